@@ -2,19 +2,23 @@ package aws_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // An answer may leave out by which override an instance was launched. Its ID, of
@@ -152,6 +156,185 @@ func TestTheQuotaOfSpotGPUsLeavesOtherSpotAlone(t *testing.T) {
 	_, err = s.p.Create(t.Context(), req)
 	require.Equal(t, "RefusedLately", reason(err))
 	require.Equal(t, "spot", s.create("web", spotOf("m5.large")).CapacityType)
+}
+
+// failing answers calls of CreateFleet for spot with an internal error while it is set: for
+// every override, or for the call as a whole.
+type failing struct {
+	overrides, call atomic.Bool
+	spot            atomic.Int32 // calls for spot
+}
+
+func (f *failing) hook() func(*scene) {
+	return hooked(func(_ int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		if in.TargetCapacitySpecification.DefaultTargetCapacityType != ec2types.DefaultTargetCapacityTypeSpot {
+			return call()
+		}
+		f.spot.Add(1)
+		switch {
+		case f.call.Load():
+			return nil, &smithy.GenericAPIError{Code: "InternalError", Message: "An internal error has occurred"}
+		case f.overrides.Load():
+			return &ec2.CreateFleetOutput{Errors: []ec2types.CreateFleetError{{ErrorCode: ptr("InternalError"), ErrorMessage: ptr("An internal error has occurred")}}}, nil
+		}
+		return call()
+	})
+}
+
+// An internal error says nothing of stock. One that lasts leads to another capacity type all
+// the same, and for a short time.
+func TestAnInternalErrorThatLastsLeadsToAnotherCapacityType(t *testing.T) {
+	f := &failing{}
+	s := newScene(t, f.hook())
+	var warned []string
+	s.opts.Warn = func(w aws.Warning) { warned = append(warned, w.Detail) }
+	s.p = s.provider()
+	either := func(o cloudprovider.LaunchOption) bool {
+		return o.InstanceType.Name == "m5.large" && o.Offering.CapacityType != "reserved"
+	}
+	req := s.request("one", either)
+	f.overrides.Store(true)
+	for range 3 {
+		_, err := s.p.Create(t.Context(), req)
+		require.Equal(t, "InternalError", reason(err))
+	}
+	i, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "on-demand", i.CapacityType)
+	require.EqualValues(t, 3, f.spot.Load())
+	require.Contains(t, warned, "EC2 keeps failing with an internal error: capacity-type=spot unavailable until "+
+		s.cloud.Now().Add(2*time.Minute).UTC().Format(time.RFC3339)+": InternalError")
+	for _, o := range s.request("two", either).Options {
+		require.NotEqual(t, "spot", o.Offering.CapacityType, "no plan counts on it")
+	}
+
+	// After that one failure is enough, and one launch makes good for all.
+	s.cloud.Advance(2 * time.Minute)
+	two := s.request("two", either)
+	_, err = s.p.Create(t.Context(), two)
+	require.Equal(t, "InternalError", reason(err))
+	i, err = s.p.Create(t.Context(), two)
+	require.NoError(t, err)
+	require.Equal(t, "on-demand", i.CapacityType)
+	s.cloud.Advance(2 * time.Minute)
+	f.overrides.Store(false)
+	require.Equal(t, "spot", s.create("three", either).CapacityType)
+	f.overrides.Store(true)
+	four := s.request("four", either)
+	for range 2 {
+		_, err = s.p.Create(t.Context(), four)
+		require.Equal(t, "InternalError", reason(err))
+	}
+	_, marked := s.p.Availability().Unavailable(cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: "spot"})
+	require.False(t, marked)
+}
+
+// Of a call that fails as a whole it is not known whether it has launched something, so it is
+// repeated as it is. Calls for other tokens learn from it.
+func TestAnInternalErrorOfWholeCallsLeadsToAnotherCapacityType(t *testing.T) {
+	f := &failing{}
+	s := newScene(t, f.hook())
+	either := func(o cloudprovider.LaunchOption) bool {
+		return o.InstanceType.Name == "m5.large" && o.Offering.CapacityType != "reserved"
+	}
+	_ = s.request("one", either)
+	f.call.Store(true)
+	for _, token := range []string{"one", "two", "three"} {
+		req := s.request(token, either)
+		for range 3 {
+			_, err := s.p.Create(t.Context(), req)
+			require.ErrorContains(t, err, "repeat with the same token", token)
+		}
+	}
+	require.Equal(t, "on-demand", s.create("four", either).CapacityType)
+}
+
+// Racks of a partition placement group run out one by one.
+func TestNoStockInOnePartitionClosesThatPartitionOnly(t *testing.T) {
+	full := map[int32]bool{}
+	s := newScene(t, func(s *scene) {
+		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr("pg-0123456789abcdef0"), GroupName: ptr("parts"),
+			Strategy: ec2types.PlacementStrategyPartition, PartitionCount: ptr(int32(3)), State: "available"}}
+		s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("parts")}
+	})
+	partitions := map[string]int32{} // by launch template
+	s.wrap = func(c aws.Clients) aws.Clients {
+		c.EC2 = &placed{c.EC2, partitions}
+		hooked(func(_ int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+			config := in.LaunchTemplateConfigs[0]
+			if full[partitions[*config.LaunchTemplateSpecification.LaunchTemplateName]] {
+				o := config.Overrides[0]
+				return &ec2.CreateFleetOutput{Errors: []ec2types.CreateFleetError{{
+					ErrorCode: ptr("InsufficientInstanceCapacity"), ErrorMessage: ptr("no capacity"),
+					LaunchTemplateAndOverrides: &ec2types.LaunchTemplateAndOverridesResponse{
+						Overrides: &ec2types.FleetLaunchTemplateOverrides{InstanceType: o.InstanceType, SubnetId: o.SubnetId, AvailabilityZone: o.AvailabilityZone},
+					},
+				}}}, nil
+			}
+			return call()
+		})(s)
+		return s.wrap(c)
+	}
+	s.p = s.provider()
+	inA := func(o cloudprovider.LaunchOption) bool { return large(o) && o.Offering.Zone == "us-east-1a" }
+	in := func(token string, allowed ...string) cloudprovider.LaunchRequest {
+		req := s.request(token, inA)
+		req.Requirements = req.Requirements.With(requirements.In(awsv1.LabelPlacementGroupPartition, allowed...))
+		return req
+	}
+	full[1] = true
+	_, err := s.p.Create(t.Context(), in("one", "1"))
+	require.Equal(t, "InsufficientInstanceCapacity", reason(err))
+	_, err = s.p.Create(t.Context(), in("one", "1"))
+	require.Equal(t, "RefusedLately", reason(err))
+	i, err := s.p.Create(t.Context(), in("two", "1", "2"))
+	require.NoError(t, err)
+	require.Equal(t, "2", i.Labels[awsv1.LabelPlacementGroupPartition], "the one that is open")
+	s.create("three", inA) // EC2 chooses the partition
+	_, marked := s.p.Availability().Unavailable(i.OfferingKey())
+	require.False(t, marked)
+
+	// Plans see a type without a partition when nothing of it is left there, and not before.
+	labels := func() string {
+		r, _ := s.request("", large).Options[0].InstanceType.Requirements.Get(awsv1.LabelPlacementGroupPartition)
+		return r.String()
+	}
+	require.Contains(t, labels(), "in (1, 2, 3)")
+	all := s.request("", func(o cloudprovider.LaunchOption) bool { return o.InstanceType.Name == "m5.large" })
+	for n := range int32(3) {
+		full[n+1] = true
+		req := all
+		req.Token = fmt.Sprint("all-", n+1)
+		req.Requirements = req.Requirements.With(requirements.In(awsv1.LabelPlacementGroupPartition, fmt.Sprint(n+1)))
+		for err = nil; reason(err) != "RefusedLately"; {
+			_, err = s.p.Create(t.Context(), req)
+			require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+		}
+		if n == 0 {
+			require.Contains(t, labels(), "in (2, 3)")
+		}
+	}
+	types, err := s.p.InstanceTypes(t.Context(), nodePool())
+	require.NoError(t, err)
+	for _, it := range types {
+		require.NoError(t, it.Validate())
+		for _, o := range it.Offerings {
+			require.False(t, it.Name == "m5.large" && o.Available, "%v", o.Key(it.Name))
+		}
+	}
+}
+
+// placed notes the partition of each launch template that is made.
+type placed struct {
+	aws.EC2API
+	partitions map[string]int32
+}
+
+func (t *placed) CreateLaunchTemplate(ctx context.Context, in *ec2.CreateLaunchTemplateInput, opts ...func(*ec2.Options)) (*ec2.CreateLaunchTemplateOutput, error) {
+	if p := in.LaunchTemplateData.Placement; p != nil && p.PartitionNumber != nil {
+		t.partitions[*in.LaunchTemplateName] = *p.PartitionNumber
+	}
+	return t.EC2API.CreateLaunchTemplate(ctx, in, opts...)
 }
 
 // That something is not supported may be for what one class asks for. The others

@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
 	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
@@ -161,6 +162,9 @@ func (c *call) work(ctx context.Context, results outcomes) error {
 			return c.mismatch(ctx, results)
 		case inDoubt(err):
 			c.doubt = true
+			if launch.IsInternal(code) {
+				c.internalError()
+			}
 			return c.fail(results, fault("Create", "", cloudprovider.KindUnknown,
 				"EC2 did not say whether it launched anything: %w; repeat with the same token", err))
 		}
@@ -200,7 +204,7 @@ func inDoubt(err error) bool {
 	if errors.As(err, &answer) && answer.HTTPStatusCode() >= 500 {
 		return true
 	}
-	return slices.Contains([]string{"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"}, code)
+	return launch.IsInternal(code)
 }
 
 // callError is the error of a call that EC2 refused as a whole. It is never of
@@ -261,6 +265,11 @@ func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results o
 		c.early(verdict.Err)
 		c.refused(verdict, missed)
 	}
+	if verdict.Internal && len(launched) == 0 {
+		c.internalError()
+	} else {
+		c.p.internal.Worked(c.spec.CapacityType)
+	}
 	used, known := map[string]int64{}, launch.Answer{Used: true}
 	for i, at := range launched {
 		if i >= len(c.Orders) {
@@ -269,7 +278,7 @@ func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results o
 		}
 		instance := c.instance(c.Orders[i].Request, at)
 		known.IDs, known.Instances = append(known.IDs, at.ID), append(known.Instances, instance)
-		c.p.availability(c.plan.group).Launched(instance.OfferingKey())
+		c.sold(instance.OfferingKey())
 		if instance.ReservationID != "" {
 			c.p.sources.ReservationLaunched(instance.ReservationID)
 		}
@@ -342,7 +351,7 @@ func noProfile(err error) bool {
 // refused marks what EC2 refused, so that it is left alone for a while.
 func (c *call) refused(v launch.Verdict, missed bool) {
 	p := c.p
-	marks := p.availability(c.plan.group).MarkFromError(v.Err)
+	marks := p.availability(c.plan.placement).MarkFromError(v.Err)
 	for _, id := range v.FullSubnets {
 		p.addresses.Full(p.now(), id)
 	}
@@ -354,6 +363,32 @@ func (c *call) refused(v launch.Verdict, missed bool) {
 	}
 	if !missed && len(marks) > 0 {
 		p.warn(WarnRefused, c.Orders[0].Request.Name, "%v", v.Err)
+	}
+}
+
+// internalErrorReason is the reason of marks of a capacity type for which EC2 keeps failing
+// with an internal error.
+const internalErrorReason = "InternalError"
+
+// internalError notes that EC2 failed with an internal error. If it keeps failing for spot or
+// reserved capacity, that is left alone for a while, so that launches go on with another
+// capacity type. Nothing stands in for capacity on demand.
+func (c *call) internalError() {
+	p, kind := c.p, c.spec.CapacityType
+	if kind == karpv1.CapacityTypeOnDemand || !p.internal.Failed(p.now(), kind, c.Token) {
+		return
+	}
+	at := placement{group: c.plan.placement.group}
+	mark := p.availability(at).MarkUnavailable(cloudprovider.Scope{CapacityType: kind}, internalErrorReason)
+	p.warn(WarnRefused, c.Orders[0].Request.Name, "EC2 keeps failing with an internal error: %s", mark)
+}
+
+// sold notes that EC2 launched an offering.
+func (c *call) sold(key cloudprovider.OfferingKey) {
+	at := c.plan.placement
+	c.p.availability(at).Launched(key)
+	if at.partition > 0 {
+		c.p.availability(placement{group: at.group}).Launched(key)
 	}
 }
 
@@ -379,7 +414,7 @@ func (c *call) instance(req *cloudprovider.LaunchRequest, at launch.Launched) *c
 	if found {
 		describe(i, o)
 	}
-	c.p.label(i, c.plan.class.Name, c.plan.tenancy, c.plan.group, c.plan.partition)
+	c.p.label(i, c.plan.class.Name, c.plan.tenancy, c.plan.placement)
 	return i
 }
 

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -14,12 +18,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // InstanceTypes returns the instance types of EC2 that the EC2NodeClass of the pool
-// can boot, as cloudprovider.CloudProvider says. What EC2 refused of late, in the
+// can boot, as cloudprovider.CloudProvider says. What EC2 refused recently, in the
 // placement group of the class if it has one, is not Available, nor is anything in a
-// zone while every subnet of the class there is full.
+// zone while every subnet of the class there is full. A partition of the placement group
+// in which no offering of an instance type is left is not among its labels.
 func (p *Provider) InstanceTypes(ctx context.Context, pool *karpv1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	const op = "InstanceTypes"
 	if pool == nil || pool.Spec.Template.Spec.NodeClassRef == nil {
@@ -119,8 +126,49 @@ func (p *Provider) catalogFor(ctx context.Context, op string, ref karpv1.NodeCla
 		return nil, nil, api.Wrap(op, "EC2NodeClass "+ref.Name, err)
 	}
 	out := *c
-	out.Types = p.withoutFull(subnetsOf(r.Subnets), p.availability(groupID(r)).Apply(c.Types))
+	group := groupID(r)
+	out.Types = p.withoutFull(subnetsOf(r.Subnets), p.availability(placement{group: group}).Apply(c.Types))
+	out.Types = p.openPartitions(group, partitionCount(r.PlacementGroup), out.Types)
 	return r, &out, nil
+}
+
+// openPartitions returns a catalog with offerings that are Available if they are in some
+// partition of the group, and with instance types whose labels have only the partitions in
+// which one of their offerings is. What it changes is copied. Labels of offerings stay as
+// they are, because nodes that run are compared with these.
+func (p *Provider) openPartitions(group string, count int32, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	var caches []*availability.Cache
+	marked := false
+	for n := range count {
+		c := p.availability(placement{group, n + 1})
+		caches, marked = append(caches, c), marked || len(c.Marks()) > 0
+	}
+	if !marked {
+		return types
+	}
+	out := slices.Clone(types)
+	for i, t := range out {
+		one := *t
+		one.Offerings = slices.Clone(t.Offerings)
+		open := map[string]bool{}
+		for j := range one.Offerings {
+			o := &one.Offerings[j]
+			if !o.Available {
+				continue
+			}
+			o.Available = false
+			for n, c := range caches {
+				if _, closed := c.Unavailable(o.Key(t.Name)); !closed {
+					o.Available, open[strconv.Itoa(n+1)] = true, true
+				}
+			}
+		}
+		if len(open) > 0 {
+			one.Requirements = t.Requirements.With(requirements.In(awsv1.LabelPlacementGroupPartition, slices.Sorted(maps.Keys(open))...))
+		}
+		out[i] = &one
+	}
+	return out
 }
 
 // withoutFull returns a catalog whose offerings are not Available in zones where all
@@ -167,6 +215,15 @@ func (p *Provider) unevaluated(ctx context.Context, class *awsv1.EC2NodeClass) (
 		lines = append(lines, fmt.Sprintf("and so for %d more instance types", more))
 	}
 	return strings.ReplaceAll(strings.Join(lines, "; "), "\n", "; "), nil
+}
+
+// partitionCount is the number of partitions of a placement group: zero if it has none, or
+// is nil.
+func partitionCount(g *ec2types.PlacementGroup) int32 {
+	if g == nil || g.PartitionCount == nil || g.Strategy != ec2types.PlacementStrategyPartition {
+		return 0
+	}
+	return min(max(*g.PartitionCount, 0), instancetype.MaxPartitions)
 }
 
 // groupID is the id of the placement group of a class, or "".

@@ -174,7 +174,7 @@ func (p *Provider) describeKnown(ctx context.Context, k launch.Machine, catalogs
 		}
 		i.OfferingID = k.Launched.OfferingID
 	}
-	p.label(i, r.NodeClass(), r.Tenancy, r.GroupID, r.Partition)
+	p.label(i, r.NodeClass(), r.Tenancy, placement{r.GroupID, r.Partition})
 	return i
 }
 
@@ -231,7 +231,7 @@ func describe(i *cloudprovider.Instance, o cloudprovider.LaunchOption) {
 }
 
 // label sets the labels that are known of every instance.
-func (p *Provider) label(i *cloudprovider.Instance, class, tenancy, group string, partition int32) {
+func (p *Provider) label(i *cloudprovider.Instance, class, tenancy string, at placement) {
 	if i.Labels == nil {
 		i.Labels = map[string]string{}
 	}
@@ -247,8 +247,8 @@ func (p *Provider) label(i *cloudprovider.Instance, class, tenancy, group string
 	set(karpv1.NodePoolLabelKey, i.NodePool)
 	set(awsv1.LabelNodeClass, class)
 	set(awsv1.LabelInstanceTenancy, tenancy)
-	set(awsv1.LabelPlacementGroupID, group)
-	if partition > 0 {
-		set(awsv1.LabelPlacementGroupPartition, strconv.Itoa(int(partition)))
+	set(awsv1.LabelPlacementGroupID, at.group)
+	if at.partition > 0 {
+		set(awsv1.LabelPlacementGroupPartition, strconv.Itoa(int(at.partition)))
 	}
 }

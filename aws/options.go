@@ -107,7 +107,8 @@ type Options struct {
 
 	// Availability tunes how long offerings that EC2 refused are left alone. Nil
 	// is three minutes, twice as long each time they are refused again, up to half
-	// an hour; one for a reservation that is full, and ten for quotas.
+	// an hour; one for a reservation that is full, two for a capacity type for which EC2
+	// keeps failing with an internal error, and ten for quotas.
 	Availability *availability.Options
 
 	// Batch says how calls are put together.
@@ -269,7 +270,9 @@ func defaultAvailability() *availability.Options {
 		MaxTTL: 30 * time.Minute,
 		TTLByReason: map[string]time.Duration{
 			// EC2 says each minute what is left of a reservation.
-			"ReservationCapacityExceeded":                       time.Minute,
+			"ReservationCapacityExceeded": time.Minute,
+			// Capacity on demand, which stands in for spot, is dearer.
+			internalErrorReason:                                 2 * time.Minute,
 			"VcpuLimitExceeded":                                 quota,
 			"MaxSpotInstanceCountExceeded":                      quota,
 			"AuthFailure.ServiceLinkedRoleCreationNotPermitted": quota,

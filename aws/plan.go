@@ -28,9 +28,8 @@ import (
 type plan struct {
 	key       string
 	class     *awsv1.EC2NodeClass
-	group     string // id of the placement group
+	placement placement
 	tenancy   string
-	partition int32
 	spec      launch.Spec
 	templates []launchtemplate.Template
 	subnets   []nodeclass.Subnet
@@ -66,17 +65,22 @@ func (p *Provider) plan(ctx context.Context, req *cloudprovider.LaunchRequest) (
 	if err != nil {
 		return nil, api.Wrap(op, req.Name, err)
 	}
-	options, err := p.choose(req, groupID(r), c.Images)
+	b := p.planner(req, r, cluster, c)
+	admitted, err := b.admit()
 	if err != nil {
 		return nil, err
 	}
-	return p.planner(req, r, cluster, c).plan(options)
+	options, err := p.choose(req, admitted, c.Images)
+	if err != nil {
+		return nil, err
+	}
+	return b.plan(options)
 }
 
-// choose filters the options of a request.
-func (p *Provider) choose(req *cloudprovider.LaunchRequest, group string, images map[string]string) (launch.Selection, error) {
+// choose filters the options of a request that were admitted.
+func (p *Provider) choose(req *cloudprovider.LaunchRequest, options []cloudprovider.LaunchOption, images map[string]string) (launch.Selection, error) {
 	admitted := *req
-	admitted.Options = p.availability(group).Admit(req.Options)
+	admitted.Options = options
 	s := launch.Select(&admitted, images)
 	if len(s.Options) == 0 {
 		return s, nothingLeft(req, admitted.Options, s)
@@ -120,6 +124,7 @@ type planner struct {
 	// kubelets are settings with the values of expressions, by instance type, and
 	// settings the same by what boot.kubelet has.
 	kubelets, settings map[string]*awsv1.KubeletConfiguration
+	partition          int32 // see admit
 }
 
 func (p *Provider) planner(
@@ -154,14 +159,11 @@ type boot struct {
 func (b *planner) plan(s launch.Selection) (*plan, error) {
 	class := b.resolution.Class
 	out := &plan{
-		class: class, group: groupID(b.resolution), subnets: b.resolution.Subnets,
+		class: class, placement: placement{groupID(b.resolution), b.partition}, subnets: b.resolution.Subnets,
 		addresses: map[string]int64{},
 	}
 	var err error
 	if out.tenancy, err = b.tenancy(); err != nil {
-		return nil, err
-	}
-	if out.partition, err = b.partition(); err != nil {
 		return nil, err
 	}
 	tags, err := b.tags()
@@ -246,8 +248,8 @@ func (b *planner) template(k boot, out *plan, capacityType string) (launchtempla
 	}
 	in := launchtemplate.Input{
 		Region: b.p.opts.Region, Class: out.class, ImageID: k.image, UserData: userData, CapacityType: capacityType,
-		OpenReservations: b.p.opts.NoReservedCapacity, EFAs: k.efas, Tenancy: out.tenancy, GroupID: out.group,
-		Partition: out.partition, IPv6: b.cluster.IPv6, Tags: out.spec.Tags,
+		OpenReservations: b.p.opts.NoReservedCapacity, EFAs: k.efas, Tenancy: out.tenancy, GroupID: out.placement.group,
+		Partition: out.placement.partition, IPv6: b.cluster.IPv6, Tags: out.spec.Tags,
 	}
 	if k.reservation.ID != "" {
 		in.Reservation = &k.reservation
@@ -277,30 +279,46 @@ func (b *planner) tenancy() (string, error) {
 	return "", fault("Create", b.req.Name, cloudprovider.KindDenied, "requirement %s: use default or dedicated", r)
 }
 
-// partition is the lowest partition of the placement group that the request allows;
-// zero leaves it to EC2, as the request does not care.
-func (b *planner) partition() (int32, error) {
-	r, found := b.req.Requirements.Get(awsv1.LabelPlacementGroupPartition)
-	g := b.resolution.PlacementGroup
-	if !found || g == nil || g.PartitionCount == nil || !r.AllowsPresent() {
-		return 0, nil
+// admit returns the options of the request that EC2 has not refused recently. If the
+// request names partitions of the placement group, it chooses the one in which most of
+// the options are left, and the lowest of several.
+func (b *planner) admit() ([]cloudprovider.LaunchOption, error) {
+	group := groupID(b.resolution)
+	options := b.p.availability(placement{group: group}).Admit(b.req.Options)
+	allowed, err := b.partitions()
+	if len(allowed) == 0 || err != nil {
+		return options, err
 	}
-	count, open := *g.PartitionCount, true
-	var first int32
-	for n := int32(1); n <= min(count, 1000); n++ {
-		if !r.Has(strconv.Itoa(int(n))) {
-			open = false
-		} else if first == 0 {
-			first = n
+	var best []cloudprovider.LaunchOption
+	for _, n := range allowed {
+		if left := b.p.availability(placement{group, n}).Admit(options); b.partition == 0 || len(left) > len(best) {
+			best, b.partition = left, n
 		}
 	}
-	switch {
-	case open:
-		return 0, nil
-	case first == 0:
-		return 0, fault("Create", b.req.Name, cloudprovider.KindDenied, "requirement %s: the placement group has partitions 1 to %d", r, count)
+	return best, nil
+}
+
+// partitions are the partitions of the placement group that the request allows, sorted;
+// none if it allows any, so that EC2 chooses.
+func (b *planner) partitions() ([]int32, error) {
+	r, found := b.req.Requirements.Get(awsv1.LabelPlacementGroupPartition)
+	count := partitionCount(b.resolution.PlacementGroup)
+	if !found || count == 0 || !r.AllowsPresent() {
+		return nil, nil
 	}
-	return first, nil
+	var allowed []int32
+	for n := int32(1); n <= count; n++ {
+		if r.Has(strconv.Itoa(int(n))) {
+			allowed = append(allowed, n)
+		}
+	}
+	switch len(allowed) {
+	case int(count):
+		return nil, nil
+	case 0:
+		return nil, fault("Create", b.req.Name, cloudprovider.KindDenied, "requirement %s: the placement group has partitions 1 to %d", r, count)
+	}
+	return allowed, nil
 }
 
 // tags are those of everything that is made for the request.

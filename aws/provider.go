@@ -46,15 +46,23 @@ type Provider struct {
 	dryRuns   *cache.Keyed[trial]
 	available *availability.Cache
 	groups    groupAvailability
+	internal  launch.InternalErrors
 
 	interruptions interruptionState
 }
 
-// groupAvailability has a cache for each placement group: what is refused
-// in a group may be had outside of it.
+// placement is where capacity is asked for: outside of placement groups if it is zero, in a
+// group, or in a partition of one.
+type placement struct {
+	group     string // id of the placement group
+	partition int32  // from 1; zero leaves it to EC2
+}
+
+// groupAvailability has a cache for each placement group and each partition: what is
+// refused in one may be had outside of it.
 type groupAvailability struct {
 	mu  sync.Mutex
-	all map[string]*availability.Cache
+	all map[placement]*availability.Cache
 }
 
 // Name returns "aws".
@@ -73,21 +81,22 @@ func (p *Provider) SupportedNodeClasses() []schema.GroupKind {
 // placement groups. Marks that the caller makes count.
 func (p *Provider) Availability() *availability.Cache { return p.available }
 
-// availability returns that of a placement group, or the general one for "".
-func (p *Provider) availability(group string) *availability.Cache {
-	if group == "" {
+// availability returns what is remembered of a placement alone. What EC2 refused in any
+// partition of a group is with that of the group.
+func (p *Provider) availability(at placement) *availability.Cache {
+	if at.group == "" {
 		return p.available
 	}
 	p.groups.mu.Lock()
 	defer p.groups.mu.Unlock()
-	a := p.groups.all[group]
+	a := p.groups.all[at]
 	if a == nil {
 		// New has tried the options.
 		a, _ = availability.New(p.opts.Now, p.opts.Availability)
 		if p.groups.all == nil {
-			p.groups.all = map[string]*availability.Cache{}
+			p.groups.all = map[placement]*availability.Cache{}
 		}
-		p.groups.all[group] = a
+		p.groups.all[at] = a
 	}
 	return a
 }

@@ -17,9 +17,9 @@ type group struct {
 	partitions []string
 }
 
-// maxPartitions keeps a bad answer from making a label of any size. EC2 allows
+// MaxPartitions keeps a bad answer from making a label of any size. EC2 allows
 // seven in a zone.
-const maxPartitions = 1000
+const MaxPartitions = 1000
 
 func newGroup(in *Input) group {
 	p := in.PlacementGroup
@@ -31,7 +31,7 @@ func newGroup(in *Input) group {
 	}
 	g := group{id: *p.GroupId, strategy: string(p.Strategy)}
 	if p.Strategy == ec2types.PlacementStrategyPartition {
-		for n := range min(value(p.PartitionCount), maxPartitions) {
+		for n := range min(value(p.PartitionCount), MaxPartitions) {
 			g.partitions = append(g.partitions, strconv.FormatInt(n+1, 10))
 		}
 	}

@@ -19,8 +19,12 @@ const (
 	isSpread
 )
 
-// classify reads the code of a failure, and the message where codes are not enough.
+// classify reads the code of a failure, and the message where codes are not enough: EC2
+// reports a full spread placement group under the codes of stock and of bad parameters.
 func classify(f Failure) class {
+	if strings.Contains(strings.ToLower(f.Message), "spread placement group") {
+		return isSpread
+	}
 	switch f.Code {
 	case "InsufficientInstanceCapacity", "UnfulfillableCapacity", "Unsupported", "ReservationCapacityExceeded",
 		"InsufficientHostCapacity", "InsufficientCapacity", "InsufficientReservedInstanceCapacity", "InstanceLimitExceeded",
@@ -35,10 +39,19 @@ func classify(f Failure) class {
 	case "InsufficientFreeAddressesInSubnet":
 		return isAddresses
 	}
-	if strings.Contains(strings.ToLower(f.Message), "spread placement group") && f.Zone != "" {
-		return isSpread
-	}
 	return isOther
+}
+
+// summary reports whether a failure says only that there was not enough, and not of
+// what: it is about stock and names no override.
+func summary(f Failure) bool {
+	return f.InstanceType == "" && f.Zone == "" && classify(f) == isStock
+}
+
+// IsInternal reports whether a code says that EC2 failed, and nothing of what was asked
+// for.
+func IsInternal(code string) bool {
+	return slices.Contains([]string{"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"}, code)
 }
 
 // quota returns the name of the quota of vCPUs that an instance type counts
@@ -106,7 +119,7 @@ func cause(f Failure) (cloudprovider.Kind, string) {
 		return cloudprovider.KindDenied, "use instance types of the free tier, or upgrade the account"
 	case has("PendingVerification"):
 		return cloudprovider.KindDenied, "wait until AWS has verified the account"
-	case has("InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"):
+	case IsInternal(f.Code), has("Unavailable"):
 		return cloudprovider.KindUnknown, ""
 	case strings.HasPrefix(f.Code, "Invalid") || strings.HasPrefix(f.Code, "Missing"):
 		return cloudprovider.KindDenied, ""

@@ -3,6 +3,7 @@ package launch_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -105,6 +106,18 @@ func TestJudge(t *testing.T) {
 			offerings: []cloudprovider.OfferingKey{key("m5.large", "a", onDemand)}, text: "larger subnet"},
 		"spread placement group": {failures: []launch.Failure{failed("InvalidParameterValue", "You have reached the limit of instances in the spread placement group")},
 			kind: cloudprovider.KindInsufficientCapacity, reason: "InvalidParameterValue", scopes: []cloudprovider.Scope{{Zone: "a"}}},
+		"a full spread placement group": {failures: []launch.Failure{failed("InsufficientInstanceCapacity", "The limit of 7 running instances in the spread placement group pg-1 is reached")},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "InsufficientInstanceCapacity", scopes: []cloudprovider.Scope{{Zone: "a"}}},
+		"a full spread placement group somewhere": {failures: []launch.Failure{{Code: "InvalidParameterValue", Message: "Spread placement group is full"}},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "InvalidParameterValue", scopes: []cloudprovider.Scope{{Zone: "a"}, {Zone: "b"}}},
+		"too few, and no stock of one": {failures: []launch.Failure{{Code: "UnfulfillableCapacity", Message: "too few instances"}, failed("InsufficientInstanceCapacity", "no capacity")},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "InsufficientInstanceCapacity", offerings: []cloudprovider.OfferingKey{key("m5.large", "a", onDemand)}},
+		"too few, and a quota": {failures: []launch.Failure{{Code: "UnfulfillableCapacity"}, failed("VcpuLimitExceeded", "more than 32")},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "VcpuLimitExceeded", scopes: []cloudprovider.Scope{
+				{InstanceType: "c5.large", CapacityType: onDemand}, {InstanceType: "m5.large", CapacityType: onDemand}}},
+		"too few, twice": {failures: []launch.Failure{{Code: "UnfulfillableCapacity", Message: "one"}, {Code: "InsufficientCapacity", Message: "two"}},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "InsufficientCapacity", offerings: []cloudprovider.OfferingKey{
+				key("c5.large", "a", onDemand), key("g4dn.xlarge", "a", onDemand), key("m5.large", "a", onDemand), key("m5.large", "b", onDemand)}},
 		"a price above what is allowed": {spec: onSpot, failures: []launch.Failure{failed("SpotMaxPriceTooLow", "too low")},
 			kind: cloudprovider.KindInsufficientCapacity, reason: "SpotMaxPriceTooLow", offerings: []cloudprovider.OfferingKey{
 				key("m5.large", "a", "spot")}},
@@ -143,6 +156,7 @@ func TestJudge(t *testing.T) {
 			require.Equal(t, c.reservations, v.FullReservations)
 			require.Contains(t, v.Err.Error(), c.text)
 			require.Equal(t, name == "lost template", v.LostTemplates)
+			require.Equal(t, name == "internal error" || name == "worst comes first", v.Internal)
 		})
 	}
 }
@@ -158,6 +172,30 @@ func TestRefusalsAreFoundBelowOtherErrors(t *testing.T) {
 		}
 	}
 	require.True(t, found)
+}
+
+// A failure that names no override says nothing of stock beside one that is denied.
+func TestTooFewBesideAnotherCauseMarksNothing(t *testing.T) {
+	s := spec(onDemand, launch.ReservationKind{}, group("1", "ami", option("m5.large", "a", onDemand, 0.1)))
+	v := launch.Judge(s, []launch.Failure{{Code: "UnfulfillableCapacity", Message: "too few instances"}, failed("UnauthorizedOperation", "no")}, nil)
+	require.Equal(t, cloudprovider.KindDenied, v.Err.Kind)
+	require.NotErrorIs(t, v.Err, cloudprovider.ErrInsufficientCapacity)
+	require.NotContains(t, v.Err.Error(), "too few")
+}
+
+func TestInternalErrorsThatLast(t *testing.T) {
+	now := time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC)
+	var e launch.InternalErrors
+	require.False(t, e.Failed(now, spot, "one"))
+	require.False(t, e.Failed(now, spot, "two"))
+	require.False(t, e.Failed(now, spot, "one"), "the same call once more")
+	require.False(t, e.Failed(now, "reserved", "three"), "another capacity type")
+	require.True(t, e.Failed(now, spot, "three"))
+	require.True(t, e.Failed(now.Add(10*time.Minute), spot, "four"))
+	require.False(t, e.Failed(now.Add(30*time.Minute), spot, "five"), "most are long ago")
+	require.True(t, e.Failed(now.Add(31*time.Minute), spot, "six"))
+	e.Worked(spot)
+	require.False(t, e.Failed(now.Add(31*time.Minute), spot, "seven"))
 }
 
 func TestCause(t *testing.T) {

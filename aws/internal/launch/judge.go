@@ -29,25 +29,33 @@ type Verdict struct {
 	FullReservations []string
 	// LostTemplates says that EC2 does not have a launch template of the call.
 	LostTemplates bool
+	// Internal says that EC2 failed with an internal error for some override.
+	Internal bool
 }
 
 // Judge turns the failures of a call into one error. Each refusal is about as much
 // as the code says, and no more:
 //
-//   - no stock, and a type that is not sold in a zone: the offering
+//   - no stock, and a type that is not sold in a zone: the offering. A failure that names
+//     no override is about all offerings of the call, or about none if another failure
+//     says more
 //   - a reservation that is full: the offerings of the reservation
 //   - no right to make the role that spot takes: all spot capacity
 //   - a quota of vCPUs: the instance types that share it, of all that were asked for
 //   - no free addresses: the subnet, and the offerings in the zone that used it,
 //     unless spare says that there is another subnet in the zone to try
-//   - the limit of a spread placement group: the zone
+//   - the limit of a spread placement group: the zone, or all zones of the call if EC2
+//     names none
 //
 // Whatever is not about capacity makes the error one of its own kind, with the
 // remedy. spare may be nil: there is no other subnet anywhere.
 func Judge(s *Spec, failures []Failure, spare func(zone, subnet string) bool) Verdict {
 	j := judge{spec: s, spare: spare, refused: map[string]*cloudprovider.Error{}}
+	named := slices.ContainsFunc(failures, func(f Failure) bool { return !summary(f) })
 	for _, f := range failures {
-		j.failure(f)
+		if !named || !summary(f) {
+			j.failure(f)
+		}
 	}
 	if len(failures) == 0 {
 		// EC2 gave neither an instance nor a reason.
@@ -64,6 +72,7 @@ type judge struct {
 	subnets      []string
 	reservations []string
 	lost         bool
+	internal     bool
 }
 
 // keys are the offerings of the call for which want is true, sorted.
@@ -127,9 +136,13 @@ func (j *judge) failure(f Failure) {
 		}
 		j.refuse(f.Code, f.Message+"; give the node class a larger subnet in this zone, or one more", keys, nil)
 	case isSpread:
-		j.refuse(f.Code, f.Message, nil, []cloudprovider.Scope{{Zone: f.Zone}})
+		var scopes []cloudprovider.Scope
+		for _, k := range j.at(f) {
+			scopes = append(scopes, cloudprovider.Scope{Zone: k.Zone})
+		}
+		j.refuse(f.Code, f.Message, nil, scopes)
 	default:
-		j.lost = j.lost || lostTemplate(f.Code)
+		j.lost, j.internal = j.lost || lostTemplate(f.Code), j.internal || IsInternal(f.Code)
 		kind, remedy := cause(f)
 		message := strings.TrimSpace(f.Message)
 		if remedy != "" {
@@ -147,6 +160,7 @@ func (j *judge) verdict() Verdict {
 		FullSubnets:      slices.Compact(slices.Sorted(slices.Values(j.subnets))),
 		FullReservations: slices.Compact(slices.Sorted(slices.Values(j.reservations))),
 		LostTemplates:    j.lost,
+		Internal:         j.internal,
 	}
 	refusals := slices.SortedFunc(maps.Values(j.refused), func(a, b *cloudprovider.Error) int {
 		return cmp.Or(cmp.Compare(len(b.Offerings), len(a.Offerings)), cmp.Compare(len(a.Scopes), len(b.Scopes)), cmp.Compare(a.Reason, b.Reason))
