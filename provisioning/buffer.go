@@ -14,7 +14,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // Buffer is spare room to keep: as if Replicas pods of a template waited that
@@ -60,8 +59,8 @@ const bufferPodPrefix = "capacity-buffer-"
 //     be bound. Scheduling gates are left out too, as nobody would lift them.
 //   - spec.nodeName is empty. spec.priority is the lowest there is, and the
 //     priority class is left out.
-//   - Requests that are missing where there is a limit are filled in, as the
-//     API server does for pods that are created.
+//   - It has the requests and host ports that the API server gives to a pod that is
+//     created; see Admitted. What its RuntimeClass adds has to stand in the template.
 //   - Its status says that it is waiting for room (PodScheduled is False with
 //     the reason Unschedulable) and has no phase.
 //
@@ -118,7 +117,8 @@ func (b *Buffer) model() *corev1.Pod {
 	pod.Spec.PriorityClassName = ""
 	pod.Spec.SchedulingGates = nil
 	withoutClaims(&pod.Spec)
-	return resources.WithDefaultRequests(pod)
+	pod, _ = Admitted(pod) // an error is of a RuntimeClass
+	return pod
 }
 
 // withoutClaims removes the volumes that need a PersistentVolumeClaim, and

@@ -123,7 +123,7 @@ func (s *BufferSpec) fit(spec *field.Path, template *corev1.PodTemplateSpec) (n 
 		faults = append(faults, field.Invalid(spec.Child("limits").Key(string(name)),
 			resources.Format(name, limits.Get(name)), "it is negative; use zero or more"))
 	}
-	pod := resources.WithDefaultRequests(&corev1.Pod{Spec: template.Spec})
+	pod, _ := Admitted(&corev1.Pod{Spec: template.Spec}) // an error is of a RuntimeClass
 	requests, err := resources.PodRequests(pod)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("pod template: %w", err))

@@ -53,7 +53,7 @@ type Input struct {
 
 	// DaemonSetPods holds one representative pod for each DaemonSet. Its
 	// requests are set aside on every node it would run on. Where it is made from the
-	// DaemonSet's template, see resources.WithDefaultRequests.
+	// DaemonSet's template, see Admitted.
 	DaemonSetPods []*corev1.Pod
 
 	// Namespaces are read for their labels, where a pod affinity term has a

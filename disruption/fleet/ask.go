@@ -31,7 +31,7 @@ type Fault struct {
 //
 // Where Memory has a Problem of the same options, as after the Prepare of the pass before, it
 // is the Next of that: what has changed is read, and nothing that has not. Nodes, NodeClaims, Pods,
-// DaemonSets, Namespaces and what is in Volumes are the same by UID and resourceVersion, NodePools
+// DaemonSets, RuntimeClasses, Namespaces and what is in Volumes are the same by UID and resourceVersion, NodePools
 // if they say the same, and instance types by their addresses.
 //
 // All of Input.Pods are planned for, those that are put off as well, as they may have a place

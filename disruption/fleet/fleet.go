@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -32,6 +33,10 @@ type Objects struct {
 	Pods                 []*corev1.Pod
 	DaemonSets           []*appsv1.DaemonSet
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
+
+	// RuntimeClasses add their overhead, node selector and tolerations to the pods of
+	// DaemonSets. Optional: without one, its DaemonSets count without them.
+	RuntimeClasses []*nodev1.RuntimeClass
 }
 
 // Fleet is a cluster at an instant. It points to the Objects that it was read from; one that has
@@ -71,10 +76,11 @@ type Fleet struct {
 // promise that are neither gated, nor being deleted, nor preempting are Input.Pods; commands are found in
 // their records; and for each NodeClaim with a Node, when pods last came or went there.
 //
-// The error joins those of nomination.Review and provisioning.Join, and the Fleet is right
-// about the rest. Time grows with the objects, as nomination.Review's.
+// The error joins those of nomination.Review and provisioning.Join, and one of
+// provisioning.Admitted for each DaemonSet whose pods the API server would refuse, which is
+// left out. The Fleet is right about the rest. Time grows with the objects, as nomination.Review's.
 func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
-	seen := m.seen.again(&o)
+	seen, refused := m.seen.again(&o)
 	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}}
 	for _, c := range o.NodeClaims {
 		f.claims[c.Name] = c
@@ -89,10 +95,12 @@ func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
 	}
 	f.Memory.seen = seen
 	for _, ds := range o.DaemonSets {
-		f.Input.DaemonSetPods = append(f.Input.DaemonSetPods, seen.daemons[ds])
+		if pod := seen.daemons[ds]; pod != nil {
+			f.Input.DaemonSetPods = append(f.Input.DaemonSetPods, pod)
+		}
 	}
 	f.Input.PodDisruptionBudgets, f.Input.UnavailableOfferings = o.PodDisruptionBudgets, f.Memory.shortages
-	var errs [2]error
+	errs := [3]error{2: refused}
 	f.Promises, errs[0] = nomination.Review(nomination.Input{NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, Refused: f.Memory.givenUp(), Bindings: m.bindings}, now, nil)
 	f.Memory.bindings = f.Promises.Bindings
 	f.hint()

@@ -1,11 +1,15 @@
 package fleet
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +18,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // seen are the objects of a look and what was made of them. What has not changed since is the
@@ -24,17 +27,20 @@ type seen struct {
 	nodes      map[types.UID]*corev1.Node
 	pods       map[types.UID]*corev1.Pod
 	daemonSets map[types.UID]*appsv1.DaemonSet
+	runtimes   map[types.UID]*nodev1.RuntimeClass
 
 	plain   map[*corev1.Pod]*corev1.Pod       // pods as their owners wrote them, where that is a copy
 	daemons map[*appsv1.DaemonSet]*corev1.Pod // the pod that stands for each
 }
 
-// again takes the objects of the look before for those that have not changed.
-func (s seen) again(o *Objects) (now seen) {
+// again takes the objects of the look before for those that have not changed. The error joins
+// one for each DaemonSet whose pods the API server would refuse: no pod stands for that.
+func (s seen) again(o *Objects) (now seen, err error) {
 	o.NodeClaims, now.claims = asBefore(o.NodeClaims, s.claims)
 	o.Nodes, now.nodes = asBefore(o.Nodes, s.nodes)
 	o.Pods, now.pods = asBefore(o.Pods, s.pods)
 	o.DaemonSets, now.daemonSets = asBefore(o.DaemonSets, s.daemonSets)
+	o.RuntimeClasses, now.runtimes = asBefore(o.RuntimeClasses, s.runtimes)
 	now.plain, now.daemons = map[*corev1.Pod]*corev1.Pod{}, map[*appsv1.DaemonSet]*corev1.Pod{}
 	for _, p := range o.Pods {
 		if known := s.plain[p]; known != nil {
@@ -43,12 +49,17 @@ func (s seen) again(o *Objects) (now seen) {
 			now.plain[p] = plain
 		}
 	}
+	sameRuntimes := maps.Equal(now.runtimes, s.runtimes)
 	for _, ds := range o.DaemonSets {
-		if now.daemons[ds] = s.daemons[ds]; now.daemons[ds] == nil {
-			now.daemons[ds] = daemonOf(ds)
+		if known := s.daemons[ds]; known != nil && sameRuntimes {
+			now.daemons[ds] = known
+		} else if pod, refused := daemonOf(ds, o.RuntimeClasses); refused != nil {
+			err = errors.Join(err, fmt.Errorf("DaemonSet %w", refused))
+		} else {
+			now.daemons[ds] = pod
 		}
 	}
-	return now
+	return now, err
 }
 
 // asBefore are objects, those of one UID and resourceVersion at the address that they had,
@@ -78,11 +89,11 @@ func (s *seen) plainOf(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// daemonOf is the pod that stands for a DaemonSet.
-func daemonOf(ds *appsv1.DaemonSet) *corev1.Pod {
+// daemonOf returns the pod that stands for a DaemonSet.
+func daemonOf(ds *appsv1.DaemonSet, runtimes []*nodev1.RuntimeClass) (*corev1.Pod, error) {
 	pod := &corev1.Pod{ObjectMeta: *ds.Spec.Template.ObjectMeta.DeepCopy(), Spec: ds.Spec.Template.Spec}
 	pod.Namespace, pod.Name = ds.Namespace, ds.Name
-	return resources.WithDefaultRequests(pod)
+	return provisioning.Admitted(pod, runtimes...)
 }
 
 // compiled is a problem, the options that it was made with, and what the caller adds to an

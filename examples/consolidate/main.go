@@ -6,7 +6,7 @@
 //	consolidate -converge              carry proposals out until none is left
 //	kubectl get nodepools,nodeclaims,nodes,pods,daemonsets,deployments,\
 //	    replicasets,statefulsets,jobs,namespaces,services,pdb,\
-//	    priorityclasses,pvc,pv,storageclasses,csinodes -A -o yaml |
+//	    priorityclasses,runtimeclasses,pvc,pv,storageclasses,csinodes -A -o yaml |
 //	    consolidate -f -
 //	consolidate -o json                the same for programs
 //

@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +22,7 @@ import (
 // watched are the kinds that a snapshot is made of.
 func watched() []client.Object {
 	return []client.Object{&v1.NodePool{}, &v1.NodeClaim{}, &corev1.Node{}, &corev1.Pod{}, &appsv1.DaemonSet{}, &policyv1.PodDisruptionBudget{},
-		&corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{}, &storagev1.StorageClass{}, &storagev1.CSINode{}}
+		&corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{}, &storagev1.StorageClass{}, &storagev1.CSINode{}, &nodev1.RuntimeClass{}}
 }
 
 // snapshot is the cluster at the beginning of a pass. Objects are those of the caches,
@@ -51,6 +52,7 @@ func (a *autoscaler) snapshot(ctx context.Context, now time.Time) (*snapshot, er
 		Pods:                 all(ctx, a, &corev1.PodList{}, func(l *corev1.PodList) []corev1.Pod { return l.Items }, &err),
 		DaemonSets:           all(ctx, a, &appsv1.DaemonSetList{}, func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, &err),
 		PodDisruptionBudgets: all(ctx, a, &policyv1.PodDisruptionBudgetList{}, func(l *policyv1.PodDisruptionBudgetList) []policyv1.PodDisruptionBudget { return l.Items }, &err),
+		RuntimeClasses:       all(ctx, a, &nodev1.RuntimeClassList{}, func(l *nodev1.RuntimeClassList) []nodev1.RuntimeClass { return l.Items }, &err),
 	}
 	s := &snapshot{pools: all(ctx, a, &v1.NodePoolList{}, func(l *v1.NodePoolList) []v1.NodePool { return l.Items }, &err)}
 	namespaces := all(ctx, a, &corev1.NamespaceList{}, func(l *corev1.NamespaceList) []corev1.Namespace { return l.Items }, &err)

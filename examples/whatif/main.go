@@ -5,7 +5,7 @@
 //	whatif -f shop.yaml                plan a cluster of one's own
 //	kubectl get nodepools,nodeclaims,nodes,pods,daemonsets,deployments,\
 //	    replicasets,statefulsets,jobs,namespaces,services,pdb,\
-//	    priorityclasses,pvc,pv,storageclasses,csinodes -A -o yaml | whatif -f -
+//	    priorityclasses,runtimeclasses,pvc,pv,storageclasses,csinodes -A -o yaml | whatif -f -
 //	whatif -explain shop/forecast      tell all about one pod
 //	whatif -without ip-10-0-17-21      plan as if that node went
 //	whatif -f c.yaml -compare new.yaml tell what these policies would change

@@ -150,18 +150,6 @@ func ExamplePodRequests() {
 	// pod shop/cart: container main: resource cpu: -2: negative request; use zero or more
 }
 
-func ExampleWithDefaultRequests() {
-	template := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{
-		Name:      "agent",
-		Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
-	}}}}
-	fmt.Println(resources.PodRequests(template))
-	fmt.Println(resources.PodRequests(resources.WithDefaultRequests(template)))
-	// Output:
-	// pods=1 <nil>
-	// cpu=100m, pods=1 <nil>
-}
-
 func ExampleFormat() {
 	fmt.Println(resources.Format(corev1.ResourceCPU, 1500))
 	fmt.Println(resources.Format(corev1.ResourceMemory, 3<<29))

@@ -32,7 +32,7 @@ var ErrNegative = errors.New("negative request")
 //
 // Limits are not consulted: for a pod read from the API server they have
 // already been copied to missing requests. A pod built from a template has not
-// been through that; see [WithDefaultRequests].
+// been through that; see Admitted of package provisioning.
 //
 // Requests below zero, or outside int64, are errors. Each names the container
 // and the resource, and all are reported at once; they wrap ErrNegative and
@@ -119,45 +119,4 @@ func requestFault(name corev1.ResourceName, q resource.Quantity) error {
 		return fmt.Errorf("resource %s: %s: %w; use zero or more", name, q.String(), ErrNegative)
 	}
 	return quantityFault(name, q)
-}
-
-// WithDefaultRequests returns a copy of pod in which each container requests
-// its limit of every resource for which it sets a limit but no request; and so does
-// the pod as a whole (spec.resources), where none of its containers requests that
-// resource either. The API server does so to every pod it admits; do it to pods made
-// from templates, such as that of a DaemonSet, before PodRequests. A nil pod gives
-// nil.
-func WithDefaultRequests(pod *corev1.Pod) *corev1.Pod {
-	if pod == nil {
-		return nil
-	}
-	pod = pod.DeepCopy()
-	requested := map[corev1.ResourceName]bool{} // by some container
-	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range containers {
-			r := &containers[i].Resources
-			requestLimits(r, func(name corev1.ResourceName) bool { return true })
-			for name := range r.Requests {
-				requested[name] = true
-			}
-		}
-	}
-	if r := pod.Spec.Resources; r != nil {
-		requestLimits(r, func(name corev1.ResourceName) bool { return !requested[name] })
-	}
-	return pod
-}
-
-// requestLimits requests the limits that are not requested, of the resources that
-// may be.
-func requestLimits(r *corev1.ResourceRequirements, may func(corev1.ResourceName) bool) {
-	for name, limit := range r.Limits {
-		if _, found := r.Requests[name]; found || !may(name) {
-			continue
-		}
-		if r.Requests == nil {
-			r.Requests = make(corev1.ResourceList, len(r.Limits))
-		}
-		r.Requests[name] = limit.DeepCopy()
-	}
 }

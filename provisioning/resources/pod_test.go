@@ -246,44 +246,6 @@ func TestPodRequestsCopiesLongQuantities(t *testing.T) {
 	}
 }
 
-// A limit of the pod as a whole is its request only where no container asks.
-func TestWithDefaultRequestsOfThePod(t *testing.T) {
-	pod := &corev1.Pod{}
-	pod.Spec.Resources = &corev1.ResourceRequirements{
-		Limits:   corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "hugepages-2Mi": resource.MustParse("4Mi")},
-		Requests: corev1.ResourceList{"hugepages-2Mi": resource.MustParse("2Mi")},
-	}
-	pod.Spec.Containers = []corev1.Container{
-		{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}, {},
-	}
-	got, err := resources.PodRequests(resources.WithDefaultRequests(pod))
-	require.NoError(t, err)
-	require.Equal(t, "cpu=1, hugepages-2Mi=2Mi, memory=8Gi, pods=1", got.String())
-	require.Len(t, pod.Spec.Resources.Requests, 1, "the pod itself is as it was")
-}
-
-func TestWithDefaultRequests(t *testing.T) {
-	limits := func(c corev1.Container, text string) corev1.Container {
-		c.Resources.Limits = quantities(text)
-		return c
-	}
-	pod := &corev1.Pod{Spec: corev1.PodSpec{
-		InitContainers: []corev1.Container{limits(container("setup", ""), "cpu=2")},
-		Containers: []corev1.Container{
-			limits(container("main", "cpu=100m"), "cpu=1, memory=1Gi"),
-			container("plain", ""),
-		},
-	}}
-	before := pod.DeepCopy()
-	got := resources.WithDefaultRequests(pod)
-	require.Equal(t, before, pod, "pod changed")
-	require.Equal(t, quantities("cpu=2"), got.Spec.InitContainers[0].Resources.Requests)
-	require.Equal(t, quantities("cpu=100m, memory=1Gi"), got.Spec.Containers[0].Resources.Requests)
-	require.Nil(t, got.Spec.Containers[1].Resources.Requests)
-	require.Equal(t, got, resources.WithDefaultRequests(got), "done twice")
-	require.Nil(t, resources.WithDefaultRequests(nil))
-}
-
 // randomPod draws a pod with every feature that PodRequests knows.
 func randomPod(r *rand.Rand) *corev1.Pod {
 	request := func() string {

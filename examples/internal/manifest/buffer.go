@@ -68,6 +68,11 @@ func (r *reader) addBuffers() {
 		if !ok {
 			continue
 		}
+		pod := &corev1.Pod{Spec: template.Spec}
+		if !r.admit(b.object, "template.", pod) {
+			continue
+		}
+		template = &corev1.PodTemplateSpec{ObjectMeta: template.ObjectMeta, Spec: pod.Spec}
 		size := provisioning.BufferSpec{Replicas: spec.Replicas, Percentage: spec.Percentage, ScaledReplicas: replicas, Limits: spec.Limits}
 		n, err := size.Count(template)
 		if err != nil {

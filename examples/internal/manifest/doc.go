@@ -30,13 +30,14 @@
 //     deleted, or waiting for a DaemonSet's node).
 //   - Workloads stand for the pods they still lack. A Deployment of five
 //     replicas, of which three are in the input, adds two pending pods: to ask
-//     "what if it were twenty", edit spec.replicas in the dump.
+//     "what if it were twenty", edit spec.replicas in the dump. They have the labels
+//     that their controllers give: a Deployment's those of the ReplicaSet that runs its
+//     template, or of the only one that has pods, if the input has no ReplicaSet of it.
+//     Pods whose template names their node are bound to it, and left out where it is not there.
 //   - The order of sources, documents and objects does not matter.
 //
-// Admission is not played through, with two exceptions: requests left out are
-// taken from the limits, and priorities from the PriorityClasses, as the API
-// server does. Nor are controllers, except that the claims are made which pods
-// of StatefulSets get from its templates. LimitRanges, RuntimeClass
-// overheads and webhooks leave their mark on pods in a dump, but not on pods
-// made from a template.
+// Pods without a UID are completed as the API server does (provisioning.Admitted), with the
+// RuntimeClasses and PriorityClasses of the input. LimitRanges and webhooks leave their mark
+// on pods in a dump, but not on pods made from a template. Controllers are not played
+// through, except that the claims are made which pods of StatefulSets get from its templates.
 package manifest

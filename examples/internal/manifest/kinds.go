@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -72,6 +73,7 @@ func kinds() map[string]kind {
 		"Service":             core("v1", true, func(f *objects) *[]item[*corev1.Service] { return &f.services }),
 		"PodTemplate":         core("v1", true, func(f *objects) *[]item[*corev1.PodTemplate] { return &f.podTemplates }),
 		"PriorityClass":       core("scheduling.k8s.io/v1", false, func(f *objects) *[]item[*schedulingv1.PriorityClass] { return &f.priorityClasses }),
+		"RuntimeClass":        core("node.k8s.io/v1", false, func(f *objects) *[]item[*nodev1.RuntimeClass] { return &f.runtimeClasses }),
 		"CapacityBuffer":      core("autoscaling.x-k8s.io/v1beta1", true, func(f *objects) *[]item[*capacityBuffer] { return &f.buffers }),
 		"PodDisruptionBudget": core("policy/v1", true, func(f *objects) *[]item[*policyv1.PodDisruptionBudget] { return &f.budgets }),
 
@@ -228,6 +230,7 @@ type surroundings struct {
 	namespaces      []item[*corev1.Namespace]
 	services        []item[*corev1.Service]
 	priorityClasses []item[*schedulingv1.PriorityClass]
+	runtimeClasses  []item[*nodev1.RuntimeClass]
 	podTemplates    []item[*corev1.PodTemplate]
 	overlays        []item[*v1.NodeOverlay]
 	buffers         []item[*capacityBuffer]
@@ -296,6 +299,6 @@ func withHash(of *metav1.LabelSelector, hash string) *metav1.LabelSelector {
 		return nil
 	}
 	more := *of
-	more.MatchLabels = withLabel(of.MatchLabels, hashLabel, hash)
+	more.MatchLabels = withLabels(of.MatchLabels, map[string]string{hashLabel: hash})
 	return &more
 }

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // join brings Nodes, NodeClaims and pods together, and remarks on the pods without a
@@ -17,10 +16,8 @@ import (
 func (r *reader) join() {
 	var gated, deleted, daemons int
 	pods := make([]*corev1.Pod, 0, len(r.found.pods))
-	for i := range r.found.pods {
-		p := &r.found.pods[i]
-		// As the API server does to a pod that asks for a GPU by limit alone, say.
-		p.value = resources.WithDefaultRequests(p.value)
+	r.found.pods = slices.DeleteFunc(r.found.pods, func(p item[*corev1.Pod]) bool { return !r.admit(p.object, "", p.value) })
+	for _, p := range r.found.pods {
 		pods = append(pods, p.value)
 		r.cluster.placed(p.String(), place{object: p.object})
 		if p.value.Spec.NodeName == "" && !finished(p.value) && p.value.DeletionTimestamp == nil &&

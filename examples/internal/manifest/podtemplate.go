@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"maps"
 	"strconv"
@@ -11,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // template is what a workload makes pods from. The pods share its maps and
@@ -27,13 +26,24 @@ type template struct {
 	hash   string
 }
 
-func newTemplate(o *object, from *corev1.PodTemplateSpec) *template {
-	pod := resources.WithDefaultRequests(&corev1.Pod{Spec: from.Spec})
+// newTemplate returns nil if the API server would refuse the pods.
+func (r *reader) newTemplate(o *object, from *corev1.PodTemplateSpec) *template {
+	pod := &corev1.Pod{Spec: from.Spec}
+	if !r.admit(o, "spec.template.", pod) {
+		return nil
+	}
 	return &template{object: o, labels: from.Labels, annos: from.Annotations, hash: templateHash(from), spec: pod.Spec}
 }
 
+// member is a pod to be made: its name, and the labels that it has alone.
+type member struct {
+	name   string
+	labels map[string]string
+}
+
 // pod makes one pod.
-func (t *template) pod(name string) *corev1.Pod {
+func (t *template) pod(m member) *corev1.Pod {
+	name := m.name
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -44,6 +54,9 @@ func (t *template) pod(name string) *corev1.Pod {
 			OwnerReferences: t.owners,
 		},
 		Spec: t.spec,
+	}
+	if len(m.labels) > 0 {
+		pod.Labels = withLabels(t.labels, m.labels)
 	}
 	if len(t.claims) > 0 {
 		pod.Spec.Volumes = nil
@@ -58,13 +71,15 @@ func (t *template) pod(name string) *corev1.Pod {
 	return pod
 }
 
-// daemonPod makes the pod that stands for a DaemonSet. What its controller lets it tolerate
-// is for the engine to know.
-func daemonPod(d *appsv1.DaemonSet) *corev1.Pod {
-	o := &object{namespace: d.Namespace, name: d.Name}
-	t := newTemplate(o, &d.Spec.Template)
-	t.owners = controller("apps/v1", "DaemonSet", d.Name, uidOf(d, "DaemonSet"))
-	return t.pod(d.Name)
+// daemonPod makes the pod that stands for a DaemonSet, nil if the API server would refuse it.
+// What its controller lets it tolerate is for the engine to know.
+func (r *reader) daemonPod(d item[*appsv1.DaemonSet]) *corev1.Pod {
+	t := r.newTemplate(d.object, &d.value.Spec.Template)
+	if t == nil {
+		return nil
+	}
+	t.owners = controller("apps/v1", "DaemonSet", d.name, uidOf(d.value, "DaemonSet"))
+	return t.pod(member{name: d.name})
 }
 
 // controller is the owner reference of a workload's pods.
@@ -81,18 +96,20 @@ func uidOf(w metav1.Object, kind string) types.UID {
 	return madeUID(kind, w.GetNamespace(), w.GetName())
 }
 
+// madeUID looks like a UID of an API server, because Jobs have theirs as a label.
 func madeUID(kind, namespace, name string) types.UID {
-	return types.UID(kind + " " + namespace + "/" + name)
+	h := fnv.New128a()
+	h.Write([]byte(kind + " " + namespace + "/" + name))
+	sum := h.Sum(nil)
+	return types.UID(fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:]))
 }
 
-// withLabel is a copy of labels with one more.
-func withLabel(labels map[string]string, key, value string) map[string]string {
-	more := maps.Clone(labels)
-	if more == nil {
-		more = map[string]string{}
-	}
-	more[key] = value
-	return more
+// withLabels is a copy of labels with more, which win.
+func withLabels(labels, more map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, labels)
+	maps.Copy(all, more)
+	return all
 }
 
 // hashLabel is the label by which a Deployment tells its ReplicaSets apart.

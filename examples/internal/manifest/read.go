@@ -182,7 +182,10 @@ func (r *reader) assemble() {
 		if d.value.DeletionTimestamp != nil {
 			continue
 		}
-		pod := daemonPod(d.value)
+		pod := r.daemonPod(d)
+		if pod == nil {
+			continue
+		}
 		c.DaemonSetPods = append(c.DaemonSetPods, pod)
 		c.placed("DaemonSet Pod "+pod.Namespace+"/"+pod.Name, place{d.object, []any{"spec", "template"}})
 	}
@@ -191,6 +194,7 @@ func (r *reader) assemble() {
 	r.addClaims()
 	r.addBuffers()
 	r.prioritize()
+	r.noteRuntimes()
 	slices.SortFunc(c.Controllers, func(a, b provisioning.Controller) int { return cmp.Compare(a.UID, b.UID) })
 	slices.Sort(c.Notes)
 }

@@ -2,16 +2,20 @@ package manifest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // expand adds the pods that workloads still lack: the replicas they want, less
@@ -50,6 +54,9 @@ type owner struct{ kind, namespace, name string }
 type brood struct {
 	live      int // neither finished nor being deleted
 	succeeded int
+
+	owners  map[string]*corev1.Pod // a live pod of each ReplicaSet, by the name of that
+	indexes map[string]bool        // of an indexed Job, those of live and succeeded pods
 }
 
 type expander struct {
@@ -65,7 +72,7 @@ type expander struct {
 type demand struct {
 	template *template
 	base     string   // what their names begin with
-	names    []string // or their names
+	members  []member // the first of them, or all
 	count    int
 }
 
@@ -101,7 +108,7 @@ func (x *expander) index() {
 func (x *expander) count(of owner, pod *corev1.Pod) {
 	b := x.owned[of]
 	if b == nil {
-		b = &brood{}
+		b = &brood{owners: map[string]*corev1.Pod{}, indexes: map[string]bool{}}
 		x.owned[of] = b
 	}
 	switch {
@@ -109,7 +116,11 @@ func (x *expander) count(of owner, pod *corev1.Pod) {
 		b.succeeded++
 	case !finished(pod) && pod.DeletionTimestamp == nil:
 		b.live++
+		b.owners[metav1.GetControllerOf(pod).Name] = pod
+	default:
+		return
 	}
+	b.indexes[cmp.Or(pod.Labels[indexKey], pod.Annotations[indexKey])] = true
 }
 
 // selection is a Deployment and what it selects.
@@ -142,51 +153,102 @@ func guessParent(rs owner, pod *corev1.Pod, from []selection) (owner, bool) {
 	return owner{}, false
 }
 
-// have is the number of live pods a workload has.
-func (x *expander) have(o owner) int {
-	if b := x.owned[o]; b != nil {
-		return b.live
+// have is the number of live pods of a workload, 0 if none of its pods is in the input.
+func (b *brood) have() int {
+	if b == nil {
+		return 0
 	}
-	return 0
+	return b.live
 }
 
 func (x *expander) deployment(d item[*appsv1.Deployment]) {
 	if d.value.DeletionTimestamp != nil {
 		return
 	}
-	t := newTemplate(d.object, &d.value.Spec.Template)
-	rs := d.name + "-" + t.hash
-	t.labels = withLabel(t.labels, hashLabel, t.hash)
-	uid := madeUID("ReplicaSet", d.namespace, rs)
-	t.owners = controller("apps/v1", "ReplicaSet", rs, uid)
+	t := x.newTemplate(d.object, &d.value.Spec.Template)
+	if t == nil {
+		return
+	}
+	b := x.owned[owner{"Deployment", d.namespace, d.name}]
+	base := x.revision(d, t, b)
+	x.want(demand{template: t, base: base, count: orOne(d.value.Spec.Replicas) - b.have()})
+}
+
+// revision gives a template the labels and the owner that the pods of the Deployment get:
+// those of the ReplicaSet that runs this template. If no ReplicaSet of the Deployment is in
+// the input and its pods are of one, they are of that, and else of one that is still to be
+// made. It returns the name of the ReplicaSet.
+func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *brood) string {
+	any := false
+	for _, rs := range byAge(x.found.replicaSets) {
+		if ref := metav1.GetControllerOf(rs.value); rs.namespace != d.namespace || ref == nil || ref.Kind != "Deployment" || ref.Name != d.name {
+			continue
+		}
+		any = true
+		if runs(rs.value, &d.value.Spec.Template) {
+			t.labels = rs.value.Spec.Template.Labels
+			t.owners = controller("apps/v1", "ReplicaSet", rs.name, uidOf(rs.value, "ReplicaSet"))
+			return rs.name
+		}
+	}
+	if b != nil && len(b.owners) == 1 && !any {
+		for name, pod := range b.owners {
+			if hash := pod.Labels[hashLabel]; hash != "" {
+				t.labels = withLabels(t.labels, map[string]string{hashLabel: hash})
+			}
+			t.owners = controller("apps/v1", "ReplicaSet", name, metav1.GetControllerOf(pod).UID)
+			return name
+		}
+	}
+	name := d.name + "-" + t.hash
+	t.labels = withLabels(t.labels, map[string]string{hashLabel: t.hash})
+	uid := madeUID("ReplicaSet", d.namespace, name)
+	t.owners = controller("apps/v1", "ReplicaSet", name, uid)
 	x.own(uid, withHash(d.value.Spec.Selector, t.hash))
-	x.want(demand{template: t, base: rs, count: orOne(d.value.Spec.Replicas) - x.have(owner{"Deployment", d.namespace, d.name})})
+	return name
+}
+
+// byAge returns ReplicaSets as the Deployment controller looks through them, the oldest first.
+func byAge(items []item[*appsv1.ReplicaSet]) []item[*appsv1.ReplicaSet] {
+	items = byName(items)
+	slices.SortStableFunc(items, func(a, b item[*appsv1.ReplicaSet]) int {
+		return a.value.CreationTimestamp.Compare(b.value.CreationTimestamp.Time)
+	})
+	return items
+}
+
+// runs tells whether a ReplicaSet is of the revision of a Deployment that has this template.
+func runs(rs *appsv1.ReplicaSet, template *corev1.PodTemplateSpec) bool {
+	a, b := rs.Spec.Template.DeepCopy(), template.DeepCopy()
+	delete(a.Labels, hashLabel)
+	delete(b.Labels, hashLabel)
+	return equality.Semantic.DeepEqual(a, b)
 }
 
 // replicaSet expands a ReplicaSet that stands alone. One that belongs to a
 // Deployment of the input is left to it.
 func (x *expander) replicaSet(rs item[*appsv1.ReplicaSet]) {
-	if rs.value.DeletionTimestamp != nil {
-		return
-	}
 	if ref := metav1.GetControllerOf(rs.value); ref != nil && ref.Kind == "Deployment" &&
 		x.seen["Deployment "+rs.namespace+"/"+ref.Name] != nil {
 		return
 	}
-	t := newTemplate(rs.object, &rs.value.Spec.Template)
-	t.owners = controller("apps/v1", "ReplicaSet", rs.name, uidOf(rs.value, "ReplicaSet"))
-	x.want(demand{template: t, base: rs.name, count: orOne(rs.value.Spec.Replicas) - x.have(owner{"ReplicaSet", rs.namespace, rs.name})})
+	x.plain(rs.object, rs.value, &rs.value.Spec.Template, rs.value.Spec.Replicas)
 }
 
 // replicationController expands what came before the ReplicaSet.
 func (x *expander) replicationController(rc item[*corev1.ReplicationController]) {
-	if rc.value.DeletionTimestamp != nil {
+	x.plain(rc.object, rc.value, rc.value.Spec.Template, rc.value.Spec.Replicas)
+}
+
+// plain expands a workload that adds nothing of its own to its pods.
+func (x *expander) plain(o *object, value metav1.Object, template *corev1.PodTemplateSpec, replicas *int32) {
+	if value.GetDeletionTimestamp() != nil {
 		return
 	}
-	const kind = "ReplicationController"
-	t := newTemplate(rc.object, rc.value.Spec.Template)
-	t.owners = controller("v1", kind, rc.name, uidOf(rc.value, kind))
-	x.want(demand{template: t, base: rc.name, count: orOne(rc.value.Spec.Replicas) - x.have(owner{kind, rc.namespace, rc.name})})
+	if t := x.newTemplate(o, template); t != nil {
+		t.owners = controller(o.apiVersion, o.kind, o.name, uidOf(value, o.kind))
+		x.want(demand{template: t, base: o.name, count: orOne(replicas) - x.owned[owner{o.kind, o.namespace, o.name}].have()})
+	}
 }
 
 // statefulSet adds the ordinals that have no pod, all at once even if the
@@ -200,18 +262,32 @@ func (x *expander) statefulSet(s item[*appsv1.StatefulSet]) {
 	if s.value.Spec.Ordinals != nil {
 		first = int(s.value.Spec.Ordinals.Start)
 	}
-	t := newTemplate(s.object, &s.value.Spec.Template)
+	t := x.newTemplate(s.object, &s.value.Spec.Template)
+	if t == nil {
+		return
+	}
 	t.owners = controller("apps/v1", "StatefulSet", s.name, uidOf(s.value, "StatefulSet"))
 	for _, claim := range s.value.Spec.VolumeClaimTemplates {
 		t.claims = append(t.claims, claim.Name)
 	}
+	revision := cmp.Or(s.value.Status.UpdateRevision, s.name+"-"+t.hash)
+	older, partition := cmp.Or(s.value.Status.CurrentRevision, revision), 0
+	if u := s.value.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
+		partition = int(*u.Partition)
+	}
 	d := demand{template: t}
 	for i := range orOne(s.value.Spec.Replicas) {
-		if name := ordinalName(s.name, first+i); !x.taken[s.namespace+"/"+name] {
-			d.names = append(d.names, name)
+		name := ordinalName(s.name, first+i)
+		if x.taken[s.namespace+"/"+name] {
+			continue
 		}
+		labels := map[string]string{appsv1.StatefulSetPodNameLabel: name, appsv1.PodIndexLabel: strconv.Itoa(first + i), appsv1.ControllerRevisionHashLabelKey: revision}
+		if i < partition {
+			labels[appsv1.ControllerRevisionHashLabelKey] = older
+		}
+		d.members = append(d.members, member{name, labels})
 	}
-	d.count = len(d.names)
+	d.count = len(d.members)
 	x.want(d)
 }
 
@@ -234,9 +310,61 @@ func (x *expander) job(j item[*batchv1.Job]) {
 	case succeeded > 0:
 		want = 0 // a work queue: once one pod has succeeded no more are started
 	}
-	t := newTemplate(j.object, &spec.Template)
-	t.owners = controller("batch/v1", "Job", j.name, uidOf(j.value, "Job"))
-	x.want(demand{template: t, base: j.name, count: want - b.live})
+	t := x.newTemplate(j.object, &spec.Template)
+	if t == nil {
+		return
+	}
+	uid := uidOf(j.value, "Job")
+	t.owners = controller("batch/v1", "Job", j.name, uid)
+	if spec.ManualSelector == nil || !*spec.ManualSelector {
+		t.labels = withLabels(map[string]string{
+			batchv1.JobNameLabel: j.name, "job-name": j.name, batchv1.ControllerUidLabel: string(uid), "controller-uid": string(uid),
+		}, t.labels)
+	}
+	d := demand{template: t, base: j.name, count: want - b.have()}
+	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
+		d.members = x.indexed(j, b, d.count)
+		d.count = len(d.members)
+	}
+	x.want(d)
+}
+
+// indexKey is the label and the annotation that have the completion index of a pod.
+const indexKey = batchv1.JobCompletionIndexAnnotation
+
+// indexed are the next pods of an indexed Job: those of the lowest indexes that neither run nor
+// have succeeded.
+func (x *expander) indexed(j item[*batchv1.Job], b *brood, count int) (out []member) {
+	completed := ranges(j.value.Status.CompletedIndexes)
+	for i := 0; i < orOne(j.value.Spec.Completions) && len(out) < min(count, MaxPods); i++ {
+		index := strconv.Itoa(i)
+		if b.indexes[index] || slices.ContainsFunc(completed, func(r [2]int) bool { return r[0] <= i && i <= r[1] }) {
+			continue
+		}
+		name := j.name + "-" + index
+		suffixes := newSuffixes(j.namespace + "/" + name)
+		full := generated(name, suffixes.next())
+		for x.has(j.namespace, full) {
+			full = generated(name, suffixes.next())
+		}
+		out = append(out, member{full, map[string]string{indexKey: index}})
+	}
+	return out
+}
+
+// ranges are the first and last numbers of a list such as 1,3-5,7. What is no number is left out.
+func ranges(list string) (out [][2]int) {
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, found := strings.Cut(part, "-")
+		if !found {
+			last = first
+		}
+		low, err := strconv.Atoi(first)
+		if high, err2 := strconv.Atoi(last); err == nil && err2 == nil {
+			out = append(out, [2]int{low, high})
+		}
+	}
+	return out
 }
 
 // jobOver tells whether a Job starts no more pods.
@@ -273,16 +401,20 @@ func (x *expander) want(d demand) {
 // supply makes the pods of a demand. Those without names get random-looking
 // ones, as a ReplicaSet or Job gives.
 func (x *expander) supply(d demand) {
-	for _, name := range d.names {
-		x.add(d.template, name)
+	for _, m := range d.members {
+		x.add(d.template, m)
 	}
 	suffixes := newSuffixes(d.template.object.namespace + "/" + d.base)
-	for range d.count - len(d.names) {
+	for range d.count - len(d.members) {
 		name := generated(d.base, suffixes.next())
 		for x.has(d.template.object.namespace, name) {
 			name = generated(d.base, suffixes.next())
 		}
-		x.add(d.template, name)
+		x.add(d.template, member{name: name})
+	}
+	if node := d.template.spec.NodeName; node != "" && x.node(node) == nil {
+		x.cluster.Notes = append(x.cluster.Notes, fmt.Sprintf("%s: spec.template.spec.nodeName names node %s, which is not in the input; its pods (%d) run there or nowhere and are not planned for",
+			d.template.object, node, d.count))
 	}
 }
 
@@ -292,11 +424,25 @@ func (x *expander) has(namespace, name string) bool {
 	return taken
 }
 
-// add makes one pod pending.
-func (x *expander) add(t *template, name string) {
-	x.taken[t.object.namespace+"/"+name] = true
-	x.cluster.Pods = append(x.cluster.Pods, t.pod(name))
-	x.cluster.placed("Pod "+t.object.namespace+"/"+name, place{t.object, []any{"spec", "template"}})
+// add makes one pod, which is pending unless its template names a node.
+func (x *expander) add(t *template, m member) {
+	x.taken[t.object.namespace+"/"+m.name] = true
+	pod := t.pod(m)
+	x.cluster.placed("Pod "+pod.Namespace+"/"+pod.Name, place{t.object, []any{"spec", "template"}})
+	if pod.Spec.NodeName == "" {
+		x.cluster.Pods = append(x.cluster.Pods, pod)
+	} else if node := x.node(pod.Spec.NodeName); node != nil {
+		node.Pods = append(node.Pods, pod)
+	}
+}
+
+// node finds a Node of the input by its name.
+func (x *expander) node(name string) *provisioning.Node {
+	i := slices.IndexFunc(x.cluster.Nodes, func(n provisioning.Node) bool { return n.Node != nil && n.Node.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &x.cluster.Nodes[i]
 }
 
 // byName returns the items sorted by namespace and name.

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -167,7 +168,8 @@ func byKubernetes(t corev1.Taint) bool {
 
 // startDaemon puts the pod of the DaemonSet on a node.
 func (c *Cluster) startDaemon(node string) {
-	p := &Pod{since: c.Now(), Pod: &corev1.Pod{ObjectMeta: *c.Daemon.Spec.Template.ObjectMeta.DeepCopy(), Spec: *c.Daemon.Spec.Template.Spec.DeepCopy()}}
+	pod, _ := provisioning.Admitted(&corev1.Pod{ObjectMeta: c.Daemon.Spec.Template.ObjectMeta, Spec: c.Daemon.Spec.Template.Spec})
+	p := &Pod{since: c.Now(), Pod: pod}
 	p.Namespace, p.Name, p.UID, p.Spec.NodeName = c.Daemon.Namespace, c.Daemon.Name+"-"+node, c.UID(), node
 	p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c.Daemon, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))}
 	p.Status.Phase = corev1.PodRunning

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPodsOfTemplates: pods that do not exist yet are planned as the API server and their
+// controllers would make them.
+func TestPodsOfTemplates(t *testing.T) {
+	for _, tt := range []struct{ name, stdout, stderr string }{
+		{name: "host-network", stdout: "3 pods need 3 new nodes."},
+		{name: "host-network-daemon", stdout: "NodePool general: a DaemonSet binds a host port of the pod on every"},
+		{name: "runtime-class", stdout: "1×  general  large "},
+		{name: "scale-up-by-revision", stdout: "1×  general  small  zone-c "},
+		{name: "job-name-affinity", stdout: "4 pods need 1 new node."},
+		{name: "statefulset-pod-index", stdout: "3 pods need 3 new nodes."},
+		{name: "deployment-node-name", stdout: "2 pods need 1 new node.",
+			stderr: "whatif: Deployment shop/pinned: spec.template.spec.nodeName names node ip-10-0-1-2, which is not in the input; " +
+				"its pods (1) run there or nowhere and are not planned for\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := call("", "-f", "testdata/templates/"+tt.name+".yaml", "-instance-types", "testdata/templates/types.yaml")
+			require.Equal(t, 0, code)
+			require.Equal(t, tt.stderr, stderr)
+			require.Contains(t, stdout, tt.stdout)
+			require.Contains(t, stdout, "The referee finds no\nfault with the plan.")
+		})
+	}
+}
