@@ -39,8 +39,9 @@ type Objects struct {
 	RuntimeClasses []*nodev1.RuntimeClass
 }
 
-// Fleet is a cluster at an instant. It points to the Objects that it was read from; one that has
-// the UID and the resourceVersion that it had at the last Read is the object of that Read.
+// Fleet is a cluster at an instant. Its Objects are those that it was read from: one with a UID and a
+// resourceVersion is a copy, not a deep one, and the same copy at each Read for as long as it has that
+// version. So Memory keeps no list that a Read was given.
 type Fleet struct {
 	Objects
 

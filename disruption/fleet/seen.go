@@ -63,20 +63,24 @@ func (s seen) again(o *Objects) (now seen, err error) {
 }
 
 // asBefore are objects, those of one UID and resourceVersion at the address that they had,
-// and the same by UID.
+// and the same by UID. An object that may be kept for later looks is copied, not deeply: a list of a
+// client is one array, and a pointer into it would keep all of it.
 func asBefore[T any, P interface {
 	*T
 	metav1.Object
 }](list []P, before map[types.UID]P) ([]P, map[types.UID]P) {
 	out, by := make([]P, len(list)), make(map[types.UID]P, len(list))
 	for i, o := range list {
-		if o == nil { // for Prepare to report
+		if out[i] = o; o == nil || o.GetUID() == "" || o.GetResourceVersion() == "" { // nil is for Prepare to report
 			continue
 		}
-		if known := before[o.GetUID()]; known != nil && o.GetUID() != "" && o.GetResourceVersion() != "" && known.GetResourceVersion() == o.GetResourceVersion() {
-			o = known
+		if known := before[o.GetUID()]; known != nil && known.GetResourceVersion() == o.GetResourceVersion() {
+			out[i] = known
+		} else {
+			kept := *o
+			out[i] = &kept
 		}
-		out[i], by[o.GetUID()] = o, o
+		by[o.GetUID()] = out[i]
 	}
 	return out, by
 }

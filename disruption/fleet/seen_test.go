@@ -2,6 +2,9 @@ package fleet_test
 
 import (
 	"context"
+	"fmt"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -82,7 +85,7 @@ func TestReadKnowsObjectsAgain(t *testing.T) {
 		require.Same(t, before[0].Pods[i], now[0].Pods[i])
 		require.Empty(t, now[0].Pods[i].Spec.Tolerations)
 	}
-	require.Same(t, b, now[1].Pods[0])
+	require.Equal(t, b, now[1].Pods[0])
 	require.Same(t, first.Input.DaemonSetPods[0], second.Input.DaemonSetPods[0])
 
 	problem, _, err := second.Prepare(nil)
@@ -96,6 +99,56 @@ func TestReadKnowsObjectsAgain(t *testing.T) {
 	other, _, err := second.Prepare(&provisioning.Options{Quick: true})
 	require.NoError(t, err)
 	require.NotSame(t, problem, other)
+}
+
+// TestMemoryKeepsNoLists: a client gives each pass all pods in one array. What a Read remembers of
+// them does not grow with the passes, though one pod has changed in each.
+func TestMemoryKeepsNoLists(t *testing.T) {
+	const passes, most = 400, 16 << 20 // bytes; each array of 600 pods has 600 KiB
+	pods := make([]corev1.Pod, 600)
+	for i := range pods {
+		pods[i] = *pod(fmt.Sprint("pod-", i), fmt.Sprint("n", i%20), "ReplicaSet")
+		pods[i].ResourceVersion = "1"
+		if i%2 == 0 {
+			pods[i].Spec.Tolerations = []corev1.Toleration{{Key: nomination.TaintKey, Operator: corev1.TolerationOpExists}}
+		}
+	}
+	var o fleet.Objects
+	for i := range 20 {
+		name := fmt.Sprint("n", i)
+		o.NodeClaims, o.Nodes = append(o.NodeClaims, claim(name)), append(o.Nodes, node(name))
+		o.NodeClaims[i].ResourceVersion, o.Nodes[i].ResourceVersion, o.Nodes[i].UID = "1", "1", types.UID("uid-"+name)
+	}
+	var memory fleet.Memory
+	pass := func(i int) {
+		pods[i%len(pods)].ResourceVersion = fmt.Sprint("of pass ", i)
+		list := slices.Clone(pods)
+		o.Pods = nil
+		for i := range list {
+			o.Pods = append(o.Pods, &list[i])
+		}
+		f, err := fleet.Read(o, memory, noon.Add(time.Duration(i)*time.Second))
+		require.NoError(t, err)
+		if i%20 == 0 { // a plan is not due in each
+			general(f)
+			_, _, err = f.Prepare(nil)
+			require.NoError(t, err)
+		}
+		memory = f.Memory
+	}
+	heap := func() int {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return int(stats.HeapAlloc)
+	}
+	pass(0)
+	before := heap()
+	for i := range passes {
+		pass(1 + i)
+	}
+	require.Less(t, heap()-before, most)
+	runtime.KeepAlive(memory)
 }
 
 // TestPrepareCompilesWhatHasChanged: NodePools that were copied and say the same, and volumes and
