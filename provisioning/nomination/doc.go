@@ -36,7 +36,9 @@
 // eviction, are known by their controller and by what they request: such a pod takes
 // the place of one that is gone, and one that was created since and is bound elsewhere
 // gives its place up. So a node that is launched to take the pods of others
-// is kept for them while they are evicted.
+// is kept for them while they are evicted. A pod of a StatefulSet comes back under its name, and is
+// known by that as well, as its volumes may be in the zone of one node only. A pod whose name was
+// not generated, as operators make them, takes the place of its name before any other.
 //
 // Pods that are alike may change places, and have to where a plan is carried out in another
 // order than it was made for: a pod that finds no room on its node, though that is ready, is

@@ -302,7 +302,8 @@ func TestUnreadable(t *testing.T) {
 		"{}":                              "cannot unmarshal object",
 		`[{"at":"2026-03-02T12:00:00Z"}]`: "[0].pods: missing",
 		`[{"pods":["x"]}]`:                "[0].at: missing",
-		`[{"pods":[""],"at":"2026-03-02T12:00:00Z"}]`: "[0].pods: a UID is empty",
+		`[{"pods":[""],"at":"2026-03-02T12:00:00Z"}]`:                    "[0].pods: a UID is empty",
+		`[{"pods":["x"],"names":["a","b"],"at":"2026-03-02T12:00:00Z"}]`: "[0].names: 2 for 1 pods",
 		`[{"newer":1}]`: `unknown field "newer"`,
 		`[] []`:         "something follows the list",
 	} {

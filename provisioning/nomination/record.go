@@ -36,6 +36,52 @@ type group struct {
 	From string `json:"from,omitempty"`
 	// Pods are their UIDs, sorted.
 	Pods []types.UID `json:"pods"`
+	// Names are those of Pods, in their order, each of which may come back under its name, and
+	// empty for others (see mayReturnByName). There are none if all are empty.
+	Names []string `json:"names,omitempty"`
+}
+
+// name is that under which a pod may come back, by its place in the list, or empty.
+func (g *group) name(i int) string {
+	if len(g.Names) == 0 {
+		return ""
+	}
+	return g.Names[i]
+}
+
+// add puts a pod into a group.
+func (g *group) add(p *corev1.Pod) {
+	i, have := slices.BinarySearch(g.Pods, p.UID)
+	if have {
+		return
+	}
+	name := ""
+	if mayReturnByName(p) {
+		name = p.Name
+	}
+	if len(g.Names) == 0 && name != "" {
+		g.Names = make([]string, len(g.Pods))
+	}
+	g.Pods = slices.Insert(g.Pods, i, p.UID)
+	if len(g.Names) > 0 || name != "" {
+		g.Names = slices.Insert(g.Names, i, name)
+	}
+}
+
+// without is a copy of a group that lacks some pods.
+func (g group) without(gone map[types.UID]bool) group {
+	out := g
+	out.Pods, out.Names = nil, nil
+	for i, uid := range g.Pods {
+		if gone[uid] {
+			continue
+		}
+		out.Pods = append(out.Pods, uid)
+		if len(g.Names) > 0 {
+			out.Names = append(out.Names, g.Names[i])
+		}
+	}
+	return out
 }
 
 // groupsOf puts pods into groups, in an order that does not depend on that of pods.
@@ -50,11 +96,7 @@ func groupsOf(pods []*corev1.Pod, at time.Time) []group {
 		if i < 0 {
 			i, out = len(out), append(out, g)
 		}
-		out[i].Pods = append(out[i].Pods, p.UID)
-	}
-	for i := range out {
-		slices.Sort(out[i].Pods)
-		out[i].Pods = slices.Compact(out[i].Pods)
+		out[i].add(p)
 	}
 	slices.SortFunc(out, compareGroups)
 	return out
@@ -71,6 +113,19 @@ func owner(p *corev1.Pod) types.UID {
 		return c.UID
 	}
 	return ""
+}
+
+// returnsByName says whether a pod comes back under its name, and under no other: that of a StatefulSet,
+// whose volumes go by the name.
+func returnsByName(p *corev1.Pod) bool {
+	c := metav1.GetControllerOf(p)
+	return c != nil && c.Kind == "StatefulSet"
+}
+
+// mayReturnByName says whether a pod may come back under its name: one whose name was not generated.
+// Operators make such pods, some for a volume of theirs and some with a new name each time.
+func mayReturnByName(p *corev1.Pod) bool {
+	return returnsByName(p) || p.GenerateName == "" && owner(p) != ""
 }
 
 // size is a name for what a pod requests.
@@ -115,6 +170,9 @@ func read(text string) ([]group, error) {
 		}
 		if len(g.Pods) == 0 {
 			return nil, fmt.Errorf("[%d].pods: missing", i)
+		}
+		if len(g.Names) > 0 && len(g.Names) != len(g.Pods) {
+			return nil, fmt.Errorf("[%d].names: %d for %d pods", i, len(g.Names), len(g.Pods))
 		}
 		if slices.Contains(g.Pods, "") {
 			return nil, fmt.Errorf("[%d].pods: a UID is empty", i)

@@ -167,8 +167,7 @@ func with(have, more []group) []group {
 	}
 	out := slices.Clone(more)
 	for _, g := range have {
-		g.Pods = slices.DeleteFunc(slices.Clone(g.Pods), func(uid types.UID) bool { return again[uid] })
-		if len(g.Pods) > 0 {
+		if g = g.without(again); len(g.Pods) > 0 {
 			out = append(out, g)
 		}
 	}

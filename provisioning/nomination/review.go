@@ -127,11 +127,10 @@ func Review(in Input, now time.Time, opts *Options) (State, error) {
 	for _, c := range r.claims {
 		r.own(c)
 	}
-	for _, c := range r.claims {
-		r.heirs(c, true)
-	}
-	for _, c := range r.claims {
-		r.heirs(c, false)
+	for pass := range heirPassCount {
+		for _, c := range r.claims {
+			r.heirs(c, pass)
+		}
 	}
 	for _, c := range r.claims {
 		r.settled(c)

@@ -29,11 +29,11 @@ type groupView struct {
 	until   time.Time     // when the promise ends
 	pending []*corev1.Pod // of the group, or in the place of one that is gone
 	moving  []*corev1.Pod // on the node they come from
-	gone    int           // nowhere, and without an heir
+	gone    []string      // nowhere, and without an heir: the names under which they may come back
 }
 
 // awaited counts the pods that are not there yet.
-func (g *groupView) awaited() int { return len(g.pending) + len(g.moving) + g.gone }
+func (g *groupView) awaited() int { return len(g.pending) + len(g.moving) + len(g.gone) }
 
 // reviewer is one call of Review.
 type reviewer struct {
@@ -245,12 +245,12 @@ func (r *reviewer) own(c *claimView) {
 	kept := r.kept(c)
 	for i := range c.groups {
 		g := &c.groups[i]
-		for _, uid := range g.Pods {
+		for at, uid := range g.Pods {
 			p := r.pods[uid]
 			switch {
 			case r.holder[uid] != c:
 			case p == nil && g.Owner != "" && kept:
-				g.gone++
+				g.gone = append(g.gone, g.name(at))
 			case p == nil || podlife.Finished(p):
 			case p.Spec.NodeName == "":
 				g.pending = append(g.pending, p)
@@ -261,43 +261,74 @@ func (r *reviewer) own(c *claimView) {
 	}
 }
 
-// heirs finds pods in the place of those that are gone: first those that are bound to
-// the node, whoever promised them what, or tolerate its taint, and then any other.
-func (r *reviewer) heirs(c *claimView, marked bool) {
+// inherit gives a pod the place of one that is gone, if there is one for it: that of its name, or
+// any that is not for another name. A pod that returns under its name gets no other place than its own.
+func (r *reviewer) inherit(g *groupView, p *corev1.Pod, byName bool) bool {
+	if len(g.gone) == 0 || r.taken[p.UID] {
+		return false
+	}
+	i := slices.IndexFunc(g.gone, func(name string) bool {
+		if byName {
+			return name == p.Name
+		}
+		return name == "" || !returnsByName(p)
+	})
+	if i < 0 {
+		return false
+	}
+	r.taken[p.UID] = true
+	g.gone = slices.Delete(g.gone, i, i+1)
+	return true
+}
+
+// heirPass says which pods are looked at for the places of those that are gone: the passes
+// follow each other, each over all claims.
+type heirPass int
+
+const (
+	heirsByName   heirPass = iota // those of the same names
+	heirsByTaint                  // those that are bound to the node, whoever promised them what, or tolerate its taint
+	heirsOfKind                   // any others
+	heirPassCount                 // how many passes there are
+)
+
+// heirs finds pods in the place of those that are gone.
+func (r *reviewer) heirs(c *claimView, pass heirPass) {
 	for i := range c.groups {
 		g := &c.groups[i]
+		if len(g.gone) == 0 || pass == heirsByName && len(g.Names) == 0 {
+			continue
+		}
 		key := g.kind()
-		if marked && g.gone > 0 && c.node != nil {
+		if pass != heirsOfKind && c.node != nil {
 			for _, p := range r.bound[c.node.Name] {
-				if g.gone > 0 && r.holder[p.UID] != c && !r.taken[p.UID] && kindOf(p) == key {
-					r.taken[p.UID] = true
-					g.gone--
+				if r.holder[p.UID] != c && kindOf(p) == key {
+					r.inherit(g, p, pass == heirsByName)
 				}
 			}
 		}
 		for _, p := range r.waiting[key] {
-			if g.gone > 0 && !r.taken[p.UID] && (!marked || tolerates(p, c.claim)) {
-				r.taken[p.UID] = true
+			if (pass != heirsByTaint || tolerates(p, c.claim)) && r.inherit(g, p, pass == heirsByName) {
 				g.pending = append(g.pending, p)
-				g.gone--
 			}
 		}
 	}
 }
 
-// settled takes those that are gone for back where a pod of their kind was created since the
+// settled takes those that are gone for back where a pod of their kind, or name, was created since the
 // promise, is promised nothing, and is bound to another node: the place is not needed.
 func (r *reviewer) settled(c *claimView) {
 	for i := range c.groups {
 		g := &c.groups[i]
-		if g.gone == 0 {
+		if len(g.gone) == 0 {
 			continue
 		}
-		for _, p := range r.placed()[g.Owner] {
-			free := r.holder[p.UID] == nil && !r.taken[p.UID] && p.CreationTimestamp.After(g.At) && size(p) == g.Size
-			if free && g.gone > 0 && (c.node == nil || p.Spec.NodeName != c.node.Name) {
-				r.taken[p.UID] = true
-				g.gone--
+		for _, byName := range []bool{true, false} {
+			for _, p := range r.placed()[g.Owner] {
+				free := r.holder[p.UID] == nil && p.CreationTimestamp.After(g.At) && size(p) == g.Size
+				if free && (c.node == nil || p.Spec.NodeName != c.node.Name) {
+					r.inherit(g, p, byName)
+				}
 			}
 		}
 	}
@@ -350,7 +381,7 @@ func (r *reviewer) exchange() {
 					free++
 				}
 			}
-			for n := len(g.pending); n > 0 && n+len(g.moving)+g.gone > free; n-- {
+			for n := len(g.pending); n > 0 && n+len(g.moving)+len(g.gone) > free; n-- {
 				crowded[key] = append(crowded[key], waiting{g, g.pending[n-1]})
 			}
 			for n := g.awaited(); n < free && r.kept(c); n++ {
@@ -386,7 +417,7 @@ func (r *reviewer) await(c *claimView) {
 	for i := range c.groups {
 		g := &c.groups[i]
 		if g.From != "" && r.nodes[g.From] == nil {
-			g.gone = 0
+			g.gone = nil
 		}
 		key := g.kind()
 		if g.Owner == "" || g.awaited() == 0 || c.ready.IsZero() || len(reserving(c.node.Spec.Taints)) == 0 {
@@ -503,7 +534,7 @@ func (r *reviewer) settle(c *claimView, s *State) Node {
 		if g.until.After(n.Until) {
 			n.Until = g.until
 		}
-		n.Moving, n.Missing, n.Pending = n.Moving+len(g.moving), n.Missing+g.gone, n.Pending+len(g.pending)
+		n.Moving, n.Missing, n.Pending = n.Moving+len(g.moving), n.Missing+len(g.gone), n.Pending+len(g.pending)
 		for _, p := range g.moving {
 			s.Moving = append(s.Moving, Place{Pod: p, NodeClaim: c.claim.Name, Node: n.Node, Until: g.until})
 		}
