@@ -39,8 +39,10 @@ const swapAfter = 20 * time.Second
 // Options say how long promises hold. The zero value, and nil, has the defaults.
 type Options struct {
 	// Hold is for how long a node is kept for pods after it is ready; zero is
-	// DefaultHold. It is up to three times as long while kube-scheduler binds pods of the
-	// kind, the last of them within twenty seconds: it has not come to these yet.
+	// DefaultHold. It goes on while kube-scheduler has not come to these yet, as its last
+	// twenty seconds show: up to three times as long while it binds pods of the kind; and up to
+	// Launch while it is behind, and binds pods to nodes that were kept for them for a third of Hold
+	// by then. A Binding goes on for as long after its Until while kube-scheduler is behind.
 	Hold time.Duration
 	// Launch is for how long pods wait for a node that is not ready, from when its
 	// NodeClaim was created; zero is DefaultLaunch.

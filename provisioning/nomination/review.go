@@ -169,8 +169,10 @@ func (s State) Nominations() map[string]time.Time {
 			keep(cmp.Or(n.Node, n.NodeClaim), n.Until)
 		}
 	}
-	for _, b := range s.Bindings {
-		keep(b.Node, b.Until)
+	for _, p := range s.Pods {
+		if p.NodeClaim == "" {
+			keep(p.Node, p.Until)
+		}
 	}
 	return out
 }
@@ -181,7 +183,8 @@ type Binding struct {
 	// Pod is the UID of the pod, and Node the name of the node.
 	Pod  types.UID
 	Node string
-	// Until is when the promise ends. At that instant it no longer holds.
+	// Until is when the promise ends, unless kube-scheduler is behind: see Options.Hold. At that
+	// instant it no longer holds.
 	Until time.Time
 }
 

@@ -52,6 +52,7 @@ type reviewer struct {
 	bound   map[string][]*corev1.Pod // pods by node
 	byOwner map[types.UID][]*corev1.Pod
 	boundAt map[heirKey]time.Time // see lastBound
+	late    time.Time             // see lastLate
 	signs   []time.Time           // see works
 	faults  []error
 }
@@ -94,6 +95,13 @@ func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 		}
 	}
 	slices.SortFunc(r.claims, func(a, b *claimView) int { return cmp.Compare(a.claim.Name, b.claim.Name) })
+	r.late = r.lastLate()
+	for _, c := range r.claims {
+		for i := range c.groups {
+			c.groups[i].until = r.until(c, c.groups[i].group)
+		}
+		c.groups = slices.DeleteFunc(c.groups, func(g groupView) bool { return !r.now.Before(g.until) })
+	}
 	r.hold()
 	for _, p := range r.bound[""] {
 		if key := kindOf(p); key.owner != "" && r.holder[p.UID] == nil {
@@ -134,9 +142,7 @@ func (r *reviewer) add(c *v1.NodeClaim, byProvider map[string]*corev1.Node) {
 	}
 	view.ready = readySince(c, view.node)
 	for _, g := range groups {
-		if v := (groupView{group: g, until: r.until(view, g)}); r.now.Before(v.until) {
-			view.groups = append(view.groups, v)
-		}
+		view.groups = append(view.groups, groupView{group: g})
 	}
 	r.claims = append(r.claims, view)
 }
@@ -152,7 +158,7 @@ func (r *reviewer) limit(c *claimView) time.Time {
 
 // until is when the promise to a group ends. A node may be ready by the time it is
 // promised, pods that are evicted for it take their time, and kube-scheduler may have more
-// pods of the kind than it gets through.
+// pods than it gets through.
 func (r *reviewer) until(c *claimView, g group) time.Time {
 	until := r.limit(c)
 	if c.ready.IsZero() {
@@ -164,18 +170,67 @@ func (r *reviewer) until(c *claimView, g group) time.Time {
 	if moved := g.At.Add(r.opts.Move); g.From != "" && moved.After(until) {
 		until = moved
 	}
-	most := until.Add(2 * r.opts.Hold)
-	if g.Owner == "" || r.now.Before(until) || !r.now.Before(most) {
+	if r.now.Before(until) {
 		return until
 	}
-	busy := r.lastBound(g.kind()).Add(swapAfter)
-	switch {
-	case busy.After(most):
-		return most
-	case busy.After(until):
+	goesOn := r.goesOn(r.late, until, c.ready.Add(r.opts.Launch))
+	if g.Owner != "" {
+		if ofKind := r.goesOn(r.lastBound(g.kind()), until, until.Add(2*r.opts.Hold)); ofKind.After(goesOn) {
+			goesOn = ofKind
+		}
+	}
+	return goesOn
+}
+
+// goesOn is until when a promise holds that would have ended, because kube-scheduler has bound a pod at
+// an instant and so may come to others yet: for swapAfter from then, and not beyond the limit.
+func (r *reviewer) goesOn(bound, until, limit time.Time) time.Time {
+	switch busy := bound.Add(swapAfter); {
+	case !busy.After(until):
+		return until
+	case busy.After(limit):
+		return limit
+	default:
 		return busy
 	}
-	return until
+}
+
+// lastLate is when kube-scheduler last bound a pod to the node that it was promised, of those pods that
+// could have been bound there for a third of the hold. While it does, it is behind with other pods as well.
+func (r *reviewer) lastLate() (last time.Time) {
+	for _, c := range r.claims {
+		if c.ready.IsZero() {
+			continue
+		}
+		for _, g := range c.groups {
+			for _, uid := range g.Pods {
+				p := r.pods[uid]
+				if p == nil || p.Spec.NodeName != c.node.Name {
+					continue
+				}
+				since := c.ready
+				for _, t := range []time.Time{g.At, p.CreationTimestamp.Time} {
+					if t.After(since) {
+						since = t
+					}
+				}
+				if at := boundAt(p); at.After(last) && at.Sub(since) >= r.opts.Hold/3 {
+					last = at
+				}
+			}
+		}
+	}
+	return last
+}
+
+// boundAt is when kube-scheduler bound a pod, or zero.
+func boundAt(p *corev1.Pod) time.Time {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
 }
 
 // readySince is when a node became ready for its pods, or zero.
@@ -464,10 +519,8 @@ func (r *reviewer) lastBound(key heirKey) time.Time {
 	}
 	var at time.Time
 	for _, p := range r.placed()[key.owner] {
-		for _, c := range p.Status.Conditions {
-			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && c.LastTransitionTime.After(at) && size(p) == key.size {
-				at = c.LastTransitionTime.Time
-			}
+		if bound := boundAt(p); bound.After(at) && size(p) == key.size {
+			at = bound
 		}
 	}
 	r.boundAt[key] = at
@@ -632,7 +685,8 @@ func (r *reviewer) bindings(list []Binding, s *State) {
 	}
 	for _, b := range list {
 		p, n := r.pods[b.Pod], r.nodes[b.Node]
-		if p == nil || p.Spec.NodeName != "" || n == nil || !n.DeletionTimestamp.IsZero() || !r.now.Before(b.Until) || placed[b.Pod] {
+		until := r.goesOn(r.late, b.Until, b.Until.Add(r.opts.Launch))
+		if p == nil || p.Spec.NodeName != "" || n == nil || !n.DeletionTimestamp.IsZero() || !r.now.Before(until) || placed[b.Pod] {
 			continue
 		}
 		if have, ok := last[b.Pod]; !ok || cmp.Or(have.Until.Compare(b.Until), cmp.Compare(have.Node, b.Node)) < 0 {
@@ -642,12 +696,12 @@ func (r *reviewer) bindings(list []Binding, s *State) {
 	for _, uid := range slices.Sorted(maps.Keys(last)) {
 		b := last[uid]
 		s.Bindings = append(s.Bindings, b)
-		place := Place{Pod: r.pods[uid], Node: b.Node, Until: b.Until}
+		place := Place{Pod: r.pods[uid], Node: b.Node, Until: r.goesOn(r.late, b.Until, b.Until.Add(r.opts.Launch))}
 		if !r.refused[uid] {
 			place.Toleration = r.elsewhere(nil, place.Pod.CreationTimestamp.Time, place.Pod, s)
 		}
 		s.Pods = append(s.Pods, place)
-		s.sooner(b.Until)
+		s.sooner(place.Until)
 	}
 }
 

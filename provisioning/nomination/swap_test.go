@@ -192,6 +192,39 @@ func TestKeptWhileOthersAreBound(t *testing.T) {
 	require.False(t, kept("rs", 265*time.Second, 270*time.Second), "three times as long")
 }
 
+// While kube-scheduler binds pods late to the nodes that are kept for them, it has not come to others
+// either, of whatever kind. Pods that it binds soon, and those that no node is kept for, say nothing.
+func TestKeptWhileSchedulerIsBehind(t *testing.T) {
+	p, early := pod("p", "rs"), pod("early", "rs")
+	a, b := created(t, "a", []*corev1.Pod{p}, nil), created(t, "b", []*corev1.Pod{pod("q", "others")}, nil)
+	in := nomination.Input{NodeClaims: []*v1.NodeClaim{a, b}, Nodes: []*corev1.Node{ready(a, noon), ready(b, noon.Add(20*time.Second)), {ObjectMeta: metav1.ObjectMeta{Name: "open"}}},
+		Bindings: nomination.Bind("open", []*corev1.Pod{early}, noon.Add(30*time.Second))}
+	kept := func(node string, bound, at time.Duration) (claim, binding bool) {
+		q := tried(on(pod("q", "others"), node), noon.Add(bound))
+		in.Pods = []*corev1.Pod{p, q, early}
+		s := review(t, in, noon.Add(at))
+		require.Equal(t, len(s.Bindings) > 0, !s.Nominations()["open"].IsZero())
+		return s.Nodes[0].Phase == nomination.Filling, len(s.Bindings) > 0
+	}
+	for _, tt := range []struct {
+		node           string
+		bound, at      time.Duration // since noon
+		claim, binding bool          // whether the node is kept, and the room on the open one
+	}{
+		{"node-b", 75 * time.Second, 94 * time.Second, true, true},
+		{"node-b", 75 * time.Second, 95 * time.Second, false, false},
+		{"node-b", 49 * time.Second, 60 * time.Second, true, false}, // soon enough: 29 s
+		{"node-b", 50 * time.Second, 60 * time.Second, true, true},
+		{"elsewhere", 75 * time.Second, 94 * time.Second, false, false},
+		{"node-b", 10 * time.Minute, 10*time.Minute + 19*time.Second, true, true},
+		{"node-b", 15 * time.Minute, 15*time.Minute + time.Second, false, true}, // the node would be given up by now
+	} {
+		claim, binding := kept(tt.node, tt.bound, tt.at)
+		require.Equal(t, tt.claim, claim, "%+v", tt)
+		require.Equal(t, tt.binding, binding, "%+v", tt)
+	}
+}
+
 // Pod p is meant for node a and goes to b, where pod q was meant to go: now q waits for a, which
 // is not opened before q is there. So does one whose place that is taken in turn.
 func TestWhoLosesAPlaceGetsTheOneThatWasLeft(t *testing.T) {
