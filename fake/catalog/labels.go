@@ -10,33 +10,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Labels of the instance types of this package beside those of Kubernetes, of
-// karpenter.sh and of package aws/api/v1, which means that a NodePool written for EC2
-// means the same here.
-//
-// Every instance type of All has a requirement on every one of them:
-// DoesNotExist where a label does not apply to it.
-const (
-	// LabelInstanceNitroEnclavesSupported is "true" if the instance can host
-	// Nitro enclaves, and "false" otherwise.
-	LabelInstanceNitroEnclavesSupported = awsv1.Group + "/instance-nitro-enclaves-supported"
-	// LabelNitroSandbox is the name that later versions of the provider give to
-	// LabelInstanceNitroEnclavesSupported. Both have the same value.
-	LabelNitroSandbox = awsv1.Group + "/nitro-sandbox"
-)
+// LabelInstanceNitroEnclavesSupported is "true" if the instance can host Nitro enclaves,
+// and "false" otherwise. Every instance type of All has it. Other labels of instance types
+// are those of Kubernetes, of karpenter.sh and of package aws/api/v1, so that a NodePool
+// written for EC2 means the same here; All has a requirement on every one of them, which
+// is DoesNotExist where a label does not apply.
+const LabelInstanceNitroEnclavesSupported = awsv1.Group + "/instance-nitro-enclaves-supported"
 
-// WellKnownLabels returns the keys of awsv1.WellKnownLabels and of the labels above,
-// sorted. The slice is the caller's.
+// WellKnownLabels returns the keys of awsv1.WellKnownLabels and the label above, sorted.
+// The slice is the caller's.
 func WellKnownLabels() []string {
-	keys := append(awsv1.WellKnownLabels(), LabelInstanceNitroEnclavesSupported, LabelNitroSandbox)
+	keys := append(awsv1.WellKnownLabels(), LabelInstanceNitroEnclavesSupported)
 	slices.Sort(keys)
 	return keys
 }
 
-// Vocabulary returns awsv1.Vocabulary with the labels above as well-known ones.
+// Vocabulary returns awsv1.Vocabulary with the label above as a well-known one.
 func Vocabulary() *requirements.Vocabulary {
 	return awsv1.Vocabulary().Extend(requirements.Extension{
-		WellKnown: []string{LabelInstanceNitroEnclavesSupported, LabelNitroSandbox},
+		WellKnown: []string{LabelInstanceNitroEnclavesSupported},
 	})
 }
 

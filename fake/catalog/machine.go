@@ -120,7 +120,6 @@ func sizeRequirements(name string, f *family, s *size) []requirements.Requiremen
 		ladderNumber(awsv1.LabelInstanceNetworkBandwidth, f.host.network, s),
 		boolean(LabelInstanceNitroEnclavesSupported, enclaves),
 		requirements.In(awsv1.LabelInstanceSize, s.name),
-		boolean(LabelNitroSandbox, enclaves),
 		requirements.In(corev1.LabelInstanceTypeStable, name),
 	)
 }

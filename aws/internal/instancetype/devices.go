@@ -99,18 +99,24 @@ func gpuModel(text string) (resourcev1.Device, error) {
 	}, nil
 }
 
+// unknown stands in the tables for a generation or a PCIe root that nobody has read off.
+const unknown = "-"
+
 // efaAdapter reads the generation of adapters, and returns the words that are left.
 func efaAdapter(words []string) (resourcev1.Device, []string) {
 	generation, rest, rdma := words[0], words[1:], true
 	if len(rest) > 0 && rest[0] == "no-rdma" {
 		rest, rdma = rest[1:], false
 	}
-	return resourcev1.Device{Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
-		"dra.net/pciDevice":    {StringValue: new("Elastic Fabric Adapter (EFA)")},
-		"dra.net/pciSubsystem": {StringValue: &generation},
-		"dra.net/pciVendor":    {StringValue: new("Amazon.com, Inc.")},
-		"dra.net/rdma":         {BoolValue: &rdma},
-	}}, rest
+	adapter := resourcev1.Device{Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+		"dra.net/pciDevice": {StringValue: new("Elastic Fabric Adapter (EFA)")},
+		"dra.net/pciVendor": {StringValue: new("Amazon.com, Inc.")},
+		"dra.net/rdma":      {BoolValue: &rdma},
+	}}
+	if generation != unknown {
+		adapter.Attributes["dra.net/pciSubsystem"] = resourcev1.DeviceAttribute{StringValue: &generation}
+	}
+	return adapter, rest
 }
 
 // readLine reads which devices some instance types have: of what kind, as the words
@@ -145,8 +151,8 @@ func readLine(
 	return nil
 }
 
-// placed reads domain:bus, how many devices are there if they are several, and the
-// NUMA node if it is known, as in 0000:44x4@1.
+// placed reads domain:bus, or - if it is not known, how many devices are there if they are
+// several, and the NUMA node if it is known, as in 0000:44x4@1.
 func placed(model resourcev1.Device, place string) (resourcev1.Device, int, error) {
 	rest, node, hasNode := strings.Cut(place, "@")
 	root, number, several := strings.Cut(rest, "x")
@@ -157,10 +163,13 @@ func placed(model resourcev1.Device, place string) (resourcev1.Device, int, erro
 			return device, 0, fmt.Errorf("%q: %q is no number of devices above one", place, number)
 		}
 	}
-	if len(root) != len("0000:00") || root[4] != ':' {
+	switch {
+	case root == unknown:
+	case len(root) == len("0000:00") && root[4] == ':':
+		device.Attributes[pcieRoot] = resourcev1.DeviceAttribute{StringValue: new("pci" + root)}
+	default:
 		return device, 0, fmt.Errorf("%q: %q is no domain:bus", place, root)
 	}
-	device.Attributes[pcieRoot] = resourcev1.DeviceAttribute{StringValue: new("pci" + root)}
 	if hasNode {
 		n, err := strconv.ParseInt(node, 10, 64)
 		if err != nil {
@@ -189,7 +198,7 @@ func (b *builder) devices(m *machine) []cloudprovider.InstanceDevice {
 
 // The tables below say which devices the drivers of dynamic resource allocation
 // publish on instance types of AWS. EC2 does not report it. The facts are those that
-// Karpenter 1.15 was published with, read off running instances.
+// version 1.15.2 of Karpenter's AWS provider was published with, read off running instances.
 
 // gpuModels are NVIDIA GPUs: a name for the next table, architecture, brand, compute
 // capability, memory and product.
@@ -204,8 +213,8 @@ var gpuModels string
 var gpuTable string
 
 // efaTable says of instance types which generation of EFA they have, and at which
-// PCIe roots: as domain:bus, times how many, @ the NUMA node if there is more to it
-// than one.
+// PCIe roots: as domain:bus, times how many, @ the NUMA node if the machine has more
+// than one. A generation and a root that are not known are written as -.
 //
 //go:embed tables/adapters.txt
 var efaTable string

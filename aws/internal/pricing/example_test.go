@@ -106,7 +106,7 @@ func ExamplePrices() {
 	s := p.Status(now)[0]
 	fmt.Println(s.Source, s.Prices, s.Stale, s.Failures, s.Err)
 	// Output:
-	// m5.large/us-east-1a/spot: 0.096 USD/h (assumed 0.096 of 2026-07-06T00:00:00Z), stale
+	// m5.large/us-east-1a/spot: 0.096 USD/h (assumed 0.096 of 2026-07-20T00:00:00Z), stale
 	// m5.large/us-east-1a/spot: 0.0352 USD/h (spot price history 0.0352 of 2026-08-01T12:00:00Z) <nil>
 	// m5.large/us-east-1a/spot: 0.0352 USD/h (spot price history 0.0352 of 2026-08-01T12:00:00Z), stale
 	// spot price history 1 1 1 request limit exceeded

@@ -30,6 +30,7 @@ func expect(t testing.TB, p *pricing.Prices, now time.Time, k cloudprovider.Offe
 }
 
 func TestBuiltin(t *testing.T) {
+	later := noon.AddDate(1, 0, 0) // than all tables
 	for _, c := range []struct {
 		region, it string
 		price      float64
@@ -37,17 +38,20 @@ func TestBuiltin(t *testing.T) {
 		{"us-east-1", "m5.large", 0.096},
 		{"us-east-1", "m5.metal", 4.608},
 		{"us-east-1", "p5.48xlarge", 55.04},
+		{"us-east-1", "g7.2xlarge", 2.52},
+		{"us-east-1", "g7.48xlarge", 28.51328},
 		{"us-gov-west-1", "m5.large", 0.121},
+		{"us-gov-west-1", "i8g.large", 0.2068},
 		{"us-gov-east-1", "c5.large", 0.102},
 		{"eu-west-1", "m5.large", 0.096}, // of another region
 	} {
 		p := newPrices(t, c.region)
-		expect(t, p, noon, key(c.it, "a", "on-demand"), c.price, kit.Stale, "built in")
-		expect(t, p, noon, key(c.it, "a", "spot"), c.price, kit.Stale, "assumed")
+		expect(t, p, later, key(c.it, "a", "on-demand"), c.price, kit.Stale, "built in")
+		expect(t, p, later, key(c.it, "a", "spot"), c.price, kit.Stale, "assumed")
 	}
 	p := newPrices(t, "us-east-1")
-	expect(t, p, noon, key("no.such", "a", "on-demand"), 0, kit.Unknown, "")
-	cny, _, _ := quote(t, newPrices(t, "cn-north-1"), noon, key("m5.large", "a", "on-demand"))
+	expect(t, p, later, key("no.such", "a", "on-demand"), 0, kit.Unknown, "")
+	cny, _, _ := quote(t, newPrices(t, "cn-north-1"), later, key("m5.large", "a", "on-demand"))
 	require.Greater(t, cny, 0.3, "in CNY")
 }
 

@@ -103,7 +103,7 @@ func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
 	return nil
 }
 
-// labelled returns the types with the labels that the fake cloud has and the provider does
+// labelled returns the types with the label that the fake cloud has and the provider does
 // not: whether there are Nitro enclaves.
 func (w *World) labelled(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	known := map[string]*cloudprovider.InstanceType{}
@@ -113,10 +113,8 @@ func (w *World) labelled(types []*cloudprovider.InstanceType) []*cloudprovider.I
 	out := make([]*cloudprovider.InstanceType, len(types))
 	for i, it := range types {
 		changed := *it
-		for _, key := range []string{catalog.LabelInstanceNitroEnclavesSupported, catalog.LabelNitroSandbox} {
-			if r, found := known[it.Name].Requirements.Get(key); found {
-				changed.Requirements = changed.Requirements.With(r)
-			}
+		if r, found := known[it.Name].Requirements.Get(catalog.LabelInstanceNitroEnclavesSupported); found {
+			changed.Requirements = changed.Requirements.With(r)
 		}
 		out[i] = &changed
 	}

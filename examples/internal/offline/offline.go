@@ -137,7 +137,7 @@ func (w *World) sell(at place.Place) (err error) {
 // rules are those of the provider that the manifests are written for.
 func rules() manifest.Rules {
 	overlays := awsv1.NodeOverlayRules()
-	overlays.WellKnownLabels = append(overlays.WellKnownLabels, catalog.LabelInstanceNitroEnclavesSupported, catalog.LabelNitroSandbox)
+	overlays.WellKnownLabels = append(overlays.WellKnownLabels, catalog.LabelInstanceNitroEnclavesSupported)
 	return manifest.Rules{NodePools: catalog.NodePoolRules(), NodeOverlays: overlays}
 }
 
