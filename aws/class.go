@@ -36,6 +36,7 @@ func (p *Provider) InstanceTypes(ctx context.Context, pool *karpv1.NodePool) ([]
 		}
 		return nil, fault(op, name, cloudprovider.KindDenied, "spec.template.spec.nodeClassRef: missing; name an EC2NodeClass")
 	}
+	p.pools.saw(pool)
 	_, c, err := p.catalogFor(ctx, op, *pool.Spec.Template.Spec.NodeClassRef)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,8 @@
 // # Model
 //
 //   - [New] makes a [Provider] from [Clients] of AWS and [Options]. It calls nothing.
-//   - The caller supplies EC2NodeClasses by [Options.NodeClasses]; their selectors
+//   - The caller supplies EC2NodeClasses by [Options.NodeClasses], and NodePools, which say
+//     what dry runs try, by [Options.NodePools]; the selectors of classes
 //     are resolved here, and [Provider.NodeClass] says to what.
 //   - InstanceTypes lists what EC2 sells to the class, with labels, overhead,
 //     prices and reservations. What EC2 refused of late is not available.

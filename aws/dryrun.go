@@ -34,9 +34,9 @@ const (
 	dryRunPause = 3 * time.Second
 )
 
-// trial is what EC2 said of a launch that was tried: a reason that is not empty is in the
-// way.
-type trial struct{ reason, message string }
+// trial is what EC2 said of launches that were tried: a reason that is not empty is in the
+// way. pools are those that the launches were tried for, as poolsOf has it.
+type trial struct{ reason, message, pools string }
 
 // newDryRuns returns the answers of dry runs, by name and state of the class. They are
 // answers as all others: when they are due EC2 is asked beside the caller.
@@ -50,7 +50,9 @@ func newDryRuns(now func() time.Time, asking *cache.Asking) *cache.Keyed[trial] 
 // dryRun asks EC2 whether a launch from the class would be allowed, without
 // launching: by making a launch template, and by dry runs of CreateFleet and
 // RunInstances. A reason that is not empty says what is in the way; an error, that
-// nothing is known. Answers are kept for a class as it is, and errors for some seconds.
+// nothing is known. One launch that is allowed is enough. Answers are kept for a class as it
+// is, refusals also only as long as its NodePools ask for the same, and errors for some
+// seconds.
 func (p *Provider) dryRun(ctx context.Context, class *awsv1.EC2NodeClass) (reason, message string, err error) {
 	key, err := dryRunKey(class)
 	if err != nil {
@@ -59,10 +61,15 @@ func (p *Provider) dryRun(ctx context.Context, class *awsv1.EC2NodeClass) (reaso
 	key = class.Name + "/" + key
 	p.forgetDryRuns(class.Name, key)
 	tried := class.DeepCopy() // which may go on for longer than the call
-	t, _, err := p.dryRuns.Get(ctx, key, func(ctx context.Context) (t trial, err error) {
-		t.reason, t.message, err = p.tryLaunch(ctx, tried)
-		return t, err
-	})
+	ask := func(ctx context.Context) (trial, error) { return p.tryLaunches(ctx, tried) }
+	t, _, err := p.dryRuns.Get(ctx, key, ask)
+	if err == nil && t.reason != "" {
+		var pools string
+		if _, pools, err = p.poolsOf(ctx, class.Name); err == nil && pools != t.pools {
+			p.dryRuns.Forget(func(other string) bool { return other == key })
+			t, _, err = p.dryRuns.Get(ctx, key, ask)
+		}
+	}
 	return t.reason, t.message, err
 }
 
@@ -92,9 +99,58 @@ func dryRunKey(class *awsv1.EC2NodeClass) (string, error) {
 // trialName is how a launch that is only tried is named in errors.
 const trialName = "trial"
 
-// tryLaunch makes the calls of a dry run.
-func (p *Provider) tryLaunch(ctx context.Context, class *awsv1.EC2NodeClass) (reason, message string, err error) {
-	plan, err := p.trialPlan(ctx, class)
+// tryLaunches makes dry runs of launches from the class, until one is allowed. If none is,
+// the answer for the first counts.
+func (p *Provider) tryLaunches(ctx context.Context, class *awsv1.EC2NodeClass) (trial, error) {
+	pools, text, err := p.poolsOf(ctx, class.Name)
+	if err != nil {
+		return trial{}, err
+	}
+	c, err := p.offerings.Build(ctx, class)
+	if err != nil {
+		return trial{}, err
+	}
+	cluster, _, err := p.sources.Cluster(ctx)
+	if err != nil {
+		return trial{}, err
+	}
+	r := &nodeclass.Resolution{Class: class}
+	if class.Spec.PlacementGroupSelector != nil {
+		if r.PlacementGroup, _, err = p.sources.PlacementGroup(ctx, class.Spec.PlacementGroupSelector); err != nil {
+			return trial{}, err
+		}
+	}
+	first, tried := trial{message: "not tried, as no instance type can be launched now"}, []string{}
+	for i, req := range trials(c, pools) {
+		plan, err := p.trialPlan(req, r, cluster, c)
+		t := trial{pools: text}
+		subnets := class.Status.Subnets
+		if i > 0 {
+			subnets = subnets[:min(moreSubnets, len(subnets))]
+		}
+		if t.reason, t.message, err = p.tryLaunch(ctx, plan, subnets, err); err != nil || !refused(t.reason) {
+			return t, err
+		}
+		if i == 0 {
+			first = t
+		}
+		tried = append(tried, req.Options[0].InstanceType.Name)
+	}
+	if len(tried) > 0 {
+		first.message = fmt.Sprintf("no launch of %s is allowed: %s", strings.Join(tried, ", "), first.message)
+	}
+	return first, nil
+}
+
+// refused reports whether a reason may hold for the instance type that was tried, and not for
+// others.
+func refused(reason string) bool {
+	return reason == awsv1.ReasonCreateFleetAuthCheckFailed || reason == awsv1.ReasonRunInstancesAuthCheckFailed
+}
+
+// tryLaunch makes the calls of a dry run for a plan, those of RunInstances in some subnets, or
+// says what the error of the plan means.
+func (p *Provider) tryLaunch(ctx context.Context, plan *plan, subnets []awsv1.Subnet, err error) (reason, message string, _ error) {
 	var size *bootstrap.SizeError
 	switch {
 	case errors.As(err, &size):
@@ -103,9 +159,8 @@ func (p *Provider) tryLaunch(ctx context.Context, class *awsv1.EC2NodeClass) (re
 		return nodeclass.ReasonInvalidSpec, plain(err), nil
 	case err != nil:
 		return "", "", err
-	case plan == nil:
-		return "", "not tried, as no instance type can be launched now", nil
 	}
+	class := plan.class
 	done, err := p.templates.Use(ctx, plan.templates[0])
 	if err != nil {
 		return judgeTrial(class, awsv1.ReasonCreateLaunchTemplateAuthCheckFailed, err)
@@ -128,13 +183,14 @@ func (p *Provider) tryLaunch(ctx context.Context, class *awsv1.EC2NodeClass) (re
 	if reason != "" || err != nil {
 		return reason, message, err
 	}
-	return p.tryRun(ctx, class, plan)
+	return p.tryRun(ctx, plan, subnets)
 }
 
 // tryRun tries RunInstances in the subnets until it is allowed in one. If it is in
 // none, the answer for the first counts.
-func (p *Provider) tryRun(ctx context.Context, class *awsv1.EC2NodeClass, plan *plan) (reason, message string, err error) {
-	for i, s := range class.Status.Subnets {
+func (p *Provider) tryRun(ctx context.Context, plan *plan, subnets []awsv1.Subnet) (reason, message string, err error) {
+	class := plan.class
+	for i, s := range subnets {
 		_, failed := p.clients.EC2.RunInstances(ctx, trialRun(plan, s.ID))
 		p.forgetProfile(class, failed)
 		r, m, e := judgeTrial(class, awsv1.ReasonRunInstancesAuthCheckFailed, failed)
@@ -183,6 +239,9 @@ func trialRun(plan *plan, subnet string) *ec2.RunInstancesInput {
 		i.Groups = append(i.Groups, g.ID)
 	}
 	in.NetworkInterfaces = []ec2types.InstanceNetworkInterfaceSpecification{i}
+	if plan.spec.CapacityType == karpv1.CapacityTypeSpot {
+		in.InstanceMarketOptions = &ec2types.InstanceMarketOptionsRequest{MarketType: ec2types.MarketTypeSpot}
+	}
 	return in
 }
 
@@ -213,44 +272,8 @@ func judgeTrial(class *awsv1.EC2NodeClass, denied string, err error) (reason, me
 // plain is the text of an error on one line.
 func plain(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// trialPlan is what a launch from the class would ask for, for the cheapest ordinary
-// instance type on demand. It is nil if there is none.
-func (p *Provider) trialPlan(ctx context.Context, class *awsv1.EC2NodeClass) (*plan, error) {
-	c, err := p.offerings.Build(ctx, class)
-	if err != nil {
-		return nil, err
-	}
-	cluster, _, err := p.sources.Cluster(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r := &nodeclass.Resolution{Class: class}
-	if class.Spec.PlacementGroupSelector != nil {
-		if r.PlacementGroup, _, err = p.sources.PlacementGroup(ctx, class.Spec.PlacementGroupSelector); err != nil {
-			return nil, err
-		}
-	}
-	req := &cloudprovider.LaunchRequest{Token: trialName, Name: trialName, NodeClassRef: reference(class.Name), Options: trialOptions(c)}
-	s := launch.Select(req, c.Images)
-	if len(s.Options) == 0 {
-		return nil, nil
-	}
-	// All zones of the one instance type, and no other type: they boot alike.
-	first := s.Options[0].InstanceType
-	s.Options = slices.DeleteFunc(slices.Clone(s.Options), func(o cloudprovider.LaunchOption) bool { return o.InstanceType != first })
-	b := p.planner(req, r, cluster, c)
-	return b.plan(s)
-}
-
-// trialOptions are the offerings on demand.
-func trialOptions(c *instancetype.Catalog) []cloudprovider.LaunchOption {
-	var out []cloudprovider.LaunchOption
-	for _, t := range c.Types {
-		for i := range t.Offerings {
-			if o := &t.Offerings[i]; o.CapacityType == karpv1.CapacityTypeOnDemand && o.Launchable() {
-				out = append(out, cloudprovider.LaunchOption{InstanceType: t, Offering: o})
-			}
-		}
-	}
-	return out
+// trialPlan is what a launch from the class would ask for by a request that is tried.
+func (p *Provider) trialPlan(req *cloudprovider.LaunchRequest, r *nodeclass.Resolution, cluster nodeclass.Cluster, c *instancetype.Catalog) (*plan, error) {
+	req.Token, req.Name, req.NodeClassRef = trialName, trialName, reference(r.Class.Name)
+	return p.planner(req, r, cluster, c).plan(launch.Select(req, c.Images))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/nodecost"
@@ -27,6 +28,11 @@ type Options struct {
 	// or an error that wraps cloudprovider.ErrNotFound. The class is read-only for
 	// both sides. It must be safe for concurrent use.
 	NodeClasses func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+
+	// NodePools returns the NodePools of the cluster. Whether a launch would be allowed is
+	// tried with instance types that those of a class ask for. It is called as NodeClasses
+	// is. Nil is those that InstanceTypes was called with.
+	NodePools func(ctx context.Context) ([]*karpv1.NodePool, error)
 
 	// Now gives the time. It must be safe for concurrent use. Nil is time.Now.
 	Now func() time.Time

@@ -44,6 +44,7 @@ type Provider struct {
 	settled   atomic.Bool // nothing comes any more of single launches of processes before this one
 
 	dryRuns   *cache.Keyed[trial]
+	pools     seenPools
 	available *availability.Cache
 	groups    groupAvailability
 	internal  launch.InternalErrors

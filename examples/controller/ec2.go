@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
@@ -51,6 +52,15 @@ func newEC2(api client.Client, clients aws.Clients, options aws.Options, log *sl
 			return nil, nil
 		}
 		return class, err
+	}
+	options.NodePools = func(ctx context.Context) ([]*v1.NodePool, error) {
+		var list v1.NodePoolList
+		err := api.List(ctx, &list)
+		pools := make([]*v1.NodePool, len(list.Items))
+		for i := range list.Items {
+			pools[i] = &list.Items[i]
+		}
+		return pools, err
 	}
 	options.Warn = func(w aws.Warning) { log.Warn(w.Detail, "reason", w.Reason, "object", w.Object) }
 	provider, err := aws.New(clients, options)

@@ -121,7 +121,7 @@ func ask(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) err
 	if !s.launch {
 		clients = awsclients.Watch(clients)
 	}
-	v, err := newVisit(clients, aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.Class, NoDryRun: !s.launch}, in, out)
+	v, err := newVisit(clients, aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.Class, NodePools: in.Pools, NoDryRun: !s.launch}, in, out)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func play(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) er
 	defer cloud.Close()
 	o := cloud.Options()
 	v, err := newVisit(awsclients.Connect(cloud.Config()), aws.Options{
-		Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, NodeClasses: in.Class, Now: cloud.Now,
+		Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, NodeClasses: in.Class, NodePools: in.Pools, Now: cloud.Now,
 		InterruptionQueue: o.Queue, Batch: aws.Batch{Idle: -1},
 	}, in, out)
 	if err != nil {

@@ -138,6 +138,8 @@ func remedy(err error) string {
 		return ""
 	case slices.Contains(throttling, code):
 		return "ask less often, or have the quota of the API raised"
+	case slices.Contains(forbidden, code) && PolicyRemedy(plain(err)) != "":
+		return PolicyRemedy(plain(err))
 	case slices.Contains(forbidden, code):
 		if operation := operationOf(err); operation != "" {
 			return "allow the controller " + operation + ", as the policies in aws/iam do"
@@ -147,6 +149,18 @@ func remedy(err error) string {
 		return "renew the credentials of the controller"
 	case slices.Contains(clock, code):
 		return "check the clock of the machine and the credentials of the controller"
+	}
+	return ""
+}
+
+// PolicyRemedy is what helps against a refusal for which AWS names a policy that is not one
+// of the controller's role, and else empty.
+func PolicyRemedy(message string) string {
+	switch {
+	case strings.Contains(message, "service control policy"):
+		return "have the service control policy of the organization allow it"
+	case strings.Contains(message, "permissions boundary"):
+		return "widen the permissions boundary of the controller's role"
 	}
 	return ""
 }

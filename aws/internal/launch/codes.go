@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -87,10 +88,8 @@ func cause(f Failure) (cloudprovider.Kind, string) {
 		return cloudprovider.KindUnknown, "the launch template was deleted meanwhile; repeat the launch"
 	case has("Not authorized for images"):
 		return cloudprovider.KindDenied, "share the image with this account, or select another one"
-	case has("permissions boundary"):
-		return cloudprovider.KindDenied, "widen the permissions boundary of the controller's role"
-	case has("service control policy"):
-		return cloudprovider.KindDenied, "have the service control policy of the organization allow it"
+	case api.PolicyRemedy(f.Message) != "":
+		return cloudprovider.KindDenied, api.PolicyRemedy(f.Message)
 	case has("UnauthorizedOperation", "AccessDenied", "AuthFailure"):
 		return cloudprovider.KindDenied, "allow the controller the call, as the policies in aws/iam do"
 	case has("RequestLimitExceeded", "Throttl"):

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -81,6 +82,9 @@ func (in *Input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, err
 	}
 	return nil, fmt.Errorf("EC2NodeClass %s: %w", name, cloudprovider.ErrNotFound)
 }
+
+// Pools are the NodePools, which a controller has of an informer too.
+func (in *Input) Pools(context.Context) ([]*karpv1.NodePool, error) { return in.Cluster.NodePools, nil }
 
 // Roles are the IAM roles that the classes name.
 func (in *Input) Roles() (roles []string) {

@@ -36,7 +36,9 @@ status: {allocatable: {cpu: 1}}
 func TestRead(t *testing.T) {
 	in, err := awsinput.Read(nil, nil, []byte(sample))
 	require.NoError(t, err)
-	require.Len(t, in.Cluster.NodePools, 1)
+	pools, err := in.Pools(t.Context())
+	require.NoError(t, err)
+	require.Len(t, pools, 1)
 	require.Equal(t, []string{"nodes"}, in.Roles())
 	class, err := in.Class(t.Context(), "default")
 	require.NoError(t, err)
