@@ -79,7 +79,8 @@ type Candidate struct {
 //   - Interruption, Emptiness and Consolidation, nothing must hold it: no
 //     do-not-disrupt on the node, or on an active pod, including those of
 //     DaemonSets and static pods; and every pod that would be evicted must have
-//     at most one PodDisruptionBudget, that lets it go;
+//     at most one PodDisruptionBudget, and that must let it go, as drain.Plan
+//     reads it;
 //   - Emptiness and Consolidation, the pool must be dynamic and consolidateAfter
 //     must have passed as well;
 //   - Emptiness, it must be empty, and no spare room be kept on it;

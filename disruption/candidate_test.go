@@ -1,6 +1,7 @@
 package disruption_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/drain"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -155,9 +157,17 @@ func TestPodsHoldTheirNode(t *testing.T) {
 		{name: "nil selector", pod: newPod("p"), pdbs: pdbs(newPDB("web", 0, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector = nil })), want: []string{}},
 		{name: "empty selector", pod: newPod("p"), pdbs: pdbs(newPDB("web", 0, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector = &metav1.LabelSelector{} })), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
 		{name: "always allow, not ready", pod: newPod("p", podReady(corev1.ConditionFalse)), pdbs: pdbs(newPDB("web", 0, alwaysAllow)), want: []string{}},
-		{name: "always allow, unknown", pod: newPod("p", podReady(corev1.ConditionUnknown)), pdbs: pdbs(newPDB("web", 0, alwaysAllow)), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
-		{name: "always allow, no condition", pod: newPod("p"), pdbs: pdbs(newPDB("web", 0, alwaysAllow)), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
-		{name: "healthy budget only", pod: newPod("p", podReady(corev1.ConditionFalse)), pdbs: pdbs(newPDB("web", 0)), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
+		{name: "always allow, ready", pod: newPod("p", podReady(corev1.ConditionTrue)), pdbs: pdbs(newPDB("web", 0, alwaysAllow)), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
+		{name: "always allow, unknown", pod: newPod("p", podReady(corev1.ConditionUnknown)), pdbs: pdbs(newPDB("web", 0, alwaysAllow)), want: []string{}},
+		{name: "always allow, no condition", pod: newPod("p"), pdbs: pdbs(newPDB("web", 0, alwaysAllow)), want: []string{}},
+		{name: "not ready, and too few are healthy", pod: newPod("p", podReady(corev1.ConditionFalse)), pdbs: pdbs(newPDB("web", 0, healthy(1, 2))), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
+		{name: "not ready, and enough are healthy", pod: newPod("p", podReady(corev1.ConditionFalse)), pdbs: pdbs(newPDB("web", 0, healthy(2, 2))), want: []string{}},
+		{name: "not ready, and none is wanted", pod: newPod("p", podReady(corev1.ConditionFalse)), pdbs: pdbs(newPDB("web", 0, healthy(2, 0))), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
+		{name: "ready, and enough are healthy", pod: newPod("p", podReady(corev1.ConditionTrue)), pdbs: pdbs(newPDB("web", 0, healthy(2, 2))), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
+		{name: "pending", pod: newPod("p", isPending), pdbs: pdbs(newPDB("web", 0)), want: []string{}},
+		{name: "pending under two budgets", pod: newPod("p", isPending), pdbs: pdbs(newPDB("web", 0), newPDB("all", 0)), want: []string{}},
+		{name: "counted already", pod: newPod("p"), pdbs: pdbs(newPDB("web", 0, counted("p"))), want: []string{}},
+		{name: "another is counted", pod: newPod("p"), pdbs: pdbs(newPDB("web", 0, counted("q"))), want: []string{`n PodDisruptionBudget PodDisruptionBudget "shop/web"`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -171,11 +181,71 @@ func TestPodsHoldTheirNode(t *testing.T) {
 	}
 }
 
+// Candidates and drain.Plan read budgets alike: a pod that nothing else protects keeps its
+// node if and only if a drain would wait for the budget.
+func TestCandidatesReadBudgetsAsDrainsDo(t *testing.T) {
+	for seed := range uint64(200) {
+		m := newMaker(seed)
+		in, _ := m.input()
+		m.readiness(in)
+		for _, n := range in.Nodes {
+			alone := in
+			for _, p := range n.Pods {
+				alone.Nodes = []provisioning.Node{newNode("n", "web", withPods(p))}
+				going := drain.Input{Nodes: []drain.Node{{Name: "n", Pods: []drain.Pod{drain.ObservePod(p, nil)}}}}
+				for _, b := range in.PodDisruptionBudgets {
+					going.Budgets = append(going.Budgets, drain.ObserveBudget(b))
+				}
+				plan, err := drain.Plan(noon, going, nil)
+				require.NoError(t, err)
+				var waits bool
+				for _, step := range plan.Nodes[0].Blocked {
+					waits = waits || step.Code == drain.BudgetSpent || step.Code == drain.BudgetsOverlap
+				}
+				f, _ := disruption.Observe(noon, alone, nil)
+				_, blocked := f.Candidates(disruption.MethodInterruption)
+				held := slices.ContainsFunc(blocked, func(b disruption.Blocked) bool { return b.Code == disruption.CodePodDisruptionBudget })
+				require.Equal(t, waits, held, "seed %d, pod %s: %v", seed, p.Name, plan.Nodes[0].Blocked)
+			}
+		}
+	}
+}
+
+// readiness draws what decides which pods a PodDisruptionBudget protects.
+func (m *maker) readiness(in disruption.Input) {
+	for _, b := range in.PodDisruptionBudgets {
+		healthy(int32(m.IntN(3)), int32(m.IntN(3)))(b)
+		if m.chance(30) {
+			alwaysAllow(b)
+		}
+	}
+	for _, n := range in.Nodes {
+		for _, p := range n.Pods {
+			p.Status.Phase = pick(m, corev1.PodRunning, corev1.PodRunning, corev1.PodRunning, corev1.PodPending)
+			if m.chance(70) {
+				podReady(pick(m, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown))(p)
+			}
+		}
+	}
+}
+
 func pdbs(list ...*policyv1.PodDisruptionBudget) []*policyv1.PodDisruptionBudget { return list }
 
 func alwaysAllow(b *policyv1.PodDisruptionBudget) {
 	b.Spec.UnhealthyPodEvictionPolicy = ptr(policyv1.AlwaysAllow)
 }
+
+func healthy(now, desired int32) func(*policyv1.PodDisruptionBudget) {
+	return func(b *policyv1.PodDisruptionBudget) { b.Status.CurrentHealthy, b.Status.DesiredHealthy = now, desired }
+}
+
+func counted(pod string) func(*policyv1.PodDisruptionBudget) {
+	return func(b *policyv1.PodDisruptionBudget) {
+		b.Status.DisruptedPods = map[string]metav1.Time{pod: metav1.NewTime(noon)}
+	}
+}
+
+func isPending(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }
 
 func podReady(status corev1.ConditionStatus) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {

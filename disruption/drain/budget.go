@@ -7,10 +7,11 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // key names the budget.
@@ -22,12 +23,11 @@ func ObserveBudget(b *policyv1.PodDisruptionBudget) Budget {
 	if b == nil {
 		return Budget{}
 	}
-	policy := b.Spec.UnhealthyPodEvictionPolicy
+	health := podlife.HealthOf(b)
 	return Budget{
 		Namespace: b.Namespace, Name: b.Name, Selector: b.Spec.Selector,
 		Allowed:     int(b.Status.DisruptionsAllowed),
-		AlwaysAllow: policy != nil && *policy == policyv1.AlwaysAllow,
-		Healthy:     int(b.Status.CurrentHealthy), Desired: int(b.Status.DesiredHealthy),
+		AlwaysAllow: health.AlwaysAllow, Healthy: health.Healthy, Desired: health.Desired,
 		Granted: slices.Sorted(maps.Keys(b.Status.DisruptedPods)),
 	}
 }
@@ -36,6 +36,7 @@ func ObserveBudget(b *policyv1.PodDisruptionBudget) Budget {
 type allowance struct {
 	*Budget
 	selector labels.Selector
+	health   podlife.Health
 	left     int
 }
 
@@ -56,7 +57,7 @@ func (d *planner) compile(budgets []Budget) {
 			errs = append(errs, fmt.Errorf("budget %s: selector: %w; mend it, for it protects no pod", b.key(), err))
 			continue
 		}
-		d.budgets[b.Namespace] = append(d.budgets[b.Namespace], &allowance{b, selector, b.Allowed})
+		d.budgets[b.Namespace] = append(d.budgets[b.Namespace], &allowance{b, selector, podlife.Health{AlwaysAllow: b.AlwaysAllow, Healthy: b.Healthy, Desired: b.Desired}, b.Allowed})
 	}
 	d.plan.Faults = errors.Join(errs...)
 }
@@ -66,7 +67,7 @@ const granted Code = "granted"
 
 // spend takes an eviction off the budget of a pod, or says why that cannot be.
 func (d *planner) spend(p *Pod) (Code, string) {
-	if p.Phase == corev1.PodPending {
+	if !podlife.Budgeted(p.Phase) {
 		return "", ""
 	}
 	var by *allowance
@@ -87,8 +88,8 @@ func (d *planner) spend(p *Pod) (Code, string) {
 		return BudgetsOverlap, overlap
 	case slices.Contains(by.Granted, p.Name):
 		return granted, by.key()
-	case p.Ready != corev1.ConditionTrue && (by.AlwaysAllow || by.Desired > 0 && by.Healthy >= by.Desired):
-		return "", "" // it is not one of the healthy ones that the budget keeps
+	case !by.health.Protects(p.Ready):
+		return "", ""
 	case by.left <= 0:
 		return BudgetSpent, by.key()
 	}

@@ -25,6 +25,7 @@ func ObservePod(pod *corev1.Pod, volumes []string) Pod {
 		PriorityClass: pod.Spec.PriorityClassName, Phase: pod.Status.Phase,
 		Grace: DefaultGrace, DoNotDisrupt: pod.Annotations[v1.DoNotDisruptAnnotationKey],
 		ToleratesDisruption: podlife.Tolerates(pod, v1.DisruptedNoScheduleTaint()),
+		Ready:               podlife.ReadyStatus(pod),
 		Volumes:             slices.Clone(volumes),
 	}
 	if pod.Spec.Priority != nil {
@@ -43,11 +44,6 @@ func ObservePod(pod *corev1.Pod, volumes []string) Pod {
 	for _, o := range pod.OwnerReferences {
 		p.Daemon = p.Daemon || o.APIVersion == "apps/v1" && o.Kind == "DaemonSet"
 		p.Mirror = p.Mirror || o.APIVersion == "v1" && o.Kind == "Node"
-	}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			p.Ready = c.Status
-		}
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,16 +12,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // PDB is a PodDisruptionBudget.
 type PDB struct {
-	Object      string
-	key         pdbKey
-	selector    labels.Selector
-	Allowed     int  // evictions
-	unreadyFree bool // pods that are not ready may go in any case
-	never       bool // it lets no pod go, ever
+	Object   string
+	key      pdbKey
+	selector labels.Selector
+	Allowed  int // evictions
+	health   podlife.Health
+	disrupts map[string]metav1.Time // the pods whose eviction it has counted, by name
+	never    bool                   // it lets no pod go, ever
 }
 
 // pdbIndex finds budgets by what they surely ask of a pod.
@@ -44,12 +48,10 @@ func readPDBs(list []*policyv1.PodDisruptionBudget, faults *Faults) pdbIndex {
 			faults.Wrap(object, "spec.selector", err)
 			continue
 		}
-		always := b.Spec.UnhealthyPodEvictionPolicy
 		all = append(all, &PDB{
 			Object: object, selector: selector, key: keyOf(b),
-			Allowed:     max(int(b.Status.DisruptionsAllowed), 0),
-			unreadyFree: always != nil && *always == policyv1.AlwaysAllow,
-			never:       letsNoneGo(b),
+			Allowed: max(int(b.Status.DisruptionsAllowed), 0),
+			health:  podlife.HealthOf(b), disrupts: b.Status.DisruptedPods, never: letsNoneGo(b),
 		})
 	}
 	index := pdbIndex{}
@@ -77,7 +79,8 @@ func keyOf(b *policyv1.PodDisruptionBudget) pdbKey {
 func sortedPDBs(list []*PDB, faults *Faults) []*PDB {
 	slices.SortFunc(list, func(a, b *PDB) int {
 		return cmp.Or(strings.Compare(a.Object, b.Object), cmp.Compare(a.Allowed, b.Allowed),
-			cmp.Compare(ZeroOrOne(a.unreadyFree), ZeroOrOne(b.unreadyFree)), cmp.Compare(ZeroOrOne(b.never), ZeroOrOne(a.never)),
+			cmp.Compare(ZeroOrOne(!a.health.Protects("")), ZeroOrOne(!b.health.Protects(""))), cmp.Compare(ZeroOrOne(b.never), ZeroOrOne(a.never)),
+			cmp.Compare(len(a.disrupts), len(b.disrupts)), slices.Compare(slices.Sorted(maps.Keys(a.disrupts)), slices.Sorted(maps.Keys(b.disrupts))),
 			strings.Compare(a.selector.String(), b.selector.String()))
 	})
 	return slices.CompactFunc(list, func(a, b *PDB) bool {
@@ -121,24 +124,18 @@ func (x pdbIndex) matching(out []*PDB, k pdbKey, p *corev1.Pod) []*PDB {
 	return out
 }
 
-// Governing is the budget that has to let the pod go, nil if none has. A pod of
-// which several have is seen to before.
+// Governing is the budget that has to allow the eviction of the pod, nil if none has: the
+// pod is selected by none or by several, or the budget does not protect it or has counted
+// its eviction already.
 func (p *PodView) Governing() *PDB {
-	if len(p.Budgets) != 1 || p.Budgets[0].unreadyFree && unready(p.Pod) {
+	if len(p.Budgets) != 1 {
 		return nil
 	}
-	return p.Budgets[0]
-}
-
-// unready reports whether the condition Ready of a pod is False. One that is
-// missing or Unknown does not count.
-func unready(p *corev1.Pod) bool {
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionFalse
-		}
+	b := p.Budgets[0]
+	if _, counted := b.disrupts[p.Name]; counted || !b.health.Protects(podlife.ReadyStatus(p.Pod)) {
+		return nil
 	}
-	return false
+	return b
 }
 
 // Stuck reports whether no eviction of the pod can succeed as things are

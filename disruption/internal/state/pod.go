@@ -23,7 +23,7 @@ type PodView struct {
 	evictable     bool
 	Held          bool      // do-not-disrupt is in force
 	HeldUntil     time.Time // zero is for ever
-	Budgets       []*PDB    // that select it, if it is evictable
+	Budgets       []*PDB    // that select it, if it is evictable and budgets protect pods of its phase
 }
 
 // Object is the pod as faults and reasons name it.
@@ -71,7 +71,7 @@ func (f *Cluster) newPodView(p *corev1.Pod) *PodView {
 		v.Held, v.HeldUntil = f.doNotDisrupt(p)
 	}
 	v.evictable = v.Active && !podlife.Tolerates(p, v1.DisruptedNoScheduleTaint()) && !ofNode && !v.Held
-	if v.evictable {
+	if v.evictable && podlife.Budgeted(p.Status.Phase) {
 		v.Budgets = f.pdbs.of(p)
 	}
 	return v
