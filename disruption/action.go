@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
@@ -169,7 +171,15 @@ type Action struct {
 	// order of which these names are. Empty if it may begin at once, beside all others
 	// that may.
 	After []string
+
+	held []*corev1.Pod // see Held
 }
+
+// Held are the pods of the targets that nothing may evict and whose drain nothing bounds, by
+// node, namespace and name: the nodes of these pods are deleted, and stay until the pods have
+// ended. No place is planned for them. Only an action of a proposal that deletes nodes
+// without a simulation has any.
+func (a Action) Held() []*corev1.Pod { return slices.Clone(a.held) }
 
 // String is the action in one line.
 func (a Action) String() string {
@@ -206,6 +216,15 @@ func (a Action) fault() string {
 // change. A nil claim stays nil.
 func (a Action) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	return drain.Bound(claim, a.DrainBy, a.DrainBound, now)
+}
+
+// drainedBy is when the action has the drain end at the latest, in addition to what
+// NodeClaims say; zero is no limit.
+func (a Action) drainedBy(now time.Time) time.Time {
+	if a.DrainBound == nil {
+		return a.DrainBy
+	}
+	return state.Sooner(a.DrainBy, now.Add(*a.DrainBound))
 }
 
 // Result is the answer of a rule.

@@ -17,6 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -27,7 +28,8 @@ import (
 // what they want to, and kube-scheduler puts pods where it wants to.
 //
 //   - Nodes that are removed are not there any more, and neither are their pods,
-//     machines and notices.
+//     machines and notices. Those with pods that Action.Held lists are being deleted, and have
+//     these pods.
 //   - Replacements have come up, as the cheapest of their options, initialized at
 //     that instant and with the name of their NodeClaim. So has the node that a
 //     static pool gets for one that it loses to Drift or repair. Pods of
@@ -98,6 +100,7 @@ type aftermath struct {
 	now      time.Time
 	in       Input
 	gone     map[string]bool               // nodes
+	staying  map[string]provisioning.Node  // nodes that are being deleted and hold pods
 	machines map[string]bool               // that are gone, by provider ID
 	placed   map[types.NamespacedName]bool // pods that have a place by now
 	arrivals map[string][]*corev1.Pod      // by node
@@ -108,7 +111,7 @@ type aftermath struct {
 }
 
 func newAftermath(now time.Time, in Input) *aftermath {
-	return &aftermath{now: now, in: in, gone: map[string]bool{}, machines: map[string]bool{}, placed: map[types.NamespacedName]bool{},
+	return &aftermath{now: now, in: in, gone: map[string]bool{}, staying: map[string]provisioning.Node{}, machines: map[string]bool{}, placed: map[types.NamespacedName]bool{},
 		arrivals: map[string][]*corev1.Pod{}, reserved: map[string]int{}}
 }
 
@@ -119,7 +122,7 @@ func (a *aftermath) take(f *Cluster, action Action) error {
 		return nil
 	case Terminate, DeleteNode:
 		for _, t := range action.Targets {
-			a.remove(f, t)
+			a.remove(f, action, t)
 		}
 		return nil
 	}
@@ -145,7 +148,7 @@ func (a *aftermath) take(f *Cluster, action Action) error {
 		a.bind(m.Pod, node)
 	}
 	for _, t := range action.Targets {
-		a.remove(f, t)
+		a.remove(f, action, t)
 	}
 	return nil
 }
@@ -199,18 +202,24 @@ func (a *aftermath) bind(pod *corev1.Pod, node string) {
 
 // remove takes a node or machine away, and makes its pods pending that have not
 // found a place.
-func (a *aftermath) remove(f *Cluster, t Target) {
-	if t.ProviderID != "" {
+func (a *aftermath) remove(f *Cluster, action Action, t Target) {
+	m := f.seen.ByName[t.Node]
+	stays := m != nil && t.Node != "" && f.staysUntilPodsEnd(action, m)
+	if t.ProviderID != "" && !stays {
 		a.machines[t.ProviderID] = true
 	}
-	m := f.seen.ByName[t.Node]
 	if m == nil || t.Node == "" {
 		return
 	}
-	a.gone[t.Node] = true
-	a.reserved[m.Reservation()]++
+	held := map[*corev1.Pod]bool{}
+	if stays {
+		a.staying[t.Node] = a.drained(m, f.seen.Departs(m, action.drainedBy(f.seen.Now)), held)
+	} else {
+		a.gone[t.Node] = true
+		a.reserved[m.Reservation()]++
+	}
 	for _, p := range m.PodViews {
-		if !p.Reschedulable || a.placed[state.NameOf(p.Pod)] {
+		if !p.Reschedulable || held[p.Pod] || a.placed[state.NameOf(p.Pod)] {
 			continue
 		}
 		free := *p.Pod
@@ -221,6 +230,23 @@ func (a *aftermath) remove(f *Cluster, t Target) {
 	}
 }
 
+// drained is a node that is being deleted and has no pods left but those that nothing may
+// evict, and those that go with it. It adds the former to held.
+func (a *aftermath) drained(m *state.StateNode, d state.Departure, held map[*corev1.Pod]bool) provisioning.Node {
+	for _, p := range d.Endless {
+		held[p.Pod] = true
+	}
+	out, at := m.Node.Leaving(), metav1.NewTime(a.now)
+	if out.Node != nil {
+		out.Node.DeletionTimestamp = &at
+	}
+	if out.NodeClaim != nil {
+		out.NodeClaim.DeletionTimestamp = &at
+	}
+	out.Pods = slices.DeleteFunc(slices.Clone(out.Pods), func(p *corev1.Pod) bool { return p != nil && podlife.Moves(p) && !held[p] })
+	return out
+}
+
 // input is the input with all changes.
 func (a *aftermath) input() Input {
 	out := a.in
@@ -228,6 +254,9 @@ func (a *aftermath) input() Input {
 	for _, n := range slices.Concat(a.in.Nodes, a.fresh) {
 		if a.gone[n.Name()] {
 			continue
+		}
+		if drained, stays := a.staying[n.Name()]; stays {
+			n = drained
 		}
 		n.Pods = slices.Concat(n.Pods, a.arrivals[n.Name()])
 		out.Nodes = append(out.Nodes, n)

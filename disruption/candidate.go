@@ -212,7 +212,11 @@ func (c *check) state() {
 		c.add(rule.Rebooting, never, "it is being rebooted")
 	}
 	if m.Leaving {
-		c.add(rule.Deleting, never, "it is being deleted")
+		text := "it is being deleted"
+		if held := heldText(c.cluster.seen.Departs(m, time.Time{})); held != "" {
+			text += "; " + held
+		}
+		c.add(rule.Deleting, never, "%s", text)
 	}
 	switch {
 	case !m.Registered():

@@ -68,7 +68,7 @@
 // What these answer has methods EditClaim and EditNode, such as
 // [Action.EditClaim]: they return the object to store,
 // a changed copy, or the one given where nothing is to be stored. To plan for pods in the
-// meantime, [Leaving] names the nodes whose pods need a place elsewhere; nodes that are kept
+// meantime, [Displaced] lists the pods of nodes that go which need a place elsewhere; nodes that are kept
 // for pods are in Input.Nominations, so that no rule removes them.
 //
 // # Left out

@@ -85,7 +85,7 @@ func (p *Proposal) Explain(ctx context.Context, node string) (*Explanation, erro
 	var begun []simulation.Decision
 	for _, a := range p.Actions {
 		if !a.Simulated {
-			begun = append(begun, decisionOf(a))
+			begun = append(begun, decisionOf(a, f.seen.Now))
 		}
 	}
 	w, err := simulation.New(ctx, f.seen, config, begun, nil)

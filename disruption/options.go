@@ -156,6 +156,9 @@ const (
 	// UnavailableHold is for how long an offering of Input.UnavailableOfferings is not
 	// counted on to save money.
 	UnavailableHold = 10 * time.Minute
+	// LaunchAhead is how long before a pod that nothing may evict is ended by force a place
+	// for it is planned for: see Displaced.
+	LaunchAhead = state.LaunchAhead
 	// GarbageGrace is how old an instance, Node or NodeClaim must be before it can be
 	// garbage, as lists of the cloud lag behind.
 	GarbageGrace = time.Minute

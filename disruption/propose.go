@@ -57,6 +57,7 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 		return nil, err
 	}
 	d.foretell()
+	d.awaitHolds()
 	p.Actions, p.Waiting = slices.Concat(d.accepted, p.Actions), slices.Concat(d.waiting, p.Waiting)
 	p.Blocked = slices.Concat(rules.Blocked, d.blocked, p.Blocked)
 	slices.SortFunc(p.Blocked, Blocked.Compare)
@@ -96,7 +97,8 @@ func (f *Cluster) savings(a Action) float64 {
 	}
 	var targets []*state.StateNode
 	for _, t := range a.Targets {
-		if m := f.seen.ByName[t.Node]; m != nil && !m.Marked() { // an interrupted node may be on its way out
+		m := f.seen.ByName[t.Node]
+		if m != nil && !m.Marked() && !f.staysUntilPodsEnd(a, m) { // an interrupted node may be on its way out
 			targets = append(targets, m)
 		}
 	}

@@ -112,7 +112,7 @@ const mostRounds = 4
 // that leave pods to the next plan, if there is anything to ask.
 func (p *proposer) simulate(ctx context.Context, actions []Action) error {
 	asks := func(a Action) bool {
-		return p.simulatable(a) || len(p.homeless(a)) > 0 || a.Reason == Empty && len(p.in.Pods) > 0
+		return p.simulatable(a) || p.displaces(a) || a.Reason == Empty && len(p.in.Pods) > 0
 	}
 	if !slices.ContainsFunc(actions, asks) && !slices.ContainsFunc(p.seen.Nodes, p.consolidatable) {
 		return nil
@@ -124,7 +124,7 @@ func (p *proposer) simulate(ctx context.Context, actions []Action) error {
 		case p.simulatable(a):
 			going = append(going, a.Targets[0].Node)
 		case a.Reason != Empty:
-			begun = append(begun, decisionOf(a))
+			begun = append(begun, decisionOf(a, p.seen.Now))
 		}
 	}
 	config := p.simulationConfig()
@@ -188,7 +188,7 @@ func (p *proposer) promised(a Action) string {
 func (p *proposer) accept(a Action) {
 	p.accepted = append(p.accepted, a)
 	if p.sim != nil {
-		p.sim.Begin(decisionOf(a))
+		p.sim.Begin(decisionOf(a, p.seen.Now))
 	}
 }
 
@@ -247,11 +247,24 @@ func (p *proposer) oneOf(ctx context.Context, refused []Action) error {
 	return nil
 }
 
-// foretell adds to the Detail of actions that end nodes without looking for places where
-// the pods of those nodes go, as the next plan will have it.
+// foretell adds to actions that end nodes without looking for places where the pods of those
+// nodes go, as the next plan will have it, and which pods hold up the drain.
 func (p *proposer) foretell() {
 	for i := range p.accepted {
-		pods := p.homeless(p.accepted[i])
+		a := &p.accepted[i]
+		pods := map[string]bool{}
+		for _, d := range p.departures(*a) {
+			for _, pod := range d.Displaced {
+				pods[state.PodObject(pod)] = true
+			}
+			for _, pod := range d.Endless {
+				a.held = append(a.held, pod.Pod)
+			}
+			p.next = state.Sooner(p.next, d.Next)
+			if text := heldText(d); text != "" {
+				a.Detail += "; " + text
+			}
+		}
 		if len(pods) == 0 {
 			continue
 		}
@@ -259,30 +272,60 @@ func (p *proposer) foretell() {
 		if d := destinationsIn(p.sim.Settled, pods).String(); d != "" {
 			text += ": " + d
 		}
-		p.accepted[i].Detail += "; " + text
+		a.Detail += "; " + text
 	}
 }
 
-// homeless names the pods that need a place when an action has ended their nodes, and
-// for which it has none.
-func (f *Cluster) homeless(a Action) map[string]bool {
+// awaitHolds notes when pods on nodes that are being deleted first need a place.
+func (p *proposer) awaitHolds() {
+	for _, m := range p.seen.Nodes {
+		if m.Leaving {
+			p.next = state.Sooner(p.next, p.seen.Departs(m, time.Time{}).Next)
+		}
+	}
+}
+
+// staysUntilPodsEnd reports whether nothing bounds the drain of a node with pods that
+// nothing may evict.
+func (f *Cluster) staysUntilPodsEnd(a Action, m *state.StateNode) bool {
+	return a.Step == Delete && !a.Simulated && len(f.seen.Departs(m, a.drainedBy(f.seen.Now)).Endless) > 0
+}
+
+// heldText says which pods hold up the drain of a node, empty if none does.
+func heldText(d state.Departure) string {
+	pods := func(list []*state.PodView) string {
+		if len(list) == 1 {
+			return list[0].Object()
+		}
+		return fmt.Sprintf("%d pods, the first %s", len(list), list[0].Object())
+	}
+	switch {
+	case len(d.Held) == 0:
+		return ""
+	case len(d.Endless) > 0:
+		return fmt.Sprintf("nothing may evict %s, and nothing bounds the drain, so that the node stays until %s",
+			pods(d.Endless), words.Verb(len(d.Endless), "the pod ends", "these end"))
+	}
+	return fmt.Sprintf("nothing may evict %s yet, and a place is planned for at %s", pods(d.Held), words.Instant(d.Next))
+}
+
+// displaces reports whether an action leaves pods to the next plan.
+func (f *Cluster) displaces(a Action) bool {
+	return slices.ContainsFunc(f.departures(a), func(d state.Departure) bool { return len(d.Displaced) > 0 })
+}
+
+// departures are what becomes of the pods of nodes that an action ends without having
+// places for them.
+func (f *Cluster) departures(a Action) (out []state.Departure) {
 	if a.Simulated || a.Step != Delete {
 		return nil
 	}
-	out := map[string]bool{}
 	for _, t := range a.Targets {
 		if m := f.seen.ByName[t.Node]; m != nil {
-			nameMovable(m, out)
+			out = append(out, f.seen.Departs(m, a.drainedBy(f.seen.Now)))
 		}
 	}
 	return out
-}
-
-// nameMovable adds the names of the pods that need another place when the node goes.
-func nameMovable(m *state.StateNode, to map[string]bool) {
-	for _, p := range m.Movable() {
-		to[state.PodObject(p)] = true
-	}
 }
 
 // simulationConfig is what simulations keep to.
@@ -295,8 +338,8 @@ func (f *Cluster) simulationConfig() simulation.Config {
 }
 
 // decisionOf is an action that leaves its pods to the next plan, as simulations know it.
-func decisionOf(a Action) simulation.Decision {
-	d := simulation.Decision{Name: a.name(), Reboots: a.Step == Reboot}
+func decisionOf(a Action, now time.Time) simulation.Decision {
+	d := simulation.Decision{Name: a.name(), Reboots: a.Step == Reboot, By: a.drainedBy(now)}
 	for _, t := range a.Targets {
 		d.Nodes = append(d.Nodes, t.Node)
 	}

@@ -2,11 +2,14 @@ package disruption
 
 import (
 	"slices"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -25,13 +28,8 @@ func actionOn(m *state.StateNode, r Reason, step Step) Action {
 }
 
 // Leaving lists the nodes that are on their way out, by name: those whose NodeClaim
-// or Node is being deleted, or whose machine is being ended. Their pods need a place
-// elsewhere before they are evicted, so plan for them together with the pods that
-// are pending:
-//
-//	problem, err := provisioning.Prepare(in.Input, nil)
-//	problem, err = problem.Without(disruption.Leaving(in.Nodes)...)
-//	plan, err := problem.Solve(ctx)
+// or Node is being deleted, or whose machine is being ended. Displaced are the pods there
+// that need another place.
 //
 // Nodes that a command is to remove and that are not being deleted yet are not among
 // them: their replacements are on their way.
@@ -44,6 +42,43 @@ func Leaving(nodes []provisioning.Node) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// Displaced lists the pods on nodes that are Leaving which need another place now, by node,
+// namespace and name, each as it will be then: without a node, and not being deleted. Plan
+// for them together with the pods that are pending, before they are evicted:
+//
+//	problem, err := provisioning.Prepare(in.Input, nil)
+//	problem, err = problem.With(disruption.Displaced(now, in)...)
+//	plan, err := problem.Solve(ctx)
+//
+// They are the pods that are active, and pods of StatefulSets that are being deleted, as
+// these come back; without those of DaemonSets and static pods. Pods that nothing may evict
+// (Candidate.Held) wait: a node that is launched for them would stay empty. They are
+// listed from LaunchAhead before they are ended by force, which is their grace period before
+// the deadline of the drain (drain.Deadline), or before their karpenter.sh/do-not-disrupt
+// runs out, and in any case once the machine is being ended.
+//
+// It reads Nodes and PodDisruptionBudgets of the input. Time grows with the pods on nodes
+// that leave.
+func Displaced(now time.Time, in Input) (pods []*corev1.Pod) {
+	f := departures(now, in)
+	for _, m := range f.Nodes {
+		for _, p := range f.Departs(m, time.Time{}).Displaced {
+			if podlife.Moves(p) { // the owner decides, whatever the version of its API
+				pods = append(pods, podlife.Moved(p, ""))
+			}
+		}
+	}
+	return pods
+}
+
+// departures reads the nodes of an input that leave, and nothing else.
+func departures(now time.Time, in Input) *state.Cluster {
+	s := state.Snapshot{Now: now, PodDisruptionBudgets: in.PodDisruptionBudgets}
+	s.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool { return !leaves(n) })
+	var faults state.Faults // for Observe to list
+	return state.Read(s, &faults)
 }
 
 func leaves(n provisioning.Node) bool {

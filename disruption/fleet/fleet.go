@@ -218,19 +218,12 @@ func (f *Fleet) Stored(pods []*corev1.Pod) (out []*corev1.Pod) {
 	return out
 }
 
-// Waiting are the pods that a plan is due for: those of Input.Pods, and those on nodes that
-// are being deleted (disruption.Leaving) and do not end with them, that no node is promised to;
-// less those that are put off. Plan for them with Problem.Without the nodes that leave.
+// Waiting are the pods that a plan is due for: those of Input.Pods, and those that
+// disruption.Displaced lists, less those that a node is promised to and those that are put
+// off. Plan for them with Problem.With the pods that are displaced.
 func (f *Fleet) Waiting() []*corev1.Pod {
-	out := slices.Clone(f.Input.Pods)
-	for _, name := range disruption.Leaving(f.Input.Nodes) {
-		for _, p := range f.podsOn[name] {
-			if podlife.Moves(p) && !f.promised[p.UID] {
-				out = append(out, p)
-			}
-		}
-	}
-	return slices.DeleteFunc(out, func(p *corev1.Pod) bool { return f.Now.Before(f.Memory.putOff[p.UID]) })
+	out := slices.Concat(f.Input.Pods, f.Stored(disruption.Displaced(f.Now, f.Input)))
+	return slices.DeleteFunc(out, func(p *corev1.Pod) bool { return f.promised[p.UID] || f.Now.Before(f.Memory.putOff[p.UID]) })
 }
 
 // View is what commands look at: all NodeClaims and Nodes. A replacement that is ready but

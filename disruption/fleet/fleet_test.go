@@ -286,6 +286,18 @@ func TestPodsOfNodesThatLeave(t *testing.T) {
 	f := read(t, o, fleet.Memory{})
 	require.ElementsMatch(t, []string{"web", "db"}, names(f.Waiting()))
 	require.Equal(t, o.PodDisruptionBudgets, f.Input.PodDisruptionBudgets)
+
+	// For a pod that nothing may evict no node is launched.
+	o.Pods[0].Annotations = map[string]string{v1.DoNotDisruptAnnotationKey: "true"}
+	f = read(t, o, fleet.Memory{})
+	require.Equal(t, []string{"db"}, names(f.Waiting()))
+	problem, _, err := f.Prepare(nil)
+	require.NoError(t, err)
+	problem, err = problem.With(disruption.Displaced(f.Now, f.Input)...)
+	require.NoError(t, err)
+	plan, err := problem.Solve(t.Context())
+	require.NoError(t, err)
+	require.Len(t, plan.Unplaced, 1, "held pods are not planned for; and there is no NodePool")
 }
 
 // What is being deleted is closed and emptied; its machine ends once it is empty.

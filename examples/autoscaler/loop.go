@@ -136,7 +136,7 @@ func (a *autoscaler) provision(ctx context.Context) error {
 		a.journal.add(trouble, "%v", fault.Err)
 	}
 	// The pods of nodes that are going down need a place as well.
-	if problem, err = problem.Without(disruption.Leaving(f.Input.Nodes)...); err != nil {
+	if problem, err = problem.With(disruption.Displaced(f.Now, f.Input)...); err != nil {
 		return err
 	}
 	plan, err := problem.Solve(ctx)

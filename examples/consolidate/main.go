@@ -185,6 +185,9 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (*proposalreport.Report,
 	if age := world.Age(s.now); age != "" && !given {
 		command.Say(stderr, "consolidate: "+age)
 	}
+	for _, line := range world.Cluster.Depart(s.now) {
+		command.Say(stderr, "consolidate: "+line)
+	}
 	in, opts := world.Running(), s.options()
 	// What is at fault would be left alone and the rest decided. Here it is a
 	// mistake of whoever wrote the file, who wants to know.

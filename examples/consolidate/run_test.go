@@ -76,6 +76,9 @@ func TestGolden(t *testing.T) {
 		"small.txt":    smallNow,
 		"pending.txt":  pendingNow,
 		"expired.txt":  expiredNow,
+		"held.txt":     {"-now", "2026-11-20T12:00:00Z", "-f", "testdata/held.yaml"},
+		"held.json":    {"-now", "2026-11-20T12:00:00Z", "-f", "testdata/held.yaml", "-o", "json"},
+		"draining.txt": {"-now", "2026-11-20T12:00:00Z", "-f", "testdata/draining.yaml"},
 		"small.json":   append([]string{"-o", "json"}, smallNow...),
 		"quiet.json":   append([]string{"-o", "json", "-converge"}, smallNow...),
 	} {

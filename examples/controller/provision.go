@@ -83,7 +83,7 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	started := time.Now()
 	problem, err := a.prepare(s)
 	if err == nil {
-		problem, err = problem.Without(disruption.Leaving(s.Input.Nodes)...) // their pods need a place as well
+		problem, err = problem.With(disruption.Displaced(s.Now, s.Input)...) // their pods need a place as well
 	}
 	if err != nil {
 		return err

@@ -53,6 +53,9 @@ func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 		}
 	}
 	c := v.in.Cluster
+	for _, line := range c.Depart(time.Now()) {
+		v.say("%s", line)
+	}
 	in := c.Input()
 	in.Vocabulary = cloudprovider.Vocabulary(v.provider)
 	for _, pool := range c.NodePools {

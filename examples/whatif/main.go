@@ -261,6 +261,13 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (answer, int, error) {
 	for _, line := range world.Remarks() {
 		command.Say(stderr, "whatif: "+line)
 	}
+	now := s.compare.Now
+	if now.IsZero() {
+		now = time.Now().UTC()
+	}
+	for _, line := range world.Cluster.Depart(now) {
+		command.Say(stderr, "whatif: "+line)
+	}
 	ctx, done := command.Progress(context.Background(), stderr)
 	defer done()
 	switch {

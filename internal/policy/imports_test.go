@@ -147,7 +147,7 @@ var layers = []layer{
 		"a cluster is read for those who decide and those who carry out, and by nobody among them"},
 	{"disruption", append([]string{"disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nodeclaim", "disruption/internal/...", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
-	{"disruption/internal/...", append([]string{"disruption/internal/...", "provisioning/nodeclaim", "internal/nodelimit", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
+	{"disruption/internal/...", append([]string{"disruption/drain", "disruption/internal/...", "provisioning/nodeclaim", "internal/nodelimit", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"metrics", append([]string{"disruption", "disruption/command", "internal/podlife"}, engine...),
 		"figures are made of decisions and objects, whoever collects them"},

@@ -232,7 +232,9 @@ func (w *Simulation) waitingPods() []*corev1.Pod {
 func (w *Simulation) leavingPods() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, m := range w.Cluster.Nodes {
-		if w.Leaving[m.Name] {
+		if d, alone := w.departing[m.Name]; alone {
+			out = append(out, d.Displaced...)
+		} else if w.Leaving[m.Name] {
 			out = append(out, m.Movable()...)
 		}
 	}

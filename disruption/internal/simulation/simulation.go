@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -40,6 +41,7 @@ type Simulation struct {
 	Settled   *provisioning.Plan             // for the pods without a node, nil if there was none
 	places    map[types.NamespacedName]place // by pod: where settled has it
 	Leaving   map[string]bool
+	departing map[string]state.Departure   // by node that leaves
 	decided   []*CandidateSet              // what is under way: the actions of others, and what this search has found
 	Cordoned  []*state.StateNode           // take no pods in what-ifs
 	closed    map[string]provisioning.Node // those that Close has closed, as they were
@@ -71,6 +73,7 @@ type Decision struct {
 	Name    string   // of its first target
 	Nodes   []string // its targets; a machine without a node is empty
 	Reboots bool
+	By      time.Time // when their drain has ended at the latest, in addition to what their NodeClaims say; zero is no limit
 }
 
 // Move is a pod that finds another place: on a node, or on the replacement of that
@@ -92,7 +95,7 @@ type Stats struct {
 // be about to go. The error is that of ctx.
 func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision, going []string) (*Simulation, error) {
 	w := &Simulation{Cluster: f, config: config, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
-		Promised: map[string]string{}, Leaving: map[string]bool{}, closed: map[string]provisioning.Node{}}
+		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}}
 	if config.Provisioning != nil {
 		w.Opts = *config.Provisioning
 	}
@@ -145,7 +148,7 @@ func (w *Simulation) Begin(d Decision) {
 		default:
 			m := w.Cluster.ByName[name]
 			cs.Targets = append(cs.Targets, m)
-			for _, p := range m.Movable() {
+			for _, p := range w.departs(m, d.By).Displaced {
 				cs.Moves = append(cs.Moves, Move{Pod: p, From: name, Replacement: -1})
 			}
 		}
@@ -157,6 +160,15 @@ func (w *Simulation) Begin(d Decision) {
 		w.Landing.Takes(cs)
 	}
 	w.CarryOut(cs)
+	for _, m := range cs.Targets {
+		w.In.Nodes[w.At[m.Name]].Pods = w.departing[m.Name].Staying
+	}
+}
+
+// departs notes what becomes of the pods of a node that leaves without a replacement.
+func (w *Simulation) departs(m *state.StateNode, by time.Time) state.Departure {
+	w.departing[m.Name] = w.Cluster.Departs(m, by)
+	return w.departing[m.Name]
 }
 
 // StopLaunching keeps the engine from launching nodes from now on.
@@ -231,10 +243,10 @@ func pending(pods []*corev1.Pod) []*corev1.Pod {
 
 // addNodes adds the nodes, and returns the pods that are about to lose theirs.
 func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
-	gone := map[string]bool{}
+	gone, by := map[string]bool{}, map[string]time.Time{}
 	for _, a := range begun {
 		for _, name := range a.Nodes {
-			gone[name] = gone[name] || !a.Reboots
+			gone[name], by[name] = gone[name] || !a.Reboots, a.By
 		}
 	}
 	var homeless []*corev1.Pod
@@ -246,10 +258,10 @@ func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
 			continue
 		}
 		w.Leaving[m.Name] = true
-		entry := m.Node.Leaving()
-		entry.Pods = m.Staying()
+		entry, d := m.Node.Leaving(), w.departs(m, by[m.Name])
+		entry.Pods = d.Staying
 		w.In.Nodes = append(w.In.Nodes, entry)
-		for _, p := range m.Movable() {
+		for _, p := range d.Displaced {
 			homeless = append(homeless, podlife.Moved(p, ""))
 		}
 	}
@@ -478,7 +490,7 @@ func (w *Simulation) targetsOf(d *Decision) []*state.StateNode {
 func (w *Simulation) setOf(d *Decision) *CandidateSet {
 	cs := &CandidateSet{}
 	for _, m := range w.targetsOf(d) {
-		for _, p := range m.Movable() {
+		for _, p := range w.departing[m.Name].Displaced {
 			move := Move{Pod: p, From: m.Name, Replacement: -1}
 			if w.places[state.NameOf(p)].node != nil {
 				move.Replacement = len(cs.Nodes)

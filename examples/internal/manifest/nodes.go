@@ -1,18 +1,21 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // join brings Nodes, NodeClaims and pods together, and remarks on the pods without a
-// node that are not planned for. Pods that leave a node are pending.
+// node that are not planned for.
 func (r *reader) join() {
 	var gated, deleted, daemons int
 	pods := make([]*corev1.Pod, 0, len(r.found.pods))
@@ -50,11 +53,6 @@ func (r *reader) join() {
 	r.noteCount(len(joined.Preempting), "", "waiting for others that kube-scheduler preempts")
 	r.noteCount(daemons, "", "waiting for the node of their DaemonSet")
 	r.cluster.Nodes = joined.Nodes
-	for i := range joined.Nodes {
-		if node := &joined.Nodes[i]; leaving(node) {
-			r.evict(node)
-		}
-	}
 }
 
 // noteCount remarks that some pods are not planned for.
@@ -100,28 +98,39 @@ func (r *reader) refuseStrays(strays []*corev1.Pod) {
 	}
 }
 
-// leaving tells whether a node is on its way out, and so takes no more pods.
-func leaving(n *provisioning.Node) bool {
-	return n.Node != nil && n.Node.DeletionTimestamp != nil ||
-		n.NodeClaim != nil && n.NodeClaim.DeletionTimestamp != nil
-}
-
-// evict makes pending what must find another place when a node goes. Pods that
-// belong to the node itself go with it, and so do those that are being deleted, unless a
-// StatefulSet brings them back.
-func (r *reader) evict(n *provisioning.Node) {
-	moved := 0
-	for _, pod := range n.Pods {
-		if pod.DeletionTimestamp != nil && !ownedBy(pod, "StatefulSet") || ownedBy(pod, "DaemonSet") || ownedBy(pod, "Node") {
+// Depart makes the pods pending that nodes on their way out displace at an instant (see
+// disruption.Displaced), and returns a remark on each of these nodes. Without it they are on
+// their nodes, as they stand in the cluster. Call it once, before Input.
+func (c *Cluster) Depart(now time.Time) (remarks []string) {
+	in := disruption.Input{Input: provisioning.Input{Nodes: c.Nodes}, PodDisruptionBudgets: c.PodDisruptionBudgets}
+	displaced := map[types.NamespacedName]bool{}
+	for _, pod := range disruption.Displaced(now, in) {
+		displaced[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = true
+		c.Pods = append(c.Pods, pod)
+	}
+	slices.SortFunc(c.Pods, comparePods)
+	held := map[string]string{}
+	f, _ := disruption.Observe(now, in, nil) // its faults are for who asks about the whole cluster
+	_, blocked := f.Candidates(disruption.MethodDrift)
+	for _, b := range blocked {
+		if b.Code == disruption.CodeMarkedForDeletion {
+			held[b.Node] = b.Detail
+		}
+	}
+	leaving := disruption.Leaving(c.Nodes)
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		if !slices.Contains(leaving, n.Name()) {
 			continue
 		}
-		free := *pod
-		free.Spec.NodeName, free.DeletionTimestamp = "", nil
-		r.cluster.Pods = append(r.cluster.Pods, &free)
-		moved++
+		all := len(n.Pods)
+		n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), func(p *corev1.Pod) bool {
+			return displaced[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}]
+		})
+		remarks = append(remarks, fmt.Sprintf("node %s: %s; its pods (%d) are planned for elsewhere",
+			n.Name(), cmp.Or(held[n.Name()], "it is being deleted"), all-len(n.Pods)))
 	}
-	r.cluster.Notes = append(r.cluster.Notes,
-		strings.TrimSpace(fmt.Sprintf("node %s is being deleted; its pods (%d) are planned for elsewhere", n.Name(), moved)))
+	return remarks
 }
 
 // finished tells whether a pod has run to its end and takes no room.

@@ -3,6 +3,7 @@ package manifest_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -62,11 +63,37 @@ func TestNodesThatAreBeingDeleted(t *testing.T) {
 	c := mustRead(t, docs(deleted, bound("web", "ReplicaSet"), bound("agent", "DaemonSet"), bound("mirror", "Node"), ending("db", "StatefulSet"), ending("old", "ReplicaSet")))
 	require.Len(t, c.Nodes, 1, "it counts until it is gone")
 	require.Equal(t, []string{"shop/agent", "shop/db", "shop/mirror", "shop/old", "shop/web"}, names(c.Nodes[0].Pods))
+	require.Empty(t, c.Pods)
+	require.Equal(t, []string{"node node-a: it is being deleted; its pods (2) are planned for elsewhere"}, c.Depart(now))
+	require.Equal(t, []string{"shop/agent", "shop/mirror", "shop/old"}, names(c.Nodes[0].Pods), "no pod is in two places")
 	require.Equal(t, []string{"shop/db", "shop/web"}, names(c.Pods))
-	require.Equal(t, "node-a", c.Nodes[0].Pods[1].Spec.NodeName)
 	require.Empty(t, c.Pods[0].Spec.NodeName)
 	require.Nil(t, c.Pods[0].DeletionTimestamp, "it comes back")
-	require.Equal(t, []string{"node node-a is being deleted; its pods (2) are planned for elsewhere"}, c.Notes)
+}
+
+// now is when the nodes of the tests have begun to go.
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// A pod that nothing may evict waits on a node that is being deleted.
+func TestPodsThatNothingMayEvict(t *testing.T) {
+	c := mustRead(t, docs(`
+apiVersion: v1
+kind: Node
+metadata: {name: node-a}
+`, `
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a, deletionTimestamp: "2026-01-02T03:04:05Z"}`+claimSpec+`status: {nodeName: node-a}
+`, pod("web", "spec: {nodeName: node-a, containers: [{name: a}]}"), `
+apiVersion: v1
+kind: Pod
+metadata: {name: job, namespace: shop, annotations: {karpenter.sh/do-not-disrupt: "true"}}
+spec: {nodeName: node-a, containers: [{name: a}]}
+`))
+	require.Equal(t, []string{`node node-a: it is being deleted; nothing may evict Pod "shop/job", and nothing bounds the drain, ` +
+		"so that the node stays until the pod ends; its pods (1) are planned for elsewhere"}, c.Depart(now))
+	require.Equal(t, []string{"shop/web"}, names(c.Pods))
+	require.Equal(t, []string{"shop/job"}, names(c.Nodes[0].Pods))
 }
 
 // Nodes come and go while a dump is written, list after list.

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/dovetail-sdk/dovetail/disruption"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -461,7 +463,14 @@ func (r *reader) addClaims() {
 	for _, s := range r.found.statefulSets {
 		sets[s.namespace+"/"+s.name] = s.value
 	}
-	for _, pod := range c.Pods {
+	pods := slices.Clone(c.Pods)
+	leaving := disruption.Leaving(c.Nodes) // their pods wait for a place as well: see Depart
+	for _, n := range c.Nodes {
+		if slices.Contains(leaving, n.Name()) {
+			pods = append(pods, n.Pods...)
+		}
+	}
+	for _, pod := range pods {
 		ref := metav1.GetControllerOf(pod)
 		if ref == nil || ref.Kind != "StatefulSet" {
 			continue

@@ -93,8 +93,15 @@ type action struct {
 	Nodes          []nodeRef     `json:"nodes"`
 	Replacements   []replacement `json:"replacements"`
 	Moves          []move        `json:"moves"`
+	Held           []heldPod     `json:"held,omitempty"`
 	Savings        float64       `json:"savingsUSDPerHour"`
 	DisruptionCost float64       `json:"disruptionCost"`
+}
+
+// heldPod is a pod that nothing may evict, so that its node stays until it ends.
+type heldPod struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
 }
 
 type nodeRef struct {
@@ -280,10 +287,13 @@ func actionOf(in disruption.Input, a disruption.Action) action {
 		Nodes: []nodeRef{}, Replacements: []replacement{}, Moves: []move{},
 		Savings: layout.Rounded(a.Savings), DisruptionCost: layout.Rounded(a.DisruptionCost),
 	}
+	for _, pod := range a.Held() {
+		out.Held = append(out.Held, heldPod{pod.Namespace, pod.Name})
+	}
 	for _, t := range a.Targets {
 		ref := refTo(in, t)
 		out.Nodes = append(out.Nodes, ref)
-		if a.Step == disruption.Delete && !a.Simulated && a.Reason != disruption.Empty {
+		if a.Step == disruption.Delete && !a.Simulated && a.Reason != disruption.Empty && len(out.Held) == 0 {
 			out.Savings = layout.Rounded(out.Savings + ref.USDPerHour)
 		}
 	}

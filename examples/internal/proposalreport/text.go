@@ -53,6 +53,9 @@ func (t *text) summary() {
 		t.Fill("", fmt.Sprintf("%s %s at %s USD/h, %s.", words, left(r.After.Total.Nodes),
 			layout.USD(r.After.Total.USDPerHour, 4), r.change()), layout.Plain)
 	}
+	if n := r.staying(); n > 0 {
+		t.Fill("", layout.Phrase(n, "removed node stays", "removed nodes stay")+" until pods have ended that nothing may evict.", layout.Plain)
+	}
 	if p := r.FollowUp; p != nil {
 		t.Fill("", p.afterwards(), layout.Plain)
 	}
@@ -85,6 +88,16 @@ func (r *Report) begins() string {
 		words += fmt.Sprintf(" and launch %d", launched)
 	}
 	return words + ":"
+}
+
+// staying is how many nodes are removed now and stay for pods that nothing may evict.
+func (r *Report) staying() (n int) {
+	for _, a := range r.Actions {
+		if len(a.Held) > 0 && len(r.Rounds) == 0 {
+			n += len(a.Nodes)
+		}
+	}
+	return n
 }
 
 // words says what pods need that are pending before anything is done.

@@ -147,7 +147,7 @@ func Example_controller() {
 		log.Println(fault.Reason, fault.Err) // an event on fault.Object, which is left out
 	}
 	if err == nil {
-		problem, err = problem.Without(disruption.Leaving(in.Nodes)...) // their pods need a place as well
+		problem, err = problem.With(disruption.Displaced(now, f.Input)...) // pods of nodes that go need a place as well
 	}
 	if err != nil {
 		log.Fatal(err)
