@@ -93,6 +93,9 @@ func (f *Cluster) Command(a Action) (command.Prepared, error) {
 func (f *Cluster) source(a Action, m *state.StateNode) command.Source {
 	s := command.Source{NodeClaim: m.NodeClaim.Name, ClaimUID: m.NodeClaim.UID, Drain: a.DrainBound, DrainBy: a.DrainBy,
 		Bounded: m.NodeClaim.Spec.TerminationGracePeriod != nil}
+	if a.Reason == Empty {
+		s.Pods = m.Homeless() // none, unless Options.Consolidation.FreePodsAreEmpty
+	}
 	if n := m.Node.Node; n != nil {
 		s.Node, s.NodeUID = n.Name, n.UID
 	}

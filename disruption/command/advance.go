@@ -48,6 +48,9 @@ const (
 	Withdrawn Failure = "withdrawn"
 	// Conflict: another command has a node of this one.
 	Conflict Failure = "conflict"
+	// Occupied: the node was to go because it was Empty, and pods have come to it since: one
+	// may have been bound before kube-scheduler saw the taint.
+	Occupied Failure = "occupied"
 )
 
 // Progress is what to do next for a command.
@@ -95,7 +98,8 @@ type Progress struct {
 //     terminate-first command launched is first waited for until the deadline.
 //
 // A node that vanishes on the way, or is deleted by somebody else, is done. A
-// command fails, the first that holds: cancelled; in conflict; withdrawn;
+// command fails, the first that holds: cancelled; in conflict; withdrawn; for the reason
+// Empty, a node that is not being deleted has more pods than Source.Pods;
 // a replacement lost; timed out, which is judged only where something is still
 // missing, so a command that is late but ready goes through.
 //

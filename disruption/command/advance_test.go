@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 )
 
@@ -171,6 +172,33 @@ func TestAdvanceRollsBack(t *testing.T) {
 				require.False(t, s.Deleting)
 			}
 		})
+	}
+}
+
+// A pod that was bound before kube-scheduler saw the taint keeps a node that was to go as it
+// was empty. For other reasons pods are what is expected, and so are those it had before.
+func TestAdvanceKeepsNodesThatPodsHaveComeTo(t *testing.T) {
+	run := func(reason v1.DisruptionReason, had, has int) (command.View, command.Progress, []string) {
+		c := newTestCommand(t, func(s *command.Spec) {
+			s.Reason, s.NodePools = reason, nil
+			s.Sources = s.Sources[:1]
+			s.Sources[0].Pods = had
+		})
+		v := lifeClaim(lifeStart(t, c), c.Sources[0].NodeClaim, func(c *command.Claim) { c.Pods = has })
+		return lifeRun(c, v, commandStart)
+	}
+	for _, pods := range []struct{ had, has int }{{0, 1}, {2, 3}} {
+		after, p, log := run(v1.DisruptionReasonEmpty, pods.had, pods.has)
+		require.Equal(t, command.Finished, p.State)
+		require.False(t, after.Claims[0].Deleting, "%v: %v", pods, log)
+		require.Empty(t, after.Claims[0].Record)
+		for _, n := range after.Nodes {
+			require.False(t, n.Tainted)
+		}
+	}
+	for reason, pods := range map[v1.DisruptionReason][2]int{v1.DisruptionReasonEmpty: {2, 2}, v1.DisruptionReasonDrifted: {0, 1}} {
+		_, _, log := run(reason, pods[0], pods[1])
+		require.Contains(t, log, "delete b", "%s", reason)
 	}
 }
 

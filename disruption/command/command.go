@@ -67,6 +67,9 @@ type Source struct {
 	// Bounded says that the NodeClaim has a terminationGracePeriod, so that a
 	// terminate-first command needs no bound of its own.
 	Bounded bool
+	// Pods is how many pods some other node would have to take over when the command was
+	// decided. It counts for the reason Empty: with more of them the command is undone.
+	Pods int
 }
 
 // Replacement is a node that a command launches.
@@ -228,6 +231,9 @@ func (s *Spec) validate() error {
 		}
 		if src.Node != "" && nodes[src.Node] {
 			errs = append(errs, fmt.Errorf("%s.node: %q is listed twice; remove one", at, src.Node))
+		}
+		if src.Pods < 0 {
+			errs = append(errs, fmt.Errorf("%s.pods: %d must not be negative", at, src.Pods))
 		}
 		if src.Drain != nil && *src.Drain < 0 {
 			errs = append(errs, fmt.Errorf("%s.drain: %s must not be negative; zero evicts by force, nil sets no bound", at, *src.Drain))

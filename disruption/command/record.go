@@ -55,6 +55,7 @@ type sourceJSON struct {
 	Drain     *string   `json:"drain,omitempty"`
 	DrainBy   string    `json:"drainBy,omitempty"`
 	Bounded   bool      `json:"bounded,omitempty"`
+	Pods      int       `json:"pods,omitempty"`
 }
 
 type replacementJSON struct {
@@ -69,7 +70,7 @@ func (r Record) String() string {
 	j := recordJSON{ID: c.ID, Reason: c.Reason, Mode: c.Mode, Claims: c.claims, Failure: r.Failure,
 		Created: c.CreatedAt.Format(time.RFC3339), Deadline: c.Deadline.Format(time.RFC3339)}
 	for _, s := range c.Sources {
-		out := sourceJSON{NodeClaim: s.NodeClaim, ClaimUID: s.ClaimUID, Node: s.Node, NodeUID: s.NodeUID, Bounded: s.Bounded}
+		out := sourceJSON{NodeClaim: s.NodeClaim, ClaimUID: s.ClaimUID, Node: s.Node, NodeUID: s.NodeUID, Bounded: s.Bounded, Pods: s.Pods}
 		if !s.DrainBy.IsZero() {
 			out.DrainBy = s.DrainBy.Format(time.RFC3339)
 		}
@@ -129,7 +130,7 @@ func (j *recordJSON) record() (r Record, errs []error) {
 	}
 	c.CreatedAt, c.Deadline = instant("created", j.Created), instant("deadline", j.Deadline)
 	for i, s := range j.Sources {
-		out := Source{NodeClaim: s.NodeClaim, ClaimUID: s.ClaimUID, Node: s.Node, NodeUID: s.NodeUID, Bounded: s.Bounded}
+		out := Source{NodeClaim: s.NodeClaim, ClaimUID: s.ClaimUID, Node: s.Node, NodeUID: s.NodeUID, Bounded: s.Bounded, Pods: s.Pods}
 		if s.Drain != nil {
 			d, err := time.ParseDuration(*s.Drain)
 			if err != nil {

@@ -1,9 +1,11 @@
 package command
 
+import v1 "github.com/dovetail-sdk/dovetail/api/v1"
+
 // failure is why the command must be undone, empty if it need not be. At least
 // one node to remove is alive.
 func (l *lifecycle) failure() Failure {
-	conflict, stripped, begun, unmarked := false, false, false, false
+	conflict, stripped, begun, unmarked, occupied := false, false, false, false, false
 	for i := range l.sources {
 		s := &l.sources[i]
 		if s.ours && s.failure != "" {
@@ -14,6 +16,7 @@ func (l *lifecycle) failure() Failure {
 			conflict = conflict || s.taken
 			stripped = stripped || !s.ours
 			unmarked = unmarked || !l.marked(s)
+			occupied = occupied || l.c.Reason == v1.DisruptionReasonEmpty && s.claim.Pods > s.Pods
 		}
 	}
 	lost := false
@@ -32,6 +35,8 @@ func (l *lifecycle) failure() Failure {
 		// record was there and was removed: by hand, or by an undoing after
 		// which a request that was long under way arrived.
 		return Withdrawn
+	case occupied:
+		return Occupied
 	case lost:
 		return ReplacementLost
 	case l.now.Before(l.c.Deadline):

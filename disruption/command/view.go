@@ -42,8 +42,9 @@ type Claim struct {
 	DrainBy time.Time
 	// Node is the name of its Node, empty while there is none.
 	Node string
-	// Pods is how many pods run on the node that some other node would have to
-	// take over: those of DaemonSets do not count.
+	// Pods is how many pods run on the node that some other node would have to take over:
+	// without those of DaemonSets, static pods, and pods that have ended or are being
+	// deleted, except those of StatefulSets, which come back.
 	Pods int
 }
 

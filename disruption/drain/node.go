@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -128,21 +129,18 @@ func CloseNode(node *corev1.Node) *corev1.Node {
 //   - Deadline is the Deadline of the claim, as of now.
 //
 // Volumes of pods and attachments of the Node are for the caller to add. Pods that
-// are nil are left out, and those of other nodes are not. The error is that of
-// Deadline, or says that the Node is nil; what is returned beside the former
-// is whole.
+// are nil are left out, and those of other nodes are not. The error joins that of
+// Deadline and a deletionTimestamp of the claim or the Node that lies more than Minimum
+// in the future, as the drain does not end before it; what is returned with these
+// is whole. If the Node is nil the error says so.
 func Observe(claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod, now time.Time) (Node, error) {
 	if node == nil {
 		return Node{}, fmt.Errorf("drain: the Node is nil; a NodeClaim without a Node has nothing to drain")
 	}
 	n := Node{Name: node.Name}
-	if node.DeletionTimestamp != nil {
-		n.Since = node.DeletionTimestamp.Time
-	}
-	if claim != nil && claim.DeletionTimestamp != nil {
-		n.Since = earlier(n.Since, claim.DeletionTimestamp.Time)
-	}
+	faults := []error{n.begin("Node", node, now)}
 	if claim != nil {
+		faults = append(faults, n.begin("NodeClaim", claim, now))
 		if c := status.Find(claim.Status.Conditions, v1.ConditionTypeDisruptionReason); c != nil {
 			n.Reason = c.Reason
 		}
@@ -154,5 +152,19 @@ func Observe(claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod, now tim
 	}
 	var err error
 	n.Deadline, err = Deadline(claim, now)
-	return n, err
+	return n, errors.Join(append(faults, err)...)
+}
+
+// begin counts the drain from the deletion of an object, if that is earlier.
+func (n *Node) begin(kind string, o metav1.Object, now time.Time) error {
+	at := o.GetDeletionTimestamp()
+	if at == nil {
+		return nil
+	}
+	n.Since = earlier(n.Since, at.Time)
+	if at.After(now.Add(Minimum)) {
+		return fmt.Errorf("%s %q: metadata.deletionTimestamp: %s lies in the future, and the drain does not end before; compare the clock of this program with that of the API server",
+			kind, o.GetName(), at.UTC().Format(time.RFC3339))
+	}
+	return nil
 }

@@ -132,3 +132,17 @@ func TestObserveNothing(t *testing.T) {
 	require.Zero(t, drain.ObservePod(nil, nil))
 	require.Zero(t, drain.ObserveBudget(nil))
 }
+
+// Nothing ends before a deletionTimestamp that lies in the future, so it is reported. Clocks
+// may differ a little.
+func TestObserveDeletionInTheFuture(t *testing.T) {
+	claim, node := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
+	at := metav1.NewTime(noon.Add(drain.Minimum))
+	claim.DeletionTimestamp, node.DeletionTimestamp = &at, &at
+	_, err := drain.Observe(claim, node, nil, noon)
+	require.NoError(t, err)
+	_, err = drain.Observe(claim, node, nil, noon.Add(-time.Second))
+	require.ErrorContains(t, err, `NodeClaim "c": metadata.deletionTimestamp: `)
+	require.ErrorContains(t, err, `Node "n": metadata.deletionTimestamp: `)
+	require.ErrorContains(t, err, "lies in the future, and the drain does not end before; compare the clock")
+}

@@ -237,7 +237,7 @@ func (f *Fleet) View() (v command.View) {
 	for _, claim := range f.NodeClaims {
 		node, moving := f.NodeOf(claim), 0
 		for _, p := range f.podsOn[claim.Status.NodeName] {
-			if !podlife.OfDaemonSet(p) {
+			if podlife.Moves(p) {
 				moving++
 			}
 		}
