@@ -107,6 +107,18 @@ func TestUnboundVolumes(t *testing.T) {
 			s.Volume("v", "local", zone, size)
 		}
 	}
+	// byDefault has a claim without a class, and default classes, the oldest first.
+	byDefault := func(classes ...string) func(*scene) {
+		return func(s *scene) {
+			for i, name := range classes {
+				provisioner := map[string]string{"fast": "disk.example.com", "local": "kubernetes.io/no-provisioner"}[name]
+				s.Class(name, provisioner, waits)
+				s.In.Volumes.Classes[i].Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
+				s.In.Volumes.Classes[i].CreationTimestamp = metav1.Unix(int64(i), 0)
+			}
+			s.Claim("c", "", "", s.Tiny).Spec.StorageClassName = nil
+		}
+	}
 	both := func(plants ...func(*scene)) func(*scene) {
 		return func(s *scene) {
 			for _, plant := range plants {
@@ -130,9 +142,33 @@ func TestUnboundVolumes(t *testing.T) {
 		{"made by now", made(immediate), broken, "does not wait for a pod"},
 		{"no class", func(s *scene) { s.Claim("c", "", "", s.Tiny) }, broken, "neither a volume nor a storage class"},
 		{"a class that is not there", func(s *scene) { s.Claim("c", "slow", "", s.Tiny) }, broken, "storage class slow is not in the input"},
+		{"no class, and one is the default", byDefault("fast"), nil, ""},
+		{"no class, and the newest default is not one that would do", byDefault("fast", "local"), broken, "its storage class makes none"},
+		{"no class, and of equally new defaults the first by name", func(s *scene) {
+			byDefault("fast", "local")(s)
+			s.In.Volumes.Classes[1].CreationTimestamp = s.In.Volumes.Classes[0].CreationTimestamp
+		}, nil, ""},
+		{"the class of no name, and one is the default", func(s *scene) {
+			byDefault("fast")(s)
+			s.In.Volumes.Claims[0].Spec.StorageClassName = new(string)
+		}, broken, "neither a volume nor a storage class"},
+		{"an ephemeral volume of the default class", func(s *scene) {
+			byDefault("fast")(s)
+			s.ephemeral(s.Tiny)
+			s.Tiny.Spec.Volumes[1].Ephemeral.VolumeClaimTemplate.Spec.StorageClassName = nil
+		}, nil, ""},
 		{"made for another node", both(made(waits), func(s *scene) {
 			s.In.Volumes.Claims[0].Annotations = map[string]string{"volume.kubernetes.io/selected-node": "plain"}
 		}), broken, "waits for its volume on node plain"},
+		{"made for another node than a new one", func(s *scene) {
+			s.Class("fast", "disk.example.com", waits)
+			s.Claim("c", "fast", "", s.Webs[0]).Annotations = map[string]string{"volume.kubernetes.io/selected-node": "gone"}
+		}, broken, "waits for its volume on node gone"},
+		{"an ephemeral volume of the class of an annotation", func(s *scene) {
+			s.Class("slow", "disk.example.com", waits)
+			s.ephemeral(s.Tiny)
+			s.Tiny.Spec.Volumes[0].Ephemeral.VolumeClaimTemplate.Annotations = map[string]string{corev1.BetaStorageClassAnnotation: "slow"}
+		}, nil, ""},
 		{"made for the node", both(made(waits), func(s *scene) {
 			s.In.Volumes.Claims[0].Annotations = map[string]string{"volume.kubernetes.io/selected-node": "old"}
 		}), nil, ""},

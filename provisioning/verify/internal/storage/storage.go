@@ -32,6 +32,7 @@ type Index struct {
 	Static  map[string][]*corev1.PersistentVolume // by class, sorted by size and name
 	Classes map[string]*storagev1.StorageClass
 
+	standard   string // the default class; "" without one
 	csi        map[string]*storagev1.CSINode
 	selections *nodefit.Parser
 }
@@ -69,6 +70,7 @@ func New(in provisioning.Volumes, selections *nodefit.Parser) *Index {
 			s.Classes[class.Name] = class
 		}
 	}
+	s.standard = defaultClass(in.Classes)
 	for _, node := range in.CSINodes {
 		if node != nil {
 			s.csi[node.Name] = node
@@ -84,15 +86,32 @@ func (*Index) classOfVolume(volume *corev1.PersistentVolume) string {
 	return volume.Spec.StorageClassName
 }
 
-// ClassOf is the storage class of a claim.
-func (*Index) ClassOf(claim *corev1.PersistentVolumeClaim) string {
+// defaultClass is the name of the class that Kubernetes gives to claims that name none: the
+// newest of the classes marked as default, and of equally new ones the first by name.
+func defaultClass(classes []*storagev1.StorageClass) string {
+	var marked []*storagev1.StorageClass
+	for _, class := range classes {
+		if class != nil && slices.Contains([]string{
+			class.Annotations["storageclass.kubernetes.io/is-default-class"],
+			class.Annotations["storageclass.beta.kubernetes.io/is-default-class"],
+		}, "true") {
+			marked = append(marked, class)
+		}
+	}
+	if len(marked) == 0 {
+		return ""
+	}
+	return slices.MinFunc(marked, func(a, b *storagev1.StorageClass) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	}).Name
+}
+
+// ClassOf is the storage class of a claim; "" if it has none.
+func (s *Index) ClassOf(claim *corev1.PersistentVolumeClaim) string {
 	if class, beta := claim.Annotations[corev1.BetaStorageClassAnnotation]; beta {
 		return class
 	}
-	if claim.Spec.StorageClassName == nil {
-		return ""
-	}
-	return *claim.Spec.StorageClassName
+	return valueOr(claim.Spec.StorageClassName, s.standard)
 }
 
 // Claim is a volume of a pod that a claim stands for.
@@ -119,8 +138,10 @@ func (s *Index) ClaimsOf(p *corev1.Pod) []Claim {
 			c.Claim = s.Claims[c.Key]
 			if c.Claim == nil && v.Ephemeral.VolumeClaimTemplate != nil {
 				c.Claim = &corev1.PersistentVolumeClaim{
-					ObjectMeta: metav1.ObjectMeta{Namespace: c.Key.Namespace, Name: c.Key.Name},
-					Spec:       v.Ephemeral.VolumeClaimTemplate.Spec,
+					ObjectMeta: metav1.ObjectMeta{
+						Namespace: c.Key.Namespace, Name: c.Key.Name, Annotations: v.Ephemeral.VolumeClaimTemplate.Annotations,
+					},
+					Spec: v.Ephemeral.VolumeClaimTemplate.Spec,
 				}
 			} else if c.Claim != nil && p.UID != "" && !metav1.IsControlledBy(c.Claim, p) {
 				c.Fault = "is not owned by the pod"
