@@ -34,6 +34,19 @@ type Alternative struct {
 	NodeNames *Requirement
 }
 
+// Intersect returns the alternative that admits the nodes that both admit.
+func (a Alternative) Intersect(b Alternative) Alternative {
+	out := Alternative{Set: a.Set.Intersect(b.Set), NodeNames: a.NodeNames}
+	switch {
+	case a.NodeNames == nil:
+		out.NodeNames = b.NodeNames
+	case b.NodeNames != nil:
+		names := a.NodeNames.Intersect(*b.NodeNames)
+		out.NodeNames = &names
+	}
+	return out
+}
+
 // Preference is an Alternative that is worth something.
 type Preference struct {
 	// Weight is worth 1 to 100.

@@ -139,6 +139,20 @@ func TestFromPodErrors(t *testing.T) {
 	require.Empty(t, got.Alternatives)
 }
 
+func TestAlternativeIntersect(t *testing.T) {
+	name := func(names ...string) *requirements.Requirement {
+		r := requirements.In("metadata.name", names...)
+		return &r
+	}
+	zone := requirements.Alternative{Set: requirements.NewSet(requirements.In("zone", "a", "b"))}
+	both := zone.Intersect(requirements.Alternative{Set: requirements.NewSet(requirements.In("zone", "b")), NodeNames: name("n-1", "n-2")})
+	require.Equal(t, "zone = b", both.Set.String())
+	require.Equal(t, name("n-1", "n-2"), both.NodeNames)
+	require.Equal(t, "metadata.name = n-2", both.Intersect(requirements.Alternative{NodeNames: name("n-2", "n-3")}).NodeNames.String())
+	require.Equal(t, both, both.Intersect(requirements.Alternative{}))
+	require.True(t, both.Intersect(requirements.Alternative{NodeNames: name("n-3")}).NodeNames.Impossible())
+}
+
 func TestFromNodeSelector(t *testing.T) {
 	got, err := requirements.FromNodeSelector(nil, nil)
 	require.NoError(t, err)

@@ -166,15 +166,7 @@ func both(a, b []requirements.Alternative) []requirements.Alternative {
 	out := make([]requirements.Alternative, 0, len(a)*len(b))
 	for _, p := range a {
 		for _, q := range b {
-			joined := requirements.Alternative{Set: p.Set.Intersect(q.Set), NodeNames: p.NodeNames}
-			switch {
-			case p.NodeNames == nil:
-				joined.NodeNames = q.NodeNames
-			case q.NodeNames != nil:
-				names := p.NodeNames.Intersect(*q.NodeNames)
-				joined.NodeNames = &names
-			}
-			out = append(out, joined)
+			out = append(out, p.Intersect(q))
 		}
 	}
 	return out

@@ -15,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -45,6 +46,10 @@ func Explain(p *compile.Problem, c int, room bool, barrier *Barrier, planned [][
 		return noCompany(p, with)
 	}
 	out := &model.Reason{ExistingNodes: e.nodes(nil)}
+	if why := e.selectedNode(); why != "" {
+		out.Cause, out.Detail = model.CauseVolumes, why
+		return out
+	}
 	if cause, why := contradiction(class); why != "" {
 		out.Cause, out.Detail = cause, why
 		return out
@@ -58,6 +63,24 @@ func Explain(p *compile.Problem, c int, room bool, barrier *Barrier, planned [][
 		out.Pools = append(out.Pools, e.pool(i))
 	}
 	return out
+}
+
+// selectedNode says why pods have no place on the one node that was selected for one of their
+// volumes; "" if none was selected.
+func (e *explainer) selectedNode() string {
+	name := e.class.Volumes.NodeName
+	if name == "" {
+		return ""
+	}
+	tied := fmt.Sprintf("%s is tied to node %q by its annotation %s, ", e.class.Volumes.Selected, name, volume.SelectedNode)
+	named := func(n model.Existing) bool { return n.Standing.Name == name }
+	switch {
+	case slices.ContainsFunc(e.p.Nodes, named):
+		return tied + "and that node has no place for the pod; make room there or remove the annotation"
+	case slices.ContainsFunc(e.p.Gone, func(n model.TerminatingNode) bool { return named(n.Existing) }):
+		return tied + "and that node takes no pods because it is being removed; remove the annotation"
+	}
+	return tied + "and there is no such node; bring the node back or remove the annotation"
 }
 
 // contradiction says why no node whatever can have what a class asks for, ""

@@ -75,7 +75,7 @@
 //
 //	namespace NAME           with "labels LABELS"; only for namespaceSelectors
 //	class NAME               a StorageClass that waits for the first consumer
-//	  driver NAME, immediate
+//	  driver NAME, immediate, default
 //	  topology CLAUSES       one ORed term of allowedTopologies
 //	volume NAME              a PersistentVolume, bound unless "free"
 //	  term CLAUSES           one ORed term of its node affinity
@@ -84,6 +84,7 @@
 //	claim NAME [xCOUNT]      a PersistentVolumeClaim, bound if it names a volume
 //	  volume NAME            where * is the number of the claim
 //	  mode MODE              ReadWriteOnce unless given
+//	  selected NODE          the node that kube-scheduler has chosen for it
 //	  class NAME, namespace NAME, unannotated, lost, deleting
 //	overlay NAME             a NodeOverlay
 //	  require CLAUSES, price PRICE, adjust ADJUSTMENT, capacity AMOUNTS, weight N

@@ -287,7 +287,7 @@ func TestParseNeighbourFaults(t *testing.T) {
 		{"pool word", "A.\n\npool n\n  size 3\n", `size: is not known here; use one of types, require`},
 		{"namespace", "A.\n\nnamespace n\n  size 3\n", `line 4: namespace n: size: is not known here; use one of labels`},
 		{"class", "A.\n\nclass n\n  topology !zone\n", `allowedTopologies list values; "topology.kubernetes.io/zone" has none`},
-		{"class word", "A.\n\nclass n\n  size 3\n", `is not known here; use one of driver, immediate, topology`},
+		{"class word", "A.\n\nclass n\n  size 3\n", `is not known here; use one of driver, immediate, default, topology`},
 		{"volume", "A.\n\nvolume n\n  local\n  driver d\n", `line 5: volume n: driver: a local volume has no driver; leave out one of the two`},
 		{"volume word", "A.\n\nvolume n\n  size 3\n", `is not known here; use one of driver, local`},
 		{"claim", "A.\n\nclaim n\n  mode Once\n", `"Once" is not an access mode; use one of ReadWriteOnce, `},

@@ -36,12 +36,14 @@ func (b *builder) addClass(bl block) error {
 			c.Provisioner = l.rest
 		case "immediate":
 			c.VolumeBindingMode = &immediate
+		case "default":
+			c.Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
 		case "topology":
 			term, err := parseTopology(l.rest)
 			c.AllowedTopologies = append(c.AllowedTopologies, term)
 			return err
 		default:
-			return unknownOf("driver", "immediate", "topology")
+			return unknownOf("driver", "immediate", "default", "topology")
 		}
 		return nil
 	})
@@ -122,6 +124,8 @@ func (b *builder) addClaims(bl block) error {
 			c.Status.Phase = corev1.ClaimBound
 		case "unannotated":
 			annotated = false
+		case "selected":
+			c.Annotations = map[string]string{"volume.kubernetes.io/selected-node": l.rest}
 		case "lost":
 			c.Status.Phase = corev1.ClaimLost
 		case "deleting":
@@ -135,7 +139,7 @@ func (b *builder) addClaims(bl block) error {
 			}
 			c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.PersistentVolumeAccessMode(l.rest)}
 		default:
-			return unknownOf("class", "volume", "unannotated", "lost", "deleting", "namespace", "mode")
+			return unknownOf("class", "volume", "unannotated", "selected", "lost", "deleting", "namespace", "mode")
 		}
 		return nil
 	})

@@ -12,8 +12,8 @@ import (
 const (
 	// bindCompleted is there once claim and volume are bound to each other.
 	bindCompleted = "pv.kubernetes.io/bind-completed"
-	// selectedNode names the node that kube-scheduler has chosen for a claim.
-	selectedNode = "volume.kubernetes.io/selected-node"
+	// SelectedNode names the node that kube-scheduler has chosen for a claim.
+	SelectedNode = "volume.kubernetes.io/selected-node"
 )
 
 // kind says how a volume of a pod comes by its claim.

@@ -90,7 +90,7 @@ func (g *gatherer) unbound(c *corev1.PersistentVolumeClaim, id string, kind kind
 		return
 	}
 	u := unbound{id: id, size: requested(c)}
-	node, chosen := c.Annotations[selectedNode]
+	node, chosen := c.Annotations[SelectedNode]
 	if chosen {
 		g.selected(id, node)
 	} else {
@@ -107,7 +107,7 @@ func (g *gatherer) unbound(c *corev1.PersistentVolumeClaim, id string, kind kind
 	switch {
 	case u.made == nil && chosen:
 		g.add("%s was to get a new volume on node %q, but StorageClass %q makes none; remove the annotation %s",
-			id, node, class.Name, selectedNode)
+			id, node, class.Name, SelectedNode)
 	case u.made == nil && len(u.candidates) == 0:
 		g.add("%s: no free volume matches it, and StorageClass %q makes none; create a volume of %s or more that matches",
 			id, class.Name, quantity.Text(u.size))
@@ -145,12 +145,12 @@ func (g *gatherer) waitingClass(c *corev1.PersistentVolumeClaim, id string) *sto
 func (g *gatherer) selected(id, node string) {
 	switch {
 	case node == "":
-		g.add("%s: the annotation %s names no node; remove it", id, selectedNode)
+		g.add("%s: the annotation %s names no node; remove it", id, SelectedNode)
 	case g.needs.NodeName != "" && g.needs.NodeName != node:
 		g.add("%s is to get its volume on node %q, and another claim of the pod on node %q; remove the annotation %s from one",
-			id, node, g.needs.NodeName, selectedNode)
-	default:
-		g.needs.NodeName = node
+			id, node, g.needs.NodeName, SelectedNode)
+	case g.needs.NodeName == "":
+		g.needs.NodeName, g.needs.Selected = node, id
 	}
 }
 

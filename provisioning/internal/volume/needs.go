@@ -15,10 +15,12 @@ import (
 // Needs is what the volumes of a pod ask of a node. The zero value asks for
 // nothing. A Needs is immutable; treat the slices as read-only.
 type Needs struct {
-	// NodeName is the one node that will do, as a volume is about to be made
-	// for it; empty if there is no such node. If the node is gone, Kubernetes
-	// withdraws its choice in time.
+	// NodeName is the one node that will do, because a volume is about to be
+	// made for it; empty if any node may do. kube-scheduler passes over every
+	// other node, also where this one is gone.
 	NodeName string
+	// Selected names the claim whose annotation asks for NodeName, as errors do.
+	Selected string
 
 	// Alternatives are what the labels of a node yet to be launched must
 	// satisfy, any one of them; nil if any labels will do. None is Impossible.
@@ -135,7 +137,7 @@ func (g *gatherer) finish() (Needs, error) {
 // whose Keys are equal ask the same of every node.
 func (n *Needs) Key() string {
 	var b strings.Builder
-	appendWords(&b, "node", n.NodeName)
+	appendWords(&b, "node", n.NodeName, n.Selected)
 	for _, s := range n.Alternatives {
 		appendWords(&b, "labels", s.String())
 	}

@@ -171,9 +171,16 @@ func (n *VolumeNeed) text(pod *corev1.Pod) string {
 	return b.String()
 }
 
-// Narrow multiplies alternatives by those of volumes and devices. Nothing is
-// left where they contradict each other.
+// Narrow multiplies alternatives by those of volumes and devices, and ties them to the node
+// that was selected for a volume. Nothing is left where they contradict each other.
 func (x *Extras) Narrow(alternatives []requirements.Alternative, n *VolumeNeed, d *device.Need) []requirements.Alternative {
+	if n != nil && n.NodeName != "" {
+		name, tied := requirements.In(nodeNameField, n.NodeName), make([]requirements.Alternative, len(alternatives))
+		for i, alt := range alternatives {
+			tied[i] = alt.Intersect(requirements.Alternative{NodeNames: &name})
+		}
+		alternatives = tied
+	}
 	if n != nil && n.Alternatives != nil {
 		var out []requirements.Alternative
 		for _, alt := range alternatives {

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestField plans for small clusters that were rebuilt from public bug reports of node
+// autoscalers. Each line of the answer that is given must be in the plan, with any white space.
+func TestField(t *testing.T) {
+	for name, want := range map[string][]string{
+		"default-class": {"1 pod needs 1 new node.", "The referee finds no fault with the plan."},
+		"selected-node": {
+			"1 pod stays pending.",
+			`PersistentVolumeClaim "default/data" is tied to node "gone-1" by its annotation volume.kubernetes.io/selected-node, ` +
+				"and there is no such node; bring the node back or remove the annotation",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := call("", "-f", "testdata/field/"+name+".yaml", "-instance-types", "testdata/field/types.yaml")
+			require.Zero(t, code, stderr)
+			plan := strings.Join(strings.Fields(stdout), " ")
+			for _, line := range want {
+				require.Contains(t, plan, line)
+			}
+		})
+	}
+}
