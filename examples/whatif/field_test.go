@@ -12,6 +12,11 @@ import (
 func TestField(t *testing.T) {
 	for name, want := range map[string][]string{
 		"default-class": {"1 pod needs 1 new node.", "The referee finds no fault with the plan."},
+		"extended-resource-by-dra": {
+			"2 pods stay pending.",
+			"nodes for this cannot be planned yet: extended resource example.com/gpu: no instance type and no node has it, " +
+				`and devices of DeviceClass "gpu.example.com" are given out to resource claims only`,
+		},
 		"selected-node": {
 			"1 pod stays pending.",
 			`PersistentVolumeClaim "default/data" is tied to node "gone-1" by its annotation volume.kubernetes.io/selected-node, ` +

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
@@ -171,9 +172,35 @@ func (r *referee) refusedByTaint(pod *corev1.Pod, pool *poolInfo) bool {
 }
 
 // unmodelled says whether an engine may say of a pod that it does not model what
-// the pod uses: resource claims, volumes, and what it wants of other pods.
+// the pod uses: resource claims, volumes, what it wants of other pods, groups of pods, features
+// that nodes declare, and extended resources that only devices serve.
 func (r *referee) unmodelled(p *podInfo) bool {
 	a := p.Spec.Affinity
-	return len(p.Spec.ResourceClaims) > 0 || len(p.Spec.Volumes) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 ||
+	return p.Spec.SchedulingGroup != nil || nodefit.NeedsFeature(p.Pod) || r.wantsDevices(p) ||
+		len(p.Spec.ResourceClaims) > 0 || len(p.Spec.Volumes) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 ||
 		a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) || r.waits(p) != ""
+}
+
+// wantsDevices says whether a pod requests an extended resource that a DeviceClass stands for,
+// and that no instance type and no node has.
+func (r *referee) wantsDevices(p *podInfo) bool {
+	for name, amount := range p.requests.All() {
+		if amount <= 0 || !slices.ContainsFunc(r.in.Devices.Classes, func(c *resourcev1.DeviceClass) bool { return stands(c, name) }) {
+			continue
+		}
+		sold := false
+		for _, pool := range r.pools { // the order does not matter
+			sold = sold || slices.ContainsFunc(r.stockOf(pool).options, func(o *optionInfo) bool { return o.capacity.Get(name) > 0 })
+		}
+		if !sold && !slices.ContainsFunc(r.nodes, func(n *nodeInfo) bool { return n.Allocatable.Get(name) > 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// stands says whether a DeviceClass stands for an extended resource.
+func stands(c *resourcev1.DeviceClass, name corev1.ResourceName) bool {
+	return c != nil && (c.Spec.ExtendedResourceName != nil && *c.Spec.ExtendedResourceName == string(name) ||
+		resourcev1.ResourceDeviceClassPrefix+c.Name == string(name))
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -206,6 +208,18 @@ func TestReasons(t *testing.T) {
 	blames := func(pool string, cause provisioning.Cause) func(*scene) {
 		return because(&provisioning.Reason{Cause: provisioning.CauseNodePools, Pools: []provisioning.PoolReason{{NodePool: pool, Cause: cause}}})
 	}
+	unsupported := func(plant func(*scene, *corev1.Pod)) func(*scene) {
+		return func(s *scene) {
+			plant(s, s.Plan.Unplaced[0].Pod)
+			s.Plan.Unplaced[0].Reason = &provisioning.Reason{Cause: provisioning.CauseUnsupported, Detail: "it"}
+		}
+	}
+	servedBy := func(name string) func(*scene, *corev1.Pod) {
+		return func(s *scene, pod *corev1.Pod) {
+			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceName(name)] = resource.MustParse("1")
+			s.In.Devices.Classes = []*resourcev1.DeviceClass{nil, {Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: &name}}}
+		}
+	}
 	judge(t, []verdict{
 		{"no reason", because(nil), rules(verify.RuleReason), "without a reason"},
 		{"no cause", because(&provisioning.Reason{}), rules(verify.RuleReason), "no cause"},
@@ -215,6 +229,12 @@ func TestReasons(t *testing.T) {
 		{"taints to blame", blames("batch", provisioning.CauseTaints), nil, ""},
 		{"nothing unsupported", because(&provisioning.Reason{Cause: provisioning.CauseUnsupported, Detail: "magic"}),
 			rules(verify.RuleReason), `says that "magic" is not supported`},
+		{"a group of pods", unsupported(func(_ *scene, pod *corev1.Pod) { pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{} }), nil, ""},
+		{"a feature that nodes declare", unsupported(func(_ *scene, pod *corev1.Pod) {
+			pod.Spec.HostNetwork, pod.Spec.HostUsers = true, new(bool)
+		}), nil, ""},
+		{"a resource that only devices serve", unsupported(servedBy("example.com/tpu")), nil, ""},
+		{"a resource that devices serve, and nodes", unsupported(servedBy("cpu")), rules(verify.RuleReason), "not supported"},
 	})
 }
 

@@ -168,6 +168,9 @@ func (k *classifier) refused(pod *corev1.Pod, spec *workload.PodSpec, terms erro
 	if r := k.barred(pod); r != nil {
 		return r
 	}
+	if what := workload.Unsupported(pod); what != "" {
+		return &model.Reason{Cause: model.CauseUnsupported, Detail: what}
+	}
 	if err := errors.Join(spec.NoRequests, terms, spec.NotAsked); err != nil {
 		// Pods that are alike share the reason, so it names none of them.
 		own := fmt.Sprintf("pod %s/%s: ", spec.Of.Namespace, spec.Of.Name)
@@ -212,6 +215,7 @@ func (k *classifier) specKey(pod *corev1.Pod, podID int) []byte {
 		buf = append(buf, r.Cause...)
 		buf = append(buf, r.Detail...)
 	}
+	buf = append(buf, workload.Unsupported(pod)...)
 	if k.headroom[pod] {
 		buf = append(buf, "spare"...)
 	}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
@@ -50,6 +51,9 @@ func Explain(p *compile.Problem, c int, room bool, barrier *Barrier, planned [][
 		out.Cause, out.Detail = model.CauseVolumes, why
 		return out
 	}
+	if why := e.onlyDevices(); why != "" {
+		return &model.Reason{Cause: model.CauseUnsupported, Detail: why}
+	}
 	if cause, why := contradiction(class); why != "" {
 		out.Cause, out.Detail = cause, why
 		return out
@@ -81,6 +85,33 @@ func (e *explainer) selectedNode() string {
 		return tied + "and that node takes no pods because it is being removed; remove the annotation"
 	}
 	return tied + "and there is no such node; bring the node back or remove the annotation"
+}
+
+// onlyDevices names an extended resource that pods request, that no instance type and no node
+// has, and that devices of a DeviceClass would serve; "" if there is none.
+func (e *explainer) onlyDevices() string {
+	for name, amount := range e.class.Requests.All() {
+		class := e.p.Extras.Devices.ClassServing(name)
+		if amount > 0 && class != "" && !e.somewhere(name) {
+			return fmt.Sprintf("extended resource %s: no instance type and no node has it, and devices of DeviceClass %q "+
+				"are given out to resource claims only", name, class)
+		}
+	}
+	return ""
+}
+
+// somewhere says whether some instance type or node has a resource.
+func (e *explainer) somewhere(name corev1.ResourceName) bool {
+	for i := range e.p.Pools {
+		for _, t := range e.p.Pools[i].Types {
+			if t.Capacity.Get(name) > 0 || slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool {
+				return o.Capacity != nil && o.Capacity.Get(name) > 0
+			}) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(e.p.Nodes, func(n model.Existing) bool { return n.Allocatable.Get(name) > 0 })
 }
 
 // contradiction says why no node whatever can have what a class asks for, ""

@@ -104,8 +104,10 @@ func (b *builder) addDeviceClass(bl block) error {
 			selectors, err := parseWhere(l.rest)
 			c.Spec.Selectors = append(c.Spec.Selectors, selectors...)
 			return err
+		case "serves":
+			c.Spec.ExtendedResourceName = &l.rest
 		default:
-			return unknownOf("driver", "where")
+			return unknownOf("driver", "where", "serves")
 		}
 		return nil
 	})

@@ -90,8 +90,8 @@
 //	  require CLAUSES, price PRICE, adjust ADJUSTMENT, capacity AMOUNTS, weight N
 //	service NAME             with "select LABELS", "namespace NAME"
 //	controller NAME SELECTOR owner of the pods that are "owned NAME"
-//	device-class NAME        a DeviceClass
-//	  driver DRIVER, where ATTRIBUTE=VALUE, ...
+//	device-class NAME        a DeviceClass, which may serve an extended resource
+//	  driver DRIVER, where ATTRIBUTE=VALUE, serves RESOURCE
 //	device-claim NAME [xCOUNT]
 //	                         a ResourceClaim
 //	  want CLASS [xCOUNT|all] [where ATTRIBUTE=VALUE, ...]

@@ -290,7 +290,7 @@ func addDisk(spec *corev1.PodSpec, text string) error {
 func Features() []string {
 	return []string{
 		"gate", "host-port", "node-preference", "pod-affinity", "pod-anti-affinity",
-		"resource-claim", "topology-spread", "volume-claim", "volume-ephemeral",
+		"resource-claim", "restart-all-containers", "scheduling-group", "topology-spread", "user-namespace-on-host-network", "volume-claim", "volume-ephemeral",
 	}
 }
 
@@ -312,6 +312,13 @@ func use(spec *corev1.PodSpec, feature string) error {
 		addPodAffinity(spec, feature == "pod-anti-affinity", term, 0)
 	case "resource-claim":
 		spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}}
+	case "restart-all-containers":
+		spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
+	case "scheduling-group":
+		group := "train"
+		spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &group}
+	case "user-namespace-on-host-network":
+		spec.HostNetwork, spec.HostUsers = true, new(bool)
 	case "topology-spread":
 		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
 			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway,
