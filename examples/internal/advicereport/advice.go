@@ -343,7 +343,7 @@ func (r *Report) Page() webpage.Page {
 		title, about string
 		prices       []price
 	}{
-		{"Constraints", "USD per hour less without each, and what it would be between the best plans", r.Prices},
+		{"Constraints", "USD per hour less without each (below zero: more), and what it would be between the best plans", r.Prices},
 		{"Pairs of constraints", "USD per hour less without both", r.Pairs},
 		{"Requests", "USD per hour less with half of the request", r.Requests},
 	} {
@@ -353,7 +353,7 @@ func (r *Report) Page() webpage.Page {
 			if len(x.Placed) > 0 {
 				text = fmt.Sprintf("+%s, %s", layout.Count(len(x.Placed), "pod"), text)
 			}
-			bars.Bars = append(bars.Bars, plot.Bar{Label: x.names(), Values: []float64{max(0, x.Saves)}, Text: text, Low: x.AtLeast, High: x.AtMost})
+			bars.Bars = append(bars.Bars, plot.Bar{Label: x.names(), Values: []float64{x.Saves}, Text: text, Low: x.AtLeast, High: x.AtMost})
 		}
 		if len(bars.Bars) > 0 {
 			p.Figures = append(p.Figures, webpage.Figure{Title: bars.Title, About: bars.About, SVG: bars.SVG()})
@@ -361,7 +361,7 @@ func (r *Report) Page() webpage.Page {
 	}
 	say := func(text string) { p.Log = append(p.Log, webpage.Entry{Text: text}) }
 	for _, g := range planreport.GroupUnplaced(r.NoPlace) {
-		say(fmt.Sprintf("%s of %s: %s", layout.Phrase(g.Count, "pod has no place", "pods have no place"), g.Title(), g.Message()))
+		say(fmt.Sprintf("%s of %s %s no place: %s", layout.Count(g.Count, "pod"), g.Title(), layout.Either(g.Count, "has", "have"), g.Message()))
 	}
 	for _, x := range slices.Concat(r.Prices, r.Pairs) {
 		say(x.sentence())

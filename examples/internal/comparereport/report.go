@@ -144,6 +144,7 @@ const mostListed = 5
 // Text draws the answer for people.
 func (r *Report) Text(style command.Style) string {
 	lines := []string{style.Heading(layout.Shorten("What would change with "+r.File, command.PageWidth))}
+	lines = append(lines, layout.Wrap(r.verdict(), 0)...)
 	for _, c := range r.Changes {
 		lines = append(lines, layout.Wrap(layout.Printable("- "+c), 2)...)
 	}
@@ -170,8 +171,10 @@ func (r *Report) Text(style command.Style) string {
 
 // sentence is what runs today.
 func (b billSummary) sentence() string {
-	text := fmt.Sprintf("%s run today for %s USD/h", layout.Count(b.Nodes, "managed node"), layout.USD(b.USDPerHour, 4))
-	text += "."
+	text := "No managed node runs today."
+	if b.Nodes > 0 {
+		text = fmt.Sprintf("%s today for %s USD/h.", layout.Phrase(b.Nodes, "managed node runs", "managed nodes run"), layout.USD(b.USDPerHour, 4))
+	}
 	if n := b.UnknownPrices; n > 0 {
 		text += fmt.Sprintf(" The price of %d of them is not known, as the catalog has no offering like theirs: they count as 0 wherever they run, and nothing is done to save on them.", n)
 	}
@@ -183,6 +186,48 @@ func (b billSummary) sentence() string {
 		text += fmt.Sprintf(" %s without a NodeClaim %s as 0 throughout.", layout.Count(n, "node"), verb)
 	}
 	return text
+}
+
+// verdict is the answer in one sentence: what runs at rest, and what the least is that pods
+// need.
+func (r *Report) verdict() string {
+	if len(r.found) == 0 {
+		return "Nothing would change."
+	}
+	a, b := r.Old, r.New
+	text := "At rest the new policies cost " + versus(a.AtRest.USDPerHour, b.AtRest.USDPerHour) + ", on " + layout.Count(b.AtRest.Nodes, "node")
+	if a.AtRest.Nodes != b.AtRest.Nodes {
+		text += fmt.Sprintf(" instead of %d", a.AtRest.Nodes)
+	}
+	switch more := b.Pending - a.Pending; {
+	case more > 0:
+		text += fmt.Sprintf(", and %s no place any more", layout.Phrase(more, "pod has", "pods have"))
+	case more < 0:
+		text += fmt.Sprintf(", and %s a place", layout.Phrase(-more, "more pod has", "more pods have"))
+	}
+	switch {
+	case r.FreshChange.USDPerHour == 0:
+	case a.AtRest.USDPerHour == a.FromEmpty.USDPerHour && b.AtRest.USDPerHour == b.FromEmpty.USDPerHour:
+		text += fmt.Sprintf("; planned from empty as well, %s of the search", r.significance())
+	default:
+		text += fmt.Sprintf("; planned from empty they cost %s, %s of the search", versus(a.FromEmpty.USDPerHour, b.FromEmpty.USDPerHour), r.significance())
+	}
+	return text + "."
+}
+
+// versus says how a cost compares with that of today's policies.
+func versus(old, fresh float64) string {
+	d, side := fresh-old, "more"
+	if d < 0 {
+		side = "less"
+	}
+	switch {
+	case layout.Rounded(d) == 0:
+		return "the same, " + layout.USD(fresh, 4) + " USD/h"
+	case old == 0:
+		return fmt.Sprintf("%s USD/h %s", layout.USD(math.Abs(d), 4), side)
+	}
+	return fmt.Sprintf("%.1f%% %s, %s USD/h", 100*math.Abs(d)/old, side, layout.Arrow(old, fresh, 4))
 }
 
 // gap is how far the cost may be above the least there is.
@@ -252,7 +297,7 @@ func (r *Report) rows() (out [][]string) {
 	}
 	a, b := r.Old, r.New
 	row("planned from empty, USD/h", a.FromEmpty.USDPerHour, b.FromEmpty.USDPerHour, 4)
-	out = append(out, []string{"  above the least there is, at most", layout.USD(a.FromEmpty.gap(), 4), layout.USD(b.FromEmpty.gap(), 4), r.verdict()})
+	out = append(out, []string{"  above the least there is, at most", layout.USD(a.FromEmpty.gap(), 4), layout.USD(b.FromEmpty.gap(), 4), r.significance()})
 	row("  nodes", float64(a.FromEmpty.Nodes), float64(b.FromEmpty.Nodes), 0)
 	row("  pods without a place", float64(a.Unplaced), float64(b.Unplaced), 0)
 	row("what runs, at rest, USD/h", a.AtRest.USDPerHour, b.AtRest.USDPerHour, 4)
@@ -266,8 +311,8 @@ func (r *Report) rows() (out [][]string) {
 	return out
 }
 
-// verdict says where the difference from empty is of the gaps.
-func (r *Report) verdict() string {
+// significance says where the difference from empty is of the gaps.
+func (r *Report) significance() string {
 	switch {
 	case r.FreshChange.USDPerHour == 0:
 		return "-"
@@ -333,7 +378,7 @@ func (r *Report) groups() (out []*alike) {
 // reasons lists the differences.
 func (r *Report) reasons(style command.Style) []string {
 	if len(r.found) == 0 {
-		return []string{"", "Nothing would change."}
+		return nil // the verdict says so
 	}
 	lines := []string{"", style.Heading("WHY")}
 	groups, shown := r.groups(), map[compare.Kind]int{}
@@ -375,7 +420,7 @@ func (d *alike) sentence() string {
 func (r *Report) Page() webpage.Page {
 	a, b := r.Old, r.New
 	p := webpage.Page{Title: "What would change with " + r.File, Below: "Why",
-		Lead: append(slices.Clone(r.Changes), a.Today.sentence()),
+		Verdict: r.verdict(), Lead: append(slices.Clone(r.Changes), a.Today.sentence()),
 		Key: [][2]string{
 			{layout.Arrow(a.FromEmpty.USDPerHour, b.FromEmpty.USDPerHour, 4), "USD/h, planned from empty"},
 			{layout.Arrow(a.AtRest.USDPerHour, b.AtRest.USDPerHour, 4), "USD/h, what runs, at rest"},
@@ -406,7 +451,11 @@ func (r *Report) Page() webpage.Page {
 		nodes []provisioning.Node
 	}{{"Nodes that run today", r.today}, {"Nodes at rest, today's policies", r.outcomes.Old.Settled.Input.Nodes},
 		{"Nodes at rest, new policies", r.outcomes.New.Settled.Input.Nodes}} {
-		nodes := plot.Columns{Title: side.title, About: "what pods ask for of each node, the fullest first", Up: "a", Down: "c", Shares: sharesOf(side.nodes)}
+		shares := sharesOf(side.nodes)
+		if len(shares) == 0 {
+			continue // a picture of nothing
+		}
+		nodes := plot.Columns{Title: side.title, About: "what pods ask for of each node, the fullest first", Up: "a", Down: "c", Shares: shares}
 		p.Figures = append(p.Figures, webpage.Figure{Title: nodes.Title, About: nodes.About, Legend: [][2]string{{"a", "CPU, upwards"}, {"c", "memory, downwards"}}, SVG: nodes.SVG()})
 	}
 	for _, bill := range []struct {
@@ -422,6 +471,9 @@ func (r *Report) Page() webpage.Page {
 		maps.Copy(all, fresh)
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			bars.Bars = append(bars.Bars, plot.Bar{Label: name, Values: []float64{old[name], fresh[name]}, Text: layout.Arrow(old[name], fresh[name], 2)})
+		}
+		if len(bars.Bars) == 0 {
+			continue
 		}
 		p.Figures = append(p.Figures, webpage.Figure{Title: bars.Title, About: bars.About, Legend: [][2]string{{"f", "today's"}, {"a", "new"}}, SVG: bars.SVG()})
 	}

@@ -10,6 +10,9 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // Measures of a plot, in units of its view box. It is as wide as a phone and
@@ -217,15 +220,16 @@ func (p *Plot) drawMarks(b *strings.Builder) {
 
 // Measures of a row of bars, in units of the view box.
 const (
-	barRow    = 30
+	barLine   = 12 // a line of the label
 	barHeight = 9
-	barLabel  = 70 // letters that fit above a bar
+	barGap    = 7  // below the last bar of a row
+	barLabel  = 74 // letters that fit in a line
 )
 
 // Bar is a row: a label above, and below it an amount for each series.
 type Bar struct {
 	Label  string
-	Values []float64 // by series, 0 or more
+	Values []float64 // by series; a bar below 0 goes to the left of the axis
 	Text   string    // at the right edge of the label
 	// Low and High are the ends of an error bar around the first amount; equal if there is
 	// none.
@@ -239,35 +243,40 @@ type Bars struct {
 	Bars         []Bar
 }
 
-// SVG draws the bars.
+// SVG draws the bars. Labels that are longer than a line are broken, never cut.
 func (p *Bars) SVG() template.HTML {
-	row := barRow + (barHeight+1)*(max(1, len(p.Classes))-1)
-	low, high := 0.0, 0.0
-	for _, r := range p.Bars {
-		for _, v := range r.Values {
-			high = max(high, v)
+	low, high, height := 0.0, 0.0, 0
+	labels := make([][]string, len(p.Bars))
+	tops := make([]int, len(p.Bars)) // of the bars of each row
+	for i, r := range p.Bars {
+		for _, v := range append([]float64{r.Low, r.High}, r.Values...) {
+			low, high = min(low, v), max(high, v)
 		}
-		low, high = min(low, r.Low), max(high, r.High)
+		labels[i] = brokenLabel(r.Label, barLabel-utf8.RuneCountInString(r.Text)-2)
+		tops[i] = height + len(labels[i])*barLine + 3
+		height = tops[i] + len(p.Classes)*(barHeight+1) + barGap
 	}
 	if high <= low {
 		high = low + 1
 	}
 	x := func(v float64) float64 { return 1 + (v-low)/(high-low)*(plotWidth-2) }
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`+"\n", plotWidth, max(1, len(p.Bars))*row, html.EscapeString(p.Title+": "+p.About))
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`+"\n", plotWidth, max(1, height), html.EscapeString(p.Title+": "+p.About))
 	for i, r := range p.Bars {
-		top := float64(i * row)
-		fmt.Fprintf(&b, `<text class="label" x="0" y="%.1f">%s<title>%s</title></text>`+"\n", top+11, html.EscapeString(shortened(r.Label, barLabel-len(r.Text))), html.EscapeString(r.Label))
-		fmt.Fprintf(&b, `<text class="label" x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n", plotWidth, top+11, html.EscapeString(r.Text))
+		label := tops[i] - len(labels[i])*barLine + 8
+		fmt.Fprintf(&b, `<text class="label" x="%d" y="%d" text-anchor="end">%s</text>`+"\n", plotWidth, label, html.EscapeString(r.Text))
+		for k, line := range labels[i] {
+			fmt.Fprintf(&b, `<text class="label" x="0" y="%d">%s</text>`+"\n", label+k*barLine, html.EscapeString(line))
+		}
 		for k, v := range r.Values {
-			y := top + 15 + float64(k*(barHeight+1))
-			fmt.Fprintf(&b, `<rect class="area %s" x="%.1f" y="%.1f" width="%.1f" height="%d"/>`+"\n", p.Classes[k], x(0), y, max(.5, x(v)-x(0)), barHeight)
+			from, to := x(min(0, v)), x(max(0, v))
+			fmt.Fprintf(&b, `<rect class="area %s" x="%.1f" y="%d" width="%.1f" height="%d"/>`+"\n", p.Classes[k], from, tops[i]+k*(barHeight+1), max(.5, to-from), barHeight)
 		}
 		if low < 0 {
-			fmt.Fprintf(&b, `<line class="axis" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`+"\n", x(0), x(0), top+13, top+float64(row)-3)
+			fmt.Fprintf(&b, `<line class="axis" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`+"\n", x(0), x(0), tops[i]-2, tops[i]+len(p.Classes)*(barHeight+1)+2)
 		}
 		if r.High > r.Low {
-			y := top + 15 + barHeight/2.0
+			y := float64(tops[i]) + barHeight/2.0
 			fmt.Fprintf(&b, `<path class="range" fill="none" d="M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6"/>`+"\n", x(r.Low), y, x(r.High), x(r.Low), y-3, x(r.High), y-3)
 		}
 	}
@@ -275,13 +284,18 @@ func (p *Bars) SVG() template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // all text in it is escaped above
 }
 
-// shortened cuts a text to so many letters.
-func shortened(text string, most int) string {
-	letters := []rune(text)
-	if most = max(1, most); len(letters) <= most {
-		return text
+// brokenLabel breaks a label into lines of at most so many letters: at blanks, and within a
+// word where it alone is longer.
+func brokenLabel(text string, most int) (lines []string) {
+	most = max(most, 10)
+	for _, line := range command.Wrap(text, most, "") {
+		letters := []rune(line)
+		for ; len(letters) > most; letters = letters[most:] {
+			lines = append(lines, string(letters[:most]))
+		}
+		lines = append(lines, string(letters))
 	}
-	return strings.TrimRight(string(letters[:most-1]), " ") + "…"
+	return lines
 }
 
 // Columns is a picture of many things with two shares each: one goes up from the middle, the

@@ -61,7 +61,30 @@ func TestBarsAndColumns(t *testing.T) {
 			require.NoError(t, err, svg)
 		}
 	}
-	require.Contains(t, string(bars.SVG()), "…")
 	require.Contains(t, string(bars.SVG()), `class="axis"`)
 	require.NotContains(t, string(columns.SVG()), `height="-`)
+}
+
+// A label is told in full, and an amount below zero has a bar to the left of the axis.
+func TestBarsInFull(t *testing.T) {
+	label := "NodePool general: requirement karpenter.k8s.aws/instance-generation " + strings.Repeat("x", 80) + " (3 pods)"
+	bars := Bars{Classes: []string{"a"}, Bars: []Bar{{Label: label, Values: []float64{1}, Text: "+1 pod, 0.4624"}, {Label: "taint", Values: []float64{-3}}}}
+	var svg struct {
+		Texts []string `xml:"text"`
+		Rects []struct {
+			X     float64 `xml:"x,attr"`
+			Width float64 `xml:"width,attr"`
+		} `xml:"rect"`
+		Axes []struct {
+			X float64 `xml:"x1,attr"`
+		} `xml:"line"`
+	}
+	require.NoError(t, xml.Unmarshal([]byte(bars.SVG()), &svg))
+	require.Equal(t, strings.ReplaceAll(label, " ", ""), strings.ReplaceAll(strings.Join(svg.Texts[1:len(svg.Texts)-2], ""), " ", ""))
+	for _, line := range svg.Texts {
+		require.LessOrEqual(t, len(line), barLabel)
+	}
+	require.InDelta(t, svg.Axes[0].X, svg.Rects[0].X, .1)
+	require.InDelta(t, svg.Axes[1].X, svg.Rects[1].X+svg.Rects[1].Width, .1)
+	require.InDelta(t, 3*svg.Rects[0].Width, svg.Rects[1].Width, .3)
 }

@@ -17,6 +17,7 @@ var pageText string
 // left out.
 type Page struct {
 	Title   string
+	Verdict string      // the answer in one sentence
 	Lead    []string    // paragraphs
 	Key     [][2]string // figures and what they are of
 	Story   []Entry
