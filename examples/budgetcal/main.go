@@ -3,7 +3,7 @@
 //
 //	budgetcal                                   the budgets of a sample
 //	budgetcal -f pool.yaml -nodes 50            those of one's own
-//	budgetcal -o svg > week.svg                 a picture: days across, hours down
+//	budgetcal -o html > week.html               a page with pictures: days across, hours down
 //	kubectl get nodepool web -o yaml | budgetcal -f - -tz Europe/Berlin
 //
 // The week is a fixed one unless -from names another, so that the same input
@@ -48,7 +48,7 @@ type settings struct {
 	from    time.Time // midnight in the zone
 	days    int
 	zone    *time.Location
-	output  string // table or svg
+	output  string // table, svg or html
 	only    []budgets.Opening
 }
 
@@ -91,7 +91,8 @@ usage: budgetcal [flags]
   -weeks N        the same in weeks
   -tz ZONE        time zone of days and hours. Default UTC. It does not change
                   when schedules hit: they name their own
-  -o FORMAT       table or svg. Default table
+  -o FORMAT       table, svg (one picture) or html (a page with a picture of
+                  each week). Default table
   -h              print this
 `
 
@@ -151,7 +152,7 @@ func (s *settings) resolve(from, zone string) (faults []string) {
 	if s.days < 1 || s.days > maxDays {
 		fault("invalid value %d for flag -days: must be 1 to %d", s.days, maxDays)
 	}
-	faults = append(faults, command.OneOf("o", s.output, "table", "svg")...)
+	faults = append(faults, command.OneOf("o", s.output, "table", "svg", "html")...)
 	loc, err := time.LoadLocation(zone)
 	if err != nil || zone == "" || zone == "Local" {
 		fault("invalid value %q for flag -tz: must be a zone such as Europe/Berlin", zone)
@@ -181,9 +182,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := cal.Ask(s.reasons); err != nil {
 		return complain(stderr, err, command.BadInput)
 	}
-	text := cal.Table()
-	if s.output == "svg" {
+	text := ""
+	switch s.output {
+	case "svg":
 		text = cal.SVG()
+	case "html":
+		if text, err = cal.Page().HTML(); err != nil {
+			return complain(stderr, err, command.Failed)
+		}
+	default:
+		text = cal.Table()
 	}
 	if _, err := io.WriteString(stdout, text); err != nil {
 		return complain(stderr, err, command.Failed)

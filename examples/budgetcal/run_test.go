@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/browser"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
@@ -52,6 +53,27 @@ func TestGolden(t *testing.T) {
 		}
 		output.Fits(t, stdout)
 	}
+}
+
+// The page has pictures for each week, and can be read on a phone and on a desk, light and dark.
+func TestPage(t *testing.T) {
+	code, page, stderr := call("", "-o", "html", "-weeks", "2", "-reason", "Drifted")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, 2, strings.Count(page, "<svg"))
+	require.NotContains(t, page, "http", "it needs no network")
+	require.Contains(t, page, "budgets[2]: Karpenter 1.15 cannot read the schedule")
+	t.Run("in a browser", func(t *testing.T) {
+		for _, seen := range browser.Look(t, []byte(page)) {
+			require.LessOrEqual(t, seen.Width, seen.Window, "nothing is cut off at the side")
+			require.Zero(t, seen.Cut, "tables are seen whole")
+			for i, plot := range seen.Plots {
+				require.Greater(t, plot.Shapes, 14, i)
+				require.True(t, plot.Painted, i)
+				require.Greater(t, plot.Letters, 9.0, i)
+				require.LessOrEqual(t, plot.Over, 1.0, i)
+			}
+		}
+	})
 }
 
 // wellFormed reads a picture to its end and looks at its measures.
@@ -138,7 +160,7 @@ func TestBadInput(t *testing.T) {
 			`budgetcal: unexpected argument "rest"; files are named with -f`,
 			`budgetcal: invalid value -1 for flag -nodes: must not be negative`,
 			`budgetcal: invalid value 0 for flag -days: must be 1 to 35`,
-			`budgetcal: invalid value "png" for flag -o: must be table or svg`,
+			`budgetcal: invalid value "png" for flag -o: must be table, svg or html`,
 			`budgetcal: invalid value "Nowhere" for flag -tz: must be a zone such as Europe/Berlin`,
 			`budgetcal: invalid value "soon" for flag -from: must be a date such as 2026-03-02`,
 		}},

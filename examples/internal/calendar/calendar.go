@@ -3,6 +3,7 @@
 package calendar
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,45 +88,47 @@ func (l level) String() string {
 	return fmt.Sprintf("%d nodes", l.nodes)
 }
 
-// levels are the answers that occur, the smallest first.
-func (c *Calendar) levels() (all []level) {
-	for i := range c.sections {
-		for _, w := range c.sections[i].windows {
+// levels are the answers that occur in sections, the smallest first.
+func levels(sections ...section) (all []level) {
+	for i := range sections {
+		for _, w := range sections[i].windows {
 			if l := (level{w.Nodes, w.Unlimited}); !slices.Contains(all, l) {
 				all = append(all, l)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b level) int {
-		switch {
-		case a.nodes < b.nodes:
-			return -1
-		case a.nodes > b.nodes:
-			return 1
-		case a.unlimited == b.unlimited:
-			return 0
-		case b.unlimited:
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, level.compare)
 	return all
+}
+
+// compare orders by how many nodes may go.
+func (l level) compare(o level) int {
+	if c := cmp.Compare(l.nodes, o.nodes); c != 0 || l.unlimited == o.unlimited {
+		return c
+	}
+	if l.unlimited {
+		return 1
+	}
+	return -1
 }
 
 // day is the midnight, or the first instant, of a day.
 func (c *Calendar) day(i int) time.Time { return c.From.AddDate(0, 0, i) }
 
-// least is the smallest answer in [from, to), if that is not empty.
-func (s *section) least(from, to time.Time) (least level, ok bool) {
+// least is the smallest answer in [from, to), if that is not empty, and whether others occur
+// in it as well.
+func (s *section) least(from, to time.Time) (least level, others, ok bool) {
 	for _, w := range s.windows {
 		if !w.From.Before(to) || !from.Before(w.To) {
 			continue
 		}
-		if !ok || w.Nodes < least.nodes || w.Nodes == least.nodes && !w.Unlimited {
-			least, ok = level{w.Nodes, w.Unlimited}, true
+		l := level{w.Nodes, w.Unlimited}
+		others = others || ok && l != least
+		if !ok || l.compare(least) < 0 {
+			least, ok = l, true
 		}
 	}
-	return least, ok
+	return least, others, ok
 }
 
 func (c *Calendar) title() string {

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -33,20 +34,35 @@ func TestLeast(t *testing.T) {
 	require.Len(t, c.sections, 1, "all reasons have the same answer")
 	s := &c.sections[0]
 	for hour, want := range map[int]int{8: 3, 9: 0, 10: 0, 11: 3} {
-		got, ok := s.least(c.hour(c.day(0), hour))
+		got, others, ok := s.least(c.hour(c.day(0), hour))
 		require.True(t, ok)
 		require.Equal(t, level{nodes: want}, got, hour)
+		require.Equal(t, want == 0, others, hour)
 	}
-	_, ok := s.least(c.day(0), c.day(0))
+	_, _, ok := s.least(c.day(0), c.day(0))
 	require.False(t, ok)
-	require.Equal(t, map[level]string{{nodes: 0}: " .", {nodes: 3}: " 3"}, c.marks())
+	require.Equal(t, map[level]string{{nodes: 0}: ".", {nodes: 3}: "3"}, c.marks())
+}
+
+// Numbers of two digits stand apart, an hour with several answers is told, and the legend has
+// what is shown.
+func TestGrid(t *testing.T) {
+	hourly := "0 * * * *"
+	c := asked(t, 1, at(time.UTC, time.March, 2), v1.Budget{Nodes: "100%", Schedule: &hourly, Duration: &metav1.Duration{Duration: 15 * time.Minute}})
+	text := c.Table()
+	require.Contains(t, text, "\nMon  2 "+strings.Repeat("10+", 24)+"\n")
+	require.Contains(t, text, "\n             + more in a part of the hour\n")
+	require.NotContains(t, text, "* no limit")
+
+	c = asked(t, 1, at(time.UTC, time.March, 2), v1.Budget{Nodes: "12"})
+	require.Contains(t, c.Table(), "\nMon  2 "+strings.TrimSpace(strings.Repeat("12 ", 24))+"\n\nFROM")
 }
 
 // Reasons with other answers have a section of their own.
 func TestSections(t *testing.T) {
 	c := asked(t, 1, at(time.UTC, time.March, 2), v1.Budget{Nodes: "2", Reasons: []v1.DisruptionReason{v1.DisruptionReasonDrifted}})
 	require.Len(t, c.sections, 2)
-	levels := c.levels()
+	levels := levels(c.sections...)
 	require.Len(t, levels, 2)
 	require.Equal(t, "2 nodes", levels[0].String())
 	require.Equal(t, "no limit", levels[1].String())

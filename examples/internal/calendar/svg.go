@@ -3,9 +3,13 @@ package calendar
 import (
 	"encoding/xml"
 	"fmt"
+	"html/template"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/plot"
+	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
 )
 
 // Measures of the picture, in pixels.
@@ -17,12 +21,12 @@ const (
 	nameHeight = 52 // reasons and days of a section
 	gridHeight = 24 * hourHeight
 	legendLine = 26
+	legendItem = 100
 )
 
 // SVG is the calendar as a picture: days across, hours down, one panel for the
-// reasons of each section.
+// reasons of each section. It has colours for light and dark screens.
 func (c *Calendar) SVG() string {
-	levels := c.levels()
 	dayWidth := 84
 	switch {
 	case c.Days > 14:
@@ -32,49 +36,78 @@ func (c *Calendar) SVG() string {
 	}
 	title := c.title()
 	width := max(len(title)*9+2*margin, 2*margin+axisWidth+c.Days*dayWidth)
-	perLine := max(1, (width-2*margin)/120)
-	legend := (len(levels) + perLine - 1) / perLine * legendLine
-	height := headHeight + len(c.sections)*(nameHeight+gridHeight+24) + legend + margin
+	levels := levels(c.sections...)
+	height := headHeight + len(c.sections)*(nameHeight+gridHeight+24) + legendHeight(levels, width-2*margin) + margin
 	p := &picture{}
 	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="Helvetica, Arial, sans-serif">`, width, height, width, height)
 	p.line(`<title>%s</title>`, escape(title))
-	p.line(`<rect width="%d" height="%d" fill="#ffffff"/>`, width, height)
-	p.text(margin, 32, 17, "start", "#1b2733", title)
-	p.text(margin, 53, 12, "start", "#5b6975", c.span())
+	p.line("<style>\n%s</style>", plot.Colours())
+	p.line(`<rect class="paper" width="%d" height="%d"/>`, width, height)
+	p.text(margin, 32, 17, "start", "label", title)
+	p.text(margin, 53, 12, "start", "tick", c.span())
 	y := headHeight
 	for i := range c.sections {
-		c.panel(p, &c.sections[i], y, dayWidth)
+		p.text(margin, y+16, 13, "start", "label", c.sections[i].title())
+		c.panel(p, &c.sections[i], frame{0, c.Days, margin + axisWidth, y + nameHeight, dayWidth})
 		y += nameHeight + gridHeight + 24
 	}
-	for i, l := range levels {
-		x, y := margin+i%perLine*120, y+i/perLine*legendLine
-		p.line(`<rect x="%d" y="%d" width="16" height="16" rx="3" fill="%s"/>`, x, y, c.colour(l))
-		p.text(x+23, y+13, 12, "start", "#1b2733", l.String())
-	}
+	c.legend(p, levels, margin, y, width-2*margin)
 	p.line(`</svg>`)
 	return p.String()
 }
 
-// panel draws one section with its upper edge at y.
-func (c *Calendar) panel(p *picture, s *section, y, dayWidth int) {
-	left, top := margin+axisWidth, y+nameHeight
-	p.text(margin, y+16, 13, "start", "#1b2733", s.title())
-	for i := range c.Days {
-		day := c.day(i)
-		format := "Mon 2 Jan"
-		if dayWidth < 60 {
-			format = "2 Jan"
+// frame is where some days stand in a picture.
+type frame struct{ first, days, left, top, dayWidth int }
+
+// Page is the calendar as a page: pictures of a week each, as wide as a phone.
+func (c *Calendar) Page() webpage.Page {
+	const pageWidth, axis, week = 400, 34, 7
+	page := webpage.Page{Title: c.title(), Lead: []string{c.span()}, Below: "Remarks"}
+	page.Tables = append(page.Tables, c.budgetTable())
+	for i := range c.sections {
+		s := &c.sections[i]
+		for first := 0; first < c.Days; first += week {
+			f := frame{first, min(week, c.Days-first), axis, 20, (pageWidth - axis) / min(week, c.Days)}
+			found := levels(*s)
+			p := &picture{}
+			height := f.top + gridHeight + 12 + legendHeight(found, pageWidth)
+			about := fmt.Sprintf("%s to %s", c.day(first).Format("Mon 2 Jan"), c.day(first+f.days-1).Format("Mon 2 Jan"))
+			p.line(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, pageWidth, height, escape(s.title()+", "+about))
+			c.panel(p, s, f)
+			c.legend(p, found, 0, f.top+gridHeight+12, pageWidth)
+			p.line(`</svg>`)
+			svg := template.HTML(p.String()) //nolint:gosec // all text in it is escaped
+			page.Figures = append(page.Figures, webpage.Figure{Title: s.title(), About: about, SVG: svg})
 		}
-		p.text(left+i*dayWidth+dayWidth/2, y+nameHeight-8, 11, "middle", "#5b6975", day.Format(format))
+		page.Tables = append(page.Tables, s.table())
 	}
-	for i := range c.Days {
-		c.column(p, s, i, left+i*dayWidth, top, dayWidth)
+	for _, line := range c.remarks() {
+		page.Log = append(page.Log, webpage.Entry{Text: line})
+	}
+	return page
+}
+
+// panel draws days of one section.
+func (c *Calendar) panel(p *picture, s *section, f frame) {
+	p.line(`<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`)
+	for i := range f.days {
+		format := "Mon 2 Jan"
+		switch {
+		case f.dayWidth < 50:
+			format = "2 Jan"
+		case f.dayWidth < 60:
+			format = "Mon 2"
+		}
+		p.text(f.left+i*f.dayWidth+f.dayWidth/2, f.top-8, 11, "middle", "tick", c.day(f.first+i).Format(format))
+	}
+	for i := range f.days {
+		c.column(p, s, f, i)
 	}
 	for hour := 0; hour <= 24; hour += 3 {
-		at := top + hour*hourHeight
-		p.text(left-8, at+4, 11, "end", "#5b6975", fmt.Sprintf("%02d:00", hour))
+		at := f.top + hour*hourHeight
+		p.text(f.left-5, at+4, 11, "end", "tick", fmt.Sprintf("%02d:00", hour))
 		if hour%24 != 0 {
-			p.line(`<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#ffffff" stroke-opacity="0.45"/>`, left, at, left+c.Days*dayWidth, at)
+			p.line(`<line class="hour" x1="%d" y1="%d" x2="%d" y2="%d"/>`, f.left, at, f.left+f.days*f.dayWidth, at)
 		}
 	}
 	p.flush()
@@ -82,8 +115,9 @@ func (c *Calendar) panel(p *picture, s *section, y, dayWidth int) {
 
 // column draws the windows of one day, in wall time. Of an hour that the clock
 // shows twice the second is seen, and one that it skips stays blank.
-func (c *Calendar) column(p *picture, s *section, i, x, top, dayWidth int) {
-	start, end := c.day(i), c.day(i+1)
+func (c *Calendar) column(p *picture, s *section, f frame, i int) {
+	x := f.left + i*f.dayWidth
+	start, end := c.day(f.first+i), c.day(f.first+i+1)
 	for _, w := range s.windows {
 		from, to := later(w.From, start), sooner(w.To, end)
 		for from.Before(to) {
@@ -95,18 +129,59 @@ func (c *Calendar) column(p *picture, s *section, i, x, top, dayWidth int) {
 			y1 := wall(from)
 			y2 := y1 + until.Sub(from).Hours()
 			l := level{w.Nodes, w.Unlimited}
-			p.line(`<rect x="%d" y="%.2f" width="%d" height="%.2f" fill="%s"><title>%s</title></rect>`,
-				x+1, float64(top)+y1*hourHeight, dayWidth-2, (y2-y1)*hourHeight, c.colour(l),
-				escape(fmt.Sprintf("%s to %s: %s", stamp(w.From), stamp(w.To), l)))
+			c.cell(p, l, float64(x+1), float64(f.top)+y1*hourHeight, f.dayWidth-2, (y2-y1)*hourHeight, fmt.Sprintf("%s to %s: %s", stamp(w.From), stamp(w.To), l))
 			if y2-y1 >= 1.5 {
 				text := l.String()
-				if dayWidth < 60 && !l.unlimited {
+				if f.dayWidth < 60 && !l.unlimited {
 					text = fmt.Sprint(l.nodes)
 				}
-				p.label(x+dayWidth/2, top+int((y1+y2)/2*hourHeight)+4, dayWidth-2, c.colour(l), c.ink(l), text)
+				c.label(p, l, x+f.dayWidth/2, f.top+int((y1+y2)/2*hourHeight)+4, f.dayWidth-2, text)
 			}
 			from = until
 		}
+	}
+}
+
+// cell draws a rectangle in the look of a level. None is hatched and no limit has a border, so
+// that both are told apart without their colours. Of other levels a larger one is stronger,
+// up to where letters can still be read on it.
+func (c *Calendar) cell(p *picture, l level, x, y float64, width int, height float64, title string) {
+	place := fmt.Sprintf(`x="%.0f" y="%.2f" width="%d" height="%.2f"`, x, y, width, height)
+	switch {
+	case l.unlimited:
+		p.line(`<rect class="area free" %s><title>%s</title></rect>`, place, escape(title))
+	case l.nodes == 0:
+		p.line(`<rect class="area none" %s><title>%s</title></rect>`, place, escape(title))
+		p.line(`<rect fill="url(#hatch)" fill-opacity=".5" pointer-events="none" %s/>`, place)
+	default:
+		p.line(`<rect class="area some" style="fill-opacity: %.2f" %s><title>%s</title></rect>`, .12+.43*c.share(l), place, escape(title))
+	}
+}
+
+// label writes over the middle of a window, on a plain patch: the lines of the hours and the
+// hatching would strike through the text. The window is so wide at most.
+func (c *Calendar) label(p *picture, l level, x, y, most int, text string) {
+	width := min(most, 7*utf8.RuneCountInString(text)+4)
+	place := fmt.Sprintf(`x="%d" y="%d" width="%d" height="14"`, x-width/2, y-11, width)
+	fmt.Fprintf(&p.labels, `<rect class="paper" %s/>`+"\n", place)
+	if !l.unlimited && l.nodes > 0 {
+		fmt.Fprintf(&p.labels, `<rect class="area some" style="fill-opacity: %.2f" %s/>`+"\n", .12+.43*c.share(l), place)
+	}
+	fmt.Fprintf(&p.labels, textFormat+"\n", "label", x, y, 11, "middle", escape(text))
+}
+
+func legendHeight(levels []level, width int) int {
+	perLine := max(1, width/legendItem)
+	return (len(levels) + perLine - 1) / perLine * legendLine
+}
+
+// legend shows what levels look like.
+func (c *Calendar) legend(p *picture, levels []level, left, top, width int) {
+	perLine := max(1, width/legendItem)
+	for i, l := range levels {
+		x, y := left+i%perLine*legendItem, top+i/perLine*legendLine
+		c.cell(p, l, float64(x), float64(y), 16, 16, l.String())
+		p.text(x+23, y+12, 12, "start", "label", l.String())
 	}
 }
 
@@ -129,32 +204,10 @@ func sooner(a, b time.Time) time.Time {
 	return b
 }
 
-// colour is red for none, blue for no limit, and between them a green that is
-// the darker the more nodes may go.
-func (c *Calendar) colour(l level) string {
-	switch {
-	case l.unlimited:
-		return "#3f7cac"
-	case l.nodes == 0:
-		return "#d1495b"
-	}
-	share := c.share(l)
-	mix := func(light, dark int) int { return light + int(share*float64(dark-light)) }
-	return fmt.Sprintf("#%02x%02x%02x", mix(0xbf, 0x2e), mix(0xe3, 0x8b), mix(0xb4, 0x57))
-}
-
-// ink can be read on the colour.
-func (c *Calendar) ink(l level) string {
-	if !l.unlimited && l.nodes > 0 && c.share(l) < 0.6 {
-		return "#1b2733"
-	}
-	return "#ffffff"
-}
-
 // share is how near a level is to the largest bounded one.
 func (c *Calendar) share(l level) float64 {
 	most := 0
-	for _, o := range c.levels() {
+	for _, o := range levels(c.sections...) {
 		if !o.unlimited {
 			most = max(most, o.nodes)
 		}
@@ -173,19 +226,11 @@ type picture struct {
 
 func (p *picture) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-func (p *picture) text(x, y, size int, anchor, colour, text string) {
-	p.line(textFormat, x, y, size, anchor, colour, escape(text))
+func (p *picture) text(x, y, size int, anchor, class, text string) {
+	p.line(textFormat, class, x, y, size, anchor, escape(text))
 }
 
-// label writes over the middle of a window, on a patch of its colour: the lines of the
-// hours would strike through the text. The window is so wide at most.
-func (p *picture) label(x, y, most int, ground, colour, text string) {
-	width := min(most, 7*utf8.RuneCountInString(text)+4)
-	fmt.Fprintf(&p.labels, `<rect x="%d" y="%d" width="%d" height="14" fill="%s"/>`+"\n", x-width/2, y-11, width, ground)
-	fmt.Fprintf(&p.labels, textFormat+"\n", x, y, 11, "middle", colour, escape(text))
-}
-
-const textFormat = `<text x="%d" y="%d" font-size="%d" text-anchor="%s" fill="%s">%s</text>`
+const textFormat = `<text class="%s" x="%d" y="%d" font-size="%d" text-anchor="%s">%s</text>`
 
 // flush draws the labels that wait.
 func (p *picture) flush() {

@@ -2,11 +2,13 @@ package calendar
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
 )
 
 // maxWindows is how many windows a section lists; the grid shows them all.
@@ -16,7 +18,6 @@ const maxWindows = 40
 func (c *Calendar) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\n", c.title(), c.span())
-	list := c.Pool.Spec.Disruption.Budgets
 	c.budgets(&b)
 	marks := c.marks()
 	for i := range c.sections {
@@ -26,15 +27,58 @@ func (c *Calendar) Table() string {
 		b.WriteString("\n")
 		c.list(&b, s)
 	}
-	for i, f := range budgets.Lint(list) {
+	for i, remark := range c.remarks() {
 		if i == 0 {
 			b.WriteString("\nRemarks\n\n")
 		}
-		for _, line := range command.Wrap(fmt.Sprintf("budgets[%d]: %s; %s.", f.Budget, f.Why, f.Remedy), command.PageWidth, "  ") {
+		for _, line := range command.Wrap(remark, command.PageWidth, "  ") {
 			b.WriteString(line + "\n")
 		}
 	}
 	return b.String()
+}
+
+// remarks are what the linter finds in the budgets of the pool.
+func (c *Calendar) remarks() (lines []string) {
+	for _, f := range budgets.Lint(c.Pool.Spec.Disruption.Budgets) {
+		lines = append(lines, fmt.Sprintf("budgets[%d]: %s; %s.", f.Budget, f.Why, f.Remedy))
+	}
+	return lines
+}
+
+// budgetTable is the budgets, and the windows outside of which nothing is disrupted, for a page.
+func (c *Calendar) budgetTable() webpage.Table {
+	t := webpage.Table{Title: "Budgets", Head: []string{"when", "nodes", "reasons"}}
+	for i, budget := range c.Pool.Spec.Disruption.Budgets {
+		nodes, when, reasons := rule(budget)
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("%d: %s", i, when), nodes, reasons})
+	}
+	for _, o := range c.Only {
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("only in %s for %s", o.Schedule, short(o.Duration)), "", "all"})
+	}
+	return t
+}
+
+// table is the windows of a section for a page, up to maxWindows.
+func (s *section) table() webpage.Table {
+	t := webpage.Table{Title: s.title(), Head: []string{"from", "length", "nodes", "decided by"}}
+	for i, w := range s.windows {
+		if i == maxWindows {
+			t.Rows = append(t.Rows, []string{fmt.Sprintf("and %d more", len(s.windows)-i), "", "", ""})
+			break
+		}
+		nodes, by := decision(w)
+		t.Rows = append(t.Rows, []string{stamp(w.From), short(w.To.Sub(w.From)), nodes, by})
+	}
+	return t
+}
+
+// decision is how many nodes may go in a window, and what decides that.
+func decision(w budgets.Window) (nodes, by string) {
+	if w.Unlimited {
+		return "no limit", "no budget"
+	}
+	return fmt.Sprint(w.Nodes), w.Binding.String()
 }
 
 // budgets lists the budgets of the pool, and the windows outside of which nothing is
@@ -67,65 +111,94 @@ func (c *Calendar) budgets(b *strings.Builder) {
 	}
 }
 
-// marks are what the cells show for each answer, two columns wide.
+// marks are what the cells show for each answer: at most two letters.
 func (c *Calendar) marks() map[level]string {
 	marks := map[level]string{}
 	large := 0
-	for _, l := range c.levels() {
+	for _, l := range levels(c.sections...) {
 		switch {
 		case l.unlimited:
-			marks[l] = " *"
+			marks[l] = "*"
 		case l.nodes == 0:
-			marks[l] = " ."
+			marks[l] = "."
 		case l.nodes <= 99:
-			marks[l] = fmt.Sprintf("%2d", l.nodes)
+			marks[l] = fmt.Sprint(l.nodes)
 		default: // has no room
-			marks[l] = " " + string(rune('a'+large%26))
+			marks[l] = string(rune('a' + large%26))
 			large++
 		}
 	}
 	return marks
 }
 
+// partly stands behind the mark of an hour in a part of which more nodes may go.
+const partly = "+"
+
 // grid has a row for each day and a cell for each hour, with the least that is
-// allowed in that hour.
+// allowed in that hour. Cells are two letters wide, or three where marks or hours need it.
 func (c *Calendar) grid(b *strings.Builder, s *section, marks map[level]string) {
-	head := strings.Repeat(" ", 12)
-	for hour := range 24 {
-		cell := "  "
-		if hour%3 == 0 {
-			cell = fmt.Sprintf("%2d", hour)
-		}
-		head += cell
-		if hour%6 == 5 {
-			head += "  "
+	var cells [24][]string // by hour, then by day
+	var shown []level
+	wide, mixed := false, false
+	for hour := range cells {
+		for i := range c.Days {
+			least, others, ok := s.least(c.hour(c.day(i), hour))
+			if !ok {
+				cells[hour] = append(cells[hour], "") // the clock skips this hour
+				continue
+			}
+			text := fmt.Sprintf("%2s", marks[least])
+			shown = append(shown, least)
+			if others {
+				text, mixed = text+partly, true
+			}
+			cells[hour] = append(cells[hour], text)
+			wide = wide || others || len(marks[least]) > 1
 		}
 	}
-	b.WriteString(head + "24\n")
+	width, gap, date := 2, "  ", "Mon _2 Jan  "
+	if wide {
+		width, gap, date = 3, "", "Mon _2 "
+	}
+	rows := []string{strings.Repeat(" ", len(date))}
 	for i := range c.Days {
-		day := c.day(i)
-		row := fmt.Sprintf("%-12s", day.Format("Mon _2 Jan"))
-		for hour := range 24 {
-			from, to := c.hour(day, hour)
-			if least, ok := s.least(from, to); ok {
-				row += marks[least]
-			} else {
-				row += "  " // the clock skips this hour
-			}
+		rows = append(rows, c.day(i).Format(date))
+	}
+	for hour, column := range cells {
+		head := ""
+		if hour%3 == 0 {
+			head = fmt.Sprintf("%2d", hour)
+		}
+		for i, text := range append([]string{head}, column...) {
+			rows[i] += fmt.Sprintf("%-*s", width, text)
 			if hour%6 == 5 {
-				row += "  "
+				rows[i] += gap
 			}
 		}
+	}
+	if !wide {
+		rows[0] += "24"
+	}
+	for _, row := range rows {
 		b.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
-	var legend []string
-	for _, l := range c.levels() {
-		if mark := strings.TrimSpace(marks[l]); mark != fmt.Sprint(l.nodes) {
-			legend = append(legend, fmt.Sprintf("%s %s", mark, l))
+	legend(b, marks, shown, mixed)
+}
+
+// legend explains the marks that are shown and are not numbers.
+func legend(b *strings.Builder, marks map[level]string, shown []level, mixed bool) {
+	slices.SortFunc(shown, level.compare)
+	var parts []string
+	for _, l := range slices.Compact(shown) {
+		if mark := marks[l]; mark != fmt.Sprint(l.nodes) {
+			parts = append(parts, fmt.Sprintf("%s %s", mark, l))
 		}
 	}
-	if len(legend) > 0 {
-		fmt.Fprintf(b, "\n%13s%s\n", "", strings.Join(legend, "   "))
+	if mixed {
+		parts = append(parts, partly+" more in a part of the hour")
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(b, "\n%13s%s\n", "", strings.Join(parts, "   "))
 	}
 }
 
@@ -151,13 +224,7 @@ func (c *Calendar) list(b *strings.Builder, s *section) {
 			fmt.Fprintf(b, "and %d more\n", len(s.windows)-i)
 			break
 		}
-		nodes := fmt.Sprint(w.Nodes)
-		by := "no budget"
-		if !w.Unlimited {
-			by = w.Binding.String()
-		} else {
-			nodes = "no limit"
-		}
+		nodes, by := decision(w)
 		fmt.Fprintf(b, "%-18s%-18s%9s  %8s  %s\n", stamp(w.From), stamp(w.To), short(w.To.Sub(w.From)), nodes, by)
 	}
 }

@@ -332,6 +332,12 @@ func (p *Columns) SVG() template.HTML {
 //go:embed style.css
 var style string
 
+//go:embed colours.css
+var colours string
+
 // Style is the style sheet of pages with plots: for light and dark screens, phones and paper.
 // Its colours are the classes a to h.
-func Style() template.CSS { return template.CSS(style) } //nolint:gosec // it is ours
+func Style() template.CSS { return template.CSS(colours + style) } //nolint:gosec // it is ours
+
+// Colours is the part of Style that a picture by itself needs.
+func Colours() string { return colours }
