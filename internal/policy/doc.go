@@ -24,8 +24,8 @@
 //   - figures: tables of figures in Markdown say what benchmarks/RESULTS.md does;
 //   - weight: importing the engine stays cheap;
 //   - licenses: modules that are built in bear the license in testdata/licenses.txt;
-//   - versions: the library, its benchmarks, controller and neighbours ask for one version of
-//     each module;
+//   - versions: the library, its benchmarks and controller ask for one version of each module,
+//     or one for each minor version of Kubernetes that they ask for;
 //   - api: exported declarations are those of testdata/api.
 //
 // A rule that cannot fail is worth nothing. Every rule runs twice: over this

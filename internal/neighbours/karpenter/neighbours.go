@@ -1,4 +1,4 @@
-// Package neighbours compiles if this library can be imported beside Karpenter, of the
+// Package neighbours type-checks if this library can be imported next to Karpenter, of the
 // newest version that can be built with the Go of this repository.
 package neighbours
 

@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -162,11 +163,24 @@ func TestAllOfSeveral(t *testing.T) {
 	}
 }
 
+// provideCPU says of a device that it provides CPUs of its node, in the field that the
+// Kubernetes of this build has for it.
+func provideCPU(t *testing.T, d *resourcev1.Device) {
+	for _, name := range []string{"NodeAllocatableResourceMappings", "NodeAllocatableResources"} {
+		if f := reflect.ValueOf(d).Elem().FieldByName(name); f.IsValid() {
+			f.Set(reflect.MakeMap(f.Type()))
+			f.SetMapIndex(reflect.ValueOf(corev1.ResourceCPU), reflect.Zero(f.Type().Elem()))
+			return
+		}
+	}
+	t.Fatal("a device has no field for the resources of its node that it provides")
+}
+
 func TestNotes(t *testing.T) {
 	yes := true
 	several, mapped := dev("", "gpu"), dev("", "gpu")
 	several.AllowMultipleAllocations = &yes
-	mapped.NodeAllocatableResources = map[corev1.ResourceName]resourcev1.NodeAllocatableResource{"cpu": {}}
+	provideCPU(t, &mapped)
 	remote := slice("rack", dev("a", "gpu"))
 	remote.Spec.NodeName, remote.Spec.AllNodes = nil, &yes
 	o := world()

@@ -2,6 +2,7 @@ package device
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -122,10 +123,23 @@ func uncounted(d *resourcev1.Device) string {
 		return "are not counted, as they draw on shared counters"
 	case d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations:
 		return "are not counted, as they can be allocated several times"
-	case len(d.NodeAllocatableResources) > 0:
+	case providesNodeResources(d):
 		return "are not counted, as they provide resources of the node"
 	}
 	return ""
+}
+
+// providesNodeResources says whether a device provides resources of its node, such as CPUs.
+// Kubernetes 1.36 and 1.37 have different names for the field that says so, and the program
+// decides which of both this package is built with.
+func providesNodeResources(d *resourcev1.Device) bool {
+	fields := reflect.ValueOf(d).Elem()
+	for _, name := range []string{"NodeAllocatableResourceMappings", "NodeAllocatableResources"} {
+		if f := fields.FieldByName(name); f.IsValid() && f.Len() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // merged adds up stocks of one signature, without the sets that failed.

@@ -1,0 +1,14 @@
+// Package neighbours type-checks if this library can be imported next to the
+// controller-runtime of Kubernetes 0.37, and the newest Cluster API.
+package neighbours
+
+import (
+	_ "k8s.io/client-go/informers"
+	_ "k8s.io/client-go/kubernetes"
+	_ "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	_ "sigs.k8s.io/cluster-api/util"
+	_ "sigs.k8s.io/controller-runtime"
+
+	_ "github.com/dovetail-sdk/dovetail/aws"
+	_ "github.com/dovetail-sdk/dovetail/disruption"
+)
