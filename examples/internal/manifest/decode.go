@@ -3,6 +3,7 @@ package manifest
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,8 +16,9 @@ import (
 
 // decode fills in out, and reports whether it could. Package api/v1 finds
 // every fault at once, where a JSON decoder would stop at the first. A field that the
-// Go type does not have is a fault, unless an API server has accepted the object: then
-// it is newer than this program, and noted.
+// Go type does not have is a fault, unless it is newer than this program: then it is
+// noted. It is newer if an API server has accepted the object, or if Kubernetes 1.37 added
+// it.
 func (r *reader) decode(o *object, out runtime.Object) bool {
 	if o.fromServer && decodeSound(o, out) {
 		return true
@@ -36,7 +38,7 @@ func (r *reader) decode(o *object, out runtime.Object) bool {
 	var faults field.ErrorList
 	var newer []string
 	for _, f := range broken.Faults {
-		if o.fromServer && f.Type == field.ErrorTypeForbidden {
+		if f.Type == field.ErrorTypeForbidden && (o.fromServer || addedLater(o, f.Field)) {
 			newer = append(newer, o.String()+": "+f.Field+" is newer than this program and was ignored")
 			continue
 		}
@@ -50,6 +52,22 @@ func (r *reader) decode(o *object, out runtime.Object) bool {
 	}
 	r.cluster.Notes = append(r.cluster.Notes, newer...)
 	return true
+}
+
+// laterFields are the fields of pods, Jobs and devices that Kubernetes 1.37 added. The types
+// that this program is built with are those of 1.36.
+var laterFields = []string{
+	"bindMountOptions", "compatibilityGroups", "derivedAttributes", "disableResizePreemption", "evictionResponders",
+	"grpc.mode", "httpGet.protocol", "nodeAllocatableResources", "partitionTypeAttribute", "podPreemptionPolicy",
+	"spec.scheduling", "skipNodeOperations",
+}
+
+// addedLater says whether a field of an object of Kubernetes is one of laterFields.
+func addedLater(o *object, path string) bool {
+	if strings.Contains(o.apiVersion, "karpenter") {
+		return false
+	}
+	return slices.ContainsFunc(laterFields, func(name string) bool { return strings.HasSuffix("."+path, "."+name) })
 }
 
 // decodeSound decodes an object that an API server has accepted, and reports whether

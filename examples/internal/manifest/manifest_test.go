@@ -185,6 +185,19 @@ func TestFieldsNewerThanThisProgram(t *testing.T) {
 	require.Equal(t, []string{"Pod default/p: spec.teleport is newer than this program and was ignored"}, c.Notes)
 }
 
+// Kubernetes 1.37 added fields that the types of 1.36 do not have.
+func TestFieldsOfALaterKubernetes(t *testing.T) {
+	c := mustRead(t, pod("p", "spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 80, protocol: HTTP2}}}], evictionResponders: [{name: a}]}\n"))
+	require.Equal(t, []string{"shop/p"}, names(c.Pods))
+	require.Equal(t, []string{
+		"Pod shop/p: spec.containers[0].livenessProbe.httpGet.protocol is newer than this program and was ignored",
+		"Pod shop/p: spec.evictionResponders is newer than this program and was ignored",
+	}, c.Notes)
+
+	_, err := read(pod("p", "spec: {containers: [{name: a}], protocol: TCP}\n"))
+	require.ErrorContains(t, err, "Pod shop/p: spec.protocol: Forbidden: unknown field")
+}
+
 func TestFaultsAreErrors(t *testing.T) {
 	_, err := read(pod("p", "spec: {contaners: []}"), pod("q", "spec: {containers: [{nam: a}]}"))
 	var all manifest.Faults
