@@ -119,6 +119,11 @@ func (s *scene) faults(h *cloudprovidertest.Harness) {
 			s.cloud.SetStock(k.Scope(), 0)
 		}
 	}
+	h.Restock = func(keys ...cloudprovider.OfferingKey) {
+		for _, k := range keys {
+			s.cloud.SetStock(k.Scope(), -1)
+		}
+	}
 	h.Fail = func(method string, kind cloudprovider.Kind) {
 		// The client of the SDK asks three times.
 		for _, action := range actionsOf(method) {

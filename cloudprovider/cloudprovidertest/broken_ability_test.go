@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -55,16 +56,22 @@ func brokenCalls() []broken {
 		}},
 		{"call/kept", "marks what it handed out", func(t *twist) {
 			var mu sync.Mutex
-			shared, _ := t.Cloud.InstanceTypes(context.Background(), nil)
-			for i := range shared {
-				shared[i] = shared[i].Clone()
-			}
+			var shared []*cloudprovider.InstanceType
+			var made time.Time
 			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
-				_, err := t.Cloud.InstanceTypes(ctx, pool)
+				types, err := t.Cloud.InstanceTypes(ctx, pool)
 				if err != nil {
 					return nil, err
 				}
-				return shared, nil
+				mu.Lock()
+				defer mu.Unlock()
+				if shared == nil || t.Now().Sub(made) > 10*time.Minute {
+					for i := range types {
+						types[i] = types[i].Clone()
+					}
+					shared, made = types, t.Now()
+				}
+				return slices.Clone(shared), nil
 			}
 			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 				instance, err := t.Cloud.Create(ctx, req)

@@ -3,9 +3,13 @@ package cloudprovidertest_test
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -43,6 +47,47 @@ func retype(change func(*cloudprovider.InstanceType)) func(*twist) {
 	})
 }
 
+// repriced changes the prices of the catalog and of all instances alike.
+func repriced(change func(price *float64)) func(*twist) {
+	return func(t *twist) {
+		recatalog(func(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+			for _, i := range types {
+				for j := range i.Offerings {
+					change(&i.Offerings[j].Price)
+				}
+			}
+			return types
+		})(t)
+		dearer := func(i *cloudprovider.Instance) { change(&i.Price) }
+		recreate(dearer)(t)
+		t.get = func(ctx context.Context, id string) (*cloudprovider.Instance, error) {
+			i, err := t.Cloud.Get(ctx, id)
+			return changed(i, err, dearer)
+		}
+		t.list = relist(t, dearer)
+	}
+}
+
+// refusals makes Create remember for a time which offerings it was refused, and says of one
+// whether it was.
+func refusals(t *twist, lasting time.Duration) func(cloudprovider.OfferingKey) bool {
+	var refused sync.Map
+	t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+		instance, err := t.Cloud.Create(ctx, req)
+		var e *cloudprovider.Error
+		if errors.As(err, &e) {
+			for _, key := range e.Offerings {
+				refused.Store(key, t.Now())
+			}
+		}
+		return instance, err
+	}
+	return func(key cloudprovider.OfferingKey) bool {
+		at, found := refused.Load(key)
+		return found && t.Now().Sub(at.(time.Time)) < lasting
+	}
+}
+
 func brokenCatalogs() []broken {
 	return slices.Concat(brokenTypes(), []broken{
 		{"catalog/stable", "the order of a map", func(t *twist) {
@@ -52,6 +97,35 @@ func brokenCatalogs() []broken {
 				last.Requirements = last.Requirements.With(requirements.In("example.com/turn", strconv.FormatInt(turn.Add(1), 10)))
 				return types
 			})(t)
+		}},
+		{"catalog/prices", "in cents", repriced(func(price *float64) { *price *= 100 })},
+		{"catalog/prices", "for a month", repriced(func(price *float64) { *price *= 730 })},
+		{"stock/listed", "what is sold out leaves the catalog", func(t *twist) {
+			refused := refusals(t, 10*time.Minute)
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				types, err := t.Cloud.InstanceTypes(ctx, pool)
+				for i := range types {
+					types[i] = types[i].Clone()
+					types[i].Offerings = slices.DeleteFunc(types[i].Offerings, func(o cloudprovider.Offering) bool {
+						return refused(o.Key(types[i].Name))
+					})
+				}
+				return slices.DeleteFunc(types, func(i *cloudprovider.InstanceType) bool { return len(i.Offerings) == 0 }), err
+			}
+		}},
+		{"stock/restored", "what was sold out once is so for ever", func(t *twist) {
+			refused := refusals(t, math.MaxInt64)
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				types, err := t.Cloud.InstanceTypes(ctx, pool)
+				for i := range types {
+					types[i] = types[i].Clone()
+					for j := range types[i].Offerings {
+						o := &types[i].Offerings[j]
+						o.Available = o.Available && !refused(o.Key(types[i].Name))
+					}
+				}
+				return types, err
+			}
 		}},
 		{"catalog/unfiltered", "filters by the pool", func(t *twist) {
 			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
@@ -108,6 +182,14 @@ func brokenCatalogs() []broken {
 		{"class/foreign", "takes every kind for its own", func(t *twist) {
 			foreign := schema.GroupKind{Group: "conformance.example.com", Kind: "ForeignNodeClass"}
 			t.supported = func() []schema.GroupKind { return append(t.Cloud.SupportedNodeClasses(), foreign) }
+		}},
+		{"class/launched", "looks at the class first", func(t *twist) {
+			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+				if err := t.NodeClassReady(ctx, req.NodeClassRef); req.Validate() == nil && err != nil {
+					return nil, err
+				}
+				return t.Cloud.Create(ctx, req)
+			}
 		}},
 		{"class/unready", "says so only when asked", func(t *twist) {
 			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {

@@ -122,6 +122,22 @@ func brokenCreates() []broken {
 			}
 			return err
 		})},
+		{"stock/all", "a zone for some of its types", refuse(func(req *cloudprovider.LaunchRequest, err error) error {
+			var e *cloudprovider.Error
+			if !errors.As(err, &e) || e.Kind != cloudprovider.KindInsufficientCapacity {
+				return err
+			}
+			wide := *e
+			if len(e.Offerings) == len(req.Options) {
+				for _, key := range e.Offerings {
+					wide.Scopes = append(wide.Scopes, cloudprovider.Scope{Zone: key.Zone, CapacityType: key.CapacityType})
+				}
+			}
+			return &wide
+		})},
+		{"create/failed", "a failure is a shortage", fails(cloudprovider.KindInsufficientCapacity)},
+		{"create/failed", "a failure is for good", fails(cloudprovider.KindDenied)},
+		{"create/failed", "a failure is nothing found", fails(cloudprovider.KindNotFound)},
 		{"stock/all", "out of stock is just a failure", refuse(func(_ *cloudprovider.LaunchRequest, err error) error {
 			if errors.Is(err, cloudprovider.ErrInsufficientCapacity) {
 				return unknown(err)
@@ -175,8 +191,48 @@ func brokenCreates() []broken {
 	}
 }
 
+// lostAnswer says whether the fake lost an answer.
+func lostAnswer(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "the answer was lost")
+}
+
+// fails has Create report a failure of the cloud, but not a lost answer, as of another kind.
+func fails(kind cloudprovider.Kind) func(*twist) {
+	return refuse(func(req *cloudprovider.LaunchRequest, err error) error {
+		if cloudprovider.KindOf(err) != cloudprovider.KindUnknown || lostAnswer(err) || errors.Is(err, context.Canceled) {
+			return err
+		}
+		return &cloudprovider.Error{Op: "Create", Object: req.Name, Kind: kind, Err: errorText(err.Error())}
+	})
+}
+
 func brokenTokens() []broken {
 	return []broken{
+		{"token/options", "holds back calls that ask for the same only", func(t *twist) {
+			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+				if strings.Contains(req.Token, "token-options") {
+					req.Token += req.Options[0].Key().String()
+				}
+				return t.Cloud.Create(ctx, req)
+			}
+		}},
+		{"token/lost", "gives up on a token after two failures", func(t *twist) {
+			var mu sync.Mutex
+			failed := map[string]int{}
+			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				token := req.Token
+				if failed[token] > 1 {
+					req.Token += "#again"
+				}
+				instance, err := t.Cloud.Create(ctx, req)
+				if lostAnswer(err) {
+					failed[token]++
+				}
+				return instance, err
+			}
+		}},
 		{"token/repeated", "takes another request for another machine", func(t *twist) {
 			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 				if req.Token != "" && len(req.Options) > 0 {

@@ -82,6 +82,23 @@ func brokenInstances() []broken {
 		{"delete/complete", "going down looks like running", reget(func(i *cloudprovider.Instance) {
 			i.Deleting = i.Deleting && !strings.Contains(i.Name, "delete-complete")
 		})},
+		{"delete/complete", "Get answers from a cache", func(t *twist) {
+			type answer struct {
+				instance *cloudprovider.Instance
+				at       time.Time
+			}
+			var running sync.Map
+			t.get = func(ctx context.Context, id string) (*cloudprovider.Instance, error) {
+				if old, found := running.Load(id); found && ctx.Err() == nil && t.Now().Sub(old.(answer).at) < 300*time.Millisecond {
+					return old.(answer).instance, nil
+				}
+				instance, err := t.Cloud.Get(ctx, id)
+				if err == nil && !instance.Deleting {
+					running.Store(id, answer{instance, t.Now()})
+				}
+				return instance, err
+			}
+		}},
 		{"delete/complete", "denied while it goes down", func(t *twist) {
 			t.deleted = func(ctx context.Context, id string) error {
 				if i, err := t.Cloud.Get(ctx, id); err == nil && i.Deleting {

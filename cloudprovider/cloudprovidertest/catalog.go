@@ -160,10 +160,27 @@ func catalogStable(p *probe) {
 	}
 	for i := range first {
 		if a, b := describe(first[i]), describe(second[i]); a != b {
-			p.fail("two calls differ at instance type %d:\n%s\n%s", i, a, b)
+			p.fail("two calls differ at instance type %d, %s: %s", i, first[i].Name, difference(a, b))
 			return
 		}
 	}
+}
+
+// difference shows where two texts that are not equal begin to differ.
+func difference(a, b string) string {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	from := strings.LastIndexAny(a[:at], ";:,") + 1 // the name of what differs
+	show := func(text string) string {
+		const most = 60
+		if rest := strings.TrimSpace(text[from:]); len(rest) > most {
+			return rest[:most] + "..."
+		}
+		return strings.TrimSpace(text[from:])
+	}
+	return fmt.Sprintf("first %q, then %q", show(a), show(b))
 }
 
 // describe is all of an instance type but prices and stock, which may change at
@@ -181,6 +198,48 @@ func describe(t *cloudprovider.InstanceType) string {
 	}
 	return b.String()
 }
+
+// The price of a CPU for an hour, in USD, is between these as a rule, from the smallest shared
+// machines to large ones with GPUs.
+const leastPerCPU, mostPerCPU = 0.001, 1.0
+
+func catalogPrices(p *probe) {
+	var perCPU []float64
+	listed := map[cloudprovider.OfferingKey]float64{}
+	for _, t := range p.types() {
+		for i := range t.Offerings {
+			o := &t.Offerings[i]
+			if o.Price <= 0 || o.CapacityType == v1.CapacityTypeReserved {
+				continue
+			}
+			listed[o.Key(t.Name)] = o.Price
+			if cpus := float64(t.Capacity.Get(corev1.ResourceCPU)) / 1000; cpus > 0 {
+				perCPU = append(perCPU, o.Price/cpus)
+			}
+		}
+	}
+	if len(p.Prices) > 0 {
+		for _, key := range slices.SortedFunc(maps.Keys(p.Prices), cloudprovider.OfferingKey.Compare) {
+			got, want := listed[key], p.Prices[key]
+			if got > nearPrice*want || want > nearPrice*got {
+				p.fail("InstanceTypes: the price of %s is %v; by Harness.Prices it is %v", key, got, want)
+			}
+		}
+		return
+	}
+	if len(perCPU) == 0 {
+		return // the business of another check
+	}
+	slices.Sort(perCPU)
+	if median := perCPU[len(perCPU)/2]; median < leastPerCPU || median > mostPerCPU {
+		p.fail("InstanceTypes: a CPU of the median offering costs %.4g an hour; use USD per hour, and neither cents nor the price of a month. If it does cost that, list some prices in Harness.Prices",
+			median)
+	}
+}
+
+// nearPrice is by which factor a price may differ from that of the list, as by volumes and
+// addresses that a node costs in addition.
+const nearPrice = 2
 
 func catalogUnfiltered(p *probe) {
 	all := p.types()

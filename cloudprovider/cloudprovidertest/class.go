@@ -42,6 +42,22 @@ func classUnready(p *probe) {
 	p.refused(p.ref(), req, cloudprovider.KindNotReady)
 }
 
+func classLaunched(p *probe) {
+	req := p.request()
+	before := p.machines()
+	first := p.launch(req)
+	p.Unready()
+	p.age()
+	second, err := p.create(p.Provider, req)
+	switch {
+	case err != nil:
+		p.fail("Create, again with the token of a machine: %v; look for the machine of the token before the node class", err)
+	case second.ID != first.ID:
+		p.fail("Create: with one token it returned %s and then %s", first.ID, second.ID)
+	}
+	p.more(before, 1)
+}
+
 // refused wants everything that a node class is needed for to fail.
 func (p *probe) refused(ref v1.NodeClassReference, req cloudprovider.LaunchRequest, kind cloudprovider.Kind) {
 	before := p.machines()

@@ -155,6 +155,14 @@ func createUnknown(p *probe) {
 	}
 }
 
+func createFailed(p *probe) {
+	p.Fail("Create", cloudprovider.KindUnknown)
+	// A client library may have repeated it by itself.
+	if _, err := p.create(p.Provider, p.request()); err != nil {
+		p.kind("Create, which failed in the cloud", err, cloudprovider.KindUnknown)
+	}
+}
+
 func createReadOnly(p *probe) {
 	req := p.request()
 	slices.Reverse(req.Options) // so that sorting them by price shows

@@ -15,7 +15,7 @@ func ExampleChecks() {
 	}
 	// Output:
 	// token/lost needs [Harness.Lose]
-	// When the answer of a launch is lost a machine may exist; Create with the same token returns it and launches no second.
+	// When the answer of a launch is lost, once or twice in a row, a machine may exist; Create with the same token returns it and launches no second.
 }
 
 func ExampleSummary() {

@@ -103,6 +103,11 @@ func over(t testing.TB, opts fake.Options, wrap func(cloud, neighbor *fake.Cloud
 				do(fake.SetStock(key.Scope(), 0))
 			}
 		},
+		Restock: func(keys ...cloudprovider.OfferingKey) {
+			for _, key := range keys {
+				do(fake.SetStock(key.Scope(), fake.Unlimited))
+			}
+		},
 		Fail: func(method string, kind cloudprovider.Kind) {
 			err := error(&cloudprovider.Error{Kind: kind})
 			require.NoError(t, cloud.Script(fake.Fault{Op: method, Nth: 1, Err: err}))

@@ -79,9 +79,18 @@ type Harness struct {
 	// Neighbor returns a provider for another cluster in the same account.
 	Neighbor func() cloudprovider.CloudProvider
 
+	// Prices are what the cloud's price list says that some offerings cost, in USD per
+	// hour. If empty, the suite knows only what machines cost as a rule.
+	Prices map[cloudprovider.OfferingKey]float64
+
 	// RunDry makes the cloud refuse these offerings for lack of stock from now
 	// on. That the catalog shows it is neither needed nor wrong.
 	RunDry func(keys ...cloudprovider.OfferingKey)
+
+	// Restock makes the cloud sell these offerings again, after RunDry. It takes
+	// Advance, which then moves the provider's clock as well: the suite lets up to an
+	// hour pass.
+	Restock func(keys ...cloudprovider.OfferingKey)
 
 	// Fail makes the cloud fail the next call that this method of the provider
 	// makes: by throttling it for KindThrottled, with a server error or a
@@ -89,7 +98,10 @@ type Harness struct {
 	// several, if the cloud lists in pages.
 	Fail func(method string, kind cloudprovider.Kind)
 
-	// Lose makes the cloud carry out the next launch and the answer get lost.
+	// Lose makes the cloud carry out the next launch and the answer get lost. It should
+	// count how often it was called, and lose so many answers: a client library may repeat
+	// a call by itself, as net/http does with a POST that has an Idempotency-Key, and then
+	// the provider never sees that one answer was lost.
 	Lose func()
 
 	// Hang makes the cloud not answer the next call that this method of the
@@ -191,6 +203,8 @@ func (h *Harness) able(need string) bool {
 		"Harness.Restart":   h.Restart != nil,
 		"Harness.Neighbor":  h.Neighbor != nil,
 		"Harness.RunDry":    h.RunDry != nil,
+		"Harness.Restock":   h.Restock != nil,
+		"Harness.Advance":   h.Advance != nil,
 		"Harness.Fail":      h.Fail != nil,
 		"Harness.Lose":      h.Lose != nil,
 		"Harness.Hang":      h.Hang != nil,

@@ -72,7 +72,9 @@ func deleteUnknown(p *probe) {
 
 func deleteComplete(p *probe) {
 	id := p.launch(p.request()).ID
-	err := p.Provider.Delete(p.ctx, id)
+	_, err := p.Provider.Get(p.ctx, id) // a cache would have it now
+	p.must(err == nil, "Get: %v", err)
+	err = p.Provider.Delete(p.ctx, id)
 	p.must(err == nil, "Delete: %v", err)
 	gone := p.wait(func() bool {
 		instance, err := p.Provider.Get(p.ctx, id)
@@ -82,7 +84,7 @@ func deleteComplete(p *probe) {
 		case err != nil:
 			p.must(false, "Get, while the instance goes down: %v", err)
 		default:
-			p.must(instance != nil && instance.Deleting, "Get: after Delete the instance is there and not Deleting")
+			p.must(instance != nil && instance.Deleting, "Get: after Delete the instance is there and not Deleting; ask the cloud in each call, or drop what Delete was called for from the cache")
 		}
 		err = p.Provider.Delete(p.ctx, id)
 		p.must(err == nil || errors.Is(err, cloudprovider.ErrNotFound), "Delete, while the instance goes down: %v", err)

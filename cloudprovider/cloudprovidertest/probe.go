@@ -43,9 +43,11 @@ type (
 	skip string
 )
 
-// fail notes that the rule is broken, and goes on.
+// fail notes that the rule is broken, once for each text, and goes on.
 func (p *probe) fail(format string, args ...any) {
-	p.failures = append(p.failures, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(p.failures, text) {
+		p.failures = append(p.failures, text)
+	}
 }
 
 // must ends the check unless ok.
@@ -95,8 +97,7 @@ func (p *probe) request() cloudprovider.LaunchRequest {
 		}
 	}
 	p.must(len(options) > 0, "Harness.Pool: the catalog has nothing to launch for it; widen its requirements, or Harness.Only")
-	p.requested++
-	name := fmt.Sprintf("%s-%s-%d", p.Prefix, strings.ReplaceAll(p.check, "/", "-"), p.requested)
+	name := p.unused()
 	return cloudprovider.LaunchRequest{
 		Token:        name,
 		Name:         name,
@@ -107,6 +108,12 @@ func (p *probe) request() cloudprovider.LaunchRequest {
 		Options:      options,
 		Labels:       map[string]string{v1.NodePoolLabelKey: p.Pool.Name},
 	}
+}
+
+// unused is a name, and a token, that no other request of the check has.
+func (p *probe) unused() string {
+	p.requested++
+	return fmt.Sprintf("%s-%s-%d", p.Prefix, strings.ReplaceAll(p.check, "/", "-"), p.requested)
 }
 
 // create launches by a provider, and remembers what to delete.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,56 @@ func TestTries(t *testing.T) {
 			return h
 		}) {
 			require.Equal(t, tries == 0 && r.Check.Name == "stock/all", len(r.Failures) > 0, "%s", r)
+		}
+	}
+}
+
+// TestRemedies holds what a failure says about where the fault is and what to do.
+func TestRemedies(t *testing.T) {
+	for _, c := range []struct{ how, check, want, unwanted string }{
+		{"a new token for each attempt", "token/lost", "send the token to the cloud as its client token", ""},
+		{"looks first and launches then", "token/concurrent", "send the token to the cloud as its client token", ""},
+		{"the order of a map", "catalog/stable", `first "example.com/turn`, "capacity cpu="},
+		{"out of stock is just a failure", "stock/all", "an error of kind unknown", "Harness.Tries"},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			i := slices.IndexFunc(brokenProviders(), func(b broken) bool { return b.how == c.how })
+			require.GreaterOrEqual(t, i, 0)
+			found := false
+			for _, r := range cloudprovidertest.Examine(t, twisted(brokenProviders()[i].twist)) {
+				if r.Check.Name != c.check {
+					continue
+				}
+				found = true
+				text := strings.Join(strings.Fields(strings.Join(r.Failures, " ")), " ")
+				require.Contains(t, text, c.want)
+				if c.unwanted != "" {
+					require.NotContains(t, text, c.unwanted)
+				}
+				require.Len(t, slices.Compact(slices.Sorted(slices.Values(r.Failures))), len(r.Failures), "a sentence is said twice")
+			}
+			require.True(t, found)
+		})
+	}
+}
+
+// TestPrices holds that a cloud which is cheaper or dearer than others passes by its price
+// list, and only by that.
+func TestPrices(t *testing.T) {
+	list := map[cloudprovider.OfferingKey]float64{}
+	types, err := catalog()
+	require.NoError(t, err)
+	o := &types[0].Offerings[0]
+	for factor, passes := range map[float64]bool{100: true, 1: false, 70: true} {
+		list[o.Key(types[0].Name)] = o.Price * factor
+		for _, r := range cloudprovidertest.Examine(t, func(t testing.TB) *cloudprovidertest.Harness {
+			h := twisted(repriced(func(price *float64) { *price *= 100 }))(t)
+			h.Prices = list
+			return h
+		}) {
+			if r.Check.Name == "catalog/prices" {
+				require.Equal(t, passes, r.Passed(), "%v: %s", factor, r)
+			}
 		}
 	}
 }

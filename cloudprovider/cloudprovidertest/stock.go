@@ -3,6 +3,7 @@ package cloudprovidertest
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
@@ -25,11 +26,69 @@ func covers(e *cloudprovider.Error, key cloudprovider.OfferingKey) bool {
 // none.
 func (p *probe) refusal(err error) *cloudprovider.Error {
 	p.kind("Create", err, cloudprovider.KindInsufficientCapacity)
+	if cloudprovider.KindOf(err) != cloudprovider.KindInsufficientCapacity {
+		return nil
+	}
 	var e *cloudprovider.Error
-	if err != nil && !errors.As(err, &e) {
+	if !errors.As(err, &e) {
 		p.fail("Create: the error has no *cloudprovider.Error in it, so that nothing says what was refused: %v", err)
 	}
 	return e
+}
+
+// stocked is the catalog's offerings that can be launched, in the order of the catalog.
+func (p *probe) stocked() (out []cloudprovider.OfferingKey) {
+	for _, t := range p.types() {
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; o.Launchable() {
+				out = append(out, o.Key(t.Name))
+			}
+		}
+	}
+	return out
+}
+
+func stockListed(p *probe) {
+	req := p.request()
+	dry := keys(req.Options)
+	p.RunDry(dry...)
+	_, _ = p.create(p.Provider, req) // it is refused, from which the provider learns
+	p.age()
+	listed := map[cloudprovider.OfferingKey]bool{}
+	for _, t := range p.types() {
+		for i := range t.Offerings {
+			listed[t.Offerings[i].Key(t.Name)] = true
+		}
+	}
+	for _, key := range dry {
+		if !listed[key] {
+			p.fail("InstanceTypes: %s is out of stock, and missing from the catalog; keep it there, with Available false", key)
+			return
+		}
+	}
+}
+
+func stockRestored(p *probe) {
+	req := p.request()
+	req.Options = req.Options[:1]
+	key := req.Options[0].Key()
+	p.RunDry(key)
+	_, _ = p.create(p.Provider, req) // it is refused, from which the provider learns
+	p.Restock(key)
+	text := "InstanceTypes: %s has been in stock again for an hour and is not Available; let what was refused be forgotten after some minutes, as availability.Cache does"
+	for range 60 {
+		p.Advance(time.Minute)
+		if !slices.Contains(p.stocked(), key) {
+			continue
+		}
+		req.Token = p.unused()
+		req.Name = req.Token
+		if _, err := p.create(p.Provider, req); err == nil {
+			return
+		}
+		text = "Create: %s has been in stock again for an hour and Available, and it is still refused; let what was refused be forgotten after some minutes"
+	}
+	p.fail(text, key)
 }
 
 func stockAll(p *probe) {
@@ -44,7 +103,7 @@ func stockAll(p *probe) {
 		req.Options = req.Options[:last]
 	}
 	all := keys(req.Options)
-	before := p.machines()
+	before, stocked := p.machines(), p.stocked()
 	p.RunDry(all...)
 	instance, err := p.create(p.Provider, req)
 	if err == nil && !slices.Contains(all, instance.OfferingKey()) {
@@ -59,6 +118,10 @@ func stockAll(p *probe) {
 			if !covers(e, key) {
 				p.fail("Create: it was refused %s, but the error does not name it; if the provider did not try it, set Harness.Tries", key)
 			}
+		}
+		beyond := slices.DeleteFunc(stocked, func(key cloudprovider.OfferingKey) bool { return slices.Contains(all, key) || !covers(e, key) })
+		if len(beyond) > 0 {
+			p.fail("Create: the error covers %d offerings that were not asked for, such as %s; name no more than what the cloud refused", len(beyond), beyond[0])
 		}
 	}
 	p.more(before, 0)

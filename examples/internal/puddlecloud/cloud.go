@@ -248,6 +248,15 @@ func (c *Cloud) SellOut(choices ...Choice) {
 	}
 }
 
+// Restock ends SellOut.
+func (c *Cloud) Restock(choices ...Choice) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range choices {
+		delete(c.soldOut, o)
+	}
+}
+
 // SetClass adds a class, or changes the one of that name.
 func (c *Cloud) SetClass(k Class) {
 	c.mu.Lock()

@@ -11,7 +11,7 @@ import (
 type script struct {
 	fail map[string]string // the code to fail with
 	hang map[string]*hang
-	lose bool // the answer to the next order
+	lose int // how many answers to the next orders
 }
 
 // hang holds a call up until release is closed, and closes reached when the call
@@ -25,11 +25,11 @@ func (c *Cloud) Fail(route, code string) {
 	c.script.fail = map[string]string{route: code}
 }
 
-// Lose has the next order filled, and its answer lost.
+// Lose has the next order filled, and its answer lost; called twice, the next two.
 func (c *Cloud) Lose() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.script.lose = true
+	c.script.lose++
 }
 
 // Hang holds the next call of a route up until release is called, and closes reached
@@ -74,8 +74,8 @@ func (c *Cloud) Handler() http.Handler {
 				Refuse(w, e)
 				return
 			}
-			if route == RouteOrder && c.script.lose {
-				c.script.lose = false
+			if route == RouteOrder && c.script.lose > 0 {
+				c.script.lose--
 				panic(http.ErrAbortHandler) // the connection breaks
 			}
 			w.Header().Set("Content-Type", "application/json")

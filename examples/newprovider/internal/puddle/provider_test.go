@@ -69,11 +69,8 @@ func open(t testing.TB) *cloudprovidertest.Harness {
 		Machines:        func() int { return c.Running("ours") },
 		Restart:         func() cloudprovider.CloudProvider { return provider("ours") },
 		Neighbor:        func() cloudprovider.CloudProvider { return provider("theirs") },
-		RunDry: func(keys ...cloudprovider.OfferingKey) {
-			for _, k := range keys {
-				c.SellOut(puddlecloud.Choice{Shape: k.InstanceType, Zone: k.Zone, Market: k.CapacityType})
-			}
-		},
+		RunDry:          func(keys ...cloudprovider.OfferingKey) { c.SellOut(choices(keys)...) },
+		Restock:         func(keys ...cloudprovider.OfferingKey) { c.Restock(choices(keys)...) },
 		Fail: func(method string, kind cloudprovider.Kind) {
 			code := puddlecloud.CodeBroken
 			if kind == cloudprovider.KindThrottled {
@@ -92,4 +89,11 @@ func open(t testing.TB) *cloudprovidertest.Harness {
 		},
 		Reboots: func(id string) int { return c.Restarts(path.Base(id)) },
 	}
+}
+
+func choices(keys []cloudprovider.OfferingKey) (out []puddlecloud.Choice) {
+	for _, k := range keys {
+		out = append(out, puddlecloud.Choice{Shape: k.InstanceType, Zone: k.Zone, Market: k.CapacityType})
+	}
+	return out
 }
