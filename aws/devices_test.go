@@ -1,8 +1,10 @@
 package aws_test
 
 import (
+	"fmt"
 	"testing"
 
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -11,9 +13,11 @@ import (
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // TestClaimsAreServedByDevices: a pod whose claim wants GPUs of a product, and an
@@ -66,4 +70,31 @@ func TestClaimsAreServedByDevices(t *testing.T) {
 	require.Equal(t, "dra.net,gpu.nvidia.com", plan.Create[0].NodeClaim().Annotations[karpv1.DRADriversAnnotationKey])
 	require.Len(t, solve("NVIDIA A100-SXM4-40GB", 9).Unplaced, 1)
 	require.Len(t, solve("NVIDIA A100-SXM4-80GB", 1).Unplaced, 1, "no such machine is for sale here")
+}
+
+// The first network card of p6-b300 takes no adapters.
+func TestAdaptersOfP6B300BeginAtCard1(t *testing.T) {
+	for name, want := range map[string][]string{
+		"p4d.24xlarge":     {"0 0 efa", "1 1 efa", "2 1 efa", "3 1 efa"},
+		"p6-b300.48xlarge": {"0 0 interface", "1 1 efa", "2 1 efa", "3 1 efa", "4 1 efa"},
+	} {
+		var made templates
+		s := newScene(t, made.watch, func(s *scene) {
+			s.world.Types = awstest.InstanceTypes()
+			for i := range s.world.Types {
+				if it := &s.world.Types[i]; it.InstanceType == "p4d.24xlarge" {
+					it.InstanceType = ec2types.InstanceType(name)
+				}
+			}
+		})
+		req := s.request("one", func(o cloudprovider.LaunchOption) bool { return onDemand(o) && o.InstanceType.Name == name })
+		req.Requests = resources.New(map[corev1.ResourceName]int64{awsv1.ResourceEFA: 1})
+		_, err := s.p.Create(t.Context(), req)
+		require.NoError(t, err)
+		var got []string
+		for _, i := range made.last.NetworkInterfaces {
+			got = append(got, fmt.Sprint(*i.NetworkCardIndex, " ", *i.DeviceIndex, " ", *i.InterfaceType))
+		}
+		require.Equal(t, want, got)
+	}
 }

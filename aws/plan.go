@@ -152,6 +152,7 @@ type boot struct {
 	image       string
 	reservation launchtemplate.Reservation
 	efas        int64
+	firstCard   int32  // of the first adapter
 	maxPods     int64  // -1 if it is not told
 	kubelet     string // settings with the values of expressions, if there are any
 }
@@ -209,7 +210,7 @@ func (b *planner) boot(o cloudprovider.LaunchOption, kind launch.ReservationKind
 		k.reservation = launchtemplate.Reservation{ID: o.Offering.ReservationID, Block: kind.Block, Interruptible: kind.Interruptible}
 	}
 	if b.wantsAdapters() && len(class.Spec.NetworkInterfaces) == 0 {
-		k.efas = o.InstanceType.Capacity.Get(awsv1.ResourceEFA)
+		k.efas, k.firstCard = o.InstanceType.Capacity.Get(awsv1.ResourceEFA), instancetype.FirstEFACard(o.InstanceType.Name)
 	}
 	// What the class states, all nodes are told; other user data has no number of
 	// pods in it.
@@ -248,7 +249,7 @@ func (b *planner) template(k boot, out *plan, capacityType string) (launchtempla
 	}
 	in := launchtemplate.Input{
 		Region: b.p.opts.Region, Class: out.class, ImageID: k.image, UserData: userData, CapacityType: capacityType,
-		OpenReservations: b.p.opts.NoReservedCapacity, EFAs: k.efas, Tenancy: out.tenancy, GroupID: out.placement.group,
+		OpenReservations: b.p.opts.NoReservedCapacity, EFAs: k.efas, FirstEFACard: k.firstCard, Tenancy: out.tenancy, GroupID: out.placement.group,
 		Partition: out.placement.partition, IPv6: b.cluster.IPv6, Tags: out.spec.Tags,
 	}
 	if k.reservation.ID != "" {

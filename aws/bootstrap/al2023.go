@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -131,9 +133,12 @@ func (n *Node) kubeletConfig(w network) map[string]any {
 	return config
 }
 
+// taintsFlag is the flag of the kubelet that has it ignore registerWithTaints.
+const taintsFlag = "--register-with-taints"
+
 // yieldTo takes out of our configuration the name servers that nobody asked for
 // if the user's NodeConfigs have some, and says which of their fields ours
-// override.
+// override, and where they drop the taints of the node.
 func yieldTo(custom []mimePart, config map[string]any, asked bool) (warnings []string) {
 	for i, part := range custom {
 		object, err := part.nodeConfig()
@@ -147,9 +152,15 @@ func yieldTo(custom []mimePart, config map[string]any, asked bool) (warnings []s
 			case !found:
 			case key == "clusterDNS" && !asked:
 				delete(config, key)
+			case key == "registerWithTaints":
+				warnings = append(warnings, fmt.Sprintf("customUserData: part %d sets spec.kubelet.config.%s, which the generated NodeConfig overrides: set spec.template.spec.taints of the NodePool", i+1, key))
 			case !sameJSON(ours, theirs[key]):
 				warnings = append(warnings, fmt.Sprintf("customUserData: part %d sets spec.kubelet.config.%s, which the generated NodeConfig overrides: set it in spec.kubelet", i+1, key))
 			}
+		}
+		flags, _ := lookup(object, "spec", "kubelet")["flags"].([]any)
+		if slices.ContainsFunc(flags, func(flag any) bool { return strings.HasPrefix(fmt.Sprint(flag), taintsFlag) }) {
+			warnings = append(warnings, fmt.Sprintf("customUserData: part %d has the flag %s of the kubelet, so that nodes join without the taints of their NodePool, which come when they register: remove the flag, and set spec.template.spec.taints of the NodePool", i+1, taintsFlag))
 		}
 	}
 	return warnings

@@ -172,6 +172,26 @@ func TestCustomAccepted(t *testing.T) {
 	}
 }
 
+// An archive may end with the line that separates its parts, as one of Karpenter's examples
+// does: what has nothing after it is no part.
+func TestAnArchiveWithAnOpenEnd(t *testing.T) {
+	const head = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: text/x-shellscript; charset=\"us-ascii\"\n\n#!/bin/bash\necho hello\n"
+	for _, family := range []amiselect.Family{amiselect.FamilyAL2, amiselect.FamilyAL2023} {
+		n := plain(family)
+		n.CustomUserData = head + "--//--\n"
+		want := render(t, n).Text
+		for _, end := range []string{"--//\n", "--//", "--// \t\n", "--//\r\n\r\n", "--//\n\n \n"} {
+			n.CustomUserData = head + end
+			require.Equal(t, want, render(t, n).Text, "%q", end)
+		}
+		for _, end := range []string{"", "--//\nContent-Type: text/x-shellscript\n", "--//\n\n#!/bin/bash\n"} {
+			n.CustomUserData = head + end
+			_, err := bootstrap.Render(n)
+			require.Error(t, err, "%q", end)
+		}
+	}
+}
+
 // TestWarnings: what is lost of custom user data is said.
 func TestWarnings(t *testing.T) {
 	warnings := func(n bootstrap.Node, custom string) []string {
@@ -189,6 +209,15 @@ func TestWarnings(t *testing.T) {
 	require.Equal(t, []string{
 		"customUserData: part 1 sets spec.kubelet.config.maxPods, which the generated NodeConfig overrides: set it in spec.kubelet",
 	}, warnings(plain(al2023), nodeText))
+	const flags = "customUserData: part 1 has the flag --register-with-taints of the kubelet, so that nodes join without the taints of their NodePool, " +
+		"which come when they register: remove the flag, and set spec.template.spec.taints of the NodePool"
+	nodeadm := "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: "
+	require.Equal(t, []string{flags}, warnings(plain(al2023), nodeadm+"{flags: [--v=2, '--register-with-taints=a=b:NoSchedule']}}"))
+	require.Equal(t, []string{flags}, warnings(plain(al2023), nodeadm+"{flags: [--register-with-taints, 'a:NoSchedule']}}"))
+	require.Empty(t, warnings(plain(al2023), nodeadm+"{flags: ['--node-labels=a=b', 7]}}"))
+	require.Equal(t, []string{
+		"customUserData: part 1 sets spec.kubelet.config.registerWithTaints, which the generated NodeConfig overrides: set spec.template.spec.taints of the NodePool",
+	}, warnings(plain(al2023), nodeadm+"{config: {registerWithTaints: []}}}"))
 	asked := plain(al2023)
 	asked.Kubelet.ClusterDNS = []string{"10.0.0.7"}
 	require.Len(t, warnings(asked, nodeText), 2, "name servers that were asked for do not yield")

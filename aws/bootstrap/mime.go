@@ -34,8 +34,10 @@ func looksLikeMIME(text string) bool {
 
 // parseMIME reads a multipart archive as cloud-init and nodeadm do: header lines,
 // an empty line, then parts between lines of two dashes and the boundary. What
-// stands before the first part and after the last is ignored. Errors give the
-// line and nothing of what is in it. The text must have no carriage returns.
+// stands before the first part and after the last is ignored. A line that begins a part
+// with nothing after it ends the archive too: so mime/multipart, and Karpenter with it,
+// reads it. Errors give the line and nothing of what is in it. The text must have no
+// carriage returns.
 func parseMIME(text string) ([]mimePart, error) {
 	p := mimeParser{lines: strings.Split(text, "\n")}
 	for p.next < len(p.lines) && strings.TrimSpace(p.lines[p.next]) == "" {
@@ -63,16 +65,17 @@ func parseMIME(text string) ([]mimePart, error) {
 		return nil, errors.New("no line of two dashes and the boundary begins a part: add it, or correct the boundary")
 	}
 	var parts []mimePart
-	for {
+	for !p.blank() {
 		part, last, err := p.part(delimiter, end)
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, part)
 		if last {
-			return parts, nil
+			break
 		}
 	}
+	return parts, nil
 }
 
 func trimRight(line string) string { return strings.TrimRight(line, " \t") }
@@ -117,6 +120,11 @@ func contentType(header []string) (value string, err error) {
 type mimeParser struct {
 	lines []string
 	next  int
+}
+
+// blank reports whether nothing is left but empty lines.
+func (p *mimeParser) blank() bool {
+	return strings.TrimSpace(strings.Join(p.lines[p.next:], "")) == ""
 }
 
 // header reads lines up to an empty one, which it skips.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -613,5 +614,42 @@ func TestSoldOut(t *testing.T) {
 	}
 	if !told {
 		t.Error("no event tells of it")
+	}
+}
+
+// User data may have a node join without its taints: it gets them when it registers, and an
+// event tells of it.
+func TestANodeWithoutItsTaintsGetsThem(t *testing.T) {
+	pool := general()
+	dedicated := corev1.Taint{Key: "dedicated", Value: "web", Effect: corev1.TaintEffectNoSchedule}
+	pool.Spec.Template.Spec.Taints = []corev1.Taint{dedicated}
+	web := pod("web", "1")
+	web.Spec.Tolerations = []corev1.Toleration{{Key: dedicated.Key, Value: dedicated.Value}}
+	c := newCluster(t, pool, web)
+	for range 5 {
+		c.pass(1)
+		for _, n := range c.nodes() {
+			if n.Labels[v1.NodeRegisteredLabelKey] == "" {
+				n.Spec.Taints = nil
+				n.Labels[v1.NodeDoNotSyncTaintsLabelKey] = "true"
+				if err := c.Update(t.Context(), &n); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	nodes := c.nodes()
+	if len(nodes) != 1 || nodes[0].Labels[v1.NodeRegisteredLabelKey] != "true" || !slices.Contains(nodes[0].Spec.Taints, dedicated) {
+		t.Fatalf("Nodes: %+v", nodes)
+	}
+	close(c.events.Events)
+	told := 0
+	for e := range c.events.Events {
+		if strings.Contains(e, "Warning UnregisteredTaintMissing") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("the NodeClaim was told %d times", told)
 	}
 }

@@ -1,6 +1,7 @@
 package nodeclaim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,20 @@ type Registration struct {
 	TaintMissing bool
 }
 
+// UnregisteredTaintMissing is the reason of the event for a Node that joined without the taint
+// karpenter.sh/unregistered.
+const UnregisteredTaintMissing = "UnregisteredTaintMissing"
+
+// Event returns the event of type Warning to write about the NodeClaim, once it has
+// registered: its reason, and the note for a person to read. Both are empty if there is
+// nothing to tell.
+func (r Registration) Event() (reason, note string) {
+	if !r.TaintMissing {
+		return "", ""
+	}
+	return UnregisteredTaintMissing, fmt.Sprintf("Node %s joined without the taint %s, so that pods may have run there before it was registered; its taints were added now: have its user data register it with that taint", r.Node.Name, v1.UnregisteredTaintKey)
+}
+
 // Register matches a NodeClaim with its Node: the one with its provider ID among
 // nodes, which may be all there are, in any order. Without one the condition is
 // Unknown (NodeNotFound), with several it is False (MultipleNodesFound). The Node
@@ -36,7 +51,8 @@ type Registration struct {
 //     annotations of the claim but for v1.DisruptionCommandAnnotationKey: the command that
 //     launched the claim has no part for its Node;
 //   - the taints and startup taints of the claim that it does not have, unless
-//     its label karpenter.sh/do-not-sync-taints is true;
+//     its label karpenter.sh/do-not-sync-taints is true. Whatever was to give it these
+//     has not done so if TaintMissing is true, so that it gets them then all the same;
 //
 // and loses the taint karpenter.sh/unregistered. A nil claim, and one without
 // provider ID, finds no Node. Nothing given is changed.
@@ -64,12 +80,12 @@ func Register(claim *v1.NodeClaim, nodes []*corev1.Node) Registration {
 	r.Status, r.Reason, r.Message = metav1.ConditionTrue, "Registered", ""
 	r.Node = node.DeepCopy()
 	r.TaintMissing = !status.HasTaint(node, v1.UnregisteredNoExecuteTaint()) && node.Labels[v1.NodeRegisteredLabelKey] != "true"
-	synced(r.Node, claim)
+	synced(r.Node, claim, r.TaintMissing || r.Node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true")
 	return r
 }
 
-// synced puts on a Node what registration puts there.
-func synced(node *corev1.Node, claim *v1.NodeClaim) {
+// synced puts on a Node what registration puts there, taints if it is to.
+func synced(node *corev1.Node, claim *v1.NodeClaim, taints bool) {
 	if !slices.Contains(node.Finalizers, v1.TerminationFinalizer) {
 		node.Finalizers = append(node.Finalizers, v1.TerminationFinalizer)
 	}
@@ -83,7 +99,7 @@ func synced(node *corev1.Node, claim *v1.NodeClaim) {
 	for key, value := range forNode(claim.Annotations) {
 		metav1.SetMetaDataAnnotation(&node.ObjectMeta, key, value)
 	}
-	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
+	if taints {
 		for _, t := range slices.Concat(claim.Spec.Taints, claim.Spec.StartupTaints) {
 			if !status.HasTaint(node, t) {
 				node.Spec.Taints = append(node.Spec.Taints, t)

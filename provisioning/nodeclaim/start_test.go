@@ -3,6 +3,7 @@ package nodeclaim_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,7 +75,15 @@ func TestRegister(t *testing.T) {
 	n.Node.Labels = map[string]string{v1.NodeDoNotSyncTaintsLabelKey: "true"}
 	r = nodeclaim.Register(n.NodeClaim, []*corev1.Node{n.Node})
 	require.True(t, r.TaintMissing)
-	require.Empty(t, r.Node.Spec.Taints)
+	require.Equal(t, slices.Concat(n.NodeClaim.Spec.Taints, n.NodeClaim.Spec.StartupTaints), r.Node.Spec.Taints, "what was to give it these has not")
+	reason, note := r.Event()
+	require.Equal(t, nodeclaim.UnregisteredTaintMissing, reason)
+	require.Contains(t, note, "Node n joined without the taint karpenter.sh/unregistered")
+	n.Node.Spec.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint()}
+	r = nodeclaim.Register(n.NodeClaim, []*corev1.Node{n.Node})
+	require.Empty(t, r.Node.Spec.Taints, "a startup taint may be gone already")
+	reason, _ = r.Event()
+	require.Empty(t, reason)
 
 	twin := n.Node.DeepCopy()
 	twin.Name = "a-twin"

@@ -180,6 +180,16 @@ func placed(model resourcev1.Device, place string) (resourcev1.Device, int, erro
 	return device, count, nil
 }
 
+// FirstEFACard is the index of the first network card of an instance type that takes an
+// elastic fabric adapter. It is zero but for p6-b300, which has 17 cards of which the first
+// takes plain interfaces only. EC2 does not report it.
+func FirstEFACard(instanceType string) int32 {
+	if strings.HasPrefix(instanceType, "p6-b300.") {
+		return 1
+	}
+	return 0
+}
+
 // devices are those that drivers will publish on nodes of a machine. The adapters of
 // a class that lists its interfaces are only known if it lists them all.
 func (b *builder) devices(m *machine) []cloudprovider.InstanceDevice {

@@ -51,6 +51,9 @@ type Input struct {
 	// asked for them. Zero is none. It is not used if the class lists network
 	// interfaces.
 	EFAs int64
+	// FirstEFACard is the network card of the first of them; the others follow it. Card 0
+	// has a plain interface if it is above zero.
+	FirstEFACard int32
 	// Tenancy is default or dedicated.
 	Tenancy string
 	// GroupID is the placement group. Empty is none.
@@ -271,8 +274,8 @@ func positive(n *int64) *int32 {
 
 type nic = ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest
 
-// interfaces are the network interfaces: those that the class lists, else an
-// adapter for each that pods ask for, else one.
+// interfaces are the network interfaces: those that the class lists, else the adapters of
+// the instance type if pods ask for some, on a card each, else one.
 func (in *Input) interfaces() []nic {
 	groups := make([]string, 0, len(in.Class.Status.SecurityGroups))
 	for _, g := range in.Class.Status.SecurityGroups {
@@ -291,8 +294,14 @@ func (in *Input) interfaces() []nic {
 			}
 		}
 	case in.EFAs > 0:
-		for card := range in.EFAs {
-			i := nic{NetworkCardIndex: new(int32(card)), DeviceIndex: new(int32(min(card, 1))), InterfaceType: new("efa"), Groups: groups}
+		if in.FirstEFACard > 0 {
+			i := nic{NetworkCardIndex: new(int32(0)), DeviceIndex: new(int32(0)), InterfaceType: new("interface"), Groups: groups}
+			in.addresses(&i)
+			out = append(out, i)
+		}
+		for n := range int32(in.EFAs) {
+			card := in.FirstEFACard + n
+			i := nic{NetworkCardIndex: new(card), DeviceIndex: new(min(card, 1)), InterfaceType: new("efa"), Groups: groups}
 			in.addresses(&i)
 			out = append(out, i)
 		}

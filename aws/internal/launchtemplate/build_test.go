@@ -44,8 +44,9 @@ func TestBuildGolden(t *testing.T) {
 				c.Spec.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: p(false)}
 			})
 		}),
-		"efa":       input(func(in *launchtemplate.Input) { in.EFAs = 3 }),
-		"partition": input(func(in *launchtemplate.Input) { in.GroupID, in.Partition = "pg-1", 2 }),
+		"efa":             input(func(in *launchtemplate.Input) { in.EFAs = 3 }),
+		"efa-from-card-1": input(func(in *launchtemplate.Input) { in.EFAs, in.FirstEFACard = 2, 1 }),
+		"partition":       input(func(in *launchtemplate.Input) { in.GroupID, in.Partition = "pg-1", 2 }),
 		"reservation": input(func(in *launchtemplate.Input) {
 			in.CapacityType, in.Reservation = "reserved", &launchtemplate.Reservation{ID: "cr-1"}
 		}),
