@@ -151,7 +151,7 @@ func TestDumpsWithEverything(t *testing.T) {
 // TestPages: a page is printed where there are pictures, and needs no network.
 func TestPages(t *testing.T) {
 	watched(t)
-	arm, err := os.ReadFile("testdata/arm.yaml")
+	arm, err := os.ReadFile("testdata/arm-and-spot.yaml")
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "NodePools-of-the-production-cluster-with-machines-of-arm64-beside-those-of-amd64.yaml")
 	require.NoError(t, os.WriteFile(file, arm, 0o600))
