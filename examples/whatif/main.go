@@ -276,7 +276,7 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (answer, int, error) {
 	case s.advise:
 		return advise(ctx, s, world, stderr)
 	}
-	return plan(ctx, s, world)
+	return plan(ctx, s, world, stderr)
 }
 
 // print writes the answer in a format of -o.
@@ -293,7 +293,7 @@ func (a answer) print(stdout io.Writer, format string) error {
 
 // plan makes the plan, or answers a question about it. Of an error it says what the exit
 // code is.
-func plan(ctx context.Context, s settings, w *offline.World) (answer, int, error) {
+func plan(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (answer, int, error) {
 	in := w.Input()
 	removed, err := toRemove(in, s.without)
 	if err != nil {
@@ -316,6 +316,9 @@ func plan(ctx context.Context, s settings, w *offline.World) (answer, int, error
 		if err := referee.Check(in, plan, s.options()); err != nil {
 			return answer{}, command.Failed, err
 		}
+	}
+	for _, line := range planreport.LessThanPromised(in, plan) {
+		command.Say(stderr, "whatif: "+line)
 	}
 	switch {
 	case s.explain != "":

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,5 +28,22 @@ func TestPodsOfTemplates(t *testing.T) {
 			require.Contains(t, stdout, tt.stdout)
 			require.Contains(t, stdout, "The referee finds no\nfault with the plan.")
 		})
+	}
+}
+
+// TestLessThanPromised: two nodes have 7Gi where the catalog promises 8Gi, and the pod needs more.
+func TestLessThanPromised(t *testing.T) {
+	text := read(t, "testdata/less-than-promised.yaml")
+	_, stdout, stderr := call(text, "-f", "-", "-instance-types", "testdata/templates/types.yaml")
+	require.Contains(t, stdout, "1×  general  small ")
+	require.Equal(t, "whatif: NodePool general: instance type small has less than promised: memory of n-1, n-2 is 7Gi, and the catalog promises 8Gi. "+
+		"The pods of 1 new node would not fit; exclude the type in the requirements of the NodePool, or correct the catalog\n", stderr)
+
+	for name, change := range map[string][2]string{
+		"the pod fits":             {"memory: 7500Mi", "memory: 7000Mi"},
+		"a node has what it needs": {"allocatable: {cpu: 2, memory: 7Gi", "allocatable: {cpu: 2, memory: 7900Mi"},
+	} {
+		_, _, stderr = call(strings.Replace(text, change[0], change[1], 1), "-f", "-", "-instance-types", "testdata/templates/types.yaml")
+		require.Empty(t, stderr, name)
 	}
 }
