@@ -37,7 +37,8 @@ func key(w *podkey.Writer, pod *corev1.Pod) {
 }
 
 // of lists the ports that a pod binds, sorted, each once: by number, with the protocol for a
-// name. An empty address means all of the node's. Of init containers only those that keep
+// name. An empty address means all of the node's; "::" is an address like any other, as for
+// kube-scheduler. Of init containers only those that keep
 // running (sidecars) count, as for kube-scheduler.
 func of(pod *corev1.Pod) []constraint.Hold {
 	var out []constraint.Hold
@@ -62,7 +63,7 @@ func add(out []constraint.Hold, c *corev1.Container) []constraint.Hold {
 		if port.Name == "" {
 			port.Name = string(corev1.ProtocolTCP)
 		}
-		if port.Address == "0.0.0.0" || port.Address == "::" {
+		if port.Address == "0.0.0.0" {
 			port.Address = ""
 		}
 		out = append(out, port)
