@@ -19,7 +19,7 @@
 // shapes of which each has a few copies. Labels, taints and values come from
 // one short table, so that what one object asks for another often has. That is
 // the problem of New. Draw then goes over it feature by feature, each of which
-// a Config can leave out, and DrawOptions makes up options to go with it.
+// a Config can leave out, then over the extras that it asks for, and DrawOptions makes up options to go with it.
 //
 // # Guarantees
 //

@@ -17,9 +17,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
+const extras = randproblem.Fields | randproblem.DaemonLabels | randproblem.FreeVolumes
+
 func TestDrawIsRepeatable(t *testing.T) {
 	for seed := range uint64(testlong.Seeds(60, 200)) {
-		all := randproblem.Config{}
+		all := randproblem.Config{With: extras}
 		require.Equal(t, randproblem.Draw(seed, all), randproblem.Draw(seed, all), "seed %d", seed)
 		require.Equal(t, randproblem.DrawOptions(seed, all), randproblem.DrawOptions(seed, all), "seed %d", seed)
 		require.Equal(t, randproblem.New(seed), randproblem.Draw(seed, randproblem.Plain()), "seed %d", seed)
@@ -48,7 +50,7 @@ func TestDrawLeavesOut(t *testing.T) {
 
 func TestDrawIsWellFormed(t *testing.T) {
 	for seed := range uint64(testlong.Seeds(300, 1000)) {
-		in := randproblem.Draw(seed, randproblem.Config{})
+		in := randproblem.Draw(seed, randproblem.Config{With: extras})
 		names := map[string]bool{}
 		once := func(kind, name string) {
 			require.False(t, names[kind+name], "seed %d: two %ss called %s", seed, kind, name)

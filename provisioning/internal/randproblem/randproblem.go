@@ -52,6 +52,9 @@ type problem struct {
 	size    size
 	catalog []*cloudprovider.InstanceType
 	in      provisioning.Input
+
+	contested bool // several pods may have claims to the same free volumes
+	claimed   bool // a pod has a claim to some
 }
 
 // New makes up the problem with the given number, without the features that
