@@ -75,9 +75,9 @@ func (p *Problem) typeOf(e *model.Existing) *cloudprovider.InstanceType {
 }
 
 // Admits says whether the labels, taints and volumes of a class let its pods
-// run on a node.
+// run on a node, and no other node shares its host name where that matters.
 func (p *Problem) Admits(c int, n *model.Existing) bool {
-	if !n.Verdict.Open.Has(c) {
+	if !n.Verdict.Open.Has(c) || p.SharesName(c, n) {
 		return false
 	}
 	class := &p.Classes[c]
@@ -190,8 +190,11 @@ func (a *nodeAdmission) signatures() []int32 {
 	out := make([]int32, len(a.p.Classes))
 	looks := slices.Sorted(maps.Keys(a.known))
 	index := map[string]int32{}
-	buf := make([]byte, len(looks))
+	buf := make([]byte, len(looks)+1)
 	for c := range a.p.Classes {
+		if buf[len(looks)] = 0; a.p.Hostnames.shared != nil && a.p.Hostnames.about.Has(c) {
+			buf[len(looks)] = 1
+		}
 		for i, look := range looks {
 			buf[i] = 0
 			if a.known[look].Admits.Has(c) {

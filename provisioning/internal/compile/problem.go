@@ -161,7 +161,7 @@ func (p *Problem) compileRules(k *classifier) *baseline {
 // stand with the pods there.
 func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *model.Faults) {
 	staying, leaving := p.existingNodes(r, f)
-	p.Nodes = staying
+	p.Nodes, p.Hostnames = staying, p.findHostnames(staying, leaving)
 	p.Table = newDomainTable(p, p.Rules, d, r.before)
 	judge := newNodeAdmission(p, r.before)
 	for _, list := range [][]model.Existing{p.Nodes, leaving} {

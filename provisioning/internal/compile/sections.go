@@ -83,6 +83,7 @@ type Cluster struct {
 	Gone      []model.TerminatingNode // nodes on their way out
 	NodeParts [][]pack.Membership     // by node: what its pods count for
 	NodeClass []int32                 // by class: equal for those that the same nodes admit
+	Hostnames                         // that several nodes have
 
 	rooms      *model.Rooms // shared with problems that come of this one, as are:
 	boundKinds *workload.BoundKinds

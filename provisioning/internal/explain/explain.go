@@ -153,7 +153,7 @@ func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int
 		case within != nil && !within(n):
 		case !n.Verdict.Tolerates.Has(e.c):
 			out[model.CauseTaints]++
-		case !n.Verdict.Selects.Has(e.c) || e.lacksLabel(n):
+		case !n.Verdict.Selects.Has(e.c) || e.lacksLabel(n) || e.p.SharesName(e.c, n):
 			out[model.CauseRequirements]++
 		case !e.p.Admits(e.c, n):
 			out[model.CauseVolumes]++

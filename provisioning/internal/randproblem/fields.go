@@ -193,13 +193,17 @@ func (p *problem) resize(pod *corev1.Pod) {
 	}
 }
 
-// drawNodeFields takes the label of its name from a node, or has it declare features.
+// drawNodeFields takes the label of its name from a node, gives it that of another, or has it
+// declare features.
 func (p *problem) drawNodeFields(n *provisioning.Node) {
 	if n.Node == nil {
 		return
 	}
-	if p.chance(10) {
+	switch k := p.below(100); {
+	case k < 10:
 		delete(n.Node.Labels, corev1.LabelHostname)
+	case k < 18:
+		n.Node.Labels[corev1.LabelHostname] = p.in.Nodes[0].Name()
 	}
 	if p.chance(20) {
 		n.Node.Status.DeclaredFeatures = []string{"UserNamespacesHostNetworkSupport"}

@@ -109,7 +109,9 @@ func (n *nodeBuilder) finish() Node {
 		n.node.Status.Capacity = n.node.Status.Allocatable.DeepCopy()
 	}
 	if n.pool == "" {
-		n.node.Labels[corev1.LabelHostname] = n.node.Name
+		if n.node.Labels[corev1.LabelHostname] == "" {
+			n.node.Labels[corev1.LabelHostname] = n.node.Name
+		}
 		return Node{Node: &n.node, Pods: n.pods}
 	}
 	n.node.Labels[v1.NodePoolLabelKey] = n.pool
