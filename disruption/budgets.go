@@ -99,7 +99,7 @@ func (f *Cluster) gateAfter(actions []Action) *admission.Admission {
 
 // request is what an action asks of budgets.
 func (a Action) request() admission.Request {
-	r := admission.Request{Reason: a.Reason, Replaces: a.Step == Replace, Terminates: a.Step == Terminate, Overrides: a.Reason == Interrupted}
+	r := admission.Request{Reason: a.Reason, Replaces: a.Step == Replace, Terminates: a.Step == Terminate, Overrides: a.Reason == Interrupted, Hastens: a.Reason == GarbageCollected}
 	for _, t := range a.Targets {
 		r.Nodes = append(r.Nodes, t.Node)
 	}

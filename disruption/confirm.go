@@ -340,7 +340,8 @@ func (c *confirmation) coming(i int) string { return fmt.Sprintf("%s~%d", c.a.Ta
 //     see Candidates. Those of Empty, Drifted, Unhealthy and Underutilized are
 //     MethodEmptiness, MethodDrift, MethodRepair and MethodConsolidation;
 //  3. for another reason, it must not be underway or be deleted already, but a
-//     voluntary decision gives way to Interrupted.
+//     voluntary decision gives way to Interrupted, and a deletion to
+//     GarbageCollected while the machine is not there.
 //
 // Budgets are asked by admit. Whether the pods still fit elsewhere is for a
 // simulation to say. The order is that of Blocked.Compare.
@@ -363,6 +364,7 @@ func (f *Cluster) recheck(a Action) []Blocked {
 		c := &check{cluster: f, m: m}
 		switch {
 		case a.Reason == Interrupted && f.seen.Yields(m):
+		case a.Reason == GarbageCollected && m.Leaving && f.lost(m):
 		case m.Underway:
 			c.existence()
 		case m.Leaving:

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/drain"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
@@ -218,10 +219,11 @@ func (f *Cluster) timeouts() nodeclaim.Timeouts {
 // do away with what is left of either. It finds nothing if Input.Instances is
 // nil. In this order:
 //
-//  1. Delete of a NodeClaim that is registered and not being deleted, and whose
-//     machine the cloud does not list, not even as going down. If its Node is
-//     Ready it is left alone: a kubelet that runs knows better. Claims that are
-//     not registered are the affair of Liveness.
+//  1. Delete of a NodeClaim that is registered, and whose machine the cloud does
+//     not list, not even as going down, with no time for a drain, as nothing is
+//     left to drain. If its Node is Ready it is left alone: a kubelet that runs
+//     knows better. Claims that are not registered are the affair of Liveness.
+//     One that is being deleted has its drain ended, unless its deadline has come.
 //  2. DeleteNode of a Node that has the label karpenter.sh/nodepool, but no
 //     NodeClaim, is not Ready, and whose machine is not listed.
 //  3. Terminate of a machine that is listed and not going down, and that no
@@ -239,6 +241,7 @@ func (f *Cluster) garbage() Result {
 	for _, m := range f.seen.Nodes {
 		if m.Managed() && f.lost(m) && f.aged(&r, m.NodeClaim.CreationTimestamp.Time, m.LaunchedAt()) {
 			a := actionOn(m, GarbageCollected, Delete)
+			a.DrainBound = new(time.Duration)
 			a.Detail = fmt.Sprintf("the cloud has no machine %s any more", m.ProviderID())
 			r.Actions = append(r.Actions, a)
 		}
@@ -262,13 +265,22 @@ func (f *Cluster) garbage() Result {
 
 // lost reports whether a node has lost its machine.
 func (f *Cluster) lost(m *state.StateNode) bool {
-	if m.Marked() || m.Ready() || m.ProviderID() == "" || f.seen.Instances[m.ProviderID()] != nil {
+	if m.Ready() || m.ProviderID() == "" || f.seen.Instances[m.ProviderID()] != nil {
+		return false
+	}
+	if m.Marked() && !(m.Leaving && m.Managed() && f.drains(m)) {
 		return false
 	}
 	if m.Managed() {
 		return m.IsTrue(v1.ConditionTypeRegistered) || m.Registered()
 	}
 	return m.PoolName != ""
+}
+
+// drains reports whether the drain of a node that is being deleted can be brought forward.
+func (f *Cluster) drains(m *state.StateNode) bool {
+	by, _ := drain.Deadline(m.NodeClaim, f.seen.Now)
+	return !m.IsTrue(v1.ConditionTypeInstanceTerminating) && (by.IsZero() || by.After(f.seen.Now))
 }
 
 // aged reports whether the grace has passed since each of the instants that are

@@ -189,7 +189,11 @@ func TestGarbage(t *testing.T) {
 			n.Node = nil
 			withoutCondition(v1.ConditionTypeRegistered)(n)
 		})}, instances(), []string{}},
-		{"deleting", []provisioning.Node{newNode("n", "web", notReady, func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) })}, instances(), []string{}},
+		{"deleting", []provisioning.Node{newNode("n", "web", notReady, deleted)}, instances(), []string{"Delete n"}},
+		{"deleting, with a deadline to come", []provisioning.Node{newNode("n", "web", notReady, deleted, withGrace(time.Hour))}, instances(), []string{"Delete n"}},
+		{"deleting, with a deadline that has come", []provisioning.Node{newNode("n", "web", notReady, deleted, withGrace(0))}, instances(), []string{}},
+		{"deleting, and the machine is being ended", []provisioning.Node{newNode("n", "web", notReady, deleted, withCondition(v1.ConditionTypeInstanceTerminating, metav1.ConditionTrue, 0))}, instances(), []string{}},
+		{"deleting, and there", []provisioning.Node{newNode("n", "web", notReady, deleted)}, instances(machine("cloud://n", "n-claim", time.Hour)), []string{}},
 		{"too young", []provisioning.Node{newNode("n", "web", notReady, func(n *provisioning.Node) { n.NodeClaim.CreationTimestamp = at(-time.Minute + 1) })}, instances(), []string{}},
 		{"claim of unknown age", []provisioning.Node{newNode("n", "web", notReady, withoutCondition(v1.ConditionTypeLaunched), ageless)}, instances(), []string{}},
 		{"launched long ago", []provisioning.Node{newNode("n", "web", notReady, ageless)}, instances(), []string{"Delete n"}},
@@ -213,6 +217,19 @@ func TestGarbage(t *testing.T) {
 			require.Equal(t, tt.want, brief(observe(t, in, nil).Garbage().Actions))
 		})
 	}
+	t.Run("nothing is drained", func(t *testing.T) {
+		in := newInput(newNode("n", "web", notReady, deleted, withPods(newPod("p", note(v1.DoNotDisruptAnnotationKey, "true")))))
+		in.Instances = instances()
+		f := observe(t, in, nil)
+		a := f.Garbage().Actions[0]
+		claim := a.EditClaim(in.Nodes[0].NodeClaim, noon)
+		require.Equal(t, "2026-03-02T12:00:00Z", claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey])
+		objections, err := disruption.Confirm(t.Context(), noon, in, a, nil)
+		require.NoError(t, err)
+		require.Empty(t, objections)
+		in.Nodes[0].NodeClaim = claim
+		require.Empty(t, observe(t, in, nil).Garbage().Actions, "once")
+	})
 	t.Run("next", func(t *testing.T) {
 		in := newInput()
 		in.Instances = instances(machine("i-1", "", 20*time.Second))

@@ -147,6 +147,9 @@ type Node struct {
 	Pods []Pod
 	// Attachments are the volumes attached to it.
 	Attachments []Attachment
+	// Gone is whether the machine is gone: the Node is not Ready, and the cloud answers that
+	// it has no such machine. Then nothing is drained: no pod runs, and no volume is in use.
+	Gone bool
 	// Since is when the drain began, zero if it begins now.
 	Since time.Time
 	// Deadline is the termination deadline: when all pods are gone at the

@@ -15,7 +15,7 @@ import (
 // Plan says which pods to evict and delete now. It remembers nothing: it is
 // asked again when a pod, budget or attachment changes, and at Next.
 //
-// In order, on each node:
+// A node whose machine is Gone is Done, and has no steps. On any other, in order:
 //
 //  1. Pods are not waited for that mirror static pods, tolerate the disrupted
 //     taint, have ended, or should have been gone for more than
@@ -127,6 +127,11 @@ func (d *planner) at(t time.Time) {
 // node plans one node.
 func (d *planner) node(n *Node) {
 	plan := NodePlan{Node: n.Name, Reason: n.Reason, State: Evicting}
+	if n.Gone {
+		plan.State = Done
+		d.plan.Nodes = append(d.plan.Nodes, plan)
+		return
+	}
 	stay := map[string]bool{} // volumes of pods that stay
 	var waiting []*waitingPod
 	for i := range n.Pods {

@@ -599,3 +599,17 @@ func TestRequests(t *testing.T) {
 	require.Nil(t, forced.DeleteOptions().Preconditions)
 	require.Nil(t, drain.Step{Code: drain.BudgetSpent}.Eviction())
 }
+
+// A machine that is gone runs no pod: nothing is evicted or waited for, whatever protects it.
+func TestPlanOfAMachineThatIsGone(t *testing.T) {
+	n := drain.Node{Name: "n", Pods: []drain.Pod{{Namespace: "shop", Name: "p", DoNotDisrupt: "true"}},
+		Attachments: []drain.Attachment{{Name: "a", Volume: "v"}}}
+	plan, err := drain.Plan(noon, drain.Input{Nodes: []drain.Node{n}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, drain.Evicting, plan.Nodes[0].State)
+	n.Gone = true
+	plan, err = drain.Plan(noon, drain.Input{Nodes: []drain.Node{n}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []drain.NodePlan{{Node: "n", State: drain.Done}}, plan.Nodes)
+	require.Zero(t, plan.Next)
+}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -37,6 +38,12 @@ type Objects struct {
 	// RuntimeClasses add their overhead, node selector and tolerations to the pods of
 	// DaemonSets. Optional: without one, its DaemonSets count without them.
 	RuntimeClasses []*nodev1.RuntimeClass
+
+	// VolumeAttachments and PersistentVolumeClaims are for Leave, which waits until volumes
+	// are detached. Volumes of pods that stay until their machine ends are not waited for;
+	// which these are, the claims say.
+	VolumeAttachments      []*storagev1.VolumeAttachment
+	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
 }
 
 // Fleet is a cluster at an instant. Its Objects are those that it was read from: one with a UID and a
@@ -68,6 +75,7 @@ type Fleet struct {
 	nodes    map[string]*corev1.Node
 	podsOn   map[string][]*corev1.Pod
 	promised map[types.UID]bool
+	lost     map[types.UID]bool // NodeClaims whose machine the cloud has not
 
 	preempting []*corev1.Pod
 }
@@ -82,7 +90,7 @@ type Fleet struct {
 // left out. The Fleet is right about the rest. Time grows with the objects, as nomination.Review's.
 func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
 	seen, refused := m.seen.again(&o)
-	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}}
+	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}, lost: map[types.UID]bool{}}
 	for _, c := range o.NodeClaims {
 		f.claims[c.Name] = c
 	}

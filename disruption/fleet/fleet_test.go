@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -331,6 +332,65 @@ func TestLeave(t *testing.T) {
 	d, err = read(t, o, fleet.Memory{}).Leave(nil)
 	require.ErrorContains(t, err, "shop/web")
 	require.Len(t, d.Drain, 2, "and the rest is there")
+}
+
+// A machine that the cloud has not any more has nothing to drain, unless its Node is Ready.
+func TestLeaveOfLostMachines(t *testing.T) {
+	lost, slow, alive := deleted(claim("lost")), deleted(claim("slow")), deleted(claim("alive"))
+	unready := func(n *corev1.Node) *corev1.Node {
+		n.Status.Conditions[0].Status = corev1.ConditionUnknown
+		return n
+	}
+	held := pod("web", "lost", "ReplicaSet")
+	held.Annotations = map[string]string{v1.DoNotDisruptAnnotationKey: "true"}
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{lost, slow, alive, claim("stays")}, Nodes: []*corev1.Node{unready(node("lost")), unready(node("slow")), node("alive"), unready(node("stays"))},
+		Pods: []*corev1.Pod{held, pod("db", "slow", "ReplicaSet"), pod("api", "alive", "ReplicaSet")}}
+	f := read(t, o, fleet.Memory{})
+	require.Equal(t, []*v1.NodeClaim{lost, slow}, f.Doubtful())
+	f.Lost(lost)
+	f.Lost(alive)
+	d, err := f.Leave(nil)
+	require.NoError(t, err)
+	require.Equal(t, []*v1.NodeClaim{lost}, d.Empty)
+	require.Equal(t, drain.Done, d.Drain[1].State)
+	require.Empty(t, d.Drain[1].Blocked)
+	require.Len(t, d.Drain[0].Evict, 1, "alive")
+	require.Len(t, d.Drain[2].Evict, 1, "slow")
+}
+
+// A machine is not ended while volumes are attached to it, except those of pods that stay.
+func TestLeaveWaitsForVolumes(t *testing.T) {
+	goes := deleted(claim("goes"))
+	attached := func(name, node string, volume *string) *storagev1.VolumeAttachment {
+		a := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		a.Spec.NodeName, a.Spec.Source.PersistentVolumeName = node, volume
+		return a
+	}
+	stays := pod("agent", "goes", "DaemonSet")
+	stays.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	stays.Spec.Volumes = []corev1.Volume{
+		{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "logs"}}},
+		{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}
+	bound := func(name, volume string) *corev1.PersistentVolumeClaim {
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: stays.Namespace}, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: volume}}
+	}
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{goes}, Nodes: []*corev1.Node{node("goes")}, Pods: []*corev1.Pod{stays},
+		PersistentVolumeClaims: []*corev1.PersistentVolumeClaim{bound("logs", "pv-logs"), bound("agent-scratch", "pv-scratch")},
+		VolumeAttachments: []*storagev1.VolumeAttachment{attached("csi-db", "goes", new("pv-db")), attached("csi-logs", "goes", new("pv-logs")),
+			attached("csi-scratch", "goes", new("pv-scratch")), attached("csi-inline", "goes", nil), attached("csi-other", "other", new("pv-other"))}}
+	leave := func() fleet.Departure {
+		f, err := fleet.Read(o, fleet.Memory{}, noon.Add(time.Minute))
+		require.NoError(t, err)
+		d, err := f.Leave(nil)
+		require.NoError(t, err)
+		return d
+	}
+	d := leave()
+	require.Equal(t, []string{"csi-db"}, d.Drain[0].Volumes)
+	require.Equal(t, drain.Detaching, d.Drain[0].State)
+	require.Empty(t, d.Empty)
+	o.VolumeAttachments = o.VolumeAttachments[1:]
+	require.Equal(t, []*v1.NodeClaim{goes}, leave().Empty)
 }
 
 // What is known of NodeClaims is written into their status, each only where it changes.

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Departure is what to do next so that nodes go which are being deleted, in the order of its
@@ -24,13 +26,30 @@ type Departure struct {
 	Nodes      []*corev1.Node
 	// Drain are the pods to evict and to delete.
 	Drain []drain.NodePlan
-	// Empty are the NodeClaims whose pods are gone, or that never had a Node. Ask the cloud
-	// to end the machine, in each pass until it answers cloudprovider.ErrNotFound, or at
+	// Empty are the NodeClaims whose pods and volumes are gone, whose machine is (see Lost), or
+	// that never had a Node. Ask the cloud to end the machine, in each pass until it answers cloudprovider.ErrNotFound, or at
 	// once if there is no provider ID. Then delete the Node, take its finalizer off, and last
 	// that of the NodeClaim. The deletion gives the Node another version: a patch for the
 	// version that was read is refused, and then the next pass takes the rest.
 	Empty []*v1.NodeClaim
 }
+
+// Doubtful are the NodeClaims that are being deleted and have a machine, and whose Node is not
+// Ready. Before Leave ask the cloud for each machine, and name those to Lost for which the
+// answer is cloudprovider.ErrNotFound: nothing would ever leave them.
+func (f *Fleet) Doubtful() (out []*v1.NodeClaim) {
+	for _, claim := range f.NodeClaims {
+		node := f.NodeOf(claim)
+		if claim.DeletionTimestamp != nil && claim.Status.ProviderID != "" && node != nil && !status.Ready(node) {
+			out = append(out, claim)
+		}
+	}
+	return out
+}
+
+// Lost notes that the cloud has no machine of a NodeClaim any more. If its Node is not Ready,
+// Leave has nothing drained: the claim is Empty at once. A Node that is Ready has a machine.
+func (f *Fleet) Lost(claim *v1.NodeClaim) { f.lost[claim.UID] = true }
 
 // Leave says what to do about the NodeClaims and Nodes that are being deleted, in the order
 // of Objects. opts are those of drain.Plan. The error joins what cannot be read of deadlines
@@ -83,6 +102,8 @@ func (f *Fleet) drain(claims []*v1.NodeClaim) (in drain.Input, err error) {
 	for _, claim := range claims {
 		if node := f.NodeOf(claim); node != nil {
 			n, fault := drain.Observe(claim, node, f.podsOn[node.Name], f.Now)
+			n.Gone = f.lost[claim.UID] && !status.Ready(node)
+			f.attach(&n)
 			in.Nodes, err = append(in.Nodes, n), errors.Join(err, fault)
 		}
 	}
@@ -90,4 +111,34 @@ func (f *Fleet) drain(claims []*v1.NodeClaim) (in drain.Input, err error) {
 		in.Budgets = append(in.Budgets, drain.ObserveBudget(b))
 	}
 	return in, err
+}
+
+// attach adds the volumes that are attached to a Node, and of its pods those that they use.
+func (f *Fleet) attach(n *drain.Node) {
+	for _, a := range f.VolumeAttachments {
+		if a.Spec.NodeName == n.Name && a.Spec.Source.PersistentVolumeName != nil {
+			n.Attachments = append(n.Attachments, drain.Attachment{Name: a.Name, Volume: *a.Spec.Source.PersistentVolumeName})
+		}
+	}
+	if len(n.Attachments) == 0 {
+		return
+	}
+	volumes := map[types.NamespacedName]string{}
+	for _, c := range f.PersistentVolumeClaims {
+		volumes[types.NamespacedName{Namespace: c.Namespace, Name: c.Name}] = c.Spec.VolumeName
+	}
+	for i, pod := range f.podsOn[n.Name] { // those of n.Pods, in that order
+		for _, v := range pod.Spec.Volumes {
+			name := types.NamespacedName{Namespace: pod.Namespace}
+			switch {
+			case v.PersistentVolumeClaim != nil:
+				name.Name = v.PersistentVolumeClaim.ClaimName
+			case v.Ephemeral != nil:
+				name.Name = pod.Name + "-" + v.Name
+			}
+			if volume := volumes[name]; volume != "" {
+				n.Pods[i].Volumes = append(n.Pods[i].Volumes, volume)
+			}
+		}
+	}
 }

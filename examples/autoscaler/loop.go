@@ -358,6 +358,11 @@ func (a *autoscaler) terminate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, claim := range f.Doubtful() {
+		if _, err := a.cloud.Get(ctx, claim.Status.ProviderID); errors.Is(err, cloudprovider.ErrNotFound) {
+			f.Lost(claim)
+		}
+	}
 	d, err := f.Leave(nil)
 	a.store(d.NodeClaims)
 	for _, node := range d.Nodes {

@@ -22,7 +22,8 @@ import (
 // watched are the kinds that a snapshot is made of.
 func watched() []client.Object {
 	return []client.Object{&v1.NodePool{}, &v1.NodeClaim{}, &corev1.Node{}, &corev1.Pod{}, &appsv1.DaemonSet{}, &policyv1.PodDisruptionBudget{},
-		&corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{}, &storagev1.StorageClass{}, &storagev1.CSINode{}, &nodev1.RuntimeClass{}}
+		&corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{}, &storagev1.StorageClass{}, &storagev1.CSINode{}, &nodev1.RuntimeClass{},
+		&storagev1.VolumeAttachment{}}
 }
 
 // snapshot is the cluster at the beginning of a pass. Objects are those of the caches,
@@ -47,17 +48,19 @@ func all[T any, L client.ObjectList](ctx context.Context, c client.Reader, list 
 func (a *autoscaler) snapshot(ctx context.Context, now time.Time) (*snapshot, error) {
 	var err error
 	o := fleet.Objects{
-		NodeClaims:           all(ctx, a, &v1.NodeClaimList{}, func(l *v1.NodeClaimList) []v1.NodeClaim { return l.Items }, &err),
-		Nodes:                all(ctx, a, &corev1.NodeList{}, func(l *corev1.NodeList) []corev1.Node { return l.Items }, &err),
-		Pods:                 all(ctx, a, &corev1.PodList{}, func(l *corev1.PodList) []corev1.Pod { return l.Items }, &err),
-		DaemonSets:           all(ctx, a, &appsv1.DaemonSetList{}, func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, &err),
-		PodDisruptionBudgets: all(ctx, a, &policyv1.PodDisruptionBudgetList{}, func(l *policyv1.PodDisruptionBudgetList) []policyv1.PodDisruptionBudget { return l.Items }, &err),
-		RuntimeClasses:       all(ctx, a, &nodev1.RuntimeClassList{}, func(l *nodev1.RuntimeClassList) []nodev1.RuntimeClass { return l.Items }, &err),
+		NodeClaims:             all(ctx, a, &v1.NodeClaimList{}, func(l *v1.NodeClaimList) []v1.NodeClaim { return l.Items }, &err),
+		Nodes:                  all(ctx, a, &corev1.NodeList{}, func(l *corev1.NodeList) []corev1.Node { return l.Items }, &err),
+		Pods:                   all(ctx, a, &corev1.PodList{}, func(l *corev1.PodList) []corev1.Pod { return l.Items }, &err),
+		DaemonSets:             all(ctx, a, &appsv1.DaemonSetList{}, func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, &err),
+		PodDisruptionBudgets:   all(ctx, a, &policyv1.PodDisruptionBudgetList{}, func(l *policyv1.PodDisruptionBudgetList) []policyv1.PodDisruptionBudget { return l.Items }, &err),
+		RuntimeClasses:         all(ctx, a, &nodev1.RuntimeClassList{}, func(l *nodev1.RuntimeClassList) []nodev1.RuntimeClass { return l.Items }, &err),
+		VolumeAttachments:      all(ctx, a, &storagev1.VolumeAttachmentList{}, func(l *storagev1.VolumeAttachmentList) []storagev1.VolumeAttachment { return l.Items }, &err),
+		PersistentVolumeClaims: all(ctx, a, &corev1.PersistentVolumeClaimList{}, func(l *corev1.PersistentVolumeClaimList) []corev1.PersistentVolumeClaim { return l.Items }, &err),
 	}
 	s := &snapshot{pools: all(ctx, a, &v1.NodePoolList{}, func(l *v1.NodePoolList) []v1.NodePool { return l.Items }, &err)}
 	namespaces := all(ctx, a, &corev1.NamespaceList{}, func(l *corev1.NamespaceList) []corev1.Namespace { return l.Items }, &err)
 	volumes := provisioning.Volumes{
-		Claims:   all(ctx, a, &corev1.PersistentVolumeClaimList{}, func(l *corev1.PersistentVolumeClaimList) []corev1.PersistentVolumeClaim { return l.Items }, &err),
+		Claims:   o.PersistentVolumeClaims,
 		Volumes:  all(ctx, a, &corev1.PersistentVolumeList{}, func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items }, &err),
 		Classes:  all(ctx, a, &storagev1.StorageClassList{}, func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items }, &err),
 		CSINodes: all(ctx, a, &storagev1.CSINodeList{}, func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }, &err),

@@ -25,8 +25,20 @@ func ignoreGone(err error) error {
 // terminate empties the nodes of NodeClaims that are being deleted, and ends their
 // machines.
 func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
+	doubtful := s.Doubtful()
+	lost := make([]bool, len(doubtful))
+	asked := each(len(doubtful), func(i int) error {
+		_, err := a.cloud.Get(ctx, doubtful[i].Status.ProviderID)
+		lost[i] = errors.Is(err, cloudprovider.ErrNotFound)
+		return ignoreGone(err)
+	})
+	for i, claim := range doubtful {
+		if lost[i] {
+			s.Lost(claim)
+		}
+	}
 	d, err := s.Leave(nil)
-	return errors.Join(err,
+	return errors.Join(err, asked,
 		each(len(d.Delete), func(i int) error { return a.remove(ctx, d.Delete[i]) }),
 		each(len(d.Left), func(i int) error { return a.release(ctx, d.Left[i]) }),
 		a.storeClaims(ctx, s, d.NodeClaims),

@@ -143,7 +143,7 @@ var layers = []layer{
 		"which pods go when is told by the pods and their budgets, whatever removes the node"},
 	{"disruption/compare", append([]string{"disruption", "disruption/internal/words", "internal/podlife"}, engine...),
 		"what policies come to is asked of those who decide, as anybody may ask them"},
-	{"disruption/fleet", append([]string{"disruption", "disruption/command", "disruption/drain", "internal/podlife", "provisioning/nodeclaim", "provisioning/nomination"}, engine...),
+	{"disruption/fleet", append([]string{"disruption", "disruption/command", "disruption/drain", "internal/podlife", "internal/status", "provisioning/nodeclaim", "provisioning/nomination"}, engine...),
 		"a cluster is read for those who decide and those who carry out, and by nobody among them"},
 	{"disruption", append([]string{"disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nodeclaim", "disruption/internal/...", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},

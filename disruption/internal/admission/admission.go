@@ -26,6 +26,7 @@ type Request struct {
 	Replaces   bool     // nodes are launched first
 	Terminates bool     // machines, of which there need not be a node
 	Overrides  bool     // it takes nodes over from voluntary decisions
+	Hastens    bool     // it ends the drain of nodes that are being deleted
 }
 
 // Refusal says what an action waits for.
@@ -73,7 +74,7 @@ func (g *Admission) Judge(a Request) (*Refusal, []*state.StateNode) {
 		if m == nil && a.Terminates {
 			continue
 		}
-		if m == nil || g.ledger.state[m.Name].Disrupting && !(a.Overrides && g.cluster.Yields(m)) {
+		if m == nil || g.ledger.state[m.Name].Disrupting && !(a.Overrides && g.cluster.Yields(m)) && !(a.Hastens && m.Leaving) {
 			return &Refusal{For: fmt.Sprintf("Node %q", name), Why: "it is not there, or on its way out already"}, nil
 		}
 		members = append(members, m)
