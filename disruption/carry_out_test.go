@@ -22,16 +22,18 @@ type cluster struct {
 	now    time.Time
 	claims map[string]*v1.NodeClaim
 	nodes  map[string]*corev1.Node
+	pods   map[string]int // by claim
 	log    []string
 }
 
 func newCluster(in disruption.Input) *cluster {
-	c := &cluster{now: noon, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}}
+	c := &cluster{now: noon, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, pods: map[string]int{}}
 	for _, n := range in.Nodes {
 		if n.NodeClaim != nil {
 			claim := n.NodeClaim.DeepCopy()
 			claim.Finalizers = []string{v1.TerminationFinalizer}
 			c.claims[claim.Name] = claim
+			c.pods[claim.Name] = len(n.Pods)
 		}
 		if n.Node != nil {
 			node := n.Node.DeepCopy()
@@ -50,7 +52,7 @@ func (c *cluster) view() command.View {
 				node = n
 			}
 		}
-		v.Claims = append(v.Claims, command.ObserveClaim(claim, node, 1))
+		v.Claims = append(v.Claims, command.ObserveClaim(claim, node, c.pods[claim.Name]))
 	}
 	for _, n := range c.nodes {
 		v.Nodes = append(v.Nodes, command.ObserveNode(n))
