@@ -22,7 +22,9 @@ import (
 const maxInstanceTypes = 600
 
 // Request is the order for the node as a CloudProvider takes it. The token
-// makes it idempotent: see cloudprovider.LaunchRequest. Name is left empty for
+// makes it idempotent: see cloudprovider.LaunchRequest. Use the UID of the NodeClaim, or
+// another token that is never used again: Name begins anew with each plan, so that a token
+// made of it gets the machine of an earlier plan. Name of the request is left empty for
 // the caller to set if the node has a NodeClaim object.
 //
 // The drivers of the devices that the pods are to have are in its annotation

@@ -132,7 +132,8 @@ func (c *Cache) MarkFromInterruption(i *cloudprovider.Instance, n cloudprovider.
 	return c.MarkUnavailable(i.OfferingKey().Scope(), string(n.Kind)), true
 }
 
-// Launched tells that the cloud sold the offering. For each scope that covers it and
+// Launched tells that the cloud sold the offering: a provider calls it after each Create
+// that launched a machine. For each scope that covers it and
 // whose mark has ended, the number of refusals that is remembered is halved, rounded
 // down; at none the scope is forgotten. Marks that stand stay: the launch may have
 // begun before.
@@ -174,8 +175,10 @@ func (c *Cache) unavailable(key cloudprovider.OfferingKey) (best Mark, found boo
 
 // Admit returns those of the options of one launch that no mark covers now, in their
 // order, without any that has no instance type or offering. A provider calls it in
-// Create, before it asks the cloud, and treats an empty result as insufficient
-// capacity. The slice is the caller's.
+// Create, once it knows that the token of the request has no machine, and before it asks
+// the cloud for one. If nothing is left and the provider cannot tell whether the token has
+// a machine, it asks the cloud for all options; else an empty result is
+// KindInsufficientCapacity. The slice is the caller's.
 func (c *Cache) Admit(options []cloudprovider.LaunchOption) []cloudprovider.LaunchOption {
 	c.mu.Lock()
 	defer c.mu.Unlock()

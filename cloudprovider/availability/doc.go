@@ -14,8 +14,10 @@
 // A provider keeps one Cache for an account and region, returns from InstanceTypes
 // what [Cache.Apply] makes of the catalog, and in Create
 //
-//  1. passes the options of the request through [Cache.Admit],
-//  2. tells the outcome to [Cache.Launched] or [Cache.MarkFromError].
+//  1. looks for the machine of the token, or leaves that to a cloud with client tokens,
+//  2. passes the options of the request through [Cache.Admit], and asks for all of them if
+//     none is left and the machine of the token may exist,
+//  3. tells the outcome to [Cache.Launched] or [Cache.MarkFromError].
 //
 // Notices of the cloud go to [Cache.MarkFromInterruption].
 //

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -18,6 +19,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 	"github.com/dovetail-sdk/dovetail/examples/newprovider/internal/puddle"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -28,6 +30,8 @@ type day struct {
 	refused  *availability.Cache
 	out      io.Writer
 	started  time.Time
+	types    []*cloudprovider.InstanceType
+	claims   int // how many NodeClaims there were
 	running  []*cloudprovider.Instance
 }
 
@@ -86,18 +90,19 @@ func demoPods() []*corev1.Pod {
 
 // plan asks the provider what there is and the engine what to launch.
 func (d *day) plan(ctx context.Context, pool *v1.NodePool) (*provisioning.Plan, error) {
-	types, err := d.provider.InstanceTypes(ctx, pool)
+	sold, err := d.provider.InstanceTypes(ctx, pool)
 	if err != nil {
 		return nil, err
 	}
+	d.types = sold
 	offerings := 0
-	for _, t := range types {
+	for _, t := range sold {
 		offerings += len(t.Offerings)
 	}
-	d.say("%s sells %d instance types by %d offerings", cloudprovider.Name(d.provider), len(types), offerings)
+	d.say("%s sells %d instance types by %d offerings", cloudprovider.Name(d.provider), len(sold), offerings)
 	in := provisioning.Input{
 		NodePools:     []*v1.NodePool{pool},
-		InstanceTypes: map[string][]*cloudprovider.InstanceType{pool.Name: types},
+		InstanceTypes: map[string][]*cloudprovider.InstanceType{pool.Name: sold},
 		Pods:          demoPods(),
 		Vocabulary:    cloudprovider.Vocabulary(d.provider),
 	}
@@ -120,8 +125,10 @@ func (d *day) launch(ctx context.Context, plan *provisioning.Plan) error {
 			d.cloud.SellOut(puddlecloud.Choice{Shape: first.InstanceType.Name, Zone: first.Offering.Zone, Market: first.Offering.CapacityType})
 			d.say("%s is sold out meanwhile", first.Key())
 		}
-		req := n.Request("token-" + n.Name)
-		req.Name = n.Name
+		req, err := d.request(n)
+		if err != nil {
+			return err
+		}
 		instance, err := d.provider.Create(ctx, req)
 		if err != nil {
 			return err
@@ -141,11 +148,24 @@ func (d *day) launch(ctx context.Context, plan *provisioning.Plan) error {
 	return nil
 }
 
+// request is the order for a node of the plan. Names of a plan begin anew with the next plan,
+// and tokens must not: a new NodeClaim would get the machine of an old one. So the token is
+// the UID of the claim, which in a cluster the API server gives it.
+func (d *day) request(n *provisioning.NewNode) (cloudprovider.LaunchRequest, error) {
+	d.claims++
+	claim := n.NodeClaim()
+	claim.Name, claim.UID = n.Name, types.UID(fmt.Sprintf("uid-%04d", d.claims))
+	return nodeclaim.Request(claim, d.types, cloudprovider.Vocabulary(d.provider))
+}
+
 // shortage asks for what is sold out, and for nothing else.
 func (d *day) shortage(ctx context.Context, plan *provisioning.Plan) error {
-	req := plan.Create[0].Request("token-shortage")
+	req, err := d.request(&plan.Create[0])
+	if err != nil {
+		return err
+	}
 	req.Options = req.Options[:1]
-	_, err := d.provider.Create(ctx, req)
+	_, err = d.provider.Create(ctx, req)
 	if !errors.Is(err, cloudprovider.ErrInsufficientCapacity) {
 		return fmt.Errorf("want a shortage, got %v", err)
 	}

@@ -45,6 +45,7 @@ type cluster struct {
 	pods   []*corev1.Pod
 	claims []*v1.NodeClaim
 	nodes  []*corev1.Node
+	made   int                      // how many NodeClaims there were
 	meant  map[string][]*corev1.Pod // pods by the NodeClaim that was planned for them
 }
 
@@ -110,8 +111,12 @@ func (c *cluster) provision(ctx context.Context) error {
 	}
 	for _, n := range plan.Create {
 		claim := n.NodeClaim()
-		// The API server does this when the claim is created, before the launch.
-		claim.Name, claim.UID, claim.CreationTimestamp = n.Name, types.UID(n.Name), metav1.NewTime(c.cloud.Now())
+		// The API server does this when the claim is created, before the launch. Names of a
+		// plan begin anew with the next one. The UID does not: it is the token of the launch,
+		// and a claim with that of another would get its machine.
+		c.made++
+		claim.Name, claim.UID = fmt.Sprintf("%s-%04d", c.pool.Name, c.made), types.UID(fmt.Sprintf("uid-%04d", c.made))
+		claim.CreationTimestamp = metav1.NewTime(c.cloud.Now())
 		request, err := nodeclaim.Request(claim, c.types, in.Vocabulary)
 		if err != nil {
 			return err

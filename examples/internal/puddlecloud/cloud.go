@@ -31,14 +31,22 @@ type (
 	}
 	// Choice is one way to fill an order.
 	Choice struct{ Shape, Zone, Market string }
+	// Kubelet is what the kubelet of a server registers its Node with. A taint is written
+	// as key=value:effect.
+	Kubelet struct {
+		Labels map[string]string
+		Taints []string
+	}
 	// Order asks for one server. The Token makes sure that there is no second.
 	Order struct {
 		Token, Cluster, Name, Pool, Class string
 		Choices                           []Choice
+		Kubelet                           Kubelet
 	}
 	// Server is what was launched.
 	Server struct {
 		ID, Token, Cluster, Name, Pool, Class, Shape, Zone, Market, Image string
+		Kubelet                                                           Kubelet
 		USDPerHour                                                        float64
 		Created                                                           time.Time
 		Stopping                                                          bool
@@ -189,7 +197,7 @@ func (c *Cloud) launch(o Order) (*Server, *Error) {
 		c.number++
 		s := &Server{
 			ID: fmt.Sprintf("srv-%04d", c.number), Token: o.Token, Cluster: o.Cluster, Name: o.Name, Pool: o.Pool, Class: o.Class,
-			Shape: choice.Shape, Zone: choice.Zone, Market: choice.Market, Image: class.Image,
+			Shape: choice.Shape, Zone: choice.Zone, Market: choice.Market, Image: class.Image, Kubelet: o.Kubelet,
 			USDPerHour: price, Created: c.time, restarts: map[string]bool{},
 		}
 		c.servers = append(c.servers, s)

@@ -111,7 +111,7 @@ func Example_clusterAutoscaler() {
 	}
 	more := map[string]int{}
 	for i := range plan.Create {
-		order := plan.Create[i].Request(fmt.Sprint("token-", i)) // what a CloudProvider is asked to create
+		order := plan.Create[i].Request("the UID of the NodeClaim") // what a CloudProvider is asked to create
 		if err := order.Validate(); err != nil {
 			log.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func (p *provider) Create(ctx context.Context, req cloudprovider.LaunchRequest) 
 	if len(options) == 0 {
 		options = req.Options // the cloud will refuse them, unless the token has a machine already
 	}
-	order := puddlecloud.Order{Token: req.Token, Cluster: p.cluster, Name: req.Name, Pool: req.NodePool, Class: req.NodeClassRef.Name}
+	order := puddlecloud.Order{Token: req.Token, Cluster: p.cluster, Name: req.Name, Pool: req.NodePool, Class: req.NodeClassRef.Name, Kubelet: kubeletOf(&req)}
 	for _, o := range options {
 		order.Choices = append(order.Choices, puddlecloud.Choice{Shape: o.InstanceType.Name, Zone: o.Offering.Zone, Market: o.Offering.CapacityType})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -29,6 +30,32 @@ func TestContractInFull(t *testing.T) {
 	for _, r := range cloudprovidertest.Examine(t, open) {
 		require.True(t, r.Passed(), "%s", r)
 	}
+}
+
+// TestKubelet holds what the kubelet of a new machine registers its Node with.
+func TestKubelet(t *testing.T) {
+	c := puddlecloud.New()
+	api := httptest.NewServer(c.Handler())
+	defer api.Close()
+	refused, err := availability.New(c.Now, nil)
+	require.NoError(t, err)
+	p := New(api.URL, "ours", c.Now, refused).(*provider)
+	catalog, err := p.catalog(t.Context())
+	require.NoError(t, err)
+	i, err := p.Create(t.Context(), cloudprovider.LaunchRequest{
+		Token: "uid-1", NodeClassRef: v1.NodeClassReference{Name: "default"},
+		Options:       []cloudprovider.LaunchOption{{InstanceType: catalog[0], Offering: &catalog[0].Offerings[0]}},
+		Labels:        map[string]string{"team": "shop", v1.NodePoolLabelKey: "general", "node-role.kubernetes.io/web": ""},
+		Taints:        []corev1.Taint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}},
+		StartupTaints: []corev1.Taint{{Key: "cni", Effect: corev1.TaintEffectNoExecute}},
+	})
+	require.NoError(t, err)
+	s, err := p.find(t.Context(), "Get", i.ID)
+	require.NoError(t, err)
+	require.Equal(t, puddlecloud.Kubelet{
+		Labels: map[string]string{"team": "shop", v1.NodePoolLabelKey: "general", v1.NodeDoNotSyncTaintsLabelKey: "true"},
+		Taints: []string{"gpu=yes:NoSchedule", "cni:NoExecute", "karpenter.sh/unregistered:NoExecute"},
+	}, s.Kubelet)
 }
 
 // TestProviderIsSmall holds what the documentation says of its size.
