@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+	"unicode/utf8"
 )
 
 // Pattern matches names and tag values as a filter of EC2 does:
@@ -42,15 +43,15 @@ const (
 )
 
 // ParsePattern reads a pattern. An error names the remedy: a pattern has at
-// most 255 bytes, must not be empty, must not end in a single backslash, and
+// most 256 characters, must not be empty, must not end in a single backslash, and
 // must be valid UTF-8.
 func ParsePattern(text string) (Pattern, error) {
 	quoted := shorten(text)
 	switch {
 	case text == "":
 		return Pattern{}, fmt.Errorf("pattern %q: is empty; write * to match anything", quoted)
-	case len(text) > maxFilterValue:
-		return Pattern{}, fmt.Errorf("pattern %q: is %d bytes long, EC2 takes at most %d", quoted, len(text), maxFilterValue)
+	case utf8.RuneCountInString(text) > maxFilterValue:
+		return Pattern{}, fmt.Errorf("pattern %q: is %d characters long, EC2 takes at most %d", quoted, utf8.RuneCountInString(text), maxFilterValue)
 	case strings.ToValidUTF8(text, "") != text:
 		return Pattern{}, fmt.Errorf("pattern %q: is not valid UTF-8; write it anew", quoted)
 	}

@@ -50,7 +50,7 @@ func TestPatternFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       "is empty; write * to match anything",
 		`a\`:                     `ends in a single backslash; write \\ for a backslash`,
-		strings.Repeat("a", 256): "is 256 bytes long, EC2 takes at most 255",
+		strings.Repeat("é", 257): "is 257 characters long, EC2 takes at most 256",
 		"a\xff":                  "is not valid UTF-8",
 	} {
 		_, err := amiselect.ParsePattern(text)

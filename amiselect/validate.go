@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -13,7 +14,7 @@ import (
 const (
 	maxTerms           = 30
 	maxTags            = 20
-	maxFilterValue     = 255
+	maxFilterValue     = 256 // characters, as a tag may have
 	maxTagKey          = 128
 	maxParameterLength = 2048
 )
@@ -141,8 +142,8 @@ func (v *termValidator) tags(path *field.Path, tags map[string]string) {
 		switch {
 		case key == "":
 			v.add(field.Invalid(path, key, "a tag must have a key"))
-		case len(key) > maxTagKey:
-			v.add(field.TooLong(at, key, maxTagKey))
+		case utf8.RuneCountInString(key) > maxTagKey:
+			v.add(field.TooLongMaxLength(at, key, maxTagKey))
 		}
 		if tags[key] == "" {
 			v.add(field.Invalid(at, "", `a tag must have a value; write "*" for any`))

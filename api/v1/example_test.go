@@ -173,12 +173,14 @@ spec:
 }
 
 func ExampleValidateMetadata() {
-	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "spot", Namespace: "default"}}
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{
+		Name: "spot", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Event", Name: "a", UID: "b"}},
+	}}
 	for _, fault := range v1.ValidateMetadata(&pool.ObjectMeta) {
 		fmt.Println(fault)
 	}
 	// Output:
-	// metadata.namespace: Forbidden: the object belongs to the whole cluster; remove it
+	// metadata.ownerReferences[0].kind: Forbidden: an Event owns nothing; remove it
 }
 
 func ExampleDecodeNodeClaim() {

@@ -24,6 +24,10 @@ type Rules struct {
 	// with operator In must keep at least one of them. The capacity types are
 	// always known.
 	KnownValues map[string][]string
+	// NodeClassLabels are the keys by which nodes name a NodeClass of the provider, in a
+	// restricted domain. Of these a NodeClaim may use any. Nil is the key that
+	// NodeClassLabelKey makes of the nodeClassRef of the claim.
+	NodeClassLabels []string
 	// WellKnownResources are resources that the provider reports itself, which
 	// a NodeOverlay may therefore not set. cpu, memory, ephemeral-storage and
 	// pods are always among them.
@@ -78,8 +82,8 @@ func (c *NodeClaim) Validate() field.ErrorList {
 // a NodePool at run time (valid label values, length of names, known capacity
 // types, unique taints) do not exist for claims, because claims are made from
 // pods as well: a pod may exclude a label value that no node can have. The key
-// karpenter.sh/nodepool is allowed, and so is the key that NodeClassLabelKey makes
-// of the claim's nodeClassRef: Karpenter writes both into each NodeClaim.
+// karpenter.sh/nodepool is allowed, and so are Rules.NodeClassLabels: Karpenter writes both
+// into each NodeClaim.
 //
 // As for a pool, defaults are assumed, metadata is judged if Rules.Metadata says so
 // and status is not, the receiver is not changed, and nil is one fault.
@@ -94,8 +98,8 @@ func (c *NodeClaim) ValidateWith(rules *Rules) field.ErrorList {
 	v.taints(spec.Child("taints"), c.Spec.Taints, nil)
 	v.taints(spec.Child("startupTaints"), c.Spec.StartupTaints, nil)
 	own := requirementContext{nodePoolKey: true}
-	if c.Spec.NodeClassRef != nil {
-		own.nodeClassKey = NodeClassLabelKey(c.Spec.NodeClassRef.GroupKind())
+	if own.nodeClassKeys = v.rules.NodeClassLabels; own.nodeClassKeys == nil && c.Spec.NodeClassRef != nil {
+		own.nodeClassKeys = []string{NodeClassLabelKey(c.Spec.NodeClassRef.GroupKind())}
 	}
 	v.requirements(spec.Child("requirements"), c.Spec.Requirements, own)
 	v.nodeClassRef(spec.Child("nodeClassRef"), c.Spec.NodeClassRef)

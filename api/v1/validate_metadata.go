@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -17,11 +18,14 @@ import (
 const maxAnnotations = 256 << 10
 
 // ValidateMetadata returns every fault of the metadata of an object of a cluster,
-// such as a NodePool or a NodeClass, or nil: those for which any API server would
-// refuse it. It has a name, or a prefix for one in generateName, and no namespace;
-// names are those of DNS; keys and values of labels, keys of annotations, owners
-// and finalizers have their forms; one owner at most is the controller. Faults are
-// in this order, and by key. Nil is one fault.
+// such as a NodePool or a NodeClass, or nil: those for which an API server would
+// refuse to create it. It has a name, or a prefix for one in generateName; names are those
+// of DNS; keys and values of labels, keys of annotations, owners and finalizers have their
+// forms; one owner at most is the controller. Faults are in this order, and by key. Nil is
+// one fault.
+//
+// What an API server sets itself is not judged: a namespace and a generation, a single
+// entry of managedFields that is empty, and owners whose uid one before them has.
 func ValidateMetadata(meta *metav1.ObjectMeta) field.ErrorList {
 	path := field.NewPath("metadata")
 	if meta == nil {
@@ -29,12 +33,6 @@ func ValidateMetadata(meta *metav1.ObjectMeta) field.ErrorList {
 	}
 	v := newValidator(nil)
 	v.objectName(path, meta)
-	if meta.Namespace != "" {
-		v.add(field.Forbidden(path.Child("namespace"), "the object belongs to the whole cluster; remove it"))
-	}
-	if meta.Generation < 0 {
-		v.add(field.Invalid(path.Child("generation"), meta.Generation, "want 0 or more; it is set by the API server"))
-	}
 	for _, key := range slices.Sorted(maps.Keys(meta.Labels)) {
 		at := path.Child("labels").Key(key)
 		v.name(at, key, "not a label key: ")
@@ -54,12 +52,27 @@ func ValidateMetadata(meta *metav1.ObjectMeta) field.ErrorList {
 	}
 	v.owners(path.Child("ownerReferences"), meta.OwnerReferences)
 	v.finalizers(path.Child("finalizers"), meta.Finalizers)
-	v.add(metavalidation.ValidateManagedFields(meta.ManagedFields, path.Child("managedFields"))...)
+	if reset := len(meta.ManagedFields) == 1 && meta.ManagedFields[0] == (metav1.ManagedFieldsEntry{}); !reset {
+		v.add(metavalidation.ValidateManagedFields(meta.ManagedFields, path.Child("managedFields"))...)
+	}
 	return v.faults
 }
 
-// objectName checks the name, or the one that the API server would make.
+// objectName checks the prefix of a name, and the name or the one that the API server would
+// make.
 func (v *validator) objectName(path *field.Path, meta *metav1.ObjectMeta) {
+	if prefix := meta.GenerateName; prefix != "" {
+		if n := len(prefix); n > 1 && prefix[n-1] == '-' { // more of the name follows
+			prefix = prefix[:n-2] + "a"
+		}
+		faults := validation.IsDNS1123Subdomain(prefix)
+		for _, msg := range faults {
+			v.add(field.Invalid(path.Child("generateName"), shortened(meta.GenerateName), msg))
+		}
+		if len(faults) > 0 && meta.Name == "" {
+			return
+		}
+	}
 	name, at := meta.Name, path.Child("name")
 	if name == "" && meta.GenerateName != "" {
 		const most, tail = 58, "xxxxx"
@@ -76,8 +89,13 @@ func (v *validator) objectName(path *field.Path, meta *metav1.ObjectMeta) {
 
 func (v *validator) owners(path *field.Path, owners []metav1.OwnerReference) {
 	var controller *field.Path
+	seen := map[types.UID]bool{}
 	for i, owner := range owners {
 		at := path.Index(i)
+		if seen[owner.UID] && owner.UID != "" {
+			continue // the API server drops it
+		}
+		seen[owner.UID] = true
 		kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
 		for _, part := range []struct{ name, value string }{
 			{"apiVersion", kind.Version}, {"kind", owner.Kind}, {"name", owner.Name}, {"uid", string(owner.UID)},

@@ -14,8 +14,8 @@ import (
 // requirementContext says how the kinds differ in what they ask of a
 // requirement.
 type requirementContext struct {
-	nodePoolKey     bool   // karpenter.sh/nodepool may be the key
-	nodeClassKey    string // the key that names the NodeClass may be the key too, if not empty
+	nodePoolKey     bool     // karpenter.sh/nodepool may be the key
+	nodeClassKeys   []string // those that name a NodeClass may be the key too
 	notInNeedsValue bool
 }
 
@@ -54,7 +54,7 @@ func (v *validator) requirementKey(path *field.Path, key string, c requirementCo
 		v.add(field.TooLongMaxLength(path, key, maxRequirementKey))
 	}
 	v.name(path, key, "not a label key: ")
-	if c.nodeClassKey == "" || key != c.nodeClassKey {
+	if !slices.Contains(c.nodeClassKeys, key) {
 		v.restrictedKey(path, key, c.nodePoolKey)
 	}
 }

@@ -23,7 +23,8 @@ import (
 //
 // Faults are, too, what Go reads and the API server refuses: the size of a volume
 // in another form than that of BlockDevice, an empty string as the alias or id of
-// a term, or beside them, a network interface without its indices.
+// a term, or beside them, an empty role beside an instanceProfile, a network interface
+// without its indices.
 func DecodeEC2NodeClass(data []byte) (*EC2NodeClass, error) {
 	return decode(func(out runtime.Object) error {
 		return karpv1.DecodeInto(data, GroupVersion.WithKind(EC2NodeClassKind), out)
@@ -61,8 +62,12 @@ func DecodeEC2NodeClasses(data []byte) ([]*EC2NodeClass, error) {
 // decode reads twice. KubeletConfiguration reads itself, so a decoder cannot see
 // into it; the first time is for the faults, with a type that it can see into.
 func decode(into func(runtime.Object) error) (*EC2NodeClass, error) {
-	written := &checkedClass{}
-	if err := withHints(into(written)); err != nil {
+	if err := withHints(into(&checkedClass[*kubeletFields]{})); err != nil {
+		return nil, err
+	}
+	// With a setting of the kubelet that goes into Extra the first reading ends there.
+	written := &checkedClass[*KubeletConfiguration]{}
+	if err := into(written); err != nil {
 		return nil, err
 	}
 	if faults := written.Spec.emptyBeside(); len(faults) > 0 {
@@ -75,21 +80,21 @@ func decode(into func(runtime.Object) error) (*EC2NodeClass, error) {
 	return out, nil
 }
 
-// checkedClass has the fields of an EC2NodeClass and is only decoded to have its
-// faults found.
-type checkedClass struct {
+// checkedClass has the fields of an EC2NodeClass, with settings of the kubelet of type K,
+// and is only decoded to have its faults found.
+type checkedClass[K any] struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
-	Spec              checkedSpec        `json:"spec"`
+	Spec              checkedSpec[K]     `json:"spec"`
 	Status            EC2NodeClassStatus `json:"status"`
 }
 
-type checkedSpec struct {
+type checkedSpec[K any] struct {
 	EC2NodeClassSpec                 `json:",inline"`
-	Kubelet                          *kubeletFields       `json:"kubelet"`
+	Role                             *string              `json:"role"`
+	Kubelet                          K                    `json:"kubelet"`
 	BlockDeviceMappings              []checkedMapping     `json:"blockDeviceMappings"`
 	NetworkInterfaces                []checkedInterface   `json:"networkInterfaces"`
-	ConnectionTracking               *checkedTracking     `json:"connectionTracking"`
 	AMISelectorTerms                 []checkedImage       `json:"amiSelectorTerms"`
 	SubnetSelectorTerms              []checkedSubnet      `json:"subnetSelectorTerms"`
 	SecurityGroupSelectorTerms       []checkedGroup       `json:"securityGroupSelectorTerms"`
@@ -97,8 +102,8 @@ type checkedSpec struct {
 }
 
 // DeepCopyObject returns an empty object, for the decoder to fill in.
-func (c *checkedClass) DeepCopyObject() runtime.Object {
-	return &checkedClass{}
+func (c *checkedClass[K]) DeepCopyObject() runtime.Object {
+	return &checkedClass[K]{}
 }
 
 // unknownField is what the decoder says of a field for which it has no hint, and
@@ -174,12 +179,6 @@ type checkedInterface struct {
 	InterfaceType    InterfaceType `json:"interfaceType"`
 }
 
-type checkedTracking struct {
-	TCPEstablishedTimeout *int32 `json:"tcpEstablishedTimeout" plain:"true"`
-	UDPStreamTimeout      *int32 `json:"udpStreamTimeout" plain:"true"`
-	UDPTimeout            *int32 `json:"udpTimeout" plain:"true"`
-}
-
 type checkedImage struct {
 	AMISelectorTerm `json:",inline"`
 	Alias           *writtenText `json:"alias"`
@@ -209,12 +208,15 @@ type checkedReservation struct {
 // emptyBeside returns the fields that are written and empty beside others that
 // exclude them. The API server counts them as set; to Go they are left out, and
 // Validate does not see them.
-func (s *checkedSpec) emptyBeside() field.ErrorList {
+func (s *checkedSpec[K]) emptyBeside() field.ErrorList {
 	var faults field.ErrorList
 	refuse := func(path *field.Path, name string, value *string) {
 		if value != nil && *value == "" {
 			faults = append(faults, field.Forbidden(path.Child(name), "it is empty, and yet the API server does not take it beside another; remove it"))
 		}
+	}
+	if s.InstanceProfile != nil {
+		refuse(field.NewPath("spec"), "role", s.Role)
 	}
 	images := field.NewPath("spec", "amiSelectorTerms")
 	for i, t := range s.AMISelectorTerms {

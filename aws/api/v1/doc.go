@@ -33,8 +33,10 @@
 // Validation refuses what the schema lets through by mistake and no launch could
 // work with: selector terms whose other fields would be ignored, tags without
 // entries, which would select everything, a volume size without a number, block
-// devices without name or volume, tags that EC2 keeps for itself. Decoding does
-// not judge, so an object that is stored already can always be read.
+// devices without name or volume, tags that EC2 keeps for itself. Decoding judges as the
+// API server does, strictly: it refuses unknown fields, which an object that is stored may
+// have if another version of the schema stored it, and a status that is no object, which the
+// API server drops. Read such an object with encoding/json.
 //
 // # What is left out
 //

@@ -220,7 +220,7 @@ func (k jsonKind) fits(value any) bool {
 			_, err := time.ParseDuration(value)
 			return err == nil
 		case jsonQuantity:
-			return isQuantity(value)
+			return isQuantity(strings.TrimSpace(value)) // as it is read
 		}
 	case int64:
 		return k.holds(float64(value))

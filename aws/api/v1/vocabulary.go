@@ -83,6 +83,7 @@ func NodePoolRules() *karpv1.Rules {
 		WellKnownLabels:    WellKnownLabels(),
 		RestrictedDomains:  []string{Group},
 		KnownValues:        knownValues(),
+		NodeClassLabels:    []string{LabelNodeClass},
 		WellKnownResources: WellKnownResources(),
 	}
 }

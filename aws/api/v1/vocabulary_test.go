@@ -113,3 +113,14 @@ func poolWith(t *testing.T, key string) *karpv1.NodePool {
 	p.Spec.Template.Spec.Requirements = []karpv1.NodeSelectorRequirementWithMinValues{{Key: key, Operator: "Exists"}}
 	return p
 }
+
+// A NodeClaim may name its class by the label of EC2NodeClasses, whatever the kind of its
+// class, and by no other of the domain.
+func TestNodeClaimsUseTheLabelOfTheClass(t *testing.T) {
+	for key, ok := range map[string]bool{v1.LabelNodeClass: true, "karpenter.k8s.aws/other": false} {
+		claim := &karpv1.NodeClaim{}
+		claim.Spec.NodeClassRef = &karpv1.NodeClassReference{Group: v1.Group, Kind: "Other", Name: "a"}
+		claim.Spec.Requirements = []karpv1.NodeSelectorRequirementWithMinValues{{Key: key, Operator: corev1.NodeSelectorOpExists}}
+		require.Equal(t, ok, len(claim.ValidateWith(v1.NodePoolRules())) == 0, key)
+	}
+}
