@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/nodecost"
@@ -29,6 +31,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // Files names what to read; "-" is standard input.
@@ -87,8 +90,12 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 	w.Cluster, w.types = cluster, types
 	classes := w.readClasses(sources)
 	if files.InstanceTypes == "" {
-		if err := w.sell(place.Find(cluster, classes, files.Place)); err != nil {
+		at := place.Find(cluster, classes, files.Place)
+		if err := w.sell(at); err != nil {
 			return nil, err
+		}
+		if len(files.Place.Zones) == 0 {
+			w.noteZones(at)
 		}
 		if files.Bill {
 			w.rates = nodecost.BuiltIn()
@@ -132,6 +139,24 @@ func (w *World) sell(at place.Place) (err error) {
 		w.note("prices are those of %s, as those of %s are not known here; -instance-types takes others", catalog.DefaultRegion, at.Region)
 	}
 	return err
+}
+
+// noteZones remarks on NodePools that can launch in none of the zones which were found in the
+// manifests: where all nodes are in one zone, the others are not known.
+func (w *World) noteZones(at place.Place) {
+	var names []string
+	for _, z := range at.Zones {
+		names = append(names, z.Name)
+	}
+	for _, pool := range w.Cluster.NodePools {
+		asked, err := requirements.FromNodePool(pool, fake.Vocabulary())
+		if err != nil {
+			continue // which is a fault
+		}
+		if zone, found := asked.Get(corev1.LabelTopologyZone); found && !slices.ContainsFunc(names, zone.Has) {
+			w.note("NodePool %s can launch in none of the zones that the manifests name (%s); -zones names all zones of the cluster", pool.Name, strings.Join(names, ", "))
+		}
+	}
 }
 
 // rules are those of the provider that the manifests are written for.

@@ -163,3 +163,25 @@ func TestInstanceTypesAreSoldWhereTheClusterIs(t *testing.T) {
 	require.Empty(t, remarks)
 	require.Len(t, offline.Files{InstanceTypes: "x", Place: place.Asked{Region: "us-east-1"}}.Faults(), 1)
 }
+
+// All nodes are in the one zone that a NodePool excludes, so that it can launch in none of
+// the zones that are known.
+func TestZonesThatAPoolExcludes(t *testing.T) {
+	text := strings.Replace(strings.Split(manifests, "---")[0], "requirements: []", "requirements: [{key: topology.kubernetes.io/zone, operator: NotIn, values: [us-east-1f]}]", 1) + `---
+apiVersion: v1
+kind: Node
+metadata: {name: n1, labels: {topology.kubernetes.io/zone: us-east-1f}}
+`
+	const note = "NodePool web can launch in none of the zones that the manifests name (us-east-1f); -zones names all zones of the cluster"
+	files := offline.Files{Manifests: []string{"-"}}
+	w, err := offline.Read(files, strings.NewReader(text))
+	require.NoError(t, err)
+	require.Contains(t, w.Remarks(), note)
+	files.Place.Zones = []string{"us-east-1a", "us-east-1f"}
+	w, err = offline.Read(files, strings.NewReader(text))
+	require.NoError(t, err)
+	require.NotContains(t, w.Remarks(), note)
+	w, err = offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader(strings.Replace(text, "NotIn", "In", 1)))
+	require.NoError(t, err)
+	require.NotContains(t, w.Remarks(), note)
+}
