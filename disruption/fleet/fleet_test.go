@@ -393,6 +393,34 @@ func TestLeaveWaitsForVolumes(t *testing.T) {
 	require.Equal(t, []*v1.NodeClaim{goes}, leave().Empty)
 }
 
+// A node that is kept for pods of another is opened when the first of them is to be evicted, and not before.
+func TestLeaveOpensReplacements(t *testing.T) {
+	web := pod("web", "old", "ReplicaSet")
+	web.Labels = map[string]string{"app": "web"}
+	replacement, joined := kept(t, "new", web), node("new")
+	joined.Spec.Taints = replacement.Spec.StartupTaints
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}
+	budget.Spec.Selector = &metav1.LabelSelector{MatchLabels: web.Labels}
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{deleted(claim("old")), replacement}, Nodes: []*corev1.Node{node("old"), joined}, Pods: []*corev1.Pod{web, pod("other", "", "ReplicaSet")}}
+	leave := func() fleet.Departure {
+		d, err := read(t, o, fleet.Memory{}).Leave(nil)
+		require.NoError(t, err)
+		return d
+	}
+	require.Len(t, leave().Open, 1)
+	require.Equal(t, "new", leave().Open[0].Name)
+	require.Empty(t, leave().Open[0].Spec.Taints)
+
+	o.PodDisruptionBudgets = []*policyv1.PodDisruptionBudget{budget}
+	require.Empty(t, leave().Open, "the budget allows no eviction")
+	budget.Status.DisruptionsAllowed = 1
+	require.Len(t, leave().Open, 1)
+	o.Nodes[1] = node("new")
+	require.Empty(t, leave().Open, "it is open")
+	o.Nodes[1], o.NodeClaims[0] = joined, claim("old")
+	require.Empty(t, leave().Open, "nobody goes")
+}
+
 // What is known of NodeClaims is written into their status, each only where it changes.
 func TestEditClaims(t *testing.T) {
 	drifted, still, goes := claim("drifted"), claim("still"), deleted(claim("goes"))

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
 	"github.com/dovetail-sdk/dovetail/internal/status"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
 // Departure is what to do next so that nodes go which are being deleted, in the order of its
@@ -24,6 +26,10 @@ type Departure struct {
 	// Nodes closed to pods. Those that are so already are left out.
 	NodeClaims []*v1.NodeClaim
 	Nodes      []*corev1.Node
+	// Open are the Nodes that are kept for pods of Drain, as they are without their taint: store
+	// them first. A pod that comes back is tried by kube-scheduler before it could get its
+	// toleration, and where it finds no open node, it preempts pods of a lower priority elsewhere.
+	Open []*corev1.Node
 	// Drain are the pods to evict and to delete.
 	Drain []drain.NodePlan
 	// Empty are the NodeClaims whose pods and volumes are gone, whose machine is (see Lost), or
@@ -74,7 +80,7 @@ func (f *Fleet) Leave(opts *drain.Options) (Departure, error) {
 	}
 	in, err := f.drain(leaving)
 	plan, fault := drain.Plan(f.Now, in, opts)
-	d.Drain = plan.Nodes
+	d.Drain, d.Open = plan.Nodes, f.open(plan.Nodes)
 	done := map[string]bool{}
 	for _, n := range plan.Nodes {
 		done[n.Node] = n.State == drain.Done
@@ -92,6 +98,26 @@ func (f *Fleet) Leave(opts *drain.Options) (Departure, error) {
 		}
 	}
 	return d, errors.Join(plan.Faults, err, fault)
+}
+
+// open are the Nodes kept for pods that are to be evicted or deleted, without their taint.
+func (f *Fleet) open(drained []drain.NodePlan) (out []*corev1.Node) {
+	going := map[types.UID]bool{}
+	for _, n := range drained {
+		for _, s := range slices.Concat(n.Evict, n.Delete) {
+			going[s.UID] = true
+		}
+	}
+	keeps := map[string]bool{} // by NodeClaim
+	for _, place := range f.Promises.Moving {
+		keeps[place.NodeClaim] = keeps[place.NodeClaim] || going[place.Pod.UID]
+	}
+	for _, n := range f.Promises.Nodes {
+		if n.Phase == nomination.Filling && keeps[n.NodeClaim] {
+			out = append(out, nomination.Opened(f.nodes[n.Node]))
+		}
+	}
+	return out
 }
 
 // drain is what drain.Plan wants to know of NodeClaims that are being deleted.

@@ -43,8 +43,15 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 		each(len(d.Left), func(i int) error { return a.release(ctx, d.Left[i]) }),
 		a.storeClaims(ctx, s, d.NodeClaims),
 		each(len(d.Nodes), func(i int) error { return store(ctx, a, s.Node(d.Nodes[i].Name), d.Nodes[i]) }),
+		each(len(d.Open), func(i int) error { return a.open(ctx, s, d.Open[i]) }),
 		each(len(d.Drain), func(i int) error { return a.drain(ctx, d.Drain[i]) }),
 		each(len(d.Empty), func(i int) error { return a.end(ctx, s, d.Empty[i]) }))
+}
+
+// open stores a Node that its pods are about to come to.
+func (a *autoscaler) open(ctx context.Context, s *snapshot, node *corev1.Node) error {
+	a.log.Info("opened for evictions", "node", node.Name)
+	return store(ctx, a, s.Node(node.Name), node)
 }
 
 // end ends the machine of a NodeClaim. What is deleted is gone once its finalizer is off.

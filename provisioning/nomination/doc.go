@@ -47,6 +47,9 @@
 //
 // # What it means for others
 //
+//   - kube-scheduler tries a pod that comes back after an eviction before it could get its toleration.
+//     Where it finds no open node, it preempts pods of a lower priority elsewhere. So open the node
+//     ([Opened]) when the first of its pods is to be evicted: fleet.Departure.Open lists such nodes.
 //   - A DaemonSet that does not tolerate the taint gets its pod when the node is
 //     opened. Plans keep room for it.
 //   - Pods may only gain tolerations. A pod that was promised several nodes one after

@@ -188,6 +188,16 @@ func reserving(taints []corev1.Taint) []corev1.Taint {
 	return out
 }
 
+// Opened is a copy of a Node without the taint of TaintKey, or nil if it has none.
+func Opened(n *corev1.Node) *corev1.Node {
+	if len(reserving(n.Spec.Taints)) == 0 {
+		return nil
+	}
+	out := n.DeepCopy()
+	out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, func(t corev1.Taint) bool { return t.Key == TaintKey })
+	return out
+}
+
 // taintValue is a claim's name if a taint can have it.
 func taintValue(name string) string {
 	if len(validation.IsValidLabelValue(name)) == 0 {

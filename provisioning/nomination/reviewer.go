@@ -608,7 +608,7 @@ func (r *reviewer) settle(c *claimView, s *State) Node {
 	}
 	n.Phase = Filling
 	if n.Pending+n.Moving+n.Missing == n.Refused || len(reserving(c.node.Spec.Taints)) == 0 {
-		n.Phase, n.Opened = Open, opened(c.node)
+		n.Phase, n.Opened = Open, Opened(c.node)
 		for i := range s.Pods[first:] { // nobody needs a toleration any more
 			s.Pods[first+i].Toleration = nil
 		}
@@ -652,16 +652,6 @@ func covers(have corev1.Toleration, t corev1.Taint) bool {
 	return have.Key == t.Key && have.Value == t.Value && (have.Operator == "" || have.Operator == corev1.TolerationOpEqual)
 }
 
-// opened is a copy of a node without the taint, or nil if it has none.
-func opened(n *corev1.Node) *corev1.Node {
-	if len(reserving(n.Spec.Taints)) == 0 {
-		return nil
-	}
-	out := n.DeepCopy()
-	out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, func(t corev1.Taint) bool { return t.Key == TaintKey })
-	return out
-}
-
 // orphans are nodes with the taint and no claim: nobody else would take it off. A Node
 // may have joined before it is written into its claim which machine that has, so one
 // with the taint of a claim is not among them.
@@ -669,7 +659,7 @@ func (r *reviewer) orphans() (out []Node) {
 	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
 		n := r.nodes[name]
 		claimed := slices.ContainsFunc(reserving(n.Spec.Taints), func(t corev1.Taint) bool { return r.values[t.Value] })
-		if o := opened(n); o != nil && !r.living[name] && !claimed && n.DeletionTimestamp.IsZero() {
+		if o := Opened(n); o != nil && !r.living[name] && !claimed && n.DeletionTimestamp.IsZero() {
 			out = append(out, Node{Node: name, Phase: Open, Opened: o})
 		}
 	}

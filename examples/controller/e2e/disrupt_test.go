@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -135,18 +136,71 @@ func TestDrift(t *testing.T) {
 	before := s.small()
 	s.pool(func(p *v1.NodePool) { p.Spec.Template.Labels = map[string]string{"team": "b"} })
 	tally := newTally()
+	preempted := s.preempted()
 	l, took := s.watch(10*time.Minute, "none has drifted", func(l look) error {
 		tally.count(l)
 		return errors.Join(settled(l, 60), labelled(l))
 	})
-	s.report("%d nodes replaced one by one in %.0f s: %d nodes at most, %d in the end; from %.4f to %.4f USD/h, %d evictions, %d budgets breached, a pod pending for %.0f s at most",
-		len(before.nodes), took.Seconds(), tally.most, len(l.nodes), before.cost, l.cost, len(s.entries("evicted")), len(tally.breaches), tally.longest.Seconds())
+	s.report("%d nodes replaced one by one in %.0f s: %d nodes at most, %d in the end; from %.4f to %.4f USD/h, %d evictions, %d pods preempted, %d budgets breached, a pod pending for %.0f s at most",
+		len(before.nodes), took.Seconds(), tally.most, len(l.nodes), before.cost, l.cost, len(s.entries("evicted")), s.preempted()-preempted, len(tally.breaches), tally.longest.Seconds())
 	if tally.most > len(before.nodes)+1 {
 		t.Errorf("%d nodes became %d", len(before.nodes), tally.most)
 	}
 	if len(tally.breaches) > 0 {
 		t.Errorf("budgets breached: %v", tally.breaches)
 	}
+}
+
+// preempted is how many pods kube-scheduler has preempted.
+func (s *scene) preempted() int {
+	s.Helper()
+	var list corev1.EventList
+	if err := s.api.List(s.ctx, &list, client.MatchingFields{"reason": "Preempted"}); err != nil {
+		s.Fatal(err)
+	}
+	pods := map[types.UID]bool{}
+	for _, e := range list.Items {
+		pods[e.InvolvedObject.UID] = true
+	}
+	return len(pods)
+}
+
+// rollout changes the template of all Deployments, and waits until all pods are of the new one.
+func (s *scene) rollout(pods int, t *tally) (l look, took time.Duration) {
+	s.Helper()
+	var all appsv1.DeploymentList
+	if err := s.api.List(s.ctx, &all, client.InNamespace("default")); err != nil {
+		s.Fatal(err)
+	}
+	for i := range all.Items {
+		d := &all.Items[i]
+		before := d.DeepCopy()
+		d.Spec.Template.Labels["release"] = "b"
+		if err := s.api.Patch(s.ctx, d, client.MergeFrom(before)); err != nil {
+			s.Fatal(err)
+		}
+	}
+	return s.watch(10*time.Minute, "all pods are of the new template", func(l look) error {
+		t.count(l)
+		for _, p := range l.pods {
+			if p.Labels["release"] != "b" {
+				return fmt.Errorf("pod %s is of the old template: %s", p.Name, l)
+			}
+		}
+		return settled(l, pods)
+	})
+}
+
+// All Deployments get a new template at once: pods that come while those before them still run
+// need nodes for a short time, and those of a high priority preempt others as rarely as may be.
+func TestRollingUpdate(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	before := s.small()
+	tally, preempted := newTally(), s.preempted()
+	l, took := s.rollout(60, tally)
+	s.report("60 pods of a new template after %.0f s: %d nodes, %d at most, %d in the end; from %.4f to %.4f USD/h, %d evictions, %d pods preempted, a pod pending for %.0f s at most",
+		took.Seconds(), len(before.nodes), tally.most, len(l.nodes), before.cost, l.cost, len(s.entries("evicted")), s.preempted()-preempted, tally.longest.Seconds())
 }
 
 // labelled says which nodes are of the template of before.
