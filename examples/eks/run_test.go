@@ -89,6 +89,10 @@ func TestLaunch(t *testing.T) {
 	require.Equal(t, command.OK, code, stderr)
 	require.Equal(t, 9, cloud.Running())
 	require.Equal(t, 9, strings.Count(stdout, "launched "))
+
+	code, _, stderr = call("", "-cluster", "demo", "-launch")
+	require.Equal(t, command.OK, code, stderr)
+	require.Equal(t, 18, cloud.Running(), "the second run plans the same names, and gets machines of its own")
 }
 
 func TestFailures(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -166,7 +167,7 @@ func (v *visit) launch(ctx context.Context, plan *provisioning.Plan) ([]*cloudpr
 	var errs []error
 	for i := range plan.Create {
 		n := &plan.Create[i]
-		req := n.Request("eks-example-" + n.Name)
+		req := n.Request("eks-example-" + rand.Text()) // names begin anew with each run, on the same account
 		req.Name = n.Name
 		instance, err := v.provider.Create(ctx, req)
 		if err != nil {

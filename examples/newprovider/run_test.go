@@ -21,6 +21,27 @@ func TestRun(t *testing.T) {
 	output.Fits(t, stdout.String())
 }
 
+// TestTokens holds that nodes of two plans, which have the same names, get machines of their
+// own.
+func TestTokens(t *testing.T) {
+	api := puddlecloud.New()
+	server := httptest.NewServer(api.Handler())
+	defer server.Close()
+	d, err := newDay(api, server.URL, &bytes.Buffer{})
+	require.NoError(t, err)
+	machines := map[string]bool{}
+	for range 2 {
+		plan, err := d.plan(t.Context(), demoPool())
+		require.NoError(t, err)
+		req, err := d.request(&plan.Create[0])
+		require.NoError(t, err)
+		i, err := d.provider.Create(t.Context(), req)
+		require.NoError(t, err)
+		machines[i.ID] = true
+	}
+	require.Len(t, machines, 2)
+}
+
 func TestArguments(t *testing.T) {
 	for _, c := range []struct {
 		args           []string

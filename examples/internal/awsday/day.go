@@ -60,7 +60,7 @@ func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error)
 	}
 	for i := range plan.Create {
 		n := &plan.Create[i]
-		req := n.Request("claim-" + n.Name)
+		req := n.Request(fmt.Sprintf("uid-%04d", i+1)) // as of its NodeClaim; names begin anew with each plan
 		req.Name = n.Name
 		instance, err := d.Provider.Create(ctx, req)
 		if err != nil {
@@ -69,7 +69,7 @@ func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error)
 		d.note("launched %s: %s, %s, %.4f USD/h", n.Name, path.Base(instance.ID), instance.OfferingKey(), instance.Price)
 		d.running = append(d.running, instance)
 	}
-	again := plan.Create[0].Request("claim-" + plan.Create[0].Name)
+	again := plan.Create[0].Request("uid-0001")
 	instance, err := d.Provider.Create(ctx, again)
 	if err != nil {
 		return err
