@@ -46,11 +46,7 @@ func PodRequests(pod *corev1.Pod) (List, error) {
 	}
 	// Adding overhead in here could write through a pointer shared with the
 	// pod's own pod-level requests, so it is added below, to copies.
-	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
-		UseStatusResources: true,
-		InPlacePodLevelResourcesVerticalScalingEnabled: true,
-		ExcludeOverhead: true,
-	})
+	requests := heldRequests(pod)
 	for name, overhead := range pod.Spec.Overhead {
 		sum := requests[name].DeepCopy()
 		sum.Add(overhead)
@@ -61,6 +57,88 @@ func PodRequests(pod *corev1.Pod) (List, error) {
 		return List{}, podFault(pod, err)
 	}
 	return list.With(corev1.ResourcePods, 1), nil
+}
+
+// heldRequests takes steps 1 to 4 of PodRequests. The sums are those of the helper of
+// Kubernetes. What the status reports is read here: the helper of 1.36 takes the greatest
+// amount of each container, and kube-scheduler 1.37 the greatest of the sums.
+func heldRequests(pod *corev1.Pod) corev1.ResourceList {
+	infeasible := resourcehelper.IsPodResizeInfeasible(pod)
+	held := corev1.ResourceList{}
+	if !infeasible {
+		held = resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{SkipPodLevelResources: true, ExcludeOverhead: true})
+	}
+	status := pod.Status.Resources
+	switch {
+	case pod.Status.AllocatedResources != nil && status != nil && status.Requests != nil: // sums already
+		raise(held, pod.Status.AllocatedResources)
+		raise(held, status.Requests)
+	case infeasible || slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),
+		func(s corev1.ContainerStatus) bool { return s.AllocatedResources != nil || s.Resources != nil }):
+		allocated := func(c *corev1.Container, s *corev1.ContainerStatus) corev1.ResourceList {
+			if s != nil && s.AllocatedResources != nil {
+				return s.AllocatedResources
+			}
+			if infeasible {
+				return nil
+			}
+			return c.Resources.Requests
+		}
+		raise(held, sumOf(pod, allocated))
+		raise(held, sumOf(pod, func(c *corev1.Container, s *corev1.ContainerStatus) corev1.ResourceList {
+			if s != nil && s.Resources != nil && s.Resources.Requests != nil {
+				return s.Resources.Requests
+			}
+			return allocated(c, s)
+		}))
+	}
+	if !resourcehelper.IsPodLevelRequestsSet(pod) {
+		return held
+	}
+	level := corev1.ResourceList{}
+	if !infeasible || status == nil {
+		raise(level, pod.Spec.Resources.Requests)
+	}
+	if status != nil {
+		raise(level, status.Requests)
+		raise(level, pod.Status.AllocatedResources)
+	}
+	for name, q := range level {
+		if resourcehelper.IsSupportedPodLevelResource(name) {
+			held[name] = q
+		}
+	}
+	return held
+}
+
+// sumOf is the sum of step 1 of PodRequests over what each container has, by its status if
+// it has one.
+func sumOf(pod *corev1.Pod, of func(*corev1.Container, *corev1.ContainerStatus) corev1.ResourceList) corev1.ResourceList {
+	replaced := func(containers []corev1.Container, statuses []corev1.ContainerStatus) []corev1.Container {
+		out := make([]corev1.Container, len(containers))
+		for i := range containers {
+			c := &containers[i]
+			var status *corev1.ContainerStatus
+			if at := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name }); at >= 0 {
+				status = &statuses[at]
+			}
+			out[i] = corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy, Resources: corev1.ResourceRequirements{Requests: of(c, status)}}
+		}
+		return out
+	}
+	return resourcehelper.PodRequests(&corev1.Pod{Spec: corev1.PodSpec{
+		InitContainers: replaced(pod.Spec.InitContainers, pod.Status.InitContainerStatuses),
+		Containers:     replaced(pod.Spec.Containers, pod.Status.ContainerStatuses),
+	}}, resourcehelper.PodResourcesOptions{})
+}
+
+// raise raises the amounts of a list to those of another.
+func raise(list, other corev1.ResourceList) {
+	for name, q := range other {
+		if has, ok := list[name]; !ok || q.Cmp(has) > 0 {
+			list[name] = q
+		}
+	}
 }
 
 func podFault(pod *corev1.Pod, err error) error {
