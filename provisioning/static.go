@@ -40,8 +40,9 @@ type StaticPool struct {
 
 	// HeldBack is how many more nodes the pool is short of that are not to be
 	// launched now, and Held says why, empty if there are none. The pool may be
-	// on its way out, not ready, without a node that its template allows, at
-	// its limit of nodes, or short of more than 10,000 nodes. All nodes count
+	// on its way out, not ready, without a node that its template allows, without
+	// an offering that is available, at its limit of nodes, or short of more than
+	// 10,000 nodes. All nodes count
 	// for the limit, also those on their way out.
 	HeldBack int
 	Held     string
@@ -83,7 +84,7 @@ type StaticPool struct {
 	// Options are the ways to launch a node of the pool, cheapest first: every
 	// launchable offering of its catalog that the template allows. Empty if
 	// nothing is Missing, or if Input.InstanceTypes has no catalog for the
-	// pool; a NodeClaim says what is wanted all the same.
+	// pool: then a NodeClaim says what is wanted all the same.
 	Options []cloudprovider.LaunchOption
 }
 

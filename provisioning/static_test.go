@@ -147,6 +147,43 @@ func TestStaticPoolCounts(t *testing.T) {
 	}
 }
 
+// What nothing can be launched for waits, and says so: a NodeClaim would be made and deleted
+// over and over.
+func TestStaticPoolThatIsSoldOut(t *testing.T) {
+	in := shop()
+	pool := in.NodePools[0]
+	pool.Spec.Replicas = new(int64(2))
+	stand := func() provisioning.StaticPool {
+		out, err := provisioning.StaticPools(in)
+		require.NoError(t, err)
+		return out[0]
+	}
+	require.Equal(t, 2, stand().Missing)
+	var offerings int
+	types := in.InstanceTypes[pool.Name]
+	in.InstanceTypes[pool.Name] = nil
+	for _, it := range types {
+		gone := it.Clone()
+		for i := range gone.Offerings {
+			gone.Offerings[i].Available = false
+			offerings++
+		}
+		in.InstanceTypes[pool.Name] = append(in.InstanceTypes[pool.Name], gone)
+	}
+	got := stand()
+	require.Equal(t, []int{0, 2}, []int{got.Missing, got.HeldBack})
+	require.Equal(t, fmt.Sprintf("none of the %d offerings that its template admits is available; they are launched once one is", offerings), got.Held)
+	require.Empty(t, got.NodeClaims())
+
+	in.InstanceTypes[pool.Name] = types
+	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: corev1.LabelInstanceTypeStable, Operator: "In", Values: []string{"unheard-of"}}}
+	got = stand()
+	require.Equal(t, []int{0, 2}, []int{got.Missing, got.HeldBack})
+	require.Equal(t, fmt.Sprintf("its template admits none of the %d instance types of its catalog", len(types)), got.Held)
+	delete(in.InstanceTypes, pool.Name)
+	require.Equal(t, 2, stand().Missing, "without a catalog the provider says")
+}
+
 func TestStaticPoolNodeClaims(t *testing.T) {
 	in := shop()
 	pool := in.NodePools[0]

@@ -66,7 +66,9 @@ func newPool(p *catalog.Pool, nodes []model.Node, v *requirements.Vocabulary) Po
 	}
 	if s.Missing > 0 {
 		sound := slices.DeleteFunc(slices.Clone(p.Types), func(t *cloudprovider.InstanceType) bool { return t == nil })
-		s.Options = launch.Compatible(sound, s.Requirements)
+		if s.Options = launch.Compatible(sound, s.Requirements); len(s.Options) == 0 && len(sound) > 0 {
+			s.Held, s.HeldBack, s.Missing = soldOut(sound, s.Requirements), s.HeldBack+s.Missing, 0
+		}
 	}
 	named := func(key string) bool { return catalog.Named(key, s.Options) }
 	s.Labels = catalog.NodeLabels(p, s.Requirements, named, v)

@@ -3,8 +3,10 @@ package static
 import (
 	"fmt"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/nodelimit"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // maxStaticLaunch is the most nodes of one pool that are launched at a time.
@@ -44,4 +46,22 @@ func (s *Pool) closed() string {
 		return "its own labels and requirements contradict each other over " + keys
 	}
 	return ""
+}
+
+// soldOut says why no offering of some types can be launched, of which some requirements may
+// admit some.
+func soldOut(types []*cloudprovider.InstanceType, reqs requirements.Set) string {
+	admitted := 0
+	for _, t := range types {
+		for i := range t.Offerings {
+			option := cloudprovider.LaunchOption{InstanceType: t, Offering: &t.Offerings[i]}
+			if !option.Requirements().Intersect(reqs).Impossible() {
+				admitted++
+			}
+		}
+	}
+	if admitted == 0 {
+		return fmt.Sprintf("its template admits none of the %d instance types of its catalog", len(types))
+	}
+	return fmt.Sprintf("none of the %d offerings that its template admits is available; they are launched once one is", admitted)
 }
