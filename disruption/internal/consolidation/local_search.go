@@ -3,6 +3,7 @@ package consolidation
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
 // evictionWeight breaks ties in favour of fewer evictions: it is too small to
@@ -35,15 +37,18 @@ func worthDoing(sets []*simulation.CandidateSet) (good []*simulation.CandidateSe
 // allowed reports whether budgets let some nodes go together. It notes the reason
 // for a node that may not go even alone.
 func (s *search) allowed(targets []*state.StateNode) bool {
+	v := s.refusal(targets)
+	if v.Bad() && len(targets) == 1 {
+		s.reasons[targets[0].Name] = v
+	}
+	return !v.Bad()
+}
+
+// refusal is why budgets do not let some nodes go together.
+func (s *search) refusal(targets []*state.StateNode) (v rule.Outcome) {
 	var taken []*state.StateNode
-	ok := true
 	for _, m := range targets {
-		v := s.quota.Take(m)
-		if v.Bad() {
-			ok = false
-			if len(targets) == 1 {
-				s.reasons[m.Name] = v
-			}
+		if v = s.quota.Take(m); v.Bad() {
 			break
 		}
 		taken = append(taken, m)
@@ -51,7 +56,48 @@ func (s *search) allowed(targets []*state.StateNode) bool {
 	for _, m := range taken {
 		s.quota.Back(m)
 	}
-	return ok
+	return v
+}
+
+// bound is what budgets say of nodes that would be worth removing together.
+type bound struct {
+	rule.Outcome
+	nodes []*state.StateNode
+}
+
+// bounded asks about nodes that budgets do not let go together, and notes the budget where
+// removing them would be worth it: no price keeps them then.
+func (s *search) bounded(ctx context.Context, targets []*state.StateNode) error {
+	v := s.refusal(targets)
+	if !v.Bad() || len(targets) < 2 {
+		return nil
+	}
+	sets, err := s.ask(ctx, targets, nil)
+	if err != nil {
+		return err
+	}
+	for _, cs := range sets {
+		if cs.Outcome.Bad() || len(cs.Targets) < 2 {
+			continue
+		}
+		for _, m := range cs.Targets {
+			if _, known := s.bound[m.Name]; !known {
+				b := bound{v, cs.Targets}
+				b.Detail = fmt.Sprintf("%s would save %s together, and %s", listed(names(cs.Targets)), words.USD(cs.Saving), v.Detail)
+				s.bound[m.Name] = b
+			}
+		}
+	}
+	return nil
+}
+
+// listed are names, a few of them.
+func listed(names []string) string {
+	const most = 4
+	if n := len(names) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
 }
 
 // polish tries nodes one by one, and sets of neighbours, where the estimate says

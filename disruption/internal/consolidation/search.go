@@ -71,7 +71,7 @@ func Find(ctx context.Context, in Input) (*Found, error) {
 
 func newSearch(in Input) *search {
 	return &search{cluster: in.Cluster, rules: in.Rules, w: in.Simulation, quota: in.Quota, candidates: in.Candidates,
-		reasons: map[string]rule.Outcome{}, waits: map[string]bool{}, tried: map[string]bool{}}
+		reasons: map[string]rule.Outcome{}, bound: map[string]bound{}, waits: map[string]bool{}, tried: map[string]bool{}}
 }
 
 // search is one run.
@@ -86,6 +86,7 @@ type search struct {
 	waiting    []Waiting
 	waits      map[string]bool // nodes of waiting
 	reasons    map[string]rule.Outcome
+	bound      map[string]bound // nodes that would go with others if budgets let them
 	truncated  bool
 	before     int             // actions that were found before this pass
 	tried      map[string]bool // sets that were tried in vain, by setKey

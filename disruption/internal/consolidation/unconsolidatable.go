@@ -27,6 +27,8 @@ func (s *search) leftAlone() []Left {
 		switch {
 		case s.w.Refused != nil:
 			v = rule.Forbid(rule.NotSimulated, "the cluster cannot be planned for: %s", words.FirstLine(s.w.Refused))
+		case s.bindsAll(m, goes) && v.Rule != rule.Budget && v.Rule != rule.Promised:
+			v = s.bound[m.Name].Outcome
 		case !known && s.truncated:
 			v = rule.Forbid(rule.NotSearched, "the search ended after %d steps, see Options.Consolidation.MaxSteps", s.w.Stats.Steps)
 		case !known:
@@ -35,6 +37,12 @@ func (s *search) leftAlone() []Left {
 		out = append(out, Left{m, v})
 	}
 	return out
+}
+
+// bindsAll reports whether budgets keep a node from going with others, none of which goes.
+func (s *search) bindsAll(m *state.StateNode, goes map[*state.StateNode]bool) bool {
+	b, bound := s.bound[m.Name]
+	return bound && !slices.ContainsFunc(b.nodes, func(m *state.StateNode) bool { return goes[m] || s.waits[m.Name] })
 }
 
 // estimated is the reason for a node that the engine was not asked about. What the
