@@ -127,7 +127,7 @@ func ExampleProblem_Solve() {
 	// Output:
 	// launch general-0001 for 5 pods, as m6i.2xlarge/us-east-1a/spot
 	// ip-10-0-17-21 has room for 2 pods
-	// report stays pending: NodePool general: the pod asks for cpu=16, but no suitable instance type has more than 7910m (m6i.2xlarge); the only existing node has too little room
+	// report stays pending: NodePool general: the pod asks for cpu=16, but no suitable instance type has more than 7.91 (m6i.2xlarge); the only existing node has too little room
 }
 
 // The last node of a plan is rarely full, which shows where there are few nodes;
@@ -214,7 +214,7 @@ func ExampleReason_String() {
 	}
 
 	// Output:
-	// NodePool general: the pod asks for cpu=16, but no suitable instance type has more than 7910m (m6i.2xlarge)
+	// NodePool general: the pod asks for cpu=16, but no suitable instance type has more than 7.91 (m6i.2xlarge)
 	// 8090m of cpu are missing
 }
 
@@ -318,7 +318,7 @@ func ExamplePlan_Why() {
 	// Output:
 	// m6i.2xlarge/us-east-1a/spot is the cheapest option of node general-0001
 	// m7g.2xlarge/us-east-1a/spot is option 3 of node general-0001, 0.0388 USD/h dearer than the cheapest
-	// m6i.large/us-east-1a/spot is no option of node general-0001: pods and daemons of the node need cpu=7500m, and it has 1930m; memory=25Gi, and it has 6903Mi
+	// m6i.large/us-east-1a/spot is no option of node general-0001: pods and daemons of the node need cpu=7500m, and it has 1930m; memory=25600Mi, and it has 6903Mi
 	// provisioning: the plan has no new node "general-0009"; name one of Plan.Create
 }
 
@@ -332,5 +332,5 @@ func ExampleReason_Report() {
 	// NodePool general
 	//       28 ways to launch a node
 	//      -28  room for cpu=20
-	//   nearest miss: needs cpu=20, largest allowed 7910m (m6i.2xlarge)
+	//   nearest miss: needs cpu=20, largest allowed 7.91 (m6i.2xlarge)
 }

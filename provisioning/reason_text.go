@@ -139,7 +139,8 @@ func (r *PoolReason) shortfallsText() string {
 		s := &r.Shortfalls[i]
 		if parts[i] = s.String(); r.Detail != "" {
 			// Other types have enough of it, and lack something else.
-			parts[i] = s.asks() + ", and it has " + model.Quantity(s.Resource, s.Largest)
+			asks, largest := s.texts()
+			parts[i] = asks + ", and it has " + largest
 		}
 	}
 	text := strings.Join(parts, "; ")
@@ -151,24 +152,27 @@ func (r *PoolReason) shortfallsText() string {
 
 // String renders the shortfall as a clause.
 func (s *Shortfall) String() string {
+	asks, largest := s.texts()
 	switch {
 	case s.Resource == corev1.ResourcePods && s.Largest <= 0:
 		return "no suitable instance type has room for any pod beside its overhead"
 	case s.Resource == corev1.ResourcePods:
 		return fmt.Sprintf("DaemonSets fill every suitable instance type: none runs more pods than %d (%s)", s.Largest, s.InstanceType)
 	case s.Largest <= 0:
-		return s.asks() + ", but no suitable instance type has any"
+		return asks + ", but no suitable instance type has any"
 	}
-	return s.asks() + fmt.Sprintf(", but no suitable instance type has more than %s (%s)", model.Quantity(s.Resource, s.Largest), s.InstanceType)
+	return asks + fmt.Sprintf(", but no suitable instance type has more than %s (%s)", largest, s.InstanceType)
 }
 
-// asks says how much of the resource is asked for.
-func (s *Shortfall) asks() string {
-	text := "the pod asks for " + model.Amount(s.Resource, s.Requested-s.Daemons)
+// texts says who asks for how much of the resource, and how much the instance type has.
+func (s *Shortfall) texts() (asks, largest string) {
+	pod := s.Requested - s.Daemons
+	text := model.Quantities(s.Resource, pod, s.Daemons, max(s.Largest, 0))
+	asks = "the pod asks for " + model.Asked(s.Resource, pod, text[0])
 	if s.Daemons > 0 {
-		text += " and DaemonSets for " + model.Amount(s.Resource, s.Daemons)
+		asks += " and DaemonSets for " + model.Asked(s.Resource, s.Daemons, text[1])
 	}
-	return text
+	return asks, text[2]
 }
 
 // Report renders the reason in full, as lines that end in a line break: for each

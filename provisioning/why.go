@@ -111,7 +111,8 @@ func against(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType, o *cloud
 	if short := needs.Exceeds(room); len(short) > 0 {
 		var parts []string
 		for _, name := range short {
-			parts = append(parts, fmt.Sprintf("%s, and it has %s", model.Amount(name, needs.Get(name)), model.Quantity(name, room.Get(name))))
+			text := model.Quantities(name, needs.Get(name), room.Get(name))
+			parts = append(parts, fmt.Sprintf("%s, and it has %s", model.Asked(name, needs.Get(name), text[0]), text[1]))
 		}
 		return "pods and daemons of the node need " + strings.Join(parts, "; ")
 	}
@@ -136,7 +137,8 @@ func crowded(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) string {
 	}
 	for r, name := range f.Resources {
 		if have := f.Options[i].Capacity[r]; n.Requests.Get(name) > have {
-			return fmt.Sprintf("pods of the node need %s, and its daemons leave %s", model.Amount(name, n.Requests.Get(name)), model.Quantity(name, max(have, 0)))
+			text := model.Quantities(name, n.Requests.Get(name), max(have, 0))
+			return fmt.Sprintf("pods of the node need %s, and its daemons leave %s", model.Asked(name, n.Requests.Get(name), text[0]), text[1])
 		}
 	}
 	return ""
@@ -153,8 +155,8 @@ func beyondLimits(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) stri
 	}
 	for i, use := range catalog.LimitUses(f.Limits, l) {
 		if use > aside[i] {
-			return fmt.Sprintf("it takes %s of limits.%s of NodePool %s, and the plan sets %s aside for the node", model.InUnits(f.Limits[i], use),
-				f.Limits[i], n.Pool.Name, model.InUnits(f.Limits[i], aside[i]))
+			text := model.Quantities(f.Limits[i], use, aside[i])
+			return fmt.Sprintf("it takes %s of limits.%s of NodePool %s, and the plan sets %s aside for the node", text[0], f.Limits[i], n.Pool.Name, text[1])
 		}
 	}
 	return ""

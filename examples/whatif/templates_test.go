@@ -12,7 +12,7 @@ import (
 func TestPodsOfTemplates(t *testing.T) {
 	for _, tt := range []struct{ name, stdout, stderr string }{
 		{name: "host-network", stdout: "3 pods need 3 new nodes."},
-		{name: "host-network-daemon", stdout: "NodePool general: a DaemonSet binds a host port of the pod on every"},
+		{name: "host-network-daemon", stdout: "a DaemonSet binds a host port of the pod on every\n        suitable instance type: kube-system/node-exporter\n"},
 		{name: "runtime-class", stdout: "1×  general  large "},
 		{name: "scale-up-by-revision", stdout: "1×  general  small  zone-c "},
 		{name: "job-name-affinity", stdout: "4 pods need 1 new node."},
@@ -46,4 +46,11 @@ func TestLessThanPromised(t *testing.T) {
 		_, _, stderr = call(strings.Replace(text, change[0], change[1], 1), "-f", "-", "-instance-types", "testdata/templates/types.yaml")
 		require.Empty(t, stderr, name)
 	}
+}
+
+// TestAmountsInOneUnit: what a pod asks for and what an instance type has are in one unit.
+func TestAmountsInOneUnit(t *testing.T) {
+	code, stdout, _ := call("", "-f", "testdata/ephemeral-storage.yaml")
+	require.Equal(t, 0, code)
+	require.Contains(t, stdout, "the pod asks for ephemeral-storage=228881.83Mi, but no\n        suitable instance type has more than 213552.72Mi (c6i.8xlarge)\n")
 }

@@ -60,7 +60,7 @@ func Example_why() {
 	// Output:
 	// c6i.xlarge/us-east-1c/spot is the cheapest option of node general-0001
 	// m6i.xlarge/us-east-1c/spot is option 5 of node general-0001, 0.0134 USD/h dearer than the cheapest
-	// m6i.large/us-east-1d/spot is no option of node general-0001: pods and daemons of the node need cpu=2, and it has 1930m
+	// m6i.large/us-east-1d/spot is no option of node general-0001: pods and daemons of the node need cpu=2000m, and it has 1930m
 	// m6g.xlarge/us-east-1b/spot is no option of node general-0001: the pods of the node want kubernetes.io/arch = amd64
 	// m7i.xlarge/us-east-1d/spot is no option of node general-0001: NodePool general wants karpenter.k8s.aws/instance-family in (c6i, m6g, m6i)
 }

@@ -31,9 +31,9 @@ type Pool struct {
 	Options []Option                      // those a node may be launched by, cheapest first
 	First   int                           // index of options[0] among those of all pools
 
-	Limits     []corev1.ResourceName // limited resources, sorted
-	Remaining  []int64               // of each limit
-	LimitTexts []string              // how each limit stands, for reasons
+	Limits    []corev1.ResourceName // limited resources, sorted
+	Remaining []int64               // of each limit
+	LimitUsed [][2]int64            // each limit, and what was used of it before, for reasons
 
 	MinValues []requirements.Requirement // those of the template with a minimum
 }
@@ -202,7 +202,7 @@ func (p *Pool) SetLimits(rooms *model.Rooms, v *requirements.Vocabulary, f *mode
 			f.Add(PoolObject(p.Object), fmt.Sprintf("spec.limits[%s]", name), "is negative; a limit is zero or more")
 		}
 		p.Remaining = append(p.Remaining, max(limit-max(used.Get(name), 0), 0))
-		p.LimitTexts = append(p.LimitTexts, fmt.Sprintf("limits.%s is %s: %s used before", name, model.Quantity(name, limit), model.Quantity(name, used.Get(name))))
+		p.LimitUsed = append(p.LimitUsed, [2]int64{limit, used.Get(name)})
 	}
 }
 

@@ -188,26 +188,37 @@ func Writable(r requirements.Requirement) bool {
 }
 
 // KeepUnheld removes the options where a daemon has what pods of a class hold of their
-// node, such as a port.
-func (a *Admission) KeepUnheld(options bitset.Set, c *workload.Class) {
+// node, such as a port. It returns these daemons.
+func (a *Admission) KeepUnheld(options bitset.Set, c *workload.Class) []*workload.Daemon {
 	if len(c.Holds) == 0 {
-		return
+		return nil
 	}
-	for i := range a.p.Daemons {
-		if kinds.Clash(kinds.Held(a.p.Daemons[i].Pod), c.Holds) {
-			options.AndNot(a.p.onDaemon[i])
-		}
-	}
+	return a.keepFrom(options, func(d *workload.Daemon) bool { return kinds.Clash(kinds.Held(d.Pod), c.Holds) })
 }
 
 // KeepFromDaemons removes the options where a daemon runs that pods of a class
-// may not be with: it is on the node itself, so in every domain of it.
-func (a *Admission) KeepFromDaemons(options bitset.Set, c *workload.Class) {
+// may not be with: it is on the node itself, so in every domain of it. It returns these daemons.
+func (a *Admission) KeepFromDaemons(options bitset.Set, c *workload.Class) []*workload.Daemon {
+	return a.keepFrom(options, func(d *workload.Daemon) bool { return d.KeepsAway(c) })
+}
+
+// keepFrom removes the options where some daemons run, and returns those that run on any.
+func (a *Admission) keepFrom(options bitset.Set, some func(*workload.Daemon) bool) (out []*workload.Daemon) {
+	var all bitset.Set
 	for i := range a.p.Daemons {
-		if a.p.Daemons[i].KeepsAway(c) {
-			options.AndNot(a.p.onDaemon[i])
+		d := &a.p.Daemons[i]
+		if !some(d) {
+			continue
+		}
+		if all == nil {
+			all = options.Clone()
+		}
+		options.AndNot(a.p.onDaemon[i])
+		if all.Overlaps(a.p.onDaemon[i]) {
+			out = append(out, d)
 		}
 	}
+	return out
 }
 
 // KeepMinValues removes, under the Strict policy, the options of pools of which

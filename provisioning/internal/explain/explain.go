@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
@@ -206,9 +207,26 @@ func (e *explainer) heldOn(n *model.Existing) []constraint.Hold {
 
 // heldByDaemons says what DaemonSets take of every option that is left for the class. Of
 // several kinds of what the class holds it names the last.
-func (e *explainer) heldByDaemons() model.PoolReason {
+func (e *explainer) heldByDaemons(by []*workload.Daemon) model.PoolReason {
 	last := kinds.Of(e.class.Holds[len(e.class.Holds)-1].Kind)
-	return model.PoolReason{Cause: last.Cause, Detail: last.TakenByDaemons + " on every suitable instance type"}
+	return model.PoolReason{Cause: last.Cause, Detail: last.TakenByDaemons + " on every suitable instance type" + named(by)}
+}
+
+// named lists the DaemonSets of some daemons, after a colon.
+func named(daemons []*workload.Daemon) string {
+	const most = 3
+	var names []string
+	for _, d := range daemons {
+		name := d.Pod.Name
+		if owner := metav1.GetControllerOfNoCopy(d.Pod); owner != nil {
+			name = owner.Name
+		}
+		names = append(names, d.Pod.Namespace+"/"+name)
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("and %d more", more))
+	}
+	return ": " + strings.Join(names, ", ")
 }
 
 // pool says why one pool refuses the class. Of several alternatives it speaks
@@ -298,13 +316,14 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (model.Pool
 	if options.Empty() {
 		return e.noType(p, alt), 2
 	}
-	e.p.Admission.KeepUnheld(options, e.class)
+	by := e.p.Admission.KeepUnheld(options, e.class)
 	if options.Empty() {
-		return e.heldByDaemons(), 3
+		return e.heldByDaemons(by), 3
 	}
-	e.p.Admission.KeepFromDaemons(options, e.class)
+	by = e.p.Admission.KeepFromDaemons(options, e.class)
 	if options.Empty() {
-		return model.PoolReason{Cause: model.CauseAntiAffinity, Detail: "a DaemonSet that required anti-affinity keeps apart from the pod runs on every suitable instance type"}, 3
+		return model.PoolReason{Cause: model.CauseAntiAffinity,
+			Detail: "a DaemonSet that required anti-affinity keeps apart from the pod runs on every suitable instance type" + named(by)}, 3
 	}
 	return e.noRoom(i, alt, options)
 }
@@ -471,12 +490,17 @@ func limitDetail(p *catalog.Pool, fitting bitset.Set, uses [][]int64, planned []
 	}
 	var binding, all []string
 	for l, name := range p.Limits {
-		text := p.LimitTexts[l]
-		if planned[l] > 0 {
-			text += fmt.Sprintf(", %s by this plan", model.Quantity(name, planned[l]))
+		takes := int64(0) // by a node
+		if name != model.NodesResource && !fitting.Empty() {
+			takes = max(least[l], 0)
 		}
-		if name != model.NodesResource && least[l] > 0 {
-			text += fmt.Sprintf(", and a node that would do takes %s or more", model.Quantity(name, least[l]))
+		amounts := model.Quantities(name, p.LimitUsed[l][0], p.LimitUsed[l][1], planned[l], takes)
+		text := fmt.Sprintf("limits.%s is %s: %s used before", name, amounts[0], amounts[1])
+		if planned[l] > 0 {
+			text += fmt.Sprintf(", %s by this plan", amounts[2])
+		}
+		if takes > 0 {
+			text += fmt.Sprintf(", and a node that would do takes %s or more", amounts[3])
 		}
 		if all = append(all, text); p.Remaining[l]-planned[l] < least[l] {
 			binding = append(binding, text)

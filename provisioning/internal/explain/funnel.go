@@ -76,5 +76,6 @@ func Nearest(s *model.Shortfall) string {
 	if s.Largest <= 0 {
 		return fmt.Sprintf("needs %s, no instance type allowed has any", model.Amount(s.Resource, s.Requested))
 	}
-	return fmt.Sprintf("needs %s, largest allowed %s (%s)", model.Amount(s.Resource, s.Requested), model.Quantity(s.Resource, s.Largest), s.InstanceType)
+	text := model.Quantities(s.Resource, s.Requested, s.Largest)
+	return fmt.Sprintf("needs %s, largest allowed %s (%s)", model.Asked(s.Resource, s.Requested, text[0]), text[1], s.InstanceType)
 }
