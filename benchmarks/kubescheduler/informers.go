@@ -1,0 +1,88 @@
+package main
+
+import (
+	"reflect"
+
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/informers/core"
+	"k8s.io/client-go/informers/internalinterfaces"
+	"k8s.io/client-go/informers/policy"
+	"k8s.io/client-go/informers/resource"
+	"k8s.io/client-go/informers/scheduling"
+	"k8s.io/client-go/informers/storage"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// objects is an informer factory without a control plane: what load gives it is in its informers,
+// and in the caches of the plugins that listen to them, as soon as load returns.
+type objects struct {
+	informers.SharedInformerFactory // for the groups that no plugin reads
+	client                          kubernetes.Interface
+	kinds                           map[reflect.Type]*kind
+}
+
+// kind is the informer of one kind of object. It embeds one that is never started.
+type kind struct {
+	cache.SharedIndexInformer
+	handlers []cache.ResourceEventHandler
+}
+
+func newObjects(client kubernetes.Interface) *objects {
+	return &objects{informers.NewSharedInformerFactory(client, 0), client, map[reflect.Type]*kind{}}
+}
+
+func (o *objects) Core() core.Interface             { return core.New(o, "", nil) }
+func (o *objects) Policy() policy.Interface         { return policy.New(o, "", nil) }
+func (o *objects) Resource() resource.Interface     { return resource.New(o, "", nil) }
+func (o *objects) Scheduling() scheduling.Interface { return scheduling.New(o, "", nil) }
+func (o *objects) Storage() storage.Interface       { return storage.New(o, "", nil) }
+
+// InformerFor returns the informer of the kind of obj, one for each kind.
+func (o *objects) InformerFor(obj apiruntime.Object, build internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
+	of := reflect.TypeOf(obj)
+	if o.kinds[of] == nil {
+		o.kinds[of] = &kind{SharedIndexInformer: build(o.client, 0)}
+	}
+	return o.kinds[of]
+}
+
+func (k *kind) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	k.handlers = append(k.handlers, handler)
+	return k.SharedIndexInformer.AddEventHandler(handler)
+}
+
+func (k *kind) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	k.handlers = append(k.handlers, handler)
+	return k.SharedIndexInformer.AddEventHandlerWithOptions(handler, options)
+}
+
+func (k *kind) HasSynced() bool { return true }
+
+// load makes list the objects of its kind, in place of those that were there.
+func load[T apiruntime.Object](o *objects, list []T) error {
+	var none T
+	k := o.kinds[reflect.TypeOf(none)]
+	if k == nil { // no plugin of this minor version reads it
+		return nil
+	}
+	store := k.GetIndexer()
+	for _, old := range store.List() {
+		if err := store.Delete(old); err != nil {
+			return err
+		}
+		for _, handler := range k.handlers {
+			handler.OnDelete(old)
+		}
+	}
+	for _, object := range list {
+		if err := store.Add(object); err != nil {
+			return err
+		}
+		for _, handler := range k.handlers {
+			handler.OnAdd(object, true)
+		}
+	}
+	return nil
+}
