@@ -5,6 +5,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // Cluster holds the existing nodes of an input and answers, pod by pod, what
@@ -58,7 +59,7 @@ func (c *Cluster) Fits(pod *corev1.Pod, node string) bool {
 		return false
 	}
 	_, refused := p.tolerations.Refused(s.node.Taints)
-	return !refused && c.r.welcome(s, p)
+	return !refused && nodefit.Undeclared(p.Pod, s.node.Declared) == "" && c.r.welcome(s, p)
 }
 
 // Bind puts a pending pod on a node, whether or not it fits: from now on it counts

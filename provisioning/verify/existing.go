@@ -9,6 +9,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
 
@@ -126,6 +127,9 @@ func (r *referee) checkBindings() {
 func (r *referee) judgeBinding(n *nodeInfo, p *podInfo) {
 	if taint, refused := p.tolerations.Refused(n.Taints); refused {
 		r.report(RuleTaints, n.Name, p.key.String(), "it does not tolerate %s", taint.ToString())
+	}
+	if feature := nodefit.Undeclared(p.Pod, n.Declared); feature != "" {
+		r.report(RuleFeatures, n.Name, p.key.String(), "it needs the feature %s, which the node does not declare", feature)
 	}
 	if !p.selection.Accepts(n.Node) {
 		r.report(RuleRequirements, n.Name, p.key.String(), "its node selection refuses the node, which has %s", p.selection.Mentions.Text(n.Node))

@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -110,7 +111,7 @@ func (o *kubeScheduler) ask(t *testing.T, q *schedulerQuestion) schedulerAnswer 
 
 // standing makes a state of a random problem: Nodes only, which nobody deletes, with the bound
 // pods of the problem and some of its pending ones wherever chance puts them. The rest stays
-// pending.
+// pending, and so do pods whose volumes are not bound: kube-scheduler binds these first.
 func standing(seed uint64) provisioning.Input {
 	dice := &splitmix{seed ^ 0x6b7363686564}
 	without := randproblem.Buffers | randproblem.Static | randproblem.Overlays
@@ -119,7 +120,7 @@ func standing(seed uint64) provisioning.Input {
 			without |= feature
 		}
 	}
-	in := randproblem.Draw(seed, randproblem.Config{Without: without})
+	in := randproblem.Draw(seed, randproblem.Config{Without: without, With: randproblem.Fields | randproblem.DaemonLabels | randproblem.FreeVolumes})
 	in.InstanceTypes, in.NodePools, in.DaemonSetPods = nil, nil, nil
 	in.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool {
 		return n.Node == nil || n.Node.DeletionTimestamp != nil
@@ -134,13 +135,13 @@ func standing(seed uint64) provisioning.Input {
 			in.Nodes[i].Node.Spec.Taints, in.Nodes[i].Node.Spec.Unschedulable = nil, false
 		}
 		in.Nodes[i].Pods = slices.DeleteFunc(slices.Clone(in.Nodes[i].Pods), func(p *corev1.Pod) bool {
-			return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+			return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || waitsForVolume(in, p)
 		})
 	}
 	var pending []*corev1.Pod
 	share := dice.below(4)
 	for _, pod := range in.Pods {
-		if len(in.Nodes) == 0 || dice.below(4) >= share {
+		if len(in.Nodes) == 0 || dice.below(4) >= share || waitsForVolume(in, pod) {
 			pending = append(pending, pod)
 			continue
 		}
@@ -174,8 +175,20 @@ func (s *splitmix) below(n int) int {
 	return int((z ^ z>>31) % uint64(n))
 }
 
+// stateOf is the state of a problem once the controllers of Kubernetes have done their part, of
+// which the referee judges what comes after: claims of ephemeral volumes are made, and claims
+// without a class have the default class.
 func stateOf(in provisioning.Input) *schedulerState {
 	in.Volumes.Claims = slices.Concat(in.Volumes.Claims, ephemeralClaims(in))
+	if class := defaultClass(in); class != nil {
+		for i, claim := range in.Volumes.Claims {
+			if _, old := claim.Annotations[corev1.BetaStorageClassAnnotation]; claim.Spec.StorageClassName == nil && !old {
+				claim = claim.DeepCopy()
+				claim.Spec.StorageClassName = &class.Name
+				in.Volumes.Claims[i] = claim
+			}
+		}
+	}
 	s := &schedulerState{
 		Namespaces:             in.Namespaces,
 		PersistentVolumeClaims: in.Volumes.Claims,
@@ -191,6 +204,28 @@ func stateOf(in provisioning.Input) *schedulerState {
 		s.Nodes = append(s.Nodes, schedulerNode{n.Node, n.Pods})
 	}
 	return s
+}
+
+// defaultClass is the newest of the default classes of a problem, and of these the first by name;
+// nil if it has none.
+func defaultClass(in provisioning.Input) (class *storagev1.StorageClass) {
+	for _, c := range in.Volumes.Classes {
+		if c.Annotations["storageclass.kubernetes.io/is-default-class"] != "true" && c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] != "true" {
+			continue
+		}
+		if class == nil || cmp.Or(-c.CreationTimestamp.Compare(class.CreationTimestamp.Time), cmp.Compare(c.Name, class.Name)) < 0 {
+			class = c
+		}
+	}
+	return class
+}
+
+// waitsForVolume says whether a volume of a pod is not bound yet.
+func waitsForVolume(in provisioning.Input, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil }) ||
+		slices.ContainsFunc(claimsOf(in, pod), func(c *corev1.PersistentVolumeClaim) bool {
+			return c.Annotations["pv.kubernetes.io/bind-completed"] == ""
+		})
 }
 
 // ephemeralClaims are the claims that the ephemeral volume controller has yet to make for the

@@ -102,6 +102,9 @@ func (r *referee) checkOptions(f *newNode, brief *labelQuestion) {
 
 func (r *referee) checkPoolTaints(f *newNode) {
 	for _, p := range f.pods {
+		if feature := nodefit.Undeclared(p.Pod, nil); feature != "" {
+			r.report(RuleFeatures, f.Name, p.key.String(), "it needs the feature %s, which no instance type promises that its nodes declare", feature)
+		}
 		if taint, refused := p.tolerations.Refused(f.pool.Spec.Template.Spec.Taints); refused {
 			r.report(RuleTaints, f.Name, p.key.String(), "it does not tolerate %s of NodePool %s", taint.ToString(), f.pool.Name)
 		}

@@ -44,6 +44,9 @@ const (
 	// RuleTaints: a pod tolerates the NoSchedule and NoExecute taints of its
 	// node.
 	RuleTaints Rule = "taints"
+	// RuleFeatures: a node declares the features that its pods need, in
+	// status.declaredFeatures. No new node is known to declare any.
+	RuleFeatures Rule = "declaredFeatures"
 	// RuleResources: the pods of a node, with what DaemonSets take there, fit
 	// into what it can allocate.
 	RuleResources Rule = "resources"

@@ -1,22 +1,35 @@
 package nodefit
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
 
-// NeedsFeature says whether kube-scheduler sends a pod only to nodes that declare a feature:
-// the pod shares the network of the host but not its users, or one of its containers restarts
-// all the others.
-func NeedsFeature(pod *corev1.Pod) bool {
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Features lists the features that a node has to declare in status.declaredFeatures to take a
+// pod, as kube-scheduler 1.36 and later infer them from the pod; nil for most pods.
+func Features(pod *corev1.Pod) (features []string) {
 	if users := pod.Spec.HostUsers; pod.Spec.HostNetwork && users != nil && !*users {
-		return true
+		features = append(features, "UserNamespacesHostNetworkSupport")
 	}
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
 			for _, rule := range containers[i].RestartPolicyRules {
 				if rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
-					return true
+					return append(features, "RestartAllContainersOnContainerExits")
 				}
 			}
 		}
 	}
-	return false
+	return features
+}
+
+// Undeclared is a feature that a pod needs and a node does not declare; "" if it declares all.
+func Undeclared(pod *corev1.Pod, declared []string) string {
+	for _, feature := range Features(pod) {
+		if !slices.Contains(declared, feature) {
+			return feature
+		}
+	}
+	return ""
 }

@@ -27,6 +27,7 @@ type State struct {
 	Settling bool          // managed and not ready for the first time, or rebooting
 	Coming   *v1.NodeClaim // of a node that has not registered yet, and may get further labels when it does
 	Deleting bool
+	Declared []string // the features of status.declaredFeatures
 
 	Allocatable, Capacity       resources.List
 	AllocatableErr, CapacityErr error
@@ -64,6 +65,7 @@ func (r *Reader) Read(in provisioning.Node) *State {
 	n.Deleting = node.DeletionTimestamp != nil || claim.DeletionTimestamp != nil ||
 		hasCondition(claim.Status.Conditions, v1.ConditionTypeInstanceTerminating)
 	n.Node = r.standingNode(in, claim, registered)
+	n.Declared = node.Status.DeclaredFeatures
 	n.Pool = n.Node.Labels[v1.NodePoolLabelKey]
 	n.Taints = standingTaints(node, claim, registered, n.Settling)
 

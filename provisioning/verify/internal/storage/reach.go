@@ -92,7 +92,30 @@ func (s *Index) Reach(volume *corev1.PersistentVolume) *nodefit.Selection {
 	if volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
 		return nil
 	}
-	return s.selections.OfNodes(volume.Spec.NodeAffinity.Required)
+	required := volume.Spec.NodeAffinity.Required
+	if slices.ContainsFunc(required.NodeSelectorTerms, asksField) {
+		required = required.DeepCopy()
+		for i := range required.NodeSelectorTerms {
+			term := &required.NodeSelectorTerms[i]
+			if !asksField(*term) {
+				continue
+			}
+			if len(term.MatchExpressions) == 0 {
+				return nil
+			}
+			term.MatchFields = nil
+		}
+	}
+	return s.selections.OfNodes(required)
+}
+
+// asksField says whether a term of the node affinity of a volume asks for a field of the node in
+// a way that can be read. kube-scheduler compares these terms with labels only, so every node
+// satisfies what they ask of fields.
+func asksField(term corev1.NodeSelectorTerm) bool {
+	return len(term.MatchFields) > 0 && !slices.ContainsFunc(term.MatchFields, func(f corev1.NodeSelectorRequirement) bool {
+		return f.Operator != corev1.NodeSelectorOpIn && f.Operator != corev1.NodeSelectorOpNotIn || len(f.Values) != 1
+	})
 }
 
 // Mentions are the labels that decide which volume a claim gets.
