@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/devices"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
@@ -185,7 +186,7 @@ func (r *referee) unmodelled(p *podInfo) bool {
 // and that no instance type and no node has.
 func (r *referee) wantsDevices(p *podInfo) bool {
 	for name, amount := range p.requests.All() {
-		if amount <= 0 || !slices.ContainsFunc(r.in.Devices.Classes, func(c *resourcev1.DeviceClass) bool { return stands(c, name) }) {
+		if amount <= 0 || !slices.ContainsFunc(r.in.Devices.Classes, func(c *resourcev1.DeviceClass) bool { return devices.Serves(c, name) }) {
 			continue
 		}
 		sold := false
@@ -197,10 +198,4 @@ func (r *referee) wantsDevices(p *podInfo) bool {
 		}
 	}
 	return false
-}
-
-// stands says whether a DeviceClass stands for an extended resource.
-func stands(c *resourcev1.DeviceClass, name corev1.ResourceName) bool {
-	return c != nil && (c.Spec.ExtendedResourceName != nil && *c.Spec.ExtendedResourceName == string(name) ||
-		resourcev1.ResourceDeviceClassPrefix+c.Name == string(name))
 }

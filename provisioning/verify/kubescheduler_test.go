@@ -33,7 +33,6 @@ import (
 var (
 	oracles = flag.String("kubescheduler", "", "programs of benchmarks/kubescheduler, as MINOR=PATH, separated by commas")
 	pairs   = flag.Int("pairs", 5000, "how many pairs of a pod and a node the programs of -kubescheduler judge")
-	keep    = flag.String("keep", "", "folder for pairs that the referee and kube-scheduler judge differently")
 )
 
 // schedulerState is the State of benchmarks/kubescheduler.
@@ -334,7 +333,6 @@ func TestKubeSchedulerJudgesPairsAlike(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(differ)) {
 		t.Errorf("%6d %s", differ[kind], kind)
 	}
-	_ = keep
 }
 
 // kube-scheduler binds the pods of a plan in its order, each to its node, when the nodes are up.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
@@ -16,7 +17,7 @@ const bindCompleted = "pv.kubernetes.io/bind-completed"
 // excused says whether an engine may leave a pod pending whatever room there is.
 func (r *referee) excused(p *podInfo) bool {
 	if p.requestsErr != nil || p.wantsErr != nil || len(p.Spec.ResourceClaims) > 0 || r.waits(p) != "" ||
-		slices.ContainsFunc(p.Spec.TopologySpreadConstraints, malformed) || nodefit.Unwritable(p.Pod) {
+		slices.ContainsFunc(p.Spec.TopologySpreadConstraints, podselect.Malformed) || nodefit.Unwritable(p.Pod) {
 		return true
 	}
 	for _, c := range r.storage.ClaimsOf(p.Pod) {
@@ -68,14 +69,6 @@ func (r *referee) atOdds(p, d *podInfo) bool {
 		}
 	}
 	return slices.ContainsFunc(d.apart, func(t *antiTerm) bool { return t.selects(p) })
-}
-
-// malformed says whether no API server lets a constraint through, so that
-// what it means is anybody's guess.
-func malformed(c corev1.TopologySpreadConstraint) bool {
-	soft := c.WhenUnsatisfiable == corev1.ScheduleAnyway
-	return c.MaxSkew < 1 || c.TopologyKey == "" || !soft && c.WhenUnsatisfiable != corev1.DoNotSchedule ||
-		c.MinDomains != nil && (soft || *c.MinDomains < 1)
 }
 
 // reunited says whether a pod comes to where the others are that it shares claims

@@ -329,6 +329,21 @@ func (s *scene) reserve(capacity int) {
 	s.Small.Requirements = s.Small.Requirements.Without(v1.CapacityTypeLabelKey)
 }
 
+func TestFeatures(t *testing.T) {
+	restarts := func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
+	}
+	feature := "RestartAllContainersOnContainerExits"
+	judge(t, []verdict{
+		{"not declared", func(s *scene) { restarts(s.Tiny) }, rules(verify.RuleFeatures), "node old: pod default/tiny: it needs the feature " + feature},
+		{"declared", func(s *scene) { restarts(s.Tiny); s.Old.Node.Status.DeclaredFeatures = []string{feature} }, nil, ""},
+		{"of users on the network of the host", func(s *scene) {
+			s.Tiny.Spec.HostNetwork, s.Tiny.Spec.HostUsers = true, new(false)
+		}, rules(verify.RuleFeatures), "UserNamespacesHostNetworkSupport"},
+		{"a new node", func(s *scene) { restarts(s.Night) }, rules(verify.RuleFeatures), "node batch-1: pod default/night-1: it needs the feature " + feature},
+	})
+}
+
 func TestTaints(t *testing.T) {
 	taint := func(taints ...corev1.Taint) func(*scene) {
 		return func(s *scene) { s.Batch.Spec.Template.Spec.Taints = taints }

@@ -35,6 +35,18 @@ func TestBoundVolumes(t *testing.T) {
 		{"in reach", in("a"), nil, ""},
 		{"out of reach", in("b"), broken, "node old: pod default/tiny: volume v of its claim c cannot be reached from the node, which may have topology.kubernetes.io/zone=a"},
 		{"a selector of nothing", func(s *scene) { in("a")(s); s.In.Volumes.Volumes[0].Spec.NodeAffinity.Required.NodeSelectorTerms = nil }, broken, ""},
+		{"a field of another node", func(s *scene) {
+			in("a")(s)
+			s.In.Volumes.Volumes[0].Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchFields = []corev1.NodeSelectorRequirement{
+				{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{"another"}},
+			}
+		}, nil, ""},
+		{"nothing but a field", func(s *scene) {
+			in("b")(s)
+			s.In.Volumes.Volumes[0].Spec.NodeAffinity.Required.NodeSelectorTerms[0] = corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{
+				{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{"old"}},
+			}}
+		}, nil, ""},
 		{"a new node in either zone", onNew("a"), broken, "which may have topology.kubernetes.io/zone=b"},
 		{"a new node in the zone", func(s *scene) { onNew("a")(s); s.pin(s.First(), "a") }, nil, ""},
 		{"label of the zone", labelled(corev1.LabelTopologyZone, "a"), nil, ""},

@@ -170,3 +170,9 @@ func OfType(listed []cloudprovider.InstanceDevice) (devices []Device) {
 	}
 	return devices
 }
+
+// Serves says whether pods get devices of a class by requesting an extended resource.
+func Serves(class *resourcev1.DeviceClass, name corev1.ResourceName) bool {
+	return class != nil && (class.Spec.ExtendedResourceName != nil && *class.Spec.ExtendedResourceName == string(name) ||
+		resourcev1.ResourceDeviceClassPrefix+class.Name == string(name))
+}

@@ -181,3 +181,11 @@ func (r *Reader) Deduced(p *corev1.Pod) labels.Selector {
 	}
 	return selector
 }
+
+// Malformed says whether the API server refuses a topology spread constraint, so that its meaning
+// is undefined.
+func Malformed(c corev1.TopologySpreadConstraint) bool {
+	soft := c.WhenUnsatisfiable == corev1.ScheduleAnyway
+	return c.MaxSkew < 1 || c.TopologyKey == "" || !soft && c.WhenUnsatisfiable != corev1.DoNotSchedule ||
+		c.MinDomains != nil && (soft || *c.MinDomains < 1)
+}
