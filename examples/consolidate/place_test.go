@@ -72,3 +72,11 @@ func TestATemplateEditComesToRest(t *testing.T) {
 	}
 	require.Positive(t, drifted)
 }
+
+// A node of EKS Auto Mode is not replaced by one that its pool does not admit.
+func TestAutoMode(t *testing.T) {
+	code, stdout, stderr := execute(t, "", "-f", "../whatif/testdata/eks-auto-mode.yaml", "-now", "2026-11-20T12:00:00Z")
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, stdout, "Nothing is to be done now.")
+	require.Contains(t, stdout, "the cheapest that holds what finds no room\n      elsewhere is c6a.large")
+}

@@ -373,11 +373,11 @@ func running(s *settings, w *offline.World, stderr io.Writer) compare.Side {
 
 // compareWith answers -compare.
 func compareWith(ctx context.Context, s settings, w *offline.World, stdin io.Reader, stderr io.Writer) (answer, int, error) {
-	side := running(&s, w, stderr)
 	file, err := w.Policies(s.compare.File, s.files, stdin)
 	if err != nil {
 		return answer{}, command.BadInput, err
 	}
+	side := running(&s, w, stderr)
 	for _, line := range file.Remarks() {
 		command.Say(stderr, "whatif: "+s.compare.File+": "+line)
 	}

@@ -28,7 +28,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
-	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -75,19 +74,21 @@ type World struct {
 	market  *market         // nil until a class has a say
 	rates   *nodecost.Rates // nil if prices are for the instance alone
 	read    int             // classes of which the notes say more than that they are ignored
+	given   bool            // the instance types are those of a file
+	auto    bool            // EKS Auto Mode launches nodes of a pool, today or by Policies
 }
 
 // Read reads the manifests and the instance types. Faults in either do not keep
 // the other from being looked at.
 func Read(files Files, stdin io.Reader) (*World, error) {
-	w := &World{classes: map[string][]*cloudprovider.InstanceType{}}
+	w := &World{classes: map[string][]*cloudprovider.InstanceType{}, given: files.InstanceTypes != ""}
 	sources, sourcesErr := manifest.Sources(files.Manifests, stdin, files.Sample)
 	cluster, clusterErr := manifest.Read(rules(), sources...)
 	types, typesErr := readTypes(files.InstanceTypes, stdin)
 	if err := errors.Join(sourcesErr, clusterErr, typesErr); err != nil {
 		return nil, err
 	}
-	w.Cluster, w.types = cluster, types
+	w.Cluster, w.types, w.auto = cluster, types, slices.ContainsFunc(cluster.NodePools, ofAutoMode)
 	classes := w.readClasses(sources)
 	if files.InstanceTypes == "" {
 		at := place.Find(cluster, classes, files.Place)
@@ -112,13 +113,15 @@ func (w *World) launchable(classes []*awsv1.EC2NodeClass, files Files) (err erro
 		w.read += n
 		w.note("%d EC2NodeClass without a say: the instance types are taken as %s has them", n, files.InstanceTypes)
 	}
+	w.noteProviders()
 	slices.Sort(w.Cluster.Notes)
 	return err
 }
 
 // Policies reads a file of policies for the cluster that was read: NodePools, NodeOverlays
 // and EC2NodeClasses. Input of the answer has these and their catalogs, of the same instance
-// types, and nothing else. Objects of other kinds in the file are counted as ignored.
+// types, and nothing else. Objects of other kinds in the file are counted as ignored. Input
+// of both is to be asked for afterwards, as their labels are those of the pools of both.
 func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, error) {
 	sources, err := manifest.Sources([]string{file}, stdin, nil)
 	if err != nil {
@@ -128,7 +131,8 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 	if err != nil {
 		return nil, err
 	}
-	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market, rates: w.rates}
+	w.auto = w.auto || slices.ContainsFunc(cluster.NodePools, ofAutoMode)
+	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market, rates: w.rates, given: w.given, auto: w.auto}
 	return out, out.launchable(out.readClasses(sources), files)
 }
 
@@ -185,14 +189,16 @@ func readTypes(file string, stdin io.Reader) ([]*cloudprovider.InstanceType, err
 // Input makes the engine's input. A pool may launch what its class can.
 func (w *World) Input() provisioning.Input {
 	in := w.Cluster.Input()
-	in.Vocabulary = fake.Vocabulary()
+	in.Vocabulary = w.vocabulary()
 	plain := w.types
 	if w.rates != nil {
 		beside := w.besideNoClass().Total()
 		plain = pricing.AddNodeCost(plain, func(*cloudprovider.InstanceType) float64 { return beside })
 	}
 	for _, pool := range in.NodePools {
-		in.InstanceTypes[pool.Name] = w.typesOf(pool, plain)
+		if w.foreign(pool) == "" {
+			in.InstanceTypes[pool.Name] = w.labelledFor(pool, w.typesOf(pool, plain))
+		}
 	}
 	return in
 }
