@@ -272,3 +272,13 @@ func TestBill(t *testing.T) {
 	require.Equal(t, command.OK, run(nil, nil, &plain, &errs))
 	require.NotContains(t, plain.String(), "BESIDE")
 }
+
+// Names stay whole where they are to be typed, and where they tell rows apart.
+func TestLongNames(t *testing.T) {
+	code, stdout, stderr := call("", "-f", "testdata/long-names.yaml")
+	require.Equal(t, command.OK, code, stderr)
+	const pod = "observability-collection-production/opentelemetry-collector-gateway-traces-production-eu-0"
+	require.Contains(t, stdout, "Ask -explain\n      "+pod+"\n      for all")
+	require.Contains(t, stdout, "1× Pod\n         "+pod+"\n")
+	require.NotContains(t, stdout, "…")
+}

@@ -137,7 +137,7 @@ const mostPrices = 10
 
 // Text draws the answer for people.
 func (r *Report) Text(style command.Style) string {
-	lines := []string{style.Heading(layout.Shorten("What the constraints of "+layout.Count(r.Pods, "pod")+" cost", command.PageWidth))}
+	lines := []string{style.Heading("What the constraints of " + layout.Count(r.Pods, "pod") + " cost")}
 	lines = append(lines, layout.Wrap(r.lead(), 0)...)
 	lines = append(lines, r.noPlace(style)...)
 	for _, list := range []struct {
@@ -190,7 +190,7 @@ func (r *Report) noPlace(style command.Style) []string {
 			lines = append(lines, fmt.Sprintf("... and %s more; -o json lists all", layout.Count(len(groups)-mostNoPlace, "group")))
 			break
 		}
-		lines = append(lines, layout.Shorten(fmt.Sprintf("%d× %s", g.Count, layout.Printable(g.Title())), command.PageWidth))
+		lines = append(lines, command.Wrap(fmt.Sprintf("%d× %s", g.Count, layout.Printable(g.Title())), command.PageWidth, "   ")...)
 		for _, line := range g.Reasons() {
 			lines = append(lines, layout.WrapHanging(layout.Printable(line), 2)...)
 		}

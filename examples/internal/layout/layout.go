@@ -20,8 +20,8 @@ const ellipsis = "…"
 // Column is one column of a table.
 type Column struct {
 	Title string
-	// Number columns are right-aligned and keep their width; the others are
-	// cut with an ellipsis where the page is too narrow.
+	// Number columns are right-aligned and keep their width; the texts of others
+	// are broken into lines where the page is too narrow.
 	Number bool
 }
 
@@ -65,11 +65,15 @@ func (g *Grid) DropEmpty() {
 	}
 }
 
-// Lines lays the table out: the titles, then a line for each row.
-func (g *Grid) Lines() []string {
+// Lines lays the table out: the titles, then each row. A text that is too long for its column
+// goes on in the lines below.
+func (g *Grid) Lines() []string { return slices.Concat(g.blocks()...) }
+
+// blocks are the lines of the titles and of each row.
+func (g *Grid) blocks() [][]string {
 	g.gapBeforeNumber = 2
 	widths, ok := g.widths()
-	if !ok { // first let the numbers move together, then cut the texts
+	if !ok { // first let the numbers move together, then break the texts
 		g.gapBeforeNumber = 1
 		widths, _ = g.widths()
 	}
@@ -77,16 +81,49 @@ func (g *Grid) Lines() []string {
 	for i, c := range g.Columns {
 		titles[i] = c.Title
 	}
-	lines := make([]string, 0, len(g.Rows)+1)
+	blocks := make([][]string, 0, len(g.Rows)+1)
 	for _, cells := range append([][]string{titles}, g.Rows...) {
-		line := []byte(strings.Repeat(" ", g.indent))
-		for i, cell := range cells {
-			line = append(line, strings.Repeat(" ", g.gap(i))...)
-			line = append(line, g.cell(i, cell, widths[i])...)
+		blocks = append(blocks, g.block(cells, widths))
+	}
+	return blocks
+}
+
+// block are the lines of one row.
+func (g *Grid) block(cells []string, widths []int) (lines []string) {
+	pieces, height := make([][]string, len(cells)), 1
+	for i, cell := range cells {
+		pieces[i] = Break(cell, widths[i])
+		height = max(height, len(pieces[i]))
+	}
+	for n := range height {
+		line := strings.Repeat(" ", g.indent)
+		for i := range cells {
+			piece := ""
+			if n < len(pieces[i]) {
+				piece = pieces[i][n]
+			}
+			line += strings.Repeat(" ", g.gap(i)) + g.cell(i, piece, widths[i])
 		}
-		lines = append(lines, strings.TrimRight(string(line), " "))
+		lines = append(lines, strings.TrimRight(line, " "))
 	}
 	return lines
+}
+
+// Break breaks a text into pieces of a width, behind a mark that parts the words of a name
+// where there is one in the second half of a piece. The pieces joined are the text.
+func Break(text string, width int) (pieces []string) {
+	rest := []rune(text)
+	for width > 0 && len(rest) > width {
+		at := width
+		for i := width; i > width/2; i-- {
+			if strings.ContainsRune("-./: ", rest[i-1]) {
+				at = i
+				break
+			}
+		}
+		pieces, rest = append(pieces, string(rest[:at])), rest[at:]
+	}
+	return append(pieces, string(rest))
 }
 
 // gap is the space before column i.
@@ -101,7 +138,6 @@ func (g *Grid) gap(i int) int {
 }
 
 func (g *Grid) cell(i int, text string, width int) string {
-	text = Shorten(text, width)
 	pad := strings.Repeat(" ", width-utf8.RuneCountInString(text))
 	if g.Columns[i].Number {
 		return pad + text
@@ -298,10 +334,13 @@ func (p *Page) Fill(label, words string, paint func(string) string) {
 
 // Table begins a section with a table, and after each row has what stands below it added.
 func (p *Page) Table(g *Grid, below func(row int)) {
-	lines := g.Lines()
-	p.Add("", p.Style.Heading(lines[0]))
-	for i, line := range lines[1:] {
-		p.Add(line)
+	blocks := g.blocks()
+	p.Add("")
+	for _, line := range blocks[0] {
+		p.Add(p.Style.Heading(line))
+	}
+	for i, lines := range blocks[1:] {
+		p.Add(lines...)
 		below(i)
 	}
 }

@@ -32,3 +32,31 @@ func TestEnumerate(t *testing.T) {
 	require.Equal(t, []string{" " + long + ", " + long + ", and 2 more"}, Enumerate([]string{long, long, long, long}, 1, 1))
 	require.Equal(t, []string{" and 1 more"}, Enumerate([]string{strings.Repeat("x", 300)}, 1, 2))
 }
+
+func TestBreak(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  []string
+	}{
+		{"web", 5, []string{"web"}}, {"", 5, []string{""}}, {"web", 0, []string{"web"}},
+		{"general-purpose", 11, []string{"general-", "purpose"}}, {"a-generalpurpose", 11, []string{"a-generalpu", "rpose"}},
+		{"äöü/ßäö", 4, []string{"äöü/", "ßäö"}},
+	} {
+		require.Equal(t, tt.want, Break(tt.text, tt.width), tt.text)
+	}
+}
+
+// Two rows whose texts differ at their ends can be told apart.
+func TestGridKeepsTexts(t *testing.T) {
+	long := strings.Repeat("shop-", 20)
+	g := Grid{Columns: Columns("NAME", "#PODS", "ZONE"), Rows: [][]string{{long + "a", "1", "z"}, {long + "b", "2", "z"}}}
+	var names string
+	for i, line := range g.Lines() {
+		require.LessOrEqual(t, len(line), 80)
+		if i > 0 {
+			names += strings.Fields(line)[0]
+		}
+	}
+	require.Equal(t, long+"a"+long+"b", names)
+}

@@ -22,7 +22,7 @@ type nodeGroup struct {
 
 // title names the first of them.
 func (g *nodeGroup) title() string {
-	name := layout.Shorten(layout.Printable(g.node.Name), 40)
+	name := layout.Printable(g.node.Name)
 	if name != "" && g.count > 1 {
 		name += fmt.Sprintf(" and %d more", g.count-1)
 	}

@@ -73,7 +73,7 @@ func (t *table) summary() {
 	if n := len(r.Unplaced); n > 0 {
 		parts = append(parts, layout.Phrase(n, "pod stays pending", "pods stay pending"))
 	}
-	t.Add(t.Style.Heading(layout.Shorten("Plan for "+layout.Count(r.Input.Pods, "pod"), command.PageWidth)))
+	t.Add(t.Style.Heading("Plan for " + layout.Count(r.Input.Pods, "pod")))
 	t.Add(layout.Wrap(strings.Join(parts, ", ")+".", 0)...)
 	if r.Input.NodePools == 0 {
 		t.Add(layout.Wrap("The input has no NodePool, so no node can be launched.", 0)...)
@@ -174,12 +174,20 @@ func (t *table) pending() {
 	}
 	t.Heading("STILL PENDING", layout.Count(len(t.report.Unplaced), "pod"))
 	for _, g := range groups {
-		t.Add(t.Style.Warning(layout.Shorten(fmt.Sprintf("%4d× %s", g.Count, layout.Printable(g.Title())), command.PageWidth)))
+		t.whole(fmt.Sprintf("%4d× %s", g.Count, g.Title()), t.Style.Warning)
 		for _, line := range t.whyPending(g.reason) {
 			t.Add(layout.WrapHanging(layout.Printable(line), len(margin))...)
 		}
 	}
-	t.Add(t.Style.Faint(layout.Shorten(layout.Printable("Ask -explain "+t.askFor(groups[0])+" for all that is in its way."), command.PageWidth)))
+	t.whole("Ask -explain "+t.askFor(groups[0])+" for all that is in its way.", t.Style.Faint)
+}
+
+// whole adds a text whose names stay whole, so that they can be copied, even where one is
+// wider than the page.
+func (t *table) whole(text string, paint func(string) string) {
+	for _, line := range command.Wrap(layout.Printable(text), command.PageWidth, margin) {
+		t.Add(paint(line))
+	}
 }
 
 // askFor is how -explain names the first pod of a group: by its workload, the way

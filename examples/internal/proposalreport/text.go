@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
@@ -380,7 +379,7 @@ func (t *text) states() {
 	}
 	t.pair("all", r.Before.Total, r.After.Total)
 	saves, saved := "saves", r.Saved()
-	if saved < 0 {
+	if layout.Rounded(saved) < 0 {
 		saves, saved = "costs more:", -saved
 	}
 	t.Add(t.Style.Good(layout.Sides("", fmt.Sprintf("%s %s USD/h, %.2f USD in a month of 730 hours", saves, layout.USD(saved, 4), 730*saved))))
@@ -390,20 +389,26 @@ func (t *text) states() {
 	}
 }
 
-// pair is two lines on a pool.
+// pair is two lines on a pool, and more for a name that is too long for these.
 func (t *text) pair(name string, before, after poolState) {
+	const width = 11
+	names := layout.Break(layout.Printable(name), width)
 	for i, s := range []poolState{before, after} {
-		when, paint := "before", t.Style.Faint
+		name, when, paint := names[0], "before", t.Style.Faint
 		if i == 1 {
 			name, when, paint = "", "after", layout.Plain
+			if len(names) > 1 {
+				name = names[1]
+			}
 		}
 		cost := layout.USD(s.USDPerHour, 4)
 		if len(cost) > 10 { // a catalog can hold absurd prices
 			cost = layout.USD(s.USDPerHour, 0)
 		}
-		t.Add(paint(fmt.Sprintf("%s %-6s %5d %10s   %s %4s   %s %4s", fit(name, 11), when, s.Nodes, cost,
+		t.Add(paint(fmt.Sprintf("%-*s %-6s %5d %10s   %s %4s   %s %4s", width, name, when, s.Nodes, cost,
 			bar(s.CPU, 14), layout.Percent(s.CPU), bar(s.Memory, 14), layout.Percent(s.Memory))))
 	}
+	t.Add(names[min(2, len(names)):]...)
 }
 
 // unpriced says which nodes count as 0 in all amounts, and what that means.
@@ -441,12 +446,6 @@ func (t *text) footer() {
 	for _, w := range r.Warnings {
 		t.Fill("warning: ", w, t.Style.Warning)
 	}
-}
-
-// fit is a text in a column of a width.
-func fit(text string, width int) string {
-	text = layout.Shorten(layout.Printable(text), width)
-	return text + strings.Repeat(" ", width-utf8.RuneCountInString(text))
 }
 
 // listed joins items by commas, so many of them at most.
