@@ -154,9 +154,9 @@ func (p *Provider) tryLaunch(ctx context.Context, plan *plan, subnets []awsv1.Su
 	var size *bootstrap.SizeError
 	switch {
 	case errors.As(err, &size):
-		return awsv1.ReasonUserDataSizeLimitExceeded, plain(err), nil
+		return awsv1.ReasonUserDataSizeLimitExceeded, plain(causeOf(err)), nil
 	case err != nil && cloudprovider.KindOf(err) == cloudprovider.KindDenied:
-		return nodeclass.ReasonInvalidSpec, plain(err), nil
+		return nodeclass.ReasonInvalidSpec, plain(causeOf(err)), nil
 	case err != nil:
 		return "", "", err
 	}
@@ -270,6 +270,15 @@ func judgeTrial(class *awsv1.EC2NodeClass, denied string, err error) (reason, me
 }
 
 // plain is the text of an error on one line.
+// causeOf is an error without the name of the launch that was tried.
+func causeOf(err error) error {
+	var e *cloudprovider.Error
+	if errors.As(err, &e) && e.Err != nil {
+		return e.Err
+	}
+	return err
+}
+
 func plain(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // trialPlan is what a launch from the class would ask for by a request that is tried.

@@ -20,7 +20,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -137,14 +136,14 @@ func ask(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) err
 
 // play plans for a cluster in the small AWS, and carries the plan out.
 func play(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) error {
-	region, zones := in.Where(s.place)
-	cloud, err := awstest.Start(&awstest.Options{
-		Region: region, Zones: zones, Cluster: awstest.Cluster{Name: s.cluster}, Roles: in.Roles(), Boot: 40 * time.Second, Shutdown: 30 * time.Second,
-	})
+	account := in.Account(s.cluster, s.place)
+	account.Boot, account.Shutdown = 40*time.Second, 30*time.Second
+	cloud, err := awstest.Start(account)
 	if err != nil {
 		return err
 	}
 	defer cloud.Close()
+	in.Furnish(cloud.Cloud)
 	o := cloud.Options()
 	v, err := newVisit(awsclients.Connect(cloud.Config()), aws.Options{
 		Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, NodeClasses: in.Class, NodePools: in.Pools, Now: cloud.Now,
@@ -153,8 +152,8 @@ func play(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	v.say("Cluster %s is in a small AWS on this machine; name one in AWS with -cluster.", cmp.Or(s.cluster, o.Cluster.Name))
-	if region != catalog.DefaultRegion {
+	v.say("Cluster %s is in a small AWS on this machine; name one in AWS with -cluster.", o.Cluster.Name)
+	if o.Region != catalog.DefaultRegion {
 		v.say("Its prices are those of %s.", catalog.DefaultRegion)
 	}
 	v.say("")

@@ -114,14 +114,56 @@ func TestFailures(t *testing.T) {
 }
 
 func TestNoSuchSubnets(t *testing.T) {
-	code, _, stderr := call(strings.ReplaceAll(string(sample), "discovery: demo", "discovery: shop"), "-f", "-")
+	amazon(t)
+	code, _, stderr := call(strings.ReplaceAll(string(sample), "discovery: demo", "discovery: shop"), "-f", "-", "-cluster", "demo")
 	require.Equal(t, command.Failed, code)
-	require.Contains(t, stderr, "EC2NodeClass default")
-	require.Contains(t, stderr, "subnetSelectorTerms")
+	require.Equal(t, "eks: EC2NodeClass default: spec.securityGroupSelectorTerms: there is no security group with the tag karpenter.sh/discovery=shop; "+
+		"correct the terms, or tag the security groups\n"+
+		"eks: EC2NodeClass default: spec.subnetSelectorTerms: there is no subnet with the tag karpenter.sh/discovery=shop; correct the terms, or tag the subnets\n", stderr)
+}
 
-	code, stdout, stderr := call(strings.ReplaceAll(string(sample), "discovery: demo", "discovery: shop"), "-f", "-", "-cluster", "shop", "-loopback")
+// The small AWS has what the classes name, however they select it.
+func TestOwnCluster(t *testing.T) {
+	data, err := os.ReadFile("testdata/own-cluster-name.yaml")
+	require.NoError(t, err)
+	const tags, alias = "[{tags: {karpenter.sh/discovery: shop}}]", "[{alias: al2023@latest}]"
+	for name, changes := range map[string][]string{
+		"its name":                nil,
+		"an instance profile":     {"role: nodes", "instanceProfile: shop-nodes"},
+		"a role with a path":      {"role: nodes", "role: team/nodes"},
+		"IDs":                     {tags, "[{id: subnet-0123456789abcdef0}]", tags, "[{id: sg-0123456789abcdef0}]", alias, "[{id: ami-0123456789abcdef0}]\n  amiFamily: AL2023"},
+		"wildcards":               {tags, "[{tags: {Name: '*private*', kubernetes.io/cluster/shop: '*'}}]", tags, "[{name: 'shop-node-??'}]", alias, "[{name: 'shop-*', owner: self}]\n  amiFamily: AL2023"},
+		"image tags":              {alias, "[{tags: {team: shop}}]\n  amiFamily: Bottlerocket"},
+		"a release":               {alias, "[{alias: al2023@v20250101}]"},
+		"a release of the others": {alias, "[{alias: bottlerocket@1.31.0}]"},
+		"a parameter":             {alias, "[{ssmParameter: /shop/image}]\n  amiFamily: AL2023"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			manifests := string(data)
+			for i := 0; i < len(changes); i += 2 {
+				changed := strings.Replace(manifests, changes[i], changes[i+1], 1)
+				require.NotEqual(t, manifests, changed, changes[i])
+				manifests = changed
+			}
+			code, stdout, stderr := call(manifests, "-f", "-")
+			require.Equal(t, command.OK, code, stderr)
+			require.Contains(t, stdout, "nothing is sold out, as a node of the plan has no second choice\n")
+			require.Contains(t, stdout, "launched default-0001: ")
+			require.Contains(t, stdout, "11:00  0 machines are still there\n")
+		})
+	}
+}
+
+// Names stay whole, and what stands below a title is in its column.
+func TestLongNames(t *testing.T) {
+	code, stdout, stderr := call(strings.ReplaceAll(string(sample), "name: general", "name: general-purpose-on-demand-amd64"), "-f", "-")
 	require.Equal(t, command.OK, code, stderr)
-	require.Contains(t, stdout, "Cluster shop is in a small AWS")
+	output.Fits(t, stdout)
+	title, rows, _ := strings.Cut(stdout[strings.Index(stdout, "NODE "):], "\n")
+	row, _, _ := strings.Cut(rows, "\n")
+	require.Contains(t, row, "general-purpose-on-demand-")
+	require.Contains(t, rows, "\namd64-0001\n")
+	require.Equal(t, strings.Index(title, "PODS")+len("PODS"), strings.Index(row, " 2 ")+2)
 }
 
 func TestBadInput(t *testing.T) {

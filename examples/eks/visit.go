@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,9 +10,14 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/awsinput"
@@ -107,8 +113,12 @@ func (v *visit) showClass(ctx context.Context, name string) error {
 		return err
 	}
 	v.say("EC2NodeClass %s", name)
+	shown := map[string]bool{} // an image is there once for each kind of node that it boots
 	for _, a := range class.Status.AMIs {
-		v.say("  image           %s %s", a.ID, a.Name)
+		if !shown[a.ID] {
+			v.say("  image           %s %s", a.ID, a.Name)
+		}
+		shown[a.ID] = true
 	}
 	for _, s := range class.Status.Subnets {
 		v.say("  subnet          %s %s", s.ID, s.Zone)
@@ -120,10 +130,22 @@ func (v *visit) showClass(ctx context.Context, name string) error {
 	v.say("")
 	for _, pool := range v.in.Cluster.NodePools {
 		if ref := pool.Spec.Template.Spec.NodeClassRef; ref != nil && ref.Name == name {
-			return cloudprovider.NodeClassReady(ctx, v.provider, *ref)
+			return notReady(name, class.Status.Conditions, cloudprovider.NodeClassReady(ctx, v.provider, *ref))
 		}
 	}
 	return nil // nobody uses it
+}
+
+// notReady is the error that a class is not ready in the words of its conditions alone, a line
+// for each, without those that wait for others.
+func notReady(name string, conditions []metav1.Condition, err error) error {
+	var errs []error
+	for _, c := range conditions {
+		if c.Type != awsv1.ConditionTypeReady && c.Status == metav1.ConditionFalse && !strings.HasPrefix(c.Message, "waits for ") && cloudprovider.KindOf(err) == cloudprovider.KindNotReady {
+			errs = append(errs, fmt.Errorf("EC2NodeClass %s: %s", name, strings.TrimPrefix(c.Message, "EC2NodeClass "+name+": ")))
+		}
+	}
+	return cmp.Or(errors.Join(errs...), err)
 }
 
 // showPlan prints one line for each node, and what EC2 may choose from.
@@ -131,13 +153,22 @@ func (v *visit) showPlan(plan *provisioning.Plan, pods int) {
 	v.say("Plan: %s for %d of %s, %.4f USD/h, at most %.1f%% above the optimum", layout.Count(len(plan.Create), "new node"),
 		pods-len(plan.Unplaced), layout.Count(pods, "pod"), plan.Cost, 100*plan.Gap())
 	if len(plan.Create) > 0 {
-		fmt.Fprintf(v.out, "\n  %-13s %5s %8s %8s  %s\n", "NODE", "PODS", "USD/H", "OPTIONS", "CHEAPEST")
-	}
-	for i := range plan.Create {
-		n := &plan.Create[i]
-		fmt.Fprintf(v.out, "  %-13s %5d %8.4f %8d  %s\n", n.Name, len(n.Pods), n.Price(), len(n.Options), n.Options[0].Key())
+		v.showNodes(plan.Create)
 	}
 	v.showPending(plan.Unplaced)
+}
+
+// showNodes prints one line for each node.
+func (v *visit) showNodes(nodes []provisioning.NewNode) {
+	g := layout.Grid{Columns: layout.Columns("NODE", "#PODS", "#USD/H", "#OPTIONS", "CHEAPEST")}
+	for i := range nodes {
+		n := &nodes[i]
+		g.Rows = append(g.Rows, []string{n.Name, strconv.Itoa(len(n.Pods)), layout.USD(n.Price(), 4), strconv.Itoa(len(n.Options)), n.Options[0].Key().String()})
+	}
+	fmt.Fprintln(v.out)
+	for _, line := range g.Lines() {
+		fmt.Fprintln(v.out, line)
+	}
 }
 
 // showPending says why pods stay pending, once for all that do so for one reason.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -49,12 +50,15 @@ func (d *Day) Spend(ctx context.Context, plan *provisioning.Plan) error {
 	return nil
 }
 
-// carryOut launches the plan where the first choice of the first node has just sold
-// out, with the first call of all turned away.
+// carryOut launches the plan where the first choice of a node has just sold out, with the
+// first call of all turned away.
 func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error) {
-	key := plan.Create[0].Options[0].Key()
-	d.Cloud.SetStock(key.Scope(), 0)
-	d.note("%s is sold out, which nobody knows yet", key)
+	if key, found := expendable(plan); found {
+		d.Cloud.SetStock(key.Scope(), 0)
+		d.note("%s is sold out, which nobody knows yet", key)
+	} else {
+		d.note("nothing is sold out, as a node of the plan has no second choice")
+	}
 	if err := d.Cloud.Script(awstest.Fault{Op: "CreateFleet", Nth: 1, Err: awstest.ErrThrottled}); err != nil {
 		return err
 	}
@@ -80,6 +84,21 @@ func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error)
 	}
 	d.note("EC2 was called %s to launch %s", layout.Count(d.Cloud.Count("CreateFleet"), "time"), layout.Count(len(d.running), "machine"))
 	return nil
+}
+
+// expendable is the first choice of a node without which every node of the plan can be
+// launched, the first of them.
+func expendable(plan *provisioning.Plan) (key cloudprovider.OfferingKey, found bool) {
+	for i := range plan.Create {
+		key = plan.Create[i].Options[0].Key()
+		needed := func(n provisioning.NewNode) bool {
+			return !slices.ContainsFunc(n.Options, func(o cloudprovider.LaunchOption) bool { return o.Key() != key })
+		}
+		if !slices.ContainsFunc(plan.Create, needed) {
+			return key, true
+		}
+	}
+	return key, false
 }
 
 // interrupt has AWS take a spot machine back, if there is one.
@@ -119,18 +138,23 @@ func (d *Day) drift(ctx context.Context, plan *provisioning.Plan) error {
 	if len(d.running) == 0 {
 		return nil
 	}
-	ref := plan.Create[0].Pool.Spec.Template.Spec.NodeClassRef
+	of := plan.Create[slices.IndexFunc(plan.Create, func(n provisioning.NewNode) bool { return n.Name == d.running[0].Name })]
+	ref := of.Pool.Spec.Template.Spec.NodeClassRef
 	hashes, err := d.Provider.ClaimAnnotations(ctx, ref.Name)
 	if err != nil {
 		return err
 	}
 	class := d.Classes[ref.Name].DeepCopy()
-	class.Spec.Tags = map[string]string{"team": "shop"}
+	class.Spec.Tags = maps.Clone(class.Spec.Tags)
+	if class.Spec.Tags == nil {
+		class.Spec.Tags = map[string]string{}
+	}
+	class.Spec.Tags["team"] += "shop"
 	class.Generation++
 	d.Classes[ref.Name] = class
 	claim := &v1.NodeClaim{}
 	claim.Name, claim.Annotations = d.running[0].Name, hashes
-	claim.Labels = map[string]string{v1.NodePoolLabelKey: plan.Create[0].Pool.Name}
+	claim.Labels = map[string]string{v1.NodePoolLabelKey: of.Pool.Name}
 	claim.Spec.NodeClassRef = ref
 	claim.Status.ProviderID, claim.Status.ImageID = d.running[0].ID, d.running[0].ImageID
 	drift, err := cloudprovider.IsDrifted(ctx, d.Provider, claim)

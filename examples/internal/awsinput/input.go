@@ -8,8 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
+	"path"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -61,7 +60,11 @@ func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
 		return nil, errors.New("the manifests have no NodePool; add one, and its EC2NodeClass")
 	}
 	for _, p := range in.Cluster.NodePools {
-		if ref := p.Spec.Template.Spec.NodeClassRef; ref != nil && in.Classes[ref.Name] == nil {
+		ref := p.Spec.Template.Spec.NodeClassRef
+		if ref != nil && (ref.Group != awsv1.Group || ref.Kind != awsv1.EC2NodeClassKind) {
+			errs = append(errs, fmt.Errorf("NodePool %s: its nodeClassRef names the %s %s of %s, and nodes are launched from an EC2NodeClass of %s here; remove the NodePool, or name one",
+				p.Name, ref.Kind, ref.Name, ref.Group, awsv1.Group))
+		} else if ref != nil && in.Classes[ref.Name] == nil {
 			errs = append(errs, fmt.Errorf("NodePool %s: there is no EC2NodeClass %q in the manifests; add it", p.Name, ref.Name))
 		}
 	}
@@ -86,24 +89,20 @@ func (in *Input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, err
 // Pools are the NodePools, which a controller has of an informer too.
 func (in *Input) Pools(context.Context) ([]*karpv1.NodePool, error) { return in.Cluster.NodePools, nil }
 
-// Roles are the IAM roles that the classes name.
-func (in *Input) Roles() (roles []string) {
-	for _, c := range in.Classes {
+// roles are the IAM roles that the classes name, without their paths.
+func (in *Input) roles() (roles []string) {
+	for _, c := range in.sorted() {
 		if c.Spec.Role != "" {
-			roles = append(roles, c.Spec.Role)
+			roles = append(roles, path.Base(c.Spec.Role))
 		}
 	}
 	return roles
 }
 
-// Where is the region of the cluster and its zones, so that what is planned there is planned
+// where is the region of the cluster and its zones, so that what is planned there is planned
 // as by whatif.
-func (in *Input) Where(asked place.Asked) (region string, zones []awstest.Zone) {
-	var classes []*awsv1.EC2NodeClass
-	for _, name := range slices.Sorted(maps.Keys(in.Classes)) {
-		classes = append(classes, in.Classes[name])
-	}
-	p := place.Find(in.Cluster, classes, asked)
+func (in *Input) where(asked place.Asked) (region string, zones []awstest.Zone) {
+	p := place.Find(in.Cluster, in.sorted(), asked)
 	for _, z := range p.Zones {
 		zones = append(zones, awstest.Zone{Name: z.Name, ID: cmp.Or(z.ID, z.Name)})
 	}

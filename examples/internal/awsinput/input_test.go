@@ -39,15 +39,15 @@ func TestRead(t *testing.T) {
 	pools, err := in.Pools(t.Context())
 	require.NoError(t, err)
 	require.Len(t, pools, 1)
-	require.Equal(t, []string{"nodes"}, in.Roles())
 	class, err := in.Class(t.Context(), "default")
 	require.NoError(t, err)
 	require.Equal(t, "default", class.Name)
 	_, err = in.Class(t.Context(), "other")
 	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
-	region, zones := in.Where(place.Asked{})
-	require.Equal(t, "eu-west-1", region)
-	require.Equal(t, "euw1-az2", zones[0].ID)
+	o := in.Account("", place.Asked{})
+	require.Equal(t, []string{"nodes"}, o.Roles)
+	require.Equal(t, "eu-west-1", o.Region)
+	require.Equal(t, "euw1-az2", o.Zones[0].ID)
 }
 
 // Faults of the classes and of the rest are reported together, each once.
@@ -59,6 +59,8 @@ func TestFaults(t *testing.T) {
 	require.Equal(t, 1, strings.Count(err.Error(), "\n")+1, "%v", err)
 	_, err = awsinput.Read([]string{"-"}, strings.NewReader(strings.Replace(sample, "name: default}, req", "name: other}, req", 1)), nil)
 	require.EqualError(t, err, `NodePool general: there is no EC2NodeClass "other" in the manifests; add it`)
+	_, err = awsinput.Read([]string{"-"}, strings.NewReader(strings.Replace(sample, "karpenter.k8s.aws, kind: EC2NodeClass", "karpenter.azure.com, kind: AKSNodeClass", 1)), nil)
+	require.EqualError(t, err, `NodePool general: its nodeClassRef names the AKSNodeClass default of karpenter.azure.com, and nodes are launched from an EC2NodeClass of karpenter.k8s.aws here; remove the NodePool, or name one`)
 	_, err = awsinput.Read([]string{"none.yaml"}, nil, nil)
 	require.Error(t, err)
 	require.True(t, errors.Unwrap(err) == nil, "all faults are joined")

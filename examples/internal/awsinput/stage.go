@@ -1,0 +1,203 @@
+package awsinput
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/examples/internal/place"
+)
+
+// discovery is the tag by which most clusters mark what is theirs.
+const discovery = "karpenter.sh/discovery"
+
+// clusterName is what EKS takes for the name of a cluster.
+var clusterName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
+
+// wildcard is a wildcard of a filter of EC2.
+var wildcard = regexp.MustCompile(`[*?]+`)
+
+// Account returns what a small AWS has to have for the classes: the zones of the cluster,
+// the roles, a placement group for each selector, and for each term that selects subnets or
+// security groups some that it selects. Where cluster is empty, the name of the cluster is
+// the one by which a class finds its subnets.
+func (in *Input) Account(cluster string, asked place.Asked) *awstest.Options {
+	region, zones := in.where(asked)
+	o := &awstest.Options{Region: region, Zones: zones, Roles: in.roles(), Cluster: awstest.Cluster{Name: cmp.Or(cluster, in.cluster())}}
+	seen := map[string]bool{}
+	first := func(term any) bool {
+		key := fmt.Sprintf("%#v", term)
+		known := seen[key]
+		seen[key] = true
+		return !known
+	}
+	for _, class := range in.sorted() {
+		for _, term := range class.Spec.SubnetSelectorTerms {
+			if first(term) {
+				o.Subnets = append(o.Subnets, subnetsFor(term, zones, len(o.Subnets))...)
+			}
+		}
+		for _, term := range class.Spec.SecurityGroupSelectorTerms {
+			if first(term) {
+				o.SecurityGroups = append(o.SecurityGroups, groupFor(term, len(o.SecurityGroups)))
+			}
+		}
+		if s := class.Spec.PlacementGroupSelector; s != nil && first(*s) {
+			o.PlacementGroups = append(o.PlacementGroups, ec2types.PlacementGroup{GroupName: cmp.Or(s.Name, new("group")),
+				GroupId: cmp.Or(s.ID, new(fmt.Sprintf("pg-%017x", len(o.PlacementGroups)+1))),
+				State:   ec2types.PlacementGroupStateAvailable, Strategy: ec2types.PlacementStrategySpread})
+		}
+	}
+	return o
+}
+
+// Furnish adds to a small AWS the images and instance profiles that classes name and it does
+// not have. An image of which a class does not say the architecture is x86_64.
+func (in *Input) Furnish(cloud *awstest.Cloud) {
+	for _, class := range in.sorted() {
+		if name := class.Spec.InstanceProfile; name != nil {
+			cloud.AddInstanceProfile(awstest.InstanceProfile{Name: *name, Role: "nodes"})
+		}
+		publish(cloud, class.AMITerms())
+	}
+}
+
+// sorted are the classes by name.
+func (in *Input) sorted() (classes []*awsv1.EC2NodeClass) {
+	for _, name := range slices.Sorted(maps.Keys(in.Classes)) {
+		classes = append(classes, in.Classes[name])
+	}
+	return classes
+}
+
+// cluster is the name of the cluster by the tags that classes select subnets by, "" if no
+// tag tells.
+func (in *Input) cluster() string {
+	for _, class := range in.sorted() {
+		for _, term := range class.Spec.SubnetSelectorTerms {
+			if name := term.Tags[discovery]; clusterName.MatchString(name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// subnetsFor are subnets that a term selects: one in each zone, or the one of its ID.
+func subnetsFor(term awsv1.SubnetSelectorTerm, zones []awstest.Zone, before int) (out []ec2types.Subnet) {
+	if term.ID != "" {
+		zones = []awstest.Zone{zones[before%len(zones)]}
+	}
+	for i, z := range zones {
+		n := before + i
+		id := cmp.Or(term.ID, fmt.Sprintf("subnet-%017x", 0xa0+n))
+		out = append(out, ec2types.Subnet{SubnetId: &id, AvailabilityZone: new(z.Name), CidrBlock: new(fmt.Sprintf("10.%d.%d.0/24", n/256, n%256)),
+			AvailableIpAddressCount: new(int32(250)), Tags: tagsFor(term.Tags)})
+	}
+	return out
+}
+
+// groupFor is a security group that a term selects.
+func groupFor(term awsv1.SecurityGroupSelectorTerm, before int) ec2types.SecurityGroup {
+	return ec2types.SecurityGroup{GroupId: new(cmp.Or(term.ID, fmt.Sprintf("sg-%017x", 0xa+before))), Description: new("nodes of the cluster"),
+		GroupName: new(cmp.Or(literal(term.Name, ""), "nodes")), Tags: tagsFor(term.Tags)}
+}
+
+// tagsFor are tags that those of a term select.
+func tagsFor(selected map[string]string) (tags []ec2types.Tag) {
+	for _, key := range slices.Sorted(maps.Keys(selected)) {
+		tags = append(tags, ec2types.Tag{Key: new(key), Value: new(cmp.Or(literal(selected[key], ""), "any"))})
+	}
+	return tags
+}
+
+// literal is a text that a pattern of EC2 matches, with a word for its first wildcard. A
+// pattern of at least one "?" gets a letter for each.
+func literal(pattern, word string) string {
+	return wildcard.ReplaceAllStringFunc(pattern, func(run string) string {
+		if questions := strings.Count(run, "?"); questions > 0 && len(word) < questions {
+			return strings.Repeat("x", questions)
+		}
+		filled := word
+		word = ""
+		return filled
+	})
+}
+
+// publish makes the images that terms ask AWS for, as far as there are none. What is wrong
+// with the terms is for the provider to say.
+func publish(cloud *awstest.Cloud, terms []amiselect.Term) {
+	o := cloud.Options()
+	queries, _ := amiselect.Queries(terms, amiselect.Environment{KubernetesVersion: o.Cluster.Version, Account: o.Account, Parameters: map[string]string{}})
+	for _, q := range queries {
+		if q.Kind == amiselect.QueryParameter {
+			if o.Parameters[q.Parameter] == "" {
+				name := path.Base(strings.TrimSuffix(q.Parameter, "/image_id"))
+				cloud.Publish(image(name, cmp.Or(q.Architecture, architectureOf(name)), "amazon"), q.Parameter)
+			}
+			continue
+		}
+		for _, i := range q.Terms {
+			publishTerm(cloud, &terms[i])
+		}
+	}
+}
+
+// publishTerm makes the images of a term by ID, by name or by tags. One by name that does
+// not say its architecture, and one by tags, are there for both.
+func publishTerm(cloud *awstest.Cloud, term *amiselect.Term) {
+	if term.ID != "" {
+		made := image(term.ID, "x86_64", "self")
+		made.ImageId = &term.ID
+		cloud.Publish(made)
+		return
+	}
+	pattern, err := amiselect.ParsePattern(cmp.Or(term.Name, "*"))
+	if err != nil || len(term.Tags) == 0 && slices.ContainsFunc(cloud.Options().Images, func(i ec2types.Image) bool { return pattern.Match(*i.Name) }) {
+		return
+	}
+	for _, arch := range []string{"x86_64", "arm64"} {
+		name := literal(cmp.Or(term.Name, "image-*"), arch)
+		if of := architectureOf(name); of != arch && (term.Name == "" || strings.Contains(name, of)) {
+			continue
+		}
+		made := image(name, arch, cmp.Or(term.Owner, "self"))
+		made.Tags = tagsFor(term.Tags)
+		cloud.Publish(made)
+	}
+}
+
+// architectureOf is that of an image by its name.
+func architectureOf(name string) string {
+	if strings.Contains(name, "arm64") || strings.Contains(name, "aarch64") {
+		return "arm64"
+	}
+	return "x86_64"
+}
+
+// image is one of an owner: an account, or an alias of one.
+func image(name, arch, owner string) ec2types.Image {
+	h := fnv.New64a()
+	h.Write([]byte(name + arch))
+	id := fmt.Sprintf("ami-%017x", h.Sum64()>>4)
+	out := ec2types.Image{ImageId: &id, Name: &name, Architecture: ec2types.ArchitectureValues(arch),
+		RootDeviceName: new("/dev/xvda"), RootDeviceType: ec2types.DeviceTypeEbs}
+	switch {
+	case owner == "self":
+	case strings.Trim(owner, "0123456789") == "":
+		out.OwnerId = &owner
+	default:
+		out.OwnerId, out.ImageOwnerAlias, out.Public = new("602401143452"), &owner, new(true)
+	}
+	return out
+}
