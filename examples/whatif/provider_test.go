@@ -78,3 +78,15 @@ func TestAutoMode(t *testing.T) {
 	require.Contains(t, stdout, "goes to new node own-0001 of")
 	require.Contains(t, stdout, "m7i.")
 }
+
+// A pool that can launch nothing says which of its requirements leaves nothing.
+func TestRequirementsThatRuleOut(t *testing.T) {
+	code, stdout, stderr := call("", "-f", "testdata/requirements-rule-out.yaml")
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, strings.Join(strings.Fields(stdout), " "),
+		"its requirements rule out all 989 instance types: none meets karpenter.k8s.aws/instance-family = c7gg")
+	code, stdout, stderr = call("", "-f", "testdata/requirements-rule-out.yaml", "-explain", "shop/web")
+	require.Equal(t, command.OK, code, stderr)
+	told := strings.Join(strings.Fields(stdout), " ")
+	require.Regexp(t, `-\d+ kubernetes.io/arch = arm64; \d\d\d of 989 instance types are left -\d+ karpenter.k8s.aws/instance-family = c7gg; 0 of 989 instance types are left`, told)
+}

@@ -100,7 +100,7 @@ func newOptions(pools []Pool) int {
 		slices.SortStableFunc(list, func(a, b Option) int { return a.LaunchOption.Compare(b.LaunchOption) })
 		p.Options = known.Keep(list)
 		if len(p.Options) == 0 {
-			p.Idle = model.PoolReason{NodePool: p.Object.Name, Cause: model.CauseNoInstanceTypes, Detail: p.whyNoOptions()}
+			p.Idle = p.whyNoOptions()
 		}
 		total += len(p.Options)
 	}
@@ -188,40 +188,6 @@ func newSaleRules(set requirements.Set) saleRules {
 func (r *saleRules) allow(o *cloudprovider.Offering) bool {
 	return !(r.zoned && !r.zone.Has(o.Zone)) && !(r.kinds && !r.capacity.Has(o.CapacityType)) &&
 		(o.Requirements.Len() == 0 || Overlapping(o.Requirements, r.set))
-}
-
-// allows says whether the template of the pool and the labels of the type
-// agree with an offering.
-func (p *Pool) allows(t *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
-	of, own := newSaleRules(p.Template), newSaleRules(t.Requirements)
-	return of.allow(o) && own.allow(o)
-}
-
-// whyNoOptions says what leaves a pool without options.
-func (p *Pool) whyNoOptions() string {
-	suited, offered := 0, 0
-	for _, t := range p.Types {
-		if !OverlapsType(p.Template, t) {
-			continue
-		}
-		suited++
-		for j := range t.Offerings {
-			if p.allows(t, &t.Offerings[j]) {
-				offered++
-			}
-		}
-	}
-	switch {
-	case suited == 0 && len(p.Types) == 1:
-		return "its requirements rule out the only instance type that it has"
-	case suited == 0:
-		return fmt.Sprintf("its requirements rule out all %d instance types", len(p.Types))
-	case offered == 0:
-		return fmt.Sprintf("its requirements rule out every offering of the instance types that they allow (%d)", suited)
-	case offered == 1:
-		return "the only offering that its requirements allow is not available now"
-	}
-	return fmt.Sprintf("none of the %d offerings that its requirements allow is available now", offered)
 }
 
 // CapacityOf is what an option has for pods, and what daemons take of it.
