@@ -90,3 +90,10 @@ func TestRequirementsThatRuleOut(t *testing.T) {
 	told := strings.Join(strings.Fields(stdout), " ")
 	require.Regexp(t, `-\d+ kubernetes.io/arch = arm64; \d\d\d of 989 instance types are left -\d+ karpenter.k8s.aws/instance-family = c7gg; 0 of 989 instance types are left`, told)
 }
+
+// A name after -explain that nothing resembles gets an example of one.
+func TestExplainHasAHint(t *testing.T) {
+	code, _, stderr := call("", "-f", "testdata/requirements-rule-out.yaml", "-explain", "payments/ledger")
+	require.Equal(t, command.BadInput, code)
+	require.Equal(t, "whatif: -explain payments/ledger: neither a pod to place nor a workload of one has this name; the first is shop/web\n", stderr)
+}

@@ -38,19 +38,12 @@ func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
 	in.Cluster, err = manifest.Read(rules(), sources...)
 	errs = append(errs, err)
 	for _, source := range sources {
-		classes, err := awsv1.DecodeEC2NodeClasses(source.Data)
-		if err != nil && readable(source) {
-			errs = append(errs, fmt.Errorf("%s: %w", source.Name, err))
-		}
-		for _, c := range classes {
-			c.Default()
-			for _, fault := range c.Validate() {
-				errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: %w", source.Name, c.Name, fault))
-			}
-			if in.Classes[c.Name] != nil {
-				errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: there are two of this name; rename or remove one", source.Name, c.Name))
-			}
-			in.Classes[c.Name] = c
+		faults := in.readClasses(source)
+		switch template := manifest.Unrendered(source); {
+		case template == nil || len(faults) == 0:
+			errs = append(errs, faults...)
+		case readable(source):
+			errs = append(errs, template)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -69,6 +62,25 @@ func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
 		}
 	}
 	return in, errors.Join(errs...)
+}
+
+// readClasses reads the classes of a source, and returns all their faults.
+func (in *Input) readClasses(source manifest.Source) (errs []error) {
+	classes, err := awsv1.DecodeEC2NodeClasses(source.Data)
+	if err != nil && readable(source) {
+		errs = append(errs, fmt.Errorf("%s: %w", source.Name, err))
+	}
+	for _, c := range classes {
+		c.Default()
+		for _, fault := range c.Validate() {
+			errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: %w", source.Name, c.Name, fault))
+		}
+		if in.Classes[c.Name] != nil {
+			errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: there are two of this name; rename or remove one", source.Name, c.Name))
+		}
+		in.Classes[c.Name] = c
+	}
+	return errs
 }
 
 // readable says whether the objects of a source that are no EC2NodeClass could be

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/spelling"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -129,7 +130,7 @@ func (r *reader) take(o *object) {
 	}
 	k, known := r.kinds[o.kind]
 	if !known || group(k.apiVersion) != group(o.apiVersion) {
-		r.ignored[o.kind]++
+		r.pass(o)
 		return
 	}
 	if k.apiVersion != o.apiVersion {
@@ -147,6 +148,24 @@ func (r *reader) take(o *object) {
 		return
 	}
 	k.decode(r, o)
+}
+
+// pass counts an object of a kind that has no say, unless it should have one: a slip of the
+// hand in its kind or group, or what kubectl makes of objects for people.
+func (r *reader) pass(o *object) {
+	const slips = 2
+	name := group(o.apiVersion) + "/" + o.kind
+	for _, kind := range sortedKeys(r.kinds) {
+		if k := r.kinds[kind]; spelling.Distance(name, group(k.apiVersion)+"/"+kind) <= slips {
+			r.faults = append(r.faults, o.fault([]any{"kind"}, "there is no kind %s in %s; did you mean kind %s of %s?", o.kind, o.apiVersion, kind, k.apiVersion))
+			return
+		}
+	}
+	if group(o.apiVersion) == "meta.k8s.io" && (o.kind == "Table" || o.kind == "PartialObjectMetadata") {
+		r.faults = append(r.faults, o.fault([]any{"kind"}, "a %s has the names of objects and not what is in them; write the objects down with kubectl get -o yaml", o.kind))
+		return
+	}
+	r.ignored[o.kind]++
 }
 
 // place gives an object the namespace that it is in by default, or none.

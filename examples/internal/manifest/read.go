@@ -132,7 +132,7 @@ func Read(rules Rules, sources ...Source) (*Cluster, error) {
 		r.assemble()
 	}
 	if len(r.faults) > 0 {
-		return nil, r.faults.sorted(r.cluster.ranks)
+		return nil, r.faults.rendered(sources).sorted(r.cluster.ranks)
 	}
 	return r.cluster, nil
 }

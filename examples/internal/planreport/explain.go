@@ -208,6 +208,11 @@ func unknownPod(name string, in provisioning.Input) error {
 	if i := slices.IndexFunc(names, func(n string) bool { return strings.HasSuffix(n, "/"+last) }); i >= 0 {
 		hint = fmt.Sprintf("; did you mean %s?", names[i])
 	}
+	if len(in.Pods) == 0 {
+		hint = "; there is no pod to place"
+	} else if hint == "" {
+		hint = "; the first is " + podName(in.Pods[0])
+	}
 	if !namespaced {
 		return fmt.Errorf("-explain %s: give NAMESPACE/POD, or the workload for the pod%s", name, hint)
 	}

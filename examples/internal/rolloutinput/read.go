@@ -20,6 +20,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
@@ -66,9 +67,8 @@ func Read(files Files, stdin io.Reader) (*Input, error) {
 	for _, t := range fake.Catalog() {
 		r.types[t.Name] = t
 	}
-	manifest, manifestOK := r.open(files.Manifest, stdin)
-	if manifestOK {
-		r.manifest(manifest, files.Class)
+	if f, ok := r.open(files.Manifest, stdin); ok {
+		r.manifest(f, files.Class)
 	}
 	// If the pools are not known, every node would seem to be of none.
 	known := len(r.faults) == 0
@@ -122,6 +122,10 @@ func (r *reader) add(file, object string, err error) {
 // the name is empty.
 func (r *reader) manifest(f file, class string) {
 	docs, err := v1.Documents(f.data)
+	if template := manifest.Unrendered(manifest.Source{Name: f.name, Data: f.data}); err != nil && template != nil {
+		r.faults = append(r.faults, template)
+		return
+	}
 	r.add(f.name, "", err)
 	var names []string
 	wanted := 0
@@ -226,6 +230,10 @@ func (r *reader) pool(doc v1.Document) error {
 // are known.
 func (r *reader) claims(f file, known bool) {
 	docs, err := v1.Documents(f.data)
+	if template := manifest.Unrendered(manifest.Source{Name: f.name, Data: f.data}); err != nil && template != nil {
+		r.faults = append(r.faults, template)
+		return
+	}
 	r.add(f.name, "", err)
 	claims := 0
 	for _, doc := range docs {
