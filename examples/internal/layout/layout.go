@@ -110,12 +110,12 @@ func (g *Grid) block(cells []string, widths []int) (lines []string) {
 }
 
 // Break breaks a text into pieces of a width, behind a mark that parts the words of a name
-// where there is one in the second half of a piece. The pieces joined are the text.
+// where there is one behind the first third of a piece. The pieces joined are the text.
 func Break(text string, width int) (pieces []string) {
 	rest := []rune(text)
 	for width > 0 && len(rest) > width {
 		at := width
-		for i := width; i > width/2; i-- {
+		for i := width; i > width/3; i-- {
 			if strings.ContainsRune("-./: ", rest[i-1]) {
 				at = i
 				break

@@ -40,7 +40,7 @@ func TestBreak(t *testing.T) {
 		want  []string
 	}{
 		{"web", 5, []string{"web"}}, {"", 5, []string{""}}, {"web", 0, []string{"web"}},
-		{"general-purpose", 11, []string{"general-", "purpose"}}, {"a-generalpurpose", 11, []string{"a-generalpu", "rpose"}},
+		{"general-purpose", 11, []string{"general-", "purpose"}}, {"a-generalpurpose", 11, []string{"a-generalpu", "rpose"}}, {"g4dn.12xlarge", 12, []string{"g4dn.", "12xlarge"}},
 		{"äöü/ßäö", 4, []string{"äöü/", "ßäö"}},
 	} {
 		require.Equal(t, tt.want, Break(tt.text, tt.width), tt.text)

@@ -146,10 +146,11 @@ func TestTableFitsThePage(t *testing.T) {
 		widest := 0
 		for _, line := range strings.Split(text, "\n") {
 			width := utf8.RuneCountInString(line)
-			if width > command.PageWidth || strings.HasSuffix(line, " ") || strings.ContainsFunc(line, unprintable) {
+			name := strings.TrimSpace(line) // one that is to be typed stays whole
+			if width > command.PageWidth && strings.Contains(name, " ") || strings.HasSuffix(line, " ") || strings.ContainsFunc(line, unprintable) {
 				t.Fatalf("plan %d: %d columns: %q", i, width, line)
 			}
-			widest = max(widest, width)
+			widest = max(widest, min(width, command.PageWidth))
 		}
 		if len(plan.Create) > 0 {
 			require.Equal(t, command.PageWidth, widest, "plan %d: the table fills the page", i)
