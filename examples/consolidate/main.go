@@ -4,10 +4,7 @@
 //
 //	consolidate                        look at the sample of 60 nodes
 //	consolidate -converge              carry proposals out until none is left
-//	kubectl get nodepools,nodeclaims,nodes,pods,daemonsets,deployments,\
-//	    replicasets,statefulsets,jobs,namespaces,services,pdb,\
-//	    priorityclasses,runtimeclasses,pvc,pv,storageclasses,csinodes -A -o yaml |
-//	    consolidate -f -
+//	consolidate -f cluster.yaml        look at a dump, as whatif's README.md makes it
 //	consolidate -o json                the same for programs
 //
 // Instance types and prices are those of the fake cloud unless -instance-types
@@ -81,7 +78,7 @@ usage: consolidate [flags]
                         input if FILE is -; may be repeated. Default: a sample
   -instance-types FILE  take instance types and prices from FILE instead of the
                         fake cloud's catalog
-` + place.Usage + `  -bill                 count what nodes have beside their instance as well: the
+` + place.Usage + offline.PoolsUsage + `  -bill                 count what nodes have beside their instance as well: the
                         volumes and the public address of their EC2NodeClass
   -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
                         Default: when the sample was taken, or else the present
@@ -204,7 +201,7 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (*proposalreport.Report,
 	}
 	ctx, done := command.Progress(context.Background(), stderr)
 	defer done()
-	r, err := answer(ctx, s, in, opts)
+	r, err := answer(ctx, s, world, in, opts)
 	if refused := (proposalreport.NoSuchNode{}); errors.As(err, &refused) {
 		return nil, command.BadInput, err
 	}
@@ -234,12 +231,12 @@ func instant(s settings) (time.Time, error) {
 }
 
 // answer asks the library, and writes down what it says.
-func answer(ctx context.Context, s settings, in disruption.Input, opts *disruption.Options) (*proposalreport.Report, error) {
+func answer(ctx context.Context, s settings, world *offline.World, in disruption.Input, opts *disruption.Options) (*proposalreport.Report, error) {
 	p, err := disruption.Propose(ctx, s.now, in, opts)
 	if err != nil {
 		return nil, err
 	}
-	r := proposalreport.New(s.now, in, p)
+	r := proposalreport.New(s.now, in, p, world.Prices())
 	if s.converge {
 		p, err = r.Converge(ctx, p, in, opts)
 	} else {

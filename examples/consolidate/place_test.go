@@ -80,3 +80,17 @@ func TestAutoMode(t *testing.T) {
 	require.Contains(t, stdout, "Nothing is to be done now.")
 	require.Contains(t, stdout, "the cheapest that holds what finds no room\n      elsewhere is c6a.large")
 }
+
+// Nodes of a node group have a price, and -as-pools says which of them could go.
+func TestNodeGroups(t *testing.T) {
+	args := []string{"-f", "testdata/node-groups.yaml", "-now", "2026-03-02T12:00:00Z"}
+	code, stdout, stderr := execute(t, "", args...)
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, stdout, "3 nodes at 0.1542 USD/h")
+	require.NotContains(t, stdout, "counts as 0")
+	code, stdout, stderr = execute(t, "", append(args, "-as-pools")...)
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, stdout, "3 nodes at 0.1542 USD/h")
+	require.Contains(t, stdout, "1  Remove 1 node: Underutilized")
+	require.NotContains(t, stdout, "Expired")
+}

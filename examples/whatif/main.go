@@ -3,9 +3,7 @@
 //
 //	whatif                             plan the sample cluster
 //	whatif -f shop.yaml                plan a cluster of one's own
-//	kubectl get nodepools,nodeclaims,nodes,pods,daemonsets,deployments,\
-//	    replicasets,statefulsets,jobs,namespaces,services,pdb,\
-//	    priorityclasses,runtimeclasses,pvc,pv,storageclasses,csinodes -A -o yaml | whatif -f -
+//	whatif -f cluster.yaml             plan a dump, as README.md makes it
 //	whatif -explain shop/forecast      tell all about one pod
 //	whatif -without ip-10-0-17-21      plan as if that node went
 //	whatif -f c.yaml -compare new.yaml tell what these policies would change
@@ -87,7 +85,7 @@ usage: whatif [flags]
                         input if FILE is -; may be repeated. Default: a sample
   -instance-types FILE  take the instance types from FILE instead of the fake
                         cloud's catalog
-` + place.Usage + `  -min-values POLICY    what to do when a minValues cannot be met: Strict
+` + place.Usage + offline.PoolsUsage + `  -min-values POLICY    what to do when a minValues cannot be met: Strict
                         launches nothing, BestEffort lowers it. Default Strict
   -preferences POLICY   Respect weighs soft constraints (preferred affinity,
                         ScheduleAnyway, PreferNoSchedule) against cost, Ignore

@@ -39,15 +39,22 @@ type Files struct {
 	InstanceTypes string   // empty is the catalog of the fake cloud
 	Place         place.Asked
 	Bill          bool // prices count what a node has beside its instance
+	AsPools       bool // node groups are read as NodePools
 	Sample        []byte
 }
 
-// Flags declares -f, -instance-types, -region, -zones and -bill.
+// PoolsUsage describes the flag -as-pools.
+const PoolsUsage = `  -as-pools             read each node group of EKS, GKE or AKS as a NodePool of
+                        the instance types and zones of its nodes
+`
+
+// Flags declares -f, -instance-types, -region, -zones, -bill and -as-pools.
 func (f *Files) Flags(set *flag.FlagSet) {
 	command.Files(set, &f.Manifests)
 	set.StringVar(&f.InstanceTypes, "instance-types", "", "")
 	f.Place.Flags(set)
 	set.BoolVar(&f.Bill, "bill", false, "")
+	set.BoolVar(&f.AsPools, "as-pools", false, "")
 }
 
 // Faults lists what is wrong with the flags -f, -instance-types, -region and -zones.
@@ -90,6 +97,9 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 	}
 	w.Cluster, w.types, w.auto = cluster, types, slices.ContainsFunc(cluster.NodePools, ofAutoMode)
 	classes := w.readClasses(sources)
+	if files.AsPools {
+		w.asPools()
+	}
 	if files.InstanceTypes == "" {
 		at := place.Find(cluster, classes, files.Place)
 		if err := w.sell(at); err != nil {
@@ -190,17 +200,22 @@ func readTypes(file string, stdin io.Reader) ([]*cloudprovider.InstanceType, err
 func (w *World) Input() provisioning.Input {
 	in := w.Cluster.Input()
 	in.Vocabulary = w.vocabulary()
-	plain := w.types
-	if w.rates != nil {
-		beside := w.besideNoClass().Total()
-		plain = pricing.AddNodeCost(plain, func(*cloudprovider.InstanceType) float64 { return beside })
-	}
+	plain := w.plainTypes()
 	for _, pool := range in.NodePools {
 		if w.foreign(pool) == "" {
 			in.InstanceTypes[pool.Name] = w.labelledFor(pool, w.typesOf(pool, plain))
 		}
 	}
 	return in
+}
+
+// plainTypes are the instance types of nodes of no class.
+func (w *World) plainTypes() []*cloudprovider.InstanceType {
+	if w.rates == nil {
+		return w.types
+	}
+	beside := w.besideNoClass().Total()
+	return pricing.AddNodeCost(w.types, func(*cloudprovider.InstanceType) float64 { return beside })
 }
 
 // besideNoClass is what a node costs beside its instance of which no class says anything.

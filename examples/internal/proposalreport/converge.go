@@ -39,7 +39,7 @@ func (r *Report) Follow(ctx context.Context, p *disruption.Proposal, in disrupti
 	if err != nil {
 		return err
 	}
-	r.After, r.FollowUp = stateOf(settled), followUp(in, after, settled, r.Provisioned)
+	r.After, r.FollowUp = stateOf(settled, r.outside), followUp(in, after, settled, r.Provisioned)
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (r *Report) Converge(ctx context.Context, p *disruption.Proposal, in disrup
 		return nil, err
 	}
 	last = rounds[len(rounds)-1].proposal
-	r.Rounds, r.Stopped, r.After = roundsOf(rounds), stopped, stateOf(after)
+	r.Rounds, r.Stopped, r.After = r.roundsOf(rounds), stopped, stateOf(after, r.outside)
 	r.Converged = len(last.Actions) == 0 && len(last.Waiting) == 0
 	r.Search = searched(rounds)
 	r.leave(last)
@@ -133,7 +133,7 @@ func pendingNeed(ctx context.Context, now time.Time, in disruption.Input, opts *
 	if err != nil {
 		return nil, err
 	}
-	was, is := stateOf(in).Total, stateOf(after).Total
+	was, is := stateOf(in, nil).Total, stateOf(after, nil).Total
 	return &Provisioned{Pods: len(in.Pods), Nodes: is.Nodes - was.Nodes, USDPerHour: layout.Rounded(is.USDPerHour - was.USDPerHour)}, nil
 }
 
@@ -151,7 +151,7 @@ func followUp(in, after, settled disruption.Input, due *Provisioned) *Provisione
 	if homeless == 0 {
 		return nil
 	}
-	was, is := stateOf(after).Total, stateOf(settled).Total
+	was, is := stateOf(after, nil).Total, stateOf(settled, nil).Total
 	out := Provisioned{Pods: homeless, Nodes: is.Nodes - was.Nodes, USDPerHour: is.USDPerHour - was.USDPerHour}
 	if due != nil { // both may share nodes
 		out.Nodes, out.USDPerHour = max(0, out.Nodes-due.Nodes), max(0, out.USDPerHour-due.USDPerHour)

@@ -57,6 +57,8 @@ type Report struct {
 	Rounds    []roundReport `json:"rounds,omitempty"`
 	Converged bool          `json:"converged"`
 	Stopped   string        `json:"stopped,omitempty"`
+
+	outside map[string]float64 // prices of nodes without a NodeClaim
 }
 
 // state is a cluster at one time.
@@ -213,11 +215,12 @@ func (r *Report) without() float64 {
 	return cost
 }
 
-// New writes a proposal for a cluster down.
-func New(now time.Time, in disruption.Input, p *disruption.Proposal) *Report {
+// New writes a proposal for a cluster down. Outside are the prices of nodes without a
+// NodeClaim, by name, as far as they are known.
+func New(now time.Time, in disruption.Input, p *disruption.Proposal, outside map[string]float64) *Report {
 	r := &Report{
-		Schema: schema, Now: now, Before: stateOf(in), Actions: actionsOf(in, p.Actions), Waiting: []waiting{},
-		Next: optional(p.Next), Truncated: p.Truncated, Unknown: p.UnknownPrices, Unmanaged: unmanaged(in), Warnings: []string{},
+		outside: outside, Schema: schema, Now: now, Before: stateOf(in, outside), Actions: actionsOf(in, p.Actions), Waiting: []waiting{},
+		Next: optional(p.Next), Truncated: p.Truncated, Unknown: p.UnknownPrices, Unmanaged: unmanaged(in, outside), Warnings: []string{},
 		Search: countsOf(p),
 	}
 	for _, w := range p.Waiting {
@@ -260,15 +263,15 @@ func (r *Report) leave(p *disruption.Proposal) {
 	}
 }
 
-func roundsOf(rounds []round) []roundReport {
+func (r *Report) roundsOf(rounds []round) []roundReport {
 	out := make([]roundReport, 0, len(rounds))
-	for _, r := range rounds {
-		if len(r.proposal.Actions) == 0 {
+	for _, round := range rounds {
+		if len(round.proposal.Actions) == 0 {
 			continue
 		}
-		total := stateOf(r.after).Total
-		out = append(out, roundReport{Now: r.now, Actions: actionsOf(r.input, r.proposal.Actions), Waiting: len(r.proposal.Waiting),
-			PodsPlaced: r.pending, Launched: r.launched, Nodes: total.Nodes, USDPerHour: total.USDPerHour})
+		total := stateOf(round.after, r.outside).Total
+		out = append(out, roundReport{Now: round.now, Actions: actionsOf(round.input, round.proposal.Actions), Waiting: len(round.proposal.Waiting),
+			PodsPlaced: round.pending, Launched: round.launched, Nodes: total.Nodes, USDPerHour: total.USDPerHour})
 	}
 	return out
 }
@@ -360,14 +363,22 @@ func priceOf(in disruption.Input, n *provisioning.Node) (price float64, known bo
 }
 
 // unmanaged is how many nodes have no NodeClaim and no price.
-func unmanaged(in disruption.Input) (count int) {
+func unmanaged(in disruption.Input, outside map[string]float64) (count int) {
 	for i := range in.Nodes {
 		n := &in.Nodes[i]
-		if _, known := priceOf(in, n); n.NodeClaim == nil && !known {
+		if _, known := costOf(in, n, outside); n.NodeClaim == nil && !known {
 			count++
 		}
 	}
 	return count
+}
+
+// costOf is priceOf for nodes that nobody here manages too.
+func costOf(in disruption.Input, n *provisioning.Node, outside map[string]float64) (price float64, known bool) {
+	if price, known = priceOf(in, n); !known && n.NodeClaim == nil {
+		price, known = outside[n.Name()]
+	}
+	return price, known
 }
 
 // tally sums up nodes.
@@ -401,7 +412,7 @@ func share(part, whole float64) float64 {
 }
 
 // stateOf sums a cluster up, by pool and in all. Pools without nodes are in it.
-func stateOf(in disruption.Input) state {
+func stateOf(in disruption.Input, outside map[string]float64) state {
 	pools := map[string]*tally{}
 	for _, p := range in.NodePools {
 		pools[p.Name] = &tally{pool: p.Name}
@@ -413,7 +424,7 @@ func stateOf(in disruption.Input) state {
 		if pools[name] == nil {
 			pools[name] = &tally{pool: name}
 		}
-		price, _ := priceOf(in, n)
+		price, _ := costOf(in, n, outside)
 		have, asked := inventory.Allocatable(n), requestsOf(n)
 		pools[name].add(price, have, asked)
 		total.add(price, have, asked)

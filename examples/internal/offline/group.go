@@ -1,0 +1,166 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/examples/internal/inventory"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Prices are what the nodes cost in USD per hour that no NodePool launched, by name: at the
+// instance type, zone and capacity type that their labels name. Nodes of which the instance
+// types do not tell are left out.
+func (w *World) Prices() map[string]float64 {
+	prices := map[string]float64{}
+	types := w.plainTypes()
+	for i := range w.Cluster.Nodes {
+		n := &w.Cluster.Nodes[i]
+		if n.Node == nil || n.NodeClaim != nil {
+			continue
+		}
+		is := inventory.MachineOf(n.Node.Labels)
+		for _, it := range types {
+			for j := range it.Offerings {
+				if o := &it.Offerings[j]; it.Name == is.InstanceType && o.Zone == is.Zone && o.CapacityType == is.CapacityType && o.ReservationID == "" {
+					prices[n.Name()] = o.Price
+				}
+			}
+		}
+	}
+	return prices
+}
+
+// asPools reads each node group as a NodePool: one that launches the instance types, zones and
+// capacity types that its nodes have, with the labels and taints that all of them share, and
+// that may be consolidated, but does not expire.
+func (w *World) asPools() {
+	groups := map[string][]*provisioning.Node{}
+	for i := range w.Cluster.Nodes {
+		n := &w.Cluster.Nodes[i]
+		if n.Node == nil || n.NodeClaim != nil || n.Node.Labels[v1.NodePoolLabelKey] != "" {
+			continue
+		}
+		if group := inventory.Group(n.Node.Labels); group != "" {
+			groups[group] = append(groups[group], n)
+		}
+	}
+	taken := map[string]bool{}
+	for _, p := range w.Cluster.NodePools {
+		taken[p.Name] = true
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		name := poolName(group, taken)
+		taken[name] = true
+		pool := poolOf(name, groups[group])
+		w.Cluster.NodePools = append(w.Cluster.NodePools, pool)
+		for _, n := range groups[group] {
+			adopt(pool, n)
+		}
+		w.note("node group %s is read as NodePool %s with %s", group, name, layout.Count(len(groups[group]), "node"))
+	}
+	slices.SortFunc(w.Cluster.NodePools, func(a, b *v1.NodePool) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// poolName is the name of the NodePool of a group, which no other has.
+func poolName(group string, taken map[string]bool) string {
+	name := strings.ToLower(strings.ReplaceAll(group, "_", "-"))
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		name = "group"
+	}
+	for stem, n := name, 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s-%d", stem, n)
+	}
+	return name
+}
+
+// poolOf is the NodePool of a group.
+func poolOf(name string, nodes []*provisioning.Node) *v1.NodePool {
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	template := &pool.Spec.Template
+	template.Spec.NodeClassRef = classOfGroup(name, nodes[0].Node.Labels)
+	template.Labels, template.Spec.Taints = shared(nodes)
+	template.Spec.ExpireAfter = v1.NeverDuration()
+	for _, of := range []struct {
+		key   string
+		value func(inventory.Machine) string
+	}{
+		{corev1.LabelInstanceTypeStable, func(m inventory.Machine) string { return m.InstanceType }},
+		{corev1.LabelTopologyZone, func(m inventory.Machine) string { return m.Zone }},
+		{v1.CapacityTypeLabelKey, func(m inventory.Machine) string { return m.CapacityType }},
+	} {
+		values := map[string]bool{}
+		for _, n := range nodes {
+			values[of.value(inventory.MachineOf(n.Node.Labels))] = true
+		}
+		if delete(values, ""); len(values) > 0 {
+			template.Spec.Requirements = append(template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+				Key: of.key, Operator: corev1.NodeSelectorOpIn, Values: slices.Sorted(maps.Keys(values))})
+		}
+	}
+	pool.Default()
+	return pool
+}
+
+// classOfGroup is a reference to a node class of the cloud that a group is of.
+func classOfGroup(name string, labels map[string]string) *v1.NodeClassReference {
+	for key := range labels { // of each cloud there are only its own
+		switch domain, _, _ := strings.Cut(key, "/"); domain {
+		case "cloud.google.com":
+			return &v1.NodeClassReference{Group: "karpenter.k8s.gcp", Kind: "GCENodeClass", Name: name}
+		case "kubernetes.azure.com":
+			return &v1.NodeClassReference{Group: "karpenter.azure.com", Kind: "AKSNodeClass", Name: name}
+		}
+	}
+	return &v1.NodeClassReference{Group: awsv1.Group, Kind: classKind, Name: name}
+}
+
+// shared are the labels and taints that all nodes of a group have, and that a NodePool may set.
+func shared(nodes []*provisioning.Node) (map[string]string, []corev1.Taint) {
+	labels, taints := maps.Clone(nodes[0].Node.Labels), slices.Clone(nodes[0].Node.Spec.Taints)
+	for _, n := range nodes {
+		maps.DeleteFunc(labels, func(key, value string) bool { return n.Node.Labels[key] != value })
+		taints = slices.DeleteFunc(taints, func(t corev1.Taint) bool {
+			same := func(o corev1.Taint) bool { return o.Key == t.Key && o.Value == t.Value && o.Effect == t.Effect }
+			return strings.HasPrefix(t.Key, "node.kubernetes.io/") || !slices.ContainsFunc(n.Node.Spec.Taints, same)
+		})
+	}
+	maps.DeleteFunc(labels, func(key, _ string) bool {
+		return fake.Vocabulary().WellKnown(key) || fake.Vocabulary().CheckKey(key) != nil
+	})
+	for i := range taints {
+		taints[i].TimeAdded = nil
+	}
+	return labels, taints
+}
+
+// adopt makes a node one that the pool launched.
+func adopt(pool *v1.NodePool, n *provisioning.Node) {
+	node := n.Node.DeepCopy()
+	is := inventory.MachineOf(node.Labels)
+	node.Labels[v1.NodePoolLabelKey], node.Labels[v1.CapacityTypeLabelKey] = pool.Name, is.CapacityType
+	node.Labels[v1.NodeRegisteredLabelKey], node.Labels[v1.NodeInitializedLabelKey] = "true", "true"
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: node.Name, CreationTimestamp: node.CreationTimestamp, Labels: maps.Clone(node.Labels),
+		Annotations: map[string]string{v1.NodePoolHashAnnotationKey: pool.Hash(), v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion}}}
+	claim.Spec.NodeClassRef, claim.Spec.ExpireAfter = pool.Spec.Template.Spec.NodeClassRef, pool.Spec.Template.Spec.ExpireAfter
+	claim.Spec.Requirements = pool.Spec.Template.Spec.Requirements
+	claim.Status.ProviderID, claim.Status.NodeName = cmp.Or(node.Spec.ProviderID, "group:///"+node.Name), node.Name
+	claim.Status.Capacity, claim.Status.Allocatable = node.Status.Capacity, node.Status.Allocatable
+	for _, kind := range []string{v1.ConditionTypeLaunched, v1.ConditionTypeRegistered, v1.ConditionTypeInitialized, v1.ConditionTypeConsolidatable} {
+		claim.Status.Conditions = append(claim.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: kind,
+			LastTransitionTime: node.CreationTimestamp})
+	}
+	node.Spec.ProviderID = claim.Status.ProviderID
+	n.Node, n.NodeClaim = node, claim
+}
