@@ -143,10 +143,7 @@ const mostListed = 5
 
 // Text draws the answer for people.
 func (r *Report) Text(style command.Style) string {
-	lines := command.Wrap("What would change with "+layout.Printable(r.File), command.PageWidth, "  ")
-	for i := range lines {
-		lines[i] = style.Heading(lines[i])
-	}
+	lines := []string{style.Heading("What would change with " + layout.Printable(r.File))} // to be typed, so it stays whole
 	lines = append(lines, layout.Wrap(r.verdict(), 0)...)
 	for _, c := range r.Changes {
 		lines = append(lines, layout.Wrap(layout.Printable("- "+c), 2)...)
