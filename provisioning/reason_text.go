@@ -9,12 +9,22 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/explain"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
-// String renders the reason as one line of English.
+// maxReason is the most bytes that a reason has in one line: what the message of an event and
+// of a condition may have.
+const maxReason = 1024
+
+// manyPools is how many NodePools there are at least for those that say the same to be told
+// together.
+const manyPools = 4
+
+// String renders the reason as one line of English, of at most 1,024 bytes. Of many NodePools
+// it tells those together that say the same, and how many more there are than have room.
 func (r *Reason) String() string {
 	if r == nil {
 		return ""
@@ -35,19 +45,74 @@ func (r *Reason) String() string {
 		if r.Cause != CauseNodePools {
 			b.WriteString(cmp.Or(r.Detail, string(r.Cause)))
 		}
-		for i := range r.Pools {
-			if b.Len() > 0 {
-				b.WriteString("; ")
-			}
-			b.WriteString(r.Pools[i].String())
-		}
+		r.writePools(&b)
 	}
 	b.WriteString(r.nodesText())
-	return oneLine(b.String())
+	return status.Short(oneLine(b.String()), maxReason)
 }
 
-// oneLine puts names and states in which others have written several lines on one.
-func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }
+// writePools writes what the pools say, as much as there is room for beside the nodes.
+func (r *Reason) writePools(b *strings.Builder) {
+	groups := r.groups()
+	room := maxReason - len(r.nodesText()) - len("; and 1000 more NodePools")
+	for i, g := range groups {
+		text := g.text(len(r.Pools))
+		if i > 0 && b.Len()+len("; ")+len(text) > room {
+			more := 0
+			for _, rest := range groups[i:] {
+				more += len(rest.pools)
+			}
+			fmt.Fprintf(b, "; and %d more NodePool%s", more, map[bool]string{false: "s"}[more == 1])
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(text)
+	}
+}
+
+// poolGroup is NodePools that say the same.
+type poolGroup struct {
+	pools []string
+	says  string
+}
+
+// groups are the pools, those together that say the same if there are many, in the order of
+// the first of each.
+func (r *Reason) groups() (groups []poolGroup) {
+	at := map[string]int{}
+	for i := range r.Pools {
+		says := r.Pools[i].text()
+		if known, found := at[says]; found && len(r.Pools) >= manyPools {
+			groups[known].pools = append(groups[known].pools, r.Pools[i].NodePool)
+			continue
+		}
+		at[says] = len(groups)
+		groups = append(groups, poolGroup{[]string{r.Pools[i].NodePool}, says})
+	}
+	return groups
+}
+
+// text names the pools of a group, up to three of them.
+func (g *poolGroup) text(of int) string {
+	const named = 3
+	if len(g.pools) == 1 {
+		return oneLine("NodePool " + g.pools[0] + ": " + g.says)
+	}
+	names := strings.Join(g.pools[:min(named, len(g.pools))], ", ")
+	if more := len(g.pools) - named; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return oneLine(fmt.Sprintf("%d of %d NodePools (%s): %s", len(g.pools), of, names, g.says))
+}
+
+// plain undoes what encoding/json does to characters of HTML, in faults that show a value.
+var plain = strings.NewReplacer("\n", " ", `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+
+// oneLine puts names and states in which others have written several lines on one, as people
+// write them.
+func oneLine(text string) string { return plain.Replace(text) }
 
 // nodesText counts the existing nodes, those where a constraint between pods lets the pod
 // if one is to blame; "" if there are none.
