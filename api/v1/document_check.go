@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -266,8 +267,9 @@ func shorten(value any) any {
 
 // hint returns what the author of an unknown field may have meant, as the tail
 // of a message, or "". In this order: a field that is known to have moved, a
-// field of the same object that is spelt nearly the same, a field of the same
-// name elsewhere in the object.
+// field of the same object that is spelt nearly the same, a field of metadata that
+// stands beside it, a field of the same name elsewhere in the object. An element of
+// a list is no place to move a field to, as nobody knows which.
 func (c *fieldChecker) hint(path *field.Path, name string, t reflect.Type) string {
 	if moved := retired(t, name); moved != "" {
 		return "; " + moved
@@ -275,7 +277,10 @@ func (c *fieldChecker) hint(path *field.Path, name string, t reflect.Type) strin
 	if near := nearest(name, slices.Sorted(maps.Keys(jsonFields(t)))); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	places := placesOf(name, c.root, nil)
+	if _, found := jsonFields(reflect.TypeFor[metav1.ObjectMeta]())[name]; found && path == nil {
+		return "; it belongs at metadata." + name
+	}
+	places := slices.DeleteFunc(placesOf(name, c.root, nil), func(place string) bool { return strings.Contains(place, "[]") })
 	if len(places) == 1 && places[0] != path.Child(name).String() {
 		return "; it belongs at " + places[0]
 	}
@@ -288,6 +293,8 @@ func retired(t reflect.Type, name string) string {
 	switch {
 	case t == reflect.TypeFor[NodeClassReference]() && name == "apiVersion":
 		return "write the group alone, without a version, as group"
+	case t == reflect.TypeFor[corev1.Taint]() && name == "operator":
+		return "a taint has none, but the toleration of a pod; leave it out"
 	case t == reflect.TypeFor[NodeClaimTemplateSpec]() && name == "kubelet":
 		return "it belongs to the NodeClass now"
 	case t == reflect.TypeFor[NodePoolSpec]() && name == "ttlSecondsAfterEmpty":

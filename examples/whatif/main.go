@@ -184,7 +184,10 @@ func (s *settings) formatFaults() []string {
 	if s.output == "html" {
 		return []string{"-o html is a page for -compare or -advise; give one of them, or another format"}
 	}
-	return command.OneOf("o", s.output, "table", "json", "yaml")
+	if len(command.OneOf("o", s.output, "table", "json", "yaml")) > 0 {
+		return []string{fmt.Sprintf("invalid value %q for flag -o: must be table, json or yaml, or html with -compare or -advise", s.output)}
+	}
+	return nil
 }
 
 // questionFaults lists what is wrong with the flags that ask about one thing.

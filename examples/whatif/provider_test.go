@@ -97,3 +97,10 @@ func TestExplainHasAHint(t *testing.T) {
 	require.Equal(t, command.BadInput, code)
 	require.Equal(t, "whatif: -explain payments/ledger: neither a pod to place nor a workload of one has this name; the first is shop/web\n", stderr)
 }
+
+// A format that there is not gets all those that there are.
+func TestFormats(t *testing.T) {
+	code, _, stderr := call("", "-o", "xml")
+	require.Equal(t, command.BadInput, code)
+	require.Contains(t, stderr, `invalid value "xml" for flag -o: must be table, json or yaml, or html with -compare or -advise`)
+}

@@ -98,10 +98,11 @@ func (r *reader) refuse(o *object, faults field.ErrorList) bool {
 // explain says what is wrong with a field and what to do about it, also where
 // the fault itself has no more to say than that.
 func explain(f *field.Error) string {
+	body := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(f.ErrorBody()) // as encoding/json writes a list
 	if f.Type == field.ErrorTypeForbidden && f.Detail == "unknown field" {
-		return f.ErrorBody() + "; remove it"
+		return body + "; remove it"
 	}
-	return f.ErrorBody()
+	return body
 }
 
 // refuseAll reports a fault of an object as a whole.

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -209,7 +210,12 @@ func id(kind, namespace, name string) string { return kind + " " + namespace + "
 func (r *reader) named(o *object) bool {
 	at := []any{"metadata", "name"}
 	if o.name == "" && !o.nameOfWrongType() {
-		r.faults = append(r.faults, o.fault(at, "is missing; give the object a name"))
+		var beside struct{ Name string }
+		remedy := "give the object a name"
+		if json.Unmarshal(o.json, &beside) == nil && beside.Name != "" {
+			remedy = fmt.Sprintf("the name %s stands next to metadata; set it in, so that it is a field of metadata", short(beside.Name))
+		}
+		r.faults = append(r.faults, o.fault(at, "is missing; %s", remedy))
 		return false
 	}
 	if o.name == "" {

@@ -58,3 +58,15 @@ func TestKindsThatAreMeantForOthers(t *testing.T) {
 	c := mustRead(t, "{apiVersion: eks.amazonaws.com/v1, kind: NodeClass, metadata: {name: a}}")
 	require.Equal(t, []manifest.KindCount{{Kind: "NodeClass", Count: 1}}, c.Ignored)
 }
+
+// What to do about a field in the wrong place is said for that field.
+func TestFieldsInTheWrongPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Replace(template, "  name: NAME", "name: default", 1):             "a.yaml:4 (document 1): NodePool (no name): metadata.name: is missing; the name default stands next to metadata; set it in, so that it is a field of metadata",
+		strings.Replace(template, "  name: NAME", "  name: a\nlabels: {a: b}", 1): "a.yaml:6 (document 1): NodePool a: labels: Forbidden: unknown field; it belongs at metadata.labels",
+		strings.Replace(strings.Replace(template, "NAME", "a", 1), "      requirements: []", "      requirements: []\n      taints: [{key: a, operator: Exists, effect: NoSchedule}]", 1): "a.yaml:11 (document 1): NodePool a: spec.template.spec.taints[0].operator: Forbidden: unknown field; a taint has none, but the toleration of a pod; leave it out",
+	} {
+		_, err := read(text)
+		require.EqualError(t, err, want)
+	}
+}

@@ -91,16 +91,35 @@ func reasonLines(r *reason) []string {
 	if len(r.NodePools) == 0 {
 		return []string{r.Message}
 	}
-	var lines []string
-	for i := range r.NodePools {
-		lines = append(lines, r.NodePools[i].Message)
-	}
+	lines := poolLines(r.NodePools)
 	var nodes []string
 	for _, cause := range slices.Sorted(maps.Keys(r.ExistingNodes)) {
 		nodes = append(nodes, fmt.Sprintf("%s on %d", nodeCause(provisioning.Cause(cause)), r.ExistingNodes[cause]))
 	}
 	if len(nodes) > 0 {
 		lines = append(lines, "existing nodes: "+strings.Join(nodes, ", "))
+	}
+	return lines
+}
+
+// manyPools is how many NodePools there are at least for those that say the same to share a line.
+const manyPools = 4
+
+// poolLines are the messages of pools, those together that say the same if there are many.
+func poolLines(pools []poolReason) (lines []string) {
+	said := map[string][]string{}
+	says := func(p poolReason) string { return strings.TrimPrefix(p.Message, "NodePool "+p.NodePool+": ") }
+	for _, p := range pools {
+		said[says(p)] = append(said[says(p)], p.NodePool)
+	}
+	for _, p := range pools {
+		names := said[says(p)]
+		switch {
+		case len(pools) < manyPools || len(names) == 1:
+			lines = append(lines, p.Message)
+		case names[0] == p.NodePool:
+			lines = append(lines, fmt.Sprintf("%d of %d NodePools (%s): %s", len(names), len(pools), strings.Join(names, ", "), says(p)))
+		}
 	}
 	return lines
 }

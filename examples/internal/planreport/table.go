@@ -1,7 +1,9 @@
 package planreport
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -27,6 +29,7 @@ type table struct {
 func (r *Report) Table(s command.Style) string {
 	t := &table{Page: layout.Page{Style: s}, report: r, namespaces: manyNamespaces(r)}
 	t.summary()
+	t.types()
 	t.newNodes()
 	t.existingNodes()
 	t.pending()
@@ -78,6 +81,41 @@ func (t *table) summary() {
 	if r.Input.NodePools == 0 {
 		t.Add(layout.Wrap("The input has no NodePool, so no node can be launched.", 0)...)
 	}
+}
+
+// manyRows is how many rows the table of new nodes has at least for a summary by type to stand
+// before it.
+const manyRows = 40
+
+// types sums up the new nodes of a large plan by instance type and capacity type, those that
+// cost most first.
+func (t *table) types() {
+	if len(groupNodes(t.report.NewNodes)) < manyRows {
+		return
+	}
+	type kind struct{ instanceType, capacityType string }
+	type sum struct {
+		kind
+		nodes, pods int
+		cost        float64
+	}
+	byKind := map[kind]*sum{}
+	for _, n := range t.report.NewNodes {
+		k := kind{n.InstanceType, n.CapacityType}
+		if byKind[k] == nil {
+			byKind[k] = &sum{kind: k}
+		}
+		s := byKind[k]
+		s.nodes, s.pods, s.cost = s.nodes+1, s.pods+len(n.Pods), s.cost+n.USDPerHour
+	}
+	sums := slices.SortedFunc(maps.Values(byKind), func(a, b *sum) int {
+		return cmp.Or(cmp.Compare(b.cost, a.cost), strings.Compare(a.instanceType, b.instanceType), strings.Compare(a.capacityType, b.capacityType))
+	})
+	g := layout.Grid{Columns: layout.Columns("#NODES", "IN ALL OF TYPE", "CAPACITY", "#PODS", "#USD/H")}
+	for _, s := range sums {
+		g.Rows = append(g.Rows, []string{strconv.Itoa(s.nodes), layout.Printable(s.instanceType), layout.Printable(s.capacityType), strconv.Itoa(s.pods), layout.USD(s.cost, 4)})
+	}
+	t.Table(&g, func(int) {})
 }
 
 // realPods counts pods less those that stand for buffers.

@@ -1,6 +1,7 @@
 package planreport
 
 import (
+	"fmt"
 	"math/rand"
 	"strings"
 	"testing"
@@ -159,3 +160,18 @@ func TestTableFitsThePage(t *testing.T) {
 }
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// A plan with very many rows begins with what it buys in all.
+func TestLargePlansAreSummedUp(t *testing.T) {
+	r := &Report{Input: inputCounts{Pods: 60, NodePools: 1}}
+	for i := range 60 {
+		n := newNode{Name: fmt.Sprintf("general-%04d", i), NodePool: "general", InstanceType: []string{"m5.large", "c5.large"}[i%2], CapacityType: "spot",
+			Zone: "us-east-1a", USDPerHour: 0.5 + float64(i)/100, OptionCount: 1, Pods: []podRef{{Namespace: "shop", Name: fmt.Sprint(i)}}}
+		r.NewNodes = append(r.NewNodes, n)
+	}
+	text := r.Table(command.Style{})
+	require.Regexp(t, `NODES  IN ALL OF TYPE +CAPACITY +PODS +USD/H\n +30  c5.large +spot +30  24.0000\n +30  m5.large +spot +30  23.7000\n`, text)
+	require.Less(t, strings.Index(text, "IN ALL OF TYPE"), strings.Index(text, "general-0000"))
+	r.NewNodes = r.NewNodes[:20]
+	require.NotContains(t, r.Table(command.Style{}), "IN ALL OF TYPE")
+}

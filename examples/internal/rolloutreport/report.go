@@ -100,7 +100,7 @@ func (r *Report) drifted(t *text) {
 	var reasons []string
 	names := map[string][]string{}
 	for _, m := range r.Rollout.Moves {
-		why := m.Reason
+		why := r.unnamed(m.Reason)
 		if _, seen := names[why]; !seen {
 			reasons = append(reasons, why)
 		}
@@ -117,6 +117,15 @@ func (r *Report) drifted(t *text) {
 	if r.Others > 0 {
 		t.wrap("  ", layout.Count(r.Others, "node")+" of other classes left out")
 	}
+}
+
+// unnamed is a reason without the names of the images selected, which stand above with their
+// IDs.
+func (r *Report) unnamed(reason string) string {
+	for _, c := range r.Selection.Choices() {
+		reason = strings.ReplaceAll(reason, c.Image.ID+" ("+c.Image.Name+")", c.Image.ID)
+	}
+	return reason
 }
 
 // promote prints the lock as it goes into a manifest.
