@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/explain"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
@@ -48,7 +47,11 @@ func (r *Reason) String() string {
 		r.writePools(&b)
 	}
 	b.WriteString(r.nodesText())
-	return status.Short(oneLine(b.String()), maxReason)
+	text := oneLine(b.String())
+	if len(text) > maxReason {
+		text = strings.ToValidUTF8(text[:maxReason-len("...")], "") + "..."
+	}
+	return text
 }
 
 // writePools writes what the pools say, as much as there is room for beside the nodes.

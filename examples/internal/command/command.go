@@ -84,12 +84,15 @@ func DidYouMean(name string, known []string) string {
 	return ""
 }
 
+// Slips counts the slips of the hand that make one name of another.
+func Slips(a, b string) int { return spelling.Distance(a, b) }
+
 // nearest returns the known name that the fewest slips of the hand make of the
 // one given, the first of several, or nothing if it takes too many.
 func nearest(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	for _, k := range known {
-		if n := spelling.Distance(name, k); n < least {
+		if n := Slips(name, k); n < least {
 			best, least = k, n
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/internal/spelling"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -157,7 +157,7 @@ func (r *reader) pass(o *object) {
 	const slips = 2
 	name := group(o.apiVersion) + "/" + o.kind
 	for _, kind := range sortedKeys(r.kinds) {
-		if k := r.kinds[kind]; spelling.Distance(name, group(k.apiVersion)+"/"+kind) <= slips {
+		if k := r.kinds[kind]; command.Slips(name, group(k.apiVersion)+"/"+kind) <= slips {
 			r.faults = append(r.faults, o.fault([]any{"kind"}, "there is no kind %s in %s; did you mean kind %s of %s?", o.kind, o.apiVersion, kind, k.apiVersion))
 			return
 		}
