@@ -435,13 +435,10 @@ func (r *Report) Page() webpage.Page {
 		figures.Rows = append(figures.Rows, row)
 	}
 	p.Tables = []webpage.Table{figures}
-	for _, words := range []string{r.unlike(), r.lost()} {
+	for _, words := range []string{r.unlike(), r.lost(), r.certainty()} {
 		if words != "" {
 			p.Lead = append(p.Lead, words)
 		}
-	}
-	if words := r.certainty(); words != "" {
-		p.Lead = append(p.Lead, words)
 	}
 	for _, g := range r.groups() {
 		p.Log = append(p.Log, webpage.Entry{Text: g.sentence()})
