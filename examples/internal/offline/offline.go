@@ -163,7 +163,7 @@ func (w *World) noteZones(at place.Place) {
 		names = append(names, z.Name)
 	}
 	for _, pool := range w.Cluster.NodePools {
-		asked, err := requirements.FromNodePool(pool, fake.Vocabulary())
+		asked, err := requirements.FromNodePool(pool, w.vocabulary())
 		if err != nil {
 			continue // which is a fault
 		}
