@@ -199,7 +199,7 @@ func TestBadFlags(t *testing.T) {
 		{[]string{"-f", "-", "-instance-types", "-"}, []string{`invalid value "-" for flag -instance-types: standard input holds the manifests already`}},
 		{[]string{"shop.yaml", "b"}, []string{`unexpected argument "shop.yaml b"; files are named with -f`}},
 		{[]string{"-o", "xml", "-min-values", "None", "-options", "-1"}, []string{
-			`invalid value "xml" for flag -o: must be table, json or yaml`,
+			`invalid value "xml" for flag -o: must be table, json or yaml, or html with -compare or -advise`,
 			`invalid value "None" for flag -min-values: must be Strict or BestEffort`,
 			`invalid value -1 for flag -options: must not be negative`}},
 		{[]string{"-preferences", "None", "-reserved", "", "-node-fee", "-0.1"}, []string{
