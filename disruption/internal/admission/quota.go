@@ -34,7 +34,25 @@ func NewQuota(g *Admission, reason budgets.Reason) *Quota {
 }
 
 // Take counts a node, unless budgets do not let it go.
-func (q *Quota) Take(m *state.StateNode) rule.Outcome {
+func (q *Quota) Take(m *state.StateNode) rule.Outcome { return q.refusal(q.take(m)) }
+
+// Refusal is why budgets do not let some nodes go together. It counts none of them.
+func (q *Quota) Refusal(nodes []*state.StateNode) rule.Outcome {
+	var full *share
+	taken := 0
+	for ; taken < len(nodes); taken++ {
+		if full = q.take(nodes[taken]); full != nil {
+			break
+		}
+	}
+	for _, m := range nodes[:taken] {
+		q.Back(m)
+	}
+	return q.refusal(full)
+}
+
+// take counts a node, or gives the share that does not let it go.
+func (q *Quota) take(m *state.StateNode) *share {
 	shares := q.Admission.ledger.of(m)
 	for _, s := range shares {
 		if _, known := q.said[s]; !known {
@@ -42,20 +60,28 @@ func (q *Quota) Take(m *state.StateNode) rule.Outcome {
 			q.left[s] = q.said[s].Nodes
 		}
 		if q.left[s] <= 0 {
-			a := q.said[s]
-			q.Next = state.Sooner(q.Next, a.Until)
-			return rule.Outcome{Rule: rule.Budget, Object: s.String(), Until: a.Until, Detail: fmt.Sprintf("%s of %s lets %s go%s",
-				a.Binding, s, words.Plural(a.Limit, "node"), q.usedUp(s))}
+			q.Next = state.Sooner(q.Next, q.said[s].Until)
+			return s
 		}
 	}
 	for _, s := range shares {
 		q.left[s]--
 	}
-	return rule.Outcome{}
+	return nil
+}
+
+// refusal is what a share says that lets nothing more go, nothing if it is nil.
+func (q *Quota) refusal(s *share) rule.Outcome {
+	if s == nil {
+		return rule.Outcome{}
+	}
+	a := q.said[s]
+	return rule.Outcome{Rule: rule.Budget, Object: s.String(), Until: a.Until, Detail: fmt.Sprintf("%s of %s lets %s go%s",
+		a.Binding, s, words.Plural(a.Limit, "node"), q.usedUp(s))}
 }
 
 // usedUp says what uses up the nodes that a share lets go; nothing if it lets none
-// go anyhow.
+// go anyhow, or none is used up.
 func (q *Quota) usedUp(s *share) string {
 	a := q.said[s]
 	if a.Limit <= 0 {
@@ -80,6 +106,9 @@ func (q *Quota) usedUp(s *share) string {
 		use(len(names), "is not Ready"+which, "are not Ready"+which)
 	}
 	use(a.Nodes-q.left[s], "goes that saves more", "go that save more")
+	if len(uses) == 0 {
+		return ""
+	}
 	return ", but " + strings.Join(uses, "; ")
 }
 

@@ -13,7 +13,7 @@ import (
 // allow. While some of them are tried, those that are still to be tried take no
 // pods, which would have to move again.
 func (s *search) cover(ctx context.Context) error {
-	var chosen []*state.StateNode
+	var chosen, all []*state.StateNode
 	for _, name := range s.e.Cover(names(s.open()), s.evictionPrice) {
 		m := s.cluster.ByName[name]
 		if s.tried[setKey([]*state.StateNode{m})] {
@@ -22,11 +22,15 @@ func (s *search) cover(ctx context.Context) error {
 		if s.needed(m) {
 			continue
 		}
+		all = append(all, m)
 		if v := s.quota.Take(m); v.Bad() {
 			s.reasons[m.Name] = v
 			continue
 		}
 		chosen = append(chosen, m)
+	}
+	if len(chosen) < len(all) {
+		s.refused[setKey(all)] = all
 	}
 	defer func() {
 		for _, m := range chosen {

@@ -55,6 +55,10 @@
 //     could be removed by itself, or replaced at the saving asked for, unless MaxSteps
 //     ended the search.
 //
+// Sets that budgets do not let go together are passed over. In the end some of them are asked
+// about, those of the fewest nodes first: where removing one would be worth it, the budget is
+// why its nodes stay. This changes nothing of what is proposed.
+//
 // Carrying out what is proposed, and asking again, ends: each action makes the
 // cluster cheaper.
 //

@@ -67,17 +67,7 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 		if s.spent() || tries == 0 {
 			break
 		}
-		if len(c.set) > 1 && c.most <= most+PriceSlack {
-			continue
-		}
-		if !s.allowed(c.set) {
-			if len(c.set) > 1 && c.promise > PriceSlack {
-				tries--
-				err = s.bounded(ctx, c.set)
-			}
-			if err != nil {
-				return nil, err
-			}
+		if len(c.set) > 1 && c.most <= most+PriceSlack || !s.allowed(c.set) {
 			continue
 		}
 		tries--

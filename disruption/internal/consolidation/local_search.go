@@ -3,7 +3,6 @@ package consolidation
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
 // evictionWeight breaks ties in favour of fewer evictions: it is too small to
@@ -35,69 +33,18 @@ func worthDoing(sets []*simulation.CandidateSet) (good []*simulation.CandidateSe
 }
 
 // allowed reports whether budgets let some nodes go together. It notes the reason
-// for a node that may not go even alone.
+// for a node that may not go even alone, and sets for withoutBudgets.
 func (s *search) allowed(targets []*state.StateNode) bool {
-	v := s.refusal(targets)
-	if v.Bad() && len(targets) == 1 {
+	v := s.quota.Refusal(targets)
+	switch {
+	case !v.Bad():
+		return true
+	case len(targets) == 1:
 		s.reasons[targets[0].Name] = v
+	default:
+		s.refused[setKey(targets)] = targets
 	}
-	return !v.Bad()
-}
-
-// refusal is why budgets do not let some nodes go together.
-func (s *search) refusal(targets []*state.StateNode) (v rule.Outcome) {
-	var taken []*state.StateNode
-	for _, m := range targets {
-		if v = s.quota.Take(m); v.Bad() {
-			break
-		}
-		taken = append(taken, m)
-	}
-	for _, m := range taken {
-		s.quota.Back(m)
-	}
-	return v
-}
-
-// bound is what budgets say of nodes that would be worth removing together.
-type bound struct {
-	rule.Outcome
-	nodes []*state.StateNode
-}
-
-// bounded asks about nodes that budgets do not let go together, and notes the budget where
-// removing them would be worth it: no price keeps them then.
-func (s *search) bounded(ctx context.Context, targets []*state.StateNode) error {
-	v := s.refusal(targets)
-	if !v.Bad() || len(targets) < 2 {
-		return nil
-	}
-	sets, err := s.ask(ctx, targets, nil)
-	if err != nil {
-		return err
-	}
-	for _, cs := range sets {
-		if cs.Outcome.Bad() || len(cs.Targets) < 2 {
-			continue
-		}
-		for _, m := range cs.Targets {
-			if _, known := s.bound[m.Name]; !known {
-				b := bound{v, cs.Targets}
-				b.Detail = fmt.Sprintf("%s would save %s together, and %s", listed(names(cs.Targets)), words.USD(cs.Saving), v.Detail)
-				s.bound[m.Name] = b
-			}
-		}
-	}
-	return nil
-}
-
-// listed are names, a few of them.
-func listed(names []string) string {
-	const most = 4
-	if n := len(names) - most; n > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
-	}
-	return strings.Join(names, ", ")
+	return false
 }
 
 // polish tries nodes one by one, and sets of neighbours, where the estimate says
@@ -155,6 +102,11 @@ type attempt struct {
 	gain float64
 }
 
+// compare has what may gain the most first.
+func (a attempt) compare(b attempt) int {
+	return cmp.Or(cmp.Compare(b.gain, a.gain), strings.Compare(a.set[0].Name, b.set[0].Name), cmp.Compare(len(a.set), len(b.set)))
+}
+
 // promising lists sets of nodes to try, the most promising first: single nodes,
 // and runs of two to four nodes of a pool that are the emptiest for what they
 // cost.
@@ -185,11 +137,8 @@ func (s *search) promising() [2][][]*state.StateNode {
 			}
 		}
 	}
-	order := func(a, b attempt) int {
-		return cmp.Or(cmp.Compare(b.gain, a.gain), strings.Compare(a.set[0].Name, b.set[0].Name), cmp.Compare(len(a.set), len(b.set)))
-	}
-	slices.SortFunc(singles, order)
-	slices.SortFunc(runs, order)
+	slices.SortFunc(singles, attempt.compare)
+	slices.SortFunc(runs, attempt.compare)
 	var out [2][][]*state.StateNode
 	most := min(max(fewestTries, manyTries/len(s.cluster.Nodes)), len(singles)+len(runs))
 	singles = singles[:min(len(singles), max(most/2, most-len(runs)))]
@@ -219,12 +168,16 @@ const (
 // weigh estimates what removing some nodes may gain, and reports false if it
 // cannot be worth doing.
 func (s *search) weigh(set []*state.StateNode) (attempt, bool) {
-	o := s.outcome(s.e, set)
 	if len(set) > 1 {
-		o.Floor *= roundedUp
-	} else {
-		o.Floor *= roundedLeast
+		return s.gain(set, roundedUp)
 	}
+	return s.gain(set, roundedLeast)
+}
+
+// gain is weigh where new nodes cost so many times the floor.
+func (s *search) gain(set []*state.StateNode, rounded float64) (attempt, bool) {
+	o := s.outcome(s.e, set)
+	o.Floor *= rounded
 	gain := o.Saving() - s.rules.Required(set)
 	if gain <= PriceSlack {
 		return attempt{}, false

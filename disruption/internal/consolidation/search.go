@@ -66,12 +66,15 @@ func Find(ctx context.Context, in Input) (*Found, error) {
 	}
 	s.report(ctx)
 	done := s.w.Stats // what reasons take is not search
+	if err := s.withoutBudgets(ctx); err != nil {
+		return nil, err
+	}
 	return &Found{Sets: s.sets, Waiting: s.waiting, Left: s.leftAlone(), Truncated: s.truncated, Stats: done}, nil
 }
 
 func newSearch(in Input) *search {
 	return &search{cluster: in.Cluster, rules: in.Rules, w: in.Simulation, quota: in.Quota, candidates: in.Candidates,
-		reasons: map[string]rule.Outcome{}, bound: map[string]bound{}, waits: map[string]bool{}, tried: map[string]bool{}}
+		reasons: map[string]rule.Outcome{}, refused: map[string][]*state.StateNode{}, waits: map[string]bool{}, tried: map[string]bool{}}
 }
 
 // search is one run.
@@ -86,7 +89,7 @@ type search struct {
 	waiting    []Waiting
 	waits      map[string]bool // nodes of waiting
 	reasons    map[string]rule.Outcome
-	bound      map[string]bound // nodes that would go with others if budgets let them
+	refused    map[string][]*state.StateNode // sets that budgets do not let go together, by setKey
 	truncated  bool
 	before     int             // actions that were found before this pass
 	tried      map[string]bool // sets that were tried in vain, by setKey

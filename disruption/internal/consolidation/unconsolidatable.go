@@ -1,11 +1,16 @@
 package consolidation
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
@@ -27,8 +32,6 @@ func (s *search) leftAlone() []Left {
 		switch {
 		case s.w.Refused != nil:
 			v = rule.Forbid(rule.NotSimulated, "the cluster cannot be planned for: %s", words.FirstLine(s.w.Refused))
-		case s.bindsAll(m, goes) && v.Rule != rule.Budget && v.Rule != rule.Promised:
-			v = s.bound[m.Name].Outcome
 		case !known && s.truncated:
 			v = rule.Forbid(rule.NotSearched, "the search ended after %d steps, see Options.Consolidation.MaxSteps", s.w.Stats.Steps)
 		case !known:
@@ -39,10 +42,87 @@ func (s *search) leftAlone() []Left {
 	return out
 }
 
-// bindsAll reports whether budgets keep a node from going with others, none of which goes.
-func (s *search) bindsAll(m *state.StateNode, goes map[*state.StateNode]bool) bool {
-	b, bound := s.bound[m.Name]
-	return bound && !slices.ContainsFunc(b.nodes, func(m *state.StateNode) bool { return goes[m] || s.waits[m.Name] })
+// withoutBudgets asks about the sets that budgets do not let go together, and names the budget
+// as the reason of nodes that would be worth removing so: no price keeps them. What goes
+// stays as it was found.
+func (s *search) withoutBudgets(ctx context.Context) error {
+	tries := max(mostFailures, manyTries/len(s.cluster.Nodes))
+	var found []*simulation.CandidateSet
+	for _, a := range s.refusedSets() {
+		if s.truncated || tries == 0 {
+			return nil
+		}
+		if s.allByBudget(a.set) {
+			continue
+		}
+		tries--
+		sets, err := s.ask(ctx, a.set, nil)
+		if err != nil {
+			return err
+		}
+		for _, cs := range sets {
+			v := s.quota.Refusal(cs.Targets)
+			if cs.Outcome.Bad() || !v.Bad() || len(cs.Targets) < 2 || cs.Saving <= savedBy(found, cs.Targets)+PriceSlack {
+				continue
+			}
+			found = append(found, cs)
+			v.Detail = fmt.Sprintf("%s would save %s together, and %s", listed(names(cs.Targets)), words.USD(cs.Saving), v.Detail)
+			for _, m := range cs.Targets {
+				if s.reasons[m.Name].Rule != rule.Budget {
+					s.reasons[m.Name] = v
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// savedBy is what those of some sets save that are among some nodes, each node in one of them.
+func savedBy(sets []*simulation.CandidateSet, nodes []*state.StateNode) float64 {
+	sum := 0.0
+	left := slices.Clone(nodes)
+	for _, cs := range sets {
+		if !slices.ContainsFunc(cs.Targets, func(m *state.StateNode) bool { return !slices.Contains(left, m) }) {
+			left = slices.DeleteFunc(left, func(m *state.StateNode) bool { return slices.Contains(cs.Targets, m) })
+			sum += cs.Saving
+		}
+	}
+	return sum
+}
+
+// refusedSets are the sets of nodes that stay because of budgets, of which the estimate
+// promises a saving: small ones first, as a large one may have nodes that add nothing, and
+// then the most promising.
+func (s *search) refusedSets() []attempt {
+	var out []attempt
+	for _, set := range s.refused { // by key: they are sorted
+		set = slices.DeleteFunc(slices.Clone(set), func(m *state.StateNode) bool { return !s.mayGo(m) })
+		v := s.quota.Refusal(set)
+		if !v.Bad() || len(set) < 2 || len(set) > s.rules.opts.MaxNodes || s.allByBudget(set) {
+			continue
+		}
+		if a, ok := s.gain(set, 1); ok {
+			out = append(out, a)
+		}
+	}
+	slices.SortFunc(out, func(a, b attempt) int {
+		return cmp.Or(cmp.Compare(len(a.set), len(b.set)), a.compare(b), strings.Compare(setKey(a.set), setKey(b.set)))
+	})
+	return out
+}
+
+// allByBudget reports whether the reason of each of some nodes is a budget.
+func (s *search) allByBudget(set []*state.StateNode) bool {
+	return !slices.ContainsFunc(set, func(m *state.StateNode) bool { return s.reasons[m.Name].Rule != rule.Budget })
+}
+
+// listed are names, a few of them.
+func listed(names []string) string {
+	const most = 4
+	if n := len(names) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
 }
 
 // estimated is the reason for a node that the engine was not asked about. What the
