@@ -73,7 +73,7 @@ const (
 	// CodeNotDrifted: the node matches its pool and NodeClass.
 	CodeNotDrifted Code = "NotDrifted"
 	// CodeNoReplacement: a replacement cannot be launched: the static pool is at its limit of
-	// nodes, its reservations are full, or the pool is not ready.
+	// nodes or not ready, its reservations are full, or what it may launch is sold out.
 	CodeNoReplacement Code = "NoReplacement"
 	// CodeHealthy: no condition of the node asks for repair now.
 	CodeHealthy Code = "Healthy"
@@ -193,7 +193,7 @@ func codeOf(r rule.Rule) Code {
 		return CodeStatic
 	case rule.PolicyWhenEmpty:
 		return CodeConsolidationOff
-	case rule.StaticAtLimit, rule.ReservationFull, rule.PoolNotReady:
+	case rule.StaticAtLimit, rule.ReservationFull, rule.NothingToLaunch, rule.PoolNotReady:
 		return CodeNoReplacement
 	case rule.Balanced:
 		return CodeSavingTooSmall

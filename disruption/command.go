@@ -107,17 +107,26 @@ func templateClaim(p *state.NodePool) (*v1.NodeClaim, error) {
 	if p == nil || !p.Static() {
 		return nil, errors.New("what is to replace it is not known, as the action was not simulated; take it from Propose")
 	}
-	// Asked for apart from all that the pool has, a single node is missing.
-	alone := v1.NodePool{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
-	alone.DeletionTimestamp = nil
-	alone.Spec.Replicas, alone.Spec.Limits = new(int64(1)), nil
-	pools, err := provisioning.StaticPools(provisioning.Input{NodePools: []*v1.NodePool{&alone}})
+	pool, err := oneMissing(provisioning.Input{}, p)
 	if err != nil {
 		return nil, err
 	}
-	claims := pools[0].NodeClaims()
+	claims := pool.NodeClaims()
 	if len(claims) != 1 {
-		return nil, fmt.Errorf("%s cannot launch a node: %s", state.PoolObject(p.Name), pools[0].Held)
+		return nil, fmt.Errorf("%s cannot launch a node: %s", state.PoolObject(p.Name), pool.Held)
 	}
 	return claims[0], nil
+}
+
+// oneMissing is how a static pool stands that lacks one node, apart from all that it has and
+// its limits, with the catalogs and the vocabulary of an input.
+func oneMissing(in provisioning.Input, p *state.NodePool) (provisioning.StaticPool, error) {
+	alone := v1.NodePool{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
+	alone.DeletionTimestamp = nil
+	alone.Spec.Replicas, alone.Spec.Limits = new(int64(1)), nil
+	pools, err := provisioning.StaticPools(provisioning.Input{NodePools: []*v1.NodePool{&alone}, InstanceTypes: in.InstanceTypes, Vocabulary: in.Vocabulary})
+	if err != nil {
+		return provisioning.StaticPool{}, err
+	}
+	return pools[0], nil
 }

@@ -113,9 +113,10 @@ func (c *check) drift() {
 // and otherwise the name decides.
 //
 // A node of a static pool is kept, and listed as Blocked, while the pool has
-// more nodes than replicas, or if it is at its limit of nodes. With
-// Options.Drift.TerminateFirst it is deleted first in the latter case, and also
-// where all that the template can launch is reserved and full. Whether a node of
+// more nodes than replicas, while no offering that its template admits is available,
+// or if it is at its limit of nodes. With Options.Drift.TerminateFirst it is deleted
+// first in the latter case, and also where all that the template can launch is
+// reserved and full. Whether a node of
 // a dynamic pool can be replaced is for a simulation to say.
 //
 // Blocked are the nodes that have drifted.

@@ -294,18 +294,40 @@ func TestStaticDriftOfReservations(t *testing.T) {
 	in.Drift = map[string]cloudprovider.Drift{"a-claim": {Reason: "AMIDrift"}, "b-claim": {Reason: "AMIDrift"}}
 	on := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
 
-	in.InstanceTypes["web"] = catalog(newType("m.large", 0, offering("cr-1", 0)))
+	sells := func(offerings ...cloudprovider.Offering) {
+		kind := sized("m.large", 2, 0)
+		kind.Offerings = offerings
+		in.InstanceTypes["web"] = catalog(kind)
+	}
+	sells(offering("cr-1", 0))
 	r := observe(t, in, on).Drift()
 	require.Equal(t, []string{"TerminateFirst b AMIDrift (NoReservedCapacity)"}, brief(r.Actions))
 	require.Equal(t, []string{"a ReservationFull"}, rules(r.Blocked))
 	r = observe(t, in, nil).Drift()
-	require.Equal(t, []string{"Replace b AMIDrift", "Replace a AMIDrift"}, brief(r.Actions), "those of a reservation come first")
+	require.Empty(t, r.Actions, "nothing can be launched first")
+	require.Equal(t, []string{"a NothingToLaunch", "b NothingToLaunch"}, rules(r.Blocked))
 
-	in.InstanceTypes["web"] = catalog(newType("m.large", 0, offering("cr-1", 1)))
+	sells(offering("cr-1", 1))
+	for _, opts := range []*disruption.Options{nil, on} {
+		require.Equal(t, []string{"Replace b AMIDrift", "Replace a AMIDrift"}, brief(observe(t, in, opts).Drift().Actions), "those of a reservation come first")
+	}
+
+	// Spot that is not available now keeps the pool from being full: it is sold out.
+	spot := cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeSpot, Price: 0.1}
+	sells(offering("cr-1", 0), spot)
+	in.NodePools[0] = newPool("web", replicas(2, 2))
+	for _, opts := range []*disruption.Options{nil, on} {
+		r = observe(t, in, opts).Drift()
+		require.Empty(t, r.Actions, "also at the limit of nodes: no other would come")
+		require.Equal(t, []string{"a NothingToLaunch", "b NothingToLaunch"}, rules(r.Blocked))
+		require.Equal(t, disruption.CodeNoReplacement, r.Blocked[0].Code)
+		require.Equal(t, `NodePool "web" launches no nodes now, so nothing can replace it: none of the 2 offerings that its template admits is available; they are launched once one is`,
+			r.Blocked[0].Detail)
+	}
+	spot.Available = true
+	sells(offering("cr-1", 0), spot)
+	in.NodePools[0] = newPool("web", replicas(2, 0))
 	require.Equal(t, []string{"Replace b AMIDrift", "Replace a AMIDrift"}, brief(observe(t, in, on).Drift().Actions))
-	in.InstanceTypes["web"] = catalog(newType("m.large", 0, offering("cr-1", 0), cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeSpot}))
-	require.Equal(t, []string{"Replace b AMIDrift", "Replace a AMIDrift"}, brief(observe(t, in, on).Drift().Actions),
-		"spot that is not available now keeps the pool from being full")
 }
 
 // TestTheIDOfAZoneOfAnotherAccount has nodes of an account in which the zones of the

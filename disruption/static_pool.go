@@ -3,6 +3,7 @@ package disruption
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -30,6 +32,7 @@ type staticSlots struct {
 	method  Method
 	gate    bool // nodes may be terminated first
 	room    map[string]int
+	held    map[string]string // why a pool launches nothing now, by pool
 	blocked []Blocked
 }
 
@@ -50,7 +53,7 @@ func (p placement) detail(reason string) string {
 }
 
 func (f *Cluster) newStaticSlots(method Method, gate bool) *staticSlots {
-	return &staticSlots{cluster: f, method: method, gate: gate, room: map[string]int{}}
+	return &staticSlots{cluster: f, method: method, gate: gate, room: map[string]int{}, held: map[string]string{}}
 }
 
 // place finds room for the replacement of a node, and takes it. If there is
@@ -74,6 +77,10 @@ func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
 		}
 		return s.first(m, NoReservedCapacity)
 	}
+	if held := s.launchesNothing(p); held != "" {
+		s.block(m, rule.NothingToLaunch, "%s launches no nodes now, so nothing can replace it: %s", state.PoolObject(p.Name), held)
+		return placement{}, false
+	}
 	if _, known := s.room[p.Name]; !known {
 		s.room[p.Name] = p.Room()
 	}
@@ -91,6 +98,20 @@ func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
 	}
 	s.block(m, rule.StaticAtLimit, "%s is at its limit of nodes, so nothing can replace it%s", state.PoolObject(p.Name), remedy)
 	return placement{}, false
+}
+
+// launchesNothing says why the template of a pool lets no node be launched from its catalog
+// now, "" if it does or if nobody can tell.
+func (s *staticSlots) launchesNothing(p *state.NodePool) string {
+	if _, known := s.held[p.Name]; !known {
+		types := map[string][]*cloudprovider.InstanceType{p.Name: slices.Collect(maps.Values(p.Types))} // in any order
+		pool, err := oneMissing(provisioning.Input{InstanceTypes: types, Vocabulary: s.cluster.seen.Vocabulary}, p)
+		if err != nil {
+			pool.Held = "" // its faults are those of the input
+		}
+		s.held[p.Name] = pool.Held
+	}
+	return s.held[p.Name]
 }
 
 // first terminates a node first if its pool will launch another.

@@ -12,7 +12,7 @@ func Order() []Rule {
 		PodDoNotDisrupt, PodDisruptionBudget, SeveralBudgets,
 		Static, UnknownInstanceType, NoCapacityType, NoZone, ConsolidationOff, Buffer,
 		NotEmpty, Empty, PolicyWhenEmpty, ConsolidateAfter,
-		NotDrifted, OverReplicas, StaticAtLimit, ReservationFull, PoolNotReady,
+		NotDrifted, OverReplicas, StaticAtLimit, ReservationFull, NothingToLaunch, PoolNotReady,
 		Healthy, DoNotRepair, ManyUnhealthy, NoDrainBound,
 		PriceUnknown, Promised, NotSimulated, Unplaced, NotCheaper, SpotToSpot,
 		SavingTooSmall, Balanced, Budget, NotSearched,
@@ -51,6 +51,7 @@ const (
 	OverReplicas        Rule = "OverReplicas"    // the static pool has more nodes than replicas, and gets rid of those first
 	StaticAtLimit       Rule = "StaticAtLimit"   // the static pool is at its limit of nodes
 	ReservationFull     Rule = "ReservationFull" // the static pool may use reserved capacity only, and none is left
+	NothingToLaunch     Rule = "NothingToLaunch" // no offering that the template of the static pool admits is available
 	PoolNotReady        Rule = "PoolNotReady"    // a node that is deleted first would not come back
 	Healthy             Rule = "Healthy"
 	DoNotRepair         Rule = "DoNotRepair"
