@@ -33,8 +33,10 @@
 // The package works on YAML nodes and not on Go types. So comments and the order
 // of fields and documents stay, fields that it does not know are kept, and so is
 // templating that was not expanded: ${CLUSTER_NAME} is text like any other, also
-// where a number should be, and so is {{ .Values.name }} within a line. A
-// document with nothing to convert is passed on byte for byte.
+// where a number should be, and so is {{ .Values.name }} within a line. Lines of
+// actions and directives, also in comments, and variables that are no YAML where
+// they stand make a template of a document: it is left as it is. A document with
+// nothing to convert is passed on byte for byte.
 //
 // # What is left out
 //

@@ -121,7 +121,11 @@ func (c *converter) read(s Source) {
 			if mentionsOld(p.Text) || c.options.Check && mentionsKarpenter(p.Text) {
 				severity = Error
 			}
-			c.add(f.index, len(c.objects), Note{Source: s.Name, Document: number, Line: d.contentLine(), Severity: severity,
+			line := d.contentLine()
+			if template, ok := errors.AsType[*templateError](err); ok {
+				line = d.Line + template.line - 1
+			}
+			c.add(f.index, len(c.objects), Note{Source: s.Name, Document: number, Line: line, Severity: severity,
 				Message: fmt.Sprintf("left as it is: %v", err)})
 			continue
 		}
@@ -159,15 +163,17 @@ func (d *document) contentLine() int {
 
 // parse reads the text of a document.
 func (d *document) parse() error {
-	text, words, ok := hide(d.Text)
-	d.words = words
-	if !ok {
-		return errors.New("it has lines of template actions, {{ ... }}, that decide which fields there are; " +
-			"expand the template, with helm template for instance, and convert what comes out")
+	if line, message := textstream.Shaped(d.Text, thenConvert); line > 0 {
+		return &templateError{line, message}
 	}
+	text, words := hide(d.Text)
+	d.words = words
 	d.json = json.Valid(bytes.TrimSpace(text))
 	top, err := parseYAML(text)
 	if err != nil {
+		if fault := unfilled(text); fault != nil {
+			return fault
+		}
 		return fmt.Errorf("it is no YAML: %s", words.show(parserFault(err)))
 	}
 	if len(top.Content) != 1 {

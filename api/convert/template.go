@@ -3,8 +3,11 @@ package convert
 import (
 	"bytes"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
 // templated holds what stood in double braces in a text. Braces mean mappings to
@@ -16,20 +19,11 @@ type templated struct {
 
 var templateAction = regexp.MustCompile(`\{\{[^\n]*?\}\}`)
 
-// hide replaces template actions by words. It reports false if an action has a
-// line of its own: such lines make or leave out whole fields, so that what the
-// text says is known only once the template is expanded.
-func hide(text []byte) ([]byte, *templated, bool) {
+// hide replaces template actions by words.
+func hide(text []byte) ([]byte, *templated) {
 	t := &templated{prefix: "tmpl"}
 	if !bytes.Contains(text, []byte("{{")) {
-		return text, t, true
-	}
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
-		if bytes.HasPrefix(line, []byte("{{")) && bytes.HasSuffix(line, []byte("}}")) &&
-			!bytes.HasPrefix(line, []byte("{{}")) {
-			return text, t, false
-		}
+		return text, t
 	}
 	for bytes.Contains(text, []byte(t.prefix)) {
 		t.prefix += "x"
@@ -38,8 +32,38 @@ func hide(text []byte) ([]byte, *templated, bool) {
 		t.actions = append(t.actions, string(action))
 		return []byte(t.word(len(t.actions) - 1))
 	})
-	return hidden, t, true
+	return hidden, t
 }
+
+// thenConvert is what to do with a template once it is rendered.
+const thenConvert = "convert the result"
+
+// unfilled is the fault of a text that is no YAML before its variables are filled in, with
+// the first line that needs that; nil if it is none then either.
+func unfilled(text []byte) *templateError {
+	legible := func(n int) bool {
+		_, err := parseYAML(textstream.Filled(text, n))
+		return err == nil
+	}
+	if !bytes.Contains(text, []byte("{")) || !legible(0) {
+		return nil
+	}
+	at := sort.Search(bytes.Count(text, []byte("\n"))+1, func(n int) bool { return !legible(n + 1) })
+	for number, line := range strings.Split(string(text), "\n") {
+		if message := textstream.Mark(strings.TrimSpace(line), thenConvert); number == at && message != "" {
+			return &templateError{at + 1, message}
+		}
+	}
+	return nil
+}
+
+// templateError is the fault of a text that is a template, at a line of it.
+type templateError struct {
+	line    int
+	message string
+}
+
+func (e *templateError) Error() string { return "it " + e.message }
 
 // word is what stands for an action.
 func (t *templated) word(i int) string {

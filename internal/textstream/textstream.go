@@ -1,6 +1,7 @@
 // Package textstream cuts texts of YAML and JSON into documents, where and only where
 // a YAML parser would, so that no document of a text stays unread: a parser that is
-// asked for one object reads the first and says nothing of the others.
+// asked for one object reads the first and says nothing of the others. It also tells
+// texts that a template engine has yet to fill in.
 //
 // A line ends as YAML says: with a line feed, a carriage return, both, or one of
 // U+0085, U+2028 and U+2029. Texts are UTF-8; [UTF8] makes them so.

@@ -1,0 +1,129 @@
+package textstream
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	// helmMark is an action of a template of Helm, fillMark a variable or a directive that
+	// Terraform, envsubst and others fill in.
+	helmMark = regexp.MustCompile(`\{\{.*?(\}\}|$)`)
+	fillMark = regexp.MustCompile(`[$%]\{[^}]*\}?`)
+	// hclBlock is the first line of a block of Terraform's own language.
+	hclBlock = regexp.MustCompile(`^(resource|data|module|variable|output|locals|provider|terraform)\b[^:]*\{\s*$`)
+	// blockScalar is the end of a line whose value is the text of the lines below it.
+	blockScalar = regexp.MustCompile(`(^|[:\s-])[|>][0-9+-]*\s*(#.*)?$`)
+	// ownLine is a line of nothing but an action or a directive, control a comment of one
+	// that begins or ends a part of a template: engines look into comments too.
+	ownLine = regexp.MustCompile(`^(\{\{[^}].*\}\}|%\{.*)$`)
+	control = regexp.MustCompile(`^#+\s*(\{\{-?\s*(if|else|end|range|with|define|block|template|include)\b.*\}\}|%\{\s*(if|else|endif|for|endfor)\b.*\})`)
+)
+
+// longestMark bounds what a message shows of a template.
+const longestMark = 40
+
+// Mark says how a line of a template that nobody has rendered shows it, and what to do
+// first and then, such as "read the result". It is "" for other lines.
+func Mark(line, then string) string {
+	if found := helmMark.FindString(line); found != "" {
+		return fmt.Sprintf("is a template that is not rendered: %s; render it, with helm template for instance, and %s", shortMark(found), then)
+	}
+	if found := fillMark.FindString(line); found != "" {
+		return fmt.Sprintf("is a template that is not filled in: %s; fill it in, with Terraform, envsubst or Flux for instance, and %s", shortMark(found), then)
+	}
+	if hclBlock.MatchString(line) {
+		return "is in the language of Terraform and no manifest; read what it makes, as kubectl get -o yaml prints it"
+	}
+	return ""
+}
+
+func shortMark(text string) string {
+	if len(text) <= longestMark {
+		return text
+	}
+	end := longestMark
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "..."
+}
+
+// Unrendered returns the first line of a text, from 1, that shows that the text is a
+// template, with what Mark says of it; 0 if no line does. Texts of several lines such as
+// scripts do not count, and of comments only those that begin or end a part of a template.
+func Unrendered(text []byte, then string) (line int, message string) {
+	for number, line := range lines(text) {
+		if line[0] == '#' && !control.MatchString(line) {
+			continue
+		}
+		if message := Mark(line, then); message != "" {
+			return number, message
+		}
+	}
+	return 0, ""
+}
+
+// Shaped returns the first line of a text, from 1, of an action or a directive that decides
+// which lines there are, with what Mark says of it; 0 if no line does. What such a text says
+// is known only once it is rendered, whereas variables within a line are values like others.
+func Shaped(text []byte, then string) (line int, message string) {
+	for number, line := range lines(text) {
+		if ownLine.MatchString(line) || control.MatchString(line) {
+			return number, Mark(line, then)
+		}
+	}
+	return 0, ""
+}
+
+// Filled returns a text with the first n of its lines as they are, and a word in the place
+// of each variable and directive of the others.
+func Filled(text []byte, n int) []byte {
+	end := 0
+	for range n {
+		end += lineEnd(text[end:])
+	}
+	return append(bytes.Clone(text[:end]), fillMark.ReplaceAllLiteral(text[end:], []byte("x"))...)
+}
+
+// Comments yields the comments of a YAML text that have a line of their own, with their
+// numbers from 1.
+func Comments(text []byte) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for number, line := range lines(text) {
+			if line[0] == '#' && !yield(number, line) {
+				return
+			}
+		}
+	}
+}
+
+// lines yields the lines of a text that say anything, with their numbers from 1 and without
+// the blanks around them. It leaves out those that are the value of a block scalar.
+func lines(text []byte) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		number, below := 0, -1 // lines further in than below are of a block scalar
+		for len(text) > 0 {
+			number++
+			end := lineEnd(text)
+			whole := strings.TrimRight(string(text[:end]), " \t\r\n")
+			text = text[end:]
+			line := strings.TrimLeft(whole, " ")
+			indent := len(whole) - len(line)
+			if line == "" || below >= 0 && indent > below {
+				continue
+			}
+			below = -1
+			if line[0] != '#' && blockScalar.MatchString(line) {
+				below = indent
+			}
+			if !yield(number, line) {
+				return
+			}
+		}
+	}
+}
