@@ -133,7 +133,7 @@ func TestAMISelector(t *testing.T) {
 		class.Default()
 		require.Empty(t, class.Validate(), selector)
 	}
-	_, notes := one(t, nil, nodeTemplate("amiSelector: {aws::owners: self}"))
+	_, notes := one(t, nil, nodeTemplate("subnetSelector: {a: b}, amiSelector: {aws::owners: self}"))
 	require.True(t, has(notes, convert.Action, "spec.amiSelector", "selects nothing"))
 }
 

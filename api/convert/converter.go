@@ -36,7 +36,8 @@ type typeMeta struct {
 // conversion is what becomes of an old version and kind.
 type conversion struct {
 	from, to typeMeta
-	provider string // path of what may name a launch template
+	provider string   // path of what may name a launch template
+	whole    []string // paths of fields of which every whole object has one
 	rewrite  func(c *converter, o *object, spec *yaml.Node)
 }
 
@@ -46,12 +47,13 @@ func conversions() []conversion {
 	claim := typeMeta{coreStable, karpv1.NodeClaimKind}
 	class := typeMeta{awsStable, awsv1.EC2NodeClassKind}
 	return []conversion{
-		{typeMeta{coreAlpha, kindProvisioner}, pool, "spec.provider", (*converter).provisioner},
-		{typeMeta{coreAlpha, kindMachine}, claim, "", (*converter).machine},
-		{typeMeta{awsAlpha, kindNodeTemplate}, class, "spec", (*converter).nodeTemplate},
-		{typeMeta{coreBeta, karpv1.NodePoolKind}, pool, "", (*converter).betaPool},
-		{typeMeta{coreBeta, karpv1.NodeClaimKind}, claim, "", (*converter).betaClaim},
-		{typeMeta{awsBeta, awsv1.EC2NodeClassKind}, class, "", (*converter).betaClass},
+		{typeMeta{coreAlpha, kindProvisioner}, pool, "spec.provider",
+			[]string{"spec.requirements", "spec.providerRef", "spec.provider"}, (*converter).provisioner},
+		{typeMeta{coreAlpha, kindMachine}, claim, "", []string{"spec.requirements", "spec.machineTemplateRef"}, (*converter).machine},
+		{typeMeta{awsAlpha, kindNodeTemplate}, class, "spec", []string{"spec.subnetSelector", "spec.securityGroupSelector"}, (*converter).nodeTemplate},
+		{typeMeta{coreBeta, karpv1.NodePoolKind}, pool, "", []string{"spec.template.spec.nodeClassRef"}, (*converter).betaPool},
+		{typeMeta{coreBeta, karpv1.NodeClaimKind}, claim, "", []string{"spec.requirements", "spec.nodeClassRef"}, (*converter).betaClaim},
+		{typeMeta{awsBeta, awsv1.EC2NodeClassKind}, class, "", []string{"spec.subnetSelectorTerms", "spec.securityGroupSelectorTerms"}, (*converter).betaClass},
 	}
 }
 
@@ -161,7 +163,7 @@ func (c *converter) rewrite(o *object) {
 }
 
 // convert rewrites an object of an old version, unless its machines are launched from
-// a template of the user's own, or it has no spec that is a mapping.
+// a template of the user's own, it has no spec that is a mapping, or it is a patch.
 func (c *converter) convert(o *object, k conversion) {
 	spec := o.spec()
 	switch {
@@ -170,6 +172,8 @@ func (c *converter) convert(o *object, k conversion) {
 	case spec == nil:
 		o.refused = true
 		c.remark(o, Error, "spec", at(o.root, "spec"), "left as it is: it has no spec that is a mapping")
+		return
+	case c.isPatch(o, k):
 		return
 	}
 	c.retype(o)
@@ -201,7 +205,7 @@ func (c *converter) other(o *object) {
 		if !c.options.Check {
 			c.remark(o, Warning, "", o.root, "left as it is: definitions of v1 come with Karpenter; install those")
 		}
-	case c.workload(o), c.isSettings(o):
+	case c.workload(o), c.isSettings(o), c.isKustomization(o):
 	default:
 		c.foreign = append(c.foreign, o)
 	}
@@ -258,7 +262,7 @@ func (c *converter) reportDuplicates() {
 	first := map[identity]*object{}
 	for _, o := range c.objects {
 		known := o.group() == karpv1.Group || o.group() == awsv1.Group || c.isSettings(o)
-		if o.name == "" || !known {
+		if o.name == "" || o.patch || !known {
 			continue
 		}
 		kind := textOf(at(o.root, "kind"))

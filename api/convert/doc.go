@@ -42,7 +42,8 @@
 //
 // Helm values, environment variables and IAM policies are not rewritten. Launch
 // templates of one's own cannot be translated without AWS; such an
-// AWSNodeTemplate is left as it is. Selecting capacity type on-demand does not
+// AWSNodeTemplate is left as it is. So is a patch of Kustomize, an object without what
+// every whole one of its kind has: convert what kustomize build prints. Selecting capacity type on-demand does not
 // include reserved capacity, which the old versions did not have.
 //
 // # Guarantees

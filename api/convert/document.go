@@ -51,6 +51,7 @@ type object struct {
 	converted bool // it is of another version now
 	made      bool // it was added by the conversion
 	refused   bool // it must not be touched
+	patch     bool // it is part of an object that stands elsewhere, and refused
 }
 
 // String names an object the way people do: "Deployment shop/web".

@@ -34,7 +34,7 @@ func (c *converter) provisioner(o *object, spec *yaml.Node) {
 	default:
 		put(p.template, entry("nodeClassRef", newReference(NodeClassPlaceholder)))
 		c.remark(o, Action, "spec.template.spec.nodeClassRef.name", nil,
-			"there is neither a providerRef nor a provider; replace %s by the name of an EC2NodeClass", NodeClassPlaceholder)
+			"there is neither a providerRef nor a provider; replace %s by the name of an EC2NodeClass; if this is a patch, convert what kustomize build prints", NodeClassPlaceholder)
 	}
 	p.assemble()
 	c.pools = append(c.pools, o)
