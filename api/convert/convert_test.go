@@ -206,27 +206,42 @@ func TestHopLimit(t *testing.T) {
 	}
 }
 
-// TestReferencesToOtherClouds keeps group and kind, and leaves the kubelet
-// section where it can be found.
+// TestReferencesToOtherClouds keeps group and kind, and says which kubelet settings
+// the class needs.
 func TestReferencesToOtherClouds(t *testing.T) {
 	objects, notes := one(t, nil, "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {spec: {requirements: [], "+
 		"kubelet: {maxPods: 3}, nodeClassRef: {apiVersion: karpenter.azure.com/v1alpha2, kind: AKSNodeClass, name: a}}}}\n")
 	pool := objects.NodePools[0]
 	require.Equal(t, &karpv1.NodeClassReference{Group: "karpenter.azure.com", Kind: "AKSNodeClass", Name: "a"}, pool.Spec.Template.Spec.NodeClassRef)
-	require.JSONEq(t, `{"maxPods":3}`, pool.Annotations["compatibility.karpenter.sh/v1beta1-kubelet-conversion"])
+	require.Empty(t, pool.Annotations)
 	require.True(t, has(notes, convert.Action, "spec.template.spec.kubelet", `write {"maxPods":3} into`))
 }
 
-// TestStoredKubelet brings pool and class together in a second run.
+// TestStoredKubelet: what Karpenter 1.0 kept in an annotation goes to the class, or to a note.
+// The annotation is never written, as Karpenter 1.1 to 1.5 do not start with it.
 func TestStoredKubelet(t *testing.T) {
-	pool := strings.Replace(betaPool(""), "requirements: []", "requirements: [], kubelet: {maxPods: 3, systemReserved: {cpu: 1}}", 1)
-	alone, notes := convert.Bytes([]byte(pool), nil)
-	require.Equal(t, convert.Action, convert.Worst(notes))
-	objects, notes := one(t, nil, string(alone)+"---\n"+betaClass("amiFamily: AL2023"))
-	require.Equal(t, 3, objects.NodeClasses[0].Spec.Kubelet.MaxPods.IntValue())
-	require.Equal(t, map[string]string{"cpu": "1"}, objects.NodeClasses[0].Spec.Kubelet.SystemReserved)
-	require.Empty(t, objects.NodePools[0].Annotations)
-	require.Equal(t, convert.Warning, convert.Worst(notes))
+	const annotation = "compatibility.karpenter.sh/v1beta1-kubelet-conversion"
+	section := strings.Replace(betaPool(""), "requirements: []", "requirements: [], kubelet: {maxPods: 3, systemReserved: {cpu: 1}}", 1)
+	stored := strings.NewReplacer("v1beta1", "v1", "{name: a}\nspec", "{name: a, annotations: {"+annotation+": '{\"maxPods\":3,\"systemReserved\":{\"cpu\":\"1\"}}'}}\nspec",
+		"{name: a},", "{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a},").Replace(betaPool(""))
+	for _, pool := range []string{section, stored} {
+		alone, notes := convert.Bytes([]byte(pool), nil)
+		require.NotContains(t, string(alone), annotation)
+		require.Equal(t, convert.Action, convert.Worst(notes))
+		require.True(t, slices.ContainsFunc(notes, func(n convert.Note) bool {
+			return strings.Contains(n.Message, `write {"maxPods":3,"systemReserved":{"cpu":"1"}} into spec.kubelet of the node class a`)
+		}))
+		objects, notes := one(t, nil, pool+"---\n"+betaClass("amiFamily: AL2023"))
+		require.Equal(t, 3, objects.NodeClasses[0].Spec.Kubelet.MaxPods.IntValue())
+		require.Equal(t, map[string]string{"cpu": "1"}, objects.NodeClasses[0].Spec.Kubelet.SystemReserved)
+		require.Empty(t, objects.NodePools[0].Annotations)
+		require.Equal(t, convert.Warning, convert.Worst(notes))
+	}
+	for _, pool := range []string{strings.Replace(stored, "/v1\n", "/v1beta1\n", 1), strings.Replace(stored, `{"maxPods":3,"systemReserved":{"cpu":"1"}}`, "{}", 1)} {
+		require.Contains(t, pool, annotation)
+		alone, _ := convert.Bytes([]byte(pool), nil)
+		require.NotContains(t, string(alone), annotation)
+	}
 }
 
 func TestSeveralSources(t *testing.T) {

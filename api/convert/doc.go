@@ -17,7 +17,7 @@
 // becomes an EC2NodeClass; a ConfigMap karpenter-global-settings has tags and an
 // instance profile that classes have to name now. So give Convert all manifests
 // of a cluster at once. Where the other object is not there, a Note says what to
-// write into it, and nothing is lost meanwhile.
+// write into it.
 //
 // Whatever holds pods keeps its kind: annotations, node selectors, affinity and
 // tolerations are rewritten, in every object that has a pod template where

@@ -37,7 +37,9 @@ func (c *converter) moveKubelets() {
 	}
 	for _, pool := range c.pools {
 		if kubelet, ok := c.kubeletOf(pool); ok {
-			c.keepKubelet(pool, kubelet)
+			c.askForKubelet(pool, kubelet)
+		} else if kubelet.key != nil {
+			c.dropStored(pool)
 		}
 	}
 }
@@ -150,22 +152,27 @@ func (c *converter) settleKubelet(pool *object, kubelet pair, class *object) {
 		"is spec.kubelet of EC2NodeClass %s now, and so holds for every pool of that class, also those that are not among the sources", class.name)
 }
 
-// keepKubelet keeps settings whose class is not among the sources in the
-// annotation that Karpenter 1.0 kept them in, so that they are not lost.
-func (c *converter) keepKubelet(pool *object, kubelet pair) {
-	field := kubeletField(pool)
+// askForKubelet says which settings are to be written into a class that is not among the
+// sources. The annotation in which Karpenter 1.0 kept them is no place: with it in a
+// NodePool Karpenter 1.1 to 1.5 do not start.
+func (c *converter) askForKubelet(pool *object, kubelet pair) {
+	takeAnnotation(pool, kubeletAnnotation)
+	pool.converted, pool.doc.changed = true, true
 	text, err := jsonOf(kubelet.value)
-	name := pool.text(at(pool.root, "spec", "template", "spec", "nodeClassRef", "name"))
-	if annotations := within(within(pool.root, "metadata"), "annotations"); err == nil && annotations != nil {
-		if find(annotations, kubeletAnnotation).key == nil {
-			put(annotations, entry(kubeletAnnotation, newText(text)))
-		}
-	} else {
-		text = "the settings that were here"
+	if err != nil {
+		text = "the settings that are here"
 	}
-	c.remark(pool, Action, field, kubelet.key,
-		"write %s into spec.kubelet of the node class %s, which is not among the sources, and remove the annotation %s: nothing reads it since Karpenter 1.1; or convert both together",
-		text, name, kubeletAnnotation)
+	name := pool.text(at(pool.root, "spec", "template", "spec", "nodeClassRef", "name"))
+	c.remark(pool, Action, kubeletField(pool), kubelet.key,
+		"removed: write %s into spec.kubelet of the node class %s, which is not among the sources; or convert both together", text, name)
+}
+
+// dropStored removes the annotation of a pool without settings.
+func (c *converter) dropStored(pool *object) {
+	if gone := takeAnnotation(pool, kubeletAnnotation); gone.key != nil {
+		pool.converted, pool.doc.changed = true, true
+		c.remark(pool, Info, join("metadata.annotations", kubeletAnnotation), gone.key, "removed: there is nothing in it")
+	}
 }
 
 // kubeletField is where the settings of a pool stood.

@@ -28,6 +28,8 @@ func (c *converter) betaPool(o *object, spec *yaml.Node) {
 	c.drop(o, template, path, Warning, "what nodes must have room for follows from the pods", "resources")
 	if k := take(template, "kubelet"); k.key != nil {
 		c.kubelets[o] = k
+	} else {
+		c.storedKubelet(o)
 	}
 	c.betaDisruption(o, spec, template)
 }
@@ -77,10 +79,14 @@ func (c *converter) betaDisruption(o *object, spec, template *yaml.Node) {
 	}
 }
 
-// stablePool looks at what the conversion webhook of Karpenter 1.0 left in a
-// NodePool of v1.
+// stablePool looks at a NodePool of v1.
 func (c *converter) stablePool(o *object) {
 	c.pools = append(c.pools, o)
+	c.storedKubelet(o)
+}
+
+// storedKubelet reads what the conversion webhook of Karpenter 1.0 left in a NodePool.
+func (c *converter) storedKubelet(o *object) {
 	annotations := at(o.root, "metadata", "annotations")
 	kept := find(annotations, kubeletAnnotation)
 	if kept.key == nil {
