@@ -124,7 +124,7 @@ func appendText(stream, text []byte) []byte {
 //  6. Objects of Karpenter of one kind and name are pointed out. All of them are kept.
 //  7. Documents that changed are written anew. What is added to a document, such
 //     as the EC2NodeClass of an inline provider, follows it, or its item of a
-//     List.
+//     List. Comments that had to be left out are pointed out.
 //
 // It takes time and memory in proportion to the texts. The result is the caller's.
 func Convert(opts *Options, sources ...Source) *Result {
@@ -148,6 +148,7 @@ func Convert(opts *Options, sources ...Source) *Result {
 	for _, f := range c.files {
 		result.Outputs = append(result.Outputs, c.write(f))
 	}
+	c.reportComments()
 	result.Notes = sorted(c.notes)
 	return result
 }

@@ -31,7 +31,8 @@
 // # Texts
 //
 // The package works on YAML nodes and not on Go types. So comments and the order
-// of fields and documents stay, fields that it does not know are kept, and so is
+// of fields and documents stay (a Note names each comment whose field has no place
+// any more), fields that it does not know are kept, and so is
 // templating that was not expanded: ${CLUSTER_NAME} is text like any other, also
 // where a number should be, and so is {{ .Values.name }} within a line. Lines of
 // actions and directives, also in comments, and variables that are no YAML where

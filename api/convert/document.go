@@ -31,7 +31,9 @@ type document struct {
 	json    bool       // the text is JSON, and is written as such
 	words   *templated // what was hidden in the text
 	top     *yaml.Node // of kind DocumentNode; nil if there is nothing to convert
+	remarks []comment  // of the text
 	changed bool
+	written string       // what was written for a text that changed
 	extras  []*yaml.Node // documents to add behind it
 
 	lists map[*yaml.Node]bool         // Lists with items to add
@@ -189,6 +191,7 @@ func (d *document) parse() error {
 	}
 	top.Content[0] = expanded
 	d.top = top
+	d.remarks = d.comments()
 	return nil
 }
 

@@ -41,7 +41,8 @@ type Note struct {
 	// nearest thing that does.
 	Line int
 	// Object names the object as it was, such as "Provisioner default" or
-	// "Deployment shop/web". It is empty for a text that could not be read.
+	// "Deployment shop/web". It is empty for a text that could not be read and
+	// for a comment.
 	Object string
 	// Field is the path of the field, such as spec.limits.resources: as it was in
 	// the input if it stood there, otherwise as it is in the output. It is empty

@@ -95,6 +95,9 @@ func TestRandomClusters(t *testing.T) {
 		objects, notes, err := decode(&convert.Options{Role: "nodes"}, text)
 		require.NoError(t, err, text)
 		require.Less(t, convert.Worst(notes), convert.Action, "%v\n%s", notes, text)
+		for _, n := range notes {
+			require.NotContains(t, n.Message, "the comment ", text)
+		}
 		dense := map[string]bool{} // of classes, whether they have the kubelet settings
 		for _, c := range objects.NodeClasses {
 			dense[c.Name] = c.Spec.Kubelet != nil && c.Spec.Kubelet.MaxPods.IntValue() == 40

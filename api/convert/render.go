@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,7 @@ func (c *converter) write(f *file) Output {
 			b.Write(d.Text)
 			continue
 		}
-		out.Changed = true
+		out.Changed, d.written = true, text
 		if d.Marker == "---" {
 			b.WriteString(d.newline())
 		}
@@ -124,7 +125,9 @@ func (s style) render(n *yaml.Node) (string, error) {
 	for _, plain := range []func(*yaml.Node){func(*yaml.Node) {}, dropComments, dropStyle} {
 		tree := copyNode(n)
 		each(tree, plain)
+		fence := fenceBlanks(tree)
 		text, err := s.encode(tree)
+		text = strings.ReplaceAll(text, fence, "")
 		if err != nil || strings.Contains(text, "\n---") || strings.Contains(text, "\n...") {
 			continue
 		}
@@ -133,6 +136,29 @@ func (s style) render(n *yaml.Node) (string, error) {
 		}
 	}
 	return "", errors.New("it does not read back as it was meant")
+}
+
+// blanksBeforeEnd are blanks at the end of a line.
+var blanksBeforeEnd = regexp.MustCompile(`(?m) +$`)
+
+// fenceBlanks puts a word that is nowhere else behind the blanks at the ends of the lines of
+// block scalars, and returns it, to be taken out of what is written: the encoder writes a
+// text with such blanks, such as user data, on one line with escapes.
+func fenceBlanks(tree *yaml.Node) string {
+	fence := "fence"
+	each(tree, func(n *yaml.Node) {
+		for _, text := range []string{n.Value, n.HeadComment, n.LineComment, n.FootComment} {
+			for strings.Contains(text, fence) {
+				fence += "x"
+			}
+		}
+	})
+	each(tree, func(n *yaml.Node) {
+		if n.Style&yaml.LiteralStyle != 0 {
+			n.Value = blanksBeforeEnd.ReplaceAllString(n.Value, "${0}"+fence)
+		}
+	})
+	return fence
 }
 
 // encode writes YAML.
