@@ -33,3 +33,13 @@ func TestField(t *testing.T) {
 		})
 	}
 }
+
+// The GPUs of the instance types of EC2 are devices for claims, also of pools without a class.
+func TestDevicesFromZero(t *testing.T) {
+	code, stdout, stderr := call("", "-f", "testdata/field/devices-from-zero.yaml")
+	require.Zero(t, code, stderr)
+	plan := strings.Join(strings.Fields(stdout), " ")
+	require.Contains(t, plan, "1 pod needs 1 new node.")
+	require.Contains(t, plan, "general g6.")
+	require.Contains(t, plan, "The referee finds no fault with the plan.")
+}

@@ -76,19 +76,12 @@ func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
 	if len(classes) == 0 {
 		return nil
 	}
-	if w.market == nil {
-		m, err := newMarket(w.types)
-		if err != nil {
-			return err
-		}
-		w.market = m
+	if err := w.openMarket(); err != nil {
+		return err
 	}
 	for _, class := range classes {
 		ready := w.ready(class, everywhere)
-		made, err := w.market.facts.Build(classtypes.Input{
-			Region: w.region, Class: ready, Zones: w.market.zones, Prices: w.market.prices, KubeletExpressions: kubeletcel.New(),
-			NodeRates: w.rates,
-		})
+		made, err := w.market.facts.Build(w.launching(ready))
 		if err != nil {
 			w.note("EC2NodeClass %s: it has no say: %s", class.Name, oneLine(err))
 			continue
@@ -172,10 +165,7 @@ func (w *World) ready(class *awsv1.EC2NodeClass, everywhere bool) *awsv1.EC2Node
 	default:
 		w.note("EC2NodeClass %s: none of its subnets is where the cluster is; it is taken to launch in every zone", class.Name)
 	}
-	out.Status.Subnets = nil
-	for _, z := range w.market.zones {
-		out.Status.Subnets = append(out.Status.Subnets, awsv1.Subnet{Zone: z.Name, ZoneID: z.ID})
-	}
+	w.everywhere(out)
 	return out
 }
 

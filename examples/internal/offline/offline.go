@@ -82,6 +82,7 @@ type World struct {
 	rates   *nodecost.Rates // nil if prices are for the instance alone
 	read    int             // classes of which the notes say more than that they are ignored
 	given   bool            // the instance types are those of a file
+	devices bool            // drivers of dynamic resource allocation run in the cluster
 	auto    bool            // EKS Auto Mode launches nodes of a pool, today or by Policies
 }
 
@@ -96,6 +97,7 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 		return nil, err
 	}
 	w.Cluster, w.types, w.auto = cluster, types, slices.ContainsFunc(cluster.NodePools, ofAutoMode)
+	w.devices = len(cluster.Devices.Classes) > 0
 	classes := w.readClasses(sources)
 	if files.AsPools {
 		w.asPools()
@@ -110,6 +112,11 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 		}
 		if files.Bill {
 			w.rates = nodecost.BuiltIn()
+		}
+		if w.devices {
+			if err := w.publish(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return w, w.launchable(classes, files)
@@ -142,7 +149,7 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 		return nil, err
 	}
 	w.auto = w.auto || slices.ContainsFunc(cluster.NodePools, ofAutoMode)
-	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market, rates: w.rates, given: w.given, auto: w.auto}
+	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market, rates: w.rates, given: w.given, devices: w.devices, auto: w.auto}
 	return out, out.launchable(out.readClasses(sources), files)
 }
 
