@@ -75,14 +75,16 @@ func TestCompare(t *testing.T) {
 	for _, scenario := range []struct {
 		name string
 		run  func(*scene, contender) []row
-	}{{"burst", burstAndRest}, {"growth", growth}, {"drift", drift}} {
+	}{{"burst", burstAndRest}, {"growth", growth}, {"drift", drift}, {"rolling update", rollingUpdate}} {
 		for _, c := range contenders {
 			t.Run(scenario.name+"/"+c.name, func(t *testing.T) {
-				rows := scenario.run(c.scene(t), c)
+				s := c.scene(t)
+				rows := scenario.run(s, c)
 				for i := range rows {
 					rows[i].contender = c.name
 					t.Log(rows[i].text())
 				}
+				t.Logf("%d pods preempted", s.preempted())
 				if err := writeComparison(file, rows); err != nil {
 					t.Error(err)
 				}
@@ -155,6 +157,16 @@ func drift(s *scene, c contender) []row {
 		return labelled(l)
 	})
 	r := s.measured("60 pods, all nodes drift, one at a time", c, plans, t, l, took)
+	r.before, r.running = before.cost, true
+	return []row{r}
+}
+
+// rollingUpdate is a new template of all pods at once.
+func rollingUpdate(s *scene, c contender) []row {
+	before := s.small()
+	plans, t := len(s.entries(c.plan)), newTally()
+	l, took := s.rollout(60, t)
+	r := s.measured("60 pods of a new template", c, plans, t, l, took)
 	r.before, r.running = before.cost, true
 	return []row{r}
 }
