@@ -155,11 +155,14 @@ func everythingWrong(s *scene, p *corev1.Pod) {
 	p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].TopologyKey = ""
 }
 
-// TestPodFaultsAllAtOnce: who mends a pod wants to do it once.
+// TestPodFaultsAllAtOnce: who mends a pod wants to do it once. The line of the reason is cut at the
+// length of an event; its Detail is whole.
 func TestPodFaultsAllAtOnce(t *testing.T) {
 	s := newScene()
 	everythingWrong(s, s.Tiny)
-	plan := solved(t, s.In, nil)
+	reason := unplacedReason(solved(t, s.In, nil), s.Tiny)
+	require.LessOrEqual(t, len(reason.String()), 1024)
+	require.Contains(t, reason.Report(), reason.Detail)
 	require.Equal(t, []string{
 		"container main: resource cpu: -1: negative request",
 		"use zero or more",
@@ -178,7 +181,7 @@ func TestPodFaultsAllAtOnce(t *testing.T) {
 		"name a node label",
 		terms + `[0].matchExpressions[0].operator: Invalid value: "Is": label "team": operator "Is" is not known`,
 		"use one of In, NotIn, Exists, DoesNotExist, Gt, Lt",
-	}, strings.Split(unplacedReason(plan, s.Tiny).String(), "; "))
+	}, strings.Split(reason.Detail, "; "))
 }
 
 // TestPodFaults: a pod that cannot be read stays pending and hears what is wrong

@@ -28,6 +28,15 @@ func (r *Reason) String() string {
 	if r == nil {
 		return ""
 	}
+	text := r.line()
+	if len(text) > maxReason {
+		text = strings.ToValidUTF8(text[:maxReason-len("...")], "") + "..."
+	}
+	return text
+}
+
+// line is the reason as one line, which only its Detail may make longer than maxReason.
+func (r *Reason) line() string {
 	var b strings.Builder
 	switch r.Cause {
 	case CauseUnsupported:
@@ -47,11 +56,7 @@ func (r *Reason) String() string {
 		r.writePools(&b)
 	}
 	b.WriteString(r.nodesText())
-	text := oneLine(b.String())
-	if len(text) > maxReason {
-		text = strings.ToValidUTF8(text[:maxReason-len("...")], "") + "..."
-	}
-	return text
+	return oneLine(b.String())
 }
 
 // writePools writes what the pools say, as much as there is room for beside the nodes.
@@ -252,7 +257,7 @@ func (r *Reason) Report() string {
 	}
 	var b strings.Builder
 	if len(r.Pools) == 0 {
-		b.WriteString(r.String() + "\n")
+		b.WriteString(r.line() + "\n")
 	}
 	for i := range r.Pools {
 		r.Pools[i].report(&b)
