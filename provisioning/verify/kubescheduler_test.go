@@ -24,6 +24,8 @@ import (
 	"k8s.io/klog/v2"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/chance"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -112,10 +114,11 @@ func (o *kubeScheduler) ask(t *testing.T, q *schedulerQuestion) schedulerAnswer 
 // pods of the problem and some of its pending ones wherever chance puts them. The rest stays
 // pending, and so do pods whose volumes are not bound: kube-scheduler binds these first.
 func standing(seed uint64) provisioning.Input {
-	dice := &splitmix{seed ^ 0x6b7363686564}
+	dice := chance.New(0, seed^0x6b7363686564)
+	below := func(n int) int { return int(dice.Next() % uint64(n)) }
 	without := randproblem.Buffers | randproblem.Static | randproblem.Overlays
 	for feature := randproblem.Crowds; feature <= randproblem.All; feature <<= 1 {
-		if feature != randproblem.Crowds && dice.below(2) == 0 {
+		if feature != randproblem.Crowds && below(2) == 0 {
 			without |= feature
 		}
 	}
@@ -124,7 +127,7 @@ func standing(seed uint64) provisioning.Input {
 	in.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool {
 		return n.Node == nil || n.Node.DeletionTimestamp != nil
 	})
-	roomy, clean := dice.below(3) > 0, dice.below(3) > 0
+	roomy, clean := below(3) > 0, below(3) > 0
 	for i := range in.Nodes {
 		in.Nodes[i].NodeClaim, in.Nodes[i].Node = nil, in.Nodes[i].Node.DeepCopy()
 		if roomy {
@@ -134,17 +137,17 @@ func standing(seed uint64) provisioning.Input {
 			in.Nodes[i].Node.Spec.Taints, in.Nodes[i].Node.Spec.Unschedulable = nil, false
 		}
 		in.Nodes[i].Pods = slices.DeleteFunc(slices.Clone(in.Nodes[i].Pods), func(p *corev1.Pod) bool {
-			return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || waitsForVolume(in, p)
+			return podlife.Finished(p) || waitsForVolume(in, p)
 		})
 	}
 	var pending []*corev1.Pod
-	share := dice.below(4)
+	share := below(4)
 	for _, pod := range in.Pods {
-		if len(in.Nodes) == 0 || dice.below(4) >= share || waitsForVolume(in, pod) {
+		if len(in.Nodes) == 0 || below(4) >= share || waitsForVolume(in, pod) {
 			pending = append(pending, pod)
 			continue
 		}
-		i := dice.below(len(in.Nodes))
+		i := below(len(in.Nodes))
 		bound := pod.DeepCopy()
 		bound.Spec.NodeName = in.Nodes[i].Node.Name
 		in.Nodes[i].Pods = append(in.Nodes[i].Pods, bound)
@@ -161,17 +164,6 @@ func enlarge(node *corev1.Node) {
 			node.Status.Allocatable[name] = amount
 		}
 	}
-}
-
-// splitmix is a generator of random numbers whose sequence no version of Go changes.
-type splitmix struct{ state uint64 }
-
-func (s *splitmix) below(n int) int {
-	s.state += 0x9e3779b97f4a7c15
-	z := s.state
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return int((z ^ z>>31) % uint64(n))
 }
 
 // stateOf is the state of a problem once the controllers of Kubernetes have done their part, of
@@ -371,9 +363,7 @@ func planned(seed uint64) provisioning.Input {
 	in.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool { return n.Node == nil })
 	for i := range in.Nodes {
 		in.Nodes[i].NodeClaim = nil
-		in.Nodes[i].Pods = slices.DeleteFunc(slices.Clone(in.Nodes[i].Pods), func(p *corev1.Pod) bool {
-			return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-		})
+		in.Nodes[i].Pods = slices.DeleteFunc(slices.Clone(in.Nodes[i].Pods), podlife.Finished)
 	}
 	taken := map[*corev1.PersistentVolumeClaim]bool{}
 	in.Pods = slices.DeleteFunc(slices.Clone(in.Pods), func(pod *corev1.Pod) bool {
