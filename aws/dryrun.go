@@ -34,8 +34,8 @@ const (
 	dryRunPause = 3 * time.Second
 )
 
-// trial is what EC2 said of launches that were tried: a reason that is not empty is in the
-// way. pools are those that the launches were tried for, as poolsOf has it.
+// trial is the answer of EC2 to trial launches. An empty reason is a success. pools are the
+// NodePools that the launches were tried for, as poolsOf writes them.
 type trial struct{ reason, message, pools string }
 
 // newDryRuns returns the answers of dry runs, by name and state of the class. They are

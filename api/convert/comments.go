@@ -16,8 +16,8 @@ type comment struct {
 	text string
 }
 
-// comments are those that a document has as it was read: those with a line of their own,
-// and those behind values.
+// comments lists the comments of the document as it was read: comments on a line of their own,
+// and comments after a value.
 func (d *document) comments() []comment {
 	var all []comment
 	for line, text := range textstream.Comments(d.Text) {

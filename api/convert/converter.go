@@ -37,7 +37,7 @@ type typeMeta struct {
 type conversion struct {
 	from, to typeMeta
 	provider string   // path of what may name a launch template
-	whole    []string // paths of fields of which every whole object has one
+	whole    []string // paths of fields; every whole object has one of these fields
 	rewrite  func(c *converter, o *object, spec *yaml.Node)
 }
 

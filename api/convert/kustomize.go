@@ -10,9 +10,10 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// isPatch tells whether an object has none of the fields of which every whole one of its
-// kind has one, and leaves it then: the defaults of a whole object would override those of
-// the object that it is a patch of. What holds templating may have them.
+// isPatch reports whether an object has none of the fields in k.whole, one of which every whole
+// object of its kind has. It leaves such an object as it is: the defaults of a whole object would
+// override the fields of the object that the patch is for. A value that holds templating counts
+// as having the fields.
 func (c *converter) isPatch(o *object, k conversion) bool {
 	for _, path := range k.whole {
 		nodes := nodesAt(o.root, path)

@@ -38,8 +38,8 @@ func hide(text []byte) ([]byte, *templated) {
 // thenConvert is what to do with a template once it is rendered.
 const thenConvert = "convert the result"
 
-// unfilled is the fault of a text that is no YAML before its variables are filled in, with
-// the first line that needs that; nil if it is none then either.
+// unfilled is the error of a text that is YAML only once its variables are filled in, with the
+// first line that needs it. It is nil if the text is no YAML with its variables filled in.
 func unfilled(text []byte) *templateError {
 	legible := func(n int) bool {
 		_, err := parseYAML(textstream.Filled(text, n))

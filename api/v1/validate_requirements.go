@@ -15,7 +15,7 @@ import (
 // requirement.
 type requirementContext struct {
 	nodePoolKey     bool     // karpenter.sh/nodepool may be the key
-	nodeClassKeys   []string // those that name a NodeClass may be the key too
+	nodeClassKeys   []string // labels that name a NodeClass and may be the key too
 	notInNeedsValue bool
 }
 
