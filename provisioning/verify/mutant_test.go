@@ -72,18 +72,3 @@ func (m *mutant) requirementsOf(n *provisioning.NewNode) []requirements.Requirem
 	set, _ := requirements.FromNodePool(n.Pool, m.in.Vocabulary)
 	return slices.Collect(set.All())
 }
-
-// askForLess drops from the Requirements of a node what its pool demands.
-func askForLess(m *mutant) (opinion, bool) {
-	n := m.newNode()
-	if n == nil || len(n.Pool.Spec.Template.Spec.Requirements) == 0 {
-		return unsure, false
-	}
-	demands := n.Pool.Spec.Template.Spec.Requirements
-	key := m.in.Vocabulary.NormalizeKey(demands[m.IntN(len(demands))].Key)
-	if want, ok := n.Requirements.Get(key); !ok || want.WithMinValues(0).Equal(requirements.NotIn(key)) {
-		return unsure, false
-	}
-	n.Requirements = n.Requirements.Without(key)
-	return broken, true
-}
