@@ -7,8 +7,8 @@
 //
 //	go run ./dovetail -consolidate -converge -scenario S.json.gz -plan P.json.gz
 //
-// With -replay N it also carries the plan out N times on paper, as kube-scheduler would
-// bind its pods, and prints what the nodes cost in the end.
+// With -replay N it also carries the plan out N times on paper, where the kube-scheduler of
+// -kubescheduler FILE binds its pods, and prints what the nodes cost in the end.
 //
 // With -consolidate it says what to do with the nodes that exist, and writes a
 // proposal instead of a plan: solve is disruption.Propose. With -converge it
@@ -41,6 +41,7 @@ type settings struct {
 	steps                   int
 	noBounds, quick         bool
 	replay                  int
+	kubescheduler           string
 	nodeCost                float64
 
 	consolidate, converge bool
@@ -58,7 +59,8 @@ func main() {
 	flag.IntVar(&c.steps, "steps", 0, "Options.MaxSteps")
 	flag.BoolVar(&c.noBounds, "nobounds", false, "Options.NoBounds: leave out the proof of how cheap a plan could be")
 	flag.BoolVar(&c.quick, "quick", false, "Options.Quick: pack once, by a coarse search")
-	flag.IntVar(&c.replay, "replay", 0, "carry the plan out so many times as kube-scheduler would, and print what it comes to")
+	flag.IntVar(&c.replay, "replay", 0, "carry the plan out so many times as kube-scheduler would, and print what it comes to; needs -kubescheduler")
+	flag.StringVar(&c.kubescheduler, "kubescheduler", "", "with -replay: the kube-scheduler, a file that kubescheduler/build MINOR FILE has made")
 	flag.Float64Var(&c.nodeCost, "node-cost", 0, "what each new node costs beside its instance, in USD per hour")
 	flag.BoolVar(&c.consolidate, "consolidate", false, "propose what to do with the nodes that exist")
 	flag.BoolVar(&c.converge, "converge", false, "with -consolidate: carry proposals out until there is none")
@@ -74,6 +76,9 @@ func main() {
 func run(c settings) error {
 	if c.scenario == "" || c.reps < 1 {
 		return errors.New("-scenario is required, and -reps must be 1 or more")
+	}
+	if c.replay > 0 && c.kubescheduler == "" {
+		return errors.New("-replay needs -kubescheduler FILE; kubescheduler/build 1.37 FILE makes the file")
 	}
 	s, err := scenario.ReadScenario(c.scenario)
 	if err != nil {
@@ -117,7 +122,7 @@ func run(c settings) error {
 		}
 	}
 	if c.replay > 0 {
-		return replayPlan(os.Stderr, in, plan, options, c.replay)
+		return replayPlan(os.Stderr, in, plan, options, c)
 	}
 	return nil
 }

@@ -7,9 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/planreplay"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/internal/kubescheduler"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/replay"
 )
 
 // describe writes the decisions of the plan down.
@@ -78,9 +79,14 @@ func order(plan *provisioning.Plan, out *scenario.Plan) []string {
 
 // replayPlan prints what becomes of a plan when kube-scheduler binds its pods, with nodes
 // that are open to all and with nodes that are kept for their pods.
-func replayPlan(out io.Writer, in provisioning.Input, plan *provisioning.Plan, options *provisioning.Options, runs int) error {
+func replayPlan(out io.Writer, in provisioning.Input, plan *provisioning.Plan, options *provisioning.Options, c settings) error {
+	scheduler, err := kubescheduler.Start(context.Background(), c.kubescheduler)
+	if err != nil {
+		return err
+	}
+	defer scheduler.Close()
 	for _, reserved := range []bool{false, true} {
-		report, err := replay.Plan(context.Background(), in, plan, &replay.Options{Engine: options, Reserved: reserved, Runs: runs})
+		report, err := planreplay.Plan(context.Background(), in, plan, planreplay.Options{Scheduler: scheduler, Engine: options, Reserved: reserved, Runs: c.replay})
 		if err != nil {
 			return err
 		}

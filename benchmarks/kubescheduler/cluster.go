@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"k8s.io/component-helpers/node/topology"
 	fwk "k8s.io/kube-scheduler/framework"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -17,6 +18,7 @@ type cluster struct {
 	byName                 map[string]fwk.NodeInfo
 	affinity, antiAffinity []fwk.NodeInfo
 	claimUses              map[string]int
+	order                  []int // as turns returns it
 }
 
 var _ fwk.SharedLister = &cluster{}
@@ -34,6 +36,11 @@ func (c *cluster) reset(nodes []Node) error {
 	c.nodes, c.affinity, c.antiAffinity = nil, nil, nil
 	clear(c.byName)
 	clear(c.claimUses)
+	return c.join(nodes)
+}
+
+// join adds nodes to the cluster.
+func (c *cluster) join(nodes []Node) error {
 	for _, n := range nodes {
 		if n.Node == nil {
 			return fmt.Errorf("nodes[%d]: there is no node", len(c.nodes))
@@ -52,6 +59,7 @@ func (c *cluster) reset(nodes []Node) error {
 			c.bind(bound, info)
 		}
 	}
+	c.order = c.turns()
 	return nil
 }
 
@@ -87,4 +95,27 @@ func (c *cluster) Get(name string) (fwk.NodeInfo, error) {
 		return info, nil
 	}
 	return nil, fmt.Errorf("there is no node %q", name)
+}
+
+// turns are the indexes of all nodes in the order in which kube-scheduler looks at them: one of
+// each zone in turn.
+func (c *cluster) turns() []int {
+	var zones []string
+	byZone := map[string][]int{}
+	for i, node := range c.nodes {
+		zone := topology.GetZoneKey(node.Node())
+		if byZone[zone] == nil {
+			zones = append(zones, zone)
+		}
+		byZone[zone] = append(byZone[zone], i)
+	}
+	order := make([]int, 0, len(c.nodes))
+	for turn := 0; len(order) < len(c.nodes); turn++ {
+		for _, zone := range zones {
+			if turn < len(byZone[zone]) {
+				order = append(order, byZone[zone][turn])
+			}
+		}
+	}
+	return order
 }

@@ -5,6 +5,7 @@ import (
 
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/informers/apps"
 	"k8s.io/client-go/informers/core"
 	"k8s.io/client-go/informers/internalinterfaces"
 	"k8s.io/client-go/informers/policy"
@@ -33,6 +34,7 @@ func newObjects(client kubernetes.Interface) *objects {
 	return &objects{informers.NewSharedInformerFactory(client, 0), client, map[reflect.Type]*kind{}}
 }
 
+func (o *objects) Apps() apps.Interface             { return apps.New(o, "", nil) }
 func (o *objects) Core() core.Interface             { return core.New(o, "", nil) }
 func (o *objects) Policy() policy.Interface         { return policy.New(o, "", nil) }
 func (o *objects) Resource() resource.Interface     { return resource.New(o, "", nil) }
@@ -60,11 +62,45 @@ func (k *kind) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, op
 
 func (k *kind) HasSynced() bool { return true }
 
+// kindOf is the kind of some objects; nil if no plugin of this minor version reads it.
+func kindOf[T apiruntime.Object](o *objects) *kind {
+	var none T
+	return o.kinds[reflect.TypeOf(none)]
+}
+
+// add adds objects to those of their kind.
+func add[T apiruntime.Object](o *objects, list []T) error {
+	k := kindOf[T](o)
+	if k == nil {
+		return nil
+	}
+	for _, object := range list {
+		if err := k.GetIndexer().Add(object); err != nil {
+			return err
+		}
+		for _, handler := range k.handlers {
+			handler.OnAdd(object, true)
+		}
+	}
+	return nil
+}
+
+// update puts an object in the place of another of its name.
+func update[T apiruntime.Object](o *objects, old, object T) error {
+	k := kindOf[T](o)
+	if err := k.GetIndexer().Update(object); err != nil {
+		return err
+	}
+	for _, handler := range k.handlers {
+		handler.OnUpdate(old, object)
+	}
+	return nil
+}
+
 // load makes list the objects of its kind, in place of those that were there.
 func load[T apiruntime.Object](o *objects, list []T) error {
-	var none T
-	k := o.kinds[reflect.TypeOf(none)]
-	if k == nil { // no plugin of this minor version reads it
+	k := kindOf[T](o)
+	if k == nil {
 		return nil
 	}
 	store := k.GetIndexer()
@@ -76,13 +112,5 @@ func load[T apiruntime.Object](o *objects, list []T) error {
 			handler.OnDelete(old)
 		}
 	}
-	for _, object := range list {
-		if err := store.Add(object); err != nil {
-			return err
-		}
-		for _, handler := range k.handlers {
-			handler.OnAdd(object, true)
-		}
-	}
-	return nil
+	return add(o, list)
 }

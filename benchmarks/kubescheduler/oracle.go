@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	"k8s.io/dynamic-resource-allocation/resourceslice/tracker"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -27,7 +28,9 @@ type oracle struct {
 	framework framework.Framework
 	objects   *objects
 	cluster   *cluster
+	claims    fwk.ResourceClaimTracker
 	reserved  []reservation
+	next      int // index of the node at which the next search for nodes begins
 }
 
 // reservation is what a pod that was bound holds in the caches of plugins.
@@ -59,13 +62,15 @@ func newOracle(ctx context.Context) (*oracle, error) {
 	if err != nil {
 		return nil, err
 	}
-	claims := assumecache.NewAssumeCache(klog.FromContext(ctx), o.objects.Resource().V1().ResourceClaims().Informer(), "ResourceClaim", "", nil)
+	claimCache := assumecache.NewAssumeCache(klog.FromContext(ctx), o.objects.Resource().V1().ResourceClaims().Informer(), "ResourceClaim", "", nil)
+	manager := dynamicresources.NewDRAManager(ctx, claimCache, slices, o.objects)
+	o.claims = manager.ResourceClaims()
 	o.framework, err = frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &defaults.Profiles[0],
 		frameworkruntime.WithComponentConfigVersion(defaults.APIVersion),
 		frameworkruntime.WithClientSet(client),
 		frameworkruntime.WithInformerFactory(o.objects),
 		frameworkruntime.WithSnapshotSharedLister(o.cluster),
-		frameworkruntime.WithSharedDRAManager(dynamicresources.NewDRAManager(ctx, claims, slices, o.objects)),
+		frameworkruntime.WithSharedDRAManager(manager),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(o.objects.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithParallelism(1),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
@@ -81,7 +86,10 @@ func (o *oracle) answer(ctx context.Context, q *Question) (*Answer, error) {
 			return nil, err
 		}
 	}
-	a := &Answer{Ask: make([]Verdict, len(q.Ask)), Bind: make([]Verdict, len(q.Bind))}
+	if err := o.join(q.Join); err != nil {
+		return nil, err
+	}
+	a := &Answer{Ask: make([]Verdict, len(q.Ask)), Bind: make([]Verdict, len(q.Bind)), Schedule: make([]int, len(q.Schedule))}
 	considered := make([]*candidate, len(q.Pods))
 	for i, pair := range q.Ask {
 		info, err := o.pair(q, pair)
@@ -102,17 +110,31 @@ func (o *oracle) answer(ctx context.Context, q *Question) (*Answer, error) {
 			return nil, fmt.Errorf("bind[%d]: %w", i, err)
 		}
 	}
+	for i, choice := range q.Schedule {
+		err := q.has(choice.Pod)
+		if err == nil {
+			a.Schedule[i], err = o.schedule(ctx, q.Pods[choice.Pod], choice)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("schedule[%d]: %w", i, err)
+		}
+	}
 	return a, nil
 }
 
+// has refuses the index of a pod that is not there.
+func (q *Question) has(pod int) error {
+	if pod < 0 || pod >= len(q.Pods) || q.Pods[pod] == nil {
+		return fmt.Errorf("there is no pod %d", pod)
+	}
+	return nil
+}
+
 func (o *oracle) pair(q *Question, pair [2]int) (fwk.NodeInfo, error) {
-	switch {
-	case pair[0] < 0 || pair[0] >= len(q.Pods) || q.Pods[pair[0]] == nil:
-		return nil, fmt.Errorf("there is no pod %d", pair[0])
-	case pair[1] < 0 || pair[1] >= len(o.cluster.nodes):
+	if pair[1] < 0 || pair[1] >= len(o.cluster.nodes) {
 		return nil, fmt.Errorf("there is no node %d", pair[1])
 	}
-	return o.cluster.nodes[pair[1]], nil
+	return o.cluster.nodes[pair[1]], q.has(pair[0])
 }
 
 // load replaces the state.
@@ -120,14 +142,10 @@ func (o *oracle) load(ctx context.Context, s *State) error {
 	for _, r := range o.reserved {
 		o.framework.RunReservePluginsUnreserve(ctx, r.state, r.pod, r.node)
 	}
-	o.reserved = nil
-	nodes := make([]*corev1.Node, len(s.Nodes))
-	for i := range s.Nodes {
-		nodes[i] = s.Nodes[i].Node
-	}
+	o.reserved, o.next = nil, 0
 	return errors.Join(
 		o.cluster.reset(s.Nodes),
-		load(o.objects, nodes),
+		load(o.objects, objectsOf(s.Nodes)),
 		load(o.objects, s.namespaces()),
 		load(o.objects, s.PersistentVolumeClaims),
 		load(o.objects, s.PersistentVolumes),
@@ -139,7 +157,23 @@ func (o *oracle) load(ctx context.Context, s *State) error {
 		load(o.objects, s.ResourceClaims),
 		load(o.objects, s.ResourceSlices),
 		load(o.objects, s.DeviceClasses),
+		load(o.objects, s.ReplicaSets),
+		load(o.objects, s.StatefulSets),
+		load(o.objects, s.Services),
 	)
+}
+
+// join adds nodes to the state.
+func (o *oracle) join(nodes []Node) error {
+	return errors.Join(o.cluster.join(nodes), add(o.objects, objectsOf(nodes)))
+}
+
+func objectsOf(nodes []Node) []*corev1.Node {
+	all := make([]*corev1.Node, len(nodes))
+	for i := range nodes {
+		all[i] = nodes[i].Node
+	}
+	return all
 }
 
 // namespaces are those of the state, with the label that every namespace has.
@@ -204,21 +238,55 @@ func (c *candidate) on(ctx context.Context, node fwk.NodeInfo) Verdict {
 // bind puts a pod on a node if it fits there.
 func (o *oracle) bind(ctx context.Context, pod *corev1.Pod, node fwk.NodeInfo) (Verdict, error) {
 	c := o.consider(ctx, pod)
-	verdict := c.on(ctx, node)
-	if verdict.Plugin != "" {
+	if verdict := c.on(ctx, node); verdict.Plugin != "" {
 		return verdict, nil
 	}
+	return c.bind(ctx, node)
+}
+
+// bind puts the pod on a node that it fits on. The verdict is that of Reserve.
+func (c *candidate) bind(ctx context.Context, node fwk.NodeInfo) (Verdict, error) {
 	name := node.Node().Name
-	if status := o.framework.RunReservePluginsReserve(ctx, c.state, pod, name); !status.IsSuccess() {
+	if status := c.o.framework.RunReservePluginsReserve(ctx, c.state, c.pod, name); !status.IsSuccess() {
 		return Verdict{status.Plugin(), status.Message()}, nil
 	}
-	o.reserved = append(o.reserved, reservation{pod, c.state, name})
-	bound := pod.DeepCopy()
+	c.o.reserved = append(c.o.reserved, reservation{c.pod, c.state, name})
+	if err := c.o.allocate(c.pod); err != nil {
+		return Verdict{}, err
+	}
+	bound := c.pod.DeepCopy()
 	bound.Spec.NodeName = name
 	info, err := framework.NewPodInfo(bound)
 	if err != nil {
 		return Verdict{}, err
 	}
-	o.cluster.bind(info, node)
+	c.o.cluster.bind(info, node)
 	return Verdict{}, nil
+}
+
+// allocate writes what Reserve has allocated to the resource claims of a pod into their status,
+// as PreBind does. Only then may another pod use a claim.
+func (o *oracle) allocate(pod *corev1.Pod) error {
+	for i := range pod.Spec.ResourceClaims {
+		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
+		if err != nil || name == nil {
+			return err
+		}
+		claim, err := o.claims.Get(pod.Namespace, *name)
+		if err != nil {
+			return err
+		}
+		allocation := o.claims.GetPendingAllocation(claim.UID)
+		if allocation == nil {
+			continue
+		}
+		allocated := claim.DeepCopy()
+		allocated.Status.Allocation = allocation
+		allocated.ResourceVersion += "0" // one more digit, so that it is newer
+		if err := update(o.objects, claim, allocated); err != nil {
+			return err
+		}
+		o.claims.MaybeRemoveClaimPendingAllocation(claim.UID, true)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -19,10 +20,15 @@ type State struct {
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity `json:"csiStorageCapacities,omitempty"`
 	VolumeAttachments      []*storagev1.VolumeAttachment   `json:"volumeAttachments,omitempty"`
 
-	ResourceClaims         []*resourcev1.ResourceClaim         `json:"resourceClaims,omitempty"`
-	ResourceClaimTemplates []*resourcev1.ResourceClaimTemplate `json:"resourceClaimTemplates,omitempty"`
-	ResourceSlices         []*resourcev1.ResourceSlice         `json:"resourceSlices,omitempty"`
-	DeviceClasses          []*resourcev1.DeviceClass           `json:"deviceClasses,omitempty"`
+	ResourceClaims []*resourcev1.ResourceClaim `json:"resourceClaims,omitempty"`
+	ResourceSlices []*resourcev1.ResourceSlice `json:"resourceSlices,omitempty"`
+	DeviceClasses  []*resourcev1.DeviceClass   `json:"deviceClasses,omitempty"`
+
+	// The owners of pods, and Services, say over which pods a pod without a topology spread is
+	// spread by default. Only Question.Schedule depends on that.
+	ReplicaSets  []*appsv1.ReplicaSet  `json:"replicaSets,omitempty"`
+	StatefulSets []*appsv1.StatefulSet `json:"statefulSets,omitempty"`
+	Services     []*corev1.Service     `json:"services,omitempty"`
 }
 
 // Node is a node with the pods that are bound to it.
@@ -31,19 +37,33 @@ type Node struct {
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 }
 
-// Question is one line of the input.
+// Question is one line of the input. Its parts are answered in the order of the fields.
 type Question struct {
-	// State replaces the state of the question before. Nil keeps that state, with the pods
-	// that it bound.
+	// State replaces the state of the question before. Nil keeps that state, with the nodes
+	// that joined and the pods that were bound.
 	State *State `json:"state,omitempty"`
-	// Pods are the pods that Ask and Bind refer to by index. They are not part of the state.
+	// Join are nodes that come up now. Their indexes follow those of the nodes of the state.
+	Join []Node `json:"join,omitempty"`
+	// Pods are the pods that the other fields refer to by index. They are not part of the state.
 	Pods []*corev1.Pod `json:"pods"`
-	// Ask has pairs of an index of Pods and an index of State.Nodes. Each pair is judged
-	// alone, in the state as it is.
+	// Ask has pairs of an index of Pods and an index of a node. Each pair is judged alone, in
+	// the state as it is.
 	Ask [][2]int `json:"ask,omitempty"`
-	// Bind has pairs as Ask has. They are judged in order, after all of Ask, and each pod that
-	// fits is bound before the next pair is judged.
+	// Bind has pairs as Ask has. They are judged in order, and each pod that fits is bound
+	// before the next pair is judged.
 	Bind [][2]int `json:"bind,omitempty"`
+	// Schedule has pods to bind one after the other, each to the node that kube-scheduler would
+	// choose: of those that it fits on, the one with the highest score.
+	Schedule []Choice `json:"schedule,omitempty"`
+}
+
+// Choice is a pod that a node is to be found for.
+type Choice struct {
+	Pod int `json:"pod"` // index of Question.Pods
+	// Closed are the indexes of nodes that the pod may not be tried on.
+	Closed []int `json:"closed,omitempty"`
+	// Draw decides between nodes of equal score: with n of them, the one at Draw modulo n.
+	Draw uint64 `json:"draw"`
 }
 
 // Answer is the line of output for one Question.
@@ -51,6 +71,8 @@ type Answer struct {
 	// Ask and Bind have a verdict for each pair of the question.
 	Ask  []Verdict `json:"ask,omitempty"`
 	Bind []Verdict `json:"bind,omitempty"`
+	// Schedule has the index of the node of each pod of Question.Schedule, -1 if it fits on none.
+	Schedule []int `json:"schedule,omitempty"`
 	// Error says why the question could not be judged.
 	Error string `json:"error,omitempty"`
 }

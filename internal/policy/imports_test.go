@@ -24,7 +24,7 @@ var (
 	parts    = []string{"internal/podlife", "internal/quantity", "provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/faults", "provisioning/internal/flow", "provisioning/internal/knapsack", "provisioning/internal/levels",
 		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
@@ -34,6 +34,8 @@ var layers = []layer{
 		"a text is compared with a file, whatever it says"},
 	{"internal/corpus", append([]string{"internal/testlong"}, contract...),
 		"an answer is hashed for what it is, whoever gave it"},
+	{"internal/kubescheduler", append([]string{"internal/podlife", "provisioning"}, contract...),
+		"it asks a program about inputs and plans, whoever made them"},
 	{"internal/testlong", nil,
 		"how long a test may take does not depend on what it tests"},
 	{"internal/chance", nil,
@@ -91,8 +93,6 @@ var layers = []layer{
 		"the referee sees what a user of the engine sees, and none of its parts"},
 	{"provisioning/verify/internal/...", append([]string{"internal/podlife", "internal/quantity", "provisioning", "provisioning/verify/internal/..."}, contract...),
 		"the parts of the referee see what it sees, and nothing of the engine"},
-	{"provisioning/replay", append([]string{"provisioning", "provisioning/verify", "internal/chance", "internal/podlife"}, contract...),
-		"a plan is carried out by the rules of the referee, as a user of the engine could"},
 	{"provisioning/advice", append([]string{"provisioning", "provisioning/progress"}, contract...),
 		"what a constraint costs is asked of the engine, as anybody may ask it"},
 	{"provisioning/internal/scenes", append([]string{"provisioning", "fake"}, contract...),

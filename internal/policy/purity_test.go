@@ -21,6 +21,7 @@ var impure = []struct{ packages, why string }{
 	{"cloudprovider/cloudprovidertest", "runs inside go test, where waiting is part of the question"},
 	{"internal/corpus", "reads and writes the files of tests"},
 	{"internal/golden", "reads and writes the files of tests"},
+	{"internal/kubescheduler", "is for tests, and runs a program"},
 	{"internal/policy", "reads the source tree"},
 	{"internal/testlong", "is for tests, and asks the environment how long they may take"},
 }

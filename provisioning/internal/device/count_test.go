@@ -93,6 +93,21 @@ func TestFirstAvailable(t *testing.T) {
 	}, texts)
 }
 
+// Where a selector cannot be evaluated for a device, kube-scheduler gives up, and does not try the
+// subrequests after it.
+func TestFirstAvailableStopsAtWhatCannotBeEvaluated(t *testing.T) {
+	good, bad := shape("good", some(2, "gpu")), shape("bad", some(2, "gpu"), some(1, "fragile"))
+	o := world()
+	o.Templates = append(o.Templates, template("either", first("r", option("a", "broken", 1), option("b", "gpu", 1))))
+	c, needs := counted(t, newIndex(t, o), []*cloudprovider.InstanceType{good, bad}, "either", "gpu")
+	ways, refusal := c.Requests(&needs[0])
+	require.Nil(t, refusal)
+	require.Equal(t, "1 device of class gpu\nselectors that can be evaluated for devices of class broken", render(ways[1]))
+	require.True(t, ways[1].Fits(c.OfType(good)))
+	require.False(t, ways[1].Fits(c.OfType(bad)))
+	require.True(t, requests(t, c, &needs[1]).Fits(c.OfType(bad)), "others are not concerned")
+}
+
 func TestAllDevices(t *testing.T) {
 	const none, one, sole = "none of all devices of class gpu", "all devices of class gpu", "sole use of devices of class gpu"
 	types := []*cloudprovider.InstanceType{

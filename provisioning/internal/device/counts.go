@@ -18,6 +18,8 @@ type Counts struct {
 	sets       []*selectorSet // by name
 	index      map[string]int // of a set, by name
 	wholes     []whole        // by name
+	tried      []string       // names of sets that some demand has tried
+	failed     bitset.Set     // sets that cannot be evaluated for some device
 	dimensions []dimension    // by name
 	crowded    bitset.Set     // sets whose overlaps are too many
 	remote     bitset.Set     // sets that match devices which several nodes can reach
@@ -44,7 +46,7 @@ func (x *Index) Count(needs []Need, types []*cloudprovider.InstanceType) *Counts
 	if len(c.sets) == 0 {
 		return c
 	}
-	e := &evaluator{sets: c.sets, matcher: x.matcher, whole: len(c.wholes) > 0}
+	e := &evaluator{sets: c.sets, matcher: x.matcher, whole: len(c.wholes) > 0, failed: bitset.New(len(c.sets))}
 	for range c.sets {
 		e.notes = append(e.notes, map[string]bool{})
 	}
@@ -57,7 +59,7 @@ func (x *Index) Count(needs []Need, types []*cloudprovider.InstanceType) *Counts
 		c.nodes[name] = e.published(n)
 	}
 	c.remote = e.remote(x.remote)
-	c.notes = e.notes
+	c.notes, c.failed = e.notes, e.failed
 	c.setDimensions()
 	return c
 }
@@ -66,19 +68,21 @@ func (x *Index) Count(needs []Need, types []*cloudprovider.InstanceType) *Counts
 func (c *Counts) collect(needs []Need) {
 	sets := map[string]*selectorSet{}
 	wholes := map[string]whole{}
+	tried := map[string]bool{}
 	for i := range needs {
 		for _, d := range needs[i].Demands {
-			for _, w := range d.some {
-				sets[w.set.name] = w.set
-			}
 			for _, w := range d.whole {
 				wholes[w.name()] = w
-				for _, s := range w.sets {
-					sets[s.name] = s
-				}
+			}
+			for _, s := range slices.Concat(d.sets(), d.tried) {
+				sets[s.name] = s
+			}
+			for _, s := range d.tried {
+				tried[s.name] = true
 			}
 		}
 	}
+	c.tried = slices.Sorted(maps.Keys(tried))
 	for i, name := range slices.Sorted(maps.Keys(sets)) {
 		c.sets = append(c.sets, sets[name])
 		c.index[name] = i
@@ -212,13 +216,8 @@ func (c *Counts) list(parts []part) resources.List {
 func (c *Counts) Drivers(t *cloudprovider.InstanceType, demands []Demand) []string {
 	wanted := bitset.New(len(c.sets))
 	for _, d := range demands {
-		for _, w := range d.some {
-			wanted.Add(c.index[w.set.name])
-		}
-		for _, w := range d.whole {
-			for _, s := range w.sets {
-				wanted.Add(c.index[s.name])
-			}
+		for _, s := range d.sets() {
+			wanted.Add(c.index[s.name])
 		}
 	}
 	var out []string
@@ -242,13 +241,8 @@ func (c *Counts) Notes(n *Need) []string {
 		}
 	}
 	for _, d := range n.Demands {
-		for _, w := range d.some {
-			add(w.set)
-		}
-		for _, w := range d.whole {
-			for _, s := range w.sets {
-				add(s)
-			}
+		for _, s := range d.sets() {
+			add(s)
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))

@@ -11,6 +11,9 @@ import (
 type Demand struct {
 	some  []wanted // by set
 	whole []whole  // by name
+	// tried are the sets of the subrequests before the one that is used, by name. Where
+	// kube-scheduler cannot evaluate one of them it gives up, and does not try this one.
+	tried []*selectorSet
 }
 
 // wanted is a number of devices of a selector set.
@@ -53,8 +56,22 @@ func (d Demand) plus(e Demand) Demand {
 			out.some = slices.Insert(out.some, i, w)
 		}
 	}
+	out.tried = slices.Concat(d.tried, e.tried)
+	slices.SortFunc(out.tried, func(a, b *selectorSet) int { return strings.Compare(a.name, b.name) })
+	out.tried = slices.CompactFunc(out.tried, func(a, b *selectorSet) bool { return a.name == b.name })
 	slices.SortStableFunc(out.whole, func(a, b whole) int { return strings.Compare(a.name(), b.name()) })
 	return out
+}
+
+// sets are those of all devices that the demand is for.
+func (d Demand) sets() (all []*selectorSet) {
+	for _, w := range d.some {
+		all = append(all, w.set)
+	}
+	for _, w := range d.whole {
+		all = append(all, w.sets...)
+	}
+	return all
 }
 
 // joined makes one whole of those of a claim.
@@ -67,7 +84,7 @@ func (d Demand) joined(beside int64) Demand {
 		one.sets = append(one.sets, w.sets...)
 	}
 	one.beside = beside
-	return Demand{some: d.some, whole: []whole{one}}
+	return Demand{some: d.some, whole: []whole{one}, tried: d.tried}
 }
 
 // text is equal for equal demands.
@@ -78,6 +95,9 @@ func (d Demand) text() string {
 	}
 	for _, w := range d.whole {
 		fmt.Fprintf(&b, "all of %s;", w.name())
+	}
+	for _, s := range d.tried {
+		fmt.Fprintf(&b, "not %s;", s.name)
 	}
 	return b.String()
 }

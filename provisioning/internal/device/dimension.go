@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +18,7 @@ type dimension struct {
 
 	group bitset.Set // of anyOf
 	whole *whole     // of allOf
-	set   int        // of soleUse
+	set   int        // of soleUse and readable
 	near  bitset.Set // of soleUse: the sets that overlap with set, itself included
 }
 
@@ -33,6 +34,9 @@ const (
 	// want some: every node has soleUses of it, and the former take as much,
 	// the latter one for each device that might be among them.
 	soleUse
+	// readable is on every node but those with a device for which a set cannot be evaluated.
+	// A demand takes one of it for each set that kube-scheduler tries before.
+	readable
 )
 
 // soleUses is more than the devices that any node has.
@@ -44,11 +48,12 @@ const (
 	anyPrefix  = "devices of class "
 	allPrefix  = "all devices of class "
 	solePrefix = "sole use of devices of class "
+	readPrefix = "selectors that can be evaluated for devices of class "
 )
 
 // IsName says whether a resource name is that of a dimension of devices.
 func IsName(name corev1.ResourceName) bool {
-	for _, p := range []string{anyPrefix, allPrefix, solePrefix} {
+	for _, p := range []string{anyPrefix, allPrefix, solePrefix, readPrefix} {
 		if strings.HasPrefix(string(name), p) {
 			return true
 		}
@@ -75,7 +80,7 @@ func Amount(name corev1.ResourceName, n int64) (string, bool) {
 
 // setDimensions makes a dimension of each set of which some devices are wanted
 // and of each group of sets whose overlaps make it necessary, and two for those
-// who want all of a set.
+// who want all of a set. A set that is tried first has one where it cannot be evaluated.
 func (c *Counts) setDimensions() {
 	o := newOverlaps(len(c.sets), c.signatures())
 	for _, component := range o.components() {
@@ -102,6 +107,12 @@ func (c *Counts) setDimensions() {
 	for i := range sole.All() {
 		c.add(dimension{name: corev1.ResourceName(solePrefix + c.sets[i].name), kind: soleUse, set: i, near: o.neighbours[i]})
 	}
+	for _, name := range c.tried {
+		if !c.failed.Has(c.index[name]) {
+			continue
+		}
+		c.add(dimension{name: corev1.ResourceName(readPrefix + name), kind: readable, set: c.index[name]})
+	}
 }
 
 func (c *Counts) add(d dimension) { c.dimensions = append(c.dimensions, d) }
@@ -118,6 +129,11 @@ func (c *Counts) name(group bitset.Set) corev1.ResourceName {
 // asked is how much of the dimension a demand takes.
 func (dim *dimension) asked(c *Counts, d Demand) int64 {
 	n := int64(0)
+	for _, s := range d.tried {
+		if dim.kind == readable && dim.set == c.index[s.name] {
+			n++
+		}
+	}
 	for _, w := range d.some {
 		i := c.index[w.set.name]
 		if dim.kind == anyOf && dim.group.Has(i) || dim.kind == soleUse && dim.near.Has(i) {
@@ -142,6 +158,11 @@ func (dim *dimension) asked(c *Counts, d Demand) int64 {
 func (dim *dimension) had(c *Counts, parts []part) int64 {
 	switch dim.kind {
 	case soleUse:
+		return soleUses
+	case readable:
+		if slices.ContainsFunc(parts, func(p part) bool { return p.failed.Has(dim.set) }) {
+			return 0
+		}
 		return soleUses
 	case allOf:
 		if c.hasAll(dim.whole, parts) {

@@ -30,7 +30,9 @@
 //   - A claim that is allocated takes no devices any more, and ties its pods to
 //     the nodes of its allocation.
 //   - A request with a list of subrequests has one demand for each way to
-//     choose, in the order in which kube-scheduler tries them.
+//     choose, in the order in which kube-scheduler tries them. Where a selector of
+//     an earlier one cannot be evaluated for a device of a node, kube-scheduler
+//     gives up there: a further dimension keeps later ones off such nodes.
 //
 // A node has the devices of its complete pools of the newest generation, less
 // those that are allocated. Until it has started, what its instance type

@@ -31,6 +31,8 @@ type driverStock struct {
 	// blocked are the sets that select a device which cannot be had, as it is
 	// allocated, out of the count, or has a taint.
 	blocked bitset.Set
+	// failed are the sets that cannot be evaluated for a device of the node, of any driver.
+	failed bitset.Set
 	// allocated and settled are those of driverDevices.
 	allocated int64
 	settled   bool
@@ -42,6 +44,7 @@ type evaluator struct {
 	matcher cloudprovider.DeviceMatcher
 	whole   bool              // some request is for all devices
 	notes   []map[string]bool // by set
+	failed  bitset.Set        // sets that could not be evaluated for some device
 }
 
 // stocks judges the devices of one instance type or node, and returns what it
@@ -74,8 +77,9 @@ func (e *evaluator) stocks(groups []group) map[string]*driverStock {
 			d.free = append(d.free, stock{sets, g.count})
 		}
 	}
+	e.failed.Or(failed)
 	for _, d := range out {
-		d.free = merged(d.free, failed)
+		d.free, d.failed = merged(d.free, failed), failed
 	}
 	return out
 }
@@ -199,7 +203,7 @@ func (e *evaluator) published(n nodeDevices) map[string]*driverStock {
 	for driver, d := range n {
 		s := stocks[driver]
 		if s == nil {
-			s = &driverStock{blocked: bitset.New(len(e.sets))}
+			s = &driverStock{blocked: bitset.New(len(e.sets)), failed: bitset.New(len(e.sets))}
 		}
 		s.allocated, s.settled = d.allocated, d.settled
 		out[driver] = s

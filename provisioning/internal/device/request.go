@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -98,12 +99,14 @@ func (x *Index) demands(spec *resourcev1.ResourceClaimSpec) ([]Demand, *Refusal)
 			return nil, unsupported("request %s, which is neither exactly nor firstAvailable", r.Name)
 		}
 		var one []Demand
+		var tried []*selectorSet
 		for j := range options {
 			d, refusal := x.lower(&options[j])
 			if refusal != nil {
 				return nil, refusal
 			}
-			one = append(one, d)
+			d.tried = slices.Clone(tried)
+			one, tried = append(one, d), append(tried, d.sets()...)
 		}
 		if ways = product(ways, one); ways == nil {
 			return nil, unsupported("more than %d ways to choose among firstAvailable", maxWays)

@@ -55,6 +55,9 @@ const (
 	// The engine looks for the volumes of each pod by itself, so that it plans for more pods
 	// than there are volumes. General laws leave them out until it counts volumes.
 	FreeVolumes
+	// Devices are devices of nodes and instance types, and claims of them. Selectors are
+	// expressions: whoever solves the problem sets Devices.Matcher.
+	Devices
 )
 
 // Config says what to draw. The zero value draws every feature and no extra.
@@ -86,8 +89,8 @@ func Draw(seed uint64, c Config) provisioning.Input {
 		draw()
 	}
 	p.contested = c.With&FreeVolumes != 0
-	for i, draw := range []func(){p.drawRareFields, p.drawDaemonLabels} {
-		if c.With&(1<<i) == 0 {
+	for i, draw := range []func(){p.drawRareFields, p.drawDaemonLabels, nil, p.drawDevices} {
+		if c.With&(1<<i) == 0 || draw == nil {
 			continue
 		}
 		p.source = &source{state: seed ^ uint64(i+0x80)<<48}

@@ -1,15 +1,21 @@
-package replay
+package planreplay
 
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/chance"
+	"github.com/dovetail-sdk/dovetail/internal/kubescheduler"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // podKey names a pod.
@@ -23,10 +29,9 @@ func comparePods(a, b *corev1.Pod) int {
 
 // run is a plan being carried out.
 type run struct {
-	opts  *Options
-	in    provisioning.Input // Nodes are those that are up, Pods those that are pending
-	dice  chance.Stream
-	start int // where kube-scheduler begins to look for nodes
+	opts *Options
+	in   provisioning.Input // Nodes are those that are up, Pods those that are pending
+	dice chance.Stream
 
 	launched int
 	home     map[podKey]string // where the first plan has each pod
@@ -48,6 +53,9 @@ func carryOut(ctx context.Context, in provisioning.Input, plan *provisioning.Pla
 			r.home[keyOf(pod)] = b.Node
 		}
 	}
+	if _, err := opts.Scheduler.Ask(&kubescheduler.Question{State: kubescheduler.StateOf(r.in)}); err != nil {
+		return Run{}, err
+	}
 	for round := 0; ; round++ {
 		coming, err := r.launch(plan)
 		if err != nil {
@@ -60,7 +68,9 @@ func carryOut(ctx context.Context, in provisioning.Input, plan *provisioning.Pla
 				}
 			}
 		}
-		r.arrive(arrivals(coming, number, &r.dice))
+		if err := r.arrive(arrivals(coming, number, &r.dice)); err != nil {
+			return Run{}, err
+		}
 		if len(r.in.Pods) == 0 || round == opts.Rounds {
 			break
 		}
@@ -92,7 +102,7 @@ func (r *run) launch(plan *provisioning.Plan) ([]provisioning.Node, error) {
 	for i := range plan.Create {
 		n := &plan.Create[i]
 		r.launched++
-		node, err := newNode(n, r.launched, r.in.Vocabulary)
+		node, err := newNode(n, fmt.Sprintf("replayed-%05d", r.launched), r.in.Vocabulary)
 		if err != nil {
 			return nil, err
 		}
@@ -110,39 +120,90 @@ func (r *run) launch(plan *provisioning.Plan) ([]provisioning.Node, error) {
 	return coming, nil
 }
 
+// newNode is the node that the cheapest option of a planned one comes up as, initialized and
+// without its startup taints.
+func newNode(n *provisioning.NewNode, name string, vocabulary *requirements.Vocabulary) (provisioning.Node, error) {
+	node, err := kubescheduler.NewNode(n, n.Options[0], name, vocabulary)
+	if err != nil {
+		return provisioning.Node{}, err
+	}
+	node.Spec.ProviderID = "replay:///" + name
+	claim := n.NodeClaim()
+	claim.GenerateName, claim.Name = "", name
+	claim.Labels = maps.Clone(node.Labels)
+	claim.Status.NodeName, claim.Status.ProviderID = name, node.Spec.ProviderID
+	claim.Status.Capacity, claim.Status.Allocatable = node.Status.Capacity, node.Status.Allocatable
+	for _, kind := range []string{v1.ConditionTypeLaunched, v1.ConditionTypeRegistered, v1.ConditionTypeInitialized} {
+		claim.Status.Conditions = append(claim.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: kind})
+	}
+	return provisioning.Node{NodeClaim: claim, Node: node}, nil
+}
+
 // arrive lets nodes come up group by group, and binds what can be bound after each.
-func (r *run) arrive(groups [][]provisioning.Node) {
+func (r *run) arrive(groups [][]provisioning.Node) error {
 	if len(groups) == 0 {
-		r.bind()
+		return r.bind()
 	}
 	for _, group := range groups {
+		q := &kubescheduler.Question{}
+		for _, n := range group {
+			q.Join = append(q.Join, kubescheduler.Node{Node: n.Node, Pods: kubescheduler.DaemonPods(r.in, n.Node)})
+		}
+		if _, err := r.opts.Scheduler.Ask(q); err != nil {
+			return err
+		}
 		r.in.Nodes = append(r.in.Nodes, group...)
-		r.bind()
+		if err := r.bind(); err != nil {
+			return err
+		}
 	}
-	if len(r.kept) > 0 {
-		clear(r.kept) // whom they were kept for has not come
-		clear(r.promised)
-		r.bind()
+	if len(r.kept) == 0 {
+		return nil
 	}
+	clear(r.kept) // the pods that they were kept for were not bound
+	clear(r.promised)
+	return r.bind()
 }
 
 // bind tries all pending pods in the order of the queue until none can be bound.
-func (r *run) bind() {
-	s := newScheduler(r)
+func (r *run) bind() error {
 	for progress := true; progress && len(r.in.Pods) > 0; {
 		var pending []*corev1.Pod
 		for _, pod := range r.in.Pods {
-			if !s.schedule(pod) {
-				pending = append(pending, pod)
+			node, err := r.schedule(pod)
+			if err != nil {
+				return err
 			}
+			if node < 0 {
+				pending = append(pending, pod)
+				continue
+			}
+			n := &r.in.Nodes[node]
+			n.Pods = append(slices.Clip(n.Pods), pod)
+			r.bound(pod, n.Name())
 		}
 		progress = len(pending) < len(r.in.Pods)
 		r.in.Pods = pending
 	}
-	r.start = s.start
+	return nil
+}
+
+// schedule returns the index of the node that kube-scheduler binds a pod to; -1 if there is none.
+// Nodes that are kept for other pods are closed to it.
+func (r *run) schedule(pod *corev1.Pod) (int, error) {
+	choice := kubescheduler.Choice{Draw: r.dice.Next()}
 	for i := range r.in.Nodes {
-		r.in.Nodes[i].Pods = s.nodes[i].pods
+		if len(r.kept) > 0 && !r.opens(r.in.Nodes[i].Name(), pod) {
+			choice.Closed = append(choice.Closed, i)
+		}
 	}
+	answer, err := r.opts.Scheduler.Ask(&kubescheduler.Question{
+		Pods: kubescheduler.Pods([]*corev1.Pod{pod}), Schedule: []kubescheduler.Choice{choice},
+	})
+	if err != nil {
+		return -1, err
+	}
+	return answer.Schedule[0], nil
 }
 
 // bound notes that a pod has got a node, which may be open to all then.
@@ -177,8 +238,7 @@ func (r *run) sumUp() {
 	slices.SortFunc(r.result.Left, comparePods)
 }
 
-// maxArrivals bounds how often nodes come up in a round: each time the cluster is read
-// again.
+// maxArrivals bounds how often nodes come up in a round: each time all pending pods are tried.
 const maxArrivals = 16
 
 // arrivals are groups of nodes in the order in which they come up in a run.
@@ -204,6 +264,5 @@ func arrivals(coming []provisioning.Node, number int, dice *chance.Stream) [][]p
 	return slices.Collect(slices.Chunk(order, size))
 }
 
-// draw is a number from 0 to n-1: what kube-scheduler leaves to chance, the same for the
-// same start.
+// draw is a number from 0 to n-1, the same for the same start.
 func draw(dice *chance.Stream, n int) int { return int(dice.Next() % uint64(n)) }

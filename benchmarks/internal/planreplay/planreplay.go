@@ -1,4 +1,4 @@
-package replay
+package planreplay
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/kubescheduler"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -17,8 +18,11 @@ const (
 	defaultRounds = 10
 )
 
-// Options says how plans are carried out. The zero value, and nil, mean the defaults.
+// Options says how plans are carried out.
 type Options struct {
+	// Scheduler binds the pods. Required.
+	Scheduler *kubescheduler.Program
+
 	// Engine is what the plan was made with. Later rounds are planned with it too.
 	Engine *provisioning.Options
 
@@ -83,9 +87,9 @@ func (r *Report) Worst() float64 {
 // them.
 //
 // The error is about options that make no sense, about a later round that cannot be
-// planned (see provisioning.Solve), or ctx's. Time grows with runs times arrivals times
-// what it takes to read the cluster, and with pending pods times nodes.
-func Plan(ctx context.Context, in provisioning.Input, plan *provisioning.Plan, opts *Options) (*Report, error) {
+// planned (see provisioning.Solve), kube-scheduler's, or ctx's. Time grows with runs times
+// arrivals times pending pods times nodes.
+func Plan(ctx context.Context, in provisioning.Input, plan *provisioning.Plan, opts Options) (*Report, error) {
 	if plan == nil {
 		return nil, errors.New("there is no plan to replay: it is nil")
 	}
@@ -93,6 +97,7 @@ func Plan(ctx context.Context, in provisioning.Input, plan *provisioning.Plan, o
 	if err != nil {
 		return nil, err
 	}
+	in = kubescheduler.Started(in)
 	in.Buffers = nil
 	report := &Report{Planned: plan.Cost}
 	for number := range o.Runs {
@@ -106,18 +111,17 @@ func Plan(ctx context.Context, in provisioning.Input, plan *provisioning.Plan, o
 }
 
 // complete fills in the defaults. The error joins all faults.
-func (o *Options) complete() (Options, error) {
-	var c Options
-	if o != nil {
-		c = *o
-	}
+func (o Options) complete() (Options, error) {
 	var faults []error
-	if c.Runs < 0 {
-		faults = append(faults, fmt.Errorf("replay.Options.Runs is %d: give the number of orders to try, or 0 for %d", c.Runs, defaultRuns))
+	if o.Scheduler == nil {
+		faults = append(faults, errors.New("planreplay.Options.Scheduler is nil: start a program of benchmarks/kubescheduler"))
 	}
-	if c.Rounds < 0 {
-		faults = append(faults, fmt.Errorf("replay.Options.Rounds is %d: give the most rounds to plan, or 0 for %d", c.Rounds, defaultRounds))
+	if o.Runs < 0 {
+		faults = append(faults, fmt.Errorf("planreplay.Options.Runs is %d: give the number of orders to try, or 0 for %d", o.Runs, defaultRuns))
 	}
-	c.Runs, c.Rounds = cmp.Or(c.Runs, defaultRuns), cmp.Or(c.Rounds, defaultRounds)
-	return c, errors.Join(faults...)
+	if o.Rounds < 0 {
+		faults = append(faults, fmt.Errorf("planreplay.Options.Rounds is %d: give the most rounds to plan, or 0 for %d", o.Rounds, defaultRounds))
+	}
+	o.Runs, o.Rounds = cmp.Or(o.Runs, defaultRuns), cmp.Or(o.Rounds, defaultRounds)
+	return o, errors.Join(faults...)
 }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+// How many nodes that a pod fits on kube-scheduler looks for where nothing configures it.
+const (
+	fewNodes     = 100 // clusters with fewer nodes are searched as a whole
+	mostPercent  = 50
+	leastPercent = 5
+	percentStep  = 125 // nodes for which one percent less is looked for
+)
+
+// wantedNodes is how many nodes are looked for in a cluster of so many.
+func wantedNodes(all int) int {
+	if all < fewNodes {
+		return all
+	}
+	return max(all*max(mostPercent-all/percentStep, leastPercent)/100, fewNodes)
+}
+
+// schedule binds a pod to the node that kube-scheduler would choose, and returns its index; -1 if
+// the pod fits on none.
+func (o *oracle) schedule(ctx context.Context, pod *corev1.Pod, choice Choice) (int, error) {
+	c := o.consider(ctx, pod)
+	feasible := c.feasible(ctx, choice.Closed)
+	if len(feasible) == 0 {
+		return -1, nil
+	}
+	best, err := c.best(ctx, feasible)
+	if err != nil {
+		return -1, err
+	}
+	chosen := best[choice.Draw%uint64(len(best))]
+	verdict, err := c.bind(ctx, chosen)
+	if err != nil || verdict.Plugin != "" {
+		return -1, err
+	}
+	return slices.Index(o.cluster.nodes, chosen), nil
+}
+
+// feasible are nodes that the pod fits on, as many as kube-scheduler looks for. The search begins
+// where the one before has ended.
+func (c *candidate) feasible(ctx context.Context, closed []int) (found []fwk.NodeInfo) {
+	nodes, order := c.o.cluster.nodes, c.o.cluster.order
+	looked := 0
+	for ; looked < len(nodes) && len(found) < wantedNodes(len(nodes)); looked++ {
+		i := order[(c.o.next+looked)%len(nodes)]
+		if !slices.Contains(closed, i) && c.on(ctx, nodes[i]).Plugin == "" {
+			found = append(found, nodes[i])
+		}
+	}
+	c.o.next = (c.o.next + looked) % max(len(nodes), 1)
+	return found
+}
+
+// best are the nodes with the highest score.
+func (c *candidate) best(ctx context.Context, nodes []fwk.NodeInfo) (best []fwk.NodeInfo, err error) {
+	if len(nodes) == 1 {
+		return nodes, nil
+	}
+	if status := c.o.framework.RunPreScorePlugins(ctx, c.state, c.pod, nodes); !status.IsSuccess() {
+		return nil, status.AsError()
+	}
+	scores, status := c.o.framework.RunScorePlugins(ctx, c.state, c.pod, nodes)
+	if !status.IsSuccess() {
+		return nil, status.AsError()
+	}
+	highest := int64(-1)
+	for i, score := range scores {
+		if score.TotalScore > highest {
+			highest, best = score.TotalScore, nil
+		}
+		if score.TotalScore == highest {
+			best = append(best, nodes[i])
+		}
+	}
+	return best, nil
+}

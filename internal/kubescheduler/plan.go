@@ -1,0 +1,217 @@
+package kubescheduler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// CarryOut is the question whether the pods of a plan can be bound in the order of the plan. All
+// nodes are up: those that exist as Started leaves them, and each new one as the option at the
+// index that choose returns for their number, with the pods that DaemonSets run there.
+func CarryOut(in provisioning.Input, plan *provisioning.Plan, choose func(options int) int) (*Question, error) {
+	q := &Question{State: StateOf(in), Pods: Pods(plan.Order)}
+	q.State.addNamespaces(plan.Order)
+	index, home := map[string]int{}, map[*corev1.Pod]int{}
+	for i, n := range q.State.Nodes {
+		index[n.Node.Name] = i
+	}
+	for _, b := range plan.Bind {
+		for _, pod := range b.Pods {
+			home[pod] = index[b.Node]
+		}
+	}
+	q.State.ResourceSlices = slices.Clone(q.State.ResourceSlices)
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		option := n.Options[choose(len(n.Options))]
+		node, err := NewNode(n, option, fmt.Sprintf("new-%d", i), in.Vocabulary)
+		if err != nil {
+			return nil, err
+		}
+		for _, pod := range n.Pods {
+			home[pod] = len(q.State.Nodes)
+		}
+		q.State.Nodes = append(q.State.Nodes, Node{node, DaemonPods(in, node)})
+		q.State.ResourceSlices = append(q.State.ResourceSlices, Slices(node.Name, option.InstanceType.Devices)...)
+	}
+	for i, pod := range plan.Order {
+		q.Bind = append(q.Bind, [2]int{i, home[pod]})
+	}
+	return q, nil
+}
+
+// NewNode is the initialized node that an option of a planned one comes up as. Of a label that
+// both plan and option leave open it has a value that the plan admits. A label with aliases is
+// there under each of its names.
+func NewNode(n *provisioning.NewNode, option cloudprovider.LaunchOption, name string, vocabulary *requirements.Vocabulary) (*corev1.Node, error) {
+	allocatable, err := option.InstanceType.AllocatableFor(option.Offering)
+	if err != nil {
+		return nil, fmt.Errorf("node %s as %s: %w", n.Name, option, err)
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: option.NodeLabels()}}
+	maps.Copy(node.Labels, n.Labels)
+	for want := range option.Requirements().Intersect(n.Requirements).All() {
+		if _, set := node.Labels[want.Key()]; set || want.AllowsAbsent() {
+			continue
+		}
+		if value, ok := want.Any(); ok {
+			node.Labels[want.Key()] = value
+		}
+	}
+	addAliases(node.Labels, vocabulary)
+	node.Labels[corev1.LabelHostname] = name
+	node.Labels[v1.NodeRegisteredLabelKey], node.Labels[v1.NodeInitializedLabelKey] = "true", "true"
+	node.Spec.Taints = n.NodeClaim().Spec.Taints
+	node.Status.Capacity, node.Status.Allocatable = option.InstanceType.Capacity.ResourceList(), allocatable.ResourceList()
+	return node, nil
+}
+
+func addAliases(labels map[string]string, vocabulary *requirements.Vocabulary) {
+	for alias, key := range vocabulary.Aliases() {
+		if value, set := labels[key]; set {
+			labels[alias] = value
+		}
+	}
+}
+
+// ClaimsOf are the claims of volumes that a pod names and the input has.
+func ClaimsOf(in provisioning.Input, pod *corev1.Pod) []*corev1.PersistentVolumeClaim {
+	return slices.DeleteFunc(slices.Clone(in.Volumes.Claims), func(c *corev1.PersistentVolumeClaim) bool {
+		return c.Namespace != pod.Namespace || !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == c.Name
+		})
+	})
+}
+
+// WithoutSharedClaims leaves out pending pods whose claim has no volume yet and is used by
+// another pending pod too. The plugins alone bind no volume, and refuse the second of these pods.
+func WithoutSharedClaims(in provisioning.Input) provisioning.Input {
+	taken := map[*corev1.PersistentVolumeClaim]bool{}
+	in.Pods = slices.DeleteFunc(slices.Clone(in.Pods), func(pod *corev1.Pod) bool {
+		shares := false
+		for _, claim := range ClaimsOf(in, pod) {
+			shares = shares || claim.Spec.VolumeName == "" && taken[claim]
+			taken[claim] = true
+		}
+		return shares
+	})
+	return in
+}
+
+// Started returns the input with a Node in place of each NodeClaim that has none yet. Nodes that
+// are starting are ready: their startup taints are gone, and what they do not say yet of their
+// labels and allocatable resources is as their NodeClaims say. Nodes that are being deleted are
+// cordoned. in is not changed.
+func Started(in provisioning.Input) provisioning.Input {
+	in.Nodes = slices.Clone(in.Nodes)
+	for i := range in.Nodes {
+		in.Nodes[i].Node = started(in.Nodes[i], in.Vocabulary)
+	}
+	return in
+}
+
+// passing are the keys of taints that a node has only while it starts or reboots.
+var passing = []string{
+	corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, "node.cloudprovider.kubernetes.io/uninitialized", v1.UnregisteredTaintKey, v1.RebootingTaintKey,
+}
+
+func reboots(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == v1.RebootingTaintKey })
+}
+
+func started(n provisioning.Node, vocabulary *requirements.Vocabulary) *corev1.Node {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name()}}
+	if n.Node != nil {
+		node = n.Node.DeepCopy()
+	}
+	leaving := node.DeletionTimestamp != nil
+	if claim := n.NodeClaim; claim != nil {
+		leaving = leaving || claim.DeletionTimestamp != nil
+		starts := node.Labels[v1.NodeInitializedLabelKey] != "true"
+		if starts {
+			start(node, claim)
+			addAliases(node.Labels, vocabulary)
+		}
+		if starts || reboots(node) {
+			node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+				return slices.Contains(passing, t.Key) || slices.ContainsFunc(claim.Spec.StartupTaints, func(s corev1.Taint) bool { return s.MatchTaint(&t) })
+			})
+		}
+	}
+	node.Spec.Unschedulable = node.Spec.Unschedulable || leaving
+	return node
+}
+
+// start completes a node that is starting by its NodeClaim.
+func start(node *corev1.Node, claim *v1.NodeClaim) {
+	labels := map[string]string{}
+	for _, r := range claim.Spec.Requirements {
+		if r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			labels[r.Key] = r.Values[0]
+		}
+	}
+	maps.Copy(labels, claim.Labels)
+	maps.Copy(labels, node.Labels)
+	node.Labels = labels
+	if node.Labels[v1.NodeRegisteredLabelKey] != "true" {
+		node.Spec.Taints = slices.Clone(claim.Spec.Taints)
+	}
+	allocatable := maps.Clone(claim.Status.Allocatable)
+	if allocatable == nil {
+		allocatable = corev1.ResourceList{}
+	}
+	maps.Copy(allocatable, node.Status.Allocatable)
+	node.Status.Allocatable = allocatable
+}
+
+// DaemonPods are the pods that DaemonSets run on a new node.
+func DaemonPods(in provisioning.Input, node *corev1.Node) (pods []*corev1.Pod) {
+	for _, daemon := range in.DaemonSetPods {
+		if runsOn(daemon, node) {
+			daemon = daemon.DeepCopy()
+			daemon.Name += node.Name
+			pods = append(pods, daemon)
+		}
+	}
+	return pods
+}
+
+// runsOn says whether a DaemonSet has a pod on a node.
+func runsOn(daemon *corev1.Pod, node *corev1.Node) bool {
+	if fits, err := nodeaffinity.GetRequiredNodeAffinity(daemon).Match(node); err != nil || !fits {
+		return false
+	}
+	_, refused := schedulinghelpers.FindMatchingUntoleratedTaint(klog.Logger{}, node.Spec.Taints, daemon.Spec.Tolerations, func(t *corev1.Taint) bool {
+		return t.Effect != corev1.TaintEffectPreferNoSchedule
+	}, true)
+	return !refused
+}
+
+// Slices are the ResourceSlices that a new node with some devices publishes.
+func Slices(node string, devices []cloudprovider.InstanceDevice) (all []*resourcev1.ResourceSlice) {
+	for i, d := range devices {
+		s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", node, i)}}
+		s.Spec.Driver, s.Spec.NodeName = d.Driver, &node
+		s.Spec.Pool = resourcev1.ResourcePool{Name: s.Name, Generation: 1, ResourceSliceCount: 1}
+		for j := range d.Count {
+			device := *d.Device.DeepCopy()
+			device.Name = fmt.Sprintf("device-%d", j)
+			s.Spec.Devices = append(s.Spec.Devices, device)
+		}
+		all = append(all, s)
+	}
+	return all
+}
