@@ -77,6 +77,15 @@ reproducible: ## the examples, built in two places, are the same bytes
 ci: ## what has to pass before a change goes in
 	.ci/run
 
+MINOR ?= 1.37
+PAIRS ?= 1000000
+.PHONY: kubescheduler
+kubescheduler: ## kube-scheduler judges the referee: make kubescheduler MINOR=1.36 PAIRS=5000
+	benchmarks/kubescheduler/build $(MINOR) $${TMPDIR:-/tmp}/kubescheduler-$(MINOR)
+	go test ./provisioning/verify -run KubeScheduler -timeout 60m -v -kubescheduler $(MINOR)=$${TMPDIR:-/tmp}/kubescheduler-$(MINOR) -pairs $(PAIRS)
+	go test ./provisioning -run KubeSchedulerBinds -timeout 60m -v -kubescheduler $(MINOR)=$${TMPDIR:-/tmp}/kubescheduler-$(MINOR)
+	DOVETAIL_LONG=1 go -C benchmarks test ./dovetail -run KubeScheduler -timeout 60m -v -kubescheduler $(MINOR)=$${TMPDIR:-/tmp}/kubescheduler-$(MINOR)
+
 # A control plane is built the first time, which takes ten minutes or more.
 E2E ?= Test.*
 .PHONY: e2e

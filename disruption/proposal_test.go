@@ -136,7 +136,7 @@ func TestReasonsByTheEstimateHold(t *testing.T) {
 	kinds := map[string]int{}
 	seeds := uint64(testlong.Seeds(60, 160))
 	if testlong.UnderRace {
-		seeds = min(seeds, 80)
+		seeds = 40
 	}
 	for seed := range seeds {
 		in, opts := newMaker(4400 + seed).mixed(20)

@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
-	"k8s.io/dynamic-resource-allocation/resourceslice/tracker"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
@@ -56,9 +58,12 @@ func newOracle(ctx context.Context) (*oracle, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Nothing is preempted, and from 1.38 on the plugin needs more of the scheduler than its framework.
+	multi := &defaults.Profiles[0].Plugins.MultiPoint
+	multi.Enabled = slices.DeleteFunc(multi.Enabled, func(p config.Plugin) bool { return p.Name == names.DefaultPreemption })
 	client := fake.NewSimpleClientset()
 	o := &oracle{objects: newObjects(client), cluster: newCluster()}
-	slices, err := tracker.StartTracker(ctx, tracker.Options{SliceInformer: o.objects.Resource().V1().ResourceSlices()})
+	slices, err := trackSlices(ctx, o.objects)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +160,7 @@ func (o *oracle) load(ctx context.Context, s *State) error {
 		load(o.objects, s.CSIStorageCapacities),
 		load(o.objects, s.VolumeAttachments),
 		load(o.objects, s.ResourceClaims),
-		load(o.objects, s.ResourceSlices),
+		loadSlices(o.objects, s.ResourceSlices),
 		load(o.objects, s.DeviceClasses),
 		load(o.objects, s.ReplicaSets),
 		load(o.objects, s.StatefulSets),

@@ -33,10 +33,21 @@ func StateOf(in provisioning.Input) *State {
 		Services:               in.Services,
 	}
 	for _, n := range in.Nodes {
-		s.Nodes = append(s.Nodes, Node{n.Node, Pods(slices.DeleteFunc(slices.Clone(n.Pods), podlife.Finished))})
+		s.Nodes = append(s.Nodes, Node{tainted(n.Node), Pods(slices.DeleteFunc(slices.Clone(n.Pods), podlife.Finished))})
 	}
 	s.addControllers(in)
 	return s
+}
+
+// tainted gives a cordoned node the taint that the node controller gives it.
+func tainted(node *corev1.Node) *corev1.Node {
+	taint := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if !node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) }) {
+		return node
+	}
+	node = node.DeepCopy()
+	node.Spec.Taints = append(node.Spec.Taints, taint)
+	return node
 }
 
 // addNamespaces adds the namespaces of pods that the state does not list. They have only the

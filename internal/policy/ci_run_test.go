@@ -29,6 +29,7 @@ func TestStepsSkipAloud(t *testing.T) {
 		"no browser for CI":         {step: "browser", tools: map[string]string{"apt-get": "exit 1"}, ci: true},
 		"nothing to install from":   {step: "browser", ci: true, want: "skipped: tests in a browser (no browser runs here)"},
 		"no vulnerability database": {step: "vuln", tools: map[string]string{"go": unreachable}, ci: true, want: "skipped: vuln (the vulnerability database cannot be reached)"},
+		"no server of the database": {step: "vuln", tools: map[string]string{"curl": "exit 6", "go": vulnerable}, ci: true, want: "skipped: vuln (the vulnerability database cannot be reached)"},
 		"vulnerable":                {step: "vuln", tools: map[string]string{"go": vulnerable}},
 		"no control plane": {step: "e2e", ci: true,
 			want: "skipped: e2e (no control plane in the cache: make e2e builds one, which takes ten minutes or more)"},

@@ -27,10 +27,14 @@ func On() bool {
 func All() bool { return On() && os.Getenv(Variable) == "all" }
 
 // Seeds returns how many seeds a law is to look at: many in the long run, few by
-// default. It takes any other measure of work as well.
+// default, and a third of these where the race detector watches: more problems begin no
+// other goroutines. It takes any other measure of work as well.
 func Seeds(few, many int) int {
-	if On() {
+	switch {
+	case On():
 		return many
+	case UnderRace:
+		return max(few/3, 1)
 	}
 	return few
 }

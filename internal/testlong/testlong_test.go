@@ -35,9 +35,12 @@ func TestOn(t *testing.T) {
 		want := tt.want && !testing.Short()
 		require.Equal(t, want, testlong.On(), "%q", tt.value)
 		require.Equal(t, want && tt.value == "all", testlong.All(), "%q", tt.value)
-		if want {
+		switch {
+		case want:
 			require.Equal(t, 500, testlong.Seeds(5, 500))
-		} else {
+		case testlong.UnderRace:
+			require.Equal(t, 1, testlong.Seeds(5, 500))
+		default:
 			require.Equal(t, 5, testlong.Seeds(5, 500))
 		}
 	}

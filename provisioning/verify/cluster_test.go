@@ -48,8 +48,8 @@ func TestLawAClusterTakesThePodsOfAPlan(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, bound, 200)
-	require.Greater(t, refused, 200)
+	require.Greater(t, bound, 100)
+	require.Greater(t, refused, 100)
 }
 
 func ExampleCluster() {
