@@ -58,6 +58,7 @@ func TestNodesAreEmptiedThoughNoLighterOneHasRoom(t *testing.T) {
 	t.Parallel()
 	for seed, cost := range map[uint64]float64{627: 6.9326, 847: 0.3515} {
 		in, opts := richProblem(seed, everything)
+		opts.Kubernetes = "1.37"
 		plan, err := provisioning.Solve(context.Background(), in, opts)
 		require.NoError(t, err, "seed %d", seed)
 		require.LessOrEqual(t, plan.Cost, cost, "seed %d", seed)
@@ -73,6 +74,7 @@ func TestPodsKeepTheirTurnInTheirDomain(t *testing.T) {
 	t.Parallel()
 	for seed, cost := range map[uint64]float64{883: 0.7681, 1216: 0, 2721: 0, 2849: 0, 3982: 0, 2585: 0.9334, 2680: 6.3892, 3085: 0.7843, 3755: 0.3313} {
 		in, opts := richProblem(seed, everything)
+		opts.Kubernetes = "1.37"
 		plan, err := provisioning.Solve(context.Background(), in, opts)
 		require.NoError(t, err, "seed %d", seed)
 		require.LessOrEqual(t, plan.Cost, cost, "seed %d", seed)

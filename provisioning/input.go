@@ -135,6 +135,22 @@ type Volumes struct {
 	// driver that a node does not publish, the limit of its instance type
 	// counts, if that is known.
 	CSINodes []*storagev1.CSINode
+
+	// CSIDrivers say how drivers want pods to be placed. With spec.storageCapacity a new volume is
+	// made only where one of CSIStorageCapacities has room for it. With
+	// spec.preventPodSchedulingIfMissing, which counts from Kubernetes 1.37, a pod stays off a
+	// node whose CSINode does not have the driver; a node to come and one that is starting are
+	// taken to get the driver. A driver that is not listed wants neither.
+	CSIDrivers []*storagev1.CSIDriver
+
+	// CSIStorageCapacities say how large a new volume of a class can be on nodes with some
+	// labels: maximumVolumeSize, or else capacity. They hold for nodes to come too, as far as the
+	// labels of these are known. Several new volumes are not added up, as kube-scheduler does not.
+	CSIStorageCapacities []*storagev1.CSIStorageCapacity
+
+	// VolumeAttachments name volumes that are attached to nodes. Those that no pod on the node uses
+	// count against the limits of CSINodes as well.
+	VolumeAttachments []*storagev1.VolumeAttachment
 }
 
 // Devices are the objects of dynamic resource allocation (DRA). The zero value

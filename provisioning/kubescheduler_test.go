@@ -49,6 +49,9 @@ func (b *binder) binds(name string, in provisioning.Input, opts *provisioning.Op
 		return
 	}
 	for _, o := range b.programs {
+		if !slices.Contains(plan.Kubernetes, o.Minor) {
+			continue
+		}
 		refused, err := o.Refusals(in, plan, func(options int) int { return int(dice.Next() % uint64(options)) })
 		require.NoError(b.t, err, name)
 		b.bound += len(plan.Order)

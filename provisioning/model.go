@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
@@ -41,6 +42,7 @@ func forModel(nodes []Node) []model.Node {
 // forModel are the options as the engine reads them, with the defaults filled in.
 func (o *Options) forModel() model.Options {
 	full := o.withDefaults()
+	kubernetes, _ := minors.Parse(full.Kubernetes) // Validate reports the fault
 	return model.Options{
 		MinValues:       model.MinValuesPolicy(full.MinValues),
 		Preferences:     model.PreferencePolicy(full.Preferences),
@@ -54,6 +56,7 @@ func (o *Options) forModel() model.Options {
 		MaxSteps:        full.MaxSteps,
 		NoBounds:        full.NoBounds,
 		Quick:           full.Quick,
+		Kubernetes:      kubernetes,
 		Trace:           full.trace,
 	}
 }

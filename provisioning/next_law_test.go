@@ -327,6 +327,9 @@ func (d *drift) volumesChange(in *provisioning.Input) {
 		v.Volumes = lessOne(d, v.Volumes)
 	case 2:
 		v.CSINodes = lessOne(d, v.CSINodes)
+		v.CSIDrivers = lessOne(d, v.CSIDrivers)
+		v.CSIStorageCapacities = lessOne(d, v.CSIStorageCapacities)
+		v.VolumeAttachments = lessOne(d, v.VolumeAttachments)
 	default:
 		for _, c := range d.other().Volumes.Claims {
 			c.Name = d.fresh(c.Name)

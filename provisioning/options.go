@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
@@ -148,6 +149,12 @@ type Options struct {
 	// benchmarks/README.md has both for each kind of problem. Default false.
 	Quick bool
 
+	// Kubernetes is the minor version of Kubernetes whose kube-scheduler binds the pods, such as
+	// "1.37". The version of a component, such as "v1.37.2", says the same. Default and empty:
+	// each place in the plan is valid in every supported minor version, which Plan.Kubernetes
+	// lists. docs/design.md has what they differ in.
+	Kubernetes string
+
 	trace *model.Trace // nil outside tests
 }
 
@@ -187,6 +194,9 @@ func (o *Options) Validate() error {
 	faults = append(faults, workload.ValidateDefaultSpread(o.DefaultSpread)...)
 	if o.MaxSteps < 0 {
 		faults = append(faults, fmt.Errorf("MaxSteps is %d; use 0 for the default, or a positive number", o.MaxSteps))
+	}
+	if _, err := minors.Parse(o.Kubernetes); err != nil {
+		faults = append(faults, fmt.Errorf("Kubernetes is %w", err))
 	}
 	return errors.Join(faults...)
 }

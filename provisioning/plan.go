@@ -86,6 +86,11 @@ type Plan struct {
 	// 0 with Options.NoBounds.
 	ObjectiveBound float64
 
+	// Kubernetes lists the minor versions of Kubernetes in which all places of the plan are
+	// valid, in ascending order: the one of Options.Kubernetes, or all that are supported. In
+	// others it may be right to leave other pods pending, or fewer.
+	Kubernetes []string
+
 	// Stats counts the work done; it is the same for the same input.
 	Stats Stats
 

@@ -20,6 +20,7 @@ func (p *Problem) publish(s *solve.Solution) *Plan {
 		LowerBound:     s.LowerBound,
 		PackingBound:   s.PackingBound,
 		ObjectiveBound: s.ObjectiveBound,
+		Kubernetes:     p.compiled.Opts.Kubernetes.Texts(),
 		Stats:          Stats(s.Stats),
 		fees:           s.Fees,
 		offered:        s.Offered,

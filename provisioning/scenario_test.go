@@ -140,6 +140,7 @@ func scenarioOptions(o *scenario.Options) *provisioning.Options {
 		Reserved:        provisioning.ReservedPolicy(o.Reserved),
 		NodeFee:         o.NodeFee,
 		SpotFlexibility: o.SpotFlexibility,
+		Kubernetes:      o.Kubernetes,
 	}
 	if o.CapacityMix != nil {
 		mix := provisioning.CapacityMix(*o.CapacityMix)

@@ -111,6 +111,9 @@ type compiled struct {
 	volumes    map[types.UID]*corev1.PersistentVolume
 	classes    map[types.UID]*storagev1.StorageClass
 	csiNodes   map[types.UID]*storagev1.CSINode
+	drivers    map[types.UID]*storagev1.CSIDriver
+	capacities map[types.UID]*storagev1.CSIStorageCapacity
+	attached   map[types.UID]*storagev1.VolumeAttachment
 }
 
 // again has the objects of an Input that are known as they were known. NodePools are compared
@@ -121,6 +124,9 @@ func (c compiled) again(in *provisioning.Input) (now compiled) {
 	in.Volumes.Volumes, now.volumes = asBefore(in.Volumes.Volumes, c.volumes)
 	in.Volumes.Classes, now.classes = asBefore(in.Volumes.Classes, c.classes)
 	in.Volumes.CSINodes, now.csiNodes = asBefore(in.Volumes.CSINodes, c.csiNodes)
+	in.Volumes.CSIDrivers, now.drivers = asBefore(in.Volumes.CSIDrivers, c.drivers)
+	in.Volumes.CSIStorageCapacities, now.capacities = asBefore(in.Volumes.CSIStorageCapacities, c.capacities)
+	in.Volumes.VolumeAttachments, now.attached = asBefore(in.Volumes.VolumeAttachments, c.attached)
 	in.NodePools = slices.Clone(in.NodePools)
 	for i := range min(len(in.NodePools), len(c.pools)) {
 		if equality.Semantic.DeepEqual(in.NodePools[i], c.pools[i]) {

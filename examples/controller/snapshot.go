@@ -23,7 +23,7 @@ import (
 func watched() []client.Object {
 	return []client.Object{&v1.NodePool{}, &v1.NodeClaim{}, &corev1.Node{}, &corev1.Pod{}, &appsv1.DaemonSet{}, &policyv1.PodDisruptionBudget{},
 		&corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{}, &storagev1.StorageClass{}, &storagev1.CSINode{}, &nodev1.RuntimeClass{},
-		&storagev1.VolumeAttachment{}}
+		&storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{}, &storagev1.VolumeAttachment{}}
 }
 
 // snapshot is the cluster at the beginning of a pass. Objects are those of the caches,
@@ -64,6 +64,10 @@ func (a *autoscaler) snapshot(ctx context.Context, now time.Time) (*snapshot, er
 		Volumes:  all(ctx, a, &corev1.PersistentVolumeList{}, func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items }, &err),
 		Classes:  all(ctx, a, &storagev1.StorageClassList{}, func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items }, &err),
 		CSINodes: all(ctx, a, &storagev1.CSINodeList{}, func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }, &err),
+
+		CSIDrivers:           all(ctx, a, &storagev1.CSIDriverList{}, func(l *storagev1.CSIDriverList) []storagev1.CSIDriver { return l.Items }, &err),
+		CSIStorageCapacities: all(ctx, a, &storagev1.CSIStorageCapacityList{}, func(l *storagev1.CSIStorageCapacityList) []storagev1.CSIStorageCapacity { return l.Items }, &err),
+		VolumeAttachments:    o.VolumeAttachments,
 	}
 	if err != nil {
 		return nil, err

@@ -16,6 +16,9 @@ type State struct {
 	PersistentVolumes      []*corev1.PersistentVolume      `json:"persistentVolumes,omitempty"`
 	StorageClasses         []*storagev1.StorageClass       `json:"storageClasses,omitempty"`
 	CSINodes               []*storagev1.CSINode            `json:"csiNodes,omitempty"`
+	CSIDrivers             []*storagev1.CSIDriver          `json:"csiDrivers,omitempty"`
+	CSIStorageCapacities   []*storagev1.CSIStorageCapacity `json:"csiStorageCapacities,omitempty"`
+	VolumeAttachments      []*storagev1.VolumeAttachment   `json:"volumeAttachments,omitempty"`
 
 	ResourceClaims []*resourcev1.ResourceClaim `json:"resourceClaims,omitempty"`
 	ResourceSlices []*resourcev1.ResourceSlice `json:"resourceSlices,omitempty"`

@@ -9,8 +9,8 @@
 //   - Namespaces resolves the namespaces of an affinity term, also those that it
 //     selects by their labels.
 //   - Affinity and Spread read a term or constraint of a pod, with the pod's own
-//     values of matchLabelKeys and mismatchLabelKeys; Incoming reads a term as some
-//     kube-schedulers do while they place the pod.
+//     values of matchLabelKeys and mismatchLabelKeys; Readings are the ways in which the
+//     kube-schedulers of some versions of Kubernetes read a term while they place the pod.
 //   - Defaults are the topology spread constraints of pods without any.
 //
 // Inputs are never changed. What cannot be used is a Fault that names the field.

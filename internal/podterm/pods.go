@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
 // Pods are those with some labels in some namespaces.
@@ -109,10 +111,27 @@ func (n *Namespaces) Affinity(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods,
 	return Pods{selector, names}, nil
 }
 
+// Reading says which pods a term of a pod's affinity or anti-affinity is about. The error joins
+// all its faults.
+type Reading func(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods, error)
+
+// Readings are the ways in which the kube-schedulers of some versions of Kubernetes read a required
+// term of a pod while the pod is placed. The pods of the last reading include those of the
+// others, and all have the same faults.
+func (n *Namespaces) Readings(kubernetes minors.Range) (out []Reading) {
+	if kubernetes.After(minors.NamespaceSelectors) {
+		out = append(out, n.Affinity)
+	}
+	if kubernetes.Before(minors.NamespaceSelectors) {
+		out = append(out, n.Incoming)
+	}
+	return out
+}
+
 // Incoming are the pods that a required term of a pod is about while the pod is
-// scheduled, as kube-scheduler v1.34 to v1.36 reads it: a namespaceSelector that
-// matches no labels at all, as NotIn and DoesNotExist do, selects every namespace
-// (kubernetes issue 141526). Other kube-schedulers read Affinity, as these do once the
+// scheduled, as kube-scheduler reads it before minors.NamespaceSelectors: a
+// namespaceSelector that matches no labels at all, as NotIn and DoesNotExist do, selects
+// every namespace. Other kube-schedulers read Affinity, as these do once the
 // pod is bound. They include those of Affinity. The error is that of Affinity.
 func (n *Namespaces) Incoming(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods, error) {
 	out, err := n.Affinity(pod, t)
@@ -125,9 +144,11 @@ func (n *Namespaces) Incoming(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods,
 	return out, nil
 }
 
-// Spread are the pods that a topology spread constraint of a pod counts. A selector
-// that selects everything counts nobody, as kube-scheduler has it.
-func Spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint) (Pods, error) {
+// Spread are the pods that a topology spread constraint of a pod counts for the kube-schedulers
+// of some versions of Kubernetes. Where these differ on a selector without requirements, which
+// counts no pod before minors.EmptySelectors, it counts every pod of the namespace: a place that
+// suits this reading suits the other.
+func Spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint, kubernetes minors.Range) (Pods, error) {
 	selector, err := read(c.LabelSelector)
 	if err != nil {
 		return Pods{}, err
@@ -135,7 +156,7 @@ func Spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint) (Pods, error) {
 	if selector, err = narrow(selector, pod, c.MatchLabelKeys, selection.In, "matchLabelKeys"); err != nil {
 		return Pods{}, err
 	}
-	if selector.Empty() {
+	if selector.Empty() && !kubernetes.After(minors.EmptySelectors) {
 		selector = labels.Nothing()
 	}
 	return Pods{selector, []string{pod.Namespace}}, nil

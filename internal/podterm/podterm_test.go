@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
@@ -94,6 +95,24 @@ func TestIncomingIsAboutAllNamespacesWhereTheSelectorMatchesNoLabels(t *testing.
 	}
 }
 
+func TestReadingsAreThoseOfTheVersions(t *testing.T) {
+	term := &corev1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: app("db"), NamespaceSelector: &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"blue"}}},
+	}}
+	some := []string{"bank", "shop", "used"}
+	for kubernetes, want := range map[string][][]string{"1.36": {nil}, "1.37": {some}, "": {some, nil}} {
+		versions, err := minors.Parse(kubernetes)
+		require.NoError(t, err)
+		var got [][]string
+		for _, read := range snapshot().Readings(versions) {
+			pods, err := read(pod(), term)
+			require.NoError(t, err)
+			got = append(got, pods.Namespaces)
+		}
+		require.Equal(t, want, got, kubernetes)
+	}
+}
+
 func TestTheValuesOfThePodNarrowASelector(t *testing.T) {
 	term := &corev1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: app("web"), MatchLabelKeys: []string{"version", "missing"}}
 	got, err := snapshot().Affinity(pod(), term)
@@ -108,7 +127,7 @@ func TestTheValuesOfThePodNarrowASelector(t *testing.T) {
 	require.True(t, got.Select("shop", labels.Set{"app": "web", "version": "1"}))
 
 	spread := &corev1.TopologySpreadConstraint{LabelSelector: app("web"), MatchLabelKeys: []string{"version"}}
-	counted, err := podterm.Spread(pod(), spread)
+	counted, err := podterm.Spread(pod(), spread, minors.Range{})
 	require.NoError(t, err)
 	require.True(t, counted.Select("shop", labels.Set{"app": "web", "version": "2"}))
 	require.False(t, counted.Select("shop", labels.Set{"app": "web", "version": "1"}))
@@ -116,10 +135,21 @@ func TestTheValuesOfThePodNarrowASelector(t *testing.T) {
 }
 
 func TestSelectorsThatSayNothing(t *testing.T) {
-	for name, selector := range map[string]*metav1.LabelSelector{"none": nil, "empty": {}} {
-		counted, err := podterm.Spread(pod(), &corev1.TopologySpreadConstraint{LabelSelector: selector})
+	web := labels.Set{"app": "web"}
+	for kubernetes, everybody := range map[string]bool{"1.34": false, "1.37": false, "1.38": true, "": true} {
+		versions, err := minors.Parse(kubernetes)
 		require.NoError(t, err)
-		require.False(t, counted.Select("shop", labels.Set{"app": "web"}), "a spread with %s counts nobody", name)
+		counted, err := podterm.Spread(pod(), &corev1.TopologySpreadConstraint{}, versions)
+		require.NoError(t, err)
+		require.False(t, counted.Select("shop", web), "a spread without a selector counts nobody in %s", kubernetes)
+		counted, err = podterm.Spread(pod(), &corev1.TopologySpreadConstraint{LabelSelector: &metav1.LabelSelector{}}, versions)
+		require.NoError(t, err)
+		require.Equal(t, everybody, counted.Select("shop", web), kubernetes)
+		require.False(t, counted.Select("stock", web))
+		counted, err = podterm.Spread(pod(), &corev1.TopologySpreadConstraint{LabelSelector: &metav1.LabelSelector{}, MatchLabelKeys: []string{"version"}}, versions)
+		require.NoError(t, err)
+		require.True(t, counted.Select("shop", labels.Set{"version": "2"}), "the keys are part of the selector in %s", kubernetes)
+		require.False(t, counted.Select("shop", web))
 	}
 	all, err := snapshot().Affinity(pod(), &corev1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{}})
 	require.NoError(t, err)
@@ -152,7 +182,7 @@ func TestFaultsNameTheField(t *testing.T) {
 		"labelSelector":  {LabelSelector: unreadable()},
 		"matchLabelKeys": {LabelSelector: app("web"), MatchLabelKeys: []string{"bad"}},
 	} {
-		_, err := podterm.Spread(long, c)
+		_, err := podterm.Spread(long, c, minors.Range{})
 		faults := podterm.Faults(err)
 		require.Len(t, faults, 1, field)
 		require.Equal(t, field, faults[0].Field)
@@ -177,7 +207,7 @@ func TestDefaultsAreForPodsWithNoneOfTheirOwn(t *testing.T) {
 		list, own := defaults.Of(p)
 		require.False(t, own)
 		require.Len(t, list, 1)
-		out, err := podterm.Spread(p, &list[0])
+		out, err := podterm.Spread(p, &list[0], minors.Range{})
 		require.NoError(t, err)
 		return out
 	}

@@ -21,7 +21,7 @@ var (
 	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/progress", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
-	parts    = []string{"internal/podlife", "internal/quantity", "provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/faults", "provisioning/internal/flow", "provisioning/internal/knapsack", "provisioning/internal/levels",
+	parts    = []string{"internal/minors", "internal/podlife", "internal/quantity", "provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/faults", "provisioning/internal/flow", "provisioning/internal/knapsack", "provisioning/internal/levels",
 		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
 	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
@@ -42,7 +42,9 @@ var layers = []layer{
 		"numbers come from a seed, whatever they decide"},
 	{"internal/fault", append([]string{"internal/chance"}, contract...),
 		"a fault befalls a call by its name, whatever the call is"},
-	{"internal/podterm", nil,
+	{"internal/minors", nil,
+		"in what versions of Kubernetes differ is a fact, whoever reads it"},
+	{"internal/podterm", []string{"internal/minors"},
 		"what a constraint says is read from the manifest, whoever asks"},
 	{"edits", nil,
 		"a patch follows from two objects of any kind"},
@@ -64,7 +66,7 @@ var layers = []layer{
 		"the wire types are the bottom: a program that only reads manifests needs nothing else"},
 	{"api/convert", []string{"api/v1", "aws/api/v1", "amiselect", "provisioning/requirements", "internal/structhash", "internal/textstream"},
 		"old manifests become new ones without engine or cloud"},
-	{"provisioning/resources", nil,
+	{"provisioning/resources", []string{"internal/minors"},
 		"resource vectors are arithmetic and know nothing of pools or clouds"},
 	{"provisioning/requirements", []string{"api/v1", "internal/spelling"},
 		"the algebra reads NodePools and NodeClaims and nothing above them"},
@@ -84,14 +86,14 @@ var layers = []layer{
 		"how far work has come is told whatever the work is"},
 	{"provisioning/nodeclaim", append([]string{"cloudprovider/launch", "cloudprovider/retry", "internal/podlife", "internal/status"}, contract...),
 		"the start of a node follows from its objects: the contract is seen, neither engine nor provider"},
-	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "internal/nodelimit", "internal/podlife", "provisioning/internal/catalog", "provisioning/internal/compile",
+	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "internal/minors", "internal/nodelimit", "internal/podlife", "provisioning/internal/catalog", "provisioning/internal/compile",
 		"provisioning/internal/constraint/kinds", "provisioning/internal/explain", "provisioning/internal/faults", "provisioning/internal/model", "provisioning/internal/solve", "provisioning/internal/static", "provisioning/internal/workload", "provisioning/progress"}, contract...),
 		"the engine plans for any cloud: it sees the contract, never a provider"},
 	{"provisioning/nodepool", append([]string{"internal/status", "provisioning"}, contract...),
 		"the status of a pool follows from the pool and its usage, which the engine tells"},
-	{"provisioning/verify", append([]string{"cloudprovider/overlay", "internal/podlife", "provisioning", "provisioning/verify/internal/..."}, contract...),
+	{"provisioning/verify", append([]string{"cloudprovider/overlay", "internal/minors", "internal/podlife", "provisioning", "provisioning/verify/internal/..."}, contract...),
 		"the referee sees what a user of the engine sees, and none of its parts"},
-	{"provisioning/verify/internal/...", append([]string{"internal/podlife", "internal/quantity", "provisioning", "provisioning/verify/internal/..."}, contract...),
+	{"provisioning/verify/internal/...", append([]string{"internal/minors", "internal/podlife", "internal/quantity", "provisioning", "provisioning/verify/internal/..."}, contract...),
 		"the parts of the referee see what it sees, and nothing of the engine"},
 	{"provisioning/advice", append([]string{"provisioning", "provisioning/progress"}, contract...),
 		"what a constraint costs is asked of the engine, as anybody may ask it"},
@@ -147,7 +149,7 @@ var layers = []layer{
 		"a cluster is read for those who decide and those who carry out, and by nobody among them"},
 	{"disruption", append([]string{"disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nodeclaim", "disruption/internal/...", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
-	{"disruption/internal/...", append([]string{"disruption/drain", "disruption/internal/...", "provisioning/nodeclaim", "internal/nodelimit", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
+	{"disruption/internal/...", append([]string{"disruption/drain", "disruption/internal/...", "provisioning/nodeclaim", "internal/minors", "internal/nodelimit", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"metrics", append([]string{"disruption", "disruption/command", "internal/podlife"}, engine...),
 		"figures are made of decisions and objects, whoever collects them"},

@@ -8,13 +8,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
 // ErrNegative is wrapped by the error of PodRequests for a request below zero.
 var ErrNegative = errors.New("negative request")
 
-// PodRequests returns what a pod takes from a node, computed as kube-scheduler
-// computes it, and "pods=1". It does not change the pod. In order:
+// PodRequests returns what a pod takes from a node, computed as kube-scheduler of
+// Kubernetes 1.37 and later computes it, and "pods=1". It does not change the pod. For
+// pods that are not being resized other versions agree; see PodRequestsFor. In order:
 //
 //  1. The sum of the requests of containers and restartable init containers
 //     (sidecars), raised by name to the peak of initialisation: each ordinary
@@ -37,16 +40,68 @@ var ErrNegative = errors.New("negative request")
 // Requests below zero, or outside int64, are errors. Each names the container
 // and the resource, and all are reported at once; they wrap ErrNegative and
 // ErrOverflow.
-func PodRequests(pod *corev1.Pod) (List, error) {
+func PodRequests(pod *corev1.Pod) (List, error) { return requestsOf(pod, heldRequests) }
+
+// PodRequestsFor returns what PodRequests does, computed as kube-scheduler of some minor
+// version of Kubernetes computes it, such as "1.36". Empty text stands for all minor
+// versions that provisioning.Options.Kubernetes has; for each resource the greatest amount
+// then counts. An unknown version is an error.
+//
+// Versions differ on pods that are being resized in place. Up to 1.36 each container and
+// sidecar counts with the greatest of its request and of what its status reports as
+// allocated and as in use, if the status reports any use; after a resize that is infeasible
+// its request does not count. Init containers count with their requests. Pod-level requests
+// are those of the spec up to 1.35.
+func PodRequestsFor(pod *corev1.Pod, kubernetes string) (List, error) {
+	versions, err := minors.Parse(kubernetes)
+	if err != nil {
+		return List{}, fmt.Errorf("the version of Kubernetes: %w", err)
+	}
+	if pod == nil || !reportsResources(pod) {
+		return PodRequests(pod)
+	}
+	return requestsOf(pod, func(pod *corev1.Pod) corev1.ResourceList {
+		held := corev1.ResourceList{}
+		if versions.After(minors.ContainerResizes) {
+			raise(held, heldRequests(pod))
+		}
+		if versions.Before(minors.ContainerResizes) && versions.After(minors.PodResizes) {
+			raise(held, heldByContainer(pod, true))
+		}
+		if versions.Before(minors.PodResizes) {
+			raise(held, heldByContainer(pod, false))
+		}
+		return held
+	})
+}
+
+// reportsResources says whether the status of a pod has a part in what it takes.
+func reportsResources(pod *corev1.Pod) bool {
+	return pod.Status.Resources != nil || pod.Status.AllocatedResources != nil || resourcehelper.IsPodResizeInfeasible(pod) ||
+		slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),
+			func(s corev1.ContainerStatus) bool { return s.AllocatedResources != nil || s.Resources != nil })
+}
+
+// heldByContainer is heldRequests up to Kubernetes 1.36, whose helper this module builds with;
+// podLevel says whether the status counts for pod-level requests.
+func heldByContainer(pod *corev1.Pod, podLevel bool) corev1.ResourceList {
+	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
+		UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: podLevel, ExcludeOverhead: true,
+	})
+}
+
+// requestsOf are the requests of a pod that takes some amounts, the overhead of its runtime
+// class aside.
+func requestsOf(pod *corev1.Pod, held func(*corev1.Pod) corev1.ResourceList) (List, error) {
 	if pod == nil {
 		return List{}, errors.New("pod is nil; pass the pod whose requests are wanted")
 	}
 	if err := checkRequests(pod); err != nil {
 		return List{}, podFault(pod, err)
 	}
-	// Adding overhead in here could write through a pointer shared with the
+	// Adding overhead in held could write through a pointer shared with the
 	// pod's own pod-level requests, so it is added below, to copies.
-	requests := heldRequests(pod)
+	requests := held(pod)
 	for name, overhead := range pod.Spec.Overhead {
 		sum := requests[name].DeepCopy()
 		sum.Add(overhead)

@@ -350,3 +350,47 @@ func TestPodRequestsAgainstModel(t *testing.T) {
 		require.Equal(t, direct.With("pods", 1), got, "the Kubernetes helper called directly")
 	}
 }
+
+// TestPodRequestsFor: kube-schedulers differ on pods that are being resized, and on no others.
+func TestPodRequestsFor(t *testing.T) {
+	infeasible := []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible}}
+	for _, tt := range []struct {
+		name                       string
+		pod                        corev1.Pod
+		v1_35, v1_36, v1_37, every string // CPU
+	}{
+		{"nothing is resized", corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container("a", "cpu=1")}}}, "1", "1", "1", "1"},
+		{"an init container whose resize is infeasible", corev1.Pod{
+			Spec: corev1.PodSpec{InitContainers: []corev1.Container{container("i", "cpu=4")}, Containers: []corev1.Container{container("a", "cpu=1")}},
+			Status: corev1.PodStatus{Conditions: infeasible,
+				InitContainerStatuses: []corev1.ContainerStatus{status("i", "cpu=2", "cpu=2")}, ContainerStatuses: []corev1.ContainerStatus{status("a", "cpu=1", "cpu=1")}},
+		}, "4", "4", "2", "4"},
+		{"an init container that shrinks", corev1.Pod{
+			Spec:   corev1.PodSpec{InitContainers: []corev1.Container{container("i", "cpu=2")}, Containers: []corev1.Container{container("a", "cpu=1")}},
+			Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{status("i", "cpu=3", "cpu=3")}},
+		}, "2", "2", "3", "3"},
+		{"one container grows while another shrinks", corev1.Pod{
+			Spec:   corev1.PodSpec{Containers: []corev1.Container{container("a", "cpu=3"), container("b", "cpu=1")}},
+			Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{status("a", "cpu=1", "cpu=1"), status("b", "cpu=3", "cpu=3")}},
+		}, "6", "6", "4", "6"},
+		{"the pod as a whole shrinks", corev1.Pod{
+			Spec:   corev1.PodSpec{Containers: []corev1.Container{container("a", "")}, Resources: podLevel("cpu=1")},
+			Status: corev1.PodStatus{Resources: podLevel("cpu=3"), AllocatedResources: quantities("cpu=2")},
+		}, "1", "3", "3", "3"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for kubernetes, want := range map[string]string{"1.34": tt.v1_35, "1.35": tt.v1_35, "v1.36.3": tt.v1_36, "1.37": tt.v1_37, "1.38": tt.v1_37, "": tt.every} {
+				got, err := resources.PodRequestsFor(&tt.pod, kubernetes)
+				require.NoError(t, err)
+				require.Equal(t, "cpu="+want+", pods=1", got.String(), "in %q", kubernetes)
+			}
+			latest, err := resources.PodRequests(&tt.pod)
+			require.NoError(t, err)
+			require.Equal(t, "cpu="+tt.v1_37+", pods=1", latest.String())
+		})
+	}
+	_, err := resources.PodRequestsFor(&corev1.Pod{}, "1.20")
+	require.ErrorContains(t, err, "1.34, 1.35, 1.36, 1.37, 1.38")
+	_, err = resources.PodRequestsFor(nil, "")
+	require.ErrorContains(t, err, "pod is nil")
+}

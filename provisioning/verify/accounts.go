@@ -177,7 +177,7 @@ func (r *referee) refusedByTaint(pod *corev1.Pod, pool *poolInfo) bool {
 // that nodes declare, and extended resources that only devices serve.
 func (r *referee) unmodelled(p *podInfo) bool {
 	a := p.Spec.Affinity
-	return p.Spec.SchedulingGroup != nil || len(nodefit.Features(p.Pod)) > 0 || r.wantsDevices(p) ||
+	return p.Spec.SchedulingGroup != nil || nodefit.Undeclared(p.Pod, nil, r.kubernetes) != "" || r.wantsDevices(p) ||
 		len(p.Spec.ResourceClaims) > 0 || len(p.Spec.Volumes) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 ||
 		a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) || r.waits(p) != ""
 }

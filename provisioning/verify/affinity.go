@@ -132,9 +132,14 @@ func (r *referee) aparts(p *podInfo, arriving bool) ([]*antiTerm, error) {
 	if a == nil || a.PodAntiAffinity == nil {
 		return nil, nil
 	}
-	terms, err := r.selectors().Terms(p.Pod, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, arriving)
+	required := a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	terms, err := r.selectors().Terms(p.Pod, required)
 	if err != nil {
 		return nil, err
+	}
+	if arriving {
+		all, _ := r.selectors().Readings(p.Pod, required) // they have been read
+		terms = all[len(all)-1]
 	}
 	var apart []*antiTerm
 	for _, t := range terms {
@@ -151,16 +156,16 @@ func (r *referee) companiesFor(p *podInfo) ([]*affinityGroup, error) {
 		return nil, nil
 	}
 	var out []*affinityGroup
-	for _, arriving := range []bool{false, true} {
-		terms, err := r.selectors().Terms(p.Pod, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, arriving)
-		if err != nil || len(terms) == 0 {
-			return nil, err
+	readings, err := r.selectors().Readings(p.Pod, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+	for _, terms := range readings {
+		if len(terms) == 0 {
+			return nil, nil
 		}
 		if c := r.companyOf(terms); !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 func (r *referee) antiTerm(t podselect.Term) *antiTerm {

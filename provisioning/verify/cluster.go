@@ -59,7 +59,7 @@ func (c *Cluster) Fits(pod *corev1.Pod, node string) bool {
 		return false
 	}
 	_, refused := p.tolerations.Refused(s.node.Taints)
-	return !refused && nodefit.Undeclared(p.Pod, s.node.Declared) == "" && c.r.welcome(s, p)
+	return !refused && nodefit.Undeclared(p.Pod, s.node.Declared, c.r.kubernetes) == "" && c.r.welcome(s, p)
 }
 
 // Bind puts a pending pod on a node, whether or not it fits: from now on it counts

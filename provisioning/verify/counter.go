@@ -116,7 +116,7 @@ func (r *referee) selectors() *podselect.Reader {
 				note(p)
 			}
 		}
-		r.reader = podselect.New(&r.in, namespaces)
+		r.reader = podselect.New(&r.in, namespaces, r.kubernetes)
 	}
 	return r.reader
 }

@@ -128,7 +128,7 @@ func (r *referee) judgeBinding(n *nodeInfo, p *podInfo) {
 	if taint, refused := p.tolerations.Refused(n.Taints); refused {
 		r.report(RuleTaints, n.Name, p.key.String(), "it does not tolerate %s", taint.ToString())
 	}
-	if feature := nodefit.Undeclared(p.Pod, n.Declared); feature != "" {
+	if feature := nodefit.Undeclared(p.Pod, n.Declared, r.kubernetes); feature != "" {
 		r.report(RuleFeatures, n.Name, p.key.String(), "it needs the feature %s, which the node does not declare", feature)
 	}
 	if !p.selection.Accepts(n.Node) {

@@ -109,15 +109,16 @@ func waitsForVolume(in provisioning.Input, pod *corev1.Pod) bool {
 		})
 }
 
-// judged says what the referee finds wrong with one pod on one node, "" if nothing.
-func judged(in provisioning.Input, pod *corev1.Pod, node string) string {
+// judged says what the referee finds wrong with one pod on one node in a minor version of
+// Kubernetes, "" if nothing.
+func judged(in provisioning.Input, pod *corev1.Pod, node, kubernetes string) string {
 	in.Pods = []*corev1.Pod{pod}
 	plan := &provisioning.Plan{
 		Bind:  []provisioning.Binding{{Node: node, Pods: in.Pods}},
 		Order: in.Pods,
 	}
 	var all []string
-	for _, v := range verify.Plan(in, plan, nil) {
+	for _, v := range verify.Plan(in, plan, &provisioning.Options{Kubernetes: kubernetes}) {
 		if v.Rule != verify.RuleAccounts {
 			all = append(all, v.String())
 		}
@@ -159,7 +160,7 @@ func TestKubeSchedulerJudgesPairsAlike(t *testing.T) {
 			require.NoError(t, err)
 			for i, verdict := range answer.Ask {
 				pod, node := in.Pods[q.Ask[i][0]], in.Nodes[q.Ask[i][1]].Node.Name
-				ours := judged(in, pod, node)
+				ours := judged(in, pod, node, o.Minor)
 				asked++
 				refused[verdict.Plugin]++
 				if (ours == "") == (verdict.Plugin == "") || stricter(ours) || trusted(pod, verdict) {

@@ -102,7 +102,7 @@ func (r *referee) checkOptions(f *newNode, brief *labelQuestion) {
 
 func (r *referee) checkPoolTaints(f *newNode) {
 	for _, p := range f.pods {
-		if feature := nodefit.Undeclared(p.Pod, nil); feature != "" {
+		if feature := nodefit.Undeclared(p.Pod, nil, r.kubernetes); feature != "" {
 			r.report(RuleFeatures, f.Name, p.key.String(), "it needs the feature %s, which no instance type promises that its nodes declare", feature)
 		}
 		if taint, refused := p.tolerations.Refused(f.pool.Spec.Template.Spec.Taints); refused {

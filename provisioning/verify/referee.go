@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -38,7 +39,8 @@ type referee struct {
 	asks       []corev1.ResourceName // what pods of the input ask for, sorted
 	scratch    []int32               // of located
 
-	schedulers    []string // whose pods are placed; none means all
+	kubernetes    minors.Range // in which places have to be valid
+	schedulers    []string     // whose pods are placed; none means all
 	nodeFee       float64
 	reserved      provisioning.ReservedPolicy
 	defaultSpread []corev1.TopologySpreadConstraint
@@ -98,7 +100,7 @@ type podInfo struct {
 
 func (r *referee) newPod(pod *corev1.Pod) *podInfo {
 	p := &podInfo{Pod: pod, key: keyOf(pod), copies: 1, selection: r.selections.Of(pod), tolerations: pod.Spec.Tolerations}
-	p.requests, p.requestsErr = resources.PodRequests(pod)
+	p.requests, p.requestsErr = resources.PodRequestsFor(pod, r.kubernetes.Text())
 	return p
 }
 

@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	operators "k8s.io/apimachinery/pkg/selection"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
@@ -109,54 +107,30 @@ func (c *spreadCounter) seat(s *targetNode, p *podInfo, sure bool) {
 // spreads reads the constraints of a pod that are hard, or those of everybody
 // where it has none.
 func (r *referee) spreads(p *podInfo) (wants []podConstraint, err error) {
-	constraints, fallback := p.Spec.TopologySpreadConstraints, labels.Selector(nil)
-	if len(constraints) == 0 {
-		if len(r.defaultSpread) == 0 {
-			return nil, nil
-		}
-		constraints, fallback = r.defaultSpread, r.selectors().Deduced(p.Pod)
-		if fallback.Empty() {
-			return nil, nil
-		}
+	if len(p.Spec.TopologySpreadConstraints)+len(r.defaultSpread) == 0 {
+		return nil, nil
 	}
-	var hard []*corev1.TopologySpreadConstraint
-	var keys []string
-	for i := range constraints {
-		if constraints[i].WhenUnsatisfiable == corev1.DoNotSchedule {
-			hard, keys = append(hard, &constraints[i]), append(keys, constraints[i].TopologyKey)
+	hard, err := r.selectors().Spreads(p.Pod, r.defaultSpread)
+	for i := range hard {
+		want := podConstraint{spreadCounter: r.spreadOf(p, &hard[i]), skew: int(hard[i].MaxSkew), minDomains: 1}
+		if hard[i].MinDomains != nil {
+			want.minDomains = int(*hard[i].MinDomains)
 		}
-	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
-	for _, of := range hard {
-		selector := fallback
-		if selector == nil {
-			if selector, err = metav1.LabelSelectorAsSelector(of.LabelSelector); err != nil {
-				return nil, err
-			}
-			if selector, err = podselect.Narrow(selector, p.Pod, of.MatchLabelKeys, operators.In); err != nil {
-				return nil, err
-			}
-		}
-		want := podConstraint{spreadCounter: r.spreadOf(p, of, keys, selector), skew: int(of.MaxSkew), minDomains: 1}
-		if of.MinDomains != nil {
-			want.minDomains = int(*of.MinDomains)
-		}
-		if selector.Matches(labels.Set(p.Labels)) {
+		if hard[i].Selector.Matches(labels.Set(p.Labels)) {
 			want.self = 1
 		}
 		wants = append(wants, want)
 	}
-	return wants, nil
+	return wants, err
 }
 
-func (r *referee) spreadOf(p *podInfo, of *corev1.TopologySpreadConstraint, keys []string, selector labels.Selector) *spreadCounter {
+func (r *referee) spreadOf(p *podInfo, of *podselect.Spread) *spreadCounter {
 	var affinity *nodefit.Selection
 	if of.NodeAffinityPolicy == nil || *of.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
 		affinity = p.selection
 	}
 	taints := of.NodeTaintsPolicy != nil && *of.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
-	id := fmt.Sprintf("%s\n%t %s\n%q %q", p.Namespace, selector.Empty(), selector, of.TopologyKey, keys)
+	id := fmt.Sprintf("%s\n%t %s\n%q %q", p.Namespace, of.Selector.Empty(), of.Selector, of.TopologyKey, of.Keys)
 	if affinity != nil {
 		id += fmt.Sprintf("\n%d", affinity.Number)
 	}
@@ -166,15 +140,13 @@ func (r *referee) spreadOf(p *podInfo, of *corev1.TopologySpreadConstraint, keys
 	if known := r.spreadsOf[id]; known != nil {
 		return known
 	}
-	c := &spreadCounter{r: r, namespace: p.Namespace, selector: selector, glance: r.newGlance(of.TopologyKey, keys, affinity)}
+	c := &spreadCounter{r: r, namespace: p.Namespace, selector: of.Selector, glance: r.newGlance(of.TopologyKey, of.Keys, affinity)}
 	c.glance.taints, c.glance.tolerations = taints, p.tolerations
 	c.survey(r.sites)
 	r.spreadsOf[id] = c
 	r.spreadList = append(r.spreadList, c)
-	// An empty selector lets kube-scheduler count nothing, though it selects
-	// every pod.
-	if !selector.Empty() {
-		r.counters.add(c, []string{p.Namespace}, selector)
+	if of.Counts {
+		r.counters.add(c, []string{p.Namespace}, of.Selector)
 	}
 	return c
 }

@@ -69,7 +69,14 @@ func TestSpread(t *testing.T) {
 		{"a wider skew", tiny(1, 0, zone, func(c *tsc) { c.MaxSkew = 2 }), nil, ""},
 		{"pods of others", tiny(1, 0, zone, func(c *tsc) { c.LabelSelector = scenes.TeamSelector("u") }), nil, ""},
 		{"no selector counts nobody", tiny(3, 0, zone, func(c *tsc) { c.LabelSelector = nil }), nil, ""},
-		{"an empty selector counts nobody", tiny(3, 0, zone, func(c *tsc) { c.LabelSelector = &metav1.LabelSelector{} }), nil, ""},
+		{"an empty selector counts nobody up to 1.37", func(s *scene) {
+			s.Opts = &provisioning.Options{Kubernetes: "1.37"}
+			tiny(3, 0, zone, func(c *tsc) { c.LabelSelector = &metav1.LabelSelector{} })(s)
+		}, nil, ""},
+		{"an empty selector counts everybody from 1.38", func(s *scene) {
+			s.Opts = &provisioning.Options{Kubernetes: "1.38"}
+			tiny(3, 0, zone, func(c *tsc) { c.LabelSelector = &metav1.LabelSelector{} })(s)
+		}, rules(verify.RuleSpread), "the skew is above 1"},
 		{"a selector that cannot be read", tiny(0, 0, zone, func(c *tsc) {
 			c.LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Near"}}}
 		}), rules(verify.RuleAffinity), "cannot be read"},

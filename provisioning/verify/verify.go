@@ -8,6 +8,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
@@ -159,8 +160,9 @@ func compareViolations(a, b Violation) int {
 //     pod itself if it is selected, less the pods that are sure to be in any other
 //     domain that may exist, are at most maxSkew. A domain that exists only if some
 //     new node comes up there has at least the pods of that node. Where fewer than
-//     minDomains are sure to exist the other domain counts as empty. As with
-//     kube-scheduler, an empty selector counts no pods.
+//     minDomains are sure to exist the other domain counts as empty. An empty
+//     selector counts no pods up to Kubernetes 1.37, and every pod of the namespace
+//     from 1.38.
 //   - Required affinity: a pod that all terms select is sure to be in the domain of
 //     each term, or there is none in any domain and the pod selects itself.
 //   - Required anti-affinity of the pod, and of the pods that came before: no pod
@@ -260,6 +262,7 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 	if opts != nil {
 		r.policy = cmp.Or(opts.MinValues, provisioning.Strict)
 		r.nodeFee = opts.NodeFee
+		r.kubernetes, _ = minors.Parse(opts.Kubernetes) // there is no plan for one that is unknown
 		r.schedulers, r.reserved, r.defaultSpread = opts.SchedulerNames, opts.Reserved, opts.DefaultSpread
 	}
 	if r.vocabulary == nil {

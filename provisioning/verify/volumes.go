@@ -21,20 +21,16 @@ type storageUse struct {
 
 func (r *referee) newStorage() storageUse {
 	return storageUse{
-		Index: storage.New(r.in.Volumes, &r.selections),
+		Index: storage.New(r.in.Volumes, &r.selections, r.kubernetes),
 		users: map[objectKey][]*targetNode{},
 		lent:  map[string]objectKey{},
 		loans: map[objectKey][]*corev1.PersistentVolume{},
 	}
 }
 
-const (
-	// nodeOfClaim is where kube-scheduler writes down which node it has
-	// chosen for a claim that has no volume yet.
-	nodeOfClaim = "volume.kubernetes.io/selected-node"
-	// noProvisioner makes no volumes; somebody makes them beforehand.
-	noProvisioner = "kubernetes.io/no-provisioner"
-)
+// nodeOfClaim is where kube-scheduler writes down which node it has
+// chosen for a claim that has no volume yet.
+const nodeOfClaim = "volume.kubernetes.io/selected-node"
 
 // judgeVolumes asks whether each volume of a pod can be had on the site, whatever
 // it turns out to be.
@@ -52,6 +48,11 @@ func (r *referee) judgeVolumes(s *targetNode, p *podInfo, note faultFunc) {
 		}
 		if c.Alone() && len(r.storage.users[c.Key]) > 0 {
 			note(RuleVolumes, "its claim %s may be used by one pod only, and has one", c.Key.Name)
+		}
+		if s.node != nil && !s.node.Starting {
+			if driver := r.storage.Missing(c, s.node.Node.Name); driver != "" {
+				note(RuleVolumes, "its claim %s is of driver %s, which keeps pods from nodes without it, and the node does not have it", c.Key.Name, driver)
+			}
 		}
 		if c.Claim.Spec.VolumeName != "" {
 			r.judgeBound(s, c, note)
@@ -156,11 +157,8 @@ func (r *referee) provide(s *targetNode, c *storage.Claim, taken []*corev1.Persi
 			found = append(found, volume)
 			continue
 		}
-		switch {
-		case class.Provisioner == "" || class.Provisioner == noProvisioner:
-			return found, "has no volume that the node can reach, and its storage class makes none"
-		case !storage.MayProvision(class, node):
-			return found, "has no volume, and its storage class makes none where the node may be"
+		if fault := r.storage.NotMade(c, class, node); fault != "" {
+			return found, fault
 		}
 	}
 	return found, r.apartFrom(s, c)
@@ -196,16 +194,13 @@ func (r *referee) apartFrom(s *targetNode, c *storage.Claim) string {
 	return ""
 }
 
-// attachments are the volumes of a site, by driver and their own name.
-type attachments map[string]map[string]bool
-
 // judgeAttachments asks whether volumes of pods that come to a site can be
 // attached beside those that are.
 func (r *referee) judgeAttachments(s *targetNode, there, coming []*podInfo, note podFaultFunc) {
 	if !slices.ContainsFunc(coming, func(p *podInfo) bool { return len(p.Spec.Volumes) > 0 }) {
 		return
 	}
-	present, added := attachments{}, attachments{}
+	present, added := storage.Attached{}, storage.Attached{}
 	r.attach(present, s, r.present(s))
 	r.attach(added, s, slices.Concat(there, coming))
 	for _, driver := range slices.Sorted(maps.Keys(added)) {
@@ -216,32 +211,30 @@ func (r *referee) judgeAttachments(s *targetNode, there, coming []*podInfo, note
 			}
 		}
 		limit, limited := r.attachLimit(s, driver)
-		if total := len(present[driver]) + more; limited && more > 0 && int64(total) > limit {
+		if total := len(present[driver]) + more + r.lingering(s, driver); limited && more > 0 && int64(total) > limit {
 			note(RuleVolumes, "", "its pods use %d volumes of driver %s, but it can attach %d", total, driver, limit)
 		}
 	}
 }
 
-func (r *referee) attach(to attachments, s *targetNode, pods []*podInfo) {
-	for _, p := range pods {
-		if len(p.Spec.Volumes) == 0 {
-			continue
-		}
-		claims := r.storage.ClaimsOf(p.Pod)
-		for i := range claims {
-			if claims[i].Claim == nil {
-				continue
-			}
-			driver, name, legacy := r.storage.Attachment(&claims[i])
-			if driver == "" || legacy != "" && s.node != nil && s.node.Node.Name != nodefit.NewNodeName && !r.storage.Migrated(s.node.Node.Name, legacy) {
-				continue
-			}
-			if to[driver] == nil {
-				to[driver] = map[string]bool{}
-			}
-			to[driver][name] = true
-		}
+func (r *referee) attach(to storage.Attached, s *targetNode, pods []*podInfo) {
+	node := ""
+	if s.node != nil && s.node.Node.Name != nodefit.NewNodeName {
+		node = s.node.Node.Name
 	}
+	for _, p := range pods {
+		r.storage.Attach(to, p.Pod, node)
+	}
+}
+
+// lingering is how many volumes of a driver are attached to a site for none of the pods that run there.
+func (r *referee) lingering(s *targetNode, driver string) int {
+	if s.node == nil || r.storage.Lingering(s.node.Node.Name, driver, nil) == 0 {
+		return 0
+	}
+	running := storage.Attached{}
+	r.attach(running, s, s.node.bound)
+	return r.storage.Lingering(s.node.Node.Name, driver, running)
 }
 
 // attachLimit is how many volumes of a driver can be attached to a site, at least.

@@ -35,6 +35,8 @@ func (m *Market) fits(w *Simulation) bool {
 		same.Objects(a.Overlays, b.Overlays) && same.Objects(a.DaemonSetPods, b.DaemonSetPods) && same.Objects(a.Namespaces, b.Namespaces) &&
 		same.Objects(a.Volumes.Claims, b.Volumes.Claims) && same.Objects(a.Volumes.Volumes, b.Volumes.Volumes) &&
 		same.Objects(a.Volumes.Classes, b.Volumes.Classes) && same.Objects(a.Volumes.CSINodes, b.Volumes.CSINodes) &&
+		same.Objects(a.Volumes.CSIDrivers, b.Volumes.CSIDrivers) && same.Objects(a.Volumes.CSIStorageCapacities, b.Volumes.CSIStorageCapacities) &&
+		same.Objects(a.Volumes.VolumeAttachments, b.Volumes.VolumeAttachments) &&
 		same.Objects(a.Services, b.Services) && same.Controllers(a.Controllers, b.Controllers) &&
 		same.Catalogs(a.InstanceTypes, b.InstanceTypes)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -519,6 +520,12 @@ func (w *Simulation) namespaces() *podterm.Namespaces {
 			}
 		}
 	}}
+}
+
+// kubernetes is in which versions of Kubernetes places have to be valid.
+func (w *Simulation) kubernetes() minors.Range {
+	kubernetes, _ := minors.Parse(w.Opts.Kubernetes) // the engine reports the fault
+	return kubernetes
 }
 
 // defaultSpread are the topology spreads of pods that have none of their own, nil if

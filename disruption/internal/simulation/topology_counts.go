@@ -15,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/selectors"
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -101,6 +102,7 @@ type topologyCounts struct {
 	byLabel    map[selectors.Label][]countedPod // and by label; nil while nobody asked
 	known      map[string]map[string]int
 	spaces     *podterm.Namespaces
+	kubernetes minors.Range
 	affinities affinityTerms
 	spreads    spreads
 	hosts      spreads // those over the name of the node
@@ -135,7 +137,7 @@ func (c *topologyCounts) facts(kind *podclass.Class) *classFacts {
 }
 
 func newSpreadCensus(w *Simulation) *topologyCounts {
-	c := &topologyCounts{kinds: w.Kinds, terms: map[*podclass.Class][]affinityTerm{}, inSpace: map[string][]countedPod{}, domains: map[string]map[string][]*corev1.Node{}, known: map[string]map[string]int{}, spaces: w.namespaces(), defaults: w.Defaults}
+	c := &topologyCounts{kinds: w.Kinds, terms: map[*podclass.Class][]affinityTerm{}, inSpace: map[string][]countedPod{}, domains: map[string]map[string][]*corev1.Node{}, known: map[string]map[string]int{}, spaces: w.namespaces(), kubernetes: w.kubernetes(), defaults: w.Defaults}
 	elsewhere := w.leavingPods()
 	for _, n := range w.In.Nodes {
 		if n.Node == nil {
@@ -297,7 +299,7 @@ func (c *topologyCounts) spreadsOf(p *corev1.Pod) (out, hosts []ownSpread) {
 		keys = append(keys, t.TopologyKey)
 		own := ownSpread{TopologySpreadConstraint: t}
 		var err error
-		if own.pods, err = podterm.Spread(p, t); err != nil {
+		if own.pods, err = podterm.Spread(p, t, c.kubernetes); err != nil {
 			own.pods = podterm.Pods{Selector: labels.Nothing(), Namespaces: []string{}}
 		}
 		if t.TopologyKey == corev1.LabelHostname {

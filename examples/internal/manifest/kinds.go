@@ -82,6 +82,9 @@ func kinds() map[string]kind {
 		"PersistentVolumeClaim": core("v1", true, func(f *objects) *[]item[*corev1.PersistentVolumeClaim] { return &f.volumeClaims }),
 		"PersistentVolume":      core("v1", false, func(f *objects) *[]item[*corev1.PersistentVolume] { return &f.volumes }),
 		"StorageClass":          core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.StorageClass] { return &f.storageClasses }),
+		"CSIDriver":             core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.CSIDriver] { return &f.csiDrivers }),
+		"CSIStorageCapacity":    core("storage.k8s.io/v1", true, func(f *objects) *[]item[*storagev1.CSIStorageCapacity] { return &f.storageCapacities }),
+		"VolumeAttachment":      core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.VolumeAttachment] { return &f.attachments }),
 		"CSINode":               core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.CSINode] { return &f.csiNodes }),
 
 		"ResourceClaim":         core("resource.k8s.io/v1", true, func(f *objects) *[]item[*resourcev1.ResourceClaim] { return &f.deviceClaims }),
@@ -266,6 +269,10 @@ type surroundings struct {
 	storageClasses []item[*storagev1.StorageClass]
 	csiNodes       []item[*storagev1.CSINode]
 
+	csiDrivers        []item[*storagev1.CSIDriver]
+	storageCapacities []item[*storagev1.CSIStorageCapacity]
+	attachments       []item[*storagev1.VolumeAttachment]
+
 	deviceClaims    []item[*resourcev1.ResourceClaim]
 	deviceTemplates []item[*resourcev1.ResourceClaimTemplate]
 	deviceClasses   []item[*resourcev1.DeviceClass]
@@ -284,6 +291,7 @@ func (r *reader) surround() {
 	}
 	c.Volumes = provisioning.Volumes{
 		Claims: values(f.volumeClaims), Volumes: values(f.volumes), Classes: values(f.storageClasses), CSINodes: values(f.csiNodes),
+		CSIDrivers: values(f.csiDrivers), CSIStorageCapacities: values(f.storageCapacities), VolumeAttachments: values(f.attachments),
 	}
 	c.Devices = provisioning.Devices{
 		Claims: values(f.deviceClaims), Templates: values(f.deviceTemplates), Classes: values(f.deviceClasses), Slices: values(f.deviceSlices),

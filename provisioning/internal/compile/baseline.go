@@ -37,7 +37,7 @@ func (k *classifier) readBound() workload.BoundTerms {
 		terms, ok := known[string(key)]
 		if !ok {
 			text := string(key)
-			terms, _ = k.reader.Apart(pod, pod.Spec.Affinity.PodAntiAffinity, k.reader.Namespaces.Affinity)
+			terms, _ = k.reader.Apart(pod, pod.Spec.Affinity.PodAntiAffinity, false)
 			known[text] = terms
 		}
 		if len(terms) > 0 {

@@ -46,7 +46,7 @@ func (k *classifier) classify() {
 	for i := range k.p.Daemons {
 		if a := k.p.Daemons[i].Pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
 			// What cannot be read keeps nobody away.
-			k.p.Daemons[i].Apart, _ = k.reader.Apart(k.p.Daemons[i].Pod, a.PodAntiAffinity, k.reader.Namespaces.Incoming)
+			k.p.Daemons[i].Apart, _ = k.reader.Apart(k.p.Daemons[i].Pod, a.PodAntiAffinity, true)
 		}
 	}
 	k.specKeys = map[string]int32{}
@@ -168,7 +168,7 @@ func (k *classifier) refused(pod *corev1.Pod, spec *workload.PodSpec, terms erro
 	if r := k.barred(pod); r != nil {
 		return r
 	}
-	if what := workload.Unsupported(pod); what != "" {
+	if what := workload.Unsupported(pod, k.p.Opts.Kubernetes); what != "" {
 		return &model.Reason{Cause: model.CauseUnsupported, Detail: what}
 	}
 	if err := errors.Join(spec.NoRequests, terms, spec.NotAsked); err != nil {
@@ -215,7 +215,7 @@ func (k *classifier) specKey(pod *corev1.Pod, podID int) []byte {
 		buf = append(buf, r.Cause...)
 		buf = append(buf, r.Detail...)
 	}
-	buf = append(buf, workload.Unsupported(pod)...)
+	buf = append(buf, workload.Unsupported(pod, k.p.Opts.Kubernetes)...)
 	if k.headroom[pod] {
 		buf = append(buf, "spare"...)
 	}

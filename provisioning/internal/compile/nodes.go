@@ -81,7 +81,7 @@ func (p *Problem) Admits(c int, n *model.Existing) bool {
 		return false
 	}
 	class := &p.Classes[c]
-	if class.HasVolumes && !p.Extras.Volumes.Admits(&class.Volumes, n.Standing.Name, n.Standing.Labels) {
+	if class.HasVolumes && !p.Extras.Volumes.Admits(&class.Volumes, n.Standing.Name, n.Standing.Labels, !n.Initialized()) {
 		return false
 	}
 	if class.Devices == nil {

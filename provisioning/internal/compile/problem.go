@@ -40,7 +40,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		Policy:      Policy{In: in, Opts: opts, Vocabulary: in.Vocabulary, Passed: passed},
 		Workload:    Workload{Spare: spare, Headroom: map[*corev1.Pod]bool{}},
 		Constraints: Constraints{Rules: &Rules{}},
-		Cluster:     Cluster{requests: workload.NewRequestsCache()},
+		Cluster:     Cluster{requests: workload.NewRequestsCache(opts.Kubernetes)},
 		Cache:       &Cache{},
 	}
 	if p.Vocabulary == nil {
@@ -54,9 +54,9 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	p.readNominated(f)
 	p.listRooms(before, f)
 	if p.Daemons == nil {
-		p.Daemons = workload.NewDaemons(in.DaemonSetPods, p.Vocabulary, f)
+		p.Daemons = workload.NewDaemons(in.DaemonSetPods, p.requests, p.Vocabulary, f)
 	}
-	p.Extras = workload.NewExtras(&in, p.Vocabulary, p.indexes, f)
+	p.Extras = workload.NewExtras(&in, p.Vocabulary, opts.Kubernetes, p.indexes, f)
 	p.indexes = p.Extras.Indexes
 	read(p.Extras, p)
 	k := &classifier{p: p, f: f, reader: workload.NewTermReader(&in, &p.Opts, f), headroom: p.Headroom}

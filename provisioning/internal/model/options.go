@@ -1,6 +1,10 @@
 package model
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/minors"
+)
 
 // MinValuesPolicy says what to do when a minValues of a NodePool cannot be met.
 type MinValuesPolicy string
@@ -50,6 +54,7 @@ type Options struct {
 	MaxSteps        int                               // patterns built
 	NoBounds        bool                              // no lower bounds
 	Quick           bool                              // one coarse run
+	Kubernetes      minors.Range                      // in which places have to be valid
 
 	Trace *Trace // nil outside tests
 }

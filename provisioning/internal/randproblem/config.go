@@ -140,6 +140,9 @@ func DrawOptions(seed uint64, c Config) *provisioning.Options {
 	if has(Crowds, 10) {
 		o.SpotFlexibility = s.between(2, 3)
 	}
+	if s.chance(50) && c.Without&All != All {
+		o.Kubernetes = pick(s, []string{"1.34", "1.35", "1.36", "1.37", "1.38"})
+	}
 	return o
 }
 

@@ -27,6 +27,7 @@ func (p *problem) drawRareFields() {
 		p.drawNodeFields(&p.in.Nodes[i])
 	}
 	p.drawStorageFields()
+	p.drawCSI()
 }
 
 // drawPodFields gives the pods of a workload one field that few have.

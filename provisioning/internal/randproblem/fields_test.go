@@ -62,6 +62,7 @@ func (m fieldMarks) of(place string, t reflect.Type) (map[string]string, string)
 func objects() []any {
 	return []any{
 		corev1.Pod{}, corev1.Node{}, corev1.PersistentVolumeClaim{}, corev1.PersistentVolume{}, storagev1.StorageClass{}, storagev1.CSINode{},
+		storagev1.CSIDriver{}, storagev1.CSIStorageCapacity{}, storagev1.VolumeAttachment{},
 	}
 }
 
@@ -155,6 +156,9 @@ func TestEveryFieldIsDrawn(t *testing.T) {
 		marks.found("PersistentVolume", reflect.ValueOf(in.Volumes.Volumes), drawn)
 		marks.found("StorageClass", reflect.ValueOf(in.Volumes.Classes), drawn)
 		marks.found("CSINode", reflect.ValueOf(in.Volumes.CSINodes), drawn)
+		marks.found("CSIDriver", reflect.ValueOf(in.Volumes.CSIDrivers), drawn)
+		marks.found("CSIStorageCapacity", reflect.ValueOf(in.Volumes.CSIStorageCapacities), drawn)
+		marks.found("VolumeAttachment", reflect.ValueOf(in.Volumes.VolumeAttachments), drawn)
 	}
 	var missing []string
 	for _, o := range objects() {

@@ -84,8 +84,15 @@
 //	claim NAME [xCOUNT]      a PersistentVolumeClaim, bound if it names a volume
 //	  volume NAME            where * is the number of the claim
 //	  mode MODE              ReadWriteOnce unless given
+//	  size QUANTITY          what it asks for; nothing unless given
 //	  selected NODE          the node that kube-scheduler has chosen for it
 //	  class NAME, namespace NAME, unannotated, lost, deleting
+//	csi-driver NAME          a CSIDriver
+//	  publishes-capacity, prevents-if-missing
+//	storage-capacity NAME    a CSIStorageCapacity
+//	  class NAME, left QUANTITY, largest QUANTITY, nodes SELECTOR
+//	attachment NAME          a VolumeAttachment
+//	  driver NAME, volume NAME, node NODE
 //	overlay NAME             a NodeOverlay
 //	  require CLAUSES, price PRICE, adjust ADJUSTMENT, capacity AMOUNTS, weight N
 //	service NAME             with "select LABELS", "namespace NAME"

@@ -291,7 +291,7 @@ func TestParseNeighbourFaults(t *testing.T) {
 		{"volume", "A.\n\nvolume n\n  local\n  driver d\n", `line 5: volume n: driver: a local volume has no driver; leave out one of the two`},
 		{"volume word", "A.\n\nvolume n\n  size 3\n", `is not known here; use one of driver, local`},
 		{"claim", "A.\n\nclaim n\n  mode Once\n", `"Once" is not an access mode; use one of ReadWriteOnce, `},
-		{"claim word", "A.\n\nclaim n\n  size 3\n", `is not known here; use one of class, volume`},
+		{"claim word", "A.\n\nclaim n\n  weigh 3\n", `is not known here; use one of class, volume`},
 		{"claim count", "A.\n\nclaim n xx\n", `line 3: claim n: "x" is not a count`},
 		{"overlay", "A.\n\noverlay n\n  weight much\n", `"much" is not a whole number from 0 on`},
 		{"overlay word", "A.\n\noverlay n\n  size 3\n", `is not known here; use one of require, price`},

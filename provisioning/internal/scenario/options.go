@@ -21,6 +21,7 @@ type Options struct {
 	NodeFee         float64                           // see provisioning.Options
 	CapacityMix     *CapacityMix                      // see provisioning.Options
 	SpotFlexibility int                               // see provisioning.Options
+	Kubernetes      string                            // see provisioning.Options
 }
 
 // CapacityMix has the fields of provisioning.CapacityMix, to which it can be
@@ -33,7 +34,7 @@ type CapacityMix struct {
 func optionNames() []string {
 	return []string{
 		"MinValues", "MaxSteps", "Preferences", "PreferenceCost", "SchedulerNames", "Reserved", "NodeFee", "CapacityMix",
-		"SpotFlexibility",
+		"SpotFlexibility", "Kubernetes",
 	}
 }
 
@@ -58,6 +59,8 @@ func (o *Options) set(name, value string) (err error) {
 		o.Reserved = value
 	case "SchedulerNames":
 		o.SchedulerNames = strings.Split(value, "|")
+	case "Kubernetes":
+		o.Kubernetes = value
 	case "MaxSteps":
 		o.MaxSteps, err = strconv.Atoi(value)
 	case "SpotFlexibility":

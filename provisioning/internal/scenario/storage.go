@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -23,6 +24,10 @@ type Volumes struct {
 	Volumes  []*corev1.PersistentVolume
 	Classes  []*storagev1.StorageClass
 	CSINodes []*storagev1.CSINode
+
+	CSIDrivers           []*storagev1.CSIDriver
+	CSIStorageCapacities []*storagev1.CSIStorageCapacity
+	VolumeAttachments    []*storagev1.VolumeAttachment
 }
 
 // addClass reads a StorageClass. It waits for the first consumer unless the
@@ -105,6 +110,71 @@ func (b *builder) addVolume(bl block) error {
 	return err
 }
 
+// addDriver reads a CSIDriver.
+func (b *builder) addDriver(bl block) error {
+	d := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: bl.rest}}
+	yes := true
+	err := each(bl, func(l line) error {
+		switch l.word {
+		case "publishes-capacity":
+			d.Spec.StorageCapacity = &yes
+		case "prevents-if-missing":
+			d.Spec.PreventPodSchedulingIfMissing = &yes
+		default:
+			return unknownOf("publishes-capacity", "prevents-if-missing")
+		}
+		return nil
+	})
+	b.world.Volumes.CSIDrivers = append(b.world.Volumes.CSIDrivers, d)
+	return err
+}
+
+// addCapacity reads a CSIStorageCapacity.
+func (b *builder) addCapacity(bl block) error {
+	c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: bl.rest}}
+	err := each(bl, func(l line) (err error) {
+		var amount resource.Quantity
+		switch l.word {
+		case "class":
+			c.StorageClassName = l.rest
+		case "left":
+			amount, err = resource.ParseQuantity(l.rest)
+			c.Capacity = &amount
+		case "largest":
+			amount, err = resource.ParseQuantity(l.rest)
+			c.MaximumVolumeSize = &amount
+		case "nodes":
+			c.NodeTopology, err = parseSelector(expand(l.rest))
+		default:
+			err = unknownOf("class", "left", "largest", "nodes")
+		}
+		return err
+	})
+	b.world.Volumes.CSIStorageCapacities = append(b.world.Volumes.CSIStorageCapacities, c)
+	return err
+}
+
+// addAttachment reads a VolumeAttachment.
+func (b *builder) addAttachment(bl block) error {
+	a := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: bl.rest}}
+	a.Spec.Attacher = Driver
+	err := each(bl, func(l line) error {
+		switch l.word {
+		case "driver":
+			a.Spec.Attacher = l.rest
+		case "volume":
+			a.Spec.Source.PersistentVolumeName = &l.rest
+		case "node":
+			a.Spec.NodeName = l.rest
+		default:
+			return unknownOf("driver", "volume", "node")
+		}
+		return nil
+	})
+	b.world.Volumes.VolumeAttachments = append(b.world.Volumes.VolumeAttachments, a)
+	return err
+}
+
 // addClaims reads a PersistentVolumeClaim, or NAME-1 to NAME-COUNT.
 func (b *builder) addClaims(bl block) error {
 	name, count, many, err := counted(bl.rest)
@@ -124,6 +194,10 @@ func (b *builder) addClaims(bl block) error {
 			c.Status.Phase = corev1.ClaimBound
 		case "unannotated":
 			annotated = false
+		case "size":
+			size, err := resource.ParseQuantity(l.rest)
+			c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: size}
+			return err
 		case "selected":
 			c.Annotations = map[string]string{"volume.kubernetes.io/selected-node": l.rest}
 		case "lost":
@@ -139,7 +213,7 @@ func (b *builder) addClaims(bl block) error {
 			}
 			c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.PersistentVolumeAccessMode(l.rest)}
 		default:
-			return unknownOf("class", "volume", "unannotated", "selected", "lost", "deleting", "namespace", "mode")
+			return unknownOf("class", "volume", "size", "unannotated", "selected", "lost", "deleting", "namespace", "mode")
 		}
 		return nil
 	})

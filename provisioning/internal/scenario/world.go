@@ -143,7 +143,7 @@ func (b *builder) declare(bl block) error {
 // kinds lists the words that begin a declaration.
 func kinds() []string {
 	return []string{
-		"type", "pool", "pod", "daemon", "node", "namespace", "class", "volume", "claim", "overlay", "buffer", "service",
+		"type", "pool", "pod", "daemon", "node", "namespace", "class", "volume", "claim", "csi-driver", "storage-capacity", "attachment", "overlay", "buffer", "service",
 		"controller", "device-class", "device-claim", "device-template", "options", "default-spread", "well-known", "alias", "show",
 	}
 }
@@ -157,6 +157,12 @@ func (b *builder) declareMore(bl block) (known bool, err error) {
 		err = b.addClass(bl)
 	case "volume":
 		err = b.addVolume(bl)
+	case "csi-driver":
+		err = b.addDriver(bl)
+	case "storage-capacity":
+		err = b.addCapacity(bl)
+	case "attachment":
+		err = b.addAttachment(bl)
 	case "claim":
 		err = b.addClaims(bl)
 	case "overlay":

@@ -73,10 +73,10 @@ func TestAdmits(t *testing.T) {
 			n, err := x.Of(tc.pod)
 			require.NoError(t, err)
 			for _, labels := range tc.yes {
-				require.True(t, x.Admits(&n, "n1", labelsOf(labels)), labels)
+				require.True(t, x.Admits(&n, "n1", labelsOf(labels), false), labels)
 			}
 			for _, labels := range tc.no {
-				require.False(t, x.Admits(&n, "n1", labelsOf(labels)), labels)
+				require.False(t, x.Admits(&n, "n1", labelsOf(labels), false), labels)
 			}
 		})
 	}
@@ -93,6 +93,6 @@ func TestNodeName(t *testing.T) {
 	n, err := x.Of(podOf("data"))
 	require.NoError(t, err)
 	require.Equal(t, "n1", n.NodeName)
-	require.True(t, x.Admits(&n, "n1", nil))
-	require.False(t, x.Admits(&n, "n2", nil))
+	require.True(t, x.Admits(&n, "n1", nil, false))
+	require.False(t, x.Admits(&n, "n2", nil, false))
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -140,18 +141,18 @@ func TestVocabulary(t *testing.T) {
 		claimOf("data", "fast", boundTo("v")),
 		volumeOf("v", "fast", on("topology.ebs.csi.aws.com/zone = use1-az1"), labelled(zoneKey, "use1-az1")),
 		classOf("fast", ebs, allowed("topology.ebs.csi.aws.com/zone", "a", "b")), claimOf("log", "fast"),
-	), v)
+	), v, minors.Range{})
 	require.NoError(t, err)
 	n, err := x.Of(podOf("data", "log"))
 	require.NoError(t, err)
 	require.Equal(t, "zone = a", text(n.Alternatives))
 
 	// kube-scheduler knows no other names.
-	require.False(t, x.Admits(&n, "n1", labelsOf("zone=use1-az1")))
-	require.False(t, x.Admits(&n, "n1", labelsOf("zone=use1-az1,topology.ebs.csi.aws.com/zone=a")))
+	require.False(t, x.Admits(&n, "n1", labelsOf("zone=use1-az1"), false))
+	require.False(t, x.Admits(&n, "n1", labelsOf("zone=use1-az1,topology.ebs.csi.aws.com/zone=a"), false))
 	n, err = x.Of(podOf("data"))
 	require.NoError(t, err)
-	require.True(t, x.Admits(&n, "n1", map[string]string{zoneKey: "use1-az1", "topology.ebs.csi.aws.com/zone": "use1-az1"}))
+	require.True(t, x.Admits(&n, "n1", map[string]string{zoneKey: "use1-az1", "topology.ebs.csi.aws.com/zone": "use1-az1"}, false))
 }
 
 // A cluster of local disks: the work must not grow with the square of it.

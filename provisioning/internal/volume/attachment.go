@@ -71,22 +71,30 @@ func (x *Index) Attached(pods ...*corev1.Pod) []Attachment {
 }
 
 func (x *Index) attach(as attachments, pod *corev1.Pod, v *corev1.Volume) {
-	name, kind := claimName(pod, v)
-	if kind == inline {
-		if s, ok := inlineSource(&v.VolumeSource); ok && s.err == nil {
-			as.addShared(inlineAttachment(s))
-		}
-		return
-	}
-	c := x.claims[key(pod.Namespace, name)]
-	if c == nil {
-		return
-	}
-	if a, ok := x.attachment(c); ok && kind == ephemeral {
+	a, kind, ok := x.attachedBy(pod, v)
+	if ok && kind == ephemeral {
 		as.addOwn(a)
 	} else if ok {
 		as.addShared(a)
 	}
+}
+
+// attachedBy is how the driver knows a volume of a pod that is bound. It is false if the volume
+// does not count against any limit.
+func (x *Index) attachedBy(pod *corev1.Pod, v *corev1.Volume) (attached, kind, bool) {
+	name, kind := claimName(pod, v)
+	if kind == inline {
+		if s, ok := inlineSource(&v.VolumeSource); ok && s.err == nil {
+			return inlineAttachment(s), kind, true
+		}
+		return attached{}, kind, false
+	}
+	c := x.claims[key(pod.Namespace, name)]
+	if c == nil {
+		return attached{}, kind, false
+	}
+	a, ok := x.attachment(c)
+	return a, kind, ok
 }
 
 // inlineAttachment is how the driver knows a volume that stands in a pod.

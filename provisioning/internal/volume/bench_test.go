@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
 
@@ -29,14 +30,14 @@ func large(n int) volume.Objects {
 func BenchmarkNew(b *testing.B) {
 	o := large(10000)
 	for b.Loop() {
-		if _, err := volume.New(o, nil); err != nil {
+		if _, err := volume.New(o, nil, minors.Range{}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkOf(b *testing.B) {
-	x, err := volume.New(large(2000), nil)
+	x, err := volume.New(large(2000), nil, minors.Range{})
 	require.NoError(b, err)
 	for name, claims := range map[string][]string{"none": nil, "bound": {"bound-7"}, "unbound": {"free-7"}, "local": {"local"}} {
 		pod := podOf(claims...)
@@ -51,13 +52,13 @@ func BenchmarkOf(b *testing.B) {
 }
 
 func BenchmarkAdmits(b *testing.B) {
-	x, err := volume.New(large(2000), nil)
+	x, err := volume.New(large(2000), nil, minors.Range{})
 	require.NoError(b, err)
 	n, err := x.Of(podOf("bound-7", "free-7"))
 	require.NoError(b, err)
 	labels := labelsOf("zone=b,host=n7")
 	for b.Loop() {
-		if !x.Admits(&n, "n7", labels) {
+		if !x.Admits(&n, "n7", labels, false) {
 			b.Fatal("refused")
 		}
 	}

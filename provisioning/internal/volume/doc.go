@@ -24,7 +24,9 @@
 // exists all labels are known, and Index.Admits answers for it to the letter.
 //
 // Volumes that are attached count against a limit for each driver, which
-// Index.Limit reads from the CSINode. Some volumes may be used by one pod only;
+// Index.Limit reads from the CSINode. Those that VolumeAttachments name and no pod of the
+// node uses count as well, which Index.Lingering tells. A driver may publish where it has room for
+// new volumes (CSIDriver, CSIStorageCapacity), and keep pods off nodes without it. Some volumes may be used by one pod only;
 // these are Needs.Exclusive and Needs.Disks.
 //
 // # Where Karpenter judges otherwise
@@ -41,9 +43,6 @@
 //
 // # What is left out
 //
-//   - The storage capacity that drivers publish (CSIStorageCapacity).
-//   - Volumes still attached to a node that no pod there uses any more
-//     (VolumeAttachment).
 //   - Pods that compete. Each pod is judged as if it came first. Two pods may
 //     count on the same volume that exists, and two that share a claim not yet
 //     bound have to go where one volume serves both: see Needs.Reach.

@@ -6,6 +6,7 @@ import (
 
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
 
@@ -17,7 +18,7 @@ func Example() {
 		claimOf("log", "fast"),
 		classOf("fast", ebs, allowed("zone", "b", "c")),
 		csiNodeOf("node-1", counted(ebs, 2)),
-	), nil)
+	), nil, minors.Range{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -28,7 +29,7 @@ func Example() {
 		return
 	}
 	fmt.Println("a new node:", needs.Alternatives[0])
-	fmt.Println("node-1:", x.Admits(&needs, "node-1", map[string]string{"topology.kubernetes.io/zone": "a"}))
+	fmt.Println("node-1:", x.Admits(&needs, "node-1", map[string]string{"topology.kubernetes.io/zone": "a"}, false))
 	fmt.Println("to attach:", needs.Attach[0].Count())
 	// Output:
 	// a new node: topology.kubernetes.io/zone = b
@@ -37,7 +38,7 @@ func Example() {
 }
 
 func ExampleNew() {
-	_, err := volume.New(volume.Objects{Classes: []*storagev1.StorageClass{nil, {}}}, nil)
+	_, err := volume.New(volume.Objects{Classes: []*storagev1.StorageClass{nil, {}}}, nil, minors.Range{})
 	fmt.Println(err)
 	// Output:
 	// Volumes.Classes[0]: is nil; leave it out
@@ -48,7 +49,7 @@ func ExampleIndex_Of_conflict() {
 	x, _ := volume.New(objects(
 		claimOf("data", "fast", boundTo("disk-1")), volumeOf("disk-1", "fast", on("zone = a")),
 		claimOf("log", "fast", boundTo("disk-2")), volumeOf("disk-2", "fast", on("zone = b")),
-	), nil)
+	), nil, minors.Range{})
 	_, err := x.Of(podOf("data", "log"))
 	fmt.Println(strings.ReplaceAll(err.Error(), "; ", ";\n"))
 	// Output:
@@ -57,7 +58,7 @@ func ExampleIndex_Of_conflict() {
 }
 
 func ExampleIndex_Limit() {
-	x, _ := volume.New(objects(csiNodeOf("node-1", counted(ebs, 25), storagev1.CSINodeDriver{Name: "efs.csi.aws.com"})), nil)
+	x, _ := volume.New(objects(csiNodeOf("node-1", counted(ebs, 25), storagev1.CSINodeDriver{Name: "efs.csi.aws.com"})), nil, minors.Range{})
 	for _, driver := range []string{ebs, "efs.csi.aws.com", "pd.csi.storage.gke.io"} {
 		n, state := x.Limit("node-1", driver)
 		switch state {
@@ -78,14 +79,14 @@ func ExampleIndex_Limit() {
 // Pods with ephemeral volumes of one template are alike, so that their Needs
 // are worked out once.
 func ExampleIndex_Key() {
-	x, _ := volume.New(objects(classOf("fast", ebs)), nil)
+	x, _ := volume.New(objects(classOf("fast", ebs)), nil, minors.Range{})
 	fmt.Println(x.Key(ephemeralPod("web-1", "fast")) == x.Key(ephemeralPod("web-2", "fast")))
 	// Output: true
 }
 
 // Pods of a StatefulSet each have a claim; nobody else has.
 func ExampleNeeds_Private() {
-	x, _ := volume.New(objects(classOf("fast", ebs), claimOf("data-0", "fast"), claimOf("data-1", "fast")), nil)
+	x, _ := volume.New(objects(classOf("fast", ebs), claimOf("data-0", "fast"), claimOf("data-1", "fast")), nil, minors.Range{})
 	a, _ := x.Of(podOf("data-0"))
 	b, _ := x.Of(podOf("data-1"))
 	fmt.Println(a.Key() == b.Key())

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
 
@@ -122,7 +123,7 @@ func check(t *testing.T, data []byte) {
 	if json.Unmarshal(data, &s) != nil || json.Unmarshal(data, &kept) != nil {
 		t.Skip()
 	}
-	x, err := volume.New(s.objects(), nil)
+	x, err := volume.New(s.objects(), nil, minors.Range{})
 	if err != nil {
 		require.Equal(t, &volume.Index{}, x)
 		return
@@ -138,7 +139,7 @@ func check(t *testing.T, data []byte) {
 		require.False(t, a.Impossible())
 	}
 	x.Attached(s.Pod)
-	x.Admits(&n, "n1", s.Labels)
+	x.Admits(&n, "n1", s.Labels, false)
 	none := n.Private(func(string) bool { return false })
 	require.Empty(t, none.Names())
 	x.Holds(s.Pod)

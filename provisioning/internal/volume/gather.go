@@ -100,11 +100,18 @@ func (g *gatherer) unbound(c *corev1.PersistentVolumeClaim, id string, kind kind
 			return
 		}
 	}
+	var room *affinity
 	if provisions(class) {
 		made := topologyAffinity(class.AllowedTopologies, g.x.vocabulary)
+		if room = g.x.withRoom(c, class); room != nil && !made.nowhere() {
+			made = made.and(room)
+		}
 		u.made = &made
 	}
 	switch {
+	case room != nil && room.nowhere() && len(u.candidates) == 0:
+		g.add("%s: no CSIStorageCapacity of StorageClass %q has room for a volume of %s on any node; "+
+			"ask for less, or wait for driver %s to publish more", id, class.Name, quantity.Text(u.size), class.Provisioner)
 	case u.made == nil && chosen:
 		g.add("%s was to get a new volume on node %q, but StorageClass %q makes none; remove the annotation %s",
 			id, node, class.Name, SelectedNode)
@@ -162,6 +169,8 @@ func (g *gatherer) inline(v *corev1.Volume) {
 	case s.err != nil:
 		g.add("volume %q: %s", v.Name, oneLine(s.err))
 	default:
-		g.attach.addShared(inlineAttachment(s))
+		a := inlineAttachment(s)
+		g.attach.addShared(a)
+		g.want(presence{a.driver, plugins[s.plugin].name})
 	}
 }

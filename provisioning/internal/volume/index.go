@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -21,16 +22,25 @@ type Objects struct {
 
 	// CSINodes say how many volumes each node can attach, by driver.
 	CSINodes []*storagev1.CSINode
+
+	CSIDrivers           []*storagev1.CSIDriver          // how drivers want pods to be placed
+	CSIStorageCapacities []*storagev1.CSIStorageCapacity // what is left for new volumes
+	VolumeAttachments    []*storagev1.VolumeAttachment   // of volumes to nodes, whatever pods use them
 }
 
 // Index answers questions about storage objects. The zero value knows none.
 type Index struct {
 	vocabulary *requirements.Vocabulary
+	kubernetes minors.Range // the versions whose kube-schedulers judge
 
 	claims  map[string]*corev1.PersistentVolumeClaim // by namespace and name
 	volumes map[string]*corev1.PersistentVolume
 	classes map[string]*storagev1.StorageClass
 	nodes   map[string]csiNode
+
+	drivers    map[string]*storagev1.CSIDriver
+	capacities map[string][]*storagev1.CSIStorageCapacity // by class, sorted by namespace and name
+	attached   map[string][]attached                      // by node: CSI volumes that VolumeAttachments name, each once
 
 	// standard is the class of claims that name none; nil without one.
 	standard *storagev1.StorageClass
@@ -48,13 +58,15 @@ type Index struct {
 // object concerns only the pods that use it, and is for Index.Of to say.
 //
 // Keys and values of labels are normalised by v, nil meaning
-// requirements.DefaultVocabulary.
+// requirements.DefaultVocabulary. Answers hold for the kube-schedulers of some versions of
+// Kubernetes.
 //
 // It takes O(objects) time but for sorting the volumes that are not bound.
-func New(o Objects, v *requirements.Vocabulary) (*Index, error) {
+func New(o Objects, v *requirements.Vocabulary, kubernetes minors.Range) (*Index, error) {
 	var f faults.List
 	x := &Index{
 		vocabulary: v,
+		kubernetes: kubernetes,
 		claims: index(&f, "Claims", o.Claims, func(c *corev1.PersistentVolumeClaim) (string, string) {
 			return key(c.Namespace, c.Name), c.Name
 		}),
@@ -68,6 +80,11 @@ func New(o Objects, v *requirements.Vocabulary) (*Index, error) {
 	nodes := index(&f, "CSINodes", o.CSINodes, func(n *storagev1.CSINode) (string, string) {
 		return n.Name, n.Name
 	})
+	x.drivers = index(&f, "CSIDrivers", o.CSIDrivers, func(d *storagev1.CSIDriver) (string, string) { return d.Name, d.Name })
+	index(&f, "CSIStorageCapacities", o.CSIStorageCapacities, func(c *storagev1.CSIStorageCapacity) (string, string) {
+		return key(c.Namespace, c.Name), c.Name
+	})
+	index(&f, "VolumeAttachments", o.VolumeAttachments, func(a *storagev1.VolumeAttachment) (string, string) { return a.Name, a.Name })
 	if err := f.Err(); err != nil {
 		return &Index{vocabulary: v}, err
 	}
@@ -77,6 +94,8 @@ func New(o Objects, v *requirements.Vocabulary) (*Index, error) {
 	}
 	x.standard = defaultClass(o.Classes)
 	x.setCandidates(o.Volumes)
+	x.setCapacities(o.CSIStorageCapacities)
+	x.setAttached(o.VolumeAttachments)
 	return x, nil
 }
 

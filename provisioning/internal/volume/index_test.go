@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
@@ -22,7 +23,7 @@ func TestNewReportsAllFaults(t *testing.T) {
 		Volumes:  []*corev1.PersistentVolume{volumeOf("", "fast"), nil, volumeOf("v", ""), volumeOf("v", "")},
 		Classes:  []*storagev1.StorageClass{classOf("fast", ebs), nil, classOf("fast", ebs)},
 		CSINodes: []*storagev1.CSINode{csiNodeOf(""), csiNodeOf("n"), csiNodeOf("n"), nil},
-	}, nil)
+	}, nil, minors.Range{})
 	require.Equal(t, &volume.Index{}, x, "it knows nothing")
 	require.EqualError(t, err, `Volumes.Claims[0]: is nil; leave it out
 Volumes.Claims[2]: metadata.name: is empty; objects are told apart by their names
@@ -45,7 +46,7 @@ func TestZeroIndexKnowsNothing(t *testing.T) {
 	n, err := x.Of(podOf())
 	require.NoError(t, err)
 	require.Nil(t, n.Alternatives)
-	require.True(t, x.Admits(&n, "any", nil))
+	require.True(t, x.Admits(&n, "any", nil, false))
 	_, err = x.Of(podOf("data"))
 	require.EqualError(t, err, `PersistentVolumeClaim "shop/data" is not found; create it`)
 	require.Empty(t, x.Attached(podOf("data")))

@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -124,7 +125,7 @@ func TestAgreesWithOracle(t *testing.T) {
 			continue
 		}
 		pod := randomPod(r)
-		x, err := volume.New(o.Objects, nil)
+		x, err := volume.New(o.Objects, nil, minors.Range{})
 		require.NoError(t, err)
 		n, err := x.Of(pod)
 		if err != nil {
@@ -135,7 +136,7 @@ func TestAgreesWithOracle(t *testing.T) {
 		for _, labels := range nodes {
 			node := labels[corev1.LabelHostname]
 			want := o.admits(pod, node, labels)
-			got := err == nil && x.Admits(&n, node, labels)
+			got := err == nil && x.Admits(&n, node, labels, false)
 			require.Equal(t, want, got, "seed %d: node %v: %v", seed, labels, err)
 			if err != nil || n.NodeName != "" && n.NodeName != node {
 				continue
@@ -187,7 +188,7 @@ func shuffle[T any](r *rand.Rand, s []T) {
 // of is the answer in words.
 func of(t *testing.T, o volume.Objects, pod *corev1.Pod) (needs, fault string) {
 	t.Helper()
-	x, err := volume.New(o, nil)
+	x, err := volume.New(o, nil, minors.Range{})
 	require.NoError(t, err)
 	n, err := x.Of(pod)
 	if err != nil {
@@ -199,7 +200,7 @@ func of(t *testing.T, o volume.Objects, pod *corev1.Pod) (needs, fault string) {
 func TestAlternativesAreSimple(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		x, err := volume.New(randomObjects(r), nil)
+		x, err := volume.New(randomObjects(r), nil, minors.Range{})
 		require.NoError(t, err)
 		n, err := x.Of(randomPod(r))
 		if err != nil {

@@ -53,6 +53,7 @@ type Needs struct {
 	bound   []bound
 	zones   []zone
 	unbound []unbound // smallest first
+	present []presence
 }
 
 // Of works out what the volumes of a pod ask of a node. The error says in one
@@ -98,10 +99,13 @@ func (x *Index) Of(pod *corev1.Pod) (Needs, error) {
 		if c == nil {
 			continue
 		}
-		if a, ok := x.attachment(c); ok && kind == ephemeral {
-			g.attach.addOwn(a)
-		} else if ok {
-			g.attach.addShared(a)
+		if a, ok := x.attachment(c); ok {
+			if kind == ephemeral {
+				g.attach.addOwn(a)
+			} else {
+				g.attach.addShared(a)
+			}
+			g.want(presence{a.driver, x.pluginOf(c)})
 		}
 		if kind == named && slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) {
 			g.needs.Exclusive = append(g.needs.Exclusive, key(c.Namespace, c.Name))
@@ -168,6 +172,9 @@ func (n *Needs) appendRules(b *strings.Builder) {
 		appendWords(b, "zone", n.zones[i].key)
 		appendWords(b, n.zones[i].values...)
 	}
+	for _, p := range n.present {
+		appendWords(b, "present", p.driver, p.plugin)
+	}
 	for i := range n.unbound {
 		u := &n.unbound[i]
 		appendWords(b, "volumes")
@@ -189,9 +196,13 @@ func (n *Needs) appendRules(b *strings.Builder) {
 // Limits of attachments, Exclusive claims and Disks are not looked at.
 //
 // The Needs must be from the same Index. The name of the node finds its CSINode,
-// which tells whether old types of volumes are served by CSI drivers there.
-func (x *Index) Admits(n *Needs, node string, labels map[string]string) bool {
+// which tells whether old types of volumes are served by CSI drivers there, and which
+// drivers the node has. A node that is starting may not have them yet.
+func (x *Index) Admits(n *Needs, node string, labels map[string]string, starting bool) bool {
 	if n.NodeName != "" && n.NodeName != node {
+		return false
+	}
+	if !starting && slices.ContainsFunc(n.present, x.nodes[node].lacks) {
 		return false
 	}
 	for i := range n.bound {

@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
 
@@ -48,7 +49,7 @@ func TestReach(t *testing.T) {
 				v.Status.Phase = corev1.VolumeAvailable
 				o.Volumes = append(o.Volumes, v)
 			}
-			index, err := volume.New(o, nil)
+			index, err := volume.New(o, nil, minors.Range{})
 			require.NoError(t, err)
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "p"}}
 			pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{

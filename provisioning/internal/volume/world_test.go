@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -219,7 +220,7 @@ func objects(list ...any) volume.Objects {
 
 func indexOf(t testing.TB, list ...any) *volume.Index {
 	t.Helper()
-	x, err := volume.New(objects(list...), nil)
+	x, err := volume.New(objects(list...), nil, minors.Range{})
 	require.NoError(t, err)
 	return x
 }

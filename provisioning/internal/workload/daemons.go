@@ -38,13 +38,13 @@ type Daemon struct {
 }
 
 // NewDaemons reads the pods of DaemonSets, and reports their faults.
-func NewDaemons(pods []*corev1.Pod, v *requirements.Vocabulary, f *model.Faults) []Daemon {
+func NewDaemons(pods []*corev1.Pod, known *RequestsCache, v *requirements.Vocabulary, f *model.Faults) []Daemon {
 	sorted := model.SortedPods(pods, "DaemonSetPods", f)
 	out := make([]Daemon, 0, len(sorted))
 	var sum resources.List
 	var sumErr error
 	for _, pod := range sorted {
-		requests, err := resources.PodRequests(pod)
+		requests, err := known.Of(pod)
 		if err != nil {
 			f.Split("DaemonSet "+model.PodObject(pod), err)
 		} else if sumErr == nil {

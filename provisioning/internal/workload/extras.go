@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
@@ -103,8 +104,8 @@ type VolumeNeed struct {
 
 // NewExtras indexes the storage and device objects and reports their faults. What is the
 // same as in the known indexes, which may be nil, is taken over.
-func NewExtras(in *model.Input, v *requirements.Vocabulary, known *Indexes, f *model.Faults) *Extras {
-	return &Extras{Indexes: newIndexes(in, v, known, f), volumeNeeds: map[string]*VolumeNeed{}}
+func NewExtras(in *model.Input, v *requirements.Vocabulary, kubernetes minors.Range, known *Indexes, f *model.Faults) *Extras {
+	return &Extras{Indexes: newIndexes(in, v, kubernetes, known, f), volumeNeeds: map[string]*VolumeNeed{}}
 }
 
 // HasDevices says whether a pod has resource claims.
@@ -241,7 +242,7 @@ func (x *Extras) OfNode(n *model.Existing, t *cloudprovider.InstanceType) resour
 	if len(x.Drivers) == 0 {
 		return out
 	}
-	taken := Attachments(x.Volumes.Attached(n.Pods...))
+	taken, lingering := Attachments(x.Volumes.Attached(n.Pods...)), x.Volumes.Lingering(n.HostName(), n.Pods...)
 	for _, driver := range x.Drivers {
 		limit, state := x.Volumes.Limit(n.HostName(), driver)
 		if state != volume.LimitCounted {
@@ -253,7 +254,7 @@ func (x *Extras) OfNode(n *model.Existing, t *cloudprovider.InstanceType) resour
 			}
 		}
 		name := VolumesOf(driver)
-		out = out.With(name, max(limit-taken.Get(name), 0))
+		out = out.With(name, max(limit-taken.Get(name)-lingering[driver], 0))
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
@@ -11,7 +12,7 @@ import (
 )
 
 // Indexes are the storage and device objects of an input, indexed. They know no pods and
-// do not change, so that problems with the same objects share them.
+// do not change, so that problems with the same objects and options share them.
 type Indexes struct {
 	Volumes *volume.Index
 	Devices *device.Index
@@ -21,13 +22,13 @@ type Indexes struct {
 }
 
 // newIndexes reports the faults of the objects.
-func newIndexes(in *model.Input, v *requirements.Vocabulary, known *Indexes, f *model.Faults) *Indexes {
+func newIndexes(in *model.Input, v *requirements.Vocabulary, kubernetes minors.Range, known *Indexes, f *model.Faults) *Indexes {
 	x := &Indexes{storage: in.Volumes, claimed: in.Devices}
 	var err error
 	if known != nil && sameStorage(&known.storage, &x.storage) {
 		x.Volumes = known.Volumes
 	} else {
-		x.Volumes, err = volume.New(x.storage, v)
+		x.Volumes, err = volume.New(x.storage, v, kubernetes)
 		f.Join(err)
 	}
 	if known != nil && sameDevices(&known.claimed, &x.claimed) {
@@ -41,7 +42,9 @@ func newIndexes(in *model.Input, v *requirements.Vocabulary, known *Indexes, f *
 
 func sameStorage(a, b *model.Volumes) bool {
 	return model.SameList(a.Claims, b.Claims) && model.SameList(a.Volumes, b.Volumes) &&
-		model.SameList(a.Classes, b.Classes) && model.SameList(a.CSINodes, b.CSINodes)
+		model.SameList(a.Classes, b.Classes) && model.SameList(a.CSINodes, b.CSINodes) &&
+		model.SameList(a.CSIDrivers, b.CSIDrivers) && model.SameList(a.CSIStorageCapacities, b.CSIStorageCapacities) &&
+		model.SameList(a.VolumeAttachments, b.VolumeAttachments)
 }
 
 func sameDevices(a, b *model.Devices) bool {

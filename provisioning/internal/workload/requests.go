@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -13,6 +14,8 @@ import (
 // are one of few kinds. Problems that come of one another share it. It is safe for
 // concurrent use, and no answer depends on who asked before.
 type RequestsCache struct {
+	kubernetes string // the versions of Kubernetes, as PodRequestsFor takes them
+
 	mu    sync.Mutex
 	key   podkey.Writer
 	known map[string]resources.List
@@ -22,13 +25,15 @@ type RequestsCache struct {
 const mostRequests = 4096
 
 // NewRequestsCache is one without entries.
-func NewRequestsCache() *RequestsCache { return &RequestsCache{known: map[string]resources.List{}} }
+func NewRequestsCache(kubernetes minors.Range) *RequestsCache {
+	return &RequestsCache{kubernetes: kubernetes.Text(), known: map[string]resources.List{}}
+}
 
 // Of is what a pod requests. That of a pod which is being resized is worked out each time,
 // as its status takes part.
 func (c *RequestsCache) Of(pod *corev1.Pod) (resources.List, error) {
 	if podkey.Resized(pod) {
-		return resources.PodRequests(pod)
+		return resources.PodRequestsFor(pod, c.kubernetes)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

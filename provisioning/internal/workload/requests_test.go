@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -21,7 +22,7 @@ func asking(cpu string) *corev1.Pod {
 
 // TestRequestsAreWorkedOutOnce counts what it allocates to ask again: nothing.
 func TestRequestsAreWorkedOutOnce(t *testing.T) {
-	known := workload.NewRequestsCache()
+	known := workload.NewRequestsCache(minors.Range{})
 	for i := range 10_000 { // more than are kept
 		pod := asking(fmt.Sprintf("%dm", i))
 		want, err := resources.PodRequests(pod)
@@ -37,7 +38,7 @@ func TestRequestsAreWorkedOutOnce(t *testing.T) {
 
 // TestRequestsFollowAResize: what is remembered of a pod does not outlive its status.
 func TestRequestsFollowAResize(t *testing.T) {
-	known, pod := workload.NewRequestsCache(), asking("1")
+	known, pod := workload.NewRequestsCache(minors.Range{}), asking("1")
 	for _, cpu := range []string{"2", "3", "2500m"} {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", AllocatedResources: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}
 		got, err := known.Of(pod)
@@ -49,7 +50,7 @@ func TestRequestsFollowAResize(t *testing.T) {
 
 // TestBadRequestsAreNotRemembered: each error names the pod that was asked about.
 func TestBadRequestsAreNotRemembered(t *testing.T) {
-	known := workload.NewRequestsCache()
+	known := workload.NewRequestsCache(minors.Range{})
 	for _, name := range []string{"x", "y"} {
 		pod := asking("-1")
 		pod.Name = name

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
@@ -69,6 +70,7 @@ type TermReader struct {
 	number     map[string]int
 	soft       bool // read soft constraints too
 	Defaults   *podterm.Defaults
+	kubernetes minors.Range
 }
 
 // NewTermReader reads constraints between pods, and reports faults of namespaces.
@@ -79,6 +81,7 @@ func NewTermReader(in *model.Input, opts *model.Options, f *model.Faults) *TermR
 		number:     map[string]int{},
 		soft:       opts.Preferences != model.Ignore,
 		Defaults:   newDefaultSpread(in, opts.DefaultSpread, f),
+		kubernetes: opts.Kubernetes,
 	}
 }
 
@@ -154,7 +157,7 @@ func (r *TermReader) spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint,
 	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
 		t.HonorTaint = true
 	}
-	counted, err := podterm.Spread(pod, c)
+	counted, err := podterm.Spread(pod, c, r.kubernetes)
 	if faults = append(faults, below(field, err)...); len(faults) > 0 {
 		return t, errors.Join(faults...)
 	}
@@ -204,45 +207,45 @@ func (r *TermReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]Term, erro
 		add(r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Together, "spec.affinity.podAffinity"))
 	}
 	if p := a.PodAntiAffinity; p != nil {
-		add(r.Apart(pod, p, r.Namespaces.Incoming)) // they include those of other kube-schedulers
+		add(r.Apart(pod, p, true))
 		add(r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Apart, "spec.affinity.podAntiAffinity"))
 	}
 	return out, errors.Join(faults...)
 }
 
-// reading says which pods a term of a pod is about.
-type reading func(*corev1.Pod, *corev1.PodAffinityTerm) (podterm.Pods, error)
-
 // together reads the required affinity of a pod. Where kube-schedulers differ on the
 // namespaces, a pod is wanted for each of them.
 func (r *TermReader) together(pod *corev1.Pod, p *corev1.PodAffinity) ([]Term, error) {
 	const field = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-	var all, incoming []podterm.Pods
-	var faults []error
-	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
-		t := &p.RequiredDuringSchedulingIgnoredDuringExecution[i]
-		c, err := conjunct(pod, t, fmt.Sprintf("%s[%d]", field, i), r.Namespaces.Affinity)
-		all, faults = append(all, c), append(faults, err)
-		c, _ = r.Namespaces.Incoming(pod, t) // the fault is known
-		incoming = append(incoming, c)
-	}
-	if err := errors.Join(faults...); err != nil {
-		return nil, err
-	}
+	terms := p.RequiredDuringSchedulingIgnoredDuringExecution
 	var out []Term
-	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
-		key := p.RequiredDuringSchedulingIgnoredDuringExecution[i].TopologyKey
-		out = append(out,
-			Term{Kind: topology.Together, Key: key, Pods: r.selection(all...)},
-			Term{Kind: topology.Together, Key: key, Pods: r.selection(incoming...)}, // mostly the same one
-		)
+	var faults []error
+	for _, read := range r.Namespaces.Readings(r.kubernetes) {
+		var all []podterm.Pods
+		faults = nil // the same for each reading
+		for i := range terms {
+			c, err := conjunct(pod, &terms[i], fmt.Sprintf("%s[%d]", field, i), read)
+			all, faults = append(all, c), append(faults, err)
+		}
+		if errors.Join(faults...) != nil {
+			continue
+		}
+		for i := range terms {
+			out = append(out, Term{Kind: topology.Together, Key: terms[i].TopologyKey, Pods: r.selection(all...)}) // mostly the same ones
+		}
 	}
-	return out, nil
+	return out, errors.Join(faults...)
 }
 
-// Apart reads the required anti-affinity of a pod: all of it, or none.
-func (r *TermReader) Apart(pod *corev1.Pod, p *corev1.PodAntiAffinity, read reading) ([]Term, error) {
+// Apart reads the required anti-affinity of a pod: all of it, or none. Incoming says that the
+// pod is being placed; otherwise it runs.
+func (r *TermReader) Apart(pod *corev1.Pod, p *corev1.PodAntiAffinity, incoming bool) ([]Term, error) {
 	const field = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+	read := podterm.Reading(r.Namespaces.Affinity)
+	if incoming {
+		all := r.Namespaces.Readings(r.kubernetes)
+		read = all[len(all)-1]
+	}
 	var out []Term
 	var faults []error
 	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
@@ -280,7 +283,7 @@ func (r *TermReader) preferred(pod *corev1.Pod, terms []corev1.WeightedPodAffini
 }
 
 // conjunct reads the pods that an affinity term is about.
-func conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string, read reading) (podterm.Pods, error) {
+func conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string, read podterm.Reading) (podterm.Pods, error) {
 	out, err := read(pod, t)
 	return out, errors.Join(below(field, err)...)
 }

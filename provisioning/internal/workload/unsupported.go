@@ -5,14 +5,19 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
 // Unsupported names what a pod has that kube-scheduler places it by and that the engine does
 // not model; "" for most pods. testdata/fields.txt of package randproblem lists the fields.
-func Unsupported(pod *corev1.Pod) string {
+func Unsupported(pod *corev1.Pod, kubernetes minors.Range) string {
 	var out []string
 	if pod.Spec.SchedulingGroup != nil {
 		out = append(out, "spec.schedulingGroup, as pods of a group start together or not at all")
+	}
+	if !kubernetes.After(minors.DeclaredFeatures) {
+		return strings.Join(out, "; ")
 	}
 	if pod.Spec.HostNetwork && pod.Spec.HostUsers != nil && !*pod.Spec.HostUsers {
 		out = append(out, "spec.hostUsers: false with spec.hostNetwork, which "+declaring+"UserNamespacesHostNetworkSupport")

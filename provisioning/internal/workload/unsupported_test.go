@@ -8,6 +8,7 @@ import (
 	"k8s.io/component-helpers/nodedeclaredfeatures/features"
 	"k8s.io/component-helpers/nodedeclaredfeatures/types"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
 
@@ -36,10 +37,10 @@ func TestUnsupported(t *testing.T) {
 			}
 		}
 		if needs == "" {
-			require.Empty(t, workload.Unsupported(pod), name)
+			require.Empty(t, workload.Unsupported(pod, minors.Range{}), name)
 		} else {
-			require.Contains(t, workload.Unsupported(pod), needs, name)
+			require.Contains(t, workload.Unsupported(pod, minors.Range{}), needs, name)
 		}
 	}
-	require.Contains(t, workload.Unsupported(&corev1.Pod{Spec: corev1.PodSpec{SchedulingGroup: &corev1.PodSchedulingGroup{}}}), "spec.schedulingGroup")
+	require.Contains(t, workload.Unsupported(&corev1.Pod{Spec: corev1.PodSpec{SchedulingGroup: &corev1.PodSchedulingGroup{}}}, minors.Range{}), "spec.schedulingGroup")
 }

@@ -4,10 +4,12 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
 // Features lists the features that a node has to declare in status.declaredFeatures to take a
-// pod, as kube-scheduler 1.36 and later infer them from the pod; nil for most pods.
+// pod, as kube-scheduler infers them from the pod; nil for most pods.
 func Features(pod *corev1.Pod) (features []string) {
 	if users := pod.Spec.HostUsers; pod.Spec.HostNetwork && users != nil && !*users {
 		features = append(features, "UserNamespacesHostNetworkSupport")
@@ -24,8 +26,12 @@ func Features(pod *corev1.Pod) (features []string) {
 	return features
 }
 
-// Undeclared is a feature that a pod needs and a node does not declare; "" if it declares all.
-func Undeclared(pod *corev1.Pod, declared []string) string {
+// Undeclared is a feature that a pod needs and a node does not declare; "" if it declares all,
+// and for a kube-scheduler that does not ask.
+func Undeclared(pod *corev1.Pod, declared []string, kubernetes minors.Range) string {
+	if !kubernetes.After(minors.DeclaredFeatures) {
+		return ""
+	}
 	for _, feature := range Features(pod) {
 		if !slices.Contains(declared, feature) {
 			return feature

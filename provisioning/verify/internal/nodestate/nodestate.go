@@ -26,6 +26,7 @@ type State struct {
 	Taints   []corev1.Taint
 	Settling bool          // managed and not ready for the first time, or rebooting
 	Coming   *v1.NodeClaim // of a node that has not registered yet, and may get further labels when it does
+	Starting bool          // managed, and not initialized yet
 	Deleting bool
 	Declared []string // the features of status.declaredFeatures
 
@@ -57,7 +58,7 @@ func (r *Reader) Read(in provisioning.Node) *State {
 	initialized := !claimed || node.Labels[v1.NodeInitializedLabelKey] == "true"
 	registered := initialized || node.Labels[v1.NodeRegisteredLabelKey] == "true"
 
-	n := &State{Name: in.Name()}
+	n := &State{Name: in.Name(), Starting: !initialized}
 	if !registered {
 		n.Coming = claim
 	}

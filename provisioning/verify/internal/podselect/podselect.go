@@ -9,19 +9,22 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	operators "k8s.io/apimachinery/pkg/selection"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // Reader reads which pods are selected. It changes nothing that it reads.
 type Reader struct {
+	kubernetes  minors.Range
 	namespaces  map[string]labels.Set // of every namespace that some pod is in or that is listed
 	services    []*corev1.Service
 	controllers []provisioning.Controller
 }
 
-// New returns the reader for an input, some pods of which are in namespaces.
-func New(in *provisioning.Input, namespaces []string) *Reader {
-	r := &Reader{namespaces: map[string]labels.Set{}, services: in.Services, controllers: in.Controllers}
+// New returns the reader for an input, some pods of which are in namespaces. It reads as the
+// kube-schedulers of some versions of Kubernetes do.
+func New(in *provisioning.Input, namespaces []string, kubernetes minors.Range) *Reader {
+	r := &Reader{kubernetes: kubernetes, namespaces: map[string]labels.Set{}, services: in.Services, controllers: in.Controllers}
 	note := func(name string) {
 		if r.namespaces[name] == nil {
 			r.namespaces[name] = labels.Set{corev1.LabelMetadataName: name}
@@ -57,9 +60,9 @@ func (r *Reader) term(owner *corev1.Pod, of *corev1.PodAffinityTerm) (Term, erro
 	if err != nil {
 		return t, err
 	}
-	t.Selector, err = Narrow(selector, owner, of.MatchLabelKeys, operators.In)
+	t.Selector, err = narrow(selector, owner, of.MatchLabelKeys, operators.In)
 	if err == nil {
-		t.Selector, err = Narrow(t.Selector, owner, of.MismatchLabelKeys, operators.NotIn)
+		t.Selector, err = narrow(t.Selector, owner, of.MismatchLabelKeys, operators.NotIn)
 	}
 	if err != nil {
 		return t, err
@@ -96,9 +99,9 @@ func (r *Reader) namespacesOf(owner *corev1.Pod, of *corev1.PodAffinityTerm) ([]
 	return slices.Compact(names), nil
 }
 
-// Narrow adds to a selector the values that the owner has under some keys. A
+// narrow adds to a selector the values that the owner has under some keys. A
 // selector of nothing stays one.
-func Narrow(selector labels.Selector, owner *corev1.Pod, keys []string, how operators.Operator) (labels.Selector, error) {
+func narrow(selector labels.Selector, owner *corev1.Pod, keys []string, how operators.Operator) (labels.Selector, error) {
 	if _, selectable := selector.Requirements(); !selectable {
 		return selector, nil
 	}
@@ -131,16 +134,36 @@ func (t *Term) String() string {
 	return fmt.Sprintf("%t %q %q %t %s", t.Namespaces == nil, t.Namespaces, t.Key, t.Selector.Empty(), t.Selector)
 }
 
-// Terms reads affinity terms of a pod. While the pod is arriving, kube-scheduler
-// v1.34 to v1.36 holds the namespaceSelector against no labels as well, whatever
-// those of the namespace are.
-func (r *Reader) Terms(p *corev1.Pod, of []corev1.PodAffinityTerm, arriving bool) (terms []Term, err error) {
+// Readings reads affinity terms of a pod that arrives, in each way in which kube-schedulers
+// read them. The widest reading is the last.
+func (r *Reader) Readings(p *corev1.Pod, of []corev1.PodAffinityTerm) (all [][]Term, err error) {
+	for _, unlabelled := range []bool{false, true} {
+		if unlabelled && !r.kubernetes.Before(minors.NamespaceSelectors) || !unlabelled && !r.kubernetes.After(minors.NamespaceSelectors) {
+			continue
+		}
+		terms, err := r.terms(p, of, unlabelled)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, terms)
+	}
+	return all, nil
+}
+
+// Terms reads affinity terms of a pod that runs.
+func (r *Reader) Terms(p *corev1.Pod, of []corev1.PodAffinityTerm) ([]Term, error) {
+	return r.terms(p, of, false)
+}
+
+// terms reads affinity terms. If unlabelled is set, a namespaceSelector that selects a
+// namespace without labels selects all namespaces.
+func (r *Reader) terms(p *corev1.Pod, of []corev1.PodAffinityTerm, unlabelled bool) (terms []Term, err error) {
 	for i := range of {
 		t, err := r.term(p, &of[i])
 		if err != nil {
 			return nil, err
 		}
-		if arriving && of[i].NamespaceSelector != nil {
+		if unlabelled && of[i].NamespaceSelector != nil {
 			selector, _ := metav1.LabelSelectorAsSelector(of[i].NamespaceSelector) // it has been read
 			if selector.Matches(labels.Set(nil)) {
 				t.Namespaces = nil
@@ -151,9 +174,50 @@ func (r *Reader) Terms(p *corev1.Pod, of []corev1.PodAffinityTerm, arriving bool
 	return terms, nil
 }
 
-// Deduced is what a default constraint counts: the pods that the Services of a
+// Spread is a topology spread constraint with DoNotSchedule, in a form that pods can be held
+// against.
+type Spread struct {
+	*corev1.TopologySpreadConstraint
+	Selector labels.Selector
+	Counts   bool     // else it counts no pod, whatever the selector selects
+	Keys     []string // the topology keys of all such constraints of the pod, sorted
+}
+
+// Spreads reads the constraints with DoNotSchedule of a pod, or of defaults if the pod has no
+// constraints.
+func (r *Reader) Spreads(p *corev1.Pod, defaults []corev1.TopologySpreadConstraint) (hard []Spread, err error) {
+	constraints, deduced := p.Spec.TopologySpreadConstraints, labels.Selector(nil)
+	if len(constraints) == 0 {
+		if constraints, deduced = defaults, r.deduced(p); deduced.Empty() {
+			return nil, nil
+		}
+	}
+	var keys []string
+	for i := range constraints {
+		if constraints[i].WhenUnsatisfiable == corev1.DoNotSchedule {
+			hard, keys = append(hard, Spread{TopologySpreadConstraint: &constraints[i], Selector: deduced}), append(keys, constraints[i].TopologyKey)
+		}
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	for i := range hard {
+		h := &hard[i]
+		if h.Keys = keys; deduced == nil {
+			if h.Selector, err = metav1.LabelSelectorAsSelector(h.LabelSelector); err != nil {
+				return nil, err
+			}
+			if h.Selector, err = narrow(h.Selector, p, h.MatchLabelKeys, operators.In); err != nil {
+				return nil, err
+			}
+		}
+		h.Counts = !h.Selector.Empty() || r.kubernetes.After(minors.EmptySelectors)
+	}
+	return hard, nil
+}
+
+// deduced is what a default constraint counts: the pods that the Services of a
 // pod and its controller select.
-func (r *Reader) Deduced(p *corev1.Pod) labels.Selector {
+func (r *Reader) deduced(p *corev1.Pod) labels.Selector {
 	merged := labels.Set{}
 	for _, service := range r.services {
 		if service == nil || service.Namespace != p.Namespace || service.Spec.Selector == nil {

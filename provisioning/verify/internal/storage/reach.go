@@ -126,6 +126,7 @@ func (s *Index) Mentions(c *Claim, class *storagev1.StorageClass) nodefit.Mentio
 			mentions[want.Key] = append(mentions[want.Key], want.Values...)
 		}
 	}
+	s.mentionRoom(class, mentions)
 	for _, volume := range s.Static[class.Name] {
 		if !c.suits(volume) {
 			continue
@@ -141,22 +142,6 @@ func (s *Index) Mentions(c *Claim, class *storagev1.StorageClass) nodefit.Mentio
 		mentions[key] = slices.Compact(values)
 	}
 	return mentions
-}
-
-// MayProvision says whether a class makes volumes that a node can reach.
-func MayProvision(class *storagev1.StorageClass, node *corev1.Node) bool {
-	if len(class.AllowedTopologies) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(class.AllowedTopologies, func(term corev1.TopologySelectorTerm) bool {
-		for _, want := range term.MatchLabelExpressions {
-			value, present := node.Labels[want.Key]
-			if !present || !slices.Contains(want.Values, value) {
-				return false
-			}
-		}
-		return len(term.MatchLabelExpressions) > 0
-	})
 }
 
 // StaticFor is the volume, of those that are free, that kube-scheduler would bind a claim to on a node:

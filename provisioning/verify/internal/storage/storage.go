@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
@@ -34,18 +35,31 @@ type Index struct {
 
 	standard   string // the default class; "" without one
 	csi        map[string]*storagev1.CSINode
+	drivers    map[string]*storagev1.CSIDriver
+	capacities []*storagev1.CSIStorageCapacity
+	hooked     map[string]Attached // by node: what VolumeAttachments say
+	kubernetes minors.Range
 	selections *nodefit.Parser
 }
 
-// New reads storage objects. Selections reads which nodes volumes can be reached from.
-func New(in provisioning.Volumes, selections *nodefit.Parser) *Index {
-	s := &Index{selections: selections,
+// New reads storage objects, for the kube-schedulers of some versions of Kubernetes. Selections
+// reads which nodes volumes can be reached from.
+func New(in provisioning.Volumes, selections *nodefit.Parser, kubernetes minors.Range) *Index {
+	s := &Index{selections: selections, kubernetes: kubernetes,
 		Claims:  map[Key]*corev1.PersistentVolumeClaim{},
 		Volumes: map[string]*corev1.PersistentVolume{},
 		Static:  map[string][]*corev1.PersistentVolume{},
 		Classes: map[string]*storagev1.StorageClass{},
 		csi:     map[string]*storagev1.CSINode{},
+		drivers: map[string]*storagev1.CSIDriver{},
+		hooked:  map[string]Attached{},
 	}
+	for _, driver := range in.CSIDrivers {
+		if driver != nil {
+			s.drivers[driver.Name] = driver
+		}
+	}
+	s.capacities = in.CSIStorageCapacities
 	for _, claim := range in.Claims {
 		if claim != nil {
 			s.Claims[Key{claim.Namespace, claim.Name}] = claim
@@ -71,6 +85,11 @@ func New(in provisioning.Volumes, selections *nodefit.Parser) *Index {
 		}
 	}
 	s.standard = defaultClass(in.Classes)
+	for _, attachment := range in.VolumeAttachments {
+		if attachment != nil {
+			s.hook(attachment)
+		}
+	}
 	for _, node := range in.CSINodes {
 		if node != nil {
 			s.csi[node.Name] = node

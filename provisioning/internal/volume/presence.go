@@ -1,0 +1,101 @@
+package volume
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/minors"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
+)
+
+// presence asks a node to have a driver. A plugin of old that the driver serves is asked about only
+// where it is switched over.
+type presence struct{ driver, plugin string }
+
+// wanted says whether pods with volumes of a driver stay off nodes without the driver.
+func (x *Index) wanted(driver string) bool {
+	d := x.drivers[driver]
+	return x.kubernetes.After(minors.MissingDrivers) && d != nil &&
+		d.Spec.PreventPodSchedulingIfMissing != nil && *d.Spec.PreventPodSchedulingIfMissing
+}
+
+// want notes that a node has to have the driver of a volume.
+func (g *gatherer) want(p presence) {
+	if g.x.wanted(p.driver) && !slices.Contains(g.needs.present, p) {
+		g.needs.present = append(g.needs.present, p)
+	}
+}
+
+// pluginOf is the plugin of old that a claim is served by; empty if it is a CSI driver.
+func (x *Index) pluginOf(c *corev1.PersistentVolumeClaim) string {
+	if v := x.volumes[c.Spec.VolumeName]; v != nil {
+		if s, ok := volumeSource(&v.Spec.PersistentVolumeSource); ok && v.Spec.CSI == nil {
+			return plugins[s.plugin].name
+		}
+		return ""
+	}
+	class := x.classes[x.claimClass(c)]
+	for _, p := range plugins {
+		if class != nil && class.Provisioner == p.name {
+			return p.name
+		}
+	}
+	return ""
+}
+
+// lacks says whether a node does not have a driver that it is asked for.
+func (n csiNode) lacks(p presence) bool {
+	if p.plugin != "" && !slices.Contains(n.migrated, p.plugin) {
+		return false
+	}
+	_, has := n.limits[p.driver]
+	return !has
+}
+
+// setAttached reads which CSI volumes are attached to which nodes.
+func (x *Index) setAttached(list []*storagev1.VolumeAttachment) {
+	x.attached = map[string][]attached{}
+	for _, a := range list {
+		name := a.Spec.Source.PersistentVolumeName
+		if a.Spec.Attacher == "" || name == nil {
+			continue
+		}
+		v := x.volumes[*name]
+		if v == nil || v.Spec.CSI == nil {
+			continue
+		}
+		on := attached{a.Spec.Attacher, v.Spec.CSI.VolumeHandle}
+		if node := a.Spec.NodeName; !slices.Contains(x.attached[node], on) {
+			x.attached[node] = append(x.attached[node], on)
+		}
+	}
+}
+
+// Lingering counts, by driver, the volumes that VolumeAttachments say a node has attached, and that
+// none of its pods uses. kube-scheduler counts them against the limits of the node, and once
+// more for a pod that is to use one of them.
+func (x *Index) Lingering(node string, pods ...*corev1.Pod) map[string]int64 {
+	if len(x.attached[node]) == 0 {
+		return nil
+	}
+	used := map[attached]bool{}
+	for _, pod := range pods {
+		if pod == nil || podlife.Finished(pod) {
+			continue
+		}
+		for i := range pod.Spec.Volumes {
+			if a, _, ok := x.attachedBy(pod, &pod.Spec.Volumes[i]); ok {
+				used[a] = true
+			}
+		}
+	}
+	out := map[string]int64{}
+	for _, a := range x.attached[node] {
+		if !used[a] {
+			out[a.driver]++
+		}
+	}
+	return out
+}
