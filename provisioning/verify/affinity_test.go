@@ -240,7 +240,7 @@ func TestAntiAffinity(t *testing.T) {
 		}, nil, ""},
 		{"labels that are open may be the same", func(s *scene) {
 			scenes.Team("w", s.Night)
-			s.Young.Pods = []*corev1.Pod{s.Old.Pods[0]}
+			s.Young.Pods, s.Old.Pods = s.Old.Pods, nil
 			scenes.Avoid(s.Young.Pods[0], scenes.AffinityTerm("team", "w"))
 		}, broken, "which may be in team=red"},
 	})

@@ -58,6 +58,7 @@ func standing(seed uint64) provisioning.Input {
 	}
 	in := randproblem.Draw(seed, randproblem.Config{Without: without, With: with})
 	in.Devices.Matcher = matcher
+	in.Volumes.Volumes = oneForEach(in.Volumes.Volumes)
 	in.InstanceTypes, in.NodePools, in.DaemonSetPods = nil, nil, nil
 	in.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool {
 		return n.Node == nil || n.Node.DeletionTimestamp != nil
@@ -89,6 +90,21 @@ func standing(seed uint64) provisioning.Input {
 	}
 	in.Pods = pending
 	return in
+}
+
+// oneForEach leaves out volumes that are reserved for a claim which another volume is reserved for.
+// kube-scheduler takes whichever of them it meets first, in no order.
+func oneForEach(volumes []*corev1.PersistentVolume) []*corev1.PersistentVolume {
+	reserved := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(volumes), func(v *corev1.PersistentVolume) bool {
+		if v.Spec.ClaimRef == nil {
+			return false
+		}
+		claim := v.Spec.ClaimRef.Namespace + "/" + v.Spec.ClaimRef.Name
+		again := reserved[claim]
+		reserved[claim] = true
+		return again
+	})
 }
 
 // enlarge gives a node ten times the CPU and memory.

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -40,7 +41,7 @@ func (s *scene) pin(n *provisioning.NewNode, zone string) {
 func (s *scene) tally(name string, old, plain, young int) {
 	for node, count := range map[*provisioning.Node]int{s.Old: old, s.Plain: plain, s.Young: young} {
 		for range count {
-			pod := scenes.Pod("present", "1m", "1Mi")
+			pod := scenes.Pod(fmt.Sprintf("present-%s-%d", node.Name(), len(node.Pods)), "1m", "1Mi")
 			scenes.Team(name, pod)
 			node.Pods = append(node.Pods, pod)
 		}
@@ -139,6 +140,14 @@ func TestSpread(t *testing.T) {
 			s.Reorder()
 			tiny(1, 0, zone, func(c *tsc) { c.NodeTaintsPolicy = &honor })(s)
 			s.Plain.Node.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
+		}, nil, ""},
+		{"cordoned domains neither, even before they have the taint", func(s *scene) { // found by kube-scheduler
+			s.In.Nodes, s.Plan.Create, s.Plan.Cost, s.Plan.LowerBound = s.In.Nodes[1:], nil, 0, 0
+			s.Old, s.Plain = &s.In.Nodes[0], &s.In.Nodes[1]
+			s.In.Pods, s.Plan.Stats.Pods = []*corev1.Pod{s.Tiny, s.Huge}, 2
+			s.Reorder()
+			tiny(1, 0, zone, func(c *tsc) { c.NodeTaintsPolicy = &honor })(s)
+			s.Plain.Node.Spec.Unschedulable = true
 		}, nil, ""},
 		{"hosts", tiny(1, 0, host), broken, "kubernetes.io/hostname=old"},
 		{"DaemonSets that may come yet", func(s *scene) {
