@@ -97,7 +97,49 @@ func byItself(in disruption.Input, a disruption.Action) (provisioning.Input, *pr
 		}
 		plan.Create[i].Pods = pods
 	}
+	whereNodesAre(alone, plan)
 	return alone, plan
+}
+
+// whereNodesAre has the pods to place ask for the domains of their spreads that have a node, as
+// a spread finds them when kube-scheduler places the pods of an action: the domains in which a
+// node could be launched are those of a plan for pending pods.
+func whereNodesAre(in provisioning.Input, plan *provisioning.Plan) {
+	for _, pod := range plan.Order {
+		for _, c := range pod.Spec.TopologySpreadConstraints {
+			if c.WhenUnsatisfiable != corev1.DoNotSchedule || c.TopologyKey == corev1.LabelHostname {
+				continue
+			}
+			var values []string
+			for _, n := range in.Nodes {
+				if n.Node != nil && n.Node.Labels[c.TopologyKey] != "" {
+					values = append(values, n.Node.Labels[c.TopologyKey])
+				}
+			}
+			for _, n := range plan.Create {
+				for _, o := range n.Options {
+					if r, ok := o.Requirements().Get(c.TopologyKey); ok {
+						own, _ := r.Values()
+						values = append(values, own...)
+					}
+				}
+			}
+			if pod.Spec.Affinity == nil {
+				pod.Spec.Affinity = &corev1.Affinity{}
+			}
+			if pod.Spec.Affinity.NodeAffinity == nil {
+				pod.Spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+			}
+			required := &pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+			if *required == nil {
+				*required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
+			}
+			for i := range (*required).NodeSelectorTerms {
+				term := &(*required).NodeSelectorTerms[i]
+				term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: c.TopologyKey, Operator: corev1.NodeSelectorOpIn, Values: values})
+			}
+		}
+	}
 }
 
 // spreadFaults are the pods of an action that its spreads keep out, in every

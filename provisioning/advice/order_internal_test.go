@@ -48,7 +48,7 @@ var orders = []struct {
 func TestOrderOfQuestions(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
-	most := testlong.Seeds(3, 24)
+	most := testlong.Seeds(5, 24)
 	if testlong.All() {
 		most = 60
 	}

@@ -126,9 +126,10 @@ func waitsForVolume(in provisioning.Input, pod *corev1.Pod) bool {
 }
 
 // judged says what the referee finds wrong with one pod on one node in a minor version of
-// Kubernetes, "" if nothing.
+// Kubernetes, "" if nothing. NodePools are left out: kube-scheduler does not know what could be
+// launched.
 func judged(in provisioning.Input, pod *corev1.Pod, node, kubernetes string) string {
-	in.Pods = []*corev1.Pod{pod}
+	in.Pods, in.NodePools = []*corev1.Pod{pod}, nil
 	plan := &provisioning.Plan{
 		Bind:  []provisioning.Binding{{Node: node, Pods: in.Pods}},
 		Order: in.Pods,

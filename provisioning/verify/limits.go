@@ -1,14 +1,13 @@
 package verify
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/reserved"
 )
 
 // checkLimits adds up, for each pool with limits, the capacity of its nodes and
@@ -87,90 +86,22 @@ func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
 	return added, nil
 }
 
-// checkReservations counts the nodes whose cheapest option, the one that Cost
-// counts, draws on a capacity reservation. They cannot be more than the
-// reservation has instances left; where the catalog gives several numbers for
-// one reservation, the least is true.
-//
-// A node that names nothing but reservations must be sure of an instance even
-// if other such nodes come first and take from its reservations what they can.
-// Nodes that name something else as well fall back on that.
+// checkReservations asks package reserved whether the new nodes can have what they draw on.
 func (r *referee) checkReservations() {
-	left := r.reservations()
-	takers := map[string]int{}
+	var nodes []reserved.Node
 	for _, f := range r.fresh {
-		if f == nil || f.survey == nil || f.survey.cheapest == nil {
+		if f == nil || f.survey == nil {
 			continue
 		}
-		if id := f.survey.cheapest.Offering.ReservationID; id != "" {
-			takers[id]++
+		n := reserved.Node{Name: f.Name, Names: f.survey.reservations, Only: f.survey.reservedOnly}
+		if f.survey.cheapest != nil {
+			n.Counts = f.survey.cheapest.Offering.ReservationID
 		}
+		nodes = append(nodes, n)
 	}
-	for id, count := range takers {
-		if count > left[id] {
-			r.report(RuleReservation, "", "", "%d new nodes count on reservation %s, which has room for %d", count, id, left[id])
-		}
+	for _, fault := range reserved.Check(nodes, reserved.Left(r.in.InstanceTypes), r.reserved == provisioning.ReservedStrict) {
+		r.report(RuleReservation, fault.Node, "", "%s", fault.Message)
 	}
-	r.checkReserved(left)
-}
-
-// checkReserved judges the nodes that name nothing but reservations.
-func (r *referee) checkReserved(left map[string]int) {
-	type reserved struct {
-		names []string
-		nodes int
-		first string
-	}
-	groups := map[string]*reserved{}
-	for _, f := range r.fresh {
-		if f == nil || f.survey == nil || len(f.survey.reservations) == 0 {
-			continue
-		}
-		if !f.survey.reservedOnly {
-			if r.reserved == provisioning.ReservedStrict {
-				r.report(RuleReservation, f.Name, "", "it names reservation %s and other capacity, but the policy is %s", f.survey.reservations[0], provisioning.ReservedStrict)
-			}
-			continue
-		}
-		key := fmt.Sprintf("%q", f.survey.reservations)
-		if groups[key] == nil {
-			groups[key] = &reserved{names: f.survey.reservations, first: f.Name}
-		}
-		groups[key].nodes++
-	}
-	for _, g := range groups {
-		room, rivals := 0, 0
-		for _, name := range g.names {
-			room += left[name]
-		}
-		for _, other := range groups {
-			if slices.ContainsFunc(other.names, func(name string) bool { return slices.Contains(g.names, name) }) {
-				rivals += other.nodes
-			}
-		}
-		if rivals > room {
-			r.report(RuleReservation, g.first, "", "it names reservations only, %s, which have room for %d, but %d new nodes that name nothing else may draw on them",
-				strings.Join(g.names, ", "), room, rivals)
-		}
-	}
-}
-
-func (r *referee) reservations() map[string]int {
-	left := map[string]int{}
-	for _, types := range r.in.InstanceTypes {
-		for _, t := range types {
-			if t == nil {
-				continue
-			}
-			for i := range t.Offerings {
-				o := &t.Offerings[i]
-				if known, ok := left[o.ReservationID]; o.ReservationID != "" && (!ok || o.ReservationCapacity < known) {
-					left[o.ReservationID] = o.ReservationCapacity
-				}
-			}
-		}
-	}
-	return left
 }
 
 // checkMinValues counts, for each requirement of the pool with minValues, the

@@ -61,6 +61,12 @@ func faultsBetweenPods() []plantedFault {
 			m.alterPod(m.pod("tiny"), func(p *corev1.Pod) { p.Spec.TopologySpreadConstraints[0].MinDomains = &three })
 			return true
 		}},
+		{"the pods of a spread keep out of a zone", verify.RuleSpread, func(s *scene) {
+			s.alone(func(c *corev1.TopologySpreadConstraint) { c.MaxSkew = 2 })
+		}, func(m *mutant) bool {
+			m.alterPod(m.pod("web-2"), func(p *corev1.Pod) { p.Spec.TopologySpreadConstraints[0].MaxSkew = 1 })
+			return true
+		}},
 		{"pods of a spread share a node", verify.RuleSpread, nil, beside(func(placed, running *corev1.Pod) {
 			placed.Labels["team"] = "planted"
 			placed.Spec.TopologySpreadConstraints = nil

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/cover"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
@@ -63,7 +64,8 @@ type referee struct {
 	spreadList []*spreadCounter  // those of spreadsOf, in the order of their making
 	reader     *podselect.Reader // nil until somebody asks
 
-	storage storageUse
+	storage    storageUse
+	launchable cover.Catalog
 
 	// fresh are the new nodes as judged, in the order of Plan.Create. Entries
 	// whose pool is unknown are nil.

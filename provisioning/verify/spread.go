@@ -2,11 +2,13 @@ package verify
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/cover"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
@@ -47,6 +49,7 @@ type podConstraint struct {
 	*spreadCounter
 	skew, minDomains int
 	self             int
+	covered          cover.Domains // a node could be launched there when the plan begins
 }
 
 func (c *spreadCounter) selects(p *podInfo) bool {
@@ -119,6 +122,7 @@ func (r *referee) spreads(p *podInfo) (wants []podConstraint, err error) {
 		if hard[i].Selector.Matches(labels.Set(p.Labels)) {
 			want.self = 1
 		}
+		want.covered = r.covered(p, &want)
 		wants = append(wants, want)
 	}
 	return wants, err
@@ -164,7 +168,7 @@ func (r *referee) judgeSpread(s *targetNode, p *podInfo, note faultFunc) {
 		}
 		for _, value := range v.values {
 			most, least := w.bounds(value)
-			if w.lets(most, least) {
+			if w.lets(most, least) && w.below(value, most) == "" {
 				w.leant = w.leant || most+w.self > w.skew
 				continue
 			}
@@ -174,8 +178,42 @@ func (r *referee) judgeSpread(s *targetNode, p *podInfo, note faultFunc) {
 					w.glance.key, r.shownDomain(s, w.glance.key, value), worst, least, w.skew)
 				break
 			}
+			if below := w.below(value, most); below != "" {
+				note(RuleSpread, "when its turn comes, %s=%s, where the node may be, may have %d of the pods that its topology spread counts; NodePool %s could launch a node in %s=%s when the plan begins, so the spread covers that domain, which has %d; with the pod the skew is above %d",
+					w.glance.key, r.shownDomain(s, w.glance.key, value), most, w.covered[below], w.glance.key, below, w.leastIn(below), w.skew)
+				break
+			}
 		}
 	}
+}
+
+// covered are the domains that a spread of a pod covers though they need not have a node. Where
+// an engine may be careful, the volumes of the pod do not narrow them.
+func (r *referee) covered(p *podInfo, w *podConstraint) cover.Domains {
+	if w.glance.key == corev1.LabelHostname {
+		return nil // a new node gets a name of its own once it is there
+	}
+	return r.launchable.Domains(cover.Question{
+		Pod: p.Pod, Key: r.vocabulary.NormalizeKey(w.glance.key), Keys: w.glance.keys, Honors: w.glance.taints, Anywhere: r.pending,
+	})
+}
+
+// below is a covered domain that a domain would be too far above; "" if there is none.
+func (w *podConstraint) below(value string, most int) string {
+	for _, name := range slices.Sorted(maps.Keys(w.covered)) {
+		if name != value && !w.lets(most, w.leastIn(name)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// leastIn is how many pods are sure to be in a domain.
+func (w *podConstraint) leastIn(name string) int {
+	if d := w.domains[name]; d != nil {
+		return d.least
+	}
+	return 0
 }
 
 // viewAt is what the constraint sees of a site, which may be one that the plan

@@ -7,9 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
@@ -131,6 +133,7 @@ func TestSpread(t *testing.T) {
 			s.In.Pods, s.Plan.Stats.Pods = []*corev1.Pod{s.Tiny, s.Huge}, 2
 			s.Reorder()
 			tiny(1, 0, zone)(s)
+			s.In.InstanceTypes = nil // no node could be launched there
 			s.Plain.Node.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
 		}, broken, ""},
 		{"tainted domains do not count where taints are honoured", func(s *scene) {
@@ -139,6 +142,7 @@ func TestSpread(t *testing.T) {
 			s.In.Pods, s.Plan.Stats.Pods = []*corev1.Pod{s.Tiny, s.Huge}, 2
 			s.Reorder()
 			tiny(1, 0, zone, func(c *tsc) { c.NodeTaintsPolicy = &honor })(s)
+			s.In.InstanceTypes = nil // no node could be launched there
 			s.Plain.Node.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
 		}, nil, ""},
 		{"cordoned domains neither, even before they have the taint", func(s *scene) { // found by kube-scheduler
@@ -147,6 +151,7 @@ func TestSpread(t *testing.T) {
 			s.In.Pods, s.Plan.Stats.Pods = []*corev1.Pod{s.Tiny, s.Huge}, 2
 			s.Reorder()
 			tiny(1, 0, zone, func(c *tsc) { c.NodeTaintsPolicy = &honor })(s)
+			s.In.InstanceTypes = nil // no node could be launched there
 			s.Plain.Node.Spec.Unschedulable = true
 		}, nil, ""},
 		{"hosts", tiny(1, 0, host), broken, "kubernetes.io/hostname=old"},
@@ -189,14 +194,14 @@ func TestSpreadOnNewNodes(t *testing.T) {
 			webs(0, 0, host, 2)(s)
 			scenes.Team("w", s.Daemon)
 		}, nil, ""},
-		{"the only domain is where the node is", func(s *scene) {
-			// Whichever zone the node comes up in, there is no other.
+		{"the only domain with a node is where the node is", func(s *scene) {
+			// Whichever zone the node comes up in, a node could be launched in the other.
 			s.In.Nodes, s.Plan.Bind, s.Plan.Create = nil, nil, s.Plan.Create[:1]
 			s.In.Pods, s.Plan.Stats.Pods = append(slices.Clone(s.Webs), s.Huge), 3
 			s.Plan.Cost, s.Plan.LowerBound = 0.05, 0
 			s.Reorder()
 			webs(0, 0, zone, 1)(s)
-		}, nil, ""},
+		}, broken, "could launch a node in topology.kubernetes.io/zone=b when the plan begins"},
 		{"another new node may be another domain", func(s *scene) {
 			s.In.Nodes, s.Plan.Bind = nil, nil
 			s.In.Pods, s.Plan.Stats.Pods = append(slices.Clone(s.Webs), s.Huge, s.Night), 4
@@ -210,7 +215,7 @@ func TestSpreadOnNewNodes(t *testing.T) {
 			s.Plan.Order = []*corev1.Pod{s.Webs[0], s.Night, s.Webs[1]}
 			webs(0, 0, zone, 1)(s)
 			s.Night.Labels = s.Webs[0].Labels
-		}, nil, ""},
+		}, broken, "may have 2 of the pods that its topology spread counts; NodePool batch could launch"},
 		{"another new node with a pod that comes later", func(s *scene) {
 			s.In.Nodes, s.Plan.Bind = nil, nil
 			s.In.Pods, s.Plan.Stats.Pods = append(slices.Clone(s.Webs), s.Huge, s.Night), 4
@@ -235,6 +240,95 @@ func TestSpreadOnNewNodes(t *testing.T) {
 			s.First().Requirements = s.First().Requirements.With(requirements.Exists("rack"))
 			webs(0, 0, "rack", 1)(s)
 		}, broken, ""},
+	})
+}
+
+// alone leaves web-1 and web-2 on a new node in zone a, where no other node is, and spreads them
+// over zones.
+func (s *scene) alone(change ...func(*corev1.TopologySpreadConstraint)) {
+	s.In.Nodes, s.Plan.Bind, s.Plan.Create = nil, nil, s.Plan.Create[:1]
+	s.In.Pods, s.Plan.Stats.Pods = append(slices.Clone(s.Webs), s.Huge), 3
+	s.Plan.Cost, s.Plan.LowerBound = 0.05, 0
+	s.Reorder()
+	scenes.Team("w", s.Webs...)
+	for _, pod := range s.Webs {
+		spread(pod, corev1.LabelTopologyZone, 1, change...)
+	}
+	s.pin(s.First(), "a")
+}
+
+// onlyIn lets a pool launch in one zone alone.
+func (s *scene) onlyIn(pool *v1.NodePool, zone string) {
+	pool.Spec.Template.Spec.Requirements = append(pool.Spec.Template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+		Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{zone},
+	})
+	if pool == s.General {
+		s.First().Requirements = s.First().Requirements.With(requirements.In(corev1.LabelTopologyZone, zone))
+	}
+}
+
+// TestSpreadCoversWhereANodeCouldBeLaunched: a plan does not escape maxSkew by keeping out of a
+// domain.
+func TestSpreadCoversWhereANodeCouldBeLaunched(t *testing.T) {
+	const zone = corev1.LabelTopologyZone
+	broken := rules(verify.RuleSpread)
+	honor, ignore := corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore
+	inB := func(s *scene, change func(*cloudprovider.Offering)) {
+		for _, t := range []*cloudprovider.InstanceType{s.Small, s.Large, s.Open, s.Gone} {
+			for i := range t.Offerings {
+				if t.Offerings[i].Zone == "b" {
+					change(&t.Offerings[i])
+				}
+			}
+		}
+	}
+	judge(t, []verdict{
+		{"a zone that is left out", func(s *scene) { s.alone() }, broken,
+			"pod default/web-2: when its turn comes, topology.kubernetes.io/zone=a, where the node may be, may have 1 of the pods that its topology spread counts; NodePool batch could launch a node in topology.kubernetes.io/zone=b when the plan begins, so the spread covers that domain, which has 0; with the pod the skew is above 1"},
+		{"a wider skew", func(s *scene) { s.alone(func(c *corev1.TopologySpreadConstraint) { c.MaxSkew = 2 }) }, nil, ""},
+		{"a zone that is sold out", func(s *scene) {
+			s.alone()
+			inB(s, func(o *cloudprovider.Offering) { o.Available = false })
+		}, broken, "zone=b"},
+		{"a zone that nobody offers", func(s *scene) { s.alone(); inB(s, func(o *cloudprovider.Offering) { o.Zone = "a" }) }, nil, ""},
+		{"a zone that no pool asks for", func(s *scene) { s.alone(); s.onlyIn(s.General, "a"); s.onlyIn(s.Batch, "a") }, nil, ""},
+		{"a zone that the pods do not select", func(s *scene) {
+			s.alone()
+			for _, pod := range s.Webs {
+				pod.Spec.NodeSelector = map[string]string{zone: "a"}
+			}
+		}, nil, ""},
+		{"a zone that the pods do not select, with a spread that counts nodes there", func(s *scene) {
+			s.alone(func(c *corev1.TopologySpreadConstraint) { c.NodeAffinityPolicy = &ignore })
+			for _, pod := range s.Webs {
+				pod.Spec.NodeSelector = map[string]string{zone: "a"}
+			}
+		}, nil, ""},
+		{"a zone of a pool with a taint", func(s *scene) { s.alone(); s.onlyIn(s.General, "a") }, broken, "NodePool batch"},
+		{"a zone of a pool with a taint that the spread honours", func(s *scene) {
+			s.alone(func(c *corev1.TopologySpreadConstraint) { c.NodeTaintsPolicy = &honor })
+			s.onlyIn(s.General, "a")
+		}, nil, ""},
+		{"a zone of a pool that is being deleted", func(s *scene) {
+			s.alone()
+			s.onlyIn(s.General, "a")
+			s.Batch.DeletionTimestamp = &metav1.Time{}
+		}, nil, ""},
+		{"a zone of a pool without room in its limits", func(s *scene) {
+			s.alone()
+			s.onlyIn(s.General, "a")
+			s.Batch.Spec.Limits = v1.Limits{v1.ResourceNodes: resource.MustParse("0")}
+		}, broken, "NodePool batch"},
+		{"a zone that the volume of the pods cannot be reached from", func(s *scene) {
+			s.alone()
+			s.Volume("v", "", "a", "1Gi")
+			s.Claim("c", "", "v", s.Webs...)
+		}, nil, ""},
+		{"a zone that the volume of the pods can be reached from", func(s *scene) {
+			s.alone()
+			s.Volume("v", "", "", "1Gi")
+			s.Claim("c", "", "v", s.Webs...)
+		}, broken, "zone=b"},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/cover"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -162,7 +163,10 @@ func compareViolations(a, b Violation) int {
 //     new node comes up there has at least the pods of that node. Where fewer than
 //     minDomains are sure to exist the other domain counts as empty. An empty
 //     selector counts no pods up to Kubernetes 1.37, and every pod of the namespace
-//     from 1.38.
+//     from 1.38. As with Karpenter, a domain in which a node could be launched when
+//     the plan begins is there as well, with or without one: some open NodePool
+//     offers, in stock or sold out, an instance type there that the node selection
+//     and the volumes of the pod admit, and that its taints policy counts.
 //   - Required affinity: a pod that all terms select is sure to be in the domain of
 //     each term, or there is none in any domain and the pod selects itself.
 //   - Required anti-affinity of the pod, and of the pods that came before: no pod
@@ -283,6 +287,12 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 	}
 	r.addNodes()
 	r.storage = r.newStorage()
+	r.launchable = cover.Catalog{Vocabulary: r.vocabulary, Storage: r.storage.Index}
+	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
+		if p := r.pools[name]; p.closed() == "" && !p.labels.Impossible() {
+			r.launchable.Pools = append(r.launchable.Pools, cover.Pool{Name: name, Labels: p.labels, Taints: p.Spec.Template.Spec.Taints, Types: r.in.InstanceTypes[name]})
+		}
+	}
 	r.fresh = make([]*newNode, len(plan.Create))
 	return r
 }

@@ -45,7 +45,7 @@ func New(in *model.Input, v *requirements.Vocabulary, like *Catalog, f *model.Fa
 		kept := like.kept(m.pools)
 		for i, before := range kept {
 			if before >= 0 {
-				m.pools[i].Options = like.pools[before].Options
+				m.pools[i].Options, m.pools[i].soldOut = like.pools[before].Options, like.pools[before].soldOut
 			}
 		}
 		m.Domains = newDomains(v, m.pools, newOptions(m.pools))

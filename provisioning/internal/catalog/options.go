@@ -92,8 +92,14 @@ func newOptions(pools []Pool) int {
 			}
 			own := newSaleRules(t.Requirements)
 			for j := range t.Offerings {
-				if o := &t.Offerings[j]; o.Launchable() && of.allow(o) && own.allow(o) {
-					list = append(list, Option{LaunchOption: cloudprovider.LaunchOption{InstanceType: t, Offering: o}})
+				o := &t.Offerings[j]
+				if !of.allow(o) || !own.allow(o) {
+					continue
+				}
+				if option := (cloudprovider.LaunchOption{InstanceType: t, Offering: o}); o.Launchable() {
+					list = append(list, Option{LaunchOption: option})
+				} else {
+					p.soldOut = append(p.soldOut, option)
 				}
 			}
 		}

@@ -30,6 +30,7 @@ type Pool struct {
 	Types   []*cloudprovider.InstanceType // by name
 	Options []Option                      // those a node may be launched by, cheapest first
 	First   int                           // index of options[0] among those of all pools
+	soldOut []cloudprovider.LaunchOption  // those it could launch nodes by if they were to be had now
 
 	Limits    []corev1.ResourceName // limited resources, sorted
 	Remaining []int64               // of each limit

@@ -52,6 +52,11 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Room
 				}
 			}
 		}
+		for i := range p.Pools {
+			for _, v := range p.Pools[i].SoldOut(requirements.Set{}, p.Vocabulary.NormalizeKey(key), p.Vocabulary) {
+				seen[v] = true // a spread covers it all the same
+			}
+		}
 		column := p.rooms.Column(key, before)
 		for number, present := range column.Present() {
 			if present {

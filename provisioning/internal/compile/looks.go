@@ -1,11 +1,13 @@
 package compile
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -66,6 +68,79 @@ func (p *Problem) looksOf(rule *DomainRule, certain bool) bitset.Set {
 	}
 	for _, key := range rule.Spans {
 		out.And(p.Finder.admitting(requirements.Exists(p.Vocabulary.NormalizeKey(key))))
+	}
+	return out
+}
+
+// coverDomains has each hard topology spread cover the domains in which a node for its
+// pods could be launched, in addition to those with a node. They are the same for every
+// plan of the problem, so that none escapes a maxSkew by keeping out of a domain: limits of
+// pools, the size of pods and stock do not matter.
+func (p *Problem) coverDomains() {
+	known := map[coverKey][]int{} // many constraints cover the same
+	for i := range p.Rules.Domain {
+		rule := &p.Rules.Domain[i]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || rule.Term.Weight > 0 {
+			continue
+		}
+		id := coverKey{p.Admission.asks[rule.Like], rule.Term.HonorTaint, rule.Rule.Key, strings.Join(rule.Spans, "\x00")}
+		domains, ok := known[id]
+		if !ok {
+			domains = p.launchableIn(rule)
+			known[id] = domains
+		}
+		for _, d := range domains {
+			rule.Counted[d] = true
+		}
+	}
+}
+
+// coverKey is what decides which domains without nodes a spread covers.
+type coverKey struct {
+	ask   int32
+	taint bool
+	key   int
+	spans string
+}
+
+// launchableIn lists the domains of a spread in which its pods' node selection and volumes,
+// and its taints policy, admit a node that a pool offers, sold out or not. A label of which
+// the catalog leaves the values open has no domains but those of nodes.
+func (p *Problem) launchableIn(rule *DomainRule) []int {
+	like := p.Classes[rule.Like]
+	if !rule.Term.HonorTaint {
+		like.Tolerations = tolerateAll
+	}
+	key := p.Vocabulary.NormalizeKey(rule.Key)
+	var spans []requirements.Requirement
+	for _, span := range rule.Spans {
+		spans = append(spans, requirements.Exists(p.Vocabulary.NormalizeKey(span)))
+	}
+	var out []int
+	add := func(values []string) {
+		for _, v := range values {
+			if d, ok := p.Table.Index[rule.Rule.Key][v]; ok && !slices.Contains(out, d) {
+				out = append(out, d)
+			}
+		}
+	}
+	alternatives := like.Asked
+	if like.HasVolumes {
+		alternatives = p.Extras.Narrow(alternatives, &workload.VolumeNeed{Needs: like.Volumes}, nil)
+	}
+	for _, alt := range alternatives {
+		if !workload.AdmitsNewNode(alt) {
+			continue
+		}
+		alt.Set = alt.Set.Intersect(requirements.NewSet(spans...))
+		for i := range p.Pools {
+			pool := &p.Pools[i]
+			if len(model.Untolerated(pool.Taints, like.Tolerations)) > 0 {
+				continue
+			}
+			add(p.Admission.Domains.Offered(i, alt.Set, key))
+			add(pool.SoldOut(alt.Set, key, p.Vocabulary))
+		}
 	}
 	return out
 }

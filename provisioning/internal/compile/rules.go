@@ -184,7 +184,8 @@ func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.Pod
 	id := DomainRuleKey{Term: t}
 	var spans []string
 	if t.Kind == topology.Spread {
-		spans, id.Filter = SpreadKeys(p.Classes[c].Terms), SpreadFilter(p, c, t, key)
+		// Pods whose volumes are elsewhere are spread over other domains.
+		spans, id.Filter = SpreadKeys(p.Classes[c].Terms), SpreadFilter(p, c, t, key)+p.Classes[c].VolumeKey
 	}
 	n, ok := r.domainIndex[id]
 	if !ok {

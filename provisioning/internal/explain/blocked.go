@@ -20,6 +20,7 @@ type Barrier struct {
 	Rule    *compile.DomainRule
 	Members []int  // matching pods by value
 	Counted []bool // by value: it is one to be spread over
+	Node    []bool // by value: there is a node
 	Open    []int  // values that it lets one pod more into
 }
 
@@ -80,8 +81,8 @@ func (e *explainer) values(b *Barrier) []string {
 // leastFilled says where a spread lets one pod more of the class.
 func (e *explainer) leastFilled(b *Barrier) string {
 	domains, short := 0, ""
-	for d := range b.Members {
-		if b.Rule.Counted[d] || b.Counted[d] {
+	for _, there := range b.Node {
+		if there {
 			domains++
 		}
 	}

@@ -10,8 +10,7 @@ import (
 
 // Ledger counts the pods of a plan as kube-scheduler would once they are bound,
 // node by node. Where a new node leaves open in which domain it will be, what
-// counts is the worst case. Unlike the assignment of domains, which comes before
-// it is known what is launched, it counts no domain without a node.
+// counts is the worst case.
 type Ledger struct {
 	P      *compile.Problem
 	Bins   []*Bin
@@ -34,7 +33,8 @@ type Ledger struct {
 type ledgerCount struct {
 	Most, least, Owners []int  // by domain
 	Is, May             []bool // by domain: it is one to be spread over, or may be
-	sure                int    // how many are
+	Node                []bool // by domain: there is sure to be a node
+	sure                int    // how many have one
 	elsewhere           bool   // a member is where no domain of the rule is
 	Leant               bool   // some of the pods that have the rule may have been let in only as no domain was empty: no further one may come
 	unsure              []*Bin // that may be in a domain of a spread, or in another, or be overlooked
@@ -47,8 +47,9 @@ func (c *ledgerCount) any() bool {
 
 // exists notes that there is a node in a domain.
 func (c *ledgerCount) exists(d int) {
-	if !c.Is[d] {
-		c.Is[d] = true
+	c.Is[d] = true
+	if !c.Node[d] {
+		c.Node[d] = true
 		c.sure++
 	}
 }
@@ -61,17 +62,17 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 	for i := range p.Rules.Domain {
 		domains += len(p.Rules.Domain[i].Members)
 	}
-	numbers, facts := make(copies[int], 0, 3*domains), make(copies[bool], 0, 2*domains)
+	numbers, facts := make(copies[int], 0, 3*domains), make(copies[bool], 0, 3*domains)
 	for i := range l.Counts {
 		rule, c := &p.Rules.Domain[i], &l.Counts[i]
 		if rule.Rule.Key < 0 {
 			continue
 		}
 		c.Most, c.least, c.Owners = numbers.of(rule.Members), numbers.of(rule.Members), numbers.of(rule.Owners)
-		c.Is, c.May = facts.of(rule.Counted), facts.of(rule.Counted)
+		c.Is, c.May, c.Node = facts.of(rule.Counted), facts.of(rule.Counted), facts.of(rule.Sure)
 		c.elsewhere = rule.Elsewhere
 		for d := range c.Most {
-			if c.Is[d] {
+			if c.Node[d] {
 				c.sure++
 			}
 		}
@@ -309,7 +310,7 @@ func (l *Ledger) atHome(key, domain int) bool {
 func (l *Ledger) tooFar(r, domain, more int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	sure := c.sure
-	if !c.Is[domain] {
+	if !c.Node[domain] {
 		sure++
 	}
 	if l.Trusting && len(c.unsure) > 0 {

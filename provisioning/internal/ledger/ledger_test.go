@@ -18,7 +18,7 @@ import (
 func TestSpreadsLeanWhereTheirPodsAre(t *testing.T) {
 	rule := compile.DomainRule{Rule: topology.Rule{
 		Kind: topology.Spread, Skew: 1,
-		Members: []int{3, 1}, Owners: []int{0, 0}, Counted: []bool{true, true},
+		Members: []int{3, 1}, Owners: []int{0, 0}, Counted: []bool{true, true}, Sure: []bool{true, true},
 	}}
 	p := &compile.Problem{
 		Workload:    compile.Workload{Classes: make([]workload.Class, 2)},

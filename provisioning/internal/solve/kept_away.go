@@ -109,7 +109,7 @@ func (d *diagnosis) letsInto(c, r int, own bool, domain int) bool {
 // be, or others that a spread looks at.
 func (d *diagnosis) barrier(c, r int, own bool, keys []int) *explain.Barrier {
 	p, count := d.p, &d.ledger.Counts[r]
-	out := &explain.Barrier{Rule: &p.Rules.Domain[r], Members: count.Most, Counted: count.Is}
+	out := &explain.Barrier{Rule: &p.Rules.Domain[r], Members: count.Most, Counted: count.Is, Node: count.Node}
 	at := slices.Index(keys, out.Rule.Rule.Key)
 	reached := func(domain int) bool {
 		return slices.ContainsFunc(p.Cells[c], func(cell topology.Cell) bool { return cell.At[at] == domain })

@@ -44,9 +44,10 @@ type Rule struct {
 	Members []int
 	// Owners holds, by domain, the owners that are there before, for Apart.
 	Owners []int
-	// Counted says, by domain, whether it is there to spread over, for Spread.
+	// Counted says, by domain, whether it is one to spread over, for Spread: it has
+	// a node, or one could be launched there.
 	Counted []bool
-	// Sure says, by domain, that it is there whatever else happens; only such
+	// Sure says, by domain, that a node is there whatever else happens; only such
 	// domains count towards MinDomains.
 	Sure []bool
 	// Group is equal for rules about the same pods: an owner of several of them

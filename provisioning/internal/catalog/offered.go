@@ -1,0 +1,72 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Offered lists the values of a label on the options of a pool that satisfy what is asked,
+// each once. An option that leaves infinitely many values open adds none.
+func (d *Domains) Offered(pool int, asked requirements.Set, key string) []string {
+	p := &d.Pools[pool]
+	if len(p.Options) == 0 {
+		return nil
+	}
+	here := d.AdmittingAll(pool, asked)
+	wanted, named := asked.Get(key)
+	dom := d.Of(pool, key)
+	var out []string
+	first := p.First - bitset.Base(p.First)
+	seen := make([]bool, len(dom.Distinct))
+	for i, which := range dom.of {
+		if seen[which] || !here.Has(first+i) {
+			continue
+		}
+		seen[which] = true
+		have := dom.Distinct[which]
+		if named {
+			have = have.Intersect(wanted)
+		}
+		out = add(out, have)
+	}
+	return out
+}
+
+// SoldOut lists the values of a label on the offerings that the pool would launch, that
+// satisfy what is asked and that cannot be had now, each once. An offering that leaves
+// infinitely many values open adds none.
+func (p *Pool) SoldOut(asked requirements.Set, key string, v *requirements.Vocabulary) []string {
+	wants := newSaleRules(asked)
+	var out []string
+	for _, o := range p.soldOut {
+		if slices.Contains(out, offeringLabel(o.Offering, key)) || !wants.allow(o.Offering) || !OverlapsType(asked, o.InstanceType) {
+			continue
+		}
+		labels := p.Template.Intersect(TypeLabels(o.InstanceType)).Intersect(o.Offering.Labels())
+		have, named := labels.Get(key)
+		if !named || !labels.Compatible(asked, v) {
+			continue
+		}
+		if want, ok := asked.Get(key); ok {
+			have = have.Intersect(want)
+		}
+		out = add(out, have)
+	}
+	return out
+}
+
+// add adds the values of a requirement to a list that has each once.
+func add(out []string, r requirements.Requirement) []string {
+	values, finite := r.Values()
+	if !finite {
+		return out
+	}
+	for _, value := range values {
+		if !slices.Contains(out, value) {
+			out = append(out, value)
+		}
+	}
+	return out
+}
