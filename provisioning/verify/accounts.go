@@ -8,7 +8,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/buffers"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/devices"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/floor"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
@@ -34,6 +36,11 @@ func (r *referee) checkAccounts() {
 	r.checkBound("LowerBound", r.plan.LowerBound, sum, slack)
 	r.checkBound("PackingBound", r.plan.PackingBound, sum, slack)
 	r.checkBound("ObjectiveBound", r.plan.ObjectiveBound, sum+float64(r.nodeFee*float64(len(r.plan.Create))), slack)
+	fees := float64(r.nodeFee * float64(len(r.plan.Create)))
+	gap, withFees := floor.Gap(sum, r.plan.LowerBound), floor.Gap(sum+fees, r.plan.ObjectiveBound)
+	if got := r.plan.Gap(); !(math.Abs(got-gap) <= costTolerance) && !(math.Abs(got-withFees) <= costTolerance) && got != gap && len(r.found) == 0 {
+		r.report(RuleAccounts, "", "", "Gap is %v, but by its cost and its bounds it is %v, or %v with fees", got, gap, withFees)
+	}
 	asked := 0
 	for _, pod := range r.in.Pods {
 		if pod != nil {
@@ -90,48 +97,9 @@ func (r *referee) checkBuffers() {
 			existing[p.key] = true
 		}
 	}
-	said := map[objectKey]*provisioning.BufferStatus{}
-	var last objectKey
-	for i := range r.plan.Buffers {
-		s := &r.plan.Buffers[i]
-		key := objectKey{Namespace: s.Namespace, Name: s.Name}
-		known := slices.ContainsFunc(r.in.Buffers, func(b provisioning.Buffer) bool { return b.Namespace == s.Namespace && b.Name == s.Name })
-		switch {
-		case !known:
-			r.report(RuleAccounts, "", "", "Buffers says how buffer %s fares, which is not in the input", key)
-		case said[key] != nil:
-			r.report(RuleAccounts, "", "", "Buffers says twice how buffer %s fares", key)
-		case last.Compare(key) > 0:
-			r.report(RuleOrder, "", "", "buffer %s comes after %s; Buffers is sorted by namespace and name", key, last)
-		}
-		said[key], last = s, key
-	}
-	for i := range r.in.Buffers {
-		b := &r.in.Buffers[i]
-		key := objectKey{Namespace: b.Namespace, Name: b.Name}
-		s := said[key]
-		if s == nil {
-			r.report(RuleAccounts, "", "", "Buffers does not say how buffer %s fares", key)
-			continue
-		}
-		old, young, left := 0, 0, 0
-		for _, pod := range b.Pods() {
-			switch key := keyOf(pod); {
-			case existing[key]:
-				old++
-			case fresh[key]:
-				young++
-			default:
-				left++
-			}
-		}
-		if s.Existing != old || s.Fresh != young || s.Unplaced != left {
-			r.report(RuleAccounts, "", "", "Buffers says that buffer %s has %d pods on existing nodes, %d on new ones and %d on none, but they are %d, %d and %d",
-				key, s.Existing, s.Fresh, s.Unplaced, old, young, left)
-		}
-		if (s.Reason != nil) != (left > 0) {
-			r.report(RuleReason, "", "", "buffer %s has %d pods without a place, and Buffers gives a reason: %t", key, left, s.Reason != nil)
-		}
+	for _, fault := range buffers.Check(r.in.Buffers, r.plan.Buffers, existing, fresh) {
+		rule := map[buffers.Kind]Rule{buffers.Wrong: RuleAccounts, buffers.Misplaced: RuleOrder, buffers.Unexplained: RuleReason}[fault.Kind]
+		r.report(rule, "", "", "%s", fault.Message)
 	}
 }
 

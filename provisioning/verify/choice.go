@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/exclusive"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/listing"
 )
 
 // checkSpotFlexibility looks for new nodes that may be launched as spot, name too
@@ -21,15 +21,9 @@ func (r *referee) checkSpotFlexibility(need int) {
 		if f == nil {
 			continue
 		}
-		types := map[string]bool{}
-		for i := range f.Options {
-			if o := &f.Options[i]; o.InstanceType != nil && o.Offering != nil && o.Offering.CapacityType == v1.CapacityTypeSpot {
-				types[o.InstanceType.Name] = true
-			}
-		}
-		if _, steady := f.capacityTypes(); steady && len(types) > 0 && len(types) < need {
-			r.report(RuleSpotFlexibility, f.Name, "", "it may be launched as spot and names %d instance types for that, of the %d that SpotFlexibility demands",
-				len(types), need)
+		types, _ := listing.SpotTypes(f.Options)
+		if _, steady := f.capacityTypes(); steady && types > 0 && types < need {
+			r.report(RuleSpotFlexibility, f.Name, "", "it may be launched as spot and names %d instance types for that, of the %d that SpotFlexibility demands", types, need)
 		}
 	}
 }
@@ -39,15 +33,8 @@ func (r *referee) checkSpotFlexibility(need int) {
 // and that of a pool with minValues may need its spot options to show as many
 // values.
 func (f *newNode) capacityTypes() (spot, steady bool) {
-	for i := range f.Options {
-		switch o := &f.Options[i]; {
-		case o.Offering == nil:
-		case o.Offering.CapacityType == v1.CapacityTypeSpot:
-			spot = true
-		default:
-			steady = true
-		}
-	}
+	types, steady := listing.SpotTypes(f.Options)
+	spot = types > 0
 	if f.MinValuesRelaxed || f.survey == nil {
 		return spot, steady
 	}

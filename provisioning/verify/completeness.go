@@ -1,15 +1,14 @@
 package verify
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/listing"
 )
 
 // checkCompleteness counts where each pod stands. A plan that loses a pod
@@ -71,106 +70,12 @@ func (r *referee) checkCompleteness() {
 // checkOrder holds every list of the plan against the order that its comment
 // promises. Two plans for the same input could differ without it.
 func (r *referee) checkOrder() {
-	r.checkCreateOrder()
+	for _, fault := range listing.Check(r.plan, r.cheapestPrice) {
+		r.report(RuleOrder, fault.Node, fault.Pod, "%s", fault.Message)
+	}
 	for i := range r.plan.Create {
-		n := &r.plan.Create[i]
-		r.checkPodOrder(n.Name, n.Pods)
-		r.checkOptionOrder(n)
+		r.checkOptionOrder(&r.plan.Create[i])
 	}
-	for i, b := range r.plan.Bind {
-		if i > 0 {
-			switch before := r.plan.Bind[i-1].Node; {
-			case before == b.Node:
-				r.report(RuleOrder, b.Node, "", "the node has two bindings")
-			case before > b.Node:
-				r.report(RuleOrder, b.Node, "", "its binding comes after that of node %s; bindings are sorted by node name", before)
-			}
-		}
-		r.checkPodOrder(b.Node, b.Pods)
-	}
-	var unplaced []*corev1.Pod
-	for _, u := range r.plan.Unplaced {
-		unplaced = append(unplaced, u.Pod)
-	}
-	r.checkPodOrder("", unplaced)
-}
-
-func (r *referee) checkPodOrder(node string, pods []*corev1.Pod) {
-	for i := 1; i < len(pods); i++ {
-		before, after := pods[i-1], pods[i]
-		if before == nil || after == nil {
-			continue
-		}
-		if keyOf(before).Compare(keyOf(after)) > 0 {
-			r.report(RuleOrder, node, keyOf(after).String(), "it comes after %s; pods are sorted by namespace and name", keyOf(before))
-		}
-	}
-}
-
-// checkCreateOrder wants pools of more weight first, the nodes of a pool side
-// by side, the dearest of them first, and ties broken by the first pod.
-func (r *referee) checkCreateOrder() {
-	seen := map[string]bool{}
-	names := map[string]bool{}
-	for i := range r.plan.Create {
-		n := &r.plan.Create[i]
-		switch {
-		case n.Name == "":
-			r.report(RuleOrder, "", "", "the new node at index %d has no name", i)
-		case names[n.Name]:
-			r.report(RuleOrder, n.Name, "", "two new nodes have this name")
-		}
-		names[n.Name] = true
-		if n.Pool == nil {
-			continue
-		}
-		if i > 0 && r.plan.Create[i-1].Pool != nil {
-			r.compareNewNodes(&r.plan.Create[i-1], n, seen[n.Pool.Name])
-		}
-		seen[n.Pool.Name] = true
-	}
-}
-
-func (r *referee) compareNewNodes(before, after *provisioning.NewNode, seen bool) {
-	if before.Pool.Name != after.Pool.Name {
-		if seen {
-			r.report(RuleOrder, after.Name, "", "the nodes of NodePool %s do not stand side by side", after.Pool.Name)
-		}
-		if c := r.comparePools(before.Pool, after.Pool); c > 0 {
-			r.report(RuleOrder, after.Name, "", "NodePool %s is tried before %s, but its nodes come after",
-				after.Pool.Name, before.Pool.Name)
-		}
-		return
-	}
-	priceBefore, ok := r.cheapestPrice(before)
-	priceAfter, alsoOK := r.cheapestPrice(after)
-	if !ok || !alsoOK {
-		return
-	}
-	if priceBefore < priceAfter {
-		r.report(RuleOrder, after.Name, "", "it costs %s, more than %s before it at %s; the dearest nodes of a NodePool come first",
-			r.priceText(priceAfter), before.Name, r.priceText(priceBefore))
-	}
-	if priceBefore != priceAfter || len(before.Pods) == 0 || len(after.Pods) == 0 ||
-		before.Pods[0] == nil || after.Pods[0] == nil {
-		return
-	}
-	if keyOf(before.Pods[0]).Compare(keyOf(after.Pods[0])) > 0 {
-		r.report(RuleOrder, after.Name, "", "it costs as much as %s before it, whose first pod comes later", before.Name)
-	}
-}
-
-// comparePools orders pools as they are tried: by weight, the heaviest first,
-// then by name.
-func (r *referee) comparePools(a, b *v1.NodePool) int {
-	return cmp.Or(cmp.Compare(r.poolWeight(b), r.poolWeight(a)), cmp.Compare(a.Name, b.Name))
-}
-
-func (*referee) poolWeight(pool *v1.NodePool) int32 {
-	if pool.Spec.Weight == nil {
-		return 0
-	}
-	return *pool.Spec.Weight
 }
 
 // checkOptionOrder reports the first option that stands in the wrong place, and

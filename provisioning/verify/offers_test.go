@@ -81,3 +81,19 @@ func TestOverlays(t *testing.T) {
 	s.Plan.Cost, s.Plan.LowerBound = 0.02, 0
 	require.Empty(t, verify.Plan(s.In, s.Plan, nil))
 }
+
+// TestGapCountsFees: the gap of a plan is judged by the fees that it was made with.
+func TestGapCountsFees(t *testing.T) {
+	in := newScene().In
+	in.Nodes, in.Pods = nil, slices.Clone(newScene().Webs)
+	plan, err := provisioning.Solve(t.Context(), in, &provisioning.Options{NodeFee: 0.5})
+	require.NoError(t, err)
+	require.NotEmpty(t, plan.Create)
+	require.Empty(t, verify.Plan(in, plan, &provisioning.Options{NodeFee: 0.5}))
+	plan.ObjectiveBound /= 2
+	require.Empty(t, verify.Plan(in, plan, &provisioning.Options{NodeFee: 0.5}), "the gap follows from the bound")
+	found := verify.Plan(in, plan, &provisioning.Options{NodeFee: 3})
+	require.Len(t, found, 1)
+	require.Equal(t, verify.RuleAccounts, found[0].Rule)
+	require.Contains(t, found[0].Message, "Gap is")
+}

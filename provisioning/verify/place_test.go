@@ -60,6 +60,7 @@ func TestUnplacedAmongPods(t *testing.T) {
 			s.tally("t", 1, 1, 1)
 			s.Webs[0].Labels, s.Night.Labels = s.Tiny.Labels, s.Tiny.Labels
 			spread(s.Tiny, host, 1)
+			s.request(s.Huge, "cpu=7500m")
 		}), ""},
 		{"affinity in a zone", large(func(s *scene) { scenes.Team("b", s.Old.Pods[0]); scenes.Follow(s.Huge, scenes.AffinityTerm(zone, "b")) }), fresh + "a/"},
 		{"affinity on a full host", large(func(s *scene) { scenes.Team("b", s.Old.Pods[0]); scenes.Follow(s.Huge, scenes.AffinityTerm(host, "b")) }), ""},

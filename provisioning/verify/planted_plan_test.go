@@ -150,6 +150,11 @@ func faultsOfAccounts() []plantedFault {
 		{"the lower bound is above the cost", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.LowerBound = p.Cost*1.01 + 0.01 })},
 		{"the packing bound is above the cost", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.PackingBound = p.Cost*1.01 + 0.01 })},
 		{"the bound of the objective is above it", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.ObjectiveBound = p.Cost*1.01 + 0.01 })},
+		{"the cheapest options are left out, and the bound says that nothing is cheaper", verify.RuleAccounts, func(s *scene) {
+			s.First().Options = scenes.Options(s.Large)
+			s.Plan.Cost = s.First().Price() + s.Second().Price()
+			s.Plan.LowerBound = s.Plan.Cost / 4
+		}, always(func(p *provisioning.Plan) { p.LowerBound = p.Cost })},
 		{"a bound is below zero", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.LowerBound = -1 })},
 		{"the number of pods is wrong", verify.RuleAccounts, nil, always(func(p *provisioning.Plan) { p.Stats.Pods++ })},
 		{"a node asks for too little", verify.RuleAccounts, nil, ofNode(func(n *provisioning.NewNode) bool {

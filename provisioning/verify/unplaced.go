@@ -18,6 +18,10 @@ import (
 // fresh node of a NodePool within its limits. It returns a violation of RuleOverlooked for each
 // such pod, sorted as [Plan] sorts; nil means that none was overlooked.
 //
+// It also has a place if one pod that the plan places can move to another node, existing or of the
+// plan, and no constraint between pods is about either of the two: of each kind of pending pod
+// the first hundred kinds of placed ones are tried, node by node. Not with Options.CapacityMix.
+//
 // All other pods are where the plan puts them. A fresh node is launched as one
 // instance type in one zone, and must be sure to do: where a constraint depends on
 // what becomes of other new nodes, or would let the pod in only on a closer look
@@ -71,7 +75,10 @@ func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 		like := fmt.Sprintf("%d %v %v %v %s", p.selection.Number, p.requests, p.tolerations, limited, r.tastes(p))
 		place, known := verdicts[like]
 		if !known {
-			place = cmp.Or(r.placeOnExisting(p, rooms), r.placeOnPlanned(p, limited), r.placeOnFresh(p, limited))
+			place = cmp.Or(r.placeOnExisting(p, rooms), r.placeOnPlanned(p, nil, limited), r.placeOnFresh(p, limited))
+			if place == "" && (opts == nil || opts.CapacityMix == nil) {
+				place = r.placeByExchange(p, rooms, limited)
+			}
 			verdicts[like] = place
 		}
 		if place != "" {
@@ -136,25 +143,27 @@ func (r *referee) placeOnExisting(p *podInfo, rooms map[*nodeInfo]resources.List
 // the plan puts there. The node may give up options for it that are too small or have
 // other labels, as long as some are left that no reservation pays for, and as many as
 // the pool demands.
-func (r *referee) placeOnPlanned(p *podInfo, limited []string) string {
+func (r *referee) placeOnPlanned(p *podInfo, except *targetNode, limited []string) string {
 	for _, s := range r.sites {
-		if s.fresh == nil || slices.Contains(limited, s.fresh.pool.Name) || r.minds(p) && r.countsValues(s.fresh.pool) {
-			continue
-		}
-		if _, refused := p.tolerations.Refused(s.fresh.pool.Spec.Template.Spec.Taints); refused {
-			continue
-		}
-		together, err := s.fresh.requests.Add(p.requests)
-		if err != nil {
-			continue
-		}
-		for _, asked := range r.alternatives(p) {
-			if r.takesAnother(s, p, s.fresh.Requirements.Intersect(asked), together) {
-				return "it is left pending, but has a place on new node " + s.name
-			}
+		if s != except && s.fresh != nil && r.takesPlanned(s, p, limited) {
+			return "it is left pending, but has a place on new node " + s.name
 		}
 	}
 	return ""
+}
+
+// takesPlanned says whether a new node of the plan takes one pod more.
+func (r *referee) takesPlanned(s *targetNode, p *podInfo, limited []string) bool {
+	if slices.Contains(limited, s.fresh.pool.Name) || r.minds(p) && r.countsValues(s.fresh.pool) {
+		return false
+	}
+	if _, refused := p.tolerations.Refused(s.fresh.pool.Spec.Template.Spec.Taints); refused {
+		return false
+	}
+	together, err := s.fresh.requests.Add(p.requests)
+	return err == nil && slices.ContainsFunc(r.alternatives(p), func(asked requirements.Set) bool {
+		return r.takesAnother(s, p, s.fresh.Requirements.Intersect(asked), together)
+	})
 }
 
 // takesAnother says whether a new node that asks for no more than asked takes a pod
@@ -347,4 +356,57 @@ func (r *referee) withinLimits(o *optionInfo, limits, room resources.List) bool 
 		}
 	}
 	return true
+}
+
+// maxExchanges is how many placed pods are looked at for one kind of pending pod.
+const maxExchanges = 100
+
+// placeByExchange looks for a placed pod that could move to another node of the plan, or to one that
+// exists, and leave room for a pending one. No constraint between pods may be about either: then
+// nobody else is concerned.
+func (r *referee) placeByExchange(p *podInfo, rooms map[*nodeInfo]resources.List, limited []string) string {
+	if r.entangled(p) {
+		return ""
+	}
+	seen := map[string]bool{} // kinds of placed pods, by node
+	for _, s := range r.sites {
+		for _, q := range s.placed {
+			kind := fmt.Sprintf("%d %d %v %v", s.number, q.selection.Number, q.requests, q.tolerations)
+			if seen[kind] || r.entangled(q) {
+				continue
+			}
+			if seen[kind] = true; len(seen) > maxExchanges {
+				return ""
+			}
+			if !r.takesInstead(s, p, q, rooms, limited) {
+				continue
+			}
+			others := maps.Clone(rooms)
+			delete(others, s.node)
+			if r.placeOnExisting(q, others) != "" || r.placeOnPlanned(q, s, limited) != "" {
+				return fmt.Sprintf("it is left pending, but has a place on node %s once pod %s moves to another node", s.name, q.key)
+			}
+		}
+	}
+	return ""
+}
+
+// entangled says whether a constraint between pods is about a pod, or it is none that runs.
+func (r *referee) entangled(p *podInfo) bool {
+	return p.virtual || p.requestsErr != nil || r.minds(p) || len(r.counters.of(p).counters) > 0
+}
+
+// takesInstead says whether a node takes a pod in place of one that the plan puts there.
+func (r *referee) takesInstead(s *targetNode, p, q *podInfo, rooms map[*nodeInfo]resources.List, limited []string) bool {
+	if s.node == nil {
+		without := *s
+		fresh := *s.fresh
+		without.fresh = &fresh
+		var err error
+		fresh.requests, err = fresh.requests.Sub(q.requests)
+		return err == nil && r.takesPlanned(&without, p, limited)
+	}
+	room, open := rooms[s.node]
+	more, err := room.Add(q.requests)
+	return open && err == nil && r.placeOnExisting(p, map[*nodeInfo]resources.List{s.node: more}) != ""
 }

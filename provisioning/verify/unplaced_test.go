@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
@@ -75,9 +76,25 @@ func TestUnplaced(t *testing.T) {
 			s.Huge.Spec.NodeSelector = map[string]string{corev1.LabelOSStable: "windows"}
 			s.request(s.Huge, "cpu=3")
 		}, onGeneral + "open/a/on-demand"},
-		{"closed pool", func(s *scene) { s.General.Spec.Replicas = new(int64); s.request(s.Huge, "cpu=7") }, ""},
+		{"closed pool", func(s *scene) { s.General.Spec.Replicas = new(int64); s.request(s.Huge, "cpu=7500m") }, ""},
 		{"limits leave nothing", func(s *scene) {
 			s.General.Spec.Limits = v1.Limits(resources.MustParse("cpu=17").ResourceList())
+			s.request(s.Huge, "cpu=7500m")
+		}, ""},
+		{"limits leave nothing, but a placed pod can move", func(s *scene) {
+			s.General.Spec.Limits = v1.Limits(resources.MustParse("cpu=17").ResourceList())
+			s.request(s.Huge, "cpu=7")
+		}, "it is left pending, but has a place on node general-1 once pod default/web-1 moves to another node"},
+		{"a placed pod of an existing node can move", func(s *scene) {
+			s.In.NodePools, s.In.Nodes = nil, s.In.Nodes[1:]
+			s.Plain.Pods = []*corev1.Pod{scenes.Pod("x", "1200m", "1Gi")}
+			s.request(s.Huge, "cpu=750m")
+		}, "it is left pending, but has a place on node old once pod default/tiny moves to another node"},
+		{"a placed pod can move, but minds others", func(s *scene) {
+			s.General.Spec.Limits = v1.Limits(resources.MustParse("cpu=17").ResourceList())
+			for _, pod := range s.Webs {
+				pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 8000 + int32(pod.Name[4]), ContainerPort: 80}}
+			}
 			s.request(s.Huge, "cpu=7")
 		}, ""},
 		{"limits leave room", func(s *scene) {

@@ -207,9 +207,12 @@ func compareViolations(a, b Violation) int {
 // own and the single values that its requirements leave.
 //
 // Plan trusts nothing in plan and does not panic on one that is malformed.
-// What it says about Cost and LowerBound is arithmetic: it does not prove the
-// bound, and it does not ask whether a cheaper plan exists. Whether pods were
-// left pending for nothing is a question for [Unplaced].
+// Cost is worked out anew, from what the catalog says of the options. LowerBound
+// is held against plans that exist: this one, and, for a plan without any other
+// fault, one of the referee's own, in which each new node is launched as the
+// cheapest option of its NodePool that holds its pods. That does not prove the
+// bound, and does not look for the cheapest plan. Whether pods were left pending
+// for nothing is a question for [Unplaced].
 //
 // A nil opts means the defaults; it must be what the plan was made with.
 // Neither in nor plan is changed, and calls may run concurrently.
@@ -235,6 +238,7 @@ func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Opt
 		r.checkSpotFlexibility(opts.SpotFlexibility)
 		r.checkCapacityMix(opts.CapacityMix)
 	}
+	r.checkBounds(opts)
 	return r.verdict()
 }
 

@@ -188,6 +188,11 @@ func TestAccounts(t *testing.T) {
 		{"bound of the packing above cost", func(s *scene) { s.Plan.PackingBound = s.Plan.Cost * 1.001 }, rules(verify.RuleAccounts), "PackingBound is 0.1001 USD/h, above"},
 		{"bound of the packing is no number", func(s *scene) { s.Plan.PackingBound = math.NaN() }, rules(verify.RuleAccounts), "PackingBound is NaN"},
 		{"bound of the objective above cost", func(s *scene) { s.Plan.ObjectiveBound = s.Plan.Cost * 1.001 }, rules(verify.RuleAccounts), "ObjectiveBound is 0.1001 USD/h, above"},
+		{"bound above the cost of another plan", func(s *scene) {
+			s.Second().Options = scenes.Options(s.Large)
+			s.Plan.Cost = s.First().Price() + s.Second().Price()
+			s.Plan.LowerBound = s.Plan.Cost
+		}, rules(verify.RuleAccounts), "LowerBound is 0.25 USD/h, but the same pods on as many nodes cost 0.1 USD/h where each is launched as the cheapest option that holds its pods"},
 		{"bound equals cost", func(s *scene) { s.Plan.LowerBound = s.Plan.Cost * (1 + 1e-15) }, nil, ""},
 		{"bound below zero", func(s *scene) { s.Plan.LowerBound = -1 }, rules(verify.RuleAccounts), "not negative"},
 		{"bound is no number", func(s *scene) { s.Plan.LowerBound = math.NaN() }, rules(verify.RuleAccounts), "LowerBound is NaN"},
