@@ -47,6 +47,10 @@ type autoscaler struct {
 	changes  atomic.Int64 // in the cluster
 	lastPass atomic.Int64 // in nanoseconds; zero before the first
 
+	versions    versions // nil without an API server to ask
+	nextVersion time.Time
+	kubernetes  string // the version of the API server; empty while it is not known
+
 	last   *fleet.Fleet   // of the pass before
 	window batcher.Window // of pods that wait for a plan
 	owed   []owed         // NodeClaims of plans that could not be stored
@@ -100,7 +104,7 @@ func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		name string
 		do   func(context.Context, *snapshot) error
 	}{
-		{"look", a.look}, {"terminate", a.terminate}, {"launch", a.launch}, {"keep promises", a.keepPromises}, {"provision", a.provision},
+		{"version", a.askVersion}, {"look", a.look}, {"terminate", a.terminate}, {"launch", a.launch}, {"keep promises", a.keepPromises}, {"provision", a.provision},
 		{"join", a.join}, {"propose", a.propose}, {"confirm", a.confirm}, {"advance", a.advance}, {"status", a.status},
 	} {
 		started := time.Now()

@@ -49,11 +49,11 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	a.proposedAt, a.nextPropose, a.nextChange = a.changes.Load(), s.Now.Add(a.proposeEvery), time.Time{}
 	answers := make(chan proposed, 1)
 	a.proposing = answers
-	now, in := s.Now, s.Input
+	now, in, options := s.Now, s.Input, a.options()
 	go func() {
 		answer := proposed{at: now, notices: in.Interruptions}
 		answer.err = safely(func() (err error) {
-			answer.proposal, err = disruption.Propose(ctx, now, in, nil)
+			answer.proposal, err = disruption.Propose(ctx, now, in, options)
 			return err
 		})
 		answer.took = time.Since(now)
@@ -128,7 +128,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 		return nil
 	}
 	a.decided = a.decided[1:]
-	prepared, objections, err := s.Confirm(ctx, action, nil)
+	prepared, objections, err := s.Confirm(ctx, action, a.options())
 	if err != nil {
 		return err
 	}

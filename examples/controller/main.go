@@ -16,6 +16,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -154,6 +155,9 @@ func run(ctx context.Context, s settings, log *slog.Logger) error {
 	}
 	a, err := newAutoscaler(mgr.GetClient(), cloud, mgr.GetEventRecorder("dovetail"), crmetrics.Registry, log)
 	if err != nil {
+		return err
+	}
+	if a.versions, err = discovery.NewDiscoveryClientForConfig(mgr.GetConfig()); err != nil {
 		return err
 	}
 	a.window, a.proposeEvery, a.confirmAfter = window, s.proposeEvery, s.confirmIn

@@ -162,7 +162,7 @@ func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
 
 // prepare compiles the snapshot. Objects that cannot be read are told so, and left out.
 func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
-	problem, faults, err := s.Prepare(nil)
+	problem, faults, err := s.Prepare(a.planOptions())
 	for _, f := range faults {
 		a.tell(f.Object, corev1.EventTypeWarning, f.Reason, "Provision", "%v", f.Err)
 	}

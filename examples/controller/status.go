@@ -21,7 +21,7 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 	if a.instances == nil {
 		return nil
 	}
-	cluster, err := disruption.Observe(s.Now, s.Input, nil)
+	cluster, err := disruption.Observe(s.Now, s.Input, a.options())
 	errs := []error{err}
 	if cluster != nil {
 		errs = append(errs, a.storeClaims(ctx, s, s.EditClaims(cluster.Drifts())))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -10,8 +11,17 @@ import (
 // TestField plans for small clusters that were rebuilt from public bug reports of node
 // autoscalers. Each line of the answer that is given must be in the plan, with any white space.
 func TestField(t *testing.T) {
+	flags := map[string][]string{"csi-driver-missing": {"-kubernetes", "1.37"}, "csi-driver-missing-before": {"-kubernetes", "v1.36.3"}}
+	files := map[string]string{"csi-driver-missing-before": "csi-driver-missing"}
 	for name, want := range map[string][]string{
-		"default-class": {"1 pod needs 1 new node.", "The referee finds no fault with the plan."},
+		"storage-capacity": {
+			"1 pod stays pending.",
+			`no CSIStorageCapacity of StorageClass "instance-store" has room for a volume of 500Gi on any node; ` +
+				"ask for less, or wait for driver lis.csi.aws.com to publish more",
+		},
+		"csi-driver-missing":        {"1 pod needs 1 new node.", "It is for kube-scheduler of Kubernetes 1.37."},
+		"csi-driver-missing-before": {"1 pod fits on 1 existing node.", "It is for kube-scheduler of Kubernetes 1.36."},
+		"default-class":             {"1 pod needs 1 new node.", "The referee finds no fault with the plan."},
 		"extended-resource-by-dra": {
 			"2 pods stay pending.",
 			"nodes for this cannot be planned yet: extended resource example.com/gpu: no instance type and no node has it, " +
@@ -24,7 +34,8 @@ func TestField(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := call("", "-f", "testdata/field/"+name+".yaml", "-instance-types", "testdata/field/types.yaml")
+			args := append([]string{"-f", "testdata/field/" + cmp.Or(files[name], name) + ".yaml", "-instance-types", "testdata/field/types.yaml"}, flags[name]...)
+			code, stdout, stderr := call("", args...)
 			require.Zero(t, code, stderr)
 			plan := strings.Join(strings.Fields(stdout), " ")
 			for _, line := range want {

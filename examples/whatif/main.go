@@ -61,6 +61,7 @@ type settings struct {
 	preferences  provisioning.PreferencePolicy
 	reserved     provisioning.ReservedPolicy
 	nodeFee      float64                // USD per hour
+	kubernetes   string                 // a version, or all; empty for that of the newest kubelet
 	without      []string               // names of nodes to plan the removal of
 	explain      string                 // namespace/name of a pod to tell about instead of the plan
 	why          string                 // likewise, new node/instance type
@@ -74,7 +75,7 @@ type settings struct {
 
 // options are the engine's.
 func (s *settings) options() *provisioning.Options {
-	return &provisioning.Options{MinValues: s.minValues, Preferences: s.preferences, Reserved: s.reserved, NodeFee: s.nodeFee}
+	return &provisioning.Options{MinValues: s.minValues, Preferences: s.preferences, Reserved: s.reserved, NodeFee: s.nodeFee, Kubernetes: strings.TrimPrefix(s.kubernetes, "all")}
 }
 
 const usage = `Whatif plans nodes for the pods of a cluster that is written down in manifests.
@@ -95,6 +96,10 @@ usage: whatif [flags]
                         nothing, so that the launch fails. Default Fallback
   -node-fee USD         what a node costs in an hour beside its bill; more makes
                         plans with fewer, larger nodes. Default 0
+  -kubernetes VERSION   the version of kube-scheduler that binds the pods, as
+                        1.37, or all for places that are valid in each version
+                        that is supported. Default: that of the newest kubelet,
+                        or all if no Node names one
   -bill                 count what nodes have beside their instance as well: the
                         volumes and the public address of their EC2NodeClass
   -without NODE         plan as if NODE were being removed, its pods to be
@@ -139,6 +144,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.StringVar((*string)(&s.preferences), "preferences", string(s.preferences), "")
 	set.StringVar((*string)(&s.reserved), "reserved", string(s.reserved), "")
 	set.Float64Var(&s.nodeFee, "node-fee", 0, "")
+	set.StringVar(&s.kubernetes, "kubernetes", "", "")
 	command.List(set, "without", &s.without, "the name of the node is empty")
 	set.StringVar(&s.explain, "explain", "", "")
 	set.StringVar(&s.why, "why", "", "")
@@ -170,10 +176,21 @@ func (s *settings) faults() []string {
 		command.OneOf("preferences", s.preferences, provisioning.Respect, provisioning.Ignore),
 		command.OneOf("reserved", s.reserved, provisioning.ReservedFallback, provisioning.ReservedStrict),
 		command.USD("node-fee", s.nodeFee),
+		s.versionFaults(),
 		s.questionFaults(),
 		command.NotNegative("options", s.maxOptions),
 		s.files.Faults(),
 	)
+}
+
+// versionFaults lists what is wrong with -kubernetes.
+func (s *settings) versionFaults() []string {
+	if err := s.options().Validate(); s.kubernetes != "" && err != nil && strings.Contains(err.Error(), "Kubernetes is ") {
+		_, why, _ := strings.Cut(err.Error(), "Kubernetes is ")
+		why, _, _ = strings.Cut(why, ", or nothing")
+		return []string{"invalid value for flag -kubernetes: " + why + ", or all"}
+	}
+	return nil
 }
 
 // formatFaults lists what is wrong with -o. A page is there for the answers with pictures.
@@ -268,6 +285,12 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (answer, int, error) {
 	}
 	for _, line := range world.Cluster.Depart(now) {
 		command.Say(stderr, "whatif: "+line)
+	}
+	if s.kubernetes == "" {
+		var remark string
+		if s.kubernetes, remark = world.Kubernetes(); remark != "" {
+			command.Say(stderr, "whatif: "+remark)
+		}
 	}
 	ctx, done := command.Progress(context.Background(), stderr)
 	defer done()

@@ -206,6 +206,7 @@ func TestBadFlags(t *testing.T) {
 			`invalid value "None" for flag -preferences: must be Respect or Ignore`,
 			`invalid value "" for flag -reserved: must be Fallback or Strict`,
 			`invalid value -0.1 for flag -node-fee: must be an amount of USD per hour, or 0`}},
+		{[]string{"-kubernetes", "1.20"}, []string{`invalid value for flag -kubernetes: "1.20" is not supported; use one of 1.34, 1.35, 1.36, 1.37, 1.38, or all`}},
 		{[]string{"-node-fee", "x"}, []string{`invalid value "x" for flag -node-fee: must be a number`}},
 		{[]string{"-node-fee", "NaN"}, []string{`invalid value NaN for flag -node-fee: must be an amount of USD per hour, or 0`}},
 		{[]string{"-now", "noon"}, []string{`invalid value "noon" for flag -now: must be a time such as 2026-03-02T12:00:00Z`}},

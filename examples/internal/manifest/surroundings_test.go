@@ -25,6 +25,9 @@ func TestReadsWhatPodsReferTo(t *testing.T) {
 		object("v1", "PersistentVolumeClaim", "data", "spec: {storageClassName: fast, resources: {requests: {storage: 1Gi}}}"),
 		object("v1", "PersistentVolume", "disk", "spec: {capacity: {storage: 1Gi}, csi: {driver: d, volumeHandle: x}}"),
 		object("storage.k8s.io/v1", "StorageClass", "fast", "provisioner: d"),
+		object("storage.k8s.io/v1", "CSIDriver", "d", "spec: {storageCapacity: true}"),
+		object("storage.k8s.io/v1", "CSIStorageCapacity", "left", "storageClassName: fast\ncapacity: 3Gi\nnodeTopology: {}"),
+		object("storage.k8s.io/v1", "VolumeAttachment", "attached", "spec: {attacher: d, nodeName: node-a, source: {persistentVolumeName: disk}}"),
 		object("storage.k8s.io/v1", "CSINode", "node-a", "spec: {drivers: [{name: d, nodeID: x, allocatable: {count: 3}}]}"),
 		object("karpenter.sh/v1alpha1", "NodeOverlay", "cheap", "spec: {requirements: [], price: '0.5'}"),
 		object("resource.k8s.io/v1", "ResourceClaim", "gpu", "spec: {devices: {requests: [{name: a, exactly: {deviceClassName: gpu}}]}}"),
@@ -40,6 +43,9 @@ func TestReadsWhatPodsReferTo(t *testing.T) {
 	require.Equal(t, "data", c.Volumes.Claims[0].Name)
 	require.Equal(t, "d", c.Volumes.Volumes[0].Spec.CSI.Driver)
 	require.Equal(t, "d", c.Volumes.Classes[0].Provisioner)
+	require.True(t, *c.Volumes.CSIDrivers[0].Spec.StorageCapacity)
+	require.Equal(t, "3Gi", c.Volumes.CSIStorageCapacities[0].Capacity.String())
+	require.Equal(t, "disk", *c.Volumes.VolumeAttachments[0].Spec.Source.PersistentVolumeName)
 	require.Equal(t, int32(3), *c.Volumes.CSINodes[0].Spec.Drivers[0].Allocatable.Count)
 	require.Equal(t, "0.5", *c.Overlays[0].Spec.Price)
 	require.Len(t, c.Devices.Claims, 1)

@@ -34,6 +34,8 @@ type Report struct {
 	Input    inputCounts   `json:"input"`
 	Stats    stats         `json:"stats"`
 
+	Kubernetes []string `json:"kubernetes"` // in which the plan is valid
+
 	Order       []string     `json:"order"`
 	StaticPools []staticPool `json:"staticPools"`
 	Buffers     []buffer     `json:"buffers"`
@@ -196,6 +198,8 @@ func New(c *manifest.Cluster, in provisioning.Input, plan *provisioning.Plan, ma
 		Unplaced: Unplaced(plan.Unplaced),
 		Input:    countInput(c, in),
 		Stats:    stats{Classes: plan.Stats.Classes, Options: plan.Stats.Options, Steps: plan.Stats.Steps},
+
+		Kubernetes: append([]string{}, plan.Kubernetes...),
 
 		Order:       make([]string, 0, len(plan.Order)),
 		StaticPools: buildStaticPools(plan.Static, maxOptions),

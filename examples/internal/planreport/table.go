@@ -295,6 +295,9 @@ func (t *table) footer() {
 		if t.report.Verified {
 			text += " The referee finds no fault with the plan."
 		}
+		if versions := t.report.Kubernetes; len(versions) == 1 {
+			text += " It is for kube-scheduler of Kubernetes " + versions[0] + "."
+		}
 	}
 	t.Add("")
 	for _, line := range layout.Wrap(text, 0) {

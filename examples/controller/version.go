@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// askVersionEvery is how old the known version of the API server may be: a cluster is upgraded
+// while this runs.
+const askVersionEvery = time.Minute
+
+// versions tells the version of the API server: a discovery client.
+type versions interface {
+	ServerVersion() (*version.Info, error)
+}
+
+// askVersion asks the API server for its version, which kube-scheduler has too but for an upgrade
+// that is under way. One that the engine does not know leaves plans to hold in all that it does.
+func (a *autoscaler) askVersion(_ context.Context, s *snapshot) error {
+	if a.versions == nil || s.Now.Before(a.nextVersion) {
+		return nil
+	}
+	a.nextVersion = s.Now.Add(askVersionEvery)
+	info, err := a.versions.ServerVersion()
+	if err != nil {
+		return err
+	}
+	asked := provisioning.Options{Kubernetes: info.GitVersion}
+	if err := asked.Validate(); err != nil {
+		a.kubernetes = ""
+		return fmt.Errorf("the version of the API server: %w", err)
+	}
+	if a.kubernetes != info.GitVersion {
+		a.log.Info("version of the API server", "kubernetes", info.GitVersion)
+	}
+	a.kubernetes = info.GitVersion
+	return nil
+}
+
+// options are those of all plans.
+func (a *autoscaler) options() *disruption.Options {
+	return &disruption.Options{Provisioning: a.planOptions()}
+}
+
+func (a *autoscaler) planOptions() *provisioning.Options {
+	return &provisioning.Options{Kubernetes: a.kubernetes}
+}

@@ -1,0 +1,40 @@
+package offline
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Kubernetes is the version of the newest kubelet of the input, which kube-scheduler has too but for
+// an upgrade that is under way: no kubelet is newer than the control plane, so where they
+// differ the older ones are yet to follow. It is empty where no Node names a version, and, with
+// a remark, where the engine does not know it.
+func (w *World) Kubernetes() (newest, remark string) {
+	least := -1
+	for _, n := range w.Cluster.Input().Nodes {
+		if n.Node == nil {
+			continue
+		}
+		version := n.Node.Status.NodeInfo.KubeletVersion
+		if minor := minorOf(version); minor > least {
+			newest, least = version, minor
+		}
+	}
+	if err := (&provisioning.Options{Kubernetes: newest}).Validate(); err != nil {
+		return "", fmt.Sprintf("the newest kubelet has version %s, which is not among those that plans are made for: places are valid in all of these", newest)
+	}
+	return newest, ""
+}
+
+// minorOf is the minor version of a version such as v1.37.2; -1 if it cannot be read.
+func minorOf(version string) int {
+	rest, found := strings.CutPrefix(version, "v1.")
+	text, _, _ := strings.Cut(rest, ".")
+	if minor, err := strconv.Atoi(text); found && err == nil {
+		return minor
+	}
+	return -1
+}
