@@ -27,6 +27,8 @@ type Cluster struct {
 // Faults). No rule touches what is at fault:
 //
 //   - a node that is listed twice or has no name is left out;
+//   - a pod that is bound to another node counts on the one that it is listed under, and
+//     consolidation, which has to plan, moves nothing;
 //   - a pool that is listed twice counts as missing;
 //   - budgets that are malformed block;
 //   - of a pool whose consolidationPolicy is not known only empty nodes go;

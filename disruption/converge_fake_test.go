@@ -14,6 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/fake"
 	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -60,9 +61,7 @@ func (c *livingCluster) launch(t *testing.T, claim *v1.NodeClaim, n *provisionin
 }
 
 func (c *livingCluster) bind(claim string, p *corev1.Pod) {
-	bound := *p
-	bound.Spec.NodeName = claim
-	c.pods[claim] = append(c.pods[claim], &bound)
+	c.pods[claim] = append(c.pods[claim], p)
 }
 
 // snapshot is the cluster as it is.
@@ -73,7 +72,11 @@ func (c *livingCluster) snapshot() disruption.Input {
 		nodes[n.Spec.ProviderID] = n
 	}
 	for _, claim := range c.claims {
-		in.Nodes = append(in.Nodes, provisioning.Node{Node: nodes[claim.Status.ProviderID], NodeClaim: claim, Pods: c.pods[claim.Name]})
+		n := provisioning.Node{Node: nodes[claim.Status.ProviderID], NodeClaim: claim}
+		for _, p := range c.pods[claim.Name] {
+			n.Pods = append(n.Pods, podlife.Moved(p, n.Name()))
+		}
+		in.Nodes = append(in.Nodes, n)
 	}
 	return in
 }

@@ -68,6 +68,7 @@ func TestWhyNamesADefaultSpread(t *testing.T) {
 	spare := zonesOf(newPod("spare", asking("10m"), ofApp("spare"))).Nodes[0] // it goes, beside which others keep their zones
 	withLabel(corev1.LabelTopologyZone, "b")(&spare)
 	spare.Node.Name, spare.NodeClaim.Name, spare.NodeClaim.Status.NodeName = "spare", "spare", "spare"
+	spare.Pods[0].Spec.NodeName = "spare"
 	in.Nodes = append(in.Nodes, spare)
 	opts := anySaving()
 	opts.Provisioning = byDefault(&in, true)

@@ -21,6 +21,9 @@ func TestFaultsAreListedAllAtOnce(t *testing.T) {
 	in := newInput(newNode("twice", "web"), newNode("twice", "web"), provisioning.Node{},
 		provisioning.Node{Node: &corev1.Node{}}, newNode("nil-pod", "web", withPods(nil)), newNode("other", "web"), newNode("shared", "web"))
 	in.Nodes[6].NodeClaim = in.Nodes[5].NodeClaim
+	astray := newPod("astray")
+	astray.Spec.NodeName = "nil-pod"
+	in.Nodes = append(in.Nodes, newNode("host", "web", withPods(astray)))
 	in.NodePools = append(in.NodePools, nil, newPool("minus", replicas(-1, 0)), newPool("lots", budgetOf("lots")),
 		newPool("pair"), newPool("pair"))
 	in.PodDisruptionBudgets = pdbs(nil, newPDB("bad", 0, func(b *policyv1.PodDisruptionBudget) {
@@ -44,6 +47,7 @@ func TestFaultsAreListedAllAtOnce(t *testing.T) {
 		`Nodes[2]: has neither a Node nor a NodeClaim; set at least one`,
 		`Nodes[3]: metadata.name: is empty; nodes are told apart by name`,
 		`Options: Groups[0].budgets[0].nodes: `,
+		`Pod "shop/astray": spec.nodeName: is "nil-pod", but the pod is listed under Node "host"; list it under the node that it is bound to`,
 		`PodDisruptionBudget "shop/bad": spec.selector: `,
 		`PodDisruptionBudget "shop/web": is listed twice; list each budget once`,
 		`PodDisruptionBudgets[0]: is nil; leave it out`,

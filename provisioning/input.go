@@ -100,7 +100,8 @@ type Node struct {
 	NodeClaim *v1.NodeClaim
 
 	// Pods are the pods bound here, DaemonSet pods included. Pods that have
-	// succeeded or failed take no room.
+	// succeeded or failed take no room. Where there is a Node, spec.nodeName of the others is
+	// its name, or empty for pods that are only expected here. Join lists pods so.
 	Pods []*corev1.Pod
 }
 

@@ -216,6 +216,9 @@ func nodeFaults() []fault {
 		}, []string{
 			`Node "plain": bound pods in sum: resource memory: 9223372036854775807 + 9223372036854775807: amount out of range; use smaller amounts`,
 		}},
+		{"bound pod of another node", func(s *scene) { s.Old.Pods[0].Spec.NodeName = "plain" }, []string{
+			`Pod "default/bound": spec.nodeName: is "plain", but the pod is listed under Node "old"; list it under the node that it is bound to`,
+		}},
 		{"nil bound pod", func(s *scene) { s.Old.Pods = append(s.Old.Pods, nil) }, []string{
 			`Node "old": Pods[1]: is nil; leave it out`,
 		}},

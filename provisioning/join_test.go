@@ -176,3 +176,37 @@ func ExampleJoin() {
 	// ip-10-0-1-7 of general-x7k2p with 1 pods
 	// 1 pod without a node
 }
+
+// A list that is behind another one is no fault: the pods of a Node that is not listed yet, or not
+// any more, are strays, and pods may name the Node of a NodeClaim before it is there.
+func TestListsBehindOneAnotherAreNoFault(t *testing.T) {
+	in := newScene().In
+	nodes, claims := []*corev1.Node{joinNode("n1", "id-1")}, []*v1.NodeClaim{joinClaim("coming", "n2", "id-2")}
+	pods := []*corev1.Pod{joinPod("here", "n1"), joinPod("early", "n2"), joinPod("late", "gone"), joinPod("done", "gone", inPhase(corev1.PodFailed))}
+	j, err := provisioning.Join(nodes, claims, pods)
+	require.NoError(t, err)
+	_, _, strays := joined(j)
+	require.Equal(t, []string{"early", "late"}, strays)
+	in.Nodes = j.Nodes
+	_, err = provisioning.Prepare(in, nil)
+	require.NoError(t, err)
+	for i := range in.Nodes { // by a program that knows better which machine a pod is on
+		if in.Nodes[i].Node == nil {
+			in.Nodes[i].Pods = []*corev1.Pod{pods[1]}
+		} else {
+			in.Nodes[i].Pods = []*corev1.Pod{pods[0], pods[3], joinPod("promised", "")}
+		}
+	}
+	_, err = provisioning.Prepare(in, nil)
+	require.NoError(t, err)
+	for i := range in.Nodes {
+		if in.Nodes[i].Node != nil {
+			in.Nodes[i].Pods = append(in.Nodes[i].Pods, pods[1], pods[2])
+		}
+	}
+	_, err = provisioning.Prepare(in, nil)
+	require.Equal(t, []string{
+		`Pod "shop/early": spec.nodeName: is "n2", but the pod is listed under Node "n1"; list it under the node that it is bound to`,
+		`Pod "shop/late": spec.nodeName: is "gone", but the pod is listed under Node "n1"; list it under the node that it is bound to`,
+	}, texts(provisioning.Faults(err)))
+}

@@ -32,7 +32,7 @@ func busyCluster(nodes int) provisioning.Input {
 		for _, p := range pods[8*i : 8*i+8] {
 			p.Spec.NodeName = name
 		}
-		in.Nodes = append(in.Nodes, provisioning.Node{Node: node, Pods: pods[8*i : 8*i+8]})
+		in.Nodes = append(in.Nodes, provisioning.Node{Node: node, Pods: pods[8*i : 8*i+8 : 8*i+8]})
 	}
 	return in
 }

@@ -26,7 +26,8 @@ type Cluster struct {
 }
 
 // NewCluster reads the nodes of in, with the pods bound to them, and its pending pods,
-// none of which is bound yet. Buffers are no pods, and NodePools and catalogs
+// none of which is bound yet. Of two nodes of one name, which [RuleInput] forbids, only the
+// last can be asked about. Buffers are no pods, and NodePools and catalogs
 // matter only to NodeClaims without a Node. A nil opts means the defaults, of which
 // SchedulerNames and DefaultSpread are read. The input is read-only, and must not change
 // while the Cluster is in use. Time grows with nodes and pods, and with nodes times
@@ -85,9 +86,8 @@ func (c *Cluster) Bind(pod *corev1.Pod, node string) bool {
 
 // site is the node of a name; nil if the input has none.
 func (c *Cluster) site(name string) *targetNode {
-	nodes := c.r.nodesNamed[name]
-	if len(nodes) == 0 {
-		return nil
+	if n := c.r.nodesNamed[name]; n != nil {
+		return c.r.siteOf[n]
 	}
-	return c.r.siteOf[nodes[0]]
+	return nil
 }

@@ -52,12 +52,9 @@ func (r *referee) checkCompleteness() {
 		switch {
 		case known == nil:
 			r.report(RuleCompleteness, "", key.String(), "it was not asked for, but stands in %s", found[0])
-		case len(found) > known.copies:
-			r.report(RuleCompleteness, "", key.String(), "it stands in the plan %d times, in %s and %s among others; expected %d",
-				len(found), found[0], found[1], known.copies)
-		case known.virtual:
-		case len(found) < known.copies:
-			r.report(RuleCompleteness, "", key.String(), "the input lists it %d times, the plan %d times", known.copies, len(found))
+		case len(found) > 1:
+			r.report(RuleCompleteness, "", key.String(), "it stands in the plan %d times, in %s and %s among others; expected 1",
+				len(found), found[0], found[1])
 		}
 	}
 	for key, p := range r.pods {

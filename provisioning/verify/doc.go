@@ -6,8 +6,9 @@
 // and found by neither. It is plain on purpose, and about as fast as a solve.
 //
 // What nodes, pods, storage objects and devices say by themselves is read by packages in its
-// internal folder, for which only the public engine and internal/podlife exist; here they are held against each other and against the plan. Constraints
-// between pods are the list in constraints.go, a file for each kind.
+// internal folder, for which only the public engine and internal/podlife exist; here they are held
+// against each other and against the plan. Another one finds objects that contradict each other.
+// Constraints between pods are the list in constraints.go, a file for each kind.
 //
 // [Plan] says which rules a plan breaks, [Unplaced] which pods it left pending that have
 // a place in it.

@@ -34,7 +34,7 @@ func (r *referee) addNodes() {
 			}
 		}
 		r.nodes = append(r.nodes, n)
-		r.nodesNamed[n.Name] = append(r.nodesNamed[n.Name], n)
+		r.nodesNamed[n.Name] = n
 	}
 }
 
@@ -104,15 +104,11 @@ func (r *referee) comingDaemons(n *nodeInfo) (daemons []*podInfo) {
 // checkBindings judges the pods that are to go to existing nodes.
 func (r *referee) checkBindings() {
 	for _, b := range r.plan.Bind {
-		nodes := r.nodesNamed[b.Node]
-		if len(nodes) == 0 {
+		n := r.nodesNamed[b.Node]
+		if n == nil {
 			r.report(RuleNode, b.Node, "", "it is not in the input")
 			continue
 		}
-		if len(nodes) > 1 {
-			r.report(RuleNode, b.Node, "", "%d nodes of the input have this name, so the binding is ambiguous", len(nodes))
-		}
-		n := nodes[0]
 		if n.Deleting {
 			r.report(RuleNode, b.Node, "", "it is being deleted and takes no pods")
 		}

@@ -28,7 +28,7 @@ type referee struct {
 
 	pools      map[string]*poolInfo
 	nodes      []*nodeInfo
-	nodesNamed map[string][]*nodeInfo
+	nodesNamed map[string]*nodeInfo
 	pods       map[objectKey]*podInfo
 	sharing    map[objectKey]int // how many pods name a claim, once asked for
 	daemons    []*podInfo
@@ -83,7 +83,6 @@ func keyOf(pod *corev1.Pod) objectKey { return objectKey{Namespace: pod.Namespac
 type podInfo struct {
 	*corev1.Pod
 	key         objectKey
-	copies      int  // how often the input lists it: once, if it is sound
 	virtual     bool // it stands for a buffer
 	selection   *nodefit.Selection
 	tolerations nodefit.Tolerations
@@ -101,7 +100,7 @@ type podInfo struct {
 }
 
 func (r *referee) newPod(pod *corev1.Pod) *podInfo {
-	p := &podInfo{Pod: pod, key: keyOf(pod), copies: 1, selection: r.selections.Of(pod), tolerations: pod.Spec.Tolerations}
+	p := &podInfo{Pod: pod, key: keyOf(pod), selection: r.selections.Of(pod), tolerations: pod.Spec.Tolerations}
 	p.requests, p.requestsErr = resources.PodRequestsFor(pod, r.kubernetes.Text())
 	return p
 }

@@ -231,7 +231,7 @@ func TestExistingNodes(t *testing.T) {
 		{"unmanaged", bind("plain"), nil, ""},
 		{"on its way", bind("young", tolerant), nil, ""},
 		{"unknown", bind("mars"), rules(verify.RuleNode), "node mars: it is not in the input"},
-		{"ambiguous", func(s *scene) { s.In.Nodes = append(s.In.Nodes, *s.Old) }, rules(verify.RuleNode), "2 nodes of the input have this name"},
+		{"ambiguous", func(s *scene) { s.In.Nodes = append(s.In.Nodes, *s.Old) }, rules(verify.RuleInput), "Node old is listed twice"},
 		{"node deleted", func(s *scene) { s.Old.Node.DeletionTimestamp = &metav1.Time{} }, rules(verify.RuleNode), "is being deleted"},
 		{"claim deleted", func(s *scene) { s.Old.NodeClaim.DeletionTimestamp = &metav1.Time{} }, rules(verify.RuleNode), "is being deleted"},
 		{"instance ending", condition(v1.ConditionTypeInstanceTerminating), rules(verify.RuleNode), "is being deleted"},

@@ -61,8 +61,8 @@ func (r *referee) makeSites() {
 		r.sites, r.siteOf[n] = append(r.sites, s), s
 	}
 	for _, b := range r.plan.Bind {
-		if nodes := r.nodesNamed[b.Node]; len(nodes) > 0 {
-			s := r.siteOf[nodes[0]]
+		if n := r.nodesNamed[b.Node]; n != nil {
+			s := r.siteOf[n]
 			s.placed = append(s.placed, r.knownPods(b.Pods)...)
 		}
 	}

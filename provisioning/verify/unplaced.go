@@ -42,7 +42,8 @@ import (
 // of several volumes that exist. Pods that stand for buffers are nobody to follow or
 // to be spread from. Capacity reservations are not considered.
 //
-// Arguments are those of [Plan], whose rules the plan is expected to keep.
+// Arguments are those of [Plan], whose rules the plan is expected to keep. [RuleInput] is
+// among them.
 func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []Violation {
 	if plan == nil {
 		return nil
@@ -106,7 +107,7 @@ func (r *referee) limitedPools(reason *provisioning.Reason) []string {
 func (r *referee) rooms(placed map[string][]*podInfo) map[*nodeInfo]resources.List {
 	rooms := map[*nodeInfo]resources.List{}
 	for _, n := range r.nodes {
-		if n.Deleting || n.AllocatableErr != nil || n.Shut != "" || len(r.nodesNamed[n.Name]) > 1 {
+		if n.Deleting || n.AllocatableErr != nil || n.Shut != "" {
 			continue
 		}
 		if len(n.Allocatable.Negative()) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/contradiction"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/cover"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,10 @@ import (
 type Rule string
 
 const (
+	// RuleInput: no objects of the input contradict each other, such as two nodes of one
+	// name. Where some do, provisioning.Prepare makes no plan, and Plan judges none: the
+	// input is at fault.
+	RuleInput Rule = "input"
 	// RuleCompleteness: every pod of the input stands in exactly one place of
 	// the plan, and nothing else stands there.
 	RuleCompleteness Rule = "completeness"
@@ -206,6 +211,9 @@ func compareViolations(a, b Violation) int {
 // type, or one holds back more than it has, it has no room. Its labels are its
 // own and the single values that its requirements leave.
 //
+// An input whose objects contradict each other is no ground to judge a plan on: then Plan
+// returns the contradictions, each under [RuleInput], and nothing else.
+//
 // Plan trusts nothing in plan and does not panic on one that is malformed.
 // Cost is worked out anew, from what the catalog says of the options. LowerBound
 // is held against plans that exist: this one, and, for a plan without any other
@@ -219,6 +227,9 @@ func compareViolations(a, b Violation) int {
 func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []Violation {
 	if plan == nil {
 		return []Violation{{Rule: RuleCompleteness, Message: "there is no plan: it is nil"}}
+	}
+	if found := contradictions(in, opts); found != nil {
+		return found
 	}
 	r := newReferee(in, plan, opts)
 	r.checkCompleteness()
@@ -242,6 +253,15 @@ func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Opt
 	return r.verdict()
 }
 
+// contradictions are the faults of an input that no plan can be judged against.
+func contradictions(in provisioning.Input, opts *provisioning.Options) []Violation {
+	r := &referee{}
+	for _, f := range contradiction.Find(in, opts) {
+		r.report(RuleInput, f.Node, f.Pod, "%s", f.Message)
+	}
+	return r.verdict()
+}
+
 // verdict sorts what was found, so that the order of checks shows nowhere.
 func (r *referee) verdict() []Violation {
 	slices.SortFunc(r.found, compareViolations)
@@ -255,7 +275,7 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 		policy:     provisioning.Strict,
 		vocabulary: in.Vocabulary,
 		pools:      map[string]*poolInfo{},
-		nodesNamed: map[string][]*nodeInfo{},
+		nodesNamed: map[string]*nodeInfo{},
 		pods:       map[objectKey]*podInfo{},
 		options:    map[cloudprovider.LaunchOption]*optionInfo{},
 		glances:    map[string]*keyView{},
@@ -304,14 +324,9 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 // addPods reads the pods to place and those of DaemonSets.
 func (r *referee) addPods() {
 	for _, pod := range r.in.Pods {
-		if pod == nil {
-			continue
+		if pod != nil && r.pods[keyOf(pod)] == nil {
+			r.pods[keyOf(pod)] = r.newPod(pod)
 		}
-		if known := r.pods[keyOf(pod)]; known != nil {
-			known.copies++
-			continue
-		}
-		r.pods[keyOf(pod)] = r.newPod(pod)
 	}
 	r.addBuffers()
 	r.asks = r.askedResources()

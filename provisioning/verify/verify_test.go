@@ -115,11 +115,11 @@ func TestCompleteness(t *testing.T) {
 			s.In.Pods = append(s.In.Pods, s.Huge)
 			s.Plan.Unplaced = append(s.Plan.Unplaced, s.Plan.Unplaced[0])
 			s.Plan.Stats.Pods++
-		}, nil, ""},
+		}, rules(verify.RuleInput), "input: pending Pod default/huge is listed twice"},
 		{"same name asked for twice, planned once", func(s *scene) {
 			s.In.Pods = append(s.In.Pods, s.Huge)
 			s.Plan.Stats.Pods++
-		}, rules(verify.RuleCompleteness), "the input lists it 2 times, the plan 1 times"},
+		}, rules(verify.RuleInput), "list each object once"},
 	})
 	require.Equal(t, []verify.Violation{{Rule: verify.RuleCompleteness, Message: "there is no plan: it is nil"}},
 		verify.Plan(newScene().In, nil, nil))

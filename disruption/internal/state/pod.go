@@ -30,13 +30,16 @@ type PodView struct {
 func (p *PodView) Object() string { return PodObject(p.Pod) }
 
 // readPods makes the views of the pods of a node, sorted by namespace, name and
-// UID. Pods that are listed twice count once.
+// UID. Pods that are listed twice count once, and those that are bound to another node count here.
 func (f *Cluster) readPods(n provisioning.Node, faults *Faults) []*PodView {
 	pods := make([]*corev1.Pod, 0, len(n.Pods))
 	for i, p := range n.Pods {
 		if p == nil {
 			faults.Add(nodeObject(n), fmt.Sprintf("Pods[%d]", i), "is nil; leave it out")
 			continue
+		}
+		if on := p.Spec.NodeName; n.Node != nil && on != "" && on != n.Node.Name && !podlife.Finished(p) {
+			faults.Add(PodObject(p), "spec.nodeName", "is %q, but the pod is listed under %s; list it under the node that it is bound to", on, nodeObject(n))
 		}
 		pods = append(pods, p)
 	}

@@ -75,7 +75,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		p.checkRooms(f)
 		return nil
 	}
-	r := p.readRooms(before)
+	r := p.readRooms(before, f)
 	for i := range p.Pools {
 		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
 	}
@@ -102,7 +102,7 @@ func (p *Problem) checkRooms(f *model.Faults) {
 		p.rooms.Of[i] = model.NewRoom(n)
 	}
 	p.rooms.Mark(nil)
-	r := p.readRooms(nil)
+	r := p.readRooms(nil, f)
 	for i := range p.Pools {
 		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
 	}

@@ -54,9 +54,10 @@ type reading struct {
 
 // readRooms reads the rooms that are not those of the problem before, once daemons and
 // pools are known.
-func (p *Problem) readRooms(before *model.Rooms) *reading {
+func (p *Problem) readRooms(before *model.Rooms, f *model.Faults) *reading {
 	failed := map[int]error{}
 	for _, i := range p.rooms.Read {
+		model.CheckBound(p.rooms.Of[i].Node, f)
 		if err := p.readRoom(p.rooms.Of[i]); err != nil {
 			failed[i] = err
 		}

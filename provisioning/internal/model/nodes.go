@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -70,6 +71,23 @@ func checkNodes(nodes []Node, f *Faults) {
 	for _, n := range nodes {
 		if n.Node == nil && (claimed[n.NodeClaim.Name] || named[n.NodeClaim.Status.NodeName]) {
 			f.Add(NodeObject(n), "", "is listed apart from its Node; list both in one entry")
+		}
+	}
+}
+
+// CheckBound reports pods of a node that are bound to another one, by their own account. While
+// there is only a NodeClaim nobody knows what its Node will be called. Pods that have finished
+// count nowhere.
+func CheckBound(n Node, f *Faults) {
+	if n.Node == nil {
+		return
+	}
+	for _, pod := range n.Pods {
+		if pod == nil || podlife.Finished(pod) {
+			continue
+		}
+		if on := pod.Spec.NodeName; on != "" && on != n.Node.Name {
+			f.Add(PodObject(pod), "spec.nodeName", "is %q, but the pod is listed under %s; list it under the node that it is bound to", on, NodeObject(n))
 		}
 	}
 }
