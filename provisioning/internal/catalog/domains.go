@@ -149,14 +149,7 @@ func (d *Domains) build(pool int, key string) *domain {
 				continue
 			}
 		}
-		base := &byType[typ]
-		r := base.requirement
-		if own, ok := OfferingRequirement(o.Offering, key); ok {
-			r = own
-			if base.named {
-				r = base.requirement.Intersect(own)
-			}
-		}
+		r := byType[typ].with(o.Offering, key).requirement
 		id, fresh := model.Intern(index, []byte(r.String()), int32(len(out.Distinct)))
 		if fresh {
 			out.Distinct = append(out.Distinct, r)
@@ -223,8 +216,8 @@ func TypeLabels(t *cloudprovider.InstanceType) requirements.Set {
 	return t.Requirements
 }
 
-// template is what pool and type together leave open for a label, and whether
-// either of them names it.
+// template is what pool and type, and perhaps the offering, together leave open for a
+// label, and whether any of them names it.
 type template struct {
 	requirement requirements.Requirement
 	named       bool
@@ -250,6 +243,18 @@ func (d *Domains) ofType(p *Pool, t *cloudprovider.InstanceType, key string) tem
 		return template{requirements.NotIn(key), false}
 	}
 	return template{requirements.DoesNotExist(key), false}
+}
+
+// with adds what an offering says of the label.
+func (t template) with(o *cloudprovider.Offering, key string) template {
+	own, ok := OfferingRequirement(o, key)
+	switch {
+	case !ok:
+		return t
+	case t.named:
+		return template{t.requirement.Intersect(own), true}
+	}
+	return template{own, true}
 }
 
 // open says whether more than one state is left.

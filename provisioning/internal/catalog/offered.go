@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -34,27 +35,37 @@ func (d *Domains) Offered(pool int, asked requirements.Set, key string) []string
 	return out
 }
 
-// SoldOut lists the values of a label on the offerings that the pool would launch, that
+// SoldOut lists the values of a label on the offerings that a pool would launch, that
 // satisfy what is asked and that cannot be had now, each once. An offering that leaves
-// infinitely many values open adds none.
-func (p *Pool) SoldOut(asked requirements.Set, key string, v *requirements.Vocabulary) []string {
-	wants := newSaleRules(asked)
+// infinitely many values open adds none, nor does one that does not name the label.
+func (d *Domains) SoldOut(pool int, asked requirements.Set, key string) []string {
+	p := &d.Pools[pool]
+	wanted, narrowed := asked.Get(key)
 	var out []string
 	for _, o := range p.soldOut {
-		if slices.Contains(out, offeringLabel(o.Offering, key)) || !wants.allow(o.Offering) || !OverlapsType(asked, o.InstanceType) {
+		if slices.Contains(out, offeringLabel(o.Offering, key)) {
 			continue
 		}
-		labels := p.Template.Intersect(TypeLabels(o.InstanceType)).Intersect(o.Offering.Labels())
-		have, named := labels.Get(key)
-		if !named || !labels.Compatible(asked, v) {
+		have := d.ofType(p, o.InstanceType, key).with(o.Offering, key)
+		if !have.named || !d.admits(p, o, asked) {
 			continue
 		}
-		if want, ok := asked.Get(key); ok {
-			have = have.Intersect(want)
+		if narrowed {
+			have.requirement = have.requirement.Intersect(wanted)
 		}
-		out = add(out, have)
+		out = add(out, have.requirement)
 	}
 	return out
+}
+
+// admits says whether each label of a pool's nodes by an offering can satisfy what is asked.
+func (d *Domains) admits(p *Pool, o cloudprovider.LaunchOption, asked requirements.Set) bool {
+	for r := range asked.All() {
+		if !d.ofType(p, o.InstanceType, r.Key()).with(o.Offering, r.Key()).requirement.Overlaps(r) {
+			return false
+		}
+	}
+	return true
 }
 
 // add adds the values of a requirement to a list that has each once.

@@ -53,7 +53,7 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Room
 			}
 		}
 		for i := range p.Pools {
-			for _, v := range p.Pools[i].SoldOut(requirements.Set{}, p.Vocabulary.NormalizeKey(key), p.Vocabulary) {
+			for _, v := range d.SoldOut(i, requirements.Set{}, p.Vocabulary.NormalizeKey(key)) {
 				seen[v] = true // a spread covers it all the same
 			}
 		}

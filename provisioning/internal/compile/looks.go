@@ -139,7 +139,7 @@ func (p *Problem) launchableIn(rule *DomainRule) []int {
 				continue
 			}
 			add(p.Admission.Domains.Offered(i, alt.Set, key))
-			add(pool.SoldOut(alt.Set, key, p.Vocabulary))
+			add(p.Admission.Domains.SoldOut(i, alt.Set, key))
 		}
 	}
 	return out
