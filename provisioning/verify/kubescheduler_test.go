@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,8 @@ var matcher = devicecel.New()
 
 // standing makes a state of a random problem: Nodes only, which nobody deletes, with the bound
 // pods of the problem and some of its pending ones wherever chance puts them. The rest stays
-// pending, and so do pods whose volumes are not bound: kube-scheduler binds these first.
+// pending, and so do pods whose volumes are not bound: kube-scheduler binds these first. In one state
+// of four the pending pods ask for volumes only.
 func standing(seed uint64) provisioning.Input {
 	dice := chance.New(0, seed^0x6b7363686564)
 	below := func(n int) int { return int(dice.Next() % uint64(n)) }
@@ -89,7 +91,23 @@ func standing(seed uint64) provisioning.Input {
 		in.Nodes[i].Pods = append(in.Nodes[i].Pods, bound)
 	}
 	in.Pods = pending
+	if below(4) == 0 {
+		for i, pod := range in.Pods {
+			in.Pods[i] = volumesOnly(pod)
+		}
+	}
 	return in
+}
+
+// volumesOnly is a pod that asks for nothing but its volumes, so that nothing else keeps it from a
+// node first.
+func volumesOnly(pod *corev1.Pod) *corev1.Pod {
+	pod = pod.DeepCopy()
+	pod.Spec = corev1.PodSpec{
+		Containers: []corev1.Container{{Name: "main"}}, Volumes: pod.Spec.Volumes, SchedulerName: pod.Spec.SchedulerName,
+		Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+	}
+	return pod
 }
 
 // oneForEach leaves out volumes that are reserved for a claim which another volume is reserved for.
@@ -195,4 +213,40 @@ func TestKubeSchedulerJudgesPairsAlike(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(differ)) {
 		t.Errorf("%6d %s", differ[kind], kind)
 	}
+}
+
+// In the random states of TestKubeSchedulerJudgesPairsAlike each list of storage objects decides
+// about some pairs: what a list says would not be compared otherwise.
+func TestStorageObjectsDecidePairs(t *testing.T) {
+	without := map[string]func(*provisioning.Volumes){
+		"Claims":               func(v *provisioning.Volumes) { v.Claims = nil },
+		"Volumes":              func(v *provisioning.Volumes) { v.Volumes = nil },
+		"Classes":              func(v *provisioning.Volumes) { v.Classes = nil },
+		"CSINodes":             func(v *provisioning.Volumes) { v.CSINodes = nil },
+		"CSIDrivers":           func(v *provisioning.Volumes) { v.CSIDrivers = nil },
+		"CSIStorageCapacities": func(v *provisioning.Volumes) { v.CSIStorageCapacities = nil },
+		"VolumeAttachments":    func(v *provisioning.Volumes) { v.VolumeAttachments = nil },
+	}
+	decided := map[string]int{}
+	for seed := range uint64(120) {
+		in := standing(seed)
+		for _, pod := range in.Pods {
+			if len(pod.Spec.Volumes) == 0 {
+				continue
+			}
+			for _, n := range in.Nodes {
+				says := judged(in, pod, n.Node.Name, "1.38") == ""
+				for list, empty := range without {
+					less := in
+					empty(&less.Volumes)
+					if (judged(less, pod, n.Node.Name, "1.38") == "") != says {
+						decided[list]++
+					}
+				}
+			}
+		}
+	}
+	t.Log(decided)
+	require.Len(t, decided, len(without))
+	require.Len(t, decided, reflect.TypeFor[provisioning.Volumes]().NumField(), "each list of the input")
 }
