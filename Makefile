@@ -8,7 +8,7 @@ SIZES ?= full
 PROBLEMS ?= 700
 TOOL  := go tool -modfile=internal/tools/go.mod
 
-.PHONY: test laws race lint generate fuzz bench compare plans plans-check passes measures api examples vuln sbom consumer reproducible ci
+.PHONY: test laws race lint generate fuzz bench compare plans plans-check plans-gate plans-base passes measures api examples vuln sbom consumer reproducible ci
 
 test: ## all tests
 	go test ./...
@@ -42,6 +42,22 @@ plans: ## write the fingerprints of plans and proposals, for a change that is me
 plans-check: ## compare all of them, and say what differs
 	go test -run TestCorpus ./provisioning ./disruption -timeout 30m -plans=check
 	go -C benchmarks test -run TestCorpus ./dovetail -timeout 30m -plans=check
+
+# The commit with which the gate compares. Move it when a change is meant to make plans dearer, and
+# say why: write the hash into the files base.txt, and run make plans-base.
+BASE := $(shell sed -n 's/^commit //p' provisioning/testdata/plans/base.txt)
+TURNS ?= 3
+CLUSTERS ?= 20,50,100,200,500
+plans-gate: ## judge a change of the engine: pods left, cost, faults, proven, time, proposals, against commit BASE
+	@table=$$(mktemp); failed=0; \
+	go test -run TestCorpus ./provisioning ./disruption -timeout 60m -plans=gate -v > $$table 2>&1 || failed=1; \
+	go -C benchmarks test -run TestCorpus ./dovetail -timeout 60m -plans=gate -v >> $$table 2>&1 || failed=1; \
+	sed -n -E 's/^ +corpus_test\.go:[0-9]+: //p; /^(FAIL|panic)/p' $$table; rm $$table; \
+	go -C benchmarks run ./gate -base $(BASE) -turns $(TURNS) -clusters "$(CLUSTERS)" && exit $$failed
+
+plans-base: ## write how many answers are proven to be the best into the files base.txt
+	go test -parallel 1 -run TestCorpus ./provisioning ./disruption -timeout 60m -plans=base
+	go -C benchmarks test -parallel 1 -run TestCorpus ./dovetail -timeout 60m -plans=base
 
 passes: ## what each strategy and pass of the engine is worth: make passes PROBLEMS=1000
 	@go test -run TestPassesAreWorth ./provisioning -timeout 60m -v -passes=$(PROBLEMS)

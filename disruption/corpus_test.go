@@ -28,5 +28,5 @@ func TestCorpusOfProposals(t *testing.T) {
 	add("mixed", 60, func(seed uint64) (disruption.Input, *disruption.Options) { return newMaker(seed).mixed(20) })
 	add("worn", 20, func(seed uint64) (disruption.Input, *disruption.Options) { return newMaker(seed).worn() })
 	add("odd", 100, func(seed uint64) (disruption.Input, *disruption.Options) { return newMaker(seed).input() })
-	corpus.Check(t, "plans/proposals.txt", 3, cases)
+	corpus.Check(t, "plans/proposals.txt", 3, cases, corpus.Bounds{Left: 0.001, Mean: 0, Worst: 0.01})
 }

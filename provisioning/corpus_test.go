@@ -15,19 +15,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenario"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // TestCorpusOfStories: the plans of the stories of testdata are as they were.
 func TestCorpusOfStories(t *testing.T) {
 	t.Parallel()
-	corpus.Check(t, "plans/stories.txt", 4, stories(t))
+	corpus.Check(t, "plans/stories.txt", 4, stories(t), corpus.Bounds{Left: 0.001, Mean: 0.001})
 }
 
 // TestCorpusOfRandomProblems: the plans of random problems are as they were, with all
 // features at once and each by itself.
 func TestCorpusOfRandomProblems(t *testing.T) {
 	t.Parallel()
-	corpus.Check(t, "plans/random.txt", 20, randomCases())
+	corpus.Check(t, "plans/random.txt", 20, randomCases(), corpus.Bounds{Left: 0.001})
 }
 
 // stories are the cases of testdata, by file and title.
@@ -40,7 +41,7 @@ func stories(t *testing.T) (cases []corpus.Case) {
 			if err != nil {
 				return corpus.Answer{Value: faultsText(err)}, nil
 			}
-			return planAnswer(plan), nil
+			return planAnswer(in, plan, opts), nil
 		}})
 	})
 	return cases
@@ -72,7 +73,7 @@ func randomCases() (cases []corpus.Case) {
 				if err != nil {
 					return corpus.Answer{}, err
 				}
-				return planAnswer(plan), nil
+				return planAnswer(in, plan, opts), nil
 			}})
 		}
 	}
@@ -87,8 +88,12 @@ func randomCases() (cases []corpus.Case) {
 }
 
 // planAnswer is what the files keep of a plan.
-func planAnswer(plan *provisioning.Plan) corpus.Answer {
-	return corpus.Answer{Value: plan, Cost: plan.Cost, Left: len(plan.Unplaced), Steps: plan.Stats.Steps}
+func planAnswer(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) corpus.Answer {
+	return corpus.Answer{
+		Value: plan, Cost: plan.Cost, Left: len(plan.Unplaced), Steps: plan.Stats.Steps,
+		Proven: len(plan.Unplaced) == 0 && plan.Cost <= plan.LowerBound*(1+1e-9),
+		Faults: func() int { return len(verify.Plan(in, plan, opts)) },
+	}
 }
 
 var withoutPasses = flag.String("without", "", "strategies and passes that the plans compared are made without")

@@ -8,6 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/snapshot"
 	"github.com/dovetail-sdk/dovetail/internal/corpus"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // TestCorpusOfFamilies: the plans of the benchmark families are as they were, and so
@@ -23,7 +24,7 @@ func TestCorpusOfFamilies(t *testing.T) {
 			cases = append(cases, corpus.Case{Name: name, Answer: func() (corpus.Answer, error) { return familyAnswer(spec, quick) }})
 		}
 	}
-	corpus.Check(t, "plans/families.txt", 7, cases)
+	corpus.Check(t, "plans/families.txt", 7, cases, corpus.Bounds{Mean: 0.001, Worst: 0.01})
 }
 
 // TestCorpusOfConsolidation: what is proposed for clusters to consolidate is as it was.
@@ -45,7 +46,7 @@ func TestCorpusOfConsolidation(t *testing.T) {
 			}})
 		}
 	}
-	corpus.Check(t, "plans/consolidate.txt", 4, cases)
+	corpus.Check(t, "plans/consolidate.txt", 4, cases, corpus.Bounds{Left: 0.001, Worst: 0.01})
 }
 
 // planSpecs are thirty scenarios, small and middle-sized.
@@ -86,5 +87,9 @@ func familyAnswer(spec family.Spec, quick bool) (corpus.Answer, error) {
 	if err != nil {
 		return corpus.Answer{}, err
 	}
-	return corpus.Answer{Value: plan, Cost: plan.Cost, Left: len(plan.Unplaced), Steps: plan.Stats.Steps}, nil
+	return corpus.Answer{
+		Value: plan, Cost: plan.Cost, Left: len(plan.Unplaced), Steps: plan.Stats.Steps,
+		Proven: len(plan.Unplaced) == 0 && plan.Cost <= plan.LowerBound*(1+1e-9),
+		Faults: func() int { return len(verify.Plan(in, plan, options)) },
+	}, nil
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-var mode = flag.String("plans", "", "write: rewrite the fingerprints of answers; check: compare all of them")
+var mode = flag.String("plans", "", "write: rewrite the fingerprints of answers; check: compare all of them; gate: judge their sums against the commit in testdata/plans/base.txt; base: write how many are proven now into that file")
 
 // Case is a problem.
 type Case struct {
@@ -41,14 +41,23 @@ type Answer struct {
 	Cost  float64 // in USD per hour
 	Left  int     // how many pods, or nodes, are left over
 	Steps int
+	// Proven says that nothing better exists, and that the answer itself shows it.
+	Proven bool
+	// Faults counts the rules that the answer breaks. It is called by the gate alone, as
+	// it may take as long as the answer; nil counts none.
+	Faults func() int
 }
 
 // Check holds that each case has the answer that testdata/file says. Of the cases it
 // solves every n-th in the long run, half as many by default, and a tenth under the race
 // detector, as each is a problem by itself; with -plans=check it solves all, and with
 // -plans=write it writes the file.
-func Check(t *testing.T, file string, every int, cases []Case) {
+//
+// With -plans=gate it solves all and holds their sums to the bounds, against the answers of
+// the commit in testdata/plans/base.txt, and logs a row of the table.
+func Check(t *testing.T, file string, every int, cases []Case, bounds Bounds) {
 	t.Helper()
+	short := filepath.Base(file)
 	file = filepath.Join("testdata", file)
 	if *mode == "" {
 		if runtime.GOARCH != "amd64" {
@@ -62,9 +71,13 @@ func Check(t *testing.T, file string, every int, cases []Case) {
 		}
 		cases = part(cases, every)
 	}
-	lines, err := solve(cases)
+	lines, tally, err := solve(cases)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *mode == "gate" || *mode == "base" {
+		gate(t, short, file, lines, tally, bounds)
+		return
 	}
 	if *mode == "write" {
 		if err := write(file, lines); err != nil {
@@ -83,6 +96,32 @@ func Check(t *testing.T, file string, every int, cases []Case) {
 	}
 }
 
+// gate judges all lines of a file against those of another commit.
+func gate(t *testing.T, short, file string, lines []string, sums tally, bounds Bounds) {
+	t.Helper()
+	b, err := readBase()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *mode == "base" {
+		b.proven[short] = int(sums.proven.Load())
+		if err := b.write(); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	before, err := b.lines(strings.TrimPrefix(filepath.ToSlash(file), "testdata/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Compare(before, lines)
+	f.Faults, f.Proven, f.ProvenBefore = int(sums.faults.Load()), int(sums.proven.Load()), b.proven[short]
+	t.Logf("%-15s %s", short, f)
+	for _, broken := range f.Breaks(bounds) {
+		t.Errorf("%s: %s", short, broken)
+	}
+}
+
 func write(file string, lines []string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
@@ -98,8 +137,12 @@ func part(cases []Case, every int) (out []Case) {
 	return out
 }
 
-// solve returns the lines of cases, in their order.
-func solve(cases []Case) ([]string, error) {
+// tally is what lines do not say.
+type tally struct{ faults, proven *atomic.Int64 }
+
+// solve returns the lines of cases, in their order, and what is counted over all of them.
+func solve(cases []Case) ([]string, tally, error) {
+	sums := tally{new(atomic.Int64), new(atomic.Int64)}
 	lines, errs := make([]string, len(cases)), make([]error, len(cases))
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -116,11 +159,17 @@ func solve(cases []Case) ([]string, error) {
 					continue
 				}
 				lines[i] = Line(cases[i].Name, answer)
+				if answer.Proven {
+					sums.proven.Add(1)
+				}
+				if *mode == "gate" && answer.Faults != nil {
+					sums.faults.Add(int64(answer.Faults()))
+				}
 			}
 		})
 	}
 	wg.Wait()
-	return lines, cmp.Or(errs...)
+	return lines, sums, cmp.Or(errs...)
 }
 
 // Line is an answer as the files have it: the name of the problem, a hash, cost, what

@@ -79,3 +79,28 @@ func TestDifferences(t *testing.T) {
 		corpus.Differences(known, []string{"c 00000007 0.0000 0 1"}, false))
 	require.Equal(t, "n 8ff51d95 0.5000 1 2", corpus.Line("n", corpus.Answer{Value: 3, Cost: 0.5, Left: 1, Steps: 2}))
 }
+
+// TestGateSeesAPlanThatIsSpoilt: of two equal files no bound is broken, and each way of
+// spoiling an answer breaks one.
+func TestGateSeesAPlanThatIsSpoilt(t *testing.T) {
+	bounds := corpus.Bounds{Left: 0.001, Mean: 0.001, Worst: 0.01}
+	before := []string{"a 1 10.0000 0 5", "b 2 20.0000 0 5", "c 3 30.0000 1 5", "words"}
+	require.Empty(t, corpus.Compare(before, before).Breaks(bounds))
+	for name, after := range map[string][]string{
+		"a pod more is left":     {"a 1 10.0000 0 5", "b 2 20.0000 1 5", "c 3 30.0000 1 5"},
+		"all cost a little more": {"a 1 10.0200 0 5", "b 2 20.0400 0 5", "c 3 30.0600 1 5"},
+		"one costs a lot more":   {"a 1 10.2000 0 5", "b 2 19.8000 0 5", "c 3 30.0000 1 5"},
+	} {
+		require.Len(t, corpus.Compare(before, after).Breaks(bounds), 1, name)
+	}
+	cheaper := corpus.Compare(before, []string{"a 1 9.0000 0 5", "b 2 20.0000 0 9", "c 3 31.0000 0 5", "d 4 1.0000 9 9"})
+	require.Empty(t, cheaper.Breaks(bounds))
+	require.Equal(t, 3, cheaper.Problems)
+	require.Equal(t, 1, cheaper.Fewer)
+	require.Equal(t, 1, cheaper.Cheaper)
+	require.InDelta(t, 29, cheaper.Cost, 1e-9)
+	cheaper.Faults = 1
+	require.Equal(t, []string{"1 rules are broken"}, cheaper.Breaks(bounds))
+	cheaper.Faults, cheaper.ProvenBefore = 0, 3
+	require.Len(t, cheaper.Breaks(bounds), 1)
+}
