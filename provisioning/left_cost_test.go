@@ -11,7 +11,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // TestAsManyAreLeftForLess is about pods of which one has to be left over: it is the one
@@ -32,15 +31,4 @@ func TestAsManyAreLeftForLess(t *testing.T) {
 	plan := solved(t, in, nil)
 	require.Len(t, plan.Order, 1)
 	require.InDelta(t, 0.05, plan.Cost, 1e-9) // on spot
-}
-
-// TestAsManyForLessIsNotDearerInTheEnd is about a problem in which as many pods are left over
-// for less, on three nodes of which none can be taken out of the plan: of the five without
-// that, two can, and a third becomes one that a reservation pays for.
-func TestAsManyForLessIsNotDearerInTheEnd(t *testing.T) {
-	in, opts := richProblem(1765, everything)
-	plan := solved(t, in, opts)
-	require.Empty(t, verify.Plan(in, plan, opts))
-	require.Len(t, plan.Unplaced, 45)
-	require.InDelta(t, 1.0314, plan.Cost, 1e-4) // it was 1.0659
 }

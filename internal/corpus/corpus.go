@@ -117,6 +117,9 @@ func gate(t *testing.T, short, file string, lines []string, sums tally, bounds B
 	f := Compare(before, lines)
 	f.Faults, f.Proven, f.ProvenBefore = int(sums.faults.Load()), int(sums.proven.Load()), b.proven[short]
 	t.Logf("%-15s %s", short, f)
+	if len(sums.broken) > 0 {
+		t.Errorf("%s: rules are broken in %s", short, strings.Join(sums.broken, ", "))
+	}
 	for _, broken := range f.Breaks(bounds) {
 		t.Errorf("%s: %s", short, broken)
 	}
@@ -138,11 +141,15 @@ func part(cases []Case, every int) (out []Case) {
 }
 
 // tally is what lines do not say.
-type tally struct{ faults, proven *atomic.Int64 }
+type tally struct {
+	faults, proven *atomic.Int64
+	broken         []string // problems whose answer breaks a rule
+}
 
 // solve returns the lines of cases, in their order, and what is counted over all of them.
 func solve(cases []Case) ([]string, tally, error) {
-	sums := tally{new(atomic.Int64), new(atomic.Int64)}
+	broken := make([]string, len(cases))
+	sums := tally{faults: new(atomic.Int64), proven: new(atomic.Int64)}
 	lines, errs := make([]string, len(cases)), make([]error, len(cases))
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -163,12 +170,16 @@ func solve(cases []Case) ([]string, tally, error) {
 					sums.proven.Add(1)
 				}
 				if *mode == "gate" && answer.Faults != nil {
-					sums.faults.Add(int64(answer.Faults()))
+					if n := answer.Faults(); n > 0 {
+						sums.faults.Add(int64(n))
+						broken[i] = cases[i].Name
+					}
 				}
 			}
 		})
 	}
 	wg.Wait()
+	sums.broken = slices.DeleteFunc(broken, func(name string) bool { return name == "" })
 	return lines, sums, cmp.Or(errs...)
 }
 

@@ -78,11 +78,6 @@ func (s *Attempt) Next(p *compile.Problem, r *pack.Result) *Attempt {
 	return New(p, next)
 }
 
-// blocks says whether some pods are kept from all cells.
-func (s *Attempt) blocks() bool {
-	return len(s.Units) > 0 && slices.ContainsFunc(s.Assigned.Blocked, func(n int) bool { return n > 0 })
-}
-
 // giveUp returns the classes whose preferences have to be given up, now that
 // pods of them found no place; nil if there are no more than before.
 func (s *Attempt) giveUp(p *compile.Problem, r *pack.Result) map[int]bool {

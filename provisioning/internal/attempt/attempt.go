@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
@@ -66,13 +65,8 @@ type Hints struct {
 	// overBudget are classes whose preferences are given up, as they would cost
 	// the plan too much.
 	OverBudget map[int]bool
-	// plain gives up all preferences.
-	Plain bool
 	// priorityFirst puts pods of higher priority first, whatever it costs.
 	PriorityFirst bool
-	// kept are the options that are launched where pods leave the choice; nil
-	// for all.
-	Kept bitset.Set
 	// absent are classes whose pods wait until all others have their place.
 	Absent map[int]bool
 	// coarse packs once, as Options.Quick does.
@@ -84,7 +78,7 @@ type Hints struct {
 // Again are the hints for another try with the same pods, preferences and order of
 // service.
 func (o *Hints) Again() Hints {
-	return Hints{OverBudget: o.OverBudget, Plain: o.Plain, PriorityFirst: o.PriorityFirst, Absent: o.Absent, Coarse: o.Coarse, Known: o.Known}
+	return Hints{OverBudget: o.OverBudget, PriorityFirst: o.PriorityFirst, Absent: o.Absent, Coarse: o.Coarse, Known: o.Known}
 }
 
 // Begun is an attempt that a search begins with, of which nothing was packed yet.
@@ -97,11 +91,11 @@ func (s *Attempt) Begun() *Attempt {
 // Retried says whether these are the hints of another try for pods that were left
 // over when all others had made room for them. A coarse one of all pods is as good as
 // Options.Quick.
-func (o *Hints) Retried() bool { return o.Plain || o.Absent != nil }
+func (o *Hints) Retried() bool { return o.Absent != nil }
 
 // GivesUp says whether the preferences of a class are given up, as they would cost too
 // much.
-func (o *Hints) GivesUp(c int) bool { return o.Plain || o.OverBudget[c] }
+func (o *Hints) GivesUp(c int) bool { return o.OverBudget[c] }
 
 // New assigns domains and lowers the parts.
 func New(p *compile.Problem, o Hints) *Attempt {
@@ -115,7 +109,7 @@ func New(p *compile.Problem, o Hints) *Attempt {
 			left[c] = len(p.Classes[c].Pods)
 		}
 	}
-	s.Bundler = newBundler(p, left, o.PriorityFirst)
+	s.Bundler = newBundler(p, left)
 	s.Units = units(p, s.Bundler, left, o)
 	if s.Problem = s.state(p); len(s.Units) > 0 {
 		s.Assigned = topology.Assign(s.Problem)

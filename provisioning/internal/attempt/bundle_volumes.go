@@ -2,7 +2,6 @@ package attempt
 
 import (
 	"math"
-	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 )
@@ -10,31 +9,6 @@ import (
 // The packer counts the volumes of each pod by themselves, as it does resources.
 // Where that would run into the limit of a driver, although pods have volumes in
 // common which a node attaches once, these pods are dealt with before.
-
-// joinAttached places pods on nodes that have attached what they share, if there
-// are too few attachments left for all of them to be counted anew.
-func (b *bundler) joinAttached() {
-	for node := range b.p.Nodes {
-		for c := range b.p.Classes {
-			if b.left[c] == 0 || len(b.p.Rules.Duties[c].With) > 0 || !b.scarce(node, c) {
-				continue
-			}
-			b.fix(node, []int{c})
-		}
-	}
-}
-
-// scarce says whether a node has some volume of a class, and not the attachments
-// for all pods of the class to be counted anew.
-func (b *bundler) scarce(node, c int) bool {
-	for _, id := range b.p.Classes[c].Shares {
-		at := b.p.Extras.Attached.Dimensions[id]
-		if slices.Contains(b.has[node], id) && b.p.Requests[c][at] > b.free[node][at]/int64(b.left[c]) {
-			return true
-		}
-	}
-	return false
-}
 
 // bundleShares puts pods of a class with volumes in common together, so that as
 // many fit a node as would if only other resources counted. It leaves alone what

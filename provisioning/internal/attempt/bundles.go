@@ -52,9 +52,8 @@ type bundler struct {
 //
 // The rest has no place. It costs O(nodes x classes with such an affinity).
 //
-// Pods that have volumes in common come after that. If priorityFirst is set, nodes are
-// left to those that come first by priority.
-func newBundler(p *compile.Problem, left []int, priorityFirst bool) *bundler {
+// Pods that have volumes in common come after that.
+func newBundler(p *compile.Problem, left []int) *bundler {
 	b := &bundler{p: p, left: left, lowered: map[int]bitset.Set{}}
 	b.free, b.parts, b.has = make([][]int64, len(p.Nodes)), slices.Clone(p.NodeParts), make([][]int32, len(p.Nodes))
 	for i := range p.Nodes {
@@ -63,13 +62,8 @@ func newBundler(p *compile.Problem, left []int, priorityFirst bool) *bundler {
 	for _, s := range p.TogetherOverNodes() {
 		b.join(s)
 	}
-	if len(p.Extras.Attached.Ids) > 0 {
-		if !priorityFirst && !p.Skips(model.SharedFirst) {
-			b.joinAttached()
-		}
-		if !p.Skips(model.SharedWhole) {
-			b.bundleShares()
-		}
+	if len(p.Extras.Attached.Ids) > 0 && !p.Skips(model.SharedWhole) {
+		b.bundleShares()
 	}
 	return b
 }

@@ -44,34 +44,6 @@ func (s *Attempt) findIncidentalDomains(p *compile.Problem, r *pack.Result) (inc
 	return incidentalDomains, more
 }
 
-// WithoutIncidentalDomains returns the hints for a try in which new nodes keep out of
-// domains that they would only bring along, if some pods are kept from all cells
-// and there are any. It returns nil if there are none.
-func (s *Attempt) WithoutIncidentalDomains(p *compile.Problem) *Hints {
-	if s.IncidentalDomains == nil || !s.blocks() {
-		return nil
-	}
-	plain := *s
-	plain.IncidentalDomains = nil
-	rules := plain.state(p).Rules
-	kept := bitset.Full(p.Admission.Domains.Total)
-	for low, i := range s.spreads(p) {
-		rule := &p.Rules.Domain[i]
-		looked := p.LookedAt(rule, false)
-		for d, incidental := range s.IncidentalDomains[i] {
-			if incidental && !rules[low].Counted[d] {
-				kept.AndNot(looked.Both(p.InPlace(rule.Rule.Key, d)))
-			}
-		}
-	}
-	if kept.Len() == p.Admission.Domains.Total {
-		return nil
-	}
-	out := s.Again()
-	out.Relaxed, out.Kept = s.Relaxed, kept
-	return &out
-}
-
 // spreads maps the numbers of spread rules in the assignment to those of the
 // domain rules.
 func (s *Attempt) spreads(p *compile.Problem) map[int]int {

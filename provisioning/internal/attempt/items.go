@@ -55,22 +55,16 @@ func (s *Attempt) orderParts(p *compile.Problem) {
 }
 
 // preferred are the options that a class is to have where some of them will do,
-// nil if all are alike: those it prefers, unless it has to do without, of those
-// that are kept.
+// nil if all are alike: those it prefers, unless it has to do without.
 func (s *Attempt) preferred(p *compile.Problem, c int) bitset.Set {
 	preference := p.Preferences[c].Options
 	if s.GivesUp(c) {
 		preference = p.Preferences[c].Steady
 	}
-	switch {
-	case s.Relaxed[c] || preference == nil:
-		return s.Kept
-	case s.Kept == nil || !preference.Overlaps(s.Kept):
-		return preference
+	if s.Relaxed[c] {
+		return nil
 	}
-	both := preference.Clone()
-	both.And(s.Kept)
-	return both
+	return preference
 }
 
 // PackRules are the rules between the pods of one node.
@@ -89,7 +83,7 @@ func (s *Attempt) lowerBundles(p *compile.Problem, lowered *pack.Problem) {
 			continue
 		}
 		b := &s.Bundler.Bundles[i]
-		class, l := lowerBundle(p.Admission, b, s.Parts[parts[0]].pin, s.Kept, s.kinds)
+		class, l := lowerBundle(p.Admission, b, s.Parts[parts[0]].pin, nil, s.kinds)
 		class.Urgency = s.priorityWeight(p, b.members[0].Class)
 		l.Parts = parts
 		for _, m := range b.members {

@@ -20,7 +20,7 @@ type unit struct {
 	spans   []string
 	Cells   []topology.Cell
 	Count   int
-	Leads   bool // its pods need no cell, but others follow them
+	Leads   bool // its pods need no cell, and would only rather be in one
 	Phase   compile.Phase
 	depth   int
 }
@@ -35,12 +35,7 @@ func units(p *compile.Problem, b *bundler, left []int, o Hints) []unit {
 		if n == 0 || d.Phase == compile.Leading || d.Phase > compile.ByDomain || len(d.Spans) == 0 {
 			continue
 		}
-		u := unit{Members: []Bundled{{c, 1}}, Bundle: -1, Pinned: -1, spans: d.Spans, Cells: p.Cells[c], Count: n, Phase: d.Phase, depth: d.Depth}
-		if len(d.Owns) == 0 && leads(p, c) && !p.Skips(model.LeadersOnly) {
-			// One pod in each cell is enough to be followed.
-			u.Leads, u.Count = true, min(n, max(len(u.Cells), 1))
-		}
-		out = append(out, u)
+		out = append(out, unit{Members: []Bundled{{c, 1}}, Bundle: -1, Pinned: -1, spans: d.Spans, Cells: p.Cells[c], Count: n, Phase: d.Phase, depth: d.Depth})
 	}
 	for c, n := range left {
 		if w := &p.Preferences[c]; n > 0 && len(w.Spans) > 0 && p.Rules.Duties[c].Phase == compile.AtWill && !o.Relaxed[c] && !o.GivesUp(c) {
@@ -81,17 +76,6 @@ func spansOf(p *compile.Problem, members []Bundled) []string {
 		}
 	}
 	return all.Spans
-}
-
-// leads says whether the only business of a class is to be followed: then one
-// pod in each cell will do, and the others go anywhere.
-func leads(p *compile.Problem, c int) bool {
-	for _, j := range p.Rules.Duties[c].Joins {
-		if p.Rules.Domain[j].Kind == topology.Apart {
-			return false
-		}
-	}
-	return p.Rules.Duties[c].Phase == compile.ByDomain
 }
 
 // bundleCells lists the cells of a bundle.
@@ -143,7 +127,7 @@ func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 			}
 		}
 		for _, m := range u.Members {
-			addDuty(p, &class, m, number, s.Plain)
+			addDuty(p, &class, m, number)
 		}
 		countOwn(out, &class)
 		out.Classes = append(out.Classes, class)
@@ -152,7 +136,7 @@ func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 }
 
 // addDuty adds what the rules ask of a number of pods of a class.
-func addDuty(p *compile.Problem, class *topology.Class, m Bundled, number []int, plain bool) {
+func addDuty(p *compile.Problem, class *topology.Class, m Bundled, number []int) {
 	d := &p.Rules.Duties[m.Class]
 	for _, r := range d.Owns {
 		i := slices.IndexFunc(class.Owns, func(o topology.Own) bool { return o.Rule == number[r] })
@@ -163,7 +147,7 @@ func addDuty(p *compile.Problem, class *topology.Class, m Bundled, number []int,
 		class.Owns[i].Count += m.Count
 	}
 	for _, r := range d.Soft {
-		if !plain && number[r] >= 0 && slices.Contains(class.Keys, p.Rules.Domain[r].Rule.Key) {
+		if number[r] >= 0 && slices.Contains(class.Keys, p.Rules.Domain[r].Rule.Key) {
 			class.Owns = append(class.Owns, topology.Own{Rule: number[r], Count: m.Count, Weight: p.Rules.Domain[r].Term.Weight})
 		}
 	}
@@ -171,7 +155,7 @@ func addDuty(p *compile.Problem, class *topology.Class, m Bundled, number []int,
 		if p.Classes[m.Class].Headroom && p.Rules.Domain[r].Kind != topology.Apart && !slices.Contains(d.Owns, r) {
 			continue // pods that do not exist are nobody to spread from or to follow
 		}
-		if number[r] < 0 || plain && p.Rules.Domain[r].Term.Weight > 0 {
+		if number[r] < 0 {
 			continue
 		}
 		i := slices.IndexFunc(class.Joins, func(j topology.Join) bool { return j.Rule == number[r] })

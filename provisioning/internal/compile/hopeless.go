@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
@@ -91,7 +90,7 @@ func (p *Problem) findHopeless() {
 			continue
 		}
 		p.Hopeless.Add(c)
-		if d := &p.Rules.Duties[c]; len(d.Owns)+len(d.Joins)+len(d.Soft)+len(d.With) > 0 && !p.Skips(model.SetAside) {
+		if d := &p.Rules.Duties[c]; len(d.Owns)+len(d.Joins)+len(d.Soft)+len(d.With) > 0 {
 			p.Apart.Add(c)
 		}
 	}

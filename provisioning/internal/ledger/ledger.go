@@ -19,6 +19,8 @@ type Ledger struct {
 
 	Hosts hostLedger
 
+	journal journal
+
 	// Home is the bin that the pod whose place is looked for leaves, nil for none. A topology
 	// spread constraint has let it come there, in the turn that it has among all pods: in
 	// the same domain it need not hold after all others as well.
@@ -132,9 +134,56 @@ func (l *Ledger) Open(s *Bin) {
 	}
 }
 
+// leave takes a new node without pods out of the domains: one in which no other node is or may
+// be is none any more.
+func (l *Ledger) leave(s *Bin) {
+	for i := range l.Counts {
+		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
+			continue
+		}
+		if may, _ := l.Looked(i, s); !may {
+			continue
+		}
+		c.unsure = slices.DeleteFunc(c.unsure, func(o *Bin) bool { return o == s })
+		for _, d := range l.domainsOf(i, s) {
+			if rule.Sure[d] {
+				continue
+			}
+			is, may := l.inDomain(i, d, s)
+			if c.Node[d] && !is {
+				c.Node[d] = false
+				c.sure--
+			}
+			c.Is[d], c.May[d] = is || rule.Counted[d], may || rule.Counted[d]
+		}
+	}
+}
+
+// inDomain says whether some new node but one is in a domain of a spread rule for certain, or
+// may be.
+func (l *Ledger) inDomain(rule, domain int, but *Bin) (is, may bool) {
+	key := l.P.Rules.Domain[rule].Rule.Key
+	for _, s := range l.Bins {
+		if s == but || s.Node >= 0 || s.Shut {
+			continue
+		}
+		looks, sure := l.Looked(rule, s)
+		if !looks || !slices.Contains(l.domainsOf(rule, s), domain) {
+			continue
+		}
+		may = true
+		if d, certain := s.At[key].Sure(); certain && sure && d == domain {
+			return true, true
+		}
+	}
+	return false, may
+}
+
 // Become makes a new node another that is nowhere where it could not be before, and counts
 // its pods where they are then.
 func (l *Ledger) Become(s *Bin, as *BinType) {
+	l.Save(s)
 	for _, m := range s.Pods {
 		l.Count(m.Class, -m.Count, s)
 	}
@@ -150,8 +199,11 @@ func (l *Ledger) Become(s *Bin, as *BinType) {
 			continue
 		}
 		d, certain := s.At[rule.Rule.Key].Sure()
-		if _, sure := l.Looked(i, s); certain && sure {
+		may, sure := l.Looked(i, s)
+		if !may || certain && sure {
 			c.unsure = slices.Delete(c.unsure, at, at+1)
+		}
+		if may && certain && sure {
 			c.exists(d)
 		}
 	}

@@ -83,7 +83,6 @@ func (l *Ledger) addBin(h *hostSpread, s *Bin, there int) {
 
 // look notes how a constraint sees a bin.
 func (l *Ledger) look(h *hostSpread, s *Bin) {
-	before := h.Looks[s.Number]
 	seen := look{known: true}
 	if s.Shut {
 	} else if s.Node < 0 {
@@ -91,16 +90,7 @@ func (l *Ledger) look(h *hostSpread, s *Bin) {
 	} else if h.Rule.Looks[s.Node] {
 		seen.May, seen.Sure = true, true
 	}
-	h.Looks[s.Number] = seen
-	if seen.May != before.May {
-		h.add(h.There[s.Number], seen.May)
-	}
-	switch {
-	case seen.Sure && !before.Sure:
-		h.sure++
-	case before.Sure && !seen.Sure:
-		h.sure--
-	}
+	h.set(s.Number, h.There[s.Number], seen)
 }
 
 // add adds a node with so many pods to the tally, or takes it out.
@@ -144,7 +134,9 @@ func (l *Ledger) LeastThere(h *hostSpread) int {
 
 // Shut takes a new node without pods out of the count: it will not be launched.
 func (l *Ledger) Shut(s *Bin) {
+	l.Save(s)
 	s.Shut = true
+	l.leave(s)
 	l.lookAgain(s)
 }
 
@@ -234,6 +226,22 @@ func (l *Ledger) LeanOn(terms []workload.Term) {
 	}
 }
 
+// LeanAgain notes so anew, for the pods that are there now: who has left leans on nothing.
+func (l *Ledger) LeanAgain(terms []workload.Term) {
+	for i := range l.Hosts.Spreads {
+		l.Hosts.Spreads[i].leant = false
+	}
+	for i := range l.Counts {
+		l.Counts[i].Leant = false
+	}
+	for _, s := range l.Bins {
+		for _, m := range s.Pods {
+			l.leanOnDomains(m.Class, s, true)
+		}
+	}
+	l.LeanOn(terms)
+}
+
 // openHost adds a node without pods.
 func (l *Ledger) openHost(s *Bin) {
 	for i := range l.Hosts.Spreads {
@@ -250,11 +258,8 @@ func (l *Ledger) countHost(class, n int, s *Bin) {
 	for selection := range l.P.Classes[class].Selected.All() {
 		for _, i := range l.Hosts.bySelection[selection] {
 			h := &l.Hosts.Spreads[i]
-			if h.Looks[s.Number].May {
-				h.add(h.There[s.Number], false)
-				h.add(h.There[s.Number]+n, true)
-			}
-			h.There[s.Number] += n
+			l.noteHost(i, s.Number)
+			h.set(s.Number, h.There[s.Number]+n, h.Looks[s.Number])
 		}
 	}
 }
@@ -262,6 +267,7 @@ func (l *Ledger) countHost(class, n int, s *Bin) {
 // lookAgain notes how constraints see a bin now.
 func (l *Ledger) lookAgain(s *Bin) {
 	for i := range l.Hosts.Spreads {
+		l.noteHost(i, s.Number)
 		l.look(&l.Hosts.Spreads[i], s)
 	}
 }

@@ -9,33 +9,19 @@ package model
 const (
 	CellsAsFound    = "cells-as-found"    // domains assigned anew, with what cells turned out to hold
 	GivenUp         = "given-up"          // without the preferences of pods that are left over
-	PriorityFirst   = "priority-first"    // pods of higher priority before others
-	NoIncidental    = "no-incidental"     // new nodes keep out of domains that they would only bring along
-	EvenCells       = "even-cells"        // domains in even shares
-	WithoutAny      = "without-any"       // without any preferences
 	Coarsely        = "coarsely"          // packed as Options.Quick does
 	PriorityAlone   = "priority-alone"    // pods of lower priority wait
 	PreferenceShare = "preference-budget" // with fewer preferences, if they cost too much
-	ClaimOwner      = "claim-owner"       // claims for one pod only go to another pod
 )
 
 // Passes, in the order in which they come.
 const (
-	Slots        = "slots"         // constraints over nodes as a dimension
-	SharedFirst  = "shared-first"  // pods go where the volumes that they share are attached
-	SharedWhole  = "shared-whole"  // pods with volumes in common are packed as one
-	LeadersOnly  = "leaders-only"  // of pods that are only followed one in each cell is assigned
-	SetAside     = "set-aside"     // pods without any place have no part in the search
-	InsertLeft   = "insert"        // pods left over are placed one by one
-	EjectOthers  = "eject"         // pods of the plan make room for those left over
-	Eliminate    = "eliminate"     // new nodes are emptied onto others
-	FillLighter  = "fill-lighter"  // so are those of heavier pools onto lighter ones that are launched anyway
-	EjectOne     = "eject-one"     // one pod makes room for one of a node that is emptied
-	CheaperAlone = "cheaper-alone" // a pod of a node that is emptied gets a cheaper node of its own
-	Exchange     = "exchange"      // pods of nodes that exist and of new nodes change places at once
-	Rebuild      = "rebuild"       // all pods are placed anew, one by one, those first that found no place
-	SwapPods     = "swap"          // pods change places for soft constraints
-	InsertAgain  = "insert-again"  // pods left over are placed one by one, after others went away
+	Slots       = "slots"        // constraints over nodes as a dimension
+	SharedWhole = "shared-whole" // pods with volumes in common are packed as one
+	InsertLeft  = "insert"       // pods left over are placed one by one
+	EjectOthers = "eject"        // pods of the plan make room for those left over
+	Search      = "search"       // pods are taken off some nodes and placed anew, where that costs less
+	SwapPods    = "swap"         // pods change places for soft constraints
 )
 
 // Passes that cannot be left out: without them a plan may not be valid.
@@ -48,10 +34,10 @@ const (
 // LeftOut lists the strategies and passes, in order.
 func LeftOut() []string {
 	return []string{
-		Slots, SharedFirst, SharedWhole, LeadersOnly, SetAside,
-		InsertLeft, EjectOthers, Eliminate, FillLighter, EjectOne, CheaperAlone, Exchange, Rebuild, SwapPods, InsertAgain,
-		CellsAsFound, GivenUp, PriorityFirst, NoIncidental, EvenCells,
-		WithoutAny, Coarsely, PriorityAlone, PreferenceShare, ClaimOwner,
+		Slots, SharedWhole,
+		InsertLeft, EjectOthers, Search, SwapPods,
+		CellsAsFound, GivenUp,
+		Coarsely, PriorityAlone, PreferenceShare,
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package repair changes solutions that are being made: it places pods one by one, ejects
-// others, empties nodes, exchanges pods, and places all anew.
+// Package repair changes solutions that are being made: it places pods that were left over one by
+// one, and then searches for a better plan by taking pods off some nodes and placing them anew.
 //
 // Input: a State, in which an attempt's packing has given pods to nodes, and an order in
 // which these are to be bound. Output: the same State, and an order. Invariant: after each
@@ -7,6 +7,7 @@
 // order that the pass returns, by the checks of kube-scheduler. What one pass has to tell
 // another is in Done.
 //
-// Where to begin: passes; State; placer, which judges where one more pod may go, for
-// inserter, ejector and eliminator alike.
+// Where to begin: passes; State; placer, which judges where one more pod may go; search, whose
+// trials are undone by the ledger unless they are better: ways.go says which pods are taken off
+// for pods that wait, recreate.go and room.go how pods get a place.
 package repair

@@ -14,13 +14,12 @@ type pass struct {
 
 // passes are run in this order, once for each solution.
 var passes = []pass{
-	{model.Replay, (*State).replayed},          // pods are bound one by one, and those that cannot be are taken off
-	{model.InsertLeft, (*State).insertLeft},    // pods left over are placed one by one
-	{model.EjectOthers, (*State).ejectOthers},  // pods make room for those left over
-	{model.Eliminate, (*State).eliminateWaste}, // new nodes are emptied onto others
-	{model.SwapPods, (*State).swapPods},        // pods change places for soft constraints
-	{model.InsertAgain, (*State).insertAgain},  // pods left over, where others went away
-	{model.LettingIn, (*State).letIn},          // pods that waited for all others
+	{model.Replay, (*State).replayed},       // pods are bound one by one, and those that cannot be are taken off
+	{model.InsertLeft, (*State).insertLeft}, // pods left over are placed one by one
+	{model.EjectOthers, (*State).makeRoom},  // pods make room for those left over
+	{model.Search, (*State).search},         // pods are taken off some nodes and placed anew
+	{model.SwapPods, (*State).swapPods},     // pods change places for soft constraints
+	{model.LettingIn, (*State).letIn},       // pods that waited for all others
 }
 
 // Run runs the passes, given the order in which pods are to be bound as they were packed,
@@ -64,32 +63,19 @@ func (st *State) insertLeft(order []int32) ([]int32, bool) {
 	return order, true
 }
 
-// ejectOthers notes how unevenly pods are spread then, where another attempt may be
-// tried or this is one: what comes after does not spread them better.
-func (st *State) ejectOthers(order []int32) ([]int32, bool) {
-	order, st.Ejected = st.makeRoom(order)
-	if st.s.Rooms != nil || st.s.Kept != nil || st.leant || st.leavesSome() {
-		st.Uneven = st.unevenness()
-	}
+func (st *State) makeRoom(order []int32) ([]int32, bool) {
+	order, st.Closed = st.searchRoom(order)
 	return order, true
 }
 
-func (st *State) eliminateWaste(order []int32) ([]int32, bool) {
-	order, st.Closed = st.eliminateNodes(order)
-	st.Closed = st.Closed || st.Ejected
+func (st *State) search(order []int32) ([]int32, bool) {
+	order, closed := st.searchCheaper(order)
+	st.Closed = st.Closed || closed
 	return order, true
 }
 
 func (st *State) swapPods(order []int32) ([]int32, bool) {
-	st.Swapped = !st.p.Opts.Quick && st.swapBySoftScore()
-	return order, st.Swapped || st.Closed
-}
-
-func (st *State) insertAgain(order []int32) ([]int32, bool) {
-	if !st.Swapped && !st.Closed || st.p.Skips(model.InsertAgain) {
-		return order, false
-	}
-	return st.insert(order), true
+	return order, !st.p.Opts.Quick && st.swapBySoftScore() || st.Closed
 }
 
 // letIn places pods of the classes that have waited for all others, one by one.
@@ -98,7 +84,7 @@ func (st *State) letIn(order []int32) ([]int32, bool) {
 		return order, true
 	}
 	st.last = true
-	order, closed := st.eliminateNodes(st.insert(order))
+	order, closed := st.searchCheaper(st.insert(order))
 	if closed {
 		st.Closed = true
 		order = st.insert(order)

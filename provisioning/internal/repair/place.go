@@ -205,10 +205,3 @@ func extending(l *ledger.Ledger, s *ledger.Bin) bitset.Set {
 	out.And(s.BinType.Options)
 	return out
 }
-
-// mayLeave says whether a pod exists and prefers no place to another.
-func (g *placer) mayLeave(podID int32) bool {
-	c := g.p.ClassOf[podID]
-	w := &g.p.Preferences[c]
-	return !g.p.Classes[c].Headroom && len(g.p.Rules.Duties[c].Soft)+len(w.Spans) == 0 && w.Options == nil
-}

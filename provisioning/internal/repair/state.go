@@ -18,10 +18,6 @@ type State struct {
 	New    []*ledger.Bin // with the pods of the plan
 	Done                 // by passes
 
-	// FewerOnly has pods make room only where fewer are left over then: what costs less
-	// before nodes are taken out of a plan need not do so afterwards.
-	FewerOnly bool
-
 	steps    int                   // of the packing that it comes of
 	sets     map[string]*optionSet // by their keys
 	key      []byte                // of the last set asked for
@@ -34,11 +30,7 @@ type State struct {
 
 // Done is what passes did that those after them, and strategies, have to know of.
 type Done struct {
-	Uneven  int  // how unevenly pods are spread; see unevenness
-	Closed  bool // nodes were taken out of it again; see eliminator
-	Swapped bool // pods changed places for soft constraints
-	Ejected bool // pods made room for others in it; see ejector
-	ForLess bool // some did so though as many are left over, for less
+	Closed bool // pods were taken off their nodes again, and nodes out of it; see search
 }
 
 // New is the state of a problem before any pod has a place, given an attempt, and how

@@ -32,23 +32,9 @@ type assembler struct {
 	causes *diagnosis    // of the pods left over, once asked for
 }
 
-// assemble makes the plan that a packing stands for: of two, where as many pods were left
-// over for less, as that may keep nodes from being taken out of the plan that cost more.
+// assemble makes the plan that a packing stands for.
 func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution {
-	plan := assembleOnce(p, s, r, false)
-	if plan.did.ForLess {
-		if other := assembleOnce(p, s, r, true); other.score(p).betterThan(plan.score(p)) {
-			return other
-		}
-	}
-	return plan
-}
-
-// assembleOnce makes one, in which pods make room for others only where fewer are left over
-// then, or as many for less as well.
-func assembleOnce(p *compile.Problem, s *attempt.Attempt, r *pack.Result, fewerOnly bool) *Solution {
 	a := &assembler{p: p, s: s, st: repair.New(p, s, r.Steps), admittedCounts: s.AdmittedCounts(p, r)}
-	a.st.FewerOnly = fewerOnly
 	plan := a.newPlan(r)
 	plan.of = a
 	a.handOut(r)

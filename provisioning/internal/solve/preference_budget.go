@@ -29,7 +29,7 @@ const mostTrials = 3
 // half, and then more or less.
 func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (*Solution, error) {
 	limit := 1 + p.Preferred.Share
-	if s.Plain || !mayExceedBudget(p, plan) || p.Skips(model.PreferenceShare) {
+	if !mayExceedBudget(p, plan) || p.Skips(model.PreferenceShare) {
 		return plan, nil
 	}
 	if plan.bound(); withFees(p, plan) <= plan.floor*limit {
@@ -93,7 +93,7 @@ func dearerThanCoarse(ctx context.Context, p *compile.Problem, plan *Solution, s
 // without is an attempt without preferences but those of so many classes.
 func without(p *compile.Problem, s *attempt.Attempt, kept int) *attempt.Attempt {
 	o := s.Again()
-	o.Kept, o.OverBudget = s.Kept, map[int]bool{}
+	o.OverBudget = map[int]bool{}
 	for _, c := range p.Preferred.Classes[kept:] {
 		o.OverBudget[c] = true
 	}

@@ -10,13 +10,13 @@ import (
 )
 
 // Where pods are left over, what was found first may not be the best there is: pods
-// of lower priority, or a preference, may have led others to where they find no room,
-// and a coarse search is luckier now and then. So the problem is packed again, with
-// fewer of those, and what leaves fewer pods over is taken, or as many for less.
+// of lower priority may have led others to where they find no room,
+// and a coarse search is luckier now and then. So the problem is packed again, without
+// those, and what leaves fewer pods over is taken, or as many for less.
 
 // retry returns a trial, or a better one: for each priority of pods that are left over
 // and may have a place, the highest first, all pods of lower priority wait until those
-// of this one have theirs; preferences are given up; and it is packed coarsely. As
+// of this one have theirs; and it is packed coarsely. As
 // pods that wait have no part in the search, taking them away would place no more of
 // the others.
 func retry(ctx context.Context, p *compile.Problem, first *attempt.Attempt, best trial) (trial, error) {
@@ -44,26 +44,20 @@ func retry(ctx context.Context, p *compile.Problem, first *attempt.Attempt, best
 
 // vary returns a trial, or a better one that follows some hints in one way or another,
 // as long as a plan is not good enough: one that leaves fewer pods over, or as many for
-// less with all preferences.
+// less.
 func vary(ctx context.Context, p *compile.Problem, best trial, o attempt.Hints, leaves func(*Solution) bool) (trial, error) {
 	for _, o := range variants(p, o) {
 		if !leaves(best.plan) {
 			break
 		}
-		var other trial
-		var err error
-		if o.Retried() {
-			other, _, err = once(ctx, p, attempt.New(p, o))
-		} else {
-			other, err = try(ctx, p, attempt.New(p, o))
-		}
+		other, err := try(ctx, p, attempt.New(p, o))
 		if err != nil {
 			return best, err
 		}
 		now, was := other.plan.score(p), best.plan.score(p)
 		if c := now.compareLeft(was); c < 0 {
 			best = other
-		} else if c == 0 && now.cost < was.cost && !o.Plain {
+		} else if c == 0 && now.cost < was.cost {
 			best.plan = other.plan // which says nothing of the attempts that are to follow
 		}
 	}
@@ -85,34 +79,17 @@ func before(o *attempt.Hints, p *compile.Problem, priority int32) attempt.Hints 
 	return out
 }
 
-// variants lists the ways to follow some hints that have not been tried yet: with
-// preferences and without, and the same packed coarsely.
-func variants(p *compile.Problem, o attempt.Hints) []attempt.Hints {
-	all := []attempt.Hints{o}
-	if prefers(p) && !p.Skips(model.WithoutAny) {
-		o.Plain = true
+// variants lists the ways to follow some hints that have not been tried yet: as they are, and
+// packed coarsely.
+func variants(p *compile.Problem, o attempt.Hints) (all []attempt.Hints) {
+	if o.Absent != nil {
 		all = append(all, o)
 	}
 	if !p.Opts.Quick && !p.Skips(model.Coarsely) {
-		for _, o := range slices.Clone(all) {
-			o.Coarse = true
-			all = append(all, o)
-		}
-	}
-	if o.Absent == nil {
-		return all[1:]
+		o.Coarse = true
+		all = append(all, o)
 	}
 	return all
-}
-
-// prefers says whether some preference may have decided where pods go.
-func prefers(p *compile.Problem) bool {
-	for c := range p.Classes {
-		if len(p.Preferences[c].Spans)+len(p.Rules.Duties[c].Soft) > 0 || p.Preferences[c].Bought {
-			return true
-		}
-	}
-	return false
 }
 
 // leaves says whether a plan leaves pods of some priorities over that may have a place.

@@ -12,15 +12,13 @@ import (
 // owner of a claim is chosen by it; the preference budget looks at costs beside it, and
 // priority first compares packings before they are solutions.
 type score struct {
-	left    []int32 // priorities of the pods without a place, highest first
-	uneven  int     // how unevenly pods are spread; see repair.Done
-	cost    float64 // of new nodes, with fees
-	ejected bool    // pods made room for others
+	left []int32 // priorities of the pods without a place, highest first
+	cost float64 // of new nodes, with fees
 }
 
 // score is that of a solution.
 func (s *Solution) score(p *compile.Problem) score {
-	out := score{left: make([]int32, len(s.Unplaced)), uneven: s.did.Uneven, cost: withFees(p, s), ejected: s.did.Ejected}
+	out := score{left: make([]int32, len(s.Unplaced)), cost: withFees(p, s)}
 	for i := range s.Unplaced {
 		out.left[i] = model.PriorityOf(s.Unplaced[i].Pod)
 	}
@@ -34,9 +32,7 @@ func (s *Solution) score(p *compile.Problem) score {
 func (s score) compareLeft(t score) int { return slices.Compare(s.left, t.left) }
 
 // betterThan says whether a later solution is to be taken instead of one that is there:
-// if it places more pods, those of higher priority first, or as many more evenly. Where
-// both do alike, cost decides, and then that no pods were ejected.
+// if it places more pods, those of higher priority first, or as many for less.
 func (s score) betterThan(t score) bool {
-	c := cmp.Or(s.compareLeft(t), cmp.Compare(s.uneven, t.uneven), cmp.Compare(s.cost, t.cost))
-	return c < 0 || c == 0 && t.ejected && !s.ejected
+	return cmp.Or(s.compareLeft(t), cmp.Compare(s.cost, t.cost)) < 0
 }

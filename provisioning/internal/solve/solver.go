@@ -32,7 +32,7 @@ func (s *Solver) Solve(ctx context.Context) (*Solution, error) {
 		return s.solveNominated(ctx)
 	}
 	plan, err := s.solve(ctx)
-	if err != nil || len(plan.Unplaced) == 0 || !contested(s.p) || s.p.Skips(model.ClaimOwner) {
+	if err != nil || len(plan.Unplaced) == 0 || !contested(s.p) {
 		return plan, err
 	}
 	return reassignClaims(ctx, s.p, plan)

@@ -10,78 +10,21 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// A strategy proposes another attempt from what came of one. The solution with the better
-// score is kept.
-type strategy struct {
-	name string // as model.LeftOut has it
-	// hints are those of the attempt to be tried, given an attempt, what was packed, and
-	// the best solution so far; nil if there is none.
-	hints func(p *compile.Problem, s *attempt.Attempt, r *pack.Result, best *Solution) *attempt.Hints
-	// sameUnits passes over an attempt that divides pods otherwise than the first.
-	sameUnits bool
-}
-
-// strategies are followed in this order, after an attempt has been packed, and packed anew
-// with what was learnt. What comes after them, where pods are still left over or preferences cost too much,
-// is in Solver.solve.
-var strategies = []strategy{
-	{name: model.NoIncidental, hints: noIncidental},            // new nodes keep out of domains that they would only bring along
-	{name: model.EvenCells, hints: evenHints, sameUnits: true}, // domains in even shares
-}
-
-func noIncidental(p *compile.Problem, s *attempt.Attempt, _ *pack.Result, _ *Solution) *attempt.Hints {
-	return s.WithoutIncidentalDomains(p)
-}
-
-// follow returns a solution, or a better one that a strategy leads to.
-func (t strategy) follow(ctx context.Context, p *compile.Problem, s *attempt.Attempt, r *pack.Result, best *Solution) (*Solution, error) {
-	if o := t.hints(p, s, r, best); o != nil && !p.Skips(t.name) {
-		if next := attempt.New(p, *o); !t.sameUnits || len(next.Units) == len(s.Units) {
-			next, result, err := packAndLearn(ctx, p, next)
-			if err != nil {
-				return nil, err
-			}
-			if other := assemble(p, next, result); other.score(p).betterThan(best.score(p)) {
-				best = other
-			}
-		}
-	}
-	came(ctx, p, t.name, best)
-	return best, nil
-}
-
 // trial is a solution, and the attempt that it came of.
 type trial struct {
 	plan    *Solution
 	attempt *attempt.Attempt
 }
 
-// try makes the best solution that comes of an attempt and what is learnt from it.
+// try makes the solution that comes of an attempt and what is learnt from it.
 func try(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, error) {
-	t, result, err := once(ctx, p, s)
+	s, result, err := packAndLearn(ctx, p, s)
 	if err != nil {
 		return trial{}, err
 	}
+	t := trial{assemble(p, s, result), s}
 	came(ctx, p, model.CellsAsFound, t.plan)
-	for _, next := range strategies {
-		if t.plan, err = next.follow(ctx, p, t.attempt, result, t.plan); err != nil {
-			return trial{}, err
-		}
-	}
 	return t, nil
-}
-
-// once makes the solution that comes of an attempt, where those of higher priority may be
-// put first, and returns what was packed.
-func once(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, *pack.Result, error) {
-	s, result, err := packAndLearn(ctx, p, s)
-	if err == nil {
-		s, result, err = solvePriorityFirst(ctx, p, s, result)
-	}
-	if err != nil {
-		return trial{}, nil, err
-	}
-	return trial{assemble(p, s, result), s}, result, nil
 }
 
 // maxAttempts bounds how often domains are assigned anew, as the packer found

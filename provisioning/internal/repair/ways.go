@@ -14,26 +14,26 @@ import (
 
 // leaders lists pods of the plan, each set of one class, that pods of a class can follow to a
 // node: all of its own, where it follows itself, and one of each other class from each node.
-func (e *ejector) leaders(c int) [][]int32 {
-	if len(e.p.Rules.Duties[c].With) == 0 {
+func (r *search) leaders(c int) [][]int32 {
+	if len(r.p.Rules.Duties[c].With) == 0 {
 		return nil
 	}
 	var out [][]int32
-	if own := e.placedOf(c); len(own) > 0 && e.follows(c, c) {
+	if own := r.placedOf(c); len(own) > 0 && r.follows(c, c) {
 		out = append(out, own)
 	}
 	of := func(podIDs []int32) {
 		var seen []int
 		for _, podID := range podIDs {
-			if m := e.p.ClassOf[podID]; m != c && !slices.Contains(seen, m) && e.follows(c, m) {
+			if m := r.p.ClassOf[podID]; m != c && !slices.Contains(seen, m) && r.follows(c, m) {
 				seen, out = append(seen, m), append(out, []int32{podID})
 			}
 		}
 	}
-	for _, podIDs := range e.st.Bound {
+	for _, podIDs := range r.st.Bound {
 		of(podIDs)
 	}
-	for _, s := range e.st.New {
+	for _, s := range r.st.New {
 		of(s.PodIDs)
 	}
 	return out
@@ -43,33 +43,33 @@ func (e *ejector) leaders(c int) [][]int32 {
 // that it is open where new nodes will be; all of each class with a constraint in
 // common, without and with those of the class itself; all pods of a node; and all of
 // the plan.
-func (e *ejector) inTheWay(c int) [][]int32 {
-	own := e.placedOf(c)
+func (r *search) inTheWay(c int) [][]int32 {
+	own := r.placedOf(c)
 	together, all := own, own
 	var out [][]int32
-	for _, m := range e.classes {
+	for _, m := range r.classes() {
 		if m == c {
 			continue
 		}
-		of := e.placedOf(m)
+		of := r.placedOf(m)
 		all = slices.Concat(all, of)
-		if len(of) > 0 && e.related(c, m) {
+		if len(of) > 0 && r.connected(c, m) {
 			out, together = append(out, of, slices.Concat(own, of)), slices.Concat(together, of)
 		}
 	}
 	out = append(out, own)
 	slices.SortStableFunc(out, func(x, y []int32) int { return cmp.Compare(len(x), len(y)) })
 	out = append(out, together)
-	for i, podIDs := range e.st.Bound {
-		if e.p.Admits(c, &e.p.Nodes[i]) {
+	for i, podIDs := range r.st.Bound {
+		if r.p.Admits(c, &r.p.Nodes[i]) {
 			out = append(out, podIDs)
 		}
 	}
-	for _, s := range e.st.New {
+	for _, s := range r.st.New {
 		out = append(out, s.PodIDs)
 	}
 	out = append(out, all)
-	out = slices.DeleteFunc(out, func(podIDs []int32) bool { return len(podIDs) == 0 || len(podIDs) > ejectPods })
+	out = slices.DeleteFunc(out, func(podIDs []int32) bool { return len(podIDs) == 0 || len(podIDs) > roomPods })
 	var ways [][]int32
 	for _, podIDs := range slices.Insert(out, 0, nil) {
 		if !slices.ContainsFunc(ways, func(known []int32) bool { return slices.Equal(known, podIDs) }) {
@@ -82,37 +82,37 @@ func (e *ejector) inTheWay(c int) [][]int32 {
 // few lists sets of pods of the plan that can keep out many of a class: all that keep it out
 // of a domain, or it them, by anti-affinity; and, where limits of a pool leave a node for it
 // no room, those of the new nodes of the pool that have fewest.
-func (e *ejector) few(c int) [][]int32 {
+func (r *search) few(c int) [][]int32 {
 	var blockers []int32
-	for _, m := range e.classes {
-		if m != c && (e.avoids(m, c) || e.avoids(c, m)) {
-			blockers = append(blockers, e.placedOf(m)...)
+	for _, m := range r.classes() {
+		if m != c && (r.avoids(m, c) || r.avoids(c, m)) {
+			blockers = append(blockers, r.placedOf(m)...)
 		}
 	}
 	out := [][]int32{blockers}
-	for i := range e.p.LowPools {
-		out = append(out, e.ofLimits(c, i))
+	for i := range r.p.LowPools {
+		out = append(out, r.ofLimits(c, i))
 	}
-	return slices.DeleteFunc(out, func(podIDs []int32) bool { return len(podIDs) == 0 || len(podIDs) > ejectPods })
+	return slices.DeleteFunc(out, func(podIDs []int32) bool { return len(podIDs) == 0 || len(podIDs) > roomPods })
 }
 
 // ofLimits lists the pods of those new nodes of a pool, the ones with fewest first, without
 // which its limits leave room for a node for a pod of a class; none if they do so anyway, or
 // not even then.
-func (e *ejector) ofLimits(c, pool int) []int32 {
-	low := &e.p.LowPools[pool]
+func (r *search) ofLimits(c, pool int) []int32 {
+	low := &r.p.LowPools[pool]
 	if low.Limits == nil {
 		return nil
 	}
 	left, fresh := slices.Clone(low.Limits), []*ledger.Bin(nil)
-	for _, s := range e.st.New {
+	for _, s := range r.st.New {
 		if s.BinType.Pool == pool {
 			attempt.Subtract(left, mostUses(low, s.BinType.Options))
 			fresh = append(fresh, s)
 		}
 	}
 	slices.SortStableFunc(fresh, func(x, y *ledger.Bin) int { return cmp.Compare(len(x.PodIDs), len(y.PodIDs)) })
-	options := e.p.Admission.Lowered(c)
+	options := r.p.Admission.Lowered(c)
 	leavesRoom := func() bool {
 		for o := low.First; o < low.Last; o++ {
 			if options.Has(o) && compile.Within(low.Uses[o-low.First], left) {
@@ -126,8 +126,8 @@ func (e *ejector) ofLimits(c, pool int) []int32 {
 		if len(fresh) == 0 {
 			return nil
 		}
-		for r, n := range mostUses(low, fresh[0].BinType.Options) {
-			left[r] += n
+		for i, n := range mostUses(low, fresh[0].BinType.Options) {
+			left[i] += n
 		}
 		out, fresh = append(out, fresh[0].PodIDs...), fresh[1:]
 	}
@@ -135,17 +135,17 @@ func (e *ejector) ofLimits(c, pool int) []int32 {
 }
 
 // avoids says whether pods of one class have an anti-affinity to those of another.
-func (e *ejector) avoids(c, m int) bool {
-	return slices.ContainsFunc(e.p.Rules.Duties[c].Owns, func(r int) bool {
-		return e.p.Rules.Domain[r].Kind == topology.Apart && slices.Contains(e.p.Rules.Duties[m].Joins, r)
+func (r *search) avoids(c, m int) bool {
+	return slices.ContainsFunc(r.p.Rules.Duties[c].Owns, func(i int) bool {
+		return r.p.Rules.Domain[i].Kind == topology.Apart && slices.Contains(r.p.Rules.Duties[m].Joins, i)
 	})
 }
 
 // placedOf lists the pods of a class that have a place.
-func (e *ejector) placedOf(c int) []int32 {
+func (r *search) placedOf(c int) []int32 {
 	var out []int32
-	for _, podID := range e.p.Classes[c].Pods {
-		if e.st.Placed[podID] {
+	for _, podID := range r.p.Classes[c].Pods {
+		if r.st.Placed[podID] {
 			out = append(out, podID)
 		}
 	}
@@ -153,10 +153,10 @@ func (e *ejector) placedOf(c int) []int32 {
 }
 
 // related says whether two classes have a constraint between pods in common.
-func (e *ejector) related(c, m int) bool {
-	x, y := &e.p.Rules.Duties[c], &e.p.Rules.Duties[m]
-	for _, r := range slices.Concat(x.Owns, x.Joins) {
-		if slices.Contains(y.Owns, r) || slices.Contains(y.Joins, r) {
+func (r *search) connected(c, m int) bool {
+	x, y := &r.p.Rules.Duties[c], &r.p.Rules.Duties[m]
+	for _, i := range slices.Concat(x.Owns, x.Joins) {
+		if slices.Contains(y.Owns, i) || slices.Contains(y.Joins, i) {
 			return true
 		}
 	}
@@ -165,10 +165,53 @@ func (e *ejector) related(c, m int) bool {
 			return true
 		}
 	}
-	return e.follows(c, m) || e.follows(m, c)
+	return r.follows(c, m) || r.follows(m, c)
 }
 
 // follows says whether pods of one class go only to nodes where one of another is.
-func (e *ejector) follows(c, m int) bool {
-	return slices.ContainsFunc(e.p.Rules.Duties[c].With, func(t workload.Term) bool { return e.p.IsMember(m, t.Pods) })
+func (r *search) follows(c, m int) bool {
+	return slices.ContainsFunc(r.p.Rules.Duties[c].With, func(t workload.Term) bool { return r.p.IsMember(m, t.Pods) })
+}
+
+// roomPods is how many pods are taken off their nodes at once, at most, to make room.
+const roomPods = 128
+
+// waiting lists the classes of pods that wait, by priority, those with few places before those
+// with many.
+func (r *search) waiting() (out []int) {
+	places := map[int]float64{}
+	for _, podID := range r.pending {
+		c := r.p.ClassOf[podID]
+		if _, known := places[c]; known {
+			continue
+		}
+		if places[c] = r.places(c); places[c] > 0 {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y int) int {
+		return cmp.Or(-cmp.Compare(r.p.Classes[x].Priority, r.p.Classes[y].Priority), cmp.Compare(places[x], places[y]))
+	})
+	return out
+}
+
+// classes lists the classes that have pods in the plan.
+func (r *search) classes() (out []int) {
+	for c, n := range r.ledger.There {
+		if n > 0 && !r.p.Classes[c].Headroom {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// places counts the options and the nodes that exist where pods of a class may be.
+func (r *search) places(c int) float64 {
+	n := r.p.Admission.Lowered(c).Len()
+	for i := range r.p.Nodes {
+		if r.p.Admits(c, &r.p.Nodes[i]) {
+			n++
+		}
+	}
+	return float64(n)
 }
