@@ -123,7 +123,7 @@ var layers = []layer{
 		"reasons are found for what was decided, and decide nothing"},
 	{"provisioning/internal/ledger", above("model", "catalog", "workload", "compile", "attempt"),
 		"who may come where is judged whoever wants to go there"},
-	{"provisioning/internal/repair", above("model", "catalog", "constraint/...", "workload", "compile", "attempt", "ledger"),
+	{"provisioning/internal/repair", append(above("model", "catalog", "constraint/...", "workload", "compile", "attempt", "ledger"), "internal/chance"),
 		"a solution is repaired whoever made it, and whatever becomes of it"},
 	{"provisioning/internal/solve", above("model", "catalog", "workload", "compile", "attempt", "explain", "ledger", "repair"),
 		"the solver sees all phases before it, and nothing of what is published"},
