@@ -196,7 +196,7 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("MaxSteps is %d; use 0 for the default, or a positive number", o.MaxSteps))
 	}
 	if _, err := minors.Parse(o.Kubernetes); err != nil {
-		faults = append(faults, fmt.Errorf("Kubernetes is %w", err))
+		faults = append(faults, fmt.Errorf("Options.Kubernetes is %w", err))
 	}
 	return errors.Join(faults...)
 }
