@@ -63,12 +63,19 @@ func (st *State) insert(order []int32) []int32 {
 func (g *inserter) placeClass(c int) bool {
 	some := false
 	var last *ledger.Bin
+	left := 0
+	for _, podID := range g.p.Classes[c].Pods {
+		if g.st.waits(podID) {
+			left++
+		}
+	}
 	for _, podID := range g.p.Classes[c].Pods {
 		if !g.st.waits(podID) {
 			continue
 		}
+		left--
 		if last == nil || !g.onto(last, c) {
-			if last = g.find(c); last == nil {
+			if last = g.find(c, left+1); last == nil {
 				return some
 			}
 		}
@@ -85,10 +92,10 @@ func (g *inserter) put(s *ledger.Bin, c int, podID int32) {
 	g.order = append(g.order, podID)
 }
 
-// find returns the place for a pod of a class: a node that exists; one of the
-// plan that costs no more for it, or least more; or a node of its own. It
-// returns nil if there is none.
-func (g *inserter) find(c int) *ledger.Bin {
+// find returns the place for the first of n pods of a class: a node that exists; one of the
+// plan that costs no more for it, or least more; or a node of their own, where that costs less for
+// each. It returns nil if there is none.
+func (g *inserter) find(c, n int) *ledger.Bin {
 	var best *ledger.Bin
 	var bestBinType *ledger.BinType
 	dearer := math.Inf(1)
@@ -109,7 +116,7 @@ func (g *inserter) find(c int) *ledger.Bin {
 		}
 	}
 	if dearer > 0 {
-		if fresh := g.fresh(c, math.Inf(1)); fresh != nil && (best == nil || fresh.BinType.Price() < dearer) {
+		if fresh, k := g.freshForMany(c, n, g.st.cells(c)); fresh != nil && (best == nil || fresh.BinType.Price() < dearer*float64(k)) {
 			g.ledger.Open(fresh)
 			return fresh
 		}

@@ -264,6 +264,7 @@ func (r *search) put(podID int32, to *ledger.Bin, as *ledger.BinType) {
 	}
 	r.placer.put(to, c, podID)
 	r.moved = append(r.moved, podID)
+	r.many[c]--
 }
 
 // remove takes a pod off a bin.

@@ -96,8 +96,9 @@ func (r *search) spot(c int, not *ledger.Bin) *ledger.Bin {
 		}
 	}
 	if r.manner == evenly || dearer > 0 {
-		for _, s := range r.freshOnes(c, not) {
-			better(s, nil, s.BinType.Price())
+		fresh, k := r.freshOnes(c, not)
+		for _, s := range fresh {
+			better(s, nil, s.BinType.Price()/float64(k))
 		}
 	}
 	switch {
@@ -130,22 +131,22 @@ func (r *search) narrowedEach(s *ledger.Bin, c int, limit float64) (out []*ledge
 }
 
 // freshOnes lists nodes for a pod of a class alone: the cheapest; that of each cell,
-// where it is to be spread evenly; or that of each cell but the one of another bin.
-func (r *search) freshOnes(c int, not *ledger.Bin) []*ledger.Bin {
+// where it is to be spread evenly; or that of each cell but the one of another bin. The cheapest
+// is so for each of all pods of the class that wait; it says for how many.
+func (r *search) freshOnes(c int, not *ledger.Bin) (out []*ledger.Bin, each int) {
 	cells := r.st.cells(c)
 	if r.manner == byPrice || not == nil && r.manner == elsewhere {
-		if s := r.freshIn(c, cells, math.Inf(1)); s != nil {
-			return []*ledger.Bin{s}
+		if s, k := r.freshForMany(c, max(r.many[c], 1), cells); s != nil {
+			return []*ledger.Bin{s}, k
 		}
-		return nil
+		return nil, 1
 	}
-	var out []*ledger.Bin
 	for i := range cells {
 		if s := r.freshIn(c, cells[i:i+1], math.Inf(1)); s != nil && (not == nil || len(cells) < 2 || !inside(s.At, not.At)) {
 			out = append(out, s)
 		}
 	}
-	return out
+	return out, 1
 }
 
 // level is how many pods the topology spread constraints of a class count where a bin

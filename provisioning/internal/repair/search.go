@@ -34,6 +34,7 @@ type search struct {
 	homes  map[int32]*ledger.Bin // by pod that was taken off a bin: that bin
 	tiers  map[int32]int         // by the same: the highest tier to which it may come
 	moved  []int32               // pods, in the order in which they were placed
+	many   map[int]int           // by class: pods that are still to be placed
 	inTurn bool                  // some are where they can be only in the turn that they had
 	before float64               // the bill of the plan, where pods are placed that were left over
 	budget float64               // by how much nodes may still become dearer
@@ -375,6 +376,10 @@ func (r *search) try(t trial) bool {
 		}
 	}
 	queue = r.sorted(queue, t)
+	r.many = map[int]int{}
+	for _, podID := range queue {
+		r.many[r.p.ClassOf[podID]]++
+	}
 	if r.placing {
 		r.ledger.LeanAgain(r.leant)
 		queue = r.ahead(t, queue)
