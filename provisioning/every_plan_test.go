@@ -157,8 +157,8 @@ func (e *everyPlan) near(k, n, m int) int {
 }
 
 // least is the least that is in any domain that a spread of a class looks at: those
-// with nodes that the class selects. Evenly, zones where a node for it can be launched
-// are among them, and new nodes count as no emptier than those that exist: otherwise
+// with nodes that the class selects, and the zones where a node for it could be launched,
+// however large its pods are. Evenly, new nodes count as no emptier than those that exist: otherwise
 // one new node would do for all pods that are to be spread.
 func (e *everyPlan) least(k, c int) int {
 	class := &e.classes[c]
@@ -181,7 +181,7 @@ func (e *everyPlan) least(k, c int) int {
 		return min(least, old)
 	}
 	for _, o := range e.options {
-		if e.evenly && (class.zone < 0 || class.zone == o.zone) && !zones[o.zone] && o.room >= class.cpu {
+		if k == 0 && (class.zone < 0 || class.zone == o.zone) && !zones[o.zone] {
 			return 0
 		}
 	}
@@ -261,7 +261,7 @@ func TestAnotherPodGetsTheNodeThatOneCannotHave(t *testing.T) {
 func TestAsManyForLess(t *testing.T) {
 	t.Parallel()
 	plans, best := 0, 0
-	for seed := range lawSeeds(6_000, 1_000) {
+	for seed := range lawSeeds(1_500, 300) {
 		r := newPlainProblem(seed)
 		in := r.input()
 		plan := solved(t, in, nil)
@@ -276,7 +276,7 @@ func TestAsManyForLess(t *testing.T) {
 		}
 	}
 	t.Logf("of %d plans that leave pods over %d are the cheapest", plans, best)
-	require.Greater(t, plans, enough(40))
+	require.Greater(t, plans, enough(25))
 	require.GreaterOrEqual(t, float64(best), 0.96*float64(plans))
 }
 

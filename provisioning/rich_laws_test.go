@@ -383,6 +383,15 @@ func left(plan *provisioning.Plan) []*corev1.Pod {
 	return out
 }
 
+// honor has topology spreads look at the taints of nodes: otherwise they cover the domains of
+// pools whose taint no pod tolerates.
+func honor(spreads []corev1.TopologySpreadConstraint) {
+	policy := corev1.NodeInclusionPolicyHonor
+	for i := range spreads {
+		spreads[i].NodeTaintsPolicy = &policy
+	}
+}
+
 // TestRichLawUnrelatedPool: a pool that no pod tolerates neither gives a pod a
 // place nor takes one. Ties may be broken otherwise, as its catalog may bring
 // resources and labels along that nobody else has, but rarely.
@@ -393,6 +402,7 @@ func TestRichLawUnrelatedPool(t *testing.T) {
 	var flipped []string
 	for seed := range seeds {
 		in, opts := richProblem(seed, everything)
+		opts.DefaultSpread = nil // of which nobody can say that it looks at taints
 		for _, pool := range in.NodePools {
 			weight := int32(1)
 			if pool.Spec.Weight != nil {
@@ -402,9 +412,11 @@ func TestRichLawUnrelatedPool(t *testing.T) {
 		}
 		for _, pod := range in.Pods {
 			pod.Spec.Tolerations = slices.DeleteFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool { return t.Key == "" })
+			honor(pod.Spec.TopologySpreadConstraints)
 		}
 		for i := range in.Buffers {
 			in.Buffers[i].Template.Spec.Tolerations = nil
+			honor(in.Buffers[i].Template.Spec.TopologySpreadConstraints)
 		}
 		want := solved(t, in, opts)
 		in.NodePools = append(in.NodePools, unrelatedPool())

@@ -83,7 +83,7 @@ func (p *Problem) coverDomains() {
 		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || rule.Term.Weight > 0 {
 			continue
 		}
-		id := coverKey{p.Admission.asks[rule.Like], rule.Term.HonorTaint, rule.Rule.Key, strings.Join(rule.Spans, "\x00")}
+		id := coverKey{p.Admission.asks[rule.Like], rule.Term.HonorTaint, rule.Rule.Key, strings.Join(rule.Spans, "\x00"), p.Classes[rule.Like].VolumeKey}
 		domains, ok := known[id]
 		if !ok {
 			domains = p.launchableIn(rule)
@@ -97,10 +97,11 @@ func (p *Problem) coverDomains() {
 
 // coverKey is what decides which domains without nodes a spread covers.
 type coverKey struct {
-	ask   int32
-	taint bool
-	key   int
-	spans string
+	ask     int32
+	taint   bool
+	key     int
+	spans   string
+	volumes string // what decides where those of its pods are
 }
 
 // launchableIn lists the domains of a spread in which its pods' node selection and volumes,

@@ -184,8 +184,12 @@ func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.Pod
 	id := DomainRuleKey{Term: t}
 	var spans []string
 	if t.Kind == topology.Spread {
-		// Pods whose volumes are elsewhere are spread over other domains.
+		// Pods that select other nodes, or whose volumes are elsewhere, are spread over other
+		// domains, also where the constraint itself looks at all nodes.
 		spans, id.Filter = SpreadKeys(p.Classes[c].Terms), SpreadFilter(p, c, t, key)+p.Classes[c].VolumeKey
+		if !t.HonorAffinity && t.Weight == 0 {
+			id.Filter += string(key.Where(p.Pod(c)))
+		}
 	}
 	n, ok := r.domainIndex[id]
 	if !ok {

@@ -21,6 +21,7 @@ const (
 	InsertLeft  = "insert"       // pods left over are placed one by one
 	EjectOthers = "eject"        // pods of the plan make room for those left over
 	Search      = "search"       // pods are taken off some nodes and placed anew, where that costs less
+	InsertAgain = "insert-again" // pods left over are placed one by one, after others went away
 	SwapPods    = "swap"         // pods change places for soft constraints
 )
 
@@ -35,7 +36,7 @@ const (
 func LeftOut() []string {
 	return []string{
 		Slots, SharedWhole,
-		InsertLeft, EjectOthers, Search, SwapPods,
+		InsertLeft, EjectOthers, Search, SwapPods, InsertAgain,
 		CellsAsFound, GivenUp,
 		Coarsely, PriorityAlone, PreferenceShare,
 	}

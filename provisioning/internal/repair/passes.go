@@ -14,12 +14,13 @@ type pass struct {
 
 // passes are run in this order, once for each solution.
 var passes = []pass{
-	{model.Replay, (*State).replayed},       // pods are bound one by one, and those that cannot be are taken off
-	{model.InsertLeft, (*State).insertLeft}, // pods left over are placed one by one
-	{model.EjectOthers, (*State).makeRoom},  // pods make room for those left over
-	{model.Search, (*State).search},         // pods are taken off some nodes and placed anew
-	{model.SwapPods, (*State).swapPods},     // pods change places for soft constraints
-	{model.LettingIn, (*State).letIn},       // pods that waited for all others
+	{model.Replay, (*State).replayed},         // pods are bound one by one, and those that cannot be are taken off
+	{model.InsertLeft, (*State).insertLeft},   // pods left over are placed one by one
+	{model.EjectOthers, (*State).makeRoom},    // pods make room for those left over
+	{model.Search, (*State).search},           // pods are taken off some nodes and placed anew
+	{model.SwapPods, (*State).swapPods},       // pods change places for soft constraints
+	{model.InsertAgain, (*State).insertAgain}, // pods left over, where others went away
+	{model.LettingIn, (*State).letIn},         // pods that waited for all others
 }
 
 // Run runs the passes, given the order in which pods are to be bound as they were packed,
@@ -75,7 +76,16 @@ func (st *State) search(order []int32) ([]int32, bool) {
 }
 
 func (st *State) swapPods(order []int32) ([]int32, bool) {
-	return order, !st.p.Opts.Quick && st.swapBySoftScore() || st.Closed
+	st.swapped = !st.p.Opts.Quick && st.swapBySoftScore()
+	return order, st.swapped || st.Closed
+}
+
+// insertAgain inserts pods where the search or changes of places have made room.
+func (st *State) insertAgain(order []int32) ([]int32, bool) {
+	if !st.Closed && !st.swapped || st.p.Skips(model.InsertAgain) {
+		return order, false
+	}
+	return st.insert(order), true
 }
 
 // letIn places pods of the classes that have waited for all others, one by one.

@@ -25,6 +25,7 @@ type State struct {
 	at       [][]ledger.Location   // by node that exists, likewise
 	binTypes int                   // that new nodes have been given so far
 	leant    bool                  // some pod was let in only as no node was empty
+	swapped  bool                  // pods changed places for soft constraints
 	last     bool                  // the classes that wait for all others come in now
 }
 
