@@ -38,6 +38,7 @@ type ledgerCount struct {
 	Node                []bool // by domain: there is sure to be a node
 	sure                int    // how many have one
 	elsewhere           bool   // a member is where no domain of the rule is
+	Leant               bool   // some of the pods that have the rule may have been let in only as no domain was empty: no further one may come
 	unsure              []*Bin // that may be in a domain of a spread, or in another, or be overlooked
 }
 
@@ -84,6 +85,11 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 	for _, s := range bins {
 		for _, m := range s.Pods {
 			l.Count(m.Class, m.Count, s)
+		}
+	}
+	for _, s := range bins {
+		for _, m := range s.Pods {
+			l.leanOnDomains(m.Class, s, true) // whenever they came
 		}
 	}
 	return l

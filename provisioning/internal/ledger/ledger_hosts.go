@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
 
@@ -139,14 +140,33 @@ func (l *Ledger) Shut(s *Bin) {
 	l.lookAgain(s)
 }
 
-// Lean notes which constraints let a pod of a class come to a bin only as no node is empty.
+// Lean notes which constraints let a pod of a class come to a bin only as no node, or no
+// domain, is empty.
 func (l *Ledger) Lean(class int, s *Bin) {
+	l.leanOnDomains(class, s, false)
 	if l.P.Classes[class].Headroom {
 		return
 	}
 	for _, i := range l.HostsOf(class) {
 		h := &l.Hosts.Spreads[i]
 		h.leant = h.leant || h.There[s.Number]+l.own(class, h.Rule.Term.Pods) > h.Rule.Term.Skew
+	}
+}
+
+// leanOnDomains notes so for constraints over domains: those that count more than their skew
+// where the pod is or may be, itself included, which may be counted already. What runs
+// elsewhere, however much it is, let nobody in.
+func (l *Ledger) leanOnDomains(class int, s *Bin, counted bool) {
+	for _, r := range l.P.Rules.Duties[class].Owns {
+		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
+		if rule.Kind != topology.Spread || rule.Rule.Key < 0 || c.Leant {
+			continue
+		}
+		own := 0
+		if !counted {
+			own = l.own(class, rule.Pods)
+		}
+		c.Leant = slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Most[d]+own > rule.Skew })
 	}
 }
 
@@ -210,6 +230,14 @@ func (l *Ledger) LeanOn(terms []workload.Term) {
 func (l *Ledger) LeanAgain(terms []workload.Term) {
 	for i := range l.Hosts.Spreads {
 		l.Hosts.Spreads[i].leant = false
+	}
+	for i := range l.Counts {
+		l.Counts[i].Leant = false
+	}
+	for _, s := range l.Bins {
+		for _, m := range s.Pods {
+			l.leanOnDomains(m.Class, s, true)
+		}
 	}
 	l.LeanOn(terms)
 }

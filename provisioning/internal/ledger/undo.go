@@ -43,6 +43,7 @@ type savedCount struct {
 	most, least, owners []int
 	is, may, node       []bool
 	sure                int
+	leant               bool
 	unsure              []*Bin
 }
 
@@ -71,7 +72,7 @@ func (l *Ledger) Mark() {
 		c := &l.Counts[i]
 		j.count[i] = savedCount{
 			j.ints.of(c.Most), j.ints.of(c.least), j.ints.of(c.Owners), j.facts.of(c.Is), j.facts.of(c.May), j.facts.of(c.Node),
-			c.sure, slices.Clone(c.unsure),
+			c.sure, c.Leant, slices.Clone(c.unsure),
 		}
 	}
 }
@@ -147,7 +148,7 @@ func (l *Ledger) Rewind() {
 		copy(c.Is, was.is)
 		copy(c.May, was.may)
 		copy(c.Node, was.node)
-		c.sure, c.unsure = was.sure, was.unsure
+		c.sure, c.Leant, c.unsure = was.sure, was.leant, was.unsure
 	}
 	for i := len(j.leant); i < len(l.Hosts.Spreads); i++ { // somebody asked since
 		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)

@@ -52,6 +52,11 @@ func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price
 		if s == nil {
 			continue
 		}
+		if brings := extending(g.ledger, s); !brings.Empty() {
+			if s = g.launch(c, pool, s.BinType.Options.Without(brings), v.Trait, asked, tooDear); s == nil {
+				continue
+			}
+		}
 		if g.ledger.Allows(c, s) && !g.ledger.FillsFirst(s) {
 			s.BinType.Wide = widestAlone(g.p, pool, v.Options)
 			return s

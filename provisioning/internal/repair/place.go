@@ -183,3 +183,25 @@ func (g *placer) shaped(s *ledger.Bin, options bitset.Set, trait int32, asked re
 	}
 	return g.st.NewBinType(s.BinType.Pool, options, trait, asked, s.BinType.Relaxed)
 }
+
+// extending returns those options of a new node that would make it a domain more to a
+// spread by which some pod of the plan was let in only as no domain was empty.
+func extending(l *ledger.Ledger, s *ledger.Bin) bitset.Set {
+	out := bitset.New(len(l.P.LowOptions))
+	for i := range l.Counts {
+		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || !c.Leant {
+			continue
+		}
+		if may, _ := l.Looked(i, s); !may {
+			continue
+		}
+		for _, d := range s.At[rule.Rule.Key].Domains {
+			if !c.Is[d] {
+				out.Or(l.P.InPlace(rule.Rule.Key, d))
+			}
+		}
+	}
+	out.And(s.BinType.Options)
+	return out
+}
