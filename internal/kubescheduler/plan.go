@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
@@ -33,7 +34,7 @@ func CarryOut(in provisioning.Input, plan *provisioning.Plan, choose func(option
 			home[pod] = index[b.Node]
 		}
 	}
-	q.State.ResourceSlices = slices.Clone(q.State.ResourceSlices)
+	q.State.ResourceSlices, q.State.CSINodes = slices.Clone(q.State.ResourceSlices), slices.Clone(q.State.CSINodes)
 	for i := range plan.Create {
 		n := &plan.Create[i]
 		option := n.Options[choose(len(n.Options))]
@@ -45,12 +46,24 @@ func CarryOut(in provisioning.Input, plan *provisioning.Plan, choose func(option
 			home[pod] = len(q.State.Nodes)
 		}
 		q.State.Nodes = append(q.State.Nodes, Node{node, DaemonPods(in, node)})
+		if len(in.Volumes.CSIDrivers) > 0 {
+			q.State.CSINodes = append(q.State.CSINodes, csiNode(node.Name, in.Volumes.CSIDrivers))
+		}
 		q.State.ResourceSlices = append(q.State.ResourceSlices, Slices(node.Name, option.InstanceType.Devices)...)
 	}
 	for i, pod := range plan.Order {
 		q.Bind = append(q.Bind, [2]int{i, home[pod]})
 	}
 	return q, nil
+}
+
+// csiNode says that a new node has all drivers, as their DaemonSets come up with it.
+func csiNode(node string, drivers []*storagev1.CSIDriver) *storagev1.CSINode {
+	out := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}}
+	for _, d := range drivers {
+		out.Spec.Drivers = append(out.Spec.Drivers, storagev1.CSINodeDriver{Name: d.Name, NodeID: node})
+	}
+	return out
 }
 
 // NewNode is the initialized node that an option of a planned one comes up as. Of a label that
