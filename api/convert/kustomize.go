@@ -10,10 +10,10 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// isPatch reports whether an object has none of the fields in k.whole, one of which every whole
-// object of its kind has. It leaves such an object as it is: the defaults of a whole object would
-// override the fields of the object that the patch is for. A value that holds templating counts
-// as having the fields.
+// isPatch reports whether an object is a patch: it has none of the fields in k.whole. Each whole
+// object of its kind has at least one of these fields. isPatch leaves a patch as it is, as the
+// defaults of a whole object would override the fields of the object that the patch is for. A value
+// that holds templating counts as having the fields.
 func (c *converter) isPatch(o *object, k conversion) bool {
 	for _, path := range k.whole {
 		nodes := nodesAt(o.root, path)

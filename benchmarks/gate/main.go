@@ -1,7 +1,7 @@
 // Command gate compares the engine of this tree with that of another commit, side by side:
-// how long plans of the families take, and what becomes of clusters whose proposals are
-// carried out until there is none. It is the part of make plans-gate that needs both
-// engines at once; the rest compares sums with figures that are on file.
+// how long plans of the families take, and at what cost clusters rest once all proposals are
+// carried out. This part of make plans-gate needs both engines at once. The rest of
+// make plans-gate compares sums with figures that are on file.
 //
 //	go -C benchmarks run ./gate -base COMMIT
 //
@@ -147,14 +147,14 @@ func plans(ctx context.Context, dir string, engines [2]string, c settings) (brok
 		if err != nil {
 			return nil, err
 		}
-		for _, mode := range []string{"-quick=false", "-quick=true"} {
-			best, err := race(ctx, engines, file, c.turns, mode)
+		for _, quick := range []bool{false, true} {
+			best, err := race(ctx, engines, file, c.turns, fmt.Sprintf("-quick=%t", quick))
 			if err != nil {
 				return nil, err
 			}
-			label := name + strings.TrimSuffix(strings.TrimSuffix(mode, "=false"), "=true")
-			if mode == "-quick=false" {
-				label = name
+			label := name
+			if quick {
+				label += "-quick"
 			}
 			ratio := best[1] / best[0]
 			ratios = append(ratios, ratio)

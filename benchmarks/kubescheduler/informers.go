@@ -97,7 +97,7 @@ func update[T apiruntime.Object](o *objects, old, object T) error {
 	return nil
 }
 
-// load makes list the objects of its kind, in place of those that were there.
+// load replaces the stored objects of one kind with those of list.
 func load[T apiruntime.Object](o *objects, list []T) error {
 	k := kindOf[T](o)
 	if k == nil {

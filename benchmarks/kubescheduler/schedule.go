@@ -16,7 +16,8 @@ const (
 	percentStep  = 125 // nodes for which one percent less is looked for
 )
 
-// wantedNodes is how many nodes are looked for in a cluster of so many.
+// wantedNodes returns after how many nodes that fit kube-scheduler stops its search, given the number
+// of all nodes of the cluster.
 func wantedNodes(all int) int {
 	if all < fewNodes {
 		return all

@@ -52,8 +52,8 @@ type Question struct {
 	// Bind has pairs as Ask has. They are judged in order, and each pod that fits is bound
 	// before the next pair is judged.
 	Bind [][2]int `json:"bind,omitempty"`
-	// Schedule has pods to bind one after the other, each to the node that kube-scheduler would
-	// choose: of those that it fits on, the one with the highest score.
+	// Schedule has pods to bind one after the other. Each pod is bound to the node that
+	// kube-scheduler would choose: the node with the highest score among the nodes on which the pod fits.
 	Schedule []Choice `json:"schedule,omitempty"`
 }
 

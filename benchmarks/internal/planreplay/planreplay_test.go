@@ -76,9 +76,9 @@ func shopPlan(t *testing.T, in provisioning.Input) *provisioning.Plan {
 }
 
 // Where no node exists before, nodes that are kept for their pods mostly cost what was planned,
-// in whatever order they come up, and no more than open nodes in sum. Two causes are left: a node
-// is open once its own pods are there, and pods with constraints can block each other in
-// kube-scheduler's order.
+// in whatever order they come up, and no more than open nodes in sum. Two things can still make a
+// replay dearer than its plan: a kept node opens to other pods once its own pods are there, and pods
+// with constraints can block each other in kube-scheduler's order.
 func TestReservedNodesCostWhatWasPlanned(t *testing.T) {
 	eachScheduler(t, func(t *testing.T, scheduler *kubescheduler.Program) {
 		exact, all := map[bool]int{}, 0

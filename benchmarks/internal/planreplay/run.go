@@ -30,7 +30,7 @@ func comparePods(a, b *corev1.Pod) int {
 // run is a plan being carried out.
 type run struct {
 	opts *Options
-	in   provisioning.Input // Nodes are those that are up, Pods those that are pending
+	in   provisioning.Input // in.Nodes are the nodes that are up, in.Pods the pods that are pending
 	dice chance.Stream
 
 	launched int
@@ -188,8 +188,8 @@ func (r *run) bind() error {
 	return nil
 }
 
-// schedule returns the index of the node that kube-scheduler binds a pod to; -1 if there is none.
-// Nodes that are kept for other pods are closed to it.
+// schedule returns the index of the node to which kube-scheduler binds a pod, or -1 if the pod fits
+// on no node. Nodes that are kept for other pods are closed to the pod.
 func (r *run) schedule(pod *corev1.Pod) (int, error) {
 	choice := kubescheduler.Choice{Draw: r.dice.Next()}
 	for i := range r.in.Nodes {

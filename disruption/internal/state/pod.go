@@ -30,7 +30,8 @@ type PodView struct {
 func (p *PodView) Object() string { return PodObject(p.Pod) }
 
 // readPods makes the views of the pods of a node, sorted by namespace, name and
-// UID. Pods that are listed twice count once, and those that are bound to another node count here.
+// UID. A pod that is listed twice counts once. A pod
+// whose spec.nodeName names another node counts on this node, which lists the pod.
 func (f *Cluster) readPods(n provisioning.Node, faults *Faults) []*PodView {
 	pods := make([]*corev1.Pod, 0, len(n.Pods))
 	for i, p := range n.Pods {

@@ -93,15 +93,6 @@ func (l *Ledger) Save(s *Bin) {
 	j.was = append(j.was, savedBin{s, was})
 }
 
-// Changed lists the bins that were there at the mark and have changed since.
-func (l *Ledger) Changed() []*Bin {
-	out := make([]*Bin, len(l.journal.was))
-	for i := range out {
-		out[i] = l.journal.was[i].at
-	}
-	return out
-}
-
 // Before is a bin as it was at the mark.
 func (l *Ledger) Before(s *Bin) *Bin {
 	if i, changed := l.journal.saved[s]; changed {
@@ -154,9 +145,6 @@ func (l *Ledger) Rewind() {
 		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)
 	}
 }
-
-// Commit forgets the mark.
-func (l *Ledger) Commit() { l.journal.on = false }
 
 // set makes a bin one with so many pods that count, seen in a way.
 func (h *hostSpread) set(bin, there int, seen look) {

@@ -50,6 +50,9 @@ func (s standing) plus(p *Membership, n int) standing {
 	return standing{s.owners + p.Owners*n, s.members + p.Members*n, s.both + p.Both*n}
 }
 
+// Most returns how many pods with a membership, at most n, the rule allows on an empty node.
+func (r *Rule) Most(p Membership, n int) int { return r.most(standing{}, &p, n) }
+
 // most says how many pods with a membership can join, at most n.
 func (r *Rule) most(s standing, p *Membership, n int) int {
 	if r.holds(s.plus(p, n)) {
@@ -126,7 +129,7 @@ func (p *Problem) alone(class int) int {
 	n := math.MaxInt32
 	for i := range p.Classes[class].Memberships {
 		membership := &p.Classes[class].Memberships[i]
-		n = p.Rules[membership.Rule].most(standing{}, membership, n)
+		n = p.Rules[membership.Rule].Most(*membership, n)
 	}
 	return n
 }

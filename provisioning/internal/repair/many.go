@@ -66,17 +66,7 @@ func (g *placer) cheapestTogether(c, n int) int {
 // mostOnNode is how many of n pods of a class may be on one node by the rules over nodes.
 func (g *placer) mostOnNode(c, n int) int {
 	for _, part := range g.p.Rules.Duties[c].All {
-		rule := &g.p.Rules.Node[part.Rule]
-		low, high := 1, n
-		for low < high {
-			middle := (low + high + 1) / 2
-			if rule.Holds(part.Owners*middle, part.Members*middle, part.Both*middle) {
-				low = middle
-			} else {
-				high = middle - 1
-			}
-		}
-		n = min(n, low)
+		n = g.p.Rules.Node[part.Rule].Most(part, n)
 	}
 	return n
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/internal/chance"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
@@ -338,16 +339,7 @@ func (r *search) related(a, b *ledger.Bin) bool {
 
 // shares says whether pods on a bin have a constraint over domains in common with a class.
 func (r *search) shares(c int, s *ledger.Bin) bool {
-	d := &r.p.Rules.Duties[c]
-	for _, m := range s.Pods {
-		o := &r.p.Rules.Duties[m.Class]
-		for _, x := range slices.Concat(d.Owns, d.Joins) {
-			if slices.Contains(o.Owns, x) || slices.Contains(o.Joins, x) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return r.shareDomainRule(c, m.Class) })
 }
 
 // trial is what is taken off its nodes, and how it is placed anew.

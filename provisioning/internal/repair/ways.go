@@ -152,13 +152,19 @@ func (r *search) placedOf(c int) []int32 {
 	return out
 }
 
-// related says whether two classes have a constraint between pods in common.
+// shareDomainRule says whether a constraint over domains is of, or counts, pods of both classes.
+func (r *search) shareDomainRule(c, m int) bool {
+	x, y := &r.p.Rules.Duties[c], &r.p.Rules.Duties[m]
+	return slices.ContainsFunc(slices.Concat(x.Owns, x.Joins), func(i int) bool {
+		return slices.Contains(y.Owns, i) || slices.Contains(y.Joins, i)
+	})
+}
+
+// connected says whether two classes have a constraint between pods in common.
 func (r *search) connected(c, m int) bool {
 	x, y := &r.p.Rules.Duties[c], &r.p.Rules.Duties[m]
-	for _, i := range slices.Concat(x.Owns, x.Joins) {
-		if slices.Contains(y.Owns, i) || slices.Contains(y.Joins, i) {
-			return true
-		}
+	if r.shareDomainRule(c, m) {
+		return true
 	}
 	for _, part := range x.All {
 		if slices.ContainsFunc(y.All, func(o pack.Membership) bool { return o.Rule == part.Rule }) {
