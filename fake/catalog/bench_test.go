@@ -1,7 +1,9 @@
 package catalog_test
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
@@ -25,9 +27,11 @@ func BenchmarkNew(b *testing.B) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	text, err := catalog.Write(catalog.All())
-	if err != nil {
-		b.Fatal(err)
+	text := []byte("[" + strings.TrimPrefix(strings.Repeat(`,{"name":"NAME","requirements":[{"key":"kubernetes.io/arch","operator":"In","values":["amd64"]},`+
+		`{"key":"kubernetes.io/os","operator":"In","values":["linux"]}],"capacity":{"cpu":2,"memory":"8Gi","pods":29},`+
+		`"offerings":[{"zone":"a","capacityType":"spot","price":0.03},{"zone":"b","capacityType":"on-demand","price":0.1}]}`, 1000), ",") + "]")
+	for i := range 1000 {
+		text = bytes.Replace(text, []byte("NAME"), fmt.Append(nil, i), 1)
 	}
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()

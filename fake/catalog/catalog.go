@@ -23,9 +23,9 @@ type Options struct {
 	Region string
 
 	// Zones are the zones of the region. Default: four, named after the region
-	// with the letters a to d. Which zones have an old or rare family goes by
-	// their place in the list, starting over after four; a type that none of
-	// them has is left out.
+	// with the letters a to d. The place of a zone in the list decides which old
+	// and rare families it has; after four it starts over. A type that none of the
+	// zones has is left out.
 	Zones []Zone
 
 	// Families and Types name the instance families (m5) and instance types
@@ -56,13 +56,11 @@ type Options struct {
 // On-demand prices are those of us-east-1. Spot prices are made up: between 27%
 // and 68% of the on-demand price, by type and zone.
 //
-// Every call builds the catalog anew, so the caller may do with it as it likes.
-// That takes about ten milliseconds.
+// Every call builds the catalog anew, which takes about ten milliseconds. It is the caller's.
 func All() []*cloudprovider.InstanceType {
 	types, err := New(nil)
 	if err != nil {
-		// The tables of this package are at fault, which a test rules out.
-		panic(err)
+		panic(err) // no option, no fault
 	}
 	return types
 }
@@ -76,19 +74,21 @@ func New(opts *Options) ([]*cloudprovider.InstanceType, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	families, err := ec2.parse()
-	if err != nil {
-		return nil, fmt.Errorf("fake: tables: %w", err)
-	}
 	region := cmp.Or(opts.Region, DefaultRegion)
 	zones := opts.Zones
 	if len(zones) == 0 {
 		zones = defaultZones(region)
 	}
-	c := choice{opts: opts, builder: newBuilder(region, withIDs(region, zones)), families: families}
+	c := choice{opts: opts, builder: newBuilder(region, withIDs(region, zones)), families: families()}
 	c.checkZones(zones)
 	types := c.build()
-	c.checkNames(types)
+	for i, name := range opts.Families {
+		c.check(fmt.Sprintf("Families[%d]", i), name, "", false)
+	}
+	for i, name := range opts.Types {
+		family, size, _ := strings.Cut(name, ".")
+		c.check(fmt.Sprintf("Types[%d]", i), family, size, true)
+	}
 	types = c.where(types)
 	if len(c.errs) > 0 {
 		return nil, fmt.Errorf("fake: catalog options: %w", errors.Join(c.errs...))
@@ -121,21 +121,20 @@ func (c *choice) checkZones(zones []Zone) {
 	}
 }
 
-// build makes the instance types that Families and Types choose, sorted by
-// name.
+// build makes the instance types that Families and Types choose, sorted by name.
 func (c *choice) build() []*cloudprovider.InstanceType {
 	all := len(c.opts.Families) == 0 && len(c.opts.Types) == 0
 	var out []*cloudprovider.InstanceType
 	for _, f := range c.families {
 		whole := all || slices.Contains(c.opts.Families, f.name)
+		chosen := func(s *size) bool { return whole || slices.Contains(c.opts.Types, f.name+"."+s.name) }
 		places := c.builder.zonesOf(f)
-		if len(places) == 0 || !whole && !slices.ContainsFunc(c.opts.Types, f.has) {
+		if len(places) == 0 || !slices.ContainsFunc(f.sizes, func(s size) bool { return chosen(&s) }) {
 			continue
 		}
 		shared := c.builder.familyRequirements(f, places)
 		for i := range f.sizes {
-			s := &f.sizes[i]
-			if whole || slices.Contains(c.opts.Types, f.name+"."+s.name) {
+			if s := &f.sizes[i]; chosen(s) {
 				out = append(out, c.builder.instanceType(f, s, places, shared))
 			}
 		}
@@ -144,58 +143,32 @@ func (c *choice) build() []*cloudprovider.InstanceType {
 	return out
 }
 
-// has reports whether a type is of the family.
-func (f *family) has(instanceType string) bool {
-	name, sizeName, _ := strings.Cut(instanceType, ".")
-	return name == f.name && slices.ContainsFunc(f.sizes, func(s size) bool { return s.name == sizeName })
-}
-
-// checkNames faults the families and types that were asked for and are not
-// there.
-func (c *choice) checkNames(built []*cloudprovider.InstanceType) {
-	families, types := map[string]bool{}, map[string]bool{}
-	for _, t := range built {
-		family, _, _ := strings.Cut(t.Name, ".")
-		families[family], types[t.Name] = true, true
-	}
-	for i, name := range c.opts.Families {
-		if !families[name] {
-			c.fault("Families[%d]: %s", i, c.whyNot(name, ""))
-		}
-	}
-	for i, name := range c.opts.Types {
-		if !types[name] {
-			family, sizeName, _ := strings.Cut(name, ".")
-			c.fault("Types[%d]: %s", i, c.whyNot(family, sizeName))
-		}
-	}
-}
-
-// whyNot says why a family, or a size of it, is not in the catalog.
-func (c *choice) whyNot(name, sizeName string) string {
-	var alike []string
+// check faults an option that names a family, or a type of it, which the catalog does not
+// have.
+func (c *choice) check(option, family, size string, isType bool) {
+	var alike, sizes []string
 	for _, f := range c.families {
-		if f.name != name {
-			if strings.TrimLeft(name, lowercase) != name && strings.HasPrefix(name, f.category()) {
-				alike = append(alike, f.name)
+		if f.name == family {
+			for _, s := range f.sizes {
+				sizes = append(sizes, s.name)
 			}
-			continue
+			switch {
+			case len(c.builder.zonesOf(f)) == 0:
+				c.fault("%s: none of the zones has the family %s; list %d zones, of which place %s has it", option, family, len(zoneLetters), placesOf(f.zones))
+			case isType && !slices.Contains(sizes, size):
+				c.fault("%s: the family %s has no size %q; it comes as %s", option, family, size, strings.Join(sizes, ", "))
+			}
+			return
 		}
-		if len(c.builder.zonesOf(f)) == 0 {
-			return fmt.Sprintf("none of the zones has the family %s; list %d zones, of which place %s has it",
-				name, len(zoneLetters), placesOf(f.zones))
+		if family != "" && f.category() == family[:len(family)-len(strings.TrimLeft(family, lowercase))] {
+			alike = append(alike, f.name)
 		}
-		sizes := make([]string, len(f.sizes))
-		for i, s := range f.sizes {
-			sizes[i] = s.name
-		}
-		return fmt.Sprintf("the family %s has no size %q; it comes as %s", name, sizeName, strings.Join(sizes, ", "))
 	}
-	text := fmt.Sprintf("there is no family %q; name one as in m5, and a type as in m5.large", name)
+	remedy := "name one as in m5, and a type as in m5.large"
 	if len(alike) > 0 {
-		text += "; those alike are " + strings.Join(alike, ", ")
+		remedy += "; those alike are " + strings.Join(alike, ", ")
 	}
-	return text
+	c.fault("%s: there is no family %q; %s", option, family, remedy)
 }
 
 // placesOf writes the letters of zones as places from 1.
@@ -207,22 +180,20 @@ func placesOf(letters string) string {
 	return strings.Join(out, " or ")
 }
 
-// where narrows instance types, which it may change, to those that
-// Options.Where admits.
+// where narrows instance types, which it may change, to what Options.Where admits.
 func (c *choice) where(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	where := c.opts.Where
 	if where.Len() == 0 || len(types) == 0 {
 		return types
 	}
-	unknown := false
+	before := len(c.errs)
 	for r := range where.All() {
 		// All types have a requirement on the same labels.
 		if _, known := types[0].Requirements.Get(r.Key()); !known {
-			unknown = true
-			c.fault("Where: no instance type has the label %s; see WellKnownLabels for those there are", r.Key())
+			c.fault("Where: no instance type has the label %s; WellKnownLabels lists the labels", r.Key())
 		}
 	}
-	if unknown {
+	if len(c.errs) > before {
 		return nil
 	}
 	var out []*cloudprovider.InstanceType
@@ -248,8 +219,8 @@ func overlaps(have, want requirements.Set) bool {
 	return true
 }
 
-// narrow drops the offerings that where does not admit, and from the labels of
-// the type what only those had. It reports whether offerings are left.
+// narrow drops the offerings that where does not admit, and the values that only they had
+// from the labels of the type. It reports whether offerings are left.
 func narrow(t *cloudprovider.InstanceType, where requirements.Set) bool {
 	kept := t.Offerings[:0:0]
 	for i := range t.Offerings {
@@ -264,8 +235,7 @@ func narrow(t *cloudprovider.InstanceType, where requirements.Set) bool {
 	return len(kept) > 0
 }
 
-// offered returns, for the labels that tell offerings apart, the values that
-// there are.
+// offered returns the values of the labels that differ between offerings.
 func offered(offerings []cloudprovider.Offering) []requirements.Requirement {
 	var zones, ids, capacityTypes []string
 	for i := range offerings {
@@ -281,4 +251,32 @@ func offered(offerings []cloudprovider.Offering) []requirements.Requirement {
 		requirements.In(awsv1.LabelTopologyZoneID, ids...),
 		requirements.In(v1.CapacityTypeLabelKey, capacityTypes...),
 	}
+}
+
+// Sorted returns a copy of instance types in the order that
+// cloudprovider.CloudProvider asks for: by name, with offerings by key. The error joins
+// every fault: types that are nil, have the name of another, or do not pass
+// cloudprovider.InstanceType.Validate.
+func Sorted(types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, error) {
+	out := make([]*cloudprovider.InstanceType, 0, len(types))
+	var errs []error
+	seen := map[string]bool{}
+	for i, t := range types {
+		if t == nil {
+			errs = append(errs, fmt.Errorf("instance type %d of the list: nil; leave it out", i+1))
+			continue
+		}
+		if err := t.Validate(); err != nil {
+			errs = append(errs, unjoin(err)...)
+		}
+		if t.Name != "" && seen[t.Name] {
+			errs = append(errs, fmt.Errorf("instance type %s: there is another one of that name; keep one", t.Name))
+		}
+		seen[t.Name] = true
+		t = t.Clone()
+		slices.SortFunc(t.Offerings, func(a, b cloudprovider.Offering) int { return a.Key(t.Name).Compare(b.Key(t.Name)) })
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })
+	return out, errors.Join(errs...)
 }

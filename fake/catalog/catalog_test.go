@@ -11,6 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/machine"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -125,6 +126,7 @@ func TestCatalogIsSound(t *testing.T) {
 	require.NotContains(t, labels, awsv1.Group+"/nitro-sandbox", "which Karpenter withdrew before its release")
 	for _, it := range types {
 		require.NoError(t, it.Validate())
+		require.Empty(t, machine.OpenLabels(it, catalog.WellKnownLabels()...), it.Name)
 		require.Equal(t, len(labels), it.Requirements.Len(), it.Name)
 		for _, key := range labels {
 			_, named := it.Requirements.Get(key)

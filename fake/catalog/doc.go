@@ -4,7 +4,7 @@
 // # Model
 //
 //   - [All] is generated from a table of facts about Amazon EC2, one line a family
-//     (tables), with labels, capacity and overhead as Karpenter's AWS provider
+//     (ec2.txt), with labels, capacity and overhead as Karpenter's AWS provider
 //     computes them, so that NodePools written for EC2 work unchanged and plans come out
 //     as they would there. [New] makes a part of it, or one with other zones.
 //   - [Vocabulary] and [NodePoolRules] are what that provider adds to the labels of

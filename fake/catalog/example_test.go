@@ -151,29 +151,7 @@ instanceTypes:
 	// Output:
 	// instance type big: requirements[0]: label "kubernetes.io/arch": operator "Is" is not known; use one of In, NotIn, Exists, DoesNotExist, Gt, Gte, Lt, Lte
 	// instance type big: capacity: resource cpu: "sixteen" is not a quantity; write a number with an optional suffix, as in 500m, 2 or 8Gi
-	// instance type big: offerings[0]: unknown field "prize"; the fields are zone, capacityType, price, nodeCost, available, reservationID, reservationCapacity, requirements, capacity, overhead, id
-}
-
-func ExampleWrite() {
-	types, err := catalog.New(&catalog.Options{
-		Types: []string{"t4g.nano"},
-		Where: requirements.MustParse("karpenter.sh/capacity-type = on-demand, topology.kubernetes.io/zone = us-east-1a"),
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	text, err := catalog.Write(types)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, capacity, _ := strings.Cut(string(text), `"capacity"`)
-	fmt.Print(`"capacity"`, capacity)
-	// Output:
-	// "capacity":{"cpu":"2","ephemeral-storage":"20Gi","memory":"414Mi","pods":"4"},"overhead":{"cpu":"70m","ephemeral-storage":"3Gi","memory":"399Mi"},"offerings":[{"zone":"us-east-1a","capacityType":"on-demand","price":0.0042,"available":true,"requirements":[{"key":"topology.k8s.aws/zone-id","operator":"In","values":["use1-az1"]}],"id":"t4g.nano/us-east-1a/on-demand"}]}
-	// ]
-	// }
+	// instance type big: unknown field "offerings[0].prize"; use the fields in the comment of catalog.Read, each once
 }
 
 func ExampleAllNetworkInterfaces() {

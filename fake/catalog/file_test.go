@@ -128,38 +128,37 @@ func TestReadCatalogFaults(t *testing.T) {
 		text string
 		want []string
 	}{
-		"nothing":            {"", []string{"catalog: it is empty; write a list"}},
-		"null":               {"null", []string{"catalog: it is empty"}},
-		"text":               {`"m5.large"`, []string{`catalog: "m5.large" is there; write a list`}},
+		"nothing":            {"", []string{"catalog: empty; write a list"}},
+		"null":               {"null", []string{"catalog: empty"}},
+		"text":               {`"m5.large"`, []string{`catalog: found string; write a list`}},
 		"broken":             {"a: [", []string{"catalog: neither YAML nor JSON"}},
 		"same key in YAML":   {"instanceTypes: []\ninstanceTypes: []", []string{"instanceTypes"}},
 		"two documents":      {"[]\n---\n[]", []string{"catalog: line 2: the document ends; keep all instance types in one"}},
-		"not the field":      {`{"types": []}`, []string{`catalog: unknown field "types"; the fields are instanceTypes`, "there is no field instanceTypes"}},
-		"not a list":         {`{"instanceTypes": {}}`, []string{"catalog: instanceTypes: an object is there; write a list"}},
-		"no types":           {"[null, 3, {}]", []string{"instance type 1 of the list: it is empty; remove it", "instance type 2 of the list: 3 is there; write an object", "instance type without a name: name: empty", "capacity: no pods"}},
-		"name not text":      {`[{"name": 5}]`, []string{"instance type 1 of the list: name: 5 is not text; put it in quotes"}},
+		"not the field":      {`{"types": []}`, []string{`catalog: unknown field "types"; use the fields in the comment of catalog.Read`}},
+		"not a list":         {`{"instanceTypes": {}}`, []string{"catalog: instanceTypes: found object; write a list"}},
+		"no types":           {"[null, 3, {}]", []string{"instance type 1 of the list: empty; remove it", "instance type 2 of the list: found number; write an object", "instance type without a name: name: empty", "capacity: no pods"}},
+		"name not text":      {`[{"name": 5}]`, []string{"instance type 1 of the list: name: found number; write text in quotes"}},
 		"name twice":         {"[" + head + "}," + head + "}]", []string{"instance type m5.large: name: there is another one of that name"}},
-		"unknown field":      {"[" + head + `,"price":3}]`, []string{`instance type m5.large: unknown field "price"; the fields are name, requirements,`}},
-		"field twice":        {"[" + head + `,"overhead":{},"overhead":{}}]`, []string{`instance type m5.large: the field "overhead" is there twice`}},
+		"unknown field":      {"[" + head + `,"price":3}]`, []string{`instance type m5.large: unknown field "price"; use the fields`}},
+		"field twice":        {"[" + head + `,"overhead":{},"overhead":{}}]`, []string{`instance type m5.large: duplicate field "overhead"`}},
 		"arch and os":        {`[{"name":"a","capacity":{"pods":1}}]`, []string{"instance type a: requirements: kubernetes.io/arch is not named; add {key: kubernetes.io/arch, operator: In, values: [amd64]}", "kubernetes.io/os is not named"}},
-		"quantity":           {"[" + head + `,"overhead":{"cpu":"lots","memory":true,"pods":"1,cpu=2","x y":1}}]`, []string{`overhead: resource cpu: "lots" is not a quantity`, "overhead: resource memory: true is not a quantity", `overhead: resource pods: "1,cpu=2" is not a quantity`, `overhead: resource "x y"`}},
+		"quantity":           {"[" + head + `,"overhead":{"cpu":"lots","memory":true,"pods":"1,cpu=2","x y":1}}]`, []string{`overhead: resource cpu: "lots" is not a quantity`, `overhead: resource memory: "true" is not a quantity`, `overhead: resource pods: "1,cpu=2" is not a quantity`, `overhead: resource "x y"`}},
 		"capacity":           {`[{"name":"m5.large",` + labels + `,"capacity":{"cpu":"1e999999999","memory":"99Ei"}}]`, []string{"capacity: resource cpu", "capacity: resource memory"}},
-		"limit":              {"[" + head + `,"volumeAttachmentLimits":{"a":1.5,"b":"x"}}]`, []string{"volumeAttachmentLimits: a: 1.5 is not a whole number", `volumeAttachmentLimits: b: "x" is not a whole number`}},
+		"limit":              {"[" + head + `,"volumeAttachmentLimits":{"a":1.5,"b":"x"}}]`, []string{"instance type m5.large: volumeAttachmentLimits: found number 1.5; write a whole number"}},
 		"negative limit":     {"[" + head + `,"volumeAttachmentLimits":{"a":-1}}]`, []string{"volumeAttachmentLimits: a: -1; use zero or more"}},
-		"requirement":        {`[{"name":"a","requirements":[{"key":"k","operator":"Is","values":[1,null]},{"ky":"k"},3,null]}]`, []string{"requirements[0].values[0]: 1 is not text; put it in quotes", "requirements[0].values[1]: null is not text", `requirements[1]: unknown field "ky"; the fields are key, operator, values`, "requirements[2]: 3 is there; write an object"}},
+		"requirement":        {`[{"name":"a","requirements":[{"key":"k","operator":"Is","values":[1]}]},{"name":"b","requirements":[{"ky":"k"}]},{"name":"c","requirements":[3]}]`, []string{"instance type a: requirements.values: found number; write text in quotes", `instance type b: unknown field "requirements[0].ky"; use the fields`, "instance type c: requirements: found number; write an object"}},
 		"operator":           {`[{"name":"a","requirements":[{"key":"k","operator":"Is"},{"key":"k","operator":"Gt","values":["x"]}]}]`, []string{`instance type a: requirements[0]: label "k": operator "Is" is not known`, `instance type a: requirements[1]: label "k": operator Gt needs exactly one integer`}},
 		"labels":             {`[{"name":"a","requirements":[{"key":"a b","operator":"Exists"},{"operator":"In","values":["dark blue"]}]}]`, []string{`requirements[0].key: "a b": name part must consist of`, `requirements[1].key: ""`, `requirements[1].values[0]: "dark blue": a valid label`}},
 		"contradiction":      {`[{"name":"a",` + strings.Replace(labels, `[{`, `[{"key":"node.kubernetes.io/instance-type","operator":"In","values":["b"]},{`, 1) + `,"capacity":{"pods":1}}]`, []string{"instance type a: requirements:", "does not admit the name"}},
-		"offering":           {"[" + head + `,"offerings":[{"zone":1,"capacityType":"spot","price":"cheap","available":"yes","reservationCapacity":0.5,"cost":1},null,[]]}]`, []string{"offerings[0].zone: 1 is not text", `offerings[0].price: "cheap" is not a number`, `offerings[0].available: "yes" is neither true nor false`, "offerings[0].reservationCapacity: 0.5 is not a whole number", `offerings[0]: unknown field "cost"`, "offerings[1]: it is empty; remove it", "offerings[2]: a list is there; write an object"}},
+		"offering":           {"[" + head + `,"offerings":[{"zone":1},{"price":"cheap"},{"available":"yes"},{"reservationCapacity":0.5},{"cost":1},null,[]]}]`, []string{"offerings[0].zone: found number; write text in quotes", `offerings[1].price: found string; write a number as in 0.096`, `offerings[2].available: found string; write true or false`, "offerings[3].reservationCapacity: found number 0.5; write a whole number", `unknown field "offerings[4].cost"`, "offerings[5]: empty; remove it", "offerings[6]: found array; write an object"}},
 		"names":              {`[{"name":"m5 large","offerings":[{"zone":"a b","capacityType":"sp[t","price":1}]}]`, []string{`instance type m5 large: name: "m5 large": a valid label`, `offerings[0].zone: "a b": a valid label`, `offerings[0].capacityType: "sp[t": a valid label`}},
-		"price":              {"[" + head + `,"offerings":[{"zone":"a","capacityType":"spot","price":1e999}]}]`, []string{"offerings[0].price: 1e999 is not a number that can be used"}},
+		"price":              {"[" + head + `,"offerings":[{"zone":"a","capacityType":"spot","price":1e999}]}]`, []string{"offerings[0].price: found number 1e999; write a number as in 0.096"}},
 		"no price":           {"[" + head + `,"offerings":[{"zone":"a","capacityType":"spot"}]}]`, []string{"instance type m5.large: offering 0 (m5.large/a/spot): price: 0"}},
 		"no zone":            {"[" + head + `,"offerings":[{"price":1}]}]`, []string{"zone: empty", "capacityType: empty"}},
 		"offering twice":     {"[" + head + `,"offerings":[{"zone":"a","capacityType":"spot","price":1},{"zone":"a","capacityType":"spot","price":2}]}]`, []string{"offered twice"}},
 		"reservation":        {"[" + head + `,"offerings":[{"zone":"a","capacityType":"reserved","price":1}]}]`, []string{"reservationID: empty"}},
 		"faults of two":      {`[{"name":"a","colour":1},{"name":"b","colour":1}]`, []string{`instance type a: unknown field "colour"`, `instance type b: unknown field "colour"`}},
-		"long values":        {`["` + strings.Repeat("é", 100) + `", ` + strings.Repeat("9", 100) + `]`, []string{`"éééééééééééééééééééé"... is there`, strings.Repeat("9", 40) + "... is there"}},
-		"overhead in offers": {"[" + head + `,"offerings":[{"zone":"a","capacityType":"spot","price":1,"overhead":{"cpu":"-1"},"capacity":[]}]}]`, []string{"offerings[0].capacity: a list is there; write an object"}},
+		"overhead in offers": {"[" + head + `,"offerings":[{"zone":"a","capacityType":"spot","price":1,"overhead":{"cpu":"-1"},"capacity":[]}]}]`, []string{"offerings[0].capacity: found array; write an object"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			types, err := catalog.Read([]byte(c.text))
@@ -172,66 +171,18 @@ func TestReadCatalogFaults(t *testing.T) {
 	}
 }
 
-// What is written is read back with the same meaning.
-func TestCatalogRoundTrip(t *testing.T) {
-	want := catalog.All()
-	text, err := catalog.Write(want)
-	require.NoError(t, err)
-	got, err := catalog.Read(text)
-	require.NoError(t, err)
-	require.Len(t, got, len(want))
-	for i := range want {
-		require.Equal(t, want[i].Name, got[i].Name)
-		require.True(t, want[i].Requirements.Equal(got[i].Requirements), want[i].Name)
-		require.True(t, want[i].Capacity.Equal(got[i].Capacity), want[i].Name)
-		wantOverhead, err := want[i].Overhead.Total()
-		require.NoError(t, err)
-		require.True(t, wantOverhead.Equal(got[i].Overhead.KubeReserved), want[i].Name)
-		require.Equal(t, want[i].Offerings, got[i].Offerings)
-	}
-	few, err := catalog.Write(want[:20])
-	require.NoError(t, err)
-	again, err := catalog.Write(got[:20])
-	require.NoError(t, err)
-	require.Equal(t, string(few), string(again))
-}
-
-func TestEveryFieldRoundTrip(t *testing.T) {
-	want, err := catalog.Read([]byte(everyField))
-	require.NoError(t, err)
-	text, err := catalog.Write(want)
-	require.NoError(t, err)
-	got, err := catalog.Read(text)
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-}
-
-func TestWriteCatalogFaults(t *testing.T) {
+func TestSortedFaults(t *testing.T) {
 	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large"}})
 	require.NoError(t, err)
-	broken, unreadable := types[0].Clone(), types[0].Clone()
+	broken := types[0].Clone()
 	broken.Offerings[0].Price = math.NaN()
-	_, err = catalog.Write([]*cloudprovider.InstanceType{broken, nil, types[0]})
+	_, err = catalog.Sorted([]*cloudprovider.InstanceType{broken, nil, types[0]})
 	require.ErrorContains(t, err, "price: NaN")
 	require.ErrorContains(t, err, "instance type 2 of the list: nil")
 	require.ErrorContains(t, err, "there is another one of that name")
-
-	unreadable.Requirements = unreadable.Requirements.With(requirements.In("example.com/colour", "dark blue"))
-	_, err = catalog.Write([]*cloudprovider.InstanceType{unreadable})
-	require.ErrorContains(t, err, `requirements[0].values[0]: "dark blue"`)
-	unreadable.Requirements = types[0].Requirements.Without(corev1.LabelArchStable)
-	_, err = catalog.Write([]*cloudprovider.InstanceType{unreadable})
-	require.ErrorContains(t, err, "instance type m5.large: requirements: kubernetes.io/arch is not named")
-
-	text, err := catalog.Write(nil)
-	require.NoError(t, err)
-	none, err := catalog.Read(text)
-	require.NoError(t, err)
-	require.Empty(t, none)
 }
 
-// Whatever the input, reading ends with types that are sound and that survive
-// writing and reading, or with an error.
+// Whatever the input, reading ends with types that are sound and in order, or with an error.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(everyField))
 	f.Add([]byte(`[{"name":"a","requirements":[{"key":"kubernetes.io/arch","operator":"In","values":["amd64"]},{"key":"kubernetes.io/os","operator":"NotIn","values":["x"]}],"capacity":{"cpu":"2","pods":9}}]`))
@@ -248,9 +199,10 @@ func FuzzRead(f *testing.F) {
 		for _, it := range types {
 			require.NoError(t, it.Validate())
 		}
-		text, err := catalog.Write(types)
+		sorted, err := catalog.Sorted(types)
 		require.NoError(t, err)
-		again, err := catalog.Read(text)
+		require.Equal(t, sorted, types)
+		again, err := catalog.Read(data)
 		require.NoError(t, err)
 		require.Equal(t, types, again)
 	})

@@ -3,8 +3,6 @@ package catalog
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -39,29 +37,4 @@ func NodePoolRules() *v1.Rules {
 	rules := awsv1.NodePoolRules()
 	rules.WellKnownLabels = WellKnownLabels()
 	return rules
-}
-
-// notApplicable returns the keys of the labels that no instance type of the
-// catalog has, as it has neither Windows nor reservations nor placement groups.
-func notApplicable() []string {
-	return []string{
-		corev1.LabelWindowsBuild,
-		awsv1.LabelCapacityReservationID,
-		awsv1.LabelCapacityReservationType,
-		awsv1.LabelCapacityReservationInterruptible,
-		awsv1.LabelPlacementGroupID,
-		awsv1.LabelPlacementGroupPartition,
-	}
-}
-
-// capacityTypes of the catalog, sorted.
-func capacityTypes(onDemand, spot bool) []string {
-	var out []string
-	if onDemand {
-		out = append(out, v1.CapacityTypeOnDemand)
-	}
-	if spot {
-		out = append(out, v1.CapacityTypeSpot)
-	}
-	return out
 }

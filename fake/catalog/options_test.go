@@ -122,7 +122,7 @@ func TestNewCatalogFaults(t *testing.T) {
 		},
 		"unknown label": {
 			catalog.Options{Where: requirements.MustParse("team = a, kubernetes.io/arch = amd64")},
-			[]string{"Where: no instance type has the label team; see WellKnownLabels"},
+			[]string{"Where: no instance type has the label team; WellKnownLabels lists"},
 		},
 		"nothing left": {
 			catalog.Options{Families: []string{"m5"}, Where: requirements.MustParse("kubernetes.io/arch = arm64")},

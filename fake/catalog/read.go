@@ -1,16 +1,21 @@
 package catalog
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
+	"maps"
+	"reflect"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -52,32 +57,47 @@ import (
 //
 //   - kubernetes.io/arch and kubernetes.io/os have to be named;
 //   - the instance type is the name;
-//   - zone, capacity type and what else all offerings name are as there; what
-//     only some of them name stays open;
+//   - zone, capacity type and other labels that all offerings name have the
+//     values of the offerings; what only some of them name stays open;
 //   - topology.kubernetes.io/region stays open too, so that any region will do;
-//   - of the other well-known labels of Vocabulary, but for
-//     karpenter.sh/nodepool, the type has none (DoesNotExist).
+//   - of the other well-known labels of Vocabulary, except karpenter.sh/nodepool,
+//     the type has none (DoesNotExist).
 //
-// Reading is strict. The error joins every fault, a line each, with the name of
-// the type, the place in it and the remedy: unknown fields, fields that are
-// there twice, values of the wrong type, label keys and values that Kubernetes
-// does not take, and, in types that have none of these faults, what
-// cloudprovider.InstanceType.Validate finds. With an error there is no result.
+// Reading is strict, and with an error there is no result. The error joins every fault, a
+// line each, with the name of the type, the place in it and the remedy:
 //
-// The types are sorted by name and their offerings by key, whatever the order
-// in the file.
+//   - unknown fields, fields that are there twice, label keys and values that Kubernetes does
+//     not take, amounts that are no quantities;
+//   - of values of the wrong type the first in each instance type and offering, which hides the
+//     other faults there;
+//   - in types that have none of these, what cloudprovider.InstanceType.Validate finds.
+//
+// The types are sorted by name and their offerings by key, whatever the order in the file.
 func Read(data []byte) ([]*cloudprovider.InstanceType, error) {
-	root, err := parseValue(data)
+	data, err := toJSON(data)
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
-	r := catalogReader{vocabulary: Vocabulary(), keys: map[string]bool{}, values: map[string]bool{}}
+	r := &fileReader{object: "catalog", vocabulary: Vocabulary(), sound: map[string]bool{}}
+	var file struct {
+		InstanceTypes []json.RawMessage `json:"instanceTypes"`
+	}
+	form := any(&file)
+	if !bytes.HasPrefix(data, []byte("{")) {
+		form = &file.InstanceTypes
+	}
+	if string(data) != "null" {
+		r.decode("", data, form)
+	}
+	if file.InstanceTypes == nil && len(r.errs) == 0 {
+		r.fault("empty; write a list of instance types under instanceTypes, or [] for none")
+	}
 	var out []*cloudprovider.InstanceType
 	seen := map[string]bool{}
-	for i, raw := range r.root(root) {
+	for i, raw := range file.InstanceTypes {
 		t := r.instanceType(i, raw)
 		if t.Name != "" && seen[t.Name] {
-			r.fault("name", "there is another one of that name; keep one, with the offerings of both")
+			r.fault("name: there is another one of that name; keep one, with the offerings of both")
 		}
 		seen[t.Name] = true
 		out = append(out, t)
@@ -89,57 +109,126 @@ func Read(data []byte) ([]*cloudprovider.InstanceType, error) {
 	return out, nil
 }
 
-type catalogReader struct {
-	strictReader
-	vocabulary   *requirements.Vocabulary
-	keys, values map[string]bool // of labels, checked and found sound
-}
+// The forms are the fields of the file.
+type (
+	typeForm struct {
+		Name                   string            `json:"name"`
+		Requirements           []requirementForm `json:"requirements"`
+		Capacity               amounts           `json:"capacity"`
+		Overhead               amounts           `json:"overhead"`
+		VolumeAttachmentLimits map[string]int64  `json:"volumeAttachmentLimits"`
+		Offerings              []json.RawMessage `json:"offerings"` // each an offeringForm, so that faults have its place
+	}
+	requirementForm struct {
+		Key      string                      `json:"key"`
+		Operator corev1.NodeSelectorOperator `json:"operator"`
+		Values   []string                    `json:"values"`
+	}
+	offeringForm struct {
+		Zone                string            `json:"zone"`
+		CapacityType        string            `json:"capacityType"`
+		Price               float64           `json:"price"`
+		NodeCost            float64           `json:"nodeCost"`
+		Available           bool              `json:"available"`
+		ReservationID       string            `json:"reservationID"`
+		ReservationCapacity int               `json:"reservationCapacity"`
+		Requirements        []requirementForm `json:"requirements"`
+		Capacity            amounts           `json:"capacity"`
+		Overhead            amounts           `json:"overhead"`
+		ID                  string            `json:"id"`
+	}
+	amounts map[corev1.ResourceName]json.RawMessage // quantities as text or number
+)
 
-// root returns the list of instance types.
-func (r *catalogReader) root(v *value) []*value {
-	r.object = "catalog"
-	if !v.isObject() {
-		if v == nil {
-			r.fault("", "it is empty; write a list of instance types, or [] for none")
+// marker is where a document of a YAML stream begins or ends.
+var marker = regexp.MustCompile(`^(---|\.\.\.)(\s|$)`)
+
+// toJSON reads one document of YAML or JSON.
+func toJSON(data []byte) ([]byte, error) {
+	if json.Valid(data) {
+		return bytes.TrimSpace(data), nil // it is YAML too, but that takes far longer
+	}
+	content := false
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		text := bytes.TrimSpace(line)
+		switch isMarker := marker.Match(line); {
+		case isMarker && content:
+			return nil, fmt.Errorf("line %d: the document ends; keep all instance types in one", i+1)
+		case isMarker:
+			content = len(text) > len("---")
+		default:
+			content = content || len(text) > 0 && text[0] != '#' && text[0] != '%'
 		}
-		return r.list("", v)
 	}
-	r.fields("", v, "instanceTypes")
-	if v.get("instanceTypes") == nil {
-		r.fault("", "there is no field instanceTypes; put the list of instance types there")
+	data, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil, fmt.Errorf("neither YAML nor JSON: %w", err)
 	}
-	return r.list("instanceTypes", v.get("instanceTypes"))
+	return data, nil
 }
 
-func (r *catalogReader) instanceType(index int, v *value) *cloudprovider.InstanceType {
+// fileReader makes instance types of those of a file.
+type fileReader struct {
+	object     string // what is being read, for faults
+	vocabulary *requirements.Vocabulary
+	sound      map[string]bool // keys and values of labels that have no fault
+	errs       []error
+}
+
+func (r *fileReader) fault(format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("%s: %w", r.object, fmt.Errorf(format, args...)))
+}
+
+// decode reads JSON into a form, and reports whether it could. The paths in faults begin
+// with a prefix, which is empty or ends in a point.
+func (r *fileReader) decode(prefix string, data []byte, form any) bool {
+	strict, err := kjson.UnmarshalStrict(data, form)
+	for _, fault := range strict {
+		if of, is := fault.(kjson.FieldError); is {
+			of.SetFieldPath(prefix + of.FieldPath())
+		}
+		r.fault("%w; use the fields in the comment of catalog.Read, each once", fault)
+	}
+	where := func(path string) string { return strings.TrimPrefix(strings.TrimSuffix(prefix+path, ".")+": ", ": ") }
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &mismatch):
+		want := map[reflect.Kind]string{reflect.String: "text in quotes", reflect.Bool: "true or false", reflect.Slice: "a list",
+			reflect.Float64: "a number as in 0.096", reflect.Int: "a whole number as in 8", reflect.Int64: "a whole number as in 8"}[mismatch.Type.Kind()]
+		r.fault("%sfound %s; write %s", where(mismatch.Field), mismatch.Value, cmp.Or(want, "an object"))
+	case err != nil:
+		r.fault("%w", err)
+	case string(data) == "null":
+		r.fault("%sempty; remove it", where(""))
+		return false
+	}
+	return err == nil
+}
+
+func (r *fileReader) instanceType(index int, raw json.RawMessage) *cloudprovider.InstanceType {
 	before := len(r.errs)
+	var form typeForm
 	r.object = fmt.Sprintf("instance type %d of the list", index+1)
-	if v == nil {
-		r.fault("", "it is empty; remove it")
-		return &cloudprovider.InstanceType{}
+	_ = json.Unmarshal(raw, &struct{ Name *string }{&form.Name}) // of which decode finds the faults
+	if form.Name != "" {
+		r.object = "instance type " + form.Name
 	}
-	if name, _ := v.get("name").tokenOrNil().(string); name != "" {
-		r.object = "instance type " + name
+	if !r.decode("", raw, &form) {
+		return &cloudprovider.InstanceType{Name: form.Name}
 	}
-	r.fields("", v, "name", "requirements", "capacity", "overhead", "volumeAttachmentLimits", "offerings")
+	r.label("name", form.Name)
 	t := &cloudprovider.InstanceType{
-		Name:         r.label("name", v.get("name")),
-		Requirements: r.requirements("requirements", v.get("requirements")),
-		Capacity:     r.quantities("capacity", v.get("capacity")),
-		Overhead:     cloudprovider.Overhead{KubeReserved: r.quantities("overhead", v.get("overhead"))},
+		Name:                   form.Name,
+		Requirements:           r.requirements("requirements", form.Requirements),
+		Capacity:               r.quantities("capacity", form.Capacity),
+		Overhead:               cloudprovider.Overhead{KubeReserved: r.quantities("overhead", form.Overhead)},
+		VolumeAttachmentLimits: form.VolumeAttachmentLimits,
 	}
-	for driver, limit := range r.entries("volumeAttachmentLimits", v.get("volumeAttachmentLimits")) {
-		if t.VolumeAttachmentLimits == nil {
-			t.VolumeAttachmentLimits = map[string]int64{}
-		}
-		t.VolumeAttachmentLimits[driver] = int64(r.integer("volumeAttachmentLimits: "+driver, limit))
-	}
-	for i, o := range r.list("offerings", v.get("offerings")) {
-		t.Offerings = append(t.Offerings, r.offering(fmt.Sprintf("offerings[%d]", i), o))
+	for i, o := range form.Offerings {
+		t.Offerings = append(t.Offerings, r.offering(fmt.Sprintf("offerings[%d].", i), o))
 	}
 	if len(r.errs) > before {
-		// What is missing because it could not be read is no fault of its own.
-		return t
+		return t // what is missing because it could not be read is not a second fault
 	}
 	r.complete(t)
 	if err := t.Validate(); err != nil {
@@ -149,91 +238,89 @@ func (r *catalogReader) instanceType(index int, v *value) *cloudprovider.Instanc
 	return t
 }
 
-func (r *catalogReader) offering(path string, v *value) cloudprovider.Offering {
-	if v == nil {
-		r.fault(path, "it is empty; remove it")
+func (r *fileReader) offering(path string, raw json.RawMessage) cloudprovider.Offering {
+	form := offeringForm{Available: true}
+	if !r.decode(path, raw, &form) {
 		return cloudprovider.Offering{}
 	}
-	r.fields(path, v, "zone", "capacityType", "price", "nodeCost", "available", "reservationID", "reservationCapacity",
-		"requirements", "capacity", "overhead", "id")
-	path += "."
-	o := cloudprovider.Offering{
-		Zone:                r.label(path+"zone", v.get("zone")),
-		CapacityType:        r.label(path+"capacityType", v.get("capacityType")),
-		Price:               r.float(path+"price", v.get("price")),
-		NodeCost:            r.float(path+"nodeCost", v.get("nodeCost")),
-		Available:           r.boolean(path+"available", v.get("available"), true),
-		ReservationID:       r.text(path+"reservationID", v.get("reservationID")),
-		ReservationCapacity: r.integer(path+"reservationCapacity", v.get("reservationCapacity")),
-		Requirements:        r.requirements(path+"requirements", v.get("requirements")),
-		ID:                  r.text(path+"id", v.get("id")),
+	r.label(path+"zone", form.Zone)
+	r.label(path+"capacityType", form.CapacityType)
+	override := func(field string, amounts amounts) *resources.List {
+		if len(amounts) == 0 {
+			return nil
+		}
+		list := r.quantities(path+field, amounts)
+		return &list
 	}
-	o.Capacity = r.override(path+"capacity", v.get("capacity"))
-	o.Overhead = r.override(path+"overhead", v.get("overhead"))
-	return o
+	return cloudprovider.Offering{
+		Zone: form.Zone, CapacityType: form.CapacityType, Price: form.Price, NodeCost: form.NodeCost, Available: form.Available,
+		ReservationID: form.ReservationID, ReservationCapacity: form.ReservationCapacity, ID: form.ID,
+		Requirements: r.requirements(path+"requirements", form.Requirements),
+		Capacity:     override("capacity", form.Capacity), Overhead: override("overhead", form.Overhead),
+	}
 }
 
-// override returns the resources that an offering changes, or nil for none.
-func (r *catalogReader) override(path string, v *value) *resources.List {
-	list := r.quantities(path, v)
-	if list.Len() == 0 {
-		return nil
-	}
-	return &list
-}
-
-func (r *catalogReader) requirements(path string, v *value) requirements.Set {
-	list := r.list(path, v)
-	reqs := make([]requirements.Requirement, 0, len(list))
-	for i, element := range list {
-		reqs = append(reqs, r.requirement(fmt.Sprintf("%s[%d]", path, i), element))
+func (r *fileReader) requirements(path string, forms []requirementForm) requirements.Set {
+	reqs := make([]requirements.Requirement, 0, len(forms))
+	for i, form := range forms {
+		before := len(r.errs)
+		at := fmt.Sprintf("%s[%d]", path, i)
+		key := r.vocabulary.NormalizeKey(form.Key)
+		r.check(at+".key", key, validation.IsQualifiedName)
+		values := slices.Clone(form.Values)
+		for n, value := range values {
+			r.label(fmt.Sprintf("%s.values[%d]", at, n), value)
+			values[n] = r.vocabulary.NormalizeValue(key, value)
+		}
+		if len(r.errs) > before {
+			continue
+		}
+		req, err := requirements.New(key, form.Operator, values...)
+		for _, fault := range unjoin(err) {
+			r.fault("%s: %w", at, fault)
+		}
+		reqs = append(reqs, req)
 	}
 	return requirements.NewSet(reqs...)
 }
 
-func (r *catalogReader) requirement(path string, v *value) requirements.Requirement {
-	before := len(r.errs)
-	r.fields(path, v, "key", "operator", "values")
-	key := r.vocabulary.NormalizeKey(r.text(path+".key", v.get("key")))
-	operator := corev1.NodeSelectorOperator(r.text(path+".operator", v.get("operator")))
-	values := r.texts(path+".values", v.get("values"))
-	r.check(path+".key", key, r.keys, validation.IsQualifiedName)
-	for i, value := range values {
-		r.check(fmt.Sprintf("%s.values[%d]", path, i), value, r.values, validation.IsValidLabelValue)
-		values[i] = r.vocabulary.NormalizeValue(key, value)
+// label faults a text that cannot be the value of a label.
+func (r *fileReader) label(path, text string) {
+	// A catalog has the same few values over and over.
+	if !r.sound[text] {
+		before := len(r.errs)
+		r.check(path, text, validation.IsValidLabelValue)
+		r.sound[text] = len(r.errs) == before
 	}
-	if len(r.errs) > before {
-		return requirements.Requirement{}
-	}
-	req, err := requirements.New(key, operator, values...)
-	for _, fault := range unjoin(err) {
-		r.fault(path, "%v", fault)
-	}
-	return req
 }
 
-// label returns a string that becomes the value of a label.
-func (r *catalogReader) label(path string, v *value) string {
-	text := r.text(path, v)
-	r.check(path, text, r.values, validation.IsValidLabelValue)
-	return text
+func (r *fileReader) check(path, text string, faultsOf func(string) []string) {
+	for _, fault := range faultsOf(text) {
+		r.fault("%s: %q: %s", path, text, fault)
+	}
 }
 
-// check faults a label key or value that Kubernetes would not take. A catalog
-// has the same few over and over, so those that were sound are remembered.
-func (r *catalogReader) check(path, text string, sound map[string]bool, faultsOf func(string) []string) {
-	if sound[text] {
-		return
+func (r *fileReader) quantities(path string, amounts amounts) resources.List {
+	out := map[corev1.ResourceName]int64{}
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		text := strings.Trim(string(amounts[name]), `"`)
+		if strings.ContainsAny(string(name)+text, ",=") { // which Parse would read as several
+			r.fault("%s: resource %s: %s is not a quantity; write one as in 500m, 2 or 8Gi", path, name, amounts[name])
+			continue
+		}
+		one, err := resources.Parse(string(name) + "=" + text)
+		if err != nil {
+			r.fault("%s: %w", path, err)
+		}
+		for parsed, n := range one.All() {
+			out[parsed] = n
+		}
 	}
-	faults := faultsOf(text)
-	for _, fault := range faults {
-		r.fault(path, "%q: %s", text, fault)
-	}
-	sound[text] = len(faults) == 0
+	return resources.New(out)
 }
 
 // complete adds requirements for the labels that a type does not name.
-func (r *catalogReader) complete(t *cloudprovider.InstanceType) {
+func (r *fileReader) complete(t *cloudprovider.InstanceType) {
 	var added []requirements.Requirement
 	for _, key := range slices.Concat(v1.WellKnownLabels(), WellKnownLabels()) {
 		if _, named := t.Requirements.Get(key); named {
@@ -242,9 +329,9 @@ func (r *catalogReader) complete(t *cloudprovider.InstanceType) {
 		switch key {
 		case v1.NodePoolLabelKey, corev1.LabelTopologyRegion:
 		case corev1.LabelArchStable:
-			r.fault("requirements", "%s is not named; add {key: %s, operator: In, values: [amd64]}", key, key)
+			r.fault("requirements: %s is not named; add {key: %s, operator: In, values: [amd64]}", key, key)
 		case corev1.LabelOSStable:
-			r.fault("requirements", "%s is not named; add {key: %s, operator: In, values: [linux]}", key, key)
+			r.fault("requirements: %s is not named; add {key: %s, operator: In, values: [linux]}", key, key)
 		case corev1.LabelInstanceTypeStable:
 			added = append(added, requirements.In(key, t.Name))
 		default:
@@ -292,146 +379,4 @@ func unjoin(err error) []error {
 		return joined.Unwrap()
 	}
 	return []error{err}
-}
-
-// strictReader takes values apart and gathers everything that is not as it
-// should be. Its methods are given the path of a value within the object being
-// read; after a fault they return the zero value, and reading goes on. A null is
-// taken as if the value were not there.
-type strictReader struct {
-	object string // what is being read, for the faults
-	errs   []error
-}
-
-func (r *strictReader) fault(path, format string, args ...any) {
-	text := r.object
-	if path != "" {
-		text += ": " + path
-	}
-	r.errs = append(r.errs, errors.New(text+": "+fmt.Sprintf(format, args...)))
-}
-
-// entries goes through an object in the order of the file. A field that is
-// there twice is a fault.
-func (r *strictReader) entries(path string, v *value) iter.Seq2[string, *value] {
-	return func(yield func(string, *value) bool) {
-		if v == nil {
-			return
-		}
-		if !v.isObject() {
-			r.fault(path, "%v is there; write an object", v)
-			return
-		}
-		seen := make(map[string]bool, len(v.names))
-		for i, name := range v.names {
-			if seen[name] {
-				r.fault(path, "the field %q is there twice; keep one", name)
-			} else if !yield(name, v.values[i]) {
-				return
-			}
-			seen[name] = true
-		}
-	}
-}
-
-// fields faults the fields of an object that are none of the known ones.
-func (r *strictReader) fields(path string, v *value, known ...string) {
-	for name := range r.entries(path, v) {
-		if !slices.Contains(known, name) {
-			r.fault(path, "unknown field %q; the fields are %s", name, strings.Join(known, ", "))
-		}
-	}
-}
-
-// list returns the elements of a list.
-func (r *strictReader) list(path string, v *value) []*value {
-	if v == nil {
-		return nil
-	}
-	if !v.isList() {
-		r.fault(path, "%v is there; write a list", v)
-		return nil
-	}
-	return v.values
-}
-
-// text returns a string.
-func (r *strictReader) text(path string, v *value) string {
-	text, ok := v.tokenOrNil().(string)
-	if !ok && v != nil {
-		r.fault(path, "%v is not text; put it in quotes", v)
-	}
-	return text
-}
-
-// texts returns a list of strings.
-func (r *strictReader) texts(path string, v *value) []string {
-	list := r.list(path, v)
-	out := make([]string, len(list))
-	for i, element := range list {
-		text, ok := element.tokenOrNil().(string)
-		if !ok {
-			r.fault(fmt.Sprintf("%s[%d]", path, i), "%v is not text; put it in quotes", element)
-		}
-		out[i] = text
-	}
-	return out
-}
-
-// float returns a number.
-func (r *strictReader) float(path string, v *value) float64 {
-	number, _ := v.tokenOrNil().(json.Number)
-	out, err := strconv.ParseFloat(string(number), 64)
-	if err != nil && v != nil {
-		r.fault(path, "%v is not a number that can be used; write one as in 0.096", v)
-		return 0
-	}
-	return out
-}
-
-// integer returns a whole number.
-func (r *strictReader) integer(path string, v *value) int {
-	number, _ := v.tokenOrNil().(json.Number)
-	out, err := strconv.Atoi(string(number))
-	if err != nil && v != nil {
-		r.fault(path, "%v is not a whole number that can be used; write one as in 8", v)
-		return 0
-	}
-	return out
-}
-
-// boolean returns true or false, and otherwise the default.
-func (r *strictReader) boolean(path string, v *value, otherwise bool) bool {
-	if v == nil {
-		return otherwise
-	}
-	out, ok := v.token.(bool)
-	if !ok {
-		r.fault(path, "%v is neither true nor false; write one of them, without quotes", v)
-	}
-	return out
-}
-
-// quantities returns a list of resources.
-func (r *strictReader) quantities(path string, v *value) resources.List {
-	amounts := map[corev1.ResourceName]int64{}
-	for name, amount := range r.entries(path, v) {
-		text, ok := amount.tokenOrNil().(string)
-		if number, isNumber := amount.tokenOrNil().(json.Number); isNumber {
-			text, ok = string(number), true
-		}
-		// What Parse would take for a list of several is not one quantity.
-		if !ok || strings.ContainsAny(name+text, ",=") {
-			r.fault(path, "resource %s: %v is not a quantity; write one as in 500m, 2 or 8Gi", name, amount)
-			continue
-		}
-		one, err := resources.Parse(name + "=" + text)
-		if err != nil {
-			r.fault(path, "%v", err)
-		}
-		for parsed, n := range one.All() {
-			amounts[parsed] = n
-		}
-	}
-	return resources.New(amounts)
 }

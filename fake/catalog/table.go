@@ -4,48 +4,93 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// host is a line of hostTable.
-type host struct {
-	arch, maker, hypervisor string
-	mhz                     int
-	encrypts                bool
-	enclaveVCPUs            int // 0 = no enclaves
-	nics, branches          ladder
-	network, volumes, efas  ladder
-}
+// ec2 is the table of all instance types. Its head says what it contains and how.
+//
+//go:embed ec2.txt
+var ec2 string
 
-// device is a line of deviceTable.
-type device struct {
-	isGPU       bool
-	name, maker string
-	memoryMiB   int64
-	cores       int
-}
-
-// family is a line of familyTable.
+// family is an instance family: a row of that kind.
 type family struct {
 	name           string
 	host           *host
-	device         *device // nil if it has none
 	disks          ladder
+	device         *device // nil if it has none
 	onDemand, spot bool
 	zones          string // letters
 	sizes          []size
 }
 
-// category and generation are read from the name as the AWS provider reads
-// them: the letters it starts with, and after a size in terabytes, if there is
-// one, the digits that come next. u-6tb1 is category u, generation 1.
+// host is the machine that families of one generation run on.
+type host struct {
+	arch, maker, hypervisor string
+	mhz                     int
+	encrypts                bool
+	enclaveVCPUs            int // zero: no size can host enclaves
+	nics, branches          ladder
+	network, volumes, efas  ladder
+}
+
+// device is an accelerator.
+type device struct {
+	isGPU       bool
+	name, maker string // as in labels
+	memoryMiB   int
+	cores       int
+}
+
+// size is one size of a family.
+type size struct {
+	name      string  // as after the dot of the type: 2xlarge
+	vcpus     int     // above zero
+	memoryMiB int64   // above zero
+	devices   float64 // of the family's device, if it has one; below one is a share
+	price     int64   // on demand, in 1e-9 USD an hour
+}
+
+// nanos a dollar.
+const nanos = 1_000_000_000
+
+// ladder is a value that grows in steps with the size. The nil ladder has no values.
+type ladder []step
+
+type step struct {
+	size  string // the only size it is for; or empty:
+	vcpus int    // the least vCPUs it is for
+	n     int    // the value; of network interfaces their number
+	each  int    // of network interfaces the addresses of each
+}
+
+// of returns the step for a size, the zero step if it has none.
+func (l ladder) of(s *size) (best step) {
+	for _, r := range l {
+		switch {
+		case r.size == s.name:
+			return r
+		case r.size == "" && r.vcpus <= s.vcpus && r.vcpus >= best.vcpus:
+			best = r
+		}
+	}
+	return best
+}
+
+const (
+	lowercase = "abcdefghijklmnopqrstuvwxyz"
+	digits    = "0123456789"
+)
+
+// category is the letters that the name begins with.
 func (f *family) category() string {
 	return f.name[:len(f.name)-len(strings.TrimLeft(f.name, lowercase))]
 }
 
+// generation is the digits after the category and, if there is one, a size in terabytes.
+// u-6tb1 is of generation 1. Karpenter's AWS provider reads names in the same way.
 func (f *family) generation() string {
 	rest := strings.TrimLeft(f.name, lowercase)
 	if _, after, found := strings.Cut(rest, "tb"); found && strings.HasPrefix(rest, "-") {
@@ -54,201 +99,222 @@ func (f *family) generation() string {
 	return rest[:len(rest)-len(strings.TrimLeft(rest, digits))]
 }
 
-const (
-	lowercase = "abcdefghijklmnopqrstuvwxyz"
-	digits    = "0123456789"
-)
-
-// tables are the texts that the catalog is made from.
-type tables struct {
-	nics, branches, networks, volumes, disks string
-	hosts, devices, families                 string
-}
-
-var ec2 = tables{
-	nics: nicLadders, branches: branchLadders, networks: networkLadders, volumes: volumeLadders, disks: diskLadders,
-	hosts: hostTable, devices: deviceTable, families: familyTable,
-}
-
-// parse reads the tables. The error joins all that is wrong with them.
-func (t tables) parse() ([]*family, error) {
-	var r reader
-	r.nics, r.branches = r.ladders("NICs", t.nics), r.ladders("branches", t.branches)
-	r.networks, r.volumes = r.ladders("network", t.networks), r.ladders("EBS", t.volumes)
-	r.disks = r.ladders("disk", t.disks)
-	r.hosts, r.devices = map[string]*host{}, map[string]*device{}
-	r.rows("hosts", t.hosts, 11, r.host)
-	r.rows("devices", t.devices, 6, r.device)
-	families := map[string]*family{}
-	r.rows("families", t.families, 8, func(c []string) {
-		if families[c[0]] != nil {
-			r.fault("it is listed twice")
-		}
-		families[c[0]] = r.family(c)
-	})
-	out := make([]*family, 0, len(families))
-	for _, name := range slices.Sorted(maps.Keys(families)) {
-		out = append(out, families[name])
+// families returns the rows of ec2 of that kind, sorted by name.
+func families() []*family {
+	out, err := readTable(ec2)
+	if err != nil {
+		panic(fmt.Errorf("ec2.txt: %w", err)) // which a test rules out
 	}
-	return out, errors.Join(r.errs...)
+	return out
 }
 
-// reader parses the tables and gathers what is wrong with them.
+// reader reads the rows of a table, each after those that it refers to.
 type reader struct {
-	nics, branches, networks, volumes, disks map[string]ladder
-	hosts                                    map[string]*host
-	devices                                  map[string]*device
+	line     int               // of the row being read
+	name     string            // its kind and name
+	ladders  map[string]ladder // by kind and name, with a blank in between
+	hosts    map[string]*host
+	devices  map[string]*device
+	families []*family
+	errs     []error
+}
 
-	row  string // the table and the name of the line being read
-	errs []error
+// readTable reads a table. The error joins every fault, each with its line.
+func readTable(text string) ([]*family, error) {
+	r := &reader{ladders: map[string]ladder{}, hosts: map[string]*host{}, devices: map[string]*device{}}
+	seen := map[string]bool{}
+	for i, line := range strings.Split(text, "\n") {
+		cells := strings.Fields(line)
+		if len(cells) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		r.line, r.name = i+1, strings.Join(cells[:min(len(cells), 2)], " ")
+		if seen[r.name] {
+			r.fault("there is another row of that kind and name; remove one")
+		}
+		seen[r.name] = true
+		r.row(cells)
+	}
+	slices.SortFunc(r.families, func(a, b *family) int { return strings.Compare(a.name, b.name) })
+	return r.families, errors.Join(r.errs...)
 }
 
 func (r *reader) fault(format string, args ...any) {
-	r.errs = append(r.errs, fmt.Errorf("%s: %s", r.row, fmt.Sprintf(format, args...)))
+	r.errs = append(r.errs, fmt.Errorf("line %d: %s: %s", r.line, r.name, fmt.Sprintf(format, args...)))
 }
 
-func (r *reader) ladders(kind, table string) map[string]ladder {
-	named, err := parseLadders(table)
-	if err != nil {
-		r.errs = append(r.errs, fmt.Errorf("%s: %w", kind, err))
-	}
-	return named
-}
+// leastCells are the kinds of rows, with how many columns each has at least.
+var leastCells = map[string]int{"nic": 3, "branch": 3, "network": 3, "ebs": 3, "disk": 3, "device": 7, "host": 12, "family": 10}
 
-// rows hands the columns of each line below the heading to read.
-func (r *reader) rows(name, table string, columns int, read func([]string)) {
-	for i, line := range lines(table) {
-		words := strings.Fields(line)
-		if i == 0 {
-			continue
-		}
-		r.row = name + ": " + words[0]
-		if len(words) < columns {
-			r.fault("want at least %d columns, have %d", columns, len(words))
-			continue
-		}
-		read(words)
+func (r *reader) row(cells []string) {
+	switch kind, least := cells[0], leastCells[cells[0]]; {
+	case least == 0:
+		r.fault("no rows are called %s; the head of the table has the kinds of rows", kind)
+	case len(cells) < least:
+		r.fault("it has %d columns; write %d", len(cells), least)
+	case kind == "device":
+		r.devices[cells[1]] = r.device(cells[2:])
+	case kind == "host":
+		r.hosts[cells[1]] = r.host(cells[2:])
+	case kind == "family":
+		r.families = append(r.families, r.family(cells[1], cells[2:]))
+	default:
+		r.ladders[r.name] = r.ladder(cells[2:])
 	}
 }
 
-func (r *reader) host(c []string) {
-	h := &host{maker: c[1], arch: "amd64", hypervisor: c[3], encrypts: c[4] == "yes"}
+func (r *reader) device(c []string) *device {
+	d := &device{isGPU: c[0] == "gpu", name: c[1], maker: c[2], memoryMiB: r.count(c[3]), cores: r.count(c[4])}
+	if resourceOf(d) == "" {
+		r.fault("no resource is known for a %s of %s; add it to resourceOf", c[0], d.maker)
+	}
+	return d
+}
+
+func (r *reader) host(c []string) *host {
+	h := &host{maker: c[0], arch: "amd64", mhz: r.count(c[1]), hypervisor: c[2], encrypts: c[3] == "yes", enclaveVCPUs: r.count(c[4])}
 	if h.maker == "graviton" {
 		h.maker, h.arch = "aws", "arm64"
 	}
-	h.mhz, h.enclaveVCPUs = r.number(c[2]), r.number(c[5])
-	h.nics, h.branches = r.ladder(c[6], r.nics), r.ladder(c[7], r.branches)
-	h.network, h.volumes = r.ladder(c[8], r.networks), r.ladder(c[9], r.volumes)
-	if c[10] != "-" {
-		var err error
-		if h.efas, err = parseLadder(strings.Split(c[10], ",")); err != nil {
-			r.fault("efa: %v", err)
-		}
+	h.nics, h.branches, h.network, h.volumes = r.named("nic", c[5]), r.named("branch", c[6]), r.named("network", c[7]), r.named("ebs", c[8])
+	if c[9] != "-" {
+		h.efas = r.ladder(strings.Split(c[9], ","))
 	}
-	r.hosts[c[0]] = h
+	return h
 }
 
-func (r *reader) device(c []string) {
-	d := &device{isGPU: c[1] == "gpu", name: c[2], maker: c[3], memoryMiB: int64(r.number(c[4])), cores: r.number(c[5])}
-	if resourceOf(d) == "" {
-		r.fault("no resource is known for %s %s", c[1], d.maker)
-	}
-	r.devices[c[0]] = d
-}
-
-func (r *reader) family(c []string) *family {
-	f := &family{name: c[0], host: r.hosts[c[1]], device: r.devices[c[0]], zones: c[6]}
+func (r *reader) family(name string, c []string) *family {
+	f := &family{name: name, host: r.hosts[c[0]], device: r.devices[c[4]], disks: r.named("disk", c[3]),
+		onDemand: strings.Contains(c[5], "o"), spot: strings.Contains(c[5], "s"), zones: c[6]}
 	if f.host == nil {
-		r.fault("there is no host %q", c[1])
+		r.fault("there is no row host %s; add it above", c[0])
+	}
+	if f.device == nil && c[4] != "-" {
+		r.fault("there is no row device %s; add it above", c[4])
 	}
 	if f.category() == "" || f.generation() == "" {
-		r.fault("the name has no category or no generation")
+		r.fault("the name has no category or no generation; begin it as m5 or u-6tb1")
 	}
-	if strings.Trim(c[6], "abcd") != "" {
-		r.fault("zones %q: want some of abcd", c[6])
+	if !f.onDemand && !f.spot {
+		r.fault("buy: %q; write o, s or os", c[5])
 	}
-	if f.onDemand, f.spot = strings.Contains(c[5], "o"), strings.Contains(c[5], "s"); !f.onDemand && !f.spot {
-		r.fault("buy %q: want o, s or os", c[5])
+	if strings.Trim(c[6], zoneLetters) != "" {
+		r.fault("zones: %q; write some of %s", c[6], zoneLetters)
 	}
-	f.disks = r.ladder(c[4], r.disks)
-	var gib float64
-	var price int64
-	var err error
-	if c[2] != "-" {
-		if gib, err = parsePositive(c[2]); err != nil {
-			r.fault("GiB: %v", err)
-		}
-	}
-	if c[3] != "-" {
-		if price, err = parseDollars(c[3]); err != nil {
-			r.fault("USD: %v", err)
-		}
-	}
-	if f.sizes, err = parseSizes(c[7:], gib, price); err != nil {
-		r.fault("%v", err)
+	gib, pairPrice, largest := r.number(c[1]), dollars(r.number(c[2])), 0
+	f.sizes = make([]size, 0, len(c)-7)
+	for _, word := range c[7:] {
+		s := r.size(word, largest, gib, pairPrice)
+		largest = max(largest, s.vcpus)
+		f.sizes = append(f.sizes, s)
 	}
 	return f
 }
 
-func (r *reader) ladder(column string, named map[string]ladder) ladder {
-	l, err := ladderOf(column, named)
-	if err != nil {
-		r.fault("%v", err)
+// size reads a word of the column sizes. A vCPU has so many GiB, and two of them such a
+// price, unless the word has its own.
+func (r *reader) size(word string, largest int, gib float64, pairPrice int64) size {
+	rest, price, _ := strings.Cut(word, "=")
+	rest, devices, _ := strings.Cut(rest, "*")
+	rest, memory, _ := strings.Cut(rest, "~")
+	name, vcpus, _ := strings.Cut(rest, ":")
+	if count, isX := strings.CutSuffix(name, "x"); isX && (count == "" || isNumber(count)) {
+		name += "large"
+	}
+	s := size{name: name, vcpus: r.count(vcpus), devices: 1, price: dollars(r.number(price))}
+	if s.vcpus == 0 {
+		s.vcpus = defaultVCPUs(name, largest)
+	}
+	if devices != "" {
+		n, of, _ := strings.Cut(devices, "/")
+		s.devices = r.number(n) / max(r.number(of), 1)
+	}
+	if own := r.number(memory); own > 0 {
+		gib = own / float64(max(s.vcpus, 1))
+	}
+	s.memoryMiB = int64(math.Round(gib * float64(s.vcpus) * 1024))
+	if s.price == 0 {
+		const step = nanos / 100_000 // price lists have five decimals
+		s.price = (pairPrice*int64(s.vcpus)/2 + step/2) / step * step
+	}
+	if s.vcpus == 0 || s.memoryMiB == 0 || s.price == 0 || s.devices == 0 {
+		r.fault("size %q: its vCPUs, memory, price or devices are not known; write them as in %s:4~16*1=0.5", word, name)
+	}
+	return s
+}
+
+// defaultVCPUs is what the name of a size says of its vCPUs; zero is nothing.
+func defaultVCPUs(name string, largest int) int {
+	switch name {
+	case "medium":
+		return 1
+	case "large":
+		return 2
+	case "xlarge":
+		return 4
+	case "metal":
+		return largest
+	}
+	n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "metal-"), "arge"), "xl"))
+	return 4 * n
+}
+
+// isMetal reports whether a size is a whole machine without a hypervisor.
+func (s *size) isMetal() bool { return strings.HasPrefix(s.name, "metal") }
+
+// named reads a column that names a ladder, or is a number for all sizes.
+func (r *reader) named(kind, column string) ladder {
+	l, found := r.ladders[kind+" "+column]
+	switch {
+	case found || column == "-":
+		return l
+	case !isNumber(column):
+		r.fault("there is no row %s %s; add it above, or write a number", kind, column)
+		return nil
+	}
+	return ladder{{n: r.count(column)}}
+}
+
+func (r *reader) ladder(words []string) ladder {
+	l := make(ladder, 0, len(words))
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, ":")
+		n, each, _ := strings.Cut(value, "x")
+		s := step{size: key, n: r.count(n), each: r.count(each)}
+		if isNumber(key) {
+			s.size, s.vcpus = "", r.count(key)
+		}
+		if key == "" || s.n == 0 {
+			r.fault("step %q: write key:value, such as 16:5000 or 16:8x30", word)
+		}
+		l = append(l, s)
 	}
 	return l
 }
 
-// number reads a count above zero, or `-` for none.
-func (r *reader) number(column string) int {
-	if column == "-" {
+// number reads a number above zero, or zero for none.
+func (r *reader) number(text string) float64 {
+	if text == "" || text == "-" {
 		return 0
 	}
-	n, err := strconv.Atoi(column)
-	if err != nil || n < 1 {
-		r.fault("%q is not a number above zero", column)
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x > 0 && x < 1e9) {
+		r.fault("%q is no number above zero", text)
+		return 0
 	}
-	return n
+	return x
 }
 
-// familyTable is the catalog: a line a family.
-//
-//	host    line of hostTable: processor, network and volumes
-//	GiB     memory a vCPU
-//	USD     on-demand price of two vCPUs an hour, which is what the size large
-//	        costs or would cost; a size costs that much a pair of vCPUs
-//	disk    ladder of local NVMe disks, or GB
-//	buy     o for on-demand, s for spot
-//	zones   the zones that have the family, a for the first of the catalog
-//	sizes   its sizes, where x is short for xlarge; a size may carry, in this
-//	        order, what it does not owe to the rules:
-//	          :9     vCPUs. Otherwise medium has 1 and large 2, xlarge has 4,
-//	                 2xlarge 8 and so on; metal-24xl is as 24xlarge and metal as
-//	                 the largest size before it
-//	          ~9     GiB of memory
-//	          *9     accelerators; one otherwise in families of deviceTable. The
-//	                 share of one is written 1/8
-//	          =9.99  USD an hour
-//
-// Facts are those of us-east-1. Only which zone has what is made up, as AWS
-// deals zone letters to accounts at random.
-//
-//go:embed tables/families.txt
-var familyTable string
+// count is number for whole numbers.
+func (r *reader) count(text string) int {
+	x := r.number(text)
+	if x != math.Trunc(x) {
+		r.fault("%q is no whole number", text)
+	}
+	return int(x)
+}
 
-// hostTable describes the hosts that instances run on: what families of one
-// generation have in common, whatever their memory and price. A host bears the
-// name of the family it was first known by.
-//
-//	cpu      intel and amd are amd64, graviton is arm64 and made by aws
-//	MHz      sustained clock speed
-//	hv       hypervisor; metal sizes have none
-//	tls      whether traffic between instances is encrypted on its way
-//	enclave  least vCPUs that a size needs to have for a Nitro enclave
-//	nic      ladder of network interfaces and their addresses
-//	branch   ladder of branch interfaces
-//	network  ladder of network bandwidth, or Mbps
-//	ebs      ladder of EBS bandwidth, or Mbps
-//	efa      Elastic Fabric Adapters, a ladder written out with commas
-//
-//go:embed tables/hosts.txt
-var hostTable string
+func dollars(x float64) int64 { return int64(math.Round(x * nanos)) }
+
+// isNumber reports whether text is all digits: a count of vCPUs, and no size such as 16xlarge.
+func isNumber(text string) bool { return text != "" && strings.Trim(text, digits) == "" }

@@ -13,9 +13,9 @@ const DefaultRegion = "us-east-1"
 type Zone struct {
 	// Name is the value of topology.kubernetes.io/zone: us-east-1a. Required.
 	Name string
-	// ID is the value of the label topology.k8s.aws/zone-id: use1-az1. Empty means the abbreviated
-	// region, "-az" and the place of the zone in the list, from 1, or if another
-	// zone of the list has that ID, the next number beyond the list that is free.
+	// ID is the value of topology.k8s.aws/zone-id: use1-az1. Empty means the abbreviated region,
+	// "-az" and the place of the zone in the list, from 1, or the next free number beyond
+	// the list if another zone of the list has that ID.
 	ID string
 }
 
@@ -28,7 +28,7 @@ func defaultZones(region string) []Zone {
 	return out
 }
 
-// zoneLetters are the letters by which familyTable names zones.
+// zoneLetters are the letters by which ec2.txt names zones.
 const zoneLetters = "abcd"
 
 // withIDs returns a copy in which every zone has an ID.

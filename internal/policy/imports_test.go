@@ -131,7 +131,7 @@ var layers = []layer{
 		"the parts below the phases of the engine know none of them"},
 	{"amiselect", contract,
 		"choosing an image needs instance types, not the engine"},
-	{"fake/catalog", append([]string{"aws/api/v1", "internal/chance"}, contract...),
+	{"fake/catalog", append([]string{"aws/api/v1", "cloudprovider/kubelet", "internal/chance"}, contract...),
 		"what is for sale is known without a cloud that sells it"},
 	{"fake/kwok", append([]string{"aws/api/v1", "fake/catalog"}, contract...),
 		"a cloud of Nodes that nothing stands behind is a provider like any other"},
