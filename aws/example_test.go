@@ -79,14 +79,14 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(i.Name, i.Type, i.CapacityType, i.Price)
+	fmt.Printf("%s %s %s %.4f\n", i.Name, i.Type, i.CapacityType, i.Price)
 
 	again, err := p.Create(ctx, req) // after a crash, say
 	fmt.Println(again.ID == i.ID, err)
 
 	fmt.Println(p.Delete(ctx, i.ID))
 	// Output:
-	// general-x7k2p m5.large on-demand 0.096
+	// general-x7k2p m5.large on-demand 0.0982
 	// true <nil>
 	// <nil>
 }

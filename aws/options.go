@@ -60,11 +60,12 @@ type Options struct {
 	// has one is not ready. Package aws/kubeletcel has an evaluator.
 	KubeletExpressions awsv1.ExpressionEvaluator
 
-	// NodeRates price what a node has beside its instance: the volumes of its class, a
-	// public address, and what is paid by the node. Prices of offerings count it then, so
-	// that plans are made for the bill, and Offering.NodeCost says how much of them it is.
-	// nodecost.BuiltIn has list prices of us-east-1. Nil counts the instance alone, as
-	// Karpenter does. It is read-only for both sides.
+	// NodeRates are the prices of what a node has in addition to its instance: the volumes
+	// of its class, a public address, and what is paid for each node. Prices of offerings
+	// include them, so that plans are made for the bill, and Offering.NodeCost is that part
+	// of the price. Nil means nodecost.BuiltIn, list prices of us-east-1. Rates without a
+	// price, new(nodecost.Rates), leave the price of the instance alone, as in Karpenter.
+	// The Rates are read-only for both sides.
 	NodeRates *nodecost.Rates
 
 	// NVIDIADevices and EFADevices list, for dynamic resource allocation, the
@@ -245,6 +246,12 @@ func (o Options) complete() (Options, error) {
 	if err := errors.Join(faults...); err != nil {
 		return o, err
 	}
+	o.setDefaults()
+	return o, nil
+}
+
+// setDefaults gives fields that are nil or zero the values that stand for them.
+func (o *Options) setDefaults() {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -257,10 +264,12 @@ func (o Options) complete() (Options, error) {
 	if o.TemplateRetention == 0 {
 		o.TemplateRetention = 10 * time.Minute
 	}
+	if o.NodeRates == nil {
+		o.NodeRates = nodecost.BuiltIn()
+	}
 	if o.Availability == nil {
 		o.Availability = defaultAvailability()
 	}
-	return o, nil
 }
 
 func (o *Options) memoryOverhead() string {

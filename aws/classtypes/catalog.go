@@ -58,7 +58,7 @@ func (e Exclusion) String() string { return instancetype.Exclusion(e).String() }
 //  6. Offerings: one for each zone that has the type and each of on-demand and spot that
 //     it is sold by, and one for each capacity reservation of the class.
 //  7. Prices: those of Input.Prices at Input.Now, and what a node of the class has
-//     beside its instance, by NodeRates.
+//     in addition to its instance, by NodeRates.
 //
 // An offering is Available if the type has no Exclusion, the class has a subnet in its
 // zone, no traffic is shifted away from that, the placement group is there if the class

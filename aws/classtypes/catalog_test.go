@@ -71,8 +71,11 @@ var twins = map[string]twin{
 	}, live: func(o *aws.Options) { o.KubeletExpressions = kubeletcel.New() },
 		facts: func(in *classtypes.Input) { in.KubeletExpressions = kubeletcel.New() }},
 	"a bill": {class: func(c *awsv1.EC2NodeClass) { c.Spec.AssociatePublicIPAddress = ptr(true) },
-		live:  func(o *aws.Options) { o.NodeRates = nodecost.BuiltIn() },
-		facts: func(in *classtypes.Input) { in.NodeRates = nodecost.BuiltIn() }},
+		live:  func(o *aws.Options) { o.NodeRates = &nodecost.Rates{PublicIPv4: 0.004} },
+		facts: func(in *classtypes.Input) { in.NodeRates = &nodecost.Rates{PublicIPv4: 0.004} }},
+	"instances alone": {class: func(c *awsv1.EC2NodeClass) { c.Spec.AssociatePublicIPAddress = ptr(true) },
+		live:  func(o *aws.Options) { o.NodeRates = new(nodecost.Rates) },
+		facts: func(in *classtypes.Input) { in.NodeRates = new(nodecost.Rates) }},
 	"options": {live: func(o *aws.Options) {
 		o.ReservedENIs, o.PrefixDelegation, o.MemoryOverhead, o.NVIDIADevices, o.EFADevices = 1, true, "0.04", true, true
 	}, facts: func(in *classtypes.Input) {
@@ -280,18 +283,21 @@ func (l *live) prices(t *testing.T) *pricing.Book {
 	return book
 }
 
-// With rates each offering that has a price costs as much more as a node of the class has
-// beside its instance, paid for or not; without a price it still has none.
+// An offering with a price costs as much more as a node of the class has in addition to its
+// instance, by list prices unless the rates say otherwise, also where a reservation is paid for. An
+// offering without a price keeps none.
 func TestNodeRates(t *testing.T) {
 	tt := twins["a reservation"]
 	l := newLive(t, tt)
 	in := l.input(t, tt)
-	plain, err := l.facts(t).Build(in)
-	require.NoError(t, err)
-	in.NodeRates = &nodecost.Rates{PerNode: 0.25}
 	billed, err := l.facts(t).Build(in)
 	require.NoError(t, err)
+	in.NodeRates = new(nodecost.Rates)
+	plain, err := l.facts(t).Build(in)
+	require.NoError(t, err)
 	kinds := map[string]int{}
+	volume := nodecost.BuiltIn().Of(in.Class).Total()
+	require.Positive(t, volume)
 	for i, it := range plain.Types {
 		for j, o := range it.Offerings {
 			got := billed.Types[i].Offerings[j]
@@ -300,7 +306,8 @@ func TestNodeRates(t *testing.T) {
 				continue
 			}
 			kinds[o.CapacityType]++
-			o.Price, o.NodeCost = o.Price+0.25, 0.25
+			require.Zero(t, o.NodeCost)
+			o.Price, o.NodeCost = o.Price+volume, volume
 			require.Equal(t, o, got)
 		}
 	}

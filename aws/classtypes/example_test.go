@@ -88,15 +88,15 @@ func ExampleFacts_Build() {
 	for _, t := range made.Types {
 		fmt.Println(t.Name, t.Capacity)
 		for _, o := range t.Offerings {
-			fmt.Println(" ", o.Key(t.Name), o.Price, o.Available)
+			fmt.Printf("  %s %.4f, for the volume %.4f, %t\n", o.Key(t.Name), o.Price, o.NodeCost, o.Available)
 		}
 	}
 	// Output:
 	// m6gd.large cpu=2, ephemeral-storage=115234375Ki, memory=7518Mi, pods=20, vpc.amazonaws.com/pod-eni=9
-	//   m6gd.large/us-east-1a/on-demand 0.0904 true
+	//   m6gd.large/us-east-1a/on-demand 0.0992, for the volume 0.0088, true
 	// m6i.large cpu=2, ephemeral-storage=80Gi, memory=7577Mi, pods=20, vpc.amazonaws.com/pod-eni=9
-	//   m6i.large/us-east-1a/on-demand 0.096 true
-	//   m6i.large/us-east-1b/on-demand 0.096 false
+	//   m6i.large/us-east-1a/on-demand 0.1048, for the volume 0.0088, true
+	//   m6i.large/us-east-1b/on-demand 0.1048, for the volume 0.0088, false
 }
 
 // A type that cannot be a node is left out, and said.

@@ -1,6 +1,7 @@
 package classtypes
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -63,8 +64,9 @@ type Input struct {
 	// MemoryOverhead is the part of the memory of a machine that nodes are taken not to
 	// report, from 0 up to but not including 1, as a decimal number. Empty is "0.075".
 	MemoryOverhead string
-	// NodeRates price what a node of the class has beside its instance, as the field of
-	// that name of aws.Options says. Nil counts the instance alone.
+	// NodeRates are the prices of what a node of the class has in addition to its instance,
+	// as the field of that name of aws.Options says. Nil means nodecost.BuiltIn, and
+	// new(nodecost.Rates) leaves the price of the instance alone.
 	NodeRates *nodecost.Rates
 	// Learned is what nodes have reported of their memory, from aws.Snapshot.Learned. Nil
 	// is nothing.
@@ -105,6 +107,6 @@ func (in *Input) parse() (instancetype.Input, *instancetype.Options, error) {
 	}
 	return out, &instancetype.Options{
 		Cluster: &cluster, Expressions: in.KubeletExpressions, NVIDIADevices: in.NVIDIADevices, EFADevices: in.EFADevices,
-		NodeRates: in.NodeRates,
+		NodeRates: cmp.Or(in.NodeRates, nodecost.BuiltIn()),
 	}, errors.Join(faults[:]...)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
-// Cost is what a node has beside its instance, in USD per hour.
+// Cost is what a node costs in addition to its instance, in USD per hour.
 type Cost struct {
 	// Volumes, PublicIPv4 and PerNode are what the prices of these names come to.
 	Volumes, PublicIPv4, PerNode float64
@@ -34,7 +34,7 @@ const (
 	assumedGiB  = 20 // as for its ephemeral storage
 )
 
-// Of is what a node of a class costs beside its instance. A class without
+// Of returns what a node of a class costs in addition to its instance. A class without
 // blockDeviceMappings has the volumes that its family gives it, or one of 20 GiB if the
 // images say; a mapping without a size counts as 20 GiB, and one without a type as gp3. An
 // address counts if associatePublicIPAddress is true. Nil rates are free.

@@ -1,14 +1,16 @@
-// Package nodecost says what a node costs beside its instance: the volumes of its
-// EC2NodeClass, a public IPv4 address, and what is paid by the node for agents and
+// Package nodecost says what a node costs in addition to its instance: the volumes of its
+// EC2NodeClass, a public IPv4 address, and what is paid for each node, as for agents and
 // licences.
 //
 //	rates := nodecost.BuiltIn()
 //	rates.PerNode = 0.02 // a monitoring agent
 //	provider, err := aws.New(clients, aws.Options{NodeRates: rates, ...})
 //
-// With [aws.Options.NodeRates] and classtypes.Input.NodeRates the offerings of a class cost the
-// bill of the whole node, and Offering.NodeCost says how much of it this is. Without, they
-// cost the instance alone, as in Karpenter.
+// The price of an offering of a class is that of the whole node, by [BuiltIn] or by the rates of
+// [aws.Options.NodeRates] and classtypes.Input.NodeRates. Offering.NodeCost is the part that is not
+// for the instance. Rates without a price leave the instance alone, as in Karpenter:
+//
+//	provider, err := aws.New(clients, aws.Options{NodeRates: new(nodecost.Rates), ...})
 //
 // A root volume of 50 GiB is 0.0055 USD/h, a fifth of an m5a.large on spot: whoever counts
 // instances alone buys more, smaller nodes than are cheapest.

@@ -13,7 +13,7 @@ import (
 // HoursPerMonth is by how many hours AWS turns a price per month into one per hour.
 const HoursPerMonth = 730
 
-// Rates are the prices of what a node has beside its instance. The zero value has none:
+// Rates are the prices of what a node has in addition to its instance. The zero value has none:
 // everything is free. A Rates is read-only once in use, and safe for concurrent use then.
 type Rates struct {
 	// Volumes are the prices of EBS by volume type, such as gp3. A volume of a type that

@@ -78,8 +78,9 @@ usage: consolidate [flags]
                         input if FILE is -; may be repeated. Default: a sample
   -instance-types FILE  take instance types and prices from FILE instead of the
                         fake cloud's catalog
-` + place.Usage + offline.PoolsUsage + `  -bill                 count what nodes have beside their instance as well: the
-                        volumes and the public address of their EC2NodeClass
+` + place.Usage + offline.PoolsUsage + `  -bill=false           take the prices of instances alone. Otherwise prices
+                        include the volumes and the public address of a node
+                        where its EC2NodeClass is read
   -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
                         Default: when the sample was taken, or else the present
   -converge             carry the proposals out on paper, one after the other,

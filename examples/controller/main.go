@@ -75,7 +75,7 @@ func parse(args []string, help io.Writer) (s settings, err error) {
 	f.StringVar(&s.region, "aws-region", "", "the region of the cluster; without it that of the AWS configuration")
 	f.StringVar(&s.cluster, "aws-cluster", "", "the name of the EKS cluster")
 	f.StringVar(&s.queue, "aws-interruption-queue", "", "the name of the SQS queue with the notices of EC2; without it there are none")
-	f.BoolVar(&s.bill, "aws-bill", false, "plan for the bill: count volumes and public addresses of nodes, at list prices of us-east-1")
+	f.BoolVar(&s.bill, "aws-bill", true, "plan for the bill: count volumes and public addresses of nodes, at list prices of us-east-1; false counts instances alone")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprint(help, "Controller is a node autoscaler for a cluster with the API of Karpenter.\n\nusage: controller [flags]\n\n")
@@ -202,8 +202,8 @@ func newCloud(ctx context.Context, s settings, api client.Client, log *slog.Logg
 		return nil, nil, err
 	}
 	options := aws.Options{Region: region, Cluster: aws.Cluster{Name: s.cluster}, InterruptionQueue: s.queue}
-	if s.bill {
-		options.NodeRates = nodecost.BuiltIn()
+	if !s.bill {
+		options.NodeRates = new(nodecost.Rates)
 	}
 	cloud, err := newEC2(api, clients, options, log)
 	return cloud, []client.Object{&awsv1.EC2NodeClass{}}, err

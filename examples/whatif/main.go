@@ -100,8 +100,9 @@ usage: whatif [flags]
                         1.37, or all for places that are valid in each version
                         that is supported. Default: that of the newest kubelet,
                         or all if no Node names one
-  -bill                 count what nodes have beside their instance as well: the
-                        volumes and the public address of their EC2NodeClass
+  -bill=false           take the prices of instances alone. Otherwise prices
+                        include the volumes and the public address of a node
+                        where its EC2NodeClass is read
   -without NODE         plan as if NODE were being removed, its pods to be
                         placed elsewhere; may be repeated
   -explain NAMESPACE/POD

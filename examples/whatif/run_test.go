@@ -51,7 +51,8 @@ func TestSample(t *testing.T) {
 func TestShop(t *testing.T) {
 	code, stdout, stderr := call("", "-f", "testdata/shop.yaml")
 	require.Equal(t, 0, code)
-	require.Equal(t, "whatif: EC2NodeClass default: no subnets in its status; it is taken to launch in every zone of the cluster\n", stderr)
+	require.Equal(t, "whatif: prices include what a node costs in addition to its instance, in us-east-1: 0.0022 USD/h (volumes 0.0022) with EC2NodeClass default; -bill=false leaves it out\n"+
+		"whatif: EC2NodeClass default: no subnets in its status; it is taken to launch in every zone of the cluster\n", stderr)
 	golden.Equal(t, stdout, "golden", "shop.txt")
 	output.Fits(t, stdout)
 
@@ -259,19 +260,19 @@ spec:
 	require.Contains(t, stdout, "Pod default/web\n      there is no NodePool; on the nodes that exist:\n      ")
 }
 
-// With -bill the table has a column for what nodes have beside their instance, and says what
-// it comes to in all.
+// Where a class is read, prices include what nodes cost in addition to their instance, and the
+// table has the sum. With -bill=false prices are those of instances.
 func TestBill(t *testing.T) {
 	var out, errs strings.Builder
-	require.Equal(t, command.OK, run([]string{"-bill"}, nil, &out, &errs), errs.String())
-	require.Contains(t, out.String(), "MEM BESIDE  USD/H\n")
-	require.Contains(t, out.String(), "Of that for what nodes have beside their instance")
+	require.Equal(t, command.OK, run([]string{"-f", "testdata/shop.yaml"}, nil, &out, &errs), errs.String())
+	require.Contains(t, errs.String(), "0.0022 USD/h (volumes 0.0022) with EC2NodeClass default")
+	require.Contains(t, out.String(), "Of that not for instances, but for volumes and the like")
 	for line := range strings.Lines(out.String()) {
 		require.LessOrEqual(t, utf8.RuneCountInString(line), command.PageWidth+1)
 	}
 	var plain strings.Builder
-	require.Equal(t, command.OK, run(nil, nil, &plain, &errs))
-	require.NotContains(t, plain.String(), "BESIDE")
+	require.Equal(t, command.OK, run([]string{"-f", "testdata/shop.yaml", "-bill=false"}, nil, &plain, &errs))
+	require.NotContains(t, plain.String(), "Of that not")
 }
 
 // Names stay whole where they are to be typed, and where they tell rows apart.

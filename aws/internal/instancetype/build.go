@@ -60,7 +60,7 @@ type Catalog struct {
 //     spot that it is sold by, and one for each capacity reservation of the class.
 //     See the table below.
 //  7. Prices: those of Input.Prices at Input.Now, and what a node of the class has
-//     beside its instance, by Options.NodeRates.
+//     in addition to its instance, by Options.NodeRates.
 //
 // An offering is Available if all of this holds: the type has no Exclusion; the
 // class has a subnet in the zone; no zonal shift is away from it; the placement

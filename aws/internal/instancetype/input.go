@@ -67,8 +67,8 @@ type Options struct {
 	// that the drivers gpu.nvidia.com and dra.net will publish on nodes, for the
 	// types of which they are known.
 	NVIDIADevices, EFADevices bool
-	// NodeRates price what a node of the class has beside its instance, which Price and
-	// NodeCost of its offerings then count. Nil counts the instance alone.
+	// NodeRates are the prices of what a node of the class has in addition to its instance.
+	// Price and NodeCost of its offerings include them. Nil leaves the instance alone.
 	NodeRates *nodecost.Rates
 }
 

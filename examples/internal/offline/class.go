@@ -88,7 +88,8 @@ func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
 		}
 		w.noteExcluded(class.Name, made)
 		if w.rates != nil {
-			w.note("EC2NodeClass %s: a node costs %s beside its instance, by prices of %s", class.Name, w.rates.Of(ready), catalog.DefaultRegion)
+			w.extras = append(w.extras, w.rates.Of(ready).String()+" with EC2NodeClass "+class.Name)
+			w.bill = true
 		}
 		w.classes[class.Name] = w.labelled(made.Types)
 		w.read++

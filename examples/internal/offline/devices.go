@@ -1,9 +1,12 @@
 package offline
 
 import (
+	"cmp"
+
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/classtypes"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
+	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -54,6 +57,6 @@ func (w *World) openMarket() (err error) {
 func (w *World) launching(class *awsv1.EC2NodeClass) classtypes.Input {
 	return classtypes.Input{
 		Region: w.region, Class: class, Zones: w.market.zones, Prices: w.market.prices, KubeletExpressions: kubeletcel.New(),
-		NodeRates: w.rates, NVIDIADevices: w.devices, EFADevices: w.devices,
+		NodeRates: cmp.Or(w.rates, new(nodecost.Rates)), NVIDIADevices: w.devices, EFADevices: w.devices,
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,12 +36,12 @@ import (
 
 // Files names what to read; "-" is standard input.
 type Files struct {
-	Manifests     []string // none is the sample
-	InstanceTypes string   // empty is the catalog of the fake cloud
-	Place         place.Asked
-	Bill          bool // prices count what a node has beside its instance
-	AsPools       bool // node groups are read as NodePools
-	Sample        []byte
+	Manifests      []string // none is the sample
+	InstanceTypes  string   // empty is the catalog of the fake cloud
+	Place          place.Asked
+	InstancePrices bool // prices leave out what a node costs in addition to its instance
+	AsPools        bool // node groups are read as NodePools
+	Sample         []byte
 }
 
 // PoolsUsage describes the flag -as-pools.
@@ -53,7 +54,11 @@ func (f *Files) Flags(set *flag.FlagSet) {
 	command.Files(set, &f.Manifests)
 	set.StringVar(&f.InstanceTypes, "instance-types", "", "")
 	f.Place.Flags(set)
-	set.BoolVar(&f.Bill, "bill", false, "")
+	set.BoolFunc("bill", "", func(text string) error {
+		bill, err := strconv.ParseBool(text)
+		f.InstancePrices = !bill
+		return err
+	})
 	set.BoolVar(&f.AsPools, "as-pools", false, "")
 }
 
@@ -66,9 +71,6 @@ func (f Files) Faults() []string {
 	if f.InstanceTypes != "" && f.Place.Given() {
 		faults = append(faults, "-region and -zones say where the fake cloud sells; leave them out with -instance-types, which says so itself")
 	}
-	if f.InstanceTypes != "" && f.Bill {
-		faults = append(faults, "-bill adds what nodes have beside their instance; leave it out with -instance-types, where nodeCost says so itself")
-	}
 	return append(faults, f.Place.Faults()...)
 }
 
@@ -79,7 +81,9 @@ type World struct {
 	classes map[string][]*cloudprovider.InstanceType // by the name of a class that has one
 	region  string
 	market  *market         // nil until a class has a say
-	rates   *nodecost.Rates // nil if prices are for the instance alone
+	rates   *nodecost.Rates // of what a node has in addition to its instance; nil if that does not count
+	bill    bool            // a class of the cluster, or of its Policies, says what a node has
+	extras  []string        // what a node costs in addition to its instance, by class
 	read    int             // classes of which the notes say more than that they are ignored
 	given   bool            // the instance types are those of a file
 	devices bool            // drivers of dynamic resource allocation run in the cluster
@@ -102,6 +106,11 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 	if files.AsPools {
 		w.asPools()
 	}
+	if files.InstancePrices {
+		w.types = pricing.AddNodeCost(w.types, func(*cloudprovider.InstanceType) float64 { return 0 })
+	} else {
+		w.rates = nodecost.BuiltIn()
+	}
 	if files.InstanceTypes == "" {
 		at := place.Find(cluster, classes, files.Place)
 		if err := w.sell(at); err != nil {
@@ -109,9 +118,6 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 		}
 		if len(files.Place.Zones) == 0 {
 			w.noteZones(at)
-		}
-		if files.Bill {
-			w.rates = nodecost.BuiltIn()
 		}
 		if w.devices {
 			if err := w.publish(); err != nil {
@@ -149,8 +155,10 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 		return nil, err
 	}
 	w.auto = w.auto || slices.ContainsFunc(cluster.NodePools, ofAutoMode)
-	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market, rates: w.rates, given: w.given, devices: w.devices, auto: w.auto}
-	return out, out.launchable(out.readClasses(sources), files)
+	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market, rates: w.rates, bill: w.bill, given: w.given, devices: w.devices, auto: w.auto}
+	err = out.launchable(out.readClasses(sources), files)
+	w.bill = out.bill
+	return out, err
 }
 
 // sell takes the instance types that the fake cloud sells in a place.
@@ -216,17 +224,18 @@ func (w *World) Input() provisioning.Input {
 	return in
 }
 
-// plainTypes are the instance types of nodes of no class.
+// plainTypes returns the instance types of nodes without a class. Where a class says what its nodes
+// have, these nodes have a volume as well, so that pools with and without a class compare.
 func (w *World) plainTypes() []*cloudprovider.InstanceType {
-	if w.rates == nil {
+	if !w.bill {
 		return w.types
 	}
-	beside := w.besideNoClass().Total()
-	return pricing.AddNodeCost(w.types, func(*cloudprovider.InstanceType) float64 { return beside })
+	extra := w.extraWithoutClass().Total()
+	return pricing.AddNodeCost(w.types, func(*cloudprovider.InstanceType) float64 { return extra })
 }
 
-// besideNoClass is what a node costs beside its instance of which no class says anything.
-func (w *World) besideNoClass() nodecost.Cost { return w.rates.Of(&awsv1.EC2NodeClass{}) }
+// extraWithoutClass returns what a node without a class costs in addition to its instance.
+func (w *World) extraWithoutClass() nodecost.Cost { return w.rates.Of(&awsv1.EC2NodeClass{}) }
 
 // Remarks says what of the manifests had no say in the input.
 func (w *World) Remarks() []string {
@@ -242,9 +251,13 @@ func (w *World) Remarks() []string {
 	if len(kinds) > 0 {
 		lines = append(lines, "ignored "+strings.Join(kinds, ", "))
 	}
-	if w.rates != nil && slices.ContainsFunc(w.Cluster.NodePools, func(p *v1.NodePool) bool { return w.classOf(p) == nil }) {
-		lines = append(lines, "nodes without an EC2NodeClass that is read are taken to cost "+w.besideNoClass().String()+
-			" beside their instance, by prices of "+catalog.DefaultRegion)
+	if w.bill {
+		extras := w.extras
+		if slices.ContainsFunc(w.Cluster.NodePools, func(p *v1.NodePool) bool { return w.classOf(p) == nil }) {
+			extras = append(slices.Clip(extras), w.extraWithoutClass().String()+" without a class that is read")
+		}
+		lines = append(lines, "prices include what a node costs in addition to its instance, in "+catalog.DefaultRegion+": "+
+			strings.Join(extras, ", ")+"; -bill=false leaves it out")
 	}
 	return append(lines, w.Cluster.Notes...)
 }

@@ -36,7 +36,7 @@ spec:
 func read(t *testing.T, alias, kubelet, types string) (allocatable string, remarks []string) {
 	t.Helper()
 	text := strings.NewReplacer("ALIAS", alias, "KUBELET", kubelet).Replace(manifests)
-	w, err := offline.Read(offline.Files{Manifests: []string{"-"}, InstanceTypes: types}, strings.NewReader(text))
+	w, err := offline.Read(offline.Files{Manifests: []string{"-"}, InstanceTypes: types, InstancePrices: true}, strings.NewReader(text))
 	require.NoError(t, err)
 	for _, it := range w.Input().InstanceTypes["web"] {
 		if it.Name == "m5a.large" {
@@ -85,7 +85,7 @@ func TestClassesOfOtherVersions(t *testing.T) {
 	for _, name := range []string{"web", "other"} {
 		text += "---\n{apiVersion: karpenter.k8s.aws/v1beta1, kind: EC2NodeClass, metadata: {name: " + name + "}, spec: {amiFamily: AL2}}\n"
 	}
-	w, err := offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader(text))
+	w, err := offline.Read(offline.Files{Manifests: []string{"-"}, InstancePrices: true}, strings.NewReader(text))
 	require.NoError(t, err)
 	require.Equal(t, []string{"ignored 1 EC2NodeClass",
 		"1 EC2NodeClass of karpenter.k8s.aws/v1beta1 not read: there in the version that is",
@@ -155,10 +155,10 @@ func TestInstanceTypesAreSoldWhereTheClusterIs(t *testing.T) {
 		return zones, w.Remarks()
 	}
 	const prices = "prices are those of us-east-1, as those of eu-west-1 are not known here; -instance-types takes others"
-	got, remarks := zones(offline.Files{})
+	got, remarks := zones(offline.Files{InstancePrices: true})
 	require.Equal(t, []string{"eu-west-1a", "eu-west-1b", "eu-west-1c"}, got)
 	require.Equal(t, []string{prices}, remarks)
-	got, remarks = zones(offline.Files{Place: place.Asked{Zones: []string{"us-east-1d"}}})
+	got, remarks = zones(offline.Files{Place: place.Asked{Zones: []string{"us-east-1d"}}, InstancePrices: true})
 	require.Equal(t, []string{"us-east-1d"}, got)
 	require.Empty(t, remarks)
 	require.Len(t, offline.Files{InstanceTypes: "x", Place: place.Asked{Region: "us-east-1"}}.Faults(), 1)

@@ -136,22 +136,14 @@ func (t *table) newNodes() {
 	if len(groups) == 0 {
 		return
 	}
-	g := layout.Grid{Columns: layout.Columns("#NEW", "POOL", "TYPE", "ZONE", "CAPACITY", "#ALT", "#PODS", "#CPU", "#MEM", "#BESIDE", "#USD/H")}
-	beside := t.report.Cost.NodeCost != 0
-	if !beside {
-		g.Columns = slices.DeleteFunc(g.Columns, func(c layout.Column) bool { return c.Title == "BESIDE" })
-	}
+	g := layout.Grid{Columns: layout.Columns("#NEW", "POOL", "TYPE", "ZONE", "CAPACITY", "#ALT", "#PODS", "#CPU", "#MEM", "#USD/H")}
 	decimals := decimalsFor(t.report.NewNodes)
 	for _, group := range groups {
 		n := group.node
 		cpu, memory := percents(n.Utilization)
-		row := []string{strconv.Itoa(group.count) + "×",
+		g.Rows = append(g.Rows, []string{strconv.Itoa(group.count) + "×",
 			layout.Printable(n.NodePool), layout.Printable(n.InstanceType), layout.Printable(n.Zone), layout.Printable(n.CapacityType),
-			strconv.Itoa(n.OptionCount - 1), strconv.Itoa(len(n.Pods)), cpu, memory}
-		if beside {
-			row = append(row, layout.USD(n.NodeCost, decimals))
-		}
-		g.Rows = append(g.Rows, append(row, layout.USD(n.USDPerHour, decimals)))
+			strconv.Itoa(n.OptionCount - 1), strconv.Itoa(len(n.Pods)), cpu, memory, layout.USD(n.USDPerHour, decimals)})
 	}
 	t.Table(&g, func(i int) {
 		t.workloads(groups[i].title(), groups[i].node.Pods)
@@ -263,7 +255,7 @@ func (t *table) cost() {
 	c := t.report.Cost
 	t.Heading("COST", fmt.Sprintf("%s USD/h   %s USD/month", layout.USD(c.USDPerHour, 4), layout.USD(c.USDPerHour*hoursPerMonth, 2)))
 	if c.NodeCost != 0 {
-		t.Add(layout.Sides("Of that for what nodes have beside their instance", layout.USD(c.NodeCost, 4)+" USD/h"))
+		t.Add(layout.Sides("Of that not for instances, but for volumes and the like", layout.USD(c.NodeCost, 4)+" USD/h"))
 	}
 	if c.Gap == nil {
 		t.Add("How far that is above the optimum is not known.")
