@@ -1,28 +1,27 @@
 package fake
 
 import (
-	"container/heap"
+	"cmp"
 	"math"
+	"math/bits"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/dovetail-sdk/dovetail/internal/chance"
 )
 
-// Now returns the cloud's time: that of Options.Clock, moved on by every
-// Advance and by the delays of faults. It never goes back, even if Options.Clock
-// does.
+// Now returns the cloud's time: that of Options.Clock, moved on by every Advance and by the
+// delays of faults. It never goes back, even if Options.Clock does.
 func (c *Cloud) Now() time.Time {
 	c.enter()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance moves the cloud's clock on by d and lets everything happen that is due
-// by then, in the order of time; of what is due at one instant, what was
-// arranged first comes first. It returns what happened in that time. A d below
-// zero counts as zero.
-//
-// It takes time for what happens and none for what does not: O(log n) for each
-// event, n being the number of those arranged.
+// Advance moves the cloud's clock on by d and lets everything happen that is due by then, in the
+// order of time; of what is due at one instant, what was arranged first comes first. It returns
+// what happened in that time. A d below zero counts as zero.
 func (c *Cloud) Advance(d time.Duration) []Event {
 	c.enter()
 	defer c.mu.Unlock()
@@ -31,8 +30,8 @@ func (c *Cloud) Advance(d time.Duration) []Event {
 	return slices.Clone(c.events[before:])
 }
 
-// enter locks the cloud and brings it up to the present. The clock is read
-// outside of the lock, so that it may be one that asks the cloud for something.
+// enter locks the cloud and brings it up to the present. The clock is read outside of the lock,
+// because it may ask the cloud for something.
 func (c *Cloud) enter() {
 	now := c.clock()
 	c.mu.Lock()
@@ -40,12 +39,7 @@ func (c *Cloud) enter() {
 	c.catchUp(c.base.Add(c.advanced))
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
 
 // pass lets time pass.
 func (c *Cloud) pass(d time.Duration) {
@@ -53,7 +47,7 @@ func (c *Cloud) pass(d time.Duration) {
 		return
 	}
 	if c.advanced > math.MaxInt64-d {
-		d = math.MaxInt64 - c.advanced // some 292 years; the clock stops there
+		d = math.MaxInt64 - c.advanced // 292 years; the clock stops there
 	}
 	c.advanced += d
 	c.catchUp(c.base.Add(c.advanced))
@@ -62,47 +56,76 @@ func (c *Cloud) pass(d time.Duration) {
 // catchUp lets everything happen that is due by an instant.
 func (c *Cloud) catchUp(to time.Time) {
 	for len(c.due) > 0 && !c.due[0].at.After(to) {
-		next := heap.Pop(&c.due).(appointment)
+		next := c.due[0]
+		c.due = slices.Delete(c.due, 0, 1)
 		c.now = later(c.now, next.at)
 		next.do()
 	}
 	c.now = later(c.now, to)
 }
 
-// after arranges for something to happen once d has passed.
+// after arranges for something to happen once d has passed; what takes no time happens at once.
+// The machine that it is about may have changed by then, so do looks first.
 func (c *Cloud) after(d time.Duration, do func()) {
-	c.arranged++
-	heap.Push(&c.due, appointment{at: c.now.Add(max(d, 0)), number: c.arranged, do: do})
-}
-
-// appointment is something that is going to happen. Whatever it is about may
-// have changed by then, so do looks first.
-type appointment struct {
-	at     time.Time
-	number int // of those for one instant, the lower comes first
-	do     func()
-}
-
-// agenda is a heap of appointments with the next one on top.
-type agenda []appointment
-
-func (a agenda) Len() int { return len(a) }
-
-func (a agenda) Less(i, j int) bool {
-	if c := a[i].at.Compare(a[j].at); c != 0 {
-		return c < 0
+	if d <= 0 {
+		do()
+		return
 	}
-	return a[i].number < a[j].number
+	at := c.now.Add(d)
+	i, _ := slices.BinarySearchFunc(c.due, at, func(a appointment, at time.Time) int {
+		return cmp.Or(a.at.Compare(at), -1) // what was arranged before, for the same instant, comes first
+	})
+	c.due = slices.Insert(c.due, i, appointment{at, do})
 }
 
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+// appointment is something that is going to happen.
+type appointment struct {
+	at time.Time
+	do func()
+}
 
-func (a *agenda) Push(x any) { *a = append(*a, x.(appointment)) }
+// dice is a stream of chance that a seed and some names decide: what befalls one machine does
+// not depend on which others there are, nor on the order of calls.
+type dice struct{ chance.Stream }
 
-func (a *agenda) Pop() any {
-	last := len(*a) - 1
-	x := (*a)[last]
-	(*a)[last] = appointment{}
-	*a = (*a)[:last]
-	return x
+func newDice(seed uint64, names ...string) *dice {
+	return &dice{chance.New(seed, chance.Hash(strings.Join(names, "\x00")))}
+}
+
+// in draws a duration of a span.
+func (d *dice) in(s Span) time.Duration {
+	if s.Max <= s.Min {
+		return s.Min
+	}
+	n, _ := bits.Mul64(d.Next(), uint64((s.Max-s.Min)/time.Millisecond)+1)
+	return s.Min + time.Duration(n)*time.Millisecond
+}
+
+// maxWait bounds what chance may ask to wait: above it an event is as good as never.
+const maxWait = 100 * 365 * 24 * time.Hour
+
+// exponential returns how long something takes to happen that is as likely at any moment, and
+// takes mean on average, rounded up to whole seconds. It is von Neumann's method, which compares
+// numbers and takes no logarithm: those of package math may differ in the last bit from machine
+// to machine.
+func (d *dice) exponential(mean time.Duration) time.Duration {
+	for whole := time.Duration(0); ; whole += mean {
+		if mean > maxWait || whole > maxWait {
+			return maxWait
+		}
+		first := d.Next()
+		falling := 1
+		for last := first; ; falling++ {
+			n := d.Next()
+			if n >= last {
+				break
+			}
+			last = n
+		}
+		if falling%2 == 1 {
+			part, _ := bits.Mul64(first, uint64(mean))
+			exact := min(whole+time.Duration(part), maxWait)
+			return (exact/time.Second + 1) * time.Second
+		}
+	}
 }

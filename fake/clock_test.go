@@ -42,10 +42,9 @@ func TestAdvanceInAnySteps(t *testing.T) {
 	run := func(steps ...time.Duration) string {
 		cloud := world(t, fake.Options{
 			Seed: 3, Timing: fake.Timing{Launch: fake.Span{Max: 2 * minute}, Initialization: fake.Span{Max: 3 * minute}, Shutdown: fake.Span{Max: minute}},
-			Spot:       fake.Spot{Lifetime: time.Hour, Advice: minute},
-			Breakdowns: []fake.Breakdown{{Mean: time.Hour, Fault: fake.NodeFault{Type: "Ready", Status: "False"}}},
+			Spot: fake.Spot{Lifetime: time.Hour},
 		})
-		require.NoError(t, cloud.After(30*minute, fake.Interrupt(fake.Target{Count: 2}, minute)))
+		require.NoError(t, cloud.After(30*minute, fake.Action{Target: fake.Target{Count: 2}, Notice: cloudprovider.InterruptionSpot, Warning: minute}))
 		for _, token := range []string{"a", "b", "c", "d", "e", "f"} {
 			mustLaunch(t, cloud, token, spotA)
 		}
@@ -79,63 +78,48 @@ func TestOwnClock(t *testing.T) {
 func TestDoAndAfter(t *testing.T) {
 	cloud := world(t, fake.Options{})
 	scope := keySpotA.Scope()
-	require.NoError(t, cloud.After(minute, fake.SetStock(scope, 5), fake.Refill(scope, 2)))
-	require.NoError(t, cloud.Do(fake.SetStock(scope, 1)))
-	free := func() int {
-		n, err := cloud.Free(keySpotA)
-		require.NoError(t, err)
-		return n
-	}
-	require.Equal(t, 1, free())
+	stock := fake.Stock{Scope: scope, Count: 5}
+	require.NoError(t, cloud.After(minute, fake.Action{Stock: &stock}, fake.Action{NodeClass: fake.NodeClass{Name: "x"}}))
+	stock.Count = 9 // the action is known by then
+	require.NoError(t, cloud.Do(fake.Action{Stock: &fake.Stock{Scope: scope, Count: 1}}))
+	require.Equal(t, 1, freeOf(t, cloud, keySpotA))
 	cloud.Advance(minute - 1)
-	require.Equal(t, 1, free())
+	require.Equal(t, 1, freeOf(t, cloud, keySpotA))
 	cloud.Advance(1)
-	require.Equal(t, 7, free())
+	require.Equal(t, 5, freeOf(t, cloud, keySpotA))
 
 	// Nothing happens if one of them is not valid, and all faults are named.
-	err := cloud.Do(fake.SetStock(scope, 3), fake.Action{}, fake.Refill(cloudprovider.Scope{Zone: "mars"}, 1), fake.Refill(scope, -1),
-		fake.SetStock(scope, -2), fake.SetReservation("cr-9", 1), fake.EndReservation("cr-9", 0), fake.Interrupt(fake.Target{}, -1),
-		fake.Maintain(fake.Target{}, -1), fake.Break(fake.Target{}, fake.NodeFault{}), fake.Break(fake.Target{}, fake.NodeFault{Status: "True"}),
-		fake.PublishImage(fake.Image{}), fake.SetNodeClass(fake.NodeClass{}))
+	err := cloud.Do(fake.Action{Stock: &fake.Stock{Scope: scope, Count: 3}}, fake.Action{}, fake.Action{Stock: &fake.Stock{Scope: cloudprovider.Scope{Zone: "mars"}, Count: -2}},
+		fake.Action{Reservation: fake.Reservation{ID: "cr-9", Capacity: -1}}, fake.Action{Notice: cloudprovider.InterruptionSpot, Warning: -1},
+		fake.Action{Notice: "Flood"}, fake.Action{Break: fake.NodeFault{Type: "Ready"}}, fake.Action{Mend: true, Image: fake.Image{ID: "i"}})
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	for _, want := range []string{
-		"the zero Action says nothing", "refill zone=mars by 1: no offering is in that scope", "by -1: the number is below zero", "to -2: the number is below zero",
-		`there is no reservation "cr-9"`, "warning: -1ns; use zero or more", "in: -1ns; use zero or more", `Status: ""; use True, False or Unknown`,
-		"Type: empty; name a node condition", "image: the ID is empty", "node class: the name is empty",
+		"Do: denied: action 1: 0 things are to happen; set one of Notice", "action 2: Stock.Count: -2; use zero or more", "action 2: Stock.Scope: no offering is in zone=mars",
+		`action 3: Reservation.ID: there is no reservation "cr-9"`, "action 3: Reservation.Capacity: -1", "action 4: Warning: -1ns; use zero or more",
+		`action 5: Notice: there is no kind "Flood"`, `action 6: Break.Status: ""; use True, False or Unknown`, "action 7: 2 things are to happen",
 	} {
 		require.ErrorContains(t, err, want)
 	}
-	require.Equal(t, 7, free())
+	require.Equal(t, 5, freeOf(t, cloud, keySpotA))
 }
 
 func TestOptionFaults(t *testing.T) {
 	_, err := fake.New(&fake.Options{
 		InstanceTypes: twoTypes(t),
 		Timing:        fake.Timing{Launch: fake.Span{Min: -1}, Registration: fake.Span{Min: 2, Max: 1}, Initialization: fake.Span{Max: -1}, Shutdown: fake.Span{Min: -1}, Reboot: fake.Span{Min: -1}},
-		Lag:           fake.Lag{List: -1, Get: -1},
-		Stock:         []fake.Stock{{Count: -2, Every: -1, Most: -1}, {Scope: cloudprovider.Scope{Zone: "mars"}}},
-		Reservations: []fake.Reservation{
-			{}, {ID: "x", Capacity: -1, InstanceTypes: []string{"m9.large"}}, {ID: "x"}, {ID: "y"}, {ID: "z", InstanceTypes: []string{"m5.large"}, Zones: []string{"mars"}},
-			{ID: "w", InstanceTypes: []string{"m5.large", "m5.large"}, Price: math.NaN()}, {ID: "v", Warning: -1},
-		},
-		Spot:           fake.Spot{Every: 1, Lifetime: -1, Swing: math.NaN(), Advice: -1},
-		Breakdowns:     []fake.Breakdown{{}},
-		RateLimits:     []fake.RateLimit{{Ops: []string{"fly"}}},
-		Images:         []fake.Image{{}, {ID: "i"}, {ID: "i"}},
-		NodeClasses:    []fake.NodeClass{{}, {Name: "c"}, {Name: "c"}},
-		RepairPolicies: []cloudprovider.RepairPolicy{},
-		Redelivery:     -1,
+		ListLag:       -1,
+		Stock:         []fake.Stock{{Count: -2}, {Scope: cloudprovider.Scope{Zone: "mars"}}},
+		Spot:          fake.Spot{Every: 1, Lifetime: -1, Swing: math.NaN()},
+		Images:        []fake.Image{{}, {ID: "i"}, {ID: "i"}},
+		NodeClasses:   []fake.NodeClass{{}, {Name: "c"}, {Name: "c"}},
+		Redelivery:    -1,
 	})
 	for _, want := range []string{
-		"Timing.Launch: -1ns to 0s", "Timing.Registration: Max 1ns is below Min 2ns", "Timing.Initialization", "Timing.Shutdown", "Timing.Reboot",
-		"Lag.List: -1ns", "Lag.Get: -1ns", "Stock[0].Count: -2", "Stock[0].Every", "Stock[0].Most", "Stock[1].Scope: no offering is in zone=mars",
-		"Reservations[0].ID: empty", "Reservations[1] (x): Capacity: -1", `Reservations[1] (x): InstanceTypes: the catalog has no "m9.large"`,
-		"Reservations[2] (x): there is another one", "Reservations[3] (y): the catalog has no offering of it", `Reservations[4] (z): Zones: m5.large has no offering in "mars"`,
-		"Reservations[5] (w): Price: NaN", `Reservations[5] (w): Zones: m5.large has no offering in "a", or has this one already`, "Reservations[6] (v): Warning: -1ns",
-		"Spot.Every: 1ns", "Spot.Lifetime: -1ns", "Spot.Swing: NaN", "Spot.Advice: -1ns", "Breakdowns[0].Mean: 0s", "Breakdowns[0].Fault: node fault: Status",
-		`RateLimits[0].Ops: there is no call "fly"; the calls are instancetypes, create`, "RateLimits[0].Burst: 0", "RateLimits[0].Every: 0s",
+		"Timing.Launch: -1ns to 0s", "Timing.Registration: 2ns to 1ns", "Timing.Initialization", "Timing.Shutdown", "Timing.Reboot",
+		"ListLag: -1ns", "Stock[0]: Stock.Count: -2", "Stock[1]: Stock.Scope: no offering is in zone=mars",
+		"Spot.Every: 1ns", "Spot.Lifetime: -1ns", "Spot.Swing: NaN",
 		"Images[0].ID: empty", "Images[2].ID: i is there twice", "NodeClasses[0].Name: empty", "NodeClasses[2].Name: c is there twice",
-		"RepairPolicies: repair policies: 0 without reasonRegex", "Redelivery: -1ns",
+		"Redelivery: -1ns",
 	} {
 		require.ErrorContains(t, err, want)
 	}

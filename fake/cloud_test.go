@@ -23,11 +23,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-var _ interface {
-	cloudprovider.CloudProvider
-	cloudprovider.VocabularyProvider
-	cloudprovider.Namer
-} = (*fake.Cloud)(nil)
+// A Cloud has every ability that there is.
+var (
+	_ cloudprovider.CloudProvider            = (*fake.Cloud)(nil)
+	_ cloudprovider.Namer                    = (*fake.Cloud)(nil)
+	_ cloudprovider.VocabularyProvider       = (*fake.Cloud)(nil)
+	_ cloudprovider.NodeClassSupporter       = (*fake.Cloud)(nil)
+	_ cloudprovider.NodeClassChecker         = (*fake.Cloud)(nil)
+	_ cloudprovider.DriftDetector            = (*fake.Cloud)(nil)
+	_ cloudprovider.Rebooter                 = (*fake.Cloud)(nil)
+	_ cloudprovider.Repairer                 = (*fake.Cloud)(nil)
+	_ cloudprovider.InterruptionSource       = (*fake.Cloud)(nil)
+	_ cloudprovider.InterruptionAcknowledger = (*fake.Cloud)(nil)
+)
 
 // smallCloud sells m5.large and c7g.large.
 func smallCloud(t *testing.T) *fake.Cloud {
@@ -37,6 +45,14 @@ func smallCloud(t *testing.T) *fake.Cloud {
 	cloud, err := fake.New(&fake.Options{InstanceTypes: types})
 	require.NoError(t, err)
 	return cloud
+}
+
+// withdraw takes an offering off the market, or puts it back.
+func withdraw(t *testing.T, cloud *fake.Cloud, key cloudprovider.OfferingKey, is bool) {
+	t.Helper()
+	if err := cloud.Do(fake.Action{Stock: &fake.Stock{Scope: key.Scope(), Count: fake.Unlimited, Withdrawn: is}}); err != nil {
+		t.Error(err) // also in other goroutines
+	}
 }
 
 func catalogOf(t *testing.T, cloud *fake.Cloud) []*cloudprovider.InstanceType {
@@ -127,7 +143,7 @@ func TestCreateIsIdempotent(t *testing.T) {
 	require.NotEqual(t, first.ID, other.ID)
 
 	// Sold out or not, the token keeps its instance until that is deleted.
-	require.NoError(t, cloud.SetAvailable(first.OfferingKey(), false))
+	withdraw(t, cloud, first.OfferingKey(), true)
 	again, err = cloud.Create(t.Context(), request(t, cloud, "same", "kubernetes.io/arch = amd64"))
 	require.NoError(t, err)
 	require.Same(t, first, again)
@@ -169,7 +185,7 @@ func TestSoldOut(t *testing.T) {
 		got, err := cloud.Create(t.Context(), req)
 		require.NoError(t, err)
 		require.Equal(t, o.Key(), got.OfferingKey())
-		require.NoError(t, cloud.SetAvailable(o.Key(), false))
+		withdraw(t, cloud, o.Key(), true)
 	}
 	req.Token, req.Options = "last", append(req.Options, req.Options[0])
 	_, err := cloud.Create(t.Context(), req)
@@ -183,28 +199,30 @@ func TestSoldOut(t *testing.T) {
 	require.Equal(t, "m5.large/us-east-1a/on-demand", refused.Offerings[0].String())
 
 	// A token that led to nothing may be used again.
-	require.NoError(t, cloud.SetAvailable(refused.Offerings[2], true))
+	withdraw(t, cloud, refused.Offerings[2], false)
 	got, err := cloud.Create(t.Context(), req)
 	require.NoError(t, err)
 	require.Equal(t, refused.Offerings[2], got.OfferingKey())
 }
 
-func TestSetAvailableLeavesWhatWasHandedOut(t *testing.T) {
+func TestWithdrawnLeavesWhatWasHandedOut(t *testing.T) {
 	cloud := smallCloud(t)
 	before := catalogOf(t, cloud)
 	key := before[1].Offerings[0].Key("m5.large")
-	require.NoError(t, cloud.SetAvailable(key, false))
+	withdraw(t, cloud, key, true)
 	require.True(t, before[1].Offerings[0].Available)
 	require.False(t, catalogOf(t, cloud)[1].Offerings[0].Available)
 	require.True(t, catalogOf(t, cloud)[1].Offerings[1].Available)
 	require.Same(t, before[0], catalogOf(t, cloud)[0], "other types are not copied")
-	require.NoError(t, cloud.SetAvailable(key, true))
+	withdraw(t, cloud, key, false)
 	require.True(t, catalogOf(t, cloud)[1].Offerings[0].Available)
 
-	key.Zone = "mars"
-	require.ErrorIs(t, cloud.SetAvailable(key, true), cloudprovider.ErrDenied)
-	key.InstanceType = "m6.large"
-	require.ErrorContains(t, cloud.SetAvailable(key, true), `no instance type "m6.large"`)
+	// What the catalog does not offer is not offered by stock.
+	types := catalogOf(t, cloud)[:1]
+	types[0] = types[0].Clone()
+	types[0].Offerings[0].Available = false
+	cloud = world(t, fake.Options{InstanceTypes: types, Stock: []fake.Stock{{Count: 3}}})
+	require.Equal(t, types, catalogOf(t, cloud))
 }
 
 func TestCreateDenies(t *testing.T) {
@@ -382,9 +400,7 @@ func TestConcurrentUse(t *testing.T) {
 				if _, err := cloud.Get(t.Context(), got.ID); err != nil {
 					t.Error(err)
 				}
-				if err := cloud.SetAvailable(cloudprovider.OfferingKey{InstanceType: "c7g.large", Zone: "us-east-1a", CapacityType: v1.CapacityTypeSpot}, i%2 == 0); err != nil {
-					t.Error(err)
-				}
+				withdraw(t, cloud, cloudprovider.OfferingKey{InstanceType: "c7g.large", Zone: "us-east-1a", CapacityType: v1.CapacityTypeSpot}, i%2 == 0)
 			}
 		})
 	}

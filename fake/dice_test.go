@@ -3,11 +3,12 @@ package fake
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 // Exponential waits have the mean asked for, and a share of e^-k is longer than
@@ -58,22 +59,17 @@ func TestStreamsDiffer(t *testing.T) {
 	}
 }
 
-func TestMulDiv(t *testing.T) {
-	for _, a := range []int64{0, 1, -1, 7, 1e15, -1e15, math.MaxInt64, -math.MaxInt64} {
-		for _, b := range []int64{0, 1, -3, 1e12, math.MaxInt64, -math.MaxInt64} {
-			for _, c := range []int64{1, 3, million, math.MaxInt64} {
-				want := new(big.Int).Mul(big.NewInt(a), big.NewInt(b))
-				want.Quo(want, big.NewInt(c))
-				switch {
-				case want.Cmp(big.NewInt(math.MaxInt64)) > 0:
-					want.SetInt64(math.MaxInt64)
-				case want.Cmp(big.NewInt(-math.MaxInt64)) < 0:
-					want.SetInt64(-math.MaxInt64)
-				}
-				require.Equal(t, want.Int64(), mulDiv(a, b, c), "%d*%d/%d", a, b, c)
-			}
+// No price overflows on its way, up to the highest that walks.
+func TestPriceOfTheDearest(t *testing.T) {
+	cloud := &Cloud{now: time.Unix(3600, 0), start: time.Unix(0, 0), opts: Options{Spot: Spot{Every: time.Second, Swing: 0.9}}}
+	for _, price := range []float64{1e-9, 1, 999.999, 1000} {
+		for seed := range uint64(50) {
+			s := &shelf{spot: true, walk: seed, ceiling: math.MaxInt64, offering: &cloudprovider.Offering{Price: price}}
+			require.InDelta(t, price, cloud.price(s), price*0.9+1e-9)
 		}
 	}
+	s := &shelf{spot: true, ceiling: math.MaxInt64, offering: &cloudprovider.Offering{Price: 1e7}}
+	require.InDelta(t, 1e7, cloud.price(s), 0, "beyond it stands still")
 }
 
 // Waves start at zero, stay within one, use most of that, and move little by

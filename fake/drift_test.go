@@ -13,9 +13,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/fake"
 )
 
-// An image of the fake is one of amiselect, field by field.
-var _ = amiselect.Image(fake.Image{})
-
 func claimOf(i *cloudprovider.Instance) *v1.NodeClaim {
 	claim := &v1.NodeClaim{}
 	claim.Status.ProviderID = i.ID
@@ -34,15 +31,11 @@ func driftOf(t testing.TB, cloud *fake.Cloud, i *cloudprovider.Instance) string 
 
 func TestImages(t *testing.T) {
 	cloud := world(t, fake.Options{})
-	require.Equal(t, []fake.Image{
-		{ID: "image-amd64", Name: "image-amd64", Architecture: "x86_64", Created: epoch.AddDate(0, 0, -1)},
-		{ID: "image-arm64", Name: "image-arm64", Architecture: "arm64", Created: epoch.AddDate(0, 0, -1)},
-	}, cloud.Images())
 	amd, arm := mustLaunch(t, cloud, "amd", odA), mustLaunch(t, cloud, "arm", "kubernetes.io/arch = arm64")
 	require.Equal(t, []string{"image-amd64", "image-arm64"}, []string{amd.ImageID, arm.ImageID})
 	require.Empty(t, driftOf(t, cloud, amd))
 
-	require.NoError(t, cloud.After(time.Hour, fake.PublishImage(fake.Image{ID: "v2", Architecture: "x86_64"})))
+	require.NoError(t, cloud.After(time.Hour, fake.Action{Image: fake.Image{ID: "v2", Architecture: "x86_64"}}))
 	cloud.Advance(time.Hour)
 	require.Equal(t, "ImageDrift: image is image-amd64, today it would be v2", driftOf(t, cloud, amd))
 	require.Empty(t, driftOf(t, cloud, arm))
@@ -50,16 +43,19 @@ func TestImages(t *testing.T) {
 	require.Equal(t, "v2", second.ImageID)
 
 	// The new one was bad: it is deprecated, and the old one is back.
-	require.NoError(t, cloud.Do(fake.DeprecateImage("v2"), fake.DeprecateImage("nothing")))
+	v1 := fake.Image{ID: "image-amd64", Architecture: "x86_64", Created: epoch.AddDate(0, 0, -1)}
+	v2 := fake.Image{ID: "v2", Architecture: "x86_64", Created: cloud.Now(), DeprecationTime: cloud.Now()}
+	require.NoError(t, cloud.Do(fake.Action{Image: v2}))
 	require.Empty(t, driftOf(t, cloud, amd))
 	require.Equal(t, "ImageDrift: image is v2, today it would be image-amd64", driftOf(t, cloud, second))
 	// Of images that are all deprecated the newest is booted all the same.
-	require.NoError(t, cloud.Do(fake.DeprecateImage("image-amd64")))
+	v1.DeprecationTime = cloud.Now()
+	require.NoError(t, cloud.Do(fake.Action{Image: v1}))
 	require.Equal(t, "v2", mustLaunch(t, cloud, "third", odA).ImageID)
 	// An image can go without a replacement.
 	require.NoError(t, cloud.Do(
-		fake.PublishImage(fake.Image{ID: "v2", Architecture: "x86_64", State: "disabled"}),
-		fake.PublishImage(fake.Image{ID: "image-amd64", Architecture: "x86_64", State: "failed"})))
+		fake.Action{Image: fake.Image{ID: "v2", Architecture: "x86_64", State: "disabled"}},
+		fake.Action{Image: fake.Image{ID: "image-amd64", Architecture: "x86_64", State: "failed"}}))
 	_, err := cloud.Create(t.Context(), ask(t, cloud, "fourth", odA))
 	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
 	require.ErrorContains(t, err, `node class default has no image for architecture "amd64"`)
@@ -127,17 +123,14 @@ func TestNodeClasses(t *testing.T) {
 	pinned, err := cloud.Create(t.Context(), req)
 	require.NoError(t, err)
 	require.Empty(t, driftOf(t, cloud, one))
-	require.NoError(t, cloud.Do(fake.SetNodeClass(fake.NodeClass{Name: "default", Hash: "2"}), fake.PublishImage(fake.Image{ID: "v2", Architecture: "x86_64", Created: epoch.Add(1)})))
+	require.NoError(t, cloud.Do(fake.Action{NodeClass: fake.NodeClass{Name: "default", Hash: "2"}}, fake.Action{Image: fake.Image{ID: "v2", Architecture: "x86_64", Created: epoch.Add(1)}}))
 	require.Equal(t, `NodeClassDrift: node class default is at "2", the machine was launched at "1"`, driftOf(t, cloud, one), "the class comes first")
 	require.Empty(t, driftOf(t, cloud, pinned), "v2 is not for it")
-	require.NoError(t, cloud.Do(fake.SetNodeClass(fake.NodeClass{Name: "default", Hash: "1"})))
+	require.NoError(t, cloud.Do(fake.Action{NodeClass: fake.NodeClass{Name: "default", Hash: "1"}}))
 	require.Equal(t, "ImageDrift: image is image-amd64, today it would be v2", driftOf(t, cloud, one))
-	require.NoError(t, cloud.Do(fake.SetNodeClass(fake.NodeClass{Name: "pinned", Images: []string{"old"}})))
+	require.NoError(t, cloud.Do(fake.Action{NodeClass: fake.NodeClass{Name: "pinned", Images: []string{"old"}}}))
 	require.Equal(t, "ImageDrift: image is image-amd64, today it would be old", driftOf(t, cloud, pinned))
 
-	require.NoError(t, cloud.Do(fake.RemoveNodeClass("pinned"), fake.RemoveNodeClass("pinned")))
-	_, err = cloud.IsDrifted(t.Context(), claimOf(pinned))
-	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
 	require.NoError(t, cloud.Delete(t.Context(), one.ID))
 	_, err = cloud.IsDrifted(t.Context(), claimOf(one))
 	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
@@ -150,7 +143,13 @@ func TestFirstNodeClass(t *testing.T) {
 	cloud := world(t, fake.Options{})
 	one := mustLaunch(t, cloud, "one", odA)
 	require.NoError(t, cloud.NodeClassReady(t.Context(), v1.NodeClassReference{Name: "any"}))
-	require.NoError(t, cloud.Do(fake.SetNodeClass(fake.NodeClass{Name: "default", Hash: "x"})))
+	require.NoError(t, cloud.Do(fake.Action{NodeClass: fake.NodeClass{Name: "default", Hash: "x"}}))
 	require.Equal(t, `NodeClassDrift: node class default is at "x", the machine was launched at ""`, driftOf(t, cloud, one))
 	require.Error(t, cloud.NodeClassReady(t.Context(), v1.NodeClassReference{Name: "any"}))
+
+	cloud = world(t, fake.Options{})
+	one = mustLaunch(t, cloud, "one", odA)
+	require.NoError(t, cloud.Do(fake.Action{NodeClass: fake.NodeClass{Name: "another"}}))
+	_, err := cloud.IsDrifted(t.Context(), claimOf(one))
+	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
 }

@@ -64,14 +64,11 @@ func TestLose(t *testing.T) {
 }
 
 func TestTwice(t *testing.T) {
-	cloud := world(t, fake.Options{RateLimits: []fake.RateLimit{{Ops: []string{"Create"}, Burst: 3, Every: minute}}})
+	cloud := world(t, fake.Options{})
 	require.NoError(t, cloud.Script(fake.Fault{Err: fake.ErrTwice}))
 	one := mustLaunch(t, cloud, "one", m5)
 	require.Equal(t, 1, cloud.Stats().Launched)
 	require.ErrorIs(t, cloud.Delete(t.Context(), one.ID), cloudprovider.ErrNotFound)
-	_, err := cloud.Create(t.Context(), ask(t, cloud, "two", m5))
-	require.ErrorIs(t, err, cloudprovider.ErrThrottled, "each arrival takes a token")
-	require.Equal(t, 2, cloud.Stats().Launched)
 }
 
 func TestDelay(t *testing.T) {
@@ -107,29 +104,6 @@ func TestRefuse(t *testing.T) {
 	require.Equal(t, "on-demand", got.CapacityType, "the rest is still for sale")
 }
 
-func TestPartly(t *testing.T) {
-	cloud := world(t, fake.Options{})
-	for i := range 5 {
-		mustLaunch(t, cloud, fmt.Sprint(i), spotA)
-	}
-	require.NoError(t, cloud.Do(fake.Rebalance(fake.Target{})))
-	notices, err := cloud.Interruptions(t.Context())
-	require.NoError(t, err)
-	require.Len(t, notices, 5)
-	require.NoError(t, cloud.Script(fake.Fault{Times: 2, Err: fake.Partly{Err: cloudprovider.ErrThrottled}}))
-	err = cloudprovider.Acknowledge(t.Context(), cloud, notices...)
-	require.ErrorIs(t, err, cloudprovider.ErrThrottled)
-	_, err = cloud.List(t.Context())
-	require.ErrorIs(t, err, cloudprovider.ErrThrottled, "what has no half fails")
-	left, err := cloud.Interruptions(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, notices[2:], left)
-	require.NoError(t, cloudprovider.Acknowledge(t.Context(), cloud, notices...), "repeat with all")
-	left, err = cloud.Interruptions(t.Context())
-	require.NoError(t, err)
-	require.Empty(t, left)
-}
-
 // Every fault sees every call, and of those that fail it the first decides.
 func TestSeveralFaults(t *testing.T) {
 	cloud := world(t, fake.Options{})
@@ -148,88 +122,39 @@ func TestSeveralFaults(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestThrottle(t *testing.T) {
-	cloud := world(t, fake.Options{RateLimits: []fake.RateLimit{
-		{Ops: []string{"get", "List"}, Burst: 3, Every: 10 * second},
-		{Ops: []string{"list"}, Burst: 1, Every: 25 * second},
-	}})
-	list := func() time.Duration {
-		_, err := cloud.List(t.Context())
-		if err == nil {
-			return 0
-		}
-		require.ErrorIs(t, err, cloudprovider.ErrThrottled)
-		return cloudprovider.RetryAfter(err)
-	}
-	get := func() time.Duration {
-		_, err := cloud.Get(t.Context(), "nothing")
-		return cloudprovider.RetryAfter(err)
-	}
-	require.Zero(t, list())
-	require.Equal(t, 25*second, list())
-	require.Zero(t, get(), "a call turned away takes no token of the other bucket")
-	require.Zero(t, get())
-	require.Equal(t, 10*second, get())
-	require.Equal(t, 25*second, list(), "the longer wait is said")
-	cloud.Advance(9 * second)
-	require.Equal(t, second, get())
-	cloud.Advance(second)
-	require.Zero(t, get())
-	require.Equal(t, 10*second, get())
-	cloud.Advance(15 * second)
-	require.Zero(t, list())
-	cloud.Advance(time.Hour)
-	for range 3 {
-		require.Zero(t, get(), "no more than the burst is saved up")
-	}
-	require.NotZero(t, get())
-	_, err := cloud.InstanceTypes(t.Context(), nil)
-	require.NoError(t, err, "other calls are free")
-	require.Equal(t, 6, cloud.Stats().Throttled)
-}
-
 func TestLag(t *testing.T) {
-	cloud := world(t, fake.Options{Lag: fake.Lag{List: 10 * second, Get: 3 * second}, Timing: fake.Timing{Shutdown: fake.Exactly(minute)}})
-	look := func() (list, get string) {
+	cloud := world(t, fake.Options{ListLag: 10 * second, Timing: fake.Timing{Shutdown: fake.Exactly(minute)}})
+	look := func() string {
 		instances, err := cloud.List(t.Context())
 		require.NoError(t, err)
-		state := func(i *cloudprovider.Instance) string {
+		for _, i := range instances {
 			return map[bool]string{true: "deleting", false: "running"}[i.Deleting]
 		}
-		list, get = "none", "none"
-		for _, i := range instances {
-			list = state(i)
-		}
-		if i, err := cloud.Get(t.Context(), instanceID); err == nil {
-			get = state(i)
-		} else {
-			require.ErrorIs(t, err, cloudprovider.ErrNotFound)
-		}
-		return list, get
+		return "none"
 	}
 	require.Equal(t, instanceID, mustLaunch(t, cloud, "t", odA).ID)
 	for _, c := range []struct {
-		d         time.Duration
-		list, get string
-		do        bool
+		d    time.Duration
+		want string
+		do   bool
 	}{
-		{d: 0, list: "none", get: "none"},
-		{d: 3 * second, list: "none", get: "running"},
-		{d: 7 * second, list: "running", get: "running", do: true},
-		{d: second, list: "running", get: "running"},
-		{d: 2 * second, list: "running", get: "deleting"},
-		{d: 7 * second, list: "deleting", get: "deleting"},
-		{d: 50 * second, list: "deleting", get: "deleting"}, // gone at this moment
-		{d: 3 * second, list: "deleting", get: "none"},
-		{d: 6 * second, list: "deleting", get: "none"},
-		{d: second, list: "none", get: "none"},
+		{d: 0, want: "none"},
+		{d: 9 * second, want: "none"},
+		{d: second, want: "running", do: true},
+		{d: 9 * second, want: "running"},
+		{d: second, want: "deleting"},
+		{d: 50 * second, want: "deleting"}, // gone at this moment
+		{d: 9 * second, want: "deleting"},
+		{d: second, want: "none"},
 	} {
 		cloud.Advance(c.d)
-		list, get := look()
-		require.Equal(t, []string{c.list, c.get}, []string{list, get}, cloud.Now())
+		require.Equal(t, c.want, look(), cloud.Now())
 		if c.do {
 			require.NoError(t, cloud.Delete(t.Context(), instanceID))
 			require.NoError(t, cloud.Delete(t.Context(), instanceID), "it is going down")
+			i, err := cloud.Get(t.Context(), instanceID)
+			require.NoError(t, err)
+			require.True(t, i.Deleting, "Get is up to date")
 		}
 	}
 	require.ErrorIs(t, cloud.Delete(t.Context(), instanceID), cloudprovider.ErrNotFound)

@@ -1,46 +1,32 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 )
 
-// EventKind says what happened.
+// EventKind is what happened.
 type EventKind string
 
+// The kinds of events.
 const (
-	// EventLaunched: Create launched a machine.
-	EventLaunched EventKind = "launched"
-	// EventJoined: the kubelet of the machine made its Node.
-	EventJoined EventKind = "joined"
-	// EventRegistered: the Node was matched with its NodeClaim.
-	EventRegistered EventKind = "registered"
-	// EventReady: the Node became ready for the first time.
-	EventReady EventKind = "ready"
-	// EventDeleting: the machine began to go down, for the reason given.
-	EventDeleting EventKind = "deleting"
-	// EventGone: the machine is gone.
-	EventGone EventKind = "gone"
-	// EventNoticed: the cloud issued a notice about a machine.
-	EventNoticed EventKind = "noticed"
-	// EventBroke: a node came to have a condition that means trouble.
-	EventBroke EventKind = "broke"
-	// EventMended: a node lost such a condition.
-	EventMended EventKind = "mended"
-	// EventRebooting: Reboot restarted a machine.
-	EventRebooting EventKind = "rebooting"
-	// EventRebooted: a machine is back after a reboot.
-	EventRebooted EventKind = "rebooted"
-	// EventRefused: Create found nothing in stock.
-	EventRefused EventKind = "refused"
-	// EventThrottled: a rate limit turned a call away.
-	EventThrottled EventKind = "throttled"
-	// EventScripted: a fault of the script changed the course of a call.
-	EventScripted EventKind = "scripted"
-	// EventChanged: stock, a reservation, an image or a node class changed.
-	EventChanged EventKind = "changed"
+	EventLaunched   EventKind = "launched"   // Create launched a machine
+	EventJoined     EventKind = "joined"     // the kubelet of the machine made its Node
+	EventRegistered EventKind = "registered" // the Node was matched with its NodeClaim
+	EventReady      EventKind = "ready"      // the Node became ready for the first time
+	EventDeleting   EventKind = "deleting"   // the machine began to go down, for the reason given
+	EventGone       EventKind = "gone"       // the machine is gone
+	EventNoticed    EventKind = "noticed"    // the cloud issued a notice about a machine
+	EventBroke      EventKind = "broke"      // a node came to have a condition that means trouble
+	EventMended     EventKind = "mended"     // a node lost such a condition
+	EventRebooting  EventKind = "rebooting"  // Reboot restarted a machine
+	EventRebooted   EventKind = "rebooted"   // a machine is back after a reboot
+	EventRefused    EventKind = "refused"    // Create found nothing in stock
+	EventScripted   EventKind = "scripted"   // a fault of the script changed the course of a call
+	EventChanged    EventKind = "changed"    // stock, a reservation, an image or a node class changed
 )
 
 // Event is one thing that happened in a Cloud.
@@ -52,8 +38,8 @@ type Event struct {
 	Kind EventKind
 	// InstanceID is the ID of the machine concerned, if it is about one.
 	InstanceID string
-	// Object is what it is about: the name of the instance, or its ID if it
-	// has none; an image; a method.
+	// Object is what it is about: the name of the instance, or its ID if it has none; an image;
+	// a method.
 	Object string
 	// Detail says more, in one line. May be empty.
 	Detail string
@@ -70,17 +56,16 @@ func (e Event) String() string {
 	return text
 }
 
-// Events returns everything that happened so far, in the order in which it
-// happened. Calls that only look at the cloud are no events, unless a fault or a
-// rate limit stood in their way. The slice is the caller's.
+// Events returns everything that happened so far, in the order in which it happened. Calls that
+// only look at the cloud are no events, unless a fault befell them. The slice is the caller's.
 func (c *Cloud) Events() []Event {
 	c.enter()
 	defer c.mu.Unlock()
 	return slices.Clone(c.events)
 }
 
-// Log returns Events as text, one a line. The same calls on a cloud with the
-// same options give the same bytes.
+// Log returns Events as text, one a line. The same calls on a cloud with the same options give
+// the same bytes.
 func (c *Cloud) Log() string {
 	var b strings.Builder
 	for _, e := range c.Events() {
@@ -99,6 +84,6 @@ func (c *Cloud) record(kind EventKind, object, format string, args ...any) {
 
 // recordOf is record for an event of a machine.
 func (c *Cloud) recordOf(m *machine, kind EventKind, format string, args ...any) {
-	c.record(kind, m.title(), format, args...)
+	c.record(kind, cmp.Or(m.instance.Name, m.instance.ID), format, args...)
 	c.events[len(c.events)-1].InstanceID = m.instance.ID
 }

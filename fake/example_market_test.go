@@ -7,12 +7,16 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 func ExampleStock() {
-	cloud := small(fake.Options{Stock: []fake.Stock{
-		{Scope: cloudprovider.Scope{Zone: "a", CapacityType: "spot"}, Count: 1, Every: time.Hour},
-	}})
+	inA := cloudprovider.Scope{Zone: "a", CapacityType: "spot"}
+	cloud := small(fake.Options{Stock: []fake.Stock{{Scope: inA, Count: 1}}})
+	if err := cloud.After(time.Hour, fake.Action{Stock: &fake.Stock{Scope: inA, Count: 1}}); err != nil {
+		fmt.Println(err)
+	}
 	const where = spot + ", topology.kubernetes.io/zone = a"
 	for range 2 {
 		for _, name := range []string{"one", "two"} {
@@ -43,63 +47,43 @@ func ExampleCloud_Free() {
 	// true <nil>
 }
 
-func ExampleRefill() {
-	cloud := small(fake.Options{})
-	key := cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "a", CapacityType: "spot"}
-	fmt.Println(cloud.Do(fake.SetStock(key.Scope(), 0)))
-	fmt.Println(cloud.Free(key))
-	fmt.Println(cloud.Do(fake.Refill(key.Scope(), 5)))
-	fmt.Println(cloud.Free(key))
-	// Output:
-	// <nil>
-	// 0 <nil>
-	// <nil>
-	// 5 <nil>
-}
-
+// A reservation comes with the offerings of the catalog. When it ends, it holds no machines,
+// and those in it are announced to go.
 func ExampleReservation() {
-	cloud := small(fake.Options{Reservations: []fake.Reservation{{ID: "cr-1", Capacity: 1, InstanceTypes: []string{"m5.large"}}}})
+	types, err := catalog.New(&catalog.Options{Zones: []catalog.Zone{{Name: "a"}}, Types: []string{"m5.large"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	bought := requirements.In("karpenter.sh/capacity-type", "on-demand", "reserved", "spot")
+	types[0].Requirements = types[0].Requirements.Without(bought.Key()).With(bought)
+	types[0].Offerings = append(types[0].Offerings, cloudprovider.Offering{Zone: "a", CapacityType: "reserved", Price: 0.0001,
+		Available: true, ReservationID: "cr-1", ReservationCapacity: 1})
+	cloud, err := fake.New(&fake.Options{InstanceTypes: types})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for _, name := range []string{"one", "two"} {
 		instance, err := order(cloud, name, "")
 		fmt.Println(instance.OfferingKey(), err)
 	}
-	types, err := cloud.InstanceTypes(context.Background(), nil)
-	for _, o := range types[0].Offerings {
-		if o.ReservationID != "" {
-			fmt.Println(o.Zone, o.Available, o.ReservationCapacity, err)
-		}
+	err = cloud.Do(fake.Action{Reservation: fake.Reservation{ID: "cr-1"}},
+		fake.Action{Notice: cloudprovider.InterruptionReservation, Warning: 10 * time.Minute})
+	fmt.Println(err)
+	for _, event := range cloud.Advance(time.Hour) {
+		fmt.Println(event)
 	}
 	// Output:
 	// m5.large/a/reserved/cr-1 <nil>
 	// m5.large/a/spot <nil>
-	// a true 0 <nil>
-	// b true 0 <nil>
-}
-
-func ExampleEndReservation() {
-	cloud := small(fake.Options{Reservations: []fake.Reservation{{ID: "cr-1", Capacity: 1, InstanceTypes: []string{"m5.large"}}}})
-	if _, err := order(cloud, "web", ""); err != nil {
-		fmt.Println(err)
-	}
-	if err := cloud.Do(fake.SetReservation("cr-1", 2), fake.EndReservation("cr-1", 10*time.Minute)); err != nil {
-		fmt.Println(err)
-	}
-	cloud.Advance(time.Hour)
-	fmt.Print(cloud.Log())
-	// Output:
-	// +0s launched web: m5.large/a/reserved/cr-1 at 2.89e-09 USD per hour
-	// +0s joined web
-	// +0s registered web
-	// +0s ready web
-	// +0s changed reservation cr-1: capacity is 2
-	// +0s changed reservation cr-1: ended
-	// +0s noticed web: ReservationInterrupted in 10m0s
-	// +10m0s deleting web: the reservation ends
-	// +10m0s gone web
+	// <nil>
+	// +10m0s deleting one: capacity is taken back
+	// +10m0s gone one
 }
 
 func ExampleSpot() {
-	cloud := small(fake.Options{Seed: 3, Spot: fake.Spot{Every: 5 * time.Minute, Swing: 0.3, Lifetime: 2 * time.Hour, Advice: 10 * time.Minute}})
+	cloud := small(fake.Options{Seed: 3, Spot: fake.Spot{Every: 5 * time.Minute, Swing: 0.3, Lifetime: 2 * time.Hour}})
 	if _, err := order(cloud, "web", spot); err != nil {
 		fmt.Println(err)
 	}
@@ -123,7 +107,6 @@ func ExampleSpot() {
 	// +0s joined web
 	// +0s registered web
 	// +0s ready web
-	// +2h14m27s noticed web: RebalanceRecommended
 	// +2h24m27s noticed web: SpotInterrupted in 2m0s
 	// +2h26m27s deleting web: spot capacity is taken back
 	// +2h26m27s gone web
@@ -135,7 +118,7 @@ func ExampleCloud_Interruptions() {
 	if _, err := order(cloud, "web", spot); err != nil {
 		fmt.Println(err)
 	}
-	if err := cloud.Do(fake.Rebalance(fake.Target{}), fake.Maintain(fake.Target{}, time.Hour), fake.Stop(fake.Target{})); err != nil {
+	if err := cloud.Do(fake.Action{Notice: cloudprovider.InterruptionRebalance}, fake.Action{Notice: cloudprovider.InterruptionMaintenance, Warning: time.Hour}, fake.Action{Notice: cloudprovider.InterruptionStopping}); err != nil {
 		fmt.Println(err)
 	}
 	notices, err := cloud.Interruptions(ctx)

@@ -32,7 +32,7 @@ func ExampleCloud_Nodes() {
 	// i-0ba29376927931589 m5.large 1930m 0 taints
 }
 
-func ExampleBreak() {
+func ExampleNodeFault() {
 	ctx := context.Background()
 	cloud := small(fake.Options{Timing: fake.Timing{Reboot: fake.Exactly(time.Minute)}})
 	instance, err := order(cloud, "web", onDemand)
@@ -40,7 +40,7 @@ func ExampleBreak() {
 		fmt.Println(err)
 	}
 	stuck := fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "SoftLockup", CuredByReboot: true}
-	if err := cloud.Do(fake.Break(fake.Target{NodePool: "general"}, stuck)); err != nil {
+	if err := cloud.Do(fake.Action{Target: fake.Target{NodePool: "general"}, Break: stuck}); err != nil {
 		fmt.Println(err)
 	}
 	for _, policy := range cloudprovider.RepairPolicies(cloud) {
@@ -60,97 +60,58 @@ func ExampleBreak() {
 	// +11m0s rebooted web
 }
 
-func ExampleMend() {
+func ExampleAction() {
 	cloud := small(fake.Options{})
 	if _, err := order(cloud, "web", onDemand); err != nil {
 		fmt.Println(err)
 	}
 	silent := fake.NodeFault{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}
-	fmt.Println(cloud.Do(fake.Break(fake.Target{}, silent)), cloud.Nodes()[0].Spec.Taints[0].Key)
-	fmt.Println(cloud.Do(fake.Mend(fake.Target{})), len(cloud.Nodes()[0].Spec.Taints))
+	fmt.Println(cloud.Do(fake.Action{Break: silent}), cloud.Nodes()[0].Spec.Taints[0].Key)
+	fmt.Println(cloud.Do(fake.Action{Mend: true}), len(cloud.Nodes()[0].Spec.Taints))
 	// Output:
 	// <nil> node.kubernetes.io/unreachable
 	// <nil> 0
 }
 
-func ExampleBreakdown() {
-	cloud := small(fake.Options{Breakdowns: []fake.Breakdown{
-		{Mean: 24 * time.Hour, Fault: fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "SoftLockup"}},
-	}})
-	if _, err := order(cloud, "web", onDemand); err != nil {
-		fmt.Println(err)
-	}
-	for _, event := range cloud.Advance(7 * 24 * time.Hour) {
-		fmt.Println(event)
-	}
-	// Output:
-	// +12m6s broke web: KernelReady is False (SoftLockup)
-}
-
-func ExamplePublishImage() {
+func ExampleImage() {
 	ctx := context.Background()
 	cloud := small(fake.Options{})
 	instance, err := order(cloud, "web", onDemand)
 	fmt.Println(instance.ImageID, err)
 	claim := &v1.NodeClaim{Status: v1.NodeClaimStatus{ProviderID: instance.ID}}
-	fmt.Println(cloud.Do(fake.PublishImage(fake.Image{ID: "ami-2", Architecture: "x86_64"})))
+	fmt.Println(cloud.Do(fake.Action{Image: fake.Image{ID: "ami-2", Architecture: "x86_64"}}))
 	fmt.Println(cloud.IsDrifted(ctx, claim))
-	fmt.Println(cloud.Do(fake.DeprecateImage("ami-2")))
+	fmt.Println(cloud.Do(fake.Action{Image: fake.Image{ID: "ami-2", Architecture: "x86_64", DeprecationTime: cloud.Now()}}))
 	fmt.Println(cloud.IsDrifted(ctx, claim))
-	for _, image := range cloud.Images() {
-		fmt.Println(image.ID, image.Architecture, image.DeprecationTime.IsZero())
-	}
 	// Output:
 	// image-amd64 <nil>
 	// <nil>
 	// {ImageDrift image is image-amd64, today it would be ami-2} <nil>
 	// <nil>
 	// { } <nil>
-	// ami-2 x86_64 false
-	// image-amd64 x86_64 true
 }
 
-func ExampleSetNodeClass() {
+func ExampleNodeClass() {
 	ctx := context.Background()
 	ref := v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
 	cloud := small(fake.Options{NodeClasses: []fake.NodeClass{{Name: "default", Hash: "1"}}})
 	instance, err := order(cloud, "web", onDemand)
 	fmt.Println(err, cloud.NodeClassReady(ctx, ref))
-	fmt.Println(cloud.Do(fake.SetNodeClass(fake.NodeClass{Name: "default", Hash: "2", NotReady: "no subnet matches"})))
+	fmt.Println(cloud.Do(fake.Action{NodeClass: fake.NodeClass{Name: "default", Hash: "2", NotReady: "no subnet matches"}}))
 	fmt.Println(cloud.NodeClassReady(ctx, ref))
 	fmt.Println(cloud.IsDrifted(ctx, &v1.NodeClaim{Status: v1.NodeClaimStatus{ProviderID: instance.ID}}))
-	fmt.Println(cloud.Do(fake.RemoveNodeClass("default")))
-	fmt.Println(cloud.NodeClassReady(ctx, ref))
 	fmt.Println(cloud.SupportedNodeClasses())
 	// Output:
 	// <nil> <nil>
 	// <nil>
 	// NodeClassReady default: not ready: no subnet matches
 	// {NodeClassDrift node class default is at "2", the machine was launched at "1"} <nil>
-	// <nil>
-	// NodeClassReady default: not found: there is no node class of that name
 	// [EC2NodeClass.karpenter.k8s.aws]
 }
 
-func ExampleRateLimit() {
-	cloud := small(fake.Options{RateLimits: []fake.RateLimit{{Ops: []string{fake.OpList}, Burst: 2, Every: time.Second}}})
-	for range 3 {
-		_, err := cloud.List(context.Background())
-		fmt.Println(err)
-	}
-	cloud.Advance(time.Second)
-	_, err := cloud.List(context.Background())
-	fmt.Println(err)
-	// Output:
-	// <nil>
-	// <nil>
-	// List: throttled: RequestLimitExceeded: too many calls; retry after 1s
-	// <nil>
-}
-
-func ExampleLag() {
+func ExampleOptions_listLag() {
 	ctx := context.Background()
-	cloud := small(fake.Options{Lag: fake.Lag{List: 5 * time.Second}})
+	cloud := small(fake.Options{ListLag: 5 * time.Second})
 	instance, err := order(cloud, "web", onDemand)
 	if err != nil {
 		fmt.Println(err)
@@ -212,7 +173,7 @@ func ExampleCloud_Stats() {
 	cloud.Advance(24 * time.Hour)
 	fmt.Printf("%+v\n", cloud.Stats())
 	// Output:
-	// {Launched:1 Terminated:0 Interrupted:0 Refused:0 Throttled:0 Rebooted:0 Hours:24 Cost:2.304}
+	// {Launched:1 Terminated:0 Interrupted:0 Hours:24}
 }
 
 func ExampleSpan() {

@@ -2,7 +2,6 @@ package fake_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -99,38 +98,6 @@ func ExampleNew() {
 	fmt.Println(cloud.Name(), "sells", len(sold), "types", err)
 	// Output:
 	// fake sells 18 types <nil>
-}
-
-func ExampleCloud_SetAvailable() {
-	ctx := context.Background()
-	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	cloud, err := fake.New(&fake.Options{InstanceTypes: types})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	spot := requirements.MustParse("karpenter.sh/capacity-type = spot, topology.kubernetes.io/zone in (us-east-1a, us-east-1b)")
-	options := launch.Compatible(types, spot)
-	for _, o := range options {
-		if err := cloud.SetAvailable(o.Key(), false); err != nil {
-			fmt.Println(err)
-		}
-	}
-	_, err = cloud.Create(ctx, cloudprovider.LaunchRequest{
-		Token:        "6f1e",
-		Name:         "general-x7k2p",
-		NodeClassRef: v1.NodeClassReference{Name: "default"},
-		Options:      options,
-	})
-	fmt.Println(err)
-	fmt.Println(errors.Is(err, cloudprovider.ErrInsufficientCapacity))
-	// Output:
-	// Create general-x7k2p: insufficient capacity: InsufficientInstanceCapacity: m5.large/us-east-1a/spot, m5.large/us-east-1b/spot: none of the options is available
-	// true
 }
 
 func ExampleCloud_List() {

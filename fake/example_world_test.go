@@ -88,7 +88,7 @@ func Example_simulation() {
 	}
 	fmt.Print(cloud.Log())
 	stats := cloud.Stats()
-	fmt.Printf("%d machines, %.1f hours, %.2f USD\n", stats.Launched, stats.Hours, stats.Cost)
+	fmt.Printf("%d machines, %.1f hours\n", stats.Launched, stats.Hours)
 	// Output:
 	// +0s launched node-1: m5.large/a/spot at 0.0289 USD per hour
 	// +0s launched node-2: m5.large/b/spot at 0.0324 USD per hour
@@ -105,7 +105,7 @@ func Example_simulation() {
 	// +26m0s ready node-3
 	// +26m30s deleting node-1: spot capacity is taken back
 	// +27m0s gone node-1
-	// 3 machines, 3.0 hours, 0.17 USD
+	// 3 machines, 3.0 hours
 }
 
 func ExampleCloud_Advance() {
@@ -134,7 +134,7 @@ func ExampleCloud_After() {
 	if _, err := order(cloud, "web", spot); err != nil {
 		fmt.Println(err)
 	}
-	err := cloud.After(time.Hour, fake.Interrupt(fake.Target{}, 2*time.Minute))
+	err := cloud.After(time.Hour, fake.Action{Notice: cloudprovider.InterruptionSpot, Warning: 2 * time.Minute})
 	fmt.Println(err)
 	for _, event := range cloud.Advance(2 * time.Hour) {
 		fmt.Println(event)
@@ -149,13 +149,13 @@ func ExampleCloud_After() {
 func ExampleCloud_Do() {
 	cloud := small(fake.Options{})
 	err := cloud.Do(
-		fake.SetStock(cloudprovider.Scope{Zone: "c"}, 1),
-		fake.SetReservation("cr-1", 3),
+		fake.Action{Stock: &fake.Stock{Scope: cloudprovider.Scope{Zone: "c"}, Count: 1}},
+		fake.Action{Reservation: fake.Reservation{ID: "cr-1", Capacity: 3}},
 	)
 	fmt.Println(err)
 	// Output:
-	// Do: denied: set stock of zone=c to 1: no offering is in that scope; see the catalog for those there are
-	// Do: denied: there is no reservation "cr-1"; add it to Options.Reservations
+	// Do: denied: action 0: Stock.Scope: no offering is in zone=c; InstanceTypes has the offerings
+	// Do: denied: action 1: Reservation.ID: there is no reservation "cr-1"; use one of an offering of the catalog
 }
 
 func ExampleCloud_Script() {

@@ -139,21 +139,17 @@ func TestScriptFaults(t *testing.T) {
 	lost := func(f fake.Fault) fake.Fault { f.Err = fake.ErrLost; return f }
 	err := cloud.Script(
 		fake.Fault{}, lost(fake.Fault{Op: "fly"}), lost(fake.Fault{Op: "walk", Nth: -1}), lost(fake.Fault{Times: -1}), lost(fake.Fault{Every: -1}),
-		lost(fake.Fault{Percent: 101}), fake.Fault{Err: fake.Partly{}}, fake.Fault{Err: fake.Delay(-1)},
+		lost(fake.Fault{Percent: 101}), fake.Fault{Err: fake.Delay(-2)}, fake.Fault{Err: fake.Delay(-1)},
 		lost(fake.Fault{From: -1}), lost(fake.Fault{From: time.Hour, Until: time.Hour}), lost(fake.Fault{}),
 	)
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	for _, want := range []string{
 		"fault 0: Err: missing; say what becomes of the call", `fault 1: Op: there is no call "fly"`, "fault 2: Nth: -1; use zero or more", `fault 2: Op: there is no call "walk"`,
 		"fault 3: Times: -1; use zero or more", "fault 4: Every: -1; use zero or more", "fault 5: Percent: 101; use 0 to 100",
-		"fault 6: Err: Partly without an error", "fault 7: Err: Delay: -1ns; use zero or more", "fault 8: From: -1ns", "fault 9: Until: 1h0m0s; use more than From",
+		"fault 6: Err: Delay: -2ns", "fault 7: Err: Delay: -1ns; use zero or more", "fault 8: From: -1ns", "fault 9: Until: 1h0m0s; use more than From",
 	} {
 		require.ErrorContains(t, err, want)
 	}
 	_, err = cloud.List(t.Context())
 	require.NoError(t, err, "none was added")
-}
-
-func TestActionText(t *testing.T) {
-	require.Equal(t, "set stock of zone=a to unlimited", fmt.Sprint(fake.SetStock(cloudprovider.Scope{Zone: "a"}, fake.Unlimited)))
 }

@@ -1,7 +1,6 @@
 package fake
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// machine is an instance and what the cloud knows of it beside.
+// machine is an instance, and what else the cloud knows of it.
 type machine struct {
 	instance *cloudprovider.Instance // replaced, never written to
 	before   *cloudprovider.Instance // as it was before it was Deleting
@@ -33,8 +32,7 @@ type machine struct {
 	deleted, gone time.Time // when it began to go down, and was gone; zero before
 	taken         bool      // the cloud took it away, so that its place is not free
 
-	faults     []brokenPart // sorted by the type of the condition
-	worn       []int        // how often each of Options.Breakdowns was arranged
+	faults     map[corev1.NodeConditionType]brokenPart
 	boots      int
 	rebooting  bool
 	operations map[string]bool // reboots asked for
@@ -52,16 +50,11 @@ const (
 	ready
 )
 
-// title names the machine in the log.
-func (m *machine) title() string { return cmp.Or(m.instance.Name, m.instance.ID) }
-
 // lives reports whether the machine is there and not going down.
 func (m *machine) lives() bool { return m.deleted.IsZero() }
 
 // short is the part of the ID after the last slash.
-func (m *machine) short() string {
-	return m.instance.ID[strings.LastIndexByte(m.instance.ID, '/')+1:]
-}
+func (m *machine) short() string { return m.instance.ID[strings.LastIndexByte(m.instance.ID, '/')+1:] }
 
 // asOf returns the instance as it was at an instant, nil if it was not there.
 func (m *machine) asOf(at time.Time) *cloudprovider.Instance {
@@ -111,23 +104,16 @@ func (c *Cloud) add(m *machine) {
 		c.reach(m, joined, EventJoined)
 		c.step(m, register, func() {
 			c.reach(m, registered, EventRegistered)
-			c.step(m, initialize, func() {
-				c.reach(m, ready, EventReady)
-				c.wearOut(m)
-			})
+			c.step(m, initialize, func() { c.reach(m, ready, EventReady) })
 		})
 	})
 }
 
-// step does something to a machine after a time, unless it is going down by
-// then. What takes no time is done at once.
+// step does something to a machine after a time, unless it is going down by then. What takes no
+// time is done at once.
 func (c *Cloud) step(m *machine, d time.Duration, do func()) {
-	if d <= 0 {
-		do()
-		return
-	}
 	c.after(d, func() {
-		if m.lives() {
+		if d <= 0 || m.lives() {
 			do()
 		}
 	})
@@ -148,30 +134,18 @@ func (c *Cloud) takeDown(m *machine, why string, taken bool) {
 	going.Deleting = true
 	m.instance = &going
 	c.recordOf(m, EventDeleting, "%s", why)
-	d := newDice(c.opts.Seed, "shutdown", m.instance.ID).in(c.opts.Timing.Shutdown)
-	if d <= 0 {
-		c.finish(m)
-		return
-	}
-	c.after(d, func() { c.finish(m) })
+	c.after(newDice(c.opts.Seed, "shutdown", m.instance.ID).in(c.opts.Timing.Shutdown), func() { c.finish(m) })
 }
 
-// finish makes a machine gone. It stays in the books for as long as an answer
-// may be old.
+// finish makes a machine gone. It is kept for as long as an answer may be old.
 func (c *Cloud) finish(m *machine) {
 	m.gone, m.node = c.now, nil
-	c.stats.count(m, c.now)
+	c.lived += c.now.Sub(m.instance.CreatedAt).Milliseconds()
 	c.stats.Terminated++
 	c.recordOf(m, EventGone, "")
 	c.giveBack(m)
-	if lag := c.opts.Lag.longest(); lag > 0 {
-		c.after(lag, func() { c.strike(m) })
-		return
-	}
-	c.strike(m)
-}
-
-func (c *Cloud) strike(m *machine) {
-	i, _ := c.place(m.instance.ID)
-	c.machines = slices.Delete(c.machines, i, i+1)
+	c.after(c.opts.ListLag, func() {
+		i, _ := c.place(m.instance.ID)
+		c.machines = slices.Delete(c.machines, i, i+1)
+	})
 }

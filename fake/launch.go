@@ -14,30 +14,27 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Create launches the cheapest option of the request, by the prices that the
-// cloud has now, among those that it sells now and has in stock; of equal ones
-// the first. With the zero Options.Timing it runs at once.
+// Create launches the cheapest option of the request, by the prices that the cloud has now,
+// among those that it sells now and has in stock; of equal ones the first. With the zero
+// Options.Timing it runs at once.
 //
 // In this order:
 //
-//  1. A request that does not pass cloudprovider.LaunchRequest.Validate is
-//     denied. No rule of the script sees it.
-//  2. Rules and rate limits apply; see Script and RateLimit.
-//  3. A token that was used returns its instance, also while that is going down,
-//     or KindNotFound once it is gone, whatever else the request says.
-//  4. The node class must exist and be ready, where Options.NodeClasses says
-//     which there are.
-//  5. A request is denied with all its faults if it has options that are not in
-//     the catalog, that do not admit the Requirements, or that have no room for
-//     the Requests. The fake is strict, so that tests show a planner that asks
-//     for such.
-//  6. If none of the options is on sale and in stock the error is
-//     KindInsufficientCapacity with the keys of all of them, sorted. Of a request
-//     with more instance types than Options.LaunchLimit only the first are meant.
+//  1. A request that does not pass cloudprovider.LaunchRequest.Validate is denied. No fault of
+//     the script sees it.
+//  2. Faults apply; see Script.
+//  3. A token that was used returns its instance, also while that is going down, or KindNotFound
+//     once it is gone, whatever else the request says.
+//  4. The node class must exist and be ready, where Options.NodeClasses says which there are.
+//  5. A request is denied with all its faults if it has options that are not in the catalog,
+//     that do not admit the Requirements, or that have no room for the Requests: tests are to
+//     show a planner that asks for such.
+//  6. If none of the options is on sale and in stock the error is KindInsufficientCapacity with
+//     the keys of all of them, sorted.
 //  7. If no image can be booted the error is KindNotReady.
 //
-// The labels of the instance are those of the option, the pool's name, and
-// those of the request, where an earlier one wins.
+// The labels of the instance are those of the option, the pool's name, and those of the request,
+// where an earlier one wins.
 func (c *Cloud) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 	if err := done(ctx, "Create", req.Name); err != nil {
 		return nil, err
@@ -66,32 +63,28 @@ func (c *Cloud) create(req *cloudprovider.LaunchRequest, o *orders) (*cloudprovi
 		if m, runs := c.find(id); runs {
 			return m.instance, nil
 		}
-		return nil, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindNotFound, Object: req.Name,
-			Err: fmt.Errorf("the instance of token %q was deleted; use a new token for a new instance", req.Token)}
+		return nil, failure("Create", req.Name, cloudprovider.KindNotFound, "the instance of token %q was deleted; use a new token for a new instance", req.Token)
 	}
 	class, err := c.class("Create", req.NodeClassRef)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.check(req); err != nil {
-		return nil, denied("Create", req.Name, err)
+		return nil, failure("Create", req.Name, cloudprovider.KindDenied, "%w", err)
 	}
 	s, refused := c.cheapest(req, o.refuse)
 	if s == nil {
 		return nil, c.outOfStock(req, refused)
 	}
-	t := c.types[s.typ]
-	image, found := c.imageFor(class, architecture(t))
+	arch := architecture(c.types[s.typ])
+	image, found := c.imageFor(class, arch)
 	if !found {
-		return nil, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindNotReady, Object: req.Name,
-			Err: fmt.Errorf("node class %s has no image for architecture %q; publish one", req.NodeClassRef.Name, architecture(t))}
+		return nil, failure("Create", req.Name, cloudprovider.KindNotReady, "node class %s has no image for architecture %q; publish one", req.NodeClassRef.Name, arch)
 	}
-	instance, err := newInstance(t, s.offering, req)
+	instance, err := c.newInstance(s, req, image.ID)
 	if err != nil {
-		return nil, denied("Create", req.Name, err)
+		return nil, failure("Create", req.Name, cloudprovider.KindDenied, "%w", err)
 	}
-	instance.ID, instance.CreatedAt = c.newID(req.Token, instance.Zone), c.now
-	instance.ImageID, instance.Price = image.ID, c.price(s)
 	m := &machine{
 		instance: instance, shelf: s, token: req.Token, class: req.NodeClassRef, changed: c.now, stalled: o.stall,
 		annotations: maps.Clone(req.Annotations), taints: slices.Clone(req.Taints), startupTaints: slices.Clone(req.StartupTaints),
@@ -104,8 +97,8 @@ func (c *Cloud) create(req *cloudprovider.LaunchRequest, o *orders) (*cloudprovi
 	return m.instance, nil
 }
 
-// check returns every fault of the options. Room and labels are judged by what
-// the caller knows of an option, since overlays may have changed it.
+// check returns every fault of the options. Room and labels are judged by what the caller knows
+// of an option, since overlays may have changed it.
 func (c *Cloud) check(req *cloudprovider.LaunchRequest) error {
 	var errs []error
 	for i, option := range req.Options {
@@ -136,20 +129,19 @@ func (c *Cloud) check(req *cloudprovider.LaunchRequest) error {
 	return errors.Join(errs...)
 }
 
-// cheapest returns what to launch, and if that is nothing the options that
-// cannot be had.
+// cheapest returns what to launch, and if that is nothing the options that cannot be had.
 func (c *Cloud) cheapest(req *cloudprovider.LaunchRequest, refuse []cloudprovider.Scope) (*shelf, []cloudprovider.OfferingKey) {
 	var best *shelf
 	var price float64
 	refused := make([]cloudprovider.OfferingKey, 0, len(req.Options))
-	for _, option := range firstTypes(req.Options, c.opts.LaunchLimit) {
+	for _, option := range req.Options {
 		key := option.Key()
 		s, found := c.shelves[key]
 		if !found {
 			continue // create denies it; here it is only that nothing can be launched by it
 		}
 		isRefused := slices.ContainsFunc(refuse, func(scope cloudprovider.Scope) bool { return scope.Covers(key) })
-		if isRefused || !s.sold() || c.left(s) < 1 {
+		if isRefused || !s.available || s.left() < 1 {
 			refused = append(refused, key)
 			continue
 		}
@@ -160,39 +152,17 @@ func (c *Cloud) cheapest(req *cloudprovider.LaunchRequest, refuse []cloudprovide
 	return best, refused
 }
 
-// firstTypes returns the options of the first so many instance types; zero is all.
-func firstTypes(options []cloudprovider.LaunchOption, limit int) (first []cloudprovider.LaunchOption) {
-	if limit == 0 {
-		return options
-	}
-	seen := map[string]bool{}
-	for _, o := range options {
-		if name := o.InstanceType.Name; seen[name] || len(seen) < limit {
-			seen[name] = true
-			first = append(first, o)
-		}
-	}
-	return first
-}
-
 func (c *Cloud) outOfStock(req *cloudprovider.LaunchRequest, refused []cloudprovider.OfferingKey) error {
 	slices.SortFunc(refused, cloudprovider.OfferingKey.Compare)
-	err := &cloudprovider.Error{
-		Op:        "Create",
-		Kind:      cloudprovider.KindInsufficientCapacity,
-		Object:    req.Name,
-		Reason:    "InsufficientInstanceCapacity",
-		Offerings: slices.Compact(refused),
-		Err:       errors.New("none of the options is available"),
-	}
-	c.stats.Refused++
-	c.record(EventRefused, cmp.Or(req.Name, req.Token), "%d offerings", len(err.Offerings))
-	return err
+	refused = slices.Compact(refused)
+	c.record(EventRefused, cmp.Or(req.Name, req.Token), "%d offerings", len(refused))
+	return &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity, Object: req.Name, Reason: "InsufficientInstanceCapacity",
+		Offerings: refused, Err: errors.New("none of the options is available")}
 }
 
-// newInstance describes the machine that an offering makes of a request, but for
-// its ID, time, image and price.
-func newInstance(t *cloudprovider.InstanceType, o *cloudprovider.Offering, req *cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+// newInstance describes the machine that a shelf makes of a request and an image.
+func (c *Cloud) newInstance(s *shelf, req *cloudprovider.LaunchRequest, image string) (*cloudprovider.Instance, error) {
+	t, o := c.types[s.typ], s.offering
 	allocatable, err := t.AllocatableFor(o)
 	if err != nil {
 		return nil, err
@@ -208,16 +178,9 @@ func newInstance(t *cloudprovider.InstanceType, o *cloudprovider.Offering, req *
 	}
 	maps.Copy(labels, cloudprovider.LaunchOption{InstanceType: t, Offering: o}.NodeLabels())
 	return &cloudprovider.Instance{
-		Name:          req.Name,
-		NodePool:      req.NodePool,
-		Type:          t.Name,
-		Zone:          o.Zone,
-		CapacityType:  o.CapacityType,
-		ReservationID: o.ReservationID,
-		OfferingID:    o.ID,
-		Labels:        labels,
-		Capacity:      capacity,
-		Allocatable:   allocatable,
+		ID: c.newID(req.Token, o.Zone), Name: req.Name, NodePool: req.NodePool, Labels: labels, CreatedAt: c.now, ImageID: image,
+		Type: t.Name, Zone: o.Zone, CapacityType: o.CapacityType, ReservationID: o.ReservationID, OfferingID: o.ID, Price: c.price(s),
+		Capacity: capacity, Allocatable: allocatable,
 	}, nil
 }
 

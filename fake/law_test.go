@@ -41,18 +41,16 @@ func lawCloud(t testing.TB, seed uint64) *fake.Cloud {
 		Seed: seed,
 		Timing: fake.Timing{Launch: fake.Span{Max: minute}, Registration: fake.Span{Max: 10 * second}, Initialization: fake.Span{Max: minute},
 			Shutdown: fake.Span{Max: 2 * minute}, Reboot: fake.Span{Max: minute}},
-		Stock:        []fake.Stock{{Count: stockOfEach}},
-		Reservations: []fake.Reservation{{ID: "cr", Capacity: inCatalog, InstanceTypes: []string{"m5.large", "c7g.large"}}},
-		Spot:         fake.Spot{Every: minute, Swing: 0.3, Lifetime: time.Hour, Advice: minute},
-		Breakdowns:   []fake.Breakdown{{Mean: time.Hour, Fault: fake.NodeFault{Type: "Ready", Status: corev1.ConditionFalse, CuredByReboot: true}}},
-		RateLimits:   []fake.RateLimit{{Burst: 20, Every: second}},
+		InstanceTypes: withReservation(t, inCatalog),
+		Stock:         []fake.Stock{{Count: stockOfEach}},
+		Spot:          fake.Spot{Every: minute, Swing: 0.3, Lifetime: time.Hour},
 	})
 	ice := &cloudprovider.Error{Kind: cloudprovider.KindInsufficientCapacity}
 	require.NoError(t, cloud.Script(
 		fake.Fault{Op: "create", Percent: 15, Err: fake.ErrLost}, fake.Fault{Op: "create", Percent: 10, Err: fake.ErrTwice},
 		fake.Fault{Zone: "b", Every: 5, Err: ice}, fake.Fault{Op: "delete", Percent: 20, Err: fake.ErrLost},
 		fake.Fault{Percent: 5, Err: fake.Delay(7 * second)}, fake.Fault{Op: "create", Every: 9, Err: fake.ErrStalled},
-		fake.Fault{Op: "create", Percent: 20, Err: fake.Refusal{Scope: cloudprovider.Scope{CapacityType: "spot"}}}, fake.Fault{Op: "acknowledge", Percent: 30, Err: fake.Partly{Err: cloudprovider.ErrThrottled}},
+		fake.Fault{Op: "create", Percent: 20, Err: fake.Refusal{Scope: cloudprovider.Scope{CapacityType: "spot"}}}, fake.Fault{Op: "acknowledge", Percent: 30, Err: cloudprovider.ErrThrottled},
 	))
 	return cloud
 }
@@ -66,7 +64,7 @@ func (p *player) move(ctx context.Context) {
 		p.cloud.Advance(time.Duration(p.r.IntN(300)) * second)
 	case n < 13:
 		if id := p.anyID(ctx); id != "" {
-			_ = p.cloud.Delete(ctx, id) // also what is gone or throttled
+			_ = p.cloud.Delete(ctx, id) // also what is gone
 		}
 	case n == 13:
 		if id := p.anyID(ctx); id != "" {
@@ -80,8 +78,11 @@ func (p *player) move(ctx context.Context) {
 	default:
 		target := fake.Target{Count: p.r.IntN(3) + 1}
 		actions := []fake.Action{
-			fake.Interrupt(target, minute), fake.Stop(target), fake.Maintain(target, minute), fake.Rebalance(target), fake.Mend(target),
-			fake.Refill(keySpotA.Scope(), 1), fake.SetReservation("cr", inCatalog+p.r.IntN(2)), fake.PublishImage(fake.Image{ID: fmt.Sprint("v", p.r.IntN(5)), Architecture: "x86_64"}),
+			{Target: target, Notice: cloudprovider.InterruptionSpot, Warning: minute}, {Target: target, Notice: cloudprovider.InterruptionStopping},
+			{Target: target, Notice: cloudprovider.InterruptionMaintenance, Warning: minute}, {Target: target, Notice: cloudprovider.InterruptionRebalance},
+			{Target: target, Notice: cloudprovider.InterruptionReservation}, {Target: target, Mend: true},
+			{Target: target, Break: fake.NodeFault{Type: "Ready", Status: corev1.ConditionFalse, CuredByReboot: true}},
+			{Reservation: fake.Reservation{ID: "cr", Capacity: inCatalog + p.r.IntN(2)}}, {Image: fake.Image{ID: fmt.Sprint("v", p.r.IntN(5)), Architecture: "x86_64"}},
 		}
 		if err := p.cloud.After(time.Duration(p.r.IntN(100))*second, actions[p.r.IntN(len(actions))]); err != nil {
 			p.fault("%v", err)
@@ -123,7 +124,6 @@ type books struct {
 	launched map[string]string // instance to offering
 	gone     map[string]bool
 	lost     map[string]int // places by offering that went to somebody else
-	refills  int
 }
 
 func booksOf(t testing.TB, cloud *fake.Cloud) books {
@@ -147,10 +147,6 @@ func booksOf(t testing.TB, cloud *fake.Cloud) books {
 			if r := reason[e.InstanceID]; r != "asked for" && r != "terminated by somebody else" {
 				b.lost[b.launched[e.InstanceID]]++
 			}
-		case fake.EventChanged:
-			if strings.HasPrefix(e.Detail, "refill") {
-				b.refills++
-			}
 		}
 	}
 	return b
@@ -160,7 +156,6 @@ func booksOf(t testing.TB, cloud *fake.Cloud) books {
 func checkBooks(t *testing.T, cloud *fake.Cloud) {
 	t.Helper()
 	cloud.ClearScript()
-	cloud.Advance(minute) // so that the rate limit lets the calls below pass
 	b, stats := booksOf(t, cloud), cloud.Stats()
 	require.Len(t, b.launched, stats.Launched)
 	require.Len(t, b.gone, stats.Terminated)
@@ -191,9 +186,6 @@ func checkBooks(t *testing.T, cloud *fake.Cloud) {
 		for i := range it.Offerings {
 			key := it.Offerings[i].Key(it.Name)
 			want := stockOfEach - held[key.String()] - b.lost[key.String()]
-			if key == keySpotA {
-				want += b.refills
-			}
 			require.GreaterOrEqual(t, want, 0, "more were sold than there were of %s", key)
 			if key.ReservationID != "" {
 				left := it.Offerings[i].ReservationCapacity

@@ -16,32 +16,27 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// taintShutdown is what the cloud controller of Kubernetes puts on nodes whose
-// machine is off.
+// taintShutdown is what the cloud controller of Kubernetes puts on nodes whose machine is off.
 const taintShutdown = "node.cloudprovider.kubernetes.io/shutdown"
 
-// Nodes returns the Node objects that a cluster has by now, sorted by name: one
-// for each machine that has joined and is not gone. They are read-only, and the
-// pointers stay the same as long as nothing changes. A node
+// Nodes returns the Node objects that a cluster has by now, sorted by name: one for each machine
+// that has joined and is not gone. They are read-only, and the pointers stay the same as long as
+// nothing changes. A node
 //
 //   - is named like the last part of the instance's ID, which is its providerID;
-//   - has the labels of the instance, its host name, and the label of its node
-//     class; once registered and once ready also karpenter.sh/registered and
-//     karpenter.sh/initialized, unless that is left to the caller (see
-//     Options.Unregistered);
-//   - has the taints that the request asked for; until it is ready the startup
-//     taints; until it is registered karpenter.sh/unregistered; while its Ready
-//     condition is not True those that Kubernetes sets for that; and while it
-//     is going down node.cloudprovider.kubernetes.io/shutdown and a deletion
-//     timestamp;
-//   - has the capacity and allocatable of the instance; until it is ready
-//     without those resources that a device plugin brings, whose names have a
-//     domain;
-//   - shows its faults (see Break) as conditions, beside Ready and the three on
+//   - has the labels of the instance, its host name, and the label of its node class; once
+//     registered and once ready also karpenter.sh/registered and karpenter.sh/initialized,
+//     unless that is left to the caller (see Options.Unregistered);
+//   - has the taints that the request asked for; until it is ready the startup taints; until it
+//     is registered karpenter.sh/unregistered; while its Ready condition is not True those that
+//     Kubernetes sets for that; and while it is going down
+//     node.cloudprovider.kubernetes.io/shutdown and a deletion timestamp;
+//   - has the capacity and allocatable of the instance; until it is ready without those
+//     resources that a device plugin brings, whose names have a domain;
+//   - shows its faults (see Action.Break) as conditions, in addition to Ready and the three on
 //     pressure.
 //
-// What a controller would write into a Node beyond that, such as
-// karpenter.sh/disrupted, is the business of whoever plays the controller.
+// What controllers write into a Node, such as karpenter.sh/disrupted, is left to the caller.
 func (c *Cloud) Nodes() []*corev1.Node {
 	c.enter()
 	defer c.mu.Unlock()
@@ -76,8 +71,6 @@ func (c *Cloud) buildNode(m *machine) *corev1.Node {
 			Allocatable: nodeResources(m, m.instance.Allocatable),
 			Conditions:  nodeConditions(m, readiness),
 			NodeInfo: corev1.NodeSystemInfo{
-				MachineID:       strings.ReplaceAll(uuid("machine "+m.instance.ID), "-", ""),
-				SystemUUID:      uuid("system " + m.instance.ID),
 				BootID:          uuid(fmt.Sprintf("boot %d of %s", m.boots, m.instance.ID)),
 				OSImage:         m.instance.ImageID,
 				OperatingSystem: m.instance.Labels[corev1.LabelOSStable],
@@ -142,13 +135,13 @@ func (c *Cloud) nodeTaints(m *machine, status corev1.ConditionStatus) []corev1.T
 // readiness is the Ready condition of a node.
 func (c *Cloud) readiness(m *machine) corev1.NodeCondition {
 	is := condition(corev1.NodeReady, corev1.ConditionFalse, "KubeletNotReady", "", m.changed)
-	switch i, broken := slices.BinarySearchFunc(m.faults, corev1.NodeReady, compareParts); {
+	switch part, broken := m.faults[corev1.NodeReady]; {
 	case !m.lives():
 		is.Message = "the machine is going down"
 	case m.rebooting:
 		is.Message = "the machine is restarting"
 	case broken:
-		return m.faults[i].condition()
+		return part.condition()
 	case m.stage < ready:
 		is.Message = "the node is starting"
 	default:
@@ -157,15 +150,15 @@ func (c *Cloud) readiness(m *machine) corev1.NodeCondition {
 	return is
 }
 
-// nodeConditions are sorted by type, but for the Ready condition, which is last.
+// nodeConditions are sorted by type, except the Ready condition, which is last.
 func nodeConditions(m *machine, readiness corev1.NodeCondition) []corev1.NodeCondition {
 	out := []corev1.NodeCondition{
 		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "", m.joined),
 		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "", m.joined),
 		condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "", m.joined),
 	}
-	for i := range m.faults {
-		f := m.faults[i].condition()
+	for _, part := range m.faults {
+		f := part.condition()
 		at := slices.IndexFunc(out, func(have corev1.NodeCondition) bool { return have.Type == f.Type })
 		switch {
 		case f.Type == corev1.NodeReady:
@@ -179,7 +172,7 @@ func nodeConditions(m *machine, readiness corev1.NodeCondition) []corev1.NodeCon
 	return append(out, readiness)
 }
 
-func (p *brokenPart) condition() corev1.NodeCondition {
+func (p brokenPart) condition() corev1.NodeCondition {
 	return condition(p.Type, p.Status, p.Reason, p.Message, p.since)
 }
 

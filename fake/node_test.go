@@ -1,7 +1,6 @@
 package fake_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -135,10 +134,10 @@ func TestFaultsAndReboot(t *testing.T) {
 	boot := cloud.Nodes()[0].Status.NodeInfo.BootID
 	target := fake.Target{Instances: []string{one.ID}}
 	require.NoError(t, cloud.Do(
-		fake.Break(target, fake.NodeFault{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", CuredByReboot: true}),
-		fake.Break(target, fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "Panic", Message: "twice", CuredByReboot: true}),
-		fake.Break(target, fake.NodeFault{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}),
-		fake.Break(target, fake.NodeFault{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue, Reason: "Full"}),
+		fake.Action{Target: target, Break: fake.NodeFault{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", CuredByReboot: true}},
+		fake.Action{Target: target, Break: fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "Panic", Message: "twice", CuredByReboot: true}},
+		fake.Action{Target: target, Break: fake.NodeFault{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}},
+		fake.Action{Target: target, Break: fake.NodeFault{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue, Reason: "Full"}},
 	))
 	n := cloud.Nodes()[0]
 	require.Equal(t, "node.kubernetes.io/unreachable:NoSchedule node.kubernetes.io/unreachable:NoExecute", taints(n))
@@ -150,7 +149,7 @@ func TestFaultsAndReboot(t *testing.T) {
 	cloud.Advance(minute)
 	require.NoError(t, cloudprovider.Reboot(t.Context(), cloud, one.ID, "op"))
 	require.NoError(t, cloud.Reboot(t.Context(), one.ID, "op"), "it is the same restart")
-	require.Equal(t, 1, cloud.Stats().Rebooted)
+	require.Equal(t, 1, strings.Count(cloud.Log(), " rebooting one"))
 	n = cloud.Nodes()[0]
 	require.NotEqual(t, boot, n.Status.NodeInfo.BootID)
 	require.Equal(t, corev1.ConditionFalse, conditionOf(n, corev1.NodeReady).Status)
@@ -166,7 +165,7 @@ func TestFaultsAndReboot(t *testing.T) {
 	require.Equal(t, cloud.Now(), conditionOf(n, corev1.NodeReady).LastTransitionTime.Time)
 	require.Len(t, n.Status.Conditions, 4)
 	require.Equal(t, "Full", conditionOf(n, corev1.NodeDiskPressure).Reason, "a reboot does not cure that")
-	require.NoError(t, cloud.Do(fake.Mend(fake.Target{})))
+	require.NoError(t, cloud.Do(fake.Action{Mend: true}))
 	require.Equal(t, corev1.ConditionFalse, conditionOf(cloud.Nodes()[0], corev1.NodeDiskPressure).Status)
 
 	require.ErrorIs(t, cloud.Reboot(t.Context(), one.ID, ""), cloudprovider.ErrDenied)
@@ -177,37 +176,9 @@ func TestFaultsAndReboot(t *testing.T) {
 	require.ErrorIs(t, cloud.Reboot(t.Context(), one.ID, "op3"), cloudprovider.ErrNotFound)
 }
 
-func TestBreakdowns(t *testing.T) {
-	fault := fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "Lockup"}
-	cloud := world(t, fake.Options{Breakdowns: []fake.Breakdown{
-		{Mean: time.Hour, Scope: keySpotA.Scope(), Fault: fault},
-		{Mean: 2 * time.Hour, Scope: keySpotA.Scope(), Fault: fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "Oops"}},
-	}})
-	for i := range 50 {
-		mustLaunch(t, cloud, fmt.Sprint(i), spotA)
-	}
-	mustLaunch(t, cloud, "od", odA)
-	counts := map[string]int{}
-	for range 600 {
-		cloud.Advance(10 * minute)
-		require.NoError(t, cloud.Do(fake.Mend(fake.Target{})))
-	}
-	for _, e := range cloud.Events() {
-		if e.Kind == fake.EventBroke {
-			counts[e.Detail]++
-			require.NotEqual(t, "od", e.Object)
-		}
-	}
-	// A mended node breaks again: about 100 hours, less the time until mended.
-	require.InEpsilon(t, 4600, counts["KernelReady is False (Lockup)"], 0.1)
-	require.InEpsilon(t, 2400, counts["KernelReady is False (Oops)"], 0.1)
-}
-
 func TestRepairPolicies(t *testing.T) {
 	cloud := world(t, fake.Options{})
 	policies := cloudprovider.RepairPolicies(cloud)
 	require.NoError(t, cloudprovider.ValidateRepairPolicies(policies))
 	require.Len(t, policies, 7)
-	own := []cloudprovider.RepairPolicy{{ConditionType: "Ready", ConditionStatus: "False", Action: cloudprovider.ReplaceNode}}
-	require.Equal(t, own, world(t, fake.Options{RepairPolicies: own}).RepairPolicies())
 }

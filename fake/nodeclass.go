@@ -2,29 +2,28 @@ package fake
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// NodeClass is the configuration that machines are launched from, as far as the
-// fake is concerned.
+// NodeClass is the configuration that machines are launched from.
 type NodeClass struct {
 	// Name is the name. Required.
 	Name string
-	// Hash stands for everything in it. Machines launched under another have
-	// drifted.
+	// Hash stands for everything in it. Machines launched under another hash have drifted.
 	Hash string
 	// NotReady is why it cannot be used. Empty means that it can.
 	NotReady string
-	// Images are the IDs of the images it allows; of them the newest is
-	// booted, as PublishImage says. Machines that run one of them have not
-	// drifted. Empty is the newest of all, and everything else has drifted.
+	// Images are the IDs of the images it allows. The newest of them is booted, and machines
+	// that run one of them have not drifted. Empty is the newest of all images; machines that
+	// run another have drifted.
 	Images []string
 }
 
@@ -32,8 +31,7 @@ type NodeClass struct {
 const (
 	// DriftNodeClass: the hash of the node class changed.
 	DriftNodeClass = "NodeClassDrift"
-	// DriftImage: the machine runs an image that its node class would not
-	// choose.
+	// DriftImage: the machine runs an image that its node class would not choose.
 	DriftImage = "ImageDrift"
 )
 
@@ -42,16 +40,15 @@ func (c *Cloud) SupportedNodeClasses() []schema.GroupKind {
 	return slices.Clone(c.opts.NodeClassKinds)
 }
 
-// NodeClassReady returns nil if machines can be launched from the node class
-// now. Where Options.NodeClasses is nil all of them can. Otherwise the error is
-// KindUnsupported for a kind that is not among Options.NodeClassKinds, KindNotFound for a
-// name that is not there, and KindNotReady for a class with NodeClass.NotReady.
+// NodeClassReady returns nil if machines can be launched from the node class now. Where
+// Options.NodeClasses is nil all of them can. Otherwise the error is KindUnsupported for a kind
+// that is not among Options.NodeClassKinds, KindNotFound for a name that is not there, and
+// KindNotReady for a class with NodeClass.NotReady.
 func (c *Cloud) NodeClassReady(ctx context.Context, ref v1.NodeClassReference) error {
-	_, err := answer(c, ctx, call{op: OpNodeClassReady, object: ref.Name}, func(*orders) (struct{}, error) {
+	return do(c, ctx, call{op: OpNodeClassReady, object: ref.Name}, func(*orders) error {
 		_, err := c.class("NodeClassReady", ref)
-		return struct{}{}, err
+		return err
 	})
-	return err
 }
 
 // class returns the node class, nil where all exist, or why it cannot be used.
@@ -62,23 +59,20 @@ func (c *Cloud) class(op string, ref v1.NodeClassReference) (*NodeClass, error) 
 	class, found := c.classes[ref.Name]
 	switch {
 	case !slices.Contains(c.opts.NodeClassKinds, ref.GroupKind()):
-		return nil, &cloudprovider.Error{Op: op, Kind: cloudprovider.KindUnsupported, Object: ref.Name,
-			Err: fmt.Errorf("node classes %s belong to another provider", ref.GroupKind())}
+		return nil, failure(op, ref.Name, cloudprovider.KindUnsupported, "node classes %s belong to another provider", ref.GroupKind())
 	case !found:
-		return nil, &cloudprovider.Error{Op: op, Kind: cloudprovider.KindNotFound, Object: ref.Name,
-			Err: errors.New("there is no node class of that name")}
+		return nil, failure(op, ref.Name, cloudprovider.KindNotFound, "there is no node class of that name")
 	case class.NotReady != "":
-		return nil, &cloudprovider.Error{Op: op, Kind: cloudprovider.KindNotReady, Object: ref.Name, Err: errors.New(class.NotReady)}
+		return nil, failure(op, ref.Name, cloudprovider.KindNotReady, "%s", class.NotReady)
 	}
 	return class, nil
 }
 
-// IsDrifted compares a machine with its node class: first the hash, then the
-// image.
+// IsDrifted compares a machine with its node class: first the hash, then the image.
 func (c *Cloud) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
 	var none cloudprovider.Drift
 	if claim == nil {
-		return none, denied("IsDrifted", "", errors.New("the claim is nil; pass one"))
+		return none, failure("IsDrifted", "", cloudprovider.KindDenied, "the claim is nil; pass one")
 	}
 	id := claim.Status.ProviderID
 	return answer(c, ctx, call{op: OpIsDrifted, object: id, offering: c.aboutInstance(id)}, func(*orders) (cloudprovider.Drift, error) {
@@ -88,8 +82,7 @@ func (c *Cloud) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovid
 		}
 		class := c.classes[m.class.Name]
 		if c.classes != nil && class == nil {
-			return none, &cloudprovider.Error{Op: "IsDrifted", Kind: cloudprovider.KindNotFound, Object: m.class.Name,
-				Err: errors.New("the node class is gone")}
+			return none, failure("IsDrifted", m.class.Name, cloudprovider.KindNotFound, "there is no node class of that name")
 		}
 		return c.drift(m, class), nil
 	})
@@ -111,52 +104,91 @@ func (c *Cloud) drift(m *machine, class *NodeClass) cloudprovider.Drift {
 	return cloudprovider.Drift{Reason: DriftImage, Detail: fmt.Sprintf("image is %s, today it would be %s", has, want.ID)}
 }
 
-// SetNodeClass returns the action that adds a node class, or changes the one of
-// that name. From then on only node classes that were set exist.
-func SetNodeClass(class NodeClass) Action {
+// setNodeClass adds a node class, or changes the one of that name.
+func (c *Cloud) setNodeClass(class NodeClass) {
+	if c.classes == nil {
+		c.classes = map[string]*NodeClass{}
+	}
 	class.Images = slices.Clone(class.Images)
-	return Action{
-		text: "set node class " + class.Name,
-		check: func(*Cloud) error {
-			if class.Name == "" {
-				return errors.New("node class: the name is empty; name it")
-			}
-			return nil
-		},
-		do: func(c *Cloud) {
-			if c.classes == nil {
-				c.classes = map[string]*NodeClass{}
-			}
-			c.classes[class.Name] = &class
-			c.record(EventChanged, "node class "+class.Name, "hash %q", class.Hash)
-		},
-	}
+	c.classes[class.Name] = &class
 }
 
-// RemoveNodeClass returns the action that removes a node class. Machines that
-// were launched from it run on. If there is none of that name, nothing happens.
-func RemoveNodeClass(name string) Action {
-	return Action{text: "remove node class " + name, do: func(c *Cloud) {
-		if c.classes[name] != nil {
-			delete(c.classes, name)
-			c.record(EventChanged, "node class "+name, "removed")
-		}
-	}}
-}
-
-func (c *Cloud) checkClasses() (errs []error) {
-	if c.opts.NodeClasses == nil {
-		return nil
+func (c *Cloud) setNodeClasses() (errs []error) {
+	if c.opts.NodeClasses != nil {
+		c.classes = map[string]*NodeClass{}
 	}
-	c.classes = map[string]*NodeClass{}
 	for i, class := range c.opts.NodeClasses {
 		if class.Name == "" {
 			errs = append(errs, fmt.Errorf("NodeClasses[%d].Name: empty; name the node class", i))
 		} else if c.classes[class.Name] != nil {
 			errs = append(errs, fmt.Errorf("NodeClasses[%d].Name: %s is there twice; list each once", i, class.Name))
 		}
-		class.Images = slices.Clone(class.Images)
-		c.classes[class.Name] = &class
+		c.setNodeClass(class)
 	}
 	return errs
+}
+
+// Image is a machine image. Of its fields the ID alone is required: a zero Created is when it is
+// published, an empty Architecture is for instance types without kubernetes.io/arch. From its
+// DeprecationTime on new machines boot another image, if there is one.
+type Image = amiselect.Image
+
+// imageArchitecture turns a value of kubernetes.io/arch into that of an image.
+func imageArchitecture(arch string) string {
+	if arch == v1.ArchitectureAmd64 {
+		return "x86_64"
+	}
+	return arch
+}
+
+// architecture of the machines of a type; empty if it has several or none.
+func architecture(t *cloudprovider.InstanceType) string {
+	if r, known := t.Requirements.Get(corev1.LabelArchStable); known {
+		if values, finite := r.Values(); finite && len(values) == 1 {
+			return values[0]
+		}
+	}
+	return ""
+}
+
+// publishAll publishes Options.Images, or by default one image for each architecture of the
+// catalog.
+func (c *Cloud) publishAll() (errs []error) {
+	for i, image := range c.opts.Images {
+		if _, twice := c.images[image.ID]; image.ID == "" {
+			errs = append(errs, fmt.Errorf("Images[%d].ID: empty; name the image", i))
+		} else if twice {
+			errs = append(errs, fmt.Errorf("Images[%d].ID: %s is there twice; list each once", i, image.ID))
+		}
+		c.publish(image)
+	}
+	if c.opts.Images == nil {
+		for _, t := range c.types {
+			id := "image-" + architecture(t)
+			// Older than any that is published later, so that the name never decides.
+			c.publish(Image{ID: id, Name: id, Architecture: imageArchitecture(architecture(t)), Created: c.now.AddDate(0, 0, -1)})
+		}
+	}
+	return errs
+}
+
+// publish adds an image, or replaces the one of that ID.
+func (c *Cloud) publish(image Image) {
+	if image.Created.IsZero() {
+		image.Created = c.now
+	}
+	c.images[image.ID] = image
+}
+
+// imageFor returns the image that a machine of an architecture boots today, with a node class
+// that may pin some.
+func (c *Cloud) imageFor(class *NodeClass, arch string) (best Image, found bool) {
+	for _, i := range c.images {
+		fits := i.Architecture == imageArchitecture(arch) && (i.State == "" || i.State == "available") &&
+			(class == nil || len(class.Images) == 0 || slices.Contains(class.Images, i.ID))
+		if fits && (!found || amiselect.Compare(c.now, i, best) < 0) {
+			best, found = i, true
+		}
+	}
+	return best, found
 }

@@ -52,18 +52,19 @@ func TestActionsOnMachines(t *testing.T) {
 		notices []string
 		left    []string // after two minutes
 	}{
-		{"interrupt", fake.Interrupt(fake.Target{}, minute), []string{"reserved ReservationInterrupted at 1m0s by 2m0s", "spot SpotInterrupted at 1m0s by 2m0s"}, []string{"od"}},
-		{"interrupt at once", fake.Interrupt(fake.Target{Scope: keySpotA.Scope()}, 0), []string{"spot SpotInterrupted at 1m0s by 1m0s"}, []string{"od", "reserved"}},
-		{"interrupt later", fake.Interrupt(fake.Target{}, time.Hour), []string{"reserved ReservationInterrupted at 1m0s by 1h1m0s", "spot SpotInterrupted at 1m0s by 1h1m0s"}, []string{"od", "reserved", "spot"}},
-		{"rebalance", fake.Rebalance(fake.Target{}), []string{"spot RebalanceRecommended at 1m0s"}, []string{"od", "reserved", "spot"}},
-		{"maintenance", fake.Maintain(fake.Target{Scope: cloudprovider.Scope{CapacityType: "on-demand"}}, minute), []string{"od Maintenance at 1m0s by 2m0s"}, []string{"reserved", "spot"}},
-		{"stop", fake.Stop(fake.Target{NodePool: "general", Scope: keySpotA.Scope()}), []string{"spot Stopping at 1m0s"}, []string{"od", "reserved"}},
-		{"unhealthy", fake.Break(fake.Target{Scope: keySpotA.Scope()}, fake.NodeFault{Type: "Ready", Status: "Unknown", Notice: true}), []string{"spot Unhealthy at 1m0s"}, []string{"od", "reserved", "spot"}},
-		{"another pool", fake.Stop(fake.Target{NodePool: "other"}), nil, []string{"od", "reserved", "spot"}},
-		{"an instance that is not there", fake.Stop(fake.Target{Instances: []string{"x"}}), nil, []string{"od", "reserved", "spot"}},
+		{"interrupt", fake.Action{Notice: cloudprovider.InterruptionSpot, Warning: minute}, []string{"spot SpotInterrupted at 1m0s by 2m0s"}, []string{"od", "reserved"}},
+		{"the reservation ends", fake.Action{Notice: cloudprovider.InterruptionReservation, Warning: minute}, []string{"reserved ReservationInterrupted at 1m0s by 2m0s"}, []string{"od", "spot"}},
+		{"interrupt at once", fake.Action{Target: fake.Target{Scope: keySpotA.Scope()}, Notice: cloudprovider.InterruptionSpot}, []string{"spot SpotInterrupted at 1m0s by 1m0s"}, []string{"od", "reserved"}},
+		{"interrupt later", fake.Action{Notice: cloudprovider.InterruptionSpot, Warning: time.Hour}, []string{"spot SpotInterrupted at 1m0s by 1h1m0s"}, []string{"od", "reserved", "spot"}},
+		{"rebalance", fake.Action{Notice: cloudprovider.InterruptionRebalance}, []string{"spot RebalanceRecommended at 1m0s"}, []string{"od", "reserved", "spot"}},
+		{"maintenance", fake.Action{Target: fake.Target{Scope: cloudprovider.Scope{CapacityType: "on-demand"}}, Notice: cloudprovider.InterruptionMaintenance, Warning: minute}, []string{"od Maintenance at 1m0s by 2m0s"}, []string{"reserved", "spot"}},
+		{"stop", fake.Action{Target: fake.Target{NodePool: "general", Scope: keySpotA.Scope()}, Notice: cloudprovider.InterruptionStopping}, []string{"spot Stopping at 1m0s"}, []string{"od", "reserved"}},
+		{"unhealthy", fake.Action{Target: fake.Target{Scope: keySpotA.Scope()}, Notice: cloudprovider.InterruptionUnhealthy}, []string{"spot Unhealthy at 1m0s"}, []string{"od", "reserved", "spot"}},
+		{"another pool", fake.Action{Target: fake.Target{NodePool: "other"}, Notice: cloudprovider.InterruptionStopping}, nil, []string{"od", "reserved", "spot"}},
+		{"an instance that is not there", fake.Action{Target: fake.Target{Instances: []string{"x"}}, Notice: cloudprovider.InterruptionStopping}, nil, []string{"od", "reserved", "spot"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cloud := world(t, fake.Options{Reservations: []fake.Reservation{{ID: "cr", Capacity: 1, InstanceTypes: []string{"m5.large"}}}})
+			cloud := world(t, fake.Options{InstanceTypes: withReservation(t, 1)})
 			mustLaunch(t, cloud, "reserved", inReservation)
 			mustLaunch(t, cloud, "spot", spotA)
 			mustLaunch(t, cloud, "od", odA)
@@ -85,14 +86,14 @@ func TestTargetCounts(t *testing.T) {
 		for i := range 20 {
 			mustLaunch(t, cloud, fmt.Sprint("n", i), spotA)
 		}
-		require.NoError(t, cloud.Do(fake.Stop(fake.Target{Count: 5})))
+		require.NoError(t, cloud.Do(fake.Action{Target: fake.Target{Count: 5}, Notice: cloudprovider.InterruptionStopping}))
 		left := running(t, cloud)
 		require.Len(t, left, 15)
 		if hit != nil {
 			require.Equal(t, hit, left)
 		}
 		hit = left
-		require.NoError(t, cloud.Do(fake.Stop(fake.Target{Count: 50})))
+		require.NoError(t, cloud.Do(fake.Action{Target: fake.Target{Count: 50}, Notice: cloudprovider.InterruptionStopping}))
 		require.Empty(t, running(t, cloud))
 	}
 }
@@ -100,7 +101,7 @@ func TestTargetCounts(t *testing.T) {
 func TestInterruptionOfWhatIsDeletedMeanwhile(t *testing.T) {
 	cloud := world(t, fake.Options{})
 	one := mustLaunch(t, cloud, "one", spotA)
-	require.NoError(t, cloud.Do(fake.Interrupt(fake.Target{}, minute), fake.Maintain(fake.Target{}, 30*second)))
+	require.NoError(t, cloud.Do(fake.Action{Notice: cloudprovider.InterruptionSpot, Warning: minute}, fake.Action{Notice: cloudprovider.InterruptionMaintenance, Warning: 30 * second}))
 	require.NoError(t, cloud.Delete(t.Context(), one.ID))
 	cloud.Advance(time.Hour)
 	require.Equal(t, 1, cloud.Stats().Terminated)
@@ -110,7 +111,7 @@ func TestInterruptionOfWhatIsDeletedMeanwhile(t *testing.T) {
 func TestRedelivery(t *testing.T) {
 	cloud := world(t, fake.Options{Redelivery: 30 * second})
 	mustLaunch(t, cloud, "one", spotA)
-	require.NoError(t, cloud.Do(fake.Rebalance(fake.Target{})))
+	require.NoError(t, cloud.Do(fake.Action{Notice: cloudprovider.InterruptionRebalance}))
 	require.Len(t, noticesOf(t, cloud), 1)
 	require.Empty(t, noticesOf(t, cloud))
 	cloud.Advance(30 * second)
@@ -126,21 +127,18 @@ func TestRedelivery(t *testing.T) {
 // and each ends when it ends whatever others there are.
 func TestSpotLifetime(t *testing.T) {
 	ends := func(n int) map[string]time.Duration {
-		cloud := world(t, fake.Options{Seed: 11, Spot: fake.Spot{Lifetime: 10 * time.Hour, Warning: 90 * second, Advice: 5 * minute}})
+		cloud := world(t, fake.Options{Seed: 11, Spot: fake.Spot{Lifetime: 10 * time.Hour, Warning: 90 * second}})
 		for i := range n {
 			mustLaunch(t, cloud, fmt.Sprint("n", i), spotA)
 		}
 		mustLaunch(t, cloud, "od", odA)
 		cloud.Advance(1000 * time.Hour)
-		advised, noticed, out := map[string]time.Duration{}, map[string]time.Duration{}, map[string]time.Duration{}
+		noticed, out := map[string]time.Duration{}, map[string]time.Duration{}
 		for _, e := range cloud.Events() {
-			switch {
-			case e.Kind == fake.EventNoticed && e.Detail == "RebalanceRecommended":
-				advised[e.Object] = e.Elapsed
-			case e.Kind == fake.EventNoticed:
+			switch e.Kind {
+			case fake.EventNoticed:
 				noticed[e.Object] = e.Elapsed
-				require.Equal(t, max(e.Elapsed-5*minute, 0), advised[e.Object])
-			case e.Kind == fake.EventGone:
+			case fake.EventGone:
 				out[e.Object] = e.Elapsed
 				require.Equal(t, noticed[e.Object]+90*second, e.Elapsed)
 			}
@@ -239,6 +237,6 @@ func TestStats(t *testing.T) {
 	cloud.Advance(30 * minute)
 	require.NoError(t, cloud.Delete(t.Context(), one.ID))
 	cloud.Advance(90 * minute)
-	require.Equal(t, fake.Stats{Launched: 2, Terminated: 1, Hours: 3, Cost: 3 * 0.096}, cloud.Stats())
+	require.Equal(t, fake.Stats{Launched: 2, Terminated: 1, Hours: 3}, cloud.Stats())
 	require.Equal(t, cloud.Stats(), cloud.Stats())
 }

@@ -1,48 +1,36 @@
 package fake
 
 import (
-	"fmt"
 	"math"
-	"math/bits"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/chance"
+	"github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Spot is the market for spot capacity. With the zero value prices stand still
-// and nothing is taken back.
+// Spot is the market for spot capacity. With the zero value prices stand still and nothing is
+// taken back.
 type Spot struct {
-	// Every is how often prices change. Zero is never; otherwise at least a
-	// second.
+	// Every is how often prices change. Zero is never; otherwise at least a second.
 	Every time.Duration
-	// Swing is how far a price moves away from that of the catalog, as a share
-	// of it: with 0.25 it stays within a quarter. From 0 to 0.9. A price never
-	// rises above that of on-demand capacity of the same type and zone.
+	// Swing is how far a price moves away from that of the catalog, as a share of it: with 0.25
+	// it stays within a quarter. From 0 to 0.9. A price never rises above that of on-demand
+	// capacity of the same type and zone.
 	//
-	// The price of an offering at an instant depends on Seed, type and zone,
-	// and at the start is that of the catalog.
+	// The price of an offering at an instant depends on Seed, type and zone, and at the start is
+	// that of the catalog.
 	Swing float64
 
-	// Lifetime is how long a spot instance runs on average before it is
-	// interrupted, at a moment that nobody can foresee. Zero is for ever;
-	// otherwise at least a second. Stock that is interrupted goes to somebody
-	// else, and does not come back.
+	// Lifetime is how long a spot instance runs on average before it is interrupted, at a moment
+	// that nobody can foresee. Zero is for ever; otherwise at least a second. Stock that is
+	// interrupted goes to somebody else, and does not come back.
 	Lifetime time.Duration
-	// Warning is how long before the end of the machine the notice of kind
-	// InterruptionSpot comes. Default 2 minutes; negative means that it comes
-	// as the machine goes down.
+	// Warning is how long before the end of the machine the notice of kind InterruptionSpot
+	// comes. Default 2 minutes; negative means that it comes as the machine goes down.
 	Warning time.Duration
-	// Advice is how long before that notice one of kind InterruptionRebalance
-	// comes. Zero is not at all. A machine younger than that gets it at once.
-	Advice time.Duration
 }
-
-// defaultWarning is that of EC2.
-const defaultWarning = 2 * time.Minute
-
-func (s *Spot) walks() bool { return s.Every > 0 && s.Swing > 0 }
 
 func (s *Spot) check() (errs []error) {
 	for _, f := range []struct {
@@ -50,14 +38,11 @@ func (s *Spot) check() (errs []error) {
 		d    time.Duration
 	}{{"Every", s.Every}, {"Lifetime", s.Lifetime}} {
 		if f.d != 0 && f.d < time.Second {
-			errs = append(errs, wrong("Spot."+f.name, "%v; use at least a second, or zero for never", f.d))
+			errs = append(errs, fault.Wrong("Spot."+f.name, "%v; use at least a second, or zero for never", f.d))
 		}
 	}
 	if !(s.Swing >= 0 && s.Swing <= 0.9) {
-		errs = append(errs, fmt.Errorf("Spot.Swing: %v; use a share from 0 to 0.9", s.Swing))
-	}
-	if s.Advice < 0 {
-		errs = append(errs, fmt.Errorf("Spot.Advice: %v; use zero or more", s.Advice))
+		errs = append(errs, fault.Wrong("Spot.Swing", "%v; use a share from 0 to 0.9", s.Swing))
 	}
 	return errs
 }
@@ -68,48 +53,32 @@ func (c *Cloud) exposeToSpot(m *machine) {
 	if spot.Lifetime == 0 || m.instance.CapacityType != v1.CapacityTypeSpot {
 		return
 	}
-	notice := newDice(c.opts.Seed, "spot", m.instance.ID).exponential(spot.Lifetime)
-	if spot.Advice > 0 {
-		// Always by appointment, so that Create is over before.
-		c.after(notice-spot.Advice, func() {
-			if m.lives() {
-				c.notify(m, cloudprovider.InterruptionRebalance, time.Time{}, "the risk of an interruption has grown")
-			}
-		})
-	}
-	c.after(notice, func() {
+	c.after(newDice(c.opts.Seed, "spot", m.instance.ID).exponential(spot.Lifetime), func() {
 		if m.lives() {
-			c.announce(m, cloudprovider.InterruptionSpot, max(spot.Warning, 0), "spot capacity is taken back")
+			c.give(m, cloudprovider.InterruptionSpot, max(spot.Warning, 0), "spot capacity is taken back")
 		}
 	})
 }
 
-// price is what the offering costs now, in USD per hour.
-func (c *Cloud) price(s *shelf) float64 {
-	spot := &c.opts.Spot
-	if !s.spot || !spot.walks() {
-		return s.offering.Price
-	}
-	return s.priceAt(c.tick(), spot.Swing)
-}
-
 // tick counts the changes of spot prices since the start.
 func (c *Cloud) tick() int64 {
-	if !c.opts.Spot.walks() {
-		return 0
+	if spot := &c.opts.Spot; spot.Every > 0 && spot.Swing > 0 {
+		return int64(c.now.Sub(c.start) / spot.Every)
 	}
-	return int64(c.now.Sub(c.start) / c.opts.Spot.Every)
+	return 0
 }
 
-// priceAt is the spot price after so many ticks: that of the catalog at the
-// start, and then within the swing around it. The walk is a sum of three waves
-// with random heights and straight lines between them, which makes the price of
-// any tick known without those before.
-func (s *shelf) priceAt(tick int64, swing float64) float64 {
-	base := toNanos(s.offering.Price)
+// price is what an offering costs now, in USD per hour. That of spot is the one of the catalog
+// at the start, and then within the swing around it. The walk is a sum of three waves with random
+// heights and straight lines between them, which gives the price of any tick without those before.
+func (c *Cloud) price(s *shelf) float64 {
+	tick, base := c.tick(), toNanos(s.offering.Price)
+	if !s.spot || tick == 0 || base > maxWalking {
+		return s.offering.Price
+	}
 	moved := wave(s.walk, tick, 4)/4 + wave(s.walk+1, tick, 16)/4 + wave(s.walk+2, tick, 64)/2
 	// 1e-6 of the price, times 1e-6 of a unit of swing.
-	change := mulDiv(base, int64(swing*million)*moved/million, million)
+	change := base * (int64(c.opts.Spot.Swing*million) * moved / million) / million
 	if change == 0 {
 		return s.offering.Price // to the last digit
 	}
@@ -122,43 +91,23 @@ func (s *shelf) priceAt(tick int64, swing float64) float64 {
 }
 
 const (
-	million = 1_000_000
-	nanos   = 1_000_000_000 // a dollar
+	million    = 1_000_000
+	nanos      = 1_000_000_000 // a dollar
+	maxWalking = 1000 * nanos  // above 1,000 USD an hour prices stand still, and sums stay in range
 )
 
-// wave is a height between -1e6 and 1e6. Every so many ticks it has a random
-// one, the first of them 0, and moves straight from one to the next.
+// toNanos is a price in 1e-9 USD an hour, up to a million USD.
+func toNanos(price float64) int64 { return int64(min(math.Round(price*nanos), million*nanos)) }
+
+// wave is a height between -1e6 and 1e6. Every so many ticks it has a random one, the first of
+// them 0, and moves straight from one to the next.
 func wave(seed uint64, tick, period int64) int64 {
-	from, to := height(seed, tick/period), height(seed, tick/period+1)
+	height := func(n int64) int64 {
+		if n == 0 {
+			return 0
+		}
+		return int64(chance.New(seed, 0).At(uint64(n))%(2*million+1)) - million
+	}
+	from, to := height(tick/period), height(tick/period+1)
 	return from + (to-from)*(tick%period)/period
 }
-
-func height(seed uint64, n int64) int64 {
-	if n == 0 {
-		return 0
-	}
-	return int64(chance.New(seed, 0).At(uint64(n))%(2*million+1)) - million
-}
-
-// mulDiv is a*b/c without overflow on the way, for c > 0.
-func mulDiv(a, b, c int64) int64 {
-	negative := (a < 0) != (b < 0)
-	high, low := bits.Mul64(uint64(max(a, -a)), uint64(max(b, -b)))
-	if high >= uint64(c) {
-		low = math.MaxInt64
-	} else {
-		low, _ = bits.Div64(high, low, uint64(c))
-	}
-	out := int64(min(low, math.MaxInt64))
-	if negative {
-		return -out
-	}
-	return out
-}
-
-// maxNanos bounds prices to what arithmetic on them can bear: a million USD an
-// hour.
-const maxNanos = 1e15
-
-// toNanos is a price in 1e-9 USD an hour.
-func toNanos(price float64) int64 { return int64(min(math.Round(price*nanos), maxNanos)) }

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
@@ -18,10 +16,9 @@ import (
 func crowd(b *testing.B, n int) *fake.Cloud {
 	b.Helper()
 	cloud := world(b, fake.Options{
-		Timing:     fake.Timing{Launch: fake.Span{Min: 30 * second, Max: minute}, Initialization: fake.Span{Max: minute}, Shutdown: fake.Exactly(minute)},
-		Spot:       fake.Spot{Every: 5 * minute, Swing: 0.2, Lifetime: 30 * 24 * time.Hour},
-		Breakdowns: []fake.Breakdown{{Mean: 30 * 24 * time.Hour, Fault: fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse}}},
-		Stock:      []fake.Stock{{Count: 1_000_000, Every: minute}},
+		Timing: fake.Timing{Launch: fake.Span{Min: 30 * second, Max: minute}, Initialization: fake.Span{Max: minute}, Shutdown: fake.Exactly(minute)},
+		Spot:   fake.Spot{Every: 5 * minute, Swing: 0.2, Lifetime: 30 * 24 * time.Hour},
+		Stock:  []fake.Stock{{Count: 1_000_000}},
 	})
 	types, err := cloud.InstanceTypes(b.Context(), nil)
 	if err != nil {

@@ -44,6 +44,21 @@ func twoTypes(t testing.TB) []*cloudprovider.InstanceType {
 	return out
 }
 
+// withReservation is twoTypes with offerings of the reservation cr for both types in both zones.
+func withReservation(t testing.TB, capacity int) []*cloudprovider.InstanceType {
+	t.Helper()
+	types := twoTypes(t)
+	for _, it := range types {
+		for _, zone := range []string{"a", "b"} {
+			o := cloudprovider.Offering{Zone: zone, CapacityType: v1.CapacityTypeReserved, Price: 1e-9, Available: true, ReservationID: "cr", ReservationCapacity: capacity}
+			it.Offerings = append(it.Offerings, o)
+		}
+		it.Requirements = it.Requirements.Without(v1.CapacityTypeLabelKey).With(
+			requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved, v1.CapacityTypeSpot))
+	}
+	return types
+}
+
 // twoOfThem makes them once.
 var twoOfThem = sync.OnceValues(func() ([]*cloudprovider.InstanceType, error) {
 	return catalog.New(&catalog.Options{
@@ -100,21 +115,26 @@ func story(t *testing.T, seed uint64) string {
 			Initialization: fake.Span{Min: 10 * time.Second, Max: time.Minute},
 			Shutdown:       fake.Exactly(30 * time.Second), Reboot: fake.Exactly(45 * time.Second),
 		},
-		Lag:          fake.Lag{List: 2 * time.Second},
-		Stock:        []fake.Stock{{Scope: cloudprovider.Scope{CapacityType: v1.CapacityTypeSpot}, Count: 2, Every: 4 * minute}},
-		Spot:         fake.Spot{Every: 5 * minute, Swing: 0.3, Lifetime: 2 * time.Hour, Advice: 10 * minute},
-		Reservations: []fake.Reservation{{ID: "cr-1", Capacity: 1, InstanceTypes: []string{"m5.large"}, Expires: epoch.Add(3 * time.Hour), Warning: 20 * minute}},
-		Breakdowns:   []fake.Breakdown{{Mean: 6 * time.Hour, Fault: fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "SoftLockup", CuredByReboot: true}}},
-		RateLimits:   []fake.RateLimit{{Ops: []string{"create"}, Burst: 2, Every: 15 * time.Second}},
+		InstanceTypes: withReservation(t, 1),
+		ListLag:       2 * time.Second,
+		Stock:         []fake.Stock{{Count: 1}, {Scope: cloudprovider.Scope{CapacityType: v1.CapacityTypeSpot}, Count: 2}},
+		Spot:          fake.Spot{Every: 5 * minute, Swing: 0.3, Lifetime: 2 * time.Hour},
 	})
 	require.NoError(t, cloud.Script(
 		fake.Fault{Op: "create", Nth: 5, Err: fake.ErrLost},
+		fake.Fault{Op: "create", Every: 3, Err: &cloudprovider.Error{Kind: cloudprovider.KindThrottled, RetryAfter: 15 * time.Second}},
 		fake.Fault{Op: "delete", Times: 1, Err: cloudprovider.ErrThrottled},
 	))
-	require.NoError(t, cloud.After(90*minute, fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
+	require.NoError(t, cloud.After(90*minute, fake.Action{Image: fake.Image{ID: "image-2", Architecture: "x86_64"}}))
+	lockup := fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "SoftLockup", CuredByReboot: true}
+	spots := fake.Stock{Scope: cloudprovider.Scope{CapacityType: v1.CapacityTypeSpot}, Count: 1}
+	require.NoError(t, cloud.After(10*minute, fake.Action{Stock: &spots}))
+	require.NoError(t, cloud.After(2*time.Hour, fake.Action{Target: fake.Target{Count: 2}, Break: lockup}))
+	require.NoError(t, cloud.After(160*minute, fake.Action{Reservation: fake.Reservation{ID: "cr"}},
+		fake.Action{Notice: cloudprovider.InterruptionReservation, Warning: 20 * minute}))
 	for i := range 8 {
 		for {
-			_, err := cloud.Create(t.Context(), ask(t, cloud, fmt.Sprint("web-", i), m5+", karpenter.sh/capacity-type != on-demand"))
+			_, err := cloud.Create(t.Context(), ask(t, cloud, fmt.Sprint("web-", i), m5))
 			if err == nil {
 				break
 			}

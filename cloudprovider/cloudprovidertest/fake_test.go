@@ -26,7 +26,7 @@ func TestFake(t *testing.T) {
 			Timing: fake.Timing{
 				Launch: fake.Exactly(4 * time.Second), Reboot: fake.Exactly(3 * time.Second), Shutdown: fake.Exactly(20 * time.Second),
 			},
-			Lag:        fake.Lag{List: 3 * time.Second},
+			ListLag:    3 * time.Second,
 			Redelivery: 5 * time.Second,
 		},
 	} {
@@ -100,12 +100,12 @@ func over(t testing.TB, opts fake.Options, wrap func(cloud, neighbor *fake.Cloud
 		Neighbor:        func() cloudprovider.CloudProvider { return neighbor },
 		RunDry: func(keys ...cloudprovider.OfferingKey) {
 			for _, key := range keys {
-				do(fake.SetStock(key.Scope(), 0))
+				do(fake.Action{Stock: &fake.Stock{Scope: key.Scope(), Count: 0}})
 			}
 		},
 		Restock: func(keys ...cloudprovider.OfferingKey) {
 			for _, key := range keys {
-				do(fake.SetStock(key.Scope(), fake.Unlimited))
+				do(fake.Action{Stock: &fake.Stock{Scope: key.Scope(), Count: fake.Unlimited}})
 			}
 		},
 		Fail: func(method string, kind cloudprovider.Kind) {
@@ -115,11 +115,13 @@ func over(t testing.TB, opts fake.Options, wrap func(cloud, neighbor *fake.Cloud
 		Lose: func() {
 			require.NoError(t, cloud.Script(fake.Fault{Op: fake.OpCreate, Times: 1, Err: fake.ErrLost}))
 		},
-		Unready:   func() { do(fake.SetNodeClass(fake.NodeClass{Name: "default", NotReady: "no subnets"})) },
-		Drift:     func(string) { do(fake.SetNodeClass(fake.NodeClass{Name: "default", Hash: "2"})) },
-		Terminate: func(id string) { do(fake.Stop(fake.Target{Instances: []string{id}})) },
+		Unready: func() { do(fake.Action{NodeClass: fake.NodeClass{Name: "default", NotReady: "no subnets"}}) },
+		Drift:   func(string) { do(fake.Action{NodeClass: fake.NodeClass{Name: "default", Hash: "2"}}) },
+		Terminate: func(id string) {
+			do(fake.Action{Target: fake.Target{Instances: []string{id}}, Notice: cloudprovider.InterruptionStopping})
+		},
 		Interrupt: func(id string) cloudprovider.InterruptionKind {
-			notice := fake.Maintain(fake.Target{Instances: []string{id}}, time.Hour)
+			notice := fake.Action{Target: fake.Target{Instances: []string{id}}, Notice: cloudprovider.InterruptionMaintenance, Warning: time.Hour}
 			if _, err := neighbor.Get(context.Background(), id); err == nil {
 				require.NoError(t, neighbor.Do(notice))
 				return cloudprovider.InterruptionMaintenance

@@ -190,7 +190,7 @@ func TestRestart(t *testing.T) {
 		s.events = nil
 		length := 5 * time.Minute
 		require.NoError(t, s.play(t.Context(), length))
-		require.NoError(t, s.cluster.Cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
+		require.NoError(t, s.cluster.Cloud.Do(fake.Action{Image: fake.Image{ID: "image-2", Architecture: "x86_64"}}))
 		for len(underway(t, s)) == 0 {
 			length += tick
 			require.NoError(t, s.play(t.Context(), length))
@@ -248,7 +248,7 @@ func TestMaintenanceInCommand(t *testing.T) {
 	s.events = nil
 	length := 5 * time.Minute
 	require.NoError(t, s.play(t.Context(), length))
-	require.NoError(t, s.cluster.Cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
+	require.NoError(t, s.cluster.Cloud.Do(fake.Action{Image: fake.Image{ID: "image-2", Architecture: "x86_64"}}))
 	launching := func() bool {
 		for _, c := range underway(t, s) {
 			if _, there := s.cluster.Claims.Get(c.Replacements[0].Token); there {
@@ -270,7 +270,7 @@ func TestMaintenanceInCommand(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, len(target.Instances), 2)
-	require.NoError(t, s.cluster.Cloud.Do(fake.Maintain(target, 2*time.Minute)))
+	require.NoError(t, s.cluster.Cloud.Do(fake.Action{Target: target, Notice: cloudprovider.InterruptionMaintenance, Warning: 2 * time.Minute}))
 	require.NoError(t, s.play(t.Context(), length+20*time.Minute))
 	checkCluster(t, s)
 	require.Zero(t, s.cluster.Lost)

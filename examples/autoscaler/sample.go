@@ -107,22 +107,22 @@ func sampleEvents() []event {
 			return s.cluster.Cloud.Script(fake.Fault{Op: fake.OpCreate, Times: 3, Err: fake.ErrLost})
 		}},
 		{11 * time.Hour, "interruption", "the cloud takes three spot machines back, with a warning of two minutes", func(s *simulation) error {
-			return s.cluster.Cloud.Do(fake.Interrupt(fake.Target{Scope: spot, Count: 3}, 2*time.Minute))
+			return s.cluster.Cloud.Do(fake.Action{Target: fake.Target{Scope: spot, Count: 3}, Notice: cloudprovider.InterruptionSpot, Warning: 2 * time.Minute})
 		}},
 		{15 * time.Hour, "deploy", "a deploy: checkout wants 2560Mi of memory from now on", func(s *simulation) error {
 			s.cluster.Find("checkout").Deploy("cpu=750m, memory=2560Mi")
 			return nil
 		}},
 		{25 * time.Hour, "drought", "spot capacity runs dry everywhere", func(s *simulation) error {
-			return s.cluster.Cloud.Do(fake.SetStock(spot, 0))
+			return s.cluster.Cloud.Do(fake.Action{Stock: &fake.Stock{Scope: spot, Count: 0}})
 		}},
 		{26 * time.Hour, "report", "the nightly report: 30 pods of 35 minutes, on spot capacity if there is any", nothing},
 		{27 * time.Hour, "", "there is spot capacity again", func(s *simulation) error {
-			return s.cluster.Cloud.Do(fake.SetStock(spot, fake.Unlimited))
+			return s.cluster.Cloud.Do(fake.Action{Stock: &fake.Stock{Scope: spot, Count: fake.Unlimited}})
 		}},
 		{32 * time.Hour, "panic", "for an hour the provider panics when it is to launch something", nothing},
 		{34 * time.Hour, "image", "image-2 is released: every node has drifted", func(s *simulation) error {
-			return s.cluster.Cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"}))
+			return s.cluster.Cloud.Do(fake.Action{Image: fake.Image{ID: "image-2", Architecture: "x86_64"}})
 		}},
 		{35 * time.Hour, "restart", "the autoscaler is restarted, and remembers nothing but what is in the cluster", (*simulation).restart},
 	}

@@ -55,9 +55,9 @@ func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error
 		},
 		Unregistered: true, // the autoscaler does that
 
-		Lag:    fake.Lag{List: 10 * time.Second},
-		Spot:   fake.Spot{Every: time.Hour, Swing: 0.1, Lifetime: 72 * time.Hour},
-		Images: []fake.Image{{ID: "image-1", Architecture: "x86_64", Created: start.Add(-24 * time.Hour)}},
+		ListLag: 10 * time.Second,
+		Spot:    fake.Spot{Every: time.Hour, Swing: 0.1, Lifetime: 72 * time.Hour},
+		Images:  []fake.Image{{ID: "image-1", Architecture: "x86_64", Created: start.Add(-24 * time.Hour)}},
 	})
 	if err != nil {
 		return nil, err

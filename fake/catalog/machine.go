@@ -19,15 +19,20 @@ import (
 
 // builder makes the instance types of one catalog.
 type builder struct {
-	zones   []Zone
-	zoneIDs []requirements.Set // by place in zones
-	common  requirements.Set   // of all types
+	zones  []place
+	common requirements.Set // of all types
+}
+
+// place is a zone with its ID as a label.
+type place struct {
+	Zone
+	id requirements.Set
 }
 
 func newBuilder(region string, zones []Zone) *builder {
-	b := &builder{zones: zones}
+	b := &builder{}
 	for _, z := range zones {
-		b.zoneIDs = append(b.zoneIDs, requirements.NewSet(requirements.In(awsv1.LabelTopologyZoneID, z.ID)))
+		b.zones = append(b.zones, place{z, requirements.NewSet(requirements.In(awsv1.LabelTopologyZoneID, z.ID))})
 	}
 	reqs := []requirements.Requirement{
 		requirements.In(corev1.LabelOSStable, string(corev1.Linux)),
@@ -43,29 +48,27 @@ func newBuilder(region string, zones []Zone) *builder {
 	return b
 }
 
-// zonesOf returns the places of the zones that have a family. With more zones than letters
-// the letters start over.
-func (b *builder) zonesOf(f *family) []int {
-	var out []int
-	for i := range b.zones {
+// zonesOf returns the zones that have a family. With more zones than letters these start over.
+func (b *builder) zonesOf(f *family) (out []place) {
+	for i, z := range b.zones {
 		if strings.IndexByte(f.zones, zoneLetters[i%len(zoneLetters)]) >= 0 {
-			out = append(out, i)
+			out = append(out, z)
 		}
 	}
 	return out
 }
 
 // familyRequirements are those that all sizes of a family share.
-func (b *builder) familyRequirements(f *family, places []int) requirements.Set {
-	names, ids := make([]string, len(places)), make([]string, len(places))
-	for i, place := range places {
-		names[i], ids[i] = b.zones[place].Name, b.zones[place].ID
+func (b *builder) familyRequirements(f *family, zones []place) requirements.Set {
+	var names, ids []string
+	for _, z := range zones {
+		names, ids = append(names, z.Name), append(ids, z.ID)
 	}
 	reqs := []requirements.Requirement{
 		requirements.In(corev1.LabelArchStable, f.host.arch),
 		requirements.In(corev1.LabelTopologyZone, names...),
 		requirements.In(awsv1.LabelTopologyZoneID, ids...),
-		requirements.In(v1.CapacityTypeLabelKey, capacityTypes(f)...),
+		requirements.In(v1.CapacityTypeLabelKey, f.capacityTypes...),
 		requirements.In(awsv1.LabelInstanceCategory, f.category()),
 		requirements.In(awsv1.LabelInstanceFamily, f.name),
 		requirements.In(awsv1.LabelInstanceGeneration, f.generation()),
@@ -77,9 +80,8 @@ func (b *builder) familyRequirements(f *family, places []int) requirements.Set {
 	return b.common.With(append(reqs, deviceRequirements(f.device)...)...)
 }
 
-// instanceType builds one size of a family in the zones of places, whose sizes share the
-// requirements given.
-func (b *builder) instanceType(f *family, s *size, places []int, shared requirements.Set) *cloudprovider.InstanceType {
+// instanceType builds one size of a family, whose sizes share zones and requirements.
+func instanceType(f *family, s *size, zones []place, shared requirements.Set) *cloudprovider.InstanceType {
 	name := f.name + "." + s.name
 	capacity := capacityOf(f, s)
 	return &cloudprovider.InstanceType{
@@ -87,12 +89,12 @@ func (b *builder) instanceType(f *family, s *size, places []int, shared requirem
 		Requirements: shared.With(sizeRequirements(name, f, s)...),
 		Capacity:     capacity,
 		Overhead:     kubelet.EKS().Overhead(capacity, nil),
-		Offerings:    b.offerings(name, f, s, places),
+		Offerings:    offerings(name, f, s, zones),
 	}
 }
 
-// sizeRequirements are those that set a size apart, in the order of their keys, which
-// spares NewSet from moving them.
+// sizeRequirements are those that set a size apart, in the order of their keys, which spares
+// NewSet from moving them.
 func sizeRequirements(name string, f *family, s *size) []requirements.Requirement {
 	hypervisor := f.host.hypervisor
 	if s.isMetal() {
@@ -124,8 +126,7 @@ func sizeRequirements(name string, f *family, s *size) []requirements.Requiremen
 	)
 }
 
-// deviceRequirements are those on GPUs and other accelerators that all sizes of a family
-// share.
+// deviceRequirements are those on GPUs and other accelerators that all sizes of a family share.
 func deviceRequirements(d *device) []requirements.Requirement {
 	gpu := []string{awsv1.LabelInstanceGPUName, awsv1.LabelInstanceGPUManufacturer, awsv1.LabelInstanceGPUCount, awsv1.LabelInstanceGPUMemory}
 	other := []string{awsv1.LabelInstanceAcceleratorName, awsv1.LabelInstanceAcceleratorManufacturer, awsv1.LabelInstanceAcceleratorCount}
@@ -177,8 +178,7 @@ func capacityOf(f *family, s *size) resources.List {
 	return resources.New(amounts)
 }
 
-// resourceOf is the resource under which a node advertises a device, or empty if none is
-// known.
+// resourceOf is the resource under which a node advertises a device, or empty if none is known.
 func resourceOf(d *device) corev1.ResourceName {
 	switch {
 	case d.isGPU && d.maker == "nvidia":
@@ -194,45 +194,26 @@ func resourceOf(d *device) corev1.ResourceName {
 }
 
 // offerings are in the order of their keys: by zone, then by capacity type.
-func (b *builder) offerings(name string, f *family, s *size, places []int) []cloudprovider.Offering {
-	types := capacityTypes(f)
-	out := make([]cloudprovider.Offering, 0, len(places)*len(types))
-	for _, place := range places {
-		zone := b.zones[place].Name
-		for _, capacityType := range types {
+func offerings(name string, f *family, s *size, zones []place) []cloudprovider.Offering {
+	out := make([]cloudprovider.Offering, 0, len(zones)*len(f.capacityTypes))
+	for _, z := range zones {
+		for _, capacityType := range f.capacityTypes {
 			price := s.price
 			if capacityType == v1.CapacityTypeSpot {
-				price = spotPrice(s.price, name, zone)
+				price = spotPrice(s.price, name, z.Name)
 			}
-			out = append(out, cloudprovider.Offering{
-				Zone:         zone,
-				CapacityType: capacityType,
-				Requirements: b.zoneIDs[place],
-				Price:        float64(price) / nanos,
-				Available:    true,
-				ID:           name + "/" + zone + "/" + capacityType,
-			})
+			out = append(out, cloudprovider.Offering{Zone: z.Name, CapacityType: capacityType, Requirements: z.id,
+				Price: float64(price) / nanos, Available: true, ID: name + "/" + z.Name + "/" + capacityType})
 		}
 	}
 	slices.SortFunc(out, func(a, b cloudprovider.Offering) int { return a.Key(name).Compare(b.Key(name)) })
 	return out
 }
 
-// capacityTypes of a family, sorted.
-func capacityTypes(f *family) (out []string) {
-	if f.onDemand {
-		out = append(out, v1.CapacityTypeOnDemand)
-	}
-	if f.spot {
-		out = append(out, v1.CapacityTypeSpot)
-	}
-	return out
-}
-
-// spotPrice is the spot price of an instance type in a zone, in 1e-9 USD an hour. EC2 has
-// no list of spot prices, so they are made up: the name of the type decides a share of the
-// on-demand price, and the zone moves it a little, between 0.27 and 0.68 in all. Like the
-// prices of EC2 it is a multiple of 1e-4 USD.
+// spotPrice is the spot price of an instance type in a zone, in 1e-9 USD an hour. EC2 has no
+// list of spot prices, so they are made up: the name of the type decides a share of the
+// on-demand price, and the zone moves it a little, between 0.27 and 0.68 in all. Like the prices
+// of EC2 it is a multiple of 1e-4 USD.
 func spotPrice(onDemand int64, instanceType, zone string) int64 {
 	const (
 		million = 1_000_000
@@ -262,16 +243,15 @@ func boolean(key string, b bool) requirements.Requirement {
 
 // NetworkInterfaces decide how many pods of an instance type have an address.
 type NetworkInterfaces struct {
-	// Count is the number of interfaces, of the default network card where there are
-	// several cards.
+	// Count is the number of interfaces, of the default network card where there are several
+	// cards.
 	Count int
 	// Addresses is the number of IPv4 addresses that each of them takes.
 	Addresses int
 }
 
-// AllNetworkInterfaces returns the network interfaces of the instance types of All, by
-// name: the one fact about a type that neither labels nor capacity tell. The map is the
-// caller's.
+// AllNetworkInterfaces returns the network interfaces of the instance types of All, by name: the
+// one fact about a type that neither labels nor capacity tell. The map is the caller's.
 func AllNetworkInterfaces() map[string]NetworkInterfaces {
 	out := map[string]NetworkInterfaces{}
 	for _, f := range families() {

@@ -116,8 +116,8 @@ func TestNewCatalogFaults(t *testing.T) {
 		"not in the zones": {
 			catalog.Options{Zones: []catalog.Zone{{Name: "a"}}, Families: []string{"p3dn"}, Types: []string{"trn2.48xlarge", "m5.large"}},
 			[]string{
-				"Families[0]: none of the zones has the family p3dn; list 4 zones, of which place 3 or 4 has it",
-				"Types[0]: none of the zones has the family trn2; list 4 zones, of which place 3 has it",
+				"Families[0]: none of the zones has the family p3dn; list 4 zones, which have all families",
+				"Types[0]: none of the zones has the family trn2; list 4 zones, which have all families",
 			},
 		},
 		"unknown label": {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,13 +18,13 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Read reads instance types from YAML or JSON: one document that is
-// either a list of them or an object with that list as its only field,
-// instanceTypes.
+// Read reads instance types from YAML or JSON: one document that is either a list of them or an
+// object with that list as its only field, instanceTypes.
 //
 //	instanceTypes:
 //	- name: m5.large                  # required, and different for each
@@ -49,22 +48,21 @@ import (
 //	    overhead: {}                  # amounts instead of those of the type
 //	    id: o-1                       # any text, passed through
 //
-// Operators of requirements are In, NotIn, Exists, DoesNotExist, Gt, Gte, Lt
-// and Lte. Amounts are Kubernetes quantities. The overhead becomes the
-// KubeReserved of the type.
+// Operators of requirements are In, NotIn, Exists, DoesNotExist, Gt, Gte, Lt and Lte. Amounts
+// are Kubernetes quantities. The overhead becomes the KubeReserved of the type.
 //
 // Labels that the requirements of a type do not name are completed:
 //
 //   - kubernetes.io/arch and kubernetes.io/os have to be named;
 //   - the instance type is the name;
-//   - zone, capacity type and other labels that all offerings name have the
-//     values of the offerings; what only some of them name stays open;
+//   - zone, capacity type and other labels that all offerings name have the values of the
+//     offerings; what only some of them name stays open;
 //   - topology.kubernetes.io/region stays open too, so that any region will do;
-//   - of the other well-known labels of Vocabulary, except karpenter.sh/nodepool,
-//     the type has none (DoesNotExist).
+//   - of the other well-known labels of Vocabulary, except karpenter.sh/nodepool, the type has
+//     none (DoesNotExist).
 //
-// Reading is strict, and with an error there is no result. The error joins every fault, a
-// line each, with the name of the type, the place in it and the remedy:
+// Reading is strict, and with an error there is no result. The error joins every fault, a line
+// each, with the name of the type, the place in it and the remedy:
 //
 //   - unknown fields, fields that are there twice, label keys and values that Kubernetes does
 //     not take, amounts that are no quantities;
@@ -92,75 +90,57 @@ func Read(data []byte) ([]*cloudprovider.InstanceType, error) {
 	if file.InstanceTypes == nil && len(r.errs) == 0 {
 		r.fault("empty; write a list of instance types under instanceTypes, or [] for none")
 	}
-	var out []*cloudprovider.InstanceType
-	seen := map[string]bool{}
+	var read []*cloudprovider.InstanceType
 	for i, raw := range file.InstanceTypes {
-		t := r.instanceType(i, raw)
-		if t.Name != "" && seen[t.Name] {
-			r.fault("name: there is another one of that name; keep one, with the offerings of both")
+		if t := r.instanceType(i, raw); t != nil {
+			read = append(read, t)
 		}
-		seen[t.Name] = true
-		out = append(out, t)
 	}
-	if len(r.errs) > 0 {
-		return nil, errors.Join(r.errs...)
+	out, err := Sorted(read)
+	if err := errors.Join(append(r.errs, unjoin(err)...)...); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(out, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
 // The forms are the fields of the file.
 type (
 	typeForm struct {
-		Name                   string            `json:"name"`
-		Requirements           []requirementForm `json:"requirements"`
-		Capacity               amounts           `json:"capacity"`
-		Overhead               amounts           `json:"overhead"`
-		VolumeAttachmentLimits map[string]int64  `json:"volumeAttachmentLimits"`
-		Offerings              []json.RawMessage `json:"offerings"` // each an offeringForm, so that faults have its place
-	}
-	requirementForm struct {
-		Key      string                      `json:"key"`
-		Operator corev1.NodeSelectorOperator `json:"operator"`
-		Values   []string                    `json:"values"`
+		Name                   string                           `json:"name"`
+		Requirements           []corev1.NodeSelectorRequirement `json:"requirements"`
+		Capacity               amounts                          `json:"capacity"`
+		Overhead               amounts                          `json:"overhead"`
+		VolumeAttachmentLimits map[string]int64                 `json:"volumeAttachmentLimits"`
+		Offerings              []json.RawMessage                `json:"offerings"` // each an offeringForm, so that faults have its place
 	}
 	offeringForm struct {
-		Zone                string            `json:"zone"`
-		CapacityType        string            `json:"capacityType"`
-		Price               float64           `json:"price"`
-		NodeCost            float64           `json:"nodeCost"`
-		Available           bool              `json:"available"`
-		ReservationID       string            `json:"reservationID"`
-		ReservationCapacity int               `json:"reservationCapacity"`
-		Requirements        []requirementForm `json:"requirements"`
-		Capacity            amounts           `json:"capacity"`
-		Overhead            amounts           `json:"overhead"`
-		ID                  string            `json:"id"`
+		Zone                string                           `json:"zone"`
+		CapacityType        string                           `json:"capacityType"`
+		Price               float64                          `json:"price"`
+		NodeCost            float64                          `json:"nodeCost"`
+		Available           bool                             `json:"available"`
+		ReservationID       string                           `json:"reservationID"`
+		ReservationCapacity int                              `json:"reservationCapacity"`
+		Requirements        []corev1.NodeSelectorRequirement `json:"requirements"`
+		Capacity            amounts                          `json:"capacity"`
+		Overhead            amounts                          `json:"overhead"`
+		ID                  string                           `json:"id"`
 	}
 	amounts map[corev1.ResourceName]json.RawMessage // quantities as text or number
 )
 
-// marker is where a document of a YAML stream begins or ends.
-var marker = regexp.MustCompile(`^(---|\.\.\.)(\s|$)`)
-
 // toJSON reads one document of YAML or JSON.
 func toJSON(data []byte) ([]byte, error) {
-	if json.Valid(data) {
-		return bytes.TrimSpace(data), nil // it is YAML too, but that takes far longer
+	docs := textstream.Split(textstream.UTF8(data))
+	switch {
+	case len(docs) == 0:
+		return []byte("null"), nil
+	case len(docs) > 1:
+		return nil, fmt.Errorf("line %d: a second document begins; keep all instance types in one", docs[1].Line)
+	case docs[0].JSON:
+		return bytes.TrimSpace(docs[0].Text), nil
 	}
-	content := false
-	for i, line := range bytes.Split(data, []byte("\n")) {
-		text := bytes.TrimSpace(line)
-		switch isMarker := marker.Match(line); {
-		case isMarker && content:
-			return nil, fmt.Errorf("line %d: the document ends; keep all instance types in one", i+1)
-		case isMarker:
-			content = len(text) > len("---")
-		default:
-			content = content || len(text) > 0 && text[0] != '#' && text[0] != '%'
-		}
-	}
-	data, err := yaml.YAMLToJSONStrict(data)
+	data, err := yaml.YAMLToJSONStrict(docs[0].Text)
 	if err != nil {
 		return nil, fmt.Errorf("neither YAML nor JSON: %w", err)
 	}
@@ -179,8 +159,8 @@ func (r *fileReader) fault(format string, args ...any) {
 	r.errs = append(r.errs, fmt.Errorf("%s: %w", r.object, fmt.Errorf(format, args...)))
 }
 
-// decode reads JSON into a form, and reports whether it could. The paths in faults begin
-// with a prefix, which is empty or ends in a point.
+// decode reads JSON into a form, and reports whether it could. The paths in faults begin with a
+// prefix, which is empty or ends in a point.
 func (r *fileReader) decode(prefix string, data []byte, form any) bool {
 	strict, err := kjson.UnmarshalStrict(data, form)
 	for _, fault := range strict {
@@ -205,6 +185,7 @@ func (r *fileReader) decode(prefix string, data []byte, form any) bool {
 	return err == nil
 }
 
+// instanceType returns nil for a type that cannot be read, of which Sorted would find more faults.
 func (r *fileReader) instanceType(index int, raw json.RawMessage) *cloudprovider.InstanceType {
 	before := len(r.errs)
 	var form typeForm
@@ -214,7 +195,7 @@ func (r *fileReader) instanceType(index int, raw json.RawMessage) *cloudprovider
 		r.object = "instance type " + form.Name
 	}
 	if !r.decode("", raw, &form) {
-		return &cloudprovider.InstanceType{Name: form.Name}
+		return nil
 	}
 	r.label("name", form.Name)
 	t := &cloudprovider.InstanceType{
@@ -228,13 +209,9 @@ func (r *fileReader) instanceType(index int, raw json.RawMessage) *cloudprovider
 		t.Offerings = append(t.Offerings, r.offering(fmt.Sprintf("offerings[%d].", i), o))
 	}
 	if len(r.errs) > before {
-		return t // what is missing because it could not be read is not a second fault
+		return nil
 	}
 	r.complete(t)
-	if err := t.Validate(); err != nil {
-		r.errs = append(r.errs, unjoin(err)...)
-	}
-	slices.SortStableFunc(t.Offerings, func(a, b cloudprovider.Offering) int { return a.Key(t.Name).Compare(b.Key(t.Name)) })
 	return t
 }
 
@@ -260,7 +237,7 @@ func (r *fileReader) offering(path string, raw json.RawMessage) cloudprovider.Of
 	}
 }
 
-func (r *fileReader) requirements(path string, forms []requirementForm) requirements.Set {
+func (r *fileReader) requirements(path string, forms []corev1.NodeSelectorRequirement) requirements.Set {
 	reqs := make([]requirements.Requirement, 0, len(forms))
 	for i, form := range forms {
 		before := len(r.errs)
@@ -343,9 +320,9 @@ func (r *fileReader) complete(t *cloudprovider.InstanceType) {
 	t.Requirements = t.Requirements.With(added...)
 }
 
-// ofOfferings returns what a type can have of a label by its offerings: the
-// values that they have, or none if they do not name it. Where some name it and
-// others do not, or without values, it stays open.
+// ofOfferings returns what a type can have of a label by its offerings: the values that they
+// have, or none if they do not name it. Where some name it and others do not, or without values,
+// it stays open.
 func ofOfferings(t *cloudprovider.InstanceType, key string) (requirements.Requirement, bool) {
 	var all []string
 	naming := 0

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
 // ec2 is the table of all instance types. Its head says what it contains and how.
@@ -17,13 +19,13 @@ var ec2 string
 
 // family is an instance family: a row of that kind.
 type family struct {
-	name           string
-	host           *host
-	disks          ladder
-	device         *device // nil if it has none
-	onDemand, spot bool
-	zones          string // letters
-	sizes          []size
+	name          string
+	host          *host
+	disks         ladder
+	device        *device  // nil if it has none
+	capacityTypes []string // sorted
+	zones         string   // letters
+	sizes         []size
 }
 
 // host is the machine that families of one generation run on.
@@ -89,8 +91,8 @@ func (f *family) category() string {
 	return f.name[:len(f.name)-len(strings.TrimLeft(f.name, lowercase))]
 }
 
-// generation is the digits after the category and, if there is one, a size in terabytes.
-// u-6tb1 is of generation 1. Karpenter's AWS provider reads names in the same way.
+// generation is the digits after the category and, if there is one, a size in terabytes. u-6tb1
+// is of generation 1. Karpenter's AWS provider reads names in the same way.
 func (f *family) generation() string {
 	rest := strings.TrimLeft(f.name, lowercase)
 	if _, after, found := strings.Cut(rest, "tb"); found && strings.HasPrefix(rest, "-") {
@@ -183,9 +185,11 @@ func (r *reader) host(c []string) *host {
 	return h
 }
 
+// buys has the words of the column buy.
+var buys = map[string][]string{"o": {v1.CapacityTypeOnDemand}, "s": {v1.CapacityTypeSpot}, "os": {v1.CapacityTypeOnDemand, v1.CapacityTypeSpot}}
+
 func (r *reader) family(name string, c []string) *family {
-	f := &family{name: name, host: r.hosts[c[0]], device: r.devices[c[4]], disks: r.named("disk", c[3]),
-		onDemand: strings.Contains(c[5], "o"), spot: strings.Contains(c[5], "s"), zones: c[6]}
+	f := &family{name: name, host: r.hosts[c[0]], device: r.devices[c[4]], disks: r.named("disk", c[3]), capacityTypes: buys[c[5]], zones: c[6]}
 	if f.host == nil {
 		r.fault("there is no row host %s; add it above", c[0])
 	}
@@ -195,7 +199,7 @@ func (r *reader) family(name string, c []string) *family {
 	if f.category() == "" || f.generation() == "" {
 		r.fault("the name has no category or no generation; begin it as m5 or u-6tb1")
 	}
-	if !f.onDemand && !f.spot {
+	if f.capacityTypes == nil {
 		r.fault("buy: %q; write o, s or os", c[5])
 	}
 	if strings.Trim(c[6], zoneLetters) != "" {
@@ -211,8 +215,8 @@ func (r *reader) family(name string, c []string) *family {
 	return f
 }
 
-// size reads a word of the column sizes. A vCPU has so many GiB, and two of them such a
-// price, unless the word has its own.
+// size reads a word of the column sizes. A vCPU has so many GiB, and two of them such a price,
+// unless the word has its own.
 func (r *reader) size(word string, largest int, gib float64, pairPrice int64) size {
 	rest, price, _ := strings.Cut(word, "=")
 	rest, devices, _ := strings.Cut(rest, "*")

@@ -24,17 +24,13 @@ import (
 )
 
 const (
-	// NodeAnnotation is what kwok knows its Nodes by; its value is "fake".
-	NodeAnnotation = "kwok.x-k8s.io/node"
-	// TerminatedAnnotation is on the Node of a machine that has ended.
-	TerminatedAnnotation = domain + "terminated"
-	// NoticeAnnotation on a Node is the kind of a notice, such as SpotInterrupted.
-	NoticeAnnotation = domain + "notice"
-	// NodeClassGroup is the group of what a NodePool may refer to: the class of Karpenter's
-	// provider for kwok. Its objects are not read.
+	NodeAnnotation       = "kwok.x-k8s.io/node"  // kwok knows its Nodes by it; its value is "fake"
+	TerminatedAnnotation = domain + "terminated" // on the Node of a machine that has ended
+	NoticeAnnotation     = domain + "notice"     // on a Node: the kind of a notice, such as SpotInterrupted
+	// NodeClassGroup and NodeClassKind are those of what a NodePool may refer to: the class of
+	// Karpenter's provider for kwok. Its objects are not read.
 	NodeClassGroup = "karpenter.kwok.sh"
-	// NodeClassKind is the kind of that class.
-	NodeClassKind = "KWOKNodeClass"
+	NodeClassKind  = "KWOKNodeClass" // see NodeClassGroup
 
 	domain         = "kwok.dovetail-sdk.github.io/"
 	nameAnnotation = domain + "name"
@@ -42,9 +38,9 @@ const (
 	notice         = 2 * time.Minute
 )
 
-// Store is the Nodes of a cluster, as a client of its API sees them. Errors are those of
-// the API: apierrors.IsNotFound and IsAlreadyExists have to tell. Methods may be called at
-// once, and what they return is not changed.
+// Store is the Nodes of a cluster, as a client of its API sees them. Errors are those of the
+// API: apierrors.IsNotFound and IsAlreadyExists have to tell. Methods may be called at once, and
+// what they return is not changed.
 type Store interface {
 	// Get reads a Node.
 	Get(ctx context.Context, name string) (*corev1.Node, error)
@@ -61,8 +57,8 @@ type Store interface {
 type Options struct {
 	// InstanceTypes are the catalog; nil is catalog.All. They are not changed.
 	InstanceTypes []*cloudprovider.InstanceType
-	// SoldOut are the offerings that the cloud has on its list and refuses to sell, by
-	// the labels of the Nodes that they would be; none if it is empty.
+	// SoldOut are the offerings that the cloud has on its list and refuses to sell, by the
+	// labels of the Nodes that they would be; none if it is empty.
 	SoldOut requirements.Set
 	// NodeClasses are the names of the classes that exist; nil is any name.
 	NodeClasses []string
@@ -71,9 +67,9 @@ type Options struct {
 // Provider is a cloudprovider.CloudProvider, with a name, a vocabulary, node classes and
 // notices. New makes it; any number of goroutines may use it.
 //
-// Errors are *cloudprovider.Error: KindThrottled and KindNotFound where the API server says
-// so (429, 404), and KindUnknown with the error of the Store for all else that it refuses.
-// What methods return is read-only.
+// Errors are *cloudprovider.Error: KindThrottled and KindNotFound where the API server says so
+// (429, 404), and KindUnknown with the error of the Store for all else that it refuses. What
+// methods return is read-only.
 type Provider struct {
 	store   Store
 	now     func() time.Time
@@ -82,8 +78,8 @@ type Provider struct {
 	classes []string
 }
 
-// New returns a provider of machines in a store. The clock is that of notices. It is an
-// error if either is nil.
+// New returns a provider of machines in a store. The clock is that of notices. It is an error if
+// either is nil.
 func New(store Store, now func() time.Time, opts *Options) (*Provider, error) {
 	if store == nil || now == nil {
 		return nil, errors.New("kwok: a store and a clock are needed; give time.Now for the clock of the machine")
@@ -137,8 +133,8 @@ func (p *Provider) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*clo
 	return slices.Clone(p.types), nil
 }
 
-// Create makes the Node of the first option that is in the catalog and not sold out, or
-// finds that of an earlier request with the token. If no option can be had the error is
+// Create makes the Node of the first option that is in the catalog and not sold out, or finds
+// that of an earlier request with the token. If no option can be had the error is
 // KindInsufficientCapacity, with all of them as its Offerings.
 func (p *Provider) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 	if err := req.Validate(); err != nil {
@@ -149,14 +145,13 @@ func (p *Provider) Create(ctx context.Context, req cloudprovider.LaunchRequest) 
 	}
 	sum := sha256.Sum256([]byte(req.Token))
 	name := "kwok-" + hex.EncodeToString(sum[:6])
-	// A write that the API server refuses for a moment is one that a repeated order does
-	// not have to make.
+	// A repeated order needs no write, which the API server may refuse for a moment.
 	if have, err := p.Get(ctx, prefix+name); !errors.Is(err, cloudprovider.ErrNotFound) {
 		return have, err
 	}
 	var refused []cloudprovider.OfferingKey
 	for _, o := range req.Options {
-		if !p.sells(o.Key()) || p.soldOut.Len() > 0 && p.soldOut.Matches(o.NodeLabels()) {
+		if _, sold := p.offering(o.Key()); sold == nil || p.soldOut.Len() > 0 && p.soldOut.Matches(o.NodeLabels()) {
 			refused = append(refused, o.Key())
 			continue
 		}
@@ -173,11 +168,14 @@ func (p *Provider) Create(ctx context.Context, req cloudprovider.LaunchRequest) 
 		Err: errors.New("nothing that was asked for is for sale")}
 }
 
-func (p *Provider) sells(key cloudprovider.OfferingKey) bool {
-	return slices.ContainsFunc(p.types, func(t *cloudprovider.InstanceType) bool {
-		_, ok := t.Offering(key)
-		return ok && t.Name == key.InstanceType
-	})
+// offering returns what the catalog has of a key, or nil.
+func (p *Provider) offering(key cloudprovider.OfferingKey) (*cloudprovider.InstanceType, *cloudprovider.Offering) {
+	for _, t := range p.types {
+		if o, ok := t.Offering(key); ok && t.Name == key.InstanceType {
+			return t, o
+		}
+	}
+	return nil, nil
 }
 
 // machine is the Node of an option.
@@ -189,8 +187,8 @@ func machine(name string, req cloudprovider.LaunchRequest, o cloudprovider.Launc
 	labels := o.NodeLabels()
 	maps.Copy(labels, req.Labels)
 	labels[corev1.LabelHostname] = name
-	// The annotations of the request are put on by registration, less the record of a
-	// command, in which the Node of a replacement has no part.
+	// The annotations of the request are put on by registration, less the record of a command,
+	// in which the Node of a replacement has no part.
 	annotations := map[string]string{NodeAnnotation: "fake", nameAnnotation: req.Name}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: annotations},
@@ -235,10 +233,7 @@ func (p *Provider) Delete(ctx context.Context, id string) error {
 		metav1.SetMetaDataAnnotation(&after.ObjectMeta, TerminatedAnnotation, "true")
 		err = p.store.Patch(ctx, node, after)
 	}
-	if err != nil {
-		return failure("Delete", id, err)
-	}
-	return nil
+	return failure("Delete", id, err)
 }
 
 // List has all machines, by ID.
@@ -257,8 +252,8 @@ func (p *Provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) 
 	return out, nil
 }
 
-// Interruptions has a notice for each Node with NoticeAnnotation, by name: the machine
-// ends in two minutes.
+// Interruptions has a notice for each Node with NoticeAnnotation, by name: the machine ends in
+// two minutes.
 func (p *Provider) Interruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	nodes, err := p.store.List(ctx)
 	if err != nil {
@@ -297,17 +292,18 @@ func (p *Provider) instance(node *corev1.Node) *cloudprovider.Instance {
 	i := &cloudprovider.Instance{ID: node.Spec.ProviderID, Name: node.Annotations[nameAnnotation], NodePool: node.Labels[v1.NodePoolLabelKey],
 		Type: node.Labels[corev1.LabelInstanceTypeStable], Zone: node.Labels[corev1.LabelTopologyZone], CapacityType: node.Labels[v1.CapacityTypeLabelKey],
 		ImageID: "kwok", Labels: node.Labels, CreatedAt: node.CreationTimestamp.Time}
-	for _, t := range p.types {
-		if o, ok := t.Offering(i.OfferingKey()); ok && t.Name == i.Type {
-			i.Price, i.OfferingID, i.Capacity = o.Price, o.ID, t.Capacity
-			i.Allocatable, _ = t.AllocatableFor(o) // Create has computed it before
-		}
+	if t, o := p.offering(i.OfferingKey()); o != nil {
+		i.Price, i.OfferingID, i.Capacity = o.Price, o.ID, t.Capacity
+		i.Allocatable, _ = t.AllocatableFor(o) // Create has computed it before
 	}
 	return i
 }
 
-// failure says in the words of the contract what an API server has answered.
+// failure is an error of the API server in the words of the contract, and nil for nil.
 func failure(op, object string, err error) error {
+	if err == nil {
+		return nil
+	}
 	out := &cloudprovider.Error{Op: op, Object: object, Err: err}
 	switch {
 	case apierrors.IsNotFound(err) || errors.Is(err, cloudprovider.ErrNotFound):
