@@ -174,7 +174,7 @@ func (w *windows) closesBy(hit, limit int64) (int64, bool) {
 	s, h := w.schedule, hit
 	for {
 		z := spanAt(s.loc, h)
-		if h >= z.settled {
+		if z.old == z.offset {
 			if w.connected && z.to >= forever {
 				return 0, false
 			}
@@ -192,7 +192,7 @@ func (w *windows) closesBy(hit, limit int64) (int64, bool) {
 }
 
 // runEnd is a hit up to which windows leave no hole from the hit h on, within
-// the span z, which h is in and which is settled.
+// the span z of one clock, which h is in.
 func (w *windows) runEnd(h int64, z *span) int64 {
 	set := &w.schedule.set
 	end := z.to

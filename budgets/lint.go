@@ -287,7 +287,7 @@ func (l *linter) clock(i int) {
 	for t := start; t < end; {
 		z := spanAt(w.schedule.loc, t)
 		t = z.to
-		back := z.before - z.offset
+		back := z.old - z.offset
 		if back <= 0 || z.from < start {
 			continue
 		}

@@ -200,5 +200,5 @@ func (s *Schedule) answer(t time.Time, search func(int64) (int64, bool)) time.Ti
 	if !ok || sec != t.Unix() || max(hit, -hit) > farAway {
 		return time.Time{}
 	}
-	return instant(hit, t.Location())
+	return time.Unix(hit, 0).In(t.Location())
 }

@@ -6,51 +6,51 @@ import (
 	"time"
 )
 
-// span is a stretch of time in which a clock is not moved.
+// span is a stretch of time in which a schedule goes by one clock, or by two: after a change,
+// for as long as the clock was moved, by the old one as well.
 type span struct {
 	from, to int64 // seconds since 1970; to is exclusive
 	offset   int64 // seconds that the wall clock is ahead of UTC
-	before   int64 // what offset was before from
-	settled  int64 // from when the former offset does not matter any more
+	old      int64 // that of the old clock; offset if there is one clock
 }
 
-// forever is further away than any instant that matters, and still leaves room
-// for arithmetic.
+// forever is further away than any instant that matters, and still leaves room for sums.
 const forever = math.MaxInt64 / 4
 
 // spanAt is the span of a zone that t is in.
 func spanAt(loc *time.Location, t int64) span {
-	s := span{from: -forever, to: forever, settled: -forever}
+	s := span{from: -forever, to: forever}
 	if loc == time.UTC {
 		return s
 	}
 	local := time.Unix(t, 0).In(loc)
 	_, offset := local.Zone()
-	s.offset, s.before = int64(offset), int64(offset)
+	s.offset, s.old = int64(offset), int64(offset)
 	start, end := local.ZoneBounds()
 	if !end.IsZero() {
 		s.to = end.Unix()
 		if s.to <= t {
-			// The time package takes all years for 365 days when it has to say
-			// when the last span of one ends.
+			// The time package takes all years for 365 days when it has to say when the last
+			// span of one ends.
 			s.to = (floorDiv(t, secondsPerDay) + 1) * secondsPerDay
 		}
 	}
-	if !start.IsZero() {
-		s.from = start.Unix()
-		_, before := start.Add(-time.Second).Zone()
-		s.before = int64(before)
-		s.settled = min(s.to, s.from+max(s.offset-s.before, s.before-s.offset))
+	if start.IsZero() {
+		return s
+	}
+	_, before := start.Add(-time.Second).Zone()
+	moved := max(offset-before, before-offset)
+	if s.from = start.Unix() + int64(moved); t < s.from {
+		s.from, s.to, s.old = start.Unix(), min(s.to, s.from), int64(before)
 	}
 	return s
 }
 
-// hit reports whether t, which is in s but before it is settled, is a hit. See
-// the package comment on daylight saving.
-func (c *civil) hit(t int64, s *span) bool {
-	byNew := c.matches(t + s.offset)
-	byOld := c.matches(t + s.before)
-	if s.offset > s.before {
+// hit reports whether t, which is in the span, is a hit. See the package comment on daylight
+// saving.
+func (z *span) hit(c *civil, t int64) bool {
+	byNew, byOld := c.matches(t+z.offset), c.matches(t+z.old)
+	if z.offset > z.old {
 		return byNew || byOld
 	}
 	return byNew && byOld
@@ -68,75 +68,59 @@ const far = 3 * secondsPerDay
 func (s *Schedule) next(t int64) (int64, bool) {
 	for {
 		z := spanAt(s.loc, t)
-		for t < z.settled {
-			h := s.unsettledFrom(t, &z)
-			if h < z.settled && s.set.hit(h, &z) {
-				return h, true
+		for t < z.to {
+			local, ok := s.set.next(t + z.offset)
+			if !ok || local > forever {
+				return 0, false
 			}
-			t = min(h+1, z.settled)
+			h := local - z.offset
+			if z.old != z.offset {
+				byOld, _ := s.set.next(t + z.old)
+				h = min(h, byOld-z.old)
+			}
+			switch {
+			case h >= z.to:
+				t = max(z.to, h-far)
+			case z.old == z.offset || z.hit(&s.set, h):
+				return h, true
+			default:
+				t = h + 1
+			}
 		}
-		local, ok := s.set.next(t + z.offset)
-		if !ok || local > forever {
-			return 0, false
-		}
-		h := local - z.offset
-		if h < z.to && t < z.to {
-			return h, true
-		}
-		t = max(z.to, h-far)
 	}
-}
-
-// unsettledFrom is the first instant from t on that either clock calls a hit.
-func (s *Schedule) unsettledFrom(t int64, z *span) int64 {
-	byNew, ok1 := s.set.next(t + z.offset)
-	byOld, ok2 := s.set.next(t + z.before)
-	if !ok1 || !ok2 {
-		return z.settled
-	}
-	return min(byNew-z.offset, byOld-z.before)
 }
 
 // prev is the last hit that is not after t.
 func (s *Schedule) prev(t int64) (int64, bool) {
 	for {
 		z := spanAt(s.loc, t)
-		local, ok := s.set.prev(t + z.offset)
-		if !ok || local < -forever {
-			return 0, false
-		}
-		h := local - z.offset
-		if t >= z.settled && h >= z.settled {
-			return h, true
-		}
-		for u := min(t, z.settled-1); u >= z.from && z.settled > z.from; u-- {
-			if u = s.unsettledTo(u, &z); u >= z.from && s.set.hit(u, &z) {
-				return u, true
+		for t >= z.from {
+			local, ok := s.set.prev(t + z.offset)
+			if !ok || local < -forever {
+				return 0, false
+			}
+			h := local - z.offset
+			if z.old != z.offset {
+				byOld, _ := s.set.prev(t + z.old)
+				h = max(h, byOld-z.old)
+			}
+			switch {
+			case h < z.from:
+				t = min(z.from-1, h+far)
+			case z.old == z.offset || z.hit(&s.set, h):
+				return h, true
+			default:
+				t = h - 1
 			}
 		}
-		t = min(z.from-1, h+far)
 	}
 }
 
-// unsettledTo is the last instant up to t that either clock calls a hit.
-func (s *Schedule) unsettledTo(t int64, z *span) int64 {
-	byNew, ok1 := s.set.prev(t + z.offset)
-	byOld, ok2 := s.set.prev(t + z.before)
-	if !ok1 || !ok2 {
-		return z.from - 1
-	}
-	return max(byNew-z.offset, byOld-z.before)
-}
-
-// seconds is t in whole seconds since 1970, rounded down, and kept within a
-// range in which sums cannot overflow.
+// seconds is t in whole seconds since 1970, rounded down, and kept within a range in which sums
+// cannot overflow.
 func seconds(t time.Time) int64 { return min(max(t.Unix(), -farAway), farAway) }
 
 const farAway = 1 << 50 // 35 million years
-
-func instant(sec int64, loc *time.Location) time.Time {
-	return time.Unix(sec, 0).In(loc)
-}
 
 const (
 	minutesPerDay = 24 * 60
@@ -168,12 +152,13 @@ func (c *civil) days(year, month int64) uint64 {
 	if c.months>>month&1 == 0 {
 		return 0
 	}
-	weekday := weekdayOf(dayOf(year, month, 1))
-	match := c.dom & c.weeks[weekday]
+	first, end := dayOf(year, month, 1), dayOf(year, month+1, 1)
+	week := c.weeks[weekdayOf(first)]
+	match := c.dom & week
 	if c.either {
-		match = c.dom | c.weeks[weekday]
+		match = c.dom | week
 	}
-	return match & (1<<(monthLength(year, month)+1) - 2)
+	return match & (1<<(end-first+1) - 2)
 }
 
 // weekdayOf is that of a day, 0 being Sunday. 1970 began on a Thursday.
@@ -225,8 +210,8 @@ func (c *civil) runTo(day int64) int64 {
 	for range maxMonths {
 		run := int64(bits.TrailingZeros64(^(c.days(year, month) >> dom)))
 		end := dom + run - 1
-		if end < monthLength(year, month) {
-			return dayOf(year, month, end)
+		if day := dayOf(year, month, end); day+1 < dayOf(year, month+1, 1) {
+			return day
 		}
 		dom = 1
 		if month++; month > 12 {
@@ -301,16 +286,10 @@ func (c *civil) prev(t int64) (int64, bool) {
 	return found*secondsPerDay + c.last*60, ok
 }
 
-// dayOf counts the days from 1 January 1970 to a date. Years begin in March for it, so
-// that the day that not all have is the last. A month after the twelfth is one of the next
-// year.
+// dayOf counts the days from 1 January 1970 to a date. The thirteenth month is the first of the
+// next year, and day 0 the last of the month before.
 func dayOf(year, month, day int64) int64 {
-	month -= 3
-	if month < 0 {
-		year, month = year-1, month+12
-	}
-	leaps := floorDiv(year, 4) - floorDiv(year, 100) + floorDiv(year, 400)
-	return year*365 + leaps + (month*153+2)/5 + day - 719469
+	return time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
 }
 
 // dateOf is the inverse of dayOf.
@@ -318,8 +297,6 @@ func dateOf(day int64) (year, month, dom int64) {
 	y, m, d := time.Unix(day*secondsPerDay, 0).UTC().Date()
 	return int64(y), int64(m), int64(d)
 }
-
-func monthLength(year, month int64) int64 { return dayOf(year, month+1, 1) - dayOf(year, month, 1) }
 
 func floorDiv(a, b int64) int64 {
 	q := a / b
