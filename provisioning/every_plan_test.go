@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
@@ -217,6 +218,7 @@ func TestNoPlanPlacesMore(t *testing.T) {
 // TestNoPlanCostsLess: of tiny problems with spreads and other constraints none costs more
 // than 1.2 times the best of all plans for as many pods.
 func TestNoPlanCostsLess(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	plans, best, dear := 0, 0, 0
 	for seed := range lawSeeds(1_000, 100) {
@@ -259,6 +261,7 @@ func TestAnotherPodGetsTheNodeThatOneCannotHave(t *testing.T) {
 // TestAsManyForLess: of several sets of as many pods that can be placed the cheapest is, nearly
 // always: it is looked for by trial.
 func TestAsManyForLess(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	plans, best := 0, 0
 	for seed := range lawSeeds(1_500, 300) {
