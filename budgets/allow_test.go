@@ -289,3 +289,19 @@ func TestStrangeInstants(t *testing.T) {
 		_ = calendarOf(pool, now, now.AddDate(0, 1, 0), budgets.Counts{Nodes: 10}, budgets.Empty)
 	}
 }
+
+// A window that outlasts many further hits ends as the last of them says.
+func TestLongWindows(t *testing.T) {
+	for text, want := range map[string]string{
+		"*/30 1-3 1-4 1,6 *":                       "2026-03-05T03:30:00Z", // 60 days from 4 January
+		"CRON_TZ=America/New_York */7 3 1-6/2 1 *": "2026-03-06T08:56:00Z", // from 5 January, 3:56
+		"CRON_TZ=America/New_York * * * 1 *":       "2026-04-02T04:59:00Z", // from 31 January, 23:59, by the clock of winter
+	} {
+		c, err := budgets.Compile([]v1.Budget{budget("0", text, 60*24*time.Hour)}, nil)
+		require.NoError(t, err)
+		a := c.Allow(at("2026-02-10T12:00:00Z"), budgets.Counts{Nodes: 10}, budgets.Drifted)
+		require.Equal(t, at(want), a.Until, text)
+		require.Zero(t, a.Nodes, text)
+		require.True(t, c.Allow(a.Until, budgets.Counts{Nodes: 10}, budgets.Drifted).Unlimited, text)
+	}
+}

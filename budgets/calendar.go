@@ -140,10 +140,10 @@ func (w *windows) bridges() bool {
 	return true
 }
 
-// open reports whether t is in a window, and the last hit before it if so.
+// open reports whether t is in a window, and the first hit of those that it is in if so.
 func (w *windows) open(t int64) (hit int64, ok bool) {
-	hit, ok = w.schedule.prev(t)
-	return hit, ok && t-hit < w.length
+	hit, ok = w.schedule.next(t - w.length + 1)
+	return hit, ok && hit <= t
 }
 
 // patience bounds the search for a hole that only a change of the clock could
@@ -208,7 +208,7 @@ func (w *windows) runEnd(h int64, z *span) int64 {
 		end = day*secondsPerDay + minute*60 - z.offset
 	}
 	if end >= z.to {
-		end, _ = w.schedule.prev(z.to - 1)
+		end = last(h+z.offset, z.to+z.offset, set.next) - z.offset
 	}
 	return end
 }
@@ -217,6 +217,9 @@ func (w *windows) runEnd(h int64, z *span) int64 {
 // false if there is none.
 func (w *windows) change(t int64) (int64, bool) {
 	if hit, ok := w.open(t); ok {
+		if w.length > 7*secondsPerDay { // and so may have many hits from there to t
+			hit = last(hit, t+1, w.schedule.next)
+		}
 		return w.closes(hit)
 	}
 	return w.schedule.next(t + 1)

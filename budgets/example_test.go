@@ -136,13 +136,11 @@ func ExampleParseSchedule() {
 		t = s.Next(t)
 		fmt.Println(t)
 	}
-	fmt.Println("the last was", s.Prev(t.Add(-time.Minute)).Format(time.DateOnly))
 	_, err := budgets.ParseSchedule("0 24 * * *")
 	fmt.Println(err)
 	// Output:
 	// 2026-03-22 02:30:00 +0100 CET
 	// 2026-03-29 03:30:00 +0200 CEST
 	// 2026-04-05 02:30:00 +0200 CEST
-	// the last was 2026-03-29
 	// schedule "0 24 * * *": field 2 (hour): "24" is not a number from 0 to 23
 }

@@ -291,9 +291,13 @@ func (l *linter) clock(i int) {
 		if back <= 0 || z.from < start {
 			continue
 		}
-		hit, ok1 := w.schedule.prev(z.from - 1)
-		next, ok2 := w.schedule.next(z.from)
-		if hole := next - hit - w.length; ok1 && ok2 && hole > 0 && hole <= back {
+		hit, ok := w.schedule.next(z.from - w.length)
+		if !ok || hit >= z.from {
+			continue
+		}
+		closes, ok := w.closesBy(hit, z.to)
+		next, again := w.schedule.next(closes)
+		if hole := next - closes; ok && again && closes-w.length < z.from && hole <= back {
 			l.add(i, ClockGap, "duration", fmt.Sprintf("in %s its windows join by the wall clock, but leave a hole of %s when the clock is put back",
 				w.schedule.loc, plain(hole)), fmt.Sprintf("lengthen the duration by %s", plain(back)))
 			return

@@ -51,6 +51,7 @@ func TestLint(t *testing.T) {
 		"larger in window":      {[]v1.Budget{budget("5", "0 9 * * 1-5", 8*time.Hour), budget("7", "0 9 * * mon-fri", 4*time.Hour)}, []string{"0 schedule Inverted", "1 nodes NeverBinds"}},
 		"hole in autumn":        {[]v1.Budget{budget("0", "TZ=Europe/Berlin 0 9 * * sat-sun", day)}, []string{"0 schedule UnreadableToKarpenter", "0 duration ClockGap"}},
 		"no hole in autumn":     {[]v1.Budget{budget("0", "TZ=Europe/Berlin 0 9 * * sat-sun", 25*time.Hour)}, []string{"0 schedule UnreadableToKarpenter"}},
+		"a minute an hour":      {[]v1.Budget{budget("0", "TZ=Europe/Berlin 0 * * * *", time.Minute)}, []string{"0 schedule UnreadableToKarpenter"}},
 		"no hole by design":     {[]v1.Budget{budget("0", "TZ=Europe/Berlin 0 9 * * *", 8*time.Hour)}, []string{"0 schedule UnreadableToKarpenter"}},
 	} {
 		var got []string

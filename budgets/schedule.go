@@ -143,8 +143,7 @@ func weekday(text string) int {
 }
 
 // civilOf takes the sets out of what the library has parsed. The library's own
-// search is not used: it skips windows where clocks change, and knows no way
-// back from an instant to the hit before it.
+// search is not used: it skips windows where clocks change.
 func civilOf(spec *cron.SpecSchedule) civil {
 	const star = 1 << 63
 	c := civil{
@@ -182,21 +181,11 @@ func (s *Schedule) String() string { return s.text }
 // Next is the first hit after t, in the location of t, or the zero time if
 // there is none, or t itself is too far away.
 func (s *Schedule) Next(t time.Time) time.Time {
-	return s.answer(t, func(sec int64) (int64, bool) { return s.next(sec + 1) })
-}
-
-// Prev is the last hit that is not after t, in the location of t, or the zero
-// time if there is none, or t itself is too far away.
-func (s *Schedule) Prev(t time.Time) time.Time {
-	return s.answer(t, s.prev)
-}
-
-func (s *Schedule) answer(t time.Time, search func(int64) (int64, bool)) time.Time {
 	if s.loc == nil { // the zero value
 		return time.Time{}
 	}
 	sec := seconds(t)
-	hit, ok := search(sec)
+	hit, ok := s.next(sec + 1)
 	if !ok || sec != t.Unix() || max(hit, -hit) > farAway {
 		return time.Time{}
 	}

@@ -90,30 +90,17 @@ func (s *Schedule) next(t int64) (int64, bool) {
 	}
 }
 
-// prev is the last hit that is not after t.
-func (s *Schedule) prev(t int64) (int64, bool) {
-	for {
-		z := spanAt(s.loc, t)
-		for t >= z.from {
-			local, ok := s.set.prev(t + z.offset)
-			if !ok || local < -forever {
-				return 0, false
-			}
-			h := local - z.offset
-			if z.old != z.offset {
-				byOld, _ := s.set.prev(t + z.old)
-				h = max(h, byOld-z.old)
-			}
-			switch {
-			case h < z.from:
-				t = min(z.from-1, h+far)
-			case z.old == z.offset || z.hit(&s.set, h):
-				return h, true
-			default:
-				t = h - 1
-			}
+// last is the last hit before an end, from a hit before it on, by the next hits from instants on.
+func last(hit, end int64, next func(int64) (int64, bool)) int64 {
+	for none := end; none-hit > 1; { // no hit is in [none, end)
+		middle := hit + (none-hit)/2
+		if h, ok := next(middle); ok && h < end {
+			hit = h
+		} else {
+			none = middle
 		}
 	}
+	return hit
 }
 
 // seconds is t in whole seconds since 1970, rounded down, and kept within a range in which sums
@@ -182,25 +169,6 @@ func (c *civil) dayFrom(day int64) (int64, bool) {
 	return 0, false
 }
 
-// dayTo is the last matching day that is not after the given one.
-func (c *civil) dayTo(day int64) (int64, bool) {
-	if c.week != 0 {
-		last := 7 + weekdayOf(day)
-		return day - last + int64(bits.Len64(c.week&(1<<(last+1)-1))) - 1, true
-	}
-	year, month, dom := dateOf(day)
-	for range maxMonths {
-		if match := c.days(year, month) & (1<<(dom+1) - 1); match != 0 {
-			return dayOf(year, month, int64(bits.Len64(match)-1)), true
-		}
-		dom = 31
-		if month--; month < 1 {
-			year, month = year-1, 12
-		}
-	}
-	return 0, false
-}
-
 // runTo is the last day of the run of matching days that begins with day.
 func (c *civil) runTo(day int64) int64 {
 	if run := int64(bits.TrailingZeros64(^(c.week >> weekdayOf(day)))); c.week != 0 && run < 7 {
@@ -237,21 +205,6 @@ func (c *civil) minuteFrom(m int64) (int64, bool) {
 	return hour*60 + c.first%60, true
 }
 
-// minuteTo is the last matching minute of the day up to m.
-func (c *civil) minuteTo(m int64) (int64, bool) {
-	hour, minute := m/60, m%60
-	if c.hours>>hour&1 == 1 {
-		if rest := c.minutes & (1<<(minute+1) - 1); rest != 0 {
-			return hour*60 + int64(bits.Len64(rest)) - 1, true
-		}
-	}
-	rest := c.hours & (1<<hour - 1)
-	if rest == 0 {
-		return 0, false
-	}
-	return int64(bits.Len64(rest)-1)*60 + c.last%60, true
-}
-
 // next is the first matching time that is not before t.
 func (c *civil) next(t int64) (int64, bool) {
 	if c.never {
@@ -267,23 +220,6 @@ func (c *civil) next(t int64) (int64, bool) {
 		found, ok = c.dayFrom(day + 1)
 	}
 	return found*secondsPerDay + c.first*60, ok
-}
-
-// prev is the last matching time that is not after t.
-func (c *civil) prev(t int64) (int64, bool) {
-	if c.never {
-		return 0, false
-	}
-	m := floorDiv(t, 60)
-	day := floorDiv(m, minutesPerDay)
-	found, ok := c.dayTo(day)
-	if ok && found == day {
-		if minute, ok := c.minuteTo(floorMod(m, minutesPerDay)); ok {
-			return day*secondsPerDay + minute*60, true
-		}
-		found, ok = c.dayTo(day - 1)
-	}
-	return found*secondsPerDay + c.last*60, ok
 }
 
 // dayOf counts the days from 1 January 1970 to a date. The thirteenth month is the first of the
