@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -102,6 +103,36 @@ func (f *CellFinder) find(keys []int, options bitset.Set, request []int64, r *ca
 		}
 	}
 	return out
+}
+
+// Part is the options that are in one cell.
+type Part struct {
+	At      []int // a domain for each key
+	Options bitset.Set
+}
+
+// Split divides options of one pool by their cells over some keys, the cell of the cheapest
+// option first. An option is in several cells if its value of a key is open.
+func (f *CellFinder) Split(keys []int, options bitset.Set) (out []Part) {
+	f.product(keys, nil, options, func(at []int, here bitset.Set) { out = append(out, Part{slices.Clone(at), here}) })
+	slices.SortStableFunc(out, func(x, y Part) int { return cmp.Compare(x.Options.First(), y.Options.First()) })
+	return out
+}
+
+// findCounted lists the keys over which hard constraints count the pods of each class: their
+// own constraints, and those of others.
+func (p *Problem) findCounted() {
+	p.Counted = make([][]int, len(p.Classes))
+	for c := range p.Classes {
+		d := &p.Rules.Duties[c]
+		for _, r := range slices.Concat(d.Owns, d.Joins) {
+			rule := &p.Rules.Domain[r]
+			if rule.Rule.Key >= 0 && rule.Term.Weight == 0 && !slices.Contains(p.Counted[c], rule.Rule.Key) {
+				p.Counted[c] = append(p.Counted[c], rule.Rule.Key)
+			}
+		}
+		slices.Sort(p.Counted[c])
+	}
 }
 
 // product goes over the cells that some option is in, with the options that are.

@@ -125,6 +125,7 @@ func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
 	p.Admission = newAdmission(p, d)
 	rates := p.Rates.Rater()
 	p.compileCells(rates)
+	p.findCounted()
 	p.coverDomains()
 	for i := range p.Pools {
 		p.lowerPool(i)

@@ -96,6 +96,7 @@ type Places struct {
 	Admission *Admission
 	Finder    *CellFinder
 	Cells     [][]topology.Cell // by class: where it may go, if it has constraints over domains
+	Counted   [][]int           // by class: the keys of Table over which hard constraints count its pods, ascending
 
 	Preferences []preferences // by class
 	Preferred   preferred

@@ -26,6 +26,9 @@ func (r *Location) Sure() (int, bool) {
 	return 0, false
 }
 
+// Certain says whether it is known where a node is: in one domain, or in none.
+func (r *Location) Certain() bool { return len(r.Domains) == 0 || len(r.Domains) == 1 && !r.Lacks }
+
 // Within says whether a node that reaches r is somewhere where one that reaches
 // other may be, whatever it becomes.
 func (r *Location) Within(other *Location) bool {

@@ -6,8 +6,10 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // fresh returns a node for a pod of a class alone, the cheapest of the heaviest
@@ -52,13 +54,36 @@ func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price
 		if s == nil {
 			continue
 		}
+		if s = g.allowed(c, s, tooDear); s != nil {
+			s.BinType.Wide = widestAlone(g.p, pool, v.Options)
+			return s
+		}
+	}
+	return nil
+}
+
+// allowed returns a node for a pod of a class in the cheapest cell where constraints between pods
+// allow it, of those in which a new node may be; nil if there is none, or only one that is too
+// dear.
+func (g *placer) allowed(c int, s *ledger.Bin, dear func(price float64) bool) *ledger.Bin {
+	of := s.BinType
+	parts, asks := []compile.Part{{Options: of.Options}}, []requirements.Set{of.Asked}
+	if open := openKeys(s.At, g.p.Counted[c]); len(open) > 0 {
+		parts, asks = g.st.inOneCell(of.Options, of.Asked, open)
+	}
+	for i := range parts {
+		ask := &ask{of: asks[i]}
+		if len(parts) > 1 {
+			if s = g.launch(c, of.Pool, parts[i].Options, of.Trait, ask, dear); s == nil {
+				continue
+			}
+		}
 		if brings := extending(g.ledger, s); !brings.Empty() {
-			if s = g.launch(c, pool, s.BinType.Options.Without(brings), v.Trait, asked, tooDear); s == nil {
+			if s = g.launch(c, of.Pool, s.BinType.Options.Without(brings), of.Trait, ask, dear); s == nil {
 				continue
 			}
 		}
 		if g.ledger.Allows(c, s) && !g.ledger.FillsFirst(s) {
-			s.BinType.Wide = widestAlone(g.p, pool, v.Options)
 			return s
 		}
 	}

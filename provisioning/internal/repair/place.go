@@ -106,21 +106,41 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 		}
 		g.p.Distinct.KeepHoldingIn(pool, options, sum, g.spare)
 		options = spared(g.p, pool, options)
-		if dear(ledger.Cheapest(g.p, pool, options)) {
-			continue
-		}
-		sh := g.shaped(s, options, trait, s.BinType.Asked.Intersect(low.item.Sources[i]))
-		if sh == nil {
-			continue
-		}
-		sh.Wide = widest(g.p, s.BinType, v.Options, trait)
-		there := *s
-		there.BinType, there.At = sh, ledger.BinTypeLocations(g.p, sh)
-		if inside(there.At, s.At) && seenAlike(g.ledger, s, &there) && g.ledger.Allows(c, &there) {
+		if sh := g.narrowedIn(s, c, options, trait, s.BinType.Asked.Intersect(low.item.Sources[i]), dear); sh != nil {
+			sh.Wide = widest(g.p, s.BinType, v.Options, trait)
 			best = sh
 		}
 	}
 	return best
+}
+
+// narrowedIn returns the bin type of a new node with some of its options that takes a pod of a
+// class as well, in the cheapest cell where constraints between pods allow it; nil if there is
+// none, or only one that is too dear.
+func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int32, asked requirements.Set, dear func(price float64) bool) *ledger.BinType {
+	parts, asks := []compile.Part{{Options: options}}, []requirements.Set{asked}
+	if open := openKeys(s.At, g.p.Counted[c]); len(open) > 0 {
+		parts, asks = g.st.inOneCell(options, asked, open)
+	}
+	for i := range parts {
+		options := parts[i].Options
+		if len(parts) > 1 {
+			options = spared(g.p, s.BinType.Pool, options)
+		}
+		if dear(ledger.Cheapest(g.p, s.BinType.Pool, options)) {
+			continue
+		}
+		sh := g.shaped(s, options, trait, asks[i])
+		if sh == nil {
+			continue
+		}
+		there := *s
+		there.BinType, there.At = sh, ledger.BinTypeLocations(g.p, sh)
+		if inside(there.At, s.At) && seenAlike(g.ledger, s, &there) && g.ledger.Allows(c, &there) {
+			return sh
+		}
+	}
+	return nil
 }
 
 // together is what the pods of a new node take with a further one. The next look

@@ -187,6 +187,7 @@ func (a *assembler) sort(podIDs []int32) {
 func (a *assembler) newNodes(l *pack.Launch) {
 	model := a.st.NewBinType(l.Pool, l.Options, l.Trait, a.requirements(&a.p.Pools[l.Pool], l), l.Relaxed)
 	model.Wide = l.Wide
+	model = a.st.Settle(model, a.classes(l.Shares))
 	requests, whole := a.requests(l.Shares), a.count(l.Shares)
 	for range l.Copies {
 		if podIDs := a.mark(a.take(l.Shares)); len(podIDs) > 0 {
@@ -225,6 +226,16 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 		a.addRequests(sum, listed, a.s.Parts[a.s.Items[s.Class].Parts[0]].Class, s.Count)
 	}
 	return a.list(sum, listed)
+}
+
+// classes lists the classes that shares are of.
+func (a *assembler) classes(shares []pack.Share) (out []int) {
+	for _, s := range shares {
+		for _, part := range a.s.Items[s.Class].Parts {
+			out = append(out, a.s.Parts[part].Class)
+		}
+	}
+	return out
 }
 
 // count is how many pods shares stand for.

@@ -1,0 +1,59 @@
+package repair
+
+import (
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// A new node is in one cell over the labels for which a hard constraint counts its pods: its
+// options are limited to that cell, and stay open over all other labels. So constraints count
+// what is there, and not what may be.
+
+// openKeys lists those of some keys of which it is open in which domain a node is.
+func openKeys(at []ledger.Location, keys []int) (out []int) {
+	for _, k := range keys {
+		if !at[k].Certain() && !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// inOneCell lists the cells over some keys in which options of a pool are that meet
+// requirements, the cheapest first, each with what a node in it asks for.
+func (st *State) inOneCell(options bitset.Set, asked requirements.Set, keys []int) (parts []compile.Part, asks []requirements.Set) {
+	for _, part := range st.p.Finder.Split(keys, options) {
+		if there := asked.Intersect(attempt.PinOf(st.p, keys, part.At)); !there.Impossible() {
+			parts, asks = append(parts, part), append(asks, there)
+		}
+	}
+	return parts, asks
+}
+
+// Settle returns the bin type of new nodes with pods of some classes: the one given, or, where
+// that leaves open in which cell its nodes are, the one of the cheapest cell.
+func (st *State) Settle(s *ledger.BinType, classes []int) *ledger.BinType {
+	var keys []int
+	for _, c := range classes {
+		keys = append(keys, st.p.Counted[c]...)
+	}
+	open := openKeys(ledger.BinTypeLocations(st.p, s), keys)
+	if len(open) == 0 {
+		return s
+	}
+	parts, asks := st.inOneCell(s.Options, s.Asked, open)
+	for i := range parts {
+		options := spared(st.p, s.Pool, parts[i].Options)
+		if s.Relaxed || st.p.Choice(s.Pool, options, s.Trait) {
+			out := st.NewBinType(s.Pool, options, s.Trait, asks[i], s.Relaxed)
+			out.Wide = s.Wide
+			return out
+		}
+	}
+	return s
+}
