@@ -25,35 +25,36 @@ type Ledger struct {
 	// spread constraint has let it come there, in the turn that it has among all pods: in
 	// the same domain it need not hold after all others as well.
 	Home *Bin
-
-	// trusting takes it that spreads over domains of which new nodes leave some
-	// open hold: the assignment of domains has seen to them.
-	Trusting bool
 }
 
-// ledgerCount is how a domain rule stands.
+// ledgerCount is how a domain rule stands. All slices are by domain.
 type ledgerCount struct {
-	Most, least, Owners []int  // by domain
-	Is, May             []bool // by domain: it is one to be spread over, or may be
-	Node                []bool // by domain: there is sure to be a node
-	sure                int    // how many have one
-	elsewhere           bool   // a member is where no domain of the rule is
-	Leant               bool   // some of the pods that have the rule may have been let in only as no domain was empty: no further one may come
-	unsure              []*Bin // that may be in a domain of a spread, or in another, or be overlooked
+	Members []int // pods that the rule counts, wherever their nodes may be
+	least   []int // the same, of nodes that are certain to be there and to be counted
+	Owners  []int // pods that have the rule, of an anti-affinity
+
+	// Of topology spreads.
+	certain []int // new nodes that are there, and that the rule counts
+	may     []int // new nodes that may be there, and that the rule may count
+	domains int   // how many have a node for certain
+	Leant   bool  // some of the pods that have the rule may have been let in only as no domain was empty: no further one may come
+
+	elsewhere bool // a member is where no domain of the rule is
 }
 
 // any says whether a member is in some domain.
 func (c *ledgerCount) any() bool {
-	return c.elsewhere || slices.ContainsFunc(c.Most, func(n int) bool { return n > 0 })
+	return c.elsewhere || slices.ContainsFunc(c.Members, func(n int) bool { return n > 0 })
 }
 
-// exists notes that there is a node in a domain.
-func (c *ledgerCount) exists(d int) {
-	c.Is[d] = true
-	if !c.Node[d] {
-		c.Node[d] = true
-		c.sure++
-	}
+// HasNode says whether a node that exists, or a new one, is in a domain for certain.
+func (l *Ledger) HasNode(rule, domain int) bool {
+	return l.P.Rules.Domain[rule].Sure[domain] || l.Counts[rule].certain[domain] > 0
+}
+
+// Covers says whether a topology spread covers a domain for certain.
+func (l *Ledger) Covers(rule, domain int) bool {
+	return l.P.Rules.Domain[rule].Counted[domain] || l.Counts[rule].certain[domain] > 0
 }
 
 // New counts the pods of the bins.
@@ -64,18 +65,18 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 	for i := range p.Rules.Domain {
 		domains += len(p.Rules.Domain[i].Members)
 	}
-	numbers, facts := make(copies[int], 0, 3*domains), make(copies[bool], 0, 3*domains)
+	numbers, none := make(copies[int], 0, 5*domains), make([]int, domains)
 	for i := range l.Counts {
 		rule, c := &p.Rules.Domain[i], &l.Counts[i]
 		if rule.Rule.Key < 0 {
 			continue
 		}
-		c.Most, c.least, c.Owners = numbers.of(rule.Members), numbers.of(rule.Members), numbers.of(rule.Owners)
-		c.Is, c.May, c.Node = facts.of(rule.Counted), facts.of(rule.Counted), facts.of(rule.Sure)
+		c.Members, c.least, c.Owners = numbers.of(rule.Members), numbers.of(rule.Members), numbers.of(rule.Owners)
+		c.certain, c.may = numbers.of(none[:len(rule.Members)]), numbers.of(none[:len(rule.Members)])
 		c.elsewhere = rule.Elsewhere
-		for d := range c.Most {
-			if c.Node[d] {
-				c.sure++
+		for _, sure := range rule.Sure {
+			if sure {
+				c.domains++
 			}
 		}
 	}
@@ -113,6 +114,11 @@ func (l *Ledger) Open(s *Bin) {
 	if s.Node >= 0 {
 		return // the baseline has counted its domains
 	}
+	l.countNode(s, 1)
+}
+
+// countNode counts a new node once more, or once less, in the domains of topology spreads.
+func (l *Ledger) countNode(s *Bin, n int) {
 	for i := range l.Counts {
 		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
 		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
@@ -122,62 +128,22 @@ func (l *Ledger) Open(s *Bin) {
 		if !may {
 			continue
 		}
-		at := &s.At[rule.Rule.Key]
 		for _, d := range l.domainsOf(i, s) {
-			c.May[d] = true
+			c.may[d] += n
 		}
-		if d, certain := at.Sure(); certain && sure {
-			c.exists(d)
-		} else {
-			c.unsure = append(c.unsure, s)
+		d, certain := s.At[rule.Rule.Key].Sure()
+		if !certain || !sure {
+			continue
+		}
+		had := l.HasNode(i, d)
+		c.certain[d] += n
+		switch has := l.HasNode(i, d); {
+		case has && !had:
+			c.domains++
+		case had && !has:
+			c.domains--
 		}
 	}
-}
-
-// leave takes a new node without pods out of the domains: one in which no other node is or may
-// be is none any more.
-func (l *Ledger) leave(s *Bin) {
-	for i := range l.Counts {
-		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
-		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
-			continue
-		}
-		if may, _ := l.Looked(i, s); !may {
-			continue
-		}
-		c.unsure = slices.DeleteFunc(c.unsure, func(o *Bin) bool { return o == s })
-		for _, d := range l.domainsOf(i, s) {
-			if rule.Sure[d] {
-				continue
-			}
-			is, may := l.inDomain(i, d, s)
-			if c.Node[d] && !is {
-				c.Node[d] = false
-				c.sure--
-			}
-			c.Is[d], c.May[d] = is || rule.Counted[d], may || rule.Counted[d]
-		}
-	}
-}
-
-// inDomain says whether some new node but one is in a domain of a spread rule for certain, or
-// may be.
-func (l *Ledger) inDomain(rule, domain int, but *Bin) (is, may bool) {
-	key := l.P.Rules.Domain[rule].Rule.Key
-	for _, s := range l.Bins {
-		if s == but || s.Node >= 0 || s.Shut {
-			continue
-		}
-		looks, sure := l.Looked(rule, s)
-		if !looks || !slices.Contains(l.domainsOf(rule, s), domain) {
-			continue
-		}
-		may = true
-		if d, certain := s.At[key].Sure(); certain && sure && d == domain {
-			return true, true
-		}
-	}
-	return false, may
 }
 
 // Become makes a new node another that is nowhere where it could not be before, and counts
@@ -187,25 +153,12 @@ func (l *Ledger) Become(s *Bin, as *BinType) {
 	for _, m := range s.Pods {
 		l.Count(m.Class, -m.Count, s)
 	}
+	l.countNode(s, -1)
 	s.BinType, s.At = as, BinTypeLocations(l.P, as)
 	l.lookAgain(s)
+	l.countNode(s, 1)
 	for _, m := range s.Pods {
 		l.Count(m.Class, m.Count, s)
-	}
-	for i := range l.Counts {
-		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
-		at := slices.Index(c.unsure, s)
-		if at < 0 {
-			continue
-		}
-		d, certain := s.At[rule.Rule.Key].Sure()
-		may, sure := l.Looked(i, s)
-		if !may || certain && sure {
-			c.unsure = slices.Delete(c.unsure, at, at+1)
-		}
-		if may && certain && sure {
-			c.exists(d)
-		}
 	}
 }
 
@@ -224,6 +177,7 @@ func (l *Ledger) Looked(rule int, s *Bin) (may, sure bool) {
 	known := &f.looks[rule]
 	if !known.known {
 		*known = LooksAtBinType(l.P, r, s.BinType)
+		known.Sure = known.Sure || s.BinType.Options.SubsetOf(l.P.LookedAt(r, true)) // each for a reason of its own
 		known.in = lookedIn(l.P, r, s.BinType)
 		known.May = known.May && (len(known.in) > 0 || len(BinTypeLocations(l.P, s.BinType)[r.Rule.Key].Domains) == 0)
 	}
@@ -285,7 +239,7 @@ func (l *Ledger) Count(class, n int, s *Bin) {
 			continue
 		}
 		for _, at := range domains {
-			c.Most[at] += n
+			c.Members[at] += n
 		}
 		if at, certain := at.Sure(); certain && sure {
 			c.least[at] += n
@@ -344,7 +298,7 @@ func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	case topology.Together:
 		return c.least[domain] > 0 || l.beside(rule.Pods, s) || l.first(class, rule.Pods)
 	}
-	return c.Most[domain] == 0
+	return c.Members[domain] == 0
 }
 
 // atHome says whether the pod whose place is looked for stays in a domain.
@@ -356,45 +310,36 @@ func (l *Ledger) atHome(key, domain int) bool {
 	return certain && d == domain
 }
 
-// tooFar says whether a domain may be further above some other than a spread
-// lets it be, with a number of pods more. A domain that is only there if a new
-// node turns out to be in it is there with the pods of that node.
+// tooFar says whether a domain is further above some other than a spread lets it be, with a
+// number of pods more on a bin. Another domain in which a new node may be is one to be filled.
 func (l *Ledger) tooFar(r, domain, more int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-	sure := c.sure
-	if !c.Node[domain] {
-		sure++
+	domains := c.domains
+	if !l.HasNode(r, domain) {
+		domains++
 	}
-	if l.Trusting && len(c.unsure) > 0 {
-		return false
+	if domains < rule.MinDomains {
+		return c.Members[domain]+more > rule.Skew
 	}
-	if sure < rule.MinDomains {
-		return c.Most[domain]+more > rule.Skew
-	}
-	for d, may := range c.May {
-		if may && d != domain && c.Is[d] && c.Most[domain]+more-c.least[d] > rule.Skew {
-			return true
-		}
-	}
-	for _, maker := range c.unsure {
-		at := l.domainsOf(r, maker)
-		if maker == s || len(at) == 1 && (at[0] == domain || c.Is[at[0]]) {
-			continue
-		}
-		here, most := 0, c.Most[domain]
-		for _, m := range maker.Pods {
-			if l.P.IsMember(m.Class, rule.Pods) {
-				here += m.Count
-			}
-		}
-		if slices.Contains(at, domain) {
-			most -= here
-		}
-		if most+more-here > rule.Skew && slices.ContainsFunc(at, func(d int) bool { return d != domain && !c.Is[d] }) {
+	for d, covered := range rule.Counted {
+		if d != domain && (covered || l.othersMayBe(r, d, s)) && c.Members[domain]+more-c.least[d] > rule.Skew {
 			return true
 		}
 	}
 	return false
+}
+
+// othersMayBe says whether a new node other than a bin may be in a domain of a spread.
+func (l *Ledger) othersMayBe(r, domain int, s *Bin) bool {
+	n := l.Counts[r].may[domain]
+	if n == 0 || s.Number < 0 || s.Node >= 0 {
+		return n > 0
+	}
+	own := l.Bins[s.Number]
+	if may, _ := l.Looked(r, own); may && slices.Contains(l.domainsOf(r, own), domain) {
+		n--
+	}
+	return n > 0
 }
 
 // beside says whether a pod of a selection is on a bin.

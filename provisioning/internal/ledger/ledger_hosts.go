@@ -136,7 +136,7 @@ func (l *Ledger) LeastThere(h *hostSpread) int {
 func (l *Ledger) Shut(s *Bin) {
 	l.Save(s)
 	s.Shut = true
-	l.leave(s)
+	l.countNode(s, -1)
 	l.lookAgain(s)
 }
 
@@ -166,7 +166,7 @@ func (l *Ledger) leanOnDomains(class int, s *Bin, counted bool) {
 		if !counted {
 			own = l.own(class, rule.Pods)
 		}
-		c.Leant = slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Most[d]+own > rule.Skew })
+		c.Leant = slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Members[d]+own > rule.Skew })
 	}
 }
 

@@ -23,7 +23,6 @@ type journal struct {
 	there []int        // by class
 	count []savedCount // by domain rule
 	ints  copies[int]  // memory of count
-	facts copies[bool] // the same
 }
 
 // savedBin is a bin before it changed.
@@ -40,11 +39,10 @@ type hostChange struct {
 
 // savedCount is how a domain rule stood.
 type savedCount struct {
-	most, least, owners []int
-	is, may, node       []bool
-	sure                int
-	leant               bool
-	unsure              []*Bin
+	members, least, owners, certain, may []int
+
+	domains int
+	leant   bool
 }
 
 // Mark notes how everything stands now. There is one mark: another one takes its place.
@@ -61,18 +59,17 @@ func (l *Ledger) Mark() {
 		j.leant = append(j.leant, l.Hosts.Spreads[i].leant)
 	}
 	if j.count == nil {
-		ints, facts := 0, 0
+		ints := 0
 		for i := range l.Counts {
-			ints, facts = ints+3*len(l.Counts[i].Most), facts+3*len(l.Counts[i].Most)
+			ints += 5 * len(l.Counts[i].Members)
 		}
-		j.count, j.ints, j.facts = make([]savedCount, len(l.Counts)), make(copies[int], 0, ints), make(copies[bool], 0, facts)
+		j.count, j.ints = make([]savedCount, len(l.Counts)), make(copies[int], 0, ints)
 	}
-	j.ints, j.facts = j.ints[:0], j.facts[:0]
+	j.ints = j.ints[:0]
 	for i := range l.Counts {
 		c := &l.Counts[i]
 		j.count[i] = savedCount{
-			j.ints.of(c.Most), j.ints.of(c.least), j.ints.of(c.Owners), j.facts.of(c.Is), j.facts.of(c.May), j.facts.of(c.Node),
-			c.sure, c.Leant, slices.Clone(c.unsure),
+			j.ints.of(c.Members), j.ints.of(c.least), j.ints.of(c.Owners), j.ints.of(c.certain), j.ints.of(c.may), c.domains, c.Leant,
 		}
 	}
 }
@@ -133,13 +130,12 @@ func (l *Ledger) Rewind() {
 	copy(l.There, j.there)
 	for i := range l.Counts {
 		c, was := &l.Counts[i], &j.count[i]
-		copy(c.Most, was.most)
+		copy(c.Members, was.members)
 		copy(c.least, was.least)
 		copy(c.Owners, was.owners)
-		copy(c.Is, was.is)
-		copy(c.May, was.may)
-		copy(c.Node, was.node)
-		c.sure, c.Leant, c.unsure = was.sure, was.leant, was.unsure
+		copy(c.certain, was.certain)
+		copy(c.may, was.may)
+		c.domains, c.Leant = was.domains, was.leant
 	}
 	for i := len(j.leant); i < len(l.Hosts.Spreads); i++ { // somebody asked since
 		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)

@@ -124,11 +124,11 @@ func (n *nomination) outlasts(c int, s *ledger.Bin) bool {
 		if n.p.Classes[c].Selected.Has(rule.Pods) {
 			own = 1
 		}
-		for d := range count.Is {
-			opens = opens || !count.Is[d] && n.p.LookedAt(rule, false).Overlaps(n.p.InPlace(rule.Rule.Key, d))
+		for d := range count.Members {
+			opens = opens || !n.ledger.Covers(r, d) && n.p.LookedAt(rule, false).Overlaps(n.p.InPlace(rule.Rule.Key, d))
 		}
 		for _, d := range s.At[rule.Rule.Key].Domains {
-			if opens && count.Most[d]+own > rule.Skew {
+			if opens && count.Members[d]+own > rule.Skew {
 				return false
 			}
 		}

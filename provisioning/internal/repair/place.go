@@ -217,7 +217,7 @@ func extending(l *ledger.Ledger, s *ledger.Bin) bitset.Set {
 			continue
 		}
 		for _, d := range s.At[rule.Rule.Key].Domains {
-			if !c.Is[d] {
+			if !l.Covers(i, d) {
 				out.Or(l.P.InPlace(rule.Rule.Key, d))
 			}
 		}

@@ -64,7 +64,6 @@ func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, 
 		s.Pods = nil
 	}
 	l = ledger.New(st.p, bins)
-	l.Trusting = trusting
 	bind := func(podID int32) {
 		c := st.p.ClassOf[podID]
 		l.Lean(c, at[podID])

@@ -166,7 +166,7 @@ func (r *search) level(c int, s *ledger.Bin, sh *ledger.BinType) int {
 			continue
 		}
 		for _, d := range at[rule.Rule.Key].Domains {
-			sum += r.ledger.Counts[i].Most[d]
+			sum += r.ledger.Counts[i].Members[d]
 		}
 	}
 	for _, i := range r.ledger.HostsOf(c) {

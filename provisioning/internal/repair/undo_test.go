@@ -115,8 +115,9 @@ func (r *search) standing() string {
 func (r *search) counts() string {
 	out := fmt.Sprintln(r.ledger.There)
 	for i := range r.ledger.Counts {
-		c := &r.ledger.Counts[i]
-		out += fmt.Sprintln(c.Most, c.Owners, c.Is, c.May, c.Node)
+		c := r.ledger.Counts[i]
+		c.Leant = false // that is about the past
+		out += fmt.Sprintf("%+v\n", c)
 	}
 	return out
 }

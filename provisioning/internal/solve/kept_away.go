@@ -109,13 +109,16 @@ func (d *diagnosis) letsInto(c, r int, own bool, domain int) bool {
 // be, or others that a spread looks at.
 func (d *diagnosis) barrier(c, r int, own bool, keys []int) *explain.Barrier {
 	p, count := d.p, &d.ledger.Counts[r]
-	out := &explain.Barrier{Rule: &p.Rules.Domain[r], Members: count.Most, Counted: count.Is, Node: count.Node}
+	out := &explain.Barrier{Rule: &p.Rules.Domain[r], Members: count.Members}
+	for domain := range count.Members {
+		out.Counted, out.Node = append(out.Counted, d.ledger.Covers(r, domain)), append(out.Node, d.ledger.HasNode(r, domain))
+	}
 	at := slices.Index(keys, out.Rule.Rule.Key)
 	reached := func(domain int) bool {
 		return slices.ContainsFunc(p.Cells[c], func(cell topology.Cell) bool { return cell.At[at] == domain })
 	}
 	for domain := range out.Members {
-		spread := out.Rule.Kind == topology.Spread && (count.Is[domain] || out.Rule.Counted[domain])
+		spread := out.Rule.Kind == topology.Spread && out.Counted[domain]
 		if (spread || reached(domain)) && d.letsInto(c, r, own, domain) {
 			out.Open = append(out.Open, domain)
 		}
