@@ -46,25 +46,23 @@ func (s *Attempt) Placed(r *pack.Result) (out [][]int, all bool) {
 }
 
 // Next is another try where cells turned out to hold less than was assigned to
-// them, or nodes for other pods bring domains along that count; nil if there is
-// nothing to gain.
+// them; nil if there is nothing to gain.
 func (s *Attempt) Next(p *compile.Problem, r *pack.Result) *Attempt {
 	placed, all := s.Placed(r)
-	incidentalDomains, more := s.findIncidentalDomains(p, r)
 	relaxed := s.giveUp(p, r)
 	if relaxed != nil && p.Skips(model.GivenUp) {
 		relaxed = nil
 	}
-	if relaxed == nil && all && (!more || serves(s.replay(p, placed, incidentalDomains), placed)) {
+	if relaxed == nil && all {
 		return nil
 	}
 	next := s.Hints
 	if relaxed != nil {
 		// Units change, so what is known of their rooms does not carry over.
-		next.Relaxed, next.IncidentalDomains, next.Rooms = relaxed, incidentalDomains, nil
+		next.Relaxed, next.Rooms = relaxed, nil
 		return New(p, next)
 	}
-	next.IncidentalDomains, next.Rooms = incidentalDomains, nil
+	next.Rooms = nil
 	for u := range s.Units {
 		rooms := make([]int, len(placed[u]))
 		for cell, n := range placed[u] {
@@ -120,9 +118,8 @@ func (s *Attempt) AdmittedCounts(p *compile.Problem, r *pack.Result) *AdmittedCo
 	}
 	placed, all := s.Placed(r)
 	proof := s.Assigned
-	incidentalDomains, more := s.findIncidentalDomains(p, r)
-	if !all || more {
-		proof = s.replay(p, placed, incidentalDomains)
+	if !all {
+		proof = s.replay(p, placed)
 	}
 	out.Events = proof.Events
 	for i := range s.Parts {
@@ -135,20 +132,10 @@ func (s *Attempt) AdmittedCounts(p *compile.Problem, r *pack.Result) *AdmittedCo
 	return out
 }
 
-// serves says whether an assignment has a place for all that was placed.
-func serves(r *topology.Result, placed [][]int) bool {
-	for u := range placed {
-		if !slices.Equal(r.Placed[u], placed[u]) {
-			return false
-		}
-	}
-	return true
-}
-
 // replay serves the pods again with what each cell was found to hold.
-func (s *Attempt) replay(p *compile.Problem, placed [][]int, incidentalDomains [][]bool) *topology.Result {
+func (s *Attempt) replay(p *compile.Problem, placed [][]int) *topology.Result {
 	again := *s
-	again.IncidentalDomains, again.Rooms = incidentalDomains, placed
+	again.Rooms = placed
 	return topology.Assign(again.state(p))
 }
 

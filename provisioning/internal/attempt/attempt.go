@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -55,10 +52,6 @@ type Hints struct {
 	// rooms bounds, by unit and cell, how many pods go to a cell; nil sets no
 	// bounds.
 	Rooms [][]int
-	// incidentalDomains are, by domain rule, domains that nodes for other pods bring
-	// along: pods to be spread may not be able to go there, but
-	// kube-scheduler counts them.
-	IncidentalDomains [][]bool
 	// relaxed are classes whose preferences are given up, as pods of them found no
 	// place.
 	Relaxed map[int]bool
@@ -223,11 +216,6 @@ func PinOf(p *compile.Problem, keys, at []int) requirements.Set {
 		out = out.Intersect(requirements.NewSet(r)) // two keys may be one by another name
 	}
 	return out
-}
-
-// asksOfNodes says whether a pod selects its nodes by label or name.
-func asksOfNodes(pod *corev1.Pod) bool {
-	return len(pod.Spec.NodeSelector) > 0 || model.RequiredTerms(pod) != nil
 }
 
 // ChoseBefore says whether some pods were sent to a domain, or to nodes that exist,

@@ -111,11 +111,6 @@ func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 		number[i] = len(out.Rules)
 		low := rule.Rule
 		low.Counted = slices.Clone(low.Counted)
-		if s.IncidentalDomains != nil {
-			for d := range low.Counted {
-				low.Counted[d] = low.Counted[d] || s.IncidentalDomains[i][d]
-			}
-		}
 		out.Rules = append(out.Rules, low)
 	}
 	for i := range s.Units {
@@ -167,7 +162,6 @@ func addDuty(p *compile.Problem, class *topology.Class, m Bundled, number []int)
 		if slices.Contains(d.Owns, r) {
 			class.Joins[i].Both += m.Count
 		}
-		class.Joins[i].Unsure = unsure(p, class, m.Class, r, class.Joins[i].Unsure)
 	}
 }
 
@@ -187,42 +181,4 @@ func countOwn(p *topology.Problem, c *topology.Class) {
 			}
 		}
 	}
-}
-
-// unsure says, by cell, whether a spread rule may not count pods of a class, as
-// it looks only at nodes that its own pods may use; nil if it counts them
-// everywhere. What is known of other pods of the same unit is added.
-func unsure(p *compile.Problem, unit *topology.Class, c, r int, known []bool) []bool {
-	rule := &p.Rules.Domain[r]
-	if rule.Kind != topology.Spread || slices.Contains(p.Rules.Duties[c].Owns, r) {
-		return known
-	}
-	if !rule.Term.HonorTaint && len(rule.Spans) < 2 && !(rule.Term.HonorAffinity && asksOfNodes(p.Pod(rule.Like))) {
-		return known
-	}
-	looked := p.LookedAt(rule, true)
-	lowered := p.Admission.Lowered(c)
-	out := make([]bool, len(unit.Cells))
-	for i := range unit.Cells {
-		here := lowered.Clone()
-		for j, k := range unit.Keys {
-			if d := unit.Cells[i].At[j]; d >= 0 {
-				here.And(p.InPlace(k, d))
-			}
-		}
-		out[i] = known != nil && known[i] || !here.SubsetOf(looked) || overlooks(p, rule, c, unit, i)
-	}
-	return out
-}
-
-// overlooks says whether a spread rule does not look at some node of a cell that
-// pods of a class may go to.
-func overlooks(p *compile.Problem, rule *compile.DomainRule, c int, unit *topology.Class, cell int) bool {
-	for i := range p.Nodes {
-		n := &p.Nodes[i]
-		if compile.IsAt(n, unit.Keys, unit.Cells[cell].At) && p.Admits(c, n) && !p.LooksAt(rule, n) {
-			return true
-		}
-	}
-	return false
 }

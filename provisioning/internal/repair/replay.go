@@ -13,7 +13,7 @@ import (
 // early waits for those after it. What nothing makes right is taken off its node.
 // It returns the order in which the rest can be bound.
 func (st *State) replayOrder(order []int32) []int32 {
-	if len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) == 0 {
+	if len(st.s.Units)+len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) == 0 {
 		return order
 	}
 	for {

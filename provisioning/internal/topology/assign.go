@@ -33,7 +33,7 @@ func Assign(p *Problem) *Result {
 		}
 	}
 	for r := range s.rules {
-		s.out.Members = append(s.out.Members, s.rules[r].most)
+		s.out.Members = append(s.out.Members, s.rules[r].members)
 	}
 	return s.out
 }
@@ -46,10 +46,9 @@ type state struct {
 	out   *Result
 }
 
-// count is how a rule stands. As a rule may not count every member, there are
-// a most and a least.
+// count is how a rule stands.
 type count struct {
-	most, least []int // members by domain
+	members     []int // by domain
 	owners      []int
 	any         bool   // there is a member somewhere
 	sure        []bool // domains that are there for certain
@@ -78,15 +77,13 @@ func newState(p *Problem) *state {
 
 func newCount(r *Rule, domains int) count {
 	c := count{
-		most: make([]int, domains), least: make([]int, domains),
-		owners: make([]int, domains), sure: make([]bool, domains), any: r.Elsewhere,
+		members: make([]int, domains), owners: make([]int, domains), sure: make([]bool, domains), any: r.Elsewhere,
 	}
-	copy(c.most, r.Members)
-	copy(c.least, r.Members)
+	copy(c.members, r.Members)
 	copy(c.owners, r.Owners)
 	copy(c.sure, r.Sure)
 	for d := range domains {
-		c.any = c.any || c.most[d] > 0
+		c.any = c.any || c.members[d] > 0
 		if c.sure[d] {
 			c.sureDomains++
 		}
@@ -103,9 +100,9 @@ func (s *state) addFollowers(c *Class) {
 		}
 		count := &s.rules[own.Rule]
 		if count.follow == nil {
-			count.follow = make([]int, len(count.most))
+			count.follow = make([]int, len(count.members))
 		}
-		seen := make([]bool, len(count.most))
+		seen := make([]bool, len(count.members))
 		for i := range c.Cells {
 			if d := c.at(i, rule.Key); d != None && !seen[d] {
 				seen[d] = true
@@ -215,7 +212,7 @@ func (s *state) merit(c *Class, cell, placed int) merit {
 		switch {
 		case d < 0:
 		case rule.Kind == Spread && !c.owns(j.Rule):
-			m.crowd += s.rules[j.Rule].most[d]
+			m.crowd += s.rules[j.Rule].members[d]
 		case rule.Kind == Together && s.rules[j.Rule].follow != nil:
 			m.follow += s.rules[j.Rule].follow[d]
 		}
@@ -232,7 +229,7 @@ func (s *state) merit(c *Class, cell, placed int) merit {
 func (s *state) regret(own Own, rule *Rule, d int) int {
 	members := 0
 	if d >= 0 {
-		members = s.rules[own.Rule].most[d]
+		members = s.rules[own.Rule].members[d]
 	}
 	if rule.Kind == Together {
 		if members > 0 {
@@ -257,14 +254,11 @@ func (s *state) place(c, cell int) {
 		if d == None {
 			continue
 		}
-		count.most[d] += j.Count
+		count.members[d] += j.Count
 		count.any = true
-		if j.Unsure == nil || !j.Unsure[cell] {
-			count.least[d] += j.Count
-			if !count.sure[d] {
-				count.sure[d] = true
-				count.sureDomains++
-			}
+		if !count.sure[d] {
+			count.sure[d] = true
+			count.sureDomains++
 		}
 	}
 	for i, k := range class.Keys {

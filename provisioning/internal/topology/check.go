@@ -14,15 +14,15 @@ func (s *state) refusal(c *Class, cell int) int {
 		d := c.at(cell, rule.Key)
 		switch rule.Kind {
 		case Spread:
-			if d == None || s.skew(c, r, d, cell) > rule.Skew {
+			if d == None || s.skew(c, r, d) > rule.Skew {
 				return r
 			}
 		case Together:
-			if d == None || s.rules[r].least[d] == 0 && !s.first(c, rule.Group) {
+			if d == None || s.rules[r].members[d] == 0 && !s.first(c, rule.Group) {
 				return r
 			}
 		case Apart:
-			if d != None && (s.rules[r].most[d] > 0 || !apartAlone(own, c.join(r))) {
+			if d != None && (s.rules[r].members[d] > 0 || !apartAlone(own, c.join(r))) {
 				return r
 			}
 		}
@@ -48,10 +48,10 @@ func apartAlone(own Own, join Join) bool {
 // skew is how far a domain of a cell would be above the least with one more pod of
 // a class. Where that stands for several, they come one after the other, so that
 // for the last one the domain itself has all but one of them.
-func (s *state) skew(c *Class, r, d, cell int) int {
+func (s *state) skew(c *Class, r, d int) int {
 	rule, count, join := &s.p.Rules[r], &s.rules[r], c.join(r)
 	before, sure := 0, count.sureDomains
-	if join.Count > 1 && (join.Unsure == nil || !join.Unsure[cell]) {
+	if join.Count > 1 {
 		before = join.Count - 1
 		if !count.sure[d] {
 			sure++
@@ -62,15 +62,15 @@ func (s *state) skew(c *Class, r, d, cell int) int {
 		switch {
 		case !counted:
 		case i == d:
-			least = min(least, count.least[i]+before)
+			least = min(least, count.members[i]+before)
 		default:
-			least = min(least, count.least[i])
+			least = min(least, count.members[i])
 		}
 	}
 	if least == math.MaxInt || sure < rule.MinDomains {
 		least = 0
 	}
-	return count.most[d] + join.Count - least
+	return count.members[d] + join.Count - least
 }
 
 // first says whether a pod may be the first of all its affinities to the pods of

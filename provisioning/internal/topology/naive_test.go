@@ -47,52 +47,33 @@ func (l *ledger) join(class, rule int) topology.Join {
 	return topology.Join{}
 }
 
-func (l *ledger) unsure(x pod, rule int) bool {
-	j := l.join(x.class, rule)
-	return j.Unsure != nil && j.Unsure[x.cell]
-}
-
-// members counts by domain. Members that may not count are left out where
-// ignored says so, by their index.
-func (l *ledger) members(rule int, ignored func(i int) bool) []int {
+// members counts by domain.
+func (l *ledger) members(rule int) []int {
 	r := &l.p.Rules[rule]
 	out := make([]int, l.p.Domains[r.Key])
 	copy(out, r.Members)
-	for i, x := range l.pods {
-		if d := l.at(x, r.Key); d != topology.None && !(l.unsure(x, rule) && ignored(i)) {
+	for _, x := range l.pods {
+		if d := l.at(x, r.Key); d != topology.None {
 			out[d] += l.join(x.class, rule).Count
 		}
 	}
 	return out
 }
 
-// allowed says whether the rules let one more pod in. Where it is open whether
-// some members count, it must be allowed either way.
+// allowed says whether the rules let one more pod in.
 func (l *ledger) allowed(x pod) bool {
 	for rule := range l.p.Rules {
-		var open []int
-		for i, y := range l.pods {
-			if l.unsure(y, rule) {
-				open = append(open, i)
-			}
-		}
-		for world := range 1 << len(open) {
-			ignored := func(i int) bool {
-				at := slices.Index(open, i)
-				return at >= 0 && world>>at&1 == 1
-			}
-			if !l.allowedBy(x, rule, ignored) {
-				return false
-			}
+		if !l.allowedBy(x, rule) {
+			return false
 		}
 	}
 	return true
 }
 
-func (l *ledger) allowedBy(x pod, rule int, ignored func(int) bool) bool {
+func (l *ledger) allowedBy(x pod, rule int) bool {
 	r := &l.p.Rules[rule]
 	d := l.at(x, r.Key)
-	members := l.members(rule, ignored)
+	members := l.members(rule)
 	owns, joins := l.own(x.class, rule), l.join(x.class, rule)
 	switch r.Kind {
 	case topology.Spread:
@@ -100,12 +81,12 @@ func (l *ledger) allowedBy(x pod, rule int, ignored func(int) bool) bool {
 			return owns == 0
 		}
 		after, before := members[d]+joins.Count, 0
-		if joins.Count > 1 && !l.unsure(x, rule) {
+		if joins.Count > 1 {
 			before = joins.Count - 1 // they come one after the other, this is the last
 		}
-		return after-l.least(rule, members, ignored, d, before) <= r.Skew
+		return after-l.least(rule, members, d, before) <= r.Skew
 	case topology.Together:
-		return owns == 0 || d != topology.None && (members[d] > 0 || l.first(x.class, ignored))
+		return owns == 0 || d != topology.None && (members[d] > 0 || l.first(x.class))
 	}
 	if d == topology.None {
 		return true
@@ -130,7 +111,7 @@ func (l *ledger) allowedBy(x pod, rule int, ignored func(int) bool) bool {
 
 // least is the least count of the domains to be filled, with some members more in
 // one.
-func (l *ledger) least(rule int, members []int, ignored func(int) bool, domain, more int) int {
+func (l *ledger) least(rule int, members []int, domain, more int) int {
 	r := &l.p.Rules[rule]
 	there := make([]bool, len(members))
 	copy(there, r.Sure)
@@ -139,8 +120,8 @@ func (l *ledger) least(rule int, members []int, ignored func(int) bool, domain, 
 		members[domain] += more
 		there[domain] = true
 	}
-	for i, x := range l.pods {
-		if d := l.at(x, r.Key); d != topology.None && l.join(x.class, rule).Count > 0 && !(l.unsure(x, rule) && ignored(i)) {
+	for _, x := range l.pods {
+		if d := l.at(x, r.Key); d != topology.None && l.join(x.class, rule).Count > 0 {
 			there[d] = true
 		}
 	}
@@ -161,13 +142,13 @@ func (l *ledger) least(rule int, members []int, ignored func(int) bool, domain, 
 
 // first says whether nobody is there that a class wants to be with, and it is
 // of that kind itself.
-func (l *ledger) first(class int, ignored func(int) bool) bool {
+func (l *ledger) first(class int) bool {
 	for _, o := range l.p.Classes[class].Owns {
 		r := &l.p.Rules[o.Rule]
 		if r.Kind != topology.Together || o.Weight > 0 {
 			continue
 		}
-		if r.Elsewhere || l.join(class, o.Rule).Count == 0 || slices.Max(append(l.members(o.Rule, ignored), 0)) > 0 {
+		if r.Elsewhere || l.join(class, o.Rule).Count == 0 || slices.Max(append(l.members(o.Rule), 0)) > 0 {
 			return false
 		}
 	}
@@ -193,9 +174,8 @@ func checkResult(t *testing.T, p *topology.Problem, got *topology.Result) {
 		}
 	}
 	require.Equal(t, placed, got.Placed)
-	nobody := func(int) bool { return false }
 	for r := range p.Rules {
-		require.Equal(t, l.members(r, nobody), got.Members[r], "members of rule %d", r)
+		require.Equal(t, l.members(r), got.Members[r], "members of rule %d", r)
 	}
 	for c := range p.Classes {
 		sum := got.Blocked[c]
@@ -220,20 +200,12 @@ func checkBlocked(t *testing.T, l *ledger, got *topology.Result) {
 				continue
 			}
 			open = true
-			if !someUnsure(l.p) {
-				require.False(t, l.allowed(pod{c, cell}), "class %d is left out of cell %d", c, cell)
-			}
+			require.False(t, l.allowed(pod{c, cell}), "class %d is left out of cell %d", c, cell)
 		}
 		if n > 0 {
 			require.Equal(t, open, got.By[c] >= 0, "class %d: a rule is to blame if there is room", c)
 		}
 	}
-}
-
-func someUnsure(p *topology.Problem) bool {
-	return slices.ContainsFunc(p.Classes, func(c topology.Class) bool {
-		return slices.ContainsFunc(c.Joins, func(j topology.Join) bool { return j.Unsure != nil })
-	})
 }
 
 // sound says what is wrong with a problem that a test made up.

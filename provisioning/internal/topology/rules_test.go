@@ -190,21 +190,6 @@ func TestAssign(t *testing.T) {
 			[][]int{{2, 2}}, []int{0}, []int{-1},
 		},
 		{
-			"unsure: a member that may not count is counted where it hurts, and not where it helps",
-			topology.Problem{
-				Domains: []int{2},
-				Rules:   []topology.Rule{evenly(0, 1, 0, 0)},
-				Classes: []topology.Class{
-					{
-						Count: 2, Keys: []int{0}, Cells: cells(2),
-						Joins: []topology.Join{{Rule: 0, Count: 1, Unsure: []bool{true, true}}},
-					},
-					replicas(1, cells(2), 0),
-				},
-			},
-			[][]int{{1, 1}, {0, 0}}, []int{0, 1}, []int{-1, 0},
-		},
-		{
 			"together: the first goes to the cheapest, the rest to it",
 			topology.Problem{
 				Domains: []int{3}, Rules: []topology.Rule{together(0, 0, 0, 0)},
@@ -250,17 +235,6 @@ func TestAssign(t *testing.T) {
 				Classes: []topology.Class{counted(1, cells(3), 0), followers(2, cells(3)[2:], 0)},
 			},
 			[][]int{{0, 0, 1}, {2}}, []int{0, 0}, []int{-1, -1},
-		},
-		{
-			"together: a member that may not count is nobody to be with",
-			topology.Problem{
-				Domains: []int{1}, Rules: []topology.Rule{together(0, 0)},
-				Classes: []topology.Class{
-					{Count: 1, Keys: []int{0}, Cells: cells(1), Joins: []topology.Join{{Rule: 0, Count: 1, Unsure: []bool{true}}}},
-					followers(1, cells(1), 0),
-				},
-			},
-			[][]int{{1}, {0}}, []int{0, 1}, []int{-1, 0},
 		},
 		{
 			"together: no place without the label, even for the first",

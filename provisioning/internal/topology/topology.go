@@ -86,9 +86,6 @@ type Join struct {
 	// Count is how many members one pod of the class stands for, and Both how
 	// many of them are owners too.
 	Count, Both int
-	// Unsure says, by cell, that the rule might not count a pod after all, as
-	// the node may be one that the rule does not look at; nil for never.
-	Unsure []bool
 }
 
 // Cell is a combination of domains.
