@@ -292,30 +292,43 @@ func (l *Ledger) HostsAllow(class int, s *Bin) bool {
 	return true
 }
 
-// Comes says whether a constraint over the name of the node, of pods of a class, may look
-// at a bin that it did not look at before.
-func (l *Ledger) Comes(class int, before, after *Bin) bool {
-	if l.P.Classes[class].Headroom {
-		return false
-	}
-	for _, i := range l.HostsOf(class) {
-		if h := &l.Hosts.Spreads[i]; !h.Looks[before.Number].May && looksAtHost(l.P, h.Rule, after.BinType).May {
+// Extends says whether a new node, or what becomes of one that is in the ledger, would be a
+// domain more, without pods, to a topology spread that let some pod in only because no domain
+// was empty.
+func (l *Ledger) Extends(before, after *Bin) bool {
+	for i := range l.Hosts.Spreads {
+		h := &l.Hosts.Spreads[i]
+		if h.leant && !(before != nil && h.Looks[before.Number].May) && looksAtHost(l.P, h.Rule, after.BinType).May {
 			return true
+		}
+	}
+	for i := range l.Counts {
+		if !l.Counts[i].Leant {
+			continue
+		}
+		if may, _ := l.Looked(i, after); !may {
+			continue
+		}
+		for _, d := range l.domainsOf(i, after) {
+			if !l.P.Rules.Domain[i].Counted[d] && l.Counts[i].may[d] == 0 {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// FillsFirst says whether a further new node would be one to be filled first, by a
-// constraint of pods that are where they are only as no node was empty.
-func (l *Ledger) FillsFirst(s *Bin) bool {
-	for i := range l.Hosts.Spreads {
-		h := &l.Hosts.Spreads[i]
-		if h.leant && looksAtHost(l.P, h.Rule, s.BinType).May {
-			return true
+// KeysToSettle lists the keys of the domain table for which it must be known in which domain a
+// new node with a pod of a class is: those over which constraints count the pod, and those
+// over which some spread can bear no further domain.
+func (l *Ledger) KeysToSettle(class int) []int {
+	out := l.P.Counted[class]
+	for i := range l.Counts {
+		if l.Counts[i].Leant {
+			out = append(slices.Clip(out), l.P.Rules.Domain[i].Rule.Key)
 		}
 	}
-	return false
+	return out
 }
 
 // boundOnHost counts the pods that run on a bin that a constraint is about.

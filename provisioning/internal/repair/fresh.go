@@ -68,22 +68,16 @@ func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price
 func (g *placer) allowed(c int, s *ledger.Bin, dear func(price float64) bool) *ledger.Bin {
 	of := s.BinType
 	parts, asks := []compile.Part{{Options: of.Options}}, []requirements.Set{of.Asked}
-	if open := openKeys(s.At, g.p.Counted[c]); len(open) > 0 {
+	if open := openKeys(s.At, g.ledger.KeysToSettle(c)); len(open) > 0 {
 		parts, asks = g.st.inOneCell(of.Options, of.Asked, open)
 	}
 	for i := range parts {
-		ask := &ask{of: asks[i]}
 		if len(parts) > 1 {
-			if s = g.launch(c, of.Pool, parts[i].Options, of.Trait, ask, dear); s == nil {
+			if s = g.launch(c, of.Pool, parts[i].Options, of.Trait, &ask{of: asks[i]}, dear); s == nil {
 				continue
 			}
 		}
-		if brings := extending(g.ledger, s); !brings.Empty() {
-			if s = g.launch(c, of.Pool, s.BinType.Options.Without(brings), of.Trait, ask, dear); s == nil {
-				continue
-			}
-		}
-		if g.ledger.Allows(c, s) && !g.ledger.FillsFirst(s) {
+		if g.ledger.Allows(c, s) && !g.ledger.Extends(nil, s) {
 			return s
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -119,7 +118,7 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 // none, or only one that is too dear.
 func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int32, asked requirements.Set, dear func(price float64) bool) *ledger.BinType {
 	parts, asks := []compile.Part{{Options: options}}, []requirements.Set{asked}
-	if open := openKeys(s.At, g.p.Counted[c]); len(open) > 0 {
+	if open := openKeys(s.At, g.ledger.KeysToSettle(c)); len(open) > 0 {
 		parts, asks = g.st.inOneCell(options, asked, open)
 	}
 	for i := range parts {
@@ -136,7 +135,7 @@ func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int3
 		}
 		there := *s
 		there.BinType, there.At = sh, ledger.BinTypeLocations(g.p, sh)
-		if inside(there.At, s.At) && seenAlike(g.ledger, s, &there) && g.ledger.Allows(c, &there) {
+		if inside(there.At, s.At) && !g.ledger.Extends(s, &there) && g.ledger.Allows(c, &there) {
 			return sh
 		}
 	}
@@ -168,28 +167,6 @@ func inside(at, before []ledger.Location) bool {
 	return true
 }
 
-// seenAlike says whether no topology spread constraint looks at a node that was
-// none of its nodes before: with a label that it did not have it may be one.
-func seenAlike(l *ledger.Ledger, before, after *ledger.Bin) bool {
-	for i := range l.Counts {
-		if rule := &l.P.Rules.Domain[i]; rule.Rule.Key < 0 || rule.Kind != topology.Spread {
-			continue
-		}
-		if may, _ := l.Looked(i, before); may {
-			continue // of what it was before that is known
-		}
-		if may, _ := l.Looked(i, after); may {
-			return false
-		}
-	}
-	for class, n := range l.There {
-		if n > 0 && l.Comes(class, before, after) {
-			return false
-		}
-	}
-	return true
-}
-
 // shaped returns a bin's bin type with fewer options, nil if these are too few.
 func (g *placer) shaped(s *ledger.Bin, options bitset.Set, trait int32, asked requirements.Set) *ledger.BinType {
 	switch {
@@ -202,26 +179,4 @@ func (g *placer) shaped(s *ledger.Bin, options bitset.Set, trait int32, asked re
 		return nil
 	}
 	return g.st.NewBinType(s.BinType.Pool, options, trait, asked, s.BinType.Relaxed)
-}
-
-// extending returns those options of a new node that would make it a domain more to a
-// spread by which some pod of the plan was let in only as no domain was empty.
-func extending(l *ledger.Ledger, s *ledger.Bin) bitset.Set {
-	out := bitset.New(len(l.P.LowOptions))
-	for i := range l.Counts {
-		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
-		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || !c.Leant {
-			continue
-		}
-		if may, _ := l.Looked(i, s); !may {
-			continue
-		}
-		for _, d := range s.At[rule.Rule.Key].Domains {
-			if !l.Covers(i, d) {
-				out.Or(l.P.InPlace(rule.Rule.Key, d))
-			}
-		}
-	}
-	out.And(s.BinType.Options)
-	return out
 }
