@@ -153,6 +153,7 @@ func (a *Admission) suitedTo(c *workload.Class) []bitset.Set {
 			a.addMatching(out[i], c, alt, false)
 			a.KeepUnheld(out[i], c)
 			a.KeepFromDaemons(out[i], c)
+			a.KeepBesideDaemons(out[i], c)
 		}
 	}
 	return out

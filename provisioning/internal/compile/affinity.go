@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
@@ -17,6 +18,11 @@ func (p *Problem) TogetherOverNodes() []int {
 	for c := range p.Classes {
 		for _, t := range p.Rules.Duties[c].With {
 			if !slices.Contains(out, t.Pods) {
+				out = append(out, t.Pods)
+			}
+		}
+		for _, t := range p.Classes[c].Terms {
+			if p.FollowsDaemons(t) && !slices.Contains(out, t.Pods) {
 				out = append(out, t.Pods)
 			}
 		}
@@ -46,21 +52,30 @@ func (x *baseline) noteRunning(n *model.Existing, index int, selections []int) {
 		if !x.counts(n, i, index < 0) {
 			continue
 		}
-		members := x.selected(kind)
-		for _, s := range selections {
-			if !members.Has(s) {
-				continue
-			}
-			x.p.Running[s] = true
-			_, named := n.Standing.Labels[corev1.LabelHostname]
-			if index < 0 || !named && x.r.selections[s].Claim == "" {
-				continue
-			}
-			if x.p.Beside[s] == nil {
-				x.p.Beside[s] = make([]bool, len(x.p.Nodes))
-			}
-			x.p.Beside[s][index] = true
+		x.noteMember(n, index, x.selected(kind), selections)
+	}
+	if index >= 0 {
+		for _, d := range x.p.daemonsTo(n) {
+			x.noteMember(n, index, d.Selected, selections)
 		}
+	}
+}
+
+// noteMember notes that a pod of some selections is on a node.
+func (x *baseline) noteMember(n *model.Existing, index int, members bitset.Set, selections []int) {
+	for _, s := range selections {
+		if !members.Has(s) {
+			continue
+		}
+		x.p.Running[s] = true
+		_, named := n.Standing.Labels[corev1.LabelHostname]
+		if index < 0 || !named && x.r.selections[s].Claim == "" {
+			continue
+		}
+		if x.p.Beside[s] == nil {
+			x.p.Beside[s] = make([]bool, len(x.p.Nodes))
+		}
+		x.p.Beside[s][index] = true
 	}
 }
 

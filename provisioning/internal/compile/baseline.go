@@ -124,10 +124,17 @@ func (x *baseline) addBoundRules() {
 		}
 	}
 	x.byTerm = map[workload.Term]int{}
+	var key workload.PodKey
+	for i := range x.p.Daemons {
+		for _, t := range x.p.Daemons[i].Apart {
+			if _, ok := x.byTerm[t]; !ok && x.interest.Has(t.Pods) && t.Key != corev1.LabelHostname {
+				x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
+			}
+		}
+	}
 	if len(x.bound) == 0 {
 		return
 	}
-	var key workload.PodKey
 	for _, kind := range x.constraining {
 		for _, t := range x.bound[kind] {
 			if !x.interest.Has(t.Pods) {
@@ -222,8 +229,15 @@ func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
 	}
 	for i, kind := range n.BoundMemberships {
 		if x.counts(n, i, leaving) {
-			x.pod(n, x.boundMembership(kind), looked)
+			l := x.boundMembership(kind)
+			x.pod(n, l.counted, l.owns, looked)
 		}
+	}
+	if leaving {
+		return // no daemon comes any more
+	}
+	for _, d := range x.p.daemonsTo(n) {
+		x.pod(n, d.Joins, d.Owns, looked)
 	}
 }
 
@@ -306,10 +320,13 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 	return out
 }
 
-// pod counts one pod in the rules over domains.
-func (x *baseline) pod(n *model.Existing, l *boundMembership, looked []bool) {
-	for _, i := range l.counted {
+// pod counts one pod in the rules over domains: those that count it, and those that it has.
+func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool) {
+	for _, i := range counted {
 		rule := &x.r.Domain[i]
+		if rule.Rule.Key < 0 {
+			continue
+		}
 		if rule.Kind == topology.Spread && !looked[i] {
 			continue
 		}
@@ -320,9 +337,9 @@ func (x *baseline) pod(n *model.Existing, l *boundMembership, looked []bool) {
 			rule.Elsewhere = true
 		}
 	}
-	for _, i := range l.owns {
-		if d := n.At[x.r.Domain[i].Rule.Key]; d >= 0 {
-			x.r.Domain[i].Owners[d]++
+	for _, i := range owns {
+		if k := x.r.Domain[i].Rule.Key; k >= 0 && n.At[k] >= 0 {
+			x.r.Domain[i].Owners[n.At[k]]++
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (p *Problem) typeOf(e *model.Existing) *cloudprovider.InstanceType {
 // Admits says whether the labels, taints and volumes of a class let its pods
 // run on a node, and no other node shares its host name where that matters.
 func (p *Problem) Admits(c int, n *model.Existing) bool {
-	if !n.Verdict.Open.Has(c) || p.SharesName(c, n) {
+	if !n.Verdict.Open.Has(c) || p.SharesName(c, n) || !p.besideDaemons(c, n) {
 		return false
 	}
 	class := &p.Classes[c]

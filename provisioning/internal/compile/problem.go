@@ -116,6 +116,7 @@ func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
 	p.findClassOf()
 	x := p.compileRules(k)
 	p.setCapacities(f)
+	p.findDaemonDuties(x)
 	p.MinValues = p.Catalog.MinValues
 	for c := range p.Classes {
 		p.Requests = append(p.Requests, p.request(c))
@@ -174,6 +175,10 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *m
 			n.Verdict = judge.judge(n)
 			p.Table.place(n, p.Vocabulary)
 		}
+	}
+	p.position = make(map[int32]int, len(p.Nodes))
+	for i := range p.Nodes {
+		p.position[p.Nodes[i].Index] = i
 	}
 	x.count(p.Nodes, leaving)
 	x.findRunning(leaving)

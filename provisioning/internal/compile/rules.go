@@ -151,7 +151,9 @@ func (r *Rules) own(p *Problem, c int, t workload.Term, key *workload.PodKey) {
 		case topology.Apart:
 			d.Parts = AddPart(d.Parts, r.nodeRule(apartKey(t), t), 1, 0, 0)
 		case topology.Together:
-			d.With = append(d.With, t)
+			if !p.FollowsDaemons(t) {
+				d.With = append(d.With, t)
+			}
 		}
 		return
 	}

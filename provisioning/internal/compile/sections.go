@@ -75,6 +75,9 @@ type Constraints struct {
 	// of one runs, and on which nodes.
 	Running map[int]bool
 	Beside  map[int][]bool
+
+	DaemonDuties []DaemonDuty
+	ofDaemon     []int // by DaemonSet: its duty, -1 for none
 }
 
 // Cluster is the nodes that exist, with the pods that run there.
@@ -84,6 +87,8 @@ type Cluster struct {
 	NodeParts [][]pack.Membership     // by node: what its pods count for
 	NodeClass []int32                 // by class: equal for those that the same nodes admit
 	Hostnames                         // that several nodes have
+
+	position map[int32]int // by Existing.Index: place among Nodes
 
 	rooms      *model.Rooms // shared with problems that come of this one, as are:
 	boundKinds *workload.BoundKinds

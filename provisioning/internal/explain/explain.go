@@ -325,6 +325,11 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (model.Pool
 		return model.PoolReason{Cause: model.CauseAntiAffinity,
 			Detail: "a DaemonSet that required anti-affinity keeps apart from the pod runs on every suitable instance type" + named(by)}, 3
 	}
+	e.p.Admission.KeepBesideDaemons(options, e.class)
+	if options.Empty() {
+		return model.PoolReason{Cause: model.CauseAffinity,
+			Detail: "no suitable instance type gets the pods of a DaemonSet that its required pod affinity over " + corev1.LabelHostname + " asks for"}, 3
+	}
 	return e.noRoom(i, alt, options)
 }
 

@@ -41,6 +41,9 @@ func (e *explainer) steps(i int, alt requirements.Alternative) []model.Step {
 	apart := f.left.Clone()
 	e.p.Admission.KeepFromDaemons(apart, e.class)
 	f.narrow("anti-affinity with DaemonSets", apart)
+	beside := f.left.Clone()
+	e.p.Admission.KeepBesideDaemons(beside, e.class)
+	f.narrow("affinity to pods of DaemonSets", beside)
 	for r, want := range e.request {
 		if want <= 0 {
 			continue

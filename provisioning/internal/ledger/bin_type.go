@@ -45,6 +45,29 @@ type facts struct {
 	hosts []look     // by HostRule.Way
 	most  []int64    // that any option has of each resource
 	least []int64    // that all options have of each
+
+	daemons     []DaemonOn
+	daemonsRead bool
+}
+
+// DaemonOn is a DaemonSet of which constraints between pods take notice, on a new node.
+type DaemonOn struct {
+	Duty *compile.DaemonDuty
+	Sure bool // it runs there whatever becomes of labels that are left open
+}
+
+// DaemonsOn lists the DaemonSets with duties that run, or may run, on nodes of a bin type.
+func (s *BinType) DaemonsOn(p *compile.Problem) []DaemonOn {
+	f := s.facts
+	if !f.daemonsRead {
+		f.daemonsRead = true
+		for i := range p.DaemonDuties {
+			if d := &p.DaemonDuties[i]; s.Options.Overlaps(d.On) {
+				f.daemons = append(f.daemons, DaemonOn{d, s.Options.SubsetOf(d.Sure)})
+			}
+		}
+	}
+	return f.daemons
 }
 
 // NewBinType returns a bin type of which nothing is worked out yet.

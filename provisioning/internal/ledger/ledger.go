@@ -16,6 +16,7 @@ type Ledger struct {
 	Bins   []*Bin
 	Counts []ledgerCount // by domain rule
 	There  []int         // by class: pods of the plan
+	Daemon []int         // by duty of a DaemonSet: new nodes where it runs
 
 	Hosts hostLedger
 
@@ -59,7 +60,7 @@ func (l *Ledger) Covers(rule, domain int) bool {
 
 // New counts the pods of the bins.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
-	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes))}
+	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes)), Daemon: make([]int, len(p.DaemonDuties))}
 	l.Hosts.ofClass = make([][]int, len(p.Classes))
 	domains := 0
 	for i := range p.Rules.Domain {
@@ -115,6 +116,7 @@ func (l *Ledger) Open(s *Bin) {
 		return // the baseline has counted its domains
 	}
 	l.countNode(s, 1)
+	l.countDaemons(s, 1)
 }
 
 // countNode counts a new node once more, or once less, in the domains of topology spreads.
@@ -146,6 +148,23 @@ func (l *Ledger) countNode(s *Bin, n int) {
 	}
 }
 
+// countDaemons counts the pods that DaemonSets have on a new node once more, or once less.
+func (l *Ledger) countDaemons(s *Bin, n int) {
+	for _, d := range s.BinType.DaemonsOn(l.P) {
+		for i := range l.P.DaemonDuties {
+			if d.Duty == &l.P.DaemonDuties[i] {
+				l.Daemon[i] += n
+			}
+		}
+		for _, r := range d.Duty.Owns {
+			l.countOwner(r, n, s)
+		}
+		for _, r := range d.Duty.Joins {
+			l.countMember(r, n, s, d.Sure)
+		}
+	}
+}
+
 // Become makes a new node another that is nowhere where it could not be before, and counts
 // its pods where they are then.
 func (l *Ledger) Become(s *Bin, as *BinType) {
@@ -154,9 +173,11 @@ func (l *Ledger) Become(s *Bin, as *BinType) {
 		l.Count(m.Class, -m.Count, s)
 	}
 	l.countNode(s, -1)
+	l.countDaemons(s, -1)
 	s.BinType, s.At = as, BinTypeLocations(l.P, as)
 	l.lookAgain(s)
 	l.countNode(s, 1)
+	l.countDaemons(s, 1)
 	for _, m := range s.Pods {
 		l.Count(m.Class, m.Count, s)
 	}
@@ -218,32 +239,47 @@ func (l *Ledger) Count(class, n int, s *Bin) {
 	l.countHost(class, n, s)
 	d := &l.P.Rules.Duties[class]
 	for _, r := range d.Owns {
-		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-		if rule.Kind == topology.Apart {
-			for _, at := range s.At[rule.Rule.Key].Domains {
-				c.Owners[at] += n
-			}
+		if l.P.Rules.Domain[r].Kind == topology.Apart {
+			l.countOwner(r, n, s)
 		}
 	}
 	for _, r := range d.Joins {
-		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-		if rule.Rule.Key < 0 || rule.Kind != topology.Apart && l.P.Classes[class].Headroom {
+		if l.P.Rules.Domain[r].Kind != topology.Apart && l.P.Classes[class].Headroom {
 			continue // pods that do not exist are nobody to spread from or to follow
 		}
-		may, sure := true, true
-		if rule.Kind == topology.Spread {
-			may, sure = l.Looked(r, s)
+		l.countMember(r, n, s, true)
+	}
+}
+
+// countOwner counts n pods on a bin that have an anti-affinity.
+func (l *Ledger) countOwner(r, n int, s *Bin) {
+	if k := l.P.Rules.Domain[r].Rule.Key; k >= 0 {
+		for _, at := range s.At[k].Domains {
+			l.Counts[r].Owners[at] += n
 		}
-		at, domains := &s.At[rule.Rule.Key], l.domainsOf(r, s)
-		if !may || len(domains) == 0 {
-			continue
-		}
-		for _, at := range domains {
-			c.Members[at] += n
-		}
-		if at, certain := at.Sure(); certain && sure {
-			c.least[at] += n
-		}
+	}
+}
+
+// countMember counts n pods on a bin that a rule is about, if it is certain that they are there.
+func (l *Ledger) countMember(r, n int, s *Bin, there bool) {
+	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
+	if rule.Rule.Key < 0 {
+		return
+	}
+	may, sure := true, there
+	if rule.Kind == topology.Spread {
+		may, sure = l.Looked(r, s)
+		sure = sure && there
+	}
+	at, domains := &s.At[rule.Rule.Key], l.domainsOf(r, s)
+	if !may || len(domains) == 0 {
+		return
+	}
+	for _, d := range domains {
+		c.Members[d] += n
+	}
+	if d, certain := at.Sure(); certain && sure {
+		c.least[d] += n
 	}
 }
 
@@ -294,11 +330,42 @@ func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	switch rule.Kind {
 	case topology.Spread:
-		return l.atHome(rule.Rule.Key, domain) || !l.tooFar(r, domain, l.own(class, rule.Pods), s)
+		return l.atHome(rule.Rule.Key, domain) || !l.tooFar(r, domain, l.own(class, rule.Pods)+l.broughtBy(r, s), s)
 	case topology.Together:
 		return c.least[domain] > 0 || l.beside(rule.Pods, s) || l.first(class, rule.Pods)
 	}
 	return c.Members[domain] == 0
+}
+
+// broughtBy counts the pods of DaemonSets that a spread counts on a new node which is not in the
+// ledger so far.
+func (l *Ledger) broughtBy(r int, s *Bin) (n int) {
+	if s.Number >= 0 || s.BinType == nil {
+		return 0
+	}
+	for _, d := range s.BinType.DaemonsOn(l.P) {
+		if slices.Contains(d.Duty.Joins, r) {
+			n++
+		}
+	}
+	return n
+}
+
+// DaemonsAllowed says whether anti-affinity, of pods of DaemonSets or towards them, lets a new
+// node be where it is to be.
+func (l *Ledger) DaemonsAllowed(s *Bin) bool {
+	for _, d := range s.BinType.DaemonsOn(l.P) {
+		there := func(r int, counts []int) bool {
+			rule := &l.P.Rules.Domain[r]
+			return rule.Kind == topology.Apart && rule.Rule.Key >= 0 &&
+				slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return counts[d] > 0 })
+		}
+		if slices.ContainsFunc(d.Duty.Joins, func(r int) bool { return there(r, l.Counts[r].Owners) }) ||
+			slices.ContainsFunc(d.Duty.Owns, func(r int) bool { return there(r, l.Counts[r].Members) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // atHome says whether the pod whose place is looked for stays in a domain.
@@ -347,6 +414,9 @@ func (l *Ledger) beside(selection int, s *Bin) bool {
 	if s.Node >= 0 && l.P.Beside[selection] != nil && l.P.Beside[selection][s.Node] {
 		return true
 	}
+	if s.BinType != nil && slices.ContainsFunc(s.BinType.DaemonsOn(l.P), func(d DaemonOn) bool { return d.Sure && d.Duty.Selected.Has(selection) }) {
+		return true
+	}
 	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return l.P.IsMember(m.Class, selection) })
 }
 
@@ -369,6 +439,11 @@ func (l *Ledger) first(class, selection int) bool {
 	}
 	for c, n := range l.There {
 		if n > 0 && l.P.IsMember(c, selection) {
+			return false
+		}
+	}
+	for i, n := range l.Daemon {
+		if n > 0 && l.P.DaemonDuties[i].Selected.Has(selection) {
 			return false
 		}
 	}

@@ -59,7 +59,7 @@ func (l *Ledger) HostsOf(class int) []int {
 func (l *Ledger) newHostSpread(rule *compile.HostRule) hostSpread {
 	out := hostSpread{Rule: rule, There: make([]int, 0, len(l.Bins)), Looks: make([]look, 0, len(l.Bins)), tally: map[int]int{}}
 	for _, s := range l.Bins {
-		there := boundOnHost(rule, s)
+		there := l.boundOnHost(rule, s)
 		for _, m := range s.Pods {
 			if l.P.IsMember(m.Class, rule.Term.Pods) {
 				there += m.Count
@@ -137,6 +137,7 @@ func (l *Ledger) Shut(s *Bin) {
 	l.Save(s)
 	s.Shut = true
 	l.countNode(s, -1)
+	l.countDaemons(s, -1)
 	l.lookAgain(s)
 }
 
@@ -246,7 +247,7 @@ func (l *Ledger) LeanAgain(terms []workload.Term) {
 func (l *Ledger) openHost(s *Bin) {
 	for i := range l.Hosts.Spreads {
 		h := &l.Hosts.Spreads[i]
-		l.addBin(h, s, boundOnHost(h.Rule, s))
+		l.addBin(h, s, l.boundOnHost(h.Rule, s))
 	}
 }
 
@@ -283,6 +284,8 @@ func (l *Ledger) HostsAllow(class int, s *Bin) bool {
 		t, there := &h.Rule.Term, 0
 		if s.Number >= 0 {
 			there = h.There[s.Number]
+		} else if s.BinType != nil {
+			there = l.boundOnHost(h.Rule, s)
 		}
 		own := l.own(class, t.Pods)
 		if there+own > t.Skew && there+own-min(there, h.emptiest()) > t.Skew {
@@ -331,10 +334,16 @@ func (l *Ledger) KeysToSettle(class int) []int {
 	return out
 }
 
-// boundOnHost counts the pods that run on a bin that a constraint is about.
-func boundOnHost(rule *compile.HostRule, s *Bin) int {
-	if s.Node < 0 {
-		return 0
+// boundOnHost counts the pods that a constraint is about on a bin before any of the plan come:
+// those that run there, or those of DaemonSets that a new node brings.
+func (l *Ledger) boundOnHost(rule *compile.HostRule, s *Bin) (n int) {
+	if s.Node >= 0 {
+		return int(rule.There[s.Node])
 	}
-	return int(rule.There[s.Node])
+	for _, d := range s.BinType.DaemonsOn(l.P) {
+		if d.Duty.Selected.Has(rule.Term.Pods) {
+			n++
+		}
+	}
+	return n
 }

@@ -14,15 +14,16 @@ import (
 
 // journal is what Rewind needs.
 type journal struct {
-	on    bool
-	bins  int          // how many there were
-	saved map[*Bin]int // place in was
-	was   []savedBin   // as they were before the first change
-	hosts []hostChange // in the order in which they came
-	leant []bool       // by constraint over the name of the node
-	there []int        // by class
-	count []savedCount // by domain rule
-	ints  copies[int]  // memory of count
+	on     bool
+	bins   int          // how many there were
+	saved  map[*Bin]int // place in was
+	was    []savedBin   // as they were before the first change
+	hosts  []hostChange // in the order in which they came
+	leant  []bool       // by constraint over the name of the node
+	there  []int        // by class
+	daemon []int        // by duty of a DaemonSet
+	count  []savedCount // by domain rule
+	ints   copies[int]  // memory of count
 }
 
 // savedBin is a bin before it changed.
@@ -53,7 +54,7 @@ func (l *Ledger) Mark() {
 	}
 	clear(j.saved)
 	j.on, j.bins, j.was, j.hosts = true, len(l.Bins), j.was[:0], j.hosts[:0]
-	j.there = append(j.there[:0], l.There...)
+	j.there, j.daemon = append(j.there[:0], l.There...), append(j.daemon[:0], l.Daemon...)
 	j.leant = j.leant[:0]
 	for i := range l.Hosts.Spreads {
 		j.leant = append(j.leant, l.Hosts.Spreads[i].leant)
@@ -128,6 +129,7 @@ func (l *Ledger) Rewind() {
 	}
 	l.Bins = l.Bins[:j.bins]
 	copy(l.There, j.there)
+	copy(l.Daemon, j.daemon)
 	for i := range l.Counts {
 		c, was := &l.Counts[i], &j.count[i]
 		copy(c.Members, was.members)

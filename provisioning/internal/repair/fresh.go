@@ -68,7 +68,7 @@ func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price
 func (g *placer) allowed(c int, s *ledger.Bin, dear func(price float64) bool) *ledger.Bin {
 	of := s.BinType
 	parts, asks := []compile.Part{{Options: of.Options}}, []requirements.Set{of.Asked}
-	if open := openKeys(s.At, g.ledger.KeysToSettle(c)); len(open) > 0 {
+	if open, several := g.st.open(of, g.ledger.KeysToSettle(c)); several {
 		parts, asks = g.st.inOneCell(of.Options, of.Asked, open)
 	}
 	for i := range parts {
@@ -77,7 +77,7 @@ func (g *placer) allowed(c int, s *ledger.Bin, dear func(price float64) bool) *l
 				continue
 			}
 		}
-		if g.ledger.Allows(c, s) && !g.ledger.Extends(nil, s) {
+		if g.ledger.Allows(c, s) && !g.ledger.Extends(nil, s) && g.ledger.DaemonsAllowed(s) {
 			return s
 		}
 	}

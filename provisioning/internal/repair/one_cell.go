@@ -25,14 +25,33 @@ func openKeys(at []ledger.Location, keys []int) (out []int) {
 }
 
 // inOneCell lists the cells over some keys in which options of a pool are that meet
-// requirements, the cheapest first, each with what a node in it asks for.
+// requirements, the cheapest first, each with what a node in it asks for. Where constraints
+// between pods take notice of DaemonSets, options with the pod of one and options without it are
+// in different cells.
 func (st *State) inOneCell(options bitset.Set, asked requirements.Set, keys []int) (parts []compile.Part, asks []requirements.Set) {
-	for _, part := range st.p.Finder.Split(keys, options) {
+	for _, part := range st.p.SplitByDaemons(st.p.Finder.Split(keys, options)) {
 		if there := asked.Intersect(attempt.PinOf(st.p, keys, part.At)); !there.Impossible() {
 			parts, asks = append(parts, part), append(asks, there)
 		}
 	}
 	return parts, asks
+}
+
+// open lists the keys over which a node to be launched has to be in one cell, given those over
+// which constraints count its pods, and says whether it is in several cells so far.
+func (st *State) open(s *ledger.BinType, keys []int) (open []int, several bool) {
+	at := ledger.BinTypeLocations(st.p, s)
+	open = openKeys(at, keys)
+	several = len(open) > 0
+	for _, d := range s.DaemonsOn(st.p) {
+		several = several || !s.Options.SubsetOf(d.Duty.On)
+		for _, r := range slices.Concat(d.Duty.Joins, d.Duty.Owns) {
+			if k := st.p.Rules.Domain[r].Rule.Key; k >= 0 && !at[k].Certain() && !slices.Contains(open, k) {
+				open, several = append(open, k), true
+			}
+		}
+	}
+	return open, several
 }
 
 // Settle returns the bin type of new nodes with pods of some classes: the one given, or, where
@@ -42,8 +61,8 @@ func (st *State) Settle(s *ledger.BinType, classes []int) *ledger.BinType {
 	for _, c := range classes {
 		keys = append(keys, st.p.Counted[c]...)
 	}
-	open := openKeys(ledger.BinTypeLocations(st.p, s), keys)
-	if len(open) == 0 {
+	open, several := st.open(s, keys)
+	if !several {
 		return s
 	}
 	parts, asks := st.inOneCell(s.Options, s.Asked, open)

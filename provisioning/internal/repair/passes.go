@@ -21,6 +21,7 @@ var passes = []pass{
 	{model.SwapPods, (*State).swapPods},       // pods change places for soft constraints
 	{model.InsertAgain, (*State).insertAgain}, // pods left over, where others went away
 	{model.LettingIn, (*State).letIn},         // pods that waited for all others
+	{model.Replay, (*State).replayedLast},     // what new nodes brought along later may be in the way of pods
 }
 
 // Run runs the passes, given the order in which pods are to be bound as they were packed,
@@ -51,6 +52,15 @@ func (st *State) ChooseOptions(order []int32) []int32 {
 }
 
 func (st *State) replayed(order []int32) ([]int32, bool) { return st.replayOrder(order), true }
+
+// replayedLast replays the plan where constraints between pods take notice of DaemonSets: each
+// new node brings pods of these, also those of nodes that came late.
+func (st *State) replayedLast(order []int32) ([]int32, bool) {
+	if len(st.p.DaemonDuties) == 0 {
+		return order, false
+	}
+	return st.replayAll(order), true
+}
 
 // insertLeft inserts pods. Where no constraint between pods had a say, the packer has left
 // nothing to find.

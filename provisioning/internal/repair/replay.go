@@ -16,6 +16,11 @@ func (st *State) replayOrder(order []int32) []int32 {
 	if len(st.s.Units)+len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) == 0 {
 		return order
 	}
+	return st.replayAll(order)
+}
+
+// replayAll binds all pods of the plan.
+func (st *State) replayAll(order []int32) []int32 {
 	for {
 		out, refused, _ := st.bindAll(order, true)
 		if len(refused) == 0 {

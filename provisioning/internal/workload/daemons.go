@@ -134,6 +134,29 @@ func (d *Daemon) OnNew(ds *catalog.Domains) bitset.Set {
 	return out
 }
 
+// SureOnNew returns the options on which the daemon runs a pod for certain, whatever becomes of
+// labels that are left open.
+func (d *Daemon) SureOnNew(ds *catalog.Domains) bitset.Set {
+	out := bitset.New(ds.Total)
+	for i := range ds.Pools {
+		p := &ds.Pools[i]
+		if len(p.Options) == 0 || len(model.Untolerated(p.Taints, d.tolerations)) > 0 {
+			continue
+		}
+		for _, alt := range d.alternatives {
+			if !AdmitsNewNode(alt) {
+				continue
+			}
+			here := p.All()
+			for r := range alt.Set.All() {
+				here.And(ds.Certain(i, r))
+			}
+			p.Window(out).Or(here)
+		}
+	}
+	return out
+}
+
 // RunsOn says whether the daemon runs a pod on an existing node.
 func (d *Daemon) RunsOn(name string, labels map[string]string, taints []corev1.Taint) bool {
 	if len(model.Untolerated(taints, d.tolerations)) > 0 {
