@@ -21,9 +21,9 @@ func (p *Problem) TogetherOverNodes() []int {
 				out = append(out, t.Pods)
 			}
 		}
-		for _, t := range p.Classes[c].Terms {
-			if p.FollowsDaemons(t) && !slices.Contains(out, t.Pods) {
-				out = append(out, t.Pods)
+		for _, s := range p.followed[c] {
+			if !slices.Contains(out, s) {
+				out = append(out, s)
 			}
 		}
 	}

@@ -36,6 +36,14 @@ func (p *Problem) findDaemonDuties(x *baseline) {
 			}
 		}
 	}
+	p.followed = map[int][]int{}
+	for c := range p.Classes {
+		for _, t := range p.Classes[c].Terms {
+			if p.FollowsDaemons(t) {
+				p.followed[c] = append(p.followed[c], t.Pods)
+			}
+		}
+	}
 	p.ofDaemon = make([]int, len(p.Daemons))
 	for i := range p.Daemons {
 		d := &p.Daemons[i]
@@ -101,8 +109,8 @@ func (a *Admission) KeepBesideDaemons(options bitset.Set, c *workload.Class) {
 // besideDaemons says whether a node that exists has, or is about to get, pods that the pods
 // of a class must be with, as far as FollowsDaemons is about these.
 func (p *Problem) besideDaemons(c int, n *model.Existing) bool {
-	for _, t := range p.Classes[c].Terms {
-		if p.FollowsDaemons(t) && (p.Beside[t.Pods] == nil || !p.Beside[t.Pods][p.position[n.Index]]) {
+	for _, s := range p.followed[c] {
+		if p.Beside[s] == nil || !p.Beside[s][p.position[n.Index]] {
 			return false
 		}
 	}

@@ -176,7 +176,7 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *m
 			p.Table.place(n, p.Vocabulary)
 		}
 	}
-	p.position = make(map[int32]int, len(p.Nodes))
+	p.position = make([]int, len(p.rooms.Of))
 	for i := range p.Nodes {
 		p.position[p.Nodes[i].Index] = i
 	}

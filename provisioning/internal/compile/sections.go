@@ -77,7 +77,8 @@ type Constraints struct {
 	Beside  map[int][]bool
 
 	DaemonDuties []DaemonDuty
-	ofDaemon     []int // by DaemonSet: its duty, -1 for none
+	ofDaemon     []int         // by DaemonSet: its duty, -1 for none
+	followed     map[int][]int // by class: the selections that FollowsDaemons is about
 }
 
 // Cluster is the nodes that exist, with the pods that run there.
@@ -88,7 +89,7 @@ type Cluster struct {
 	NodeClass []int32                 // by class: equal for those that the same nodes admit
 	Hostnames                         // that several nodes have
 
-	position map[int32]int // by Existing.Index: place among Nodes
+	position []int // by Existing.Index: place among Nodes
 
 	rooms      *model.Rooms // shared with problems that come of this one, as are:
 	boundKinds *workload.BoundKinds

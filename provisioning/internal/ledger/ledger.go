@@ -289,6 +289,35 @@ func (l *Ledger) Allows(class int, s *Bin) bool {
 	return NodeAllows(l.P.Rules, class, s.Apart) && l.HostsAllow(class, s) && l.DomainsAllow(class, s)
 }
 
+// AllowsAs says whether a new node may become another, nowhere where it could not be before, and
+// take a pod of a class then.
+func (l *Ledger) AllowsAs(class int, s *Bin, as *BinType) bool {
+	there := *s
+	there.BinType, there.At = as, BinTypeLocations(l.P, as)
+	if l.Extends(s, &there) {
+		return false
+	}
+	if !slices.ContainsFunc(l.P.Rules.Duties[class].Owns, func(r int) bool { return l.comesToCount(r, s, &there) }) {
+		return l.Allows(class, &there)
+	}
+	was := s.BinType
+	l.Become(s, as)
+	defer l.Become(s, was)
+	return l.Allows(class, s)
+}
+
+// comesToCount says whether a spread counts the pods of a new node only once it is another, as
+// it gets a label.
+func (l *Ledger) comesToCount(r int, before, after *Bin) bool {
+	rule := &l.P.Rules.Domain[r]
+	if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
+		return false
+	}
+	may, sure := l.Looked(r, before)
+	mayThen, sureThen := l.Looked(r, after)
+	return may != mayThen || sure != sureThen
+}
+
 // DomainsAllow says so as far as constraints over domains and affinity have a
 // say.
 func (l *Ledger) DomainsAllow(class int, s *Bin) bool {

@@ -133,9 +133,7 @@ func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int3
 		if sh == nil {
 			continue
 		}
-		there := *s
-		there.BinType, there.At = sh, ledger.BinTypeLocations(g.p, sh)
-		if inside(there.At, s.At) && !g.ledger.Extends(s, &there) && g.ledger.Allows(c, &there) {
+		if inside(ledger.BinTypeLocations(g.p, sh), s.At) && g.ledger.AllowsAs(c, s, sh) {
 			return sh
 		}
 	}

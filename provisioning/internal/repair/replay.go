@@ -7,24 +7,27 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
-// replayOrder binds the pods of the plan one by one, where some must be on one node
-// with others: which of these may be the first of their kind is decided group by
-// group, and one group can be in the way of another. A pod whose turn comes too
+// replayOrder binds the pods of the plan one by one, where domains were assigned to some or some
+// must be on one node with others: which of these may be the first of their kind is decided
+// group by group, and one group can be in the way of another. A pod whose turn comes too
 // early waits for those after it. What nothing makes right is taken off its node.
 // It returns the order in which the rest can be bound.
 func (st *State) replayOrder(order []int32) []int32 {
-	if len(st.s.Units)+len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) == 0 {
-		return order
+	if len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) > 0 {
+		return st.spreadFirst(st.replayAll(order))
 	}
-	return st.replayAll(order)
+	if len(st.s.Units) > 0 {
+		return st.replayAll(order)
+	}
+	return order
 }
 
-// replayAll binds all pods of the plan.
+// replayAll does so with all pods of the plan.
 func (st *State) replayAll(order []int32) []int32 {
 	for {
 		out, refused, _ := st.bindAll(order, true)
 		if len(refused) == 0 {
-			return st.spreadFirst(out)
+			return out
 		}
 		st.takeOff(refused)
 		order = out
@@ -57,10 +60,11 @@ func (st *State) spreadFirst(order []int32) []int32 {
 }
 
 // bindAll binds pods in an order, and lists those that were and those that could
-// not be. Pods that do not exist come last. trusting is that of the ledger, which
-// it returns; it takes it that pods which do not exist are well placed, too.
+// not be, and returns the ledger with those that were. Pods that do not exist come last.
+// With trusting it takes it that topology spreads over the name of the node hold, and that pods
+// which do not exist are well placed; then it looks at no node that gets no pod.
 func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, l *ledger.Ledger) {
-	bins := st.Bins()
+	bins := st.binsOf(trusting)
 	at := make([]*ledger.Bin, len(st.p.Pods))
 	for _, s := range bins {
 		for _, podID := range s.PodIDs {

@@ -45,11 +45,26 @@ func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
 
 // Bins lists the nodes of the plan with what is on them: those that exist in
 // the order of the problem, then the new ones.
-func (st *State) Bins() []*ledger.Bin {
-	out := make([]*ledger.Bin, 0, len(st.p.Nodes)+len(st.New))
-	nodes := make([]ledger.Bin, len(st.p.Nodes))
-	for i := range nodes {
-		s := &nodes[i]
+func (st *State) Bins() []*ledger.Bin { return st.binsOf(false) }
+
+// binsOf lists the nodes of the plan, or only those that get pods.
+func (st *State) binsOf(used bool) []*ledger.Bin {
+	n := len(st.Bound)
+	if used {
+		n = 0
+		for _, podIDs := range st.Bound {
+			if len(podIDs) > 0 {
+				n++
+			}
+		}
+	}
+	out := make([]*ledger.Bin, 0, n+len(st.New))
+	nodes := make([]ledger.Bin, n)
+	for i := range st.Bound {
+		if used && len(st.Bound[i]) == 0 {
+			continue
+		}
+		s := &nodes[len(out)]
 		s.Node, s.At = i, st.locations(i)
 		ledger.Hold(st.p, s, st.Bound[i])
 		out = append(out, s)
