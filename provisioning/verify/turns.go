@@ -149,7 +149,8 @@ func (r *referee) learnPresent() {
 }
 
 // seatPresent puts the pods that are there before the first turn where they are.
-// A DaemonSet's pod that is missing from a node that exists may come, or not.
+// A DaemonSet's pod that is missing from a node comes if the node is still starting. Otherwise it
+// may come, or not.
 func (r *referee) seatPresent() {
 	for _, s := range r.sites {
 		if s.fresh != nil {
@@ -166,7 +167,7 @@ func (r *referee) seatPresent() {
 			r.useVolumes(s, p)
 		}
 		for _, d := range r.comingDaemons(s.node) {
-			r.seat(s, d, false)
+			r.seat(s, d, s.node.Settling)
 		}
 	}
 }

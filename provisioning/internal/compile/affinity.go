@@ -52,24 +52,24 @@ func (x *baseline) noteRunning(n *model.Existing, index int, selections []int) {
 		if !x.counts(n, i, index < 0) {
 			continue
 		}
-		x.noteMember(n, index, x.selected(kind), selections)
+		x.noteMember(n, index, x.selected(kind), selections, true)
 	}
 	if index >= 0 {
 		for _, d := range x.p.daemonsTo(n) {
-			x.noteMember(n, index, d.Selected, selections)
+			x.noteMember(n, index, d.Selected, selections, n.Settling())
 		}
 	}
 }
 
-// noteMember notes that a pod of some selections is on a node.
-func (x *baseline) noteMember(n *model.Existing, index int, members bitset.Set, selections []int) {
+// noteMember notes that a pod of some selections is on a node, or may come to it.
+func (x *baseline) noteMember(n *model.Existing, index int, members bitset.Set, selections []int, sure bool) {
 	for _, s := range selections {
 		if !members.Has(s) {
 			continue
 		}
 		x.p.Running[s] = true
 		_, named := n.Standing.Labels[corev1.LabelHostname]
-		if index < 0 || !named && x.r.selections[s].Claim == "" {
+		if index < 0 || !sure || !named && x.r.selections[s].Claim == "" {
 			continue
 		}
 		if x.p.Beside[s] == nil {

@@ -199,7 +199,7 @@ func (x *baseline) count(staying, leaving []model.Existing) {
 			continue // nobody to be placed is concerned
 		}
 		n := len(x.p.Table.Values[rule.Rule.Key])
-		rule.Members, rule.Owners = make([]int, n), make([]int, n)
+		rule.Members, rule.Owners, rule.Perhaps = make([]int, n), make([]int, n), make([]int, n)
 		rule.Counted, rule.Sure = make([]bool, n), make([]bool, n)
 	}
 	if !slices.ContainsFunc(x.r.Domain, func(rule DomainRule) bool { return rule.Rule.Key >= 0 }) {
@@ -230,14 +230,14 @@ func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
 	for i, kind := range n.BoundMemberships {
 		if x.counts(n, i, leaving) {
 			l := x.boundMembership(kind)
-			x.pod(n, l.counted, l.owns, looked)
+			x.pod(n, l.counted, l.owns, looked, true)
 		}
 	}
 	if leaving {
 		return // no daemon comes any more
 	}
 	for _, d := range x.p.daemonsTo(n) {
-		x.pod(n, d.Joins, d.Owns, looked)
+		x.pod(n, d.Joins, d.Owns, looked, n.Settling())
 	}
 }
 
@@ -320,8 +320,9 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 	return out
 }
 
-// pod counts one pod in the rules over domains: those that count it, and those that it has.
-func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool) {
+// pod counts one pod in the rules over domains: those that count it, and those that it has. One
+// that is not sure to come is counted by itself.
+func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool, sure bool) {
 	for _, i := range counted {
 		rule := &x.r.Domain[i]
 		if rule.Rule.Key < 0 {
@@ -331,8 +332,10 @@ func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool) {
 			continue
 		}
 		switch d := n.At[rule.Rule.Key]; {
-		case d >= 0:
+		case d >= 0 && sure:
 			rule.Members[d]++
+		case d >= 0:
+			rule.Perhaps[d]++
 		case d == topology.Unknown:
 			rule.Elsewhere = true
 		}

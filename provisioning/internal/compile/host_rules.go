@@ -10,10 +10,11 @@ import (
 // before anything is placed. All solutions that are made of a problem begin with that.
 type HostRule struct {
 	DomainRule
-	Looks []bool  // by node that exists
-	There []int32 // by node that exists: pods
-	Gone  []int   // pods of each node that is gone and that it looks at
-	Way   int     // rules with the same look at all nodes alike; they are few, from 0 on
+	Looks   []bool  // by node that exists
+	There   []int32 // by node that exists: pods
+	Perhaps []int32 // by node that exists: how many of these are of DaemonSets, and may not come
+	Gone    []int   // pods of each node that is gone and that it looks at
+	Way     int     // rules with the same look at all nodes alike; they are few, from 0 on
 }
 
 // hostRules are those that were asked for, each once.
@@ -67,10 +68,18 @@ func (p *Problem) newHostRule(class int, t workload.Term) *HostRule {
 		DomainRule: p.hostSpread(class, t),
 		Looks:      make([]bool, len(p.Nodes)),
 		There:      make([]int32, len(p.Nodes)),
+		Perhaps:    make([]int32, len(p.Nodes)),
 	}
 	for i := range p.Nodes {
 		out.Looks[i] = p.LooksAt(&out.DomainRule, &p.Nodes[i])
 		out.There[i] = int32(p.MembersOf(t, p.NodeParts[i]))
+		if n := &p.Nodes[i]; len(p.DaemonDuties) > 0 && !n.Settling() {
+			for _, d := range p.daemonsTo(n) {
+				if d.Selected.Has(t.Pods) {
+					out.Perhaps[i]++
+				}
+			}
+		}
 	}
 	for i := range p.Gone {
 		if g := &p.Gone[i]; p.LooksAt(&out.DomainRule, &g.Existing) {

@@ -41,6 +41,9 @@ type DomainRule struct {
 	Spans []string
 	Term  workload.Term
 	Owned bool // some class to be placed has it; else only bound pods do
+	// Perhaps holds, by domain, pods of DaemonSets that the rule counts if they come: a node that
+	// has been running for long may stay without them.
+	Perhaps []int
 }
 
 // DomainRuleKey is what makes two domain rules one.

@@ -74,6 +74,9 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 		}
 		c.Members, c.least, c.Owners = numbers.of(rule.Members), numbers.of(rule.Members), numbers.of(rule.Owners)
 		c.certain, c.may = numbers.of(none[:len(rule.Members)]), numbers.of(none[:len(rule.Members)])
+		for d, n := range rule.Perhaps {
+			c.Members[d] += n
+		}
 		c.elsewhere = rule.Elsewhere
 		for _, sure := range rule.Sure {
 			if sure {

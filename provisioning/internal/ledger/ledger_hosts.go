@@ -20,11 +20,12 @@ type hostLedger struct {
 
 // hostSpread is how such a constraint stands.
 type hostSpread struct {
-	Rule  *compile.HostRule
-	There []int       // by bin: pods that it counts
-	Looks []look      // by bin
-	tally map[int]int // how many nodes that it may look at have so many
-	sure  int         // how many nodes it is sure to look at
+	Rule    *compile.HostRule
+	There   []int       // by bin: pods that it counts
+	Looks   []look      // by bin
+	perhaps []int       // by bin: how many of the pods that are counted may not come
+	tally   map[int]int // how many nodes that it may look at have so many
+	sure    int         // how many nodes it is sure to look at
 
 	// leant says that some pod was let in only as no node is empty that the
 	// constraint looks at. From then on no further such node may come.
@@ -57,7 +58,7 @@ func (l *Ledger) HostsOf(class int) []int {
 
 // newHostSpread counts all that is there for a constraint.
 func (l *Ledger) newHostSpread(rule *compile.HostRule) hostSpread {
-	out := hostSpread{Rule: rule, There: make([]int, 0, len(l.Bins)), Looks: make([]look, 0, len(l.Bins)), tally: map[int]int{}}
+	out := hostSpread{Rule: rule, There: make([]int, 0, len(l.Bins)), Looks: make([]look, 0, len(l.Bins)), perhaps: make([]int, 0, len(l.Bins)), tally: map[int]int{}}
 	for _, s := range l.Bins {
 		there := l.boundOnHost(rule, s)
 		for _, m := range s.Pods {
@@ -78,6 +79,7 @@ func (l *Ledger) newHostSpread(rule *compile.HostRule) hostSpread {
 func (l *Ledger) addBin(h *hostSpread, s *Bin, there int) {
 	h.There = append(h.There, there)
 	h.Looks = append(h.Looks, look{})
+	h.perhaps = append(h.perhaps, l.perhapsOn(h.Rule, s))
 	l.look(h, s)
 }
 
@@ -120,7 +122,7 @@ func (l *Ledger) LeastThere(h *hostSpread) int {
 	least := math.MaxInt
 	for i, s := range l.Bins {
 		if s.Node >= 0 && h.Looks[i].May {
-			least = min(least, h.There[i])
+			least = min(least, h.There[i]-h.perhaps[i])
 		}
 	}
 	for _, there := range h.Rule.Gone {
@@ -342,6 +344,19 @@ func (l *Ledger) boundOnHost(rule *compile.HostRule, s *Bin) (n int) {
 	}
 	for _, d := range s.BinType.DaemonsOn(l.P) {
 		if d.Duty.Selected.Has(rule.Term.Pods) {
+			n++
+		}
+	}
+	return n
+}
+
+// perhapsOn counts those of them that are of DaemonSets which may not come to the node.
+func (l *Ledger) perhapsOn(rule *compile.HostRule, s *Bin) (n int) {
+	if s.Node >= 0 {
+		return int(rule.Perhaps[s.Node])
+	}
+	for _, d := range s.BinType.DaemonsOn(l.P) {
+		if !d.Sure && d.Duty.Selected.Has(rule.Term.Pods) {
 			n++
 		}
 	}

@@ -119,7 +119,7 @@ func (l *Ledger) Rewind() {
 		for n := len(h.There) - 1; n >= j.bins; n-- {
 			h.set(n, h.There[n], look{})
 		}
-		h.There, h.Looks, h.leant = h.There[:j.bins], h.Looks[:j.bins], j.leant[i]
+		h.There, h.Looks, h.perhaps, h.leant = h.There[:j.bins], h.Looks[:j.bins], h.perhaps[:j.bins], j.leant[i]
 	}
 	for _, c := range slices.Backward(j.hosts) {
 		l.Hosts.Spreads[c.spread].set(c.bin, c.there, c.seen)
@@ -148,14 +148,14 @@ func (l *Ledger) Rewind() {
 func (h *hostSpread) set(bin, there int, seen look) {
 	before := h.Looks[bin]
 	if before.May {
-		h.add(h.There[bin], false)
+		h.add(h.There[bin]-h.perhaps[bin], false)
 	}
 	if before.Sure {
 		h.sure--
 	}
 	h.There[bin], h.Looks[bin] = there, seen
 	if seen.May {
-		h.add(there, true)
+		h.add(there-h.perhaps[bin], true)
 	}
 	if seen.Sure {
 		h.sure++

@@ -43,10 +43,13 @@ func NewRoom(n Node) *Room {
 // PoolName is the pool that the node belongs to, if any.
 func (r *Room) PoolName() string { return r.Standing.Labels[v1.NodePoolLabelKey] }
 
+// Settling says whether the node has not started so far, or is starting again.
+func (r *Room) Settling() bool { return !r.Ready || r.rebooting() }
+
 // ReadyLabels are those of the node once it has started. into is scratch space
 // that is filled on the first call.
 func (r *Room) ReadyLabels(into map[string]string) map[string]string {
-	if r.Ready && !r.rebooting() {
+	if !r.Settling() {
 		return r.Standing.Labels
 	}
 	if len(into) == 0 {

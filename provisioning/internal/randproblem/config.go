@@ -47,9 +47,7 @@ const (
 	// Fields are the fields of pods, nodes and storage objects that kube-scheduler reads and
 	// that no feature draws.
 	Fields Extra = 1 << iota
-	// DaemonLabels are labels of DaemonSets that constraints of other pods select. The
-	// engine does not count pods of DaemonSets on new nodes in these constraints: 44 of 1,000
-	// plans broke a spread for it. General laws leave them out until it counts them.
+	// DaemonLabels are labels of DaemonSets that constraints of other pods select.
 	DaemonLabels
 	// FreeVolumes are claims of several pods that could all be bound to the same free volume.
 	// The engine looks for the volumes of each pod by itself, so that it plans for more pods

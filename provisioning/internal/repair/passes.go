@@ -59,7 +59,14 @@ func (st *State) replayedLast(order []int32) ([]int32, bool) {
 	if len(st.p.DaemonDuties) == 0 {
 		return order, false
 	}
-	return st.replayAll(order), true
+	for {
+		bound, refused, _ := st.bindAll(order, false)
+		if len(refused) == 0 {
+			return bound, true
+		}
+		st.takeOff(refused)
+		order = bound
+	}
 }
 
 // insertLeft inserts pods. Where no constraint between pods had a say, the packer has left

@@ -237,7 +237,8 @@ func (w *widener) suitedBeside(c int, s *ledger.BinType) bitset.Set {
 }
 
 // seenLike are the options that a new node of a bin type could have had, without those in
-// other domains than it may be, or that topology spread looks at otherwise.
+// other domains than it may be, that topology spread looks at otherwise, or that other
+// DaemonSets run on.
 func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 	options, known := w.seen[s.Id]
 	if known {
@@ -262,6 +263,15 @@ func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 			options.And(p.LookedAt(&w.looks[i], true))
 		case !seen.May:
 			options.AndNot(p.LookedAt(&w.looks[i], false))
+		}
+	}
+	for i := range p.DaemonDuties {
+		d := &p.DaemonDuties[i]
+		switch {
+		case s.Options.SubsetOf(d.Sure):
+			options.And(d.Sure)
+		case !s.Options.Overlaps(d.On):
+			options.AndNot(d.On)
 		}
 	}
 	w.seen[s.Id] = options

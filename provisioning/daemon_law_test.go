@@ -1,0 +1,28 @@
+package provisioning_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
+)
+
+// TestDaemonsCount: where DaemonSets have labels that other pods select, constraints between pods
+// hold with the pods of DaemonSets on every node, new ones too, and hardly a pod is left over that
+// has a place.
+func TestDaemonsCount(t *testing.T) {
+	testlong.Alone(t)
+	t.Parallel()
+	overlooked := 0
+	seeds := uint64(testlong.Seeds(150, 3000))
+	for seed := range seeds {
+		in, opts := richProblem(seed, randproblem.Config{With: randproblem.DaemonLabels})
+		plan := solved(t, in, opts)
+		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
+		overlooked += len(verify.Unplaced(in, plan, opts))
+	}
+	require.LessOrEqual(t, overlooked, int(seeds)/500)
+}
