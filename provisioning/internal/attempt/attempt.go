@@ -62,6 +62,9 @@ type Hints struct {
 	PriorityFirst bool
 	// absent are classes whose pods wait until all others have their place.
 	Absent map[int]bool
+	// Aside is, by class, how many pods have no place as far as is known: the last ones. They have
+	// no part in the search, and get what room it leaves; nil for none.
+	Aside []int
 	// coarse packs once, as Options.Quick does.
 	Coarse bool
 	// known is what was packed before in the same search; nil if nobody asks.
@@ -86,6 +89,19 @@ func (s *Attempt) Begun() *Attempt {
 // Options.Quick.
 func (o *Hints) Retried() bool { return o.Absent != nil }
 
+func (o *Hints) asideOf(c int) int {
+	if o.Aside == nil {
+		return 0
+	}
+	return o.Aside[c]
+}
+
+// Sought lists the pods of a class that have a part in the search.
+func (o *Hints) Sought(p *compile.Problem, c int) []int32 {
+	pods := p.Classes[c].Pods
+	return pods[:len(pods)-o.asideOf(c)]
+}
+
 // GivesUp says whether the preferences of a class are given up, as they would cost too
 // much.
 func (o *Hints) GivesUp(c int) bool { return o.OverBudget[c] }
@@ -99,7 +115,7 @@ func New(p *compile.Problem, o Hints) *Attempt {
 	left := make([]int, len(p.Classes))
 	for c := range p.Classes {
 		if p.Classes[c].Refusal == nil && !o.Absent[c] && !p.Apart.Has(c) {
-			left[c] = len(p.Classes[c].Pods)
+			left[c] = len(p.Classes[c].Pods) - o.asideOf(c)
 		}
 	}
 	s.Bundler = newBundler(p, left)

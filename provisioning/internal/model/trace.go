@@ -11,6 +11,7 @@ const (
 	GivenUp         = "given-up"          // without the preferences of pods that are left over
 	Coarsely        = "coarsely"          // packed as Options.Quick does
 	PriorityAlone   = "priority-alone"    // pods of lower priority wait
+	Aside           = "aside"             // pods that are left over have no part from the start
 	PreferenceShare = "preference-budget" // with fewer preferences, if they cost too much
 )
 
@@ -38,7 +39,7 @@ func LeftOut() []string {
 		Slots, SharedWhole,
 		InsertLeft, EjectOthers, Search, SwapPods, InsertAgain,
 		CellsAsFound, GivenUp,
-		Coarsely, PriorityAlone, PreferenceShare,
+		Coarsely, PriorityAlone, Aside, PreferenceShare,
 	}
 }
 

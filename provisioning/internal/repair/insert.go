@@ -27,7 +27,7 @@ func (st *State) insert(order []int32) []int32 {
 	var classes []int
 	for c := range g.p.Classes {
 		class, waits := &g.p.Classes[c], st.s.Absent[c]
-		if class.Refusal == nil && (!class.Headroom && !waits || waits && st.last) && slices.ContainsFunc(class.Pods, st.waits) {
+		if class.Refusal == nil && (!class.Headroom && !waits || waits && st.last) && slices.ContainsFunc(st.sought(c), st.waits) {
 			classes = append(classes, c)
 		}
 	}
@@ -64,12 +64,12 @@ func (g *inserter) placeClass(c int) bool {
 	some := false
 	var last *ledger.Bin
 	left := 0
-	for _, podID := range g.p.Classes[c].Pods {
+	for _, podID := range g.st.sought(c) {
 		if g.st.waits(podID) {
 			left++
 		}
 	}
-	for _, podID := range g.p.Classes[c].Pods {
+	for _, podID := range g.st.sought(c) {
 		if !g.st.waits(podID) {
 			continue
 		}

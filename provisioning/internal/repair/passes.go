@@ -107,10 +107,13 @@ func (st *State) insertAgain(order []int32) ([]int32, bool) {
 
 // letIn places pods of the classes that have waited for all others, one by one.
 func (st *State) letIn(order []int32) ([]int32, bool) {
-	if st.s.Absent == nil {
+	if st.s.Absent == nil && st.s.Aside == nil {
 		return order, true
 	}
 	st.last = true
+	if st.s.Absent == nil {
+		return st.insert(order), true
+	}
 	order, closed := st.searchCheaper(st.insert(order))
 	if closed {
 		st.Closed = true

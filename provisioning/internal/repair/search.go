@@ -131,7 +131,7 @@ func (r *search) all(looks int, place func(c int) bool) (some bool) {
 }
 
 // waits says whether pods of a class have no place.
-func (r *search) waits(c int) bool { return slices.ContainsFunc(r.p.Classes[c].Pods, r.st.waits) }
+func (r *search) waits(c int) bool { return slices.ContainsFunc(r.st.sought(c), r.st.waits) }
 
 // sharing places pods of a class in some way with no more than its share of the looks that
 // are left: a class that finds no place whatever it looks at leaves some to those after it.
@@ -220,7 +220,7 @@ func (st *State) pending() (out []int32) {
 		if class.Refusal != nil || class.Headroom || st.p.Hopeless.Has(c) || st.s.Absent[c] && !st.last {
 			continue
 		}
-		for _, podID := range class.Pods {
+		for _, podID := range st.sought(c) {
 			if st.waits(podID) {
 				out = append(out, podID)
 			}

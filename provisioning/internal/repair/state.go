@@ -103,6 +103,15 @@ func (st *State) locations(node int) []ledger.Location {
 	return st.at[node]
 }
 
+// sought lists the pods of a class that are to get a place now: those that were set aside come
+// last.
+func (st *State) sought(c int) []int32 {
+	if st.last {
+		return st.p.Classes[c].Pods
+	}
+	return st.s.Sought(st.p, c)
+}
+
 // waits says whether a pod has no place so far.
 func (st *State) waits(podID int32) bool { return !st.Placed[podID] }
 

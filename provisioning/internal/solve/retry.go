@@ -103,3 +103,30 @@ func leaves(p *compile.Problem, plan *Solution, priorities []int32) bool {
 	}
 	return false
 }
+
+// withoutUnplaced returns a trial, or a better one in which the pods that it leaves over have no
+// part from the start: what they were given, and then lost to others, is no longer in the way.
+func withoutUnplaced(ctx context.Context, p *compile.Problem, first *attempt.Attempt, t trial) (trial, error) {
+	aside, some := make([]int, len(p.Classes)), false
+	in := placedIn(p, t.plan)
+	for c := range p.Classes {
+		class := &p.Classes[c]
+		if class.Refusal == nil && !class.Headroom && !p.Apart.Has(c) && in[c] < len(class.Pods) {
+			aside[c], some = len(class.Pods)-in[c], some || !p.Hopeless.Has(c)
+		}
+	}
+	if !some || p.Opts.Quick || p.Skips(model.Aside) {
+		return t, nil
+	}
+	o := first.Again()
+	o.Aside = aside
+	other, err := try(ctx, p, attempt.New(p, o))
+	if err == nil {
+		came(ctx, p, model.Aside, other.plan)
+	}
+	if err != nil || !other.plan.score(p).betterThan(t.plan.score(p)) {
+		return t, err
+	}
+	t.plan = other.plan
+	return t, nil
+}

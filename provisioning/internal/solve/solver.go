@@ -52,6 +52,9 @@ func (s *Solver) solve(ctx context.Context) (*Solution, error) {
 			return nil, err
 		}
 	}
+	if t, err = withoutUnplaced(ctx, p, first, t); err != nil {
+		return nil, err
+	}
 	plan, err := withinBudget(ctx, p, t.plan, t.attempt)
 	if err != nil {
 		return nil, err
