@@ -323,10 +323,10 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 	return false
 }
 
-// KeysToSettle lists the keys of the domain table for which it must be known in which domain a
+// KeysOfCell lists the keys of the domain table for which it must be known in which domain a
 // new node with a pod of a class is: those over which constraints count the pod, and those
 // over which some spread can bear no further domain.
-func (l *Ledger) KeysToSettle(class int) []int {
+func (l *Ledger) KeysOfCell(class int) []int {
 	out := l.P.Counted[class]
 	for i := range l.Counts {
 		if l.Counts[i].Leant {

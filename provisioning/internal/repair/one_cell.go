@@ -24,11 +24,11 @@ func openKeys(at []ledger.Location, keys []int) (out []int) {
 	return out
 }
 
-// inOneCell lists the cells over some keys in which options of a pool are that meet
+// cellsOf lists the cells over some keys in which options of a pool are that meet
 // requirements, the cheapest first, each with what a node in it asks for. Where constraints
 // between pods take notice of DaemonSets, options with the pod of one and options without it are
 // in different cells.
-func (st *State) inOneCell(options bitset.Set, asked requirements.Set, keys []int) (parts []compile.Part, asks []requirements.Set) {
+func (st *State) cellsOf(options bitset.Set, asked requirements.Set, keys []int) (parts []compile.Part, asks []requirements.Set) {
 	for _, part := range st.p.SplitByDaemons(st.p.Finder.Split(keys, options)) {
 		if there := asked.Intersect(attempt.PinOf(st.p, keys, part.At)); !there.Impossible() {
 			parts, asks = append(parts, part), append(asks, there)
@@ -54,9 +54,9 @@ func (st *State) open(s *ledger.BinType, keys []int) (open []int, several bool) 
 	return open, several
 }
 
-// Settle returns the bin type of new nodes with pods of some classes: the one given, or, where
+// InOneCell returns the bin type of new nodes with pods of some classes: the one given, or, where
 // that leaves open in which cell its nodes are, the one of the cheapest cell.
-func (st *State) Settle(s *ledger.BinType, classes []int) *ledger.BinType {
+func (st *State) InOneCell(s *ledger.BinType, classes []int) *ledger.BinType {
 	var keys []int
 	for _, c := range classes {
 		keys = append(keys, st.p.Counted[c]...)
@@ -65,7 +65,7 @@ func (st *State) Settle(s *ledger.BinType, classes []int) *ledger.BinType {
 	if !several {
 		return s
 	}
-	parts, asks := st.inOneCell(s.Options, s.Asked, open)
+	parts, asks := st.cellsOf(s.Options, s.Asked, open)
 	for i := range parts {
 		options := spared(st.p, s.Pool, parts[i].Options)
 		if s.Relaxed || st.p.Choice(s.Pool, options, s.Trait) {

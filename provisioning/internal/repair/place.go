@@ -118,8 +118,8 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 // none, or only one that is too dear.
 func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int32, asked requirements.Set, dear func(price float64) bool) *ledger.BinType {
 	parts, asks := []compile.Part{{Options: options}}, []requirements.Set{asked}
-	if open := openKeys(s.At, g.ledger.KeysToSettle(c)); len(open) > 0 {
-		parts, asks = g.st.inOneCell(options, asked, open)
+	if open := openKeys(s.At, g.ledger.KeysOfCell(c)); len(open) > 0 {
+		parts, asks = g.st.cellsOf(options, asked, open)
 	}
 	for i := range parts {
 		options := parts[i].Options

@@ -187,7 +187,7 @@ func (a *assembler) sort(podIDs []int32) {
 func (a *assembler) newNodes(l *pack.Launch) {
 	model := a.st.NewBinType(l.Pool, l.Options, l.Trait, a.requirements(&a.p.Pools[l.Pool], l), l.Relaxed)
 	model.Wide = l.Wide
-	model = a.st.Settle(model, a.classes(l.Shares))
+	model = a.st.InOneCell(model, a.classes(l.Shares))
 	requests, whole := a.requests(l.Shares), a.count(l.Shares)
 	for range l.Copies {
 		if podIDs := a.mark(a.take(l.Shares)); len(podIDs) > 0 {
