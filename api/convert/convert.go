@@ -2,8 +2,11 @@ package convert
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strings"
 
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
@@ -15,146 +18,147 @@ type Source struct {
 	Data []byte
 }
 
-// Options settle what manifests alone do not say. The zero value leaves
-// placeholders, and Notes that ask for them.
+// Options settle what manifests alone do not say. The zero value leaves a
+// placeholder for the IAM role of nodes, and a Note that asks for it.
 type Options struct {
 	// Role is the IAM role of nodes for classes that name neither a role nor an
-	// instance profile. Empty is RolePlaceholder, which Karpenter's own converter
-	// wrote too.
+	// instance profile. Empty leaves $KARPENTER_NODE_ROLE, as karpenter-convert does.
 	Role string
-	// InstanceProfile takes the place of Role, as aws.defaultInstanceProfile of
-	// the global settings did. A ConfigMap karpenter-global-settings among the
-	// sources does the same; this field wins over it.
+	// InstanceProfile is used instead of Role, and instead of the default in a
+	// ConfigMap karpenter-global-settings.
 	InstanceProfile string
-	// Tags are added to every class that is converted from v1alpha1, as aws.tags
-	// of the global settings did, unless it sets the same key. They are joined
-	// with those of a ConfigMap karpenter-global-settings, and win over them.
-	Tags map[string]string
-	// AMIVersion is the version of aliases, such as v20240807, for classes that
-	// took the newest image of their family. Empty is latest. Windows has no
-	// other.
+	// AMIVersion is the version of image aliases, such as v20240807, for classes that
+	// took the latest image. Empty is latest, the only version of Windows families.
 	AMIVersion string
-	// Check judges NodePools, NodeClaims and EC2NodeClasses of v1 as well, and
-	// NodeOverlays, which need no conversion: what is wrong with them, and a placeholder that was not
-	// replaced, becomes a Note of severity Action. They stay as they are. Of kinds
-	// that Karpenter's versions do not differ in, and of the definitions of
-	// Karpenter's, there is no Note then. A text with one of Karpenter's groups that cannot
-	// be read has a Note of severity Error.
+	// Check also validates NodePools, NodeClaims, EC2NodeClasses and NodeOverlays
+	// that need no conversion: each fault is a Note of severity Action. A document
+	// of one of Karpenter's groups that cannot be read is a Note of severity Error.
 	Check bool
-}
-
-// Placeholders that are left for the reader to replace.
-const (
-	// RolePlaceholder stands for the IAM role of nodes.
-	RolePlaceholder = "$KARPENTER_NODE_ROLE"
-	// NodeClassPlaceholder stands for the name of an EC2NodeClass.
-	NodeClassPlaceholder = "$KARPENTER_NODE_CLASS"
-	// AMIPlaceholder stands for the id of an image.
-	AMIPlaceholder = "ami-placeholder"
-)
-
-// Output is what became of a Source.
-type Output struct {
-	// Name is that of the Source.
-	Name string
-	// Data is the text of v1, in UTF-8. If nothing changed it equals the input, in
-	// whatever encoding that is.
-	Data []byte
-	// Changed says whether anything was converted.
-	Changed bool
 }
 
 // Result is what became of all sources.
 type Result struct {
-	// Outputs are in the order of the sources.
-	Outputs []Output
-	// Notes are in the order of the input: by source, document and object.
+	// Outputs are the sources with all objects as v1, in the same order. Their data is
+	// UTF-8; a source in which nothing changed is as it was, in its own encoding.
+	Outputs []Source
+	// Notes are in the order of the sources and their documents.
 	Notes []Note
 }
 
-// Changed says whether anything was converted in any source.
-func (r *Result) Changed() bool {
-	return slices.ContainsFunc(r.Outputs, func(o Output) bool { return o.Changed })
-}
-
-// Stream returns all outputs as one YAML stream in UTF-8, in order, each beginning with
-// a document of its own. Outputs without text are left out.
+// Stream returns all outputs as one YAML stream in UTF-8, in order. Outputs without text are left out.
 func (r *Result) Stream() []byte {
 	var out []byte
 	for _, o := range r.Outputs {
-		out = appendText(out, o.Data)
+		text := textstream.UTF8(o.Data)
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		if len(out) > 0 && out[len(out)-1] != '\n' {
+			out = append(out, '\n')
+		}
+		if len(out) > 0 && text[0] == '%' {
+			out = append(out, "...\n"...) // which must precede a directive
+		} else if len(out) > 0 && !bytes.HasPrefix(text, []byte("---")) {
+			out = append(out, "---\n"...)
+		}
+		out = append(out, text...)
 	}
 	return out
 }
 
-// appendText adds a text to a stream.
-func appendText(stream, text []byte) []byte {
-	text = textstream.UTF8(text)
-	if len(bytes.TrimSpace(text)) == 0 {
-		return stream
+// Severity says how much a Note matters. The zero value is none of them.
+type Severity int
+
+// The severities, in ascending order.
+const (
+	// Info is a change that keeps the behaviour.
+	Info Severity = iota + 1
+	// Warning is a difference in behaviour, or something that was removed.
+	Warning
+	// Action is something that a person has to complete.
+	Action
+	// Error is an object that was left as it is, or that contradicts another.
+	Error
+)
+
+// String returns info, warning, action or error.
+func (s Severity) String() string {
+	if s >= Info && s <= Error {
+		return [...]string{Info: "info", Warning: "warning", Action: "action", Error: "error"}[s]
 	}
-	if len(stream) == 0 {
-		return append(stream, text...)
-	}
-	if stream[len(stream)-1] != '\n' {
-		stream = append(stream, '\n')
-	}
-	switch first := textstream.Parts(text); {
-	case bytes.HasPrefix(text, []byte("%")): // a directive, which the end of a document must precede
-		stream = append(stream, "...\n"...)
-	case len(first[0].Text) > 0 || len(first) == 1:
-		stream = append(stream, "---\n"...)
-	}
-	return append(stream, text...)
+	return fmt.Sprintf("Severity(%d)", int(s))
 }
 
-// Convert rewrites all sources together. Nil options are the zero value.
+// Note says what was lost or added, means something else now, or was not converted.
+type Note struct {
+	// Source is the name of the Source. It may be empty.
+	Source string
+	// Line is the line of the source, from 1, of the field, or of the closest field
+	// around it that the source has.
+	Line int
+	// Object is the object as it was, such as "Provisioner default", or empty.
+	Object string
+	// Field is the path of the field, such as spec.limits.resources: in the source
+	// if the field was there, otherwise in the output. It may be empty.
+	Field string
+	// Severity says how much the note matters.
+	Severity Severity
+	// Message says what was done and why, or what to do. It is one line.
+	Message string
+}
+
+// String renders the note as one line, in the form of a compiler's message:
 //
-// There is no error: what cannot be read or is not known is passed on as it is,
-// with a Note. These are the steps:
-//
-//  1. Sources are cut into documents, and documents of kind List into objects.
-//  2. A ConfigMap karpenter-global-settings is read, and stays.
-//  3. Each object is rewritten by its kind.
-//  4. Kubelet settings of pools are given to their EC2NodeClasses, and the
-//     expiry of pools to their NodeClaims.
-//  5. Objects that were rewritten are decoded and validated; what is wrong with
-//     them, but for values that hold templating, becomes a Note. With
-//     Options.Check so are those that are of v1 already.
-//  6. Objects of Karpenter of one kind and name are pointed out. All of them are kept.
-//  7. Documents that changed are written anew. What is added to a document, such
-//     as the EC2NodeClass of an inline provider, follows it, or its item of a
-//     List. Comments that had to be left out are pointed out.
-//
-// It takes time and memory in proportion to the texts. The result is the caller's.
-func Convert(opts *Options, sources ...Source) *Result {
-	c := newConverter(opts)
-	for _, s := range sources {
-		c.read(s)
+//	old.yaml:12: warning: Provisioner default: spec.consolidation: ...
+func (n Note) String() string {
+	place := fmt.Sprintf("%s:%d", n.Source, n.Line)
+	if n.Source == "" {
+		place = fmt.Sprintf("line %d", n.Line)
 	}
-	c.readSettings()
-	c.nameClasses()
+	parts := []string{place, n.Severity.String(), n.Object, n.Field, n.Message}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
+}
+
+// Worst returns the highest severity among notes, and 0 if there are none.
+func Worst(notes []Note) Severity {
+	var worst Severity
+	for _, n := range notes {
+		worst = max(worst, n.Severity)
+	}
+	return worst
+}
+
+// Convert rewrites all sources together. Nil options are the zero value. What cannot be read or converted is
+// passed on as it is, with a Note. Convert takes memory in proportion to the texts. The result is the caller's.
+func Convert(sources []Source, opts *Options) *Result {
+	c := &converter{classNames: map[string]int{}}
+	if opts != nil {
+		c.options = *opts
+	}
+	files := make([][]*part, len(sources))
+	for i, s := range sources {
+		files[i] = c.read(s)
+	}
 	for _, o := range c.objects {
-		c.rewrite(o)
+		c.readSettings(o)
+		if now, _, _ := o.becomes(); now.Kind == awsv1.EC2NodeClassKind {
+			c.classNames[o.name] = 1
+		}
+	}
+	for _, o := range c.objects {
+		c.convert(o)
 	}
 	c.moveKubelets()
-	c.expireClaims()
-	c.check()
 	c.reportDuplicates()
-	if !c.options.Check {
-		c.reportForeign()
+	for _, o := range c.objects {
+		c.check(o)
 	}
 	result := &Result{}
-	for _, f := range c.files {
-		result.Outputs = append(result.Outputs, c.write(f))
+	for i, s := range sources {
+		result.Outputs = append(result.Outputs, Source{Name: s.Name, Data: written(s.Data, files[i])})
+		for _, p := range files[i] {
+			result.Notes = append(result.Notes, p.notes...)
+		}
 	}
-	c.reportComments()
-	result.Notes = sorted(c.notes)
 	return result
-}
-
-// Bytes converts one text without a name, as Convert does.
-func Bytes(data []byte, opts *Options) ([]byte, []Note) {
-	r := Convert(opts, Source{Data: data})
-	return r.Outputs[0].Data, r.Notes
 }

@@ -3,7 +3,9 @@ package convert_test
 import (
 	"errors"
 	"fmt"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -11,6 +13,12 @@ import (
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
+
+// convertText converts one text without a name.
+func convertText(text string, opts *convert.Options) (string, []convert.Note) {
+	r := convert.Convert([]convert.Source{{Data: []byte(text)}}, opts)
+	return string(r.Outputs[0].Data), r.Notes
+}
 
 // objects are what conversion made of Karpenter's kinds.
 type objects struct {
@@ -20,11 +28,19 @@ type objects struct {
 	NodeClasses  []*awsv1.EC2NodeClass
 }
 
+// one converts a text that can be converted as a whole.
+func one(t *testing.T, opts *convert.Options, text string) (*objects, []convert.Note) {
+	t.Helper()
+	objects, notes, err := decode(opts, text)
+	require.NoError(t, err, "%v", notes)
+	return objects, notes
+}
+
 // decode converts a text and decodes what is of Karpenter's kinds, strictly. An older
 // version that is left is a fault.
 func decode(opts *convert.Options, text string) (*objects, []convert.Note, error) {
-	data, notes := convert.Bytes([]byte(text), opts)
-	docs, err := karpv1.Documents(data)
+	data, notes := convertText(text, opts)
+	docs, err := karpv1.Documents([]byte(data))
 	errs := []error{err}
 	out := &objects{}
 	for _, doc := range docs {

@@ -1,57 +1,38 @@
 // Package convert rewrites the manifests of earlier versions of Karpenter as
-// those of version v1: Provisioner, Machine and AWSNodeTemplate of the alpha
-// days, NodePool, NodeClaim and EC2NodeClass of v1beta1, and what pods and nodes
-// say in the words of those days.
+// those of version v1:
 //
-// # Model
+//	karpenter.sh/v1alpha5       Provisioner, Machine    NodePool, NodeClaim
+//	karpenter.k8s.aws/v1alpha1  AWSNodeTemplate         EC2NodeClass
+//	karpenter.sh/v1beta1        NodePool, NodeClaim     NodePool, NodeClaim
+//	karpenter.k8s.aws/v1beta1   EC2NodeClass            EC2NodeClass
 //
-//	karpenter.sh/v1alpha5       Provisioner      becomes  NodePool
-//	                            Machine          becomes  NodeClaim
-//	karpenter.k8s.aws/v1alpha1  AWSNodeTemplate  becomes  EC2NodeClass
-//	karpenter.sh/v1beta1        NodePool, NodeClaim
-//	karpenter.k8s.aws/v1beta1   EC2NodeClass
+// Give Convert all manifests of a cluster at once, because some settings move
+// from one object to another. The kubelet section of a pool goes to its EC2NodeClass;
+// where pools of one class differ, the class is copied. The provider section of a
+// Provisioner becomes an EC2NodeClass. Classes get the tags and the instance profile
+// of a ConfigMap karpenter-global-settings.
 //
-// Texts are converted together, because some settings move from one object to
-// another: the kubelet section of a pool goes to its EC2NodeClass, of which
-// copies are made if pools differ; an inline provider section of a Provisioner
-// becomes an EC2NodeClass; a ConfigMap karpenter-global-settings has tags and an
-// instance profile that classes have to name now. So give Convert all manifests
-// of a cluster at once. Where the other object is not there, a Note says what to
-// write into it.
+// An object of an old version is decoded strictly into the Go type of that
+// version, converted, and written in the order of Karpenter's documentation.
+// Comments in front of it stay; a Note lists the lines of the others. In every
+// document labels and annotations that have another name now are replaced. What
+// needs no change is passed on byte for byte.
 //
-// Whatever holds pods keeps its kind: annotations, node selectors, affinity and
-// tolerations are rewritten, in every object that has a pod template where
-// Deployments or CronJobs have theirs.
+// A Note says what was lost, was added or means something else now. Its severity is
+// Action if a person has to complete something, and Error if an object was left as it
+// is: then a program should exit with 1. What comes out is validated as well.
 //
-// A Note is written for each thing that is lost, added or means something else
-// now, and for each object that is left as it is. What has to be completed by
-// hand has the severity Action; the result of every conversion is decoded and
-// validated, so that none of this is missed.
+// These are refused: they stay as they are, with a Note that names the line.
 //
-// # Texts
+//   - a template that is not rendered: actions of Helm, directives of Terraform.
+//     ${CLUSTER_NAME} in a text is a text like any other.
+//   - a Kustomize patch or another part of an object, which lacks a field that its
+//     version requires, and a Kustomization whose patches lose their target
+//   - an object with a field that its version does not have, or a value of the
+//     wrong type: all its faults are Notes
+//   - a class with a launch template of one's own, whose content only AWS knows
 //
-// The package works on YAML nodes and not on Go types. So comments and the order
-// of fields and documents stay (a Note names each comment whose field has no place
-// any more), fields that it does not know are kept, and so is
-// templating that was not expanded: ${CLUSTER_NAME} is text like any other, also
-// where a number should be, and so is {{ .Values.name }} within a line. Lines of
-// actions and directives, also in comments, and variables that are no YAML where
-// they stand make a template of a document: it is left as it is. A document with
-// nothing to convert is passed on byte for byte.
-//
-// # What is left out
-//
-// Helm values, environment variables and IAM policies are not rewritten. Launch
-// templates of one's own cannot be translated without AWS; such an
-// AWSNodeTemplate is left as it is. So is a patch of Kustomize, an object without what
-// every whole one of its kind has: convert what kustomize build prints. Selecting capacity type on-demand does not
-// include reserved capacity, which the old versions did not have.
-//
-// # Guarantees
-//
-// Everything is a function of the arguments: no clock, no I/O, no log. The same
-// input gives the same bytes and notes. Converting the result again changes
-// nothing. Nothing is dropped without a Note, and no input makes a function
-// panic. Sources and options are only read, and all functions may be called
-// concurrently.
+// The result is a function of the arguments: no clock, no I/O, no log. Converting
+// the result again changes nothing. No input makes a function panic. Sources and
+// options are only read, and all functions may be called concurrently.
 package convert

@@ -16,7 +16,7 @@ import (
 // names from each other, are added to one List, and share a class or a template.
 func many(n int) map[string]string {
 	const class = "{apiVersion: karpenter.k8s.aws/v1beta1, kind: EC2NodeClass, metadata: {name: a}, " +
-		"spec: {role: \"{{ .role }}\", subnetSelectorTerms: [{id: subnet-1}], securityGroupSelectorTerms: [{id: sg-1}], amiFamily: AL2023}}\n"
+		"spec: {role: r, subnetSelectorTerms: [{id: subnet-1}], securityGroupSelectorTerms: [{id: sg-1}], amiFamily: AL2023}}\n"
 	inline := func(i int) string {
 		return fmt.Sprintf("{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: p%d}, "+
 			"spec: {provider: {subnetSelector: {a: b}, securityGroupSelector: {a: b}, instanceProfile: x}}}\n", i)
@@ -43,8 +43,11 @@ func many(n int) map[string]string {
 		"one name":                           text(list, item, func(int) string { return inline(0) }, ""),
 		"copies of a class, in a List":       text(list, item, pool, class),
 		"copies of a class, in documents":    text("", document, pool, class),
-		"templating":                         text(list, item, func(i int) string { return strings.Replace(pool(i), "name: p", "namespace: \"{{ .n }}\", name: p", 1) }, class),
-		"settings that no object can have":   pool(0)[:len(pool(0))-6] + text("", ", ", func(i int) string { return fmt.Sprintf("x%d: 1", i) }, "") + "}}}}\n",
+		"words": text(list, item, func(i int) string {
+			return strings.Replace(pool(i), "name: p", "labels: {karpenter.sh/provisioner-name: a}, name: p", 1)
+		}, class),
+		"faults":                           text(list, item, func(i int) string { return strings.Replace(pool(i), "maxPods: ", "maxPod: ", 1) }, class),
+		"settings that no object can have": pool(0)[:len(pool(0))-6] + text("", ", ", func(i int) string { return fmt.Sprintf("x%d: 1", i) }, "") + "}}}}\n",
 		"annotations, and what has no change": text("", document, func(i int) string {
 			return fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d}}\n", i)
 		}, ""),
@@ -57,7 +60,7 @@ func TestWorkGrowsWithTheTexts(t *testing.T) {
 	work := func(text string) float64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		result := convert.Convert(nil, convert.Source{Data: []byte(text)})
+		result := convert.Convert([]convert.Source{{Data: []byte(text)}}, nil)
 		runtime.ReadMemStats(&after)
 		require.NotEmpty(t, result.Outputs[0].Data)
 		return float64(after.TotalAlloc - before.TotalAlloc)
@@ -70,14 +73,4 @@ func TestWorkGrowsWithTheTexts(t *testing.T) {
 		less, all := work(small[name]), work(large[name])
 		require.Less(t, all/less, 1.1*float64(times), "%s: %.0f and %.0f bytes", name, less, all)
 	}
-}
-
-// TestTemplatingOfTwoDocuments gives settings with more than one action to a class that
-// has actions as well.
-func TestTemplatingOfTwoDocuments(t *testing.T) {
-	const pool = "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: p}\n" +
-		"spec: {template: {spec: {nodeClassRef: {name: a}, requirements: [], kubelet: {clusterDNS: [\"{{ .A }}.{{ .B }}.{{ .A }}\"]}}}}\n"
-	out, _ := convert.Bytes([]byte(pool+"---\n"+betaClass("tags: {a: \"{{ .C }}\"}")), nil)
-	require.Contains(t, string(out), "{{ .A }}.{{ .B }}.{{ .A }}")
-	require.Contains(t, string(out), "{{ .C }}")
 }

@@ -214,8 +214,9 @@ func TestConverted(t *testing.T) {
 	require.Equal(t, command.BadInput, code)
 	require.Contains(t, stderr, "examples/migrate")
 
-	data, notes := convert.Bytes(old, &convert.Options{Role: "nodes"})
-	require.Less(t, convert.Worst(notes), convert.Action)
+	result := convert.Convert([]convert.Source{{Data: old}}, &convert.Options{Role: "nodes"})
+	require.Less(t, convert.Worst(result.Notes), convert.Action)
+	data := result.Stream()
 	code, _, stderr = call(string(data), "-f", "-")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, stderr, "there is no Amazon Linux 2 for Kubernetes 1.34")

@@ -7,8 +7,9 @@
 //	migrate -check -f manifests.yaml         names the files that would change
 //	kubectl get provisioners,awsnodetemplates -o yaml | migrate -f -
 //
-// The exit code is 0; 1 when -check finds something to convert, or something
-// broke; 2 when the input cannot be read or the flags are wrong.
+// The exit code is 0; 1 when a person has to complete something or an object could
+// not be converted, when -check finds something to convert, or when something broke;
+// 2 when the input cannot be read or the flags are wrong.
 package main
 
 import (
@@ -60,7 +61,8 @@ usage: migrate [flags]
                            newest was taken. Default latest
   -h                       print this
 
-The v1 manifests go to standard output, remarks to standard error.
+The v1 manifests go to standard output, remarks to standard error. The exit code
+is 1 if a remark is of severity action or error.
 `
 
 // parseFlags reads the command line. If it is not ok the program is over.
@@ -85,7 +87,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	return s, code, ok
 }
 
-// exitOpen says that -check found something to convert or to complete.
+// exitOpen says that there is something to complete, or with -check to convert.
 const exitOpen = 1
 
 // run is the program. It returns the exit code.
@@ -99,32 +101,29 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return command.Complain(stderr, "migrate", err, command.BadInput)
 	}
 	s.options.Check = s.check
-	result := convert.Convert(&s.options, sources...)
+	result := convert.Convert(sources, &s.options)
 	for _, n := range result.Notes {
 		if n.Severity >= convert.Action || !s.quiet {
 			command.Say(stderr, n.String())
 		}
 	}
-	if s.check {
-		return check(result, stdout)
+	code = command.OK
+	if convert.Worst(result.Notes) >= convert.Action {
+		code = exitOpen
 	}
-	if _, err := stdout.Write(result.Stream()); err != nil {
-		return command.Complain(stderr, "migrate", err, command.Failed)
+	if !s.check {
+		if _, err := stdout.Write(result.Stream()); err != nil {
+			return command.Complain(stderr, "migrate", err, command.Failed)
+		}
+		return code
 	}
-	return command.OK
-}
-
-// check names the files that would change, and says whether all is done.
-func check(result *convert.Result, stdout io.Writer) int {
-	for _, out := range result.Outputs {
-		if out.Changed {
+	for i, out := range result.Outputs {
+		if !bytes.Equal(out.Data, sources[i].Data) {
+			code = exitOpen
 			fmt.Fprintln(stdout, out.Name)
 		}
 	}
-	if result.Changed() || convert.Worst(result.Notes) >= convert.Action {
-		return exitOpen
-	}
-	return command.OK
+	return code
 }
 
 // readSources reads the files, or takes the sample if there are none. One that

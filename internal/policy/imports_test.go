@@ -64,7 +64,7 @@ var layers = []layer{
 		"a text is cut into documents before anybody knows what they hold"},
 	{"api/v1", []string{"internal/quantity", "internal/spelling", "internal/structhash", "internal/textstream"},
 		"the wire types are the bottom: a program that only reads manifests needs nothing else"},
-	{"api/convert", []string{"api/v1", "aws/api/v1", "amiselect", "provisioning/requirements", "internal/structhash", "internal/textstream"},
+	{"api/convert", []string{"api/v1", "aws/api/v1", "amiselect", "internal/textstream"},
 		"old manifests become new ones without engine or cloud"},
 	{"provisioning/resources", []string{"internal/minors"},
 		"resource vectors are arithmetic and know nothing of pools or clouds"},

@@ -1,7 +1,6 @@
 package textstream
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"regexp"
@@ -80,14 +79,9 @@ func Shaped(text []byte, then string) (line int, message string) {
 	return 0, ""
 }
 
-// Filled returns a text with the first n of its lines as they are, and a word in the place
-// of each variable and directive of the others.
-func Filled(text []byte, n int) []byte {
-	end := 0
-	for range n {
-		end += lineEnd(text[end:])
-	}
-	return append(bytes.Clone(text[:end]), fillMark.ReplaceAllLiteral(text[end:], []byte("x"))...)
+// Filled returns a text with a word in the place of each action, variable and directive.
+func Filled(text []byte) []byte {
+	return fillMark.ReplaceAllLiteral(helmMark.ReplaceAllLiteral(text, []byte("x")), []byte("x"))
 }
 
 // Comments yields the comments of a YAML text that have a line of their own, with their

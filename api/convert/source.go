@@ -1,0 +1,429 @@
+package convert
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
+)
+
+// part is one document of a source, while it is converted.
+type part struct {
+	textstream.Part
+	source  string
+	root    *yaml.Node
+	was     []byte    // the text as it was read
+	list    bool      // the document is a List, and objects are its items
+	objects []*object // none if the document could not be read
+	notes   []Note
+}
+
+// note adds a note on a line of the text.
+func (p *part) note(line int, n Note) {
+	n.Source, n.Line, n.Message = p.source, p.Line+line-1, oneLine(n.Message)
+	p.notes = append(p.notes, n)
+}
+
+// object is one object of a document.
+type object struct {
+	part    *part
+	node    *yaml.Node
+	doc     karpv1.Document
+	kind    schema.GroupVersionKind
+	name    string           // behind the namespace, if there is one
+	asked   []string         // the fields of notes of severity Action and more
+	refused bool             // it stays as it is, and a note says why
+	now     []runtime.Object // what it becomes, and what follows that; none if it stays as it is
+}
+
+// note adds a note on a field.
+func (o *object) note(severity Severity, path, format string, args ...any) {
+	_, line := find(o.node, path)
+	o.part.note(line, Note{Object: o.String(), Field: oneLine(path), Severity: severity, Message: fmt.Sprintf(format, args...)})
+	if severity >= Action {
+		o.asked = append(o.asked, strings.Replace(path, "spec.provider.", "spec.", 1))
+	}
+}
+
+// String names an object as people do: "Deployment shop/web".
+func (o *object) String() string { return oneLine(o.kind.Kind + " " + cmp.Or(o.name, "(no name)")) }
+
+// oneLine joins the lines of a text.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+const asIs = "left as it is: "           // begins the notes on everything that is not converted
+const thenConvert = "convert the result" // is what to do with a template once it is rendered
+
+// refuse leaves the object as it is.
+func (o *object) refuse(path, format string, args ...any) {
+	o.refused = true
+	o.note(Error, path, asIs+format, args...)
+}
+
+// read splits a source into documents, and these into objects.
+func (c *converter) read(s Source) (parts []*part) {
+	for _, t := range textstream.Parts(textstream.UTF8(s.Data)) {
+		p := &part{Part: t, source: s.Name, was: t.Text}
+		parts = append(parts, p)
+		if textstream.Blank(t.Text) {
+			continue
+		}
+		if line, err := p.parse(); err != nil {
+			severity := Info
+			if mentionsOld(t.Text) || c.options.Check && mentions(t.Text, karpv1.Group+"/", awsv1.Group+"/") {
+				severity = Error
+			}
+			*p = part{Part: t, source: s.Name}
+			p.note(line, Note{Severity: severity, Message: asIs + strings.TrimPrefix(err.Error(), "decode: ")})
+		}
+		c.objects = append(c.objects, p.objects...)
+	}
+	return parts
+}
+
+// mentions tells whether a text has one of the words in it.
+func mentions(text []byte, words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(text, []byte(word)) })
+}
+
+// mentionsOld tells whether a text that is not read may hold something to convert.
+func mentionsOld(text []byte) bool {
+	return mentions(text, coreAlpha, coreBeta, awsAlpha, awsBeta) ||
+		slices.ContainsFunc(words(), func(w word) bool { return mentions(text, w.from) })
+}
+
+// parse reads the objects of a document. An error comes with its line of the text, from 1.
+func (p *part) parse() (line int, err error) {
+	line, message := textstream.Shaped(p.Text, thenConvert)
+	if line > 0 {
+		return line, errors.New("it " + message)
+	}
+	if p.root, err = parseYAML(p.Text); err == nil {
+		p.rename()
+		err = p.open()
+	}
+	if line, message = textstream.Unrendered(p.Text, thenConvert); err != nil && line > 0 {
+		if _, filled := parseYAML(textstream.Filled(p.Text)); filled == nil {
+			return line, errors.New("it " + message)
+		}
+	}
+	return 1 + bytes.Count(p.head(), []byte("\n")), err
+}
+
+// open reads the objects of a document whose text was parsed.
+func (p *part) open() error {
+	nodes := []*yaml.Node{p.root}
+	if items, _ := find(p.root, "items"); items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(textAt(p.root, "kind"), "List") {
+		nodes, p.list = items.Content, true
+	}
+	docs, err := karpv1.Documents(p.Text)
+	if err == nil && len(docs) != len(nodes) {
+		err = errors.New("it holds no object")
+	}
+	for i := 0; err == nil && i < len(nodes); i++ {
+		o := &object{part: p, node: resolve(nodes[i]), doc: docs[i], kind: docs[i].GroupVersionKind(), name: docs[i].Name()}
+		if namespace := textAt(o.node, "metadata.namespace"); namespace != "" {
+			o.name = namespace + "/" + o.name
+		}
+		if p.objects = append(p.objects, o); p.list && strings.HasSuffix(o.kind.Kind, "List") {
+			err = errors.New("a List in a List is not read; unfold it")
+		}
+	}
+	return err
+}
+
+// parseYAML reads one document. A panic of the parser is an error, although none is known.
+func parseYAML(text []byte) (root *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser failed: %v", p)
+		}
+	}()
+	top := &yaml.Node{}
+	if err := yaml.Unmarshal(text, top); err != nil {
+		return nil, err
+	}
+	if len(top.Content) != 1 {
+		return nil, errors.New("it holds no value")
+	}
+	return top.Content[0], nil
+}
+
+// head is the blank lines and comments in front of the object.
+func (p *part) head() (head []byte) {
+	for line := range bytes.Lines(p.Text) {
+		if !textstream.Blank(line) {
+			break
+		}
+		head = append(head, line...)
+	}
+	return head
+}
+
+// word is a label or annotation of old versions that has another name now; why follows "is TO now".
+type word struct {
+	from, to string
+	severity Severity
+	why      string
+}
+
+// words returns all that have another name.
+func words() []word {
+	const drains = "; an expired node begins to drain all the same, and waits for the pod unless it has a terminationGracePeriod"
+	return []word{
+		{"karpenter.sh/provisioner-name", karpv1.NodePoolLabelKey, Info, "; nodes of a Provisioner keep the old label"},
+		{"karpenter.sh/do-not-evict", karpv1.DoNotDisruptAnnotationKey, Info, drains},
+		{"karpenter.sh/do-not-consolidate", karpv1.DoNotDisruptAnnotationKey, Warning, ", which also prevents replacement for drift, and not only consolidation"},
+		{"karpenter.sh/provisioner-hash", karpv1.NodePoolHashAnnotationKey, Info, "; the controller computes it anew"},
+		{"karpenter.k8s.aws/nodetemplate-hash", awsv1.EC2NodeClassHashAnnotationKey, Info, "; the controller computes it anew"},
+	}
+}
+
+// anyKey is a label, annotation or taint of Karpenter in a text.
+var anyKey = regexp.MustCompile(`karpenter\.(sh|k8s\.aws)/[a-z-]+`)
+
+// rename replaces the words of old versions in the text of a document of any kind, each with a note: in pods, in
+// Nodes, in Karpenter's objects and in scripts. If a key would be there twice then, all stay. The taint of
+// nodes that are being disrupted stays, because it had a value.
+func (p *part) rename() {
+	line := 0
+	note := func(severity Severity, message string) { p.note(line, Note{Severity: severity, Message: message}) }
+	replace := func(found []byte) []byte {
+		name := string(found)
+		if name == "karpenter.sh/disruption" {
+			note(Action, name+" is "+karpv1.DisruptedTaintKey+" now, a taint without a value; write this, and the operator Exists in a toleration")
+		}
+		for _, w := range words() {
+			if w.from == name {
+				note(w.severity, name+" is "+w.to+" now"+w.why)
+				return []byte(w.to)
+			}
+		}
+		return found
+	}
+	p.Text = nil
+	for text := range bytes.Lines(p.was) {
+		line++
+		p.Text = append(p.Text, anyKey.ReplaceAllFunc(text, replace)...)
+	}
+	if v := any(nil); len(p.notes) > 0 && yaml.Unmarshal(p.Text, &v) != nil {
+		p.Text, p.notes, line = p.was, nil, p.root.Line
+		note(Action, "labels or annotations of old versions stay, because those of today are there as well; keep one of the two of each")
+	}
+}
+
+// each calls do for a node and all nodes below it, except for what aliases stand for.
+func each(n *yaml.Node, do func(*yaml.Node)) {
+	do(n)
+	for _, inner := range n.Content {
+		each(inner, do)
+	}
+}
+
+// unfit is the first value or key that only a template or a patch has, and what it shows. A text of several
+// lines, such as user data, may hold anything.
+func unfit(root *yaml.Node) (found *yaml.Node, message string) {
+	each(root, func(n *yaml.Node) {
+		switch {
+		case found != nil:
+		case n.Value == "$patch" || n.Value == "$retainKeys":
+			found, message = n, "is a Kustomize patch; convert what kustomize build prints"
+		case n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "{{") && !strings.Contains(n.Value, "\n"):
+			found, message = n, textstream.Mark(n.Value, thenConvert)
+		}
+	})
+	return found, message
+}
+
+// resolve returns what an alias stands for, and any other node as it is.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n != nil && n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// find returns the value at a path, such as spec.taints[0].key, and its line. If there is none
+// it returns nil, and the line of the last field on the way to it.
+func find(n *yaml.Node, path string) (value *yaml.Node, line int) {
+	value, line = resolve(n), n.Line
+	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+		n, value = value, nil
+		for i := 1; n.Kind == yaml.MappingNode && i < len(n.Content) && value == nil; i += 2 {
+			if n.Content[i-1].Value == name {
+				value, line = resolve(n.Content[i]), n.Content[i-1].Line
+			}
+		}
+		if i, err := strconv.Atoi(name); n.Kind == yaml.SequenceNode && err == nil && i >= 0 && i < len(n.Content) {
+			value, line = resolve(n.Content[i]), n.Content[i].Line
+		}
+		if value == nil {
+			return nil, line
+		}
+	}
+	return value, line
+}
+
+// textAt is the text at a path, and "" if something else is there.
+func textAt(n *yaml.Node, path string) string {
+	if n, _ = find(n, path); n == nil || n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
+}
+
+// written returns the text of a source with the documents that it has now.
+func written(data []byte, parts []*part) []byte {
+	var b bytes.Buffer
+	for _, p := range parts {
+		text := p.Text
+		if len(p.objects) == 1 && p.objects[0].refused { // it stays, with its words
+			text, p.notes = p.was, slices.DeleteFunc(p.notes, func(n Note) bool { return n.Object == "" })
+		} else if slices.ContainsFunc(p.objects, func(o *object) bool { return o.now != nil }) {
+			if now, err := p.write(); err != nil {
+				p.note(p.root.Line, Note{Severity: Error, Message: asIs + "what it becomes cannot be written: " + err.Error()})
+			} else {
+				text = now
+			}
+		}
+		b.WriteString(p.Marker)
+		b.Write(text)
+	}
+	if bytes.Equal(b.Bytes(), textstream.UTF8(data)) {
+		return bytes.Clone(data)
+	}
+	return b.Bytes()
+}
+
+// write returns the comments in front of a document, and its objects as they are now.
+func (p *part) write() ([]byte, error) {
+	var items []json.RawMessage
+	for _, o := range p.objects {
+		if o.now == nil {
+			items = append(items, o.doc.JSON())
+		}
+		for _, now := range o.now {
+			items = append(items, encoded(now))
+		}
+	}
+	if p.list {
+		items = []json.RawMessage{encoded(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})}
+	}
+	var b bytes.Buffer
+	if b.Write(p.head()); b.Len() == 0 && p.Marker == "---" {
+		b.WriteByte('\n')
+	}
+	for i, data := range items {
+		text, err := documented(data, p.JSON)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 && !p.JSON {
+			b.WriteString("---\n")
+		}
+		b.WriteString(text)
+	}
+	p.reportComments()
+	return b.Bytes(), nil
+}
+
+// reportComments makes a note of the comments that are not in front of the object, which are left out.
+func (p *part) reportComments() {
+	lines, head, after := slices.Collect(maps.Keys(maps.Collect(textstream.Comments(p.Text)))), bytes.Count(p.head(), []byte("\n")), ""
+	each(p.root, func(n *yaml.Node) {
+		if n.LineComment != "" {
+			lines = append(lines, n.Line)
+		}
+	})
+	slices.Sort(lines)
+	for _, line := range slices.Compact(lines) {
+		if line > head {
+			after += fmt.Sprintf(" %d", p.Line+line-1)
+		}
+	}
+	if after != "" {
+		p.note(p.root.Line, Note{Severity: Warning, Message: "the comments on these lines are left out; copy what you need:" + after})
+	}
+}
+
+// keyOrder is the order of keys in Karpenter's documentation. Other keys follow, by name.
+const keyOrder = " apiVersion group kind key operator value values effect minValues name namespace metadata labels annotations" +
+	" ownerReferences finalizers spec template kubelet amiFamily subnetSelectorTerms securityGroupSelectorTerms role instanceProfile" +
+	" amiSelectorTerms tags metadataOptions blockDeviceMappings instanceStorePolicy userData detailedMonitoring associatePublicIPAddress" +
+	" nodeClassRef taints startupTaints expireAfter requirements resources disruption consolidationPolicy consolidateAfter budgets nodes" +
+	" reasons schedule duration limits weight deviceName rootVolume ebs volumeSize volumeType iops encrypted kmsKeyID" +
+	" deleteOnTermination throughput snapshotID type status "
+
+// documented writes JSON in the order of the documentation, as YAML or as indented JSON. The encoder
+// of YAML writes a text with blanks at the ends of lines, such as user data, on one line with escapes.
+// So a fence is put behind the blanks and taken out again; if that does not read back, there is none.
+func documented(data []byte, asJSON bool) (string, error) {
+	var b bytes.Buffer
+	if asJSON {
+		err := json.Indent(&b, data, "", "    ")
+		return b.String() + "\n", err
+	}
+	for _, fence := range []string{"|fence|", ""} {
+		var want, got any
+		root, err := parseYAML(bytes.ReplaceAll(data, []byte("\u0085"), []byte(`\u0085`))) // to YAML it ends a line
+		if err == nil {
+			err = root.Decode(&want)
+		}
+		if err != nil {
+			return "", err
+		}
+		arrange(root, fence)
+		b.Reset()
+		encoder := yaml.NewEncoder(&b)
+		if encoder.SetIndent(2); encoder.Encode(root) != nil {
+			continue
+		}
+		text := strings.ReplaceAll(b.String(), fence, "")
+		if yaml.Unmarshal([]byte(text), &got) == nil && reflect.DeepEqual(want, got) {
+			return text, nil
+		}
+	}
+	return "", errors.New("it does not read back as it was meant")
+}
+
+var blanksBeforeEnd = regexp.MustCompile(`(?m) +$`)
+
+// arrange puts keys in order, and gives values the style of the documentation.
+func arrange(n *yaml.Node, fence string) {
+	n.Style = 0
+	if quoted := (&yaml.Node{}); n.ShortTag() == "!!str" && quoted.Encode(n.Value) == nil {
+		n.Style = quoted.Style // with quotes also around yes, no, on and off
+	}
+	if strings.ContainsAny(n.Value, "\r\u0085\u2028\u2029\ufeff") {
+		n.Style = yaml.DoubleQuotedStyle // readers take these for ends of lines, or drop them
+	} else if strings.Contains(n.Value, "\n") {
+		n.Style, n.Value = yaml.LiteralStyle, blanksBeforeEnd.ReplaceAllString(n.Value, "${0}"+fence)
+	}
+	for _, inner := range n.Content {
+		arrange(inner, fence)
+	}
+	if n.Kind != yaml.MappingNode {
+		return
+	}
+	pairs := slices.Collect(slices.Chunk(slices.Clone(n.Content), 2))
+	slices.SortFunc(pairs, func(a, b []*yaml.Node) int {
+		i, j := strings.Index(keyOrder, " "+a[0].Value+" "), strings.Index(keyOrder, " "+b[0].Value+" ")
+		return cmp.Or(cmp.Compare(uint(i), uint(j)), cmp.Compare(a[0].Value, b[0].Value)) // one that is not there comes last
+	})
+	n.Content = slices.Concat(pairs...)
+}
