@@ -109,10 +109,9 @@ type step struct {
 	do   func(*world)
 }
 
-// steps lists what may happen: each write that the controller asks for by itself, as it
-// may die after any; and whatever the cluster does.
-func (w *world) steps(t *testing.T) (out []step) {
-	s := w.review(t)
+// steps lists what may happen in a state: each write that the controller asks for by itself,
+// as it may die after any; and whatever the cluster does.
+func (w *world) steps(t *testing.T, s nomination.State) (out []step) {
 	add := func(name string, do func(*world)) { out = append(out, step{name, do}) }
 	once := func(kind, name string, do func(*world)) {
 		if w.left[kind] > 0 {
@@ -210,9 +209,8 @@ func (w *world) key() string {
 	return b.String()
 }
 
-// check is what holds in every world.
-func (w *world) check(t *testing.T, path []string) {
-	s := w.review(t)
+// check is what holds in every world, whose state is s.
+func (w *world) check(t *testing.T, s nomination.State, path []string) {
 	seen := map[string]bool{}
 	for _, p := range s.Pods {
 		require.Empty(t, p.Pod.Spec.NodeName, "%q: a promise to a pod that is bound", path)
@@ -235,16 +233,30 @@ func (w *world) check(t *testing.T, path []string) {
 	}
 }
 
+// mostSteps is how many steps a world takes at most until nothing is left to happen.
+const mostSteps = 100
+
 // settled lets everything happen that will if nothing more goes wrong, and says what the
 // cluster is like then: whatever was before, no pod waits for what does not come, and no
-// node stays tainted.
-func (w *world) settled(t *testing.T, path []string) {
+// node stays tainted. Ends has the number of steps left to the end, by the key of each world
+// that came to one.
+func (w *world) settled(t *testing.T, ends map[string]int, path []string) {
 	w = w.clone()
 	w.left = map[string]int{}
 	w.plans = 1
-	for range 100 {
-		steps := w.steps(t)
+	var keys []string
+	for range mostSteps {
+		key := w.key()
+		if more, known := ends[key]; known {
+			require.Less(t, len(keys)+more, mostSteps, "%q: no end", path)
+			for i, k := range keys {
+				ends[k] = len(keys) - i + more
+			}
+			return
+		}
+		keys = append(keys, key)
 		s := w.review(t)
+		steps := w.steps(t, s)
 		switch {
 		case len(steps) > 0:
 			steps[0].do(w)
@@ -257,6 +269,9 @@ func (w *world) settled(t *testing.T, path []string) {
 			require.Empty(t, s.Pods, "%q: a pod waits for ever", path)
 			for _, n := range w.nodes {
 				require.Empty(t, n.Spec.Taints, "%q: %s stays tainted", path, n.Name)
+			}
+			for i, k := range keys {
+				ends[k] = len(keys) - 1 - i
 			}
 			return
 		}
@@ -297,7 +312,7 @@ func explore(t *testing.T, start *world, limit int) {
 		path []string
 	}
 	draw := rand.New(rand.NewPCG(1, 2))
-	seen := map[string]bool{}
+	seen, ends := map[string]bool{}, map[string]int{}
 	queue := []found{{start, nil}}
 	for len(queue) > 0 && len(seen) < limit {
 		i := draw.IntN(len(queue))
@@ -309,12 +324,13 @@ func explore(t *testing.T, start *world, limit int) {
 			continue
 		}
 		seen[key] = true
-		f.w.check(t, f.path)
-		f.w.settled(t, f.path)
-		for _, s := range f.w.steps(t) {
+		s := f.w.review(t)
+		f.w.check(t, s, f.path)
+		f.w.settled(t, ends, f.path)
+		for _, one := range f.w.steps(t, s) {
 			next := f.w.clone()
-			s.do(next)
-			queue = append(queue, found{next, append(slices.Clone(f.path), s.name)})
+			one.do(next)
+			queue = append(queue, found{next, append(slices.Clone(f.path), one.name)})
 		}
 	}
 	t.Logf("%d states, %d not gone through", len(seen), len(queue))
