@@ -157,10 +157,10 @@ func (r *referee) spreadOf(p *podInfo, of *podselect.Spread) *spreadCounter {
 
 // judgeSpread wants a pod where it keeps the skew whatever the new nodes become.
 func (r *referee) judgeSpread(s *targetNode, p *podInfo, note faultFunc) {
-	if p.virtual {
-		return // nobody will bind it, so how it is spread is of no interest
-	}
 	for _, w := range p.wants {
+		if p.virtual && w.glance.key == corev1.LabelHostname {
+			continue // room for several pods of a buffer may be on one node
+		}
 		v := w.viewAt(s)
 		if v.lacks {
 			note(RuleSpread, "it is to be spread over %s, a label that the node may lack", w.glance.key)

@@ -144,10 +144,10 @@ func newRules(p *Problem, selections []workload.Selection) *Rules {
 // own notes that a class has a constraint.
 func (r *Rules) own(p *Problem, c int, t workload.Term, key *workload.PodKey) {
 	d := &r.Duties[c]
-	if p.Classes[c].Headroom && t.Kind == topology.Spread {
-		return // how pods are spread that do not exist is of no interest
-	}
 	if t.Key == corev1.LabelHostname {
+		if p.Classes[c].Headroom && t.Kind == topology.Spread {
+			return // room for pods of a buffer may be on one node
+		}
 		switch t.Kind {
 		case topology.Spread:
 			d.Parts = AddPart(d.Parts, r.nodeRule(spreadKey(t), t), 1, 0, 0)

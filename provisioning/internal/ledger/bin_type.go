@@ -84,6 +84,9 @@ func (s *BinType) Again(id int) *BinType {
 	return &out
 }
 
+// Alike says whether two bin types differ in nothing but Id and Wide.
+func (s *BinType) Alike(other *BinType) bool { return s.facts == other.facts }
+
 // MayHold says whether some option may have room for a request beside what is taken, as
 // far as one resource at a time tells.
 func (s *BinType) MayHold(p *compile.Problem, request, taken []int64) bool {

@@ -35,6 +35,7 @@ type ledgerCount struct {
 	Owners  []int // pods that have the rule, of an anti-affinity
 
 	// Of topology spreads.
+	spare   []int // pods of buffers, which only those of buffers are spread from
 	certain []int // new nodes that are there, and that the rule counts
 	may     []int // new nodes that may be there, and that the rule may count
 	domains int   // how many have a node for certain
@@ -66,14 +67,15 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 	for i := range p.Rules.Domain {
 		domains += len(p.Rules.Domain[i].Members)
 	}
-	numbers, none := make(copies[int], 0, 5*domains), make([]int, domains)
+	numbers, none := make(copies[int], 0, 6*domains), make([]int, domains)
 	for i := range l.Counts {
 		rule, c := &p.Rules.Domain[i], &l.Counts[i]
 		if rule.Rule.Key < 0 {
 			continue
 		}
 		c.Members, c.least, c.Owners = numbers.of(rule.Members), numbers.of(rule.Members), numbers.of(rule.Owners)
-		c.certain, c.may = numbers.of(none[:len(rule.Members)]), numbers.of(none[:len(rule.Members)])
+		none := none[:len(rule.Members)]
+		c.certain, c.may, c.spare = numbers.of(none), numbers.of(none), numbers.of(none)
 		for d, n := range rule.Perhaps {
 			c.Members[d] += n
 		}
@@ -247,10 +249,25 @@ func (l *Ledger) Count(class, n int, s *Bin) {
 		}
 	}
 	for _, r := range d.Joins {
-		if l.P.Rules.Domain[r].Kind != topology.Apart && l.P.Classes[class].Headroom {
-			continue // pods that do not exist are nobody to spread from or to follow
+		if kind := l.P.Rules.Domain[r].Kind; kind != topology.Apart && l.P.Classes[class].Headroom {
+			if kind == topology.Spread {
+				l.countSpare(r, n, s)
+			}
+			continue // pods that do not exist are nobody to spread real ones from, or to follow
 		}
 		l.countMember(r, n, s, true)
+	}
+}
+
+// countSpare counts n pods of a buffer on a bin.
+func (l *Ledger) countSpare(r, n int, s *Bin) {
+	if l.P.Rules.Domain[r].Rule.Key < 0 {
+		return
+	}
+	if may, _ := l.Looked(r, s); may {
+		for _, d := range l.domainsOf(r, s) {
+			l.Counts[r].spare[d] += n
+		}
 	}
 }
 
@@ -362,7 +379,7 @@ func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	switch rule.Kind {
 	case topology.Spread:
-		return l.atHome(rule.Rule.Key, domain) || !l.tooFar(r, domain, l.own(class, rule.Pods)+l.broughtBy(r, s), s)
+		return l.atHome(rule.Rule.Key, domain) || !l.tooFar(class, r, domain, l.broughtBy(r, s), s)
 	case topology.Together:
 		return c.least[domain] > 0 || l.beside(rule.Pods, s) || l.first(class, rule.Pods)
 	}
@@ -409,19 +426,31 @@ func (l *Ledger) atHome(key, domain int) bool {
 	return certain && d == domain
 }
 
-// tooFar says whether a domain is further above some other than a spread lets it be, with a
-// number of pods more on a bin. Another domain in which a new node may be is one to be filled.
-func (l *Ledger) tooFar(r, domain, more int, s *Bin) bool {
+// tooFar says whether a domain is further above some other than a spread lets it be, with a pod of
+// a class more on a bin, and others that come with that. Another domain in which a new node may be
+// is one to be filled.
+func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
+	there, spare := c.Members[domain]+l.own(class, rule.Pods)+others, l.P.Classes[class].Headroom
+	if spare {
+		there += c.spare[domain]
+	}
 	domains := c.domains
 	if !l.HasNode(r, domain) {
 		domains++
 	}
 	if domains < rule.MinDomains {
-		return c.Members[domain]+more > rule.Skew
+		return there > rule.Skew
 	}
 	for d, covered := range rule.Counted {
-		if d != domain && (covered || l.othersMayBe(r, d, s)) && c.Members[domain]+more-c.least[d] > rule.Skew {
+		if d == domain || !covered && !l.othersMayBe(r, d, s) {
+			continue
+		}
+		least := c.least[d]
+		if spare {
+			least += c.spare[d]
+		}
+		if there-least > rule.Skew {
 			return true
 		}
 	}

@@ -160,6 +160,9 @@ func (l *Ledger) Lean(class int, s *Bin) {
 // where the pod is or may be, itself included, which may be counted already. What runs
 // elsewhere, however much it is, let nobody in.
 func (l *Ledger) leanOnDomains(class int, s *Bin, counted bool) {
+	if l.P.Classes[class].Headroom {
+		return
+	}
 	for _, r := range l.P.Rules.Duties[class].Owns {
 		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 		if rule.Kind != topology.Spread || rule.Rule.Key < 0 || c.Leant {

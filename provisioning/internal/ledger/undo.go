@@ -40,7 +40,7 @@ type hostChange struct {
 
 // savedCount is how a domain rule stood.
 type savedCount struct {
-	members, least, owners, certain, may []int
+	members, least, owners, certain, may, spare []int
 
 	domains int
 	leant   bool
@@ -62,7 +62,7 @@ func (l *Ledger) Mark() {
 	if j.count == nil {
 		ints := 0
 		for i := range l.Counts {
-			ints += 5 * len(l.Counts[i].Members)
+			ints += 6 * len(l.Counts[i].Members)
 		}
 		j.count, j.ints = make([]savedCount, len(l.Counts)), make(copies[int], 0, ints)
 	}
@@ -70,7 +70,7 @@ func (l *Ledger) Mark() {
 	for i := range l.Counts {
 		c := &l.Counts[i]
 		j.count[i] = savedCount{
-			j.ints.of(c.Members), j.ints.of(c.least), j.ints.of(c.Owners), j.ints.of(c.certain), j.ints.of(c.may), c.domains, c.Leant,
+			j.ints.of(c.Members), j.ints.of(c.least), j.ints.of(c.Owners), j.ints.of(c.certain), j.ints.of(c.may), j.ints.of(c.spare), c.domains, c.Leant,
 		}
 	}
 }
@@ -137,6 +137,7 @@ func (l *Ledger) Rewind() {
 		copy(c.Owners, was.owners)
 		copy(c.certain, was.certain)
 		copy(c.may, was.may)
+		copy(c.spare, was.spare)
 		c.domains, c.Leant = was.domains, was.leant
 	}
 	for i := len(j.leant); i < len(l.Hosts.Spreads); i++ { // somebody asked since

@@ -61,8 +61,8 @@ func (st *State) spreadFirst(order []int32) []int32 {
 
 // bindAll binds pods in an order, and lists those that were and those that could
 // not be, and returns the ledger with those that were. Pods that do not exist come last.
-// With trusting it takes it that topology spreads over the name of the node hold, and that pods
-// which do not exist are well placed; then it looks at no node that gets no pod.
+// With trusting it takes it that topology spreads over the name of the node hold; then it looks
+// at no node that gets no pod.
 func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, l *ledger.Ledger) {
 	bins := st.binsOf(trusting)
 	at := make([]*ledger.Bin, len(st.p.Pods))
@@ -94,13 +94,17 @@ func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, 
 			}
 		}
 	}
-	for _, podID := range headroom {
-		if !trusting && !l.DomainsAllow(st.p.ClassOf[podID], at[podID]) {
-			refused = append(refused, podID)
-			continue
-		}
-		bind(podID)
+	for before := -1; len(headroom) > 0 && len(bound) > before; {
+		before = len(bound)
+		headroom = slices.DeleteFunc(headroom, func(podID int32) bool {
+			if !l.DomainsAllow(st.p.ClassOf[podID], at[podID]) {
+				return false
+			}
+			bind(podID)
+			return true
+		})
 	}
+	refused = append(refused, headroom...)
 	return bound, refused, l
 }
 

@@ -171,7 +171,7 @@ func (m *mover) comparable(c int, s, t *ledger.Bin) bool {
 	}
 	class := &m.p.Classes[c]
 	picky := softScore.Alike || class.NoSpot || len(class.Preferences)+len(softScore.Domains) > 0 || m.p.Preferences[c].Options != nil || len(m.p.Preferences[c].Spans) > 0
-	if s.BinType.Pool != t.BinType.Pool || picky && s.BinType != t.BinType {
+	if s.BinType.Pool != t.BinType.Pool || picky && !s.BinType.Alike(t.BinType) {
 		return false
 	}
 	if !softScore.Alike {
