@@ -8,9 +8,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
-// Ledger counts the pods of a plan as kube-scheduler would once they are bound,
-// node by node. Where a new node leaves open in which domain it will be, what
-// counts is the worst case.
+// Ledger counts the pods of a plan as kube-scheduler counts them once they are bound, node by
+// node, and the pods of DaemonSets that new nodes bring.
 type Ledger struct {
 	P      *compile.Problem
 	Bins   []*Bin
@@ -22,9 +21,9 @@ type Ledger struct {
 
 	journal journal
 
-	// Home is the bin that the pod whose place is looked for leaves, nil for none. A topology
-	// spread constraint has let it come there, in the turn that it has among all pods: in
-	// the same domain it need not hold after all others as well.
+	// Home is the bin that a pod leaves while a place is looked for, nil for none. A topology
+	// spread allowed the pod there in its turn among all pods; within the same domain it need
+	// not hold after all other pods as well.
 	Home *Bin
 }
 
@@ -39,7 +38,7 @@ type ledgerCount struct {
 	certain []int // new nodes that are there, and that the rule counts
 	may     []int // new nodes that may be there, and that the rule may count
 	domains int   // how many have a node for certain
-	Leant   bool  // some of the pods that have the rule may have been let in only as no domain was empty: no further one may come
+	Relies  bool  // a pod with the rule may have been allowed only because no domain was empty: no empty one may be added
 
 	elsewhere bool // a member is where no domain of the rule is
 }
@@ -96,7 +95,7 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 	}
 	for _, s := range bins {
 		for _, m := range s.Pods {
-			l.leanOnDomains(m.Class, s, true) // whenever they came
+			l.recordDomainReliance(m.Class, s, true) // whenever they came
 		}
 	}
 	return l
@@ -170,8 +169,8 @@ func (l *Ledger) countDaemons(s *Bin, n int) {
 	}
 }
 
-// Become makes a new node another that is nowhere where it could not be before, and counts
-// its pods where they are then.
+// Become changes the bin type of a new node to one with a subset of its locations, and counts its
+// pods there.
 func (l *Ledger) Become(s *Bin, as *BinType) {
 	l.Save(s)
 	for _, m := range s.Pods {

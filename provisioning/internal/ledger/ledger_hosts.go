@@ -27,9 +27,9 @@ type hostSpread struct {
 	tally   map[int]int // how many nodes that it may look at have so many
 	sure    int         // how many nodes it is sure to look at
 
-	// leant says that some pod was let in only as no node is empty that the
-	// constraint looks at. From then on no further such node may come.
-	leant bool
+	// relies says that a pod was allowed only because no counted node was empty. From then on no
+	// further counted node may be added.
+	relies bool
 }
 
 // HostsOf lists the constraints of a class.
@@ -143,36 +143,35 @@ func (l *Ledger) Shut(s *Bin) {
 	l.lookAgain(s)
 }
 
-// Lean notes which constraints let a pod of a class come to a bin only as no node, or no
-// domain, is empty.
-func (l *Ledger) Lean(class int, s *Bin) {
-	l.leanOnDomains(class, s, false)
+// RecordReliance notes which constraints allow a pod of a class on a bin only because no node, or
+// no domain, is empty.
+func (l *Ledger) RecordReliance(class int, s *Bin) {
+	l.recordDomainReliance(class, s, false)
 	if l.P.Classes[class].Headroom {
 		return
 	}
 	for _, i := range l.HostsOf(class) {
 		h := &l.Hosts.Spreads[i]
-		h.leant = h.leant || h.There[s.Number]+l.own(class, h.Rule.Term.Pods) > h.Rule.Term.Skew
+		h.relies = h.relies || h.There[s.Number]+l.own(class, h.Rule.Term.Pods) > h.Rule.Term.Skew
 	}
 }
 
-// leanOnDomains notes so for constraints over domains: those that count more than their skew
-// where the pod is or may be, itself included, which may be counted already. What runs
-// elsewhere, however much it is, let nobody in.
-func (l *Ledger) leanOnDomains(class int, s *Bin, counted bool) {
+// recordDomainReliance does so for constraints over domains: those that count more pods than their
+// skew where the pod is or may be, the pod included. Counted says that it is counted already.
+func (l *Ledger) recordDomainReliance(class int, s *Bin, counted bool) {
 	if l.P.Classes[class].Headroom {
 		return
 	}
 	for _, r := range l.P.Rules.Duties[class].Owns {
 		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-		if rule.Kind != topology.Spread || rule.Rule.Key < 0 || c.Leant {
+		if rule.Kind != topology.Spread || rule.Rule.Key < 0 || c.Relies {
 			continue
 		}
 		own := 0
 		if !counted {
 			own = l.own(class, rule.Pods)
 		}
-		c.Leant = slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Members[d]+own > rule.Skew })
+		c.Relies = slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Members[d]+own > rule.Skew })
 	}
 }
 
@@ -185,13 +184,13 @@ func (l *Ledger) own(class, selection int) int {
 	return 0
 }
 
-// Leant says whether some pod was let in only as no node was empty.
-func (l *Ledger) Leant() bool {
-	return slices.ContainsFunc(l.Hosts.Spreads, func(h hostSpread) bool { return h.leant })
+// Relies says whether a pod was allowed only because no node was empty.
+func (l *Ledger) Relies() bool {
+	return slices.ContainsFunc(l.Hosts.Spreads, func(h hostSpread) bool { return h.relies })
 }
 
-// LeanAll notes so for all pods that are counted, whenever they came.
-func (l *Ledger) LeanAll() {
+// RecordRelianceOfAll does what RecordReliance does for all pods that are counted.
+func (l *Ledger) RecordRelianceOfAll() {
 	for _, s := range l.Bins {
 		for _, m := range s.Pods {
 			if l.P.Classes[m.Class].Headroom {
@@ -199,26 +198,25 @@ func (l *Ledger) LeanAll() {
 			}
 			for _, i := range l.HostsOf(m.Class) {
 				h := &l.Hosts.Spreads[i]
-				h.leant = h.leant || h.There[s.Number] > h.Rule.Term.Skew
+				h.relies = h.relies || h.There[s.Number] > h.Rule.Term.Skew
 			}
 		}
 	}
 }
 
-// LeantOn lists the constraints that let some pod in only as no node was empty.
-func (l *Ledger) LeantOn() []workload.Term {
+// Reliances lists the constraints that allowed a pod only because no node was empty.
+func (l *Ledger) Reliances() []workload.Term {
 	var out []workload.Term
 	for i := range l.Hosts.Spreads {
-		if h := &l.Hosts.Spreads[i]; h.leant {
+		if h := &l.Hosts.Spreads[i]; h.relies {
 			out = append(out, h.Rule.Term)
 		}
 	}
 	return out
 }
 
-// LeanOn notes that some constraints of pods that are counted let one in only as no node
-// was empty.
-func (l *Ledger) LeanOn(terms []workload.Term) {
+// SetReliances notes that some constraints of pods that are counted are among Reliances.
+func (l *Ledger) SetReliances(terms []workload.Term) {
 	if len(terms) == 0 {
 		return
 	}
@@ -226,26 +224,26 @@ func (l *Ledger) LeanOn(terms []workload.Term) {
 		for _, m := range s.Pods {
 			for _, i := range l.HostsOf(m.Class) {
 				h := &l.Hosts.Spreads[i]
-				h.leant = h.leant || slices.Contains(terms, h.Rule.Term)
+				h.relies = h.relies || slices.Contains(terms, h.Rule.Term)
 			}
 		}
 	}
 }
 
-// LeanAgain notes so anew, for the pods that are there now: who has left leans on nothing.
-func (l *Ledger) LeanAgain(terms []workload.Term) {
+// RecordRelianceAnew works reliances out for the pods that are counted now.
+func (l *Ledger) RecordRelianceAnew(terms []workload.Term) {
 	for i := range l.Hosts.Spreads {
-		l.Hosts.Spreads[i].leant = false
+		l.Hosts.Spreads[i].relies = false
 	}
 	for i := range l.Counts {
-		l.Counts[i].Leant = false
+		l.Counts[i].Relies = false
 	}
 	for _, s := range l.Bins {
 		for _, m := range s.Pods {
-			l.leanOnDomains(m.Class, s, true)
+			l.recordDomainReliance(m.Class, s, true)
 		}
 	}
-	l.LeanOn(terms)
+	l.SetReliances(terms)
 }
 
 // openHost adds a node without pods.
@@ -306,12 +304,12 @@ func (l *Ledger) HostsAllow(class int, s *Bin) bool {
 func (l *Ledger) Extends(before, after *Bin) bool {
 	for i := range l.Hosts.Spreads {
 		h := &l.Hosts.Spreads[i]
-		if h.leant && !(before != nil && h.Looks[before.Number].May) && looksAtHost(l.P, h.Rule, after.BinType).May {
+		if h.relies && !(before != nil && h.Looks[before.Number].May) && looksAtHost(l.P, h.Rule, after.BinType).May {
 			return true
 		}
 	}
 	for i := range l.Counts {
-		if !l.Counts[i].Leant {
+		if !l.Counts[i].Relies {
 			continue
 		}
 		if may, _ := l.Looked(i, after); !may {
@@ -332,7 +330,7 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 func (l *Ledger) KeysOfCell(class int) []int {
 	out := l.P.Counted[class]
 	for i := range l.Counts {
-		if l.Counts[i].Leant {
+		if l.Counts[i].Relies {
 			out = append(slices.Clip(out), l.P.Rules.Domain[i].Rule.Key)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
 
-// TestSpreadsLeanWhereTheirPodsAre: that no domain is empty matters to a spread only if it
+// TestSpreadsRelyWhereTheirPodsAre: that no domain is empty matters to a spread only if it
 // counts more than its skew where the plan has a pod that has it, or may have one. The many
 // that run in another domain do not matter.
-func TestSpreadsLeanWhereTheirPodsAre(t *testing.T) {
+func TestSpreadsRelyWhereTheirPodsAre(t *testing.T) {
 	rule := compile.DomainRule{Rule: topology.Rule{
 		Kind: topology.Spread, Skew: 1,
 		Members: []int{3, 1}, Owners: []int{0, 0}, Counted: []bool{true, true}, Sure: []bool{true, true},
@@ -24,13 +24,13 @@ func TestSpreadsLeanWhereTheirPodsAre(t *testing.T) {
 		Workload:    compile.Workload{Classes: make([]workload.Class, 2)},
 		Constraints: compile.Constraints{Rules: &compile.Rules{Domain: []compile.DomainRule{rule}, Duties: []compile.Duty{{Owns: []int{0}}, {}}}},
 	}
-	leans := func(class int, domains ...int) bool {
+	relies := func(class int, domains ...int) bool {
 		return ledger.New(p, []*ledger.Bin{{
 			At: []ledger.Location{{Domains: domains}}, Pods: []attempt.Bundled{{Class: class, Count: 1}},
-		}}).Counts[0].Leant
+		}}).Counts[0].Relies
 	}
-	require.False(t, leans(0, 1), "one is there, as many as the skew")
-	require.True(t, leans(0, 0), "three are there")
-	require.True(t, leans(0, 0, 1), "three are where it may be")
-	require.False(t, leans(1, 0), "the pod does not have the constraint")
+	require.False(t, relies(0, 1), "one is there, as many as the skew")
+	require.True(t, relies(0, 0), "three are there")
+	require.True(t, relies(0, 0, 1), "three are where it may be")
+	require.False(t, relies(1, 0), "the pod does not have the constraint")
 }

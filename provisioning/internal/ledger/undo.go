@@ -19,7 +19,7 @@ type journal struct {
 	saved  map[*Bin]int // place in was
 	was    []savedBin   // as they were before the first change
 	hosts  []hostChange // in the order in which they came
-	leant  []bool       // by constraint over the name of the node
+	relies []bool       // by constraint over the name of the node
 	there  []int        // by class
 	daemon []int        // by duty of a DaemonSet
 	count  []savedCount // by domain rule
@@ -43,7 +43,7 @@ type savedCount struct {
 	members, least, owners, certain, may, spare []int
 
 	domains int
-	leant   bool
+	relies  bool
 }
 
 // Mark notes how everything stands now. There is one mark: another one takes its place.
@@ -55,9 +55,9 @@ func (l *Ledger) Mark() {
 	clear(j.saved)
 	j.on, j.bins, j.was, j.hosts = true, len(l.Bins), j.was[:0], j.hosts[:0]
 	j.there, j.daemon = append(j.there[:0], l.There...), append(j.daemon[:0], l.Daemon...)
-	j.leant = j.leant[:0]
+	j.relies = j.relies[:0]
 	for i := range l.Hosts.Spreads {
-		j.leant = append(j.leant, l.Hosts.Spreads[i].leant)
+		j.relies = append(j.relies, l.Hosts.Spreads[i].relies)
 	}
 	if j.count == nil {
 		ints := 0
@@ -70,7 +70,7 @@ func (l *Ledger) Mark() {
 	for i := range l.Counts {
 		c := &l.Counts[i]
 		j.count[i] = savedCount{
-			j.ints.of(c.Members), j.ints.of(c.least), j.ints.of(c.Owners), j.ints.of(c.certain), j.ints.of(c.may), j.ints.of(c.spare), c.domains, c.Leant,
+			j.ints.of(c.Members), j.ints.of(c.least), j.ints.of(c.Owners), j.ints.of(c.certain), j.ints.of(c.may), j.ints.of(c.spare), c.domains, c.Relies,
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (l *Ledger) Before(s *Bin) *Bin {
 
 // noteHost notes what a constraint knows of a bin before that changes.
 func (l *Ledger) noteHost(spread, bin int) {
-	if j := &l.journal; j.on && spread < len(j.leant) && bin < j.bins {
+	if j := &l.journal; j.on && spread < len(j.relies) && bin < j.bins {
 		h := &l.Hosts.Spreads[spread]
 		j.hosts = append(j.hosts, hostChange{spread, bin, h.There[bin], h.Looks[bin]})
 	}
@@ -114,12 +114,12 @@ func (l *Ledger) Rewind() {
 		return
 	}
 	j.on = false
-	for i := range l.Hosts.Spreads[:len(j.leant)] {
+	for i := range l.Hosts.Spreads[:len(j.relies)] {
 		h := &l.Hosts.Spreads[i]
 		for n := len(h.There) - 1; n >= j.bins; n-- {
 			h.set(n, h.There[n], look{})
 		}
-		h.There, h.Looks, h.perhaps, h.leant = h.There[:j.bins], h.Looks[:j.bins], h.perhaps[:j.bins], j.leant[i]
+		h.There, h.Looks, h.perhaps, h.relies = h.There[:j.bins], h.Looks[:j.bins], h.perhaps[:j.bins], j.relies[i]
 	}
 	for _, c := range slices.Backward(j.hosts) {
 		l.Hosts.Spreads[c.spread].set(c.bin, c.there, c.seen)
@@ -138,9 +138,9 @@ func (l *Ledger) Rewind() {
 		copy(c.certain, was.certain)
 		copy(c.may, was.may)
 		copy(c.spare, was.spare)
-		c.domains, c.Leant = was.domains, was.leant
+		c.domains, c.Relies = was.domains, was.relies
 	}
-	for i := len(j.leant); i < len(l.Hosts.Spreads); i++ { // somebody asked since
+	for i := len(j.relies); i < len(l.Hosts.Spreads); i++ { // somebody asked since
 		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)
 	}
 }

@@ -37,8 +37,8 @@ func (st *State) insert(order []int32) []int32 {
 	bins := st.Bins()
 	before := len(bins)
 	g.ledger = ledger.New(g.p, bins)
-	if st.leant {
-		g.ledger.LeanAll()
+	if st.relies {
+		g.ledger.RecordRelianceOfAll()
 	}
 	slices.SortStableFunc(classes, func(x, y int) int {
 		a, b := &st.p.Classes[x], &st.p.Classes[y]
@@ -54,7 +54,7 @@ func (st *State) insert(order []int32) []int32 {
 		st.Bound[i] = bins[i].PodIDs
 	}
 	st.New = append(st.New, g.ledger.Bins[before:]...)
-	st.leant = st.leant || g.ledger.Leant()
+	st.relies = st.relies || g.ledger.Relies()
 	return g.order
 }
 

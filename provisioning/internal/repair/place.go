@@ -60,7 +60,7 @@ func (g *placer) become(s *ledger.Bin, sh *ledger.BinType) {
 
 // put places a pod of a class on a bin, after all that are counted.
 func (g *placer) put(s *ledger.Bin, c int, podID int32) {
-	g.ledger.Lean(c, s)
+	g.ledger.RecordReliance(c, s)
 	ledger.AddTo(g.p, s, c, podID)
 	g.ledger.Count(c, 1, s)
 	s.Late = true

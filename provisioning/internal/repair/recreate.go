@@ -67,7 +67,7 @@ func (r *search) isSpread(c int) bool {
 // none. New nodes are of a tier at most, or launched anyway.
 func (r *search) roomFor(c, tier int, not *ledger.Bin, limit float64) (best *ledger.Bin, as *ledger.BinType) {
 	for _, s := range r.ledger.Bins {
-		if s == not || !r.leansNot(c, s) || !r.settledFor(s, c) {
+		if s == not || !r.evenWithoutNewNodes(c, s) || !r.isLocatedFor(s, c) {
 			continue
 		}
 		if s.Node >= 0 {
@@ -76,7 +76,7 @@ func (r *search) roomFor(c, tier int, not *ledger.Bin, limit float64) (best *led
 			}
 			continue
 		}
-		if !r.welcomes(s, c, tier) {
+		if !r.acceptsMoved(s, c, tier) {
 			continue
 		}
 		narrower := r.narrowed(s, c, limit)
@@ -91,9 +91,9 @@ func (r *search) roomFor(c, tier int, not *ledger.Bin, limit float64) (best *led
 	return best, as
 }
 
-// welcomes says whether a new node is one that pods of a class may be moved to, as far
-// as weights and their preferences go.
-func (r *search) welcomes(s *ledger.Bin, c, tier int) bool {
+// acceptsMoved says whether the weight of its pool and the preferences of the pods let pods of a
+// class move to a new node.
+func (r *search) acceptsMoved(s *ledger.Bin, c, tier int) bool {
 	if len(s.PodIDs) == 0 || r.p.LowPools[s.BinType.Pool].Tier > tier && !(r.fills && isAnyway(r.p, s, -1)) {
 		return false
 	}
@@ -107,18 +107,17 @@ func (r *search) welcomes(s *ledger.Bin, c, tier int) bool {
 	return len(w.Spans) == 0 && (w.Options == nil || s.BinType.Options.SubsetOf(w.Options))
 }
 
-// settledFor says whether it is known where a bin is, as far as it matters to pods of
-// a class: NodeClaims that are not launched take those only that find no other place.
-func (r *search) settledFor(s *ledger.Bin, c int) bool {
+// isLocatedFor says whether the domains of a bin are known, where a constraint counts pods of a
+// class. NodeClaims that are not launched take such pods only if nothing else does.
+func (r *search) isLocatedFor(s *ledger.Bin, c int) bool {
 	d := &r.p.Rules.Duties[c]
 	return s.Node < 0 || len(d.Owns)+len(d.Joins) == 0 || !slices.Contains(r.p.Nodes[s.Node].At, topology.Unknown)
 }
 
-// leansNot says whether a bin may have one more pod of a class by spreads over the
-// name of the node whatever is on other new nodes: no more than maxSkew above the
-// emptiest node that exists, or above none. Otherwise one new node would do for all
-// pods that are to be spread.
-func (r *search) leansNot(c int, s *ledger.Bin) bool {
+// evenWithoutNewNodes says whether spreads over the name of the node allow one more pod of a class
+// on a bin if other new nodes are left out: at most maxSkew above the emptiest node that exists, or
+// above zero. Otherwise one new node would take all pods that are to be spread.
+func (r *search) evenWithoutNewNodes(c int, s *ledger.Bin) bool {
 	for _, i := range r.ledger.HostsOf(c) {
 		h := &r.ledger.Hosts.Spreads[i]
 		if there := h.There[s.Number] + 1 - h.Rule.Term.Skew; there > 0 && there > r.ledger.LeastThere(h) {
@@ -175,7 +174,7 @@ func (r *search) buyFor(podID int32) bool {
 func (r *search) makingRoom(c int) iter.Seq2[*ledger.Bin, int32] {
 	return func(yield func(*ledger.Bin, int32) bool) {
 		for _, s := range r.ledger.Bins {
-			if !r.settledFor(s, c) || s.Node < 0 && !r.welcomes(s, c, r.tier) || s.Node >= 0 && !r.p.Admits(c, &r.p.Nodes[s.Node]) {
+			if !r.isLocatedFor(s, c) || s.Node < 0 && !r.acceptsMoved(s, c, r.tier) || s.Node >= 0 && !r.p.Admits(c, &r.p.Nodes[s.Node]) {
 				continue
 			}
 			for _, m := range s.Pods {
@@ -199,7 +198,7 @@ func (r *search) keepsReason(s *ledger.Bin, class int) bool {
 // come puts a pod on a bin if it has room for it.
 func (r *search) come(podID int32, s *ledger.Bin) bool {
 	c := r.p.ClassOf[podID]
-	if !r.leansNot(c, s) {
+	if !r.evenWithoutNewNodes(c, s) {
 		return false
 	}
 	if s.Node >= 0 {

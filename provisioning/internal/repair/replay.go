@@ -75,7 +75,7 @@ func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, 
 	l = ledger.New(st.p, bins)
 	bind := func(podID int32) {
 		c := st.p.ClassOf[podID]
-		l.Lean(c, at[podID])
+		l.RecordReliance(c, at[podID])
 		at[podID].Add(c)
 		l.Count(c, 1, at[podID])
 		bound = append(bound, podID)

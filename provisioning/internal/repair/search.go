@@ -19,17 +19,17 @@ import (
 // known what has to be bought; so there is something to find after a good packing.
 type search struct {
 	placer
-	order   []int32 // in which the pods of the plan can be bound
-	dice    chance.Stream
-	shown   bool            // unshown is known
-	unshown []int32         // pods of the plan as it was that cannot be shown to be well placed
-	leant   []workload.Term // constraints that let some pod in only as no node was empty
-	pending []int32         // pods without a place that may have one
-	on      []*ledger.Bin   // by pod: the bin that it is on; nil for none
-	placing bool            // pods without a place are what it is about, and not the bill
-	forLess bool            // as many may be left over for less
-	manner  manner          // in which places are found for these
-	fails   map[int32]int   // by pod: how many trials ended with it
+	order     []int32 // in which the pods of the plan can be bound
+	dice      chance.Stream
+	shown     bool            // unshown is known
+	unshown   []int32         // pods of the plan as it was that cannot be shown to be well placed
+	reliances []workload.Term // constraints that let some pod in only as no node was empty
+	pending   []int32         // pods without a place that may have one
+	on        []*ledger.Bin   // by pod: the bin that it is on; nil for none
+	placing   bool            // pods without a place are what it is about, and not the bill
+	forLess   bool            // as many may be left over for less
+	manner    manner          // in which places are found for these
+	fails     map[int32]int   // by pod: how many trials ended with it
 
 	// Of the trial at hand.
 	homes  map[int32]*ledger.Bin // by pod that was taken off a bin: that bin
@@ -74,7 +74,7 @@ func (r *search) show() {
 	_, refused, l := r.st.bindAll(r.order, false)
 	r.shown, r.unshown = true, refused
 	if r.placing {
-		r.leant = l.LeantOn()
+		r.reliances = l.Reliances()
 	}
 }
 
@@ -234,17 +234,17 @@ func (st *State) pending() (out []int32) {
 func (st *State) maySearch(order []int32) bool {
 	p := st.p
 	nodes := len(st.New) + len(p.Nodes)
-	return !p.Opts.Quick && st.steps < p.Opts.MaxSteps && p.Opts.CapacityMix == nil && !st.leant &&
+	return !p.Opts.Quick && st.steps < p.Opts.MaxSteps && p.Opts.CapacityMix == nil && !st.relies &&
 		(st.s.ChoseBefore(p) || p.Tiers.Fill) && len(st.New) > 0 && nodes <= searchBins && len(order) <= searchPods
 }
 
 // read looks at the plan as it is.
 func (r *search) read() {
 	r.ledger = ledger.New(r.p, r.st.Bins())
-	if r.st.leant {
-		r.ledger.LeanAll()
+	if r.st.relies {
+		r.ledger.RecordRelianceOfAll()
 	}
-	r.ledger.LeanOn(r.leant)
+	r.ledger.SetReliances(r.reliances)
 	if r.placing {
 		r.pending, r.before = r.st.pending(), r.bill()
 	}
@@ -373,7 +373,7 @@ func (r *search) try(t trial) bool {
 		r.many[r.p.ClassOf[podID]]++
 	}
 	if r.placing {
-		r.ledger.LeanAgain(r.leant)
+		r.ledger.RecordRelianceAnew(r.reliances)
 		queue = r.ahead(t, queue)
 	}
 	left, ok := r.placeAll(queue, t)
@@ -455,7 +455,7 @@ func (r *search) better(left []int32) bool {
 		return true // it kept to its budget
 	}
 	c := slices.Compare(r.priorities(left), r.priorities(r.pending))
-	return c < 0 || c == 0 && r.forLess && (r.st.leant || !r.ledger.Leant()) && r.bill() < r.before*(1-1e-9)
+	return c < 0 || c == 0 && r.forLess && (r.st.relies || !r.ledger.Relies()) && r.bill() < r.before*(1-1e-9)
 }
 
 // bill is what the new nodes cost.
@@ -523,9 +523,9 @@ func (r *search) accept(left []int32) bool {
 		r.read()
 		return false
 	}
-	r.order, st.leant = now, st.leant || l.Leant()
+	r.order, st.relies = now, st.relies || l.Relies()
 	if r.placing {
-		r.leant = l.LeantOn()
+		r.reliances = l.Reliances()
 	}
 	r.read()
 	return true

@@ -24,7 +24,7 @@ type State struct {
 	forms    map[int]*forms        // by class, once asked for
 	at       [][]ledger.Location   // by node that exists, likewise
 	binTypes int                   // that new nodes have been given so far
-	leant    bool                  // some pod was let in only as no node was empty
+	relies   bool                  // some pod was let in only as no node was empty
 	swapped  bool                  // pods changed places for soft constraints
 	last     bool                  // the classes that wait for all others come in now
 }

@@ -116,7 +116,7 @@ func (r *search) counts() string {
 	out := fmt.Sprintln(r.ledger.There)
 	for i := range r.ledger.Counts {
 		c := r.ledger.Counts[i]
-		c.Leant = false // that is about the past
+		c.Relies = false // that is about the past
 		out += fmt.Sprintf("%+v\n", c)
 	}
 	return out
