@@ -50,6 +50,7 @@ var rules = []rule{
 	{"size", checkSize},
 	{"large", checkPackageSize},
 	{"words", checkWords},
+	{"english", checkEnglish},
 	{"terms", checkTerms},
 	{"referee", checkReferee},
 	{"snippets", checkSnippets},

@@ -80,9 +80,17 @@ func (m *module) finishLarge(name string, rows []row, used []bool) (found []find
 	if !m.updating() {
 		return found
 	}
+	if err := replaceRows(name, text.String()); err != nil {
+		found = append(found, finding{file: m.within(name), line: 1, message: err.Error()})
+	}
+	return found
+}
+
+// replaceRows writes the rows of a table anew, under its head.
+func replaceRows(name, rows string) error {
 	old, err := os.ReadFile(name)
 	if err != nil {
-		return append(found, finding{file: m.within(name), line: 1, message: err.Error()})
+		return err
 	}
 	var head strings.Builder
 	for line := range strings.Lines(string(old)) {
@@ -90,10 +98,7 @@ func (m *module) finishLarge(name string, rows []row, used []bool) (found []find
 			head.WriteString(line)
 		}
 	}
-	if err := writeFile(name, head.String()+text.String()); err != nil {
-		found = append(found, finding{file: m.within(name), line: 1, message: err.Error()})
-	}
-	return found
+	return writeFile(name, head.String()+rows)
 }
 
 // packageSize is how much of something a package has, and how much it may have.
