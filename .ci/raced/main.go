@@ -240,29 +240,26 @@ func (b *beginnings) tests(p *pkg, files []*ast.File) (race, leave []string) {
 	return race, leave
 }
 
-// imported lists the names in a file of imported packages in which a goroutine may begin, and
-// tells whether there is one without a name.
+// imported lists the packages that a file imports by name, true for those in which a goroutine
+// may begin, and tells whether there is such a one without a name.
 func (b *beginnings) imported(file *ast.File) (names map[string]bool, hidden bool) {
 	names = map[string]bool{}
 	for _, i := range file.Imports {
 		path, _ := strconv.Unquote(i.Path.Value)
-		if !b.reached(path) {
-			continue
-		}
-		if i.Name != nil {
-			hidden = hidden || i.Name.Name == "_" || i.Name.Name == "."
-			names[i.Name.Name] = true
-			continue
-		}
-		if own := b.packages[path]; own != nil {
-			names[own.Name] = true
-			continue
-		}
-		// The name of another module's package is a word of the last part of its path, or of
-		// the part before a version.
-		last := filepath.Base(version.ReplaceAllString(path, ""))
-		for _, word := range strings.FieldsFunc(last, func(r rune) bool { return r == '.' || r == '-' }) {
-			names[word] = true
+		reached := b.reached(path)
+		switch own := b.packages[path]; {
+		case i.Name != nil:
+			hidden = hidden || reached && (i.Name.Name == "_" || i.Name.Name == ".")
+			names[i.Name.Name] = reached
+		case own != nil:
+			names[own.Name] = reached
+		default:
+			// The name of another module's package is a word of the last part of its path, or of
+			// the part before a version.
+			last := filepath.Base(version.ReplaceAllString(path, ""))
+			for _, word := range strings.FieldsFunc(last, func(r rune) bool { return r == '.' || r == '-' }) {
+				names[word] = reached
+			}
 		}
 	}
 	return names, hidden
@@ -273,17 +270,21 @@ type part struct {
 	name             string
 	node             ast.Node
 	function, always bool            // always: it runs with every test of the package
-	imported         map[string]bool // names of packages in which a goroutine may begin
+	imported         map[string]bool // names of packages, true where a goroutine may begin
 }
+
+// method is what a method goes by: its name after a dot, as it is called.
+func method(name *ast.Ident) string { return "." + name.Name }
 
 // partsOf are the names that a declaration declares. A method is a part of its type as well.
 func partsOf(decl ast.Decl) (out []part) {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
-		function := d.Recv == nil
-		always := function && (d.Name.Name == "init" || d.Name.Name == "TestMain")
-		out = append(out, part{name: d.Name.Name, node: d, function: function, always: always})
-		if !function { // whoever mentions a type may have its methods called
+		if d.Recv == nil {
+			always := d.Name.Name == "init" || d.Name.Name == "TestMain"
+			out = append(out, part{name: d.Name.Name, node: d, function: true, always: always})
+		} else { // whoever mentions a type may have its methods called
+			out = append(out, part{name: method(d.Name), node: d})
 			ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
 				if id, ok := n.(*ast.Ident); ok {
 					out = append(out, part{name: id.Name, node: d})
@@ -308,11 +309,25 @@ func partsOf(decl ast.Decl) (out []part) {
 
 // concurrent tells whether a declaration begins a goroutine, or mentions a package or
 // another declaration that may.
-func (p part) concurrent(known map[string]bool) (found bool) {
-	found = begun(p.node)
-	ast.Inspect(p.node, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			found = found || p.imported[id.Name] || known[id.Name] && id.Name != p.name
+func (p part) concurrent(known map[string]bool) bool {
+	return begun(p.node) || p.concurrentIn(p.node, known)
+}
+
+// concurrentIn is concurrent for what a part of a declaration mentions.
+func (p part) concurrentIn(within ast.Node, known map[string]bool) (found bool) {
+	ast.Inspect(within, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && n.Sel.IsExported() {
+				if reached, ok := p.imported[x.Name]; ok { // a name of that package
+					found = found || reached
+					return false
+				}
+			}
+			found = found || known[method(n.Sel)] || p.concurrentIn(n.X, known)
+			return false
+		case *ast.Ident:
+			found = found || known[n.Name] && n.Name != p.name
 		}
 		return !found
 	})
