@@ -65,7 +65,7 @@ func (p *Problem) findDaemonDuties(x *baseline) {
 			continue
 		}
 		slices.Sort(duty.Joins)
-		duty.Sure = d.SureOnNew(p.Catalog.Domains)
+		duty.Sure = p.sureOn(i)
 		p.ofDaemon[i] = len(p.DaemonDuties)
 		p.DaemonDuties = append(p.DaemonDuties, duty)
 	}
@@ -82,11 +82,29 @@ func (p *Problem) daemonsTo(n *model.Existing) (out []*DaemonDuty) {
 }
 
 // FollowsDaemons says whether a required affinity over the name of the node is met by the pod
-// of some DaemonSet. Pods with it go to nodes where that pod, or another of those that they ask
-// for, is before the plan begins.
+// of some DaemonSet that runs on some option for certain. Pods with such an affinity go to nodes
+// where that pod, or another pod that they ask for, is before the plan begins.
 func (p *Problem) FollowsDaemons(t workload.Term) bool {
-	return t.Weight == 0 && t.Kind == topology.Together && t.Key == corev1.LabelHostname &&
-		slices.ContainsFunc(p.Daemons, func(d workload.Daemon) bool { return d.Selected.Has(t.Pods) })
+	if t.Weight > 0 || t.Kind != topology.Together || t.Key != corev1.LabelHostname {
+		return false
+	}
+	for i := range p.Daemons {
+		if p.Daemons[i].Selected.Has(t.Pods) && !p.sureOn(i).Empty() {
+			return true
+		}
+	}
+	return false
+}
+
+// sureOn are the options on which a DaemonSet runs for certain. They are worked out once.
+func (p *Problem) sureOn(daemon int) bitset.Set {
+	if p.onSure == nil {
+		p.onSure = make([]bitset.Set, len(p.Daemons))
+	}
+	if p.onSure[daemon] == nil {
+		p.onSure[daemon] = p.Daemons[daemon].SureOnNew(p.Catalog.Domains)
+	}
+	return p.onSure[daemon]
 }
 
 // KeepBesideDaemons removes the options without the pods of DaemonSets that pods of a class

@@ -77,6 +77,7 @@ type Constraints struct {
 	Beside  map[int][]bool
 
 	DaemonDuties []DaemonDuty
+	onSure       []bitset.Set  // by DaemonSet: see sureOn; nil until it is asked for
 	ofDaemon     []int         // by DaemonSet: its duty, -1 for none
 	followed     map[int][]int // by class: the selections that FollowsDaemons is about
 }

@@ -68,11 +68,12 @@ func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price
 func (g *placer) allowed(c int, s *ledger.Bin, dear func(price float64) bool) *ledger.Bin {
 	of := s.BinType
 	parts, asks := []compile.Part{{Options: of.Options}}, []requirements.Set{of.Asked}
-	if open, several := g.st.open(of, g.ledger.KeysOfCell(c)); several {
+	open, several := g.st.open(of, g.ledger.KeysOfCell(c))
+	if several {
 		parts, asks = g.st.cellsOf(of.Options, of.Asked, open)
 	}
 	for i := range parts {
-		if len(parts) > 1 {
+		if several {
 			if s = g.launch(c, of.Pool, parts[i].Options, of.Trait, &ask{of: asks[i]}, dear); s == nil {
 				continue
 			}
