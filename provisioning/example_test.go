@@ -137,7 +137,7 @@ func ExamplePlan_Gap() {
 	fmt.Printf("%.4f USD/h, at least %.4f: at most %.1f%% above the optimum\n", plan.Cost, plan.LowerBound, 100*plan.Gap())
 
 	// Output:
-	// 0.1882 USD/h, at least 0.1663: at most 13.2% above the optimum
+	// 0.1882 USD/h, at least 0.1684: at most 11.8% above the optimum
 }
 
 func ExampleNewNode_Price() {

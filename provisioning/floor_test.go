@@ -70,6 +70,39 @@ func TestLowerBoundKnowsOtherDomains(t *testing.T) {
 	require.Equal(t, plan.PackingBound, plan.LowerBound, "nothing but nodes to choose")
 }
 
+// TestBoundsKnowZones: pods of one zone share no node with pods of another, and nodes are whole. A node
+// has room for 4 CPU and costs 0.24 USD/h.
+func TestBoundsKnowZones(t *testing.T) {
+	type group struct {
+		zone            string // empty for any
+		count, milliCPU int
+	}
+	for name, tt := range map[string]struct {
+		groups []group
+		nodes  float64
+	}{
+		"one pod beside whole nodes of another zone": {[]group{{"a", 3, 2000}, {"b", 1, 2000}}, 3},
+		"half a node over in each zone":              {[]group{{"a", 3, 2000}, {"b", 3, 2000}}, 4},
+		"three thirds of a node":                     {[]group{{"a", 5, 1000}, {"b", 3, 1000}}, 3},
+		"pods of any zone do not hide it":            {[]group{{"a", 3, 2000}, {"b", 1, 2000}, {"", 3, 500}}, 3},
+		"nor do they where they fill both":           {[]group{{"a", 1, 2500}, {"b", 1, 2500}, {"", 1, 1000}}, 2},
+	} {
+		in := provisioning.Input{NodePools: []*v1.NodePool{scenes.Pool("general")}}
+		in.InstanceTypes = map[string][]*cloudprovider.InstanceType{"general": {scenes.Type("m", "cpu=4100m, memory=8Gi, pods=20", 0.48, "linux")}}
+		for i, g := range tt.groups {
+			workload(&in, fmt.Sprintf("group-%d", i), g.count, g.milliCPU, nil, func(p *corev1.Pod) {
+				if g.zone != "" {
+					p.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: g.zone}
+				}
+			})
+		}
+		plan := solvedInFull(t, in)
+		require.InDelta(t, 0.24*tt.nodes, plan.Cost, 1e-9, name)
+		require.InDelta(t, plan.Cost, plan.PackingBound, 1e-9, name)
+		require.InDelta(t, plan.Cost, plan.LowerBound, 1e-9, name)
+	}
+}
+
 // TestRichLawBounds: of rich problems, each plan costs at least what the bounds of
 // all plans for the same pods say, however these came about.
 func TestRichLawBounds(t *testing.T) {

@@ -66,8 +66,10 @@ type Plan struct {
 	//
 	// It comes from relaxations in which each pod asks of its node what it asks
 	// by itself, only required anti-affinity over the name of the node and host
-	// ports counting between pods, and nodes may be split. Where Solve had
-	// nothing to choose but nodes it is PackingBound. It is 0 where some option
+	// ports counting between pods, and nodes may be split. Pods that can share no
+	// node, such as those of different zones, have nodes of their own also there,
+	// and these are whole if they are of few prices. Where Solve had nothing to
+	// choose but nodes it is PackingBound. It is 0 where some option
 	// is free, and with Options.NoBounds.
 	LowerBound float64
 

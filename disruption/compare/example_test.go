@@ -35,7 +35,7 @@ func ExampleCompare() {
 	// Output:
 	// FreshCost: 0.6528 USD/h, was 0.7680 USD/h: 2 fewer m6i.2xlarge on-demand of general, 2 more m7g.2xlarge on-demand of general
 	// FreshPoolCost of general on-demand: 0.6528 USD/h, was 0.7680 USD/h: 2 fewer m6i.2xlarge on-demand of general, 2 more m7g.2xlarge on-demand of general
-	// at their best the plans from empty differ by -0.1805 to -0.0384 USD/h
+	// at their best the plans from empty differ by -0.1764 to -0.0432 USD/h
 }
 
 // Half of the pods are gone: what a new plan for the rest would cost, and where the nodes

@@ -21,7 +21,7 @@ var (
 	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/progress", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
-	parts    = []string{"internal/minors", "internal/podlife", "internal/quantity", "provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/faults", "provisioning/internal/flow", "provisioning/internal/knapsack", "provisioning/internal/levels",
+	parts    = []string{"internal/minors", "internal/podlife", "internal/quantity", "provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/disjoint", "provisioning/internal/faults", "provisioning/internal/flow", "provisioning/internal/knapsack", "provisioning/internal/levels",
 		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
 	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)

@@ -24,8 +24,8 @@ func ExampleAsk() {
 
 	// Output:
 	// 2 nodes for 0.5760 USD/h
-	// NodePool general: requirement karpenter.sh/capacity-type In [on-demand]: 0.3878 USD/h less without it (0.3494 to 0.4097)
-	// NodePool general: requirement kubernetes.io/arch In [amd64]: 0.0864 USD/h less without it (0.0480 to 0.1190)
+	// NodePool general: requirement karpenter.sh/capacity-type In [on-demand]: 0.3878 USD/h less without it (0.3518 to 0.3976)
+	// NodePool general: requirement kubernetes.io/arch In [amd64]: 0.0864 USD/h less without it (0.0504 to 0.1164)
 	// spec.containers[*].resources.requests[cpu]: 0.0377 USD/h for one
 	// spec.containers[*].resources.requests[memory]: 0.0000 USD/h for one
 }

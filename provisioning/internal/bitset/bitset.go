@@ -196,3 +196,17 @@ func (s Set) AppendKey(b []byte) []byte {
 	}
 	return b
 }
+
+// Holders says which of some sets each integer from first on, and below last, is in: by its number among
+// the sets.
+func Holders(sets []Set, first, last int) func(i int) Set {
+	words := len(New(len(sets)))
+	flat := make([]uint64, words*(last-first))
+	of := func(i int) Set { return flat[(i-first)*words : (i-first+1)*words] }
+	for n, set := range sets {
+		for i := range set.All() {
+			of(i).Add(n)
+		}
+	}
+	return of
+}

@@ -228,3 +228,10 @@ func ExampleSet() {
 	fmt.Println(s.Len(), s.Has(64), slices.Collect(s.All()))
 	// Output: 7 false [60 61 62 63 65 66 67]
 }
+
+func TestHolders(t *testing.T) {
+	holders := bitset.Holders([]bitset.Set{of(70, 3, 65), of(70, 65)}, 3, 70)
+	for i, want := range map[int][]int{3: {0}, 4: {}, 65: {0, 1}} {
+		require.Equal(t, want, list(holders(i)))
+	}
+}

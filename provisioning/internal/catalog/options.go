@@ -10,6 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -36,7 +37,7 @@ type CapacitiesOf struct {
 	Options       [][]Option    // by pool
 	OnDaemon      []bitset.Set
 	Low           []pack.Option
-	Distinct      *pack.Capacities
+	Distinct      *levels.Capacities
 	Rates         *UnitPrices
 }
 

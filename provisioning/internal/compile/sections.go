@@ -5,6 +5,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/static"
@@ -47,7 +48,7 @@ type Launchable struct {
 	// In the dimensions of the problem.
 	LowPools   []pack.Pool
 	LowOptions []pack.Option
-	Distinct   *pack.Capacities // of LowOptions
+	Distinct   *levels.Capacities // of LowOptions
 	Rates      *catalog.UnitPrices
 	onDaemon   []bitset.Set // by daemon: the options where it runs
 	Tiers      tiers

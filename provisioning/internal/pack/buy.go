@@ -10,6 +10,7 @@ func (s *solver) buy(t *tier, out *Result) error {
 	q := s.duals(t, s.left)
 	if !s.p.NoBound || s.steps+1 < s.maxSteps { // with the first pattern the steps are up: nothing looks at the bound
 		q.bound = max(q.bound, s.fineBound(t, s.left))
+		q.bound = max(q.bound, s.componentsBound(t, s.left, q.bound))
 	}
 	start := s.save()
 	purchases := s.destroyAndRepair(t, s.rounds(t, q), q)
@@ -46,7 +47,8 @@ func (s *solver) boundOf(t *tier, before []int, bound float64) float64 {
 	case s.complete(t):
 		return bound
 	}
-	return max(s.duals(t, placed).bound, s.fineBound(t, placed))
+	bound = max(s.duals(t, placed).bound, s.fineBound(t, placed))
+	return max(bound, s.componentsBound(t, placed, bound))
 }
 
 // fewClasses is how many classes at most are polished in no time.

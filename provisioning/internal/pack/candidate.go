@@ -6,6 +6,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
 )
 
 // entry is a variant of a class as a candidate sees it.
@@ -119,7 +120,7 @@ func (a *admission) group(options bitset.Set) int32 {
 
 // newTier finds the candidates of the pools of one tier. It costs
 // O(groups x options / 64 + options x candidates x dims).
-func newTier(p *Problem, pools []int, capacities *Capacities) *tier {
+func newTier(p *Problem, pools []int, capacities *levels.Capacities) *tier {
 	a := newAdmission(p, pools)
 	masks, ids := a.masks()
 	a.t.admits, a.t.serves = masks, make([][]int, len(masks))
@@ -202,7 +203,7 @@ func (a *admission) masks() ([]bitset.Set, *admittedBy) {
 	if len(a.sets) == 0 {
 		return nil, nil
 	}
-	all, ids := admitted(a.sets, a.first, a.last), &admittedBy{first: a.first, sets: make([]int32, a.last-a.first)}
+	all, ids := bitset.Holders(a.sets, a.first, a.last), &admittedBy{first: a.first, sets: make([]int32, a.last-a.first)}
 	var masks []bitset.Set
 	var key []byte
 	index := map[string]int32{}
@@ -223,19 +224,6 @@ func (a *admission) masks() ([]bitset.Set, *admittedBy) {
 		ids.count++
 	}
 	return masks, ids
-}
-
-// admitted says which of some sets each option from first on, and below last, is in.
-func admitted(sets []bitset.Set, first, last int) func(option int) bitset.Set {
-	words := len(bitset.New(len(sets)))
-	flat := make([]uint64, words*(last-first))
-	of := func(option int) bitset.Set { return flat[(option-first)*words : (option-first+1)*words] }
-	for g, set := range sets {
-		for o := range set.All() {
-			of(o).Add(g)
-		}
-	}
-	return of
 }
 
 // feeShare is the surcharge of an option as a share of the cheapest price, and

@@ -26,19 +26,31 @@ func Floor(p *Problem, bought []int) float64 {
 	if t.free {
 		return 0
 	}
-	f := &floor{s: &solver{Packer: k}, t: t, counts: make([]int, len(p.Classes)), spare: floorItems, tally: newTally(k.p)}
+	counts := make([]int, len(p.Classes))
 	for c := range p.Classes {
-		f.counts[c] = p.Classes[c].Count
+		counts[c] = p.Classes[c].Count
 	}
+	f := newFloor(&solver{Packer: k}, t, counts)
+	f.spare = floorItems
 	f.groupNodes()
 	f.fillAlone()
-	bound := f.one()
+	bound, best, most := 0.0, worths{}, math.Inf(-1)
 	for _, w := range f.candidates(bought) {
-		if bound = max(bound, f.rough(&w)); f.spare > 0 {
-			bound = max(bound, f.exact(&w))
+		of := f.rough(&w)
+		if f.spare > 0 {
+			of = max(of, f.exact(&w))
 		}
+		if of > most {
+			best, most = w, of
+		}
+		bound = max(bound, of)
 	}
-	return bound
+	return max(bound, f.inComponents(best, bound))
+}
+
+// newFloor begins the search for the bound of some pods on new nodes of a tier.
+func newFloor(s *solver, t *tier, counts []int) *floor {
+	return &floor{s: s, t: t, counts: counts, onNodes: make([]int, len(counts)), tally: newTally(s.p)}
 }
 
 // floor is the search for one bound.
@@ -107,29 +119,31 @@ func leastRequest(p *Problem) []int64 {
 	return out
 }
 
-// one is what a single new node costs at least, if one is needed: where existing
-// nodes do not hold all pods of a class, though no others come there.
-func (f *floor) one() float64 {
-	p, bound := f.s.p, 0.0
-	for c := range f.counts {
-		if f.t.groupOf[c] < 0 || f.onNodes[c] >= f.counts[c] {
-			continue
+// one is what a new node for a class costs at least, if one is needed: where existing nodes do
+// not hold all pods of the class, though no others come there.
+func (f *floor) one(c int) float64 {
+	if f.t.groupOf[c] < 0 || f.onNodes[c] >= f.counts[c] {
+		return 0
+	}
+	least := math.Inf(1)
+	for i := range f.t.candidates { // cheapest first, surcharges included
+		cand := &f.t.candidates[i]
+		if surchargeFactor*cand.price > least {
+			break
 		}
-		for i := range f.t.candidates { // cheapest first
-			cand := &f.t.candidates[i]
-			if f.t.admits[cand.serves].Has(int(f.t.groupOf[c])) && fits(p.Classes[c].Request, cand.capacity) {
-				bound = max(bound, p.Options[cand.option].Price)
-				break
-			}
+		if f.t.admits[cand.serves].Has(int(f.t.groupOf[c])) && fits(f.s.p.Classes[c].Request, cand.capacity) {
+			least = min(least, f.s.p.Options[cand.option].Price+f.s.p.Fee)
 		}
 	}
-	return bound
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least
 }
 
 // fillAlone works out how many pods of each class existing nodes hold, if no others
 // come there, at most as many as there are.
 func (f *floor) fillAlone() {
-	f.onNodes = make([]int, len(f.counts))
 	for l := range f.looks {
 		for _, e := range f.looks[l].entries {
 			for _, i := range f.rooms[l] {

@@ -230,6 +230,44 @@ func TestFloorOfPlenty(t *testing.T) {
 	require.GreaterOrEqual(t, pack.Floor(p, []int{10_000, 20_000}), 7499.0, "a quarter of a node for each of 40,000 pods, less the 10,000 on nodes that exist")
 }
 
+// TestFloorOfComponents: options of two zones hold the pods of their zone, and some pods go to either.
+func TestFloorOfComponents(t *testing.T) {
+	options := []pack.Option{{Price: 0.24, Capacity: []int64{4}}, {Price: 0.24, Capacity: []int64{4}}}
+	class := func(request int64, count int, zones ...int) pack.Class {
+		set := bitset.New(2)
+		kind := 2
+		for _, z := range zones {
+			set.Add(z)
+			kind = z
+		}
+		if len(zones) > 1 {
+			kind = 2
+		}
+		return pack.Class{Request: []int64{request}, Count: count, Variants: []pack.Variant{{Options: set}}, Kind: kind}
+	}
+	for name, tt := range map[string]struct {
+		classes []pack.Class
+		node    *pack.Node
+		want    float64
+	}{
+		"each zone has a node of its own": {[]pack.Class{class(2, 3, 0), class(2, 1, 1), class(0, 1, 0, 1)}, nil, 0.72},
+		"nodes are whole in each zone":    {[]pack.Class{class(2, 3, 0), class(2, 3, 1), class(0, 1, 0, 1)}, nil, 0.96},
+		"pods of either zone need more":   {[]pack.Class{class(2, 2, 0), class(2, 2, 1), class(4, 1, 0, 1)}, nil, 0.72},
+		"an existing node holds one":      {[]pack.Class{class(2, 3, 0), class(2, 1, 1), class(0, 1, 0, 1)}, &pack.Node{Free: []int64{2}, Classes: bitset.Of(3, 1)}, 0.48},
+		"and does not where it is full":   {[]pack.Class{class(2, 3, 0), class(2, 1, 1), class(0, 1, 0, 1)}, &pack.Node{Free: []int64{1}, Classes: bitset.Of(3, 1)}, 0.72},
+	} {
+		p := &pack.Problem{Dims: 1, Options: options, Classes: tt.classes}
+		if tt.node != nil {
+			p.Nodes = []pack.Node{*tt.node}
+		}
+		bought := make([]int, len(tt.classes))
+		for c := range bought {
+			bought[c] = tt.classes[c].Count
+		}
+		require.InDelta(t, tt.want, pack.Floor(p, bought), 1e-9, name)
+	}
+}
+
 func describeFloor(p *pack.Problem) string {
 	return fmt.Sprintf("stocks %v\noptions %+v\nclasses %+v\nnodes %+v", p.Reservations, p.Options, p.Classes, p.Nodes)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
 )
 
 // frontier finds the options of a tier that no other one beats in every respect.
@@ -27,7 +28,7 @@ type priced struct {
 
 // candidates drops the options that another one beats in every respect. The
 // others are sorted by price.
-func candidates(p *Problem, pools []int, masks []bitset.Set, ids *admittedBy, capacities *Capacities) []candidate {
+func candidates(p *Problem, pools []int, masks []bitset.Set, ids *admittedBy, capacities *levels.Capacities) []candidate {
 	if len(masks) == 0 {
 		return nil
 	}
@@ -47,9 +48,9 @@ func candidates(p *Problem, pools []int, masks []bitset.Set, ids *admittedBy, ca
 		return cmp.Or(-slices.Compare(p.Options[x.option].Capacity, p.Options[y.option].Capacity), cmp.Compare(x.option, y.option))
 	})
 	// What is kept takes the place of what was looked at.
-	f := &frontier{p: p, masks: masks, ids: ids, last: make([]int32, capacities.count), kept: all[:0]}
+	f := &frontier{p: p, masks: masks, ids: ids, last: make([]int32, capacities.Count()), kept: all[:0]}
 	for i := range all {
-		f.add(all[i], &f.last[capacities.of[all[i].option]])
+		f.add(all[i], &f.last[capacities.Of(int(all[i].option))])
 	}
 	return f.candidates()
 }

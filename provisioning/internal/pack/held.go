@@ -36,7 +36,7 @@ func (f *floor) estimates(w *worths) []guess {
 	}
 	for i := range out {
 		c := &f.t.candidates[i]
-		out[i] = guess{i, value(c.capacity, prices[c.serves])}
+		out[i] = guess{i, knapsack.RoomWorth(c.capacity, prices[c.serves])}
 	}
 	return out
 }
@@ -61,7 +61,7 @@ func (f *floor) heldRoughly(w *worths, l int) float64 {
 	prices := w.dearest(f.looks[l].kinds, f.s.p.Dims)
 	sum := 0.0
 	for _, i := range f.rooms[l] {
-		sum += value(f.s.p.Nodes[i].Free, prices)
+		sum += knapsack.RoomWorth(f.s.p.Nodes[i].Free, prices)
 	}
 	return math.Min(sum, f.admitted(w, l))
 }
@@ -96,6 +96,12 @@ func (f *floor) drawn(holds func(candidate int) float64) float64 {
 // estimated. It raises the worths as far as they allow.
 func (f *floor) exact(w *worths) float64 {
 	f.raise(f.s.knapsack(f.counts, w.value), w)
+	return f.paid(w)
+}
+
+// paid is what has to be paid for all pods where no pods on a new node are worth more than its
+// price: what they are worth, less the most that existing nodes and reservations hold of it.
+func (f *floor) paid(w *worths) float64 {
 	k := f.s.knapsack(f.counts, w.value)
 	held := 0.0
 	for l := range f.looks {
@@ -171,7 +177,7 @@ func (f *floor) held(k *knapsack.Knapsack, w *worths, l int) float64 {
 	sum := 0.0
 	for _, i := range f.rooms[l] {
 		free := f.s.p.Nodes[i].Free
-		if most := value(free, prices); most > 0 {
+		if most := knapsack.RoomWorth(free, prices); most > 0 {
 			sum += f.most(k, w, f.looks[l].entries, free, i, most)
 		}
 	}

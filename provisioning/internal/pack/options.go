@@ -1,8 +1,6 @@
 package pack
 
 import (
-	"sync"
-
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
 )
@@ -48,52 +46,14 @@ func (s *solver) sumOf(shares []Share) []int64 {
 	return s.sum
 }
 
-// Capacities are the distinct capacity vectors of some options. They are not
-// written to.
-type Capacities struct {
-	of     []int32 // by option: which of the distinct ones
-	count  int     // of these
-	levels func() []*levels.Table
-}
-
-// NewCapacities tells the capacities of options apart by where they are in memory:
-// options alike are expected to share them. dims is the length of each, and firsts are
-// the first options of the pools that the options lie in.
-func NewCapacities(options []Option, firsts []int, dims int) *Capacities {
-	at := func(o int) []int64 { return options[o].Capacity }
-	k := &Capacities{}
-	all, of := levels.Distinct(len(options), dims, at)
-	k.of, k.count = of, len(all)
-	k.levels = sync.OnceValue(func() []*levels.Table {
-		var index levels.Index
-		out := make([]*levels.Table, len(firsts))
-		for i, first := range firsts {
-			last := len(options)
-			if i+1 < len(firsts) {
-				last = firsts[i+1]
-			}
-			out[i] = index.Make(last-first, dims, first, func(o int) []int64 { return at(first + o) })
-		}
-		return out
-	})
-	return k
-}
-
-// KeepHolding removes from a set the options that do not hold a sum. scratch is
-// overwritten.
-func (k *Capacities) KeepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
-	for _, table := range k.levels() {
-		table.KeepHolding(set, sum, scratch)
-	}
-}
-
-// KeepHoldingIn does so for the options of one pool.
-func (k *Capacities) KeepHoldingIn(pool int, set bitset.Set, sum []int64, scratch bitset.Set) {
-	k.levels()[pool].KeepHolding(set, sum, scratch)
+// NewCapacities tells the capacities of options apart, as levels.NewCapacities does. dims is the
+// length of each, and firsts are the first options of the pools that the options lie in.
+func NewCapacities(options []Option, firsts []int, dims int) *levels.Capacities {
+	return levels.NewCapacities(len(options), dims, firsts, func(o int) []int64 { return options[o].Capacity })
 }
 
 // capacities are those of the options of a problem.
-func (p *Problem) capacities() *Capacities {
+func (p *Problem) capacities() *levels.Capacities {
 	if p.Capacities != nil {
 		return p.Capacities
 	}

@@ -24,7 +24,7 @@ type Packer struct {
 	urgent  bool      // some class is
 	alone   []int     // by class: how many the rules let stand on one new node
 
-	capacities *Capacities
+	capacities *levels.Capacities
 	uses       []*levels.Table // by pool: what launches take of its limits, nil without
 }
 

@@ -28,7 +28,7 @@ type Problem struct {
 
 	// Capacities, if set, are those of Options: so that problems which share
 	// options need not tell them apart each time.
-	Capacities *Capacities
+	Capacities *levels.Capacities
 
 	// Pools are in the order they are tried: ascending Tier.
 	Pools []Pool

@@ -13,7 +13,7 @@ func reduced(p *Problem) *Problem {
 	out := &Problem{Dims: p.Dims, Nodes: p.Nodes, Reservations: p.Reservations, Rules: p.Rules}
 	groups, of := optionGroups(p)
 	capacities := p.capacities()
-	masks := admitted(groups, 0, len(p.Options))
+	masks := bitset.Holders(groups, 0, len(p.Options))
 	index := map[string]int{}
 	sets := make([]bitset.Set, len(groups))
 	for g := range sets {
@@ -25,7 +25,7 @@ func reduced(p *Problem) *Problem {
 		if mask.Empty() {
 			continue
 		}
-		key = binary.AppendVarint(binary.AppendVarint(key[:0], int64(capacities.of[o])), int64(option.Reservation))
+		key = binary.AppendVarint(binary.AppendVarint(key[:0], int64(capacities.Of(o))), int64(option.Reservation))
 		key = mask.AppendKey(key)
 		i, known := index[string(key)]
 		if !known {

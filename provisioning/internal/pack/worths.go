@@ -121,12 +121,3 @@ func (w *worths) dearest(kinds []int, dims int) []float64 {
 	}
 	return out
 }
-
-// value is what room is worth at some prices.
-func value(room []int64, prices []float64) float64 {
-	sum := 0.0
-	for r, price := range prices {
-		sum += float64(price * math.Max(float64(room[r]), 0))
-	}
-	return sum
-}
