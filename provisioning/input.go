@@ -52,8 +52,11 @@ type Input struct {
 	Nominated map[types.NamespacedName]string
 
 	// DaemonSetPods holds one representative pod for each DaemonSet. Its
-	// requests are set aside on every node it would run on. Where it is made from the
-	// DaemonSet's template, see Admitted.
+	// requests are set aside on every node it would run on. Topology spreads, affinity and
+	// anti-affinity count it by its labels on each new node, and on a node that exists and has no
+	// such pod: for certain while that node is starting, and afterwards only where one pod more
+	// would break a constraint. Required anti-affinity of its own keeps pods away. Where it is made
+	// from the DaemonSet's template, see Admitted.
 	DaemonSetPods []*corev1.Pod
 
 	// Namespaces are read for their labels, where a pod affinity term has a
@@ -76,7 +79,8 @@ type Input struct {
 	Overlays []*v1.NodeOverlay
 
 	// Buffers are spare room to keep, in pods that do not exist. They are
-	// placed last, where all real pods have been.
+	// placed last, where all real pods have been. Their hard topology spreads hold, except those
+	// over kubernetes.io/hostname: a node may have room for several pods of a buffer.
 	Buffers []Buffer
 
 	// Services are read, as Controllers are, only where Options.DefaultSpread

@@ -159,7 +159,8 @@ func compareViolations(a, b Violation) int {
 // DaemonSet pods, and may turn out to be whichever of their options is worst for
 // the pod whose turn it is; pods that are bound, and those with earlier turns,
 // count where they are, on nodes that are being deleted too. A DaemonSet pod that
-// an existing node lacks may come or not.
+// an existing node lacks comes if the node is still starting; otherwise it may come or not. Pods of
+// buffers come last, and their topology spreads are judged except over kubernetes.io/hostname.
 //
 //   - Topology spread with DoNotSchedule, of the pod or else Options.DefaultSpread:
 //     for each domain that the node may be in, the pods that may be there, and the
