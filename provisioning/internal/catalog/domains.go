@@ -288,6 +288,16 @@ func (d *Domains) AdmittingAll(pool int, asked requirements.Set) bitset.Set {
 	return out
 }
 
+// CertainAll returns the options of a pool whose labels satisfy all of some requirements whatever
+// they turn out to be, as its window.
+func (d *Domains) CertainAll(pool int, asked requirements.Set) bitset.Set {
+	out := d.Pools[pool].All()
+	for r := range asked.All() {
+		out.And(d.Certain(pool, r))
+	}
+	return out
+}
+
 // Certain returns the options of a pool whose label satisfies a requirement
 // whatever it turns out to be, as its window. The result must not be changed.
 func (d *Domains) Certain(pool int, r requirements.Requirement) bitset.Set {

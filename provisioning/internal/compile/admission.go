@@ -167,11 +167,13 @@ func (a *Admission) addMatching(out bitset.Set, c *workload.Class, alt requireme
 		if len(p.Options) == 0 || len(model.Untolerated(p.Taints, c.Tolerations)) > 0 {
 			continue
 		}
+		if certain {
+			p.Window(out).Or(a.Domains.CertainAll(i, alt.Set))
+			continue
+		}
 		here := p.All()
 		for r := range alt.Set.All() {
-			if certain {
-				here.And(a.Domains.Certain(i, r))
-			} else if Writable(r) {
+			if Writable(r) {
 				here.And(a.Domains.Admitting(i, r))
 			} else {
 				clear(here)

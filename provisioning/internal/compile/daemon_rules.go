@@ -138,6 +138,9 @@ func (p *Problem) besideDaemons(c int, n *model.Existing) bool {
 // SplitByDaemons divides parts into those with the pod of each DaemonSet that has duties and
 // those without it, the part of the cheapest option first.
 func (p *Problem) SplitByDaemons(parts []Part) []Part {
+	if len(p.DaemonDuties) == 0 {
+		return parts
+	}
 	for i := range p.DaemonDuties {
 		on, out := p.DaemonDuties[i].On, parts[:0:0]
 		for _, part := range parts {

@@ -52,8 +52,9 @@ type facts struct {
 
 // DaemonOn is a DaemonSet of which constraints between pods take notice, on a new node.
 type DaemonOn struct {
-	Duty *compile.DaemonDuty
-	Sure bool // it runs there whatever becomes of labels that are left open
+	Number int // place among DaemonDuties of the Problem
+	Duty   *compile.DaemonDuty
+	Sure   bool // it runs there whatever becomes of labels that are left open
 }
 
 // DaemonsOn lists the DaemonSets with duties that run, or may run, on nodes of a bin type.
@@ -63,7 +64,7 @@ func (s *BinType) DaemonsOn(p *compile.Problem) []DaemonOn {
 		f.daemonsRead = true
 		for i := range p.DaemonDuties {
 			if d := &p.DaemonDuties[i]; s.Options.Overlaps(d.On) {
-				f.daemons = append(f.daemons, DaemonOn{d, s.Options.SubsetOf(d.Sure)})
+				f.daemons = append(f.daemons, DaemonOn{i, d, s.Options.SubsetOf(d.Sure)})
 			}
 		}
 	}

@@ -155,11 +155,7 @@ func (l *Ledger) countNode(s *Bin, n int) {
 // countDaemons counts the pods that DaemonSets have on a new node once more, or once less.
 func (l *Ledger) countDaemons(s *Bin, n int) {
 	for _, d := range s.BinType.DaemonsOn(l.P) {
-		for i := range l.P.DaemonDuties {
-			if d.Duty == &l.P.DaemonDuties[i] {
-				l.Daemon[i] += n
-			}
-		}
+		l.Daemon[d.Number] += n
 		for _, r := range d.Duty.Owns {
 			l.countOwner(r, n, s)
 		}

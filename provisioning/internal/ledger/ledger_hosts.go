@@ -339,25 +339,25 @@ func (l *Ledger) KeysOfCell(class int) []int {
 
 // boundOnHost counts the pods that a constraint is about on a bin before any of the plan come:
 // those that run there, or those of DaemonSets that a new node brings.
-func (l *Ledger) boundOnHost(rule *compile.HostRule, s *Bin) (n int) {
+func (l *Ledger) boundOnHost(rule *compile.HostRule, s *Bin) int {
 	if s.Node >= 0 {
 		return int(rule.There[s.Node])
 	}
-	for _, d := range s.BinType.DaemonsOn(l.P) {
-		if d.Duty.Selected.Has(rule.Term.Pods) {
-			n++
-		}
-	}
-	return n
+	return l.daemonsOnHost(rule, s, func(DaemonOn) bool { return true })
 }
 
 // perhapsOn counts those of them that are of DaemonSets which may not come to the node.
-func (l *Ledger) perhapsOn(rule *compile.HostRule, s *Bin) (n int) {
+func (l *Ledger) perhapsOn(rule *compile.HostRule, s *Bin) int {
 	if s.Node >= 0 {
 		return int(rule.Perhaps[s.Node])
 	}
+	return l.daemonsOnHost(rule, s, func(d DaemonOn) bool { return !d.Sure })
+}
+
+// daemonsOnHost counts the DaemonSets of some kind on a new node that a constraint is about.
+func (l *Ledger) daemonsOnHost(rule *compile.HostRule, s *Bin, which func(DaemonOn) bool) (n int) {
 	for _, d := range s.BinType.DaemonsOn(l.P) {
-		if !d.Sure && d.Duty.Selected.Has(rule.Term.Pods) {
+		if d.Duty.Selected.Has(rule.Term.Pods) && which(d) {
 			n++
 		}
 	}

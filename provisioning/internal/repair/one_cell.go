@@ -40,18 +40,16 @@ func (st *State) cellsOf(options bitset.Set, asked requirements.Set, keys []int)
 // open lists the keys over which a node to be launched has to be in one cell, given those over
 // which constraints count its pods, and says whether it is in several cells so far.
 func (st *State) open(s *ledger.BinType, keys []int) (open []int, several bool) {
-	at := ledger.BinTypeLocations(st.p, s)
-	open = openKeys(at, keys)
-	several = len(open) > 0
 	for _, d := range s.DaemonsOn(st.p) {
 		several = several || !s.Options.SubsetOf(d.Duty.On)
 		for _, r := range slices.Concat(d.Duty.Joins, d.Duty.Owns) {
-			if k := st.p.Rules.Domain[r].Rule.Key; k >= 0 && !at[k].Certain() && !slices.Contains(open, k) {
-				open, several = append(open, k), true
+			if k := st.p.Rules.Domain[r].Rule.Key; k >= 0 {
+				keys = append(slices.Clip(keys), k)
 			}
 		}
 	}
-	return open, several
+	open = openKeys(ledger.BinTypeLocations(st.p, s), keys)
+	return open, several || len(open) > 0
 }
 
 // InOneCell returns the bin type of new nodes with pods of some classes: the one given, or, where

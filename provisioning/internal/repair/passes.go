@@ -59,14 +59,7 @@ func (st *State) replayedLast(order []int32) ([]int32, bool) {
 	if len(st.p.DaemonDuties) == 0 {
 		return order, false
 	}
-	for {
-		bound, refused, _ := st.bindAll(order, false)
-		if len(refused) == 0 {
-			return bound, true
-		}
-		st.takeOff(refused)
-		order = bound
-	}
+	return st.replayAll(order, false), true
 }
 
 // insertLeft inserts pods. Where no constraint between pods had a say, the packer has left

@@ -14,18 +14,18 @@ import (
 // It returns the order in which the rest can be bound.
 func (st *State) replayOrder(order []int32) []int32 {
 	if len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) > 0 {
-		return st.spreadFirst(st.replayAll(order))
+		return st.spreadFirst(st.replayAll(order, true))
 	}
 	if len(st.s.Units) > 0 {
-		return st.replayAll(order)
+		return st.replayAll(order, true)
 	}
 	return order
 }
 
-// replayAll does so with all pods of the plan.
-func (st *State) replayAll(order []int32) []int32 {
+// replayAll does so with all pods of the plan. Trusting is that of bindAll.
+func (st *State) replayAll(order []int32, trusting bool) []int32 {
 	for {
-		out, refused, _ := st.bindAll(order, true)
+		out, refused, _ := st.bindAll(order, trusting)
 		if len(refused) == 0 {
 			return out
 		}

@@ -118,7 +118,14 @@ const nodeNameField = "metadata.name"
 
 // OnNew returns the options on which the daemon runs a pod. Where a label is
 // left open the pod may come, so room is set aside.
-func (d *Daemon) OnNew(ds *catalog.Domains) bitset.Set {
+func (d *Daemon) OnNew(ds *catalog.Domains) bitset.Set { return d.optionsOf(ds, ds.AdmittingAll) }
+
+// SureOnNew returns the options on which the daemon runs a pod whatever value an open label gets.
+func (d *Daemon) SureOnNew(ds *catalog.Domains) bitset.Set { return d.optionsOf(ds, ds.CertainAll) }
+
+// optionsOf returns the options of the pools that the daemon tolerates which meet one of its
+// alternatives.
+func (d *Daemon) optionsOf(ds *catalog.Domains, meeting func(pool int, asked requirements.Set) bitset.Set) bitset.Set {
 	out := bitset.New(ds.Total)
 	for i := range ds.Pools {
 		p := &ds.Pools[i]
@@ -127,31 +134,8 @@ func (d *Daemon) OnNew(ds *catalog.Domains) bitset.Set {
 		}
 		for _, alt := range d.alternatives {
 			if AdmitsNewNode(alt) {
-				p.Window(out).Or(ds.AdmittingAll(i, alt.Set))
+				p.Window(out).Or(meeting(i, alt.Set))
 			}
-		}
-	}
-	return out
-}
-
-// SureOnNew returns the options on which the daemon runs a pod for certain, whatever becomes of
-// labels that are left open.
-func (d *Daemon) SureOnNew(ds *catalog.Domains) bitset.Set {
-	out := bitset.New(ds.Total)
-	for i := range ds.Pools {
-		p := &ds.Pools[i]
-		if len(p.Options) == 0 || len(model.Untolerated(p.Taints, d.tolerations)) > 0 {
-			continue
-		}
-		for _, alt := range d.alternatives {
-			if !AdmitsNewNode(alt) {
-				continue
-			}
-			here := p.All()
-			for r := range alt.Set.All() {
-				here.And(ds.Certain(i, r))
-			}
-			p.Window(out).Or(here)
 		}
 	}
 	return out
