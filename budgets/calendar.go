@@ -140,7 +140,7 @@ func (w *windows) bridges() bool {
 	return true
 }
 
-// open reports whether t is in a window, and the first hit of those that it is in if so.
+// open reports whether t is in a window. If it is, hit is the start of the first such window.
 func (w *windows) open(t int64) (hit int64, ok bool) {
 	hit, ok = w.schedule.next(t - w.length + 1)
 	return hit, ok && hit <= t

@@ -7,8 +7,8 @@
 // A race takes two goroutines. Code begins one with a go statement, with a function that runs
 // another in a goroutine of its own, as t.Parallel does, or by a package of others. Where the
 // code that is tested may begin one, all tests of the package are run. Where only tests do, the
-// tests are run from which such a place can be reached: they mention it, or a declaration of the
-// package's tests that mentions it. A name counts, whatever it stands for.
+// tests are run that reach such a place: a test that mentions it, or that mentions a declaration
+// of the package's tests which reaches it. Names are compared without their types.
 package main
 
 import (
@@ -182,7 +182,7 @@ type beginnings struct {
 	begins   map[string]bool // by themselves
 }
 
-// foreign tells whether a package is none of this module and may begin a goroutine.
+// foreign reports whether a package is outside this module and may begin a goroutine.
 func (b *beginnings) foreign(path string) bool {
 	if b.packages[path] != nil {
 		return false
@@ -202,8 +202,7 @@ func (b *beginnings) reached(path string) bool {
 	return b.begins[path] || slices.ContainsFunc(p.Deps, func(d string) bool { return b.begins[d] })
 }
 
-// tests divides the tests of a package into those that may run something beside something
-// else and the others.
+// tests divides the tests of a package into those that may begin a goroutine and the others.
 func (b *beginnings) tests(p *pkg, files []*ast.File) (race, leave []string) {
 	parts, all := map[string][]part{}, b.reached(p.ImportPath)
 	for _, file := range files {

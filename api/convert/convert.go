@@ -66,7 +66,7 @@ func (r *Result) Stream() []byte {
 	return out
 }
 
-// Severity says how much a Note matters. The zero value is none of them.
+// Severity says how much a Note matters. The zero value is no severity.
 type Severity int
 
 // The severities, in ascending order.

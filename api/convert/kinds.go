@@ -60,7 +60,7 @@ func oldKinds() []oldKind {
 }
 
 // becomes returns the kind of v1 that an object is or becomes, and its conversion if it is of an old
-// kind. It is not known if it is none of Karpenter's, or of another version.
+// kind. known is false for other kinds than Karpenter's, and for other versions.
 func (o *object) becomes() (now schema.GroupVersionKind, convert func(*converter, *object), known bool) {
 	for _, k := range oldKinds() {
 		if k.apiVersion == o.kind.GroupVersion().String() && k.kind == o.kind.Kind {
@@ -180,7 +180,7 @@ func (o *object) kustomization() {
 	var k struct {
 		Patches []struct{ Target schema.GroupVersionKind }
 	}
-	_ = json.Unmarshal(o.doc.JSON(), &k) // what does not fit is none that kustomize reads
+	_ = json.Unmarshal(o.doc.JSON(), &k) // kustomize ignores a patch with other types, too
 	for i, p := range k.Patches {
 		for _, old := range oldKinds() {
 			t, version := p.Target, old.now.Group+"/"+p.Target.Version == old.apiVersion

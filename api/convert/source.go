@@ -371,7 +371,8 @@ const keyOrder = " apiVersion group kind key operator value values effect minVal
 
 // documented writes JSON in the order of the documentation, as YAML or as indented JSON. The encoder
 // of YAML writes a text with blanks at the ends of lines, such as user data, on one line with escapes.
-// So a fence is put behind the blanks and taken out again; if that does not read back, there is none.
+// So a mark is put behind the blanks and taken out again. Where the result reads back as another value,
+// no mark is used.
 func documented(data []byte, asJSON bool) (string, error) {
 	var b bytes.Buffer
 	if asJSON {
