@@ -63,7 +63,7 @@ passes: ## what each strategy and pass of the engine is worth: make passes PROBL
 	@go test -run TestPassesAreWorth ./provisioning -timeout 60m -v -passes=$(PROBLEMS)
 
 OF ?= engine
-measures: ## how large the packages of the engine are, and what hangs together: make measures OF=provisioning/internal/solve
+measures: ## how large the packages of the engine are, and what hangs together: make measures OF=internal/engine/solve
 	@go test ./internal/policy -run TestMeasures -v -measures=$(OF)
 
 api: ## rewrite the files of the exported API and the code in Markdown

@@ -10,7 +10,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
 // Admitted returns a copy of pod with what the API server adds when the pod is created, as far

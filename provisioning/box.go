@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 

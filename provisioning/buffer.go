@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
 // Buffer is spare room to keep: as if Replicas pods of a template waited that

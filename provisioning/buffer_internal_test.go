@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
 func TestSortedBuffers(t *testing.T) {

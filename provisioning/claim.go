@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )

@@ -1,7 +1,7 @@
 package provisioning
 
 import (
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
+	"github.com/dovetail-sdk/dovetail/internal/engine/faults"
 )
 
 // InputError is one fault of an Input: an object that cannot be read the way

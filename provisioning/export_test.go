@@ -3,7 +3,7 @@ package provisioning
 import (
 	"context"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
 // SolveWithoutPreferences is the plan that Solve holds its own against: with no

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
 // Joined is what Join makes of lists of objects.

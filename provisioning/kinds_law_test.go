@@ -13,9 +13,9 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint"
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )

@@ -1,8 +1,8 @@
 package provisioning
 
 import (
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/minors"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
 // The engine has types of its own for what goes in and comes out. Here the input is

@@ -7,9 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/internal/minors"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
 
 // MinValuesPolicy says what to do when a minValues of a NodePool cannot be met.

@@ -9,8 +9,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/solve"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/solve"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )

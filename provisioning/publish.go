@@ -3,9 +3,9 @@ package provisioning
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/solve"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/static"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/solve"
+	"github.com/dovetail-sdk/dovetail/internal/engine/static"
 )
 
 // publish makes the plan of a solution: what the solver found, how buffers and static

@@ -9,9 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/explain"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
+	"github.com/dovetail-sdk/dovetail/internal/engine/explain"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
 // maxReason is the most bytes that a reason has in one line: what the message of an event and

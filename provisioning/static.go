@@ -6,10 +6,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/static"
 	"github.com/dovetail-sdk/dovetail/internal/nodelimit"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/static"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 

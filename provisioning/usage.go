@@ -1,7 +1,7 @@
 package provisioning
 
 import (
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"slices"
 	"strings"
 

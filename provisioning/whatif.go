@@ -3,8 +3,8 @@ package provisioning
 import (
 	"errors"
 	"fmt"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"

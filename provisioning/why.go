@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/solve"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/solve"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 

@@ -21,8 +21,8 @@ var (
 	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/progress", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
-	parts    = []string{"internal/minors", "internal/podlife", "internal/quantity", "provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/disjoint", "provisioning/internal/faults", "provisioning/internal/flow", "provisioning/internal/knapsack", "provisioning/internal/levels",
-		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume", "provisioning/progress"}
+	parts    = []string{"internal/minors", "internal/podlife", "internal/quantity", "internal/engine/bitset", "internal/engine/cover", "internal/engine/device", "internal/engine/disjoint", "internal/engine/faults", "internal/engine/flow", "internal/engine/knapsack", "internal/engine/levels",
+		"internal/engine/pack", "internal/engine/topology", "internal/engine/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
 	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
@@ -86,8 +86,8 @@ var layers = []layer{
 		"how far work has come is told whatever the work is"},
 	{"provisioning/nodeclaim", append([]string{"cloudprovider/launch", "cloudprovider/retry", "internal/podlife", "internal/status"}, contract...),
 		"the start of a node follows from its objects: the contract is seen, neither engine nor provider"},
-	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "internal/minors", "internal/nodelimit", "internal/podlife", "provisioning/internal/catalog", "provisioning/internal/compile",
-		"provisioning/internal/constraint/kinds", "provisioning/internal/explain", "provisioning/internal/faults", "provisioning/internal/model", "provisioning/internal/solve", "provisioning/internal/static", "provisioning/internal/workload", "provisioning/progress"}, contract...),
+	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "internal/minors", "internal/nodelimit", "internal/podlife", "internal/engine/catalog", "internal/engine/compile",
+		"internal/engine/constraint/kinds", "internal/engine/explain", "internal/engine/faults", "internal/engine/model", "internal/engine/solve", "internal/engine/static", "internal/engine/workload", "provisioning/progress"}, contract...),
 		"the engine plans for any cloud: it sees the contract, never a provider"},
 	{"provisioning/nodepool", append([]string{"internal/status", "provisioning"}, contract...),
 		"the status of a pool follows from the pool and its usage, which the engine tells"},
@@ -103,31 +103,31 @@ var layers = []layer{
 		"it makes random problems for tests, and so knows the input but no part of the engine"},
 	{"provisioning/internal/scenario", append([]string{"provisioning", "provisioning/verify", "fake", "fake/catalog"}, contract...),
 		"it makes inputs for tests, and so knows those but no part of the engine"},
-	{"provisioning/internal/model", above(),
+	{"internal/engine/model", above(),
 		"what all phases speak of is known before any of them"},
-	{"provisioning/internal/catalog", append(above("model"), "cloudprovider/overlay"),
+	{"internal/engine/catalog", append(above("model"), "cloudprovider/overlay"),
 		"what is for sale is compiled whoever asks for it"},
-	{"provisioning/internal/static", append(above("model", "catalog"), "cloudprovider/launch", "internal/nodelimit"),
+	{"internal/engine/static", append(above("model", "catalog"), "cloudprovider/launch", "internal/nodelimit"),
 		"a fixed number of nodes does not depend on pods"},
-	{"provisioning/internal/constraint/kinds", append(above("model", "constraint/..."), "internal/podkey"),
+	{"internal/engine/constraint/kinds", append(above("model", "constraint/..."), "internal/podkey"),
 		"the list of kinds is asked by all phases, and asks the kinds"},
-	{"provisioning/internal/constraint/...", append(above("model", "constraint"), "internal/podkey", "internal/podterm"),
+	{"internal/engine/constraint/...", append(above("model", "constraint"), "internal/podkey", "internal/podterm"),
 		"a kind of constraint sees one pod, and neither nodes nor another kind"},
-	{"provisioning/internal/workload", append(above("model", "catalog", "constraint/..."), "internal/podkey", "internal/podterm"),
+	{"internal/engine/workload", append(above("model", "catalog", "constraint/..."), "internal/podkey", "internal/podterm"),
 		"what pods ask for is read before anybody knows where they go"},
-	{"provisioning/internal/compile", above("model", "catalog", "static", "constraint/...", "workload"),
+	{"internal/engine/compile", above("model", "catalog", "static", "constraint/...", "workload"),
 		"a problem is compiled whatever tries to solve it"},
-	{"provisioning/internal/attempt", above("model", "catalog", "workload", "compile"),
+	{"internal/engine/attempt", above("model", "catalog", "workload", "compile"),
 		"an attempt sees the problem, and nothing of the solution that is made of it"},
-	{"provisioning/internal/explain", above("model", "catalog", "constraint/...", "workload", "compile", "attempt"),
+	{"internal/engine/explain", above("model", "catalog", "constraint/...", "workload", "compile", "attempt"),
 		"reasons are found for what was decided, and decide nothing"},
-	{"provisioning/internal/ledger", above("model", "catalog", "workload", "compile", "attempt"),
+	{"internal/engine/ledger", above("model", "catalog", "workload", "compile", "attempt"),
 		"who may come where is judged whoever wants to go there"},
-	{"provisioning/internal/repair", append(above("model", "catalog", "constraint/...", "workload", "compile", "attempt", "ledger"), "internal/chance"),
+	{"internal/engine/repair", append(above("model", "catalog", "constraint/...", "workload", "compile", "attempt", "ledger"), "internal/chance"),
 		"a solution is repaired whoever made it, and whatever becomes of it"},
-	{"provisioning/internal/solve", above("model", "catalog", "workload", "compile", "attempt", "explain", "ledger", "repair"),
+	{"internal/engine/solve", above("model", "catalog", "workload", "compile", "attempt", "explain", "ledger", "repair"),
 		"the solver sees all phases before it, and nothing of what is published"},
-	{"provisioning/internal/...", append(slices.Clone(parts), contract...),
+	{"internal/engine/...", append(slices.Clone(parts), contract...),
 		"the parts below the phases of the engine know none of them"},
 	{"amiselect", contract,
 		"choosing an image needs instance types, not the engine"},
@@ -188,7 +188,7 @@ var layers = []layer{
 func above(phases ...string) []string {
 	var out []string
 	for _, p := range phases {
-		out = append(out, "provisioning/internal/"+p)
+		out = append(out, "internal/engine/"+p)
 	}
 	return append(append(out, parts...), contract...)
 }

@@ -17,7 +17,7 @@ import (
 var measures = flag.String("measures", "", "engine: print how large its packages are; a package: print what ties its files together")
 
 // The engine, and what of it only tests import.
-const engineRoot = "provisioning/..."
+var engineRoots = []string{"internal/engine/...", "provisioning/..."}
 
 var testSupport = []string{"provisioning/internal/randproblem", "provisioning/internal/scenario", "provisioning/internal/scenes"}
 
@@ -34,7 +34,7 @@ func TestMeasures(t *testing.T) {
 		return
 	}
 	i := slices.IndexFunc(m.packages, func(p *pkg) bool { return p.rel == *measures })
-	require.GreaterOrEqual(t, i, 0, "no package %q: give it as %s", *measures, "provisioning/internal/solve")
+	require.GreaterOrEqual(t, i, 0, "no package %q: give it as %s", *measures, "internal/engine/solve")
 	t.Log(m.ties(m.packages[i]))
 }
 
@@ -44,7 +44,7 @@ func (m *module) measured() string {
 	fmt.Fprintf(&b, "\n%-36s %6s %6s %9s %7s  %s\n", "package", "files", "lines", "exported", "mutual", "files that can all reach one another by calls")
 	sum, most := 0, mutual{}
 	for _, p := range m.packages {
-		if !matches(engineRoot, p.rel) || slices.Contains(testSupport, p.rel) {
+		if !p.ofEngine() {
 			continue
 		}
 		set := m.largestMutual(p)
@@ -57,6 +57,12 @@ func (m *module) measured() string {
 	}
 	fmt.Fprintf(&b, "%d lines, without tests and what only tests import; the largest set of files that reach one another has %d\n", sum, most.lines)
 	return b.String()
+}
+
+// ofEngine tells packages of the engine from others, and from what only its tests import.
+func (p *pkg) ofEngine() bool {
+	in := func(pattern string) bool { return matches(pattern, p.rel) }
+	return slices.ContainsFunc(engineRoots, in) && !slices.Contains(testSupport, p.rel)
 }
 
 // lines counts those of a package, without tests and generated files.

@@ -111,7 +111,7 @@ type packageSize struct {
 // engineSizes counts the lines of a package of the engine, and those of its largest set of
 // files that can all reach one another.
 func (m *module) engineSizes(p *pkg, limits map[string]int) []packageSize {
-	if !matches(engineRoot, p.rel) || slices.Contains(testSupport, p.rel) {
+	if !p.ofEngine() {
 		return nil
 	}
 	return []packageSize{

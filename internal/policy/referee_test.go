@@ -11,7 +11,7 @@ import (
 // by neither.
 //
 // They share the types of the input and the plan, with the exported methods
-// those have, and packages outside provisioning/internal; that the one imports
+// those have, and packages outside internal/engine; that the one imports
 // no more than that is a layer. Here no function of provisioning is called.
 func checkReferee(m *module) (found []finding) {
 	for _, p := range m.packages {

@@ -16,7 +16,7 @@ var terms = []struct {
 	packages []string          // patterns
 	words    map[string]string // singular and lower case; a plural counts as well
 }{
-	{[]string{"provisioning/internal/pack"}, map[string]string{
+	{[]string{"internal/engine/pack"}, map[string]string{
 		"mold":       "column",
 		"pick":       "purchase",
 		"sale":       "purchase",
@@ -34,8 +34,8 @@ var terms = []struct {
 		"settle":     "what is done, by its own verb",
 	}},
 	{[]string{
-		"provisioning", "provisioning/internal/levels", "provisioning/internal/static", "provisioning/internal/model", "provisioning/internal/catalog", "provisioning/internal/workload", "provisioning/internal/compile",
-		"provisioning/internal/attempt", "provisioning/internal/explain", "provisioning/internal/ledger", "provisioning/internal/repair", "provisioning/internal/solve",
+		"provisioning", "internal/engine/levels", "internal/engine/static", "internal/engine/model", "internal/engine/catalog", "internal/engine/workload", "internal/engine/compile",
+		"internal/engine/attempt", "internal/engine/explain", "internal/engine/ledger", "internal/engine/repair", "internal/engine/solve",
 	}, map[string]string{
 		"stage":    "attempt",
 		"lot":      "item",

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
 )
 
 // TestEngineHasTheSameKinds: each kind of constraint between pods that the engine keeps has

@@ -4,7 +4,7 @@ import (
 	"os"
 
 	// want+1 compile: could not import
-	_ "example.com/faulty/provisioning/internal/broken" // want imports: examples/demo may not import provisioning/internal/broken
+	_ "example.com/faulty/internal/engine/broken" // want imports: examples/demo may not import internal/engine/broken
 )
 
 // Exported needs no comment in a program.

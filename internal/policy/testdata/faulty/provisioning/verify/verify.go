@@ -1,8 +1,8 @@
 package verify
 
 import (
+	_ "example.com/faulty/internal/engine/search" // want imports: provisioning/verify may not import internal/engine/search
 	"example.com/faulty/provisioning"
-	_ "example.com/faulty/provisioning/internal/search" // want imports: provisioning/verify may not import provisioning/internal/search
 )
 
 // Plan asks the solver.

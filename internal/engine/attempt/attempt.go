@@ -1,0 +1,239 @@
+package attempt
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Attempt is a problem with its domains assigned: each class in parts, one for
+// each cell, and parts that are alike to the packer in items.
+type Attempt struct {
+	Hints
+	levels   []int32 // of priority, highest first, if pods of higher priority come first
+	Units    []unit  // that domains are assigned to, in the order of service
+	Problem  *topology.Problem
+	Assigned *topology.Result
+	Bundler  *bundler
+	kinds    map[int32]int32 // of classes, by that of their lowering
+
+	Parts       []part  // those that the packer sees one by one first
+	single      int     // how many these are
+	BundleParts [][]int // by bundle
+	PinnedParts []int   // by pinned pods; -1 if no cell takes them
+	Items       []Item
+	lowered     *pack.Problem // of the items
+	Packer      *pack.Packer  // of it
+}
+
+// part is the pods of a class that are to be in one cell, or anywhere.
+type part struct {
+	Class int
+	Unit  int // index into attempt.units, -1 for pods that go anywhere
+	Cell  int // of that unit
+	Count int
+	pin   requirements.Set
+}
+
+// Item is what the packer sees as one class.
+type Item struct {
+	Parts   []int
+	Units   []int              // for a bundle: how many pods of each part go together
+	content int32              // number of the lowering
+	Sources []requirements.Set // by variant: what it asks for, as far as that is certain
+}
+
+// Hints are what is known from attempts before.
+type Hints struct {
+	// rooms bounds, by unit and cell, how many pods go to a cell; nil sets no
+	// bounds.
+	Rooms [][]int
+	// relaxed are classes whose preferences are given up, as pods of them found no
+	// place.
+	Relaxed map[int]bool
+	// overBudget are classes whose preferences are given up, as they would cost
+	// the plan too much.
+	OverBudget map[int]bool
+	// priorityFirst puts pods of higher priority first, whatever it costs.
+	PriorityFirst bool
+	// absent are classes whose pods wait until all others have their place.
+	Absent map[int]bool
+	// Aside is, by class, how many pods have no place as far as is known: the last ones. They have
+	// no part in the search, and get what room it leaves; nil for none.
+	Aside []int
+	// coarse packs once, as Options.Quick does.
+	Coarse bool
+	// known is what was packed before in the same search; nil if nobody asks.
+	Known *Known
+}
+
+// Again are the hints for another try with the same pods, preferences and order of
+// service.
+func (o *Hints) Again() Hints {
+	return Hints{OverBudget: o.OverBudget, PriorityFirst: o.PriorityFirst, Absent: o.Absent, Coarse: o.Coarse, Known: o.Known}
+}
+
+// Begun is an attempt that a search begins with, of which nothing was packed yet.
+func (s *Attempt) Begun() *Attempt {
+	out := *s
+	out.Known = &Known{}
+	return &out
+}
+
+// Retried says whether these are the hints of another try for pods that were left
+// over when all others had made room for them. A coarse one of all pods is as good as
+// Options.Quick.
+func (o *Hints) Retried() bool { return o.Absent != nil }
+
+func (o *Hints) asideOf(c int) int {
+	if o.Aside == nil {
+		return 0
+	}
+	return o.Aside[c]
+}
+
+// Sought lists the pods of a class that have a part in the search.
+func (o *Hints) Sought(p *compile.Problem, c int) []int32 {
+	pods := p.Classes[c].Pods
+	return pods[:len(pods)-o.asideOf(c)]
+}
+
+// GivesUp says whether the preferences of a class are given up, as they would cost too
+// much.
+func (o *Hints) GivesUp(c int) bool { return o.OverBudget[c] }
+
+// New assigns domains and lowers the parts.
+func New(p *compile.Problem, o Hints) *Attempt {
+	s := &Attempt{Hints: o, kinds: map[int32]int32{}}
+	if s.PriorityFirst {
+		s.levels = Levels(p)
+	}
+	left := make([]int, len(p.Classes))
+	for c := range p.Classes {
+		if p.Classes[c].Refusal == nil && !o.Absent[c] && !p.Apart.Has(c) {
+			left[c] = len(p.Classes[c].Pods) - o.asideOf(c)
+		}
+	}
+	s.Bundler = newBundler(p, left)
+	s.Units = units(p, s.Bundler, left, o)
+	if s.Problem = s.state(p); len(s.Units) > 0 {
+		s.Assigned = topology.Assign(s.Problem)
+	}
+	s.split(p, left)
+	s.lower(p)
+	return s
+}
+
+// split divides classes into parts: what has a cell goes there, what has no
+// constraint goes anywhere, and what no cell takes is no part of any.
+func (s *Attempt) split(p *compile.Problem, left []int) {
+	for u := range s.Units {
+		if s.Units[u].Bundle < 0 && s.Units[u].Pinned < 0 {
+			left[s.Units[u].Members[0].Class] -= s.Units[u].Count
+			if s.Units[u].Leads {
+				left[s.Units[u].Members[0].Class] += s.Assigned.Blocked[u]
+			}
+			s.Parts = append(s.Parts, s.partsOf(p, u)...)
+		}
+	}
+	for c, n := range left {
+		if n > 0 {
+			s.Parts = append(s.Parts, part{Class: c, Unit: -1, Count: n})
+		}
+	}
+	slices.SortStableFunc(s.Parts, func(a, b part) int { return cmp.Compare(a.Class, b.Class) })
+	s.single = len(s.Parts)
+	s.addBundles(p)
+	s.addPinned(p)
+}
+
+// partsOf lists the parts of a unit: for each cell that takes some of its pods,
+// one for each of its classes.
+func (s *Attempt) partsOf(p *compile.Problem, u int) []part {
+	var out []part
+	for cell, n := range s.Assigned.Placed[u] {
+		if n == 0 {
+			continue
+		}
+		pin := s.pin(p, u, cell)
+		for _, m := range s.Units[u].Members {
+			out = append(out, part{Class: m.Class, Unit: u, Cell: cell, Count: n * m.Count, pin: pin})
+		}
+	}
+	return out
+}
+
+// addBundles adds the parts of bundles.
+func (s *Attempt) addBundles(p *compile.Problem) {
+	unit := slices.Repeat([]int{-1}, len(s.Bundler.Bundles))
+	for u := range s.Units {
+		if i := s.Units[u].Bundle; i >= 0 {
+			unit[i] = u
+		}
+	}
+	s.BundleParts = make([][]int, len(unit))
+	for i, u := range unit {
+		var parts []part
+		if u >= 0 {
+			parts = s.partsOf(p, u)
+		} else {
+			for _, m := range s.Bundler.Bundles[i].members {
+				parts = append(parts, part{Class: m.Class, Unit: -1, Count: m.Count})
+			}
+		}
+		for _, part := range parts {
+			s.BundleParts[i] = append(s.BundleParts[i], len(s.Parts))
+			s.Parts = append(s.Parts, part)
+		}
+	}
+}
+
+// addPinned adds the parts of pods that can only go to one node.
+func (s *Attempt) addPinned(p *compile.Problem) {
+	s.PinnedParts = slices.Repeat([]int{-1}, len(s.Bundler.Pinned))
+	for i, f := range s.Bundler.Pinned {
+		parts := []part{{Class: f.Class, Unit: -1, Count: f.count}}
+		for u := range s.Units {
+			if s.Units[u].Pinned == i {
+				parts = s.partsOf(p, u)
+			}
+		}
+		refused := f.count
+		for _, part := range parts {
+			s.PinnedParts[i] = len(s.Parts)
+			s.Parts = append(s.Parts, part)
+			refused -= part.Count
+		}
+		for r, n := range p.Takes(f.Class, s.Bundler.has[f.Node]) {
+			s.Bundler.free[f.Node][r] += n * int64(refused)
+		}
+	}
+}
+
+// pin states a cell as requirements.
+func (s *Attempt) pin(p *compile.Problem, u, cell int) requirements.Set {
+	class := &s.Problem.Classes[u]
+	return PinOf(p, class.Keys, class.Cells[cell].At)
+}
+
+// PinOf states domains as requirements.
+func PinOf(p *compile.Problem, keys, at []int) requirements.Set {
+	out := requirements.Set{}
+	for i, k := range keys {
+		key := p.Vocabulary.NormalizeKey(p.Table.Keys[k])
+		r := requirements.DoesNotExist(key)
+		if d := at[i]; d != topology.None {
+			r = requirements.In(key, p.Table.Values[k][d])
+		}
+		out = out.Intersect(requirements.NewSet(r)) // two keys may be one by another name
+	}
+	return out
+}
+
+// ChoseBefore says whether some pods were sent to a domain, or to nodes that exist,
+// before new nodes were packed.
+func (s *Attempt) ChoseBefore(p *compile.Problem) bool { return len(s.Units)+len(p.Nodes) > 0 }

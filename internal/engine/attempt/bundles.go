@@ -1,0 +1,253 @@
+package attempt
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// bundle is pods that must be on one node, as they have an affinity over the
+// name of the node to one another. The packer sees them as one pod.
+type bundle struct {
+	members []Bundled
+	Phase   compile.Phase // of those that have the affinity
+	request []int64
+	parts   []pack.Membership
+}
+
+// Bundled is a number of pods of a class, in the order they can be bound.
+type Bundled struct{ Class, Count int }
+
+// pinned is pods that can only go to a node that exists, where the pods are that
+// they want to be with.
+type pinned struct{ Node, Class, count int }
+
+// bundler deals with affinity over the name of the node, before the packer
+// sees the rest.
+type bundler struct {
+	p       *compile.Problem
+	left    []int // by class
+	free    [][]int64
+	parts   [][]pack.Membership // by node
+	has     [][]int32           // by node: volumes that are attached
+	lowered map[int]bitset.Set  // by class, once asked for: options that hold one of its pods
+	Pinned  []pinned
+	Bundles []bundle
+}
+
+// newBundler takes all pods with such an affinity out of left and places or
+// bundles them:
+//
+//  1. on nodes where a pod runs that they want to be with, while there is room;
+//  2. beside a pod still to be placed that has no such affinity itself, each
+//     such pod taking as many as fit one node with it;
+//  3. or, if nobody runs whom they want to be with and they may be the first,
+//     as many as fit one node together.
+//
+// The rest has no place. It costs O(nodes x classes with such an affinity).
+//
+// Pods that have volumes in common come after that.
+func newBundler(p *compile.Problem, left []int) *bundler {
+	b := &bundler{p: p, left: left, lowered: map[int]bitset.Set{}}
+	b.free, b.parts, b.has = make([][]int64, len(p.Nodes)), slices.Clone(p.NodeParts), make([][]int32, len(p.Nodes))
+	for i := range p.Nodes {
+		b.free[i], b.has[i] = p.Nodes[i].Free, p.Nodes[i].Attached
+	}
+	for _, s := range p.TogetherOverNodes() {
+		b.join(s)
+	}
+	if len(p.Extras.Attached.Ids) > 0 && !p.Skips(model.SharedWhole) {
+		b.bundleShares()
+	}
+	return b
+}
+
+// Wants says whether pods of a class must be on one node with pods of a
+// selection.
+func Wants(p *compile.Problem, c, selection int) bool {
+	return slices.ContainsFunc(p.Rules.Duties[c].With, func(t workload.Term) bool { return t.Pods == selection })
+}
+
+func (b *bundler) join(s int) {
+	var owners, targets []int
+	for c := range b.p.Classes {
+		switch d := &b.p.Rules.Duties[c]; {
+		case b.left[c] == 0:
+		case Wants(b.p, c, s):
+			owners = append(owners, c)
+		case b.p.Classes[c].Selected.Has(s) && !b.p.Classes[c].Headroom && len(d.With) == 0 && d.Phase == compile.AtWill && !b.p.Rules.CountedOverNodes(b.p, c):
+			targets = append(targets, c)
+		}
+	}
+	first := !b.p.Running[s]
+	for i := range b.p.Nodes {
+		if b.p.Beside[s] != nil && b.p.Beside[s][i] {
+			b.fix(i, owners)
+		}
+	}
+	for _, t := range targets {
+		for b.left[t] > 0 && b.some(owners) {
+			if !b.bundle(t, owners) {
+				break
+			}
+			first = false
+		}
+	}
+	if first && b.some(owners) {
+		leaders := slices.DeleteFunc(slices.Clone(owners), func(c int) bool { return !b.p.Classes[c].Selected.Has(s) })
+		for _, leader := range leaders {
+			if b.left[leader] > 0 && b.bundle(leader, owners) {
+				break
+			}
+		}
+	}
+	for _, c := range owners {
+		b.left[c] = 0
+	}
+}
+
+func (b *bundler) some(classes []int) bool {
+	return slices.ContainsFunc(classes, func(c int) bool { return b.left[c] > 0 })
+}
+
+// fix places pods on a node while they fit.
+func (b *bundler) fix(node int, classes []int) {
+	tally := pack.NewTally(PackRules(b.p), b.parts[node])
+	free := slices.Clone(b.free[node])
+	for _, c := range classes {
+		n := 0
+		for n < b.left[c] && b.p.Admits(c, &b.p.Nodes[node]) && compile.Within(b.p.Takes(c, b.has[node]), free) && tally.Add(b.p.Rules.Duties[c].Parts) {
+			Subtract(free, b.p.Takes(c, b.has[node]))
+			b.has[node] = b.p.Attach(b.has[node], c)
+			n++
+		}
+		if n > 0 {
+			b.left[c] -= n
+			b.Pinned = append(b.Pinned, pinned{node, c, n})
+			for _, part := range b.p.Rules.Duties[c].Parts {
+				b.parts[node] = compile.AddPart(slices.Clone(b.parts[node]), part.Rule, part.Owners*n, part.Members*n, part.Both*n)
+			}
+		}
+	}
+	b.free[node] = free
+}
+
+// Together adds two requests, if what comes out is a number that nodes have.
+func Together(a, b []int64) ([]int64, bool) {
+	sum := slices.Clone(a)
+	for r, n := range b {
+		if n > math.MaxInt64-sum[r] {
+			return nil, false
+		}
+		sum[r] += n
+	}
+	return sum, true
+}
+
+// Subtract takes amounts off others, in place.
+func Subtract(from, what []int64) {
+	for r, n := range what {
+		from[r] -= n
+	}
+}
+
+// bundle puts one pod of the leader and as many followers as fit one node
+// together, and says whether the leader fits at all.
+func (b *bundler) bundle(leader int, followers []int) bool {
+	return b.bundleSome(leader, followers, compile.Following, math.MaxInt)
+}
+
+// bundleSome does so for at most so many followers. The bundle has its turn in a
+// phase, or earlier if that of its pods with such an affinity is.
+func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, most int) bool {
+	p := b.p
+	options := bitset.New(p.Admission.Domains.Total)
+	options.AddRange(0, p.Admission.Domains.Total)
+	nodes := bitset.New(len(p.Nodes))
+	nodes.AddRange(0, len(p.Nodes))
+	out := bundle{Phase: phase, request: make([]int64, len(p.Requests[leader]))}
+	tally := pack.NewTally(PackRules(p), nil)
+	var attached []int32
+	take := func(c int) bool {
+		sum, ok := Together(out.request, p.Takes(c, attached))
+		if !ok {
+			return false
+		}
+		fresh, old := options.Clone(), nodes.Clone()
+		fresh.And(b.options(c))
+		fresh.And(p.Admission.Fits(sum))
+		last := len(out.members) - 1
+		again := last >= 0 && out.members[last].Class == c // then the nodes that are left admit it
+		for i := range old.All() {
+			if !compile.Within(sum, b.free[i]) || !again && !p.Admits(c, &p.Nodes[i]) {
+				old.Remove(i)
+			}
+		}
+		if fresh.Empty() && old.Empty() || !tally.Add(p.Rules.Duties[c].Parts) {
+			return false
+		}
+		options, nodes, out.request = fresh, old, sum
+		attached = p.Attach(attached, c)
+		if again {
+			out.members[last].Count++
+		} else {
+			out.members = append(out.members, Bundled{c, 1})
+		}
+		for _, part := range p.Rules.Duties[c].Parts {
+			out.parts = compile.AddPart(out.parts, part.Rule, part.Owners, part.Members, part.Both)
+		}
+		b.left[c]--
+		if d := &p.Rules.Duties[c]; len(d.With) > 0 {
+			out.Phase = min(out.Phase, d.Phase)
+		}
+		return true
+	}
+	if !take(leader) {
+		return false
+	}
+	for _, c := range followers {
+		for ; most > 0 && b.left[c] > 0 && take(c); most-- {
+		}
+	}
+	b.Bundles = append(b.Bundles, out)
+	return true
+}
+
+// options returns the options that hold a pod of a class, worked out once.
+func (b *bundler) options(c int) bitset.Set {
+	if b.lowered[c] == nil {
+		b.lowered[c] = b.p.Admission.Lowered(c)
+	}
+	return b.lowered[c]
+}
+
+// lowerBundle returns a bundle as the packer sees it. Alternatives of its pods
+// that leave labels open are not combined: such bundles take only what is
+// settled.
+func lowerBundle(a *compile.Admission, b *bundle, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (pack.Class, Item) {
+	out := pack.Class{Request: b.request, Count: 1, Memberships: b.parts}
+	var options bitset.Set
+	var asked requirements.Set
+	for _, m := range b.members {
+		class, l := LowerWith(a, m.Class, pin, preferred, kinds)
+		out.Kind = class.Kind
+		if len(class.Variants) == 0 {
+			return out, Item{}
+		}
+		v := class.Variants[0]
+		if options == nil {
+			options = v.Options.Clone()
+		}
+		options.And(v.Options)
+		asked = asked.Intersect(l.Sources[0])
+	}
+	options.And(a.Fits(b.request))
+	out.Variants = []pack.Variant{{Options: options, Trait: a.TraitOf(asked)}}
+	return out, Item{Sources: []requirements.Set{asked}}
+}

@@ -1,0 +1,56 @@
+package attempt
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+)
+
+// Known are the packings that a search has made so far. Attempts differ in hints that
+// often change nothing for the packer: then what was packed is packed no second time.
+// It is for one search, and one goroutine; nil knows of none, and keeps none.
+type Known struct {
+	packings []packing
+}
+
+// packing is what came of a problem, given so many steps.
+type packing struct {
+	problem *pack.Problem
+	steps   int
+	result  *pack.Result
+}
+
+// Pack packs an attempt, as Packer.Solve does: the result is the one that was found
+// before, if the same was packed. Nobody may change it.
+func (s *Attempt) Pack(ctx context.Context, maxSteps int) (*pack.Result, error) {
+	if s.Known == nil {
+		return s.Packer.Solve(ctx, maxSteps)
+	}
+	for i := range s.Known.packings {
+		if k := &s.Known.packings[i]; k.steps == maxSteps && same(k.problem, s.lowered) {
+			return k.result, ctx.Err()
+		}
+	}
+	result, err := s.Packer.Solve(ctx, maxSteps)
+	if err == nil {
+		s.Known.packings = append(s.Known.packings, packing{s.lowered, maxSteps, result})
+	}
+	return result, err
+}
+
+// same says whether two attempts at one problem hand the packer the same. What they take
+// from the problem as it is needs no look: it is the same for all.
+func same(a, b *pack.Problem) bool {
+	return a.Coarse == b.Coarse && slices.EqualFunc(a.Classes, b.Classes, sameClass) && slices.EqualFunc(a.Nodes, b.Nodes, sameNode)
+}
+
+func sameClass(a, b pack.Class) bool {
+	return a.Count == b.Count && a.Urgency == b.Urgency && a.Content == b.Content && a.Kind == b.Kind &&
+		slices.Equal(a.Request, b.Request) && slices.Equal(a.Memberships, b.Memberships) &&
+		slices.EqualFunc(a.Variants, b.Variants, func(a, b pack.Variant) bool { return a.Trait == b.Trait && a.Options.Equal(b.Options) })
+}
+
+func sameNode(a, b pack.Node) bool {
+	return slices.Equal(a.Free, b.Free) && a.Classes.Equal(b.Classes) && slices.Equal(a.Memberships, b.Memberships)
+}

@@ -1,0 +1,97 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// whyNoOptions says what leaves a pool without options. Where requirements do, the reason
+// has the step of each that removes any.
+func (p *Pool) whyNoOptions() model.PoolReason {
+	reason := model.PoolReason{NodePool: p.Object.Name, Cause: model.CauseNoInstanceTypes}
+	suited, offered := p.allowed(p.Template)
+	var excluded string
+	switch {
+	case suited == 0 && len(p.Types) == 1:
+		excluded = "the only instance type that it has: it does not meet "
+	case suited == 0:
+		excluded = fmt.Sprintf("all %d instance types: none meets ", len(p.Types))
+	case offered == 0:
+		excluded = fmt.Sprintf("every offering of the instance types that they allow (%d): none meets ", suited)
+	case offered == 1:
+		reason.Detail = "the only offering that its requirements allow is not available now"
+		return reason
+	default:
+		reason.Detail = fmt.Sprintf("none of the %d offerings that its requirements allow is available now", offered)
+		return reason
+	}
+	others, culprits := p.culprits(suited == 0)
+	reason.Detail = "its requirements rule out " + excluded + inWords(culprits)
+	reason.Options, reason.Steps = p.exclusions(append(others, culprits...))
+	return reason
+}
+
+// allowed counts the instance types of a pool that a set allows, and their offerings that it
+// allows too, available or not.
+func (p *Pool) allowed(set requirements.Set) (types, offerings int) {
+	of := newSaleRules(set)
+	for _, t := range p.Types {
+		if !OverlapsType(set, t) {
+			continue
+		}
+		types++
+		own := newSaleRules(t.Requirements)
+		allow := func(o cloudprovider.Offering) bool { return of.allow(&o) && own.allow(&o) }
+		for _, o := range t.Offerings {
+			if allow(o) {
+				offerings++
+			}
+		}
+	}
+	return types, offerings
+}
+
+// culprits are requirements of the pool that together exclude every instance type, or every
+// offering, none of which can be left out; others are the rest.
+func (p *Pool) culprits(types bool) (others, culprits []requirements.Requirement) {
+	culprits = slices.Collect(p.Template.All())
+	for i := len(culprits) - 1; i >= 0; i-- {
+		rest := slices.Delete(slices.Clone(culprits), i, i+1)
+		if suited, offered := p.allowed(requirements.NewSet(rest...)); offered == 0 && (suited == 0 || !types) {
+			others, culprits = append(others, culprits[i]), rest
+		}
+	}
+	slices.Reverse(others)
+	return others, culprits
+}
+
+// inWords lists requirements that hold together.
+func inWords(list []requirements.Requirement) string {
+	texts := make([]string, len(list))
+	for i, r := range list {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, " with ")
+}
+
+// exclusions are the ways that a pool would have to launch a node without requirements, and
+// the steps by which these, in their order, remove all of them.
+func (p *Pool) exclusions(order []requirements.Requirement) (ways int, steps []model.Step) {
+	set := requirements.NewSet()
+	_, ways = p.allowed(set)
+	left := ways
+	for _, r := range order {
+		set = set.With(r)
+		types, now := p.allowed(set)
+		if now < left {
+			steps = append(steps, model.Step{Constraint: fmt.Sprintf("%s; %d of %d instance types are left", r, types, len(p.Types)), Removed: left - now, Left: now})
+		}
+		left = now
+	}
+	return ways, steps
+}

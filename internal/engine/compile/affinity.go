@@ -1,0 +1,97 @@
+package compile
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+)
+
+// TogetherOverNodes lists the selections of affinities over the name of the
+// node, once each.
+func (p *Problem) TogetherOverNodes() []int {
+	var out []int
+	for c := range p.Classes {
+		for _, t := range p.Rules.Duties[c].With {
+			if !slices.Contains(out, t.Pods) {
+				out = append(out, t.Pods)
+			}
+		}
+		for _, s := range p.followed[c] {
+			if !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// findRunning notes, for each selection of an affinity over the name of the
+// node, whether a pod of it runs anywhere, and on which nodes.
+func (x *baseline) findRunning(leaving []model.Existing) {
+	p := x.p
+	p.Running, p.Beside = map[int]bool{}, map[int][]bool{}
+	selections := p.TogetherOverNodes()
+	if len(selections) == 0 {
+		return
+	}
+	for i := range p.Nodes {
+		x.noteRunning(&p.Nodes[i], i, selections)
+	}
+	for i := range leaving {
+		x.noteRunning(&leaving[i], -1, selections)
+	}
+}
+
+func (x *baseline) noteRunning(n *model.Existing, index int, selections []int) {
+	for i, kind := range n.BoundMemberships {
+		if !x.counts(n, i, index < 0) {
+			continue
+		}
+		x.noteMember(n, index, x.selected(kind), selections, true)
+	}
+	if index >= 0 {
+		for _, d := range x.p.daemonsTo(n) {
+			x.noteMember(n, index, d.Selected, selections, n.Settling())
+		}
+	}
+}
+
+// noteMember notes that a pod of some selections is on a node, or may come to it.
+func (x *baseline) noteMember(n *model.Existing, index int, members bitset.Set, selections []int, sure bool) {
+	for _, s := range selections {
+		if !members.Has(s) {
+			continue
+		}
+		x.p.Running[s] = true
+		_, named := n.Standing.Labels[corev1.LabelHostname]
+		if index < 0 || !sure || !named && x.r.selections[s].Claim == "" {
+			continue
+		}
+		if x.p.Beside[s] == nil {
+			x.p.Beside[s] = make([]bool, len(x.p.Nodes))
+		}
+		x.p.Beside[s][index] = true
+	}
+}
+
+// dropCoveredAffinity takes away affinities over other labels from classes that
+// have one to the same pods over the name of the node: being on one node is
+// being in one zone.
+func (r *Rules) dropCoveredAffinity(d *Duty) {
+	if len(d.With) == 0 {
+		return
+	}
+	d.Owns = slices.DeleteFunc(d.Owns, func(o int) bool {
+		same := func(t workload.Term) bool { return t.Pods == r.Domain[o].Pods }
+		return r.Domain[o].Kind == topology.Together && slices.ContainsFunc(d.With, same)
+	})
+	d.Spans = nil
+	for _, o := range d.Owns {
+		d.Span(r.Domain[o].Key)
+	}
+}

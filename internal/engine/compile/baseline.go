@@ -1,0 +1,407 @@
+package compile
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint"
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// readBound reads the required anti-affinity of the pods on nodes, of each kind
+// of pod once. A selector that cannot be read keeps nobody away, as in
+// kube-scheduler.
+func (k *classifier) readBound() workload.BoundTerms {
+	out := workload.BoundTerms{}
+	known := map[string][]workload.Term{}
+	for _, kind := range k.constraining {
+		pod := k.p.boundKinds.Pod(kind)
+		if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
+			continue
+		}
+		if terms := k.p.boundKinds.Apart(kind, k.reader); terms != nil {
+			out[kind] = terms
+			continue
+		}
+		key := k.key.ApartOnly(pod)
+		terms, ok := known[string(key)]
+		if !ok {
+			text := string(key)
+			terms, _ = k.reader.Apart(pod, pod.Spec.Affinity.PodAntiAffinity, false)
+			known[text] = terms
+		}
+		if len(terms) > 0 {
+			out[kind] = terms
+		}
+	}
+	return out
+}
+
+// mayGet says whether a node that has not been registered may come to have a
+// label that it has not yet: one that its instance type may bring along, or
+// that its requirements speak of.
+func mayGet(e *model.Existing, key string, v *requirements.Vocabulary) bool {
+	if e.Registered() || e.NodeClaim == nil {
+		return false
+	}
+	if _, ok := e.Standing.Labels[v.NormalizeKey(key)]; ok {
+		return false // it has the label, by its current name only
+	}
+	asked := func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == key }
+	return v.WellKnown(v.NormalizeKey(key)) || slices.ContainsFunc(e.NodeClaim.Spec.Requirements, asked)
+}
+
+// MayBe says whether some offering that a claim allows, and that can be had now,
+// has a label with a value.
+func (p *Problem) MayBe(n *model.Existing, asked requirements.Set, key, value string) bool {
+	wanted := requirements.NewSet(requirements.In(p.Vocabulary.NormalizeKey(key), value))
+	for i := range p.Pools {
+		if p.Pools[i].Object.Name != n.PoolName() {
+			continue
+		}
+		for _, t := range p.Pools[i].Types {
+			labels := catalog.TypeLabels(t)
+			if !catalog.Overlapping(asked, labels) || !catalog.Overlapping(wanted, labels) {
+				continue
+			}
+			for j := range t.Offerings {
+				own := t.Offerings[j].Labels()
+				if t.Offerings[j].Launchable() && catalog.Overlapping(asked, own) && catalog.Overlapping(wanted, own) && catalog.Overlapping(t.Requirements, own) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// baseline counts the pods that run, and the domains that are there.
+type baseline struct {
+	p             *Problem
+	r             *Rules
+	selectorIndex *workload.SelectorIndex
+	constraining  []int32 // the kinds of pods that run and keep others away
+	bound         workload.BoundTerms
+	limits        workload.BoundLimits
+	kinds         [][]boundMembership   // by kind, in pages that are made once asked for
+	candidates    bitset.Set            // kinds that some selection may select; nil for all
+	nobody        boundMembership       // what the rules have to do with the others
+	interest      bitset.Set            // selections that some pod to be placed is in
+	moving        map[string]bool       // pods to be placed, by name
+	byNode        [][]int               // by selection: node rules
+	byTerm        map[workload.Term]int // domain rule of each bound anti-affinity
+}
+
+func newBaseline(p *Problem, k *classifier) *baseline {
+	x := &baseline{p: p, r: p.Rules, selectorIndex: k.selectorIndex, constraining: k.constraining, bound: k.bound, limits: k.boundLimits, kinds: make([][]boundMembership, p.boundKinds.Count()/kindsPage+1)}
+	x.nobody = boundMembership{known: true, selected: bitset.New(len(p.Rules.selections))}
+	if x.candidates = k.selectorIndex.Candidates(p.boundKinds); x.candidates != nil {
+		for _, kind := range k.constraining {
+			x.candidates.Add(int(kind))
+		}
+	}
+	return x
+}
+
+// addBoundRules adds the rules that only pods which run have: their required
+// anti-affinity, as far as it concerns any pod to be placed.
+func (x *baseline) addBoundRules() {
+	x.interest = bitset.New(len(x.r.selections))
+	for c := range x.p.Classes {
+		if x.p.Classes[c].Refusal == nil {
+			x.interest.Or(x.p.Classes[c].Selected)
+		}
+	}
+	x.byTerm = map[workload.Term]int{}
+	var key workload.PodKey
+	for i := range x.p.Daemons {
+		for _, t := range x.p.Daemons[i].Apart {
+			if _, ok := x.byTerm[t]; !ok && x.interest.Has(t.Pods) && t.Key != corev1.LabelHostname {
+				x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
+			}
+		}
+	}
+	if len(x.bound) == 0 {
+		return
+	}
+	for _, kind := range x.constraining {
+		for _, t := range x.bound[kind] {
+			if !x.interest.Has(t.Pods) {
+				continue
+			}
+			if t.Key == corev1.LabelHostname {
+				x.r.nodeRule(apartKey(t), t)
+			} else if _, ok := x.byTerm[t]; !ok {
+				x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
+			}
+		}
+	}
+}
+
+// boundHolds lists what pods that run, and daemons, hold of their nodes and some pod to be
+// placed wants too.
+func (x *baseline) boundHolds() []constraint.Hold {
+	var wanted, out []constraint.Hold
+	for c := range x.p.Classes {
+		wanted = append(wanted, x.p.Classes[c].Holds...)
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	add := func(pod *corev1.Pod) {
+		for _, h := range kinds.Held(pod) {
+			if slices.ContainsFunc(wanted, h.Clashes) {
+				out = append(out, h)
+			}
+		}
+	}
+	for _, kind := range x.constraining {
+		add(x.p.boundKinds.Pod(kind))
+	}
+	for i := range x.p.Daemons {
+		if pod := x.p.Daemons[i].Pod; !podlife.Finished(pod) {
+			add(pod)
+		}
+	}
+	return out
+}
+
+// count visits all nodes. Pods of nodes on their way out count where they are,
+// unless they are among those to be placed.
+func (x *baseline) count(staying, leaving []model.Existing) {
+	x.moving = map[string]bool{}
+	if len(leaving) > 0 {
+		for _, pod := range x.p.Pods {
+			x.moving[pod.Namespace+"/"+pod.Name] = true
+		}
+	}
+	x.byNode = make([][]int, len(x.r.selections))
+	for i := range x.r.Node {
+		if s := x.r.Node[i].pods; s >= 0 {
+			x.byNode[s] = append(x.byNode[s], i)
+		}
+	}
+	for i := range x.r.Domain {
+		rule := &x.r.Domain[i]
+		rule.Rule.Key = x.p.Table.number(rule.Key)
+		if rule.Rule.Key < 0 {
+			continue // nobody to be placed is concerned
+		}
+		n := len(x.p.Table.Values[rule.Rule.Key])
+		rule.Members, rule.Owners, rule.Perhaps = make([]int, n), make([]int, n), make([]int, n)
+		rule.Counted, rule.Sure = make([]bool, n), make([]bool, n)
+	}
+	if !slices.ContainsFunc(x.r.Domain, func(rule DomainRule) bool { return rule.Rule.Key >= 0 }) {
+		return
+	}
+	looked := make([]bool, len(x.r.Domain))
+	for i := range staying {
+		x.node(&staying[i], false, looked)
+	}
+	for i := range leaving {
+		x.node(&leaving[i], true, looked)
+	}
+}
+
+// node counts a node and its pods. looked is scratch space.
+func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
+	for i := range x.r.Domain {
+		rule := &x.r.Domain[i]
+		looked[i] = false // whether a spread rule looks at the node
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
+			continue
+		}
+		if d := n.At[rule.Rule.Key]; d >= 0 && x.p.LooksAt(rule, n) {
+			looked[i] = true
+			rule.Counted[d], rule.Sure[d] = true, true
+		}
+	}
+	for i, kind := range n.BoundMemberships {
+		if x.counts(n, i, leaving) {
+			l := x.boundMembership(kind)
+			x.pod(n, l.counted, l.owns, looked, true)
+		}
+	}
+	if leaving {
+		return // no daemon comes any more
+	}
+	for _, d := range x.p.daemonsTo(n) {
+		x.pod(n, d.Joins, d.Owns, looked, n.Settling())
+	}
+}
+
+// counts says whether constraints see a pod where it runs: one of a node on its way
+// out is not there if it is to be placed.
+func (x *baseline) counts(n *model.Existing, i int, leaving bool) bool {
+	return n.BoundMemberships[i] != workload.Ended && !(leaving && x.moving[n.Pods[i].Namespace+"/"+n.Pods[i].Name])
+}
+
+// LooksAt says whether a spread rule counts what is on a node: one that its
+// owners may use, as far as its policies say so, and that has all the labels
+// they are spread over.
+func (p *Problem) LooksAt(rule *DomainRule, n *model.Existing) bool {
+	for _, key := range rule.Spans {
+		if k := p.Table.number(key); k >= 0 && n.At[k] >= 0 {
+			continue
+		} else if _, ok := n.Standing.Labels[key]; k >= 0 || !ok {
+			return false
+		}
+	}
+	if rule.Term.HonorAffinity && !n.Verdict.Selects.Has(rule.Like) {
+		return false
+	}
+	return !rule.Term.HonorTaint || n.Verdict.Tolerates.Has(rule.Like)
+}
+
+// partsOn sums up what the pods on a node, and the daemons to come, count for
+// in the rules over nodes.
+func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
+	var out []pack.Membership
+	if len(x.r.Node) == 0 {
+		return nil
+	}
+	for i, kind := range n.BoundMemberships {
+		if x.counts(n, i, leaving) {
+			for _, part := range x.boundMembership(kind).parts {
+				out = AddPart(out, part.Rule, part.Owners, part.Members, part.Both)
+			}
+		}
+	}
+	if leaving {
+		return out // no daemon comes any more
+	}
+	for _, i := range n.Daemons {
+		d := &x.p.Daemons[i]
+		out = x.addPod(out, d.Pod, d.Selected, d.Apart, true)
+	}
+	return out
+}
+
+// addPod adds what a pod on a node counts for, given the selections that it is in
+// and its required anti-affinity. Limits do not count pods of DaemonSets.
+func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitset.Set, apart []workload.Term, daemon bool) []pack.Membership {
+	if len(x.r.holds) > 0 {
+		for _, part := range x.r.holdParts(kinds.Held(pod)) {
+			out = AddPart(out, part.Rule, part.Owners, part.Members, part.Both)
+		}
+	}
+	for s := range selected.All() {
+		for _, r := range x.byNode[s] {
+			rule := &x.r.Node[r]
+			if rule.Spread && pod.DeletionTimestamp == nil || rule.limit > 0 && !daemon || rule.Kind == pack.Apart {
+				out = AddPart(out, r, 0, 1, 0)
+			}
+		}
+	}
+	var owned []int
+	for _, t := range apart {
+		r, ok := x.r.nodeIndex[apartKey(t)]
+		if !ok || t.Key != corev1.LabelHostname || slices.Contains(owned, r) {
+			continue
+		}
+		owned = append(owned, r)
+		both := 0
+		if selected.Has(t.Pods) {
+			both = 1
+		}
+		out = AddPart(out, r, 1, 0, both)
+	}
+	return out
+}
+
+// pod counts one pod in the rules over domains: those that count it, and those that it has. One
+// that is not sure to come is counted by itself.
+func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool, sure bool) {
+	for _, i := range counted {
+		rule := &x.r.Domain[i]
+		if rule.Rule.Key < 0 {
+			continue
+		}
+		if rule.Kind == topology.Spread && !looked[i] {
+			continue
+		}
+		switch d := n.At[rule.Rule.Key]; {
+		case d >= 0 && sure:
+			rule.Members[d]++
+		case d >= 0:
+			rule.Perhaps[d]++
+		case d == topology.Unknown:
+			rule.Elsewhere = true
+		}
+	}
+	for _, i := range owns {
+		if k := x.r.Domain[i].Rule.Key; k >= 0 && n.At[k] >= 0 {
+			x.r.Domain[i].Owners[n.At[k]]++
+		}
+	}
+}
+
+// boundMembership is what the rules have to do with a kind of pod that runs.
+type boundMembership struct {
+	selected bitset.Set // the selections that it is in, once asked for
+	known    bool       // the rest is known
+	counted  []int      // domain rules that count it
+	owns     []int      // domain rules that it has
+	parts    []pack.Membership
+}
+
+// kindsPage is how many kinds of pods are on a page: most problems ask about few.
+const kindsPage = 256
+
+func (x *baseline) kind(kind int32) *boundMembership {
+	if x.candidates != nil && !x.candidates.Has(int(kind)) {
+		return &x.nobody
+	}
+	page := &x.kinds[kind/kindsPage]
+	if *page == nil {
+		*page = make([]boundMembership, kindsPage)
+	}
+	return &(*page)[kind%kindsPage]
+}
+
+// selected are the selections that a kind of pod is in.
+func (x *baseline) selected(kind int32) bitset.Set {
+	l := x.kind(kind)
+	if l.selected == nil {
+		l.selected = x.selectorIndex.Members[x.selectorIndex.Of(x.p.boundKinds.Pod(kind))]
+	}
+	return l.selected
+}
+
+// boundMembership works out what the rules have to do with a kind of pod, once they are all
+// known.
+func (x *baseline) boundMembership(kind int32) *boundMembership {
+	l := x.kind(kind)
+	if l.known {
+		return l
+	}
+	l.known = true
+	pod := x.p.boundKinds.Pod(kind)
+	for s := range x.selected(kind).All() {
+		for _, i := range x.r.bySelection[s] {
+			rule := &x.r.Domain[i]
+			if rule.Rule.Key >= 0 && (rule.Kind != topology.Spread || pod.DeletionTimestamp == nil) {
+				l.counted = append(l.counted, i)
+			}
+		}
+	}
+	for _, t := range x.bound[kind] {
+		if i, ok := x.byTerm[t]; ok && x.r.Domain[i].Rule.Key >= 0 {
+			l.owns = append(l.owns, i)
+		}
+	}
+	l.parts = x.addPod(nil, pod, l.selected, x.bound[kind], podlife.OfDaemonSet(pod))
+	l.parts = x.limitParts(l.parts, x.limits[kind])
+	return l
+}

@@ -1,0 +1,206 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// find returns what is known in the dimensions of a problem, or nil.
+func find(c *catalog.Capacities, p *Problem) *catalog.CapacitiesOf {
+	if !p.countsResourcesOnly() {
+		return nil
+	}
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
+	for _, known := range c.Known {
+		if slices.Equal(known.Resources, p.Resources) && model.SameList(known.DaemonSetPods, p.In.DaemonSetPods) {
+			return known
+		}
+	}
+	return nil
+}
+
+// keep remembers the capacities of a problem.
+func keep(c *catalog.Capacities, p *Problem, of *catalog.CapacitiesOf) {
+	if !p.countsResourcesOnly() || find(c, p) != nil {
+		return
+	}
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
+	c.Known = slices.Insert(c.Known[:min(len(c.Known), catalog.MostCapacities-1)], 0, of)
+}
+
+// countsResourcesOnly says whether nothing but resources takes room in the
+// problem: no slots, no volumes and no devices, which mean something else in
+// each problem.
+func (p *Problem) countsResourcesOnly() bool {
+	return len(p.Rules.Slots) == 0 && p.Extras.Counts == nil && len(p.Extras.Drivers) == 0
+}
+
+// setCapacities works out what each option can give to pods: the allocatable
+// of the type as bought by the offering, less the daemons that run there. What
+// another problem on the same catalog found out is taken over.
+func (p *Problem) setCapacities(f *model.Faults) {
+	known := find(&p.Catalog.Capacities, p)
+	if known == nil {
+		before := len(f.List)
+		known = p.workOutCapacities(f)
+		if len(f.List) == before {
+			keep(&p.Catalog.Capacities, p, known)
+		}
+	}
+	for i := range p.Pools {
+		p.Pools[i].Options = known.Options[i]
+	}
+	p.onDaemon, p.LowOptions, p.Distinct, p.Rates = known.OnDaemon, known.Low, known.Distinct, known.Rates
+}
+
+// workOutCapacities is setCapacities the first time.
+func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
+	d := p.Catalog.Domains
+	out := &catalog.CapacitiesOf{Resources: p.Resources, DaemonSetPods: p.In.DaemonSetPods, Low: make([]pack.Option, 0, d.Total)}
+	for i := range p.Daemons {
+		out.OnDaemon = append(out.OnDaemon, p.Daemons[i].OnNew(d))
+	}
+	known := map[catalog.CapacityKey]*catalog.CapacityOf{}
+	taken := map[string]*resources.List{} // by daemons
+	var list []catalog.Option
+	var lists catalog.OptionLists
+	failed := map[*cloudprovider.InstanceType]bool{}
+	mask := bitset.New(len(p.Daemons))
+	for i := range p.Pools {
+		pl := &p.Pools[i]
+		list = append(list[:0], pl.Options...)
+		for j := range list {
+			o := &list[j]
+			clear(mask)
+			for k := range out.OnDaemon {
+				if out.OnDaemon[k].Has(pl.First + j) {
+					mask.Add(k)
+				}
+			}
+			key := catalog.CapacityKey{Typ: o.InstanceType, Daemons: mask.Key()}
+			if o.Offering.Capacity != nil || o.Offering.Overhead != nil {
+				key.Offering = o.Offering
+			}
+			of, ok := known[key]
+			if !ok {
+				var err error
+				of, err = p.net(o, mask)
+				if err != nil && !failed[o.InstanceType] {
+					failed[o.InstanceType] = true
+					f.Wrap(fmt.Sprintf("InstanceTypes[%q]", pl.Object.Name), "", err)
+				}
+				if taken[key.Daemons] == nil {
+					taken[key.Daemons] = of.Daemons
+				}
+				of.Daemons = taken[key.Daemons] // once, so that loops over options see that it is the same
+				known[key] = of
+			}
+			o.CapacityOf = of
+			out.Low = append(out.Low, pack.Option{Price: o.Offering.Price, Capacity: o.Capacity, Reservation: p.Catalog.Reservations.Of(o)})
+		}
+		out.Options = append(out.Options, lists.Keep(list))
+	}
+	firsts := make([]int, len(p.Pools))
+	for i := range firsts {
+		firsts[i] = p.Pools[i].First
+	}
+	out.Distinct = pack.NewCapacities(out.Low, firsts, len(p.Resources)+len(p.Rules.Slots))
+	out.Rates = catalog.NewUnitPrices(out.Options, len(p.Resources))
+	return out
+}
+
+func (p *Problem) net(o *catalog.Option, daemons bitset.Set) (*catalog.CapacityOf, error) {
+	var taken resources.List
+	free, err := o.InstanceType.AllocatableFor(o.Offering)
+	negative := len(free.Negative()) > 0
+	free = free.Merge(p.Extras.OfType(o.InstanceType))
+	var extra resources.List
+	for k := range daemons.All() {
+		if err == nil {
+			taken, err = taken.Add(p.Daemons[k].Requests)
+		}
+		if err == nil {
+			extra, err = extra.Add(p.Daemons[k].Extra)
+		}
+	}
+	if err == nil {
+		free, err = free.Sub(extra)
+	}
+	if err == nil {
+		free, err = free.Sub(taken)
+	}
+	if negative {
+		// Nothing fits on a node that has less than nothing of something.
+		free = resources.New(map[corev1.ResourceName]int64{corev1.ResourcePods: -1})
+	}
+	out := &catalog.CapacityOf{Capacity: p.vector(free), Daemons: &taken}
+	for i := range p.Rules.Slots {
+		out.Capacity[len(p.Resources)+i] = int64(p.Rules.Slots[i].count)
+	}
+	return out, err
+}
+
+// request is what a pod of a class takes of a node, slots included.
+func (p *Problem) request(c int) []int64 {
+	out := p.vector(p.Classes[c].Requests.Merge(p.Classes[c].Extra))
+	for i := range p.Rules.Slots {
+		if p.Rules.Slots[i].Takes[c] {
+			out[len(p.Resources)+i] = 1
+		}
+	}
+	return out
+}
+
+// resourceNames lists the resources that any class or daemon asks for, sorted:
+// the dimensions of the problem.
+func resourceNames(classes []workload.Class, daemons []workload.Daemon) []corev1.ResourceName {
+	seen := map[corev1.ResourceName]bool{}
+	for c := range classes {
+		for name := range classes[c].Requests.All() {
+			seen[name] = true
+		}
+		for name := range classes[c].Extra.All() {
+			seen[name] = true
+		}
+	}
+	for i := range daemons {
+		for name := range daemons[i].Requests.All() {
+			seen[name] = true
+		}
+	}
+	out := make([]corev1.ResourceName, 0, len(seen))
+	for name := range seen {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// vector lays out a list by the resources of the problem, with room for the
+// slots behind them. Less than nothing
+// counts as nothing: a resource that is overcommitted keeps only those pods
+// away that ask for some, as kube-scheduler has it.
+func (p *Problem) vector(l resources.List) []int64 {
+	out := make([]int64, len(p.Resources)+len(p.Rules.Slots))
+	p.layOut(out, l)
+	return out
+}
+
+// layOut does so in a vector of zeros.
+func (p *Problem) layOut(vector []int64, l resources.List) {
+	for i, name := range p.Resources {
+		vector[i] = max(l.Get(name), 0)
+	}
+}

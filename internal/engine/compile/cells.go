@@ -1,0 +1,205 @@
+package compile
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// CellFinder works out where the classes with constraints over domains may go.
+type CellFinder struct {
+	P       *Problem
+	A       *Admission
+	inPlace [][]bitset.Set // by key and domain: the options that may be there
+	Lacking []bitset.Set   // by key: the options that may lack the label
+
+}
+
+func newCellFinder(p *Problem, a *Admission) *CellFinder {
+	f := &CellFinder{P: p, A: a}
+	for k, key := range p.Table.Keys {
+		sets := make([]bitset.Set, len(p.Table.Values[k]))
+		for d, value := range p.Table.Values[k] {
+			sets[d] = f.admitting(requirements.In(p.Vocabulary.NormalizeKey(key), value))
+		}
+		f.inPlace = append(f.inPlace, sets)
+		f.Lacking = append(f.Lacking, f.admitting(requirements.DoesNotExist(p.Vocabulary.NormalizeKey(key))))
+	}
+	return f
+}
+
+func (f *CellFinder) admitting(r requirements.Requirement) bitset.Set {
+	out := bitset.New(f.A.Domains.Total)
+	for i := range f.P.Pools {
+		if p := &f.P.Pools[i]; len(p.Options) > 0 {
+			p.Window(out).Or(f.A.Domains.Admitting(i, r))
+		}
+	}
+	return out
+}
+
+// cells lists the cells of a class, over the keys that decide for it: those
+// where some option holds one of its pods, and those of existing nodes with
+// room. They must not be changed. bought are those of options, as far as they are known.
+func (f *CellFinder) cells(c int, r *catalog.Rater, bought map[cellsKey][]topology.Cell) []topology.Cell {
+	spans := f.P.Rules.Duties[c].Spans
+	keys := f.P.Table.Numbers(spans)
+	id := cellsKey{f.A.asks[c], strings.Join(spans, "\x00")}
+	out, ok := bought[id]
+	if !ok {
+		options := bitset.New(f.A.Domains.Total)
+		for _, set := range f.A.Suited[c] {
+			options.Or(set)
+		}
+		options.And(f.A.Fits(f.P.Requests[c]))
+		out = f.Launchable(keys, options, f.P.Requests[c], r)
+		bought[id] = out
+	}
+	if len(f.P.Nodes) == 0 {
+		return out
+	}
+	return f.AddNodes(keys, slices.Clone(out), func(node int) int { return f.P.Copies(c, &f.P.Nodes[node]) })
+}
+
+// cellsKey is what decides where options that hold pods of a class are.
+type cellsKey struct {
+	ask   int32
+	spans string
+}
+
+// Launchable lists the cells that some option is in, at what a request costs there
+// on paper. Where there is no choice that does not matter. Many classes ask alike, so
+// answers are kept.
+func (f *CellFinder) Launchable(keys []int, options bitset.Set, request []int64, r *catalog.Rater) []topology.Cell {
+	id := binary.AppendVarint(make([]byte, 0, 256), int64(len(keys)))
+	for _, k := range keys {
+		id = binary.AppendVarint(id, int64(k))
+	}
+	key := options.Key()
+	id = append(binary.AppendVarint(id, int64(len(key))), key...)
+	for _, n := range request {
+		id = binary.AppendVarint(id, n)
+	}
+	return slices.Clone(ofBytes(&f.P.launchable, id, func() []topology.Cell { return f.find(keys, options, request, r) }))
+}
+
+func (f *CellFinder) find(keys []int, options bitset.Set, request []int64, r *catalog.Rater) []topology.Cell {
+	var out []topology.Cell
+	var within []bitset.Set
+	f.product(keys, nil, options, func(at []int, here bitset.Set) {
+		out, within = append(out, topology.Cell{At: slices.Clone(at), Room: math.MaxInt}), append(within, here)
+	})
+	for i := range out {
+		if len(out) > 1 || len(f.P.Nodes) > 0 { // nodes may be in others
+			out[i].Cost, _ = r.Best(request, within[i])
+		}
+	}
+	return out
+}
+
+// Part is the options that are in one cell.
+type Part struct {
+	At      []int // a domain for each key
+	Options bitset.Set
+}
+
+// Split divides options of one pool by their cells over some keys, the cell of the cheapest
+// option first. An option is in several cells if its value of a key is open.
+func (f *CellFinder) Split(keys []int, options bitset.Set) (out []Part) {
+	f.product(keys, nil, options, func(at []int, here bitset.Set) { out = append(out, Part{slices.Clone(at), here}) })
+	slices.SortStableFunc(out, func(x, y Part) int { return cmp.Compare(x.Options.First(), y.Options.First()) })
+	return out
+}
+
+// findCounted lists the keys over which hard constraints count the pods of each class: their
+// own constraints, and those of others.
+func (p *Problem) findCounted() {
+	p.Counted = make([][]int, len(p.Classes))
+	for c := range p.Classes {
+		d := &p.Rules.Duties[c]
+		for _, r := range slices.Concat(d.Owns, d.Joins) {
+			rule := &p.Rules.Domain[r]
+			if rule.Rule.Key >= 0 && rule.Term.Weight == 0 && !slices.Contains(p.Counted[c], rule.Rule.Key) {
+				p.Counted[c] = append(p.Counted[c], rule.Rule.Key)
+			}
+		}
+		slices.Sort(p.Counted[c])
+	}
+}
+
+// product goes over the cells that some option is in, with the options that are.
+func (f *CellFinder) product(keys, at []int, options bitset.Set, each func(at []int, options bitset.Set)) {
+	if options.Empty() {
+		return
+	}
+	if len(at) == len(keys) {
+		each(at, options)
+		return
+	}
+	k := keys[len(at)]
+	for d, here := range f.inPlace[k] {
+		f.product(keys, append(at, d), options.Both(here), each)
+	}
+	f.product(keys, append(at, topology.None), options.Both(f.Lacking[k]), each)
+}
+
+// AddNodes adds what existing nodes hold to cells, and the cells that only they are
+// in. holds says how many pods, or bundles, a node holds by itself; several classes may
+// count on the same room, which shows when nodes are filled.
+func (f *CellFinder) AddNodes(keys []int, cells []topology.Cell, holds func(node int) int) []topology.Cell {
+	for i := range f.P.Nodes {
+		n := &f.P.Nodes[i]
+		free := holds(i)
+		if free == 0 || slices.ContainsFunc(keys, func(k int) bool { return n.At[k] == topology.Unknown }) {
+			continue
+		}
+		at := slices.IndexFunc(cells, func(cell topology.Cell) bool { return IsAt(n, keys, cell.At) })
+		if at < 0 {
+			at = len(cells)
+			cells = append(cells, topology.Cell{At: PlaceOf(n, keys), Room: math.MaxInt})
+		}
+		cells[at].Free += free
+	}
+	return cells
+}
+
+// Copies says how many pods of a class a node holds.
+func (p *Problem) Copies(c int, n *model.Existing) int {
+	request, out := p.Takes(c, n.Attached), len(p.Classes[c].Pods)
+	if !Within(request, n.Free) || !p.Admits(c, n) {
+		return 0
+	}
+	for r, want := range request {
+		if want > 0 {
+			out = int(min(int64(out), n.Free[r]/want))
+		}
+	}
+	return out
+}
+
+// PlaceOf returns the domains of a node.
+func PlaceOf(n *model.Existing, keys []int) []int {
+	at := make([]int, len(keys))
+	for j, k := range keys {
+		at[j] = n.At[k]
+	}
+	return at
+}
+
+// IsAt says whether a node is in a cell.
+func IsAt(n *model.Existing, keys, at []int) bool {
+	for j, k := range keys {
+		if n.At[k] != at[j] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,158 @@
+package compile
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+)
+
+// The pods of DaemonSets that a new node brings are on it before all others. Constraints
+// between pods count them there as they count pods that run, and required anti-affinity of
+// their own keeps pods away.
+
+// DaemonDuty is what constraints between pods have to do with the pod of a DaemonSet.
+type DaemonDuty struct {
+	Joins    []int      // domain rules that count it
+	Owns     []int      // domain rules of its own anti-affinity
+	Selected bitset.Set // the selections that it is in
+	On       bitset.Set // options where it runs, or may as they leave a label open
+	Sure     bitset.Set // options where it runs for certain
+}
+
+// findDaemonDuties works out the duties of those DaemonSets of whose pods constraints
+// of, or about, pods to be placed take notice.
+func (p *Problem) findDaemonDuties(x *baseline) {
+	asked := bitset.New(len(p.Rules.selections)) // by constraints over the name of the node
+	for c := range p.Classes {
+		for _, t := range p.Classes[c].Terms {
+			if t.Weight == 0 && t.Key == corev1.LabelHostname && t.Kind != topology.Apart {
+				asked.Add(t.Pods)
+			}
+		}
+	}
+	p.followed = map[int][]int{}
+	for c := range p.Classes {
+		for _, t := range p.Classes[c].Terms {
+			if p.FollowsDaemons(t) {
+				p.followed[c] = append(p.followed[c], t.Pods)
+			}
+		}
+	}
+	p.ofDaemon = make([]int, len(p.Daemons))
+	for i := range p.Daemons {
+		d := &p.Daemons[i]
+		p.ofDaemon[i] = -1
+		duty := DaemonDuty{Selected: d.Selected, On: p.onDaemon[i]}
+		for s := range d.Selected.All() {
+			for _, r := range p.Rules.bySelection[s] {
+				if p.Rules.Domain[r].Term.Weight == 0 {
+					duty.Joins = append(duty.Joins, r)
+				}
+			}
+		}
+		for _, t := range d.Apart {
+			if r, ok := x.byTerm[t]; ok {
+				duty.Owns = append(duty.Owns, r)
+			}
+		}
+		if len(duty.Joins)+len(duty.Owns) == 0 && !d.Selected.Overlaps(asked) {
+			continue
+		}
+		slices.Sort(duty.Joins)
+		duty.Sure = p.sureOn(i)
+		p.ofDaemon[i] = len(p.DaemonDuties)
+		p.DaemonDuties = append(p.DaemonDuties, duty)
+	}
+}
+
+// daemonsTo lists the duties of the DaemonSets that are still to come to a node that exists.
+func (p *Problem) daemonsTo(n *model.Existing) (out []*DaemonDuty) {
+	for _, i := range n.Daemons {
+		if k := p.ofDaemon[i]; k >= 0 {
+			out = append(out, &p.DaemonDuties[k])
+		}
+	}
+	return out
+}
+
+// FollowsDaemons says whether a required affinity over the name of the node is met by the pod
+// of some DaemonSet that runs on some option for certain. Pods with such an affinity go to nodes
+// where that pod, or another pod that they ask for, is before the plan begins.
+func (p *Problem) FollowsDaemons(t workload.Term) bool {
+	if t.Weight > 0 || t.Kind != topology.Together || t.Key != corev1.LabelHostname {
+		return false
+	}
+	for i := range p.Daemons {
+		if p.Daemons[i].Selected.Has(t.Pods) && !p.sureOn(i).Empty() {
+			return true
+		}
+	}
+	return false
+}
+
+// sureOn are the options on which a DaemonSet runs for certain. They are worked out once.
+func (p *Problem) sureOn(daemon int) bitset.Set {
+	if p.onSure == nil {
+		p.onSure = make([]bitset.Set, len(p.Daemons))
+	}
+	if p.onSure[daemon] == nil {
+		p.onSure[daemon] = p.Daemons[daemon].SureOnNew(p.Catalog.Domains)
+	}
+	return p.onSure[daemon]
+}
+
+// KeepBesideDaemons removes the options without the pods of DaemonSets that pods of a class
+// must be with.
+func (a *Admission) KeepBesideDaemons(options bitset.Set, c *workload.Class) {
+	for _, t := range c.Terms {
+		if !a.p.FollowsDaemons(t) {
+			continue
+		}
+		beside := bitset.New(a.Domains.Total)
+		for i := range a.p.DaemonDuties {
+			if d := &a.p.DaemonDuties[i]; d.Selected.Has(t.Pods) {
+				beside.Or(d.Sure)
+			}
+		}
+		options.And(beside)
+	}
+}
+
+// besideDaemons says whether a node that exists has, or is about to get, pods that the pods
+// of a class must be with, as far as FollowsDaemons is about these.
+func (p *Problem) besideDaemons(c int, n *model.Existing) bool {
+	for _, s := range p.followed[c] {
+		if p.Beside[s] == nil || !p.Beside[s][p.position[n.Index]] {
+			return false
+		}
+	}
+	return true
+}
+
+// SplitByDaemons divides parts into those with the pod of each DaemonSet that has duties and
+// those without it, the part of the cheapest option first.
+func (p *Problem) SplitByDaemons(parts []Part) []Part {
+	if len(p.DaemonDuties) == 0 {
+		return parts
+	}
+	for i := range p.DaemonDuties {
+		on, out := p.DaemonDuties[i].On, parts[:0:0]
+		for _, part := range parts {
+			with, without := part.Options.Both(on), part.Options.Without(on)
+			if with.Empty() || without.Empty() {
+				out = append(out, part)
+				continue
+			}
+			out = append(out, Part{part.At, with}, Part{part.At, without})
+		}
+		parts = out
+	}
+	slices.SortStableFunc(parts, func(x, y Part) int { return cmp.Compare(x.Options.First(), y.Options.First()) })
+	return parts
+}

@@ -1,0 +1,133 @@
+package compile
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// domainTable numbers the values of the labels that rules are about.
+type domainTable struct {
+	Keys   []string
+	Values [][]string
+	Index  []map[string]int
+
+	columns []*model.LabelColumn // by key: the values on nodes
+	domains [][]int              // by key, and number of a value there
+}
+
+// newDomainTable lists the values that options and nodes show for the labels
+// that rules span.
+func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Rooms) *domainTable {
+	t := &domainTable{}
+	wanted := map[string]bool{}
+	for c := range r.Duties {
+		for _, key := range r.Duties[c].Spans {
+			wanted[key] = true
+		}
+		for _, i := range r.Duties[c].Soft {
+			wanted[r.Domain[i].Key] = true
+		}
+	}
+	t.Keys = slices.Sorted(maps.Keys(wanted))
+	for _, key := range t.Keys {
+		seen := map[string]bool{}
+		for i := range p.Pools {
+			if len(p.Pools[i].Options) == 0 {
+				continue
+			}
+			for _, open := range d.Of(i, p.Vocabulary.NormalizeKey(key)).Distinct {
+				values, finite := open.Values()
+				if !finite {
+					values = p.asked(open)
+				}
+				for _, v := range values {
+					if open.Has(v) {
+						seen[v] = true
+					}
+				}
+			}
+		}
+		for i := range p.Pools {
+			for _, v := range d.SoldOut(i, requirements.Set{}, p.Vocabulary.NormalizeKey(key)) {
+				seen[v] = true // a spread covers it all the same
+			}
+		}
+		column := p.rooms.Column(key, before)
+		for number, present := range column.Present() {
+			if present {
+				seen[column.Values[number]] = true
+			}
+		}
+		values := slices.Sorted(maps.Keys(seen))
+		index := make(map[string]int, len(values))
+		for i, v := range values {
+			index[v] = i
+		}
+		domains := make([]int, len(column.Values))
+		for number, v := range column.Values {
+			domains[number] = index[v] // of values that are there
+		}
+		t.Values, t.Index = append(t.Values, values), append(t.Index, index)
+		t.columns, t.domains = append(t.columns, column), append(t.domains, domains)
+	}
+	return t
+}
+
+// asked lists the values of a label that may have any: those that classes ask
+// for by name, and those that a node gets if they leave the choice open.
+func (p *Problem) asked(open requirements.Requirement) []string {
+	var out []string
+	if value, ok := open.Any(); ok {
+		out = append(out, value)
+	}
+	for c := range p.Classes {
+		for _, alt := range p.Classes[c].Alternatives {
+			r, ok := alt.Set.Get(open.Key())
+			if !ok {
+				continue
+			}
+			if value, ok := open.Intersect(r).Any(); ok {
+				out = append(out, value)
+			}
+			if values, finite := r.Values(); finite {
+				out = append(out, values...)
+			}
+		}
+	}
+	return out
+}
+
+// number is that of a key, -1 if no rule spans it.
+func (t *domainTable) number(key string) int {
+	i, ok := slices.BinarySearch(t.Keys, key)
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// Numbers are those of several keys.
+func (t *domainTable) Numbers(keys []string) []int {
+	out := make([]int, len(keys))
+	for i, key := range keys {
+		out[i] = t.number(key)
+	}
+	return out
+}
+
+// place notes the domains that labels put a node in.
+func (t *domainTable) place(n *model.Existing, v *requirements.Vocabulary) {
+	for k, key := range t.Keys {
+		n.At[k] = topology.None
+		if number := t.columns[k].Of[n.Index]; number != model.NoValue {
+			n.At[k] = t.domains[k][number]
+		} else if n.Marks&model.Coming != 0 && mayGet(n, key, v) {
+			n.At[k] = topology.Unknown
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package compile
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/device"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Takes is what a pod of a class takes of a node where some volumes are attached
+// already. Treat it as read-only.
+func (p *Problem) Takes(c int, attached []int32) []int64 {
+	out := p.Requests[c]
+	if len(attached) == 0 {
+		return out
+	}
+	for _, id := range p.Classes[c].Shares {
+		if slices.Contains(attached, id) {
+			if &out[0] == &p.Requests[c][0] {
+				out = slices.Clone(out)
+			}
+			out[p.Extras.Attached.Dimensions[id]]--
+		}
+	}
+	return out
+}
+
+// Attach adds the volumes of a class to those that are attached. The list is
+// not shared with what comes out, unless it is equal.
+func (p *Problem) Attach(attached []int32, c int) []int32 {
+	for _, id := range p.Classes[c].Shares {
+		if !slices.Contains(attached, id) {
+			attached = append(slices.Clip(attached), id)
+		}
+	}
+	return attached
+}
+
+// read works out what pods and daemons need.
+func read(x *workload.Extras, p *Problem) {
+	if slices.ContainsFunc(p.Pods, workload.HasVolumes) {
+		x.NeedsOf = make([]*workload.VolumeNeed, len(p.Pods))
+		readClaims(x, p)
+	}
+	if slices.ContainsFunc(p.Pods, workload.HasDevices) {
+		x.DeviceNeeds = x.Devices.Needs(p.Pods)
+	}
+	for i := range p.Daemons {
+		if workload.HasDevices(p.Daemons[i].Pod) && x.DaemonNeeds == nil {
+			x.DaemonNeeds = make([]device.Need, len(p.Daemons))
+		}
+		if workload.HasDevices(p.Daemons[i].Pod) {
+			x.DaemonNeeds[i] = x.Devices.DaemonNeed(p.Daemons[i].Pod)
+		}
+	}
+}
+
+// addExtras counts devices, once the types are known, and adds what classes and
+// daemons need to what they request.
+func addExtras(x *workload.Extras, p *Problem) {
+	drivers := map[string]bool{}
+	for c := range p.Classes {
+		for _, a := range p.Classes[c].Volumes.Attach {
+			drivers[a.Driver] = true
+		}
+	}
+	x.Drivers = slices.Sorted(maps.Keys(drivers))
+	for c := range p.Classes {
+		p.Classes[c].Extra = workload.Attachments(p.Classes[c].Volumes.Attach)
+		x.FindShares(&p.Classes[c])
+	}
+	if x.DeviceNeeds == nil && x.DaemonNeeds == nil {
+		return
+	}
+	var types []*cloudprovider.InstanceType
+	for i := range p.Pools {
+		types = append(types, p.Pools[i].Types...)
+	}
+	x.Counts = x.Devices.Count(slices.Concat(x.DeviceNeeds, x.DaemonNeeds), types)
+	for c := range p.Classes {
+		class := &p.Classes[c]
+		if class.Devices == nil || class.Refusal != nil {
+			continue
+		}
+		lists, refused := x.Counts.Requests(class.Devices)
+		if refused != nil {
+			class.Refuse(refused)
+			continue
+		}
+		if len(lists) > 0 {
+			i := firstThatFits(x, p, lists)
+			class.Extra, class.Demand = class.Extra.Merge(lists[i]), class.Devices.Demands[i]
+		}
+	}
+	for i := range x.DaemonNeeds {
+		if lists, refused := x.Counts.Requests(&x.DaemonNeeds[i]); refused == nil && len(lists) > 0 {
+			p.Daemons[i].Extra, p.Daemons[i].Demand = lists[0], x.DaemonNeeds[i].Demands[0]
+		}
+	}
+}
+
+// firstThatFits returns the first of several ways to meet a claim that some
+// type or node has the devices for, the first if none has.
+func firstThatFits(x *workload.Extras, p *Problem, lists []resources.List) int {
+	for n, list := range lists {
+		for i := range p.Pools {
+			for _, t := range p.Pools[i].Types {
+				if list.Fits(x.Counts.OfType(t)) {
+					return n
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// Drivers lists, by the name of the instance types of some options, the drivers of the
+// devices that pods and the daemons beside them are to have there, sorted. It is nil where
+// nobody asks for a device.
+func (p *Problem) Drivers(podIDs []int32, options bitset.Set) map[string][]string {
+	if p.Extras.Counts == nil {
+		return nil
+	}
+	var wanted []device.Demand
+	classes := map[int]bool{}
+	for _, podID := range podIDs {
+		if c := p.ClassOf[podID]; !classes[c] && p.Classes[c].Devices != nil {
+			classes[c] = true
+			wanted = append(wanted, p.Classes[c].Demand)
+		}
+	}
+	if len(wanted) == 0 && p.Extras.DaemonNeeds == nil {
+		return nil
+	}
+	by := map[*cloudprovider.InstanceType][]int{} // options
+	for o := range options.All() {
+		t := p.Option(o).InstanceType
+		by[t] = append(by[t], o)
+	}
+	out := make(map[string][]string, len(by))
+	for t, options := range by { // the order does not matter
+		demands := slices.Clip(wanted)
+		for i := range p.Extras.DaemonNeeds {
+			if !slices.ContainsFunc(options, func(o int) bool { return !p.onDaemon[i].Has(o) }) {
+				demands = append(demands, p.Daemons[i].Demand)
+			}
+		}
+		out[t.Name] = p.Extras.Counts.Drivers(t, demands)
+	}
+	return out
+}
+
+// SharedVolume says why pods of a class find no place with others that they share a
+// claim with, nil if they share none.
+func (p *Problem) SharedVolume(terms []workload.Term) *model.Reason {
+	i := slices.IndexFunc(terms, func(t workload.Term) bool { return t.Storage })
+	if i < 0 {
+		return nil
+	}
+	claim, where := p.Rules.selections[terms[i].Pods].Claim, "zone"
+	if terms[i].Key == corev1.LabelHostname {
+		where = "node"
+	}
+	return &model.Reason{Cause: model.CauseVolumes, Detail: "claim " + claim + " gets its volume in the " + where +
+		" of the other pods that use it, and there is no room for this one; there may be once the claim is bound"}
+}

@@ -1,0 +1,53 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+)
+
+// addHolds makes rules of what classes, and pods that run, hold of their nodes, such as
+// ports and disks: two pods that clash may not be on one node. There is a rule for each that
+// some class or a pod in its way holds: those with it own the rule, and it counts all that
+// it covers. What pods only read is covered by what others write.
+func (r *Rules) addHolds(p *Problem, bound []constraint.Hold) {
+	r.firstHold = len(r.Node)
+	wanted := slices.Clone(bound)
+	for c := range p.Classes {
+		wanted = append(wanted, p.Classes[c].Holds...)
+	}
+	slices.SortFunc(wanted, constraint.Hold.Compare)
+	r.holds = slices.Compact(wanted)
+	for range r.holds {
+		r.Node = append(r.Node, nodeRule{Rule: pack.Rule{Kind: pack.Apart}, pods: -1})
+	}
+	for c := range p.Classes {
+		for _, part := range r.holdParts(p.Classes[c].Holds) {
+			r.Duties[c].Parts = AddPart(r.Duties[c].Parts, part.Rule, part.Owners, part.Members, part.Both)
+		}
+	}
+}
+
+// holdParts is what a pod that holds something of its node counts for.
+func (r *Rules) holdParts(holds []constraint.Hold) []pack.Membership {
+	if len(holds) == 0 {
+		return nil
+	}
+	var out []pack.Membership
+	for i, rule := range r.holds {
+		owner, member := 0, 0
+		for _, h := range holds {
+			if h == rule && !rule.Reads {
+				owner = 1
+			}
+			if rule.Covers(h) {
+				member = 1
+			}
+		}
+		if owner+member > 0 {
+			out = append(out, pack.Membership{Rule: r.firstHold + i, Owners: owner, Members: member, Both: min(owner, member)})
+		}
+	}
+	return out
+}

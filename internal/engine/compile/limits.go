@@ -1,0 +1,79 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
+)
+
+// limitRule returns the number of the rule over nodes that keeps a limit.
+func (r *Rules) limitRule(l workload.Limit) int { return r.nodeRule(limitKey(l), workload.Term{}) }
+
+func limitKey(l workload.Limit) nodeRuleKey {
+	return nodeRuleKey{kind: pack.AtMost, pods: l.Pods, most: l.Most, limit: l.Kind + 1}
+}
+
+// addLimits notes the limits of a class.
+func (r *Rules) addLimits(c int, limits []workload.Limit) {
+	for _, l := range limits {
+		r.Duties[c].Parts = AddPart(r.Duties[c].Parts, r.limitRule(l), 1, 0, 0)
+	}
+}
+
+// readBoundLimits reads the limits of the pods on nodes, of each kind of pod once. What
+// cannot be read limits nobody.
+func (k *classifier) readBoundLimits() workload.BoundLimits {
+	out := workload.BoundLimits{}
+	for _, kind := range k.constraining {
+		if pod := k.p.boundKinds.Pod(kind); !podlife.OfDaemonSet(pod) {
+			if limits, err := k.reader.Limits(pod); err == nil && len(limits) > 0 {
+				out[kind] = limits
+			}
+		}
+	}
+	return out
+}
+
+// addBoundLimits adds the rules of limits that only pods which run have, as far as they
+// count any pod to be placed.
+func (x *baseline) addBoundLimits() {
+	for _, kind := range x.constraining {
+		for _, l := range x.limits[kind] {
+			if x.interest.Has(l.Pods) {
+				x.r.limitRule(l)
+			}
+		}
+	}
+}
+
+// LimitOn is the cause of the first limit that keeps pods of a class from a node for what
+// runs there, "" if none does.
+func (p *Problem) LimitOn(c, node int) model.Cause {
+	for _, part := range p.Rules.Duties[c].All {
+		rule, there := &p.Rules.Node[part.Rule], pack.Membership{}
+		if rule.limit == 0 {
+			continue
+		}
+		if i, ok := slices.BinarySearchFunc(p.NodeParts[node], part.Rule, ComparePart); ok {
+			there = p.NodeParts[node][i]
+		}
+		if !rule.Holds(part.Owners+there.Owners, part.Members+there.Members, part.Both+there.Both) {
+			return kinds.Of(rule.limit - 1).Cause
+		}
+	}
+	return ""
+}
+
+// limitParts adds what a pod that runs counts for by its own limits.
+func (x *baseline) limitParts(out []pack.Membership, limits []workload.Limit) []pack.Membership {
+	for _, l := range limits {
+		if r, ok := x.r.nodeIndex[limitKey(l)]; ok {
+			out = AddPart(out, r, 1, 0, 0)
+		}
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package compile
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// tolerateAll tolerates every taint.
+var tolerateAll = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+
+// InPlace returns the options that may be in a domain.
+func (p *Problem) InPlace(key, domain int) bitset.Set { return p.Finder.inPlace[key][domain] }
+
+// LookedAt returns the options whose nodes a spread rule may look at, or is
+// certain to. The result must not be changed.
+func (p *Problem) LookedAt(rule *DomainRule, certain bool) bitset.Set {
+	return p.Admission.cache.looks.of(p.looksKeyOf(rule, certain), func() bitset.Set { return p.looksOf(rule, certain) })
+}
+
+// SpreadLooks lists the ways in which topology spread constraints, over domains and over
+// nodes, look at nodes: of those that look at them alike the first.
+func (p *Problem) SpreadLooks() (out []DomainRule) {
+	known := map[looksKey]bool{}
+	add := func(rule *DomainRule) {
+		if id := p.looksKeyOf(rule, false); !known[id] {
+			known[id] = true
+			out = append(out, *rule)
+		}
+	}
+	for i := range p.Rules.Domain {
+		if rule := &p.Rules.Domain[i]; rule.Rule.Key >= 0 && rule.Kind == topology.Spread {
+			add(rule)
+		}
+	}
+	hosts := p.HostSpreads()
+	for i := range hosts {
+		add(&hosts[i])
+	}
+	return out
+}
+
+func (p *Problem) looksKeyOf(rule *DomainRule, certain bool) looksKey {
+	return looksKey{p.Admission.asks[rule.Like], rule.Term.HonorAffinity, rule.Term.HonorTaint, strings.Join(rule.Spans, "\x00"), certain}
+}
+
+func (p *Problem) looksOf(rule *DomainRule, certain bool) bitset.Set {
+	like := &p.Classes[rule.Like]
+	out := bitset.New(p.Admission.Domains.Total)
+	for _, alt := range like.Asked {
+		asked := *like
+		if !rule.Term.HonorTaint {
+			asked.Tolerations = tolerateAll
+		}
+		if !rule.Term.HonorAffinity {
+			alt = requirements.Alternative{}
+		}
+		if workload.AdmitsNewNode(alt) {
+			p.Admission.addMatching(out, &asked, alt, certain)
+		}
+	}
+	for _, key := range rule.Spans {
+		out.And(p.Finder.admitting(requirements.Exists(p.Vocabulary.NormalizeKey(key))))
+	}
+	return out
+}
+
+// coverDomains has each hard topology spread cover the domains in which a node for its
+// pods could be launched, in addition to those with a node. They are the same for every
+// plan of the problem, so that none escapes a maxSkew by keeping out of a domain: limits of
+// pools, the size of pods and stock do not matter.
+func (p *Problem) coverDomains() {
+	known := map[coverKey][]int{} // many constraints cover the same
+	for i := range p.Rules.Domain {
+		rule := &p.Rules.Domain[i]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || rule.Term.Weight > 0 {
+			continue
+		}
+		id := coverKey{p.Admission.asks[rule.Like], rule.Term.HonorTaint, rule.Rule.Key, strings.Join(rule.Spans, "\x00"), p.Classes[rule.Like].VolumeKey}
+		domains, ok := known[id]
+		if !ok {
+			domains = p.launchableIn(rule)
+			known[id] = domains
+		}
+		for _, d := range domains {
+			rule.Counted[d] = true
+		}
+	}
+}
+
+// coverKey is what decides which domains without nodes a spread covers.
+type coverKey struct {
+	ask     int32
+	taint   bool
+	key     int
+	spans   string
+	volumes string // what decides where those of its pods are
+}
+
+// launchableIn lists the domains of a spread in which its pods' node selection and volumes,
+// and its taints policy, admit a node that a pool offers, sold out or not. A label of which
+// the catalog leaves the values open has no domains but those of nodes.
+func (p *Problem) launchableIn(rule *DomainRule) []int {
+	like := p.Classes[rule.Like]
+	if !rule.Term.HonorTaint {
+		like.Tolerations = tolerateAll
+	}
+	key := p.Vocabulary.NormalizeKey(rule.Key)
+	var spans []requirements.Requirement
+	for _, span := range rule.Spans {
+		spans = append(spans, requirements.Exists(p.Vocabulary.NormalizeKey(span)))
+	}
+	var out []int
+	add := func(values []string) {
+		for _, v := range values {
+			if d, ok := p.Table.Index[rule.Rule.Key][v]; ok && !slices.Contains(out, d) {
+				out = append(out, d)
+			}
+		}
+	}
+	alternatives := like.Asked
+	if like.HasVolumes {
+		alternatives = p.Extras.Narrow(alternatives, &workload.VolumeNeed{Needs: like.Volumes}, nil)
+	}
+	for _, alt := range alternatives {
+		if !workload.AdmitsNewNode(alt) {
+			continue
+		}
+		alt.Set = alt.Set.Intersect(requirements.NewSet(spans...))
+		for i := range p.Pools {
+			pool := &p.Pools[i]
+			if len(model.Untolerated(pool.Taints, like.Tolerations)) > 0 {
+				continue
+			}
+			add(p.Admission.Domains.Offered(i, alt.Set, key))
+			add(p.Admission.Domains.SoldOut(i, alt.Set, key))
+		}
+	}
+	return out
+}

@@ -1,0 +1,240 @@
+package compile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// existingNodes works out the room on each node that stays: those that are
+// initialised first, then by name. Nodes on their way out come apart: their
+// pods still count where constraints count pods.
+func (p *Problem) existingNodes(r *reading, f *model.Faults) (staying, leaving []model.Existing) {
+	staying = make([]model.Existing, 0, len(p.rooms.Of))
+	var starting []model.Existing
+	dims := len(p.Resources) + len(p.Rules.Slots)
+	plain := p.countsResourcesOnly()
+	var free []int64
+	if plain {
+		free = p.freeOfResources(r.before)
+	} else {
+		free = make([]int64, dims*len(p.rooms.Of))
+	}
+	for i, room := range p.rooms.Of {
+		e := model.Existing{Room: room, Index: int32(i), Marks: p.rooms.Marks[i], Free: free[i*dims : (i+1)*dims : (i+1)*dims]}
+		err := r.failed[i]
+		if err == nil && !plain {
+			var left resources.List
+			left, err = p.room(&e)
+			p.layOut(e.Free, left)
+		}
+		switch {
+		case err != nil:
+			f.Wrap(model.NodeObject(room.Node), "", err)
+		case e.Marks&model.Leaves != 0:
+			leaving = append(leaving, e)
+		case e.Marks&model.Ready == 0:
+			starting = append(starting, e)
+		default:
+			staying = append(staying, e)
+		}
+	}
+	return append(staying, starting...), leaving
+}
+
+// typeOf is the instance type of a node in the catalog of its pool, nil if that
+// is not known.
+func (p *Problem) typeOf(e *model.Existing) *cloudprovider.InstanceType {
+	name, ok := e.Standing.Labels[corev1.LabelInstanceTypeStable]
+	if !ok {
+		return nil
+	}
+	for i := range p.Pools {
+		if p.Pools[i].Object.Name != e.PoolName() {
+			continue
+		}
+		types := p.Pools[i].Types
+		if at, ok := slices.BinarySearchFunc(types, name, func(t *cloudprovider.InstanceType, name string) int {
+			return strings.Compare(t.Name, name)
+		}); ok {
+			return types[at]
+		}
+	}
+	return nil
+}
+
+// Admits says whether the labels, taints and volumes of a class let its pods
+// run on a node, and no other node shares its host name where that matters.
+func (p *Problem) Admits(c int, n *model.Existing) bool {
+	if !n.Verdict.Open.Has(c) || p.SharesName(c, n) || !p.besideDaemons(c, n) {
+		return false
+	}
+	class := &p.Classes[c]
+	if class.HasVolumes && !p.Extras.Volumes.Admits(&class.Volumes, n.Standing.Name, n.Standing.Labels, !n.Initialized()) {
+		return false
+	}
+	if class.Devices == nil {
+		return true
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Standing.Name, Labels: n.Standing.Labels}}
+	for _, pin := range class.Devices.Pins {
+		selector, err := nodeaffinity.NewNodeSelector(pin)
+		if err != nil || !selector.Match(node) {
+			return false
+		}
+	}
+	return true
+}
+
+// nodeAdmission says which classes may run on which nodes. Most nodes of a
+// cluster look alike to the pods, so each look is judged once. Labels of nodes
+// that exist are judged as they stand, by kube-scheduler's own code: no alias
+// helps a pod whose label is not there.
+type nodeAdmission struct {
+	p         *Problem
+	selectors []nodeaffinity.RequiredNodeAffinity // by class
+	keys      []*model.LabelColumn                // labels that some class asks about
+	names     bool                                // some class asks about names
+	known     map[string]*model.Verdict
+	plain     *model.Verdict // on a node without taints, where nobody asks about labels
+	buf       []byte         // scratch
+}
+
+func newNodeAdmission(p *Problem, before *model.Rooms) *nodeAdmission {
+	a := &nodeAdmission{p: p, known: map[string]*model.Verdict{}}
+	keys := map[string]bool{}
+	for c := range p.Classes {
+		pod := p.Pod(c)
+		a.selectors = append(a.selectors, nodeaffinity.GetRequiredNodeAffinity(pod))
+		for key := range pod.Spec.NodeSelector {
+			keys[key] = true
+		}
+		for _, key := range p.Classes[c].Labels {
+			keys[key] = true
+		}
+		for _, term := range model.RequiredTerms(pod) {
+			a.names = a.names || len(term.MatchFields) > 0
+			for i := range term.MatchExpressions {
+				keys[term.MatchExpressions[i].Key] = true
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		a.keys = append(a.keys, p.rooms.Column(key, before))
+	}
+	return a
+}
+
+// judge returns the verdict on a node.
+func (a *nodeAdmission) judge(n *model.Existing) *model.Verdict {
+	if len(a.keys) > 0 || a.names || n.Marks&model.Tainted != 0 {
+		return a.judgeLook(n)
+	}
+	if a.plain == nil {
+		a.plain = a.judgeLook(n)
+	}
+	return a.plain
+}
+
+func (a *nodeAdmission) judgeLook(e *model.Existing) *model.Verdict {
+	a.look(e)
+	if known, ok := a.known[string(a.buf)]; ok {
+		return known
+	}
+	n := &e.Standing
+	out := &model.Verdict{Number: len(a.known), Selects: bitset.New(len(a.p.Classes)), Tolerates: bitset.New(len(a.p.Classes))}
+	for c := range a.p.Classes {
+		if a.p.Classes[c].Refusal != nil {
+			continue
+		}
+		if a.selects(c, n) {
+			out.Selects.Add(c)
+		}
+		if len(model.Untolerated(n.Taints, a.p.Classes[c].Tolerations)) == 0 {
+			out.Tolerates.Add(c)
+		}
+	}
+	out.Admits = out.Selects.Clone()
+	out.Admits.And(out.Tolerates)
+	out.Open = out.Admits.Clone()
+	for c := range out.Admits.All() {
+		if slices.ContainsFunc(a.p.Classes[c].Labels, func(key string) bool { _, ok := n.Labels[key]; return !ok }) {
+			out.Open.Remove(c)
+		}
+	}
+	a.known[string(a.buf)] = out
+	return out
+}
+
+func (a *nodeAdmission) selects(c int, n *model.LabelsAndTaints) bool {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels}}
+	// An error means that the selector cannot be read, which FromPod reports.
+	ok, err := a.selectors[c].Match(node)
+	return ok && err == nil
+}
+
+// signatures numbers the classes so that those are equal which the same looks
+// admit.
+func (a *nodeAdmission) signatures() []int32 {
+	out := make([]int32, len(a.p.Classes))
+	looks := slices.Sorted(maps.Keys(a.known))
+	index := map[string]int32{}
+	buf := make([]byte, len(looks)+1)
+	for c := range a.p.Classes {
+		if buf[len(looks)] = 0; a.p.Hostnames.shared != nil && a.p.Hostnames.about.Has(c) {
+			buf[len(looks)] = 1
+		}
+		for i, look := range looks {
+			buf[i] = 0
+			if a.known[look].Admits.Has(c) {
+				buf[i] = 1
+			}
+		}
+		out[c], _ = model.Intern(index, buf, int32(len(index)))
+	}
+	return out
+}
+
+// look renders all that admission depends on.
+func (a *nodeAdmission) look(n *model.Existing) {
+	b := a.buf[:0]
+	for _, key := range a.keys {
+		b = binary.LittleEndian.AppendUint32(b, uint32(key.Of[n.Index]))
+	}
+	if a.names {
+		b = append(b, n.Standing.Name...)
+	}
+	if n.Marks&model.Tainted != 0 {
+		for i := range n.Standing.Taints {
+			b = append(append(b, 0), n.Standing.Taints[i].ToString()...)
+		}
+	}
+	a.buf = b
+}
+
+// room is what is left on a node for pods.
+func (p *Problem) room(e *model.Existing) (resources.List, error) {
+	if p.Extras.Counts == nil && len(p.Extras.Drivers) == 0 {
+		return e.Left, nil
+	}
+	free := e.Allocatable.Merge(p.Extras.OfNode(e, p.typeOf(e)))
+	taken := e.Taken
+	for _, i := range e.Daemons {
+		var err error
+		if taken, err = taken.Add(p.Daemons[i].Extra); err != nil {
+			return free, fmt.Errorf("bound pods and DaemonSets in sum: %w", err)
+		}
+	}
+	return free.Sub(taken)
+}

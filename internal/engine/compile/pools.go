@@ -1,0 +1,171 @@
+package compile
+
+import (
+	"slices"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+)
+
+// setFlexible states Options.SpotFlexibility for the packer.
+func (p *Problem) setFlexible() {
+	if p.Opts.SpotFlexibility < 2 {
+		return
+	}
+	f := &pack.Flexible{Need: p.Opts.SpotFlexibility, Options: bitset.New(p.Admission.Domains.Total)}
+	number := map[*cloudprovider.InstanceType]int32{}
+	for i := range p.Pools {
+		for j := range p.Pools[i].Options {
+			o := &p.Pools[i].Options[j]
+			id, ok := number[o.InstanceType]
+			if !ok {
+				id = int32(len(number))
+				number[o.InstanceType] = id
+			}
+			f.Kinds = append(f.Kinds, id)
+			if o.Offering.CapacityType == v1.CapacityTypeSpot {
+				f.Options.Add(p.Pools[i].First + j)
+			}
+		}
+	}
+	f.Count = len(number)
+	p.Flexible = f
+}
+
+// ShortOf returns the first minimum of a pool of which some options show too few values, and
+// how many they show; nil if they show as many as the pool demands of each.
+func (p *Problem) ShortOf(pool int, options bitset.Set, trait int32) (mv *catalog.MinValue, have int) {
+	for m := range p.MinValues[pool] {
+		mv = &p.MinValues[pool][m]
+		if have = mv.Distinct(p.Pools[pool].First, options, p.Traits.Values(pool, m, trait)); have < mv.Need {
+			return mv, have
+		}
+	}
+	return nil, 0
+}
+
+// Choice says whether some options show as many values as their pool demands.
+func (p *Problem) Choice(pool int, options bitset.Set, trait int32) bool {
+	mv, _ := p.ShortOf(pool, options, trait)
+	return mv == nil
+}
+
+// A node is launched by the heaviest pools that can serve some pod. Once it is to be
+// launched it is room like any other: pods that heavier pools could serve may fill it,
+// so that these need not launch for them. That is so for nodes of pods that no heavier
+// pool can take, whatever else becomes of the plan.
+
+// tiers say which weights pods come to.
+type tiers struct {
+	// heaviest is by class the tier of the heaviest pools with options for its pods,
+	// whatever limits leave of them; -1 if there are none.
+	Heaviest []int
+	// anyway are the options of the nodes that are launched for pods that no heavier
+	// pool can take.
+	Anyway bitset.Set
+	// fill says that some pods could be on such nodes as well as on those of heavier pools.
+	Fill bool
+}
+
+// findTiers works out which weights pods come to.
+func (p *Problem) findTiers() {
+	t := &p.Tiers
+	t.Heaviest, t.Anyway = make([]int, len(p.Classes)), bitset.New(len(p.LowOptions))
+	if len(p.LowPools) == 0 || p.LowPools[len(p.LowPools)-1].Tier == 0 {
+		return
+	}
+	asked := map[int32]int{} // the first class that asks so
+	for c := range p.Classes {
+		first, ok := asked[p.Admission.asks[c]]
+		if ok {
+			t.Heaviest[c] = t.Heaviest[first] // refused or not, which is part of what they ask
+			continue
+		}
+		asked[p.Admission.asks[c]], t.Heaviest[c] = c, -1
+		if p.Classes[c].Refusal != nil {
+			continue
+		}
+		lowered := p.Admission.Lowered(c)
+		for i := range p.Pools {
+			here, tier := p.Pools[i].All(), p.LowPools[i].Tier
+			here.And(p.Pools[i].Window(lowered))
+			if here.Empty() {
+				continue
+			}
+			if t.Heaviest[c] >= 0 && t.Heaviest[c] < tier {
+				break
+			}
+			t.Heaviest[c] = tier
+			p.Pools[i].Window(t.Anyway).Or(here)
+		}
+	}
+	for i := range p.Pools {
+		anyway := p.Pools[i].All()
+		anyway.And(p.Pools[i].Window(t.Anyway))
+		for _, c := range asked {
+			if t.Heaviest[c] >= 0 && p.LowPools[i].Tier > t.Heaviest[c] && anyway.Overlaps(p.Pools[i].Window(p.Admission.Lowered(c))) {
+				t.Fill = true
+				return
+			}
+		}
+	}
+}
+
+// KeepHeaviest removes the options of pools that pods with some usable options do not
+// come to by weights alone, as a heavier pool can always launch for them: neither limits
+// nor reservations that run out end it.
+func (p *Problem) KeepHeaviest(options, usable bitset.Set) {
+	last := -1
+	for i := range p.LowPools {
+		low := &p.LowPools[i]
+		if last >= 0 && low.Tier > last {
+			for o := low.First; o < low.Last; o++ {
+				options.Remove(o)
+			}
+			continue
+		}
+		for o := low.First; o < low.Last && low.Limits == nil && last < 0; o++ {
+			if usable.Has(o) && p.LowOptions[o].Reservation == 0 {
+				last = low.Tier
+			}
+		}
+	}
+}
+
+// What a new node takes of the limits of its pool is set aside as it is bought: what
+// the option takes that it is bought as. With options that take more it would have to
+// be more, and there might be none left for other nodes. So nodes keep to what was set
+// aside until all have been bought; then they share what is left over, and get back
+// the options that it bears.
+
+// bindable says whether the new nodes of a pool can reach its limits at all, whatever
+// they are launched as: none is without a pod.
+func (p *Problem) bindable(i int) bool {
+	most := p.Catalog.MostUses[i]
+	for r, left := range p.Pools[i].Remaining {
+		if r < len(most) && most[r] > 0 && left/most[r] < int64(len(p.Pods)) {
+			return true
+		}
+	}
+	return false
+}
+
+// WithinLimits returns the options of a pool that take no more than so much of each limit,
+// but those of reservations.
+func (p *Problem) WithinLimits(pool int, left []int64) bitset.Set {
+	low, out := &p.LowPools[pool], bitset.New(len(p.LowOptions))
+	for o := low.First; o < low.Last; o++ {
+		if p.LowOptions[o].Reservation == 0 && (left == nil || Within(low.Uses[o-low.First], left)) {
+			out.Add(o)
+		}
+	}
+	return out
+}
+
+// Limited says whether some pool has limits.
+func (p *Problem) Limited() bool {
+	return slices.ContainsFunc(p.LowPools, func(pool pack.Pool) bool { return pool.Limits != nil })
+}

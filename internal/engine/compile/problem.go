@@ -1,0 +1,236 @@
+package compile
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+	"github.com/dovetail-sdk/dovetail/internal/engine/static"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Problem is an Input compiled for solving. It is immutable and safe for
+// concurrent use. Prepare makes it; the zero value must not be used. Its sections are
+// filled in this order, and only read from then on; what changes later is the Cache.
+type Problem struct {
+	Policy      // what is asked for
+	Workload    // pods, by class
+	Launchable  // what new nodes can be
+	Dimensions  // what pods take of nodes, and nodes have
+	Constraints // between pods
+	Cluster     // nodes that exist
+	Places      // where classes may go, and what is preferred of that
+	*Cache      // what is worked out when it is asked for
+}
+
+// NewProblem compiles an input and spare pods, which stand for room to keep. What is the
+// same as in another problem is taken over from that, unless it is nil: see inherit. The
+// pods of passed leave claims that are for one pod only to others. It returns nil if it
+// found faults.
+//
+// It takes O(pods + options x (keys asked about + classes / 64)) time, and
+// little more memory than the input has options and classes.
+func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *Problem, passed map[string]bool, f *model.Faults) *Problem {
+	p := &Problem{
+		Policy:      Policy{In: in, Opts: opts, Vocabulary: in.Vocabulary, Passed: passed},
+		Workload:    Workload{Spare: spare, Headroom: map[*corev1.Pod]bool{}},
+		Constraints: Constraints{Rules: &Rules{}},
+		Cluster:     Cluster{requests: workload.NewRequestsCache(opts.Kubernetes)},
+		Cache:       &Cache{},
+	}
+	if p.Vocabulary == nil {
+		p.Vocabulary = requirements.DefaultVocabulary()
+	}
+	before := p.inherit(like)
+	for _, pod := range spare {
+		p.Headroom[pod] = true
+	}
+	p.Pods = model.SortedPods(slices.Concat(in.Pods, spare), "Pods", f)
+	p.readNominated(f)
+	p.listRooms(before, f)
+	if p.Daemons == nil {
+		p.Daemons = workload.NewDaemons(in.DaemonSetPods, p.requests, p.Vocabulary, f)
+	}
+	p.Extras = workload.NewExtras(&in, p.Vocabulary, opts.Kubernetes, p.indexes, f)
+	p.indexes = p.Extras.Indexes
+	read(p.Extras, p)
+	k := &classifier{p: p, f: f, reader: workload.NewTermReader(&in, &p.Opts, f), headroom: p.Headroom}
+	k.constraining = p.boundKinds.Constraining(p.rooms)
+	k.bound, k.boundLimits = k.readBound(), k.readBoundLimits()
+	k.classify()
+	if p.Catalog == nil {
+		var known *catalog.Catalog
+		if like != nil && p.Vocabulary == like.Vocabulary {
+			known = like.Catalog
+		}
+		p.Catalog = catalog.New(&in, p.Vocabulary, known, f)
+	}
+	p.Pools = p.Catalog.Take()
+	if f.Err() != nil {
+		p.checkRooms(f)
+		return nil
+	}
+	r := p.readRooms(before, f)
+	for i := range p.Pools {
+		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
+	}
+	p.Static = static.Pools(p.Pools, p.rooms.Nodes, p.Vocabulary, f)
+	addExtras(p.Extras, p)
+	p.Resources = resourceNames(p.Classes, p.Daemons)
+	p.Extras.Attached.SetDimensions(p.Resources)
+	p.compile(k, r, f)
+	if f.Err() != nil {
+		return nil
+	}
+	return p
+}
+
+// checkRooms looks for the faults that come to light only when limits and nodes
+// are worked out, for an input that is refused already.
+func (p *Problem) checkRooms(f *model.Faults) {
+	p.Daemons = nil // what is wrong with them, or with types, has been said
+	for i := range p.Pools {
+		p.Pools[i].Types = nil
+	}
+	p.rooms = model.NewRooms(p.rooms.Nodes, nil, nil, &model.Faults{})
+	for i, n := range p.rooms.Nodes {
+		p.rooms.Of[i] = model.NewRoom(n)
+	}
+	p.rooms.Mark(nil)
+	r := p.readRooms(nil, f)
+	for i := range p.Pools {
+		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
+	}
+	p.existingNodes(r, f)
+}
+
+// compile lowers the problem to numbers.
+func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
+	d := p.Catalog.Domains
+	p.mixCapacity(d)
+	p.findClassOf()
+	x := p.compileRules(k)
+	p.setCapacities(f)
+	p.findDaemonDuties(x)
+	p.MinValues = p.Catalog.MinValues
+	for c := range p.Classes {
+		p.Requests = append(p.Requests, p.request(c))
+	}
+	p.compileNodes(d, x, r, f)
+	p.rooms.Close()
+	p.Admission = newAdmission(p, d)
+	rates := p.Rates.Rater()
+	p.compileCells(rates)
+	p.findCounted()
+	p.coverDomains()
+	for i := range p.Pools {
+		p.lowerPool(i)
+	}
+	p.findTiers()
+	p.weighPreferences(rates)
+	p.findPreferred()
+	p.setFlexible()
+	p.findHopeless()
+}
+
+// findClassOf tells pods their classes, once these are known.
+func (p *Problem) findClassOf() {
+	p.ClassOf = make([]int, len(p.Pods))
+	for c := range p.Classes {
+		for _, podID := range p.Classes[c].Pods {
+			p.ClassOf[podID] = c
+		}
+	}
+}
+
+// compileRules works out the constraints between pods.
+func (p *Problem) compileRules(k *classifier) *baseline {
+	p.Rules = newRules(p, k.reader.Selections)
+	x := newBaseline(p, k)
+	x.addBoundRules()
+	x.addBoundLimits()
+	p.Rules.addHolds(p, x.boundHolds())
+	p.Rules.join(p)
+	p.Rules.addSlots(p)
+	return x
+}
+
+// compileNodes works out what existing nodes have to give, and how the rules
+// stand with the pods there.
+func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *model.Faults) {
+	staying, leaving := p.existingNodes(r, f)
+	p.Nodes, p.Hostnames = staying, p.findHostnames(staying, leaving)
+	p.Table = newDomainTable(p, p.Rules, d, r.before)
+	judge := newNodeAdmission(p, r.before)
+	for _, list := range [][]model.Existing{p.Nodes, leaving} {
+		at := make([]int, len(list)*len(p.Table.Keys))
+		for i := range list {
+			n := &list[i]
+			n.At, at = at[:len(p.Table.Keys):len(p.Table.Keys)], at[len(p.Table.Keys):]
+			n.Verdict = judge.judge(n)
+			p.Table.place(n, p.Vocabulary)
+		}
+	}
+	p.position = make([]int, len(p.rooms.Of))
+	for i := range p.Nodes {
+		p.position[p.Nodes[i].Index] = i
+	}
+	x.count(p.Nodes, leaving)
+	x.findRunning(leaving)
+	p.findSoftScores(x)
+	p.NodeParts = make([][]pack.Membership, len(p.Nodes))
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		if len(p.Extras.Attached.Ids) > 0 {
+			n.Attached = p.Extras.AttachedTo(n.Pods)
+		}
+		if len(p.Rules.Node) > 0 {
+			p.NodeParts[i] = x.partsOn(n, false)
+			p.Rules.setSlots(p.OfSlots(n.Free), p.NodeParts[i])
+		}
+	}
+	for i := range leaving {
+		p.Gone = append(p.Gone, model.TerminatingNode{Existing: leaving[i], Parts: x.partsOn(&leaving[i], true)})
+	}
+	p.NodeClass = judge.signatures()
+}
+
+// compileCells works out where classes with constraints over domains may go.
+func (p *Problem) compileCells(r *catalog.Rater) {
+	p.Cells = make([][]topology.Cell, len(p.Classes))
+	p.Finder = newCellFinder(p, p.Admission)
+	bought := map[cellsKey][]topology.Cell{} // many classes ask alike
+	for c := range p.Classes {
+		if len(p.Rules.Duties[c].Spans) > 0 {
+			p.Cells[c] = p.Finder.cells(c, r, bought)
+		}
+	}
+}
+
+// lowerPool adds a pool. Pools of one weight make up a tier.
+func (p *Problem) lowerPool(i int) {
+	pl := &p.Pools[i]
+	low := pack.Pool{
+		First:      pl.First,
+		Last:       pl.First + len(pl.Options),
+		BestEffort: p.Opts.MinValues == model.BestEffort,
+	}
+	for _, mv := range p.MinValues[i] {
+		low.MinValues = append(low.MinValues, mv.MinValue)
+	}
+	if i > 0 {
+		low.Tier = p.LowPools[i-1].Tier
+		if catalog.Weight(pl.Object) != catalog.Weight(p.Pools[i-1].Object) {
+			low.Tier++
+		}
+	}
+	if p.bindable(i) {
+		low.Limits, low.Uses, low.Levels = pl.Remaining, p.Catalog.Uses[i], p.Catalog.UseLevels[i]
+	}
+	p.LowPools = append(p.LowPools, low)
+}

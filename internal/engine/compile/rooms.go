@@ -1,0 +1,151 @@
+package compile
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
+)
+
+// inherit takes over what is the same as in another problem, as its input is made of the
+// same objects: the catalog, storage, devices and daemons. It returns the rooms there if
+// they hold for nodes that are as they were: daemons are as they were, and there are not
+// too many kinds of pod that are gone.
+func (p *Problem) inherit(like *Problem) *model.Rooms {
+	if like == nil || p.In.Vocabulary != like.In.Vocabulary && !reflect.DeepEqual(p.In.Vocabulary, like.In.Vocabulary) {
+		return nil
+	}
+	p.Vocabulary, p.indexes, p.requests = like.Vocabulary, like.indexes, like.requests
+	if p.In.SameOffers(&like.In) {
+		p.Catalog = like.Catalog
+	}
+	if !model.SameList(p.In.DaemonSetPods, like.In.DaemonSetPods) {
+		return nil
+	}
+	p.Daemons = workload.AgainDaemons(like.Daemons)
+	if like.boundKinds.Full() {
+		return nil
+	}
+	p.boundKinds = like.boundKinds
+	return like.rooms
+}
+
+// listRooms finds the room of each node, as the problem before had it, or begins to read
+// it. What is estimated of a claim that has not been launched depends on the catalog.
+func (p *Problem) listRooms(before *model.Rooms, f *model.Faults) {
+	stale := func(r *model.Room) bool { return p.Catalog == nil && !r.Launched() }
+	p.rooms = model.NewRooms(p.In.Nodes, before, stale, f)
+	for _, i := range p.rooms.Read {
+		p.rooms.Of[i] = model.NewRoom(p.rooms.Nodes[i])
+	}
+	p.boundKinds = p.boundKinds.Read(p.rooms)
+	p.rooms.Mark(before)
+}
+
+// reading is what reading the nodes needs to know.
+type reading struct {
+	before *model.Rooms  // of the problem before, nil if there is none
+	failed map[int]error // by node: why its room could not be read
+}
+
+// readRooms reads the rooms that are not those of the problem before, once daemons and
+// pools are known.
+func (p *Problem) readRooms(before *model.Rooms, f *model.Faults) *reading {
+	failed := map[int]error{}
+	for _, i := range p.rooms.Read {
+		model.CheckBound(p.rooms.Of[i].Node, f)
+		if err := p.readRoom(p.rooms.Of[i]); err != nil {
+			failed[i] = err
+		}
+	}
+	p.rooms.SumUp(before)
+	return &reading{before, failed}
+}
+
+// freeOfResources lays out what is left on each node, where only resources take room. What
+// the problem before has laid out alike is copied.
+func (p *Problem) freeOfResources(before *model.Rooms) []int64 {
+	dims := len(p.Resources)
+	out := make([]int64, dims*len(p.rooms.Of))
+	row := func(i int) []int64 { return out[i*dims : (i+1)*dims] }
+	if before != nil && before.Free != nil && slices.Equal(before.Resources, p.Resources) {
+		model.CarryOver(p.rooms, out, before.Free, dims)
+		for _, i := range p.rooms.Read {
+			p.layOut(row(i), p.rooms.Of[i].Left)
+		}
+	} else {
+		for i, room := range p.rooms.Of {
+			p.layOut(row(i), room.Left)
+		}
+	}
+	p.rooms.Free, p.rooms.Resources = out, p.Resources
+	return out
+}
+
+// readRoom looks at what a node has, at its pods and at the daemons that it is
+// still to run.
+func (p *Problem) readRoom(r *model.Room) error {
+	err := p.readSize(r)
+	if err != nil {
+		return err
+	}
+	for _, pod := range r.Pods {
+		if pod == nil || podlife.Finished(pod) {
+			continue
+		}
+		used, err := p.requests.Of(pod)
+		if err != nil {
+			return err
+		}
+		if r.Taken, err = r.Taken.Add(used); err != nil {
+			return fmt.Errorf("bound pods in sum: %w", err)
+		}
+	}
+	ready := map[string]string{}
+	for i := range p.Daemons {
+		d := &p.Daemons[i]
+		if !d.RunsOn(r.Standing.Name, r.Standing.Labels, r.Standing.Taints) &&
+			!d.RunsOn(r.Standing.Name, r.ReadyLabels(ready), r.Standing.Taints) {
+			continue
+		}
+		missing, here, err := d.Missing(r.Pods, p.requests)
+		if err != nil {
+			return err
+		}
+		if !here {
+			r.Daemons = append(r.Daemons, i)
+		}
+		if r.Taken, err = r.Taken.Add(missing); err != nil {
+			return fmt.Errorf("bound pods and DaemonSets in sum: %w", err)
+		}
+	}
+	r.Left, err = r.Allocatable.Sub(r.Taken)
+	return err
+}
+
+// readSize looks at what a node has for pods before any came, and what it counts for in
+// limits. A claim that has not been launched is taken at its estimate.
+func (p *Problem) readSize(r *model.Room) error {
+	if r.Launched() {
+		var err error
+		r.Capacity, r.CapacityFault = r.Node.Capacity()
+		if r.Allocatable, err = r.Node.Allocatable(); err != nil {
+			return fmt.Errorf("status.allocatable: %w", err)
+		}
+		return nil
+	}
+	at := slices.IndexFunc(p.Pools, func(pool catalog.Pool) bool { return pool.Object.Name == r.PoolName() })
+	if at < 0 {
+		return nil
+	}
+	claimEstimate, err := p.Pools[at].Estimated(r.Node, p.Vocabulary)
+	r.Capacity, r.CapacityFault = claimEstimate.Capacity, err
+	if len(claimEstimate.Allocatable.Negative()) == 0 { // nothing fits on a type that keeps more than it has
+		r.Allocatable = claimEstimate.Allocatable
+	}
+	return err
+}

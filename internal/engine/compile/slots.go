@@ -1,0 +1,188 @@
+package compile
+
+import (
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+)
+
+// Slot is a rule over nodes put as a resource: each node has so many slots, and
+// each pod that the rule is about takes one. That says all there is to say
+// where every pod that the rule counts has the rule itself, as for the replicas
+// of one workload. The packer can price a slot, so that it knows that a
+// workload of one pod a node needs as many nodes as it has pods.
+type Slot struct {
+	Rules []int // rules over nodes that it stands for
+	count int   // of each node
+	Takes []bool
+}
+
+const (
+	// slotShare is the share of all pods from which on a rule is worth a slot, if one node
+	// cannot hold them: every resource makes packing slower.
+	slotShare = 0.05
+	// leastSpread is the least number of nodes that a topology spread has to ask for. A slot
+	// holds each of them to what an empty one takes, but nodes may rise together: a few pods
+	// are often better off on one large node.
+	leastSpread = 32
+	// tangled is the number of classes from which on rules that concern each
+	// other are told apart no more, if nodes enough are needed anyhow.
+	tangled = 256
+)
+
+// addSlots turns rules into slots, those that ask for most nodes first.
+func (r *Rules) addSlots(p *Problem) {
+	left := p.Skips(model.Slots)
+	total := 0
+	for c := range p.Classes {
+		total += len(p.Classes[c].Pods)
+	}
+	taken := make([]bool, len(r.Node))
+	nodes := 0.0 // that the slots so far ask for
+	for n := range r.Node {
+		s, pods := r.plainSlot(p, n)
+		if left || s == nil || s.count == 0 || float64(pods) < slotShare*float64(total) || len(r.Slots) == mostSlots {
+			continue
+		}
+		if pods <= s.count || r.Node[n].Spread && pods < leastSpread*s.count {
+			continue
+		}
+		taken[n] = true
+		r.Slots = append(r.Slots, *s)
+		nodes = max(nodes, float64(pods)/float64(s.count))
+	}
+	for _, group := range r.tangles(taken) {
+		s, pods, classes := r.commonSlot(p, group)
+		if left || classes < tangled || s.count == 0 || float64(pods)/float64(s.count) > nodes || len(r.Slots) == mostSlots {
+			continue
+		}
+		for _, n := range group {
+			taken[n] = true
+		}
+		r.Slots = append(r.Slots, *s)
+	}
+	for c := range r.Duties {
+		d := &r.Duties[c]
+		d.All = d.Parts
+		kept := d.Parts[:0:0]
+		for _, part := range d.Parts {
+			if !taken[part.Rule] {
+				kept = append(kept, part)
+			}
+		}
+		d.Parts = kept
+	}
+}
+
+// mostSlots bounds the resources that are added.
+const mostSlots = 4
+
+// plainSlot returns a rule as a slot, and the pods that take one, if all who
+// take part in it take part alike.
+func (r *Rules) plainSlot(p *Problem, n int) (*Slot, int) {
+	s := &Slot{Rules: []int{n}, count: 1, Takes: make([]bool, len(p.Classes))}
+	if r.Node[n].Kind == pack.AtMost {
+		s.count = r.Node[n].Limit
+	}
+	pods := 0
+	for c := range r.Duties {
+		for _, part := range r.Duties[c].Parts {
+			if part.Rule != n {
+				continue
+			}
+			if part.Owners != 1 || part.Members != 1 || part.Both != 1 {
+				return nil, 0
+			}
+			s.Takes[c] = true
+			pods += len(p.Classes[c].Pods)
+		}
+	}
+	return s, pods
+}
+
+// tangles groups the rules that are not taken and concern some class together.
+func (r *Rules) tangles(taken []bool) [][]int {
+	group := make([]int, len(r.Node))
+	for n := range group {
+		group[n] = n
+	}
+	root := func(n int) int {
+		for group[n] != n {
+			n = group[n]
+		}
+		return n
+	}
+	for c := range r.Duties {
+		first := -1
+		for _, part := range r.Duties[c].Parts {
+			switch {
+			case taken[part.Rule]:
+			case first < 0:
+				first = root(part.Rule)
+			default:
+				group[root(part.Rule)] = first
+			}
+		}
+	}
+	var out [][]int
+	at := map[int]int{}
+	for n := range r.Node {
+		if taken[n] {
+			continue
+		}
+		g := root(n)
+		if _, ok := at[g]; !ok {
+			at[g] = len(out)
+			out = append(out, nil)
+		}
+		out[at[g]] = append(out[at[g]], n)
+	}
+	return out
+}
+
+// commonSlot is one slot for all who take part in any rule of a group. It is
+// stricter than the rules are.
+func (r *Rules) commonSlot(p *Problem, group []int) (s *Slot, pods, classes int) {
+	s = &Slot{Rules: group, Takes: make([]bool, len(p.Classes))}
+	in := map[int]bool{}
+	for i, n := range group {
+		in[n] = true
+		count := 1
+		if r.Node[n].Kind == pack.AtMost {
+			count = r.Node[n].Limit
+		}
+		if i == 0 || count < s.count {
+			s.count = count
+		}
+	}
+	for c := range r.Duties {
+		for _, part := range r.Duties[c].Parts {
+			if in[part.Rule] && !s.Takes[c] {
+				s.Takes[c] = true
+				pods += len(p.Classes[c].Pods)
+				classes++
+			}
+		}
+	}
+	return s, pods, classes
+}
+
+// setSlots writes down how many slots of each kind an existing node has left, given
+// what its pods count for.
+func (r *Rules) setSlots(out []int64, parts []pack.Membership) {
+	for i := range r.Slots {
+		s := &r.Slots[i]
+		left := s.count
+		for _, n := range s.Rules {
+			for _, part := range parts {
+				switch {
+				case part.Rule != n:
+				case r.Node[n].Kind == pack.AtMost:
+					left = min(left, s.count-part.Members)
+				default:
+					left = 0
+				}
+			}
+		}
+		out[i] = int64(max(left, 0))
+	}
+}

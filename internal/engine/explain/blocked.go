@@ -1,0 +1,128 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Barrier is a constraint between pods over the values of a label that keeps pods of a
+// class from places with room, as it stands under the plan.
+type Barrier struct {
+	Rule    *compile.DomainRule
+	Members []int  // matching pods by value
+	Counted []bool // by value: it is one to be spread over
+	Node    []bool // by value: there is a node
+	Open    []int  // values that it lets one pod more into
+}
+
+// because says how a barrier keeps pods of a class away, and what is in the way where it
+// does not.
+func (e *explainer) because(b *Barrier) *model.Reason {
+	if r := e.p.SharedVolume([]workload.Term{b.Rule.Term}); r != nil {
+		return r
+	}
+	out := e.barred(b)
+	if len(b.Open) == 0 {
+		return out
+	}
+	at := requirements.NewSet(requirements.In(e.p.Vocabulary.NormalizeKey(b.Rule.Key), e.values(b)...))
+	inside, class := *e, *e.class
+	inside.class, class.Alternatives = &class, slices.Clone(class.Alternatives)
+	for i := range class.Alternatives {
+		class.Alternatives[i].Set = class.Alternatives[i].Set.Intersect(at)
+	}
+	for i := range e.p.Pools {
+		out.Pools = append(out.Pools, inside.pool(i))
+	}
+	out.ExistingNodes = e.nodes(func(n *model.Existing) bool { return slices.Contains(b.Open, n.At[b.Rule.Rule.Key]) })
+	return out
+}
+
+// barred says how a barrier keeps pods away.
+func (e *explainer) barred(b *Barrier) *model.Reason {
+	rule, countsOf := b.Rule, counts(e.p, b)
+	switch rule.Kind {
+	case topology.Spread:
+		return &model.Reason{Cause: model.CauseSpread, Detail: fmt.Sprintf(
+			"its topology spread constraint over %s with maxSkew %d %s; matching pods by value: %s", rule.Key, rule.Skew, e.leastFilled(b), countsOf)}
+	case topology.Together:
+		return &model.Reason{Cause: model.CauseAffinity, Detail: fmt.Sprintf(
+			"its required pod affinity over %s lets it only where matching pods are, and there it finds no room; matching pods by value: %s",
+			rule.Key, countsOf)}
+	}
+	for _, own := range e.p.Rules.Duties[e.c].Owns {
+		if &e.p.Rules.Domain[own] == rule {
+			return &model.Reason{Cause: model.CauseAntiAffinity, Detail: fmt.Sprintf(
+				"its required pod anti-affinity over %s keeps it from every value with room; matching pods by value: %s", rule.Key, countsOf)}
+		}
+	}
+	return &model.Reason{Cause: model.CauseAntiAffinity, Detail: fmt.Sprintf(
+		"the required anti-affinity over %s of pods that match it keeps it from every value with room", rule.Key)}
+}
+
+// values are those that a barrier lets one pod more into.
+func (e *explainer) values(b *Barrier) []string {
+	out := make([]string, len(b.Open))
+	for i, d := range b.Open {
+		out[i] = e.p.Table.Values[b.Rule.Rule.Key][d]
+	}
+	return out
+}
+
+// leastFilled says where a spread lets one pod more of the class.
+func (e *explainer) leastFilled(b *Barrier) string {
+	domains, short := 0, ""
+	for _, there := range b.Node {
+		if there {
+			domains++
+		}
+	}
+	if domains < b.Rule.MinDomains {
+		short = fmt.Sprintf(" (minDomains is %d, and only %d can be counted on)", b.Rule.MinDomains, domains)
+	}
+	switch len(b.Open) {
+	case 0:
+		return "lets it into no value that a node for it may have" + short
+	case 1, 2, 3, 4:
+		return fmt.Sprintf("lets it only into %s, where it finds no room%s", strings.Join(e.values(b), ", "), short)
+	}
+	return "lets it only where there is no room" + short
+}
+
+// counts lists how many members each value has.
+func counts(p *compile.Problem, b *Barrier) string {
+	const most = 12
+	var out []string
+	for d, value := range p.Table.Values[b.Rule.Rule.Key] {
+		if b.Members[d] == 0 && !b.Rule.Counted[d] && !b.Counted[d] {
+			continue
+		}
+		if len(out) == most {
+			out = append(out, fmt.Sprintf("and %d more", len(b.Members)-most))
+			break
+		}
+		out = append(out, fmt.Sprintf("%s %d", value, b.Members[d]))
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
+}
+
+// noCompany says why pods find no node with others that they must be with.
+func noCompany(p *compile.Problem, with []workload.Term) *model.Reason {
+	if r := p.SharedVolume(with); r != nil {
+		return r
+	}
+	return &model.Reason{Cause: model.CauseAffinity, Detail: fmt.Sprintf(
+		"its required pod affinity over %s asks for a node where matching pods are, and no such node has room for it", corev1.LabelHostname)}
+}

@@ -1,0 +1,535 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint"
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/volume"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// explainer works out why pods of one class have no place.
+type explainer struct {
+	p       *compile.Problem
+	d       *catalog.Domains
+	c       int // index of class
+	class   *workload.Class
+	request []int64
+	planned [][]int64 // by pool: what the new nodes of the plan take of its limits
+}
+
+// Explain returns why pods of a class stay pending. room says whether there would be
+// room for one without the constraints between pods, barrier which of those that are over
+// values of a label keeps it from that; nil if none does. planned is what the new nodes of
+// the plan take of the limits of each pool.
+func Explain(p *compile.Problem, c int, room bool, barrier *Barrier, planned [][]int64) *model.Reason {
+	class := &p.Classes[c]
+	if class.Refusal != nil {
+		return class.Refusal
+	}
+	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: class, request: p.OfResources(p.Requests[c]), planned: planned}
+	if with := p.Rules.Duties[c].With; room && barrier != nil {
+		return e.because(barrier)
+	} else if room && len(with) > 0 {
+		return noCompany(p, with)
+	}
+	out := &model.Reason{ExistingNodes: e.nodes(nil)}
+	if why := e.selectedNode(); why != "" {
+		out.Cause, out.Detail = model.CauseVolumes, why
+		return out
+	}
+	if why := e.onlyDevices(); why != "" {
+		return &model.Reason{Cause: model.CauseUnsupported, Detail: why}
+	}
+	if cause, why := contradiction(class); why != "" {
+		out.Cause, out.Detail = cause, why
+		return out
+	}
+	if len(p.Pools) == 0 {
+		out.Cause = model.CauseNoNodePool
+		return out
+	}
+	out.Cause = model.CauseNodePools
+	for i := range p.Pools {
+		out.Pools = append(out.Pools, e.pool(i))
+	}
+	return out
+}
+
+// selectedNode says why pods have no place on the one node that was selected for one of their
+// volumes; "" if none was selected.
+func (e *explainer) selectedNode() string {
+	name := e.class.Volumes.NodeName
+	if name == "" {
+		return ""
+	}
+	tied := fmt.Sprintf("%s is tied to node %q by its annotation %s, ", e.class.Volumes.Selected, name, volume.SelectedNode)
+	named := func(n model.Existing) bool { return n.Standing.Name == name }
+	switch {
+	case slices.ContainsFunc(e.p.Nodes, named):
+		return tied + "and that node has no place for the pod; make room there or remove the annotation"
+	case slices.ContainsFunc(e.p.Gone, func(n model.TerminatingNode) bool { return named(n.Existing) }):
+		return tied + "and that node takes no pods because it is being removed; remove the annotation"
+	}
+	return tied + "and there is no such node; bring the node back or remove the annotation"
+}
+
+// onlyDevices names an extended resource that pods request, that no instance type and no node
+// has, and that devices of a DeviceClass would serve; "" if there is none.
+func (e *explainer) onlyDevices() string {
+	for name, amount := range e.class.Requests.All() {
+		class := e.p.Extras.Devices.ClassServing(name)
+		if amount > 0 && class != "" && !e.somewhere(name) {
+			return fmt.Sprintf("extended resource %s: no instance type and no node has it, and devices of DeviceClass %q "+
+				"are given out to resource claims only", name, class)
+		}
+	}
+	return ""
+}
+
+// somewhere says whether some instance type or node has a resource.
+func (e *explainer) somewhere(name corev1.ResourceName) bool {
+	for i := range e.p.Pools {
+		for _, t := range e.p.Pools[i].Types {
+			if t.Capacity.Get(name) > 0 || slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool {
+				return o.Capacity != nil && o.Capacity.Get(name) > 0
+			}) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(e.p.Nodes, func(n model.Existing) bool { return n.Allocatable.Get(name) > 0 })
+}
+
+// contradiction says why no node whatever can have what a class asks for, ""
+// if one can.
+func contradiction(c *workload.Class) (model.Cause, string) {
+	switch {
+	case len(c.Alternatives) > 0:
+	case len(c.Asked) > 0 && c.Devices != nil:
+		return model.CauseDevices, "no node can match its node selection and have what its volumes and resource claims are allowed to be on"
+	case len(c.Asked) > 0:
+		return model.CauseVolumes, "no node can match its node selection and have the labels that its volumes ask for"
+	default:
+		return model.CauseInvalid, "no node can match its required node affinity, which has no terms, or only empty ones"
+	}
+	for _, alt := range c.Alternatives {
+		possible := alt.NodeNames == nil || !alt.NodeNames.Impossible()
+		if possible && !alt.Set.Impossible() {
+			return "", ""
+		}
+	}
+	for r := range c.Alternatives[0].Set.All() {
+		if r.Impossible() {
+			return model.CauseInvalid, fmt.Sprintf("no node can match its node selection, which contradicts itself over label %s", r.Key())
+		}
+	}
+	return model.CauseInvalid, "no node can match its node selection, which asks for several node names at once"
+}
+
+// nodes counts the existing nodes by what they refuse the class for, or those of them that
+// are within something.
+func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int {
+	if len(e.p.Nodes) == 0 {
+		return nil
+	}
+	out := map[model.Cause]int{}
+	for i := range e.p.Nodes {
+		n := &e.p.Nodes[i]
+		switch {
+		case within != nil && !within(n):
+		case !n.Verdict.Tolerates.Has(e.c):
+			out[model.CauseTaints]++
+		case !n.Verdict.Selects.Has(e.c) || e.lacksLabel(n) || e.p.SharesName(e.c, n):
+			out[model.CauseRequirements]++
+		case !e.p.Admits(e.c, n):
+			out[model.CauseVolumes]++
+		case !compile.Within(e.request, n.Free):
+			out[model.CauseResources]++
+		case e.clash(i) != "":
+			out[e.clash(i)]++
+		case len(e.p.Rules.Duties[e.c].All) > 0 || len(e.p.Rules.Duties[e.c].Spans) > 0:
+			out[model.CauseNodes]++
+		default:
+			out[model.CauseResources]++ // other pods have taken it
+		}
+	}
+	return out
+}
+
+// lacksLabel says whether a node has no value of a label that pods of the class are to be
+// spread over, or with others by.
+func (e *explainer) lacksLabel(n *model.Existing) bool {
+	return slices.ContainsFunc(e.class.Labels, func(key string) bool { _, ok := n.Standing.Labels[key]; return !ok })
+}
+
+// clash says for which kind of constraint what the class holds of a node is taken there, or
+// which kind limits the pods there; "" if none does.
+func (e *explainer) clash(node int) model.Cause {
+	if len(e.class.Holds) == 0 {
+		return e.p.LimitOn(e.c, node)
+	}
+	there := e.heldOn(&e.p.Nodes[node])
+	at := slices.IndexFunc(e.class.Holds, func(h constraint.Hold) bool { return slices.ContainsFunc(there, h.Clashes) })
+	if at < 0 {
+		return e.p.LimitOn(e.c, node)
+	}
+	return kinds.Of(e.class.Holds[at].Kind).Cause
+}
+
+// heldOn lists what is taken on a node.
+func (e *explainer) heldOn(n *model.Existing) []constraint.Hold {
+	var out []constraint.Hold
+	for _, pod := range n.Pods {
+		if pod != nil && !podlife.Finished(pod) {
+			out = append(out, kinds.Held(pod)...)
+		}
+	}
+	for _, i := range n.Daemons {
+		out = append(out, kinds.Held(e.p.Daemons[i].Pod)...)
+	}
+	return out
+}
+
+// heldByDaemons says what DaemonSets take of every option that is left for the class. Of
+// several kinds of what the class holds it names the last.
+func (e *explainer) heldByDaemons(by []*workload.Daemon) model.PoolReason {
+	last := kinds.Of(e.class.Holds[len(e.class.Holds)-1].Kind)
+	return model.PoolReason{Cause: last.Cause, Detail: last.TakenByDaemons + " on every suitable instance type" + named(by)}
+}
+
+// named lists the DaemonSets of some daemons, after a colon.
+func named(daemons []*workload.Daemon) string {
+	const most = 3
+	var names []string
+	for _, d := range daemons {
+		name := d.Pod.Name
+		if owner := metav1.GetControllerOfNoCopy(d.Pod); owner != nil {
+			name = owner.Name
+		}
+		names = append(names, d.Pod.Namespace+"/"+name)
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("and %d more", more))
+	}
+	return ": " + strings.Join(names, ", ")
+}
+
+// pool says why one pool refuses the class. Of several alternatives it speaks
+// of the one that came furthest, the first of equals.
+func (e *explainer) pool(i int) model.PoolReason {
+	p := &e.p.Pools[i]
+	if p.Idle.Cause != "" {
+		return p.Idle
+	}
+	if taints := model.Untolerated(p.Taints, e.class.Tolerations); len(taints) > 0 {
+		return model.PoolReason{NodePool: p.Object.Name, Cause: model.CauseTaints, Taints: taints}
+	}
+	best, hurdles, at := e.furthest(i, e.class.Alternatives)
+	if at >= 0 {
+		best.Options, best.Steps = len(p.Options), e.steps(i, e.class.Alternatives[at])
+	}
+	if hurdles < pastLabels && len(e.class.Alternatives) > 0 {
+		e.blameExtras(i, &best)
+	}
+	best.NodePool = p.Object.Name
+	return best
+}
+
+// pastLabels is how many hurdles an alternative has taken for which a pool has options
+// with all labels that it asks for.
+const pastLabels = 3
+
+// furthest returns what stops the alternative that comes furthest in a pool, the first of
+// equals, how many hurdles it takes before, and which it is; below zero if there are none.
+func (e *explainer) furthest(i int, alternatives []requirements.Alternative) (best model.PoolReason, hurdles, at int) {
+	hurdles, at = -1, -1
+	for j, alt := range alternatives {
+		if reason, taken := e.alternative(i, alt); taken > hurdles {
+			best, hurdles, at = reason, taken, j
+		}
+	}
+	return best, hurdles, at
+}
+
+// blameExtras makes the volumes or devices of the class the cause why a pool refuses its
+// labels, if the pool has options for what the pod asks for by itself.
+func (e *explainer) blameExtras(i int, r *model.PoolReason) {
+	if !e.class.HasVolumes && e.class.Devices == nil {
+		return
+	}
+	bare := workload.Class{Alternatives: e.class.Asked, Terms: e.class.Terms}
+	bare.NeedLabels(e.p.Vocabulary)
+	if _, hurdles, _ := e.furthest(i, bare.Alternatives); hurdles < pastLabels {
+		return
+	}
+	cause, why := model.CauseVolumes, "what its volumes ask for is in the way"
+	switch {
+	case e.class.Devices != nil && e.class.HasVolumes:
+		why = "what its volumes and resource claims ask for is in the way"
+	case e.class.Devices != nil:
+		cause, why = model.CauseDevices, "what its resource claims ask for is in the way"
+	}
+	r.Cause = cause
+	if r.Detail != "" {
+		why = r.Detail + "; " + why
+	}
+	r.Detail = why
+}
+
+// alternative returns what stops one alternative in a pool, and how many
+// hurdles it took before.
+func (e *explainer) alternative(i int, alt requirements.Alternative) (model.PoolReason, int) {
+	p := &e.p.Pools[i]
+	if !workload.AdmitsNewNode(alt) {
+		return model.PoolReason{Cause: model.CauseRequirements, Detail: "the pod asks for a node by name, and a new node has none before it is launched"}, 0
+	}
+	if r, ok := alt.Set.Get(corev1.LabelHostname); ok && !r.Has(model.NewHostname) {
+		return model.PoolReason{Cause: model.CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and a new node has no name before it is launched", r)}, 0
+	}
+	for r := range alt.Set.All() {
+		if !compile.Writable(r) {
+			return model.PoolReason{Cause: model.CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and no label can have such a value", r)}, 0
+		}
+	}
+	// Types and offerings may narrow any label but not invent one, so a label
+	// of the type's own must not count against the pool.
+	if conflicts := e.withPool(p, alt); len(conflicts) > 0 {
+		return model.PoolReason{Cause: model.CauseRequirements, Conflicts: conflicts, Detail: e.askedByOthers(conflicts)}, 1
+	}
+	options := bitset.New(e.d.Total)
+	p.Window(options).Or(e.d.AdmittingAll(i, alt.Set))
+	if options.Empty() {
+		return e.noType(p, alt), 2
+	}
+	by := e.p.Admission.KeepUnheld(options, e.class)
+	if options.Empty() {
+		return e.heldByDaemons(by), 3
+	}
+	by = e.p.Admission.KeepFromDaemons(options, e.class)
+	if options.Empty() {
+		return model.PoolReason{Cause: model.CauseAntiAffinity,
+			Detail: "a DaemonSet that required anti-affinity keeps apart from the pod runs on every suitable instance type" + named(by)}, 3
+	}
+	e.p.Admission.KeepBesideDaemons(options, e.class)
+	if options.Empty() {
+		return model.PoolReason{Cause: model.CauseAffinity,
+			Detail: "no suitable instance type gets the pods of a DaemonSet that its required pod affinity over " + corev1.LabelHostname + " asks for"}, 3
+	}
+	return e.noRoom(i, alt, options)
+}
+
+// askedByOthers says so if it is constraints towards other pods that ask for a label which
+// a pool has not got, "" if the pod selects its nodes by it.
+func (e *explainer) askedByOthers(conflicts []requirements.Conflict) string {
+	for _, c := range conflicts {
+		named := func(alt requirements.Alternative) bool { _, ok := alt.Set.Get(c.Key); return ok }
+		if c.Undefined && !slices.ContainsFunc(e.class.Asked, named) {
+			return "its constraints towards other pods are over " + c.Key
+		}
+	}
+	return ""
+}
+
+// withPool returns the conflicts between an alternative and the pool's own
+// template, over the keys that only the pool speaks of.
+func (e *explainer) withPool(p *catalog.Pool, alt requirements.Alternative) []requirements.Conflict {
+	var out []requirements.Conflict
+	for _, c := range p.Template.Conflicts(alt.Set.Without(corev1.LabelHostname), e.p.Vocabulary) {
+		if c.Undefined && e.typesName(p, c.Key) {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// typesName says whether some type or offering of a pool has a label.
+func (e *explainer) typesName(p *catalog.Pool, key string) bool {
+	for _, t := range p.Types {
+		if _, ok := catalog.TypeRequirement(t, key); ok {
+			return true
+		}
+		for j := range t.Offerings {
+			if _, ok := t.Offerings[j].Requirements.Get(key); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// noType says why no option of a pool has the labels asked for: there is no
+// such type, or it cannot be had now.
+func (e *explainer) noType(p *catalog.Pool, alt requirements.Alternative) model.PoolReason {
+	suited, offered := 0, 0
+	wanted := p.Template.Intersect(alt.Set)
+	for _, t := range p.Types {
+		if !catalog.OverlapsType(wanted, t) {
+			continue
+		}
+		suited++
+		for j := range t.Offerings {
+			if labels := t.Offerings[j].Labels(); catalog.Overlapping(wanted, labels) && catalog.Overlapping(t.Requirements, labels) {
+				offered++
+			}
+		}
+	}
+	asked := e.askedOfTypes(p, alt)
+	if suited == 0 {
+		return model.PoolReason{Cause: model.CauseInstanceTypes, Detail: fmt.Sprintf("no instance type of the pool has %s", asked)}
+	}
+	have := fmt.Sprintf("%d instance types have %s", suited, asked)
+	if suited == 1 {
+		have = "1 instance type has " + asked
+	}
+	switch offered {
+	case 0:
+		return model.PoolReason{Cause: model.CauseOfferings, Detail: have + ", but no offering has all of it"}
+	case 1:
+		return model.PoolReason{Cause: model.CauseOfferings, Detail: have + ", but the only offering is not available now"}
+	}
+	return model.PoolReason{Cause: model.CauseOfferings, Detail: have + fmt.Sprintf(", but none of the %d offerings is available now", offered)}
+}
+
+// askedOfTypes renders what an alternative asks of labels that types or
+// offerings of a pool have, as the others are not to blame.
+func (e *explainer) askedOfTypes(p *catalog.Pool, alt requirements.Alternative) string {
+	var asked []string
+	for r := range alt.Set.All() {
+		if e.typesName(p, r.Key()) {
+			asked = append(asked, r.String())
+		}
+	}
+	if len(asked) == 0 {
+		return alt.Set.String()
+	}
+	return strings.Join(asked, " and ")
+}
+
+// noRoom says what stops pods whose labels and taints suit some options.
+func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.Set) (model.PoolReason, int) {
+	p := &e.p.Pools[i]
+	fitting := options.Clone()
+	for o := range options.All() {
+		if !compile.Within(e.request, p.Options[o-p.First].Capacity) {
+			fitting.Remove(o)
+		}
+	}
+	if fitting.Empty() {
+		return e.tooLarge(p, options), 4
+	}
+	trait := e.p.Traits.Of(alt.Set)
+	if mv, have := e.p.ShortOf(i, fitting, trait); mv != nil && e.p.Opts.MinValues != model.BestEffort {
+		return model.PoolReason{Cause: model.CauseMinValues, Detail: fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod",
+			mv.Need, mv.Key, have)}, 5
+	}
+	if ids := e.reservations(p, fitting); len(ids) > 0 {
+		return model.PoolReason{Cause: model.CauseReservations, Detail: "only reserved capacity would do, and all that is left of " + strings.Join(ids, ", ") + " is taken"}, 6
+	}
+	left := e.withinLimits(i, fitting)
+	if e.p.LowPools[i].Limits == nil || !left.Empty() && e.p.Choice(i, left, trait) {
+		return model.PoolReason{Cause: model.CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}, 6
+	}
+	if detail := e.beyondMinValues(i, left, trait); detail != "" {
+		return model.PoolReason{Cause: model.CauseMinValues, Detail: detail}, 6
+	}
+	return model.PoolReason{Cause: model.CauseLimits, Detail: limitDetail(p, fitting, e.p.LowPools[i].Uses, e.planned[i])}, 6
+}
+
+// withinLimits returns those of some options of a pool that its limits allow beside the
+// new nodes of the plan.
+func (e *explainer) withinLimits(i int, options bitset.Set) bitset.Set {
+	p, uses, left := &e.p.Pools[i], e.p.LowPools[i].Uses, options.Clone()
+	if e.p.LowPools[i].Limits == nil {
+		return left
+	}
+	for o := range options.All() {
+		for l, use := range uses[o-p.First] {
+			if use > p.Remaining[l]-e.planned[i][l] {
+				left.Remove(o)
+			}
+		}
+	}
+	return left
+}
+
+// beyondMinValues says how the limits of a pool leave some of the options that fit a
+// pod, but too few for a minValues; "" if that is not so.
+func (e *explainer) beyondMinValues(i int, left bitset.Set, trait int32) string {
+	if left.Empty() || e.p.Opts.MinValues == model.BestEffort {
+		return ""
+	}
+	mv, have := e.p.ShortOf(i, left, trait)
+	if mv == nil {
+		return ""
+	}
+	return fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod within what its limits leave (%s)",
+		mv.Need, mv.Key, have, limitDetail(&e.p.Pools[i], left, e.p.LowPools[i].Uses, e.planned[i]))
+}
+
+// limitDetail says how the limits stand that leave no room for any of some options,
+// given what each option of the pool and the new nodes of the plan take of them: what
+// was used before, and what the smallest of the options would take. Where no limit by
+// itself is in the way it speaks of all.
+func limitDetail(p *catalog.Pool, fitting bitset.Set, uses [][]int64, planned []int64) string {
+	least := slices.Repeat([]int64{math.MaxInt64}, len(p.Limits))
+	for o := range fitting.All() {
+		for l, use := range uses[o-p.First] {
+			least[l] = min(least[l], use)
+		}
+	}
+	var binding, all []string
+	for l, name := range p.Limits {
+		takes := int64(0) // by a node
+		if name != model.NodesResource && !fitting.Empty() {
+			takes = max(least[l], 0)
+		}
+		amounts := model.Quantities(name, p.LimitUsed[l][0], p.LimitUsed[l][1], planned[l], takes)
+		text := fmt.Sprintf("limits.%s is %s: %s used before", name, amounts[0], amounts[1])
+		if planned[l] > 0 {
+			text += fmt.Sprintf(", %s by this plan", amounts[2])
+		}
+		if takes > 0 {
+			text += fmt.Sprintf(", and a node that would do takes %s or more", amounts[3])
+		}
+		if all = append(all, text); p.Remaining[l]-planned[l] < least[l] {
+			binding = append(binding, text)
+		}
+	}
+	if len(binding) == 0 {
+		binding = all
+	}
+	return strings.Join(binding, "; ")
+}
+
+// reservations lists the reservations that all of some options draw on, nil if
+// one draws on none.
+func (e *explainer) reservations(p *catalog.Pool, options bitset.Set) []string {
+	var ids []string
+	for o := range options.All() {
+		id := p.Options[o-p.First].Offering.ReservationID
+		if id == "" {
+			return nil
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

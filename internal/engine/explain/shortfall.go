@@ -1,0 +1,83 @@
+package explain
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+)
+
+// tooLarge says of which resources no option has enough. Where each could be
+// had by itself it speaks of the option that comes closest to having all.
+func (e *explainer) tooLarge(p *catalog.Pool, options bitset.Set) model.PoolReason {
+	out := model.PoolReason{Cause: model.CauseResources}
+	for r, want := range e.request {
+		best := largest(p, options, r)
+		if want <= 0 || p.Options[best].Capacity[r] >= want {
+			continue
+		}
+		s := e.shortfall(p, best, r)
+		if s.Resource == corev1.ResourcePods && s.Largest <= 0 {
+			// Whatever else such a type has is of no use.
+			out.Shortfalls = []model.Shortfall{s}
+			return out
+		}
+		out.Shortfalls = append(out.Shortfalls, s)
+	}
+	if len(out.Shortfalls) > 0 {
+		return out
+	}
+	closest := e.closest(p, options)
+	out.Detail = "no suitable instance type has enough of everything at once; closest is " + p.Options[closest].InstanceType.Name
+	for r, want := range e.request {
+		if want > p.Options[closest].Capacity[r] {
+			out.Shortfalls = append(out.Shortfalls, e.shortfall(p, closest, r))
+		}
+	}
+	return out
+}
+
+// closest returns the option that has the largest part of what the class asks
+// for, in the resource that it has the least part of; the cheapest of equals.
+func (e *explainer) closest(p *catalog.Pool, options bitset.Set) int {
+	closest, most := -1, 0.0
+	for o := range options.All() {
+		part := math.Inf(1)
+		for r, want := range e.request {
+			if want > 0 {
+				part = min(part, float64(p.Options[o-p.First].Capacity[r])/float64(want))
+			}
+		}
+		if closest < 0 || part > most {
+			closest, most = o-p.First, part
+		}
+	}
+	return closest
+}
+
+func (e *explainer) shortfall(p *catalog.Pool, option, r int) model.Shortfall {
+	o := &p.Options[option]
+	name := e.p.Resources[r]
+	daemons := o.Daemons.Get(name)
+	return model.Shortfall{
+		Resource:     name,
+		Requested:    e.request[r] + daemons,
+		Daemons:      daemons,
+		Largest:      o.Capacity[r] + daemons,
+		InstanceType: o.InstanceType.Name,
+	}
+}
+
+// largest returns the option with most of a resource, the cheapest of equals.
+func largest(p *catalog.Pool, options bitset.Set, r int) int {
+	best := -1
+	for o := range options.All() {
+		if i := o - p.First; best < 0 || p.Options[i].Capacity[r] > p.Options[best].Capacity[r] {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,60 @@
+package ledger_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+)
+
+// TestNodeAllowsWhatThePackerDoes: passes let a pod join others on a node exactly if the
+// packer does, whatever kind of rule is in the way. Topology spreads are not asked there.
+func TestNodeAllowsWhatThePackerDoes(t *testing.T) {
+	let, kept := 0, map[pack.RuleKind]int{}
+	for seed := range uint64(5_000) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		rules := []pack.Rule{{Kind: pack.AtMost, Limit: 1 + r.IntN(3)}, {Kind: pack.Apart}, {Kind: pack.AtMost, Limit: 1 + r.IntN(2)}}
+		c := &compile.Rules{Duties: make([]compile.Duty, 3)}
+		c.Node = slices.Grow(c.Node, len(rules))[:len(rules)]
+		for i, rule := range rules {
+			c.Node[i].Rule = rule
+		}
+		for i := range c.Duties {
+			for n := range rules {
+				if owner, member := r.IntN(2), r.IntN(2); owner+member > 0 {
+					c.Duties[i].All = append(c.Duties[i].All, pack.Membership{Rule: n, Owners: owner, Members: member, Both: min(owner, member)})
+				}
+			}
+		}
+		tally, there := pack.NewTally(rules, nil), []pack.Membership(nil)
+		for range 6 {
+			class := r.IntN(len(c.Duties))
+			want := tally.Add(c.Duties[class].All)
+			require.Equal(t, want, ledger.NodeAllows(c, class, there), "seed %d", seed)
+			if want {
+				let++
+				for _, m := range c.Duties[class].All {
+					there = compile.AddPart(there, m.Rule, m.Owners, m.Members, m.Both)
+				}
+				continue
+			}
+			// A topology spread is left to its own counts.
+			for i := range c.Node {
+				spread := c.Node[i].Spread
+				c.Node[i].Spread = true
+				if ledger.NodeAllows(c, class, there) {
+					kept[rules[i].Kind]++
+				}
+				c.Node[i].Spread = spread
+			}
+		}
+	}
+	require.Greater(t, let, 1_000)
+	require.Greater(t, kept[pack.AtMost], 1_000)
+	require.Greater(t, kept[pack.Apart], 1_000)
+}

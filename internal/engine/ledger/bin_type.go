@@ -1,0 +1,310 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// BinType is what a new node may turn out to be. Nodes that are launched alike
+// share one. NewBinType makes it, and Again one like it.
+type BinType struct {
+	Id      int // tells the bin types of a plan apart
+	Pool    int
+	Options bitset.Set
+	Trait   int32
+	Asked   requirements.Set // what the pool and its pods ask for
+	Relaxed bool
+	// wide are the options that it could have but for the limits of its pool; nil if
+	// that is of no matter.
+	Wide bitset.Set
+
+	List    []cloudprovider.LaunchOption
+	Daemons resources.List
+	Settled requirements.Set // asked, with what the options show
+	Labels  map[string]string
+
+	facts *facts // which bin types share that are alike but for Id and Wide
+}
+
+// facts is what is worked out of a bin type once it is asked for.
+type facts struct {
+	at    []Location // by key of the domain table
+	looks []look     // by domain rule
+	hosts []look     // by HostRule.Way
+	most  []int64    // that any option has of each resource
+	least []int64    // that all options have of each
+
+	daemons     []DaemonOn
+	daemonsRead bool
+}
+
+// DaemonOn is a DaemonSet of which constraints between pods take notice, on a new node.
+type DaemonOn struct {
+	Number int // place among DaemonDuties of the Problem
+	Duty   *compile.DaemonDuty
+	Sure   bool // it runs there whatever becomes of labels that are left open
+}
+
+// DaemonsOn lists the DaemonSets with duties that run, or may run, on nodes of a bin type.
+func (s *BinType) DaemonsOn(p *compile.Problem) []DaemonOn {
+	f := s.facts
+	if !f.daemonsRead {
+		f.daemonsRead = true
+		for i := range p.DaemonDuties {
+			if d := &p.DaemonDuties[i]; s.Options.Overlaps(d.On) {
+				f.daemons = append(f.daemons, DaemonOn{i, d, s.Options.SubsetOf(d.Sure)})
+			}
+		}
+	}
+	return f.daemons
+}
+
+// NewBinType returns a bin type of which nothing is worked out yet.
+func NewBinType(s BinType) *BinType {
+	s.facts = &facts{}
+	return &s
+}
+
+// Again returns a bin type like another under an Id of its own, with what is worked out of
+// that one or will be.
+func (s *BinType) Again(id int) *BinType {
+	out := *s
+	out.Id = id
+	return &out
+}
+
+// Alike says whether two bin types differ in nothing but Id and Wide.
+func (s *BinType) Alike(other *BinType) bool { return s.facts == other.facts }
+
+// MayHold says whether some option may have room for a request beside what is taken, as
+// far as one resource at a time tells.
+func (s *BinType) MayHold(p *compile.Problem, request, taken []int64) bool {
+	most := s.Greatest(p)
+	for r, n := range request {
+		if n > most[r]-taken[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// Greatest is the most that any option has of each resource.
+func (s *BinType) Greatest(p *compile.Problem) []int64 {
+	f := s.facts
+	if f.most == nil {
+		f.most = make([]int64, len(p.Resources)+len(p.Rules.Slots))
+		for o := range s.Options.All() {
+			for r, n := range p.LowOptions[o].Capacity {
+				f.most[r] = max(f.most[r], n)
+			}
+		}
+	}
+	return f.most
+}
+
+// Least is the least that any option has of each resource.
+func (s *BinType) Least(p *compile.Problem) []int64 {
+	f := s.facts
+	if f.least == nil {
+		for o := range s.Options.All() {
+			capacity := p.LowOptions[o].Capacity
+			if f.least == nil {
+				f.least = slices.Clone(capacity)
+			}
+			for r, n := range capacity {
+				f.least[r] = min(f.least[r], n)
+			}
+		}
+	}
+	return f.least
+}
+
+// Holding returns those of some options of a pool that have room for a request.
+func Holding(p *compile.Problem, pool int, options bitset.Set, request []int64) bitset.Set {
+	both := make(bitset.Set, 2*len(options))
+	out := both[:copy(both, options):len(options)]
+	all := request
+	if n := len(p.Resources) + len(p.Rules.Slots); len(request) < n {
+		all = make([]int64, n)
+		copy(all, request)
+	}
+	p.Distinct.KeepHoldingIn(pool, out, all, both[len(options):])
+	return out
+}
+
+// FirstHolding is the first of some options that has room for a request, below zero if
+// there is none. In a pool that is the cheapest.
+func FirstHolding(p *compile.Problem, options bitset.Set, request []int64) int {
+	for o := range options.All() {
+		if compile.Within(request, p.LowOptions[o].Capacity) {
+			return o
+		}
+	}
+	return -1
+}
+
+// look says how a topology spread constraint sees nodes of a bin type.
+type look struct {
+	known, May, Sure bool
+	in               []int // domains where it may, of a rule over domains
+}
+
+// LooksAtBinType says whether a spread rule looks at new nodes of a bin type: one
+// that its owners may use, as far as its policies say so, and that has all the
+// labels they are spread over.
+func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) look {
+	like := &p.Classes[rule.Like]
+	if rule.Term.HonorTaint && len(model.Untolerated(p.Pools[s.Pool].Taints, like.Tolerations)) > 0 {
+		return look{known: true}
+	}
+	alternatives := []requirements.Alternative{{}}
+	if rule.Term.HonorAffinity {
+		alternatives = like.Asked
+	}
+	out := look{known: true}
+	for _, alt := range alternatives {
+		if !workload.AdmitsNewNode(alt) {
+			continue
+		}
+		may, sure := true, true
+		for r := range alt.Set.All() {
+			m, s := suits(p, s, r)
+			may, sure = may && m, sure && s
+		}
+		for _, key := range rule.Spans {
+			m, s := suits(p, s, requirements.Exists(p.Vocabulary.NormalizeKey(key)))
+			may, sure = may && m, sure && s
+		}
+		out.May, out.Sure = out.May || may, out.Sure || sure
+	}
+	return out
+}
+
+// looksAtHost says so of a rule over the name of the node.
+func looksAtHost(p *compile.Problem, rule *compile.HostRule, s *BinType) look {
+	f := s.facts
+	if rule.Way >= len(f.hosts) {
+		f.hosts = append(f.hosts, make([]look, rule.Way+1-len(f.hosts))...)
+	}
+	known := &f.hosts[rule.Way]
+	if !known.known {
+		*known = LooksAtBinType(p, &rule.DomainRule, s)
+	}
+	return *known
+}
+
+// suits says whether a label of new nodes of a bin type may be as a requirement
+// wants it, and whether it is sure to.
+func suits(p *compile.Problem, s *BinType, r requirements.Requirement) (may, sure bool) {
+	if value, ok := s.Labels[r.Key()]; ok && !p.Admission.Domains.Named(s.Pool, r.Key(), s.Options) {
+		return r.Has(value), r.Has(value)
+	}
+	if own, ok := s.Settled.Get(r.Key()); ok && own.Intersect(r).Equal(own) {
+		return true, true
+	} else if ok && !own.Overlaps(r) {
+		return false, false
+	}
+	d := p.Admission.Domains
+	options := p.Pools[s.Pool].Window(s.Options)
+	return options.Overlaps(d.Admitting(s.Pool, r)), options.SubsetOf(d.Certain(s.Pool, r))
+}
+
+// Price is that of the cheapest option.
+func (s *BinType) Price() float64 { return s.List[0].Offering.Price }
+
+// Cheapest is what the cheapest of some options of a pool costs; infinite if there are
+// none.
+func Cheapest(p *compile.Problem, pool int, options bitset.Set) float64 {
+	if o := options.First(); o >= 0 {
+		return p.Option(o).Offering.Price
+	}
+	return math.Inf(1)
+}
+
+// Node is a node of the bin type, without pods.
+func (s *BinType) Node(p *compile.Problem) model.NewNode {
+	return model.NewNode{
+		Pool: p.Pools[s.Pool].Object, Requirements: s.Settled, Labels: s.Labels, Options: s.List, Daemons: s.Daemons,
+		MinValuesRelaxed: s.Relaxed,
+	}
+}
+
+// BinTypeLocations works out where new nodes of a bin type may be.
+func BinTypeLocations(p *compile.Problem, s *BinType) []Location {
+	if s.facts.at != nil {
+		return s.facts.at
+	}
+	out := make([]Location, len(p.Table.Keys))
+	s.facts.at = out
+	for k, key := range p.Table.Keys {
+		key = p.Vocabulary.NormalizeKey(key)
+		if value, ok := s.Labels[key]; ok && !p.Admission.Domains.Named(s.Pool, key, s.Options) {
+			if d, known := p.Table.Index[k][value]; known {
+				out[k].Domains = []int{d}
+			} else {
+				out[k].Lacks = true
+			}
+			continue
+		}
+		r, asked := s.Settled.Get(key)
+		for d, value := range p.Table.Values[k] {
+			if (!asked || r.Has(value)) && s.Options.Overlaps(p.InPlace(k, d)) {
+				out[k].Domains = append(out[k].Domains, d)
+			}
+		}
+		out[k].Lacks = (!asked || r.AllowsAbsent()) && s.Options.Overlaps(p.Finder.Lacking[k])
+	}
+	return out
+}
+
+// PoolOf returns the pool that a set of options of one pool is of.
+func PoolOf(p *compile.Problem, set bitset.Set) *catalog.Pool {
+	for o := range set.All() {
+		for i := range p.Pools {
+			if pl := &p.Pools[i]; o < pl.First+len(pl.Options) {
+				return pl
+			}
+		}
+	}
+	return nil
+}
+
+// Least is the smaller amount of each resource, one that is not listed being
+// none.
+func Least(a, b resources.List, first bool) resources.List {
+	if first {
+		return b
+	}
+	same := true
+	for name, n := range a.All() {
+		same = same && 0 < n && n <= b.Get(name)
+	}
+	if same {
+		return a
+	}
+	amounts := map[corev1.ResourceName]int64{}
+	for name, n := range a.All() {
+		if m := min(n, b.Get(name)); m > 0 {
+			amounts[name] = m
+		}
+	}
+	return resources.New(amounts)
+}
+
+// Unnamed leaves out what cannot be asked of a new node: its name is not known
+// yet, and what it becomes by starting must not be on it before.
+func Unnamed(set requirements.Set) requirements.Set {
+	return set.Without(corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
+}

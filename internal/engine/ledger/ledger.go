@@ -1,0 +1,507 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+)
+
+// Ledger counts the pods of a plan as kube-scheduler counts them once they are bound, node by
+// node, and the pods of DaemonSets that new nodes bring.
+type Ledger struct {
+	P      *compile.Problem
+	Bins   []*Bin
+	Counts []ledgerCount // by domain rule
+	There  []int         // by class: pods of the plan
+	Daemon []int         // by duty of a DaemonSet: new nodes where it runs
+
+	Hosts hostLedger
+
+	journal journal
+
+	// Home is the bin that a pod leaves while a place is looked for, nil for none. A topology
+	// spread allowed the pod there in its turn among all pods; within the same domain it need
+	// not hold after all other pods as well.
+	Home *Bin
+}
+
+// ledgerCount is how a domain rule stands. All slices are by domain.
+type ledgerCount struct {
+	Members []int // pods that the rule counts, wherever their nodes may be
+	least   []int // the same, of nodes that are certain to be there and to be counted
+	Owners  []int // pods that have the rule, of an anti-affinity
+
+	// Of topology spreads.
+	spare   []int // pods of buffers, which only those of buffers are spread from
+	certain []int // new nodes that are there, and that the rule counts
+	may     []int // new nodes that may be there, and that the rule may count
+	domains int   // how many have a node for certain
+	Relies  bool  // a pod with the rule may have been allowed only because no domain was empty: no empty one may be added
+
+	elsewhere bool // a member is where no domain of the rule is
+}
+
+// any says whether a member is in some domain.
+func (c *ledgerCount) any() bool {
+	return c.elsewhere || slices.ContainsFunc(c.Members, func(n int) bool { return n > 0 })
+}
+
+// HasNode says whether a node that exists, or a new one, is in a domain for certain.
+func (l *Ledger) HasNode(rule, domain int) bool {
+	return l.P.Rules.Domain[rule].Sure[domain] || l.Counts[rule].certain[domain] > 0
+}
+
+// Covers says whether a topology spread covers a domain for certain.
+func (l *Ledger) Covers(rule, domain int) bool {
+	return l.P.Rules.Domain[rule].Counted[domain] || l.Counts[rule].certain[domain] > 0
+}
+
+// New counts the pods of the bins.
+func New(p *compile.Problem, bins []*Bin) *Ledger {
+	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes)), Daemon: make([]int, len(p.DaemonDuties))}
+	l.Hosts.ofClass = make([][]int, len(p.Classes))
+	domains := 0
+	for i := range p.Rules.Domain {
+		domains += len(p.Rules.Domain[i].Members)
+	}
+	numbers, none := make(copies[int], 0, 6*domains), make([]int, domains)
+	for i := range l.Counts {
+		rule, c := &p.Rules.Domain[i], &l.Counts[i]
+		if rule.Rule.Key < 0 {
+			continue
+		}
+		c.Members, c.least, c.Owners = numbers.of(rule.Members), numbers.of(rule.Members), numbers.of(rule.Owners)
+		none := none[:len(rule.Members)]
+		c.certain, c.may, c.spare = numbers.of(none), numbers.of(none), numbers.of(none)
+		for d, n := range rule.Perhaps {
+			c.Members[d] += n
+		}
+		c.elsewhere = rule.Elsewhere
+		for _, sure := range rule.Sure {
+			if sure {
+				c.domains++
+			}
+		}
+	}
+	for _, s := range bins {
+		l.Open(s)
+	}
+	for _, s := range bins {
+		for _, m := range s.Pods {
+			l.Count(m.Class, m.Count, s)
+		}
+	}
+	for _, s := range bins {
+		for _, m := range s.Pods {
+			l.recordDomainReliance(m.Class, s, true) // whenever they came
+		}
+	}
+	return l
+}
+
+// copies are of small slices, and lie in one piece of memory.
+type copies[T any] []T
+
+// of copies a slice. What is made first has room for all that is to come.
+func (c *copies[T]) of(s []T) []T {
+	n := len(*c)
+	*c = append(*c, s...)
+	return (*c)[n:len(*c):len(*c)]
+}
+
+// Open adds a node, with no pods so far.
+func (l *Ledger) Open(s *Bin) {
+	s.Number = len(l.Bins)
+	l.Bins = append(l.Bins, s)
+	l.openHost(s)
+	if s.Node >= 0 {
+		return // the baseline has counted its domains
+	}
+	l.countNode(s, 1)
+	l.countDaemons(s, 1)
+}
+
+// countNode counts a new node once more, or once less, in the domains of topology spreads.
+func (l *Ledger) countNode(s *Bin, n int) {
+	for i := range l.Counts {
+		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
+			continue
+		}
+		may, sure := l.Looked(i, s)
+		if !may {
+			continue
+		}
+		for _, d := range l.domainsOf(i, s) {
+			c.may[d] += n
+		}
+		d, certain := s.At[rule.Rule.Key].Sure()
+		if !certain || !sure {
+			continue
+		}
+		had := l.HasNode(i, d)
+		c.certain[d] += n
+		switch has := l.HasNode(i, d); {
+		case has && !had:
+			c.domains++
+		case had && !has:
+			c.domains--
+		}
+	}
+}
+
+// countDaemons counts the pods that DaemonSets have on a new node once more, or once less.
+func (l *Ledger) countDaemons(s *Bin, n int) {
+	for _, d := range s.BinType.DaemonsOn(l.P) {
+		l.Daemon[d.Number] += n
+		for _, r := range d.Duty.Owns {
+			l.countOwner(r, n, s)
+		}
+		for _, r := range d.Duty.Joins {
+			l.countMember(r, n, s, d.Sure)
+		}
+	}
+}
+
+// Become changes the bin type of a new node to one with a subset of its locations, and counts its
+// pods there.
+func (l *Ledger) Become(s *Bin, as *BinType) {
+	l.Save(s)
+	for _, m := range s.Pods {
+		l.Count(m.Class, -m.Count, s)
+	}
+	l.countNode(s, -1)
+	l.countDaemons(s, -1)
+	s.BinType, s.At = as, BinTypeLocations(l.P, as)
+	l.lookAgain(s)
+	l.countNode(s, 1)
+	l.countDaemons(s, 1)
+	for _, m := range s.Pods {
+		l.Count(m.Class, m.Count, s)
+	}
+}
+
+// Looked says whether a spread rule may look at a bin, and whether it is sure
+// to.
+func (l *Ledger) Looked(rule int, s *Bin) (may, sure bool) {
+	r := &l.P.Rules.Domain[rule]
+	if s.Node >= 0 {
+		looks := l.P.LooksAt(r, &l.P.Nodes[s.Node])
+		return looks, looks
+	}
+	f := s.BinType.facts
+	if f.looks == nil {
+		f.looks = make([]look, len(l.Counts))
+	}
+	known := &f.looks[rule]
+	if !known.known {
+		*known = LooksAtBinType(l.P, r, s.BinType)
+		known.Sure = known.Sure || s.BinType.Options.SubsetOf(l.P.LookedAt(r, true)) // each for a reason of its own
+		known.in = lookedIn(l.P, r, s.BinType)
+		known.May = known.May && (len(known.in) > 0 || len(BinTypeLocations(l.P, s.BinType)[r.Rule.Key].Domains) == 0)
+	}
+	return known.May, known.Sure
+}
+
+// domainsOf lists the domains that a bin may be in and where a rule may look at
+// it.
+func (l *Ledger) domainsOf(rule int, s *Bin) []int {
+	r := &l.P.Rules.Domain[rule]
+	if s.Node >= 0 || r.Kind != topology.Spread {
+		return s.At[r.Rule.Key].Domains
+	}
+	l.Looked(rule, s)
+	return s.BinType.facts.looks[rule].in
+}
+
+// lookedIn lists the domains that new nodes of a bin type may be in and where a spread
+// rule may look at them: what its owners may not use is left out of it.
+func lookedIn(p *compile.Problem, r *compile.DomainRule, s *BinType) []int {
+	domains := BinTypeLocations(p, s)[r.Rule.Key].Domains
+	if len(domains) < 2 {
+		return domains
+	}
+	looked := p.LookedAt(r, false).Both(s.Options)
+	var out []int
+	for _, d := range domains {
+		if looked.Overlaps(p.InPlace(r.Rule.Key, d)) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Count counts n pods of a class on a bin.
+func (l *Ledger) Count(class, n int, s *Bin) {
+	l.There[class] += n
+	l.countHost(class, n, s)
+	d := &l.P.Rules.Duties[class]
+	for _, r := range d.Owns {
+		if l.P.Rules.Domain[r].Kind == topology.Apart {
+			l.countOwner(r, n, s)
+		}
+	}
+	for _, r := range d.Joins {
+		if kind := l.P.Rules.Domain[r].Kind; kind != topology.Apart && l.P.Classes[class].Headroom {
+			if kind == topology.Spread {
+				l.countSpare(r, n, s)
+			}
+			continue // pods that do not exist are nobody to spread real ones from, or to follow
+		}
+		l.countMember(r, n, s, true)
+	}
+}
+
+// countSpare counts n pods of a buffer on a bin.
+func (l *Ledger) countSpare(r, n int, s *Bin) {
+	if l.P.Rules.Domain[r].Rule.Key < 0 {
+		return
+	}
+	if may, _ := l.Looked(r, s); may {
+		for _, d := range l.domainsOf(r, s) {
+			l.Counts[r].spare[d] += n
+		}
+	}
+}
+
+// countOwner counts n pods on a bin that have an anti-affinity.
+func (l *Ledger) countOwner(r, n int, s *Bin) {
+	if k := l.P.Rules.Domain[r].Rule.Key; k >= 0 {
+		for _, at := range s.At[k].Domains {
+			l.Counts[r].Owners[at] += n
+		}
+	}
+}
+
+// countMember counts n pods on a bin that a rule is about, if it is certain that they are there.
+func (l *Ledger) countMember(r, n int, s *Bin, there bool) {
+	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
+	if rule.Rule.Key < 0 {
+		return
+	}
+	may, sure := true, there
+	if rule.Kind == topology.Spread {
+		may, sure = l.Looked(r, s)
+		sure = sure && there
+	}
+	at, domains := &s.At[rule.Rule.Key], l.domainsOf(r, s)
+	if !may || len(domains) == 0 {
+		return
+	}
+	for _, d := range domains {
+		c.Members[d] += n
+	}
+	if d, certain := at.Sure(); certain && sure {
+		c.least[d] += n
+	}
+}
+
+// Allows says whether the constraints between pods let a pod of a class come to
+// a bin after all that are counted.
+func (l *Ledger) Allows(class int, s *Bin) bool {
+	return NodeAllows(l.P.Rules, class, s.Apart) && l.HostsAllow(class, s) && l.DomainsAllow(class, s)
+}
+
+// AllowsAs says whether a new node may become another, nowhere where it could not be before, and
+// take a pod of a class then.
+func (l *Ledger) AllowsAs(class int, s *Bin, as *BinType) bool {
+	there := *s
+	there.BinType, there.At = as, BinTypeLocations(l.P, as)
+	if l.Extends(s, &there) {
+		return false
+	}
+	if !slices.ContainsFunc(l.P.Rules.Duties[class].Owns, func(r int) bool { return l.comesToCount(r, s, &there) }) {
+		return l.Allows(class, &there)
+	}
+	was := s.BinType
+	l.Become(s, as)
+	defer l.Become(s, was)
+	return l.Allows(class, s)
+}
+
+// comesToCount says whether a spread counts the pods of a new node only once it is another, as
+// it gets a label.
+func (l *Ledger) comesToCount(r int, before, after *Bin) bool {
+	rule := &l.P.Rules.Domain[r]
+	if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
+		return false
+	}
+	may, sure := l.Looked(r, before)
+	mayThen, sureThen := l.Looked(r, after)
+	return may != mayThen || sure != sureThen
+}
+
+// DomainsAllow says so as far as constraints over domains and affinity have a
+// say.
+func (l *Ledger) DomainsAllow(class int, s *Bin) bool {
+	d := &l.P.Rules.Duties[class]
+	for _, r := range d.Owns {
+		rule := &l.P.Rules.Domain[r]
+		at := &s.At[rule.Rule.Key]
+		if rule.Kind != topology.Apart && (at.Lacks || len(at.Domains) == 0) {
+			return false
+		}
+		for _, domain := range at.Domains {
+			if !l.RuleAllows(class, r, domain, s) {
+				return false
+			}
+		}
+	}
+	for _, r := range d.Joins {
+		rule := &l.P.Rules.Domain[r]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Apart {
+			continue
+		}
+		for _, domain := range s.At[rule.Rule.Key].Domains {
+			if l.Counts[r].Owners[domain] > 0 {
+				return false
+			}
+		}
+	}
+	for _, t := range d.With {
+		if !l.beside(t.Pods, s) && !l.first(class, t.Pods) {
+			return false
+		}
+	}
+	return true
+}
+
+// RuleAllows says whether a domain rule that pods of a class have lets one into
+// a domain where a bin may be.
+func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
+	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
+	switch rule.Kind {
+	case topology.Spread:
+		return l.atHome(rule.Rule.Key, domain) || !l.tooFar(class, r, domain, l.broughtBy(r, s), s)
+	case topology.Together:
+		return c.least[domain] > 0 || l.beside(rule.Pods, s) || l.first(class, rule.Pods)
+	}
+	return c.Members[domain] == 0
+}
+
+// broughtBy counts the pods of DaemonSets that a spread counts on a new node which is not in the
+// ledger so far.
+func (l *Ledger) broughtBy(r int, s *Bin) (n int) {
+	if s.Number >= 0 || s.BinType == nil {
+		return 0
+	}
+	for _, d := range s.BinType.DaemonsOn(l.P) {
+		if slices.Contains(d.Duty.Joins, r) {
+			n++
+		}
+	}
+	return n
+}
+
+// DaemonsAllowed says whether anti-affinity, of pods of DaemonSets or towards them, lets a new
+// node be where it is to be.
+func (l *Ledger) DaemonsAllowed(s *Bin) bool {
+	for _, d := range s.BinType.DaemonsOn(l.P) {
+		there := func(r int, counts []int) bool {
+			rule := &l.P.Rules.Domain[r]
+			return rule.Kind == topology.Apart && rule.Rule.Key >= 0 &&
+				slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return counts[d] > 0 })
+		}
+		if slices.ContainsFunc(d.Duty.Joins, func(r int) bool { return there(r, l.Counts[r].Owners) }) ||
+			slices.ContainsFunc(d.Duty.Owns, func(r int) bool { return there(r, l.Counts[r].Members) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// atHome says whether the pod whose place is looked for stays in a domain.
+func (l *Ledger) atHome(key, domain int) bool {
+	if l.Home == nil {
+		return false
+	}
+	d, certain := l.Home.At[key].Sure()
+	return certain && d == domain
+}
+
+// tooFar says whether a domain is further above some other than a spread lets it be, with a pod of
+// a class more on a bin, and others that come with that. Another domain in which a new node may be
+// is one to be filled.
+func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
+	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
+	there, spare := c.Members[domain]+l.own(class, rule.Pods)+others, l.P.Classes[class].Headroom
+	if spare {
+		there += c.spare[domain]
+	}
+	domains := c.domains
+	if !l.HasNode(r, domain) {
+		domains++
+	}
+	if domains < rule.MinDomains {
+		return there > rule.Skew
+	}
+	for d, covered := range rule.Counted {
+		if d == domain || !covered && !l.othersMayBe(r, d, s) {
+			continue
+		}
+		least := c.least[d]
+		if spare {
+			least += c.spare[d]
+		}
+		if there-least > rule.Skew {
+			return true
+		}
+	}
+	return false
+}
+
+// othersMayBe says whether a new node other than a bin may be in a domain of a spread.
+func (l *Ledger) othersMayBe(r, domain int, s *Bin) bool {
+	n := l.Counts[r].may[domain]
+	if n == 0 || s.Number < 0 || s.Node >= 0 {
+		return n > 0
+	}
+	own := l.Bins[s.Number]
+	if may, _ := l.Looked(r, own); may && slices.Contains(l.domainsOf(r, own), domain) {
+		n--
+	}
+	return n > 0
+}
+
+// beside says whether a pod of a selection is on a bin.
+func (l *Ledger) beside(selection int, s *Bin) bool {
+	if s.Node >= 0 && l.P.Beside[selection] != nil && l.P.Beside[selection][s.Node] {
+		return true
+	}
+	if s.BinType != nil && slices.ContainsFunc(s.BinType.DaemonsOn(l.P), func(d DaemonOn) bool { return d.Sure && d.Duty.Selected.Has(selection) }) {
+		return true
+	}
+	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return l.P.IsMember(m.Class, selection) })
+}
+
+// first says whether a pod of a class may be the first that an affinity is for:
+// nobody matches it yet in any domain of any of its terms.
+func (l *Ledger) first(class, selection int) bool {
+	if !l.P.Classes[class].Selected.Has(selection) {
+		return false
+	}
+	for _, r := range l.P.Rules.Duties[class].Owns {
+		if rule := &l.P.Rules.Domain[r]; rule.Kind == topology.Together && rule.Pods == selection && l.Counts[r].any() {
+			return false
+		}
+	}
+	if !attempt.Wants(l.P, class, selection) {
+		return true
+	}
+	if l.P.Running[selection] {
+		return false
+	}
+	for c, n := range l.There {
+		if n > 0 && l.P.IsMember(c, selection) {
+			return false
+		}
+	}
+	for i, n := range l.Daemon {
+		if n > 0 && l.P.DaemonDuties[i].Selected.Has(selection) {
+			return false
+		}
+	}
+	return true
+}

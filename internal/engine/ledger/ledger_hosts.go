@@ -1,0 +1,365 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+)
+
+// hostLedger counts the pods of a plan for topology spread constraints over the
+// name of the node. What nobody asked about is not counted.
+type hostLedger struct {
+	Spreads     []hostSpread
+	index       map[*compile.HostRule]int
+	ofClass     [][]int // by class: its constraints; nil if nobody asked
+	bySelection map[int][]int
+}
+
+// hostSpread is how such a constraint stands.
+type hostSpread struct {
+	Rule    *compile.HostRule
+	There   []int       // by bin: pods that it counts
+	Looks   []look      // by bin
+	perhaps []int       // by bin: how many of the pods that are counted may not come
+	tally   map[int]int // how many nodes that it may look at have so many
+	sure    int         // how many nodes it is sure to look at
+
+	// relies says that a pod was allowed only because no counted node was empty. From then on no
+	// further counted node may be added.
+	relies bool
+}
+
+// HostsOf lists the constraints of a class.
+func (l *Ledger) HostsOf(class int) []int {
+	h := &l.Hosts
+	if known := h.ofClass[class]; known != nil {
+		return known
+	}
+	if h.index == nil {
+		h.index, h.bySelection = map[*compile.HostRule]int{}, map[int][]int{}
+	}
+	out := []int{}
+	for _, rule := range l.P.HostRules(class) {
+		n, ok := h.index[rule]
+		if !ok {
+			n = len(h.Spreads)
+			h.index[rule] = n
+			h.bySelection[rule.Term.Pods] = append(h.bySelection[rule.Term.Pods], n)
+			h.Spreads = append(h.Spreads, l.newHostSpread(rule))
+		}
+		out = append(out, n)
+	}
+	h.ofClass[class] = out
+	return out
+}
+
+// newHostSpread counts all that is there for a constraint.
+func (l *Ledger) newHostSpread(rule *compile.HostRule) hostSpread {
+	out := hostSpread{Rule: rule, There: make([]int, 0, len(l.Bins)), Looks: make([]look, 0, len(l.Bins)), perhaps: make([]int, 0, len(l.Bins)), tally: map[int]int{}}
+	for _, s := range l.Bins {
+		there := l.boundOnHost(rule, s)
+		for _, m := range s.Pods {
+			if l.P.IsMember(m.Class, rule.Term.Pods) {
+				there += m.Count
+			}
+		}
+		l.addBin(&out, s, there)
+	}
+	for _, there := range rule.Gone {
+		out.tally[there]++
+		out.sure++
+	}
+	return out
+}
+
+// addBin adds a node with so many pods that count.
+func (l *Ledger) addBin(h *hostSpread, s *Bin, there int) {
+	h.There = append(h.There, there)
+	h.Looks = append(h.Looks, look{})
+	h.perhaps = append(h.perhaps, l.perhapsOn(h.Rule, s))
+	l.look(h, s)
+}
+
+// look notes how a constraint sees a bin.
+func (l *Ledger) look(h *hostSpread, s *Bin) {
+	seen := look{known: true}
+	if s.Shut {
+	} else if s.Node < 0 {
+		seen = looksAtHost(l.P, h.Rule, s.BinType)
+	} else if h.Rule.Looks[s.Node] {
+		seen.May, seen.Sure = true, true
+	}
+	h.set(s.Number, h.There[s.Number], seen)
+}
+
+// add adds a node with so many pods to the tally, or takes it out.
+func (h *hostSpread) add(there int, in bool) {
+	if in {
+		h.tally[there]++
+	} else if h.tally[there]--; h.tally[there] == 0 {
+		delete(h.tally, there)
+	}
+}
+
+// emptiest is the least that a constraint finds on any node.
+func (h *hostSpread) emptiest() int {
+	if h.sure < h.Rule.Term.MinDomains {
+		return 0
+	}
+	least := math.MaxInt
+	for n := range h.tally {
+		least = min(least, n)
+	}
+	return least
+}
+
+// LeastThere is the least that a constraint finds on the nodes that exist, 0 if it
+// looks at none of them.
+func (l *Ledger) LeastThere(h *hostSpread) int {
+	least := math.MaxInt
+	for i, s := range l.Bins {
+		if s.Node >= 0 && h.Looks[i].May {
+			least = min(least, h.There[i]-h.perhaps[i])
+		}
+	}
+	for _, there := range h.Rule.Gone {
+		least = min(least, there)
+	}
+	if least == math.MaxInt {
+		return 0
+	}
+	return least
+}
+
+// Shut takes a new node without pods out of the count: it will not be launched.
+func (l *Ledger) Shut(s *Bin) {
+	l.Save(s)
+	s.Shut = true
+	l.countNode(s, -1)
+	l.countDaemons(s, -1)
+	l.lookAgain(s)
+}
+
+// RecordReliance notes which constraints allow a pod of a class on a bin only because no node, or
+// no domain, is empty.
+func (l *Ledger) RecordReliance(class int, s *Bin) {
+	l.recordDomainReliance(class, s, false)
+	if l.P.Classes[class].Headroom {
+		return
+	}
+	for _, i := range l.HostsOf(class) {
+		h := &l.Hosts.Spreads[i]
+		h.relies = h.relies || h.There[s.Number]+l.own(class, h.Rule.Term.Pods) > h.Rule.Term.Skew
+	}
+}
+
+// recordDomainReliance does so for constraints over domains: those that count more pods than their
+// skew where the pod is or may be, the pod included. Counted says that it is counted already.
+func (l *Ledger) recordDomainReliance(class int, s *Bin, counted bool) {
+	if l.P.Classes[class].Headroom {
+		return
+	}
+	for _, r := range l.P.Rules.Duties[class].Owns {
+		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
+		if rule.Kind != topology.Spread || rule.Rule.Key < 0 || c.Relies {
+			continue
+		}
+		own := 0
+		if !counted {
+			own = l.own(class, rule.Pods)
+		}
+		c.Relies = slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Members[d]+own > rule.Skew })
+	}
+}
+
+// own is how many pods of its own a constraint of a class counts: 1, or 0 if its selection
+// is of others.
+func (l *Ledger) own(class, selection int) int {
+	if l.P.Classes[class].Selected.Has(selection) {
+		return 1
+	}
+	return 0
+}
+
+// Relies says whether a pod was allowed only because no node was empty.
+func (l *Ledger) Relies() bool {
+	return slices.ContainsFunc(l.Hosts.Spreads, func(h hostSpread) bool { return h.relies })
+}
+
+// RecordRelianceOfAll does what RecordReliance does for all pods that are counted.
+func (l *Ledger) RecordRelianceOfAll() {
+	for _, s := range l.Bins {
+		for _, m := range s.Pods {
+			if l.P.Classes[m.Class].Headroom {
+				continue
+			}
+			for _, i := range l.HostsOf(m.Class) {
+				h := &l.Hosts.Spreads[i]
+				h.relies = h.relies || h.There[s.Number] > h.Rule.Term.Skew
+			}
+		}
+	}
+}
+
+// Reliances lists the constraints that allowed a pod only because no node was empty.
+func (l *Ledger) Reliances() []workload.Term {
+	var out []workload.Term
+	for i := range l.Hosts.Spreads {
+		if h := &l.Hosts.Spreads[i]; h.relies {
+			out = append(out, h.Rule.Term)
+		}
+	}
+	return out
+}
+
+// SetReliances notes that some constraints of pods that are counted are among Reliances.
+func (l *Ledger) SetReliances(terms []workload.Term) {
+	if len(terms) == 0 {
+		return
+	}
+	for _, s := range l.Bins {
+		for _, m := range s.Pods {
+			for _, i := range l.HostsOf(m.Class) {
+				h := &l.Hosts.Spreads[i]
+				h.relies = h.relies || slices.Contains(terms, h.Rule.Term)
+			}
+		}
+	}
+}
+
+// RecordRelianceAnew works reliances out for the pods that are counted now.
+func (l *Ledger) RecordRelianceAnew(terms []workload.Term) {
+	for i := range l.Hosts.Spreads {
+		l.Hosts.Spreads[i].relies = false
+	}
+	for i := range l.Counts {
+		l.Counts[i].Relies = false
+	}
+	for _, s := range l.Bins {
+		for _, m := range s.Pods {
+			l.recordDomainReliance(m.Class, s, true)
+		}
+	}
+	l.SetReliances(terms)
+}
+
+// openHost adds a node without pods.
+func (l *Ledger) openHost(s *Bin) {
+	for i := range l.Hosts.Spreads {
+		h := &l.Hosts.Spreads[i]
+		l.addBin(h, s, l.boundOnHost(h.Rule, s))
+	}
+}
+
+// countHost counts n pods of a class on a bin.
+func (l *Ledger) countHost(class, n int, s *Bin) {
+	if len(l.Hosts.Spreads) == 0 || l.P.Classes[class].Headroom {
+		return
+	}
+	for selection := range l.P.Classes[class].Selected.All() {
+		for _, i := range l.Hosts.bySelection[selection] {
+			h := &l.Hosts.Spreads[i]
+			l.noteHost(i, s.Number)
+			h.set(s.Number, h.There[s.Number]+n, h.Looks[s.Number])
+		}
+	}
+}
+
+// lookAgain notes how constraints see a bin now.
+func (l *Ledger) lookAgain(s *Bin) {
+	for i := range l.Hosts.Spreads {
+		l.noteHost(i, s.Number)
+		l.look(&l.Hosts.Spreads[i], s)
+	}
+}
+
+// HostsAllow says whether the topology spread constraints of a class over the
+// name of the node let one of its pods come to a bin.
+func (l *Ledger) HostsAllow(class int, s *Bin) bool {
+	if l.P.Classes[class].Headroom {
+		return true
+	}
+	for _, i := range l.HostsOf(class) {
+		h := &l.Hosts.Spreads[i]
+		t, there := &h.Rule.Term, 0
+		if s.Number >= 0 {
+			there = h.There[s.Number]
+		} else if s.BinType != nil {
+			there = l.boundOnHost(h.Rule, s)
+		}
+		own := l.own(class, t.Pods)
+		if there+own > t.Skew && there+own-min(there, h.emptiest()) > t.Skew {
+			return false
+		}
+	}
+	return true
+}
+
+// Extends says whether a new node, or what becomes of one that is in the ledger, would be a
+// domain more, without pods, to a topology spread that let some pod in only because no domain
+// was empty.
+func (l *Ledger) Extends(before, after *Bin) bool {
+	for i := range l.Hosts.Spreads {
+		h := &l.Hosts.Spreads[i]
+		if h.relies && !(before != nil && h.Looks[before.Number].May) && looksAtHost(l.P, h.Rule, after.BinType).May {
+			return true
+		}
+	}
+	for i := range l.Counts {
+		if !l.Counts[i].Relies {
+			continue
+		}
+		if may, _ := l.Looked(i, after); !may {
+			continue
+		}
+		for _, d := range l.domainsOf(i, after) {
+			if !l.P.Rules.Domain[i].Counted[d] && l.Counts[i].may[d] == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// KeysOfCell lists the keys of the domain table for which it must be known in which domain a
+// new node with a pod of a class is: those over which constraints count the pod, and those
+// over which some spread can bear no further domain.
+func (l *Ledger) KeysOfCell(class int) []int {
+	out := l.P.Counted[class]
+	for i := range l.Counts {
+		if l.Counts[i].Relies {
+			out = append(slices.Clip(out), l.P.Rules.Domain[i].Rule.Key)
+		}
+	}
+	return out
+}
+
+// boundOnHost counts the pods that a constraint is about on a bin before any of the plan come:
+// those that run there, or those of DaemonSets that a new node brings.
+func (l *Ledger) boundOnHost(rule *compile.HostRule, s *Bin) int {
+	if s.Node >= 0 {
+		return int(rule.There[s.Node])
+	}
+	return l.daemonsOnHost(rule, s, func(DaemonOn) bool { return true })
+}
+
+// perhapsOn counts those of them that are of DaemonSets which may not come to the node.
+func (l *Ledger) perhapsOn(rule *compile.HostRule, s *Bin) int {
+	if s.Node >= 0 {
+		return int(rule.Perhaps[s.Node])
+	}
+	return l.daemonsOnHost(rule, s, func(d DaemonOn) bool { return !d.Sure })
+}
+
+// daemonsOnHost counts the DaemonSets of some kind on a new node that a constraint is about.
+func (l *Ledger) daemonsOnHost(rule *compile.HostRule, s *Bin, which func(DaemonOn) bool) (n int) {
+	for _, d := range s.BinType.DaemonsOn(l.P) {
+		if d.Duty.Selected.Has(rule.Term.Pods) && which(d) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,164 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+)
+
+// A trial changes some bins and some counts of a ledger, and mostly it is in vain. Mark notes
+// how the ledger stands; from then on it notes what changes, so that Rewind costs what the trial
+// changed and not what the plan holds. Counts over domains are few and are copied; of bins
+// and of constraints over the name of the node only those are kept that change.
+
+// journal is what Rewind needs.
+type journal struct {
+	on     bool
+	bins   int          // how many there were
+	saved  map[*Bin]int // place in was
+	was    []savedBin   // as they were before the first change
+	hosts  []hostChange // in the order in which they came
+	relies []bool       // by constraint over the name of the node
+	there  []int        // by class
+	daemon []int        // by duty of a DaemonSet
+	count  []savedCount // by domain rule
+	ints   copies[int]  // memory of count
+}
+
+// savedBin is a bin before it changed.
+type savedBin struct {
+	at  *Bin
+	was Bin
+}
+
+// hostChange is what a constraint over the name of the node knew of a bin.
+type hostChange struct {
+	spread, bin, there int
+	seen               look
+}
+
+// savedCount is how a domain rule stood.
+type savedCount struct {
+	members, least, owners, certain, may, spare []int
+
+	domains int
+	relies  bool
+}
+
+// Mark notes how everything stands now. There is one mark: another one takes its place.
+func (l *Ledger) Mark() {
+	j := &l.journal
+	if j.saved == nil {
+		j.saved = map[*Bin]int{}
+	}
+	clear(j.saved)
+	j.on, j.bins, j.was, j.hosts = true, len(l.Bins), j.was[:0], j.hosts[:0]
+	j.there, j.daemon = append(j.there[:0], l.There...), append(j.daemon[:0], l.Daemon...)
+	j.relies = j.relies[:0]
+	for i := range l.Hosts.Spreads {
+		j.relies = append(j.relies, l.Hosts.Spreads[i].relies)
+	}
+	if j.count == nil {
+		ints := 0
+		for i := range l.Counts {
+			ints += 6 * len(l.Counts[i].Members)
+		}
+		j.count, j.ints = make([]savedCount, len(l.Counts)), make(copies[int], 0, ints)
+	}
+	j.ints = j.ints[:0]
+	for i := range l.Counts {
+		c := &l.Counts[i]
+		j.count[i] = savedCount{
+			j.ints.of(c.Members), j.ints.of(c.least), j.ints.of(c.Owners), j.ints.of(c.certain), j.ints.of(c.may), j.ints.of(c.spare), c.domains, c.Relies,
+		}
+	}
+}
+
+// Save notes a bin before it changes, if there is a mark. Whoever changes a bin calls it.
+func (l *Ledger) Save(s *Bin) {
+	j := &l.journal
+	if !j.on || s.Number >= j.bins || s.Number < 0 {
+		return // it was not there
+	}
+	if _, known := j.saved[s]; known {
+		return
+	}
+	j.saved[s] = len(j.was)
+	was := *s
+	was.Free, was.Taken, was.Attached = slices.Clone(s.Free), slices.Clone(s.Taken), slices.Clone(s.Attached)
+	was.Apart, was.Pods, was.PodIDs = slices.Clone[[]pack.Membership](s.Apart), slices.Clone[[]attempt.Bundled](s.Pods), slices.Clone(s.PodIDs)
+	j.was = append(j.was, savedBin{s, was})
+}
+
+// Before is a bin as it was at the mark.
+func (l *Ledger) Before(s *Bin) *Bin {
+	if i, changed := l.journal.saved[s]; changed {
+		return &l.journal.was[i].was
+	}
+	return s
+}
+
+// noteHost notes what a constraint knows of a bin before that changes.
+func (l *Ledger) noteHost(spread, bin int) {
+	if j := &l.journal; j.on && spread < len(j.relies) && bin < j.bins {
+		h := &l.Hosts.Spreads[spread]
+		j.hosts = append(j.hosts, hostChange{spread, bin, h.There[bin], h.Looks[bin]})
+	}
+}
+
+// Rewind makes everything what it was at the mark, which is there no more.
+func (l *Ledger) Rewind() {
+	j := &l.journal
+	if !j.on {
+		return
+	}
+	j.on = false
+	for i := range l.Hosts.Spreads[:len(j.relies)] {
+		h := &l.Hosts.Spreads[i]
+		for n := len(h.There) - 1; n >= j.bins; n-- {
+			h.set(n, h.There[n], look{})
+		}
+		h.There, h.Looks, h.perhaps, h.relies = h.There[:j.bins], h.Looks[:j.bins], h.perhaps[:j.bins], j.relies[i]
+	}
+	for _, c := range slices.Backward(j.hosts) {
+		l.Hosts.Spreads[c.spread].set(c.bin, c.there, c.seen)
+	}
+	for i := range j.was {
+		*j.was[i].at = j.was[i].was
+	}
+	l.Bins = l.Bins[:j.bins]
+	copy(l.There, j.there)
+	copy(l.Daemon, j.daemon)
+	for i := range l.Counts {
+		c, was := &l.Counts[i], &j.count[i]
+		copy(c.Members, was.members)
+		copy(c.least, was.least)
+		copy(c.Owners, was.owners)
+		copy(c.certain, was.certain)
+		copy(c.may, was.may)
+		copy(c.spare, was.spare)
+		c.domains, c.Relies = was.domains, was.relies
+	}
+	for i := len(j.relies); i < len(l.Hosts.Spreads); i++ { // somebody asked since
+		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)
+	}
+}
+
+// set makes a bin one with so many pods that count, seen in a way.
+func (h *hostSpread) set(bin, there int, seen look) {
+	before := h.Looks[bin]
+	if before.May {
+		h.add(h.There[bin]-h.perhaps[bin], false)
+	}
+	if before.Sure {
+		h.sure--
+	}
+	h.There[bin], h.Looks[bin] = there, seen
+	if seen.May {
+		h.add(there-h.perhaps[bin], true)
+	}
+	if seen.Sure {
+		h.sure++
+	}
+}

@@ -1,0 +1,78 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/device"
+	"github.com/dovetail-sdk/dovetail/internal/engine/faults"
+	"github.com/dovetail-sdk/dovetail/internal/engine/volume"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Volumes are the storage objects of an input.
+type Volumes = volume.Objects
+
+// Devices are the objects of dynamic resource allocation of an input.
+type Devices = device.Objects
+
+// Faults collects the faults of an input.
+type Faults = faults.List
+
+// Input is what a problem is compiled from: a provisioning.Input, whose comments hold,
+// but for buffers, which come as pods.
+type Input struct {
+	NodePools     []*v1.NodePool                           // in any order
+	InstanceTypes map[string][]*cloudprovider.InstanceType // by pool
+	Nodes         []Node                                   // that exist or are on their way
+	Pods          []*corev1.Pod                            // to be placed
+	Nominated     map[types.NamespacedName]string          // by pod: a node
+	DaemonSetPods []*corev1.Pod                            // one for each DaemonSet
+	Namespaces    []*corev1.Namespace                      // for their labels
+	Volumes       Volumes                                  // of pods and nodes
+	Devices       Devices                                  // likewise
+	Overlays      []*v1.NodeOverlay                        // of the catalogs
+	Services      []*corev1.Service                        // for default spreads
+	Controllers   []Controller                             // likewise
+	Vocabulary    *requirements.Vocabulary                 // nil for the default
+}
+
+// SameOffers says whether what can be bought is made of the same objects in both inputs.
+func (in *Input) SameOffers(other *Input) bool {
+	if !SameList(in.NodePools, other.NodePools) || !SameList(in.Overlays, other.Overlays) || len(in.InstanceTypes) != len(other.InstanceTypes) {
+		return false
+	}
+	for pool, types := range in.InstanceTypes {
+		if known, ok := other.InstanceTypes[pool]; !ok || !SameList(types, known) {
+			return false
+		}
+	}
+	return true
+}
+
+// Node is a provisioning.Node.
+type Node struct {
+	Node      *corev1.Node
+	NodeClaim *v1.NodeClaim
+	Pods      []*corev1.Pod
+}
+
+// Name is that of the Node, or of the NodeClaim while there is no Node.
+func (n Node) Name() string {
+	switch {
+	case n.Node != nil:
+		return n.Node.Name
+	case n.NodeClaim != nil:
+		return n.NodeClaim.Name
+	}
+	return ""
+}
+
+// Controller is what owns pods.
+type Controller struct {
+	UID      types.UID
+	Selector *metav1.LabelSelector
+}

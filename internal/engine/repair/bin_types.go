@@ -1,0 +1,85 @@
+package repair
+
+import (
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// NewBinType works out what a node is like that is launched with one of some
+// options of a pool and is asked for something.
+func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked requirements.Set, relaxed bool) *ledger.BinType {
+	of := st.options(options)
+	for _, known := range of.binTypes {
+		if known.Trait == trait && known.Relaxed == relaxed && known.Asked.Equal(asked) {
+			out := st.again(known)
+			out.Wide = nil
+			return out
+		}
+	}
+	st.binTypes++
+	out := ledger.NewBinType(ledger.BinType{
+		Id: st.binTypes, Pool: pool, Options: of.set, Trait: trait, Asked: asked, Relaxed: relaxed, List: of.list, Daemons: of.daemons,
+	})
+	named := func(key string) bool { return st.p.Admission.Domains.Named(pool, key, of.set) }
+	out.Settled = st.settled(asked, named).With(of.where...)
+	out.Labels = catalog.NodeLabels(&st.p.Pools[pool], out.Settled, named, st.p.Vocabulary)
+	of.binTypes = append(of.binTypes, out)
+	return out
+}
+
+// again is a bin type like another, with what is worked out of that.
+func (st *State) again(like *ledger.BinType) *ledger.BinType {
+	st.binTypes++
+	return like.Again(st.binTypes)
+}
+
+// optionSet is a set of options of a pool, and the bin types that have just these.
+type optionSet struct {
+	set      bitset.Set
+	list     []cloudprovider.LaunchOption
+	daemons  resources.List             // the least that they take on any
+	where    []requirements.Requirement // zones and capacity types
+	binTypes []*ledger.BinType          // each unlike the others in what its pods ask for
+}
+
+// options is what there is to know of a set of options; equal sets are one. The set given
+// may change afterwards.
+func (st *State) options(set bitset.Set) *optionSet {
+	st.key = set.AppendKey(st.key[:0])
+	if known, ok := st.sets[string(st.key)]; ok {
+		return known
+	}
+	out := &optionSet{set: set.Clone(), list: make([]cloudprovider.LaunchOption, 0, set.Len())}
+	seen := map[*resources.List]bool{}
+	var last *resources.List
+	p := ledger.PoolOf(st.p, set)
+	for o := range set.All() {
+		option := &p.Options[o-p.First]
+		out.list = append(out.list, option.LaunchOption)
+		if option.Daemons != last && !seen[option.Daemons] {
+			out.daemons = ledger.Least(out.daemons, *option.Daemons, len(seen) == 0)
+			seen[option.Daemons] = true
+		}
+		last = option.Daemons
+	}
+	out.where = catalog.Whereabouts(out.list)
+	st.sets[string(st.key)] = out
+	return out
+}
+
+// settled takes back labels that a node need not have and that pods are spread
+// over: with a value that nobody asked for it would be a domain to be filled.
+func (st *State) settled(set requirements.Set, named func(key string) bool) requirements.Set {
+	for _, key := range st.p.Table.Keys {
+		key = st.p.Vocabulary.NormalizeKey(key)
+		r, ok := set.Get(key)
+		if ok && r.AllowsAbsent() && r.AllowsPresent() && !st.p.Vocabulary.WellKnown(key) && !named(key) {
+			set = set.Intersect(requirements.NewSet(requirements.DoesNotExist(key)))
+		}
+	}
+	return set
+}

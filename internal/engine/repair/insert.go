@@ -1,0 +1,128 @@
+package repair
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+)
+
+// inserter finds places for pods that were left over where constraints between
+// pods were met for whole groups at a time. It goes pod by pod, over the nodes that
+// exist, those of the plan and nodes to be launched for one pod alone.
+type inserter struct {
+	placer
+	order []int32 // of the pods of the plan
+}
+
+// mostLooks bounds the work: looks at a node for a pod.
+const mostLooks = 1_000_000
+
+// insert places what it can of the pods without a place, by priority. They come last in
+// the order of the plan, which so far holds without them.
+func (st *State) insert(order []int32) []int32 {
+	g := &inserter{placer: placer{st: st, p: st.p, left: mostLooks}, order: order}
+	var classes []int
+	for c := range g.p.Classes {
+		class, waits := &g.p.Classes[c], st.s.Absent[c]
+		if class.Refusal == nil && (!class.Headroom && !waits || waits && st.last) && slices.ContainsFunc(st.sought(c), st.waits) {
+			classes = append(classes, c)
+		}
+	}
+	if len(classes) == 0 {
+		return order
+	}
+	bins := st.Bins()
+	before := len(bins)
+	g.ledger = ledger.New(g.p, bins)
+	if st.relies {
+		g.ledger.RecordRelianceOfAll()
+	}
+	slices.SortStableFunc(classes, func(x, y int) int {
+		a, b := &st.p.Classes[x], &st.p.Classes[y]
+		return cmp.Or(model.CompareBools(a.Headroom, b.Headroom), -cmp.Compare(a.Priority, b.Priority))
+	})
+	for again := true; again; {
+		again = false
+		for _, c := range classes {
+			again = g.placeClass(c) || again
+		}
+	}
+	for i := range st.Bound {
+		st.Bound[i] = bins[i].PodIDs
+	}
+	st.New = append(st.New, g.ledger.Bins[before:]...)
+	st.relies = st.relies || g.ledger.Relies()
+	return g.order
+}
+
+// placeClass places the pods of a class that wait, until one finds no place, and says
+// whether it placed any.
+func (g *inserter) placeClass(c int) bool {
+	some := false
+	var last *ledger.Bin
+	left := 0
+	for _, podID := range g.st.sought(c) {
+		if g.st.waits(podID) {
+			left++
+		}
+	}
+	for _, podID := range g.st.sought(c) {
+		if !g.st.waits(podID) {
+			continue
+		}
+		left--
+		if last == nil || !g.onto(last, c) {
+			if last = g.find(c, left+1); last == nil {
+				return some
+			}
+		}
+		g.put(last, c, podID)
+		some = true
+	}
+	return some
+}
+
+// put places a pod on a bin.
+func (g *inserter) put(s *ledger.Bin, c int, podID int32) {
+	g.placer.put(s, c, podID)
+	g.st.Placed[podID] = true
+	g.order = append(g.order, podID)
+}
+
+// find returns the place for the first of n pods of a class: a node that exists; one of the
+// plan that costs no more for it, or least more; or a node of their own, where that costs less for
+// each. It returns nil if there is none.
+func (g *inserter) find(c, n int) *ledger.Bin {
+	var best *ledger.Bin
+	var bestBinType *ledger.BinType
+	dearer := math.Inf(1)
+	for _, s := range g.ledger.Bins {
+		if s.Node >= 0 {
+			if g.onto(s, c) {
+				return s
+			}
+			continue
+		}
+		sh := g.narrowed(s, c, dearer)
+		if sh == nil {
+			continue
+		}
+		best, bestBinType, dearer = s, sh, sh.Price()-s.BinType.Price()
+		if dearer <= 0 {
+			break
+		}
+	}
+	if dearer > 0 {
+		if fresh, k := g.freshForMany(c, n, g.st.cells(c)); fresh != nil && (best == nil || fresh.BinType.Price() < dearer*float64(k)) {
+			g.ledger.Open(fresh)
+			return fresh
+		}
+	}
+	if best != nil {
+		g.become(best, bestBinType)
+	}
+	return best
+}

@@ -1,0 +1,72 @@
+package repair
+
+import (
+	"math"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+)
+
+// Pods that are alike do not get the node that is cheapest for each alone: of 800 pods that take
+// 4 CPU each would get a node of 4 CPU, where a quarter as many of 16 CPU cost a third.
+
+// freshForMany returns a node for the first of n pods of a class that wait, and how many of them
+// it is for: of the nodes in some cells the one that costs least for each pod that it holds. It
+// returns nil if there is none.
+func (g *placer) freshForMany(c, n int, cells []cell) (*ledger.Bin, int) {
+	for k := g.cheapestTogether(c, n); k > 1; k /= 2 {
+		g.beside, g.lead = times(g.p.OfResources(g.p.Requests[c]), k-1), g.p.Admission.Lowered(c)
+		s := g.freshIn(c, cells, math.Inf(1))
+		g.beside, g.lead = nil, nil
+		if s != nil {
+			return s, k
+		}
+	}
+	return g.freshIn(c, cells, math.Inf(1)), 1
+}
+
+// cheapestTogether is how many of n pods of a class the node holds that costs least for each of
+// them, of the heaviest pools that have one within their limits; 1 if none holds more. Of two that
+// cost the same it is the larger. It takes O(options) time.
+func (g *placer) cheapestTogether(c, n int) int {
+	n = g.mostOnNode(c, n)
+	if n < 2 {
+		return 1
+	}
+	best, tier, rate := 1, -1, math.Inf(1)
+	suits := g.p.Admission.Lowered(c)
+	for i := range g.p.Pools {
+		low := &g.p.LowPools[i]
+		if tier >= 0 && low.Tier > tier {
+			break
+		}
+		options := g.withinLimits(i)
+		for o := low.First; o < low.Last; o++ {
+			if !options.Has(o) || !suits.Has(o) {
+				continue
+			}
+			holds := n
+			for r, want := range g.p.OfResources(g.p.Requests[c]) {
+				if want > 0 {
+					holds = int(min(int64(holds), g.p.LowOptions[o].Capacity[r]/want))
+				}
+			}
+			if holds < 1 {
+				continue
+			}
+			tier = low.Tier
+			each := (g.p.Option(o).Offering.Price + g.p.Opts.NodeFee) / float64(holds)
+			if each < rate*(1-1e-9) || each < rate*(1+1e-9) && holds > best {
+				best, rate = holds, min(each, rate)
+			}
+		}
+	}
+	return best
+}
+
+// mostOnNode is how many of n pods of a class may be on one node by the rules over nodes.
+func (g *placer) mostOnNode(c, n int) int {
+	for _, part := range g.p.Rules.Duties[c].All {
+		n = g.p.Rules.Node[part.Rule].Most(part, n)
+	}
+	return n
+}

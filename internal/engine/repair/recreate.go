@@ -1,0 +1,287 @@
+package repair
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+)
+
+// place puts a pod of a trial where that costs least: on a node of the plan or on one of its
+// own, within the budget. Where there is no such place, it stays in the domains of its topology
+// spread constraints, or another pod makes room for it.
+func (r *search) place(podID int32) bool {
+	if r.placing {
+		return r.comeAny(podID, nil)
+	}
+	c := r.p.ClassOf[podID]
+	to, as := r.roomFor(c, r.tier, nil, r.budget)
+	more := r.budget
+	switch {
+	case to != nil && as == nil:
+		more = 0
+	case to != nil:
+		more = as.Price() - to.BinType.Price()
+	}
+	if more > 0 && (to == nil || r.weighs) {
+		if s := r.affordable(c, more); s != nil {
+			r.open(s)
+			to, as = s, nil
+		}
+	}
+	if to == nil {
+		return r.stay(podID) || r.ejectOne(podID) || r.buyFor(podID)
+	}
+	r.put(podID, to, as)
+	return true
+}
+
+// stay moves a pod within the domains of its topology spread constraints, which are too full
+// for it only as pods came after it: it keeps its turn. That holds as long as the pods of no
+// other node move.
+func (r *search) stay(podID int32) bool {
+	c := r.p.ClassOf[podID]
+	if !r.turns || !r.isSpread(c) {
+		return false
+	}
+	r.ledger.Home = r.ledger.Before(r.homes[podID])
+	to, as := r.roomFor(c, r.tier, nil, r.budget)
+	r.ledger.Home = nil
+	if to == nil {
+		return false
+	}
+	r.put(podID, to, as)
+	r.inTurn = true
+	return true
+}
+
+// isSpread says whether pods of a class have topology spread constraints over domains.
+func (r *search) isSpread(c int) bool {
+	return slices.ContainsFunc(r.p.Rules.Duties[c].Owns, func(i int) bool { return r.p.Rules.Domain[i].Kind == topology.Spread })
+}
+
+// roomFor returns the bin to which a pod of a class can come for least more than it
+// costs already, if that is below a limit, and what becomes of it; nil if there is
+// none. New nodes are of a tier at most, or launched anyway.
+func (r *search) roomFor(c, tier int, not *ledger.Bin, limit float64) (best *ledger.Bin, as *ledger.BinType) {
+	for _, s := range r.ledger.Bins {
+		if s == not || !r.evenWithoutNewNodes(c, s) || !r.isLocatedFor(s, c) {
+			continue
+		}
+		if s.Node >= 0 {
+			if r.onto(s, c) {
+				return s, nil
+			}
+			continue
+		}
+		if !r.acceptsMoved(s, c, tier) {
+			continue
+		}
+		narrower := r.narrowed(s, c, limit)
+		if narrower == nil {
+			continue
+		}
+		best, as, limit = s, narrower, narrower.Price()-s.BinType.Price()
+		if limit <= 0 {
+			break
+		}
+	}
+	return best, as
+}
+
+// acceptsMoved says whether the weight of its pool and the preferences of the pods let pods of a
+// class move to a new node.
+func (r *search) acceptsMoved(s *ledger.Bin, c, tier int) bool {
+	if len(s.PodIDs) == 0 || r.p.LowPools[s.BinType.Pool].Tier > tier && !(r.fills && isAnyway(r.p, s, -1)) {
+		return false
+	}
+	if r.p.Flexible != nil && len(r.p.MinValues[s.BinType.Pool]) > 0 {
+		return false // it may lose its spot options in the end, and become dearer
+	}
+	w := &r.p.Preferences[c]
+	if r.st.s.GivesUp(c) || r.st.s.Relaxed[c] {
+		return true
+	}
+	return len(w.Spans) == 0 && (w.Options == nil || s.BinType.Options.SubsetOf(w.Options))
+}
+
+// isLocatedFor says whether the domains of a bin are known, where a constraint counts pods of a
+// class. NodeClaims that are not launched take such pods only if nothing else does.
+func (r *search) isLocatedFor(s *ledger.Bin, c int) bool {
+	d := &r.p.Rules.Duties[c]
+	return s.Node < 0 || len(d.Owns)+len(d.Joins) == 0 || !slices.Contains(r.p.Nodes[s.Node].At, topology.Unknown)
+}
+
+// evenWithoutNewNodes says whether spreads over the name of the node allow one more pod of a class
+// on a bin if other new nodes are left out: at most maxSkew above the emptiest node that exists, or
+// above zero. Otherwise one new node would take all pods that are to be spread.
+func (r *search) evenWithoutNewNodes(c int, s *ledger.Bin) bool {
+	for _, i := range r.ledger.HostsOf(c) {
+		h := &r.ledger.Hosts.Spreads[i]
+		if there := h.There[s.Number] + 1 - h.Rule.Term.Skew; there > 0 && there > r.ledger.LeastThere(h) {
+			return false
+		}
+	}
+	return true
+}
+
+// tierOn is the highest tier to which a pod of a class may come that is on a bin.
+func (r *search) tierOn(s *ledger.Bin, c int) int {
+	if s.Node < 0 {
+		return r.p.LowPools[s.BinType.Pool].Tier
+	}
+	return r.p.Tiers.Heaviest[c]
+}
+
+// ejectOne places a pod where another one makes room for it that finds room elsewhere.
+func (r *search) ejectOne(podID int32) bool {
+	for s, other := range r.makingRoom(r.p.ClassOf[podID]) {
+		if r.left--; r.left <= 0 {
+			return false
+		}
+		m := r.p.ClassOf[other]
+		if to, as := r.roomFor(m, r.tierOn(s, m), s, 1e-12); to != nil {
+			r.remove(other, s)
+			r.put(other, to, as)
+			return r.come(podID, s)
+		}
+	}
+	return false
+}
+
+// buyFor places a pod that cannot have a node of its own, as it goes only where others are,
+// where another one makes room for it that gets one.
+func (r *search) buyFor(podID int32) bool {
+	c := r.p.ClassOf[podID]
+	if len(r.p.Rules.Duties[c].With) == 0 {
+		return false
+	}
+	for s, other := range r.makingRoom(c) {
+		if own := r.affordable(r.p.ClassOf[other], r.budget); own != nil {
+			r.remove(other, s)
+			r.open(own)
+			r.put(other, own, nil)
+			return r.come(podID, s)
+		}
+	}
+	return false
+}
+
+// makingRoom yields bins, each with a pod in whose place one of a class may have room: one
+// of each other class from each bin.
+func (r *search) makingRoom(c int) iter.Seq2[*ledger.Bin, int32] {
+	return func(yield func(*ledger.Bin, int32) bool) {
+		for _, s := range r.ledger.Bins {
+			if !r.isLocatedFor(s, c) || s.Node < 0 && !r.acceptsMoved(s, c, r.tier) || s.Node >= 0 && !r.p.Admits(c, &r.p.Nodes[s.Node]) {
+				continue
+			}
+			for _, m := range s.Pods {
+				if m.Class == c || !r.makesRoom(s, c, m.Class) || !r.keepsReason(s, m.Class) {
+					continue
+				}
+				if !yield(s, s.PodIDs[slices.IndexFunc(s.PodIDs, func(other int32) bool { return r.p.ClassOf[other] == m.Class })]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// keepsReason says whether a new node that is launched anyway is so without a pod of a
+// class, as far as that matters.
+func (r *search) keepsReason(s *ledger.Bin, class int) bool {
+	return s.Node >= 0 || !r.fills || !isAnyway(r.p, s, -1) || isAnyway(r.p, s, class)
+}
+
+// come puts a pod on a bin if it has room for it.
+func (r *search) come(podID int32, s *ledger.Bin) bool {
+	c := r.p.ClassOf[podID]
+	if !r.evenWithoutNewNodes(c, s) {
+		return false
+	}
+	if s.Node >= 0 {
+		if !r.onto(s, c) {
+			return false
+		}
+		r.put(podID, s, nil)
+		return true
+	}
+	narrower := r.narrowed(s, c, r.budget)
+	if narrower == nil {
+		return false
+	}
+	r.put(podID, s, narrower)
+	return true
+}
+
+// makesRoom says whether a bin may have room for a pod of one class when one of
+// another is gone.
+func (r *search) makesRoom(s *ledger.Bin, c, without int) bool {
+	less := r.p.Requests[without]
+	for i, n := range r.p.OfResources(r.p.Requests[c]) {
+		if n == 0 {
+			continue
+		}
+		left := less[i]
+		if s.Node >= 0 {
+			left += s.Free[i]
+		} else {
+			left += s.BinType.Greatest(r.p)[i] - s.Taken[i]
+		}
+		if n > left {
+			return false
+		}
+	}
+	return true
+}
+
+// affordable is a node for a pod of a class alone that costs less than a limit, fee included;
+// nil if there is none.
+func (r *search) affordable(c int, limit float64) *ledger.Bin {
+	s := r.fresh(c, limit)
+	if s == nil || r.priced(s) >= limit || r.p.LowPools[s.BinType.Pool].Tier > r.tier {
+		return nil
+	}
+	return s
+}
+
+// open adds a node that is launched for a pod.
+func (r *search) open(s *ledger.Bin) {
+	r.ledger.Open(s)
+	r.budget -= r.priced(s)
+}
+
+// put moves a pod to a bin, which becomes another if it is a new node.
+func (r *search) put(podID int32, to *ledger.Bin, as *ledger.BinType) {
+	r.ledger.Save(to)
+	c := r.p.ClassOf[podID]
+	if as != nil && as != to.BinType {
+		r.budget -= as.Price() - to.BinType.Price()
+		r.become(to, as)
+	}
+	r.placer.put(to, c, podID)
+	r.moved = append(r.moved, podID)
+	r.many[c]--
+}
+
+// remove takes a pod off a bin.
+func (r *search) remove(podID int32, s *ledger.Bin) {
+	r.ledger.Save(s)
+	r.ledger.Count(r.p.ClassOf[podID], -1, s)
+	ledger.Hold(r.p, s, slices.DeleteFunc(slices.Clone(s.PodIDs), func(other int32) bool { return other == podID }))
+	s.Late = true
+}
+
+// isAnyway says whether a new node is launched for a pod that no heavier pool can take,
+// not counting one pod of class without, if that is not negative.
+func isAnyway(p *compile.Problem, s *ledger.Bin, without int) bool {
+	tier := p.LowPools[s.BinType.Pool].Tier
+	for _, m := range s.Pods {
+		if p.Tiers.Heaviest[m.Class] == tier && (m.Class != without || m.Count > 1) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,218 @@
+package repair
+
+import (
+	"math"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+)
+
+// manner is how places are found for pods that are left over.
+type manner int
+
+const (
+	// byPrice: where it costs least.
+	byPrice manner = iota
+	// evenly: where the topology spread constraints of the pod count fewest pods.
+	evenly
+	// elsewhere: pods that are taken out go to other nodes, as far as they can, and
+	// before the pods that room is made for: what keeps these out may be that nobody
+	// is where they can follow, or that some domain is still empty.
+	elsewhere
+	// inFront: one of the pods that are taken out goes first, to a node that has room
+	// for those that follow it to its node.
+	inFront
+)
+
+// comeAny finds a place for a pod on any bin but one, and puts it there.
+func (r *search) comeAny(podID int32, not *ledger.Bin) bool {
+	c := r.p.ClassOf[podID]
+	s := r.spot(c, not)
+	if s == nil {
+		return false
+	}
+	r.put(podID, s, nil)
+	return true
+}
+
+// goesBefore places a pod where pods of a class can follow it, all of a number if
+// there is such a place.
+func (r *search) goesBefore(podID int32, c, n int) bool {
+	m := r.p.ClassOf[podID]
+	if !r.follows(c, m) {
+		return false
+	}
+	defer func() { r.beside, r.lead = nil, nil }()
+	r.lead = r.p.Admission.Lowered(c)
+	for _, count := range []int{n, 1} {
+		r.beside = times(r.p.OfResources(r.p.Requests[c]), count)
+		both, ok := attempt.Together(r.p.OfResources(r.p.Requests[m]), r.beside)
+		if !ok {
+			continue
+		}
+		for _, s := range r.ledger.Bins[:len(r.p.Nodes)] {
+			if n := &r.p.Nodes[s.Node]; r.p.Admits(c, n) && compile.Within(both, s.Free) && r.onto(s, m) {
+				r.put(podID, s, nil)
+				return true
+			}
+		}
+		if s := r.fresh(m, math.Inf(1)); s != nil {
+			r.open(s)
+			r.put(podID, s, nil)
+			return true
+		}
+	}
+	return false
+}
+
+// spot returns the place for a pod of a class, nil if there is none.
+func (r *search) spot(c int, not *ledger.Bin) *ledger.Bin {
+	var best *ledger.Bin
+	var as *ledger.BinType
+	level, dearer := math.MaxInt, math.Inf(1)
+	better := func(s *ledger.Bin, sh *ledger.BinType, more float64) {
+		if at := r.level(c, s, sh); at < level || at == level && more < dearer {
+			best, as, level, dearer = s, sh, at, more
+		}
+	}
+	for _, s := range r.ledger.Bins {
+		if s == not || s.Shut {
+			continue
+		}
+		if s.Node >= 0 {
+			if r.onto(s, c) {
+				better(s, nil, 0)
+			}
+		} else {
+			for _, sh := range r.narrowedEach(s, c, dearer) {
+				better(s, sh, sh.Price()-s.BinType.Price())
+			}
+		}
+		if r.manner != evenly && dearer <= 0 {
+			break
+		}
+	}
+	if r.manner == evenly || dearer > 0 {
+		fresh, k := r.freshOnes(c, not)
+		for _, s := range fresh {
+			better(s, nil, s.BinType.Price()/float64(k))
+		}
+	}
+	switch {
+	case best == nil:
+	case best.Number < 0:
+		r.open(best)
+	case as != nil:
+		r.become(best, as)
+	}
+	return best
+}
+
+// narrowedEach lists what a new node may become that takes a pod of a class as well: what
+// costs least, if that is less than some amount more; or that in each cell, where the pod is
+// to be spread evenly.
+func (r *search) narrowedEach(s *ledger.Bin, c int, limit float64) (out []*ledger.BinType) {
+	if r.manner != evenly {
+		if sh := r.narrowed(s, c, limit); sh != nil {
+			out = append(out, sh)
+		}
+		return out
+	}
+	cells := r.st.cells(c)
+	for i := range cells {
+		if sh := r.narrowedTo(s, c, r.st.plainIn(c, &cells[i]), math.Inf(1)); sh != nil {
+			out = append(out, sh)
+		}
+	}
+	return out
+}
+
+// freshOnes lists nodes for a pod of a class alone: the cheapest; that of each cell,
+// where it is to be spread evenly; or that of each cell but the one of another bin. The cheapest
+// is so for each of all pods of the class that wait; it says for how many.
+func (r *search) freshOnes(c int, not *ledger.Bin) (out []*ledger.Bin, each int) {
+	cells := r.st.cells(c)
+	if r.manner == byPrice || not == nil && r.manner == elsewhere {
+		if s, k := r.freshForMany(c, max(r.many[c], 1), cells); s != nil {
+			return []*ledger.Bin{s}, k
+		}
+		return nil, 1
+	}
+	for i := range cells {
+		if s := r.freshIn(c, cells[i:i+1], math.Inf(1)); s != nil && (not == nil || len(cells) < 2 || !inside(s.At, not.At)) {
+			out = append(out, s)
+		}
+	}
+	return out, 1
+}
+
+// level is how many pods the topology spread constraints of a class count where a bin
+// is, as it is to become; 0 unless that matters.
+func (r *search) level(c int, s *ledger.Bin, sh *ledger.BinType) int {
+	if r.manner != evenly {
+		return 0
+	}
+	at := s.At
+	if sh != nil {
+		at = ledger.BinTypeLocations(r.p, sh)
+	}
+	sum := 0
+	for _, i := range r.p.Rules.Duties[c].Owns {
+		rule := &r.p.Rules.Domain[i]
+		if rule.Kind != topology.Spread {
+			continue
+		}
+		for _, d := range at[rule.Rule.Key].Domains {
+			sum += r.ledger.Counts[i].Members[d]
+		}
+	}
+	for _, i := range r.ledger.HostsOf(c) {
+		if s.Number >= 0 {
+			sum += r.ledger.Hosts.Spreads[i].There[s.Number]
+		}
+	}
+	return sum
+}
+
+// decide gives up options of new nodes that leave it open whether a topology spread
+// constraint of a class counts them, and where: those that are unlike the cheapest. It
+// says whether there were any.
+func (r *search) decide(c int) bool {
+	some := false
+	for _, s := range r.ledger.Bins {
+		if s.Node >= 0 {
+			continue
+		}
+		options := s.BinType.Options.Clone()
+		for _, i := range r.p.Rules.Duties[c].Owns {
+			if rule := &r.p.Rules.Domain[i]; rule.Kind == topology.Spread {
+				r.keepAlike(options, rule)
+			}
+		}
+		if sh := r.shaped(s, options, s.BinType.Trait, s.BinType.Asked); sh != nil && !options.Equal(s.BinType.Options) {
+			r.become(s, sh)
+			some = true
+		}
+	}
+	return some
+}
+
+// keepAlike leaves those of some options that a rule sees as it sees the first.
+func (r *search) keepAlike(options bitset.Set, rule *compile.DomainRule) {
+	first := options.First()
+	keep := func(set bitset.Set) {
+		if set.Has(first) {
+			options.And(set)
+		} else {
+			options.AndNot(set)
+		}
+	}
+	for d := range r.p.Table.Values[rule.Rule.Key] {
+		keep(r.p.InPlace(rule.Rule.Key, d))
+	}
+	keep(r.p.LookedAt(rule, true))
+	keep(r.p.LookedAt(rule, false))
+}

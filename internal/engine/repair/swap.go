@@ -1,0 +1,354 @@
+package repair
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+)
+
+// mover moves pods between the nodes of a plan, or exchanges two, where that is
+// more to the taste of them and of those around them. What is launched, and what
+// it costs, stays as it is.
+type mover struct {
+	st    *State
+	p     *compile.Problem
+	bins  []*ledger.Bin
+	count []map[int]int // by soft rule over a label: pods of the plan by domain
+	looks int           // that it may still take
+	stuck []int         // by class: the score from which on no better place was found
+	near  map[classNode]int
+	ready []bool // by node that exists: it has started
+	shun  []bool // by node that exists: it has taints that pods would rather not have
+}
+
+type classNode struct{ class, node int }
+
+const (
+	// looksForSoftScore bounds the work: comparisons of two nodes for a pod.
+	looksForSoftScore = 50_000
+	// binsForExchange is up to how many nodes pods are exchanged: that takes a look
+	// at each class of every node.
+	binsForExchange = 64
+	// roundsForSoftScore is how often all pods are gone through.
+	roundsForSoftScore = 3
+)
+
+// swapBySoftScore moves pods that prefer other nodes of the plan. It comes last, and
+// concerns only pods of which it does not matter to any hard constraint where they
+// are. It says whether it moved any.
+func (st *State) swapBySoftScore() bool {
+	if !st.p.SoftScores.Some || st.p.Skips(model.SwapPods) {
+		return false
+	}
+	m := &mover{st: st, p: st.p, bins: st.Bins(), looks: looksForSoftScore, near: map[classNode]int{}}
+	if len(m.bins) < 2 {
+		return false
+	}
+	for i := range st.p.Nodes {
+		m.ready = append(m.ready, st.p.Nodes[i].Ready)
+		m.shun = append(m.shun, len(st.p.Nodes[i].SoftTaints) > 0)
+	}
+	m.countDomains()
+	some := false
+	for range roundsForSoftScore {
+		moved := false
+		m.stuck = slices.Repeat([]int{math.MaxInt}, len(m.p.Classes))
+		for _, s := range m.bins {
+			for _, c := range m.classesOn(s) {
+				for m.moveOne(c, s) {
+					moved = true
+				}
+			}
+		}
+		if !moved {
+			break
+		}
+		some = true
+	}
+	for i := range st.Bound {
+		st.Bound[i] = m.bins[i].PodIDs
+	}
+	return some
+}
+
+// classesOn lists the classes of the pods that the plan puts on a bin and that
+// could be happier elsewhere.
+func (m *mover) classesOn(s *ledger.Bin) []int {
+	var out []int
+	for _, on := range s.Pods {
+		if t := &m.p.SoftScores.By[on.Class]; t.Free && m.mayGain(on.Class, s) {
+			out = append(out, on.Class)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// mayGain says whether a pod of a class may have a better place than on a bin.
+func (m *mover) mayGain(c int, s *ledger.Bin) bool {
+	t := &m.p.SoftScores.By[c]
+	if m.company(c, s, c) < 0 || slices.ContainsFunc(t.Hosts, func(h workload.Term) bool { return h.Kind == topology.Together }) {
+		return true
+	}
+	return s.Node >= 0 && (t.Terms != nil || len(t.Domains) > 0 || m.shun[s.Node])
+}
+
+// moveOne moves one pod of a class off a bin, to where it gains most, and says
+// whether there was such a place.
+func (m *mover) moveOne(c int, s *ledger.Bin) bool {
+	if !slices.ContainsFunc(s.Pods, func(on attempt.Bundled) bool { return on.Class == c && on.Count > 0 }) {
+		return false
+	}
+	var best *ledger.Bin
+	other, most := -1, 0
+	here := m.score(c, s, c)
+	if here >= m.stuck[c] {
+		return false
+	}
+	for _, t := range m.bins {
+		if m.looks <= 0 {
+			break
+		}
+		if t == s {
+			continue
+		}
+		m.looks--
+		room := m.hasRoom(t, m.p.Requests[c], nil)
+		if !room && len(m.bins) > binsForExchange || !m.comparable(c, s, t) {
+			continue
+		}
+		if gain := m.score(c, t, -1) - here; room && gain > most && m.mayMove(c, s, t) {
+			best, other, most = t, -1, gain
+		} else if len(m.bins) <= binsForExchange {
+			if d, gain := m.exchange(c, s, t, here, most); d >= 0 {
+				best, other, most = t, d, gain
+			}
+		}
+	}
+	if best == nil {
+		m.stuck[c] = here
+		return false
+	}
+	m.move(c, s, best)
+	if other >= 0 {
+		m.move(other, best, s)
+	}
+	return true
+}
+
+// exchange returns the class of which a pod on t is best exchanged for one of class
+// c on s, -1 if none gains more than most.
+func (m *mover) exchange(c int, s, t *ledger.Bin, here, most int) (best, gain int) {
+	best = -1
+	for _, on := range t.Pods {
+		d := on.Class
+		if d == c || on.Count == 0 || !m.p.SoftScores.By[d].Free || !m.comparable(d, t, s) {
+			continue
+		}
+		sum := m.score(c, t, d) - here + m.score(d, s, c) - m.score(d, t, d)
+		if sum > most && m.mayExchange(c, s, d, t) {
+			best, most = d, sum
+		}
+	}
+	return best, most
+}
+
+// comparable says whether it is known how the pods of a class like two bins, and
+// of no concern to any hard constraint which of them they are on.
+func (m *mover) comparable(c int, s, t *ledger.Bin) bool {
+	softScore := &m.p.SoftScores.By[c]
+	if s.Node >= 0 && t.Node >= 0 {
+		return !softScore.Alike && (m.ready[t.Node] || !m.ready[s.Node])
+	}
+	if s.Node >= 0 || t.Node >= 0 {
+		return false
+	}
+	class := &m.p.Classes[c]
+	picky := softScore.Alike || class.NoSpot || len(class.Preferences)+len(softScore.Domains) > 0 || m.p.Preferences[c].Options != nil || len(m.p.Preferences[c].Spans) > 0
+	if s.BinType.Pool != t.BinType.Pool || picky && !s.BinType.Alike(t.BinType) {
+		return false
+	}
+	if !softScore.Alike {
+		return true
+	}
+	d := &m.p.Rules.Duties[c]
+	for _, list := range [][]int{d.Owns, d.Joins} {
+		for _, r := range list {
+			if rule := &m.p.Rules.Domain[r]; rule.Term.Weight == 0 && rule.Rule.Key >= 0 {
+				if _, sure := s.At[rule.Rule.Key].Sure(); !sure {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// score is how well a bin suits a pod of a class, beside all that are there but
+// for one of class without.
+func (m *mover) score(c int, s *ledger.Bin, without int) int {
+	sum := m.company(c, s, without)
+	if s.Node < 0 {
+		return sum
+	}
+	if m.p.SoftScores.By[c].Terms != nil || m.shun[s.Node] {
+		key := classNode{c, s.Node}
+		own, ok := m.near[key]
+		if !ok {
+			own = m.p.NodeScore(c, s.Node)
+			m.near[key] = own
+		}
+		sum += own
+	}
+	return sum + m.inDomains(c, s, without)
+}
+
+// company is how well the pods of a node suit one of a class, and it them.
+func (m *mover) company(c int, s *ledger.Bin, without int) int {
+	sum := 0
+	for _, on := range s.Pods {
+		n := on.Count
+		if on.Class == without {
+			n--
+		}
+		if n > 0 {
+			sum += n * (m.p.Pull(c, on.Class) + m.p.Pull(on.Class, c))
+		}
+	}
+	if s.Node >= 0 {
+		for _, t := range m.p.SoftScores.By[c].Hosts {
+			sum += compile.Draw(&t) * m.p.SoftScores.Bound[t.Pods][s.Node]
+		}
+	}
+	return sum
+}
+
+// countDomains counts the pods of the plan for soft rules over other labels.
+func (m *mover) countDomains() {
+	m.count = make([]map[int]int, len(m.p.Rules.Domain))
+	for _, s := range m.bins {
+		for _, on := range s.Pods {
+			m.tally(on.Class, on.Count, s)
+		}
+	}
+}
+
+// tally counts n pods of a class on a bin.
+func (m *mover) tally(c, n int, s *ledger.Bin) {
+	if m.p.Classes[c].Headroom {
+		return
+	}
+	for _, r := range m.p.Rules.Duties[c].Joins {
+		rule := &m.p.Rules.Domain[r]
+		if rule.Term.Weight == 0 || rule.Rule.Key < 0 {
+			continue
+		}
+		if d, sure := s.At[rule.Rule.Key].Sure(); sure {
+			if m.count[r] == nil {
+				m.count[r] = map[int]int{}
+			}
+			m.count[r][d] += n
+		}
+	}
+}
+
+// inDomains is how well the domains of a node that exists suit a pod of a class by
+// its soft constraints over other labels than the name of the node.
+func (m *mover) inDomains(c int, s *ledger.Bin, without int) int {
+	sum := 0
+	for _, r := range m.p.SoftScores.By[c].Domains {
+		rule := &m.p.Rules.Domain[r]
+		if rule.Rule.Key < 0 {
+			continue
+		}
+		d, sure := s.At[rule.Rule.Key].Sure()
+		if !sure {
+			continue
+		}
+		n := rule.Members[d] + m.count[r][d]
+		if without >= 0 && m.p.IsMember(without, rule.Pods) {
+			n--
+		}
+		sum += compile.Draw(&rule.Term) * n
+	}
+	return sum
+}
+
+// move moves one pod of a class.
+func (m *mover) move(c int, from, to *ledger.Bin) {
+	i := slices.IndexFunc(from.PodIDs, func(podID int32) bool { return m.p.ClassOf[podID] == c })
+	podID := from.PodIDs[i]
+	from.PodIDs = slices.Delete(from.PodIDs, i, i+1)
+	for j := range from.Pods {
+		if from.Pods[j].Class == c {
+			from.Pods[j].Count--
+		}
+	}
+	if from.Node >= 0 {
+		for r, n := range m.p.Requests[c] {
+			from.Free[r] += n
+		}
+	} else {
+		attempt.Subtract(from.Taken, m.p.Requests[c])
+	}
+	m.tally(c, -1, from)
+	ledger.AddTo(m.p, to, c, podID)
+	m.tally(c, 1, to)
+	from.Late, to.Late = true, true
+}
+
+// mayMove says whether a pod of a class may go to a bin, room aside.
+func (m *mover) mayMove(c int, from, to *ledger.Bin) bool {
+	if from.Node < 0 && len(from.PodIDs) < 2 {
+		return false // a node without pods is none
+	}
+	return m.suits(c, to)
+}
+
+// mayExchange says whether a pod of class c on s and one of class d on t can be
+// exchanged.
+func (m *mover) mayExchange(c int, s *ledger.Bin, d int, t *ledger.Bin) bool {
+	return m.suits(c, t) && m.suits(d, s) && m.hasRoom(t, m.p.Requests[c], m.p.Requests[d]) && m.hasRoom(s, m.p.Requests[d], m.p.Requests[c])
+}
+
+// hasRoom says whether a bin has room for one request more and another less, all
+// options of a new node included.
+func (m *mover) hasRoom(s *ledger.Bin, more, less []int64) bool {
+	capacity := s.Free
+	if s.Node < 0 {
+		capacity = s.BinType.Least(m.p)
+	}
+	for r := range more {
+		left := capacity[r]
+		if s.Node < 0 {
+			left -= s.Taken[r]
+		}
+		if less != nil {
+			left += less[r]
+		}
+		if more[r] > 0 && more[r] > left {
+			return false
+		}
+	}
+	return true
+}
+
+// suits says whether the pods of a class may be on a bin as it is, room aside.
+func (m *mover) suits(c int, s *ledger.Bin) bool {
+	if s.Node >= 0 {
+		return m.p.Admits(c, &m.p.Nodes[s.Node])
+	}
+	low := m.st.anywhere(c)
+	for i, v := range low.class.Variants {
+		if (v.Trait == 0 || v.Trait == s.BinType.Trait) && s.BinType.Options.SubsetOf(v.Options) && s.BinType.Asked.Intersect(low.item.Sources[i]).Equal(s.BinType.Asked) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,291 @@
+package repair
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+)
+
+// widener gives new nodes more options.
+type widener struct {
+	st    *State
+	p     *compile.Problem
+	looks []compile.DomainRule  // of topology spread constraints
+	known map[string]bitset.Set // by bin type and pods: what a node could be
+	seen  map[int]bitset.Set    // by bin type: see seenLike
+
+	pool  *pack.Pool
+	left  []int64 // of each limit of the pool
+	alike []alike
+}
+
+// alike are new nodes of one bin type that can have the same options.
+type alike struct {
+	bins    []*ledger.Bin
+	full    bitset.Set // that they can have as far as all but limits goes
+	options bitset.Set // that they have
+	uses    []int64    // the most that any of those takes of each limit
+}
+
+// widen gives new nodes back the options that the limits of their pools bear, and says
+// whether any has more. In no other respect does a node become what it could not be before.
+func (st *State) widen() bool {
+	if !slices.ContainsFunc(st.New, func(s *ledger.Bin) bool { return s.BinType.Wide != nil }) {
+		return false
+	}
+	st.Bins() // counts the pods of each
+	w := &widener{st: st, p: st.p, looks: st.p.SpreadLooks(), known: map[string]bitset.Set{}, seen: map[int]bitset.Set{}}
+	some := false
+	for i := range st.p.LowPools {
+		if w.pool = &st.p.LowPools[i]; w.pool.Limits == nil {
+			continue
+		}
+		w.read(i)
+		for range mostWidenings {
+			if !w.share() {
+				break
+			}
+		}
+		w.fill()
+		some = w.apply() || some
+	}
+	return some
+}
+
+// mostWidenings bounds how often what is left is shared out.
+const mostWidenings = 8
+
+// read finds the new nodes of a pool that can have more options, and what is left of
+// its limits.
+func (w *widener) read(pool int) {
+	type key struct {
+		binType *ledger.BinType
+		full    string
+	}
+	index := map[key]int{}
+	w.left, w.alike = slices.Clone(w.pool.Limits), nil
+	for _, s := range w.st.New {
+		if s.BinType.Pool != pool {
+			continue
+		}
+		uses := mostUses(w.pool, s.BinType.Options)
+		attempt.Subtract(w.left, uses)
+		full := w.couldBe(s)
+		if full == nil || full.Equal(s.BinType.Options) {
+			continue
+		}
+		id := key{s.BinType, full.Key()}
+		i, known := index[id]
+		if !known {
+			i = len(w.alike)
+			index[id] = i
+			w.alike = append(w.alike, alike{full: full, options: s.BinType.Options, uses: uses})
+		}
+		w.alike[i].bins = append(w.alike[i].bins, s)
+	}
+	for r := range w.left {
+		w.left[r] = max(w.left[r], 0)
+	}
+}
+
+// share gives all nodes an even share of what is left, and says whether one made use
+// of it.
+func (w *widener) share() bool {
+	nodes := 0
+	for i := range w.alike {
+		if !w.alike[i].options.Equal(w.alike[i].full) {
+			nodes += len(w.alike[i].bins)
+		}
+	}
+	if nodes == 0 {
+		return false
+	}
+	some, each := false, w.each(nodes)
+	for i := range w.alike {
+		some = w.grow(&w.alike[i], each) || some
+	}
+	return some
+}
+
+// fill gives what is too little for all to some, one after the other.
+func (w *widener) fill() {
+	var grown []alike
+	for i := range w.alike {
+		g := &w.alike[i]
+		for n := len(g.bins); n > 0; n = min(n/2, len(g.bins)) {
+			some := *g
+			some.bins = g.bins[:n]
+			if w.grow(&some, w.each(n)) {
+				grown, g.bins = append(grown, some), g.bins[n:]
+			}
+		}
+	}
+	w.alike = append(w.alike, grown...)
+}
+
+// each is an even share of what is left for a number of nodes.
+func (w *widener) each(nodes int) []int64 {
+	out := make([]int64, len(w.left))
+	for r, n := range w.left {
+		out[r] = n / int64(nodes)
+	}
+	return out
+}
+
+// grow gives nodes the options that take no more of the limits than they do already
+// and a share of what is left, and says whether that is of use.
+func (w *widener) grow(g *alike, each []int64) bool {
+	most := make([]int64, len(each))
+	for r := range most {
+		most[r] = g.uses[r] + min(each[r], math.MaxInt64-g.uses[r])
+	}
+	options := g.full.Clone()
+	w.pool.Levels.KeepWithin(options, most, bitset.New(len(w.p.LowOptions)))
+	options.Or(g.options)
+	if options.Equal(g.options) {
+		return false
+	}
+	uses := mostUses(w.pool, options)
+	for r := range uses {
+		w.left[r] -= (uses[r] - g.uses[r]) * int64(len(g.bins))
+	}
+	g.options, g.uses = options, uses
+	return true
+}
+
+// apply makes the nodes what they can be, and says whether any is more than it was.
+func (w *widener) apply() (some bool) {
+	for i := range w.alike {
+		g := &w.alike[i]
+		if len(g.bins) == 0 {
+			continue
+		}
+		from := g.bins[0].BinType
+		if g.options.Equal(from.Options) {
+			continue
+		}
+		relaxed := from.Relaxed && !w.p.Choice(from.Pool, g.options, from.Trait)
+		wider := w.st.NewBinType(from.Pool, g.options, from.Trait, from.Asked, relaxed)
+		if !w.seenAlike(from, wider) {
+			continue
+		}
+		for _, s := range g.bins {
+			s.BinType = wider
+		}
+		some = true
+	}
+	return some
+}
+
+// couldBe are the options that a new node can have as far as all but limits goes, nil
+// if it has what it can: they suit its pods and have room for them, and leave open
+// nothing that constraints between pods look at and its options do not.
+func (w *widener) couldBe(s *ledger.Bin) bitset.Set {
+	if s.BinType.Wide == nil {
+		return nil
+	}
+	id := binary.AppendVarint(nil, int64(s.BinType.Id))
+	for _, m := range s.Pods {
+		id = binary.AppendVarint(binary.AppendVarint(id, int64(m.Class)), int64(m.Count))
+	}
+	for _, volume := range s.Attached {
+		id = binary.AppendVarint(id, int64(volume))
+	}
+	out, known := w.known[string(id)]
+	if !known {
+		out = w.workOut(s)
+		w.known[string(id)] = out
+	}
+	return out
+}
+
+func (w *widener) workOut(s *ledger.Bin) bitset.Set {
+	p, from := w.p, s.BinType
+	out := w.seenLike(from).Clone()
+	for _, m := range s.Pods {
+		suited := w.suitedBeside(m.Class, from)
+		if suited == nil {
+			return nil
+		}
+		out.And(suited)
+	}
+	sum := slices.Clone(s.Taken)
+	clear(p.OfSlots(sum)) // slots are alike on all options
+	p.Distinct.KeepHoldingIn(from.Pool, out, sum, bitset.New(len(p.LowOptions)))
+	if (p.Opts.CapacityMix != nil || p.Flexible != nil) && !maySpot(p, from.Options) {
+		out = p.SteadyOptions(out)
+	}
+	out.Or(from.Options)
+	return out
+}
+
+// suitedBeside are the options that suit a class by the alternative by which its pods
+// are on new nodes of a bin type, nil if it is not known which that is.
+func (w *widener) suitedBeside(c int, s *ledger.BinType) bitset.Set {
+	for _, v := range w.st.anywhere(c).class.Variants {
+		if both, ok := w.p.Traits.Merge(s.Pool, s.Trait, v.Trait); ok && both == s.Trait && s.Options.SubsetOf(v.Options) {
+			return v.Options
+		}
+	}
+	return nil
+}
+
+// seenLike are the options that a new node of a bin type could have had, without those in
+// other domains than it may be, that topology spread looks at otherwise, or that other
+// DaemonSets run on.
+func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
+	options, known := w.seen[s.Id]
+	if known {
+		return options
+	}
+	p := w.p
+	options = s.Wide.Clone()
+	at := ledger.BinTypeLocations(p, s)
+	for k := range at {
+		here := bitset.New(len(p.LowOptions))
+		for _, d := range at[k].Domains {
+			here.Or(p.InPlace(k, d))
+		}
+		if at[k].Lacks {
+			here.Or(p.Finder.Lacking[k])
+		}
+		options.And(here)
+	}
+	for i := range w.looks {
+		switch seen := ledger.LooksAtBinType(p, &w.looks[i], s); {
+		case seen.Sure:
+			options.And(p.LookedAt(&w.looks[i], true))
+		case !seen.May:
+			options.AndNot(p.LookedAt(&w.looks[i], false))
+		}
+	}
+	for i := range p.DaemonDuties {
+		d := &p.DaemonDuties[i]
+		switch {
+		case s.Options.SubsetOf(d.Sure):
+			options.And(d.Sure)
+		case !s.Options.Overlaps(d.On):
+			options.AndNot(d.On)
+		}
+	}
+	w.seen[s.Id] = options
+	return options
+}
+
+// seenAlike says whether new nodes of one bin type are where those of another may be, and
+// topology spread looks at both alike.
+func (w *widener) seenAlike(a, b *ledger.BinType) bool {
+	for i := range w.looks {
+		x, y := ledger.LooksAtBinType(w.p, &w.looks[i], a), ledger.LooksAtBinType(w.p, &w.looks[i], b)
+		if x.May != y.May || x.Sure != y.Sure {
+			return false
+		}
+	}
+	return inside(ledger.BinTypeLocations(w.p, b), ledger.BinTypeLocations(w.p, a))
+}

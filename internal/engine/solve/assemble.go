@@ -1,0 +1,387 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+	"github.com/dovetail-sdk/dovetail/internal/engine/repair"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// assembler turns counts back into pods.
+type assembler struct {
+	p              *compile.Problem
+	s              *attempt.Attempt
+	st             *repair.State
+	admittedCounts *attempt.AdmittedCounts
+	rest           [][]int32 // by part: the pods not handed out yet
+
+	then   *repair.State // when it was decided who is left over, if some are
+	sorter bitset.Set    // scratch, of pod IDs
+	causes *diagnosis    // of the pods left over, once asked for
+}
+
+// assemble makes the plan that a packing stands for.
+func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution {
+	a := &assembler{p: p, s: s, st: repair.New(p, s, r.Steps), admittedCounts: s.AdmittedCounts(p, r)}
+	plan := a.newPlan(r)
+	plan.of = a
+	a.handOut(r)
+	order := a.st.Run(a.order())
+	if plan.did = a.st.Done; plan.did.Closed {
+		plan.PackingBound = 0 // it is about what was chosen before
+	}
+	a.freeze()
+	before := len(order)
+	if order = a.st.ChooseOptions(order); len(order) > before {
+		a.freeze()
+	}
+	plan.Unplaced = a.unplaced()
+	for i, podIDs := range a.st.Bound {
+		if len(podIDs) > 0 {
+			a.sort(podIDs)
+			plan.Bind = append(plan.Bind, model.Binding{Node: p.Nodes[i].Name(), Pods: a.pods(podIDs)})
+		}
+	}
+	slices.SortFunc(plan.Bind, func(x, y model.Binding) int { return cmp.Compare(x.Node, y.Node) })
+	a.create(plan)
+	for i := range plan.Create {
+		plan.Cost += plan.Create[i].Options[0].Offering.Price
+	}
+	plan.setSpareAside(p.Headroom)
+	plan.Order = a.inOrder(order)
+	return plan
+}
+
+// newPlan is a plan without nodes.
+func (a *assembler) newPlan(r *pack.Result) *Solution {
+	p := a.p
+	plan := &Solution{Offered: map[string]Offer{}, PackingBound: r.Bound, Stats: model.Stats{
+		Pods:    len(p.Pods) - len(p.Headroom),
+		Classes: len(p.Classes),
+		Steps:   r.Steps,
+	}}
+	for i := range p.Pools {
+		pl := &p.Pools[i]
+		plan.Stats.Options += len(pl.Options)
+		plan.Offered[pl.Object.Name] = Offer{Template: pl.Template, Types: pl.Types, Limits: pl.Limits, Options: pl.Options, Resources: p.Resources}
+	}
+	return plan
+}
+
+// handOut gives pods to the nodes of a packing, as far as the admitted counts let them
+// through.
+func (a *assembler) handOut(r *pack.Result) {
+	a.share()
+	for i, shares := range r.Nodes {
+		a.st.Bound[i] = a.mark(append(a.takePinned(i), a.take(shares)...))
+	}
+	for i := range r.New {
+		a.newNodes(&r.New[i])
+	}
+}
+
+// share gives each part its pods.
+func (a *assembler) share() {
+	a.rest = make([][]int32, len(a.s.Parts))
+	next := make([]int, len(a.p.Classes))
+	for i := range a.s.Parts {
+		part := &a.s.Parts[i]
+		from := next[part.Class]
+		a.rest[i] = a.p.Classes[part.Class].Pods[from : from+part.Count]
+		next[part.Class] += part.Count
+	}
+}
+
+// take hands out pods, sorted. Of a part it gives no more than the admitted counts let
+// through.
+func (a *assembler) take(shares []pack.Share) []int32 {
+	var podIDs []int32
+	for _, s := range shares {
+		if a.s.Items[s.Class].Units != nil {
+			for _, part := range a.s.Items[s.Class].Parts {
+				podIDs = append(podIDs, a.all(part)...)
+			}
+			continue
+		}
+		want := s.Count
+		for _, part := range a.s.Items[s.Class].Parts {
+			n := min(want, len(a.rest[part]))
+			want -= n
+			given := a.rest[part][:min(n, a.admittedCounts.Left[part])]
+			a.rest[part] = a.rest[part][n:]
+			a.admittedCounts.Left[part] -= len(given)
+			podIDs = append(podIDs, given...)
+		}
+	}
+	return podIDs
+}
+
+// takePinned hands out the pods that can only go to a node that exists.
+func (a *assembler) takePinned(node int) []int32 {
+	var podIDs []int32
+	for i, f := range a.s.Bundler.Pinned {
+		if part := a.s.PinnedParts[i]; part >= 0 && f.Node == node {
+			podIDs = append(podIDs, a.all(part)...)
+		}
+	}
+	return podIDs
+}
+
+// all hands out a whole part.
+func (a *assembler) all(part int) []int32 {
+	out := a.rest[part][:min(len(a.rest[part]), a.admittedCounts.Left[part])]
+	a.rest[part] = nil
+	return out
+}
+
+// mark notes that pods have a place.
+func (a *assembler) mark(podIDs []int32) []int32 {
+	for _, podID := range podIDs {
+		a.st.Placed[podID] = true
+	}
+	return podIDs
+}
+
+// pods returns the pods of some pod IDs.
+func (a *assembler) pods(podIDs []int32) []*corev1.Pod {
+	pods := make([]*corev1.Pod, len(podIDs))
+	for i, podID := range podIDs {
+		pods[i] = a.p.Pods[podID]
+	}
+	return pods
+}
+
+// sort puts pod IDs in order: where there are many, by walking over a set of them.
+func (a *assembler) sort(podIDs []int32) {
+	if len(a.sorter) == 0 {
+		a.sorter = bitset.New(len(a.p.Pods))
+	}
+	if len(podIDs) < 16 || len(podIDs) < len(a.sorter)/4 {
+		slices.Sort(podIDs)
+		return
+	}
+	for _, podID := range podIDs {
+		a.sorter.Add(int(podID))
+	}
+	i := 0
+	for podID := range a.sorter.All() {
+		podIDs[i] = int32(podID)
+		i++
+	}
+	clear(a.sorter)
+}
+
+// newNodes makes the copies of a launch. They share all but their pods.
+func (a *assembler) newNodes(l *pack.Launch) {
+	model := a.st.NewBinType(l.Pool, l.Options, l.Trait, a.requirements(&a.p.Pools[l.Pool], l), l.Relaxed)
+	model.Wide = l.Wide
+	model = a.st.InOneCell(model, a.classes(l.Shares))
+	requests, whole := a.requests(l.Shares), a.count(l.Shares)
+	for range l.Copies {
+		if podIDs := a.mark(a.take(l.Shares)); len(podIDs) > 0 {
+			s := &ledger.Bin{Node: -1, BinType: model, PodIDs: podIDs}
+			if len(podIDs) == whole {
+				s.Requests = requests
+			} else {
+				s.Requests = a.requestsOf(podIDs)
+			}
+			a.st.New = append(a.st.New, s)
+		}
+	}
+}
+
+// newNode writes a new node out. Its pods are in order.
+func (a *assembler) newNode(s *ledger.Bin) model.NewNode {
+	n := s.BinType.Node(a.p)
+	n.Requests, n.Pods = s.Requests, a.pods(s.PodIDs)
+	n.Drivers = a.p.Drivers(s.PodIDs, s.BinType.Options)
+	if s.Late {
+		n.Requests = a.requestsOf(s.PodIDs)
+	}
+	return n
+}
+
+func (a *assembler) requests(shares []pack.Share) resources.List {
+	sum := make([]int64, len(a.p.Resources))
+	listed := make([]bool, len(a.p.Resources))
+	for _, s := range shares {
+		if l := &a.s.Items[s.Class]; l.Units != nil {
+			for i, part := range l.Parts {
+				a.addRequests(sum, listed, a.s.Parts[part].Class, l.Units[i])
+			}
+			continue
+		}
+		a.addRequests(sum, listed, a.s.Parts[a.s.Items[s.Class].Parts[0]].Class, s.Count)
+	}
+	return a.list(sum, listed)
+}
+
+// classes lists the classes that shares are of.
+func (a *assembler) classes(shares []pack.Share) (out []int) {
+	for _, s := range shares {
+		for _, part := range a.s.Items[s.Class].Parts {
+			out = append(out, a.s.Parts[part].Class)
+		}
+	}
+	return out
+}
+
+// count is how many pods shares stand for.
+func (a *assembler) count(shares []pack.Share) int {
+	n := 0
+	for _, s := range shares {
+		units := 1
+		if l := &a.s.Items[s.Class]; l.Units != nil {
+			units = 0
+			for _, u := range l.Units {
+				units += u
+			}
+		}
+		n += s.Count * units
+	}
+	return n
+}
+
+// requestsOf sums up what pods ask for, given by pod ID.
+func (a *assembler) requestsOf(podIDs []int32) resources.List {
+	sum := make([]int64, len(a.p.Resources))
+	listed := make([]bool, len(a.p.Resources))
+	for _, podID := range podIDs {
+		a.addRequests(sum, listed, a.p.ClassOf[podID], 1)
+	}
+	return a.list(sum, listed)
+}
+
+// list names the amounts of the resources that some pod asks for.
+func (a *assembler) list(sum []int64, listed []bool) resources.List {
+	amounts := map[corev1.ResourceName]int64{}
+	for r, name := range a.p.Resources {
+		if listed[r] {
+			amounts[name] = sum[r]
+		}
+	}
+	return resources.New(amounts)
+}
+
+func (a *assembler) addRequests(sum []int64, listed []bool, class, count int) {
+	for r, want := range a.p.Requests[class][:len(sum)] {
+		sum[r] += want * int64(count)
+		if _, ok := a.p.Classes[class].Requests.Lookup(a.p.Resources[r]); ok {
+			listed[r] = true
+		}
+	}
+}
+
+// requirements states what pool and pods ask of a node. Of pods with several
+// ways to be placed only what the options show is certain.
+func (a *assembler) requirements(pool *catalog.Pool, l *pack.Launch) requirements.Set {
+	set := pool.Template
+	for _, s := range l.Shares {
+		set = set.Intersect(a.s.Items[s.Class].Sources[s.Variant])
+	}
+	return ledger.Unnamed(set)
+}
+
+// create puts the new nodes in their stated order, writes them out and names them.
+func (a *assembler) create(plan *Solution) {
+	type ranked struct {
+		pool  int
+		price float64
+		bin   *ledger.Bin
+	}
+	order := make([]ranked, len(a.st.New))
+	for i, s := range a.st.New {
+		a.sort(s.PodIDs)
+		order[i] = ranked{s.BinType.Pool, s.BinType.Price(), s}
+	}
+	slices.SortFunc(order, func(x, y ranked) int { // no two have a pod in common
+		return cmp.Or(cmp.Compare(x.pool, y.pool), -cmp.Compare(x.price, y.price), cmp.Compare(x.bin.PodIDs[0], y.bin.PodIDs[0]))
+	})
+	plan.Create = make([]model.NewNode, len(a.st.New))
+	number, last := 0, -1
+	for i := range order {
+		a.st.New[i] = order[i].bin
+		if order[i].pool != last {
+			number, last = 0, order[i].pool
+		}
+		number++
+		plan.Create[i] = a.newNode(a.st.New[i])
+		plan.Create[i].Name = nameOf(plan.Create[i].Pool.Name, number)
+	}
+}
+
+// nameOf is the name of a new node of a pool, given its number there.
+func nameOf(pool string, number int) string {
+	digits := strconv.Itoa(number)
+	return pool + "-" + "0000"[min(len(digits), 4):] + digits
+}
+
+// freeze keeps the state, of which reasons speak, where pods are left over.
+func (a *assembler) freeze() {
+	if slices.Contains(a.st.Placed, false) {
+		a.then = a.st.Frozen()
+	}
+}
+
+// unplaced lists the pods without a place, and no reasons.
+func (a *assembler) unplaced() (out []model.Unplaced) {
+	for podID, placed := range a.st.Placed {
+		if !placed {
+			out = append(out, model.Unplaced{Pod: a.p.Pods[podID]})
+		}
+	}
+	return out
+}
+
+// setReasons says of the pods without a place why they have none.
+func (a *assembler) setReasons(plan *Solution) {
+	if len(plan.Unplaced)+len(plan.Spare) == 0 {
+		return
+	}
+	reasons := make([]*model.Reason, len(a.p.Classes))
+	planned := a.then.Planned()
+	left, spare := plan.Unplaced, plan.Spare
+	for podID, placed := range a.st.Placed {
+		if placed {
+			continue
+		}
+		c := a.p.ClassOf[podID]
+		if reasons[c] == nil {
+			reasons[c] = a.because(c, planned)
+		}
+		of := &left
+		if a.p.Headroom[a.p.Pods[podID]] {
+			of = &spare
+		}
+		(*of)[0].Reason, *of = reasons[c], (*of)[1:]
+	}
+}
+
+// setSpareAside takes the pods that stand for room to keep off the list of those
+// without a place.
+func (s *Solution) setSpareAside(headroom map[*corev1.Pod]bool) {
+	if len(headroom) == 0 {
+		return
+	}
+	real := s.Unplaced[:0]
+	for _, u := range s.Unplaced {
+		if headroom[u.Pod] {
+			s.Spare = append(s.Spare, u)
+		} else {
+			real = append(real, u)
+		}
+	}
+	s.Unplaced = real
+}

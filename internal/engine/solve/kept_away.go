@@ -1,0 +1,171 @@
+package solve
+
+import (
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/explain"
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// diagnosis finds out what keeps pods of a class from the places that would have room for
+// one, were there no constraints between pods.
+type diagnosis struct {
+	p      *compile.Problem
+	ledger *ledger.Ledger
+	within []bitset.Set // by pool: the options that limits leave
+}
+
+// because says why pods of a class have no place, given what the new nodes take of the
+// limits of each pool.
+func (a *assembler) because(c int, planned [][]int64) *model.Reason {
+	if d := &a.p.Rules.Duties[c]; a.p.Classes[c].Refusal != nil || len(d.Owns)+len(d.Joins)+len(d.With) == 0 {
+		return explain.Explain(a.p, c, false, nil, planned)
+	}
+	if a.causes == nil {
+		a.causes = &diagnosis{p: a.p, ledger: ledger.New(a.p, a.then.Bins()), within: withinLimits(a.p, planned)}
+	}
+	return a.causes.because(c, planned)
+}
+
+// withinLimits returns the options of each pool that its limits allow beside what is
+// planned, but those of reservations.
+func withinLimits(p *compile.Problem, planned [][]int64) []bitset.Set {
+	out := make([]bitset.Set, len(p.LowPools))
+	for i := range p.LowPools {
+		left := slices.Clone(p.LowPools[i].Limits)
+		attempt.Subtract(left, planned[i])
+		out[i] = p.WithinLimits(i, left)
+	}
+	return out
+}
+
+// because says why pods of a class have no place. A constraint is named only if it keeps
+// them from a place with room; one without which there would be a place goes first.
+func (d *diagnosis) because(c int, planned [][]int64) *model.Reason {
+	p := d.p
+	room := d.roomIn(c, nil, nil)
+	if !room {
+		return explain.Explain(p, c, false, nil, planned)
+	}
+	duties := &p.Rules.Duties[c]
+	rules, keys := slices.Concat(duties.Owns, duties.Joins), p.Table.Numbers(duties.Spans)
+	alone, any := make([]int, len(rules)), make([]int, len(rules))
+	for _, cell := range p.Cells[c] {
+		var shut []int
+		for i, r := range rules {
+			if !d.lets(c, r, i < len(duties.Owns), keys, cell.At) {
+				shut = append(shut, i)
+			}
+		}
+		if len(shut) == 0 || !d.roomIn(c, keys, cell.At) {
+			continue
+		}
+		for _, i := range shut {
+			any[i]++
+		}
+		if len(shut) == 1 {
+			alone[shut[0]]++
+		}
+	}
+	if len(rules) == 0 || slices.Max(any) == 0 {
+		return explain.Explain(p, c, true, nil, planned)
+	}
+	by := alone
+	if slices.Max(alone) == 0 {
+		by = any
+	}
+	worst := slices.Index(by, slices.Max(by))
+	return explain.Explain(p, c, true, d.barrier(c, rules[worst], worst < len(duties.Owns), keys), planned)
+}
+
+// lets says whether a rule, which the class may have itself, lets one pod more into a
+// cell.
+func (d *diagnosis) lets(c, r int, own bool, keys, cell []int) bool {
+	rule := &d.p.Rules.Domain[r]
+	at := slices.Index(keys, rule.Rule.Key)
+	if at < 0 || !own && rule.Kind != topology.Apart {
+		return true
+	}
+	if cell[at] < 0 {
+		return rule.Kind == topology.Apart
+	}
+	return d.letsInto(c, r, own, cell[at])
+}
+
+// letsInto says so of a domain of the rule's own label.
+func (d *diagnosis) letsInto(c, r int, own bool, domain int) bool {
+	nowhere := &ledger.Bin{Number: -1, Node: -1}
+	return (!own || d.ledger.RuleAllows(c, r, domain, nowhere)) &&
+		(d.p.Rules.Domain[r].Kind != topology.Apart || d.ledger.Counts[r].Owners[domain] == 0)
+}
+
+// barrier is how a rule stands under the plan. It is open where nodes for the class may
+// be, or others that a spread looks at.
+func (d *diagnosis) barrier(c, r int, own bool, keys []int) *explain.Barrier {
+	p, count := d.p, &d.ledger.Counts[r]
+	out := &explain.Barrier{Rule: &p.Rules.Domain[r], Members: count.Members}
+	for domain := range count.Members {
+		out.Counted, out.Node = append(out.Counted, d.ledger.Covers(r, domain)), append(out.Node, d.ledger.HasNode(r, domain))
+	}
+	at := slices.Index(keys, out.Rule.Rule.Key)
+	reached := func(domain int) bool {
+		return slices.ContainsFunc(p.Cells[c], func(cell topology.Cell) bool { return cell.At[at] == domain })
+	}
+	for domain := range out.Members {
+		spread := out.Rule.Kind == topology.Spread && out.Counted[domain]
+		if (spread || reached(domain)) && d.letsInto(c, r, own, domain) {
+			out.Open = append(out.Open, domain)
+		}
+	}
+	return out
+}
+
+// roomIn says whether there is room for a pod of a class in a cell, or anywhere if keys
+// is nil: on a node that exists, on one of the plan or on one of its own.
+func (d *diagnosis) roomIn(c int, keys, at []int) bool {
+	p := d.p
+	pin := requirements.Set{}
+	if keys != nil {
+		pin = attempt.PinOf(p, keys, at)
+	}
+	class, item := attempt.Lower(p.Admission, c, pin)
+	for _, s := range d.ledger.Bins {
+		if s.Node >= 0 {
+			if n := &p.Nodes[s.Node]; (keys == nil || compile.IsAt(n, keys, at)) && compile.Within(p.OfResources(p.Takes(c, s.Attached)), s.Free) && p.Admits(c, n) {
+				return true
+			}
+			continue
+		}
+		sum, ok := attempt.Together(p.OfResources(s.Taken), p.OfResources(p.Takes(c, s.Attached)))
+		for i, v := range class.Variants {
+			trait, merge := p.Traits.Merge(s.BinType.Pool, s.BinType.Trait, v.Trait)
+			if !ok || !merge || s.BinType.Asked.Intersect(item.Sources[i]).Impossible() {
+				continue
+			}
+			options := ledger.Holding(p, s.BinType.Pool, s.BinType.Options.Both(v.Options), sum)
+			if !options.Empty() && d.chooses(s.BinType.Pool, options, trait) {
+				return true
+			}
+		}
+	}
+	for i, v := range class.Variants {
+		for pool := range p.Pools {
+			options := d.within[pool].Both(v.Options)
+			if !options.Empty() && d.chooses(pool, options, v.Trait) && !p.Pools[pool].Template.Intersect(item.Sources[i]).Impossible() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// chooses says whether some options show as many values as their pool insists on.
+func (d *diagnosis) chooses(pool int, options bitset.Set, trait int32) bool {
+	return d.p.Opts.MinValues == model.BestEffort || d.p.Choice(pool, options, trait)
+}

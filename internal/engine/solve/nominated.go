@@ -1,0 +1,85 @@
+package solve
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/repair"
+)
+
+// solveNominated finds the plan in which pods are where they are nominated to, as far as
+// that holds: by the checks of kube-scheduler, one pod after the other.
+func (s *Solver) solveNominated(ctx context.Context) (*Solution, error) {
+	p := s.p
+	st := repair.New(p, s.first, 0)
+	order := st.Nominate()
+	a := &assembler{p: p, s: s.first, st: st}
+	in := p.In
+	in.Nominated, in.Nodes, in.Pods = nil, slices.Clone(in.Nodes), nil
+	binds := map[string][]*corev1.Pod{}
+	for podID, pod := range p.Pods {
+		if !a.st.Placed[podID] && !p.Headroom[pod] {
+			in.Pods = append(in.Pods, pod)
+		}
+	}
+	for i, podIDs := range st.Bound {
+		a.sort(podIDs)
+		if len(podIDs) > 0 {
+			binds[p.Nodes[i].Name()] = a.pods(podIDs)
+		}
+	}
+	for i, n := range in.Nodes {
+		if here := binds[n.Name()]; len(here) > 0 {
+			in.Nodes[i].Pods = slices.Concat(n.Pods, boundTo(n.Name(), here))
+		}
+	}
+	var f model.Faults
+	rest := compile.NewProblem(in, p.Spare, p.Opts, p, p.Passed, &f)
+	if rest == nil {
+		return nil, f.Err()
+	}
+	plan, err := New(rest).Solve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plan.addNominated(binds, a.inOrder(order))
+	return plan, nil
+}
+
+// boundTo are pods as they are on a node.
+func boundTo(node string, pods []*corev1.Pod) []*corev1.Pod {
+	out := make([]*corev1.Pod, len(pods))
+	for i, pod := range pods {
+		bound := *pod // a shallow copy: nothing below is written
+		bound.Spec.NodeName = node
+		out[i] = &bound
+	}
+	return out
+}
+
+// addNominated adds the pods that have the places that they were nominated to. What a
+// plan costs at least that puts them elsewhere is not known.
+func (s *Solution) addNominated(binds map[string][]*corev1.Pod, order []*corev1.Pod) {
+	if len(order) == 0 {
+		return
+	}
+	for i := range s.Bind {
+		if here := binds[s.Bind[i].Node]; len(here) > 0 {
+			s.Bind[i].Pods = slices.Concat(here, s.Bind[i].Pods)
+			slices.SortFunc(s.Bind[i].Pods, model.ComparePods)
+			delete(binds, s.Bind[i].Node)
+		}
+	}
+	for node, here := range binds { // sorted below
+		s.Bind = append(s.Bind, model.Binding{Node: node, Pods: here})
+	}
+	slices.SortFunc(s.Bind, func(x, y model.Binding) int { return strings.Compare(x.Node, y.Node) })
+	s.Order = slices.Concat(order, s.Order)
+	s.Stats.Pods += len(order)
+	s.LowerBound, s.ObjectiveBound, s.floor = 0, 0, 0
+}

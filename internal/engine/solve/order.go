@@ -1,0 +1,137 @@
+package solve
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+)
+
+// sequence lists pods in the order they can be bound.
+type sequence struct {
+	a      *assembler
+	podIDs [][]int32 // by part: the pods that were placed
+	done   []bool    // by pod
+	out    []int32
+}
+
+// order lists the pods that have a place as they can be bound: groups that must
+// be the first of their kind; pods to be spread over nodes; those with
+// constraints over domains in the order in which these were checked; all
+// others; and those that follow others to their node.
+func (a *assembler) order() []int32 {
+	s := &sequence{a: a, podIDs: a.podIDs(), done: make([]bool, len(a.p.Pods)), out: make([]int32, 0, len(a.p.Pods))}
+	s.pinned(compile.Leading)
+	s.bundles(compile.Leading)
+	events := a.admittedCounts.Events
+	leaders := slices.IndexFunc(events, func(e topology.Event) bool { return a.s.Units[e.Class].Phase != compile.Leading })
+	if leaders < 0 {
+		leaders = len(events)
+	}
+	waiting := s.waiting()
+	s.events(events[:leaders], waiting)
+	s.classes(func(d *compile.Duty) bool { return d.Phase == compile.BySpreadOverNodes && len(d.Spans) == 0 })
+	s.events(events[leaders:], waiting)
+	s.classes(func(d *compile.Duty) bool { return d.Phase < compile.Following })
+	s.bundles(compile.Following)
+	s.classes(func(*compile.Duty) bool { return true })
+	return s.out
+}
+
+// inOrder lists pods in an order of pod IDs, those that do not exist last.
+func (a *assembler) inOrder(podIDs []int32) []*corev1.Pod {
+	out := make([]*corev1.Pod, len(podIDs))
+	for i, podID := range podIDs {
+		out[i] = a.p.Pods[podID]
+	}
+	if len(a.p.Headroom) > 0 {
+		slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return model.CompareBools(a.p.Headroom[x], a.p.Headroom[y]) })
+	}
+	return out
+}
+
+func (s *sequence) add(podIDs []int32) {
+	for _, podID := range podIDs {
+		if s.a.st.Placed[podID] && !s.done[podID] {
+			s.done[podID] = true
+			s.out = append(s.out, podID)
+		}
+	}
+}
+
+func (s *sequence) classes(which func(*compile.Duty) bool) {
+	for c := range s.a.p.Classes {
+		if which(&s.a.p.Rules.Duties[c]) {
+			s.add(s.a.p.Classes[c].Pods)
+		}
+	}
+}
+
+// bundles adds the bundles of a phase that no domain was assigned to.
+func (s *sequence) bundles(phase compile.Phase) {
+	for i, parts := range s.a.s.BundleParts {
+		if len(parts) == 0 || s.a.s.Bundler.Bundles[i].Phase != phase || s.a.s.Parts[parts[0]].Unit >= 0 {
+			continue
+		}
+		for _, part := range parts {
+			s.add(s.podIDs[part])
+		}
+	}
+}
+
+// pinned adds the pods of a phase that can only go to one node, and that no
+// domain was assigned to.
+func (s *sequence) pinned(phase compile.Phase) {
+	for i, part := range s.a.s.PinnedParts {
+		if part >= 0 && s.a.s.Parts[part].Unit < 0 && s.a.p.Rules.Duties[s.a.s.Bundler.Pinned[i].Class].Phase == phase {
+			s.add(s.podIDs[part])
+		}
+	}
+}
+
+// unitCell is a cell of a unit.
+type unitCell struct{ unit, cell int }
+
+// waiting lists the pods that domains were assigned to by place.
+func (s *sequence) waiting() map[unitCell][]int32 {
+	out := map[unitCell][]int32{}
+	for i := range s.podIDs {
+		if part := &s.a.s.Parts[i]; part.Unit >= 0 {
+			id := unitCell{part.Unit, part.Cell}
+			out[id] = append(out[id], s.podIDs[i]...)
+		}
+	}
+	return out
+}
+
+// events adds the pods that domains were assigned to, in that order.
+func (s *sequence) events(events []topology.Event, waiting map[unitCell][]int32) {
+	for _, e := range events {
+		id, n := unitCell{e.Class, e.Cell}, e.Count
+		if s.a.s.Units[e.Class].Bundle >= 0 {
+			n = len(waiting[id])
+		}
+		n = min(n, len(waiting[id])) // what is assigned may not have been packed
+		s.add(waiting[id][:n])
+		waiting[id] = waiting[id][n:]
+	}
+}
+
+// podIDs lists, by part, the pods that were placed.
+func (a *assembler) podIDs() [][]int32 {
+	out := make([][]int32, len(a.s.Parts))
+	next := make([]int, len(a.p.Classes))
+	for i := range a.s.Parts {
+		part := &a.s.Parts[i]
+		for _, podID := range a.p.Classes[part.Class].Pods[next[part.Class] : next[part.Class]+part.Count] {
+			if a.st.Placed[podID] {
+				out[i] = append(out[i], podID)
+			}
+		}
+		next[part.Class] += part.Count
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package solve
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+)
+
+// mostTrials bounds how many plans are made between that with all preferences
+// and that with none.
+const mostTrials = 3
+
+// withinBudget returns a plan, or one with fewer preferences if it costs more for
+// their sake than Options.PreferenceCost allows. On paper each preference is
+// worth its price; but nodes are not bought in pieces, and a pod that would
+// rather be elsewhere may cost a node of its own.
+//
+// Where the lower bound shows that the plan is cheap enough, as it does for
+// plans of many nodes, nothing more is done. Otherwise the problem is packed
+// without preferences; for a plan of many nodes coarsely first, and carefully only if that is
+// cheaper at all. For a plan of few nodes the whole plan is made, as it can cost much less than
+// what was packed for it. Only if that is so much cheaper are plans made with a part of them:
+// half, and then more or less.
+func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (*Solution, error) {
+	limit := 1 + p.Preferred.Share
+	if !mayExceedBudget(p, plan) || p.Skips(model.PreferenceShare) {
+		return plan, nil
+	}
+	if plan.bound(); withFees(p, plan) <= plan.floor*limit {
+		return plan, nil
+	}
+	if dearer, err := dearerThanCoarse(ctx, p, plan, s); err != nil || !dearer {
+		return plan, err
+	}
+	s, result, err := packAndLearn(ctx, p, without(p, s, 0))
+	if err != nil {
+		return nil, err
+	}
+	if len(plan.Create) >= manyNodes && !s.ChoseBefore(p) && withFees(p, plan) <= resultWithFees(p, result)*limit*(1+1e-9) {
+		return plan, nil // what was packed is what is launched
+	}
+	best := assemble(p, s, result)
+	if best.score(p).compareLeft(plan.score(p)) > 0 || withFees(p, plan) <= withFees(p, best)*limit*(1+1e-9) {
+		return plan, nil
+	}
+	limit *= withFees(p, best)
+	kept, refused := 0, len(p.Preferred.Classes)
+	for range mostTrials {
+		trial := (kept + refused) / 2
+		if trial == kept {
+			break
+		}
+		s, result, err := packAndLearn(ctx, p, without(p, s, trial))
+		if err != nil {
+			return nil, err
+		}
+		other := assemble(p, s, result)
+		if other.score(p).compareLeft(best.score(p)) <= 0 && withFees(p, other) <= limit*(1+1e-9) {
+			best, kept = other, trial
+		} else {
+			refused = trial
+		}
+	}
+	return best, nil
+}
+
+// coarseShare and manyNodes are how much preferences may cost at least, and how many new
+// nodes a plan has, for a coarse packing to say enough: there it costs less than that share
+// more than a careful one.
+const (
+	coarseShare = 0.05
+	manyNodes   = 24
+)
+
+// dearerThanCoarse says whether a plan may cost more than the problem packed coarsely, without
+// preferences. Where that would say too little, nothing is packed.
+func dearerThanCoarse(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (bool, error) {
+	if p.Opts.Quick || s.Coarse || p.Preferred.Share < coarseShare || len(plan.Create) < manyNodes {
+		return true, nil
+	}
+	coarse := *s
+	coarse.Coarse = true
+	_, result, err := packAndLearn(ctx, p, without(p, &coarse, 0))
+	return err == nil && withFees(p, plan) > resultWithFees(p, result), err
+}
+
+// without is an attempt without preferences but those of so many classes.
+func without(p *compile.Problem, s *attempt.Attempt, kept int) *attempt.Attempt {
+	o := s.Again()
+	o.OverBudget = map[int]bool{}
+	for _, c := range p.Preferred.Classes[kept:] {
+		o.OverBudget[c] = true
+	}
+	return attempt.New(p, o)
+}
+
+// withFees is what the new nodes of a plan cost when plans are compared.
+func withFees(p *compile.Problem, plan *Solution) float64 {
+	return plan.Cost + float64(p.Opts.NodeFee*float64(len(plan.Create)))
+}
+
+// resultWithFees is the same of a packing.
+func resultWithFees(p *compile.Problem, r *pack.Result) float64 {
+	sum := 0.0
+	for i := range r.New {
+		sum += float64((r.New[i].Price + p.Opts.NodeFee) * float64(r.New[i].Copies))
+	}
+	return sum
+}
+
+// mayExceedBudget says whether a plan may have to be made with fewer preferences, and
+// there are steps left for it.
+func mayExceedBudget(p *compile.Problem, plan *Solution) bool {
+	return plan.Cost > 0 && plan.Stats.Steps < p.Opts.MaxSteps && preferencesMatter(p, plan)
+}
+
+// preferencesMatter says whether a plan may have become dearer for a preference.
+func preferencesMatter(p *compile.Problem, plan *Solution) bool {
+	if len(p.Preferred.Classes) == 0 {
+		return false
+	}
+	if plan.did.Closed || len(p.Nodes) > 0 && len(plan.Create) < manyNodes {
+		return true // who is on a node that exists may have been on a new one, or have driven others from it
+	}
+	// Who is to be in some domain may take the room of others there.
+	if slices.ContainsFunc(p.Preferred.Classes, func(c int) bool { return len(p.Preferences[c].Spans) > 0 }) {
+		return true
+	}
+	bought := map[*corev1.Pod]bool{}
+	for i := range plan.Create {
+		for _, pod := range plan.Create[i].Pods {
+			bought[pod] = true
+		}
+	}
+	return slices.ContainsFunc(p.Preferred.Classes, func(c int) bool {
+		return slices.ContainsFunc(p.Classes[c].Pods, func(podID int32) bool { return bought[p.Pods[podID]] })
+	})
+}

@@ -1,0 +1,180 @@
+package volume
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/faults"
+	"github.com/dovetail-sdk/dovetail/internal/minors"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Objects are the storage objects of a cluster. The order of the slices carries
+// no meaning.
+type Objects struct {
+	Claims  []*corev1.PersistentVolumeClaim
+	Volumes []*corev1.PersistentVolume
+	Classes []*storagev1.StorageClass
+
+	// CSINodes say how many volumes each node can attach, by driver.
+	CSINodes []*storagev1.CSINode
+
+	CSIDrivers           []*storagev1.CSIDriver          // how drivers want pods to be placed
+	CSIStorageCapacities []*storagev1.CSIStorageCapacity // what is left for new volumes
+	VolumeAttachments    []*storagev1.VolumeAttachment   // of volumes to nodes, whatever pods use them
+}
+
+// Index answers questions about storage objects. The zero value knows none.
+type Index struct {
+	vocabulary *requirements.Vocabulary
+	kubernetes minors.Range // the versions whose kube-schedulers judge
+
+	claims  map[string]*corev1.PersistentVolumeClaim // by namespace and name
+	volumes map[string]*corev1.PersistentVolume
+	classes map[string]*storagev1.StorageClass
+	nodes   map[string]csiNode
+
+	drivers    map[string]*storagev1.CSIDriver
+	capacities map[string][]*storagev1.CSIStorageCapacity // by class, sorted by namespace and name
+	attached   map[string][]attached                      // by node: CSI volumes that VolumeAttachments name, each once
+
+	// standard is the class of claims that name none; nil without one.
+	standard *storagev1.StorageClass
+
+	// available are the volumes nobody has a claim to, by class, and reserved
+	// are those set aside for a claim, by the claim. Both are in the order of
+	// compareCandidates.
+	available map[string][]*candidate
+	reserved  map[string][]*candidate
+}
+
+// New indexes storage objects. The error joins a *faults.Fault for every entry that
+// is nil, has no name or is listed twice, in the order of the fields of Objects
+// and then by place; the Index then knows none. Whatever else is wrong with an
+// object concerns only the pods that use it, and is for Index.Of to say.
+//
+// Keys and values of labels are normalised by v, nil meaning
+// requirements.DefaultVocabulary. Answers hold for the kube-schedulers of some versions of
+// Kubernetes.
+//
+// It takes O(objects) time but for sorting the volumes that are not bound.
+func New(o Objects, v *requirements.Vocabulary, kubernetes minors.Range) (*Index, error) {
+	var f faults.List
+	x := &Index{
+		vocabulary: v,
+		kubernetes: kubernetes,
+		claims: index(&f, "Claims", o.Claims, func(c *corev1.PersistentVolumeClaim) (string, string) {
+			return key(c.Namespace, c.Name), c.Name
+		}),
+		volumes: index(&f, "Volumes", o.Volumes, func(v *corev1.PersistentVolume) (string, string) {
+			return v.Name, v.Name
+		}),
+		classes: index(&f, "Classes", o.Classes, func(c *storagev1.StorageClass) (string, string) {
+			return c.Name, c.Name
+		}),
+	}
+	nodes := index(&f, "CSINodes", o.CSINodes, func(n *storagev1.CSINode) (string, string) {
+		return n.Name, n.Name
+	})
+	x.drivers = index(&f, "CSIDrivers", o.CSIDrivers, func(d *storagev1.CSIDriver) (string, string) { return d.Name, d.Name })
+	index(&f, "CSIStorageCapacities", o.CSIStorageCapacities, func(c *storagev1.CSIStorageCapacity) (string, string) {
+		return key(c.Namespace, c.Name), c.Name
+	})
+	index(&f, "VolumeAttachments", o.VolumeAttachments, func(a *storagev1.VolumeAttachment) (string, string) { return a.Name, a.Name })
+	if err := f.Err(); err != nil {
+		return &Index{vocabulary: v}, err
+	}
+	x.nodes = make(map[string]csiNode, len(nodes))
+	for name, n := range nodes {
+		x.nodes[name] = newCSINode(n)
+	}
+	x.standard = defaultClass(o.Classes)
+	x.setCandidates(o.Volumes)
+	x.setCapacities(o.CSIStorageCapacities)
+	x.setAttached(o.VolumeAttachments)
+	return x, nil
+}
+
+// index puts objects in a map by their keys. The function of an object gives
+// its key and its name.
+func index[T any](f *faults.List, list string, objects []*T, names func(*T) (string, string)) map[string]*T {
+	out := make(map[string]*T, len(objects))
+	wrong := func(i int, field, format string, args ...any) {
+		f.Add(fmt.Sprintf("Volumes.%s[%d]", list, i), field, format, args...)
+	}
+	for i, object := range objects {
+		if object == nil {
+			wrong(i, "", "is nil; leave it out")
+			continue
+		}
+		id, name := names(object)
+		switch {
+		case name == "":
+			wrong(i, "metadata.name", "is empty; objects are told apart by their names")
+		case out[id] != nil:
+			wrong(i, "metadata.name", "is %q, which is listed before; list each object once", id)
+		default:
+			out[id] = object
+		}
+	}
+	return out
+}
+
+// key is how a namespaced object is called: by namespace, slash and name,
+// neither of which can have a slash in it.
+func key(namespace, name string) string { return namespace + "/" + name }
+
+// setCandidates sorts out the volumes that a claim may still be bound to.
+func (x *Index) setCandidates(volumes []*corev1.PersistentVolume) {
+	x.available = map[string][]*candidate{}
+	x.reserved = map[string][]*candidate{}
+	for _, v := range volumes {
+		if v.DeletionTimestamp != nil {
+			continue
+		}
+		if ref := v.Spec.ClaimRef; ref != nil {
+			id := key(ref.Namespace, ref.Name)
+			// Most volumes of a cluster are bound, or were bound to a claim that
+			// is gone. They are of no interest here and need not be read.
+			if c := x.claims[id]; c == nil && ref.UID == "" || c != nil && c.Spec.VolumeName == "" {
+				x.reserved[id] = append(x.reserved[id], x.newCandidate(v))
+			}
+		} else if v.Status.Phase == corev1.VolumeAvailable {
+			class := volumeClass(v)
+			x.available[class] = append(x.available[class], x.newCandidate(v))
+		}
+	}
+	for _, list := range x.available {
+		slices.SortFunc(list, compareCandidates)
+	}
+	for _, list := range x.reserved {
+		slices.SortFunc(list, compareCandidates)
+	}
+}
+
+// defaultClass is the class for claims that name none: of those marked as
+// default the newest, of equally new ones the first by name.
+func defaultClass(classes []*storagev1.StorageClass) *storagev1.StorageClass {
+	var best *storagev1.StorageClass
+	for _, c := range classes {
+		if !isDefault(c) {
+			continue
+		}
+		if best == nil || cmp.Or(
+			best.CreationTimestamp.Compare(c.CreationTimestamp.Time),
+			cmp.Compare(c.Name, best.Name),
+		) < 0 {
+			best = c
+		}
+	}
+	return best
+}
+
+func isDefault(c *storagev1.StorageClass) bool {
+	return c.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||
+		c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
+}

@@ -1,0 +1,84 @@
+package volume_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/faults"
+	"github.com/dovetail-sdk/dovetail/internal/engine/volume"
+	"github.com/dovetail-sdk/dovetail/internal/minors"
+)
+
+func TestNewReportsAllFaults(t *testing.T) {
+	other := claimOf("data", "fast")
+	other.Namespace = "bank"
+	x, err := volume.New(volume.Objects{
+		Claims:   []*corev1.PersistentVolumeClaim{nil, claimOf("data", "fast"), claimOf("", "fast"), other, claimOf("data", "slow")},
+		Volumes:  []*corev1.PersistentVolume{volumeOf("", "fast"), nil, volumeOf("v", ""), volumeOf("v", "")},
+		Classes:  []*storagev1.StorageClass{classOf("fast", ebs), nil, classOf("fast", ebs)},
+		CSINodes: []*storagev1.CSINode{csiNodeOf(""), csiNodeOf("n"), csiNodeOf("n"), nil},
+	}, nil, minors.Range{})
+	require.Equal(t, &volume.Index{}, x, "it knows nothing")
+	require.EqualError(t, err, `Volumes.Claims[0]: is nil; leave it out
+Volumes.Claims[2]: metadata.name: is empty; objects are told apart by their names
+Volumes.Claims[4]: metadata.name: is "shop/data", which is listed before; list each object once
+Volumes.Volumes[0]: metadata.name: is empty; objects are told apart by their names
+Volumes.Volumes[1]: is nil; leave it out
+Volumes.Volumes[3]: metadata.name: is "v", which is listed before; list each object once
+Volumes.Classes[1]: is nil; leave it out
+Volumes.Classes[2]: metadata.name: is "fast", which is listed before; list each object once
+Volumes.CSINodes[0]: metadata.name: is empty; objects are told apart by their names
+Volumes.CSINodes[2]: metadata.name: is "n", which is listed before; list each object once
+Volumes.CSINodes[3]: is nil; leave it out`)
+	var fault *faults.Fault
+	require.True(t, errors.As(err, &fault))
+	require.Equal(t, &faults.Fault{Object: "Volumes.Claims[0]", Detail: "is nil; leave it out"}, fault)
+}
+
+func TestZeroIndexKnowsNothing(t *testing.T) {
+	var x volume.Index
+	n, err := x.Of(podOf())
+	require.NoError(t, err)
+	require.Nil(t, n.Alternatives)
+	require.True(t, x.Admits(&n, "any", nil, false))
+	_, err = x.Of(podOf("data"))
+	require.EqualError(t, err, `PersistentVolumeClaim "shop/data" is not found; create it`)
+	require.Empty(t, x.Attached(podOf("data")))
+}
+
+func TestDefaultClass(t *testing.T) {
+	at := func(hour int) func(*storagev1.StorageClass) {
+		return func(c *storagev1.StorageClass) {
+			c.CreationTimestamp = metav1.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)
+		}
+	}
+	old := func(c *storagev1.StorageClass) {
+		c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] = "true"
+	}
+	for name, tc := range map[string]struct {
+		classes []any
+		want    string // zone of the class that is taken
+	}{
+		"the marked one":       {[]any{classOf("a", ebs, allowed("zone", "za")), classOf("b", ebs, allowed("zone", "zb"), standard)}, "zb"},
+		"marked the old way":   {[]any{classOf("a", ebs, allowed("zone", "za"), old)}, "za"},
+		"the newest":           {[]any{classOf("a", ebs, allowed("zone", "za"), standard, at(1)), classOf("b", ebs, allowed("zone", "zb"), standard, at(2))}, "zb"},
+		"the newest, reversed": {[]any{classOf("b", ebs, allowed("zone", "zb"), standard, at(2)), classOf("a", ebs, allowed("zone", "za"), standard, at(1))}, "zb"},
+		"the first by name":    {[]any{classOf("b", ebs, allowed("zone", "zb"), standard, at(1)), classOf("a", ebs, allowed("zone", "za"), standard, at(1))}, "za"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := indexOf(t, append(tc.classes, claimOf("data", ""))...)
+			n, err := x.Of(podOf("data"))
+			require.NoError(t, err)
+			require.Equal(t, "zone = "+tc.want, text(n.Alternatives))
+			n, err = x.Of(ephemeralPod("web", ""))
+			require.NoError(t, err)
+			require.Equal(t, "zone = "+tc.want, text(n.Alternatives))
+		})
+	}
+}

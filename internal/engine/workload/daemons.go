@@ -1,0 +1,181 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/device"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// AdmitsNewNode says whether an alternative can be met by a node whose name is
+// not known yet.
+func AdmitsNewNode(alt requirements.Alternative) bool {
+	return alt.NodeNames == nil || alt.NodeNames.Has(model.NewHostname)
+}
+
+// Daemon is a DaemonSet as its representative pod shows it.
+type Daemon struct {
+	Pod          *corev1.Pod
+	Requests     resources.List
+	Extra        resources.List // devices of its claims
+	Demand       device.Demand  // the one of its claims that is counted
+	alternatives []requirements.Alternative
+	selector     nodeaffinity.RequiredNodeAffinity
+	tolerations  []corev1.Toleration
+	Selected     bitset.Set // selections that its pods are in
+	Apart        []Term     // their own required anti-affinity
+}
+
+// NewDaemons reads the pods of DaemonSets, and reports their faults.
+func NewDaemons(pods []*corev1.Pod, known *RequestsCache, v *requirements.Vocabulary, f *model.Faults) []Daemon {
+	sorted := model.SortedPods(pods, "DaemonSetPods", f)
+	out := make([]Daemon, 0, len(sorted))
+	var sum resources.List
+	var sumErr error
+	for _, pod := range sorted {
+		requests, err := known.Of(pod)
+		if err != nil {
+			f.Split("DaemonSet "+model.PodObject(pod), err)
+		} else if sumErr == nil {
+			sum, sumErr = sum.Add(requests)
+		}
+		free := withoutNodeName(pod)
+		asked, err := requirements.FromPod(free, v)
+		if err != nil {
+			f.Split("DaemonSet "+model.PodObject(pod), err)
+		}
+		out = append(out, Daemon{
+			Pod:          pod,
+			Requests:     requests,
+			alternatives: asked.Alternatives,
+			selector:     nodeaffinity.GetRequiredNodeAffinity(free),
+			tolerations:  model.DaemonTolerations(pod),
+		})
+	}
+	if sumErr != nil {
+		f.Wrap("DaemonSetPods", "", fmt.Errorf("requests in sum: %w", sumErr))
+	}
+	return out
+}
+
+// KeepsAway says whether pods of a class may not be on one node with the daemon.
+func (d *Daemon) KeepsAway(c *Class) bool {
+	return slices.ContainsFunc(c.Terms, func(t Term) bool {
+		return t.Weight == 0 && t.Kind == topology.Apart && d.Selected.Has(t.Pods)
+	}) || slices.ContainsFunc(d.Apart, func(t Term) bool { return c.Selected.Has(t.Pods) })
+}
+
+// withoutNodeName undoes what the DaemonSet controller does to each pod it
+// makes: it pins the pod to its node by a match on metadata.name. A live pod
+// may thus stand for its DaemonSet.
+func withoutNodeName(pod *corev1.Pod) *corev1.Pod {
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return pod
+	}
+	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	free := make([]corev1.NodeSelectorTerm, 0, len(terms))
+	pinned, always := false, false
+	for _, term := range terms {
+		kept := term
+		kept.MatchFields = nil
+		for _, field := range term.MatchFields {
+			if field.Key == nodeNameField && field.Operator == corev1.NodeSelectorOpIn {
+				pinned = true
+				continue
+			}
+			kept.MatchFields = append(kept.MatchFields, field)
+		}
+		always = always || len(kept.MatchFields)+len(kept.MatchExpressions) == 0
+		free = append(free, kept)
+	}
+	if !pinned {
+		return pod
+	}
+	out := pod.DeepCopy()
+	required := out.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	required.NodeSelectorTerms = free
+	if always {
+		// A term of nothing but the node's name leaves no condition.
+		out.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil
+	}
+	return out
+}
+
+// nodeNameField is the one field that a node selector can match on.
+const nodeNameField = "metadata.name"
+
+// OnNew returns the options on which the daemon runs a pod. Where a label is
+// left open the pod may come, so room is set aside.
+func (d *Daemon) OnNew(ds *catalog.Domains) bitset.Set { return d.optionsOf(ds, ds.AdmittingAll) }
+
+// SureOnNew returns the options on which the daemon runs a pod whatever value an open label gets.
+func (d *Daemon) SureOnNew(ds *catalog.Domains) bitset.Set { return d.optionsOf(ds, ds.CertainAll) }
+
+// optionsOf returns the options of the pools that the daemon tolerates which meet one of its
+// alternatives.
+func (d *Daemon) optionsOf(ds *catalog.Domains, meeting func(pool int, asked requirements.Set) bitset.Set) bitset.Set {
+	out := bitset.New(ds.Total)
+	for i := range ds.Pools {
+		p := &ds.Pools[i]
+		if len(p.Options) == 0 || len(model.Untolerated(p.Taints, d.tolerations)) > 0 {
+			continue
+		}
+		for _, alt := range d.alternatives {
+			if AdmitsNewNode(alt) {
+				p.Window(out).Or(meeting(i, alt.Set))
+			}
+		}
+	}
+	return out
+}
+
+// RunsOn says whether the daemon runs a pod on an existing node.
+func (d *Daemon) RunsOn(name string, labels map[string]string, taints []corev1.Taint) bool {
+	if len(model.Untolerated(taints, d.tolerations)) > 0 {
+		return false
+	}
+	ok, err := d.selector.Match(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
+	return ok && err == nil
+}
+
+// AgainDaemons are daemons as they were read, for another problem with the same pods.
+func AgainDaemons(known []Daemon) []Daemon {
+	out := slices.Clone(known)
+	for i := range out {
+		out[i].Extra, out[i].Demand, out[i].Selected, out[i].Apart = resources.List{}, device.Demand{}, nil, nil
+	}
+	return out
+}
+
+// Missing is what a daemon requests beyond the pods of it that are on a node,
+// and whether there are any.
+func (d *Daemon) Missing(pods []*corev1.Pod, requests *RequestsCache) (missing resources.List, here bool, err error) {
+	missing = d.Requests
+	for _, pod := range pods {
+		if pod == nil || podlife.Finished(pod) || !podlife.SameDaemonSet(d.Pod, pod) {
+			continue
+		}
+		used, err := requests.Of(pod)
+		if err != nil {
+			return missing, here, err
+		}
+		less, err := missing.Sub(used)
+		if err != nil {
+			return missing, here, err
+		}
+		missing, here = less.Max(resources.List{}), true
+	}
+	return missing, here, nil
+}

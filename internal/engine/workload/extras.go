@@ -1,0 +1,268 @@
+package workload
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/engine/device"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/volume"
+	"github.com/dovetail-sdk/dovetail/internal/minors"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// sharedVolumes are the volumes that several pods have. A node attaches each
+// once, however many of its pods use it.
+type sharedVolumes struct {
+	Ids        map[string]int32 // by driver and name
+	drivers    []string         // by volume
+	Dimensions []int            // by volume: the resource that counts it
+}
+
+// number returns the number of a volume, and gives it one if need be.
+func (v *sharedVolumes) number(driver, name string) int32 {
+	key := driver + "\x00" + name
+	id, ok := v.Ids[key]
+	if !ok {
+		if v.Ids == nil {
+			v.Ids = map[string]int32{}
+		}
+		id = int32(len(v.drivers))
+		v.Ids[key] = id
+		v.drivers = append(v.drivers, driver)
+	}
+	return id
+}
+
+// FindShares notes which of the volumes that a class attaches other pods may
+// have attached.
+func (x *Extras) FindShares(c *Class) {
+	for _, a := range c.Volumes.Attach {
+		for _, name := range a.Shared {
+			if x.Claims.Shared[name] {
+				c.Shares = append(c.Shares, x.Attached.number(a.Driver, name))
+			}
+		}
+	}
+}
+
+// SetDimensions says where in vectors of some resources volumes are counted.
+func (v *sharedVolumes) SetDimensions(names []corev1.ResourceName) {
+	for _, driver := range v.drivers {
+		at, _ := slices.BinarySearch(names, VolumesOf(driver))
+		v.Dimensions = append(v.Dimensions, at)
+	}
+}
+
+// AttachedTo lists the volumes that pods on a node have, of those that several
+// pods have.
+func (x *Extras) AttachedTo(pods []*corev1.Pod) []int32 {
+	if len(x.Attached.Ids) == 0 || !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return pod != nil && HasVolumes(pod) }) {
+		return nil
+	}
+	var out []int32
+	for _, a := range x.Volumes.Attached(pods...) {
+		for _, name := range a.Shared {
+			if id, ok := x.Attached.Ids[a.Driver+"\x00"+name]; ok {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+// Extras are what pods need beside the resources they request: volumes, and the
+// devices of their resource claims. Both are counted as if they were resources
+// with names of their own.
+type Extras struct {
+	*Indexes
+	Counts *device.Counts
+
+	Drivers []string // that some pod has volumes of
+
+	volumeNeeds map[string]*VolumeNeed // by key
+	NeedsOf     []*VolumeNeed          // the same by pod, once asked for
+	DeviceNeeds []device.Need          // by pod, nil if none has claims
+	DaemonNeeds []device.Need          // by daemon, likewise
+	Claims      claims
+	Attached    sharedVolumes
+}
+
+// VolumeNeed is what the volumes of a pod ask for. key is equal for pods that
+// the same nodes suit, such as the replicas of a StatefulSet: claims that no
+// other pod has are not in it.
+type VolumeNeed struct {
+	volume.Needs
+	Key string
+	Err error
+}
+
+// NewExtras indexes the storage and device objects and reports their faults. What is the
+// same as in the known indexes, which may be nil, is taken over.
+func NewExtras(in *model.Input, v *requirements.Vocabulary, kubernetes minors.Range, known *Indexes, f *model.Faults) *Extras {
+	return &Extras{Indexes: newIndexes(in, v, kubernetes, known, f), volumeNeeds: map[string]*VolumeNeed{}}
+}
+
+// HasDevices says whether a pod has resource claims.
+func HasDevices(pod *corev1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
+
+// HasVolumes says whether some volume of a pod may matter to where it runs.
+func HasVolumes(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.AWSElasticBlockStore != nil || v.GCEPersistentDisk != nil ||
+			v.AzureDisk != nil || v.ISCSI != nil || v.RBD != nil || v.Cinder != nil || v.PortworxVolume != nil || v.VsphereVolume != nil || v.CSI != nil
+	})
+}
+
+// Key tells pods apart by their volumes and devices; podID is the pod's.
+func (x *Extras) Key(pod *corev1.Pod, podID int) string {
+	out := ""
+	if HasVolumes(pod) {
+		need := x.NeedOf(pod, podID)
+		out = need.text(pod)
+	}
+	if x.DeviceNeeds != nil {
+		out += x.DeviceNeeds[podID].Key()
+	}
+	return out
+}
+
+// Known works out the volumes of a pod, given its pod ID: once for all pods alike.
+func (x *Extras) Known(pod *corev1.Pod, podID int) *VolumeNeed {
+	if x.NeedsOf[podID] == nil {
+		key := x.Volumes.Key(pod)
+		need, ok := x.volumeNeeds[key]
+		if !ok {
+			need = &VolumeNeed{}
+			need.Needs, need.Err = x.Volumes.Of(pod)
+			x.volumeNeeds[key] = need
+		}
+		x.NeedsOf[podID] = need
+	}
+	return x.NeedsOf[podID]
+}
+
+// NeedOf returns the volumes of a pod, once it is known who else uses them. Claims
+// that only one pod may use are for each pod to get.
+func (x *Extras) NeedOf(pod *corev1.Pod, podID int) VolumeNeed {
+	known := x.Known(pod, podID)
+	if known.Key == "" {
+		alone := known.Private(func(name string) bool { return x.Claims.Shared[name] })
+		known.Key = alone.Key()
+	}
+	need := *known
+	if len(need.Exclusive) > 0 && need.Err == nil {
+		need.Err = x.mayUse(pod, need.Exclusive)
+	}
+	return need
+}
+
+// text tells needs apart.
+func (n *VolumeNeed) text(pod *corev1.Pod) string {
+	var b strings.Builder
+	b.WriteString(n.Key)
+	if n.Err != nil {
+		b.WriteString(pod.Namespace + n.Err.Error())
+	}
+	return b.String()
+}
+
+// Narrow multiplies alternatives by those of volumes and devices, and ties them to the node
+// that was selected for a volume. Nothing is left where they contradict each other.
+func (x *Extras) Narrow(alternatives []requirements.Alternative, n *VolumeNeed, d *device.Need) []requirements.Alternative {
+	if n != nil && n.NodeName != "" {
+		name, tied := requirements.In(nodeNameField, n.NodeName), make([]requirements.Alternative, len(alternatives))
+		for i, alt := range alternatives {
+			tied[i] = alt.Intersect(requirements.Alternative{NodeNames: &name})
+		}
+		alternatives = tied
+	}
+	if n != nil && n.Alternatives != nil {
+		var out []requirements.Alternative
+		for _, alt := range alternatives {
+			for _, set := range n.Alternatives {
+				both := alt.Set.Intersect(set)
+				if !both.Impossible() {
+					out = append(out, requirements.Alternative{Set: both, NodeNames: alt.NodeNames})
+				}
+			}
+		}
+		alternatives = out
+	}
+	if d != nil {
+		alternatives = d.Narrow(alternatives)
+	}
+	return alternatives
+}
+
+// VolumesOf is the name under which the volumes of a driver are counted.
+func VolumesOf(driver string) corev1.ResourceName {
+	return corev1.ResourceName(model.VolumesPrefix + driver)
+}
+
+// Attachments are what a pod takes of the limits of drivers.
+func Attachments(list []volume.Attachment) resources.List {
+	out := resources.List{}
+	for _, a := range list {
+		out = out.With(VolumesOf(a.Driver), a.Count())
+	}
+	return out
+}
+
+// unlimited is more than any node has of anything.
+const unlimited = math.MaxInt64 / 4
+
+// OfType is what a new node of a type has.
+func (x *Extras) OfType(t *cloudprovider.InstanceType) resources.List {
+	out := resources.List{}
+	if x.Counts != nil {
+		out = x.Counts.OfType(t)
+	}
+	for _, driver := range x.Drivers {
+		limit, ok := t.VolumeAttachmentLimits[driver]
+		if !ok {
+			limit = unlimited
+		}
+		out = out.With(VolumesOf(driver), limit)
+	}
+	return out
+}
+
+// OfNode is what a node that exists has left, given its type if that is known.
+func (x *Extras) OfNode(n *model.Existing, t *cloudprovider.InstanceType) resources.List {
+	out := resources.List{}
+	if x.Counts != nil {
+		out = x.Counts.OfNode(n.HostName(), !n.Initialized(), t)
+	}
+	if len(x.Drivers) == 0 {
+		return out
+	}
+	taken, lingering := Attachments(x.Volumes.Attached(n.Pods...)), x.Volumes.Lingering(n.HostName(), n.Pods...)
+	for _, driver := range x.Drivers {
+		limit, state := x.Volumes.Limit(n.HostName(), driver)
+		if state != volume.LimitCounted {
+			limit = unlimited
+		}
+		if state == volume.LimitUnpublished && t != nil {
+			if declared, ok := t.VolumeAttachmentLimits[driver]; ok {
+				limit = declared
+			}
+		}
+		name := VolumesOf(driver)
+		out = out.With(name, max(limit-taken.Get(name)-lingering[driver], 0))
+	}
+	return out
+}
+
+// Refuse notes why no pod of a class has a place, as its devices are refused.
+func (c *Class) Refuse(r *device.Refusal) {
+	c.Refusal = &model.Reason{Cause: model.CauseDevices, Detail: r.Text}
+	if r.Unsupported {
+		c.Refusal = &model.Reason{Cause: model.CauseUnsupported, Detail: r.Text}
+	}
+}

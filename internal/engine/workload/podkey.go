@@ -1,0 +1,52 @@
+package workload
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
+	"github.com/dovetail-sdk/dovetail/internal/podkey"
+)
+
+// PodKey writes what the engine looks at in a pod as bytes, so that pods are
+// alike to the engine exactly if their bytes are.
+type PodKey struct{ podkey.Writer }
+
+// Scheduling returns the key of all that decides where the pod may run. It is
+// valid until the next call.
+func (k *PodKey) Scheduling(pod *corev1.Pod) []byte {
+	k.Buf = k.Buf[:0]
+	k.Requests(pod)
+	k.Labels(pod.Spec.NodeSelector)
+	k.NodeAffinity(pod.Spec.Affinity)
+	k.Tolerations(pod.Spec.Tolerations)
+	kinds.WriteWanted(&k.Writer, pod)
+	k.Pointer(pod.Spec.Priority)
+	return k.Buf
+}
+
+// Where returns the key of the labels a pod asks of its node. It is valid
+// until the next call.
+func (k *PodKey) Where(pod *corev1.Pod) []byte {
+	k.Buf = k.Buf[:0]
+	k.Labels(pod.Spec.NodeSelector)
+	k.NodeAffinity(pod.Spec.Affinity)
+	return k.Buf
+}
+
+// Between returns the key of all that decides which constraints a pod has
+// towards other pods. It is valid until the next call.
+func (k *PodKey) Between(pod *corev1.Pod, defaults bool) []byte {
+	k.Buf = k.Buf[:0]
+	k.Text(pod.Namespace)
+	kinds.WriteTowards(&k.Writer, pod, defaults)
+	return k.Buf
+}
+
+// ApartOnly is between for a pod that runs already, of which only the required
+// anti-affinity matters.
+func (k *PodKey) ApartOnly(pod *corev1.Pod) []byte {
+	k.Buf = k.Buf[:0]
+	k.Text(pod.Namespace)
+	k.AffinityTerms(pod, pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+	return k.Buf
+}
