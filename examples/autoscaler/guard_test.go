@@ -43,14 +43,14 @@ func TestLoopSurvivesPanics(t *testing.T) {
 	s, err := newSimulation(1, &out, true)
 	require.NoError(t, err)
 	s.events = nil
-	cloud := s.autoscaler.cloud
-	s.autoscaler.cloud = guard.New(broken{"out of cheese"})
+	cloud := s.autoscaler.Cloud
+	s.autoscaler.Cloud = guard.New(broken{"out of cheese"})
 	require.NoError(t, s.play(t.Context(), 10*time.Minute))
 	require.Contains(t, out.String(), "the provider panicked: out of cheese")
 	require.Empty(t, s.cluster.Nodes.All())
 	require.NotZero(t, s.history.waiting)
 
-	s.autoscaler.cloud = cloud
+	s.autoscaler.Cloud = cloud
 	require.NoError(t, s.play(t.Context(), 20*time.Minute))
 	require.NotEmpty(t, s.cluster.Nodes.All())
 	require.Zero(t, s.history.waiting)

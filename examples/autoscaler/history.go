@@ -10,7 +10,8 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
-	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
+	"github.com/dovetail-sdk/dovetail/internal/simcluster"
+	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
 
 const (
@@ -44,7 +45,7 @@ func (h *history) look(ctx context.Context, s *simulation) error {
 	now := s.cluster.Now()
 	h.countPending(s.cluster)
 	h.pending = max(h.pending, h.waiting)
-	since := now.Sub(start)
+	since := now.Sub(twodays.Start)
 	if since%h.every != 0 {
 		return nil
 	}

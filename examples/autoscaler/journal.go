@@ -90,7 +90,14 @@ func (j *journal) print(e entry) {
 	}
 }
 
-func (j *journal) planned(plan *provisioning.Plan) {
+// Trouble notes what went wrong.
+func (j *journal) Trouble(format string, args ...any) { j.add(trouble, format, args...) }
+
+// Detail notes what the autoscaler does.
+func (j *journal) Detail(format string, args ...any) { j.add(detail, format, args...) }
+
+// Planned notes a plan.
+func (j *journal) Planned(plan *provisioning.Plan) {
 	fresh, there := 0, 0
 	for i := range plan.Create {
 		fresh += len(plan.Create[i].Pods)
@@ -106,13 +113,14 @@ func (j *journal) planned(plan *provisioning.Plan) {
 	j.add(detail, "%s", text)
 }
 
-func (j *journal) launched(claim *v1.NodeClaim, i *cloudprovider.Instance) {
+// Launched notes a launch.
+func (j *journal) Launched(claim *v1.NodeClaim, i *cloudprovider.Instance) {
 	j.nodes++
 	j.add(detail, "launched %s: %s at %.4f USD/h", claim.Name, i.OfferingKey(), i.Price)
 }
 
-// refused notes a launch that failed. Shortages are summed up by endLaunches.
-func (j *journal) refused(claim *v1.NodeClaim, err error) {
+// Refused notes a launch that failed. Shortages are summed up by EndLaunches.
+func (j *journal) Refused(claim *v1.NodeClaim, err error) {
 	j.refusals++
 	if !errors.Is(err, cloudprovider.ErrInsufficientCapacity) {
 		text := err.Error()
@@ -129,8 +137,8 @@ func (j *journal) refused(claim *v1.NodeClaim, err error) {
 	}
 }
 
-// endLaunches says what the cloud was out of in this turn of the loop.
-func (j *journal) endLaunches() {
+// EndLaunches says what the cloud was out of in this turn of the loop.
+func (j *journal) EndLaunches() {
 	if j.short == 0 {
 		return
 	}
@@ -142,7 +150,8 @@ func (j *journal) endLaunches() {
 	j.short, j.offerings = 0, nil
 }
 
-func (j *journal) disrupted(a disruption.Action) {
+// Disrupted notes an action that begins.
+func (j *journal) Disrupted(a disruption.Action) {
 	j.disruptions = append(j.disruptions, disrupted{j.now(), a.Reason, len(a.Targets)})
 	if a.Reason == disruption.Underutilized {
 		j.savings += a.Savings

@@ -74,7 +74,7 @@ func (r *report) figures() []webpage.Figure {
 	}
 	var marks []time.Duration
 	for _, e := range r.story {
-		marks = append(marks, e.after)
+		marks = append(marks, e.After)
 	}
 	var out []webpage.Figure
 	for _, p := range plots {
@@ -108,7 +108,7 @@ func (r *report) reasonBars() (bars []plot.Curve) {
 
 func (r *report) happenings() (list []webpage.Entry) {
 	for _, e := range r.story {
-		list = append(list, webpage.Entry{At: r.from.Add(e.after).Format("Mon 15:04"), Text: e.text})
+		list = append(list, webpage.Entry{At: r.from.Add(e.After).Format("Mon 15:04"), Text: e.Text})
 	}
 	return list
 }

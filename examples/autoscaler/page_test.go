@@ -18,6 +18,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
+	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
 
 // night is the first hours of the story: what the program prints, and the report that it
@@ -88,7 +89,7 @@ func wellFormed(t *testing.T, text string) map[string]int {
 
 // TestTextOfEmptyHistory holds that a report can be made of very little.
 func TestTextOfEmptyHistory(t *testing.T) {
-	r := &report{from: start, to: start.Add(time.Hour), journal: &journal{}, samples: []sample{{at: start.Add(time.Hour)}}}
+	r := &report{from: twodays.Start, to: twodays.Start.Add(time.Hour), journal: &journal{}, samples: []sample{{at: twodays.Start.Add(time.Hour)}}}
 	output.Fits(t, r.text())
 	_, err := r.page()
 	require.NoError(t, err)

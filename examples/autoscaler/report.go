@@ -8,6 +8,8 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/internal/simcluster"
+	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
 
 // report is what a run came to.
@@ -15,7 +17,7 @@ type report struct {
 	settings
 	from, to    time.Time
 	samples     []sample
-	story       []event // what happened, of those that plots show
+	story       []simcluster.Event // what happened, of those that plots show
 	journal     *journal
 	disruptions []disrupted
 
@@ -31,12 +33,12 @@ type report struct {
 // report sums a run up.
 func (s *simulation) report(of settings) *report {
 	stats := s.cluster.Cloud.Stats()
-	r := &report{settings: of, from: start, to: s.cluster.Now(), samples: s.history.samples, journal: s.journal,
+	r := &report{settings: of, from: twodays.Start, to: s.cluster.Now(), samples: s.history.samples, journal: s.journal,
 		disruptions: s.journal.disruptions, launched: stats.Launched, interrupted: stats.Interrupted,
 		hours: stats.Hours, evicted: s.cluster.Evicted, lost: s.cluster.Lost,
 		bound: len(s.cluster.Waits), wait50: s.cluster.Quantile(50), wait99: s.cluster.Quantile(99), pending: s.history.waiting}
-	for _, e := range sampleEvents() {
-		if e.name != "" && start.Add(e.after).Before(r.to) {
+	for _, e := range twodays.Events() {
+		if e.Name != "" && twodays.Start.Add(e.After).Before(r.to) {
 			r.story = append(r.story, e)
 		}
 	}

@@ -170,7 +170,7 @@ func TestMachineWithoutNode(t *testing.T) {
 
 // underway are the commands that stand in the objects.
 func underway(t *testing.T, s *simulation) []commands.Command {
-	f, err := s.autoscaler.read()
+	f, err := s.autoscaler.Read()
 	require.NoError(t, err)
 	return f.Commands.Commands
 }
@@ -196,7 +196,7 @@ func TestRestart(t *testing.T) {
 			require.NoError(t, s.play(t.Context(), length))
 		}
 		require.NoError(t, s.play(t.Context(), length+wait))
-		require.NoError(t, s.restart())
+		require.NoError(t, s.Restart())
 		require.NoError(t, s.play(t.Context(), length+time.Hour))
 		checkCluster(t, s)
 		require.NotContains(t, out.String(), "undoing the command", "what it launches is in its record")
@@ -227,7 +227,7 @@ func TestRestartBeforeLaunch(t *testing.T) {
 		names = append(names, claim.Name)
 	}
 	require.NotEmpty(t, names)
-	require.NoError(t, s.restart())
+	require.NoError(t, s.Restart())
 	require.NoError(t, s.play(t.Context(), 8*time.Minute))
 	for _, name := range names {
 		claim, ok := s.cluster.Claims.Get(name)

@@ -1,4 +1,4 @@
-package main
+package autoscaler
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 )
 
 // create stores a NodeClaim that is kept for pods. Which are its own is in the claim.
-func (a *autoscaler) create(f *fleet.Fleet, claim *v1.NodeClaim, pods []*corev1.Pod) error {
+func (a *Autoscaler) create(f *fleet.Fleet, claim *v1.NodeClaim, pods []*corev1.Pod) error {
 	if claim.Name == "" {
 		claim.Name = a.cluster.GenerateName(claim.GenerateName)
 	}
@@ -28,27 +28,27 @@ func (a *autoscaler) create(f *fleet.Fleet, claim *v1.NodeClaim, pods []*corev1.
 }
 
 // store replaces NodeClaims.
-func (a *autoscaler) store(claims []*v1.NodeClaim) {
+func (a *Autoscaler) store(claims []*v1.NodeClaim) {
 	for _, claim := range claims {
 		a.cluster.Claims.Put(claim.Name, claim)
 	}
 }
 
 // order asks the cloud for the machine of a NodeClaim.
-func (a *autoscaler) order(ctx context.Context, claim *v1.NodeClaim) (*cloudprovider.Instance, error) {
+func (a *Autoscaler) order(ctx context.Context, claim *v1.NodeClaim) (*cloudprovider.Instance, error) {
 	types, err := a.catalog(ctx, claim.Labels[v1.NodePoolLabelKey])
 	if err != nil {
 		return nil, err
 	}
-	request, err := nodeclaim.Request(claim, types, cloudprovider.Vocabulary(a.cloud))
+	request, err := nodeclaim.Request(claim, types, cloudprovider.Vocabulary(a.Cloud))
 	if err != nil {
 		return nil, err
 	}
-	return a.cloud.Create(ctx, request)
+	return a.Cloud.Create(ctx, request)
 }
 
 // carryOut does what a command says, as a client of the API server would.
-func (a *autoscaler) carryOut(f *fleet.Fleet, steps []command.Step) (errs error) {
+func (a *Autoscaler) carryOut(f *fleet.Fleet, steps []command.Step) (errs error) {
 	for _, s := range steps {
 		if s.OnNode() {
 			if node, ok := a.cluster.Nodes.Get(s.Object); ok {
@@ -74,8 +74,8 @@ func (a *autoscaler) carryOut(f *fleet.Fleet, steps []command.Step) (errs error)
 
 // force removes a node, or what is left of one, with one call. It does not wait, not even
 // for a command that has the node.
-func (a *autoscaler) force(ctx context.Context, action disruption.Action) error {
-	a.journal.disrupted(action)
+func (a *Autoscaler) force(ctx context.Context, action disruption.Action) error {
+	a.journal.Disrupted(action)
 	target := action.Targets[0] // the rules give one each
 	switch action.Step {
 	case disruption.Delete:
@@ -83,7 +83,7 @@ func (a *autoscaler) force(ctx context.Context, action disruption.Action) error 
 			a.cluster.DeleteClaim(action.EditClaim(claim, a.cluster.Now()))
 		}
 	case disruption.Terminate:
-		return a.cloud.Delete(ctx, target.ProviderID)
+		return a.Cloud.Delete(ctx, target.ProviderID)
 	case disruption.DeleteNode:
 		a.cluster.LoseNode(target.Node)
 	}
@@ -92,13 +92,13 @@ func (a *autoscaler) force(ctx context.Context, action disruption.Action) error 
 
 // acknowledge tells the cloud that its notices are dealt with, and remembers what
 // it takes back.
-func (a *autoscaler) acknowledge(ctx context.Context) error {
+func (a *Autoscaler) acknowledge(ctx context.Context) error {
 	for _, n := range a.notices {
-		if i, err := a.cloud.Get(ctx, n.InstanceID); err == nil {
+		if i, err := a.Cloud.Get(ctx, n.InstanceID); err == nil {
 			a.stock.MarkFromInterruption(i, n)
 		}
 	}
-	if err := cloudprovider.Acknowledge(ctx, a.cloud, a.notices...); err != nil {
+	if err := cloudprovider.Acknowledge(ctx, a.Cloud, a.notices...); err != nil {
 		return err
 	}
 	a.notices = nil

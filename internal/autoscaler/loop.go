@@ -1,4 +1,4 @@
-package main
+package autoscaler
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/disruption/fleet"
-	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
+	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
@@ -24,19 +24,51 @@ const (
 	retryUnplaced = time.Minute
 )
 
-// autoscaler is a node autoscaler: it makes nodes for pods that have no room, and
-// does away with nodes that are not worth their price. All decisions are those of
-// the library. What is here is what the library leaves to its caller: to read the
-// cluster, to ask, and to do as it was told.
+// Config says what an autoscaler works on.
+type Config struct {
+	Cluster *simcluster.Cluster
+	// Cloud is the provider that machines are launched from, usually that of Cluster.
+	Cloud   cloudprovider.CloudProvider
+	Pools   []*v1.NodePool
+	Journal Journal
+	// Options are those of disruption. Nil means the defaults.
+	Options *disruption.Options
+}
+
+// Journal learns what an autoscaler does.
+type Journal interface {
+	// Trouble takes a line about something that went wrong.
+	Trouble(format string, args ...any)
+	// Detail takes a line about something that was decided.
+	Detail(format string, args ...any)
+	// Planned takes a plan for pending pods.
+	Planned(plan *provisioning.Plan)
+	// Launched takes a machine that the cloud has launched.
+	Launched(claim *v1.NodeClaim, instance *cloudprovider.Instance)
+	// Refused takes a launch that failed.
+	Refused(claim *v1.NodeClaim, err error)
+	// EndLaunches says that all launches of this turn were made.
+	EndLaunches()
+	// Disrupted takes an action that begins.
+	Disrupted(action disruption.Action)
+}
+
+// Autoscaler is a node autoscaler: it launches nodes for pods that have no room, and
+// removes nodes that are not worth their price. All decisions are those of the
+// library. What is here is what the library leaves to its caller: to read the
+// cluster, to ask, and to carry the answers out.
 //
-// The objects in the cluster are its memory, as for any controller. What is in the
-// fields below may be lost at any moment.
-type autoscaler struct {
+// The objects in the cluster are its memory, as for any controller. The fields below
+// may be lost at any moment.
+type Autoscaler struct {
+	// Cloud is that of the Config. A caller may replace it between two steps.
+	Cloud cloudprovider.CloudProvider
+
 	cluster *simcluster.Cluster
-	cloud   cloudprovider.CloudProvider
 	stock   *availability.Cache // what the cloud was out of
 	pools   []*v1.NodePool
-	journal *journal
+	journal Journal
+	asked   *disruption.Options
 
 	last      *fleet.Fleet // as it was read last
 	readAt    int          // cluster.Changes() then
@@ -61,9 +93,36 @@ type decision struct {
 	at     time.Time
 }
 
-// step is one turn of the loop, in the order of a node's life. A part that fails
+// New returns an autoscaler that knows nothing but what is in the cluster.
+func New(c Config) (*Autoscaler, error) {
+	stock, err := availability.New(c.Cluster.Now, &availability.Options{TTL: 3 * time.Minute, MaxTTL: 30 * time.Minute})
+	if err != nil {
+		return nil, err
+	}
+	window, err := batcher.NewWindow(10*time.Second, time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	return &Autoscaler{Cloud: c.Cloud, cluster: c.Cluster, stock: stock, pools: c.Pools, journal: c.Journal, asked: options(c.Options),
+		window: window, last: &fleet.Fleet{}, drift: map[string]cloudprovider.Drift{}}, nil
+}
+
+// options are those that were asked for. What-ifs about a few nodes need no long search
+// for the best packing, so that a short one is the default.
+func options(asked *disruption.Options) *disruption.Options {
+	var out disruption.Options
+	if asked != nil {
+		out = *asked
+	}
+	if out.Provisioning == nil {
+		out.Provisioning = &provisioning.Options{MaxSteps: 100}
+	}
+	return &out
+}
+
+// Step is one turn of the loop, in the order of a node's life. A part that fails
 // is noted, and keeps no other from its work: the next step tries again.
-func (a *autoscaler) step(ctx context.Context) {
+func (a *Autoscaler) Step(ctx context.Context) {
 	for _, part := range []struct {
 		name string
 		do   func(context.Context) error
@@ -79,23 +138,23 @@ func (a *autoscaler) step(ctx context.Context) {
 		{"terminate", a.terminate},
 	} {
 		if err := part.do(ctx); err != nil {
-			a.journal.add(trouble, "%s: %v", part.name, err)
+			a.journal.Trouble("%s: %v", part.name, err)
 		}
 	}
 }
 
 // look asks the cloud for its notices, and now and then for its machines and
 // for what has drifted.
-func (a *autoscaler) look(ctx context.Context) (err error) {
+func (a *Autoscaler) look(ctx context.Context) (err error) {
 	now := a.cluster.Now()
 	a.instances = nil
-	if a.notices, err = cloudprovider.Interruptions(ctx, a.cloud); err != nil && !errors.Is(err, cloudprovider.ErrUnsupported) {
+	if a.notices, err = cloudprovider.Interruptions(ctx, a.Cloud); err != nil && !errors.Is(err, cloudprovider.ErrUnsupported) {
 		return err
 	}
 	if now.Before(a.nextLook) {
 		return nil
 	}
-	if a.instances, err = a.cloud.List(ctx); err != nil {
+	if a.instances, err = a.Cloud.List(ctx); err != nil {
 		return err
 	}
 	a.drift, a.nextLook = map[string]cloudprovider.Drift{}, now.Add(lookEvery)
@@ -104,7 +163,7 @@ func (a *autoscaler) look(ctx context.Context) (err error) {
 		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil {
 			continue
 		}
-		d, err := cloudprovider.IsDrifted(ctx, a.cloud, claim)
+		d, err := cloudprovider.IsDrifted(ctx, a.Cloud, claim)
 		if err != nil && !errors.Is(err, cloudprovider.ErrNotFound) && !errors.Is(err, cloudprovider.ErrUnsupported) {
 			errs = append(errs, err)
 		}
@@ -115,8 +174,8 @@ func (a *autoscaler) look(ctx context.Context) (err error) {
 
 // provision makes NodeClaims for pods that have no place and were promised none,
 // once they have stopped coming.
-func (a *autoscaler) provision(ctx context.Context) error {
-	f, err := a.read()
+func (a *Autoscaler) provision(ctx context.Context) error {
+	f, err := a.Read()
 	if err != nil {
 		return err
 	}
@@ -133,7 +192,7 @@ func (a *autoscaler) provision(ctx context.Context) error {
 		return err
 	}
 	for _, fault := range faults {
-		a.journal.add(trouble, "%v", fault.Err)
+		a.journal.Trouble("%v", fault.Err)
 	}
 	// The pods of nodes that are going down need a place as well.
 	if problem, err = problem.With(disruption.Displaced(f.Now, f.Input)...); err != nil {
@@ -151,16 +210,16 @@ func (a *autoscaler) provision(ctx context.Context) error {
 	}
 	for _, u := range plan.Unplaced {
 		f.PutOff(f.Now.Add(retryUnplaced), u.Pod)
-		a.journal.add(trouble, "pod %s stays pending: %s", simcluster.Key(u.Pod), u.Reason)
+		a.journal.Trouble("pod %s stays pending: %s", simcluster.Key(u.Pod), u.Reason)
 	}
-	a.journal.planned(plan)
+	a.journal.Planned(plan)
 	return errors.Join(errs...)
 }
 
 // launch asks the cloud for the machines of NodeClaims that have none. What to ask
 // for is in the objects.
-func (a *autoscaler) launch(ctx context.Context) error {
-	f, err := a.read()
+func (a *Autoscaler) launch(ctx context.Context) error {
+	f, err := a.Read()
 	if err != nil {
 		return err
 	}
@@ -174,22 +233,22 @@ func (a *autoscaler) launch(ctx context.Context) error {
 		a.stock.MarkFromError(err)
 		f.SoldOut(err)
 		if err != nil {
-			a.journal.refused(claim, err)
+			a.journal.Refused(claim, err)
 		} else {
 			a.stock.Launched(instance.OfferingKey())
-			a.journal.launched(claim, instance)
+			a.journal.Launched(claim, instance)
 		}
 		if outcome.Delete != "" { // its pods are planned for anew, without the offerings that were refused
 			a.cluster.Claims.Remove(claim.Name)
 		}
 	}
-	a.journal.endLaunches()
+	a.journal.EndLaunches()
 	return nil
 }
 
 // join sees new machines through their start.
-func (a *autoscaler) join(context.Context) error {
-	f, err := a.read()
+func (a *Autoscaler) join(context.Context) error {
+	f, err := a.Read()
 	if err != nil {
 		return err
 	}
@@ -205,8 +264,8 @@ func (a *autoscaler) join(context.Context) error {
 
 // keepPromises gives pods what they need to get onto the nodes that they are promised,
 // and opens nodes whose pods are there.
-func (a *autoscaler) keepPromises(context.Context) error {
-	f, err := a.read()
+func (a *Autoscaler) keepPromises(context.Context) error {
+	f, err := a.Read()
 	if err != nil {
 		return err
 	}
@@ -232,7 +291,7 @@ func (a *autoscaler) keepPromises(context.Context) error {
 
 // propose asks what to do with the nodes there are. What must happen anyhow
 // begins at once; what is a choice has to be confirmed first.
-func (a *autoscaler) propose(ctx context.Context) error {
+func (a *Autoscaler) propose(ctx context.Context) error {
 	if due, err := a.proposalDue(ctx); err != nil || !due {
 		return err
 	}
@@ -240,7 +299,7 @@ func (a *autoscaler) propose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	proposal, err := disruption.Propose(ctx, f.Now, f.Input, a.options())
+	proposal, err := disruption.Propose(ctx, f.Now, f.Input, a.asked)
 	if err != nil {
 		return err
 	}
@@ -263,7 +322,7 @@ func (a *autoscaler) propose(ctx context.Context) error {
 // proposalDue says whether to ask about the fleet: there is news from the cloud, time
 // alone makes a difference now, something must happen whatever it costs, or, now and
 // then, the cluster has changed. What was decided is confirmed first.
-func (a *autoscaler) proposalDue(ctx context.Context) (bool, error) {
+func (a *Autoscaler) proposalDue(ctx context.Context) (bool, error) {
 	now, changed := a.cluster.Now(), a.cluster.Changes() != a.proposedAt
 	switch {
 	case len(a.notices) > 0 || a.instances != nil:
@@ -281,7 +340,7 @@ func (a *autoscaler) proposalDue(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	cluster, err := disruption.Observe(now, f.Input, a.options())
+	cluster, err := disruption.Observe(now, f.Input, a.asked)
 	if err != nil {
 		return false, err
 	}
@@ -294,16 +353,10 @@ func (a *autoscaler) proposalDue(ctx context.Context) (bool, error) {
 	return len(forceful.Actions) > 0, nil
 }
 
-// options are those of the library, but for one: what-ifs about a few nodes need no
-// long search for the best packing.
-func (a *autoscaler) options() *disruption.Options {
-	return &disruption.Options{Provisioning: &provisioning.Options{MaxSteps: 100}}
-}
-
 // confirm looks again at what was decided, a short time ago if it may pass by itself, and
 // begins what nothing speaks against by now, as a command: the nodes are marked,
 // replacements are launched and waited for, and only then is anything deleted.
-func (a *autoscaler) confirm(ctx context.Context) error {
+func (a *Autoscaler) confirm(ctx context.Context) error {
 	var errs []error
 	for len(a.decided) > 0 {
 		d := a.decided[0]
@@ -315,9 +368,9 @@ func (a *autoscaler) confirm(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		prepared, objections, err := f.Confirm(ctx, d.action, a.options())
+		prepared, objections, err := f.Confirm(ctx, d.action, a.asked)
 		if len(objections) > 0 {
-			a.journal.add(detail, "not after all: %s, as %s", d.action, objections[0])
+			a.journal.Detail("not after all: %s, as %s", d.action, objections[0])
 			continue
 		}
 		var steps []command.Step
@@ -328,7 +381,7 @@ func (a *autoscaler) confirm(ctx context.Context) error {
 			errs = append(errs, err)
 			continue
 		}
-		a.journal.disrupted(d.action)
+		a.journal.Disrupted(d.action)
 		errs = append(errs, a.carryOut(f, steps))
 	}
 	return errors.Join(errs...)
@@ -336,14 +389,14 @@ func (a *autoscaler) confirm(ctx context.Context) error {
 
 // advance carries every command on. They are found in the objects: those of the
 // autoscaler before this one as well.
-func (a *autoscaler) advance(context.Context) error {
-	f, err := a.read()
+func (a *Autoscaler) advance(context.Context) error {
+	f, err := a.Read()
 	if err != nil {
 		return err
 	}
 	round := a.commands.Advance(f.Commands.Commands, f.View(), f.Now)
 	for _, u := range round.Undone {
-		a.journal.add(trouble, "undoing the command %s (%s): %s", u.Command.ID, u.Command.Reason, u.Why)
+		a.journal.Trouble("undoing the command %s (%s): %s", u.Command.ID, u.Command.Reason, u.Why)
 	}
 	if len(round.Finished) > 0 {
 		a.nextPropose = f.Now // there may be room for the next
@@ -353,13 +406,13 @@ func (a *autoscaler) advance(context.Context) error {
 
 // terminate empties the nodes of NodeClaims that are being deleted, and has the cloud
 // end their machines.
-func (a *autoscaler) terminate(ctx context.Context) error {
-	f, err := a.read()
+func (a *Autoscaler) terminate(ctx context.Context) error {
+	f, err := a.Read()
 	if err != nil {
 		return err
 	}
 	for _, claim := range f.Doubtful() {
-		if _, err := a.cloud.Get(ctx, claim.Status.ProviderID); errors.Is(err, cloudprovider.ErrNotFound) {
+		if _, err := a.Cloud.Get(ctx, claim.Status.ProviderID); errors.Is(err, cloudprovider.ErrNotFound) {
 			f.Lost(claim)
 		}
 	}
@@ -381,7 +434,7 @@ func (a *autoscaler) terminate(ctx context.Context) error {
 		// Deletion is complete when the cloud says that there is no such machine.
 		err := cloudprovider.ErrNotFound
 		if claim.Status.ProviderID != "" {
-			err = a.cloud.Delete(ctx, claim.Status.ProviderID)
+			err = a.Cloud.Delete(ctx, claim.Status.ProviderID)
 		}
 		if errors.Is(err, cloudprovider.ErrNotFound) {
 			a.cluster.FinalizeClaim(claim)

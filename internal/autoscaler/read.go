@@ -1,4 +1,4 @@
-package main
+package autoscaler
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 )
 
-// read is the cluster as it is now.
-func (a *autoscaler) read() (*fleet.Fleet, error) {
+// Read returns the cluster as it is now.
+func (a *Autoscaler) Read() (*fleet.Fleet, error) {
 	now, changes := a.cluster.Now(), a.cluster.Changes()
 	if a.readAt == changes && a.last.Now.Equal(now) {
 		return a.last, nil
@@ -33,8 +33,8 @@ func (a *autoscaler) read() (*fleet.Fleet, error) {
 }
 
 // snapshot is the cluster with what else decisions are made from.
-func (a *autoscaler) snapshot(ctx context.Context) (*fleet.Fleet, error) {
-	f, err := a.read()
+func (a *Autoscaler) snapshot(ctx context.Context) (*fleet.Fleet, error) {
+	f, err := a.Read()
 	if err != nil || f.Input.InstanceTypes != nil {
 		return f, err
 	}
@@ -45,17 +45,17 @@ func (a *autoscaler) snapshot(ctx context.Context) (*fleet.Fleet, error) {
 		}
 	}
 	in := &f.Input
-	in.NodePools, in.InstanceTypes, in.Vocabulary = a.pools, catalogs, cloudprovider.Vocabulary(a.cloud)
+	in.NodePools, in.InstanceTypes, in.Vocabulary = a.pools, catalogs, cloudprovider.Vocabulary(a.Cloud)
 	in.Drift, in.Interruptions, in.Instances, in.CatalogCache = a.drift, a.notices, a.instances, a.catalogs
 	return f, nil
 }
 
 // catalog is what the cloud sells to a pool, less what it was out of lately.
-func (a *autoscaler) catalog(ctx context.Context, pool string) ([]*cloudprovider.InstanceType, error) {
+func (a *Autoscaler) catalog(ctx context.Context, pool string) ([]*cloudprovider.InstanceType, error) {
 	i := slices.IndexFunc(a.pools, func(p *v1.NodePool) bool { return p.Name == pool })
 	if i < 0 {
 		return nil, fmt.Errorf("there is no NodePool %q", pool)
 	}
-	types, err := a.cloud.InstanceTypes(ctx, a.pools[i])
+	types, err := a.Cloud.InstanceTypes(ctx, a.pools[i])
 	return a.stock.Apply(types), err
 }

@@ -17,6 +17,8 @@ const (
 	Namespace = "shop"
 	// AppLabel is the label that has the name of the workload.
 	AppLabel = "app"
+	// RevisionLabel is the label that has the number of the template of a pod.
+	RevisionLabel = "revision"
 
 	gracePeriod     = 30 * time.Second
 	startTime       = 10 * time.Second // of a pod, at least
@@ -71,7 +73,7 @@ func (w *Workload) control(c *Cluster, now time.Time) {
 		switch {
 		case p.Work != w || p.DeletionTimestamp != nil:
 			continue
-		case p.Labels["revision"] == fmt.Sprint(w.revision):
+		case p.Labels[RevisionLabel] == fmt.Sprint(w.revision):
 			fresh = append(fresh, p)
 		default:
 			old = append(old, p)
@@ -89,7 +91,7 @@ func (w *Workload) control(c *Cluster, now time.Time) {
 	for n := len(old) + len(fresh); n < w.want+surge && len(fresh) < w.want; n++ {
 		fresh = append(fresh, w.add(c))
 	}
-	for _, p := range firstToGo(old) {
+	for _, p := range firstToGo(old, slices.Concat(old, fresh), now) {
 		if p.ready() && ready <= w.want {
 			continue
 		}
@@ -99,32 +101,10 @@ func (w *Workload) control(c *Cluster, now time.Time) {
 		c.endPod(p, gracePeriod)
 	}
 	if len(old) == 0 && len(fresh) > w.want {
-		for _, p := range firstToGo(fresh)[:len(fresh)-w.want] {
+		for _, p := range firstToGo(fresh, fresh, now)[:len(fresh)-w.want] {
 			c.endPod(p, gracePeriod)
 		}
 	}
-}
-
-// firstToGo is the order in which a ReplicaSet gives up pods: pending ones, those
-// that are not ready, then the youngest.
-func firstToGo(pods []*Pod) []*Pod {
-	rank := func(p *Pod) int {
-		switch {
-		case p.Pending():
-			return 0
-		case !p.ready():
-			return 1
-		}
-		return 2
-	}
-	pods = slices.Clone(pods)
-	slices.SortStableFunc(pods, func(a, b *Pod) int {
-		if d := rank(a) - rank(b); d != 0 {
-			return d
-		}
-		return b.since.Compare(a.since)
-	})
-	return pods
 }
 
 // controlJob starts a burst of pods when want rises above zero, and makes up for
@@ -150,7 +130,7 @@ func (w *Workload) add(c *Cluster) *Pod {
 	w.numbers++
 	p := &Pod{Work: w, since: c.Now(), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: Namespace, Name: fmt.Sprintf("%s-%d-%04d", w.Name, w.revision, w.numbers), UID: c.UID(),
-		Labels:            map[string]string{AppLabel: w.Name, "revision": fmt.Sprint(w.revision)},
+		Labels:            map[string]string{AppLabel: w.Name, RevisionLabel: fmt.Sprint(w.revision)},
 		Annotations:       w.Annotations,
 		CreationTimestamp: metav1.NewTime(c.Now()),
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet",
@@ -170,3 +150,6 @@ func (w *Workload) Deploy(requests string) {
 	w.Template.Containers[0].Resources.Requests = resources.MustParse(requests).ResourceList()
 	w.revision++
 }
+
+// Redeploy replaces all pods by new ones that request the same.
+func (w *Workload) Redeploy() { w.revision++ }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -177,21 +176,15 @@ func (s *schedulingRun) spreads(at *place, p *Pod) bool {
 	return true
 }
 
-// bind puts a pod on a node. How long it takes to start is a matter of its name.
+// bind puts a pod on a node.
 func (s *schedulingRun) bind(c *Cluster, p *Pod, at *place) {
-	now := c.Now()
 	if p.Status.NominatedNodeName == at.node.Name {
 		if rest, err := at.promised.Sub(p.Requests); err == nil {
 			at.promised = rest
 		}
 	}
-	c.edit(p, func(p *Pod) {
-		p.Spec.NodeName = at.node.Name
-		p.Status.NominatedNodeName = ""
-		p.readyAt = now.Add(startTime + time.Duration(Dice(p.Name)%startTimeSpread)*time.Second)
-	})
+	c.Bind(p, at.node.Name)
 	bound, _ := c.Pods.Get(Key(p.Pod))
-	c.Waits = append(c.Waits, now.Sub(p.since))
 	s.take(bound, slices.IndexFunc(s.places, func(other place) bool { return other.node == at.node }))
 }
 

@@ -26,6 +26,10 @@ type Cluster struct {
 	workloads []*Workload
 	Daemon    *appsv1.DaemonSet
 
+	// Scheduler binds pending pods, by Bind. New sets one that knows what the sample of
+	// examples/autoscaler needs, and fills the fullest node first.
+	Scheduler func(*Cluster)
+
 	Claims  Table[*v1.NodeClaim]
 	Nodes   Table[*corev1.Node]
 	Pods    Table[*Pod] // by namespace/name
@@ -48,7 +52,7 @@ func New(cloud *fake.Cloud, daemon *appsv1.DaemonSet, workloads ...*Workload) (*
 		}
 	}
 	_, err := resources.PodRequests(&corev1.Pod{Spec: daemon.Spec.Template.Spec})
-	return &Cluster{Cloud: cloud, workloads: workloads, Daemon: daemon, scheduled: -1, seen: map[string]*corev1.Node{}}, err
+	return &Cluster{Cloud: cloud, Scheduler: schedule, workloads: workloads, Daemon: daemon, scheduled: -1, seen: map[string]*corev1.Node{}}, err
 }
 
 // Pod is a Pod of Kubernetes, and what its kubelet knows about it.
@@ -118,7 +122,7 @@ func (c *Cluster) Advance(step time.Duration) {
 		w.control(c, now)
 	}
 	if c.Changes() != c.scheduled {
-		schedule(c)
+		c.Scheduler(c)
 	}
 	for _, w := range c.workloads {
 		c.setBudget(w)
@@ -260,6 +264,28 @@ func (c *Cluster) Evict(e *policyv1.Eviction) error {
 	}
 	c.endPod(p, gracePeriod)
 	return nil
+}
+
+// Bind puts a pending pod on a node. How long it takes to start is a matter of its name.
+func (c *Cluster) Bind(p *Pod, node string) {
+	now := c.Now()
+	c.edit(p, func(p *Pod) {
+		p.Spec.NodeName = node
+		p.Status.NominatedNodeName = ""
+		p.readyAt = now.Add(startTime + time.Duration(Dice(p.Name)%startTimeSpread)*time.Second)
+	})
+	c.Waits = append(c.Waits, now.Sub(p.since))
+}
+
+// Waiting is how long each pod that is pending has waited so far, in the order of names.
+func (c *Cluster) Waiting() (waits []time.Duration) {
+	now := c.Now()
+	for _, p := range c.Pods.All() {
+		if p.Pending() {
+			waits = append(waits, now.Sub(p.since))
+		}
+	}
+	return waits
 }
 
 // setBudget does what the disruption controller of Kubernetes does.

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/autoscaler"
+	"github.com/dovetail-sdk/dovetail/internal/simcluster"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// dovetail is the loop of examples/autoscaler.
+type dovetail struct{ *autoscaler.Autoscaler }
+
+// Step is a turn. What goes wrong in it is tried again in the next, as in a cluster.
+func (d dovetail) Step(ctx context.Context) error {
+	d.Autoscaler.Step(ctx)
+	return ctx.Err()
+}
+
+// startDovetail returns how the loop starts with a MinimumScore.
+func startDovetail(score float64, verbose bool) life.Start {
+	return func(site life.Site) (life.Contender, error) {
+		a, err := autoscaler.New(autoscaler.Config{
+			Cluster: site.Cluster, Cloud: site.Provider, Pools: site.Pools, Journal: &journal{site.Cluster, verbose},
+			Options: &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: score}},
+		})
+		return dovetail{a}, err
+	}
+}
+
+// journal prints what the loop does, if it is to.
+type journal struct {
+	cluster *simcluster.Cluster
+	verbose bool
+}
+
+// Trouble prints a line.
+func (j *journal) Trouble(format string, args ...any) {
+	if j.verbose {
+		fmt.Fprintln(os.Stderr, j.cluster.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
+	}
+}
+
+// Detail prints a line.
+func (j *journal) Detail(format string, args ...any) { j.Trouble(format, args...) }
+
+// Planned prints what was planned.
+func (j *journal) Planned(plan *provisioning.Plan) {
+	j.Trouble("plan: %d new nodes at %.3f USD/h, %d pods unplaced", len(plan.Create), plan.Cost, len(plan.Unplaced))
+}
+
+// Launched prints a launch.
+func (j *journal) Launched(claim *v1.NodeClaim, i *cloudprovider.Instance) {
+	j.Trouble("launched %s: %s", claim.Name, i.OfferingKey())
+}
+
+// Refused prints a launch that failed.
+func (j *journal) Refused(claim *v1.NodeClaim, err error) {
+	j.Trouble("launch of %s: %v", claim.Name, err)
+}
+
+// EndLaunches does nothing.
+func (j *journal) EndLaunches() {}
+
+// Disrupted prints an action.
+func (j *journal) Disrupted(action disruption.Action) { j.Trouble("%s", action) }

@@ -1,0 +1,139 @@
+// Day plays the life of a cluster in virtual time with node autoscalers, and says what it came to:
+// the bill, beside what plans from empty cost at each moment; evictions; and how long pods waited.
+//
+//	go run ./day -trace churn -only dovetail
+//
+// Pods are bound by kube-scheduler's own plugins, in a program that is built the first time, which
+// takes some minutes. See package life for how the figures are made.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/traces"
+	"github.com/dovetail-sdk/dovetail/internal/kubescheduler"
+)
+
+// settings are the flags.
+type settings struct {
+	traces, only  string
+	seed          uint64
+	score         float64
+	kubescheduler string
+	profile       string
+	verbose       bool
+}
+
+func main() {
+	var c settings
+	flag.StringVar(&c.traces, "trace", "two-days,churn", "traces to play, separated by commas: "+strings.Join(traces.Names(), ", "))
+	flag.StringVar(&c.only, "only", "", "the contender to play with; all if empty")
+	flag.Uint64Var(&c.seed, "seed", 1, "decides all that is chance")
+	flag.Float64Var(&c.score, "score", 0, "MinimumScore of Dovetail; 0 is its default, below 0 is none")
+	flag.StringVar(&c.kubescheduler, "kubescheduler", "", "the program of kubescheduler/build; if empty it is built once and kept in the cache of the user; \"none\" binds pods to the fullest node instead")
+	flag.StringVar(&c.profile, "cpuprofile", "", "file for a CPU profile")
+	flag.BoolVar(&c.verbose, "v", false, "print what the contenders do to standard error")
+	flag.Parse()
+	if err := measure.Profiled(c.profile, func() error { return run(context.Background(), c, os.Stdout) }); err != nil {
+		fmt.Fprintln(os.Stderr, "day:", err)
+		os.Exit(1)
+	}
+}
+
+// contender is a name and how it starts.
+type contender struct {
+	name  string
+	start life.Start
+}
+
+// contenders are those that were asked for.
+func (c settings) contenders() (all []contender, err error) {
+	for _, one := range []contender{{"dovetail", startDovetail(c.score, c.verbose)}} {
+		if c.only == "" || c.only == one.name {
+			all = append(all, one)
+		}
+	}
+	if len(all) == 0 {
+		err = fmt.Errorf("there is no contender %q", c.only)
+	}
+	return all, err
+}
+
+func run(ctx context.Context, c settings, out io.Writer) error {
+	all, err := c.contenders()
+	if err != nil {
+		return err
+	}
+	program, err := c.scheduler(ctx)
+	if err != nil {
+		return err
+	}
+	if program != nil {
+		defer func() { _ = program.Close() }() // all answers are here
+	}
+	var rows []row
+	for name := range strings.SplitSeq(c.traces, ",") {
+		for _, one := range all {
+			t, err := traces.New(name, c.seed)
+			if err != nil {
+				return err
+			}
+			var scheduler life.Scheduler
+			if program != nil {
+				scheduler = &life.KubeScheduler{Program: program, Seed: c.seed}
+			}
+			began := time.Now()
+			figures, err := life.Play(ctx, t, one.start, scheduler)
+			if err != nil {
+				return fmt.Errorf("trace %s, %s: %w", name, one.name, err)
+			}
+			fmt.Fprintf(os.Stderr, "%s, %s: played in %.1f s\n", name, one.name, time.Since(began).Seconds())
+			rows = append(rows, row{name, one.name, figures})
+		}
+	}
+	_, err = io.WriteString(out, table(rows))
+	return err
+}
+
+// minor is the version of kube-scheduler that binds pods.
+const minor = "1.37"
+
+// scheduler starts kube-scheduler, and builds it first if need be. It is nil if none is wanted.
+func (c settings) scheduler(ctx context.Context) (*kubescheduler.Program, error) {
+	switch c.kubescheduler {
+	case "none":
+		return nil, nil
+	case "":
+	default:
+		return kubescheduler.Start(ctx, c.kubescheduler)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(cache, "dovetail", "kube-scheduler-"+minor)
+	if _, err := os.Stat(file); err == nil {
+		return kubescheduler.Start(ctx, file)
+	}
+	fmt.Fprintf(os.Stderr, "building kube-scheduler %s, once, as %s\n", minor, file)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, err
+	}
+	build := exec.CommandContext(ctx, filepath.Join("kubescheduler", "build"), minor, file)
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		return nil, errors.Join(err, errors.New("run it in the directory benchmarks, or name a program with -kubescheduler"))
+	}
+	return kubescheduler.Start(ctx, file)
+}

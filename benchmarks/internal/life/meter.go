@@ -1,0 +1,180 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/simcluster"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
+)
+
+// Figures are what a play came to.
+type Figures struct {
+	Length time.Duration
+	// Bill, FromEmpty and Bound are in USD.
+	Bill, FromEmpty, Bound float64
+	// Launches and Interruptions count machines.
+	Launches, Interruptions int
+	// Evictions count pods, and Lost those that went with their machine.
+	Evictions, Lost, Preemptions int
+	// PodDays is how many pods there were, times the days for which they were there.
+	PodDays float64
+	// Pods counts waits; Pending are those of pods that are pending in the end.
+	Pods, Pending int
+	// Median and P99 are quantiles of the waits.
+	Median, P99 time.Duration
+	// NodeHours is the time of machines, and EndNodes how many there are in the end.
+	NodeHours float64
+	EndNodes  int
+	// EndRate and EndFromEmpty are the bill and the plan from empty in the end, in USD per hour.
+	EndRate, EndFromEmpty float64
+}
+
+// EvictionsPerPodDay is the number of evictions and preemptions of a pod in a day.
+func (f *Figures) EvictionsPerPodDay() float64 {
+	if f.PodDays == 0 {
+		return 0
+	}
+	return float64(f.Evictions+f.Preemptions) / f.PodDays
+}
+
+// meter measures a play.
+type meter struct {
+	trace   *Trace
+	cluster *simcluster.Cluster
+	out     Figures
+
+	began      time.Time
+	waitsAt    int // waits before the beginning
+	evictedAt  int
+	lostAt     int
+	launchedAt int
+	brokenAt   int // interruptions
+	hoursAt    float64
+
+	prices     map[cloudprovider.OfferingKey]float64
+	nextSample time.Time
+	lastSample string // what the last plan from empty was for
+	empty      float64
+	bound      float64
+}
+
+func newMeter(t *Trace, c *simcluster.Cluster) *meter { return &meter{trace: t, cluster: c} }
+
+// begin starts to measure.
+func (m *meter) begin() {
+	c, stats := m.cluster, m.cluster.Cloud.Stats()
+	m.began, m.nextSample = c.Now(), c.Now()
+	m.waitsAt, m.evictedAt, m.lostAt = len(c.Waits), c.Evicted, c.Lost
+	m.launchedAt, m.brokenAt, m.hoursAt = stats.Launched, stats.Interrupted, stats.Hours
+}
+
+// look makes a plan from empty if it is time, before the contender has its turn: the controllers of
+// workloads have replaced the pods by then that were evicted in the turn before.
+func (m *meter) look(ctx context.Context) error {
+	if m.cluster.Now().Before(m.nextSample) {
+		return nil
+	}
+	m.nextSample = m.nextSample.Add(m.trace.Sample)
+	return m.sample(ctx)
+}
+
+// turn takes the turn that is over into the sums.
+func (m *meter) turn(ctx context.Context) error {
+	machines, err := m.cluster.Cloud.List(ctx)
+	if err != nil {
+		return err
+	}
+	rate := 0.0
+	for _, i := range machines {
+		rate += m.prices[i.OfferingKey()]
+	}
+	pods := 0
+	for _, p := range m.cluster.Pods.All() {
+		if p.Work != nil && p.DeletionTimestamp == nil {
+			pods++
+		}
+	}
+	m.out.Bill += rate * Tick.Hours()
+	m.out.FromEmpty += m.empty * Tick.Hours()
+	m.out.Bound += m.bound * Tick.Hours()
+	m.out.PodDays += float64(pods) * Tick.Hours() / 24
+	m.out.EndRate, m.out.EndFromEmpty, m.out.EndNodes = rate, m.empty, len(machines)
+	return nil
+}
+
+// sample plans from empty what should run now.
+func (m *meter) sample(ctx context.Context) error {
+	types, err := m.cluster.Cloud.InstanceTypes(ctx, nil)
+	if err != nil {
+		return err
+	}
+	m.prices = map[cloudprovider.OfferingKey]float64{}
+	for _, t := range types {
+		for i := range t.Offerings {
+			m.prices[t.Offerings[i].Key(t.Name)] = t.Offerings[i].Price
+		}
+	}
+	in := provisioning.Input{NodePools: m.trace.Pools, InstanceTypes: map[string][]*cloudprovider.InstanceType{}, Vocabulary: m.cluster.Cloud.Vocabulary()}
+	for _, pool := range in.NodePools {
+		in.InstanceTypes[pool.Name] = types
+	}
+	daemon, err := provisioning.Admitted(&corev1.Pod{ObjectMeta: m.trace.Daemon.Spec.Template.ObjectMeta, Spec: m.trace.Daemon.Spec.Template.Spec})
+	if err != nil {
+		return fmt.Errorf("the DaemonSet: %w", err)
+	}
+	daemon.Namespace, daemon.Name = m.trace.Daemon.Namespace, m.trace.Daemon.Name
+	in.DaemonSetPods = []*corev1.Pod{daemon}
+	counts := map[string]int{}
+	for _, p := range m.cluster.Pods.All() {
+		if p.Work == nil || p.DeletionTimestamp != nil {
+			continue
+		}
+		pod := nomination.Plain(p.Pod).DeepCopy()
+		pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
+		in.Pods = append(in.Pods, pod)
+		counts[p.Work.Name+" "+p.Labels[simcluster.RevisionLabel]]++
+	}
+	key := ""
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		key += fmt.Sprintln(name, counts[name])
+	}
+	for _, t := range types {
+		for i := range t.Offerings {
+			key += fmt.Sprintln(t.Offerings[i].Price, t.Offerings[i].Available)
+		}
+	}
+	if key == m.lastSample {
+		return nil
+	}
+	m.lastSample = key
+	plan, err := provisioning.Solve(ctx, in, nil)
+	if err != nil {
+		return err
+	}
+	m.empty, m.bound = plan.Cost, plan.LowerBound
+	return nil
+}
+
+// figures sums up.
+func (m *meter) figures() *Figures {
+	c, stats, out := m.cluster, m.cluster.Cloud.Stats(), m.out
+	out.Length = c.Now().Sub(m.began)
+	out.Launches, out.Interruptions, out.NodeHours = stats.Launched-m.launchedAt, stats.Interrupted-m.brokenAt, stats.Hours-m.hoursAt
+	out.Evictions, out.Lost = c.Evicted-m.evictedAt, c.Lost-m.lostAt
+	pending := c.Waiting()
+	waits := slices.Concat(c.Waits[m.waitsAt:], pending)
+	slices.Sort(waits)
+	out.Pods, out.Pending = len(waits), len(pending)
+	if len(waits) > 0 {
+		out.Median, out.P99 = waits[(len(waits)-1)/2], waits[(len(waits)-1)*99/100]
+	}
+	return &out
+}

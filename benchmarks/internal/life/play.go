@@ -1,0 +1,101 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/simcluster"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Tick is the length of a turn.
+const Tick = 5 * time.Second
+
+// Contender is a node autoscaler that plays.
+type Contender interface {
+	// Step is one turn: the contender reads the cluster and acts on it, at the time of the cluster.
+	Step(ctx context.Context) error
+}
+
+// Site is where a contender works.
+type Site struct {
+	Cluster  *simcluster.Cluster
+	Provider cloudprovider.CloudProvider
+	Pools    []*v1.NodePool
+}
+
+// Start makes a contender that knows nothing but what is in the cluster.
+type Start func(Site) (Contender, error)
+
+// world is a play.
+type world struct {
+	site      Site
+	start     Start
+	contender Contender
+}
+
+// Cluster is the cluster that events happen to.
+func (w *world) Cluster() *simcluster.Cluster { return w.site.Cluster }
+
+// Restart replaces the contender.
+func (w *world) Restart() (err error) {
+	w.contender, err = w.start(w.site)
+	return err
+}
+
+// Play plays a trace with a contender. scheduler binds the pods; nil is the one of simcluster,
+// which fills the fullest node first.
+func Play(ctx context.Context, t *Trace, start Start, scheduler Scheduler) (*Figures, error) {
+	cluster, err := simcluster.New(t.Cloud, t.Daemon, t.Workloads...)
+	if err != nil {
+		return nil, err
+	}
+	var fault error
+	if scheduler != nil {
+		cluster.Scheduler = func(c *simcluster.Cluster) {
+			if err := scheduler.Schedule(c); err != nil && fault == nil {
+				fault = err
+			}
+		}
+	}
+	w := &world{site: Site{Cluster: cluster, Provider: t.Provider, Pools: t.Pools}, start: start}
+	if err := w.Restart(); err != nil {
+		return nil, err
+	}
+	begin := cluster.Now()
+	meter := newMeter(t, cluster)
+	for events := t.Events; cluster.Now().Sub(begin) < t.Warmup+t.Length; {
+		since := cluster.Now().Sub(begin)
+		if since == t.Warmup {
+			meter.begin()
+		}
+		var due []simcluster.Event
+		due, events = simcluster.Due(events, since)
+		for _, e := range due {
+			if err := e.Happen(w); err != nil {
+				return nil, fmt.Errorf("%s: %w", e.Text, err)
+			}
+		}
+		cluster.Advance(Tick)
+		if fault != nil {
+			return nil, fault
+		}
+		if since >= t.Warmup {
+			if err := meter.look(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if err := w.contender.Step(ctx); err != nil {
+			return nil, err
+		}
+		if since >= t.Warmup {
+			if err := meter.turn(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return meter.figures(), nil
+}

@@ -1,0 +1,30 @@
+package life
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/internal/simcluster"
+)
+
+// Trace is what happens to a cluster. Its parts are used up by one play.
+type Trace struct {
+	Name string
+	// Length is how long it is measured, after Warmup.
+	Warmup, Length time.Duration
+	// Sample is how often a plan from empty is made.
+	Sample time.Duration
+
+	Cloud *fake.Cloud
+	// Provider is Cloud as contenders call it.
+	Provider  cloudprovider.CloudProvider
+	Pools     []*v1.NodePool
+	Daemon    *appsv1.DaemonSet
+	Workloads []*simcluster.Workload
+	// Events have their time from the start of the warm-up.
+	Events []simcluster.Event
+}

@@ -1,0 +1,29 @@
+package simcluster
+
+import "time"
+
+// Event is something that happens to a cluster so long after the start of a simulation.
+type Event struct {
+	After  time.Duration
+	Name   string // for plots; empty for an event that plots leave out
+	Text   string // one line for a story
+	Happen func(World) error
+}
+
+// World is a simulation that events happen to.
+type World interface {
+	// Cluster is the cluster of the simulation.
+	Cluster() *Cluster
+	// Restart replaces the autoscaler by one that knows nothing but what is in the cluster.
+	Restart() error
+}
+
+// Due takes the events from the front of a list that are due at an instant. It returns them and
+// the others. The list is in the order of After.
+func Due(events []Event, since time.Duration) (due, later []Event) {
+	n := 0
+	for n < len(events) && events[n].After <= since {
+		n++
+	}
+	return events[:n], events[n:]
+}
