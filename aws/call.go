@@ -23,7 +23,7 @@ import (
 
 type outcome = batcher.Outcome[*cloudprovider.Instance]
 
-// order is a launch with what it asks for.
+// order is a launch and its plan.
 type order struct {
 	*launch.Order
 	plan *plan
@@ -34,24 +34,26 @@ type call struct {
 	*launch.Call
 	p    *Provider
 	plan *plan
-	// spec and templates are those of the plan; for many launches, with templates
-	// of this process alone.
+	// spec and templates are those of the plan. A call for many launches has copies of the
+	// templates that only this process uses.
 	spec      launch.Spec
 	templates []launchtemplate.Template
-	// What follows belongs to whoever works on the call.
+	// The fields below are used only by the goroutine that works on the call.
 	input *ec2.CreateFleetInput
 	zones map[string]string // by subnet
 	claim *launch.Claim
-	doubt bool // it was made, and EC2 gave no answer
+	doubt bool // an earlier attempt may have launched something
 }
 
 type outcomes = map[*launch.Order]outcome
 
-// launchBatch is the backend of Provider.launches: launches with plans of one key.
+// launchBatch is the backend of Provider.launches: it makes the launches whose plans have the same
+// key.
 func (p *Provider) launchBatch(ctx context.Context, _ string, items []order) ([]outcome, error) {
 	results := make(outcomes, len(items))
 	calls := p.begin(items, results)
-	// If some got nothing, the other calls ask for the same and would be refused the same.
+	// The first call that gives fewer instances than asked for ends the batch: the remaining calls
+	// ask for the same and would be refused in the same way.
 	var missed error
 	for made := 0; made < len(calls); {
 		now := calls[made:min(len(calls), made+wave(calls, made))]
@@ -71,8 +73,9 @@ func (p *Provider) launchBatch(ctx context.Context, _ string, items []order) ([]
 	return answers, nil
 }
 
-// wave is how many calls are made at once after so many: of those for a launch each as many
-// as ever, and of those for many first one, which shows what the others can hope for.
+// wave is how many calls to make at once after the first made calls. Calls for single launches go
+// launch.Alone at a time. Of calls for many launches the first goes alone, because its answer shows
+// whether the others can succeed.
 func wave(calls []*call, made int) int {
 	switch {
 	case !slices.ContainsFunc(calls, func(c *call) bool { return c.Turn != "" }):
@@ -83,7 +86,8 @@ func wave(calls []*call, made int) int {
 	return len(calls)
 }
 
-// begin divides launches into calls.
+// begin divides launches into calls. A launch whose token already has a call under way gets
+// ErrBusy.
 func (p *Provider) begin(items []order, results outcomes) []*call {
 	plans := make(map[*launch.Order]*plan, len(items))
 	orders := make([]*launch.Order, len(items))
@@ -107,7 +111,8 @@ func (p *Provider) begin(items []order, results outcomes) []*call {
 	return calls
 }
 
-// runAll makes calls at once, and returns why the first of them that missed something did.
+// runAll makes the calls concurrently. It returns the error of the first call that gave fewer
+// instances than asked for.
 func runAll(ctx context.Context, calls []*call, results outcomes) error {
 	parts, missed := make([]outcomes, len(calls)), make([]error, len(calls))
 	var wg sync.WaitGroup
@@ -122,21 +127,21 @@ func runAll(ctx context.Context, calls []*call, results outcomes) error {
 	return cmp.Or(missed...)
 }
 
-// run makes the call and notes the outcome of each launch. It returns why some have
-// none, so that it is of no use to ask for more of the same.
+// run makes the call and notes the outcome of each launch. It returns why some launches got no
+// instance.
 func (c *call) run(ctx context.Context, results outcomes) error {
 	defer c.Release()
 	return c.work(ctx, results)
 }
 
-// abandon gives up a call that was not made.
+// abandon fails a call that was not made.
 func (c *call) abandon(results outcomes, why error) {
 	defer c.Release()
 	c.p.book.End(c.Call, launch.Answer{})
 	_ = c.fail(results, why)
 }
 
-// work makes the call.
+// work makes the call, a second time if EC2 has lost its launch templates.
 func (c *call) work(ctx context.Context, results outcomes) error {
 	for try := 0; ; try++ {
 		done, err := c.prepare(ctx)
@@ -170,7 +175,7 @@ func (c *call) work(ctx context.Context, results outcomes) error {
 		}
 		failed := callError(err)
 		if c.doubt {
-			// Refusing it now says nothing of the time before.
+			// This refusal does not tell whether the earlier attempt launched something.
 			if cloudprovider.KindOf(failed) == cloudprovider.KindDenied {
 				return c.mismatch(ctx, results)
 			}
@@ -190,8 +195,8 @@ func isLostTemplate(code string) bool {
 	return strings.HasPrefix(code, "InvalidLaunchTemplateName.NotFound") || code == "InvalidLaunchTemplateId.NotFound"
 }
 
-// inDoubt reports whether a call that failed may have launched something: EC2 gave
-// no answer, or one that it could not carry the call to its end.
+// inDoubt reports whether a call that failed may have launched something: EC2 gave no answer, or
+// failed on its side.
 func inDoubt(err error) bool {
 	code := api.Code(err)
 	if code == "" {
@@ -207,9 +212,9 @@ func inDoubt(err error) bool {
 	return launch.IsInternal(code)
 }
 
-// callError is the error of a call that EC2 refused as a whole. It is never of
-// KindNotFound: what is missing is something that the call names, such as a subnet, and
-// not the node class, nor an instance.
+// callError is the error of a call that EC2 refused as a whole. It is never of KindNotFound,
+// because what is missing is named by the call, such as a subnet: the node class and the instances
+// exist.
 func callError(err error) error {
 	code := api.Code(err)
 	wrapped := api.Wrap("Create", "", err)
@@ -231,7 +236,7 @@ type quiet struct{ err error }
 func (quiet) Error() string   { return "" }
 func (q quiet) Unwrap() error { return q.err }
 
-// fail gives every launch of the call the error.
+// fail makes the error the outcome of every launch of the call.
 func (c *call) fail(results outcomes, err error) error {
 	for _, o := range c.Orders {
 		results[o] = outcome{Err: named(err, o)}
@@ -255,7 +260,7 @@ func named(err error, o *launch.Order) error {
 func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results outcomes) error {
 	launched, failures := launch.ReadAnswer(out, c.zones)
 	if err := c.locate(ctx, launched); err != nil {
-		c.doubt = true // the same call gives the same instances once more
+		c.doubt = true // the same call returns the same instances again
 		return c.fail(results, err)
 	}
 	missed := len(launched) < len(c.Orders)
@@ -299,14 +304,14 @@ func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results o
 	return verdict.Err
 }
 
-// spare reports whether there is another subnet in a zone than the one that turned
-// out to be full: then the next launch goes there, and its offerings are not refused.
+// spare reports whether the zone has a subnet other than the one that turned out to be full. If so,
+// the next launch uses that subnet, and the offerings of the zone are not marked.
 func (c *call) spare(zone, subnet string) bool {
 	return c.p.addresses.Spare(zone, subnet, subnetsOf(c.plan.subnets))
 }
 
-// locate fills in what the answer does not say of instances, but whoever asks for
-// them later must know: their zone is a part of their ID. EC2 is asked for it.
+// locate asks EC2 for the instance type and zone of instances for which the answer lacks them. The
+// zone is a part of the instance's ID.
 func (c *call) locate(ctx context.Context, launched []launch.Launched) error {
 	for i := range launched {
 		at := &launched[i]
@@ -318,7 +323,7 @@ func (c *call) locate(ctx context.Context, launched []launch.Launched) error {
 			err = errors.New("EC2 does not say in which zone it is")
 		}
 		if err != nil {
-			// Not wrapped: that it is not found yet is not what became of the launch.
+			// Not wrapped: "not found yet" is an error of the look-up and not of the launch.
 			return fault("Create", "", cloudprovider.KindUnknown, "EC2 launched %s and did not say where: %v; repeat with the same token", at.ID, err)
 		}
 		at.InstanceType, at.Zone, at.SubnetID, at.ImageID = r.Type, r.Zone, r.SubnetID, r.ImageID
@@ -326,9 +331,9 @@ func (c *call) locate(ctx context.Context, launched []launch.Launched) error {
 	return nil
 }
 
-// early makes the error that EC2 does not know an instance profile one that passes,
-// if the profile is our own: EC2 gets to know those some seconds after they were made,
-// and one that somebody has deleted is made again.
+// early makes "no such instance profile" a temporary error if the Provider makes the profile: EC2
+// knows a profile only some seconds after it was made, and a profile that was deleted is made
+// again.
 func (c *call) early(e *cloudprovider.Error) {
 	if c.plan.class.Spec.Role == "" || e.Kind != cloudprovider.KindDenied || !noProfile(e) {
 		return
@@ -348,7 +353,8 @@ func noProfile(err error) bool {
 	return strings.Contains(err.Error(), "Invalid IAM Instance Profile name")
 }
 
-// refused marks what EC2 refused, so that it is left alone for a while.
+// refused marks the offerings, subnets and reservations that EC2 refused, so that they are not
+// tried for a while.
 func (c *call) refused(v launch.Verdict, missed bool) {
 	p := c.p
 	marks := p.availability(c.plan.placement).MarkFromError(v.Err)
@@ -370,9 +376,9 @@ func (c *call) refused(v launch.Verdict, missed bool) {
 // with an internal error.
 const internalErrorReason = "InternalError"
 
-// internalError notes that EC2 failed with an internal error. If it keeps failing for spot or
-// reserved capacity, that is left alone for a while, so that launches go on with another
-// capacity type. Nothing stands in for capacity on demand.
+// internalError notes that EC2 failed with an internal error. If EC2 keeps failing for spot or
+// reserved capacity, that capacity type is not tried for a while, so that launches use another.
+// On-demand capacity has no substitute and is never marked.
 func (c *call) internalError() {
 	p, kind := c.p, c.spec.CapacityType
 	if kind == karpv1.CapacityTypeOnDemand || !p.internal.Failed(p.now(), kind, c.Token) {
@@ -392,7 +398,7 @@ func (c *call) sold(key cloudprovider.OfferingKey) {
 	}
 }
 
-// instance is what was launched for a request.
+// instance describes the instance that was launched for a request.
 func (c *call) instance(req *cloudprovider.LaunchRequest, at launch.Launched) *cloudprovider.Instance {
 	key := cloudprovider.OfferingKey{InstanceType: at.InstanceType, Zone: at.Zone, CapacityType: c.spec.CapacityType}
 	for _, g := range c.spec.Groups {
@@ -418,7 +424,7 @@ func (c *call) instance(req *cloudprovider.LaunchRequest, at launch.Launched) *c
 	return i
 }
 
-// surplus gives an instance back that EC2 launched beyond what was asked for.
+// surplus terminates an instance that EC2 launched in addition to those that were asked for.
 func (c *call) surplus(ctx context.Context, at launch.Launched) {
 	err := c.p.instances.Terminate(context.WithoutCancel(ctx), at.ID)
 	if err != nil {
@@ -428,8 +434,8 @@ func (c *call) surplus(ctx context.Context, at launch.Launched) {
 	c.p.warn(WarnSurplus, at.ID, "EC2 launched more instances than were asked for; this one is terminated")
 }
 
-// mismatch is the case that EC2 says that the token of the call was used for
-// another one; see launch.Book.Refuted.
+// mismatch handles EC2's answer that the token was used for a different call; see
+// launch.Book.Refuted.
 func (c *call) mismatch(ctx context.Context, results outcomes) error {
 	c.claim.Settle(nil)
 	found, wait, err := c.p.book.Refuted(ctx, c.Call)

@@ -22,11 +22,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// InstanceTypes returns the instance types of EC2 that the EC2NodeClass of the pool
-// can boot, as cloudprovider.CloudProvider says. What EC2 refused recently, in the
-// placement group of the class if it has one, is not Available, nor is anything in a
-// zone while every subnet of the class there is full. A partition of the placement group
-// in which no offering of an instance type is left is not among its labels.
+// InstanceTypes returns the instance types of EC2 that the EC2NodeClass of the pool can boot, as
+// cloudprovider.CloudProvider says. Offerings that EC2 refused recently are not Available; if the
+// class has a placement group, those that EC2 refused in it. No offering in a zone is Available
+// while every subnet of the class there is full. A partition of the placement group in which no
+// offering of an instance type is left is not among its labels.
 func (p *Provider) InstanceTypes(ctx context.Context, pool *karpv1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	const op = "InstanceTypes"
 	if pool == nil || pool.Spec.Template.Spec.NodeClassRef == nil {
@@ -44,9 +44,9 @@ func (p *Provider) InstanceTypes(ctx context.Context, pool *karpv1.NodePool) ([]
 	return c.Types, nil
 }
 
-// NodeClassReady returns nil if nodes can be launched from the class now. What is
-// missing is said with the field and the remedy, as KindNotReady. A class that is not there
-// is KindNotFound, and one of another group or kind KindUnsupported.
+// NodeClassReady returns nil if nodes can be launched from the class now. Otherwise the error is
+// KindNotReady and names the field and the remedy. A class that does not exist is KindNotFound, and
+// one of another group or kind KindUnsupported.
 func (p *Provider) NodeClassReady(ctx context.Context, ref karpv1.NodeClassReference) error {
 	const op = "NodeClassReady"
 	r, err := p.resolve(ctx, op, ref)
@@ -101,8 +101,8 @@ func (p *Provider) usable(op string, r *nodeclass.Resolution) error {
 	return notReady(r.Err())
 }
 
-// notReady makes what a class lacks KindNotReady, whatever was not found: the class
-// itself is there.
+// notReady turns KindNotFound into KindNotReady: something that the class names is missing, but the
+// class itself exists.
 func notReady(err error) error {
 	var e *cloudprovider.Error
 	if cloudprovider.KindOf(err) != cloudprovider.KindNotFound || !errors.As(err, &e) {
@@ -113,7 +113,7 @@ func notReady(err error) error {
 	return &one
 }
 
-// catalogFor returns a class and what it can launch, without what was refused.
+// catalogFor returns a class and its catalog, in which refused offerings are not Available.
 func (p *Provider) catalogFor(ctx context.Context, op string, ref karpv1.NodeClassReference) (*nodeclass.Resolution, *instancetype.Catalog, error) {
 	r, err := p.resolve(ctx, op, ref)
 	if err != nil {
@@ -133,10 +133,10 @@ func (p *Provider) catalogFor(ctx context.Context, op string, ref karpv1.NodeCla
 	return r, &out, nil
 }
 
-// openPartitions returns a catalog with offerings that are Available if they are in some
-// partition of the group, and with instance types whose labels have only the partitions in
-// which one of their offerings is. What it changes is copied. Labels of offerings stay as
-// they are, because nodes that run are compared with these.
+// openPartitions returns the catalog for a placement group with partitions. An offering is
+// Available if it is so in at least one partition; the labels of an instance type list only the
+// partitions in which one of its offerings is Available. Changed objects are copies. Labels of
+// offerings stay, because running nodes are compared with them.
 func (p *Provider) openPartitions(group string, count int32, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var caches []*availability.Cache
 	marked := false
@@ -172,8 +172,8 @@ func (p *Provider) openPartitions(group string, count int32, types []*cloudprovi
 	return out
 }
 
-// withoutFull returns a catalog whose offerings are not Available in zones where all
-// subnets are full. What it changes is copied.
+// withoutFull returns a catalog whose offerings are not Available in zones where all subnets are
+// full. Changed objects are copies.
 func (p *Provider) withoutFull(subnets []launch.Subnet, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	full := map[string]bool{}
 	for _, s := range subnets {

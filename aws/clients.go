@@ -37,28 +37,26 @@ type EKSAPI = api.EKS
 // GetManagedResource. *arczonalshift.Client implements it.
 type ZonalShiftAPI = api.ZonalShift
 
-// Clients are the ways to reach AWS. EC2 is required; any other may be nil, and
-// its field says what is done without it. All must be safe for concurrent use, as
-// those of the AWS SDK are.
+// Clients are the clients of the AWS services. EC2 is required; any other may be nil, and its field
+// says what happens without it. All must be safe for concurrent use, as those of the AWS SDK are.
 type Clients struct {
-	// EC2 is required.
 	EC2 EC2API
 	// SSM reads the ids of published images. Without it, aliases are resolved by the
 	// names of images, and a term with an ssmParameter is an error.
 	SSM SSMAPI
-	// Pricing gives prices on demand. Without it they are those of the price file and
-	// those that are compiled in.
+	// Pricing gives prices on demand. Without it on-demand prices come from the price file and from
+	// the built-in list.
 	Pricing PricingAPI
-	// SQS brings notices of interruptions. Without it there are none but those that EC2
-	// gives when asked.
+	// SQS delivers notices of interruptions. Without it Interruptions returns only what EC2 says
+	// when asked.
 	SQS SQSAPI
 	// IAM makes instance profiles for classes with a role. Without it, as in a VPC from
 	// which IAM cannot be reached, classes name an instance profile.
 	IAM IAMAPI
-	// EKS tells endpoint, version and service addresses of the cluster. Without it the
-	// caller states what is needed of them.
+	// EKS tells endpoint, version and service addresses of the cluster. Without it the caller sets
+	// them in Options.Cluster.
 	EKS EKSAPI
-	// ZonalShift tells which zones traffic is shifted away from. Without it there are
-	// none.
+	// ZonalShift tells which zones traffic is shifted away from. Without it no zone counts as
+	// shifted.
 	ZonalShift ZonalShiftAPI
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
-// check says what of a cluster cannot be, as fault takes it. What is empty is asked
-// of EKS. A wrong address would come to light only by nodes that do not join.
+// check calls fault for each malformed field of a cluster. Empty fields are asked of EKS later.
+// Without this check a wrong address would show only by nodes that do not join.
 func (c *Cluster) check(fault func(format string, args ...any)) {
 	if c.Name == "" {
 		fault("cluster.name: empty; name the EKS cluster")
@@ -34,7 +34,8 @@ func (c *Cluster) check(fault func(format string, args ...any)) {
 	}
 }
 
-// kubernetesVersion reports whether an alias can follow a version.
+// kubernetesVersion reports whether text is a Kubernetes version for which an image alias can be
+// resolved.
 func kubernetesVersion(text string) bool {
 	alias := amiselect.Alias{Family: amiselect.FamilyAL2023}
 	_, err := amiselect.Queries([]amiselect.Term{{Alias: alias.String()}}, amiselect.Environment{KubernetesVersion: text})

@@ -18,12 +18,12 @@ func (p *Provider) CollectLaunchTemplates(ctx context.Context) ([]string, error)
 	return p.templates.Collect(ctx)
 }
 
-// CollectInstanceProfiles deletes instance profiles that were made for classes of
-// the cluster and are in use by none of these: not in the status of a class, not in
-// the annotations of a NodeClaim (ClaimAnnotations), and not given to a class within
-// the last hour. It returns their names, sorted. nodeClasses and claims are all
-// there are. Without a client for IAM it does nothing. Call it every half hour.
-// The error joins what went wrong; what could be deleted is.
+// CollectInstanceProfiles deletes instance profiles that were made for classes of the cluster and
+// are no longer in use: named neither in the status of a class nor in the annotations of a
+// NodeClaim (ClaimAnnotations), and not given to a class within the last hour. It returns their
+// names, sorted. nodeClasses and claims must be all objects of the cluster. Without a client for
+// IAM it does nothing. Call it every half hour. The error joins what went wrong; what could be
+// deleted is.
 func (p *Provider) CollectInstanceProfiles(
 	ctx context.Context, nodeClasses []*awsv1.EC2NodeClass, claims []*karpv1.NodeClaim,
 ) ([]string, error) {
@@ -44,11 +44,10 @@ func (p *Provider) CollectInstanceProfiles(
 	return p.profiles.Collect(ctx, inUse)
 }
 
-// ReleaseNodeClass deletes what was made in AWS for a class: its instance profiles
-// and launch templates. Call it when the class is being deleted and no NodeClaim of
-// it is left, before its finalizer is taken off. It can be repeated. After an error,
-// which joins those of both, some may be left: keep the finalizer and call it again.
-// For a nil class it does nothing.
+// ReleaseNodeClass deletes what was made in AWS for a class: its instance profiles and launch
+// templates. Call it when the class is being deleted and no NodeClaim of it is left, before its
+// finalizer is taken off. It can be repeated. After an error, which joins those of both kinds, some
+// may be left: keep the finalizer and call it again. For a nil class it does nothing.
 func (p *Provider) ReleaseNodeClass(ctx context.Context, class *awsv1.EC2NodeClass) error {
 	if class == nil {
 		return nil
@@ -62,13 +61,12 @@ func (p *Provider) ReleaseNodeClass(ctx context.Context, class *awsv1.EC2NodeCla
 	return errors.Join(err, err2)
 }
 
-// TagInstance puts the tags on the instance of a NodeClaim that are only known once
-// its node has joined: Name, the name of the node, and the names of the NodeClaim and
-// of the cluster. Tags that are there are left alone, so a Name of the user's stays.
-// It returns the annotations by which the NodeClaim shows that this is done; with
-// both of them already on the claim, or without a node or an instance, it does
-// nothing and returns nil. The map is the caller's. While EC2 does not list the instance
-// yet the error is KindNotReady: call again later.
+// TagInstance adds to the instance of a NodeClaim the tags that are known only once its node has
+// joined: Name (the name of the node) and the names of the NodeClaim and of the cluster. Existing
+// tags stay, so a Name that the user has set is kept. It returns the annotations that record this
+// on the NodeClaim. If the claim has both annotations already, or has no node or no instance,
+// TagInstance does nothing and returns nil. The caller owns the map. While EC2 does not list the
+// instance yet the error is KindNotReady: call again later.
 func (p *Provider) TagInstance(ctx context.Context, claim *karpv1.NodeClaim) (map[string]string, error) {
 	const op, done = "TagInstance", "true"
 	if claim == nil || claim.Status.NodeName == "" || claim.Status.ProviderID == "" || !claim.DeletionTimestamp.IsZero() {

@@ -11,30 +11,29 @@ import (
 // Create launches one instance by one of the options, as cloudprovider.CloudProvider
 // says. In this order:
 //
-//  1. A token whose instance is known returns it. If the answer of an earlier call
-//     for the token is not known, that call is repeated word for word, which has
-//     EC2 say what it launched. Before its first launch the process sees to it that
-//     nothing more comes of calls of processes before it, and reads which instances
-//     there are, and for which tokens; while EC2 may not list all yet of what was
-//     launched for a token and others a moment ago, that is KindUnknown, to be
-//     repeated. A token whose instance is gone is KindNotFound.
+//  1. A token whose instance is known returns it. If the answer of an earlier call for the token is
+//     not known, that call is repeated unchanged, and EC2 answers with the instance that it
+//     launched. Before its first launch the process makes sure that EC2 carries out no more calls
+//     of earlier processes, and reads which instances exist for which tokens. While EC2 may not
+//     list all recent instances yet, the error is KindUnknown: repeat the call. A token whose
+//     instance is gone is KindNotFound.
 //  2. The class must exist and be ready.
-//  3. Options that EC2 refused of late are left out, and the rest is filtered and
-//     ordered: one kind of reservation; nothing out of the ordinary unless asked
-//     for; no spot capacity dearer than on demand; sixty instance types. Reserved
-//     capacity goes first, then spot, then on demand; one call takes one of them.
+//  3. Options that EC2 refused recently are left out, and the rest is filtered and ordered: one
+//     kind of reservation; no unusual instance types unless the request asks for them; no spot
+//     capacity dearer than on demand; at most sixty instance types. Reserved capacity goes first,
+//     then spot, then on demand; one call asks for one of these.
 //  4. Launch templates are made where they are missing: one for each image, number
 //     of pods and reservation.
 //  5. In each zone the subnet with most free addresses is chosen.
-//  6. CreateFleet is called: for each of up to ten requests at hand that ask for the
-//     same, or once for all of more. If EC2 does not list the launch templates for
-//     many yet, that is KindNotReady.
+//  6. CreateFleet is called: for each of up to ten waiting requests that ask for the same, or once
+//     for all if there are more. If EC2 does not list the launch templates for many yet, that is
+//     KindNotReady.
 //
-// Of a call that gives fewer instances than there are requests, the instances are
-// kept, and the other requests get the error. What EC2 refused is not available for
-// a while, see Availability.
+// If a call gives fewer instances than there are requests, the instances are kept and the other
+// requests get the error. Offerings that EC2 refused are not Available for a while, see
+// Availability.
 //
-// The name of the request, if it has one, must be good for the value of a tag.
+// The name of the request, if it has one, must be valid as the value of a tag.
 func (p *Provider) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 	if err := creatable(ctx, &req); err != nil {
 		return nil, err

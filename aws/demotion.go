@@ -10,19 +10,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// DemoteClaim returns the NodeClaim with the labels of capacity on demand, if it has
-// those of a capacity reservation and its machine, as Get or List of the Provider
-// returned it, runs on demand by now: a reservation ends, or is cancelled, and the
-// instance runs on at the price of others. It is never the other way round.
+// DemoteClaim returns the NodeClaim with the labels of on-demand capacity if it has those of a
+// capacity reservation and its machine, as Get or List of the Provider returned it, runs on demand
+// now: when a reservation ends or is cancelled, its instances go on at the on-demand price. The
+// opposite change does not exist.
 //
-// The claim given is not changed, and returned itself where there is nothing to
-// change: also where it is another machine's, is being deleted, or it or the machine
-// is nil.
+// The given claim is not changed. It is returned itself if there is nothing to change, and also if
+// it belongs to another machine, is being deleted, or it or the machine is nil.
 //
-// Ask once a minute or so for all NodeClaims with the label karpenter.sh/capacity-type
-// = reserved, and store what is not the claim given; then DemoteNode for its Node.
-// Until then a decision takes the machine for one on demand only where the reservation
-// is not offered any more.
+// Ask once a minute or so for all NodeClaims with the label karpenter.sh/capacity-type = reserved,
+// and store each result that is a changed copy; then call DemoteNode for its Node. Until then a
+// decision treats the machine as on demand only if the reservation is no longer offered.
 func DemoteClaim(claim *karpv1.NodeClaim, machine *cloudprovider.Instance) *karpv1.NodeClaim {
 	if claim == nil || machine == nil || claim.Status.ProviderID != machine.ID || !claim.DeletionTimestamp.IsZero() {
 		return claim
@@ -52,7 +50,8 @@ func DemoteNode(node *corev1.Node, machine *cloudprovider.Instance) *corev1.Node
 	return out
 }
 
-// demoted returns labels of a machine that draws on no reservation any more.
+// demoted returns the labels of a machine whose reservation has ended, and whether they differ from
+// the given ones.
 func demoted(labels map[string]string, machine *cloudprovider.Instance) (map[string]string, bool) {
 	if labels[karpv1.CapacityTypeLabelKey] != karpv1.CapacityTypeReserved || machine.CapacityType != karpv1.CapacityTypeOnDemand {
 		return labels, false

@@ -22,7 +22,7 @@ import (
 // The reasons of drift, in the order in which they are looked for. They are those
 // of Karpenter.
 const (
-	// DriftNodeClass: the spec of the class is another.
+	// DriftNodeClass: the spec of the class has changed.
 	DriftNodeClass = "NodeClassDrift"
 	// DriftAMI: the class selects another image for the instance type.
 	DriftAMI = "AMIDrift"
@@ -36,7 +36,7 @@ const (
 	DriftPlacementGroup = "PlacementGroupDrift"
 )
 
-// recent is how long what EC2 said of an instance is good for, for drift.
+// recent is how old a description of an instance may be to be compared for drift.
 const recent = time.Minute
 
 // scheme says how classes are hashed.
@@ -48,11 +48,10 @@ func scheme(caBundle string) drift.Scheme[*awsv1.EC2NodeClass] {
 	}
 }
 
-// ClaimAnnotations returns what to annotate a NodeClaim with that was launched from
-// the class of this name: the hash of the class, with its version, by which
-// IsDrifted compares, and the instance profile, which is then not collected. The map
-// is the caller's. Errors are of the kinds that InstanceTypes has for a class, and of
-// a cluster that cannot be read; there are no annotations then.
+// ClaimAnnotations returns the annotations for a NodeClaim that was launched from the class of this
+// name: the hash of the class and its version, by which IsDrifted compares, and the instance
+// profile, which CollectInstanceProfiles then keeps. The caller owns the map. Errors are those that
+// InstanceTypes has for a class, and that the cluster cannot be read; the map is nil then.
 func (p *Provider) ClaimAnnotations(ctx context.Context, nodeClass string) (map[string]string, error) {
 	const op = "ClaimAnnotations"
 	r, err := p.resolve(ctx, op, reference(nodeClass))
@@ -70,13 +69,12 @@ func (p *Provider) ClaimAnnotations(ctx context.Context, nodeClass string) (map[
 	return annotations, nil
 }
 
-// MigrateClaims returns which annotations to rewrite when a cluster comes from a
-// release of Karpenter that hashes classes in another way, as those before 1.15 do.
-// Until then the NodeClaims that it left are not compared with their class: they
-// never have NodeClassDrift, whatever becomes of it. claims are those of the class,
-// in any order; what becomes of each is said at drift.Scheme.Migrate.
-// Call it at every start: there is nothing to rewrite when all are of the present
-// version. Errors are those of ClaimAnnotations, with nothing to rewrite.
+// MigrateClaims returns which annotations to rewrite when a cluster comes from a release of
+// Karpenter that hashes classes in another way, as those before 1.15 do. Until then NodeClaims of
+// that release are not compared with their class and never have NodeClassDrift. claims are those of
+// the class, in any order; drift.Scheme.Migrate says what is rewritten on each. Call it at every
+// start: it returns nothing to rewrite if all have the present version. Errors are those of
+// ClaimAnnotations, with nothing to rewrite.
 func (p *Provider) MigrateClaims(ctx context.Context, nodeClass string, claims []*karpv1.NodeClaim) (drift.Migration, error) {
 	const op = "MigrateClaims"
 	r, err := p.resolve(ctx, op, reference(nodeClass))
@@ -90,13 +88,12 @@ func (p *Provider) MigrateClaims(ctx context.Context, nodeClass string, claims [
 	return scheme(cluster.CertificateAuthority).Migrate(r.Class, r.Class.Annotations, claims), nil
 }
 
-// IsDrifted compares an instance with what its class asks for now, in the order of
-// the reasons above. An image, subnet, group or reservation that could not be looked
-// up is not compared. An instance of a type for which the class selects images no
-// more, but does for others, has drifted too. The instance is read from EC2 at most
-// once a minute; of one that EC2 does not list yet the NodeClaim alone is compared.
-// Errors: KindDenied for a claim that names no class, KindNotFound if the class or the
-// instance is gone.
+// IsDrifted compares an instance with what its class asks for now, in the order of the reasons
+// above. An image, subnet, group or reservation that could not be looked up is not compared. An
+// instance has also drifted if the class no longer selects an image for its type but does for
+// others. The instance is read from EC2 at most once a minute; if EC2 does not list it yet, only
+// the NodeClaim is compared. Errors: KindDenied for a claim that names no class, KindNotFound if
+// the class or the instance is gone.
 func (p *Provider) IsDrifted(ctx context.Context, claim *karpv1.NodeClaim) (cloudprovider.Drift, error) {
 	const op = "IsDrifted"
 	if claim == nil || claim.Spec.NodeClassRef == nil {
@@ -128,8 +125,8 @@ func (p *Provider) IsDrifted(ctx context.Context, claim *karpv1.NodeClaim) (clou
 	return placeDrift(r, record), nil
 }
 
-// recentRecord returns what EC2 said of an instance within the last minute. It is nil
-// for one so new that EC2 does not list it yet.
+// recentRecord returns a description of an instance that is at most a minute old. It is nil if the
+// instance is so new that EC2 does not list it yet.
 func (p *Provider) recentRecord(ctx context.Context, op, id string) (*launch.Record, error) {
 	if _, short, ok := launch.ParseProviderID(id); ok {
 		k, found := p.book.Get(short)
@@ -170,7 +167,7 @@ func (p *Provider) imageDrift(
 			return cloudprovider.Drift{}, nil
 		}
 		return cloudprovider.Drift{Reason: DriftAMI,
-			Detail: fmt.Sprintf("boots %s, and the class selects no image for %s any more", image, instanceType)}, nil
+			Detail: fmt.Sprintf("boots %s, and the class no longer selects an image for %s", image, instanceType)}, nil
 	}
 	detail := fmt.Sprintf("boots %s, and the class selects %s for %s", image, want, instanceType)
 	for _, ami := range r.Class.Status.AMIs {
@@ -181,7 +178,7 @@ func (p *Provider) imageDrift(
 	return cloudprovider.Drift{Reason: DriftAMI, Detail: detail}, nil
 }
 
-// placeDrift compares what an instance is attached to.
+// placeDrift compares security groups, subnet, reservation and placement group.
 func placeDrift(r *nodeclass.Resolution, record *launch.Record) cloudprovider.Drift {
 	status := &r.Class.Status
 	var groups []string
@@ -189,7 +186,7 @@ func placeDrift(r *nodeclass.Resolution, record *launch.Record) cloudprovider.Dr
 		groups = append(groups, g.ID)
 	}
 	slices.Sort(groups)
-	// Which groups count hangs on the network of the subnets.
+	// Which groups count depends on the VPC of the subnets.
 	known := isTrue(status, awsv1.ConditionTypeSecurityGroupsReady) && isTrue(status, awsv1.ConditionTypeSubnetsReady)
 	if known && len(groups) > 0 && len(record.SecurityGroups) > 0 && !slices.Equal(groups, record.SecurityGroups) {
 		return cloudprovider.Drift{Reason: DriftSecurityGroup, Detail: fmt.Sprintf("has security groups %s, and the class selects %s",
@@ -210,7 +207,7 @@ func placeDrift(r *nodeclass.Resolution, record *launch.Record) cloudprovider.Dr
 	return cloudprovider.Drift{}
 }
 
-// isTrue reports whether a condition is true, so that what it is about is known.
+// isTrue reports whether a condition is true, which means that its part of the status is known.
 func isTrue(status *awsv1.EC2NodeClassStatus, condition string) bool {
 	return slices.ContainsFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == condition && c.Status == metav1.ConditionTrue })
 }

@@ -57,7 +57,7 @@ func TestDrift(t *testing.T) {
 			require.NotEmpty(s, selected)
 			require.NotEqual(s, in, selected)
 			s.class.Spec.AMIFamily, s.class.Spec.AMISelectorTerms = &family, []awsv1.AMISelectorTerm{{ID: selected}}
-		}, aws.DriftAMI, "selects no image for"},
+		}, aws.DriftAMI, "no longer selects an image for"},
 		"security groups": {func(s *scene) {
 			for _, g := range s.cloud.Options().SecurityGroups {
 				s.class.Spec.SecurityGroupSelectorTerms = append(s.class.Spec.SecurityGroupSelectorTerms, awsv1.SecurityGroupSelectorTerm{ID: *g.GroupId})

@@ -26,11 +26,10 @@ import (
 )
 
 const (
-	// dryRunGood is how long the answer of a dry run is good for, if nothing of the
-	// class changes.
+	// dryRunGood is how long the answer of a dry run is kept if the class does not change.
 	dryRunGood = 30 * time.Minute
-	// dryRunPause is how long none is made after one that failed, so that all who
-	// want to launch do not fail one after another.
+	// dryRunPause is the time between a dry run that failed and the next one. Meanwhile launches
+	// get the same error at once instead of trying one by one.
 	dryRunPause = 3 * time.Second
 )
 
@@ -38,8 +37,8 @@ const (
 // NodePools that the launches were tried for, as poolsOf writes them.
 type trial struct{ reason, message, pools string }
 
-// newDryRuns returns the answers of dry runs, by name and state of the class. They are
-// answers as all others: when they are due EC2 is asked beside the caller.
+// newDryRuns returns the cache of the answers of dry runs, by name and state of the class. As in
+// every cache.Keyed, an answer that is due is asked for again in the background.
 func newDryRuns(now func() time.Time, asking *cache.Asking) *cache.Keyed[trial] {
 	return cache.NewKeyed(cache.Settings[trial]{
 		Name: "dry run", Now: now, Refresh: dryRunGood, Asking: asking,
@@ -47,12 +46,11 @@ func newDryRuns(now func() time.Time, asking *cache.Asking) *cache.Keyed[trial] 
 	})
 }
 
-// dryRun asks EC2 whether a launch from the class would be allowed, without
-// launching: by making a launch template, and by dry runs of CreateFleet and
-// RunInstances. A reason that is not empty says what is in the way; an error, that
-// nothing is known. One launch that is allowed is enough. Answers are kept for a class as it
-// is, refusals also only as long as its NodePools ask for the same, and errors for some
-// seconds.
+// dryRun asks EC2 whether a launch from the class would be allowed, without launching: by making a
+// launch template, and by dry runs of CreateFleet and RunInstances. A non-empty reason says why it
+// would be refused; an error means that the answer is not known. One allowed launch is enough.
+// Answers are kept until the class changes, refusals also only until its NodePools ask for other
+// instance types, and errors for some seconds.
 func (p *Provider) dryRun(ctx context.Context, class *awsv1.EC2NodeClass) (reason, message string, err error) {
 	key, err := dryRunKey(class)
 	if err != nil {
@@ -60,7 +58,7 @@ func (p *Provider) dryRun(ctx context.Context, class *awsv1.EC2NodeClass) (reaso
 	}
 	key = class.Name + "/" + key
 	p.forgetDryRuns(class.Name, key)
-	tried := class.DeepCopy() // which may go on for longer than the call
+	tried := class.DeepCopy() // the dry run may go on for longer than this call
 	ask := func(ctx context.Context) (trial, error) { return p.tryLaunches(ctx, tried) }
 	t, _, err := p.dryRuns.Get(ctx, key, ask)
 	if err == nil && t.reason != "" {
@@ -73,12 +71,12 @@ func (p *Provider) dryRun(ctx context.Context, class *awsv1.EC2NodeClass) (reaso
 	return t.reason, t.message, err
 }
 
-// forgetDryRuns drops the answers for a class but that of a key.
+// forgetDryRuns drops the answers for a class except the one with the key but.
 func (p *Provider) forgetDryRuns(class, but string) {
 	p.dryRuns.Forget(func(key string) bool { return key != but && strings.HasPrefix(key, class+"/") })
 }
 
-// dryRunKey changes when an answer may be another.
+// dryRunKey returns a key of the class that changes with everything that may change the answer.
 func dryRunKey(class *awsv1.EC2NodeClass) (string, error) {
 	status := class.Status.DeepCopy()
 	status.Conditions, status.CapacityReservations = nil, nil
@@ -96,11 +94,11 @@ func dryRunKey(class *awsv1.EC2NodeClass) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// trialName is how a launch that is only tried is named in errors.
+// trialName is the name of a dry run's request in errors.
 const trialName = "trial"
 
-// tryLaunches makes dry runs of launches from the class, until one is allowed. If none is,
-// the answer for the first counts.
+// tryLaunches makes dry runs of launches from the class, until one is allowed. If none is, it
+// returns the answer for the first.
 func (p *Provider) tryLaunches(ctx context.Context, class *awsv1.EC2NodeClass) (trial, error) {
 	pools, text, err := p.poolsOf(ctx, class.Name)
 	if err != nil {
@@ -142,14 +140,13 @@ func (p *Provider) tryLaunches(ctx context.Context, class *awsv1.EC2NodeClass) (
 	return first, nil
 }
 
-// refused reports whether a reason may hold for the instance type that was tried, and not for
-// others.
+// refused reports whether a reason may apply only to the instance type that was tried.
 func refused(reason string) bool {
 	return reason == awsv1.ReasonCreateFleetAuthCheckFailed || reason == awsv1.ReasonRunInstancesAuthCheckFailed
 }
 
-// tryLaunch makes the calls of a dry run for a plan, those of RunInstances in some subnets, or
-// says what the error of the plan means.
+// tryLaunch makes the calls of a dry run for a plan, those of RunInstances in the given subnets. If
+// the plan could not be made, err is its error, and tryLaunch says what it means.
 func (p *Provider) tryLaunch(ctx context.Context, plan *plan, subnets []awsv1.Subnet, err error) (reason, message string, _ error) {
 	var size *bootstrap.SizeError
 	switch {
@@ -186,8 +183,8 @@ func (p *Provider) tryLaunch(ctx context.Context, plan *plan, subnets []awsv1.Su
 	return p.tryRun(ctx, plan, subnets)
 }
 
-// tryRun tries RunInstances in the subnets until it is allowed in one. If it is in
-// none, the answer for the first counts.
+// tryRun tries RunInstances in the subnets until one allows it. If none does, it returns the answer
+// for the first.
 func (p *Provider) tryRun(ctx context.Context, plan *plan, subnets []awsv1.Subnet) (reason, message string, err error) {
 	class := plan.class
 	for i, s := range subnets {
@@ -230,8 +227,8 @@ func trialRun(plan *plan, subnet string) *ec2.RunInstancesInput {
 			{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: tags},
 		},
 	}
-	// The template has the network interfaces, so the subnet goes with one.
-	// Policies may be about its address: it is asked for as in a launch.
+	// The template has the network interfaces, so the subnet is set on an interface. Policies may
+	// depend on its public address, so it is requested as in a launch.
 	i := ec2types.InstanceNetworkInterfaceSpecification{
 		DeviceIndex: &device, SubnetId: &subnet, AssociatePublicIpAddress: plan.class.Spec.AssociatePublicIPAddress,
 	}
@@ -257,7 +254,7 @@ func judgeTrial(class *awsv1.EC2NodeClass, denied string, err error) (reason, me
 			return awsv1.ReasonInstanceProfileNotFound,
 				"spec.instanceProfile: " + *class.Spec.InstanceProfile + ": there is no such instance profile; create it, or name another", nil
 		}
-		// One just made is not known everywhere yet.
+		// EC2 does not know a new profile everywhere yet.
 		return "", "", fault("DryRun", class.Name, cloudprovider.KindNotReady, "the instance profile is not known to EC2 yet: %w", err)
 	case strings.Contains(err.Error(), "User data is limited"):
 		return awsv1.ReasonUserDataSizeLimitExceeded, "spec.userData: " + api.Message(err) + "; make it smaller", nil
@@ -281,7 +278,7 @@ func causeOf(err error) error {
 
 func plain(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// trialPlan is what a launch from the class would ask for by a request that is tried.
+// trialPlan returns the plan of a dry run's request.
 func (p *Provider) trialPlan(req *cloudprovider.LaunchRequest, r *nodeclass.Resolution, cluster nodeclass.Cluster, c *instancetype.Catalog) (*plan, error) {
 	req.Token, req.Name, req.NodeClassRef = trialName, trialName, reference(r.Class.Name)
 	return p.planner(req, r, cluster, c).plan(launch.Select(req, c.Images))

@@ -18,9 +18,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Get returns the instance as EC2 sees it now; calls that come together are one
-// call of EC2. An id is spec.providerID of a node: aws:///zone/instance. For any
-// other, and for an instance of another cluster, the error is KindNotFound.
+// Get returns the instance as EC2 sees it now; calls that come together are one call of EC2. An id
+// is the spec.providerID of a node: aws:///zone/instance. For an id of another form, and for an
+// instance of another cluster, the error is KindNotFound.
 func (p *Provider) Get(ctx context.Context, id string) (*cloudprovider.Instance, error) {
 	k, err := p.get(ctx, "Get", id)
 	if err != nil {
@@ -53,8 +53,8 @@ func (p *Provider) get(ctx context.Context, op, id string) (launch.Machine, erro
 	}
 	k := p.book.Saw(&r)
 	if _, shared := r.Roster(); shared && k.Name == "" {
-		// Launched for somebody by a process before this one: the roster says for
-		// whom, if it can be read. The instance is there all the same.
+		// An earlier process launched the instance. Its roster names the NodeClaim, if it can be
+		// read; without it the instance is returned all the same.
 		if read, err := p.book.Hydrate(ctx); read && err == nil {
 			k, _ = p.book.Get(short)
 		}
@@ -62,7 +62,7 @@ func (p *Provider) get(ctx context.Context, op, id string) (launch.Machine, erro
 	return k, nil
 }
 
-// about puts the operation and the id into the error of a call.
+// about returns the error with the operation and the id set.
 func about(err error, op, id string) error {
 	var e *cloudprovider.Error
 	if !errors.As(err, &e) {
@@ -76,8 +76,8 @@ func about(err error, op, id string) error {
 // List returns the instances of the cluster, sorted by ID, those that are going down
 // included. It takes a call of EC2 for each thousand. With an error there is no list.
 func (p *Provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) {
-	// Whose an instance is is known for sure only while those that are gone are
-	// listed too.
+	// The owner of an instance is known for sure only while EC2 still lists the terminated
+	// instances of the same call.
 	if _, err := p.book.Hydrate(ctx); err != nil {
 		return nil, about(err, "List", p.opts.Cluster.Name)
 	}
@@ -115,8 +115,8 @@ func (p *Provider) Delete(ctx context.Context, id string) error {
 	}
 	err = p.instances.Terminate(ctx, short)
 	if errors.Is(err, cloudprovider.ErrNotFound) && k.Record == nil {
-		// Too new for one part of EC2: the caller tries again.
-		return fault(op, id, cloudprovider.KindUnknown, "EC2 does not know the instance yet that it has launched; repeat")
+		// The instance is too new: not every part of EC2 knows it yet.
+		return fault(op, id, cloudprovider.KindUnknown, "EC2 has launched the instance but does not know it yet; repeat")
 	}
 	if err != nil {
 		return about(err, op, id)
@@ -147,8 +147,8 @@ func (p *Provider) shifted(ctx context.Context, op, id, zone string) error {
 	return nil
 }
 
-// describeKnown returns an instance as EC2 described it last. catalogs holds those
-// that were built already, by class; nil if there is one instance only.
+// describeKnown returns an instance as EC2 described it last. catalogs holds catalogs by class, and
+// gets those that are built here; it may be nil.
 func (p *Provider) describeKnown(ctx context.Context, k launch.Machine, catalogs map[string]*instancetype.Catalog) *cloudprovider.Instance {
 	if k.Record == nil {
 		i := *k.Launched
@@ -165,7 +165,7 @@ func (p *Provider) describeKnown(ctx context.Context, k launch.Machine, catalogs
 		describe(i, o)
 	}
 	if k.Launched != nil {
-		// What it was launched by is certain; a catalog may have changed.
+		// The labels of the launch are certain; those of the catalog may have changed.
 		labels := maps.Clone(k.Launched.Labels)
 		maps.Copy(labels, i.Labels)
 		i.Labels = labels
@@ -178,8 +178,8 @@ func (p *Provider) describeKnown(ctx context.Context, k launch.Machine, catalogs
 	return i
 }
 
-// catalogOf returns the catalog of a class by name, and nil if it has none now: an
-// instance is described without it, if need be.
+// catalogOf returns the catalog of a class by name, or nil if it cannot be built now: the instance
+// is then described without it.
 func (p *Provider) catalogOf(ctx context.Context, class string, built map[string]*instancetype.Catalog) *instancetype.Catalog {
 	if c, found := built[class]; found {
 		return c
@@ -194,8 +194,8 @@ func (p *Provider) catalogOf(ctx context.Context, class string, built map[string
 	return c
 }
 
-// optionOf finds an offering in a catalog. If the type is there, and the offering is
-// not, it is made up: the zone may have been taken out of the class.
+// optionOf finds an offering in a catalog. If the catalog has the type but not the offering, it
+// returns an offering that has only the key: the class may no longer select the zone.
 func optionOf(c *instancetype.Catalog, key cloudprovider.OfferingKey) (cloudprovider.LaunchOption, bool) {
 	if c == nil {
 		return cloudprovider.LaunchOption{}, false
@@ -217,7 +217,7 @@ func optionOf(c *instancetype.Catalog, key cloudprovider.OfferingKey) (cloudprov
 	}}, true
 }
 
-// describe fills in what is known of the option by which an instance was launched.
+// describe fills in the capacity and labels of the option by which an instance was launched.
 func describe(i *cloudprovider.Instance, o cloudprovider.LaunchOption) {
 	i.Labels = o.NodeLabels()
 	i.OfferingID, i.Price = o.Offering.ID, o.Offering.Price
@@ -230,7 +230,7 @@ func describe(i *cloudprovider.Instance, o cloudprovider.LaunchOption) {
 	}
 }
 
-// label sets the labels that are known of every instance.
+// label sets the labels that every instance has.
 func (p *Provider) label(i *cloudprovider.Instance, class, tenancy string, at placement) {
 	if i.Labels == nil {
 		i.Labels = map[string]string{}

@@ -26,13 +26,12 @@ import (
 const (
 	// longPoll is how long a call waits for notices.
 	longPoll = 20 * time.Second
-	// forgetNotices is how long the queue can still deliver a message again, and
-	// some minutes.
+	// forgetNotices is how long a notice is remembered: as long as the queue can deliver its
+	// message again, plus some minutes.
 	forgetNotices = 10 * time.Minute
 )
 
-// interruptionState is what is known of the queue of notices. The zero value is
-// ready for use.
+// interruptionState is the state of reading the queue of notices. The zero value is ready for use.
 type interruptionState struct {
 	mu       sync.Mutex
 	queueURL string
@@ -42,27 +41,23 @@ type interruptionState struct {
 
 // Interruptions returns notices about instances of the cluster, in this order:
 //
-//  1. If the last time is a minute ago, DescribeInstanceStatus is asked which
-//     instances fail their checks, and which have maintenance ahead, and
-//     DescribeCapacityReservations when the capacity blocks end that instances are
-//     in: ten minutes before EC2 takes these back, which is half an hour before the
-//     end, and an hour for UltraServers. These notices have no ID and come again
-//     each minute for as long as that lasts. If it cannot be asked, Options.Warn
-//     hears of it and the queue is read all the same.
+//  1. Once a minute EC2 is asked, by DescribeInstanceStatus, which instances fail their checks or
+//     have maintenance ahead, and by DescribeCapacityReservations, when the capacity blocks of
+//     instances end. EC2 takes back the instances of a block half an hour before its end (an hour
+//     for UltraServers); the notice comes ten minutes before that. These notices have no ID and are
+//     repeated each minute while their cause lasts. If a call fails, Options.Warn is told and the
+//     queue is read all the same.
 //  2. The queue is read: up to ten messages, for which it waits up to 20 seconds
 //     unless there are notices already. Without a queue it waits as long by itself.
-//  3. Messages that are no events are deleted, and Options.Warn is told. So are, in
-//     silence, those about something else and those about instances that are not of
-//     the cluster; but while a message is so new that EC2 may not list yet what it is
-//     about, it stays and comes again.
-//  4. What an interruption says of stock is remembered: the offering of a spot
-//     instance that is taken back is not asked for again for a while, and a
-//     reservation that is taken back counts as full.
+//  3. Messages that are not events are deleted, and Options.Warn is told. Messages about something
+//     else, and about instances of other clusters, are deleted without a warning. A message that is
+//     so new that EC2 may not list its instance yet stays in the queue and is delivered again.
+//  4. Interruptions mark capacity: the offering of a spot instance that is taken back is not
+//     Available for a while, and a reservation that is taken back counts as full.
 //
-// A message of the queue that is not acknowledged comes again after 20 seconds; see
-// Acknowledge. Errors: KindNotFound if there is no queue by the name, KindDenied,
-// KindThrottled. A message that cannot be read, deleted or matched never keeps back
-// the others.
+// A message of the queue that is not acknowledged is delivered again after 20 seconds; see
+// Acknowledge. Errors: KindNotFound if there is no queue by the name, KindDenied, KindThrottled. A
+// message that cannot be read, deleted or matched does not delay the others.
 func (p *Provider) Interruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	notices := p.polledNotices(ctx)
 	queued, err := p.queueNotices(ctx, len(notices) > 0)
@@ -70,17 +65,17 @@ func (p *Provider) Interruptions(ctx context.Context) ([]cloudprovider.Interrupt
 		return nil, err
 	}
 	if err != nil {
-		p.warn(WarnInterruptions, p.opts.InterruptionQueue, "the queue was not read: %v", err)
+		p.warn(WarnInterruptions, p.opts.InterruptionQueue, "reading the queue failed: %v", err)
 	}
 	notices = append(notices, queued...)
 	slices.SortFunc(notices, cloudprovider.Interruption.Compare)
 	return notices, nil
 }
 
-// Acknowledge deletes the messages of the queue that the notices came by. A message
-// about several instances is deleted with the last of them. If deleting fails, the
-// message comes again, and is then deleted without a notice; the error joins what failed,
-// and need not be acted on. IDs that are not known are no error.
+// Acknowledge deletes the queue's messages of the notices. A message about several instances is
+// deleted with the last of them. If deleting fails, the queue delivers the message again, and it is
+// then deleted without a notice; the error joins all failures and needs no action. Unknown IDs are
+// no error.
 func (p *Provider) Acknowledge(ctx context.Context, ids ...string) error {
 	s := &p.interruptions
 	s.mu.Lock()
@@ -89,7 +84,7 @@ func (p *Provider) Acknowledge(ctx context.Context, ids ...string) error {
 	return p.deleteMessages(ctx, receipts)
 }
 
-// mark remembers what an interruption says of stock.
+// mark marks the offering of an interrupted spot instance as refused, and its reservation as full.
 func (p *Provider) mark(i *cloudprovider.Instance, n cloudprovider.Interruption) {
 	p.available.MarkFromInterruption(i, n)
 	if n.Kind == cloudprovider.InterruptionReservation && i.ReservationID != "" {
@@ -146,8 +141,8 @@ const (
 	messagesAtOnce = 10
 	// visibility is how long a message that was handed out is not handed out again.
 	visibility = 20 * time.Second
-	// unlisted is how long EC2 may take to list an instance that a message is about.
-	// A message that is older when it comes again is judged by what EC2 lists.
+	// unlisted is how long EC2 may take to list an instance. If EC2 does not list the instance of
+	// an older message, the instance is not of this cluster.
 	unlisted = 15 * time.Second
 )
 
@@ -166,15 +161,16 @@ func (p *Provider) queueNotices(ctx context.Context, hurry bool) ([]cloudprovide
 	notices, useless := p.deliver(messages)
 	foreign, young, err := p.match(ctx, &notices, messages)
 	if err != nil {
-		// It is not known whose they are. The queue hands them out again.
-		p.warn(WarnInterruptions, p.opts.InterruptionQueue, "the instances of %d notices were not looked up: %v", young, err)
+		// Whether these instances are of the cluster is not known. The queue delivers their
+		// messages again.
+		p.warn(WarnInterruptions, p.opts.InterruptionQueue, "looking up the instances of %d notices failed: %v", young, err)
 	}
 	p.interruptions.mu.Lock()
 	useless = append(useless, p.interruptions.ledger.Acknowledge(foreign...)...)
 	p.interruptions.ledger.Forget(p.now().Add(-forgetNotices))
 	p.interruptions.mu.Unlock()
 	if err := p.deleteMessages(ctx, useless); err != nil {
-		p.warn(WarnInterruptions, p.opts.InterruptionQueue, "%d messages without use were not deleted and come again: %v", len(useless), err)
+		p.warn(WarnInterruptions, p.opts.InterruptionQueue, "deleting %d messages that need no action failed, so they come again: %v", len(useless), err)
 	}
 	return notices, nil
 }
@@ -194,7 +190,7 @@ func (p *Provider) receive(ctx context.Context, hurry bool) ([]sqstypes.Message,
 		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameSentTimestamp},
 	})
 	if err != nil {
-		if api.NotFound(err) { // somebody may have made it anew, with another address
+		if api.NotFound(err) { // the queue may have been made again, with another URL
 			p.interruptions.mu.Lock()
 			p.interruptions.queueURL = ""
 			p.interruptions.mu.Unlock()
@@ -242,9 +238,9 @@ func (e explained) Error() string { return e.text }
 // Unwrap returns the cause.
 func (e explained) Unwrap() error { return e.err }
 
-// deliver reads messages and enters them into the ledger. It returns their notices
-// that are still open, by the ids of EC2, and the receipts of messages that nothing
-// is left of.
+// deliver reads messages and enters them into the ledger. It returns their notices that are not
+// acknowledged, with the instance ids of EC2, and the receipts of messages that have no such
+// notice.
 func (p *Provider) deliver(messages []sqstypes.Message) (notices []cloudprovider.Interruption, useless []string) {
 	s := &p.interruptions
 	s.mu.Lock()
@@ -268,10 +264,10 @@ func (p *Provider) deliver(messages []sqstypes.Message) (notices []cloudprovider
 	return notices, useless
 }
 
-// match keeps the notices about instances of the cluster, and marks what they say of
-// stock. It returns the IDs of notices about instances that are somebody else's;
-// those of messages too young to tell are neither kept nor among them. If EC2 cannot
-// be asked, only what is known is kept, and unsure is how many are left.
+// match keeps the notices about instances of the cluster, and marks what they say of stock. It
+// returns the IDs of notices about instances of others. A notice whose message is too young to tell
+// is neither kept nor returned. If EC2 cannot be asked, only notices about known instances are
+// kept, and unsure counts the rest.
 func (p *Provider) match(ctx context.Context, notices *[]cloudprovider.Interruption, messages []sqstypes.Message) (foreign []string, unsure int, err error) {
 	if len(*notices) == 0 {
 		return nil, 0, nil
@@ -328,7 +324,7 @@ func (p *Provider) deleteMessages(ctx context.Context, receipts []string) error 
 // statusEvery is how often the status of instances is asked for.
 const statusEvery = time.Minute
 
-// polledNotices are the notices that nobody sends, if it is time to ask for them.
+// polledNotices returns the notices that EC2 gives only when asked, at most once a minute.
 func (p *Provider) polledNotices(ctx context.Context) []cloudprovider.Interruption {
 	s := &p.interruptions
 	now := p.now()
@@ -344,12 +340,11 @@ func (p *Provider) polledNotices(ctx context.Context) []cloudprovider.Interrupti
 	return append(p.statusNotices(ctx, now), p.blockNotices(ctx, now)...)
 }
 
-// statusNotices are the notices that come of failed checks and announced
-// maintenance.
+// statusNotices returns the notices for failed checks and announced maintenance.
 func (p *Provider) statusNotices(ctx context.Context, now time.Time) []cloudprovider.Interruption {
 	statuses, err := p.troubled(ctx)
 	if err != nil {
-		p.warn(WarnInterruptions, "", "the status of instances was not read: %v", err)
+		p.warn(WarnInterruptions, "", "reading the status of instances failed: %v", err)
 		return nil
 	}
 	var notices []cloudprovider.Interruption
@@ -365,7 +360,7 @@ func (p *Provider) statusNotices(ctx context.Context, now time.Time) []cloudprov
 	}
 	instances, err := p.knownOrGet(ctx, ids)
 	if err != nil {
-		p.warn(WarnInterruptions, "", "some instances in trouble were not looked up: %v", err)
+		p.warn(WarnInterruptions, "", "looking up some instances in trouble failed: %v", err)
 	}
 	kept, _ := ours(notices, instances)
 	return kept
@@ -432,15 +427,14 @@ func messageOf(noticeID string) string {
 
 func ec2ID(noticeID string) string { return noticeID[strings.LastIndex(noticeID, "/")+1:] }
 
-// blockNotices are the notices that capacity blocks come to their end, one for each
-// instance in them. EC2 sends none for the nodes, and takes the instances back while
-// the block still has its last half hour.
+// blockNotices returns a notice for each instance in a capacity block that is about to end. EC2
+// sends no such notice, and takes the instances back half an hour before the end of the block.
 func (p *Provider) blockNotices(ctx context.Context, now time.Time) []cloudprovider.Interruption {
 	if p.opts.NoReservedCapacity {
 		return nil
 	}
 	if _, err := p.book.Hydrate(ctx); err != nil {
-		p.warn(WarnInterruptions, "", "instances in capacity blocks were not looked up: %v", err)
+		p.warn(WarnInterruptions, "", "looking up instances in capacity blocks failed: %v", err)
 	}
 	members := map[string][]launch.Machine{}
 	var terms []awsv1.CapacityReservationSelectorTerm
@@ -453,7 +447,7 @@ func (p *Provider) blockNotices(ctx context.Context, now time.Time) []cloudprovi
 	}
 	blocks, _, err := p.sources.Reservations(ctx, terms)
 	if err != nil {
-		p.warn(WarnInterruptions, "", "the ends of %d capacity blocks were not looked up: %v", len(terms), err)
+		p.warn(WarnInterruptions, "", "looking up the ends of %d capacity blocks failed: %v", len(terms), err)
 		return nil
 	}
 	var notices []cloudprovider.Interruption

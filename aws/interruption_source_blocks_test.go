@@ -48,7 +48,7 @@ func TestCapacityBlocksThatEnd(t *testing.T) {
 	s.cloud.Advance(time.Minute)
 	s.script(awstest.Fault{Op: "DescribeInstanceStatus", Err: awstest.ErrDenied})
 	require.Equal(t, want, s.notices(), "it comes again, whatever else cannot be asked")
-	require.Contains(t, w.text(), "the status of instances was not read")
+	require.Contains(t, w.text(), "reading the status of instances failed")
 
 	require.NoError(t, s.p.Delete(t.Context(), block.ID))
 	s.cloud.Advance(time.Minute)

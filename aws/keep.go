@@ -17,7 +17,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Objects are all of their kind in the cluster, and the instances that List returned.
+// Objects is the input of Keep: all EC2NodeClasses, NodeClaims and Nodes of the cluster, and the
+// instances that List returned.
 type Objects struct {
 	NodeClasses []*awsv1.EC2NodeClass
 	NodeClaims  []*karpv1.NodeClaim
@@ -34,9 +35,9 @@ type Edit struct {
 	}
 }
 
-// Keep brings AWS and the objects up to date about each other, and returns what to store,
-// in this order; a part whose edit before it was refused is for the next call. Call it
-// every ten seconds or so.
+// Keep updates AWS from the objects, and returns the edits of objects to store, in this order. If
+// the API server refuses an edit, the edits after it of the same object are for the next call. Call
+// it every ten seconds or so.
 //
 //   - Each class that is not being deleted has its finalizer and the status of NodeClass;
 //     its NodeClaims, and then the class, have the annotations of MigrateClaims. Of a class
@@ -46,9 +47,9 @@ type Edit struct {
 //     reservation that has ended: DemoteClaim and DemoteNode.
 //   - ObserveNode learns from each Node whose NodeClaim is registered.
 //
-// An object is in several edits where several of these concern it: the second is of an
-// older version then, is refused, and comes again with the next call. Objects that are nil
-// are left out. The error joins all faults; what is returned beside it holds.
+// An object may be in several edits. The second then has an outdated resourceVersion, is refused,
+// and comes again with the next call. Objects that are nil are left out. The error joins all
+// faults; edits that are returned with an error are valid.
 func (p *Provider) Keep(ctx context.Context, in Objects) ([]Edit, error) {
 	k := keeper{Provider: p, claims: in.NodeClaims, nodes: map[string]*corev1.Node{}, instances: map[string]*cloudprovider.Instance{}}
 	for _, n := range in.Nodes {
@@ -127,7 +128,7 @@ func (k *keeper) class(ctx context.Context, class *awsv1.EC2NodeClass) (edits []
 		annotate(&next.ObjectMeta, change.Annotations)
 		edits = append(edits, Edit{of[i], next})
 	}
-	if err == nil { // the claims first
+	if err == nil { // the claims before the class
 		annotate(&after.ObjectMeta, migration.Class)
 	}
 	if !equality.Semantic.DeepEqual(class, after) {

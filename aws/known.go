@@ -19,8 +19,8 @@ func (p *Provider) tag(ctx context.Context, id string, tags map[string]string) e
 	return api.Wrap("CreateTags", id, err)
 }
 
-// known returns what is known of an instance by its id in EC2, without a call. It
-// reports false for one that is gone, or is not known to be of the cluster.
+// known returns an instance by its id in EC2, from memory. It reports false if the instance is
+// gone, or not known to be of the cluster.
 func (p *Provider) known(id string) (*cloudprovider.Instance, bool) {
 	k, found := p.book.Get(id)
 	if !found || k.Gone {
@@ -40,9 +40,8 @@ func (p *Provider) known(id string) (*cloudprovider.Instance, bool) {
 	}, true
 }
 
-// knownOrGet is known for many ids, and asks EC2 for those that are not known, with
-// one call for all. Instances that are not of the cluster are missing from the
-// result.
+// knownOrGet is known for many ids. It asks EC2 for the unknown ones in one call. Instances that
+// are not of the cluster are missing from the result.
 func (p *Provider) knownOrGet(ctx context.Context, ids []string) (map[string]*cloudprovider.Instance, error) {
 	out := map[string]*cloudprovider.Instance{}
 	type answer struct {

@@ -14,13 +14,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 )
 
-// Options say for which cluster a Provider works, and how. Region, Cluster.Name and
-// NodeClasses are required; zero for anything else means its default.
+// Options configure a Provider. Region, Cluster.Name and NodeClasses are required; zero for
+// anything else means its default.
 type Options struct {
 	// Region is the region of the cluster, such as eu-central-1.
 	Region string
 
-	// Cluster is what nodes and look-ups need to know of the cluster.
+	// Cluster describes the cluster to nodes and look-ups.
 	Cluster Cluster
 
 	// NodeClasses returns the EC2NodeClass of a name, as the API server has it. It
@@ -29,9 +29,9 @@ type Options struct {
 	// both sides. It must be safe for concurrent use.
 	NodeClasses func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
 
-	// NodePools returns the NodePools of the cluster. Whether a launch would be allowed is
-	// tried with instance types that those of a class ask for. It is called as NodeClasses
-	// is. Nil is those that InstanceTypes was called with.
+	// NodePools returns the NodePools of the cluster. Dry runs for a class try instance types that
+	// its NodePools ask for. It is called as often as NodeClasses, and must be safe for concurrent
+	// use. Nil means the NodePools that InstanceTypes was called with.
 	NodePools func(ctx context.Context) ([]*karpv1.NodePool, error)
 
 	// Now gives the time. It must be safe for concurrent use. Nil is time.Now.
@@ -41,8 +41,8 @@ type Options struct {
 	// time.AfterFunc.
 	AfterFunc func(d time.Duration, f func()) batcher.Timer
 
-	// Warn is told of what is worth a look though nothing failed. It must not
-	// block, and be safe for concurrent use. Nil drops it.
+	// Warn is called with each Warning. It must not block, and be safe for concurrent use. Nil
+	// drops it.
 	Warn func(Warning)
 
 	// InterruptionQueue is the name of the SQS queue that EventBridge sends
@@ -55,41 +55,39 @@ type Options struct {
 	// none.
 	PriceFile func(ctx context.Context) ([]byte, error)
 
-	// KubeletExpressions evaluates the expressions that spec.kubelet of a class may
-	// have for maxPods and reserved resources. Nil switches them off: a class that
-	// has one is not ready. Package aws/kubeletcel has an evaluator.
+	// KubeletExpressions evaluates the expressions that spec.kubelet of a class may have for
+	// maxPods and reserved resources. Nil switches them off: a class that has an expression is not
+	// ready. Package aws/kubeletcel has an evaluator.
 	KubeletExpressions awsv1.ExpressionEvaluator
 
-	// NodeRates are the prices of what a node has in addition to its instance: the volumes
-	// of its class, a public address, and what is paid for each node. Prices of offerings
-	// include them, so that plans are made for the bill, and Offering.NodeCost is that part
-	// of the price. Nil means nodecost.BuiltIn, list prices of us-east-1. Rates without a
-	// price, new(nodecost.Rates), leave the price of the instance alone, as in Karpenter.
-	// The Rates are read-only for both sides.
+	// NodeRates are the prices of what a node has in addition to its instance: the volumes of its
+	// class, a public address, and what is paid for each node. Prices of offerings include them, so
+	// that plans minimise the bill, and Offering.NodeCost is that part of the price. Nil means
+	// nodecost.BuiltIn, list prices of us-east-1. Rates without a price, new(nodecost.Rates), leave
+	// the price of the instance alone, as in Karpenter. The Rates are read-only for both sides.
 	NodeRates *nodecost.Rates
 
-	// NVIDIADevices and EFADevices list, for dynamic resource allocation, the
-	// devices that nodes will have: GPUs, as the driver gpu.nvidia.com publishes
-	// them, and elastic fabric adapters, as dra.net does. Set them if the drivers
-	// run in the cluster. What a driver finds out at run time, such as its version,
-	// is not known of nodes to come, and a GPU is not shared between claims.
+	// NVIDIADevices and EFADevices list, for dynamic resource allocation, the devices that nodes
+	// will have: GPUs, as the driver gpu.nvidia.com publishes them, and elastic fabric adapters, as
+	// dra.net does. Set them if the drivers run in the cluster. Attributes that a driver finds out
+	// at run time, such as its version, are not known for new nodes, and a GPU is not shared
+	// between claims.
 	NVIDIADevices, EFADevices bool
 
 	// NoReservedCapacity leaves capacity reservations alone: classes select none,
 	// and instances use those that are open to any.
 	NoReservedCapacity bool
 
-	// NoDryRun has classes be ready without EC2 being asked whether a launch would
-	// be allowed.
+	// NoDryRun lets classes be ready without asking EC2 whether a launch would be allowed.
 	NoDryRun bool
 
-	// MemoryOverhead is the part of the memory of a machine that nodes are taken
-	// not to report, from 0 up to but not including 1, as a decimal number. Empty
-	// is "0.075". It does not hold for types that nodes have reported.
+	// MemoryOverhead is the assumed share of a machine's memory that its node does not report, from
+	// 0 up to but not including 1, as a decimal number. Empty is "0.075". It is not used for types
+	// whose memory nodes have reported.
 	MemoryOverhead string
 
-	// Learned is what nodes have reported of their memory, from Snapshot.Learned of a
-	// process before this one. Nil is nothing.
+	// Learned is the memory that nodes have reported: Snapshot.Learned of an earlier process. Nil
+	// is nothing.
 	Learned []byte
 
 	// ReservedENIs is the number of network interfaces of each node that pods get
@@ -100,9 +98,8 @@ type Options struct {
 	// place of single addresses.
 	PrefixDelegation bool
 
-	// ImageRefresh, SubnetRefresh and SecurityGroupRefresh are how long images,
-	// subnets and security groups that were looked up are good for. Default and
-	// least: one minute.
+	// ImageRefresh, SubnetRefresh and SecurityGroupRefresh are how long looked-up images, subnets
+	// and security groups are used before they are looked up again. Default and least: one minute.
 	ImageRefresh, SubnetRefresh, SecurityGroupRefresh time.Duration
 
 	// MinImageAge is how old an image must be for a term that is not a pin to
@@ -112,26 +109,25 @@ type Options struct {
 	// DenyImages are ids of images, and patterns of names, that no term selects.
 	DenyImages []string
 
-	// Availability tunes how long offerings that EC2 refused are left alone. Nil
-	// is three minutes, twice as long each time they are refused again, up to half
-	// an hour; one for a reservation that is full, two for a capacity type for which EC2
-	// keeps failing with an internal error, and ten for quotas.
+	// Availability sets how long offerings that EC2 refused are not tried. Nil means three minutes,
+	// doubled each time they are refused again, up to half an hour; one minute for a full
+	// reservation, two for a capacity type for which EC2 keeps failing with an internal error, and
+	// ten for quotas.
 	Availability *availability.Options
 
-	// Batch says how calls are put together.
+	// Batch says how calls are combined.
 	Batch Batch
 
 	// CompressUserData packs user data that would be too large with gzip.
 	CompressUserData bool
 
-	// RelaxMinValues launches also when a single call cannot have as many
-	// different values as minValues of a request asks for. Otherwise that is
-	// KindInsufficientCapacity.
+	// RelaxMinValues launches even if one call cannot offer as many different values as minValues
+	// of the request asks for. Without it such a launch fails with KindInsufficientCapacity.
 	RelaxMinValues bool
 
-	// DeleteInShiftedZones terminates instances also in zones that traffic has been
-	// shifted away from. Otherwise Delete says KindNotReady there, as what EC2
-	// says of such a zone may not hold.
+	// DeleteInShiftedZones also terminates instances in zones that traffic has been shifted away
+	// from. Without it Delete returns KindNotReady there, because EC2's answers about such a zone
+	// may be wrong.
 	DeleteInShiftedZones bool
 
 	// TemplateRetention is how long a launch template is kept after its last use,
@@ -139,15 +135,14 @@ type Options struct {
 	TemplateRetention time.Duration
 }
 
-// Cluster is what there is to know of a cluster. Of what is empty, and needed,
-// DescribeCluster is asked, if Clients has EKS.
+// Cluster describes an EKS cluster. If Clients has EKS, empty fields that are needed come from
+// DescribeCluster.
 type Cluster struct {
 	// Name is the name of the EKS cluster. Required. It is a tag of everything.
 	Name string
-	// Endpoint is the URL of the API server, and CABundle the certificate
-	// authority to trust it by, PEM in base64. The hash of a class covers
-	// CABundle, so nodes that Karpenter launched count as drifted if it was told
-	// another one: give the same text.
+	// Endpoint is the URL of the API server, and CABundle the certificate authority to trust it by,
+	// PEM in base64. The hash of a class covers CABundle. Give the same text as Karpenter had:
+	// otherwise the nodes that it launched count as drifted.
 	Endpoint, CABundle string
 	// ServiceCIDR is the range of addresses of services, such as 10.100.0.0/16.
 	ServiceCIDR string
@@ -161,25 +156,24 @@ type Cluster struct {
 	ARN, Account string
 }
 
-// Batch says how calls that come together are put into one. Up to ten launches that
-// come together still go by a call each.
+// Batch says how calls that arrive together are combined into one. Up to ten launches that arrive
+// together still have a call each.
 type Batch struct {
 	// Idle is how long a batch waits for one more call. Default 35 milliseconds.
 	// Negative: none, every call goes alone.
 	Idle time.Duration
-	// Max is how long it waits altogether. Default one second.
+	// Max is how long a batch waits altogether. Default one second.
 	Max time.Duration
-	// MaxItems is how many launches go into one call of CreateFleet. Default 1000;
-	// the tags that say which instance is whose hold fewer, some seventy, so larger
-	// batches take several calls.
+	// MaxItems is how many launches go into one call of CreateFleet. Default 1000; the tags that
+	// assign instances to NodeClaims hold only some seventy, so larger batches take several calls.
 	MaxItems int
 }
 
-// Warning is something that is worth a look though nothing failed.
+// Warning reports something that needs attention although no operation failed.
 type Warning struct {
 	// Reason is WarnInflexible or another of the constants.
 	Reason string
-	// Object is what it is about: a NodeClaim, an EC2NodeClass, an instance.
+	// Object names the NodeClaim, EC2NodeClass, instance or queue.
 	Object string
 	// Detail is one line.
 	Detail string
@@ -187,20 +181,17 @@ type Warning struct {
 
 // The reasons of a Warning.
 const (
-	// WarnInflexible: a launch goes on demand, though it could be on spot, with so
-	// few instance types that spot capacity was hard to get by.
+	// WarnInflexible: a launch that allows spot goes on demand, and has so few instance types that
+	// spot capacity is hard to find.
 	WarnInflexible = "InflexibleLaunch"
-	// WarnUserData: user data is close to the size that EC2 takes, or has settings
-	// without effect.
+	// WarnUserData: user data is close to EC2's size limit, or has settings without effect.
 	WarnUserData = "UserData"
-	// WarnSurplus: EC2 launched an instance that nobody asked for; it is
-	// terminated.
+	// WarnSurplus: EC2 launched more instances than were asked for; the surplus is terminated.
 	WarnSurplus = "SurplusInstance"
-	// WarnRefused: EC2 refused some of the options of a launch that worked by
-	// another.
+	// WarnRefused: EC2 refused some options of a launch and launched another one.
 	WarnRefused = "OptionsRefused"
-	// WarnInterruptions: a message of the queue was no event, or notices could not
-	// be asked for, or messages not deleted.
+	// WarnInterruptions: a message of the queue was not an event, asking for notices failed, or
+	// deleting messages failed.
 	WarnInterruptions = "Interruptions"
 )
 
@@ -250,7 +241,7 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// setDefaults gives fields that are nil or zero the values that stand for them.
+// setDefaults gives nil and zero fields their defaults.
 func (o *Options) setDefaults() {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -284,9 +275,9 @@ func defaultAvailability() *availability.Options {
 	return &availability.Options{
 		MaxTTL: 30 * time.Minute,
 		TTLByReason: map[string]time.Duration{
-			// EC2 says each minute what is left of a reservation.
+			// The free count of a reservation is read again each minute.
 			"ReservationCapacityExceeded": time.Minute,
-			// Capacity on demand, which stands in for spot, is dearer.
+			// On-demand capacity, the substitute for spot, is dearer.
 			internalErrorReason:                                 2 * time.Minute,
 			"VcpuLimitExceeded":                                 quota,
 			"MaxSpotInstanceCountExceeded":                      quota,

@@ -23,8 +23,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// plan is what one request asks EC2 for. Requests with plans of one key go in one
-// call.
+// plan is what one request asks EC2 for. Requests whose plans have the same key may share a call.
 type plan struct {
 	key       string
 	class     *awsv1.EC2NodeClass
@@ -77,7 +76,7 @@ func (p *Provider) plan(ctx context.Context, req *cloudprovider.LaunchRequest) (
 	return b.plan(options)
 }
 
-// choose filters the options of a request that were admitted.
+// choose filters the admitted options of a request.
 func (p *Provider) choose(req *cloudprovider.LaunchRequest, options []cloudprovider.LaunchOption, images map[string]string) (launch.Selection, error) {
 	admitted := *req
 	admitted.Options = options
@@ -88,7 +87,7 @@ func (p *Provider) choose(req *cloudprovider.LaunchRequest, options []cloudprovi
 	relaxed := p.opts.RelaxMinValues || req.Annotations[karpv1.NodeClaimMinValuesRelaxedAnnotationKey] == "true"
 	if len(s.Unmet) > 0 && !relaxed {
 		return s, fault("Create", req.Name, cloudprovider.KindInsufficientCapacity,
-			"minValues do not hold for what one call can ask for: %s; lower minValues, or widen the requirements", s.Unmet[0])
+			"one call cannot offer as many values as minValues asks for: %s; lower minValues, or widen the requirements", s.Unmet[0])
 	}
 	if s.InflexibleTypes > 0 {
 		p.warn(WarnInflexible, req.Name,
@@ -97,8 +96,8 @@ func (p *Provider) choose(req *cloudprovider.LaunchRequest, options []cloudprovi
 	return s, nil
 }
 
-// nothingLeft says why no option can be tried: EC2 refused them lately, or they are
-// not of the class.
+// nothingLeft returns the error if no option can be tried: EC2 refused all of them recently, or the
+// class does not offer them.
 func nothingLeft(req *cloudprovider.LaunchRequest, admitted []cloudprovider.LaunchOption, s launch.Selection) error {
 	var refused []cloudprovider.OfferingKey
 	for _, o := range req.Options {
@@ -121,8 +120,8 @@ type planner struct {
 	resolution *nodeclass.Resolution
 	cluster    nodeclass.Cluster
 	images     map[string]string
-	// kubelets are settings with the values of expressions, by instance type, and
-	// settings the same by what boot.kubelet has.
+	// kubelets has the kubelet settings by instance type, with their expressions evaluated.
+	// settings has the same by boot.kubelet.
 	kubelets, settings map[string]*awsv1.KubeletConfiguration
 	partition          int32 // see admit
 }
@@ -147,14 +146,14 @@ func typesOf(options []cloudprovider.LaunchOption) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// boot is by what options with one launch template are told from others.
+// boot is the key of launch templates: options with equal boot share one.
 type boot struct {
 	image       string
 	reservation launchtemplate.Reservation
 	efas        int64
 	firstCard   int32  // of the first adapter
-	maxPods     int64  // -1 if it is not told
-	kubelet     string // settings with the values of expressions, if there are any
+	maxPods     int64  // -1 if user data does not state it
+	kubelet     string // the kubelet settings as JSON, with expressions evaluated; empty without expressions
 }
 
 func (b *planner) plan(s launch.Selection) (*plan, error) {
@@ -202,7 +201,7 @@ func (b *planner) plan(s launch.Selection) (*plan, error) {
 	return out, nil
 }
 
-// boot tells which launch template an option needs.
+// boot returns the key of the launch template that an option needs.
 func (b *planner) boot(o cloudprovider.LaunchOption, kind launch.ReservationKind) boot {
 	class := b.resolution.Class
 	k := boot{image: b.images[o.InstanceType.Name], maxPods: -1}
@@ -212,14 +211,13 @@ func (b *planner) boot(o cloudprovider.LaunchOption, kind launch.ReservationKind
 	if b.wantsAdapters() && len(class.Spec.NetworkInterfaces) == 0 {
 		k.efas, k.firstCard = o.InstanceType.Capacity.Get(awsv1.ResourceEFA), instancetype.FirstEFACard(o.InstanceType.Name)
 	}
-	// What the class states, all nodes are told; other user data has no number of
-	// pods in it.
+	// A number of pods that the class states is in the user data of all nodes.
 	stated := class.Spec.Kubelet != nil && class.Spec.Kubelet.MaxPods != nil
 	if !stated && class.ResolvedAMIFamily() != amiselect.FamilyCustom {
 		k.maxPods = o.InstanceType.Capacity.Get(corev1.ResourcePods)
 	}
 	if own := b.kubelets[o.InstanceType.Name]; own != nil {
-		// Types with the same values boot alike.
+		// Types with the same values share a launch template.
 		text, _ := json.Marshal(own)
 		k.kubelet = string(text)
 		b.settings[k.kubelet] = own
@@ -262,7 +260,8 @@ func (b *planner) template(k boot, out *plan, capacityType string) (launchtempla
 	return t, nil
 }
 
-// prioritized reports whether prices are not EC2's own.
+// prioritized reports whether the launch has to follow our order of options, because our prices
+// differ from EC2's.
 func (b *planner) prioritized(s launch.Selection) bool {
 	return b.req.Annotations[karpv1.PriceOverlayAppliedAnnotationKey] == "true" ||
 		slices.ContainsFunc(s.Options, func(o cloudprovider.LaunchOption) bool { return o.Offering.PriceOverlay != "" })
@@ -299,8 +298,8 @@ func (b *planner) admit() ([]cloudprovider.LaunchOption, error) {
 	return best, nil
 }
 
-// partitions are the partitions of the placement group that the request allows, sorted;
-// none if it allows any, so that EC2 chooses.
+// partitions returns the partitions of the placement group that the request allows, sorted. It is
+// empty if the request allows all: EC2 chooses then.
 func (b *planner) partitions() ([]int32, error) {
 	r, found := b.req.Requirements.Get(awsv1.LabelPlacementGroupPartition)
 	count := partitionCount(b.resolution.PlacementGroup)
@@ -322,14 +321,14 @@ func (b *planner) partitions() ([]int32, error) {
 	return allowed, nil
 }
 
-// tags are those of everything that is made for the request.
+// tags returns the tags of every AWS resource that is made for the request.
 func (b *planner) tags() (map[string]string, error) {
 	class := b.resolution.Class
 	tags := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(class.Spec.Tags)) {
 		if awsv1.IsRestrictedTag(key) {
 			return nil, fault("Create", "EC2NodeClass "+class.Name, cloudprovider.KindNotReady,
-				"spec.tags[%s]: it is set by the controller; take it out", key)
+				"spec.tags[%s]: the controller sets this tag; remove it", key)
 		}
 		tags[key] = class.Spec.Tags[key]
 	}
@@ -343,8 +342,8 @@ func (b *planner) tags() (map[string]string, error) {
 // maxTags is how many tags EC2 allows.
 const maxTags = 50
 
-// room is how many tags of an instance are left for its roster, when those that
-// come later have theirs: the names of NodeClaim and node.
+// room is how many tags of an instance are left for its roster, after the given tags and those that
+// TagInstance adds later.
 func room(tags map[string]string) int {
 	later := 1
 	if _, named := tags[awsv1.NameTagKey]; !named {

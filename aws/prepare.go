@@ -19,7 +19,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// ofTurn gives the call launch templates of a turn.
+// ofTurn gives the call copies of its plan's launch templates that only this turn of the process
+// uses.
 func (c *call) ofTurn(turn string) {
 	c.templates = make([]launchtemplate.Template, len(c.plan.templates))
 	names := map[string]string{}
@@ -34,14 +35,14 @@ func (c *call) ofTurn(turn string) {
 	}
 }
 
-// prepare makes the launch templates and writes the call, the first time. done lets
-// go of the templates; it is never nil.
+// prepare makes the launch templates and, the first time, the input of the call. done releases the
+// templates; it is never nil.
 func (c *call) prepare(ctx context.Context) (done func(), err error) {
 	done, err = c.useTemplates(ctx)
 	if err != nil || c.input != nil {
 		return done, err
 	}
-	if err := c.alone(ctx); err != nil {
+	if err := c.ensureSoleLauncher(ctx); err != nil {
 		return done, err
 	}
 	need := map[string]int64{}
@@ -65,26 +66,28 @@ func (c *call) prepare(ctx context.Context) (done func(), err error) {
 	return done, nil
 }
 
-// alone makes sure, before the first call for many of this process, that no process before
-// it can have launched: EC2 lists the templates of this turn by now, and so those that are
-// older. If one has, the launches go by a call each when they are asked for again.
-func (c *call) alone(ctx context.Context) error {
-	if c.Turn == "" || c.p.settled.Load() {
+// ensureSoleLauncher makes sure, before the first call for many of this process, that no earlier
+// process has launched for the cluster. EC2 lists the templates of this turn by now, and so all
+// older ones. If an earlier process has launched, the error is KindNotReady, and the launches have
+// a call each when they are repeated.
+func (c *call) ensureSoleLauncher(ctx context.Context) error {
+	if c.Turn == "" || c.p.soleLauncher.Load() {
 		return nil
 	}
 	others, err := c.p.templates.Others(ctx)
 	if err != nil {
 		return err
 	}
-	if c.p.book.Inherits(others) {
+	if c.p.book.EarlierCallsPossible(others) {
 		return &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindNotReady, RetryAfter: time.Second,
-			Err: errors.New("another process has launched for this cluster a moment ago, so that launches go one by one for a while; repeat")}
+			Err: errors.New("another process has launched for this cluster recently, so each launch needs its own call for a while; repeat")}
 	}
-	c.p.settled.Store(true)
+	c.p.soleLauncher.Store(true)
 	return nil
 }
 
-// noSubnet is the error if no subnet is left in any zone.
+// noSubnet is the error if no zone of the options has a subnet with free addresses, or none has a
+// subnet of the class.
 func (c *call) noSubnet(err error, candidates []launch.Subnet) error {
 	e := &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity, Reason: "InsufficientFreeAddressesInSubnet",
 		Err: fmt.Errorf("EC2NodeClass %s: %w that has free addresses; give it larger subnets, or more", c.plan.class.Name, err)}
@@ -110,7 +113,7 @@ func subnetsOf(all []nodeclass.Subnet) []launch.Subnet {
 	return out
 }
 
-// useTemplates makes sure that the launch templates are there, all at once.
+// useTemplates makes the missing launch templates, concurrently.
 func (c *call) useTemplates(ctx context.Context) (done func(), err error) {
 	all := c.templates
 	dones, errs := make([]func(), len(all)), make([]error, len(all))
@@ -188,8 +191,7 @@ func (b *planner) userData(k boot, capacityType string) (string, error) {
 	return data.Base64(), nil
 }
 
-// labels are those that the node is to register with, as far as they are the same
-// for all options.
+// labels returns the labels with which the node registers: those that are the same for all options.
 func (b *planner) labels(capacityType string) map[string]string {
 	labels := maps.Clone(b.req.Labels)
 	if labels == nil {

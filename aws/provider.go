@@ -23,25 +23,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Provider launches, finds and deletes the machines of one cluster on Amazon EC2.
-// Create it with New. It implements cloudprovider.CloudProvider, and of its
-// abilities all but cloudprovider.Rebooter.
+// Provider launches, finds and deletes the machines of one cluster on Amazon EC2. Create it with
+// New. It implements cloudprovider.CloudProvider and all optional interfaces of that package except
+// cloudprovider.Rebooter.
 type Provider struct {
 	opts       Options
 	clients    Clients
 	vocabulary *requirements.Vocabulary
 
-	asking    *cache.Asking
-	sources   *nodeclass.Sources
-	resolver  *nodeclass.Resolver
-	offerings *instancetype.Builder
-	instances *launch.Instances
-	templates *launchtemplate.Store
-	profiles  *nodeclass.Keeper
-	addresses *launch.Addresses
-	launches  *batcher.Group[string, order, *cloudprovider.Instance]
-	book      *launch.Book
-	settled   atomic.Bool // nothing comes any more of single launches of processes before this one
+	asking       *cache.Asking
+	sources      *nodeclass.Sources
+	resolver     *nodeclass.Resolver
+	offerings    *instancetype.Builder
+	instances    *launch.Instances
+	templates    *launchtemplate.Store
+	profiles     *nodeclass.Keeper
+	addresses    *launch.Addresses
+	launches     *batcher.Group[string, order, *cloudprovider.Instance]
+	book         *launch.Book
+	soleLauncher atomic.Bool // no launch of an earlier process can still be carried out
 
 	dryRuns   *cache.Keyed[trial]
 	pools     seenPools
@@ -52,15 +52,15 @@ type Provider struct {
 	interruptions interruptionState
 }
 
-// placement is where capacity is asked for: outside of placement groups if it is zero, in a
-// group, or in a partition of one.
+// placement is a placement group or a partition of one. The zero value is outside of placement
+// groups.
 type placement struct {
 	group     string // id of the placement group
 	partition int32  // from 1; zero leaves it to EC2
 }
 
-// groupAvailability has a cache for each placement group and each partition: what is
-// refused in one may be had outside of it.
+// groupAvailability has a cache for each placement group and each partition: an offering that EC2
+// refuses in one may be available outside of it.
 type groupAvailability struct {
 	mu  sync.Mutex
 	all map[placement]*availability.Cache
@@ -69,8 +69,8 @@ type groupAvailability struct {
 // Name returns "aws".
 func (p *Provider) Name() string { return "aws" }
 
-// Vocabulary returns that of aws/api/v1: labels of EC2 are well-known, and the
-// domain karpenter.k8s.aws is restricted.
+// Vocabulary returns the vocabulary of aws/api/v1: labels of EC2 are well-known, and the domain
+// karpenter.k8s.aws is restricted.
 func (p *Provider) Vocabulary() *requirements.Vocabulary { return p.vocabulary }
 
 // SupportedNodeClasses returns EC2NodeClass of the group karpenter.k8s.aws.
@@ -78,12 +78,12 @@ func (p *Provider) SupportedNodeClasses() []schema.GroupKind {
 	return []schema.GroupKind{awsv1.Kind(awsv1.EC2NodeClassKind)}
 }
 
-// Availability returns what is remembered of offerings that EC2 refused, outside of
-// placement groups. Marks that the caller makes count.
+// Availability returns the cache of offerings that EC2 refused outside of placement groups. The
+// caller may add marks.
 func (p *Provider) Availability() *availability.Cache { return p.available }
 
-// availability returns what is remembered of a placement alone. What EC2 refused in any
-// partition of a group is with that of the group.
+// availability returns the cache of one placement. An offering that EC2 refused while it was free
+// to choose the partition is marked in the cache of the group.
 func (p *Provider) availability(at placement) *availability.Cache {
 	if at.group == "" {
 		return p.available
@@ -92,7 +92,7 @@ func (p *Provider) availability(at placement) *availability.Cache {
 	defer p.groups.mu.Unlock()
 	a := p.groups.all[at]
 	if a == nil {
-		// New has tried the options.
+		// New has checked the options.
 		a, _ = availability.New(p.opts.Now, p.opts.Availability)
 		if p.groups.all == nil {
 			p.groups.all = map[placement]*availability.Cache{}
@@ -102,15 +102,15 @@ func (p *Provider) availability(at placement) *availability.Cache {
 	return a
 }
 
-// Refresh asks AWS, side by side, for the prices, and again for whatever else is due
-// of what was asked before and whose answer somebody has used since, or could not be
-// renewed, and returns when all of that has an answer. The error is that of ctx when it is done first; or it
-// joins why answers could not be renewed: those of before stay in force.
+// Refresh asks AWS concurrently for the prices and for every other due answer that was used since
+// it was last renewed, or whose renewal failed. It returns when all have an answer. The error is
+// that of ctx if it is done first; otherwise it joins why answers could not be renewed, and the old
+// answers stay in force.
 //
-// Nothing else waits for an answer where there is one of before: see "Look-ups" in the
-// comment of the package. So call it once before the first plan, with a deadline, for
-// the prices of today; and in a program that does not ask for InstanceTypes every
-// minute or so, before a plan that is to go by what AWS says at that moment.
+// No other method waits to renew an answer: see "Look-ups" in the comment of the package. So call
+// Refresh once, with a deadline, before the first plan, for the prices of today. A program that
+// calls InstanceTypes less than once a minute or so calls it before each plan that needs current
+// answers.
 func (p *Provider) Refresh(ctx context.Context) error {
 	if _, err := p.sources.Prices(ctx); err != nil {
 		return err
@@ -125,9 +125,9 @@ func (p *Provider) Refresh(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// Close sends what waits to be sent, ends what is being looked up, and returns when
-// everything under way has an answer, and every goroutine of the Provider has ended,
-// or with the error of ctx when that is done. Calls after it fail.
+// Close sends the batches that wait, ends look-ups, and returns when all calls under way have an
+// answer and every goroutine of the Provider has ended, or with the error of ctx when that is done.
+// Later calls fail.
 func (p *Provider) Close(ctx context.Context) error {
 	return errors.Join(p.launches.Close(ctx), p.instances.Close(ctx), p.asking.Close(ctx))
 }
@@ -143,7 +143,7 @@ func fault(op, object string, kind cloudprovider.Kind, format string, args ...an
 	return &cloudprovider.Error{Op: op, Kind: kind, Object: object, Err: fmt.Errorf(format, args...)}
 }
 
-// What a Provider can do, beside what its methods say.
+// The interfaces that a Provider implements.
 var (
 	_ cloudprovider.CloudProvider      = (*Provider)(nil)
 	_ cloudprovider.Namer              = (*Provider)(nil)
@@ -157,13 +157,13 @@ var (
 	_ cloudprovider.InterruptionAcknowledger = (*Provider)(nil)
 )
 
-// New returns a Provider for the cluster of the options. It calls nothing: what it
-// needs to know it asks when it is first needed. The error lists every fault of the
-// options, and a client for EC2 that is missing.
+// New returns a Provider for the cluster of the options. It makes no calls: the Provider asks AWS
+// when it first needs an answer. The error lists every fault of the options, and a client for EC2
+// that is missing.
 //
-// Several Providers may work for one cluster, as processes of a controller do that
-// take turns, but only one at a time may launch: the others list and look up. One
-// whose turn is over does not launch again; make a new one for the next turn.
+// Several Providers may work for one cluster, as in the replicas of a controller, but only one at a
+// time may launch: the others list and look up. A Provider that has lost leadership must not launch
+// again; make a new one for the next term.
 func New(clients Clients, opts Options) (*Provider, error) {
 	opts, err := opts.complete()
 	if clients.EC2 == nil {
@@ -204,12 +204,12 @@ func New(clients Clients, opts Options) (*Provider, error) {
 	return p, nil
 }
 
-// connect makes what answers questions about EC2 and the cluster.
+// connect makes the parts that ask EC2 and EKS.
 func (p *Provider) connect() (err error) {
 	o := &p.opts
 	clients := p.clients
 	if k := o.Cluster; k.Endpoint != "" && k.CABundle != "" && k.ServiceCIDR != "" && k.Version != "" && (k.ARN != "" || clients.ZonalShift == nil) {
-		clients.EKS = nil // there is nothing to ask
+		clients.EKS = nil // the options say everything
 	}
 	p.sources, err = nodeclass.NewSources(api.Clients(clients), nodeclass.Options{
 		Region: o.Region, Now: o.Now, ClusterName: o.Cluster.Name, ClusterARN: o.Cluster.ARN, Account: o.Cluster.Account,

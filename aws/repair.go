@@ -16,11 +16,10 @@ const (
 	lastingErrors = "XID(64|74|79|119|120)"
 )
 
-// RepairPolicies returns the conditions by which a node on EC2 shows that it is
-// broken, as Karpenter 1.15 has them: Ready that is not true, and those of the node
-// monitoring agent of EKS. All replace the node: after half an hour, with ten minutes
-// for its pods to leave; for the errors of a GPU that are known, after ten minutes,
-// with five.
+// RepairPolicies returns the conditions that show that a node on EC2 is broken, as in Karpenter
+// 1.15: Ready that is not true, and those of the node monitoring agent of EKS. Each replaces the
+// node after half an hour, with ten minutes for its pods to leave; for known GPU errors after ten
+// minutes, with five.
 func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 	const anyReason, fallback = ".*", ""
 	policy := func(
@@ -43,7 +42,7 @@ func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 		slow(corev1.NodeReady, corev1.ConditionUnknown, anyReason),
 		fast(hardware, passingErrors),
 		fast(hardware, lastingErrors),
-		// A set has one fallback, which stands for reasons that nothing matches.
+		// The fallback of a set applies to reasons that no policy matches.
 		slow(hardware, corev1.ConditionFalse, fallback),
 		slow("StorageReady", corev1.ConditionFalse, anyReason),
 		slow("NetworkingReady", corev1.ConditionFalse, anyReason),

@@ -21,12 +21,13 @@ const (
 	// maxTrials is how many instance types a dry run tries before it says that none is
 	// allowed.
 	maxTrials = 6
-	// moreSubnets is in how many subnets it tries each but the first, for which it tries all.
+	// moreSubnets is in how many subnets it tries each instance type after the first; it tries the
+	// first in all.
 	moreSubnets = 3
 )
 
-// seenPools are the NodePools that InstanceTypes was called with, by name: what of them says
-// which instance types they ask for.
+// seenPools has the requirements on instance types of the NodePools that InstanceTypes was called
+// with, by name.
 type seenPools struct {
 	mu  sync.Mutex
 	all map[string]*karpv1.NodePool
@@ -56,8 +57,8 @@ type poolRequest struct {
 	wants requirements.Set
 }
 
-// poolsOf returns what the NodePools of a class ask for, sorted by pool, and a text that
-// changes with it. Pools whose requirements cannot be read are left out.
+// poolsOf returns what the NodePools of a class ask for, sorted by pool, and a text that changes
+// with the result. Pools whose requirements cannot be read are left out.
 func (p *Provider) poolsOf(ctx context.Context, class string) ([]poolRequest, string, error) {
 	pools := p.pools.list()
 	if p.opts.NodePools != nil {
@@ -85,10 +86,10 @@ func (p *Provider) poolsOf(ctx context.Context, class string) ([]poolRequest, st
 	return out, string(text), err
 }
 
-// trials returns the launches to try for a class, at most maxTrials, each of one instance
-// type and capacity type in all zones: of what each NodePool asks for the cheapest type of
-// each instance category. The first of every pool come before the second of any. Without a
-// pool that asks for something the class has, it is the cheapest type on demand alone.
+// trials returns the launches to try for a class, at most maxTrials, each of one instance type and
+// capacity type in all zones. For each NodePool these are the cheapest allowed types of each
+// instance category; the first of every pool come before the second of any. If no pool asks for a
+// type of the class, the only trial is the cheapest type on demand.
 func trials(c *instancetype.Catalog, pools []poolRequest) []*cloudprovider.LaunchRequest {
 	var byPool [][]*cloudprovider.LaunchRequest
 	most := 0
@@ -119,8 +120,8 @@ func trials(c *instancetype.Catalog, pools []poolRequest) []*cloudprovider.Launc
 	return out
 }
 
-// trialsFor returns the launches to try for a NodePool that wants some labels, the cheapest
-// first. They are on demand if the pool allows it, and otherwise on spot.
+// trialsFor returns the launches to try for a NodePool with the given requirements, the cheapest
+// first. They are on demand if the pool allows it, else on spot.
 func trialsFor(c *instancetype.Catalog, wants requirements.Set) []*cloudprovider.LaunchRequest {
 	for _, capacityType := range []string{karpv1.CapacityTypeOnDemand, karpv1.CapacityTypeSpot} {
 		req := &cloudprovider.LaunchRequest{Requirements: wants, Options: launchable(c, wants, capacityType)}
@@ -143,7 +144,7 @@ func trialsFor(c *instancetype.Catalog, wants requirements.Set) []*cloudprovider
 	return nil
 }
 
-// launchable are the options of a capacity type with labels that are wanted.
+// launchable returns the options of a capacity type whose labels meet the requirements.
 func launchable(c *instancetype.Catalog, wants requirements.Set, capacityType string) []cloudprovider.LaunchOption {
 	var out []cloudprovider.LaunchOption
 	for _, t := range c.Types {
@@ -159,8 +160,7 @@ func launchable(c *instancetype.Catalog, wants requirements.Set, capacityType st
 	return out
 }
 
-// meets reports whether labels allow what is wanted of them. Labels of the pool itself are
-// not among them.
+// meets reports whether labels meet the requirements. Labels of the pool itself are ignored.
 func meets(labels, wants requirements.Set) bool {
 	for r := range wants.All() {
 		if has, found := labels.Get(r.Key()); found && !has.Overlaps(r) {

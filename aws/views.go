@@ -16,21 +16,21 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// NodeClass is what an EC2NodeClass stands for at one moment.
+// NodeClass is an EC2NodeClass resolved at one moment.
 type NodeClass struct {
-	// Status is what its selectors resolve to, and conditions with their reasons. It is
-	// for the caller to store in the class.
+	// Status has the results of the selectors, and conditions with their reasons. The caller stores
+	// it in the class.
 	Status awsv1.EC2NodeClassStatus
-	// Images are those that it selects, and for which instance types each. Empty if only
-	// images of before are known; these are in Status.
+	// Images are the selected images, each with its instance types. Empty if the images cannot be
+	// looked up now; the last known ones are in Status.
 	Images amiselect.Selection
-	// Left is how many more instances each reservation in Status holds, by its id, as far
-	// as is known: what EC2 said last, less what was launched since.
+	// Left is how many more instances each reservation in Status can take, by its id: EC2's last
+	// answer minus the launches since. A reservation without an answer is missing.
 	Left map[string]int
 }
 
-// NodeClass returns what the class of this name stands for now. Errors: KindNotFound if
-// there is no such class. A class that is not ready is no error here.
+// NodeClass resolves the class of this name now. The error is KindNotFound if there is no such
+// class. A class that is not ready is no error here.
 func (p *Provider) NodeClass(ctx context.Context, name string) (NodeClass, error) {
 	r, err := p.resolve(ctx, "NodeClass", reference(name))
 	if err != nil {
@@ -44,10 +44,10 @@ func (p *Provider) NodeClass(ctx context.Context, name string) (NodeClass, error
 	return out, nil
 }
 
-// Snapshot is what a Provider goes by at one moment.
+// Snapshot is the state of a Provider's answers from AWS at one moment.
 type Snapshot struct {
-	// Prices are the sources of prices, in the order in which they are asked for the
-	// price of an offering. The prices are in the offerings that InstanceTypes returns.
+	// Prices are the sources of prices: the price of an offering comes from the first that has it.
+	// The prices are in the offerings that InstanceTypes returns.
 	Prices []PriceSource
 	// Lookups are the questions that were asked of AWS, sorted by name.
 	Lookups []Lookup
@@ -56,7 +56,7 @@ type Snapshot struct {
 	Learned []byte
 }
 
-// PriceSource is how one source of prices is.
+// PriceSource is the state of one source of prices.
 type PriceSource struct {
 	// Name is what it is: the price list, the spot price history, the file, or
 	// what is built in.
@@ -66,27 +66,28 @@ type PriceSource struct {
 	Prices, Stale int
 	// At is when it last gave prices; zero if it never did.
 	At time.Time
-	// Failures is how often it failed since, and Err why it did last.
+	// Failures counts the failures since At, and Err is the last one.
 	Failures int
 	Err      error
 }
 
-// Lookup is how one question to AWS is, such as which subnets terms select.
+// Lookup is the state of one question to AWS, such as which subnets terms select.
 type Lookup struct {
 	// Name is what is asked for.
 	Name string
 	// At is when there was an answer last; zero if there never was.
 	At time.Time
-	// Failures is how often asking failed since, and Err why it did last. While it
-	// fails the last answer is used.
+	// Failures counts the failures since At, and Err is the last one. Meanwhile the last answer is
+	// used.
 	Failures int
 	Err      error
-	// Next is when it will be asked again, if somebody wants to know.
+	// Next is the earliest time at which it is asked again; it is asked only when a method needs
+	// it.
 	Next time.Time
 }
 
-// Snapshot returns what the Provider goes by now. It asks for prices if none were asked
-// for yet; the error is that of ctx when it is done first.
+// Snapshot returns the state of prices and look-ups now. It asks for prices if none were asked for
+// yet; the error is that of ctx when it is done first.
 func (p *Provider) Snapshot(ctx context.Context) (Snapshot, error) {
 	prices, err := p.sources.Prices(ctx)
 	if err != nil {
@@ -105,11 +106,11 @@ func (p *Provider) Snapshot(ctx context.Context) (Snapshot, error) {
 	return out, err
 }
 
-// ObserveNode learns how much memory nodes report, which no API says beforehand. Call
-// it for each node of the cluster's when it has registered. instanceType and imageID
-// are those of its NodeClaim. What was learned counts for nodes of the same type and
-// image, for sixty days. A nil node teaches nothing; the error is KindDenied for a type
-// or image that is empty, and for an amount that the type cannot have.
+// ObserveNode learns how much memory nodes report, which no API says beforehand. Call it for each
+// node of the cluster's when it has registered. instanceType and imageID are those of its
+// NodeClaim. The amount is used for nodes of the same type and image, for sixty days. A nil node is
+// ignored. The error is KindDenied for an empty type or image, and for an amount that the type
+// cannot have.
 func (p *Provider) ObserveNode(ctx context.Context, instanceType, imageID string, node *corev1.Node) error {
 	if node == nil {
 		return nil
@@ -138,8 +139,8 @@ func Retryer() sdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = 12
 		o.MaxBackoff = 20 * time.Second
-		// The default bucket is for a fault of the service, when retries make it
-		// worse. Throttling tells how fast to go instead.
+		// The SDK's default token bucket limits retries when a service is failing. Here throttling
+		// answers set the pace instead.
 		o.RateLimiter = unlimited{}
 	})
 }

@@ -26,14 +26,14 @@ func (n *Node) al2Script(w network) string {
 	add("--b64-cluster-ca", n.CABundle)
 	if w.family == IPv6 {
 		words = append(words, "--ip-family ipv6")
-		// The script has refused to guess this since it knows IPv6.
+		// The script requires this for IPv6.
 		add("--service-ipv6-cidr", w.ipv6CIDR())
 	}
 	if len(w.dns) > 0 {
 		add("--dns-cluster-ip", w.dns[0])
 	}
 	if n.maxPods() != nil {
-		// Else the script would write its own number, which wins over the flag.
+		// Otherwise the script would write its own number, which overrides the flag.
 		words = append(words, "--use-max-pods false")
 	}
 	add("--kubelet-extra-args", n.flagLine())

@@ -53,7 +53,7 @@ func (n *Node) al2023(w network, custom []mimePart) (UserData, error) {
 	warnings := yieldTo(custom, own.Spec.Kubelet.Config, w.asked)
 	text, err := yaml.Marshal(own)
 	if err != nil {
-		// Extra fields were tried before, and all else is plain.
+		// The validation has marshalled extra fields, and all others are plain.
 		return UserData{}, errors.New("the generated NodeConfig cannot be written: check the settings of the kubelet")
 	}
 	u := mimeData(custom, "NodeConfig", mimePart{
@@ -133,12 +133,12 @@ func (n *Node) kubeletConfig(w network) map[string]any {
 	return config
 }
 
-// taintsFlag is the flag of the kubelet that has it ignore registerWithTaints.
+// taintsFlag is the flag that makes the kubelet ignore registerWithTaints.
 const taintsFlag = "--register-with-taints"
 
-// yieldTo takes out of our configuration the name servers that nobody asked for
-// if the user's NodeConfigs have some, and says which of their fields ours
-// override, and where they drop the taints of the node.
+// yieldTo removes derived name servers from our configuration if the user's NodeConfigs have some.
+// It warns of each user's field that ours overrides, and of a flag that drops the taints of the
+// node. asked says that the user has set our name servers, which then stay.
 func yieldTo(custom []mimePart, config map[string]any, asked bool) (warnings []string) {
 	for i, part := range custom {
 		object, err := part.nodeConfig()
@@ -166,7 +166,7 @@ func yieldTo(custom []mimePart, config map[string]any, asked bool) (warnings []s
 	return warnings
 }
 
-// lookup descends into nested maps. It is nil where there is none.
+// lookup descends into nested maps. It returns nil if one is missing.
 func lookup(object map[string]any, path ...string) map[string]any {
 	for _, name := range path {
 		object, _ = object[name].(map[string]any)

@@ -11,8 +11,8 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// instanceStoreCommand is the name of the command that mounts disks. Commands run
-// in the order of names, and this one has to be the first.
+// instanceStoreCommand is the name of the command that mounts disks. Commands run in the order of
+// their names, and this one must be first.
 const instanceStoreCommand = "000-mount-instance-storage"
 
 // bottlerocket makes user data of Bottlerocket: the settings of the user, with
@@ -31,7 +31,7 @@ func (n *Node) bottlerocket(w network, custom map[string]any) (UserData, error) 
 	warnings := settingsWarnings(theirs, kubernetes)
 	text, err := toml.Marshal(mergeSettings(custom, own))
 	if err != nil {
-		// What it says can quote the text.
+		// The error is dropped because it may quote the text.
 		return UserData{}, errors.New("cannot be written as TOML again, together with the generated settings: write it more simply")
 	}
 	u := UserData{Text: string(text), Warnings: warnings}
@@ -48,7 +48,7 @@ func (n *Node) bottlerocket(w network, custom map[string]any) (UserData, error) 
 	return u, nil
 }
 
-// kubernetesSettings are the settings of Kubernetes that are ours.
+// kubernetesSettings returns the generated settings of Kubernetes.
 func (n *Node) kubernetesSettings(w network) map[string]any {
 	k := &n.Kubelet
 	s := map[string]any{
@@ -114,8 +114,8 @@ func table(m map[string]string) map[string]any {
 	return t
 }
 
-// mountCommand joins the disks of the machine and moves directories there. Since
-// 1.46 Bottlerocket knows by itself which.
+// mountCommand joins the disks of the machine and moves directories there. Since 1.46 Bottlerocket
+// knows the directories itself.
 func (n *Node) mountCommand() map[string]any {
 	bind := []any{"apiclient", "ephemeral-storage", "bind"}
 	version, known := parseVersion(n.BottlerocketVersion)
@@ -129,9 +129,8 @@ func (n *Node) mountCommand() map[string]any {
 	}
 }
 
-// settingsWarnings says which settings of the user are replaced, and which are
-// perhaps misspelt: Bottlerocket does not boot with a setting that it does not
-// know.
+// settingsWarnings warns of settings of the user that are replaced, and of unknown ones:
+// Bottlerocket does not boot with a setting that it does not know.
 func settingsWarnings(theirs, ours map[string]any) (warnings []string) {
 	for _, key := range sortedKeys(theirs) {
 		value, found := ours[key]

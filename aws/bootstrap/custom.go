@@ -20,18 +20,18 @@ func cloudInitTypes() []string {
 		"text/x-shellscript-per-once"}
 }
 
-// typePartHandler is a program that handles parts of types of its own.
+// typePartHandler is the type of a program that handles parts of types that it declares.
 const typePartHandler = "text/part-handler"
 
-// sniffedTypes are the types of parts that cloud-init looks into.
+// sniffedTypes are the types of parts whose text cloud-init inspects.
 func sniffedTypes() []string {
 	return []string{"", "text/plain", "text/x-not-multipart", "application/octet-stream", "application/gzip",
 		"application/gzip-compressed", "application/gzipped", "application/x-compress", "application/x-compressed",
 		"application/x-gunzip", "application/x-gzip", "application/x-gzip-compressed"}
 }
 
-// firstLines are the beginnings by which cloud-init knows a text. A longer one
-// stands before those that it begins with.
+// firstLines returns the beginnings by which cloud-init recognises a text, with its type. A longer
+// beginning comes before its own prefixes.
 func firstLines() [][2]string {
 	return [][2]string{
 		{"#!", typeShell},
@@ -46,11 +46,11 @@ func firstLines() [][2]string {
 	}
 }
 
-// maxCustom is the most that is read of custom user data. Whatever is longer
-// would not fit, packed or not.
+// maxCustom is the largest size of custom user data, in bytes. Longer texts would not fit even when
+// compressed.
 const maxCustom = 1 << 20
 
-// custom is what a user wrote, as the family has it.
+// custom is the parsed custom user data; one field is set, by family.
 type custom struct {
 	parts    []mimePart     // AL2, AL2023
 	settings map[string]any // Bottlerocket
@@ -106,9 +106,9 @@ func ascii(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0
 }
 
-// classify finds the type of a text that does not say it itself: by its first
-// line; else it is a NodeConfig if it is a map in YAML; else a shell script. On
-// AL2 a map is a NodeConfig only if it says so, so that checkParts can refuse it.
+// classify returns the type of a text without a Content-Type: the one of its first line, else
+// NodeConfig if it is a YAML map, else shell script. On AL2 a map counts as NodeConfig only with
+// its apiVersion and kind, so that checkParts can refuse it.
 func (n *Node) classify(text string) string {
 	start := strings.TrimLeft(text, " \t\n")
 	for _, f := range firstLines() {
@@ -142,7 +142,7 @@ func (n *Node) checkParts(parts []mimePart) error {
 		}
 	}
 	if slices.Contains(kinds, typePartHandler) {
-		return nil // it may know any type
+		return nil // a part handler may accept any type
 	}
 	var faults []error
 	for i, kind := range kinds {
@@ -161,8 +161,8 @@ func (n *Node) checkParts(parts []mimePart) error {
 	return errors.Join(faults...)
 }
 
-// nodeConfig reads a part as a NodeConfig. It is nil for other parts, and for a
-// part that is encoded in some way: nodeadm will read it, we need not.
+// nodeConfig reads a part as a NodeConfig. It is nil for other parts, and for encoded parts, which
+// only nodeadm reads.
 func (p mimePart) nodeConfig() (map[string]any, error) {
 	value, err := contentType(p.header)
 	if err != nil {
@@ -181,8 +181,8 @@ func (p mimePart) nodeConfig() (map[string]any, error) {
 	return object, nil
 }
 
-// yamlFault says where a text is no YAML. What the parser says beyond the line quotes
-// the text.
+// yamlFault returns an error with the line of a YAML fault. The rest of the parser's message is
+// dropped because it quotes the text.
 func yamlFault(err error) error {
 	said := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	var line int
@@ -192,8 +192,7 @@ func yamlFault(err error) error {
 	return fmt.Errorf("line %d of its text: is no YAML: correct it, or begin a script with #!/bin/bash", line)
 }
 
-// encoded reports whether a header says that the body is not plain, or the body
-// is one word, as base64 is.
+// encoded reports whether a header names an encoding, or the body is a single word, as base64 is.
 func (p mimePart) encoded() bool {
 	for _, line := range p.header {
 		name, value, _ := strings.Cut(line, ":")
@@ -217,7 +216,7 @@ func nodeConfigFault(object map[string]any) string {
 	return ""
 }
 
-// mimeData joins the parts of the user and the one that is generated.
+// mimeData joins the parts of the user and the generated one.
 func mimeData(custom []mimePart, name string, own mimePart) UserData {
 	u := UserData{Text: writeMIME(append(slices.Clip(custom), own))}
 	rest := len(u.Text)
@@ -229,7 +228,7 @@ func mimeData(custom []mimePart, name string, own mimePart) UserData {
 	return u
 }
 
-// partsSize is what parts take, but for the lines between them.
+// partsSize returns the size of parts without the lines between them.
 func partsSize(parts []mimePart) (size int) {
 	for _, part := range parts {
 		for _, line := range part.header {

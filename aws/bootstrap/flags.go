@@ -11,7 +11,7 @@ import (
 // flag is one flag of the kubelet.
 type flag struct {
 	name, value string
-	quoted      bool // whether the value stands in quotes where flags make one text
+	quoted      bool // whether flagLine quotes the value
 }
 
 func (n *Node) flags() []flag {

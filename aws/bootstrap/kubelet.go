@@ -12,15 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// managedKubeletFields are the settings of the kubelet that have fields, and the one
-// that taints are written to.
+// managedKubeletFields returns the names of the kubelet's settings that have fields in Kubelet, and
+// the setting for taints.
 func managedKubeletFields() []string {
 	return []string{"clusterDNS", "cpuCFSQuota", "evictionHard", "evictionMaxPodGracePeriod", "evictionSoft",
 		"evictionSoftGracePeriod", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent", "kubeReserved",
 		"maxPods", "podsPerCore", "registerWithTaints", "systemReserved"}
 }
 
-// maxPods is the number of pods that the kubelet is told, or nil.
+// maxPods is the number of pods in the kubelet's settings, or nil.
 func (n *Node) maxPods() *int32 {
 	if own := n.ownMaxPods(); own != nil {
 		return own
@@ -49,16 +49,15 @@ func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// validateKubelet checks the kubelet's settings, and whether the family has them: by the
-// rules of an EC2NodeClass, but that expressions have to be resolved by now and that
-// Extra may have any value of Go that JSON can write. Addresses are checked with the
-// network.
+// validateKubelet checks the kubelet's settings, and whether the family has them: by the rules of
+// an EC2NodeClass, except that expressions must be resolved and that Extra may have any Go value
+// that JSON can write. Addresses are checked with the network.
 func (n *Node) validateKubelet() field.ErrorList {
 	at := field.NewPath("kubelet")
 	k := n.Kubelet
 	k.Extra, k.AsRead = nil, nil
 	if n.ownMaxPods() == nil {
-		k.MaxPods = nil // an expression, for which MaxPods of the node stands
+		k.MaxPods = nil // an expression: Node.MaxPods has its value
 	}
 	faults := k.Validate(at, n.Family)
 	for _, x := range k.Expressions() {
@@ -67,7 +66,7 @@ func (n *Node) validateKubelet() field.ErrorList {
 	return append(faults, n.validateExtra(at)...)
 }
 
-// validateExtra checks the fields that nothing here knows the meaning of.
+// validateExtra checks the fields that Kubelet does not have.
 func (n *Node) validateExtra(at *field.Path) (faults field.ErrorList) {
 	for _, key := range sortedKeys(n.Kubelet.Extra) {
 		path := at.Child("extra").Key(key)

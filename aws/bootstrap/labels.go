@@ -11,14 +11,12 @@ import (
 
 // RegistrationLabels returns the labels that the kubelet registers the Node with:
 //
-//  1. Labels whose domain is kubernetes.io or k8s.io or ends in one of them are
-//     left out, as a kubelet may not set them. They reach the Node by way of the
-//     NodeClaim.
+//  1. Labels whose domain is kubernetes.io or k8s.io or ends in one of them are left out, because a
+//     kubelet may not set them. The Node gets them from the NodeClaim.
 //  2. karpenter.sh/do-not-sync-taints is "true", because the taints are
 //     registered too.
 //
-// It is nil for FamilyCustom, which registers as it likes. The map is the
-// caller's.
+// It is nil for FamilyCustom, which decides its labels itself. The caller owns the map.
 func (n Node) RegistrationLabels() map[string]string {
 	if n.Family == amiselect.FamilyCustom {
 		return nil
@@ -33,8 +31,8 @@ func (n Node) RegistrationLabels() map[string]string {
 	return labels
 }
 
-// reservedLabel reports whether a kubelet may not set the label. A few in these
-// domains it may, but those the NodeClaim brings just as well.
+// reservedLabel reports whether a kubelet may not set the label. It may set a few in these domains,
+// but the Node gets those from the NodeClaim too.
 func reservedLabel(key string) bool {
 	domain, _, found := strings.Cut(key, "/")
 	if !found {
@@ -44,11 +42,10 @@ func reservedLabel(key string) bool {
 		domain == "k8s.io" || strings.HasSuffix(domain, ".k8s.io")
 }
 
-// RegistrationTaints returns the taints that the kubelet registers the Node with:
-// Taints, then StartupTaints, then karpenter.sh/unregistered:NoExecute, each as
-// key, value and effect, and those that came before left out. It is nil for
-// FamilyCustom, which has to register with the last one by itself. The slice is
-// the caller's.
+// RegistrationTaints returns the taints that the kubelet registers the Node with: Taints, then
+// StartupTaints, then karpenter.sh/unregistered:NoExecute, each as key, value and effect, without
+// duplicates. It is nil for FamilyCustom, which has to register with the last one by itself. The
+// slice is the caller's.
 func (n Node) RegistrationTaints() []corev1.Taint {
 	if n.Family == amiselect.FamilyCustom {
 		return nil

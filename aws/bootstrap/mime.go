@@ -10,7 +10,7 @@ import (
 
 // mimePart is one part of a multipart archive.
 type mimePart struct {
-	// header are its lines, in order. A line that was folded has line breaks.
+	// header are its lines, in order. A folded line contains line breaks.
 	header []string
 	body   string
 }
@@ -32,11 +32,10 @@ func looksLikeMIME(text string) bool {
 	return false
 }
 
-// parseMIME reads a multipart archive as cloud-init and nodeadm do: header lines,
-// an empty line, then parts between lines of two dashes and the boundary. What
-// stands before the first part and after the last is ignored. A line that begins a part
-// with nothing after it ends the archive too: so mime/multipart, and Karpenter with it,
-// reads it. Errors give the line and nothing of what is in it. The text must have no
+// parseMIME reads a multipart archive as cloud-init and nodeadm do: header lines, an empty line,
+// then parts between lines of two dashes and the boundary. Text before the first part and after the
+// last is ignored. A delimiter with nothing after it ends the archive too, as in mime/multipart and
+// so in Karpenter. Errors have the number of the line and not its text. The text must have no
 // carriage returns.
 func parseMIME(text string) ([]mimePart, error) {
 	p := mimeParser{lines: strings.Split(text, "\n")}
@@ -116,7 +115,7 @@ func contentType(header []string) (value string, err error) {
 	return value, nil
 }
 
-// mimeParser stands before one of the lines.
+// mimeParser reads lines, the next one being lines[next].
 type mimeParser struct {
 	lines []string
 	next  int
@@ -179,8 +178,7 @@ func (p *mimeParser) part(delimiter, end string) (part mimePart, last bool, err 
 	return part, false, fmt.Errorf("line %d: the part that begins here has no end: add a line of two dashes, the boundary and two dashes after the last part", start+1)
 }
 
-// writeMIME renders an archive. parseMIME gives the parts back, whatever is in
-// their bodies.
+// writeMIME renders an archive. parseMIME returns the same parts, whatever is in their bodies.
 func writeMIME(parts []mimePart) string {
 	boundary := freeBoundary(parts)
 	var b strings.Builder

@@ -7,13 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// network is what a node is told of the addresses of its cluster.
+// network has the addresses of the cluster that a node needs.
 type network struct {
 	cidr   string // as given
 	family IPFamily
 	// dns are the name servers of pods, or none if nothing is known.
 	dns []string
-	// asked says that a user asked for them.
+	// asked says that the user has set them.
 	asked bool
 }
 
@@ -67,12 +67,12 @@ func (n *Node) network() (network, field.ErrorList) {
 	for _, text := range n.Kubelet.ClusterDNS {
 		addr, ok := parseAddr(text)
 		if !ok {
-			// The kubelet is told what the user wrote, and warns of it.
+			// The kubelet gets the user's text, and warns of it.
 			w.dns, w.asked = append(w.dns, text), true
 			continue
 		}
-		// A local cache may listen on an address of the other kind, so an address
-		// that a user asked for decides only where nothing else does.
+		// A local cache may listen on an address of the other kind, so a user's address decides the
+		// family only if nothing else does.
 		if w.family == "" {
 			w.family = familyOf(addr)
 		}
@@ -88,8 +88,8 @@ func badAddr(at *field.Path, text string) *field.Error {
 	return field.Invalid(at, text, "is no IP address: write it as 10.100.0.10 or fd30::a")
 }
 
-// parseAddr reads an address. One with a zone makes sense on one machine only,
-// and IPv4 written as IPv6 is neither.
+// parseAddr reads an address. It refuses addresses with a zone, which are valid on one machine
+// only, and IPv4 addresses written as IPv6.
 func parseAddr(text string) (netip.Addr, bool) {
 	addr, err := netip.ParseAddr(text)
 	return addr, err == nil && addr.Zone() == "" && !addr.Is4In6()

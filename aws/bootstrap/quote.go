@@ -8,9 +8,9 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// powerShellWord quotes text as one verbatim string of PowerShell. Within single
-// quotes nothing is special but the quote itself, which is doubled; PowerShell
-// takes typographic quotes for the same.
+// powerShellWord quotes text as one verbatim string of PowerShell. Within single quotes nothing is
+// special but the quote itself, which is doubled; PowerShell treats typographic quotes as quotes
+// too.
 func powerShellWord(text string) string {
 	var b strings.Builder
 	b.WriteByte('\'')

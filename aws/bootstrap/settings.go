@@ -9,14 +9,13 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// maxDepth is how deep settings may be nested. Bottlerocket has none deeper than
-// six; without a limit a short text of nested tables would be a huge one when each
-// of them has its heading.
+// maxDepth is how deep settings may be nested. Bottlerocket's are at most six deep. Without a limit
+// a short text of nested tables would become huge when each gets its heading.
 const maxDepth = 32
 
-// parseSettings reads the custom user data of Bottlerocket. It is an error if
-// something else stands where our settings have a table. Errors say where, and not
-// what the parser says, which quotes the text.
+// parseSettings reads the custom user data of Bottlerocket. It is an error if something else stands
+// where our settings have a table. Errors have line and column but not the parser's message, which
+// quotes the text.
 func parseSettings(text string) (map[string]any, error) {
 	custom := map[string]any{}
 	if looksLikeMIME(text) || strings.HasPrefix(strings.TrimSpace(text), "#!") {
@@ -61,10 +60,10 @@ func deeper(value any, levels int) bool {
 	return false
 }
 
-// mergeSettings lays our settings over those of the user. What is theirs alone
-// stays, whatever it is. Of what both have, ours replaces theirs as a whole; only
-// settings, settings.kubernetes, settings.kubernetes.node-labels and
-// settings.bootstrap-commands are merged entry by entry. Both stay unchanged.
+// mergeSettings merges our settings into those of the user. Settings that only they have stay. Of
+// settings that both have, ours replaces theirs as a whole; only settings, settings.kubernetes,
+// settings.kubernetes.node-labels and settings.bootstrap-commands are merged entry by entry. Both
+// stay unchanged.
 func mergeSettings(theirs, ours map[string]any) map[string]any {
 	return overlay(theirs, ours, map[string][]string{
 		"":                    {"settings"},
@@ -73,7 +72,7 @@ func mergeSettings(theirs, ours map[string]any) map[string]any {
 	}, "")
 }
 
-// overlay merges two tables, of which merged says the tables within to merge.
+// overlay merges two tables. merged lists the inner tables to merge, by the name of the outer one.
 func overlay(theirs, ours map[string]any, merged map[string][]string, at string) map[string]any {
 	out := make(map[string]any, len(theirs)+len(ours))
 	for key, value := range theirs {

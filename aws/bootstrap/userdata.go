@@ -14,27 +14,26 @@ import (
 )
 
 const (
-	// MaxBytes is the most that EC2 takes as user data, before base64.
+	// MaxBytes is EC2's limit on the size of user data, before base64.
 	MaxBytes = 16384
-	// WarnBytes is the size, nine tenths of MaxBytes, from which on it is time to
-	// make user data smaller.
+	// WarnBytes is nine tenths of MaxBytes. NearLimit reports sizes from here on.
 	WarnBytes = 14745
 )
 
-// UserData is what an instance is given to boot with.
+// UserData is the user data of an instance.
 type UserData struct {
 	// Text is the user data. It is empty only for FamilyCustom.
 	Text string
 	// Parts say what Text consists of. Their sizes add up to that of Text.
 	Parts []Part
-	// Warnings say what of the Node has no effect, or another than one might
-	// think, each in a sentence. Nothing in them keeps a node from joining.
+	// Warnings name settings of the Node without effect, or with an unexpected one, each in a
+	// sentence. The node joins all the same.
 	Warnings []string
 
 	packed []byte // Text, compressed, if it had to be
 }
 
-// Part is a share of user data.
+// Part is the size of one part of user data.
 type Part struct {
 	// Name says what it is, such as "custom user data".
 	Name string
@@ -42,8 +41,8 @@ type Part struct {
 	Bytes int
 }
 
-// Bytes returns what EC2 is to hand to the instance: Text, or Text packed with
-// gzip, see Node.Compress. The slice is the caller's.
+// Bytes returns the bytes for EC2: Text, or Text packed with gzip, see Node.Compress. The caller
+// owns the slice.
 func (u UserData) Bytes() []byte {
 	if u.packed != nil {
 		return bytes.Clone(u.packed)
@@ -62,7 +61,7 @@ func (u UserData) NearLimit() bool { return len(u.Bytes()) >= WarnBytes }
 
 // SizeError says that user data is larger than EC2 takes.
 type SizeError struct {
-	// Bytes is the size of the user data, packed if the Node said so.
+	// Bytes is the size of the user data, compressed if Node.Compress is set.
 	Bytes int
 	// Parts are those of the text before it was packed.
 	Parts []Part
@@ -82,13 +81,11 @@ func (e *SizeError) Error() string {
 
 // Render makes the user data of a node:
 //
-//  1. It checks the fields of the Node. The faults of all of them are joined, each
-//     with the path of its field, that of the custom user data included, of which
-//     nothing is quoted: it can hold a secret.
-//  2. It makes the text of the family, in which the custom user data has its
-//     place, as the package comment says.
-//  3. It packs the text if it has more than MaxBytes and Node.Compress says so.
-//  4. It refuses with a *SizeError what has more than MaxBytes still.
+//  1. It checks the fields of the Node. All faults are joined, each with the path of its field.
+//     Errors do not quote the custom user data, because it may hold a secret.
+//  2. It makes the text of the family and adds the custom user data, as the package comment says.
+//  3. It packs the text if it has more than MaxBytes and Node.Compress is set.
+//  4. It returns a *SizeError if the result still has more than MaxBytes.
 func Render(n Node) (UserData, error) {
 	w, faults := n.validate()
 	if !slices.Contains(amiselect.Families(), n.Family) {
@@ -114,7 +111,7 @@ func Render(n Node) (UserData, error) {
 	return u, nil
 }
 
-// text makes the text of the family, in which the user's has its place.
+// text makes the text of the family, with the user's text in it.
 func (n *Node) text(w network, c custom) (UserData, error) {
 	switch n.Family {
 	case amiselect.FamilyAL2:
@@ -139,9 +136,9 @@ const (
 	partFraming = "framing"
 )
 
-// customFault puts the path before an error in the custom user data. Nothing of the
-// text is repeated, as it can hold a secret and errors end up in conditions, events and
-// logs: errors in it say where it is wrong, by part, line or the name of a setting.
+// customFault puts the path before an error in the custom user data. Errors give part, line or the
+// name of a setting and do not quote the text, because it may hold a secret and errors go to
+// conditions, events and logs.
 func customFault(err error) *field.Error {
 	return field.Invalid(field.NewPath("customUserData"), field.OmitValueType{}, err.Error())
 }
@@ -155,21 +152,21 @@ func (n *Node) remedy() string {
 	}
 }
 
-// pack compresses a text. The header says nothing of time and system, so that the
-// same text gives the same bytes.
+// pack compresses a text. The header has neither time nor system, so that the same text gives the
+// same bytes.
 func pack(text string) []byte {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err == nil {
-		// A buffer takes everything.
+		// Writing to a buffer never fails.
 		_, _ = z.Write([]byte(text))
 		_ = z.Close()
 	}
 	return b.Bytes()
 }
 
-// compressible reports whether what reads the user data of the family unpacks
-// gzip: cloud-init, nodeadm and Bottlerocket do, EC2Launch does not.
+// compressible reports whether the reader of the family's user data unpacks gzip: cloud-init,
+// nodeadm and Bottlerocket do, EC2Launch does not.
 func compressible(f amiselect.Family) bool {
 	return f == amiselect.FamilyAL2 || f == amiselect.FamilyAL2023 || f == amiselect.FamilyBottlerocket
 }

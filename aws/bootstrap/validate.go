@@ -14,11 +14,10 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// validate checks all fields but the custom user data, and resolves addresses.
+// validate checks all fields except the custom user data, and resolves addresses.
 //
-// It is as strict as what reads the values in the end: a value that the kubelet
-// or the API server refuses keeps the node from joining, and is found here rather
-// than after minutes of waiting.
+// It is as strict as the kubelet and the API server: a value that they refuse would prevent the
+// node from joining, which would show only after minutes.
 func (n *Node) validate() (network, field.ErrorList) {
 	var faults field.ErrorList
 	if !slices.Contains(amiselect.Families(), n.Family) {
@@ -100,8 +99,8 @@ func alphanumeric(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// validateLabels checks labels. One that the API server refuses would keep the
-// node from registering, and one with a comma would be two.
+// validateLabels checks labels. A label that the API server refuses would prevent the node from
+// registering, and a label with a comma would become two.
 func validateLabels(labels map[string]string) (faults field.ErrorList) {
 	for _, key := range sortedKeys(labels) {
 		at := field.NewPath("labels").Key(key)
@@ -115,7 +114,7 @@ func validateLabels(labels map[string]string) (faults field.ErrorList) {
 	return faults
 }
 
-// validateTaints checks taints. Kubernetes allows one of a key and effect.
+// validateTaints checks taints. Kubernetes allows one taint for each key and effect.
 func (n *Node) validateTaints() (faults field.ErrorList) {
 	type id struct {
 		key    string

@@ -40,11 +40,10 @@ func BottlerocketVersion(imageName string) string {
 	return ""
 }
 
-// Features are what a family has beside its user data, as far as it decides what
-// an instance of it can hold.
+// Features are the properties of a family that affect the capacity of its instances.
 type Features struct {
-	// ENILimitedMemoryOverhead says that the image keeps memory for as many pods
-	// as network interfaces allow, whatever the number of pods is set to.
+	// ENILimitedMemoryOverhead says that the image reserves memory for as many pods as network
+	// interfaces allow, regardless of maxPods.
 	ENILimitedMemoryOverhead bool
 	// ENILimitedPodDensity says that network interfaces limit the number of pods.
 	// Else it is 110.
@@ -56,8 +55,8 @@ type Features struct {
 	// Devices are the volumes of an EC2NodeClass without blockDeviceMappings, all
 	// gp3 and encrypted. None means those of the image.
 	Devices []Device
-	// EphemeralDevice is the name of the volume that ephemeral storage of pods is
-	// on. Empty means that the family does not say.
+	// EphemeralDevice is the name of the volume that ephemeral storage of pods is on. Empty means
+	// that it is not known.
 	EphemeralDevice string
 }
 
@@ -69,8 +68,8 @@ type Device struct {
 	GiB int64
 }
 
-// FeaturesOf returns the features of a family. For a family that is not known
-// they are the zero value. The slice in it is the caller's.
+// FeaturesOf returns the features of a family, or the zero value for an unknown family. The slice
+// in it is the caller's.
 func FeaturesOf(f amiselect.Family) Features {
 	switch f {
 	case amiselect.FamilyAL2, amiselect.FamilyAL2023:

@@ -24,8 +24,8 @@ func (n *Node) windows(w network, custom string) UserData {
 	return u
 }
 
-// parsePowerShell reads the custom user data of Windows. It refuses the marks by
-// which EC2Launch finds scripts: ours would end where they stand.
+// parsePowerShell reads the custom user data of Windows. It refuses the tags by which EC2Launch
+// finds scripts, because they would end ours.
 func parsePowerShell(text string) (string, error) {
 	custom := strings.TrimRight(text, "\r\n")
 	lower := strings.ToLower(custom)
@@ -56,8 +56,8 @@ func (n *Node) powerShell(w network) string {
 	if len(w.dns) > 0 {
 		add("-DNSClusterIP", w.dns[0])
 	}
-	// Else the script guesses from the address of the instance, and is wrong where
-	// the cluster has a range of its own.
+	// Otherwise the script guesses the range from the address of the instance, which is wrong if
+	// the cluster has a custom range.
 	add("-ServiceCIDR", w.cidr)
 	return `[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\Amazon\EKS\Start-EKSBootstrap.ps1"` + "\n" +
 		strings.Join(words, " ")

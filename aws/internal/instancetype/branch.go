@@ -23,11 +23,11 @@ func branchLimits(table string) (map[string]int64, error) {
 			size, number, _ := strings.Cut(entry, "=")
 			n, err := strconv.ParseInt(number, 10, 64)
 			if err != nil || n < 1 || size == "" {
-				return nil, fmt.Errorf("branch interfaces: %q in %q is no size with a number above zero", entry, line)
+				return nil, fmt.Errorf("branch interfaces: %q in %q: want a size and a number above zero", entry, line)
 			}
 			for _, family := range strings.Fields(families) {
 				if _, twice := limits[family+"."+size]; twice {
-					return nil, fmt.Errorf("branch interfaces: %s.%s is there twice", family, size)
+					return nil, fmt.Errorf("branch interfaces: %s.%s is listed twice", family, size)
 				}
 				limits[family+"."+size] = n
 			}
@@ -36,11 +36,10 @@ func branchLimits(table string) (map[string]int64, error) {
 	return limits, nil
 }
 
-// branchTable says how many branch network interfaces, each for a pod with
-// security groups of its own, the trunk interface of an instance type carries.
-// EC2 does not report it. The numbers are those that the VPC resource controller
-// of EKS was published with by November 2026. A line is families, a colon, and
-// sizes; what is not in it has no trunk.
+// branchTable has the number of branch network interfaces, each for a pod with its own security
+// groups, of the trunk interface of an instance type. EC2 does not report it. The numbers are those
+// of the VPC resource controller of EKS in November 2026. A line is families, a colon, and sizes;
+// types that are not listed have no trunk.
 //
 //go:embed tables/branches.txt
 var branchTable string

@@ -14,14 +14,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Catalog is what one class can launch at one instant. It is the caller's, but
+// Catalog has the instance types that one class can launch at one instant. The caller owns it, but
 // the instance types are read-only, as everywhere.
 type Catalog struct {
 	// Types are the instance types, sorted by name, each with its offerings in
 	// the order of OfferingKey.
 	Types []*cloudprovider.InstanceType
-	// Images says which image of the class boots a type, by the name of the type.
-	// A type that none boots is missing.
+	// Images has the image of the class that boots a type, by the name of the type. A type that no
+	// image boots is missing.
 	Images map[string]string
 	// Kubelets are the settings of the kubelet by the name of the type, in which
 	// expressions of the class are replaced by their values. It is empty if the
@@ -35,9 +35,9 @@ type Catalog struct {
 	Exclusions []Exclusion
 	// Problems are about types that are not in the catalog, sorted by type.
 	Problems []Problem
-	// Unpriced are the offerings without a price, which are not Available, and
-	// Stale those with a price that is out of date. Both are sorted. Offerings of
-	// reservations are in neither, as nothing is paid for one more instance.
+	// Unpriced are the offerings without a price, which are not Available, and Stale those with a
+	// price that is out of date. Both are sorted. Offerings of reservations are in neither, because
+	// one more instance there costs nothing.
 	Unpriced, Stale []cloudprovider.OfferingKey
 }
 
@@ -47,36 +47,34 @@ type Catalog struct {
 //     of the type, or in those of each of its offerings: with its values, or with
 //     DoesNotExist.
 //  2. Image: the first in status.amis whose requirements go with these labels.
-//  3. Capacity. Memory is what nodes of the type have reported with that image, or
-//     else overhead.Machine.Memory. Ephemeral storage is that of the disks of the
-//     machine, if the class joins them, or else of the volume that pods write to.
-//     Pods are those of overhead.Settings.Pods; a type that has none is left out
-//     with a Problem, and so is one for which an expression has no value. Devices
-//     of dynamic resource allocation are those of the tables, if asked for.
-//     Extended resources are listed where there are any.
+//  3. Capacity. Memory is what nodes of the type have reported with that image, or else
+//     overhead.Machine.Memory. Ephemeral storage is that of the disks of the machine, if the class
+//     joins them, or else of the volume that pods write to. Pods are those of
+//     overhead.Settings.Pods; a type with zero pods is left out with a Problem, and so is a type
+//     for which an expression has no value. Devices of dynamic resource allocation are those of the
+//     tables, if asked for. Extended resources that are zero are left out.
 //  4. Overhead: overhead.Settings.Overhead.
-//  5. Exclusions: each field of the class that the type does not go with.
-//  6. Offerings: one for each zone that has the type and each of on-demand and
-//     spot that it is sold by, and one for each capacity reservation of the class.
-//     See the table below.
-//  7. Prices: those of Input.Prices at Input.Now, and what a node of the class has
-//     in addition to its instance, by Options.NodeRates.
+//  5. Exclusions: each field of the class that the type does not support.
+//  6. Offerings: one for each zone that has the type and each of on-demand and spot in which it is
+//     sold, and one for each capacity reservation of the class. See the table below.
+//  7. Prices: those of Input.Prices at Input.Now, plus the cost of what a node of the class has in
+//     addition to its instance, by Options.NodeRates.
 //
-// An offering is Available if all of this holds: the type has no Exclusion; the
-// class has a subnet in the zone; no zonal shift is away from it; the placement
-// group is there, if the class names one; and for
+// An offering is Available if all of this holds: the type has no Exclusion; the class has a subnet
+// in the zone; no zonal shift moves traffic away from it; the placement group exists, if the class
+// names one; and for
 //
 //	on-demand, spot   there is a price
 //	reserved          the reservation has neither ended nor is about to
 //
-// A reservation that is full is Available, with ReservationCapacity 0. It costs
-// what Input.Prices makes of the on-demand price; a type that has none gets a
-// price of that order by its vCPUs, so that a larger one still costs more.
+// A reservation that is full is Available, with ReservationCapacity 0. Input.Prices computes its
+// price from the on-demand price. A type without an on-demand price gets a price of the same
+// magnitude from its vCPUs, so that a larger type still costs more.
 //
-// A type that does not pass InstanceType.Validate, for a number of EC2 or of the
-// class that is beyond any sense, is left out with a Problem. The error lists every
-// fault of the input and of the options: no region or class, a zone with two ids,
-// kubelet settings or requirements of an image that cannot be read.
+// A type that does not pass InstanceType.Validate, because a number of EC2 or of the class is
+// absurd, is left out with a Problem. The error lists every fault of the input and of the options:
+// no region or class, a zone with two ids, kubelet settings or requirements of an image that cannot
+// be read.
 func (i *Inventory) Build(in Input, opts *Options) (*Catalog, error) {
 	if err := errors.Join(in.validate(), opts.Validate()); err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
@@ -127,7 +125,7 @@ func (b *builder) all(i *Inventory, c *Catalog) {
 		}
 		if t.Capacity.Get(corev1.ResourcePods) <= 0 {
 			c.Problems = append(c.Problems, Problem{m.name,
-				"no address for a pod is left, by maxPods, podsPerCore, reserved or efa-only network interfaces; left out"})
+				"no address for a pod is left because of maxPods, podsPerCore, reserved or efa-only network interfaces; left out"})
 			continue
 		}
 		exclusions := b.exclusions(m)
@@ -167,7 +165,7 @@ type builder struct {
 	efaOnly  int
 
 	common     requirements.Set // labels of the class
-	unreserved requirements.Set // and of types without reservations
+	unreserved requirements.Set // labels of the class for types without reservations
 
 	wellKnown []string
 	kept      []kept
@@ -202,7 +200,8 @@ func newBuilder(in *Input, opts *Options) (*builder, error) {
 	return b, nil
 }
 
-// describe returns a machine without its offerings, and the image it boots.
+// describe returns the instance type of a machine without its offerings, and the image that it
+// boots.
 func (b *builder) describe(m *machine, settings Settings) (kit.Machine, string, error) {
 	class := b.common
 	if len(b.reserved[m.name]) == 0 {
@@ -251,8 +250,8 @@ func (b *builder) own(m *machine, labels requirements.Set) requirements.Set {
 	)
 }
 
-// systems returns the operating system of nodes of the machine: "" for one that
-// cannot boot that of the class.
+// systems returns the operating systems of nodes of the machine; it is "" if the machine cannot
+// boot the one of the class.
 func (b *builder) systems(m *machine) []string {
 	switch {
 	case !b.family.Windows():

@@ -61,7 +61,7 @@ func TestTypesWithoutPodsAreLeftOut(t *testing.T) {
 		names = append(names, p.InstanceType)
 	}
 	require.Equal(t, []string{"a1.medium", "g4ad.xlarge", "m6g.medium", "p5.48xlarge", "t2.micro", "t3.micro", "trn2.48xlarge"}, names)
-	require.Equal(t, "a1.medium: no address for a pod is left, by maxPods, podsPerCore, reserved or efa-only network interfaces; left out",
+	require.Equal(t, "a1.medium: no address for a pod is left because of maxPods, podsPerCore, reserved or efa-only network interfaces; left out",
 		got.Problems[0].String())
 	require.Len(t, got.Types, 13)
 }

@@ -16,32 +16,32 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// BuilderOptions are what a Builder goes by. Region and Now are required.
+// BuilderOptions configure a Builder. Region and Now are required.
 type BuilderOptions struct {
 	// Region is the name of the region.
 	Region string
 	// Now gives the time. It must be safe for concurrent use.
 	Now func() time.Time
-	// Catalog is what holds for all classes. Nil means the defaults.
+	// Catalog has the options for all classes. Nil means the defaults.
 	Catalog *Options
-	// MaxAge is how long a catalog is good for of which nothing has changed but the
-	// time, by which prices go out of date. Default and zero: five minutes.
+	// MaxAge is how long a catalog is reused if its input does not change; prices go out of date
+	// meanwhile. Default and zero: five minutes.
 	MaxAge time.Duration
 }
 
 const (
 	defaultMaxAge = 5 * time.Minute
-	// idle is how long the catalog of a class is kept that nobody asks for.
+	// idle is how long the catalog of a class is kept after its last use.
 	idle = 2 * time.Hour
 )
 
-// Answers are what AWS said of all that a catalog is made of, and said last where it
-// does not answer. It is safe for concurrent use, and *nodeclass.Sources is one.
+// Answers supplies AWS's latest answers to the questions from which a catalog is made. It is safe
+// for concurrent use; *nodeclass.Sources implements it.
 type Answers interface {
 	// Inventory returns the instance types of the region: the same value as long
 	// as nothing of it changes.
 	Inventory(ctx context.Context) (*Inventory, cache.Reading, error)
-	// Prices returns what is known of prices, at once.
+	// Prices returns the known prices without waiting.
 	Prices(ctx context.Context) (*pricing.Prices, error)
 	// Zones returns the zones that are known, sorted by name.
 	Zones() []Zone
@@ -61,7 +61,7 @@ type Builder struct {
 	mu      sync.Mutex // for what is below
 	classes map[string]*entry
 	learned Learned
-	lessons uint64 // how often learned changed what a catalog says
+	lessons uint64 // counts changes of learned that change catalogs
 }
 
 // entry is the catalog of a class.
@@ -78,7 +78,7 @@ type entry struct {
 func NewBuilder(src Answers, opts BuilderOptions) (*Builder, error) {
 	var faults []error
 	if src == nil {
-		faults = append(faults, errors.New("sources: nil; give what AWS said"))
+		faults = append(faults, errors.New("sources: nil; pass the answers of AWS"))
 	}
 	if opts.Region == "" {
 		faults = append(faults, errors.New("region: empty; name the region, such as eu-central-1"))
@@ -98,16 +98,14 @@ func NewBuilder(src Answers, opts BuilderOptions) (*Builder, error) {
 	return &Builder{src: src, opts: opts, classes: map[string]*entry{}}, nil
 }
 
-// Build returns the catalog of a class, by its spec and its status, which is to be
-// resolved. See Inventory.Build for what it has. It is made anew if any of
-// this differs from when it was made: the class, the inventory, a price, the zones
-// and those shifted away from, what is left of the reservations of the class, the
-// placement group, the memory that nodes have reported; and after Options.MaxAge, or
-// when a reservation ends.
+// Build returns the catalog of a class, from its spec and its resolved status; see Inventory.Build
+// for its content. It is made again if one of these changes: the class, the inventory, a price, the
+// zones and those shifted away from, the free capacity of the class's reservations, the placement
+// group, the memory that nodes have reported. It is also made again after Options.MaxAge and when a
+// reservation ends.
 //
-// The error is that of ctx, or an *cloudprovider.Error: of KindDenied for a nil
-// class and for one that no catalog can be made of, else that of a source that has
-// never given an answer.
+// The error is that of ctx, or an *cloudprovider.Error: KindDenied for a nil class and for a class
+// without a possible catalog, else the error of a source that has never given an answer.
 func (b *Builder) Build(ctx context.Context, class *awsv1.EC2NodeClass) (*Catalog, error) {
 	if class == nil {
 		return nil, denied("", errors.New("the class is nil; give one"))
@@ -137,7 +135,7 @@ func (b *Builder) Build(ctx context.Context, class *awsv1.EC2NodeClass) (*Catalo
 	if err != nil {
 		return nil, denied(class.Name, err)
 	}
-	// Kept for longer than the call, so it must not be the caller's.
+	// Cloned, because it is kept for longer than the call.
 	from.class = class.DeepCopy()
 	e.made, e.from, e.expires = made, from, b.expiry(now, class)
 	return made, nil
@@ -147,7 +145,7 @@ func denied(name string, err error) error {
 	return &cloudprovider.Error{Op: "InstanceTypes", Object: "EC2NodeClass " + name, Kind: cloudprovider.KindDenied, Err: err}
 }
 
-// expiry is when a catalog made now is to be made again.
+// expiry is when a catalog that is made now has to be made again.
 func (b *Builder) expiry(now time.Time, class *awsv1.EC2NodeClass) time.Time {
 	expires := now.Add(b.opts.MaxAge)
 	if next, found := NextReservationChange(now, class.Status.CapacityReservations); found && next.Before(expires) {
@@ -156,8 +154,7 @@ func (b *Builder) expiry(now time.Time, class *awsv1.EC2NodeClass) time.Time {
 	return expires
 }
 
-// entry returns the place for the catalog of a class. A class that was deleted and
-// made again is another one.
+// entry returns the cache entry of a class. A class that was deleted and made again gets a new one.
 func (b *Builder) entry(class *awsv1.EC2NodeClass) *entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -173,8 +170,8 @@ func (b *Builder) entry(class *awsv1.EC2NodeClass) *entry {
 	return e
 }
 
-// Observe tells of the memory that one node reported, once it has registered; see
-// overhead.Learned.Observe. Catalogs say so from then on.
+// Observe records the memory that one registered node reported; see Learned.Observe. Later catalogs
+// use it.
 func (b *Builder) Observe(ctx context.Context, o Observation) (Verdict, error) {
 	inventory, _, err := b.src.Inventory(ctx)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 )
 
-// parts are what a catalog is made of.
+// parts is the input of a catalog.
 type parts struct {
 	class     *awsv1.EC2NodeClass
 	inventory *Inventory
 	book      *pricing.Book
 	zones     []Zone
 	shifted   []string
-	left      []int // of each reservation of the class, in the order of its status
+	left      []int // free instances of each reservation of the class, in the order of its status
 	group     *ec2types.PlacementGroup
 	learned   Learned
 	lessons   uint64
@@ -52,7 +52,7 @@ func (b *Builder) gather(ctx context.Context, class *awsv1.EC2NodeClass) (parts,
 	return p, nil
 }
 
-// equal reports whether two catalogs made of these are the same but for the time.
+// equal reports whether the catalogs of two inputs are the same except for the time.
 func (p *parts) equal(o *parts) bool {
 	return p.inventory == o.inventory && p.book == o.book && p.lessons == o.lessons &&
 		slices.Equal(p.zones, o.zones) && slices.Equal(p.shifted, o.shifted) && slices.Equal(p.left, o.left) &&
@@ -67,8 +67,7 @@ func sameGroup(a, b *ec2types.PlacementGroup) bool {
 		a.State == b.State && a.Strategy == b.Strategy
 }
 
-// sameClass leaves out the conditions, which change more often than what they are
-// about.
+// sameClass ignores the conditions, which change without a change of the catalog.
 func sameClass(a, b *awsv1.EC2NodeClass) bool {
 	return equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Status.Subnets, b.Status.Subnets) &&
 		equality.Semantic.DeepEqual(a.Status.AMIs, b.Status.AMIs) &&

@@ -7,8 +7,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// capacity returns the full size of a node of the machine. Extended resources of
-// which it has none are left out. memory is in bytes.
+// capacity returns the capacity of a node of the machine. Extended resources that are zero are left
+// out. memory is in bytes.
 func (b *builder) capacity(m *machine, memory, pods int64) resources.List {
 	amounts := map[corev1.ResourceName]int64{
 		corev1.ResourceCPU:              m.limits.VCPUs * 1000,
@@ -26,9 +26,9 @@ func (b *builder) capacity(m *machine, memory, pods int64) resources.List {
 	amounts[awsv1.ResourceEFA] = b.adapters(m)
 	amounts[awsv1.ResourcePodENI] = m.branches
 	if b.family.Windows() && !m.limits.Arm64 {
-		// What there is of Windows is for amd64. On Graviton Karpenter has none
-		// either; of the others its table, that of the VPC resource controller, has
-		// the figures of EC2.
+		// Windows exists for amd64 only. As in Karpenter, types with Graviton have no such
+		// resource; for all others Karpenter's table, that of the VPC resource controller, has the
+		// figures of EC2.
 		amounts[awsv1.ResourcePrivateIPv4Address] = max(m.limits.Addresses-1, 0)
 	}
 	for name, n := range amounts {
@@ -39,7 +39,7 @@ func (b *builder) capacity(m *machine, memory, pods int64) resources.List {
 	return resources.New(amounts)
 }
 
-// gpuResource is the resource that GPUs of a maker are counted by.
+// gpuResource is the extended resource for GPUs of a maker.
 func gpuResource(maker string) corev1.ResourceName {
 	switch maker {
 	case "NVIDIA":
@@ -52,9 +52,9 @@ func gpuResource(maker string) corev1.ResourceName {
 	return ""
 }
 
-// adapters returns the number of elastic fabric adapters: those that the class
-// lists among its network interfaces, or else as many as the machine takes, which
-// are attached for pods that ask for them.
+// adapters returns the number of elastic fabric adapters: those that the class lists among its
+// network interfaces, or else as many as the machine supports, which are attached for pods that ask
+// for them.
 func (b *builder) adapters(m *machine) int64 {
 	if len(b.class.Spec.NetworkInterfaces) == 0 {
 		return m.efa

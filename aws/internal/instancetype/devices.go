@@ -14,15 +14,14 @@ import (
 
 // The drivers of dynamic resource allocation whose devices are known.
 const (
-	// gpuDriver is the one of NVIDIA for GPUs.
+	// gpuDriver is NVIDIA's driver for GPUs.
 	gpuDriver = "gpu.nvidia.com"
-	// EFADriver is the one for network interfaces, of which elastic fabric
-	// adapters are known.
+	// EFADriver is the driver for network interfaces. Of its devices only elastic fabric adapters
+	// are known here.
 	EFADriver = "dra.net"
 )
 
-// pcieRoot is the attribute by which devices are told apart that are close to one
-// another.
+// pcieRoot is the attribute that is equal for devices close to one another.
 const pcieRoot resourcev1.QualifiedName = "resource.kubernetes.io/pcieRoot"
 
 // deviceTables are devices by instance type.
@@ -46,7 +45,7 @@ func readDevices(models, gpus, adapters string) (deviceTables, error) {
 		err := readLine(out.gpus, line, func(words []string) (string, resourcev1.Device, []string, error) {
 			model, found := known[words[0]]
 			if !found {
-				return "", model, nil, fmt.Errorf("%q is no GPU model", words[0])
+				return "", model, nil, fmt.Errorf("%q is not a GPU model", words[0])
 			}
 			return gpuDriver, model, words[1:], nil
 		})
@@ -81,7 +80,7 @@ func entries(table string) func(yield func(string) bool) {
 func gpuModel(text string) (resourcev1.Device, error) {
 	parts := strings.Split(text, " / ")
 	if len(parts) != 5 {
-		return resourcev1.Device{}, fmt.Errorf("%d parts, and there are 5", len(parts))
+		return resourcev1.Device{}, fmt.Errorf("%d parts, want 5", len(parts))
 	}
 	memory, err := resource.ParseQuantity(parts[3])
 	if err != nil {
@@ -99,10 +98,10 @@ func gpuModel(text string) (resourcev1.Device, error) {
 	}, nil
 }
 
-// unknown stands in the tables for a generation or a PCIe root that nobody has read off.
+// unknown stands in the tables for a generation or a PCIe root that is not known.
 const unknown = "-"
 
-// efaAdapter reads the generation of adapters, and returns the words that are left.
+// efaAdapter reads the generation of adapters, and returns the remaining words.
 func efaAdapter(words []string) (resourcev1.Device, []string) {
 	generation, rest, rdma := words[0], words[1:], true
 	if len(rest) > 0 && rest[0] == "no-rdma" {
@@ -119,8 +118,8 @@ func efaAdapter(words []string) (resourcev1.Device, []string) {
 	return adapter, rest
 }
 
-// readLine reads which devices some instance types have: of what kind, as the words
-// behind the equals sign say, and where.
+// readLine reads the devices of some instance types: their kind from the words behind the equals
+// sign, and their places.
 func readLine(
 	out map[string][]cloudprovider.InstanceDevice, line string,
 	kind func(words []string) (driver string, device resourcev1.Device, rest []string, err error),
@@ -144,15 +143,15 @@ func readLine(
 	}
 	for _, name := range strings.Fields(types) {
 		if out[name] != nil || devices == nil {
-			return fmt.Errorf("%s is there twice, or has no device", name)
+			return fmt.Errorf("%s is listed twice, or has no device", name)
 		}
 		out[name] = devices
 	}
 	return nil
 }
 
-// placed reads domain:bus, or - if it is not known, how many devices are there if they are
-// several, and the NUMA node if it is known, as in 0000:44x4@1.
+// placed reads the place of devices, as in 0000:44x4@1: domain:bus, or - if it is not known; the
+// number of devices at it if there are several; and the NUMA node if it is known.
 func placed(model resourcev1.Device, place string) (resourcev1.Device, int, error) {
 	rest, node, hasNode := strings.Cut(place, "@")
 	root, number, several := strings.Cut(rest, "x")
@@ -160,7 +159,7 @@ func placed(model resourcev1.Device, place string) (resourcev1.Device, int, erro
 	var err error
 	if several {
 		if count, err = strconv.Atoi(number); err != nil || count < 2 {
-			return device, 0, fmt.Errorf("%q: %q is no number of devices above one", place, number)
+			return device, 0, fmt.Errorf("%q: %q is not a number of devices above one", place, number)
 		}
 	}
 	switch {
@@ -168,21 +167,21 @@ func placed(model resourcev1.Device, place string) (resourcev1.Device, int, erro
 	case len(root) == len("0000:00") && root[4] == ':':
 		device.Attributes[pcieRoot] = resourcev1.DeviceAttribute{StringValue: new("pci" + root)}
 	default:
-		return device, 0, fmt.Errorf("%q: %q is no domain:bus", place, root)
+		return device, 0, fmt.Errorf("%q: %q is not a domain:bus", place, root)
 	}
 	if hasNode {
 		n, err := strconv.ParseInt(node, 10, 64)
 		if err != nil {
-			return device, 0, fmt.Errorf("%q: %q is no NUMA node", place, node)
+			return device, 0, fmt.Errorf("%q: %q is not a NUMA node", place, node)
 		}
 		device.Attributes["dra.net/numaNode"] = resourcev1.DeviceAttribute{IntValue: &n}
 	}
 	return device, count, nil
 }
 
-// FirstEFACard is the index of the first network card of an instance type that takes an
-// elastic fabric adapter. It is zero but for p6-b300, which has 17 cards of which the first
-// takes plain interfaces only. EC2 does not report it.
+// FirstEFACard is the index of the first network card of an instance type that takes an elastic
+// fabric adapter. It is zero for all except p6-b300, which has 17 cards, of which the first takes
+// plain interfaces only. EC2 does not report it.
 func FirstEFACard(instanceType string) int32 {
 	if strings.HasPrefix(instanceType, "p6-b300.") {
 		return 1
@@ -190,8 +189,8 @@ func FirstEFACard(instanceType string) int32 {
 	return 0
 }
 
-// devices are those that drivers will publish on nodes of a machine. The adapters of
-// a class that lists its interfaces are only known if it lists them all.
+// devices returns the devices that drivers will publish on nodes of a machine. If the class lists
+// its interfaces, adapters are known only if it lists all of them.
 func (b *builder) devices(m *machine) []cloudprovider.InstanceDevice {
 	var out []cloudprovider.InstanceDevice
 	if b.family.Windows() {
@@ -206,9 +205,9 @@ func (b *builder) devices(m *machine) []cloudprovider.InstanceDevice {
 	return out
 }
 
-// The tables below say which devices the drivers of dynamic resource allocation
-// publish on instance types of AWS. EC2 does not report it. The facts are those that
-// version 1.15.2 of Karpenter's AWS provider was published with, read off running instances.
+// The tables below say which devices the drivers of dynamic resource allocation publish on instance
+// types of AWS. EC2 does not report this. The facts are those of version 1.15.2 of Karpenter's AWS
+// provider, which were read on running instances.
 
 // gpuModels are NVIDIA GPUs: a name for the next table, architecture, brand, compute
 // capability, memory and product.
@@ -216,15 +215,15 @@ func (b *builder) devices(m *machine) []cloudprovider.InstanceDevice {
 //go:embed tables/models.txt
 var gpuModels string
 
-// gpuTable says of instance types which GPU they have, and at which PCIe roots: as
-// domain:bus, times how many.
+// gpuTable has the GPU model of instance types and their PCIe roots, each as domain:bus x number of
+// devices.
 //
 //go:embed tables/gpus.txt
 var gpuTable string
 
-// efaTable says of instance types which generation of EFA they have, and at which
-// PCIe roots: as domain:bus, times how many, @ the NUMA node if the machine has more
-// than one. A generation and a root that are not known are written as -.
+// efaTable has the EFA generation of instance types and their PCIe roots, each as domain:bus x
+// number of devices, and @ NUMA node if the machine has more than one. A generation and a root that
+// are not known are written as -.
 //
 //go:embed tables/adapters.txt
 var efaTable string

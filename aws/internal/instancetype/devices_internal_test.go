@@ -70,15 +70,15 @@ func TestDeviceTables(t *testing.T) {
 func TestDeviceTablesWithFaults(t *testing.T) {
 	const models = "A = a / b / 1.0.0 / 1Gi / c"
 	for _, test := range []struct{ models, gpus, adapters, want string }{
-		{"A = a / b", "", "", "2 parts, and there are 5"},
+		{"A = a / b", "", "", "2 parts, want 5"},
 		{"A = a / b / 1.0.0 / much / c", "", "", "quantities must match"},
-		{models, "g.large = B 0000:00", "", `"B" is no GPU model`},
+		{models, "g.large = B 0000:00", "", `"B" is not a GPU model`},
 		{models, "g.large A 0000:00", "", "nothing after an equals sign"},
-		{models, "g.large = A", "", "g.large is there twice, or has no device"},
-		{models, "g.large = A 0000:00\ng.large = A 0000:00", "", "g.large is there twice"},
-		{models, "g.large = A 00", "", `"00" is no domain:bus`},
-		{models, "g.large = A 0000:00x1", "", `"1" is no number of devices above one`},
-		{models, "", "g.large = efa0 0000:00@x", `"x" is no NUMA node`},
+		{models, "g.large = A", "", "g.large is listed twice, or has no device"},
+		{models, "g.large = A 0000:00\ng.large = A 0000:00", "", "g.large is listed twice"},
+		{models, "g.large = A 00", "", `"00" is not a domain:bus`},
+		{models, "g.large = A 0000:00x1", "", `"1" is not a number of devices above one`},
+		{models, "", "g.large = efa0 0000:00@x", `"x" is not a NUMA node`},
 		{models, "", "g.large = ", "nothing after an equals sign"},
 	} {
 		_, err := readDevices(test.models, test.gpus, test.adapters)

@@ -17,7 +17,7 @@ import (
 type Exclusion struct {
 	// InstanceType is the name of the type.
 	InstanceType string
-	// Field is the field of the EC2NodeClass that the type does not go with.
+	// Field is the field of the EC2NodeClass that the type does not support.
 	Field string
 	// Detail is what the type lacks, and the remedy.
 	Detail string
@@ -41,7 +41,7 @@ func (b *builder) exclusions(m *machine) []Exclusion {
 		add("spec.amiFamily", "%s runs on amd64 only, and the type is %s", b.family, m.arch)
 	}
 	if c := b.class.Spec.CPUOptions; c != nil && c.NestedVirtualization != nil && *c.NestedVirtualization == awsv1.Enabled && !m.nested {
-		add("spec.cpuOptions.nestedVirtualization", "the type does not support it; leave the field out or use types that do, such as c8i")
+		add("spec.cpuOptions.nestedVirtualization", "the type does not support nested virtualization; leave the field out or use types that do, such as c8i")
 	}
 	if e := b.class.Spec.EnclaveOptions; e != nil && e.Enabled != nil && *e.Enabled && !m.enclaves {
 		add("spec.enclaveOptions.enabled", "the type does not support Nitro Enclaves; use false or types that do, such as m5.xlarge")
@@ -71,11 +71,11 @@ func (b *builder) checkInterfaces(m *machine, add func(field, format string, arg
 		case !found:
 			add(field, "[%d]: the type has no network card %d; it has %d", i, n.NetworkCardIndex, len(m.cards))
 		case n.DeviceIndex < 0 || int64(n.DeviceIndex) >= m.cards[at].interfaces:
-			add(field, "[%d]: network card %d of the type has no device %d; it takes %d interfaces",
+			add(field, "[%d]: network card %d of the type has no device %d; it supports %d interfaces",
 				i, n.NetworkCardIndex, n.DeviceIndex, m.cards[at].interfaces)
 		}
 	}
 	if int64(b.efaOnly) > m.efa {
-		add(field, "%d interfaces of type %s, and the type takes %d", b.efaOnly, awsv1.InterfaceTypeEFAOnly, m.efa)
+		add(field, "%d interfaces of type %s, and the type supports %d", b.efaOnly, awsv1.InterfaceTypeEFAOnly, m.efa)
 	}
 }

@@ -81,7 +81,7 @@ func TestExpressionsAreEvaluatedForEachMachine(t *testing.T) {
 func TestExpressionsWithoutAValue(t *testing.T) {
 	k := &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("half of the pods")), KubeReserved: map[string]string{"cpu": "lots"}}
 	_, err := instancetype.NewSettings(kubeletClass(amiselect.FamilyAL2023, k), nil)
-	require.ErrorContains(t, err, `maxPods: "half of the pods" is no number; write one, or give an evaluator for expressions`)
+	require.ErrorContains(t, err, `maxPods: "half of the pods" is not a number; write one, or set an evaluator for expressions`)
 	require.ErrorContains(t, err, `kubeReserved: cpu: "lots" is no quantity`)
 
 	s, err := instancetype.NewSettings(kubeletClass(amiselect.FamilyAL2023, k), &evaluator{})

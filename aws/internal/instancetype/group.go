@@ -11,13 +11,13 @@ import (
 
 // group is the placement group of a class. The zero value is none.
 type group struct {
-	missing    bool // the class names one that is not there
+	missing    bool // the class names a group that does not exist
 	id         string
 	strategy   string
 	partitions []string
 }
 
-// MaxPartitions keeps a bad answer from making a label of any size. EC2 allows
+// MaxPartitions bounds the number of label values that a malformed answer can cause. EC2 allows
 // seven in a zone.
 const MaxPartitions = 1000
 
@@ -38,8 +38,8 @@ func newGroup(in *Input) group {
 	return g
 }
 
-// labels returns the labels of the placement group, which do not exist without a
-// group.
+// labels returns the labels of the placement group. Without a group their requirements are
+// DoesNotExist.
 func (g *group) labels() []requirements.Requirement {
 	id := requirements.DoesNotExist(awsv1.LabelPlacementGroupID)
 	if g.id != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// image is an image of a class and what it needs.
+// image is an image of a class and its requirements.
 type image struct {
 	id    string
 	needs requirements.Set

@@ -17,15 +17,15 @@ import (
 type Zone struct {
 	// Name is its name in the account, such as us-east-1a. Required.
 	Name string
-	// ID is the id that is the same in all accounts, such as use1-az1. Empty if
-	// it is not known: the label then does not exist.
+	// ID is the id that is the same in all accounts, such as use1-az1. If it is empty, nodes have
+	// no zone-id label.
 	ID string
 }
 
-// Input is what a catalog is made of. It is read-only.
+// Input is the input of Inventory.Build. It is read-only.
 type Input struct {
-	// Now is the instant of the catalog. What has ended by then is not to be
-	// had, and prices are those of then.
+	// Now is the instant of the catalog. Reservations that have ended by then are not Available,
+	// and prices are those of that instant.
 	Now time.Time
 	// Region is the name of the region. Required.
 	Region string
@@ -33,42 +33,41 @@ type Input struct {
 	// capacityReservations are used. Required. It is not validated here; see
 	// EC2NodeClass.Validate.
 	Class *awsv1.EC2NodeClass
-	// Zones are zones of the region by name and id, in any order. They only say
-	// which id goes with which name, beside what the subnets of the class say.
-	// May be empty.
+	// Zones are zones of the region by name and id, in any order. They give the ids of zones that
+	// the subnets of the class do not give. May be empty.
 	Zones []Zone
 	// ShiftedZones are the zones, by id or name, that traffic has been shifted
 	// away from by a zonal shift that is under way. Nothing is launched there.
 	ShiftedZones []string
-	// Stock says how many more instances a capacity reservation holds. One that it
-	// does not know is full.
+	// Stock has the free instances of capacity reservations. A reservation that it does not have
+	// counts as full.
 	Stock Stock
 	// PlacementGroup is the group that the placementGroupSelector of the class
 	// names, as EC2 describes it. Nil if the class has no selector. If it has one
 	// and this is nil, nothing can be launched.
 	PlacementGroup *ec2types.PlacementGroup
-	// Prices are asked for the price of every offering. Nil has none, and nothing
-	// can be launched but into reservations.
+	// Prices are asked for the price of every offering. If it is nil no offering has a price, and
+	// only reservations can be launched into.
 	Prices *pricing.Book
-	// Learned is what nodes have reported. The zero value is nothing.
+	// Learned is the memory that nodes have reported. The zero value is empty.
 	Learned Learned
 }
 
-// Options are what holds for all classes of a cluster. The zero value, and nil,
-// mean the defaults.
+// Options apply to all classes of a cluster. The zero value, and nil, mean the defaults.
 type Options struct {
 	// Cluster says how pods get addresses and how much memory is lost. Nil means
 	// overhead.DefaultCluster.
 	Cluster *Cluster
-	// Expressions evaluates the expressions of a class. Nil is none: there is no
-	// catalog then for a class that has some.
+	// Expressions evaluates the expressions of a class. If it is nil, a class with expressions has
+	// no catalog.
 	Expressions awsv1.ExpressionEvaluator
 	// NVIDIADevices and EFADevices list the GPUs and the elastic fabric adapters
 	// that the drivers gpu.nvidia.com and dra.net will publish on nodes, for the
 	// types of which they are known.
 	NVIDIADevices, EFADevices bool
-	// NodeRates are the prices of what a node of the class has in addition to its instance.
-	// Price and NodeCost of its offerings include them. Nil leaves the instance alone.
+	// NodeRates are the prices of what a node of the class has in addition to its instance. Price
+	// and NodeCost of its offerings include them. If it is nil, prices are those of the instance
+	// alone.
 	NodeRates *nodecost.Rates
 }
 
@@ -119,7 +118,7 @@ func (in *Input) validate() error {
 	return errors.Join(faults...)
 }
 
-// places is where a class can launch.
+// places are the zones in which a class can launch.
 type places struct {
 	ids     map[string]string // by name of the zone
 	subnets map[string]bool   // zones that the class has subnets in
@@ -137,7 +136,7 @@ func newPlaces(in *Input) places {
 			continue
 		}
 		p.subnets[s.Zone] = true
-		// Of subnets that disagree, which does not happen, the least id counts.
+		// If subnets disagree, which EC2 rules out, the least id counts.
 		if known := p.ids[s.Zone]; s.ZoneID != "" && (known == "" || s.ZoneID < known) {
 			p.ids[s.Zone] = s.ZoneID
 		}

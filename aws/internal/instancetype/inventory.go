@@ -8,8 +8,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// Inventory is what EC2 says of the instance types of a region. It is immutable
-// and may be shared. The zero value and nil are empty.
+// Inventory describes the instance types of a region. It is immutable and may be shared. The zero
+// value and nil are empty.
 type Inventory struct {
 	machines []machine // sorted by name
 	zones    []string  // all zones that have any type, sorted
@@ -19,7 +19,7 @@ type Inventory struct {
 type Problem struct {
 	// InstanceType is the name of the type it is about. Empty if it has none.
 	InstanceType string
-	// Detail says what is wrong and what was made of it.
+	// Detail says what is wrong and how the catalog treats it.
 	Detail string
 }
 
@@ -42,11 +42,10 @@ func compareProblems(a, b Problem) int {
 // DescribeInstanceTypeOfferings with the location type availability-zone, all
 // pages of both. The order of the lists does not matter.
 //
-// A type is left out, with a Problem, if it has no name, neither of the
-// architectures x86_64 and arm64, no vCPUs or no memory; of one that is there
-// twice the first counts. A type without offerings is kept: no zone has it.
-// Offerings of other types or by another kind of location are passed over.
-// Problems are sorted by instance type. The error is about the tables that are compiled in.
+// A type is left out, with a Problem, if it has no name, neither of the architectures x86_64 and
+// arm64, no vCPUs or no memory; of a type that is listed twice the first counts. A type without
+// offerings is kept: no zone has it. Offerings of other types or by another kind of location are
+// ignored. Problems are sorted by instance type. The error is a fault of the built-in tables.
 func NewInventory(types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) (*Inventory, []Problem, error) {
 	branches, err := branchLimits(branchTable)
 	if err != nil {
@@ -87,7 +86,7 @@ func NewInventory(types []ec2types.InstanceTypeInfo, offerings []ec2types.Instan
 	return inv, problems, nil
 }
 
-// sorted sorts a slice of its own and takes out what is there twice.
+// sorted sorts s in place and removes duplicates.
 func sorted(s []string) []string {
 	slices.Sort(s)
 	return slices.Compact(s)
@@ -110,8 +109,8 @@ func (i *Inventory) Zones() []string {
 	return slices.Clone(i.zones)
 }
 
-// MemoryMiB returns the memory of the machine as EC2 states it, and false for a
-// type that is not there. It is what overhead.Learned.Observe wants.
+// MemoryMiB returns the memory of the machine as EC2 states it, and false for an unknown type. Pass
+// it to Learned.Observe.
 func (i *Inventory) MemoryMiB(instanceType string) (int64, bool) {
 	if i == nil {
 		return 0, false

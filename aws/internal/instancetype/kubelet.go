@@ -17,22 +17,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Cluster is what holds for all nodes of a cluster. The zero value reserves no
-// interface, gives pods single addresses, and takes no memory to be lost; see
-// DefaultCluster.
+// Cluster has the settings for all nodes of a cluster. The zero value reserves no interface, gives
+// pods single addresses, and assumes that no memory is lost; see DefaultCluster.
 type Cluster struct {
 	// ReservedInterfaces is the number of network interfaces of each node that
 	// pods get no addresses from, because the network plugin keeps them for
 	// itself, as custom networking and security groups for pods do. Not below
 	// zero.
 	ReservedInterfaces int64
-	// PrefixDelegation says that the network plugin gives network interfaces
-	// prefixes in place of single addresses, where the machine can. The number
-	// of pods is then bounded by what Kubernetes is tested with: 110, and 250
-	// from 30 vCPUs on.
+	// PrefixDelegation says that the network plugin gives network interfaces prefixes instead of
+	// single addresses, if the machine supports it. The number of pods is then bounded by the
+	// limits that Kubernetes is tested with: 110, and 250 from 30 vCPUs on.
 	PrefixDelegation bool
-	// MemoryLost is the part of the memory of a machine that its nodes are taken
-	// not to report.
+	// MemoryLost is the assumed share of a machine's memory that its node does not report.
 	MemoryLost Share
 }
 
@@ -51,8 +48,8 @@ func (c Cluster) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Settings is what an EC2NodeClass says of the pods and the overhead of its
-// nodes. It is immutable. The zero value is a class of no known family.
+// Settings are the settings of an EC2NodeClass for the pods and the overhead of its nodes. It is
+// immutable. The zero value is a class of no known family.
 type Settings struct {
 	features    bootstrap.Features
 	maxPods     *int64
@@ -62,19 +59,19 @@ type Settings struct {
 	system      resources.List
 	eviction    map[kubelet.Signal]kubelet.Threshold
 
-	// open are the settings of a class with expressions, until For has evaluated
-	// them. They count as left out.
+	// open are the settings of a class with expressions, until For has evaluated them. Until then
+	// settings with an expression count as unset.
 	open      *awsv1.KubeletConfiguration
 	evaluator awsv1.ExpressionEvaluator
-	// evaluated are the settings after that.
+	// evaluated are the settings after For has evaluated their expressions.
 	evaluated *awsv1.KubeletConfiguration
 }
 
-// NewSettings reads a class: its resolved family, and of its spec kubelet and
-// networkInterfaces. A class with expressions needs an evaluator, which else may be
-// nil. The error lists every setting that cannot be read: a resource in kubeReserved
-// or systemReserved, a threshold in evictionHard, a number below zero, an expression
-// without an evaluator. A nil class has the settings of family Custom.
+// NewSettings reads a class: its resolved family, and of its spec kubelet and networkInterfaces. A
+// class with expressions needs an evaluator; for any other it may be nil. The error lists every
+// setting that cannot be read: a resource in kubeReserved or systemReserved, a threshold in
+// evictionHard, a number below zero, an expression without an evaluator. A nil class has the
+// settings of family Custom.
 func NewSettings(class *awsv1.EC2NodeClass, evaluator awsv1.ExpressionEvaluator) (Settings, error) {
 	s := Settings{features: bootstrap.FeaturesOf(class.ResolvedAMIFamily())}
 	if class == nil {
@@ -96,7 +93,7 @@ func NewSettings(class *awsv1.EC2NodeClass, evaluator awsv1.ExpressionEvaluator)
 	return s, nil
 }
 
-// withoutExpressions leaves out what will be evaluated.
+// withoutExpressions returns the settings without those that are expressions.
 func withoutExpressions(k *awsv1.KubeletConfiguration, expressions []awsv1.KubeletExpression) *awsv1.KubeletConfiguration {
 	out := k.DeepCopy()
 	if out.MaxPods != nil && out.MaxPods.Type == intstr.String {
@@ -110,7 +107,7 @@ func withoutExpressions(k *awsv1.KubeletConfiguration, expressions []awsv1.Kubel
 	return out
 }
 
-// read takes in settings of the kubelet.
+// read reads settings of the kubelet.
 func (s *Settings) read(k *awsv1.KubeletConfiguration) error {
 	if k == nil {
 		return nil
@@ -125,7 +122,7 @@ func (s *Settings) read(k *awsv1.KubeletConfiguration) error {
 		n := int64(k.MaxPods.IntVal)
 		s.maxPods, faults[3] = &n, notNegative("maxPods", n)
 	} else if k.MaxPods != nil {
-		faults[3] = fmt.Errorf("maxPods: %q is no number; write one, or give an evaluator for expressions", k.MaxPods.StrVal)
+		faults[3] = fmt.Errorf("maxPods: %q is not a number; write one, or set an evaluator for expressions", k.MaxPods.StrVal)
 	}
 	if k.PodsPerCore != nil && s.features.PodsPerCore {
 		s.podsPerCore = int64(*k.PodsPerCore)
@@ -134,9 +131,9 @@ func (s *Settings) read(k *awsv1.KubeletConfiguration) error {
 	return errors.Join(faults[:]...)
 }
 
-// For returns the settings for nodes of one machine: those of a class with
-// expressions, with their values for it. All others are returned as they are. The
-// error lists the expressions that have no value for the machine.
+// For returns the settings with expressions replaced by their values for one machine. Settings
+// without expressions are returned as they are. The error lists the expressions that have no value
+// for the machine.
 func (s Settings) For(m Machine, c Cluster) (Settings, error) {
 	if s.open == nil {
 		return s, nil
@@ -165,8 +162,8 @@ func (s Settings) For(m Machine, c Cluster) (Settings, error) {
 // by their values, and nil if there were none. It is read-only.
 func (s Settings) Evaluated() *awsv1.KubeletConfiguration { return s.evaluated }
 
-// bounded refuses quantities with an exponent of more than three digits, which would
-// take for ever to work out. The class may not have been validated.
+// bounded refuses quantities with an exponent of more than three digits, which would take forever
+// to compute. The class may not have been validated.
 func bounded(name string, amounts map[string]string) error {
 	var faults []error
 	for _, key := range slices.Sorted(maps.Keys(amounts)) {
@@ -187,14 +184,13 @@ func notNegative(name string, n int64) error {
 // Pods returns how many pods a node of the machine runs:
 //
 //  1. maxPods of the class, if it is set;
-//  2. else what the interfaces of the default card have addresses for, if the
-//     family counts pods so. Interfaces that the cluster reserves, and those of
-//     type efa-only that the class puts on that card, have none;
+//  2. else the number of pods for which the interfaces of the default card have addresses, if the
+//     family counts pods so. Interfaces that the cluster reserves, and efa-only interfaces of the
+//     class on that card, have none;
 //  3. else 110, on Windows;
-//  4. of all that at most podsPerCore for each vCPU, if it is set and the family
-//     knows it.
+//  4. in each case at most podsPerCore for each vCPU, if it is set and the family supports it.
 //
-// It may be zero, and then nothing fits.
+// It may be zero; then no pod fits.
 func (s Settings) Pods(m Machine, c Cluster) int64 {
 	pods := int64(windowsPods)
 	used := max(c.ReservedInterfaces, 0) + s.efaOnlyOn(m.Card)
@@ -219,15 +215,13 @@ func (s Settings) efaOnlyOn(card int64) int64 {
 	return n
 }
 
-// Overhead returns what a node of the machine with this capacity keeps from pods:
-// the reserves and thresholds of kubelet.EKS, with those of the class in place of
-// them name by name and signal by signal.
+// Overhead returns the part of a node's capacity that pods cannot use: the reserves and thresholds
+// of kubelet.EKS, each replaced by that of the class with the same resource or signal.
 //
-// Memory is reserved for each pod. On Amazon Linux, and on images of which
-// nothing is known, that is each pod that the interfaces have single addresses
-// for, whatever the number of pods is set to and whatever the cluster reserves,
-// as that is what the script in the image counts. On the others it is each pod of
-// the capacity.
+// Memory is reserved for each pod. On Amazon Linux, and on unknown images, the number of pods is
+// the one for which the interfaces have single addresses, regardless of maxPods and of the
+// interfaces that the cluster reserves, because the script in the image counts so. On other images
+// it is the number of pods in the capacity.
 func (s Settings) Overhead(m Machine, capacity resources.List) cloudprovider.Overhead {
 	rules := kubelet.EKS()
 	config := &kubelet.Config{KubeReserved: s.reserved, SystemReserved: s.system, EvictionHard: s.eviction}

@@ -15,10 +15,10 @@ type description struct {
 	reqs []requirements.Requirement
 }
 
-// is sets a label. Some labels have an empty value, so that "" is one.
+// is sets a label. An empty value is a value.
 func (d *description) is(key, value string) { d.reqs = append(d.reqs, requirements.In(key, value)) }
 
-// may sets a label that does not exist where the value is "".
+// may sets a label, or DoesNotExist if the value is "".
 func (d *description) may(key, value string) {
 	if value == "" {
 		d.reqs = append(d.reqs, requirements.DoesNotExist(key))
@@ -27,7 +27,7 @@ func (d *description) may(key, value string) {
 	d.is(key, value)
 }
 
-// number sets a label that does not exist unless ok.
+// number sets a label to a number, or DoesNotExist unless ok.
 func (d *description) number(key string, n int64, ok bool) {
 	if !ok {
 		d.may(key, "")
@@ -48,7 +48,7 @@ func (m *machine) describe(t *ec2types.InstanceTypeInfo) requirements.Set {
 	d.may(awsv1.LabelInstanceFamily, m.names.family)
 	d.may(awsv1.LabelInstanceSize, m.names.size)
 	d.truth(awsv1.LabelInstanceCapabilityFlex, strings.Contains(m.names.family, "-flex"))
-	// Bare metal has no hypervisor, and the label is there all the same.
+	// Bare metal has no hypervisor: the label has an empty value.
 	d.is(awsv1.LabelInstanceHypervisor, string(t.Hypervisor))
 	d.number(awsv1.LabelInstanceCPU, m.limits.VCPUs, true)
 	d.number(awsv1.LabelInstanceMemory, m.limits.MemoryMiB, true)
@@ -73,11 +73,10 @@ func (d *description) processor(p *ec2types.ProcessorInfo) {
 	d.number(awsv1.LabelInstanceCPUSustainedClockSpeedMhz, clock, ok)
 }
 
-// network sets the bandwidth: to the figure in EC2's text, if that has one; else to the
-// baseline of all network cards.
-// The cards may be able to do more together than the machine, as those of c6in.32xlarge,
-// and of others EC2 does not list the whole baseline. Karpenter's table, which is made
-// of the text in EC2's documentation, has the figures of the text.
+// network sets the bandwidth to the figure in EC2's text, if it has one, else to the sum of the
+// baselines of all network cards. The text goes first because the sum may exceed the bandwidth of
+// the machine, as for c6in.32xlarge, and EC2 does not list the whole baseline of some types.
+// Karpenter's table has the figures of the text too.
 func (d *description) network(n *ec2types.NetworkInfo) {
 	d.truth(awsv1.LabelInstanceEncryptionInTransitSupported,
 		n != nil && n.EncryptionInTransitSupported != nil && *n.EncryptionInTransitSupported)
@@ -101,9 +100,9 @@ func baselineGbps(cards []ec2types.NetworkCardInfo) (sum float64) {
 	return sum
 }
 
-// steadyGbps is the bandwidth that a text of EC2 says is there all the time, as in
-// "200 Gigabit" and "4x 100 Gigabit". It is zero for words, as in "Moderate", and for
-// what is there for a while only, as in "Up to 25 Gigabit".
+// steadyGbps reads the permanent bandwidth in a text of EC2, such as "200 Gigabit" and "4x 100
+// Gigabit". It is zero for words, such as "Moderate", and for temporary bandwidth, such as "Up to
+// 25 Gigabit".
 func steadyGbps(performance string) float64 {
 	figure, found := strings.CutSuffix(performance, " Gigabit")
 	if !found {
@@ -118,7 +117,7 @@ func steadyGbps(performance string) float64 {
 		figure = each
 	}
 	gbps, err := strconv.ParseFloat(figure, 64)
-	if err != nil || !(gbps > 0 && gbps < 1e6) { // nothing that is no number
+	if err != nil || !(gbps > 0 && gbps < 1e6) { // refuses NaN too
 		return 0
 	}
 	return float64(times) * gbps
@@ -138,8 +137,7 @@ func (d *description) storage(t *ec2types.InstanceTypeInfo) {
 	d.number(awsv1.LabelInstanceLocalNVME, gb, gb > 0)
 }
 
-// gpu sets the labels of the GPUs, if all are of one model: the labels have no
-// way to tell of two.
+// gpu sets the labels of the GPUs, if all are of one model: the labels cannot describe two.
 func (d *description) gpu(info *ec2types.GpuInfo) {
 	if info == nil || len(info.Gpus) != 1 {
 		for _, key := range []string{awsv1.LabelInstanceGPUName, awsv1.LabelInstanceGPUManufacturer,

@@ -16,12 +16,12 @@ import (
 // MaxAge is how long an observation counts after it was last seen.
 const MaxAge = 60 * 24 * time.Hour
 
-// restamp is how old an observation must be for an equal one to renew it. Nodes
-// join all the time; without this each would change what is kept.
+// restamp is how old an observation must be for an equal one to renew it. Without it every node
+// that joins would change the stored data.
 const restamp = 24 * time.Hour
 
-// Nodes is what memory is learned for: nodes of an instance type that boot an
-// image. Another image may have another kernel, which leaves another amount.
+// Nodes is the key of an observation: an instance type and an image. Images matter because another
+// kernel may leave another amount of memory.
 type Nodes struct {
 	// InstanceType is the name of the type, and Image the id of the image.
 	InstanceType, Image string
@@ -41,39 +41,39 @@ type Observation struct {
 	At time.Time
 }
 
-// Learned is what nodes have reported, by instance type and image. It is
-// immutable; methods that change it return another one. The zero value is empty.
+// Learned has the memory that nodes have reported, by instance type and image. It is immutable; its
+// methods return a changed copy. The zero value is empty.
 type Learned struct {
 	by map[Nodes]Observation
 }
 
-// Verdict says what became of an observation.
+// Verdict says how an observation was treated.
 type Verdict string
 
 const (
-	// New is the first one of its kind, or the first one in date.
+	// VerdictNew: nothing was known, or only an observation older than MaxAge. It is kept.
 	VerdictNew Verdict = "New"
-	// Lower is less memory than was known, and replaces it.
+	// VerdictLower: less memory than known. It replaces the known amount.
 	VerdictLower Verdict = "Lower"
-	// Same is what was known, and renews it.
+	// VerdictSame: the known amount, which is renewed.
 	VerdictSame Verdict = "Same"
-	// Higher is more memory than was known and is not kept: of nodes that
-	// differ the smallest is the one that pods fit on wherever they land.
+	// VerdictHigher: more memory than known. It is not kept, because plans must also fit on the
+	// node with least memory.
 	VerdictHigher Verdict = "Higher"
-	// Implausible is no amount that a node of the machine can have, and is not
-	// kept: zero or less, more than the machine has, or less than half of it.
+	// VerdictImplausible: zero or less, more than the machine has, or less than half of it. It is
+	// not kept.
 	VerdictImplausible Verdict = "Implausible"
-	// Nameless is without instance type or image, and is not kept.
+	// VerdictNameless: without instance type or image. It is not kept.
 	VerdictNameless Verdict = "Nameless"
 )
 
-// Observe returns l with the memory that one node reported. Call it once for each
-// node of ours, when it has registered. o.At is the present; memoryMiB is the
-// memory of the machine as EC2 states it, or zero if that is not known.
+// Observe returns l with the memory that one node reported. Call it once for each node of the
+// cluster, when it has registered. o.At is the current time; memoryMiB is the memory of the machine
+// as EC2 states it, or zero if that is not known.
 //
 // The rules, in this order:
 //
-//  1. What is Nameless or Implausible is dropped.
+//  1. A Nameless or Implausible observation is dropped.
 //  2. If nothing is known, or only something older than MaxAge, it is kept: New.
 //  3. If it is less than what is known, it is kept: Lower.
 //  4. If it equals what is known, that is renewed: Same. The instant is only
@@ -84,7 +84,7 @@ func (l Learned) Observe(o Observation, memoryMiB int64) (Learned, Verdict) {
 	if o.InstanceType == "" || o.Image == "" {
 		return l, VerdictNameless
 	}
-	// Divided, so that no amount overflows.
+	// Division instead of multiplication, so that no amount overflows.
 	if o.Memory <= 0 || memoryMiB > 0 && (o.Memory/mebibyte > memoryMiB || o.Memory/mebibyte < memoryMiB/2) {
 		return l, VerdictImplausible
 	}
@@ -164,10 +164,9 @@ func (l Learned) MarshalJSON() ([]byte, error) {
 	return json.Marshal(file)
 }
 
-// ParseLearned reads what MarshalJSON wrote. It is strict: a field that is
-// unknown, misspelt or there twice, another version, an entry without instance
-// type, image or instant, one that is there twice, and memory of zero or less are
-// faults. The error lists them all, and then nothing is returned.
+// ParseLearned reads the output of MarshalJSON. It is strict: unknown, misspelt and duplicate
+// fields, another version, entries without instance type, image or instant, duplicate entries, and
+// memory of zero or less are faults. The error lists all of them, and the result is empty then.
 func ParseLearned(data []byte) (Learned, error) {
 	var file learnedFile
 	faults, err := sigsjson.UnmarshalStrict(data, &file)
@@ -189,8 +188,8 @@ func ParseLearned(data []byte) (Learned, error) {
 			{strings.TrimSpace(n.Image) == "", "image: empty; give the id of the image"},
 			{n.MemoryBytes <= 0, "memoryBytes: not above zero; give the memory in bytes"},
 			{n.At.IsZero(), "at: missing; say when it was seen, as 2026-01-02T15:04:05Z"},
-			{o.At.Year() < 1 || o.At.Year() > 9999, "at: not in the years 1 to 9999 of UTC, in which alone it can be written"},
-			{twice, "there twice; keep the smaller one"},
+			{o.At.Year() < 1 || o.At.Year() > 9999, "at: outside of the years 1 to 9999 in UTC, which RFC 3339 can write"},
+			{twice, "listed twice; keep the smaller one"},
 		} {
 			if f.bad {
 				faults = append(faults, fmt.Errorf("nodes[%d] (%s, %s): %s", i, n.InstanceType, n.Image, f.text))

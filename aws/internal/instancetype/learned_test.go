@@ -108,10 +108,10 @@ func TestParseLearnedFaults(t *testing.T) {
 		`{"nodes":[]}`:                   {"version: 0; use 1"},
 		`{"version":2}`:                  {"version: 2; use 1"},
 		`{"version":1,"Nodes":[],"x":1}`: {`"Nodes"`, `"x"`},
-		`{"version":1,"nodes":[{"instanceType":"a","image":"b","memoryBytes":1,"at":"9999-12-31T23:59:59-14:00"}]}`: {"nodes[0] (a, b): at: not in the years 1 to 9999"},
+		`{"version":1,"nodes":[{"instanceType":"a","image":"b","memoryBytes":1,"at":"9999-12-31T23:59:59-14:00"}]}`: {"nodes[0] (a, b): at: outside of the years 1 to 9999"},
 		`{"version":1,"nodes":[{}]}`: {"nodes[0] (, ): instanceType: empty", "image: empty", "memoryBytes: not above zero", "at: missing"},
 		`{"version":1,"nodes":[{"instanceType":"a.b","image":"i","memoryBytes":1,"at":"2026-01-02T12:00:00Z"},` +
-			`{"instanceType":"a.b","image":"i","memoryBytes":2,"at":"2026-01-02T12:00:00Z"}]}`: {"nodes[1] (a.b, i): there twice"},
+			`{"instanceType":"a.b","image":"i","memoryBytes":2,"at":"2026-01-02T12:00:00Z"}]}`: {"nodes[1] (a.b, i): listed twice"},
 	} {
 		got, err := instancetype.ParseLearned([]byte(text))
 		require.Error(t, err, text)

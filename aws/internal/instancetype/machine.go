@@ -13,8 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// machine is what the catalog needs of an instance type, whatever the class.
-// Immutable.
+// machine has the properties of an instance type that do not depend on the class. Immutable.
 type machine struct {
 	name  string
 	names names
@@ -23,7 +22,7 @@ type machine struct {
 	labels requirements.Set
 	limits Machine
 
-	capacityTypes []string // that are sold everywhere, sorted
+	capacityTypes []string // on-demand and spot, if sold so, sorted
 	zones         []string // that have it, sorted
 
 	cards       []card // network cards, sorted by index
@@ -43,7 +42,7 @@ type machine struct {
 	neuron int64
 	cores  int64
 
-	// Of dynamic resource allocation.
+	// Devices for dynamic resource allocation.
 	gpuDevices, efaDevices []cloudprovider.InstanceDevice
 }
 
@@ -52,7 +51,7 @@ type card struct {
 	index, interfaces int64
 }
 
-// devices are a number of GPUs of one maker.
+// devices is a number of GPUs of one maker.
 type devices struct {
 	maker string
 	count int64
@@ -183,7 +182,7 @@ func (m *machine) readDevices(t *ec2types.InstanceTypeInfo) {
 	}
 }
 
-// value returns a number of EC2, which is zero if it is missing or negative.
+// value returns a number of EC2, or zero if it is missing or negative.
 func value(n *int32) int64 {
 	if n == nil {
 		return 0
@@ -198,8 +197,8 @@ func text(s *string) string {
 	return *s
 }
 
-// rounded returns a number of EC2 in thousandths, and false if it is not above
-// zero or beyond any machine.
+// rounded returns a number of EC2 in thousandths, and false if it is not above zero or absurdly
+// large.
 func rounded(thousands float64) (int64, bool) {
 	n := math.Round(thousands * 1000)
 	if !(n > 0 && n < 1<<53) {
@@ -208,16 +207,16 @@ func rounded(thousands float64) (int64, bool) {
 	return int64(n), true
 }
 
-// names are what the name of an instance type says.
+// names are the parts of the name of an instance type.
 type names struct {
 	family, size         string
 	category, generation string
 }
 
-// parseName takes a name apart. Family and size are what is before and behind the
-// dot, if there is one dot. The category is the letters that the family begins
-// with, and the generation the first digits behind them; a size of memory in
-// between, as in u-6tb1, belongs to neither. What a name does not have is empty.
+// parseName splits a name. Family and size are the texts before and behind the dot, if there is
+// exactly one. The category is the letters at the beginning of the family, and the generation the
+// first digits behind them; a size of memory in between, as in u-6tb1, belongs to neither. Missing
+// parts are empty.
 func parseName(name string) names {
 	var n names
 	family, size, found := strings.Cut(name, ".")

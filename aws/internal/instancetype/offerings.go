@@ -62,13 +62,13 @@ func reservationLabels(r *awsv1.CapacityReservation) requirements.Set {
 	)
 }
 
-// paidPerVCPU is the price in USD per hour that capacity which is paid for is
-// given for each vCPU where the type has no price on demand, as types that are
-// only sold in blocks have none: a ten-millionth of five cents.
+// paidPerVCPU is the price in USD per hour and vCPU of reserved capacity of types without an
+// on-demand price, such as types that are sold only in capacity blocks. It is a ten-millionth of
+// five cents.
 const paidPerVCPU = 5e-9
 
-// price sets the prices of the offerings of what is kept: those of the instances, and what
-// nodes of the class have beside them.
+// price sets the prices of the offerings of the kept types: those of the instances plus the node
+// costs of the class.
 func (b *builder) price(c *Catalog) {
 	types := make([]*cloudprovider.InstanceType, len(b.kept))
 	for i := range b.kept {
@@ -86,7 +86,7 @@ func (b *builder) price(c *Catalog) {
 				priced[i] = t.Clone()
 			}
 			o := &priced[i].Offerings[j]
-			// What is paid for is there whether or not its price is known.
+			// Reserved capacity is available whether or not it has a price.
 			o.Available = before.Available
 			if o.Price == 0 {
 				o.Price = paidPerVCPU * float64(b.kept[i].machine.limits.VCPUs)
@@ -99,7 +99,7 @@ func (b *builder) price(c *Catalog) {
 	}
 }
 
-// withoutPaid takes out the offerings of reservations.
+// withoutPaid leaves out the offerings of reservations.
 func withoutPaid(keys []cloudprovider.OfferingKey) []cloudprovider.OfferingKey {
 	return slices.DeleteFunc(keys, func(k cloudprovider.OfferingKey) bool { return k.CapacityType == karpv1.CapacityTypeReserved })
 }

@@ -252,7 +252,7 @@ func TestExclusions(t *testing.T) {
 			"a1.medium: spec.amiFamily: AL2023 does not run on the first generation of Graviton; use another family of images or newer instance types"}},
 		{"Bottlerocket and a1", class(amiselect.FamilyBottlerocket), "a1.medium", nil},
 		{"nested", class(amiselect.FamilyAL2023, nested("enabled")), "m5.large", []string{
-			"m5.large: spec.cpuOptions.nestedVirtualization: the type does not support it; leave the field out or use types that do, such as c8i"}},
+			"m5.large: spec.cpuOptions.nestedVirtualization: the type does not support nested virtualization; leave the field out or use types that do, such as c8i"}},
 		{"nested, can", class(amiselect.FamilyAL2023, nested("enabled")), "c8i.large", nil},
 		{"nested, off", class(amiselect.FamilyAL2023, nested("disabled")), "m5.large", nil},
 		{"enclaves", class(amiselect.FamilyAL2023, enclaves(new(true))), "m5.large", []string{
@@ -270,12 +270,12 @@ func TestExclusions(t *testing.T) {
 			"t2.micro: spec.networkInterfaces: the type has no elastic network adapter"}},
 		{"no such card, no EFA", class(amiselect.FamilyAL2023, interfaces(primary, awsv1.NetworkInterface{NetworkCardIndex: 1, InterfaceType: efa})), "m5.large", []string{
 			"m5.large: spec.networkInterfaces: [1]: the type has no network card 1; it has 1",
-			"m5.large: spec.networkInterfaces: 1 interfaces of type efa-only, and the type takes 0"}},
+			"m5.large: spec.networkInterfaces: 1 interfaces of type efa-only, and the type supports 0"}},
 		{"no such device", class(amiselect.FamilyAL2023, interfaces(primary, awsv1.NetworkInterface{DeviceIndex: 3, InterfaceType: ip})), "m5.large", []string{
-			"m5.large: spec.networkInterfaces: [1]: network card 0 of the type has no device 3; it takes 3 interfaces"}},
+			"m5.large: spec.networkInterfaces: [1]: network card 0 of the type has no device 3; it supports 3 interfaces"}},
 		{"below zero", class(amiselect.FamilyAL2023, interfaces(primary, awsv1.NetworkInterface{NetworkCardIndex: -1, InterfaceType: ip}, awsv1.NetworkInterface{DeviceIndex: -1, InterfaceType: ip})), "m5.large", []string{
 			"m5.large: spec.networkInterfaces: [1]: the type has no network card -1; it has 1",
-			"m5.large: spec.networkInterfaces: [2]: network card 0 of the type has no device -1; it takes 3 interfaces"}},
+			"m5.large: spec.networkInterfaces: [2]: network card 0 of the type has no device -1; it supports 3 interfaces"}},
 		{"cards and EFA", class(amiselect.FamilyAL2023, interfaces(primary, awsv1.NetworkInterface{NetworkCardIndex: 3, DeviceIndex: 1, InterfaceType: efa})), "p4d.24xlarge", nil},
 	} {
 		got := build(t, input(t, c.class), nil)

@@ -11,8 +11,8 @@ import (
 
 const mebibyte = 1 << 20
 
-// armReserved is the memory in MiB that machines of AWS with Arm processors keep
-// for themselves before anything boots.
+// armReserved is the memory in MiB that AWS machines with Arm processors reserve before the
+// operating system boots.
 const armReserved = 64
 
 // prefixAddresses is the number of addresses in a prefix of a network interface,
@@ -23,7 +23,8 @@ const prefixAddresses = 16
 // network interfaces.
 const windowsPods = 110
 
-// Machine is what of an instance type decides what its nodes can hold.
+// Machine has the properties of an instance type that determine the pods and the overhead of its
+// nodes.
 type Machine struct {
 	// Name is the name of the instance type, for expressions that ask for it.
 	Name string
@@ -33,8 +34,8 @@ type Machine struct {
 	MemoryMiB int64
 	// Arm64 says that the processors are Arm.
 	Arm64 bool
-	// Prefixes says that network interfaces can be given prefixes, which those
-	// of the Nitro system and bare metal can.
+	// Prefixes says that network interfaces can have prefixes, as those of the Nitro system and of
+	// bare metal can.
 	Prefixes bool
 	// Card is the default network card, and Interfaces the number of network
 	// interfaces that it takes.
@@ -49,11 +50,12 @@ type Share int64
 // wholeShare is all of the memory.
 const wholeShare Share = 1_000_000
 
-// DefaultMemoryShare is 7.5%, what is taken to be lost unless it is known better.
+// DefaultMemoryShare is 7.5%, the share that is assumed to be lost until nodes have reported their
+// memory.
 const DefaultMemoryShare Share = 75_000
 
-// ParseShare reads a share from a decimal number from 0 up to, but not including,
-// 1, with up to six decimals: "0.075" is 7.5%. The error says what is wanted.
+// ParseShare reads a share from a decimal number from 0 up to, but not including, 1, with up to six
+// decimals: "0.075" is 7.5%.
 func ParseShare(text string) (Share, error) {
 	bad := fmt.Errorf("share of memory %q: use a number from 0 up to 1, with at most six decimals, such as 0.075", text)
 	integer, fraction, _ := strings.Cut(text, ".")
@@ -68,8 +70,8 @@ func ParseShare(text string) (Share, error) {
 	return Share(n), nil
 }
 
-// String returns the number that ParseShare reads back, without needless zeros.
-// A share outside of what ParseShare takes counts as the nearest one inside.
+// String returns the number in the form of ParseShare, without needless zeros. A share outside of
+// ParseShare's range becomes the nearest one inside.
 func (s Share) String() string {
 	s = s.bounded()
 	if s == 0 {
@@ -80,10 +82,9 @@ func (s Share) String() string {
 
 func (s Share) bounded() Share { return min(max(s, 0), wholeShare-1) }
 
-// Memory returns the memory in bytes that a node of the machine is taken to
-// report: what EC2 states, less 64 MiB on Arm, less the share of that, rounded up
-// to whole MiB. Not below zero. It is computed in whole numbers, so no result
-// depends on how a decimal fraction is rounded to a binary one.
+// Memory returns the memory in bytes that a node of the machine is assumed to report: EC2's figure,
+// less 64 MiB on Arm, less the share of the rest, which is rounded up to whole MiB. It is never
+// below zero. It is computed in integers, so that floating-point rounding plays no part.
 func (m Machine) Memory(lost Share) int64 {
 	size := min(max(m.MemoryMiB, 0), 1<<40)
 	if m.Arm64 {
@@ -97,16 +98,16 @@ func (m Machine) Memory(lost Share) int64 {
 	return (size - int64(taken)) * mebibyte
 }
 
-// AddressPods returns how many pods the interfaces of the default card can give
-// an address to, each a single one, when so many of the interfaces are used for
-// something else: on every other one all addresses but the first, and two pods on
-// the network of the host. It is 0 if no interface is left.
+// AddressPods returns the number of pods for which the interfaces of the default card have single
+// addresses when used of the interfaces serve something else. Every other interface gives all its
+// addresses except the first; two more pods use the host's network. It is 0 if no interface is
+// left.
 func (m Machine) AddressPods(used int64) int64 {
 	return kubelet.AddressPods(m.Interfaces, m.Addresses, used)
 }
 
-// prefixPods is AddressPods where every address of an interface but the first is
-// a prefix, up to the number of pods that Kubernetes is tested with.
+// prefixPods is AddressPods with a prefix instead of each address except the first, up to the
+// number of pods that Kubernetes is tested with.
 func (m Machine) prefixPods(used int64) int64 {
 	pods := kubelet.PrefixPods(m.Interfaces, m.Addresses, used, prefixAddresses)
 	return kubelet.SupportedPods(pods, min(max(m.VCPUs, 0), 1<<40)*1000)

@@ -16,9 +16,9 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// How long before the end of a capacity block its nodes are drained: ten minutes
-// before EC2 begins to take the instances back, which is half an hour before the
-// end, and of UltraServers an hour.
+// blockLead and ultraServerLead are how long before the end of a capacity block its nodes are
+// drained: drainTime before EC2 begins to take the instances back, which is half an hour before the
+// end, and an hour for UltraServers.
 const (
 	drainTime       = 10 * time.Minute
 	blockLead       = 30*time.Minute + drainTime
@@ -29,11 +29,10 @@ const (
 // now, all pages of all questions, into the status of a class whose images are of
 // the family. In order:
 //
-//  1. One that is not active, or has ended by now, is left out, as is one that is
-//     there twice. No type of reservation means the default one.
-//  2. One is left out with a Problem that has no id, instance type or zone, a type
-//     or match criteria that are not known, or is for Windows where the family is
-//     not, or the reverse.
+//  1. Reservations that are not active or have ended by now are left out, and so are duplicates. An
+//     empty type of reservation means the default one.
+//  2. A reservation is left out with a Problem if it has no id, instance type or zone; if its type
+//     or match criteria are unknown; or if it is for Windows and the family is not, or the reverse.
 //  3. The state is expiring for a capacity block that ends within 40 minutes, or
 //     within 70 if it is of UltraServers, whose instances EC2 takes back earlier.
 //
@@ -91,23 +90,22 @@ func reservationFault(r *ec2types.CapacityReservation, family amiselect.Family) 
 	return ""
 }
 
-// drainAt returns when the nodes of a reservation are to be drained, and false if
-// they need not be: those of a block before it ends.
+// drainAt returns when the nodes of a capacity block have to be drained, and false for other
+// reservations.
 func drainAt(r *awsv1.CapacityReservation) (time.Time, bool) {
 	if r.ReservationType != awsv1.CapacityReservationTypeCapacityBlock || r.EndTime == nil {
 		return time.Time{}, false
 	}
 	lead := blockLead
-	// The families that are sold as UltraServers, several machines in one.
+	// These families are sold as UltraServers, several machines in one.
 	if strings.HasPrefix(r.InstanceType, "p6e-") || strings.HasPrefix(r.InstanceType, "trn2u.") {
 		lead = ultraServerLead
 	}
 	return r.EndTime.Add(-lead), true
 }
 
-// BlockEnd returns when the nodes of a reservation, as EC2 describes it, are to be
-// drained and when EC2 begins to take its instances back, and false for one that is
-// no capacity block.
+// BlockEnd returns when the nodes of a capacity block have to be drained and when EC2 begins to
+// take its instances back, and false for other reservations.
 func BlockEnd(r *ec2types.CapacityReservation) (drain, taken time.Time, ok bool) {
 	if r.EndDate == nil {
 		return time.Time{}, time.Time{}, false
@@ -126,9 +124,9 @@ func stateAt(now time.Time, r *awsv1.CapacityReservation) awsv1.CapacityReservat
 	return awsv1.CapacityReservationStateActive
 }
 
-// NextReservationChange returns the first instant after now at which a reservation
-// of a status ends, or a block is to be drained, and false if there is none. Read
-// the reservations again by then.
+// NextReservationChange returns the first instant after now at which a reservation of a status
+// ends, or a block has to be drained, and false if there is none. Read the reservations again by
+// then.
 func NextReservationChange(now time.Time, list []awsv1.CapacityReservation) (next time.Time, found bool) {
 	consider := func(at time.Time) {
 		if at.After(now) && (!found || at.Before(next)) {
@@ -162,8 +160,8 @@ func reservationsByType(class *awsv1.EC2NodeClass) map[string][]*awsv1.CapacityR
 	return by
 }
 
-// compareReservations orders by id. What tells apart two of one id, which EC2
-// does not give, comes after it so that the order of the status does not matter.
+// compareReservations orders by id. Other fields follow so that the order in the status does not
+// matter even if two have one id, which EC2 rules out.
 func compareReservations(a, b *awsv1.CapacityReservation) int {
 	return cmp.Or(
 		strings.Compare(a.ID, b.ID),
@@ -174,19 +172,17 @@ func compareReservations(a, b *awsv1.CapacityReservation) int {
 	)
 }
 
-// holds reports whether a reservation is good for nodes that are launched at the
-// instant now, whenever its state was read.
+// holds reports whether nodes can be launched into a reservation at now, whenever its state was
+// read.
 func holds(now time.Time, r *awsv1.CapacityReservation) bool {
 	return r.State != awsv1.CapacityReservationStateExpiring && stateAt(now, r) == awsv1.CapacityReservationStateActive &&
 		(r.EndTime == nil || now.Before(r.EndTime.Time))
 }
 
-// Stock is how many more instances capacity reservations hold: what EC2 said last,
-// and what was launched and terminated since. It is immutable; methods that change
-// it return another one. The zero value knows of none.
+// Stock has the free instances of capacity reservations: EC2's last answer, minus launches and plus
+// terminations since. It is immutable; its methods return a changed copy. The zero value is empty.
 //
-// It rather says too much than too little: a launch into a reservation that turns
-// out to be full is refused by EC2 and says so by Full.
+// It may be too high: EC2 refuses a launch into a full reservation, and Full records that.
 type Stock struct {
 	by map[string]holding
 }
@@ -195,19 +191,18 @@ type Stock struct {
 type holding struct {
 	left  int
 	at    time.Time
-	moves []move // after at
+	moves []move // launches and terminations after at
 }
 
-// move is instances that come back, or go if it is below zero.
+// move is a change of the free instances: below zero for launches, above for terminations.
 type move struct {
 	at time.Time
 	by int
 }
 
-// Observe returns s with what the answer of DescribeCapacityReservations at the
-// instant at says of the reservations in it. What was launched and terminated up
-// to then is in the answer, and no longer counted; what came later still is. An
-// answer older than one that is known changes nothing.
+// Observe returns s with an answer of DescribeCapacityReservations from the instant at. Launches
+// and terminations up to then are in the answer and are dropped; later ones still count. An answer
+// older than the last one changes nothing.
 func (s Stock) Observe(at time.Time, list []ec2types.CapacityReservation) Stock {
 	by := maps.Clone(s.by)
 	if by == nil {
@@ -244,7 +239,7 @@ func (s Stock) Terminated(at time.Time, id string) Stock { return s.moved(at, id
 
 func (s Stock) moved(at time.Time, id string, by int) Stock {
 	h := s.by[id]
-	// Clipped, so that append copies what other values share.
+	// Clipped, so that append copies the array that other values share.
 	h.moves = append(slices.Clip(h.moves), move{at, by})
 	return s.with(id, h)
 }
@@ -262,8 +257,7 @@ func (s Stock) with(id string, h holding) Stock {
 	return Stock{by: by}
 }
 
-// Left returns how many more instances a reservation holds, and zero for one that
-// is not known.
+// Left returns the free instances of a reservation, and zero for an unknown one.
 func (s Stock) Left(id string) int {
 	h := s.by[id]
 	left := h.left
@@ -275,8 +269,7 @@ func (s Stock) Left(id string) int {
 	return max(left, 0)
 }
 
-// Keep returns s with these reservations and no others, so that those that are gone
-// take no room.
+// Keep returns s with these reservations and no others, so that ended ones take no memory.
 func (s Stock) Keep(ids ...string) Stock {
 	by := map[string]holding{}
 	for _, id := range ids {

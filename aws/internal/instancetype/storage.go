@@ -12,7 +12,8 @@ const (
 	gigabyte = 1_000_000_000
 	gibibyte = 1 << 30
 
-	// defaultVolume is the ephemeral storage of a node of which nobody says any.
+	// defaultVolume is the ephemeral storage of a node for which neither class nor family states
+	// any.
 	defaultVolume = 20 * gibibyte
 	// ebsDriver is the name of the storage driver of EBS.
 	ebsDriver = "ebs.csi.aws.com"
@@ -22,20 +23,20 @@ const (
 	attachedInterfaces = 2
 )
 
-// storage is what a class says of the disks of its nodes.
+// storage has the settings of a class for the disks of its nodes.
 type storage struct {
 	raid    bool
 	volume  int64 // bytes of ephemeral storage on a volume
 	volumes int64 // number of volumes
 }
 
-// newStorage reads the volumes of a class. A mapping without ebs, deviceName or
-// volumeSize, which admission may let through, says nothing of what it lacks.
+// newStorage reads the volumes of a class. A mapping may lack ebs, deviceName or volumeSize, if
+// admission did not check it; missing fields are ignored.
 func newStorage(class *awsv1.EC2NodeClass, family amiselect.Family) storage {
 	features := bootstrap.FeaturesOf(family)
 	policy := class.Spec.InstanceStorePolicy
 	s := storage{
-		// Windows has nothing that would join the disks.
+		// Windows cannot join the disks.
 		raid:    policy != nil && *policy == awsv1.InstanceStorePolicyRAID0 && !family.Windows(),
 		volumes: int64(len(class.Spec.BlockDeviceMappings)),
 	}
@@ -49,7 +50,7 @@ func newStorage(class *awsv1.EC2NodeClass, family amiselect.Family) storage {
 // ephemeralVolume returns the size of the volume that pods write to, in bytes:
 //
 //  1. that of the mapping marked as root volume;
-//  2. for images of which nothing is known, that of the last mapping;
+//  2. for images of no known family, that of the last mapping;
 //  3. that of the mapping of the family's device for it;
 //  4. that of the family's default for that device;
 //  5. 20 GiB.
@@ -94,10 +95,10 @@ func (s *storage) bytes(m *machine) int64 {
 	return s.volume
 }
 
-// attachable returns how many volumes pods of a node can have attached, and false
-// if EC2 does not say. The node's own volumes are taken off; and where interfaces
-// and the machine's disks count as well, these too, as the storage driver does
-// when a node joins. A machine can always attach one.
+// attachable returns how many volumes pods of a node can have attached, and false if EC2 does not
+// say. The node's own volumes are subtracted, and also interfaces and the machine's disks if they
+// count against the limit, as the storage driver does when a node joins. The result is at least
+// one.
 func (s *storage) attachable(m *machine) (int64, bool) {
 	if m.attachments == 0 {
 		return 0, false

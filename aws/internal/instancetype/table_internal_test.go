@@ -42,10 +42,10 @@ func TestBranchTable(t *testing.T) {
 	}
 	for table, want := range map[string]string{
 		"m5 large=9":               "has no colon",
-		"m5: large":                `"large" in "m5: large" is no size`,
-		"m5: large=0":              "is no size with a number above zero",
-		"m5: =9":                   "is no size",
-		"m5: large=9\nm5: large=9": "m5.large is there twice",
+		"m5: large":                `"large" in "m5: large": want a size`,
+		"m5: large=0":              "want a size and a number above zero",
+		"m5: =9":                   "want a size",
+		"m5: large=9\nm5: large=9": "m5.large is listed twice",
 	} {
 		_, err := branchLimits(table)
 		require.ErrorContains(t, err, want, table)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// notice is how long before it takes an instance back EC2 says so.
+// notice is how long before it takes back an instance EC2 announces it.
 const notice = 2 * time.Minute
 
 func readSpot(detail json.RawMessage, m *Message) error {
@@ -85,7 +85,7 @@ func readStateChange(detail json.RawMessage, m *Message) error {
 	return nil
 }
 
-// healthDetail is the part of an event of AWS Health that counts.
+// healthDetail has the fields of an AWS Health event that are used.
 type healthDetail struct {
 	Service       string `json:"service"`
 	EventTypeCode string `json:"eventTypeCode"`
@@ -98,8 +98,8 @@ type healthDetail struct {
 	} `json:"affectedEntities"`
 }
 
-// readHealth passes over events that are closed, which say that the maintenance
-// is done or was called off, and entities that AWS says are resolved.
+// readHealth ignores closed events, whose maintenance is done or cancelled, and entities that AWS
+// calls resolved.
 func readHealth(detail json.RawMessage, m *Message) error {
 	var d healthDetail
 	if err := unmarshal(detail, &d); err != nil {
@@ -111,7 +111,7 @@ func readHealth(detail json.RawMessage, m *Message) error {
 	}
 	switch {
 	case d.Service != "EC2" || d.Category != "scheduledChange":
-		m.Detail = fmt.Sprintf("nothing is done about health events of service %q and category %q", shorten(d.Service), shorten(d.Category))
+		m.Detail = fmt.Sprintf("health events of service %q and category %q need no action", shorten(d.Service), shorten(d.Category))
 		return nil
 	case d.StatusCode == "closed":
 		m.Detail = what + " is closed"
@@ -135,7 +135,7 @@ func readHealth(detail json.RawMessage, m *Message) error {
 	return nil
 }
 
-// about makes the message one about one instance.
+// about sets the kind of the message and its only instance.
 func (m *Message) about(kind Kind, instanceID string) error {
 	if !isInstanceID(instanceID) {
 		return fmt.Errorf("instance-id %q: want the id of an instance, such as i-0123456789abcdef0", shorten(instanceID))
@@ -162,8 +162,8 @@ func isInstanceID(text string) bool {
 	return ok && rest != "" && len(text) <= limit && strings.Trim(rest, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// readTime reads a time in the form of EC2 or that of AWS Health. One that
-// cannot be read is not known, which must not cost the notice.
+// readTime reads a time in the form of EC2 or that of AWS Health. It returns the zero time for any
+// other text, so that the notice is kept.
 func readTime(text string) time.Time {
 	for _, layout := range []string{time.RFC3339, "Mon, 2 Jan 2006 15:04:05 GMT"} {
 		if t, err := time.Parse(layout, text); err == nil {

@@ -28,14 +28,13 @@ type delivery struct {
 // instances do not have it.
 const separator = "/"
 
-// Deliver takes down that the queue delivered a message at now, and returns its
-// notices that were not acknowledged yet, in the order of the instances. Their ID
-// is the message's id and the instance.
+// Deliver records that the queue delivered a message at now, and returns its notices that were not
+// acknowledged yet, in the order of the instances. The ID of a notice is the message's id and the
+// instance.
 //
-// receipt is what the queue wants to have the message deleted; it is another one
-// at each delivery, and the latest counts. id is the same at each delivery. If no
-// notice is returned, there is nothing to do about the message any more: delete
-// it.
+// receipt is what the queue needs to delete the message. It differs at each delivery, and the
+// latest one is kept; id is the same at each delivery. If no notice is returned, the message needs
+// no more action: delete it.
 func (l *Ledger) Deliver(now time.Time, id, receipt string, m Message) []cloudprovider.Interruption {
 	notices := m.Interruptions()
 	if len(notices) == 0 {
@@ -61,9 +60,9 @@ func (l *Ledger) Deliver(now time.Time, id, receipt string, m Message) []cloudpr
 	return out
 }
 
-// Acknowledge takes down that notices were dealt with, by their IDs, and returns
-// the receipts of the messages that can be deleted now because nothing is left of
-// them, sorted. IDs that are unknown or already acknowledged are passed over.
+// Acknowledge records that notices, given by their IDs, were acted on. It returns the receipts of
+// messages whose notices are all acknowledged, sorted: delete these messages. IDs that are unknown
+// or already acknowledged are ignored.
 //
 // If deleting fails, nothing is lost: the queue delivers the message again, and
 // Deliver returns no notice of it.
@@ -91,9 +90,8 @@ func (l *Ledger) Acknowledge(ids ...string) []string {
 	return receipts
 }
 
-// Forget drops what was last delivered before an instant. Call it now and then,
-// with an instant so long ago that the queue no longer has such messages: its
-// retention time and some minutes.
+// Forget drops the messages that were last delivered before an instant. Call it now and then, with
+// an instant that is longer ago than the retention time of the queue plus some minutes.
 func (l *Ledger) Forget(before time.Time) {
 	for id, d := range l.messages {
 		if d.last.Before(before) {

@@ -47,7 +47,7 @@ func Parse(body []byte) (Message, error) {
 	m := Message{Kind: KindNoOp, At: at}
 	read := e.reader()
 	if read == nil {
-		m.Detail = fmt.Sprintf("nothing is done about events %q of %q, version %q", shorten(e.DetailType), shorten(e.Source), shorten(e.Version))
+		m.Detail = fmt.Sprintf("events %q of %q, version %q, need no action", shorten(e.DetailType), shorten(e.Source), shorten(e.Version))
 		return m, nil
 	}
 	if err := read(e.Detail, &m); err != nil {
@@ -81,7 +81,7 @@ func (e *event) at() (time.Time, error) {
 // kind is KindNoOp.
 type detailReader func(detail json.RawMessage, m *Message) error
 
-// reader is nil for events that nothing is done about.
+// reader returns nil for events that need no action.
 func (e *event) reader() detailReader {
 	if e.Version != "0" {
 		return nil
@@ -101,7 +101,7 @@ func (e *event) reader() detailReader {
 	return nil
 }
 
-// unmarshal asks for an object: null would leave everything empty.
+// unmarshal decodes a JSON object. It refuses null, which would leave out unchanged.
 func unmarshal(data []byte, out any) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
@@ -131,12 +131,11 @@ func shorten(text string) string {
 
 // Message is one event.
 type Message struct {
-	// Kind is what the event says.
+	// Kind is the kind of the event.
 	Kind Kind
 	// At is when the event was issued, in UTC; zero if it does not say.
 	At time.Time
-	// Deadline is when what it says will come true, in UTC; zero if that is not
-	// known, or already so.
+	// Deadline is when the event takes effect, in UTC; zero if that is not known or is past.
 	Deadline time.Time
 	// InstanceIDs are the instances it is about: sorted, without duplicates, at
 	// least one unless the kind is KindNoOp, which has none.
@@ -145,10 +144,9 @@ type Message struct {
 	Detail string
 }
 
-// Interruptions returns the notices of package cloudprovider for the message,
-// one for each instance, in the order of InstanceIDs. Their ID is empty, as
-// nothing is known of the queue here; Ledger.Deliver fills it in. It is nil for
-// KindNoOp.
+// Interruptions returns the notices of package cloudprovider for the message, one for each
+// instance, in the order of InstanceIDs. Their ID is empty: Ledger.Deliver fills it in. The result
+// is nil for KindNoOp.
 func (m Message) Interruptions() []cloudprovider.Interruption {
 	kind, ok := m.Kind.Interruption()
 	if !ok {
@@ -167,9 +165,8 @@ func (m Message) Interruptions() []cloudprovider.Interruption {
 	return notices
 }
 
-// PoisonError is the error of a text that is not an event and never will be.
-// The message that carried it should be reported and deleted, as it would come
-// back again and again.
+// PoisonError is the error of a text that is not an event and never will be. Report and delete the
+// message that carried it, because the queue would deliver it again and again.
 type PoisonError struct {
 	// Err says what is wrong with the text.
 	Err error
@@ -185,11 +182,11 @@ func (e *PoisonError) Unwrap() error {
 	return e.Err
 }
 
-// Kind is what an event says. The values are those of Karpenter's metrics and
-// of the reason by which a NodeClaim counts as disrupted.
+// Kind is the kind of an event. The values are those that Karpenter uses in metrics and as the
+// reason for which a NodeClaim was disrupted.
 type Kind string
 
-// The kinds of events that come through the queue.
+// The kinds of events from the queue.
 const (
 	// KindSpotInterrupted is a spot instance that is taken back.
 	KindSpotInterrupted Kind = "spot_interrupted"
@@ -205,11 +202,11 @@ const (
 	// KindReservationInterrupted is an instance in an interruptible capacity
 	// reservation that the reservation's owner takes back.
 	KindReservationInterrupted Kind = "capacity_reservation_interrupted"
-	// KindNoOp is an event that nothing is done about. Message.Detail says why.
+	// KindNoOp is an event that needs no action. Message.Detail says why.
 	KindNoOp Kind = "no_op"
 )
 
-// The kinds that FromStatuses finds.
+// The kinds that FromStatuses returns.
 const (
 	// KindInstanceStatus is a failed check of the instance itself.
 	KindInstanceStatus Kind = "instance_status"
@@ -219,8 +216,8 @@ const (
 	KindEventStatus Kind = "event_status"
 )
 
-// Interruption returns the kind that package cloudprovider has for it, and false
-// for KindNoOp and for what is no kind.
+// Interruption returns the corresponding kind of package cloudprovider, and false for KindNoOp and
+// unknown kinds.
 func (k Kind) Interruption() (cloudprovider.InterruptionKind, bool) {
 	switch k {
 	case KindSpotInterrupted:

@@ -38,15 +38,15 @@ func TestParseSamples(t *testing.T) {
 		"state-terminated":     {interruption.KindInstanceTerminated, none, instance, "instance is Terminated"},
 		"state-running":        {interruption.KindNoOp, none, "", "instance is running"},
 		"reservation":          {interruption.KindReservationInterrupted, at.Add(150 * time.Second), instance, "capacity reservation interruption, action terminate"},
-		"reservation-block":    {interruption.KindNoOp, none, "", `nothing is done about events "Capacity Block Expiration Warning" of "aws.ec2", version "0"`},
+		"reservation-block":    {interruption.KindNoOp, none, "", `events "Capacity Block Expiration Warning" of "aws.ec2", version "0", need no action`},
 		"health":               {interruption.KindScheduledChange, time.Date(2026, 3, 15, 4, 30, 0, 0, time.UTC), "i-0a000000000000001 " + instance, "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED"},
 		"health-closed":        {interruption.KindNoOp, none, "", "AWS_EC2_INSTANCE_REBOOT_MAINTENANCE_SCHEDULED is closed"},
-		"health-issue":         {interruption.KindNoOp, none, "", `nothing is done about health events of service "EC2" and category "issue"`},
-		"health-other-service": {interruption.KindNoOp, none, "", `nothing is done about health events of service "RDS" and category "scheduledChange"`},
+		"health-issue":         {interruption.KindNoOp, none, "", `health events of service "EC2" and category "issue" need no action`},
+		"health-other-service": {interruption.KindNoOp, none, "", `health events of service "RDS" and category "scheduledChange" need no action`},
 		"health-volumes":       {interruption.KindNoOp, none, "", "AWS_EC2_X affects no instance"},
-		"other-version":        {interruption.KindNoOp, none, "", `nothing is done about events "EC2 Spot Instance Interruption Warning" of "aws.ec2", version "1"`},
-		"other-source":         {interruption.KindNoOp, none, "", `nothing is done about events "EC2 Spot Instance Interruption Warning" of "example.com", version "0"`},
-		"autoscaling":          {interruption.KindNoOp, none, "", `nothing is done about events "EC2 Instance Launch Successful" of "aws.autoscaling", version "0"`},
+		"other-version":        {interruption.KindNoOp, none, "", `events "EC2 Spot Instance Interruption Warning" of "aws.ec2", version "1", need no action`},
+		"other-source":         {interruption.KindNoOp, none, "", `events "EC2 Spot Instance Interruption Warning" of "example.com", version "0", need no action`},
+		"autoscaling":          {interruption.KindNoOp, none, "", `events "EC2 Instance Launch Successful" of "aws.autoscaling", version "0", need no action`},
 	}
 	files := samples(t)
 	require.Len(t, files, len(wants))

@@ -14,9 +14,9 @@ const UnhealthyAfter = 120 * time.Second
 type InstanceStatus struct {
 	// InstanceID is the instance.
 	InstanceID string
-	// Instance are the details of the instance's own checks.
+	// Instance are the instance's own checks.
 	Instance []StatusCheck
-	// System are the details of the checks of the host.
+	// System are the checks of the host.
 	System []StatusCheck
 	// Events is the maintenance that is announced.
 	Events []ScheduledEvent
@@ -28,38 +28,37 @@ type StatusCheck struct {
 	Name string
 	// Failed says that the check fails now.
 	Failed bool
-	// ImpairedSince is since when; zero is longer than anyone knows.
+	// ImpairedSince is since when it fails; zero if that is not known.
 	ImpairedSince time.Time
 }
 
 // ScheduledEvent is maintenance of an instance.
 type ScheduledEvent struct {
-	// Code is what will be done, one of EventCodes.
+	// Code is the kind of maintenance. EventCodes lists those that matter.
 	Code string
-	// Description is in EC2's words. It begins with [Completed] or [Canceled]
-	// when there is nothing more to come.
+	// Description is in EC2's words. It begins with [Completed] or [Canceled] when the event is
+	// over.
 	Description string
 	// NotBefore is when it begins at the earliest.
 	NotBefore time.Time
 }
 
-// EventCodes returns the codes of scheduled events that count, sorted. They are
-// also the values to filter DescribeInstanceStatus by. The slice is the caller's.
+// EventCodes returns the codes of scheduled events that FromStatuses reports, sorted. Filter
+// DescribeInstanceStatus by them. The caller owns the slice.
 func EventCodes() []string {
 	return []string{"instance-reboot", "instance-retirement", "instance-stop", "system-maintenance", "system-reboot"}
 }
 
-// FromStatuses returns what is to be done about the status of instances: for each
-// instance and kind at most one message, sorted by instance and then kind.
+// FromStatuses returns a message for each problem in the status of instances: at most one for each
+// instance and kind, sorted by instance and then kind.
 //
 //   - A check counts if it fails and has failed for UnhealthyAfter or longer at
 //     now. The message is At the earliest such time, or at now if none is known.
-//   - An event counts if its code is one of EventCodes and it is neither
-//     completed nor cancelled, however far ahead it is: its host is going. The
-//     message is At now, and its Deadline the earliest NotBefore.
+//   - An event counts if its code is one of EventCodes and it is neither completed nor cancelled,
+//     however far ahead it is, because its host will be taken down. The message is At now, and its
+//     Deadline the earliest NotBefore.
 //
-// Instances whose id is none are passed over, and the statuses of one instance
-// are taken together.
+// Malformed instance ids are ignored, and several statuses of one instance are merged.
 func FromStatuses(now time.Time, statuses []InstanceStatus) []Message {
 	f := finder{now: now, found: map[statusKey]*Message{}}
 	for i := range statuses {
@@ -111,7 +110,7 @@ func (f *finder) events(key statusKey, events []ScheduledEvent) {
 	}
 }
 
-// message returns the one of the key, with another name for its detail.
+// message returns the message of the key, made if missing, and adds a name to its detail.
 func (f *finder) message(key statusKey, name string) *Message {
 	m := f.found[key]
 	if m == nil {

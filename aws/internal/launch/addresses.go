@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// AddressLag is how much older than a reading a claim must be for the reading to have
-// it: EC2 counts an address some time after the launch.
+// AddressLag is the delay with which EC2 counts the addresses of a launch: a reading includes only
+// claims that are at least this much older.
 const AddressLag = 5 * time.Second
 
-// maxAge is how long a claim counts at the most, however old the readings are.
+// maxAge is the longest time for which a claim counts, however old the readings are.
 const maxAge = 15 * time.Minute
 
-// Subnet is a subnet and how many addresses of it were free at an instant.
+// Subnet is a subnet and its number of free addresses at an instant.
 type Subnet struct {
-	// ID and Zone are its id, and the name of its zone.
+	// ID is the id of the subnet, Zone the name of its zone.
 	ID, Zone string
 	// Free is how many addresses are free, as of At.
 	Free int64
@@ -24,29 +24,30 @@ type Subnet struct {
 	At time.Time
 }
 
-// Addresses know what was launched into which subnet. Their zero value is ready.
+// Addresses keeps count of the addresses of subnets that launches take. The zero value is ready for
+// use.
 type Addresses struct {
 	mu     sync.Mutex
 	claims map[string][]*share  // by subnet
 	full   map[string]time.Time // by subnet: since when EC2 says so
 }
 
-// share is the part of a claim that one subnet has.
+// share is the number of addresses that a claim takes of one subnet.
 type share struct {
 	at     time.Time
 	amount int64
 }
 
-// Claim is what one launch has taken off the subnets that were chosen for it.
+// Claim has the addresses that one launch takes of the subnets that were chosen for it.
 type Claim struct {
 	ledger *Addresses
 	parts  map[string]*share // by subnet
 }
 
-// Choose returns the subnet to use in each zone, by zone, and takes off each what
-// need says, by zone; nothing for a zone that is missing. In a zone where every
-// subnet is full none is chosen; where none has room, but EC2 has not refused
-// any, the one with most is, as readings may be behind.
+// Choose returns the subnet to use in each zone, by zone, and claims the addresses that need has
+// for the zone; none for a zone that is missing. It chooses no subnet in a zone in which every
+// subnet is full, which means that EC2 has refused a launch into it. If no subnet has enough free
+// addresses, but one is not full, it chooses the one with most, because readings may be outdated.
 func (l *Addresses) Choose(now time.Time, candidates []Subnet, need map[string]int64) (map[string]Subnet, *Claim) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,9 +78,9 @@ func (l *Addresses) Choose(now time.Time, candidates []Subnet, need map[string]i
 	return chosen, claim
 }
 
-// Settle says how many addresses the launch of the claim took, by id of subnet;
-// of the others none. What it took counts until a newer reading has it. A nil
-// claim has nothing to settle.
+// Settle replaces the claimed numbers by the addresses that the launch took, by id of subnet, and
+// zero for missing ones. They count until a newer reading includes them. It does nothing for a nil
+// claim.
 func (c *Claim) Settle(used map[string]int64) {
 	if c == nil {
 		return
@@ -91,8 +92,7 @@ func (c *Claim) Settle(used map[string]int64) {
 	}
 }
 
-// Full notes that EC2 refused a launch at an instant, as the subnet has no free
-// addresses.
+// Full notes that EC2 refused a launch at an instant because the subnet has no free addresses.
 func (l *Addresses) Full(at time.Time, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +144,7 @@ func (l *Addresses) free(s Subnet) int64 {
 	return left
 }
 
-// expire forgets what no reading can be older than.
+// expire drops claims and marks that are older than maxAge.
 func (l *Addresses) expire(now time.Time) {
 	for _, id := range slices.Collect(maps.Keys(l.claims)) {
 		l.claims[id] = slices.DeleteFunc(l.claims[id], func(s *share) bool {

@@ -11,27 +11,25 @@ import (
 )
 
 const (
-	// settle is how long EC2 may take to list what it has launched.
-	settle = 30 * time.Second
-	// newborn is how long an instance that EC2 does not list yet is taken to be
-	// there because it was launched.
-	newborn = 2 * time.Minute
-	// rosterAge is how old a batch that is smaller than its roster may be for the
-	// order in that to be trusted: instances of it that are gone are still listed.
+	// listDelay is how long EC2 may take to list an instance that it has launched.
+	listDelay = 30 * time.Second
+	// unlistedGrace is how long a launched instance that EC2 does not list is assumed to exist.
+	unlistedGrace = 2 * time.Minute
+	// rosterAge is how old a batch that is smaller than its roster may be so that its order is
+	// still reliable: up to this age EC2 also lists terminated instances.
 	rosterAge = 30 * time.Minute
-	// remember is how long what is gone is remembered.
+	// remember is how long terminated instances are remembered.
 	remember = 24 * time.Hour
 )
 
-// Book holds everything that makes a launch happen once: which instances there are and
-// for which requests they were launched, which calls of CreateFleet have no answer yet,
-// and what processes before this one may have asked for. Create it with NewBook. Any
-// number of goroutines may use it.
+// Book makes sure that a launch happens once. It knows which instances exist and for which requests
+// they were launched, which calls of CreateFleet have no answer yet, and what earlier processes may
+// have asked for. Create it with NewBook. Any number of goroutines may use it.
 //
-// No token ever has two instances: [Book.Find] says what there is for a token before
-// anything is launched for it, [Book.Begin] enters a call before it is made, and
-// [Book.End] what came of it after its answer. Between the two nothing else is launched
-// for the tokens of the call; it is made once more instead, word for word.
+// No token ever has two instances: [Book.Find] looks for the instance of a token before anything is
+// launched for it, [Book.Begin] records a call before it is made, and [Book.End] its answer.
+// Between the two nothing else is launched for the tokens of the call: the same call is repeated
+// instead.
 type Book struct {
 	now       func() time.Time
 	cluster   string
@@ -43,30 +41,30 @@ type Book struct {
 	hydrated bool
 	launches bool                // this process has begun to launch
 	turn     string              // of this process among those that launch, once it is known
-	overdue  time.Time           // until when EC2 may list more of the turns before, or zero
-	began    time.Time           // when it did
-	heir     bool                // processes before this one have launched
-	doubts   int                 // how often what was read has come into doubt
-	reading  chan struct{}       // not nil while EC2 is asked for what there is
+	overdue  time.Time           // until when EC2 may list more instances of earlier turns, or zero
+	began    time.Time           // when this process began to launch
+	preceded bool                // earlier processes have launched
+	doubts   int                 // how often a reading was invalidated
+	reading  chan struct{}       // not nil while instances are being read from EC2
 	byMark   map[string]*Machine // by Mark of the token
-	byName   map[string]*Machine // by NodeClaim, of those without a roster
+	byName   map[string]*Machine // by NodeClaim, only instances without a roster
 	byID     map[string]*Machine // by id of the instance
-	attempts map[string]*attempt // by mark, of those that have no instance yet
-	// unsure says, by mark, until when EC2 may list more of the batch of a request,
-	// so that it is not known yet which instance is whose.
+	attempts map[string]*attempt // by mark, of tokens that have no instance yet
+	// unsure says, by mark, until when EC2 may list more instances of the batch of a request. Until
+	// then it is not known which instance belongs to which request.
 	unsure map[string]time.Time
 }
 
-// EndTurns ends the turns of processes before this one, so that nothing comes of a call
-// of theirs that EC2 has not carried out by then. It returns the turn of this process,
-// whether turns were ended, and whether there has been any process that launched.
+// EndTurns ends the turns of earlier processes, so that their calls which EC2 has not carried out
+// by then fail. It returns the turn of this process, whether turns were ended, and whether any
+// earlier process has launched.
 type EndTurns func(ctx context.Context, now time.Time) (turn string, ended, others bool, err error)
 
-// attempt is how far the launch of a token has come without an instance.
+// attempt is the state of a token that has no instance yet.
 type attempt struct {
-	number   int       // of calls that gave an answer without an instance
+	number   int       // of calls that were answered without an instance
 	call     *Call     // one whose answer is not known
-	mismatch time.Time // since when EC2 says that the token was used otherwise
+	mismatch time.Time // since when EC2 says that the client token was used for a different call
 	touched  time.Time
 }
 
@@ -78,9 +76,9 @@ func NewBook(cluster string, now func() time.Time, instances *Instances, endTurn
 	}
 }
 
-// Hydrate reads what there is in EC2, unless that was read before: instances that
-// were launched by other processes. Calls at once wait for one reading. It reports
-// whether it has read, or waited for a reading.
+// Hydrate reads the instances of the cluster from EC2, including those of other processes, unless
+// they were read before. Concurrent calls share one reading. It reports whether it has read, or
+// waited for a reading.
 func (b *Book) Hydrate(ctx context.Context) (read bool, err error) {
 	for {
 		b.mu.Lock()
@@ -96,7 +94,7 @@ func (b *Book) Hydrate(ctx context.Context) (read bool, err error) {
 			err := b.read(ctx)
 			b.mu.Lock()
 			close(b.reading)
-			// A reading that began before the doubt does not settle it.
+			// A reading that began before it was invalidated is not enough.
 			b.reading, b.hydrated = nil, err == nil && doubts == b.doubts
 			b.mu.Unlock()
 			return true, err
@@ -111,7 +109,7 @@ func (b *Book) Hydrate(ctx context.Context) (read bool, err error) {
 	}
 }
 
-// stale has hydrate read once more.
+// stale makes the next Hydrate read again.
 func (b *Book) stale() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,9 +117,9 @@ func (b *Book) stale() {
 	b.doubts++
 }
 
-// read reads all instances of the cluster, those terminated of late included, and
-// notes whose they are. The first time that this process is to launch, it ends the
-// turns of earlier ones before.
+// read reads all instances of the cluster, including recently terminated ones, and notes the
+// request of each. If this process is about to launch for the first time, read ends the turns of
+// earlier processes first.
 func (b *Book) read(ctx context.Context) error {
 	if err := b.begin(ctx); err != nil {
 		return err
@@ -141,9 +139,8 @@ func (b *Book) read(ctx context.Context) error {
 	return nil
 }
 
-// note records what EC2 says of an instance. owner is the request that it was
-// launched for, by the roster of its batch; zero if it is not known. The mutex is
-// held.
+// note records a description of an instance. owner is its request by the roster of its batch; zero
+// if it is not known. The mutex is held.
 func (b *Book) note(r *Record, owner Entry, now time.Time) *Machine {
 	k := b.byID[r.ID]
 	if k == nil {
@@ -152,7 +149,7 @@ func (b *Book) note(r *Record, owner Entry, now time.Time) *Machine {
 	}
 	if k.mark == "" && owner.Mark != "" {
 		k.mark, k.Name = owner.Mark, owner.Name
-		// Of two of one token the one that runs is it.
+		// Of two instances of a token the running one counts.
 		if other := b.byMark[k.mark]; other == nil || other.Gone {
 			b.byMark[k.mark] = k
 		}
@@ -165,22 +162,22 @@ func (b *Book) note(r *Record, owner Entry, now time.Time) *Machine {
 	}
 	k.Record, k.Seen = r, now
 	if r.Gone {
-		b.bury(k, now)
+		b.markGone(k, now)
 	}
 	return k
 }
 
-func (b *Book) bury(k *Machine, now time.Time) {
+func (b *Book) markGone(k *Machine, now time.Time) {
 	if !k.Gone {
 		k.Gone, k.goneAt = true, now
 	}
 }
 
-// of returns the instance of a token, or of a NodeClaim whose instance bears no
-// tokens, as one that Karpenter has launched; or else the call for the token whose
-// answer is not known. Both are looked up at one instant: a call that is answered
-// turns into an instance. With neither nothing was launched.
-func (b *Book) of(token, name string) (*Machine, *Call) {
+// lookup returns the instance of a token, or of a NodeClaim whose instance has no roster because
+// Karpenter launched it; else the call for the token whose answer is not known. Both are looked up
+// under one lock, because a call that is answered becomes an instance. If both are nil, nothing was
+// launched.
+func (b *Book) lookup(token, name string) (*Machine, *Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	mark := Mark(token)
@@ -198,7 +195,7 @@ func (b *Book) of(token, name string) (*Machine, *Call) {
 	return nil, nil
 }
 
-// Get returns what is known of an instance.
+// Get returns the machine with this id in EC2, and false if it is not known.
 func (b *Book) Get(id string) (Machine, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -221,15 +218,15 @@ func (b *Book) InBlocks() []Machine {
 	return out
 }
 
-// Saw records what EC2 says of an instance, by its id.
+// Saw records a description of an instance and returns its machine.
 func (b *Book) Saw(r *Record) Machine {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return *b.note(r, Entry{}, b.now())
 }
 
-// Lost records that EC2 no longer has an instance, and returns what was known of
-// it. It reports false if the instance is so young that EC2 may not list it yet.
+// Lost records that EC2 does not have an instance, and returns its machine. It reports false if the
+// instance is so young that EC2 may not list it yet.
 func (b *Book) Lost(id string) (Machine, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -238,13 +235,13 @@ func (b *Book) Lost(id string) (Machine, bool) {
 		return Machine{}, true
 	}
 	now := b.now()
-	// One that was terminated before EC2 listed it is listed soon, or never.
-	young := now.Sub(k.at) < newborn && (k.Ended.IsZero() || now.Sub(k.Ended) < settle)
+	// An instance that was terminated before EC2 listed it is listed within listDelay or never.
+	young := now.Sub(k.at) < unlistedGrace && (k.Ended.IsZero() || now.Sub(k.Ended) < listDelay)
 	if !k.Gone && k.Record == nil && young {
 		return *k, false
 	}
 	first := *k
-	b.bury(k, now)
+	b.markGone(k, now)
 	return first, true
 }
 
@@ -257,8 +254,8 @@ func (b *Book) Ended(id string) {
 	}
 }
 
-// Listed records a complete list of instances, and returns what is known of each,
-// by id. What was expected and is not in it is gone, unless it is new.
+// Listed records a complete list of instances, and returns the machine of each, by id. A known
+// instance that is not in the list is gone, unless it is younger than unlistedGrace.
 func (b *Book) Listed(all []Record) map[string]Machine {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -268,15 +265,15 @@ func (b *Book) Listed(all []Record) map[string]Machine {
 		out[all[i].ID] = *b.note(&all[i], Entry{}, now)
 	}
 	for id, k := range b.byID {
-		if _, found := out[id]; !found && !k.Gone && now.Sub(k.at) >= newborn {
-			b.bury(k, now)
+		if _, found := out[id]; !found && !k.Gone && now.Sub(k.at) >= unlistedGrace {
+			b.markGone(k, now)
 		}
 	}
 	b.forget(now)
 	return out
 }
 
-// forget drops what was gone long ago.
+// forget drops machines and attempts that are older than remember.
 func (b *Book) forget(now time.Time) {
 	old := func(k *Machine) bool { return k.Gone && now.Sub(k.goneAt) > remember }
 	maps.DeleteFunc(b.byID, func(_ string, k *Machine) bool { return old(k) })
@@ -285,9 +282,9 @@ func (b *Book) forget(now time.Time) {
 	maps.DeleteFunc(b.attempts, func(_ string, a *attempt) bool { return now.Sub(a.touched) > remember })
 }
 
-// Once returns the instance of a request: what known says of the one that there is, and
-// else what launch launches, which is called again for as long as that is ErrBusy. Calls
-// with one token wait for one launch; it goes on until nobody waits any more.
+// Once returns the instance of a request. If the token has one, known describes it; else launch
+// launches one, and is called again while it returns ErrBusy. Concurrent calls with one token share
+// one launch, which goes on as long as a caller waits for it.
 func (b *Book) Once(
 	ctx context.Context, req *cloudprovider.LaunchRequest,
 	known func(context.Context, *cloudprovider.LaunchRequest, *Machine) (*cloudprovider.Instance, error),
@@ -310,55 +307,54 @@ func (b *Book) Once(
 	})
 }
 
-// Find returns the instance that there is for a token, or for the NodeClaim of a name if
-// its instance bears no tokens. Nil without an error says that nothing was launched, and
-// that nothing will be by what was asked before. If the answer of a call for the token is
-// not known, it is made again. The error is of KindUnknown, with the time to wait, while
-// EC2 may not list all that was launched a moment ago.
+// Find returns the instance of a token, or of the NodeClaim of a name if its instance has no
+// roster. Nil without an error means that nothing was launched and that no earlier call will launch
+// anything. If the answer of a call for the token is not known, the call is repeated. The error is
+// KindUnknown, with the time to wait, while EC2 may not list all recent instances.
 func (b *Book) Find(ctx context.Context, token, name string) (*Machine, error) {
 	b.launch()
 	for {
-		// First: what is looked up before the reading has ended may be missing.
+		// Hydrate first: before the reading has ended, lookups may miss instances.
 		if _, err := b.Hydrate(ctx); err != nil {
 			return nil, err
 		}
 		if wait, read := b.unsureFor(token); read {
 			continue
 		} else if wait > 0 {
-			return nil, tooEarly(name, wait, "a process before this one launched instances for this and other requests a moment ago, and EC2 may not list all of them yet")
+			return nil, tooEarly(name, wait, "an earlier process recently launched instances for this and other requests, and EC2 may not list all of them yet")
 		}
 		wait, read := b.overdueFor()
 		if read {
 			continue
 		}
-		k, c := b.of(token, name)
+		k, c := b.lookup(token, name)
 		switch {
 		case k != nil:
 			return k, nil
 		case c == nil && wait > 0:
-			return nil, tooEarly(name, wait, "a process before this one launched many instances at a time, and EC2 may not list the last of them yet")
+			return nil, tooEarly(name, wait, "an earlier process recently launched many instances at a time, and EC2 may not list all of them yet")
 		case c == nil:
 			return nil, nil
 		}
-		if err := c.again(ctx); err != nil {
+		if err := c.repeat(ctx); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// tooEarly is the error while it is not known whether a token has an instance.
+// tooEarly is the error as long as it is not known whether a token has an instance.
 func tooEarly(name string, wait time.Duration, why string) error {
 	return &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindUnknown, Object: name, RetryAfter: wait,
 		Err: errors.New(why + "; repeat with the same token")}
 }
 
-// flights lets calls with one token wait for one launch.
+// flights lets concurrent calls with one token share one launch.
 type flights struct {
 	mu  sync.Mutex
 	all map[string]*flight
 }
 
-// flight is one launch and those who wait for it.
+// flight is one launch and the callers that wait for it.
 type flight struct {
 	waiting  int
 	cancel   context.CancelFunc
@@ -367,16 +363,15 @@ type flight struct {
 	err      error
 }
 
-// do calls launch, or waits for a call with the same token that is under way. A
-// caller whose ctx is done leaves; the launch goes on for the others, and its ctx is
-// cancelled when nobody is left.
+// do calls launch, or waits for a call with the same token that is under way. A caller whose ctx is
+// done returns; the launch goes on for the others, and its ctx is cancelled when no caller is left.
 func (f *flights) do(
 	ctx context.Context, token string, launch func(context.Context) (*cloudprovider.Instance, error),
 ) (*cloudprovider.Instance, error) {
 	f.mu.Lock()
 	one := f.all[token]
 	if one == nil {
-		// The values of the first caller serve all; its end does not.
+		// The launch uses the values of the first caller's context, but not its cancellation.
 		inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		one = &flight{cancel: cancel, done: make(chan struct{})}
 		if f.all == nil {
@@ -405,7 +400,7 @@ func (f *flights) do(
 	defer f.mu.Unlock()
 	if one.waiting--; one.waiting == 0 {
 		one.cancel()
-		// Whoever comes now must not get the end of somebody else's context.
+		// A later caller must not get the error of a cancelled context.
 		if f.all[token] == one {
 			delete(f.all, token)
 		}

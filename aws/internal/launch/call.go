@@ -14,32 +14,31 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Alone is up to how many launches at a time go by a call each. The client token of
-// such a call is made of the token of its launch and of nothing else. So whoever
-// repeats the launch, in whatever company and however late the first call is carried
-// out, asks EC2 for the same instance.
+// Alone is the largest number of concurrent launches that have a call each. The client token of
+// such a call is computed from the token of its launch alone. So repeating the launch asks EC2 for
+// the same instance, whichever launches are repeated with it and however late the first call is
+// carried out.
 //
-// More launches go by calls for many, as EC2 takes fifty calls at once and five more
-// each second. After a crash nobody knows which launches were in such a call. So it
-// names launch templates of the turn of this process, and the process that launches
-// next deletes these before it does: of a call that was not carried out by then,
-// nothing comes. And as such a call has another client token than one for a single launch,
-// a process that others have launched before begins with single calls, Alone at a time,
-// until nothing more can come of the single calls of those before.
+// More launches share calls, because EC2 accepts fifty calls at once and five more each second.
+// After a crash it is not known which launches were in such a call. So the call names launch
+// templates of the turn of this process. The next process deletes them before it launches, and
+// calls that were not carried out by then fail. A shared call has a different client token from a
+// single one. So a process that follows others begins with single calls, Alone at a time, until EC2
+// can no longer carry out single calls of the earlier processes.
 const Alone = 10
 
-// ErrBusy is the outcome of a launch whose token another call is under way for, or
-// has launched an instance for.
+// ErrBusy is the outcome of a launch whose token has another call under way, or already has an
+// instance.
 var ErrBusy = errors.New("a launch with this token is under way")
 
-// Order is a request on its way. Create it with Book.Order.
+// Order is a request that waits for a call. Create it with Book.Order.
 type Order struct {
 	Request *cloudprovider.LaunchRequest
-	room    int // for tags of its instance
-	number  int // of calls for its token that have ended without an instance
+	room    int // how many more tags its instance can have
+	number  int // of calls for its token that were answered without an instance
 }
 
-// Order enters a request, whose instance has room for so many more tags.
+// Order returns the order of a request whose instance can have room more tags.
 func (b *Book) Order(req *cloudprovider.LaunchRequest, room int) *Order {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -50,36 +49,34 @@ func (b *Book) Order(req *cloudprovider.LaunchRequest, room int) *Order {
 	return o
 }
 
-// Call is one call of CreateFleet. From Begin until End the book has it for the token of
-// each of its orders, so nothing else is launched for these.
+// Call is one call of CreateFleet. From Begin until End it is the call of the tokens of its orders,
+// and nothing else is launched for them.
 type Call struct {
-	// Orders are what it is for, in the order of their marks, as in the roster.
+	// Orders are sorted by mark, as in the roster.
 	Orders []*Order
-	// Token is its client token, and Tags are those that its instances bear besides
-	// others.
+	// Token is its client token, and Tags hold the roster on its instances.
 	Token string
 	Tags  map[string]string
-	// Turn is that of this process if the call is for many, and must name launch
-	// templates of it; else empty.
+	// Turn is the turn of this process if the call is for many launches, and empty otherwise. The
+	// call must use launch templates of its turn.
 	Turn string
-	// Make makes the call, and End is called when its answer is known. It is set
-	// before the first Release, and called by one at a time.
+	// Make makes the call, and calls End when its answer is known. It is set before the first
+	// Release, and is not called concurrently.
 	Make func(ctx context.Context) error
 
-	lock  chan struct{} // holds a value while nobody works on the call
-	ended bool          // belongs to whoever works on the call
+	lock  chan struct{} // holds a value while no goroutine works on the call
+	ended bool          // used only by the goroutine that works on the call
 }
 
-// Begin divides launches that can go by one call into calls, and enters these: one for
-// each launch if there are up to Alone, or processes before this one may have calls under
-// way; else one for as many as the tags of an instance
-// can list. busy are those for whose token there is a call or an instance already.
-// Whoever has a call works on it, until Release.
+// Begin divides launches that can share a call into calls, and records them: one for each launch if
+// there are at most Alone, or if EC2 may still carry out calls of earlier processes; else as many
+// launches in a call as the tags of an instance can list. busy are the orders whose token has a
+// call or an instance already. The caller works on each returned call, until Release.
 func (b *Book) Begin(orders []*Order) (calls []*Call, busy []*Order) {
 	left := slices.SortedFunc(slices.Values(orders), func(a, b *Order) int {
 		return cmp.Or(strings.Compare(Mark(a.Request.Token), Mark(b.Request.Token)), cmp.Compare(a.number, b.number))
 	})
-	many := len(orders) > Alone && !b.inherits()
+	many := len(orders) > Alone && !b.earlierCallsPossible()
 	for len(left) > 0 {
 		first, n := left[0], 1
 		if many {
@@ -103,7 +100,7 @@ func (b *Book) Begin(orders []*Order) (calls []*Call, busy []*Order) {
 	return calls, busy
 }
 
-// entries are the launches as a roster has them.
+// entries returns the launches as entries of a roster.
 func entries(orders []*Order) []Entry {
 	out := make([]Entry, len(orders))
 	for i, o := range orders {
@@ -112,7 +109,7 @@ func entries(orders []*Order) []Entry {
 	return out
 }
 
-// name sets token and tags of a call by its launches.
+// name sets the client token and the tags of a call from its launches.
 func (b *Book) name(c *Call) {
 	parts := []string{b.cluster}
 	for _, o := range c.Orders {
@@ -128,8 +125,8 @@ func (b *Book) name(c *Call) {
 	}
 }
 
-// claim enters a call as the one for a token, and reports false if there is one
-// already, or an instance.
+// claim records the call of a token, and reports false if the token has a call or an instance
+// already.
 func (b *Book) claim(token string, c *Call) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,13 +143,13 @@ func (b *Book) claim(token string, c *Call) bool {
 	return true
 }
 
-// Release lets others work on the call: those who want to know what came of it.
+// Release ends the caller's work on the call, so that another goroutine can repeat it.
 func (c *Call) Release() { c.lock <- struct{}{} }
 
-// again makes a call whose answer is not known once more, word for word: EC2 then
-// says what it has launched, and launches nothing that it has launched already. It
-// waits for whoever works on the call, and returns nil once the answer is known.
-func (c *Call) again(ctx context.Context) error {
+// repeat makes a call whose answer is not known again, unchanged: EC2 answers with the instances
+// that it has launched, and launches them only if it had not yet. It waits for the goroutine that
+// works on the call, and returns nil once the answer is known.
+func (c *Call) repeat(ctx context.Context) error {
 	select {
 	case <-c.lock:
 	case <-ctx.Done():
@@ -169,18 +166,18 @@ func (c *Call) again(ctx context.Context) error {
 	return err
 }
 
-// Answer is what came of a call.
+// Answer is the outcome of a call.
 type Answer struct {
-	// Used says that EC2 has used the token of the call, so that orders without an
-	// instance need another one.
+	// Used says that EC2 has used the client token of the call, so that orders without an instance
+	// need a new one.
 	Used bool
-	// IDs are the instances in EC2, and Instances what Create returns of them, of the
-	// first orders of the call.
+	// IDs are the instances' ids in EC2, and Instances what Create returns for them. They belong to
+	// the first orders of the call.
 	IDs       []string
 	Instances []*cloudprovider.Instance
 }
 
-// End records what came of a call.
+// End records the outcome of a call.
 func (b *Book) End(c *Call, a Answer) {
 	for i, instance := range a.Instances {
 		b.launched(c.Orders[i].Request.Token, instance, a.IDs[i])
@@ -198,11 +195,10 @@ func (b *Book) End(c *Call, a Answer) {
 	}
 }
 
-// Refuted ends a call of which EC2 says that its token was used for another one: a
-// process before this one has launched something for these orders, or has tried to.
-// What EC2 lists decides. It returns the instances that there are; and, as EC2 may list
-// what was launched only after a while, how long nothing else is launched for the
-// other orders.
+// Refuted ends a call whose client token EC2 has seen in a different call: an earlier process has
+// launched something for these orders, or has tried to. Refuted reads the instances again, and
+// returns those of the orders. For each other order it returns how long to wait before anything is
+// launched for it, because EC2 may list instances late.
 func (b *Book) Refuted(ctx context.Context, c *Call) (found map[*Order]*Machine, wait map[*Order]time.Duration, err error) {
 	b.stale()
 	_, err = b.Hydrate(ctx)
@@ -212,17 +208,17 @@ func (b *Book) Refuted(ctx context.Context, c *Call) (found map[*Order]*Machine,
 	}
 	found, wait = map[*Order]*Machine{}, map[*Order]time.Duration{}
 	for _, o := range c.Orders {
-		if k, _ := b.of(o.Request.Token, ""); k != nil {
+		if k, _ := b.lookup(o.Request.Token, ""); k != nil {
 			found[o] = k
 			continue
 		}
-		left := settle
+		left := listDelay
 		b.try(o.Request.Token, func(a *attempt) {
 			now := b.now()
 			if a.mismatch.IsZero() {
 				a.mismatch = now
 			}
-			if left = settle - now.Sub(a.mismatch); left <= 0 {
+			if left = listDelay - now.Sub(a.mismatch); left <= 0 {
 				a.number, a.mismatch = o.number+1, time.Time{}
 			}
 		})
@@ -231,7 +227,7 @@ func (b *Book) Refuted(ctx context.Context, c *Call) (found map[*Order]*Machine,
 	return found, wait, nil
 }
 
-// try changes how far the launch of a token has come.
+// try calls change with the attempt of a token.
 func (b *Book) try(token string, change func(*attempt)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// class is what a failure is about.
+// class is the subject of a failure, such as an offering, a subnet or a quota.
 type class int
 
 const (
@@ -29,8 +29,8 @@ func classify(f Failure) class {
 	switch f.Code {
 	case "InsufficientInstanceCapacity", "UnfulfillableCapacity", "Unsupported", "ReservationCapacityExceeded",
 		"InsufficientHostCapacity", "InsufficientCapacity", "InsufficientReservedInstanceCapacity", "InstanceLimitExceeded",
-		// The spot price is above what the request may cost, and an interruptible
-		// reservation is being taken back.
+		// The spot price is above the maximum of the request; an interruptible reservation is being
+		// taken back.
 		"SpotMaxPriceTooLow", "InvalidCapacityReservationState.Unavailable":
 		return isStock
 	case "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
@@ -43,20 +43,18 @@ func classify(f Failure) class {
 	return isOther
 }
 
-// summary reports whether a failure says only that there was not enough, and not of
-// what: it is about stock and names no override.
+// summary reports whether a failure is about stock and names no override.
 func summary(f Failure) bool {
 	return f.InstanceType == "" && f.Zone == "" && classify(f) == isStock
 }
 
-// IsInternal reports whether a code says that EC2 failed, and nothing of what was asked
-// for.
+// IsInternal reports whether a code means an internal error of EC2.
 func IsInternal(code string) bool {
 	return slices.Contains([]string{"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"}, code)
 }
 
-// quota returns the name of the quota of vCPUs that an instance type counts
-// towards. There are as many for spot instances as for those on demand.
+// quota returns the name of the quota of vCPUs that an instance type counts towards. Spot and
+// on-demand instances have separate quotas of the same names.
 func quota(instanceType string) string {
 	end := strings.IndexAny(instanceType, "0123456789.-")
 	if end < 0 {
@@ -75,8 +73,7 @@ func lostTemplate(code string) bool {
 	return strings.HasPrefix(code, "InvalidLaunchTemplateName.NotFound") || code == "InvalidLaunchTemplateId.NotFound"
 }
 
-// cause says of a failure that is not about capacity what kind it is, and what
-// helps.
+// cause returns the kind and the remedy of a failure that is not about capacity.
 func cause(f Failure) (cloudprovider.Kind, string) {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool {
@@ -126,8 +123,8 @@ func cause(f Failure) (cloudprovider.Kind, string) {
 	return cloudprovider.KindUnknown, ""
 }
 
-// Cause is the kind and the remedy of a failure that EC2 reports for a call as a
-// whole, by code and message.
+// Cause returns the kind and the remedy of a failure that EC2 reports for a call as a whole, by
+// code and message.
 func Cause(code, message string) (cloudprovider.Kind, string) {
 	return cause(Failure{Code: code, Message: message})
 }

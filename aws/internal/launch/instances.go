@@ -35,8 +35,8 @@ type Instances struct {
 	ends      *batcher.Group[struct{}, string, struct{}]
 }
 
-// NewInstances returns Instances. opts say how calls are put together; MaxItems is
-// lowered to what EC2 takes.
+// NewInstances returns Instances. opts say how calls are combined; MaxItems is lowered to EC2's
+// limits.
 func NewInstances(client api.EC2, cluster string, opts batcher.Options) (*Instances, error) {
 	c := &Instances{client: client, cluster: cluster}
 	limit := cmp.Or(opts.MaxItems, maxTerminated)
@@ -67,14 +67,13 @@ func (c *Instances) Close(ctx context.Context) error {
 	return errors.Join(c.describes.Close(ctx), c.ends.Close(ctx))
 }
 
-// States says which instances Each goes through.
+// States says which instances Each visits.
 type States int
 
 const (
 	// Present are all that are not terminated.
 	Present States = iota
-	// Remembered are those that are terminated as well, which EC2 lists for about
-	// an hour.
+	// Remembered also includes terminated instances, which EC2 lists for about an hour.
 	Remembered
 )
 
@@ -98,8 +97,7 @@ func (c *Instances) pages(ctx context.Context, in *ec2.DescribeInstancesInput, v
 	})
 }
 
-// filters select the instances of the cluster: the tags by which Karpenter knows
-// its own.
+// filters select the instances of the cluster by the tags that Karpenter sets.
 func (c *Instances) filters(states States) []ec2types.Filter {
 	filter := func(name string, values ...string) ec2types.Filter {
 		return ec2types.Filter{Name: &name, Values: values}
@@ -115,8 +113,8 @@ func (c *Instances) filters(states States) []ec2types.Filter {
 	return append(filters, filter("instance-state-name", "pending", "running", "stopping", "stopped", "shutting-down"))
 }
 
-// describe is one call for many ids. It asks by filter, so an id that is not there
-// spoils nothing for the others.
+// describe is one call for many ids. It asks by filter, so that an unknown id does not fail the
+// call.
 func (c *Instances) describe(ctx context.Context, _ struct{}, ids []string) (map[string]Record, error) {
 	out := make(map[string]Record, len(ids))
 	sorted := slices.Sorted(slices.Values(ids))
@@ -132,8 +130,8 @@ func (c *Instances) missing(_ struct{}, id string) error {
 	return &cloudprovider.Error{Op: "DescribeInstances", Kind: cloudprovider.KindNotFound, Object: id}
 }
 
-// terminate is one call for many ids. As one id that EC2 does not know spoils the
-// call for all, they are then taken in halves.
+// terminate is one call for many ids. One id that EC2 does not know fails the call for all, so it
+// is then repeated for each half.
 func (c *Instances) terminate(ctx context.Context, _ struct{}, ids []string) ([]batcher.Outcome[struct{}], error) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
 	results := c.end(ctx, sorted)
@@ -144,12 +142,11 @@ func (c *Instances) terminate(ctx context.Context, _ struct{}, ids []string) ([]
 	return outcomes, nil
 }
 
-// end terminates instances and returns the error of each, nil for those that go
-// down.
+// end terminates instances and returns the error of each, nil if EC2 terminates it.
 func (c *Instances) end(ctx context.Context, ids []string) map[string]error {
 	results := make(map[string]error, len(ids))
 	for _, id := range ids {
-		results[id] = fmt.Errorf("%s: EC2 did not say that it terminates", id)
+		results[id] = fmt.Errorf("%s: EC2 did not confirm the termination", id)
 	}
 	out, err := c.client.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
 	switch {

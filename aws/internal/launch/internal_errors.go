@@ -14,10 +14,10 @@ const (
 	internalErrorMemory = 30 * time.Minute
 )
 
-// InternalErrors counts, for each capacity type, the calls in a row that EC2 answered
-// with an internal error. Such an error says nothing of stock, so one is a reason to
-// repeat the launch. After several, another capacity type has to do for a while. The zero
-// value has counted nothing. All methods may be called concurrently.
+// InternalErrors counts, for each capacity type, the calls in a row that EC2 answered with an
+// internal error. One such error says nothing about capacity, so the launch is repeated. After
+// several, launches use another capacity type for a while. The zero value has counted nothing. All
+// methods may be called concurrently.
 type InternalErrors struct {
 	mu    sync.Mutex
 	calls map[string][]failedCall // by capacity type

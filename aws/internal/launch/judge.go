@@ -18,10 +18,9 @@ import (
 
 // Verdict is what the failures of a call mean.
 type Verdict struct {
-	// Err says that no instance was had, and why. Its Kind is
-	// InsufficientCapacity if every failure is for lack of stock, quota or
-	// addresses, or if there is none at all. Refusals are in it whatever its kind,
-	// so that they can be marked. It has no Op and no Object.
+	// Err says why instances are missing. Its Kind is KindInsufficientCapacity if every failure is
+	// for lack of stock, quota or addresses, or if there is no failure at all. It contains the
+	// refusals whatever its kind, so that they can be marked. It has no Op and no Object.
 	Err *cloudprovider.Error
 	// FullSubnets are the subnets without free addresses, sorted.
 	FullSubnets []string
@@ -33,22 +32,21 @@ type Verdict struct {
 	Internal bool
 }
 
-// Judge turns the failures of a call into one error. Each refusal is about as much
-// as the code says, and no more:
+// Judge turns the failures of a call into one error. The code of a failure decides which offerings
+// are refused:
 //
-//   - no stock, and a type that is not sold in a zone: the offering. A failure that names
-//     no override is about all offerings of the call, or about none if another failure
-//     says more
+//   - no stock, and a type that is not sold in a zone: the offering. A failure that names no
+//     override refuses all offerings of the call, or none if another failure names one
 //   - a reservation that is full: the offerings of the reservation
-//   - no right to make the role that spot takes: all spot capacity
+//   - no permission to create the service-linked role for spot: all spot capacity
 //   - a quota of vCPUs: the instance types that share it, of all that were asked for
-//   - no free addresses: the subnet, and the offerings in the zone that used it,
-//     unless spare says that there is another subnet in the zone to try
+//   - no free addresses: the subnet, and the offerings in the zone that used it, unless spare
+//     reports another subnet in the zone
 //   - the limit of a spread placement group: the zone, or all zones of the call if EC2
 //     names none
 //
-// Whatever is not about capacity makes the error one of its own kind, with the
-// remedy. spare may be nil: there is no other subnet anywhere.
+// A failure that is not about capacity determines the kind of the error, and adds the remedy. A nil
+// spare means that no zone has another subnet.
 func Judge(s *Spec, failures []Failure, spare func(zone, subnet string) bool) Verdict {
 	j := judge{spec: s, spare: spare, refused: map[string]*cloudprovider.Error{}}
 	named := slices.ContainsFunc(failures, func(f Failure) bool { return !summary(f) })
@@ -75,7 +73,7 @@ type judge struct {
 	internal     bool
 }
 
-// keys are the offerings of the call for which want is true, sorted.
+// keys returns the offerings of the call for which want is true, sorted.
 func (s *Spec) keys(want func(cloudprovider.OfferingKey) bool) []cloudprovider.OfferingKey {
 	var out []cloudprovider.OfferingKey
 	for _, g := range s.Groups {
@@ -89,8 +87,8 @@ func (s *Spec) keys(want func(cloudprovider.OfferingKey) bool) []cloudprovider.O
 	return slices.Compact(out)
 }
 
-// at are the offerings of the call that a failure is about: those of its type and
-// zone, or all if EC2 named none.
+// at returns the offerings of the call that have the type and zone of a failure, or all if EC2
+// named none.
 func (j *judge) at(f Failure) []cloudprovider.OfferingKey {
 	return j.spec.keys(func(k cloudprovider.OfferingKey) bool {
 		return (f.InstanceType == "" || k.InstanceType == f.InstanceType) && (f.Zone == "" || k.Zone == f.Zone)
@@ -152,9 +150,9 @@ func (j *judge) failure(f Failure) {
 	}
 }
 
-// verdict joins what was found. If nothing but capacity is wanting, the error names
-// all that was refused itself, under the reason that most is refused for, and those
-// with other reasons once more below.
+// verdict joins the failures. If all are about capacity, the error lists every refused offering,
+// and has the reason of the refusal with most offerings; refusals for other reasons are joined to
+// it.
 func (j *judge) verdict() Verdict {
 	v := Verdict{
 		FullSubnets:      slices.Compact(slices.Sorted(slices.Values(j.subnets))),
@@ -190,8 +188,8 @@ func (j *judge) verdict() Verdict {
 	return v
 }
 
-// failed is the error if something else than capacity was wrong: what no repetition
-// will mend first.
+// failed is the error if a failure is not about capacity. Errors that repeating cannot fix come
+// first.
 func (j *judge) failed(refusals []*cloudprovider.Error) *cloudprovider.Error {
 	rank := func(k cloudprovider.Kind) int {
 		return slices.Index([]cloudprovider.Kind{cloudprovider.KindDenied, cloudprovider.KindThrottled, cloudprovider.KindUnknown}, k)
@@ -231,8 +229,8 @@ type Launched struct {
 	Template string
 }
 
-// Failure is why a call launched nothing by an override. Fields that EC2 did not
-// fill in are empty.
+// Failure says why a call launched nothing from an override. Fields that EC2 did not fill in are
+// empty.
 type Failure struct {
 	// Code and Message are those of EC2.
 	Code, Message string
@@ -242,9 +240,9 @@ type Failure struct {
 	Template string
 }
 
-// ReadAnswer reads the answer of CreateFleet: the instances sorted by id, and the
-// failures in an order of their own, each once. zones has the zone of each subnet
-// of the request, for answers that do not name it.
+// ReadAnswer reads the answer of CreateFleet: the instances sorted by id, and the failures sorted
+// and without duplicates. zones has the zone of each subnet of the request, for answers that do not
+// name it.
 func ReadAnswer(out *ec2.CreateFleetOutput, zones map[string]string) ([]Launched, []Failure) {
 	if out == nil {
 		return nil, nil
@@ -280,13 +278,13 @@ func compareFailures(a, b Failure) int {
 		cmp.Compare(a.SubnetID, b.SubnetID), cmp.Compare(a.Template, b.Template), cmp.Compare(a.Message, b.Message))
 }
 
-// row is what an answer says of the override that it is about.
+// row is an override in an answer.
 type row struct {
 	Failure
 	image string
 }
 
-// overridesOf reads that, and nothing where EC2 has left it out.
+// overridesOf reads the override of an answer; fields that EC2 left out are empty.
 func overridesOf(o *ec2types.LaunchTemplateAndOverridesResponse, zones map[string]string) row {
 	var r row
 	if o == nil {

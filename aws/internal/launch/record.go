@@ -23,8 +23,8 @@ type Record struct {
 	Type, Zone, ImageID, SubnetID string
 	// CapacityType is spot, on-demand or reserved.
 	CapacityType string
-	// ReservationID is the reservation, and Block and Interruptible say of what
-	// kind it is, if CapacityType is reserved.
+	// ReservationID is the reservation if CapacityType is reserved, and Block and Interruptible are
+	// its kind.
 	ReservationID        string
 	Block, Interruptible bool
 	// Tenancy is default or dedicated.
@@ -36,7 +36,7 @@ type Record struct {
 	SecurityGroups []string
 	// LaunchedAt is when it was launched.
 	LaunchedAt time.Time
-	// Terminating says that it is going down, and Gone that it is down for good.
+	// Terminating says that it is shutting down or terminated, and Gone that it is terminated.
 	Terminating, Gone bool
 	// Tags are its tags.
 	Tags map[string]string
@@ -59,8 +59,8 @@ func (r *Record) Roster() (Roster, bool) { return ReadRoster(r.Tags, r.NodePool(
 
 var idForm = regexp.MustCompile(`^i-[0-9a-f]{1,32}$`)
 
-// ParseProviderID returns the id of an instance in spec.providerID of a node, and
-// the zone. It reports false for what is none of EC2.
+// ParseProviderID returns the id of an instance in spec.providerID of a node, and the zone. It
+// reports false for a text that is not an id of EC2.
 func ParseProviderID(text string) (zone, id string, ok bool) {
 	rest, found := strings.CutPrefix(text, "aws:///")
 	if !found {
@@ -93,8 +93,8 @@ func ReadInstance(i *ec2types.Instance) (Record, bool) {
 	for _, g := range i.SecurityGroups {
 		r.SecurityGroups = append(r.SecurityGroups, awssdk.ToString(g.GroupId))
 	}
-	// The other interfaces of a node may have groups of their own making, such as
-	// those of pods; only the primary one is ours throughout.
+	// Other interfaces may have groups that others have set, such as the groups of pods; only those
+	// of the primary interface are ours.
 	slices.Sort(r.SecurityGroups)
 	r.SecurityGroups = slices.Compact(r.SecurityGroups)
 	if s := i.State; s != nil {
@@ -105,8 +105,8 @@ func ReadInstance(i *ec2types.Instance) (Record, bool) {
 	return r, true
 }
 
-// readMarket reads how the instance was bought. One that happens to use an open
-// reservation was bought on demand.
+// readMarket reads how the instance was bought. An on-demand instance that uses an open reservation
+// counts as on demand.
 func (r *Record) readMarket(i *ec2types.Instance) {
 	only := false
 	if s := i.CapacityReservationSpecification; s != nil {
@@ -127,7 +127,7 @@ func (r *Record) readMarket(i *ec2types.Instance) {
 	}
 }
 
-// Machine is what a Book knows of one instance. It has a Record, or Launched, or both.
+// Machine is one instance in a Book. It has a Record, or Launched, or both.
 type Machine struct {
 	// ID is its id in EC2.
 	ID string
@@ -136,11 +136,11 @@ type Machine struct {
 	// Record is the instance as EC2 described it last, and Seen when that was.
 	Record *Record
 	Seen   time.Time
-	// Launched is what Create returned, if this process did.
+	// Launched is what Create returned, if this process launched the instance.
 	Launched *cloudprovider.Instance
 	// Ended is when EC2 accepted to terminate it; zero if it was not asked to.
 	Ended time.Time
-	// Gone says that there is no such instance any more.
+	// Gone says that the instance no longer exists.
 	Gone bool
 
 	mark   string    // of the request; empty if that is not known
@@ -148,7 +148,7 @@ type Machine struct {
 	goneAt time.Time
 }
 
-// Over reports whether it is gone or going down.
+// Over reports whether it is gone or shutting down.
 func (k *Machine) Over() bool {
 	return k.Gone || !k.Ended.IsZero() || k.Record != nil && k.Record.Terminating
 }

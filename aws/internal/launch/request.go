@@ -21,13 +21,13 @@ import (
 // maxTemplates is how many launch templates EC2 takes in one call.
 const maxTemplates = 50
 
-// Group is options that boot by one launch template.
+// Group is the options that use one launch template.
 type Group struct {
 	// Template is the name of the launch template.
 	Template string
 	// ImageID is the image.
 	ImageID string
-	// Options are what can be launched by it.
+	// Options can be launched from the template.
 	Options []cloudprovider.LaunchOption
 }
 
@@ -40,15 +40,15 @@ type Spec struct {
 	// Context is spec.context of the node class; nil if there is none, or if it
 	// must not be used.
 	Context *string
-	// Prioritized says that the prices are not those of EC2, so that the order of
-	// the options counts, and not what EC2 would find the cheapest.
+	// Prioritized says that our prices differ from EC2's, so that EC2 must follow the order of the
+	// options and not its own prices.
 	Prioritized bool
 	// Tags are for instances, volumes and the fleet.
 	Tags map[string]string
-	// Groups are what to choose from.
+	// Groups are the options, by launch template.
 	Groups []Group
-	// Types are the instance types of all options that were asked for, those that
-	// Groups have and those beyond what a call takes. Nothing but Judge looks at them.
+	// Types are the instance types of all requested options: those of Groups and those beyond the
+	// limit of a call. Only Judge uses them.
 	Types []string
 }
 
@@ -58,7 +58,7 @@ type override struct {
 	Price                     float64
 }
 
-// overrides returns the rows of a group, without those that are there twice.
+// overrides returns the rows of a group, without duplicates.
 func (g *Group) overrides() []override {
 	var out []override
 	for _, o := range g.Options {
@@ -94,8 +94,7 @@ func (s *Spec) sorted() []Group {
 	return groups
 }
 
-// Key returns a text that is equal for launches that can go in one call, and
-// different for others.
+// Key returns a text that is equal for launches that can share a call, and different for others.
 func (s *Spec) Key() string {
 	type row struct {
 		Template  string
@@ -113,7 +112,7 @@ func (s *Spec) Key() string {
 		text.Rows = append(text.Rows, row{g.Template, g.overrides()})
 	}
 	data, err := json.Marshal(text)
-	if err != nil { // a price that is no number
+	if err != nil { // a price is NaN or infinite
 		data = fmt.Append(nil, text)
 	}
 	sum := sha256.Sum256(data)
@@ -129,7 +128,7 @@ type RequestInput struct {
 	// Subnets has the subnet to use in each zone. Options in other zones are left
 	// out.
 	Subnets map[string]string
-	// Tags are for the instances alone, beside those of the Spec.
+	// Tags are for the instances only, in addition to those of the Spec.
 	Tags map[string]string
 	// DryRun asks whether the call would be allowed.
 	DryRun bool
@@ -138,8 +137,8 @@ type RequestInput struct {
 // ErrNothing is the error of Request if nothing is left to ask for.
 var ErrNothing = errors.New("no subnet in any zone of the options")
 
-// Request writes the call. Launch templates beyond the fifty that EC2 takes are
-// left out, those with the dearest options first.
+// Request returns the input of the call. Launch templates beyond the fifty that EC2 takes are left
+// out, those with the dearest options first.
 func (s *Spec) Request(c RequestInput) (*ec2.CreateFleetInput, error) {
 	in := &ec2.CreateFleetInput{
 		Type:        ec2types.FleetTypeInstant,
@@ -194,7 +193,7 @@ func (s *Spec) Request(c RequestInput) (*ec2.CreateFleetInput, error) {
 	return in, nil
 }
 
-// target is how EC2 names what is asked for.
+// target returns the capacity type in EC2's terms.
 func (s *Spec) target() ec2types.DefaultTargetCapacityType {
 	switch {
 	case s.CapacityType == karpv1.CapacityTypeSpot:
@@ -209,7 +208,7 @@ func (s *Spec) target() ec2types.DefaultTargetCapacityType {
 	return ec2types.DefaultTargetCapacityTypeOnDemand
 }
 
-// strategies say how EC2 is to choose.
+// strategies sets how EC2 chooses among the options.
 func (s *Spec) strategies(in *ec2.CreateFleetInput) {
 	switch {
 	case s.CapacityType == karpv1.CapacityTypeSpot:
@@ -223,7 +222,7 @@ func (s *Spec) strategies(in *ec2.CreateFleetInput) {
 			ReservationTypes: []ec2types.FleetReservationType{ec2types.FleetReservationTypeInterruptibleCapacityReservation},
 		}
 	case s.CapacityType == karpv1.CapacityTypeReserved && s.Reservation.Block:
-		// EC2 takes no strategy: there is one block.
+		// EC2 accepts no strategy here: a call names one capacity block.
 	default:
 		strategy := ec2types.FleetOnDemandAllocationStrategyLowestPrice
 		if s.Prioritized {

@@ -17,19 +17,18 @@ import (
 const KeyPrefix = "dovetail/launch-"
 
 const (
-	// maxValue is how long EC2 lets the value of a tag be.
+	// maxValue is the most characters that the value of a tag can have.
 	maxValue = 256
 	// MaxTags is how many tags a roster takes at the most.
 	MaxTags = 5
-	// markLength is that of a mark: 60 bits, so that among ten thousand instances
-	// two with one mark are a matter of one in ten billion.
+	// markLength is the length of a mark, 60 bits: among ten thousand instances two have the same
+	// mark with a probability of one in ten billion.
 	markLength = 10
 )
 
 // Entry is one request.
 type Entry struct {
-	// Token is the token of the request; see Mark. A roster that was read has
-	// none.
+	// Token is the token of the request; see Mark. It is empty in a roster that was read.
 	Token string
 	// Mark is the hash of the token. Make takes it from Token.
 	Mark string
@@ -39,19 +38,19 @@ type Entry struct {
 
 // Roster is the list of the requests that one call launches for.
 type Roster struct {
-	// Batch tells the call from others.
+	// Batch identifies the call.
 	Batch string
 	// Entries are the requests, in the order of Mark.
 	Entries []Entry
 }
 
-// Mark returns the hash of a token by which a roster knows it.
+// Mark returns the hash of a token that a roster contains.
 func Mark(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:markLength]
 }
 
-// nameOf is what EC2 takes in the value of a tag, less the slash, which separates
+// nameOf matches names that EC2 accepts in the value of a tag, without the slash, which separates
 // the entries.
 var nameOf = regexp.MustCompile(`^[A-Za-z0-9 +\-=._:@]*$`)
 
@@ -66,8 +65,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// text is how an entry is written. Names of NodeClaims begin with that of their
-// pool, which another tag has.
+// text returns an entry as it is written. The name of the pool is left off names that begin with
+// it, because another tag has it.
 func (e Entry) text(pool string) string {
 	if rest, found := strings.CutPrefix(e.Name, pool+"-"); found && pool != "" {
 		return e.Mark + "." + rest
@@ -75,9 +74,9 @@ func (e Entry) text(pool string) string {
 	return e.Mark + ":" + e.Name
 }
 
-// MakeRoster returns the tags of a call for the first of entries, in the order of their
-// marks, that fit into so many tags, and how many these are. Each entry has Token
-// and Name. pool is the NodePool of all. With no room for tags, taken is zero.
+// MakeRoster returns the tags for as many of the first entries, in the order of their marks, as fit
+// into room tags. taken is the number of these entries. Each entry has Token and Name. pool is the
+// NodePool of all. If room is zero, so is taken.
 func MakeRoster(batch, pool string, entries []Entry, room int) (tags map[string]string, taken int) {
 	sorted := slices.Clone(entries)
 	for i := range sorted {
@@ -161,21 +160,21 @@ func (r Roster) Assign(ids []string) map[string]Entry {
 	return out
 }
 
-// batch is what one call has launched, as far as EC2 lists it.
+// batch has the instances of one call that EC2 lists.
 type batch struct {
 	roster   Roster
 	ids      []string
 	youngest time.Time
 }
 
-// rosters says which request each instance was launched for, by id.
+// rosters returns the request that each instance was launched for, by the instance's id.
 //
-// The order of the instances says it, so all of a batch must be there. If it is as
-// large as its roster, they are. If not, they may be: EC2 may have had no more. But
-// EC2 lists those of one call not at one instant, so of a batch that was launched a
-// moment ago nothing is said, and until when not is returned by the mark of each of
-// its requests. And it does not list for ever what is gone, so nothing is said of one
-// that is old either.
+// The order of a batch's instances determines their requests, so all of them must be listed. They
+// are if the batch is as large as its roster. A smaller batch may be complete too, because EC2 may
+// have launched fewer. But EC2 does not list the instances of a call all at once: a smaller batch
+// that is younger than listDelay has no owners, and unsure has the end of that time by the mark of
+// each of its requests. And EC2 lists terminated instances only for a while: a smaller batch that
+// is older than rosterAge has no owners either.
 func rosters(all []Record, now time.Time) (owners map[string]Entry, unsure map[string]time.Time) {
 	batches := map[string]*batch{}
 	for i := range all {
@@ -197,9 +196,9 @@ func rosters(all []Record, now time.Time) (owners map[string]Entry, unsure map[s
 	for _, b := range batches {
 		age := now.Sub(b.youngest)
 		switch complete := len(b.ids) >= len(b.roster.Entries); {
-		case !complete && -settle < age && age < settle: // a clock may be far behind that of EC2
+		case !complete && -listDelay < age && age < listDelay: // our clock may be behind EC2's
 			for _, e := range b.roster.Entries {
-				unsure[e.Mark] = b.youngest.Add(settle)
+				unsure[e.Mark] = b.youngest.Add(listDelay)
 			}
 		case complete || age < rosterAge:
 			maps.Copy(owners, b.roster.Assign(b.ids))
@@ -208,14 +207,13 @@ func rosters(all []Record, now time.Time) (owners map[string]Entry, unsure map[s
 	return owners, unsure
 }
 
-// unsureFor returns how long to wait until it is known whether a token has an
-// instance; zero if that is known. When the time has come it is to be read once
-// more.
+// unsureFor returns how long to wait until it is known whether a token has an instance; zero if it
+// is known. read says that the time is over and the instances have to be read again.
 func (b *Book) unsureFor(token string) (wait time.Duration, read bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	until, unsure := b.unsure[Mark(token)]
-	// An instance that has its owner meanwhile has it from the answer of the call.
+	// A token that has an instance meanwhile got it from the answer of a call.
 	if !unsure || b.byMark[Mark(token)] != nil {
 		return 0, false
 	}

@@ -16,19 +16,19 @@ import (
 // MaxTypes is how many instance types one call names.
 const MaxTypes = 60
 
-// minFlexibleTypes is how many instance types a launch on demand that could have
-// been on spot should have: with fewer, spot capacity was hard to get by.
+// minFlexibleTypes is how many instance types a launch that allows spot should have. With fewer,
+// spot capacity is hard to find.
 const minFlexibleTypes = 5
 
 const (
 	// NoImage: no image of the node class boots the instance type.
 	NoImage kit.Reason = "NoImage"
-	// OtherReservation: another kind of reservation, or another reservation for
-	// the same machine, is used.
+	// OtherReservation: the launch uses another kind of reservation, or another reservation for the
+	// same instance type and zone.
 	OtherReservation kit.Reason = "OtherReservation"
 )
 
-// Selection is what Select made of a request.
+// Selection is the result of Select.
 type Selection struct {
 	kit.Selection
 	// CapacityType is that of all options; empty if there are none.
@@ -36,9 +36,8 @@ type Selection struct {
 	// Reservation is the kind of reservation of all options, if CapacityType is
 	// reserved.
 	Reservation ReservationKind
-	// InflexibleTypes is how many instance types a launch on demand has that
-	// could have been on spot, if they are so few that spot is at risk of being
-	// interrupted often; zero if there is nothing to say.
+	// InflexibleTypes is the number of instance types of a launch that allows spot and goes on
+	// demand, if it is below minFlexibleTypes; else zero.
 	InflexibleTypes int
 }
 
@@ -65,22 +64,21 @@ func (k ReservationKind) rank() int {
 // images has the image of each instance type that the node class boots. In this
 // order:
 //
-//  1. What has no image, is not launchable, or is there twice is dropped.
+//  1. Options without an image, options that are not launchable, and duplicates are dropped.
 //  2. If there are reserved options, one kind of reservation is chosen: the one
 //     with the cheapest option; of the same price the default kind, then capacity
 //     blocks, then interruptible ones.
-//  3. Of capacity blocks only the cheapest option is kept, as a call takes one.
+//  3. Of capacity blocks only the cheapest option is kept, because a call can name only one.
 //  4. Of several reservations for one instance type and zone the one with most
 //     capacity left is kept.
-//  5. Machines out of the ordinary are dropped if others are left: those with
-//     accelerators, and bare metal, unless they were asked for.
+//  5. Unusual machines are dropped if others are left: those with accelerators, and bare metal,
+//     unless the request asks for them.
 //  6. Spot capacity dearer than the cheapest on demand is dropped.
 //  7. The rest is put in order, cheapest first, and cut to MaxTypes instance
 //     types. Of spot and on-demand the first is used.
 //
-// Steps 2 to 4 are undone, and the launch goes without reservations, if minimums
-// of values fail by them that hold otherwise. Steps 5 to 7 spare minimums as
-// kit.Select says.
+// If minValues hold without reservations but not after steps 2 to 4, the launch goes without
+// reservations. Steps 5 to 7 respect minValues as kit.Select says.
 func Select(req *cloudprovider.LaunchRequest, images map[string]string) Selection {
 	if req == nil {
 		return Selection{}
@@ -90,7 +88,7 @@ func Select(req *cloudprovider.LaunchRequest, images map[string]string) Selectio
 	for _, o := range req.Options {
 		switch {
 		case o.InstanceType == nil || o.Offering == nil:
-			other = append(other, o) // kit.Select says so
+			other = append(other, o) // kit.Select reports these
 		case images[o.InstanceType.Name] == "":
 			dropped = append(dropped, kit.Dropped{Key: o.Key(), Reason: NoImage,
 				Detail: "no image of the node class boots the instance type"})
@@ -124,12 +122,12 @@ func Select(req *cloudprovider.LaunchRequest, images map[string]string) Selectio
 	return s
 }
 
-// otherTypes are the options that are not reserved, beside a launch that is.
+// otherTypes returns the unreserved options, which a launch into reservations drops.
 func otherTypes(options []cloudprovider.LaunchOption) []kit.Dropped {
 	var out []kit.Dropped
 	for _, o := range options {
 		if o.InstanceType != nil && o.Offering != nil {
-			out = append(out, kit.Dropped{Key: o.Key(), Reason: kit.OtherCapacityType, Detail: "the call is for reserved"})
+			out = append(out, kit.Dropped{Key: o.Key(), Reason: kit.OtherCapacityType, Detail: "the call asks for reserved capacity"})
 		}
 	}
 	slices.SortFunc(out, func(a, b kit.Dropped) int { return a.Key.Compare(b.Key) })
@@ -147,7 +145,7 @@ func selectFrom(req *cloudprovider.LaunchRequest, options []cloudprovider.Launch
 	pass.Options = first.Options
 	second := &kit.Options{Limit: MaxTypes, OneCapacityType: true, Exotic: []kit.Exotic{}}
 	if slices.Contains(first.Spared, kit.OutOfTheOrdinary) {
-		second.Exotic = rare // they are still there, and go last
+		second.Exotic = rare // still allowed, but last
 	}
 	s := Selection{Selection: kit.Select(&pass, second)}
 	s.Dropped = slices.Concat(first.Dropped, s.Dropped)
@@ -158,9 +156,8 @@ func selectFrom(req *cloudprovider.LaunchRequest, options []cloudprovider.Launch
 	return s
 }
 
-// exotic are the machines that are not launched unless asked for. Of bare metal
-// there is a size for each size of host, and there will be more: those are meant
-// that the options have.
+// exotic returns the machines that are launched only if the request asks for them. The sizes of
+// bare metal are taken from the options, because EC2 adds new ones.
 func exotic(options []cloudprovider.LaunchOption) []kit.Exotic {
 	all := []kit.Exotic{}
 	for _, name := range awsv1.ExoticResources() {
@@ -182,7 +179,7 @@ func exotic(options []cloudprovider.LaunchOption) []kit.Exotic {
 		Labels: requirements.NewSet(requirements.In(awsv1.LabelInstanceSize, sizes...))})
 }
 
-// wantsSpot reports whether a request says that it would do with spot.
+// wantsSpot reports whether a request allows spot.
 func wantsSpot(s requirements.Set) bool {
 	r, found := s.Get(karpv1.CapacityTypeLabelKey)
 	return found && r.Has(karpv1.CapacityTypeSpot)
@@ -196,7 +193,7 @@ func countTypes(options []cloudprovider.LaunchOption) int {
 	return len(names)
 }
 
-// kindOf reads what an offering says of its reservation.
+// kindOf returns the kind of the reservation of an offering.
 func kindOf(o *cloudprovider.Offering) ReservationKind {
 	has := func(key, value string) bool {
 		r, found := o.Requirements.Get(key)
@@ -224,11 +221,11 @@ func chooseReserved(options []cloudprovider.LaunchOption) (kept []cloudprovider.
 	}
 	for _, o := range sorted {
 		if kindOf(o.Offering) != kind {
-			drop(o, "one call takes one kind of reservation, and another has the cheapest")
+			drop(o, "a call can name one kind of reservation, and another kind has the cheapest option")
 			continue
 		}
 		if kind.Block && len(kept) > 0 {
-			drop(o, "one call takes one capacity block")
+			drop(o, "a call can name one capacity block")
 			continue
 		}
 		at := place{o.InstanceType.Name, o.Offering.Zone}

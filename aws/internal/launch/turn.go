@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// handover is how long EC2 may take to list what it launched by a call that it
-// was carrying out when the turn of the process that had made it was ended.
+// handover is how long EC2 may take to list the instances of a call that it was carrying out when
+// the turn of its process was ended.
 const handover = time.Minute
 
-// inheritance is how long after a process begins to launch it may be that EC2 carries out
-// and lists a call for one launch that a process before it has made: two minutes after it
-// was asked, and one until it lists the instance. Until then no launch goes by a call for
-// many, as that has another client token, and both could launch.
-const inheritance = 3 * time.Minute
+// singleCalls is how long after a process begins to launch EC2 may still carry out and list a
+// single launch of an earlier process: two minutes to carry it out, and one to list the instance.
+// Until then launches do not share calls: a shared call has a different client token, so both calls
+// could launch.
+const singleCalls = 3 * time.Minute
 
-// launch notes that this process launches from now on. The first time hydrate
-// reads once more: while it only listed, as one that waits for its turn does,
-// another process may have launched.
+// launch notes that this process launches from now on. The first time it makes Hydrate read again,
+// because another process may have launched while this one only listed.
 func (b *Book) launch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -27,8 +26,7 @@ func (b *Book) launch() {
 	}
 }
 
-// begin ends the turns of earlier processes, unless that was done or this process
-// only lists.
+// begin ends the turns of earlier processes, unless this was done or this process only lists.
 func (b *Book) begin(ctx context.Context) error {
 	b.mu.Lock()
 	due := b.launches && b.turn == ""
@@ -46,38 +44,37 @@ func (b *Book) begin(ctx context.Context) error {
 		b.overdue = b.now().Add(handover)
 	}
 	b.began = b.now()
-	b.heir = others
+	b.preceded = others
 	return nil
 }
 
-// Inherits notes whether there is a process before this one that has launched, and reports
-// whether EC2 may yet carry out calls for one launch that it has made.
-func (b *Book) Inherits(others bool) bool {
+// EarlierCallsPossible notes whether an earlier process has launched, and reports whether EC2 may
+// still carry out its single launches.
+func (b *Book) EarlierCallsPossible(others bool) bool {
 	b.mu.Lock()
-	b.heir = b.heir || others
+	b.preceded = b.preceded || others
 	b.mu.Unlock()
-	return b.inherits()
+	return b.earlierCallsPossible()
 }
 
-// inherits reports whether EC2 may yet carry out calls for one launch of processes before
-// this one.
-func (b *Book) inherits() bool {
+// earlierCallsPossible reports whether EC2 may still carry out single launches of earlier
+// processes.
+func (b *Book) earlierCallsPossible() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.heir && b.now().Sub(b.began) < inheritance
+	return b.preceded && b.now().Sub(b.began) < singleCalls
 }
 
-// turnOf returns the turn of this process. It has begun before anything is launched.
+// turnOf returns the turn of this process, which begins before anything is launched.
 func (b *Book) turnOf() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.turn
 }
 
-// overdueFor returns how long to wait before anything is launched for a token that
-// EC2 lists no instance of, because an earlier process may have asked for it in a
-// call that EC2 was carrying out when its turn was ended. When the time has come
-// what there is is to be read once more.
+// overdueFor returns how long to wait before anything is launched for a token without a listed
+// instance, because EC2 may have been carrying out a call of an earlier process when its turn was
+// ended. read says that the time is over and the instances have to be read again.
 func (b *Book) overdueFor() (wait time.Duration, read bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,14 +22,13 @@ import (
 
 // Reservation is a capacity reservation to launch into.
 type Reservation struct {
-	// ID is its id.
 	ID string
 	// Block says that it is a capacity block, and Interruptible that its owner
 	// may take instances back.
 	Block, Interruptible bool
 }
 
-// Input is what a launch template is made of. It is read-only.
+// Input has the content of a launch template. It is read-only.
 type Input struct {
 	// Region is the name of the region.
 	Region string
@@ -42,10 +41,10 @@ type Input struct {
 	UserData string
 	// CapacityType is how instances are bought.
 	CapacityType string
-	// Reservation is the reservation; nil if CapacityType is another.
+	// Reservation is nil unless CapacityType is reserved.
 	Reservation *Reservation
-	// OpenReservations lets instances that are not reserved use reservations that
-	// any matching instance uses. Otherwise they keep out of all.
+	// OpenReservations lets instances that are not reserved use open reservations. Otherwise they
+	// use none.
 	OpenReservations bool
 	// EFAs is how many elastic fabric adapters the instance is given because pods
 	// asked for them. Zero is none. It is not used if the class lists network
@@ -62,14 +61,13 @@ type Input struct {
 	Partition int32
 	// IPv6 says that pods have IPv6 addresses.
 	IPv6 bool
-	// Tags are for all that is made: the template, network interfaces, and the
-	// request for spot capacity.
+	// Tags are for the template, network interfaces and the spot request.
 	Tags map[string]string
 }
 
 // Template is a launch template.
 type Template struct {
-	// Name is its name, which is unique to what is in it.
+	// Name is its name, which contains a hash of its content.
 	Name string
 	// Data is its content.
 	Data *ec2types.RequestLaunchTemplateData
@@ -141,7 +139,7 @@ func (t Template) CreateInput() *ec2.CreateLaunchTemplateInput {
 	}
 }
 
-// placement says on which hardware the instance is.
+// placement sets tenancy, placement group and partition.
 func (in *Input) placement(data *ec2types.RequestLaunchTemplateData) {
 	if in.Tenancy == "" && in.GroupID == "" {
 		return
@@ -156,7 +154,7 @@ func (in *Input) placement(data *ec2types.RequestLaunchTemplateData) {
 	data.Placement = p
 }
 
-// market says how the instance is paid for, as far as the fleet does not.
+// market sets the reservation and the market options that the fleet request does not have.
 func (in *Input) market(data *ec2types.RequestLaunchTemplateData) {
 	r := in.Reservation
 	if r == nil {
@@ -195,7 +193,7 @@ func metadataOptions(o *awsv1.MetadataOptions, region string) *ec2types.LaunchTe
 		HttpProtocolIpv6:        ec2types.LaunchTemplateInstanceMetadataProtocolIpv6(*set.HTTPProtocolIPv6),
 		HttpPutResponseHopLimit: new(int32(min(*set.HTTPPutResponseHopLimit, math.MaxInt32))),
 		HttpTokens:              ec2types.LaunchTemplateHttpTokensState(*set.HTTPTokens),
-		// Tags hold names that are nobody's business on the node.
+		// Pods must not read the tags.
 		InstanceMetadataTags: ec2types.LaunchTemplateInstanceMetadataTagsStateDisabled,
 	}
 	if slices.Contains(noMetadataIPv6, region) {
@@ -240,15 +238,15 @@ func blockDevices(class *awsv1.EC2NodeClass) ([]ec2types.LaunchTemplateBlockDevi
 	return out, errors.Join(faults...)
 }
 
-// volume writes a volume, and says what is wrong with its size.
+// volume returns a volume and, if its size is out of range, the fault.
 func volume(d *awsv1.BlockDevice) (*ec2types.LaunchTemplateEbsBlockDeviceRequest, string) {
 	out := &ec2types.LaunchTemplateEbsBlockDeviceRequest{
 		DeleteOnTermination:      d.DeleteOnTermination,
 		Encrypted:                d.Encrypted,
-		Iops:                     positive(d.IOPS),
+		Iops:                     nilIfZero(d.IOPS),
 		KmsKeyId:                 d.KMSKeyID,
 		SnapshotId:               d.SnapshotID,
-		Throughput:               positive(d.Throughput),
+		Throughput:               nilIfZero(d.Throughput),
 		VolumeInitializationRate: d.VolumeInitializationRate,
 		VolumeType:               ec2types.VolumeType(awssdk.ToString(d.VolumeType)),
 	}
@@ -264,8 +262,8 @@ func volume(d *awsv1.BlockDevice) (*ec2types.LaunchTemplateEbsBlockDeviceRequest
 	return out, ""
 }
 
-// positive leaves zero to EC2.
-func positive(n *int64) *int32 {
+// nilIfZero leaves a zero to EC2's default.
+func nilIfZero(n *int64) *int32 {
 	if n == nil || *n <= 0 {
 		return nil
 	}
@@ -313,7 +311,7 @@ func (in *Input) interfaces() []nic {
 	return out
 }
 
-// addresses sets what goes with IP traffic.
+// addresses sets the IP addresses of an interface.
 func (in *Input) addresses(i *nic) {
 	spec := &in.Class.Spec
 	i.AssociatePublicIpAddress = spec.AssociatePublicIPAddress

@@ -1,8 +1,8 @@
-// Package launchtemplate makes launch templates, and keeps those in EC2 that are in use.
+// Package launchtemplate makes launch templates, and keeps them in EC2 while they are in use.
 //
-// Input: a node class, an image, user data, and how the instance is bought. Output: the
-// template, and its being there. Invariant: two templates of one name are the same, and
-// one that is in use is never deleted.
+// Input: a node class, an image, user data, and how the instance is bought. Output: the template,
+// and its existence in EC2. Invariant: two templates with one name are the same, and a template in
+// use is never deleted.
 //
 // # Model
 //
@@ -10,12 +10,11 @@
 //     the user data, and how the instance is bought. Its name is a hash of all
 //     that is in it, so two templates of one name are the same, and a template
 //     never changes.
-//   - A [Store] makes a template in EC2 before it is used ([Store.Use]) and deletes
-//     those that were not used for a while ([Store.Collect]) or whose class is gone
-//     ([Store.DeleteClass]). One that is in use is never deleted.
-//   - A template of a turn ([Template.OfTurn]) is for one process. The one that
-//     launches next deletes it ([Store.EndTurns]), and with it the effect of calls
-//     that name it and that EC2 has not carried out by then.
+//   - A [Store] makes a template in EC2 before it is used ([Store.Use]) and deletes those that were
+//     not used for a while ([Store.Collect]) or whose class is gone ([Store.DeleteClass]).
+//   - A template of a turn ([Template.OfTurn]) belongs to one process. The next process that
+//     launches deletes it ([Store.EndTurns]), so that calls which name it and were not carried out
+//     by then fail.
 //
 // # Left out
 //

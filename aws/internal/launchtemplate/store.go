@@ -33,7 +33,7 @@ type Store struct {
 
 // entry is what is known of one template.
 type entry struct {
-	making  chan struct{} // not nil while a call about it is under way
+	making  chan struct{} // not nil while a call for it is under way
 	exists  bool
 	checked time.Time // when it was last seen in EC2 or made
 	used    time.Time // when it was last used
@@ -46,9 +46,9 @@ func NewStore(client api.EC2, cluster string, now func() time.Time, keep time.Du
 	return &Store{client: client, cluster: cluster, now: now, keep: keep, known: map[string]*entry{}, made: map[string]bool{}}
 }
 
-// Use makes sure that the template is there, and keeps it there until done is
-// called. It asks EC2 only if the template was not seen within the time that
-// templates are kept. Calls about one template wait for each other.
+// Use makes sure that the template is there, and keeps it there until done is called. It asks EC2
+// only if the template was not seen for as long as templates are kept. Calls for one template wait
+// for each other.
 func (s *Store) Use(ctx context.Context, t Template) (done func(), err error) {
 	for {
 		s.mu.Lock()
@@ -110,8 +110,8 @@ func (s *Store) listed(ctx context.Context, name string) (bool, error) {
 	return err == nil && out != nil && len(out.LaunchTemplates) > 0, nil
 }
 
-// ensure asks for the template and makes it if it is not there. One of a turn must be
-// listed before it is used: whoever launches next has to find it.
+// ensure asks for the template and makes it if it does not exist. A template of a turn must be
+// listed before it is used, so that the next process finds it.
 func (s *Store) ensure(ctx context.Context, t Template) error {
 	if there, err := s.listed(ctx, t.Name); there || err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *Store) ensure(ctx context.Context, t Template) error {
 	there, err := s.listed(ctx, t.Name)
 	if err == nil && !there {
 		err = &cloudprovider.Error{Op: "DescribeLaunchTemplates", Kind: cloudprovider.KindNotReady, Object: t.Name, RetryAfter: listLag,
-			Err: errors.New("the launch template was made a moment ago, and EC2 does not list it yet; repeat")}
+			Err: errors.New("EC2 does not list the new launch template yet; repeat")}
 	}
 	return err
 }
@@ -130,11 +130,11 @@ func (s *Store) ensure(ctx context.Context, t Template) error {
 // listLag is how long EC2 may take to list a template.
 const listLag = 5 * time.Second
 
-// make makes a template, or finds that it is there.
+// make makes a template, unless it exists.
 func (s *Store) make(ctx context.Context, t Template) error {
 	in := t.CreateInput()
-	// The name says what is in it, and the token that a deleted one may be made
-	// again later.
+	// The name identifies the content. The time in the token allows making a deleted template
+	// again.
 	token := api.ClientToken(t.Name, s.now().UTC().Format(time.RFC3339Nano))
 	in.ClientToken = &token
 	_, err := s.client.CreateLaunchTemplate(ctx, in)
@@ -149,8 +149,8 @@ func (s *Store) make(ctx context.Context, t Template) error {
 	return api.Wrap("CreateLaunchTemplate", t.Name, err)
 }
 
-// Forget has the next Use of these templates ask EC2 again, as after it said that
-// one of them does not exist.
+// Forget makes the next Use of these templates ask EC2 again. Call it when EC2 says that one does
+// not exist.
 func (s *Store) Forget(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,10 +161,10 @@ func (s *Store) Forget(names ...string) {
 	}
 }
 
-// Collect deletes the templates of the cluster that were not used for as long as
-// templates are kept, and returns their names, sorted. One that this process sees
-// for the first time counts as used now. Those that are not ours by name are left
-// alone. The error joins what went wrong; what could be deleted is.
+// Collect deletes the templates of the cluster that were not used for as long as templates are
+// kept, and returns their names, sorted. A template that this process sees for the first time
+// counts as used now. Templates whose names are not ours are left alone. The error joins all
+// failures; the other templates are deleted.
 func (s *Store) Collect(ctx context.Context) ([]string, error) {
 	names, err := s.list(ctx, nil)
 	if err != nil {
@@ -226,8 +226,8 @@ func (s *Store) each(ctx context.Context, filter *ec2types.Filter, visit func(na
 	return api.Wrap("DescribeLaunchTemplates", s.cluster, err)
 }
 
-// delete deletes templates, but those that came into use meanwhile. If ctx ends before all
-// are visited that is an error too: the rest is left.
+// delete deletes templates except those that came into use meanwhile. If ctx ends before all are
+// visited, the error says so and the rest is left.
 func (s *Store) delete(ctx context.Context, names []string) ([]string, error) {
 	var deleted []string
 	var errs []error
@@ -246,7 +246,7 @@ func (s *Store) delete(ctx context.Context, names []string) ([]string, error) {
 			s.mu.Unlock()
 			continue
 		}
-		e.making = make(chan struct{}) // whoever wants it now waits and makes it anew
+		e.making = make(chan struct{}) // a concurrent Use waits and makes the template again
 		s.mu.Unlock()
 		_, err := s.client.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateName: &name})
 		s.mu.Lock()
@@ -264,12 +264,12 @@ func (s *Store) delete(ctx context.Context, names []string) ([]string, error) {
 	return deleted, errors.Join(errs...)
 }
 
-// TurnKey is the tag of templates that only one process launches by: the number of
-// its turn among those that launch for the cluster.
+// TurnKey is the tag of templates that only one process uses. Its value is the number of the turn
+// of that process.
 const TurnKey = "dovetail/turn"
 
-// OfTurn returns the template with the same content for one turn. Its name is another
-// one than that of t, and than those for other turns.
+// OfTurn returns the template with the same content for one turn. Its name differs from that of t
+// and from those for other turns.
 func (t Template) OfTurn(turn string) Template {
 	t.Name = nameOf([]byte(t.Name + " " + turn))
 	t.Tags = maps.Clone(t.Tags)
@@ -277,10 +277,10 @@ func (t Template) OfTurn(turn string) Template {
 	return t
 }
 
-// EndTurns deletes the templates of all turns, so that a call by one of them that
-// EC2 has not carried out yet fails. ended says that there were any, others what Others
-// says; turn is for the caller, and higher than theirs. After an error turns may have ended
-// or not; repeat.
+// EndTurns deletes the templates of all turns, so that calls which name them and were not carried
+// out yet fail. turn is the new turn of the caller, and higher than all others; ended says that
+// there were templates of turns, and others is the result of Others. After an error some turns may
+// have ended: repeat.
 func (s *Store) EndTurns(ctx context.Context, now time.Time) (turn string, ended, others bool, err error) {
 	highest := now.UnixNano()
 	var names []string
@@ -304,8 +304,8 @@ func (s *Store) EndTurns(ctx context.Context, now time.Time) (turn string, ended
 	return strconv.FormatInt(highest, 10), len(names) > 0, others, context.Cause(ctx)
 }
 
-// Others reports whether EC2 lists a template of the cluster that this process has not
-// made: another process may have launched by it.
+// Others reports whether EC2 lists a template of the cluster that this process has not made, so
+// that another process may have launched.
 func (s *Store) Others(ctx context.Context) (others bool, err error) {
 	err = s.each(ctx, nil, func(name string, _ *ec2types.LaunchTemplate) { others = others || s.foreign(name) })
 	return others, err

@@ -17,7 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 )
 
-// Cluster is what is known of the cluster. Fields that are not known are empty.
+// Cluster describes the cluster. Unknown fields are empty.
 type Cluster struct {
 	// ARN names the cluster in AWS, and Account is the account that owns it.
 	ARN, Account string
@@ -32,8 +32,8 @@ type Cluster struct {
 	IPv6 bool
 }
 
-// Cluster returns what the caller said of the cluster and, where he did not and
-// there is a client for EKS, what EKS says. Without a client the Reading is zero.
+// Cluster returns the fields that the caller has set, and the others from EKS if there is a client
+// for it. Without a client the Reading is zero.
 func (s *Sources) Cluster(ctx context.Context) (Cluster, cache.Reading, error) {
 	if s.clients.EKS == nil {
 		return s.stated(Cluster{}), cache.Reading{}, ctx.Err()
@@ -45,7 +45,7 @@ func (s *Sources) Cluster(ctx context.Context) (Cluster, cache.Reading, error) {
 	return s.stated(c), reading, nil
 }
 
-// stated puts what the caller said over what EKS says.
+// stated replaces the fields of EKS by those that the caller has set.
 func (s *Sources) stated(c Cluster) Cluster {
 	c.ARN = cmp.Or(s.opts.ClusterARN, c.ARN)
 	c.Account = cmp.Or(s.opts.Account, accountOf(c.ARN))
@@ -90,15 +90,14 @@ func accountOf(arn string) string {
 // shift is a zonal shift that is in force.
 type shift struct {
 	zone string    // id
-	ends time.Time // zero if it is not said when
+	ends time.Time // zero if EKS states no end
 }
 
-// ShiftedZones returns the ids of the zones that traffic of the cluster is shifted
-// away from now, sorted: by zonal shifts that are applied and have not expired, and
-// by autoshifts that are applied. It is nil without a client. While they cannot be
-// read it is those read last, and none if there were never any: that no shift is
-// known must not keep nodes from being launched. Health says so. The only error is
-// that of ctx.
+// ShiftedZones returns the ids of the zones that traffic of the cluster is shifted away from now,
+// sorted: by zonal shifts that are applied and have not expired, and by autoshifts that are
+// applied. It is nil without a client. While they cannot be read it returns the last answer, or nil
+// if there was none, because a missing answer must not prevent launches. Health has the failure.
+// The only error is that of ctx.
 func (s *Sources) ShiftedZones(ctx context.Context) ([]string, error) {
 	if s.clients.ZonalShift == nil {
 		return nil, ctx.Err()

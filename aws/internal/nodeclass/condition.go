@@ -18,16 +18,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// Reasons of conditions beside those of package v1.
+// Reasons of conditions in addition to those of package v1.
 const (
-	// ReasonInvalidSpec: the spec has faults that no other reason is for.
+	// ReasonInvalidSpec: the spec has faults that no other reason covers.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonLookupFailed: AWS gave no answer, and there is none of before.
+	// ReasonLookupFailed: AWS gave no answer, and there is no earlier one.
 	ReasonLookupFailed = "LookupFailed"
 	// ReasonRoleNotFound: there is no such role.
 	ReasonRoleNotFound = "RoleNotFound"
-	// ReasonInstanceProfilesUnavailable: there is nothing that makes instance
-	// profiles for roles.
+	// ReasonInstanceProfilesUnavailable: the Resolver cannot make instance profiles for roles.
 	ReasonInstanceProfilesUnavailable = "InstanceProfilesUnavailable"
 	// ReasonUnhealthyDependents: Ready is False because another condition is.
 	ReasonUnhealthyDependents = "UnhealthyDependents"
@@ -35,7 +34,7 @@ const (
 	ReasonReconcilingDependents = "ReconcilingDependents"
 )
 
-// conditions are those of a class under way.
+// conditions collects the new conditions of a class.
 type conditions struct {
 	list       []metav1.Condition
 	before     []metav1.Condition
@@ -56,8 +55,8 @@ func find(list []metav1.Condition, kind string) (metav1.Condition, bool) {
 	return list[i], true
 }
 
-// kept reports whether the condition was True for this generation of the class, so
-// that what the status says of it can be relied on.
+// kept reports whether the condition was True for this generation of the class, so that its part of
+// the status is valid.
 func (c *conditions) kept(kind string) bool {
 	was, found := find(c.before, kind)
 	return found && was.Status == metav1.ConditionTrue && was.ObservedGeneration == c.generation
@@ -140,8 +139,8 @@ func (w *work) invalid(kind string, fields ...string) bool {
 	return true
 }
 
-// failed notes that a lookup had no answer. If the status has one of before, keep
-// puts it back and the condition stays True.
+// failed notes that a lookup had no answer. If the status has an earlier one, keep restores it and
+// the condition stays True.
 func (w *work) failed(kind, what string, err error, keep func()) {
 	if w.conditions.kept(kind) {
 		keep()
@@ -154,7 +153,7 @@ func (w *work) failed(kind, what string, err error, keep func()) {
 	w.conditions.unknown(kind, ReasonLookupFailed, fmt.Sprintf("%s: %s", what, oneLine(err)))
 }
 
-// stale notes that an answer is of before, and returns the note.
+// stale notes that an answer is an earlier one, and returns the note.
 func (w *work) stale(what string, reading cache.Reading) string {
 	if !reading.Stale {
 		return ""
@@ -164,8 +163,8 @@ func (w *work) stale(what string, reading cache.Reading) string {
 	return note
 }
 
-// oneLine is the text of an error without the time to wait, which would make the
-// text of a condition change with every second.
+// oneLine returns the text of an error without the time to wait, with which the text of a condition
+// would change every second.
 func oneLine(err error) string {
 	var e *cloudprovider.Error
 	if errors.As(err, &e) && e != nil && e.RetryAfter > 0 {
@@ -176,11 +175,10 @@ func oneLine(err error) string {
 	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
-// Err returns nil if nodes of the class can be launched, and otherwise an
-// *cloudprovider.Error that names the class and what each condition says that is
-// not True. It is of KindNotReady, unless nothing is known to be wrong with the
-// class and a lookup had no answer: then it is of the kind of that failure, and
-// says how long to wait.
+// Err returns nil if nodes of the class can be launched, else an *cloudprovider.Error with the name
+// of the class and the message of each condition that is not True. It is KindNotReady, except if no
+// condition is False and a lookup had no answer: then it has the kind of that failure and the time
+// to wait.
 func (r *Resolution) Err() error {
 	conditions := r.Class.Status.Conditions
 	ready, _ := find(conditions, awsv1.ConditionTypeReady)
@@ -209,7 +207,7 @@ func (r *Resolution) Err() error {
 	return out
 }
 
-// untold are the faults of the spec that no condition of a part of it names.
+// untold returns the faults of the spec that no other condition names.
 func (r *Resolution) untold(conditions []metav1.Condition) (out field.ErrorList) {
 	for _, fault := range r.faults {
 		if !slices.ContainsFunc(conditions, func(c metav1.Condition) bool {

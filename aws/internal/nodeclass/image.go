@@ -28,13 +28,13 @@ const imagesPerPage = 1000
 // ReadsParameters reports whether there is a client for parameters.
 func (s *Sources) ReadsParameters() bool { return s.clients.SSM != nil }
 
-// Parameter returns the value of a parameter of Systems Manager, given by name or
-// ARN, and the empty text if there is no such parameter. mutable says that its
-// value may change. Without a client it is an error of KindUnsupported.
+// Parameter returns the value of a parameter of Systems Manager, given by name or ARN, and the
+// empty text if there is no such parameter. mutable says that its value may change. Without a
+// client the error is KindUnsupported.
 func (s *Sources) Parameter(ctx context.Context, name string, mutable bool) (string, cache.Reading, error) {
 	if s.clients.SSM == nil {
 		return "", cache.Reading{}, &cloudprovider.Error{Op: "GetParameter", Object: name, Kind: cloudprovider.KindUnsupported,
-			Err: errors.New("there is no client for Systems Manager; give one, or select the image by id or name")}
+			Err: errors.New("there is no client for Systems Manager; set one, or select the image by id or name")}
 	}
 	cells := s.static
 	if mutable {
@@ -94,8 +94,8 @@ func (s *Sources) readImages(ctx context.Context, key string, q amiselect.Query,
 	return slices.CompactFunc(found, func(a, b amiselect.Image) bool { return a.ID == b.ID }), nil
 }
 
-// newImage reads an image. One that cannot be read is an error for the whole
-// answer: without it an older image would look like the newest.
+// newImage reads an image. An unreadable image fails the whole answer, because without it an older
+// image would look like the newest.
 func newImage(i *ec2types.Image) (amiselect.Image, error) {
 	out := amiselect.Image{ID: text(i.ImageId), Name: text(i.Name), OwnerID: text(i.OwnerId), OwnerAlias: text(i.ImageOwnerAlias),
 		Architecture: string(i.Architecture), State: string(i.State)}
@@ -124,8 +124,8 @@ func newImage(i *ec2types.Image) (amiselect.Image, error) {
 // ownerSelf stands for the account whose credentials ask.
 const ownerSelf = "self"
 
-// learnAccount takes the number of the account that asks from the answer to a
-// question for its own images: Amazon's have an alias, so what has none is its own.
+// learnAccount reads the account of the credentials from an answer about its own images: images of
+// Amazon have an owner alias, so images without one are its own.
 func (s *Sources) learnAccount(owners []string, found []amiselect.Image) {
 	if !slices.Contains(owners, ownerSelf) {
 		return
@@ -145,10 +145,9 @@ func (s *Sources) learnAccount(owners []string, found []amiselect.Image) {
 	}
 }
 
-// Account returns the account that asks: what the caller said it is, else what the
-// images that it owns say, else that of the cluster, else the empty text. An
-// answer that has no image of its own leaves the question open, but then nothing
-// depends on it.
+// Account returns the account of the credentials: the one that the caller has set, else the owner
+// of its own images, else that of the cluster, else "". If an answer has no own image the account
+// may stay unknown, but then nothing depends on it.
 func (s *Sources) Account(ctx context.Context) (string, error) {
 	if s.opts.Account != "" {
 		return s.opts.Account, ctx.Err()
@@ -164,13 +163,13 @@ func (s *Sources) Account(ctx context.Context) (string, error) {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", nil //nolint:nilerr // there is nothing to go by; Health has the error
+		return "", nil //nolint:nilerr // the account is unknown; Health has the error
 	}
 	return c.Account, nil
 }
 
-// noAccount stands for the account of the caller where nothing tells it: then no
-// image of his own was found, and it must only match none.
+// noAccount stands for an unknown account of the caller. No own image was found then, so it has to
+// match no image.
 const noAccount = "000000000000"
 
 // images selects the images.
@@ -193,12 +192,12 @@ func (w *work) images() {
 	case errors.As(err, &lookup):
 		w.failed(kind, "images", err, func() { w.class.Status.AMIs = w.before.DeepCopy().Status.AMIs })
 	default:
-		// All else is about what was asked: what AWS says comes as the above.
+		// All other errors are faults of the terms: errors of AWS are handled above.
 		w.conditions.isFalse(kind, ReasonInvalidSpec, "spec.amiSelectorTerms: "+oneLine(err))
 	}
 }
 
-// selectImages asks what the terms ask for, and selects from the answers.
+// selectImages asks AWS for the parameters and images of the terms, and selects from the answers.
 func (w *work) selectImages() (amiselect.Selection, cache.Reading, error) {
 	src, terms := w.r.src, w.class.AMITerms()
 	env := amiselect.Environment{History: w.r.opts.MinImageAge > 0 || len(w.r.opts.DenyImages) > 0 || !src.ReadsParameters()}
@@ -231,9 +230,9 @@ func (w *work) selectImages() (amiselect.Selection, cache.Reading, error) {
 	return selection, reading, err
 }
 
-// parameters reads the parameters that the terms name, and returns the queries for
-// images that are left. One parameter that could not be read fails all: without it
-// another image would be taken, and nodes of this one replaced.
+// parameters reads the parameters that the terms name, and returns the queries for images. A
+// parameter that cannot be read fails all: without it another image would be selected, and nodes
+// would be replaced.
 func (w *work) parameters(terms []amiselect.Term, env *amiselect.Environment, reading *cache.Reading) ([]amiselect.Query, error) {
 	for {
 		queries, err := amiselect.Queries(terms, *env)
@@ -246,7 +245,7 @@ func (w *work) parameters(terms []amiselect.Term, env *amiselect.Environment, re
 				continue
 			}
 			if env.Parameters == nil {
-				continue // Select says that it is needed
+				continue // Select reports the missing client
 			}
 			value, r, err := w.r.src.Parameter(w.ctx, q.Parameter, q.Mutable)
 			if err != nil {

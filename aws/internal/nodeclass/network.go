@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 )
 
-// The page size for what a network is made of.
+// The page size for subnets and security groups.
 const networkPerPage = 500
 
 // Subnet is a subnet as EC2 describes it.
@@ -62,8 +62,8 @@ func subnetLookups(terms []awsv1.SubnetSelectorTerm) ([]lookup, error) {
 	return distinct(out), nil
 }
 
-// gather asks every lookup and merges what they found by id. If one lookup has no
-// answer at all, there is none: a part of the things is not the things.
+// gather asks every lookup and merges what they found by id. If one lookup has no answer at all,
+// gather has none, because a partial list would be wrong.
 func gather[T any](
 	ctx context.Context, cells *cache.Keyed[[]T], lookups []lookup,
 	read func(context.Context, lookup) ([]T, error), id func(T) string,
@@ -93,7 +93,7 @@ func (s *Sources) readSubnets(ctx context.Context, l lookup) ([]Subnet, error) {
 		for i := range page.Subnets {
 			n := &page.Subnets[i]
 			if text(n.SubnetId) == "" || text(n.AvailabilityZone) == "" {
-				continue // nothing could be launched by it
+				continue // nothing can be launched into it
 			}
 			out = append(out, Subnet{ID: *n.SubnetId, Zone: *n.AvailabilityZone, ZoneID: text(n.AvailabilityZoneId),
 				VPC: text(n.VpcId), Free: number(n.AvailableIpAddressCount), At: at})

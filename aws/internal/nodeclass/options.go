@@ -10,37 +10,34 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 )
 
-// Options are what sources go by. Region and Now are required; zero for anything
-// else means its default.
+// Options configure Sources. Region and Now are required; zero for anything else means its default.
 type Options struct {
 	// Region is the region that the clients ask.
 	Region string
 	// Now gives the time. It must be safe for concurrent use.
 	Now func() time.Time
 
-	// Asking runs what is asked, and is closed by Sources.Close. Nil is one of its
-	// own.
+	// Asking runs the questions, and is closed by Sources.Close. Nil makes a new one.
 	Asking *cache.Asking
 
 	// ClusterName is the name of the cluster, for DescribeCluster.
 	ClusterName string
-	// ClusterARN, Account, KubernetesVersion, Endpoint, CertificateAuthority and
-	// ServiceCIDR are what the caller knows of the cluster. What is empty is taken
-	// from DescribeCluster, if there is a client for it. Account is the number of
-	// the account that images of owner self belong to.
+	// ClusterARN, Account, KubernetesVersion, Endpoint, CertificateAuthority and ServiceCIDR
+	// describe the cluster. Empty fields are taken from DescribeCluster, if there is a client for
+	// it. Account is the number of the account that images of owner self belong to.
 	ClusterARN, Account, KubernetesVersion, Endpoint, CertificateAuthority, ServiceCIDR string
 
-	// PriceFile returns the text of a price file, as prices.ParseFile reads it, and
-	// nothing if there is none any more. It is called in a goroutine, and is to
-	// return soon after its ctx is done. Nil is no file.
+	// PriceFile returns the text of a price file for pricing.ParseFile, or nothing if the file is
+	// gone. It is called in a goroutine, and must return soon after its ctx is done. Nil means no
+	// file.
 	PriceFile func(ctx context.Context) ([]byte, error)
 
-	// SubnetRefresh is that of subnets. Default a minute, which is also the least.
+	// SubnetRefresh is how long subnets are used before they are read again. The default and
+	// minimum is a minute.
 	SubnetRefresh time.Duration
-	// SecurityGroupRefresh is that of security groups. Default a minute, which is
-	// also the least.
+	// SecurityGroupRefresh is the same for security groups. The default and minimum is a minute.
 	SecurityGroupRefresh time.Duration
-	// ImageRefresh is that of images. Default a minute, which is also the least.
+	// ImageRefresh is the same for images. The default and minimum is a minute.
 	ImageRefresh time.Duration
 }
 
@@ -49,8 +46,7 @@ const (
 	inventoryRefresh = 12 * time.Hour
 	onDemandRefresh  = 12 * time.Hour
 	spotRefresh      = time.Hour
-	// parameterRefresh is that of parameters whose value changes, and of those that do
-	// not exist.
+	// parameterRefresh is for parameters whose value changes, and for those that do not exist.
 	parameterRefresh       = 5 * time.Minute
 	staticParameterRefresh = 24 * time.Hour
 	fileRefresh            = 10 * time.Minute
@@ -59,12 +55,11 @@ const (
 	shiftRefresh           = 30 * time.Second
 	leastRefresh           = time.Minute
 
-	// priceBound is how long the price list and the history of spot prices may
-	// take: they are long, and nobody waits for them.
+	// priceBound is how long reading the price list and the history of spot prices may take: they
+	// are long, and no caller waits for them.
 	priceBound = 10 * time.Minute
-	// patience is how long callers wait for an answer that comes within a moment or
-	// not at all, and is much better than none: which zones are shifted away from,
-	// and what the price file has.
+	// patience is how long callers wait for two answers that arrive quickly or not at all: the
+	// zones that are shifted away from, and the price file.
 	patience = 2 * time.Second
 )
 

@@ -14,20 +14,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/pricing"
 )
 
-// The page sizes that the APIs allow at the most, and the form of a product.
+// The largest page sizes of the APIs, and the format version of a product.
 const (
 	productsPerPage = 100
 	spotPerPage     = 1000
 	productFormat   = "aws_v1"
 )
 
-// Prices returns what is known of prices now, at once. What is due of the price list,
-// the history of spot prices and the price file is read beside the caller, and counts
-// from when it is there; only for the file the caller waits, up to two seconds. A source that fails leaves what it gave before, which goes out of
-// date with time, and in the end what is compiled in; Prices.Status says how each is.
-// So the only error is that of ctx.
+// Prices returns the known prices. The price list, the history of spot prices and the price file
+// are read in the background when they are due; the caller waits, up to two seconds, only for the
+// file. If a source fails, its last prices stay and go out of date, and without any the built-in
+// prices hold; Prices.Status has the state of each source. So the only error is that of ctx.
 func (s *Sources) Prices(ctx context.Context) (*pricing.Prices, error) {
-	_, _, _ = s.spot.Get(ctx, s.readSpot) // what they fail with is noted with the prices
+	_, _, _ = s.spot.Get(ctx, s.readSpot) // failures are noted in the prices
 	if s.clients.Pricing != nil && pricing.ProductQueries(s.opts.Region) != nil {
 		_, _, _ = s.onDemand.Get(ctx, s.readProducts)
 	}
@@ -42,15 +41,14 @@ func (s *Sources) Prices(ctx context.Context) (*pricing.Prices, error) {
 	return s.prices, nil
 }
 
-// learn replaces the prices by what change makes of them.
+// learn replaces the prices by the result of change.
 func (s *Sources) learn(change func(*pricing.Prices) *pricing.Prices) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prices = change(s.prices)
 }
 
-// failed notes that a source of prices could not be read, unless that is because of
-// Close.
+// failed notes that a source of prices could not be read, unless Close is the reason.
 func (s *Sources) failed(ctx context.Context, source pricing.Source, err error) error {
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		s.learn(func(p *pricing.Prices) *pricing.Prices { return p.WithFailure(source, err) })
@@ -71,8 +69,8 @@ func (s *Sources) readProducts(ctx context.Context) (struct{}, error) {
 	return struct{}{}, s.merge(func(p *pricing.Prices) (*pricing.Prices, error) { return p.WithProducts(at, list) })
 }
 
-// merge adds an answer to the prices; that of an answer without a price notes the
-// failure.
+// merge adds an answer to the prices. For an answer without a price the result of add has the
+// failure noted.
 func (s *Sources) merge(add func(*pricing.Prices) (*pricing.Prices, error)) (err error) {
 	s.learn(func(p *pricing.Prices) *pricing.Prices {
 		var next *pricing.Prices
@@ -112,8 +110,8 @@ func (s *Sources) spotHistory(ctx context.Context, at time.Time) (out []ec2types
 	return out, err
 }
 
-// readFile reads the price file. Its text is the answer, so that one that has not
-// changed does not make the prices anew.
+// readFile reads the price file and returns its text, so that an unchanged file does not rebuild
+// the prices.
 func (s *Sources) readFile(ctx context.Context) (string, error) {
 	data, err := s.opts.PriceFile(ctx)
 	if err != nil {

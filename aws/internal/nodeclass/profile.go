@@ -21,19 +21,19 @@ import (
 )
 
 const (
-	// fresh is how long a profile that was seen is taken to be there before it is
-	// looked at again, beside the callers.
+	// fresh is how long a profile that was seen is assumed to exist before it is looked up again,
+	// in the background.
 	fresh = 15 * time.Minute
-	// renewalPause is how long it is not looked at after that has failed, and
-	// renewalBound how long looking may take, by the clock of the machine.
+	// renewalPause is the pause after such a look-up has failed, and renewalBound how long it may
+	// take, by the machine's clock.
 	renewalPause, renewalBound = time.Minute, 2 * time.Minute
-	// missing is how long a role that IAM does not know is not asked for again,
-	// so that a misspelt one does not make and delete a profile each minute.
+	// missing is how long a role that IAM does not know is not tried again, so that a misspelt role
+	// does not make and delete profiles all the time.
 	missing = time.Minute
-	// settling is how long IAM may take to know a profile that was made.
-	settling = 5 * time.Second
-	// protected is how long a profile that was in use is not collected: the
-	// class that names it, or a launch, may not be on record yet.
+	// profileDelay is how long IAM may take to know a new profile.
+	profileDelay = 5 * time.Second
+	// protected is how long a profile is not collected after its last use: the status of the class
+	// or the NodeClaim that names it may not be stored yet.
 	protected = time.Hour
 )
 
@@ -55,8 +55,8 @@ type Keeper struct {
 type sighting struct {
 	at         time.Time
 	role, path string
-	renewing   bool      // it is being looked at
-	tried      time.Time // when that has failed last
+	renewing   bool      // it is being looked up
+	tried      time.Time // when looking it up failed last
 }
 
 type refusal struct {
@@ -64,9 +64,8 @@ type refusal struct {
 	err error
 }
 
-// NewKeeper returns a Keeper for a cluster in a region. A nil client, as in a VPC
-// from which IAM cannot be reached, makes Ensure refuse every class. asking runs what is
-// looked at beside the callers.
+// NewKeeper returns a Keeper for a cluster in a region. A nil client, as in a VPC from which IAM
+// cannot be reached, makes Ensure refuse every class. asking runs the look-ups in the background.
 func NewKeeper(client api.IAM, cluster, region string, now func() time.Time, asking *cache.Asking) *Keeper {
 	return &Keeper{
 		client: client, cluster: cluster, region: region, now: now, asking: asking,
@@ -80,32 +79,31 @@ func (k *Keeper) Name(class *awsv1.EC2NodeClass) string {
 	return awsv1.InstanceProfileName(k.cluster, k.region, class.Name, string(class.UID)+"/"+roleName(class.Spec.Role))
 }
 
-// owns reports whether a profile of this name and path was made for the class, by a
-// Keeper or by Karpenter: it is on the path of the class, or has the name that Karpenter
-// before 1.7 gave. Any other belongs to the user, even if the status of the class names it
-// because the class did before it named a role.
+// owns reports whether a profile of this name and path was made for the class, by a Keeper or by
+// Karpenter: it is on the path of the class, or has the name that Karpenter before 1.7 gave. Any
+// other profile belongs to the user, even if the status of the class names it because
+// spec.instanceProfile named it before.
 func (k *Keeper) owns(class *awsv1.EC2NodeClass, name, path string) bool {
 	return path == awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID)) ||
 		name == awsv1.LegacyInstanceProfileName(k.cluster, k.region, class.Name)
 }
 
-// roleName is the last segment of a role given with its path: IAM knows it by that
-// alone.
+// roleName is the last segment of a role given with its path: IAM identifies the role by it alone.
 func roleName(role string) string { return role[strings.LastIndexByte(role, '/')+1:] }
 
 // Ensure returns the name of a profile that has the role of the class:
 //
 //  1. the one in the status of the class, if it has the role and was made for the
 //     class. Karpenter may have made it, under another name;
-//  2. else the one by the name that Name gives, made if it is not there.
+//  2. else the one with the name that Name returns, made if it does not exist.
 //
-// A profile was made for the class if it is on the path of the class, or has the name
-// that Karpenter before 1.7 gave it. No other is given out or changed: one that has the
-// name of 2 is an error.
+// A profile was made for the class if it is on the path of the class, or has the name that
+// Karpenter before 1.7 gave it. No other profile is returned or changed: if another one has the
+// name of 2, that is an error.
 //
-// What was found is looked at again after 15 minutes, beside the caller, who gets it at
-// once; what cannot be looked at stays. If it cannot be found out whether the first has
-// the role, that is an error, and no second one is made.
+// A known profile is returned at once, and looked up again in the background when it was last seen
+// 15 minutes ago; a failure keeps it. If IAM does not say whether the profile of 1 has the role,
+// that is an error, and no second profile is made.
 func (k *Keeper) Ensure(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
 	if class.Spec.Role == "" {
 		return "", k.fault(class, cloudprovider.KindDenied, "spec.role", "empty; name the role of nodes, or an instanceProfile", nil)
@@ -122,14 +120,14 @@ func (k *Keeper) Ensure(ctx context.Context, class *awsv1.EC2NodeClass) (string,
 		return "", err
 	}
 	defer release()
-	if name := k.known(ctx, class); name != "" { // by whoever had the class before
+	if name := k.known(ctx, class); name != "" { // found by the call that we waited for
 		return k.give(name), nil
 	}
 	return k.find(ctx, class)
 }
 
-// known returns the profile that was seen for a class, or "", and has it looked at again
-// if it is time to.
+// known returns the profile that was seen for a class, or "", and looks it up again in the
+// background when it is due.
 func (k *Keeper) known(ctx context.Context, class *awsv1.EC2NodeClass) string {
 	role := roleName(class.Spec.Role)
 	k.mu.Lock()
@@ -152,8 +150,8 @@ func (k *Keeper) known(ctx context.Context, class *awsv1.EC2NodeClass) string {
 	return ""
 }
 
-// renew looks at a profile again. That it is not there, or has not the role, is an
-// answer; that this cannot be found out is none.
+// renew looks up a profile again. It forgets the profile if it is gone or lacks the role, and keeps
+// it if IAM gives no answer.
 func (k *Keeper) renew(ctx context.Context, class *awsv1.EC2NodeClass, name string) {
 	release, err := k.acquire(ctx, class.Name)
 	if err == nil {
@@ -245,7 +243,7 @@ func (k *Keeper) isRefused(role string) error {
 	return r.err
 }
 
-// hasRole reports whether a profile is there, was made for the class, and has the role.
+// hasRole reports whether a profile exists, was made for the class, and has the role.
 func (k *Keeper) hasRole(ctx context.Context, class *awsv1.EC2NodeClass, name, role string) (bool, error) {
 	p, err := k.get(ctx, name)
 	if err != nil {
@@ -265,8 +263,8 @@ func (k *Keeper) seen(name, role, path string) {
 	k.ready[name] = sighting{at: k.now(), role: role, path: path}
 }
 
-// Forget has the next Ensure ask for a profile again, as after EC2 said that there is
-// none by this name: somebody may have deleted it.
+// Forget makes the next Ensure look up a profile again. Call it when EC2 says that there is no
+// profile of this name: it may have been deleted.
 func (k *Keeper) Forget(name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -287,7 +285,7 @@ func (k *Keeper) get(ctx context.Context, name string) (*iamtypes.InstanceProfil
 	return out.InstanceProfile, nil
 }
 
-// make brings the profile into being, from whatever is there of it.
+// make makes the profile, or completes a profile without a role.
 func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role string) error {
 	p, err := k.get(ctx, name)
 	if err != nil {
@@ -329,15 +327,15 @@ func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role
 		k.seen(name, role, path)
 		return nil
 	case api.NotFound(err) && strings.Contains(strings.ToLower(err.Error()), "instance profile"):
-		// It is the profile that is not known yet, and not the role.
-		return &cloudprovider.Error{Op: "InstanceProfile", Kind: cloudprovider.KindNotReady, Object: class.Name, Reason: api.Code(err), RetryAfter: settling,
-			Err: fmt.Errorf("EC2NodeClass %s: IAM does not know the instance profile %s yet that was made a moment ago; repeat", class.Name, name)}
+		// IAM does not know the new profile yet; the role exists.
+		return &cloudprovider.Error{Op: "InstanceProfile", Kind: cloudprovider.KindNotReady, Object: class.Name, Reason: api.Code(err), RetryAfter: profileDelay,
+			Err: fmt.Errorf("EC2NodeClass %s: IAM does not know the new instance profile %s yet; repeat", class.Name, name)}
 	case api.NotFound(err):
 		k.mu.Lock()
 		k.refused[role] = refusal{at: k.now(), err: err}
 		delete(k.ready, name)
 		k.mu.Unlock()
-		if made { // half of a profile is of no use
+		if made { // a profile without a role is useless
 			err = errors.Join(err, k.remove(context.WithoutCancel(ctx), name, nil))
 		}
 		return k.fault(class, cloudprovider.KindNotFound, "spec.role", fmt.Sprintf("%q: IAM has no such role; create it, or correct the name", class.Spec.Role), err)
@@ -345,7 +343,7 @@ func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role
 	return api.Wrap("AddRoleToInstanceProfile", name, err)
 }
 
-// remove deletes a profile, and takes its roles off before.
+// remove takes the roles off a profile and deletes it.
 func (k *Keeper) remove(ctx context.Context, name string, roles []iamtypes.Role) error {
 	k.mu.Lock()
 	delete(k.ready, name)
@@ -363,11 +361,11 @@ func (k *Keeper) remove(ctx context.Context, name string, roles []iamtypes.Role)
 	return api.Wrap("DeleteInstanceProfile", name, err)
 }
 
-// Collect deletes the profiles of the cluster that are not in inUse, and that
-// were not given out within the last hour, and returns their names, sorted. One
-// that this process has not given out is spared as long from when it was made.
-// inUse are the profiles in the status of all classes and in the annotations of all
-// NodeClaims. The error joins what went wrong. Without a client nothing is done.
+// Collect deletes the profiles of the cluster that are not in inUse and that Ensure has not
+// returned within the last hour, and returns their names, sorted. For profiles that this process
+// has not returned, the hour begins when they were made. inUse are the profiles in the status of
+// all classes and in the annotations of all NodeClaims. The error joins all failures. Without a
+// client Collect does nothing.
 func (k *Keeper) Collect(ctx context.Context, inUse map[string]bool) ([]string, error) {
 	return k.sweep(ctx, awsv1.InstanceProfilePath(k.cluster, k.region, ""), func(p *iamtypes.InstanceProfile) bool {
 		name := awssdk.ToString(p.InstanceProfileName)
@@ -381,9 +379,8 @@ func (k *Keeper) Collect(ctx context.Context, inUse map[string]bool) ([]string, 
 	})
 }
 
-// DeleteClass deletes all profiles that were made for a class, the one that
-// Karpenter before 1.7 made included, and returns their names, sorted. Call it
-// when no node of the class is left.
+// DeleteClass deletes all profiles that were made for a class, including the one that Karpenter
+// before 1.7 made, and returns their names, sorted. Call it when no node of the class is left.
 func (k *Keeper) DeleteClass(ctx context.Context, class *awsv1.EC2NodeClass) ([]string, error) {
 	if k.client == nil || class.UID == "" {
 		return nil, nil
@@ -403,7 +400,7 @@ func (k *Keeper) DeleteClass(ctx context.Context, class *awsv1.EC2NodeClass) ([]
 	return slices.Sorted(slices.Values(append(deleted, legacy))), nil
 }
 
-// sweep deletes the profiles on a path, but those to be spared.
+// sweep deletes the profiles on a path for which spare is false.
 func (k *Keeper) sweep(ctx context.Context, path string, spare func(*iamtypes.InstanceProfile) bool) ([]string, error) {
 	if k.client == nil {
 		return nil, nil
@@ -434,7 +431,7 @@ func (k *Keeper) sweep(ctx context.Context, path string, spare func(*iamtypes.In
 	return deleted, errors.Join(errs...)
 }
 
-// tags are tags as IAM takes them, sorted by key.
+// tags returns tags in the form of IAM, sorted by key.
 func tags(all map[string]string) []iamtypes.Tag {
 	var out []iamtypes.Tag
 	for _, key := range slices.Sorted(maps.Keys(all)) {

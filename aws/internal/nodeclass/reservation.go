@@ -16,16 +16,16 @@ import (
 
 const reservationsPerPage = 1000
 
-// reservationQuery is what one term asks for: an id, or what passes the filters.
+// reservationQuery is the question of one term: an id, or filters.
 type reservationQuery struct {
 	id string
 	lookup
 }
 
-// Reservations returns the active capacity reservations that the terms select, each
-// once, sorted by id: one call for each distinct term. An id that does not exist
-// selects nothing. What EC2 says is left of them goes into Stock. The error of a
-// term that has neither id nor tags nor match criteria is of KindDenied.
+// Reservations returns the active capacity reservations that the terms select, each once, sorted by
+// id: one call for each distinct term. An id that does not exist selects nothing. Their free
+// instances go into Stock. The error of a term that has neither id nor tags nor match criteria is
+// of KindDenied.
 func (s *Sources) Reservations(
 	ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm,
 ) ([]ec2types.CapacityReservation, cache.Reading, error) {
@@ -79,8 +79,7 @@ func (s *Sources) readReservations(ctx context.Context, q reservationQuery) ([]e
 	return out, nil
 }
 
-// observe takes the stock from an answer, and forgets reservations that no answer
-// has any more.
+// observe updates the stock from an answer, and drops reservations that no answer has.
 func (s *Sources) observe(at time.Time, answer []ec2types.CapacityReservation) {
 	var ids []string
 	for _, list := range append(s.reserved.Answers(), answer) {
@@ -112,9 +111,9 @@ func (s *Sources) describeReservations(ctx context.Context, q reservationQuery) 
 	return out, err
 }
 
-// PlacementGroup returns the placement group that the selector names, and nil
-// without an error if the selector is nil or there is none by that name that is
-// available. A selector without name and id is an error of KindDenied.
+// PlacementGroup returns the placement group that the selector names, and nil without an error if
+// the selector is nil or there is no available group of that name. A selector without name and id
+// is an error of KindDenied.
 func (s *Sources) PlacementGroup(
 	ctx context.Context, selector *awsv1.PlacementGroupSelector,
 ) (*ec2types.PlacementGroup, cache.Reading, error) {

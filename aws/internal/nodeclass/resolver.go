@@ -23,12 +23,11 @@ type Profiles interface {
 	Ensure(ctx context.Context, class *awsv1.EC2NodeClass) (name string, err error)
 }
 
-// ResolverOptions are what a Resolver goes by. Now is required.
+// ResolverOptions configure a Resolver. Now is required.
 type ResolverOptions struct {
 	// Now gives the time. It must be safe for concurrent use.
 	Now func() time.Time
-	// ReservedCapacity has capacity reservations looked up. Without it a class has
-	// none.
+	// ReservedCapacity looks up capacity reservations. Without it a class has none.
 	ReservedCapacity bool
 	// Profiles makes instance profiles. Without it a class with a role is not
 	// ready.
@@ -37,17 +36,16 @@ type ResolverOptions struct {
 	MinImageAge time.Duration
 	// DenyImages is Deny of amiselect.Options: images never to take.
 	DenyImages []string
-	// Expressions checks the expressions of a class. Without it a class that has
-	// some is not ready.
+	// Expressions checks the expressions of a class. Without it a class with expressions is not
+	// ready.
 	Expressions awsv1.ExpressionEvaluator
-	// Unevaluated, if not nil, says for which instance types an expression of a
-	// class has no value; none is an empty text. It is called for classes with
-	// expressions when all that a catalog needs is there, with the status filled
-	// in.
+	// Unevaluated, if not nil, returns a text that names the instance types for which an expression
+	// of a class has no value; empty if there are none. It is called for classes with expressions
+	// once everything that a catalog needs is known, with the status filled in.
 	Unevaluated func(ctx context.Context, class *awsv1.EC2NodeClass) (string, error)
-	// DryRun, if not nil, tries whether nodes of a class could be launched. It is
-	// called when all that a launch needs is there, with the status filled in. A
-	// reason that is not empty says why not, and message is for a person to read.
+	// DryRun, if not nil, tries whether nodes of a class could be launched. It is called once
+	// everything that a launch needs is known, with the status filled in. A reason that is not
+	// empty says why not, and message is for a person to read.
 	DryRun func(ctx context.Context, class *awsv1.EC2NodeClass) (reason, message string, err error)
 }
 
@@ -80,21 +78,21 @@ func NewResolver(src *Sources, opts ResolverOptions) (*Resolver, error) {
 	return &Resolver{src, opts}, nil
 }
 
-// Resolution is what became of resolving a class. It is read-only.
+// Resolution is the result of resolving a class. It is read-only.
 type Resolution struct {
 	// Class is a copy of the class with its defaults and a new status.
 	Class *awsv1.EC2NodeClass
-	// Selection is what the image terms selected. It is empty if the images are of
-	// before, or there are none.
+	// Selection is what the image terms selected. It is empty if the images are an earlier answer,
+	// or there are none.
 	Selection amiselect.Selection
-	// Subnets are those of the status, in their order, as EC2 described them. Of
-	// subnets that are of before nothing is known but what the status says.
+	// Subnets are those of the status, in their order, as EC2 described them. Subnets of an earlier
+	// answer have only the fields of the status.
 	Subnets []Subnet
-	// PlacementGroup is the group that the class names. Nil if it names none, or
-	// there is none by that name.
+	// PlacementGroup is the group that the class names. Nil if it names none, or no such group
+	// exists.
 	PlacementGroup *ec2types.PlacementGroup
-	// Stale says of each lookup that gave an answer of before of when it is and why
-	// there is no new one, in the order of the lookups.
+	// Stale has a note for each lookup that gave an earlier answer: when the answer is from and why
+	// there is no new one. It is in the order of the lookups.
 	Stale []string
 	// Next is when to resolve the class again, if nothing of it changes before.
 	Next time.Time
@@ -103,30 +101,28 @@ type Resolution struct {
 	faults   field.ErrorList // of the spec
 }
 
-// again is how long a resolution is good for.
-const again = time.Minute
+// resolveInterval is how long a resolution is used.
+const resolveInterval = time.Minute
 
 // Resolve resolves a class. In this order:
 //
 //  1. The class is copied and Default is called on the copy. Its spec is
 //     validated. A selector with a fault selects nothing; all else goes on.
-//  2. Images, capacity reservations, the placement group, subnets and security
-//     groups are looked up. Of groups selected by name or tags only those count
-//     that are in the network of the subnets, if these are all in one; while that
-//     is not known, those of before, or none.
-//  3. instanceProfile goes into the status, or else what Options.Profiles gives for
+//  2. Images, capacity reservations, the placement group, subnets and security groups are looked
+//     up. Groups that are selected by name or tags count only if they are in the VPC of the
+//     subnets, if all subnets are in one. While the VPC is not known, the groups of the earlier
+//     answer count, or none.
+//  3. instanceProfile goes into the status, or else the profile that Options.Profiles returns for
 //     the role.
-//  4. ValidationSucceeded: False for faults of the spec, of its expressions as well,
-//     and for a family that needs the addresses of services where they are not
-//     known; else False or Unknown if any condition is that a launch needs; else
-//     False if an expression has no value for an instance type; else what
-//     Options.DryRun says, or True.
-//  5. Ready: False if any of awsv1.ReadyConditions is False, else Unknown if any
-//     is, else True.
+//  4. ValidationSucceeded: False for faults of the spec and its expressions, and if the family
+//     needs the service CIDR and it is not known; else False or Unknown if a condition that a
+//     launch needs is so; else False if an expression has no value for an instance type; else the
+//     answer of Options.DryRun, or True.
+//  5. Ready: False if any of awsv1.ReadyConditions is False, else Unknown if any is Unknown, else
+//     True.
 //
-// Times of transition are kept where a condition does not change. What is found
-// wrong is in the conditions, and in Resolution.Err; the error is that of ctx, or
-// of KindDenied for a nil class.
+// Times of transition are kept where a condition does not change. Problems are in the conditions
+// and in Resolution.Err; the error is that of ctx, or KindDenied for a nil class.
 func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (*Resolution, error) {
 	if class == nil {
 		return nil, &cloudprovider.Error{Op: "Resolve", Object: "EC2NodeClass", Kind: cloudprovider.KindDenied,
@@ -136,7 +132,7 @@ func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (*Res
 	w.class.Default()
 	w.class.Status = awsv1.EC2NodeClassStatus{}
 	w.conditions.init(class, w.now)
-	w.out = &Resolution{Class: w.class, Next: w.now.Add(again)}
+	w.out = &Resolution{Class: w.class, Next: w.now.Add(resolveInterval)}
 	w.expressions = w.class.ValidateExpressions(r.opts.Expressions)
 	w.faults = append(w.class.Validate(), w.expressions...)
 	w.out.faults = w.faults
@@ -165,7 +161,7 @@ type work struct {
 	out    *Resolution
 
 	expressions field.ErrorList // those among the faults that are about expressions
-	unread      error           // why EC2 did not say which subnets there are
+	unread      error           // why the subnets could not be read
 
 	conditions conditions
 }

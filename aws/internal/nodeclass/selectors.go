@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// reservations looks up the capacity reservations. That there is none is fine.
+// reservations looks up the capacity reservations. Finding none is no fault.
 func (w *work) reservations() {
 	const kind = awsv1.ConditionTypeCapacityReservationsReady
 	if !w.r.opts.ReservedCapacity || w.invalid(kind, "capacityReservationSelectorTerms") {
@@ -59,7 +59,7 @@ func (w *work) placementGroup() {
 }
 
 func nameOf(s *awsv1.PlacementGroupSelector) string {
-	if s.ID != nil { // one of the two is there, as the class is valid
+	if s.ID != nil { // a valid class has ID or Name
 		return "with the id " + *s.ID
 	}
 	return fmt.Sprintf("named %q", *s.Name)
@@ -151,8 +151,8 @@ func (w *work) securityGroups() {
 	w.conditions.isTrue(kind, w.stale("security groups", reading))
 }
 
-// networkUnknown notes that it cannot be told which groups are in the network of the
-// subnets, as these were not found, or the status before has them and not their network.
+// networkUnknown notes that the VPC of the subnets is not known, because they were not found, or
+// are taken from the earlier status, which does not have it.
 func (w *work) networkUnknown(kind string) {
 	why := errors.New("the network of the subnets is not known")
 	switch {
@@ -165,12 +165,12 @@ func (w *work) networkUnknown(kind string) {
 	w.keepGroups(kind, why)
 }
 
-// keepGroups notes that the groups cannot be told, and keeps those of before.
+// keepGroups notes that the groups are not known, and keeps the earlier ones.
 func (w *work) keepGroups(kind string, err error) {
 	w.failed(kind, "security groups", err, func() { w.class.Status.SecurityGroups = w.before.DeepCopy().Status.SecurityGroups })
 }
 
-// networkOf is the network that all subnets are in, or empty.
+// networkOf returns the VPC that all subnets are in, or "".
 func networkOf(subnets []Subnet) string {
 	if len(subnets) == 0 {
 		return ""
@@ -183,8 +183,8 @@ func networkOf(subnets []Subnet) string {
 	return subnets[0].VPC
 }
 
-// within leaves out groups of other networks, which EC2 would refuse with these
-// subnets. One that a term has by id stays: who names it should hear of it.
+// within leaves out groups of other VPCs, which EC2 would refuse with these subnets. A group that a
+// term names by id stays, so that the user learns of the conflict.
 func (w *work) within(vpc string, groups []SecurityGroup) (out []SecurityGroup) {
 	for _, g := range groups {
 		if vpc == "" || g.VPC == "" || g.VPC == vpc || w.hasByID(g) {
@@ -217,7 +217,7 @@ func (w *work) instanceProfile() {
 }
 
 func (w *work) ensureProfile(kind string) {
-	// What was made before is in the status, and the one who makes it looks there.
+	// Profiles looks in the status for a profile that was made before.
 	asked := w.class.DeepCopy()
 	asked.Status.InstanceProfile = w.before.Status.InstanceProfile
 	name, err := w.r.opts.Profiles.Ensure(w.ctx, asked)
@@ -229,8 +229,8 @@ func (w *work) ensureProfile(kind string) {
 		w.conditions.isFalse(kind, ReasonRoleNotFound, fmt.Sprintf(
 			"spec.role: %q: %s; create the role, or name another", w.class.Spec.Role, oneLine(err)))
 	default:
-		// It stays also if the spec has changed since: whether it has the role is not
-		// known, and a class without it would be made a second one.
+		// The profile stays even if the spec has changed since: whether it has the role is not
+		// known, and without it in the status a second one would be made.
 		w.class.Status.InstanceProfile = w.before.Status.InstanceProfile
 		w.failed(kind, "instance profile", err, func() {})
 	}

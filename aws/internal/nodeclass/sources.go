@@ -23,7 +23,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Sources are the questions to AWS and what was answered. Create it with New.
+// Sources asks AWS and keeps the answers. Create it with NewSources.
 type Sources struct {
 	clients api.Clients
 	opts    Options
@@ -60,7 +60,7 @@ func NewSources(clients api.Clients, opts Options) (*Sources, error) {
 	}
 	opts = opts.withDefaults()
 	known, err := pricing.New(opts.Region)
-	if opts.Region != "" { // that it is missing has been said
+	if opts.Region != "" { // an empty region was reported above
 		faults = append(faults, err)
 	}
 	if err := errors.Join(faults...); err != nil {
@@ -88,7 +88,7 @@ func NewSources(clients api.Clients, opts Options) (*Sources, error) {
 	s.mutable = cache.NewKeyed(cell[string](s, "parameter", parameterRefresh))
 	static := cell[string](s, "parameter", staticParameterRefresh)
 	static.RefreshOf = func(value string) time.Duration {
-		if value == "" { // the release may yet be published
+		if value == "" { // the release may be published later
 			return parameterRefresh
 		}
 		return staticParameterRefresh
@@ -115,8 +115,8 @@ func priceCell[T any](s *Sources, source pricing.Source, refresh time.Duration) 
 	return set
 }
 
-// Zones returns the zones that are known from subnets, by name and id, sorted by
-// name. The slice is the caller's.
+// Zones returns the zones that are known from subnets, with name and id, sorted by name. The caller
+// owns the slice.
 func (s *Sources) Zones() []instancetype.Zone {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,14 +127,14 @@ func (s *Sources) Zones() []instancetype.Zone {
 	return out
 }
 
-// ReservationLaunched tells that an instance was launched into a reservation now,
-// so that there is one less of it until EC2 says how many there are.
+// ReservationLaunched records that an instance was launched into a reservation now, which has one
+// free instance less until it is read again.
 func (s *Sources) ReservationLaunched(id string) { s.move(instancetype.Stock.Launched, id) }
 
-// ReservationTerminated tells that an instance of a reservation is gone now.
+// ReservationTerminated records that an instance of a reservation is gone now.
 func (s *Sources) ReservationTerminated(id string) { s.move(instancetype.Stock.Terminated, id) }
 
-// ReservationFull tells that EC2 has just refused a launch into a reservation.
+// ReservationFull records that EC2 has just refused a launch into a reservation.
 func (s *Sources) ReservationFull(id string) { s.move(instancetype.Stock.Full, id) }
 
 func (s *Sources) move(do func(instancetype.Stock, time.Time, string) instancetype.Stock, id string) {
@@ -144,17 +144,15 @@ func (s *Sources) move(do func(instancetype.Stock, time.Time, string) instancety
 	s.stock = do(s.stock, now, id)
 }
 
-// Stock returns how many more instances the reservations hold that were read by
-// Reservations.
+// Stock returns the free instances of the reservations that Reservations has read.
 func (s *Sources) Stock() instancetype.Stock {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stock
 }
 
-// Refresh asks again, side by side, whatever is due of what was asked before and
-// whose answer somebody has used, and returns when all that is asked has an answer.
-// The error is that of ctx, or joins why there are answers that could not be renewed.
+// Refresh asks again, concurrently, every due question whose answer was used, and returns when all
+// have an answer. The error is that of ctx, or joins the failures.
 func (s *Sources) Refresh(ctx context.Context) error {
 	waits := []func() error{s.inventory.Renew(ctx), s.cluster.Renew(ctx), s.shifts.Renew(ctx), s.onDemand.Renew(ctx), s.spot.Renew(ctx), s.file.Renew(ctx)}
 	for _, more := range [][]func() error{s.subnets.Renew(ctx), s.groups.Renew(ctx), s.reserved.Renew(ctx), s.placements.Renew(ctx),
@@ -171,16 +169,16 @@ func (s *Sources) Refresh(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// Close ends what is being asked, as Asking.Close does. What is known is still
-// returned, and nothing is asked any more.
+// Close ends all questions, as Asking.Close does. Known answers are still returned, and nothing is
+// asked any more.
 func (s *Sources) Close(ctx context.Context) error { return s.asking.Close(ctx) }
 
-// ForgetSubnets has the subnets read again when somebody asks next, as after EC2 said that
-// one of them has no free address left.
+// ForgetSubnets makes the next call of Subnets read them again. Call it when EC2 says that a subnet
+// has no free address.
 func (s *Sources) ForgetSubnets() { s.subnets.Drop() }
 
-// Health returns how each question is that was ever asked, sorted by name. The
-// price file is among them if there is one.
+// Health returns the state of each question that was asked, sorted by name, including the price
+// file if there is one.
 func (s *Sources) Health() []cache.Health {
 	all := []cache.Health{s.inventory.Health(), s.cluster.Health(), s.shifts.Health(), s.onDemand.Health(), s.spot.Health(), s.file.Health()}
 	for _, more := range [][]cache.Health{s.subnets.Health(), s.groups.Health(), s.reserved.Health(), s.placements.Health(),
@@ -192,13 +190,12 @@ func (s *Sources) Health() []cache.Health {
 	return all
 }
 
-// lookup is one call that describes what selector terms select: everything that
-// passes all filters.
+// lookup is one describing call for selector terms: it returns everything that passes all filters.
 type lookup struct {
 	filters []ec2types.Filter
 }
 
-// key tells lookups apart, and is their name in texts.
+// key identifies a lookup, and is its name in messages.
 func (l lookup) key() string {
 	var parts []string
 	for _, f := range l.filters {
@@ -217,7 +214,7 @@ func distinct(all []lookup) []lookup {
 	return slices.CompactFunc(all, func(a, b lookup) bool { return a.key() == b.key() })
 }
 
-// anyValue is the value of a tag that only has to be there.
+// anyValue is the value of a tag that only has to exist.
 const anyValue = "*"
 
 // tagFilters are the filters for tags, in the order of their keys.
@@ -237,14 +234,13 @@ func filter(name string, values ...string) ec2types.Filter {
 	return ec2types.Filter{Name: &name, Values: values}
 }
 
-// oneOf is a filter that any of several values passes, each of which is asked for
-// once.
+// oneOf returns a filter for any of several values, without duplicates.
 func oneOf(name string, values []string) ec2types.Filter {
 	slices.Sort(values)
 	return filter(name, slices.Compact(values)...)
 }
 
-// emptyTerm is the fault of a term that would select everything there is.
+// emptyTerm is the fault of a term that would select everything.
 func emptyTerm(field string, index int, want string) error {
 	return &cloudprovider.Error{Op: "Read", Object: fmt.Sprintf("%s[%d]", field, index), Kind: cloudprovider.KindDenied,
 		Err: fmt.Errorf("selects everything in the region; give it %s", want)}
@@ -277,15 +273,15 @@ func number(n *int32) int64 {
 	return int64(*n)
 }
 
-// The page sizes that EC2 allows at the most.
+// The largest page sizes of EC2.
 const (
 	typesPerPage     = 100
 	offeringsPerPage = 1000
 )
 
-// Inventory returns the instance types of the region and the zones that have them:
-// those with hardware virtualization and x86_64 or arm64 processors. It is one
-// value as long as nothing of it changes, so it can be compared with ==.
+// Inventory returns the instance types of the region and the zones that have them: those with
+// hardware virtualization and x86_64 or arm64 processors. It is the same pointer until its content
+// changes, so that it can be compared with ==.
 func (s *Sources) Inventory(ctx context.Context) (*instancetype.Inventory, cache.Reading, error) {
 	return s.inventory.Get(ctx, s.readInventory)
 }
@@ -303,8 +299,7 @@ func (s *Sources) readInventory(ctx context.Context) (*instancetype.Inventory, e
 	if err != nil {
 		return nil, err
 	}
-	// Every region has some: an answer without any would take all nodes for
-	// unknown.
+	// Every region has instance types: with an empty answer all nodes would have unknown types.
 	if read.Len() == 0 || len(read.Zones()) == 0 {
 		return nil, errors.New("EC2 lists no instance type in any zone; check the region of the client")
 	}

@@ -11,7 +11,7 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// validation says whether a launch can be expected to work.
+// validation sets ValidationSucceeded: whether a launch can be expected to work.
 func (w *work) validation() {
 	const kind = awsv1.ConditionTypeValidationSucceeded
 	if len(w.faults) > 0 {
@@ -79,8 +79,8 @@ func (w *work) reasonFor(fault *field.Error) string {
 	return ReasonInvalidSpec
 }
 
-// hasServiceCIDR reports whether the addresses of services are known, which
-// nodes of Amazon Linux 2023 are told.
+// hasServiceCIDR reports whether the service CIDR is known if the family needs it, as Amazon Linux
+// 2023 does.
 func (w *work) hasServiceCIDR(kind string) bool {
 	cluster, _, err := w.r.src.Cluster(w.ctx)
 	switch {
@@ -102,7 +102,7 @@ func (w *work) dryRun(kind string) {
 		w.conditions.isTrue(kind, "")
 		return
 	}
-	// The one who tries it sees the class as it will be.
+	// The dry run sees the class with its new status.
 	tried := w.class.DeepCopy()
 	tried.Status.Conditions = w.conditions.list
 	reason, message, err := w.r.opts.DryRun(w.ctx, tried)

@@ -34,7 +34,7 @@ func TestParseBuiltin(t *testing.T) {
 	require.Len(t, list, 2)
 	for table, want := range map[string]string{
 		"region us-east-1 today\n":                  "built-in prices",
-		"region us-east-1 2026-01-02\nm5 large\n":   `us-east-1 m5: "large" is no size with a price`,
+		"region us-east-1 2026-01-02\nm5 large\n":   `us-east-1 m5: "large" is not a size with a price`,
 		"region us-east-1 2026-01-02\nm5 large=0\n": `"large=0"`,
 		"region us-east-1 2026-01-02\nm5 =1\n":      `"=1"`,
 	} {

@@ -21,8 +21,8 @@ const fileVersion = 1
 // region is below a megabyte.
 const maxFile = 8 << 20
 
-// File is prices that an operator provides, for a cluster that cannot reach the
-// price list, as in a VPC without a way out. It is YAML, or JSON:
+// File has prices that an operator provides, for a cluster that cannot reach the price list, as in
+// a VPC without a route to the internet. It is YAML or JSON:
 //
 //	version: 1
 //	region: us-east-1
@@ -37,18 +37,18 @@ const maxFile = 8 << 20
 // version, region and at are required, and so is a price under onDemand or spot.
 // currency may be left out; it must be that of the region.
 type File struct {
-	// Region is the region that the prices are of.
+	// Region is the region of the prices.
 	Region string
 	// At is when they were read.
 	At time.Time
 	// OnDemand are prices on demand per hour, by instance type.
 	OnDemand map[string]float64
-	// Spot are prices on spot per hour, by instance type and name of the zone.
-	// They count where the history of spot prices has none in date.
+	// Spot are prices on spot per hour, by instance type and name of the zone. They are used where
+	// the history of spot prices has no current price.
 	Spot map[string]map[string]float64
 }
 
-// fileForm is File as it is written.
+// fileForm is the text form of File.
 type fileForm struct {
 	Version  int                           `json:"version"`
 	Region   string                        `json:"region"`
@@ -58,15 +58,15 @@ type fileForm struct {
 	Spot     map[string]map[string]float64 `json:"spot"`
 }
 
-// ParseFile reads a File from YAML or JSON. It is strict: a field that is unknown,
-// misspelt or there twice is a fault, and so is every value that File.Validate
-// refuses, another version, another currency than that of the region, and a text
-// above eight MiB. The error lists them all, and then nothing is returned.
+// ParseFile reads a File from YAML or JSON. It is strict: unknown, misspelt and duplicate fields
+// are faults, and so are every value that File.Validate refuses, another version, a currency other
+// than that of the region, and a text above eight MiB. The error lists all of them, and the result
+// is nil then.
 func ParseFile(data []byte) (*File, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("price file: %d bytes; use at most %d", len(data), maxFile)
 	}
-	// This reports a key that is there twice, which JSON would hide.
+	// This reports duplicate keys, which JSON would hide.
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
 		return nil, fmt.Errorf("price file: %w", err)
@@ -95,10 +95,9 @@ func ParseFile(data []byte) (*File, error) {
 	return f, nil
 }
 
-// Validate returns nil, or an error that lists every fault, sorted by name: no
-// region, no instant or one outside of the years 1 to 9999, no price at all, a
-// name that is none of an instance type or zone, and a price that is not above
-// zero, or beyond 1e9.
+// Validate returns nil, or an error that lists every fault, sorted by name: no region, no instant
+// or one outside of the years 1 to 9999, no price at all, a malformed name of an instance type or
+// zone, and a price that is not above zero, or above 1e9.
 func (f *File) Validate() error {
 	if f == nil {
 		return errors.New("price file: nil; give one")
@@ -146,14 +145,14 @@ func (f *File) faults() (faults []error) {
 	return faults
 }
 
-// builtinTable is prices on demand: a line "region", its name and the day the
-// prices are of, and then a line for each family with its sizes.
+// builtinTable has on-demand prices: a line "region" with its name and the day of the prices, and
+// then a line for each family with its sizes.
 //
 //go:embed builtin.txt
 var builtinTable string
 
-// builtinRegion is the region whose prices stand for those of regions that have
-// none built in. The order of prices is much the same everywhere.
+// builtinRegion is the region whose prices are used for regions without built-in prices. The order
+// of prices is much the same everywhere.
 const builtinRegion = "us-east-1"
 
 // parseBuiltin returns the prices of a region in a table, or else those of
@@ -184,7 +183,7 @@ func builtinOf(table, region string) (at time.Time, list []Product, err error) {
 				size, number, _ := strings.Cut(entry, "=")
 				price, err := strconv.ParseFloat(number, 64)
 				if err != nil || priceFault(price) != "" || size == "" {
-					return at, nil, fmt.Errorf("built-in prices: %s %s: %q is no size with a price", region, words[0], entry)
+					return at, nil, fmt.Errorf("built-in prices: %s %s: %q is not a size with a price", region, words[0], entry)
 				}
 				list = append(list, Product{InstanceType: words[0] + "." + size, Price: price})
 			}

@@ -86,7 +86,7 @@ func TestParseProducts(t *testing.T) {
 		got, skipped := pricing.ParseProducts("us-east-1", []string{broken, product(t, nil)})
 		require.Len(t, got, 1, broken)
 		require.Len(t, skipped, 1, broken)
-		require.Contains(t, skipped[0].Detail, "no product of the price list", broken)
+		require.Contains(t, skipped[0].Detail, "not a product of the price list", broken)
 	}
 	_, skipped := pricing.ParseProducts("us-east-1", []string{"{}"})
 	require.Contains(t, skipped[0].Detail, `regionCode is ""`)

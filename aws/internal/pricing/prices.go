@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 )
 
-// Source is where prices come from. It is the name of the layer in the price book.
+// Source is an origin of prices. It is the name of the layer in the price book.
 type Source string
 
 // The sources, in the order in which they are asked.
@@ -25,46 +25,44 @@ const (
 	SourceFile Source = "price file"
 	// SourceOnDemand is the price list.
 	SourceOnDemand Source = "price list"
-	// SourceAssumed is the price on demand, taken for the one on spot as long as
-	// none is known.
+	// SourceAssumed is the on-demand price, used as spot price as long as no spot price is known.
 	SourceAssumed Source = "assumed"
-	// SourceBuiltin is what is compiled in.
+	// SourceBuiltin is the built-in price list.
 	SourceBuiltin Source = "built in"
 )
 
 // ErrNoPrice is wrapped by the error for an answer that has no price.
 var ErrNoPrice = errors.New("no price in the answer")
 
-// Prices is what is known of the prices of a region. It is immutable; methods that
-// add to it return another one. Create it with New.
+// Prices has the prices of a region from all sources. It is immutable; its methods return a changed
+// copy. Create it with New.
 type Prices struct {
 	region  string
 	entries map[Source]entries
 	states  map[Source]state
-	built   time.Time // the day of the prices that are compiled in
+	built   time.Time // the day of the built-in prices
 	book    *pricing.Book
 }
 
-// state is how a source has done.
+// state has the last success and the failures of a source.
 type state struct {
 	success  time.Time // zero if never
 	failures int       // since
 	err      error
 }
 
-// How long prices are in date: those of a file from the instant that it says.
+// How long prices are current: those of a file from its instant on.
 const (
 	day            = 24 * time.Hour
 	spotMaxAge     = day
 	onDemandMaxAge = 7 * day
 	fileMaxAge     = 90 * day
-	// forgetSpot is how long a spot price is kept after it was last reported, in
-	// or out of date: a zone that has stopped to sell the type is not to keep it.
+	// forgetSpot is how long a spot price is kept after it was last reported. A zone that no longer
+	// sells the type loses its price then.
 	forgetSpot = 30 * day
 )
 
-// New returns the prices of a region that are compiled in. The error says that it is no
-// name of a region.
+// New returns the built-in prices of a region. The error says that the name is malformed.
 func New(region string) (*Prices, error) {
 	if !plain(region) {
 		return nil, fmt.Errorf("prices: region: %q; use the name of the region, such as us-east-1", region)
@@ -86,12 +84,12 @@ func New(region string) (*Prices, error) {
 // Book returns the price book. It is never nil.
 func (p *Prices) Book() *pricing.Book { return p.book }
 
-// WithProducts returns p with the answer of the price list at the instant at: the
-// PriceList of all pages of all ProductQueries. See ParseProducts. Types that it
-// does not have keep the price they had, and that ages.
+// WithProducts returns p with the answer of the price list at the instant at: the PriceList of all
+// pages of all ProductQueries. See ParseProducts. Types that it does not have keep their last
+// price, which goes out of date.
 //
-// The error, for an answer without any price, wraps ErrNoPrice. The Prices
-// returned then are p WithFailure, so they can be used either way.
+// For an answer without any price the error wraps ErrNoPrice, and the result is that of
+// WithFailure. So the result can always be used.
 func (p *Prices) WithProducts(at time.Time, list []string) (*Prices, error) {
 	products, skipped := ParseProducts(p.region, list)
 	add := entries{}
@@ -101,10 +99,9 @@ func (p *Prices) WithProducts(at time.Time, list []string) (*Prices, error) {
 	return p.merged(SourceOnDemand, at, add, skipped)
 }
 
-// WithSpot returns p with the history of spot prices at the instant at, which is
-// when it was asked: a price may have held for weeks before. See ParseSpot. Prices
-// that it does not have stay and age, and are forgotten after thirty days. Errors
-// are those of WithProducts.
+// WithSpot returns p with the history of spot prices at the instant at, which is when it was asked
+// for: a price may be weeks old then and still hold. See ParseSpot. Prices that it does not have
+// stay, go out of date, and are dropped after thirty days. Errors are those of WithProducts.
 func (p *Prices) WithSpot(at time.Time, history []ec2types.SpotPrice) (*Prices, error) {
 	prices, skipped := ParseSpot(history)
 	add := entries{}
@@ -117,7 +114,7 @@ func (p *Prices) WithSpot(at time.Time, history []ec2types.SpotPrice) (*Prices, 
 // merged returns p with further prices of a source.
 func (p *Prices) merged(source Source, at time.Time, add entries, skipped []Skipped) (*Prices, error) {
 	if len(add) == 0 {
-		err := fmt.Errorf("%s: %w: %d parts, none of use", source, ErrNoPrice, len(skipped))
+		err := fmt.Errorf("%s: %w: none of %d parts is usable", source, ErrNoPrice, len(skipped))
 		if len(skipped) > 0 {
 			err = fmt.Errorf("%w; the first %s", err, skipped[0])
 		}
@@ -141,9 +138,9 @@ func (p *Prices) merged(source Source, at time.Time, add entries, skipped []Skip
 	return next, nil
 }
 
-// WithFile returns p with the prices of a file in place of those of the one before.
-// A nil file takes them away. The error is that of File.Validate, or says that the
-// file is of another region; nothing is returned then.
+// WithFile returns p with the prices of a file instead of those of an earlier file. A nil file
+// removes them. The error is that of File.Validate, or says that the file is for another region;
+// the result is nil then.
 func (p *Prices) WithFile(f *File) (*Prices, error) {
 	if f == nil {
 		return p.with(SourceFile, nil, time.Time{})
@@ -166,8 +163,8 @@ func (p *Prices) WithFile(f *File) (*Prices, error) {
 	return p.with(SourceFile, all, f.At)
 }
 
-// WithFailure returns p with a note that a source could not be read, and why. What it gave
-// before stays.
+// WithFailure returns p with a note that a source could not be read, and why. Its earlier prices
+// stay.
 func (p *Prices) WithFailure(source Source, why error) *Prices {
 	next := p.clone()
 	s := next.states[source]
@@ -191,7 +188,7 @@ func (p *Prices) clone() *Prices {
 	return &next
 }
 
-// rebuilt sets the assumed prices and the book of p, which is still private.
+// rebuilt sets the assumed prices and the book of p, which no other goroutine has yet.
 func (p *Prices) rebuilt() (*Prices, error) {
 	p.entries[SourceAssumed] = p.assumed()
 	var opts pricing.Options
@@ -200,14 +197,14 @@ func (p *Prices) rebuilt() (*Prices, error) {
 		maxAge time.Duration
 	}{
 		{SourceSpot, spotMaxAge}, {SourceFile, fileMaxAge}, {SourceOnDemand, onDemandMaxAge},
-		// What nobody reported is out of date as soon as it is there.
+		// Prices that AWS has not reported are outdated from the start.
 		{SourceAssumed, 1}, {SourceBuiltin, 1},
 	} {
 		entries := slices.AppendSeq(make([]pricing.Entry, 0, len(p.entries[l.source])), maps.Values(p.entries[l.source]))
 		opts.Layers = append(opts.Layers, pricing.Layer{Name: string(l.source), MaxAge: l.maxAge, Entries: entries})
 	}
 	book, err := pricing.New(opts)
-	if err != nil { // whose faults are in the order of the entries
+	if err != nil { // faults refer to the entries by index
 		for _, l := range opts.Layers {
 			slices.SortFunc(l.Entries, func(a, b pricing.Entry) int { return a.Scope.Compare(b.Scope) })
 		}
@@ -218,8 +215,8 @@ func (p *Prices) rebuilt() (*Prices, error) {
 	return p, nil
 }
 
-// assumed returns the best known price on demand of every type as one on spot, if
-// there is no price on spot at all.
+// assumed returns the best known on-demand price of every type as its spot price, if there is no
+// spot price at all.
 func (p *Prices) assumed() entries {
 	out := entries{}
 	for _, source := range []Source{SourceSpot, SourceFile} {
@@ -233,15 +230,14 @@ func (p *Prices) assumed() entries {
 	for _, source := range []Source{SourceBuiltin, SourceOnDemand, SourceFile} {
 		for scope, e := range p.entries[source] {
 			spot := cloudprovider.Scope{InstanceType: scope.InstanceType, CapacityType: karpv1.CapacityTypeSpot}
-			// Long ago, so that it is out of date however new the price it is
-			// taken from.
+			// An old instant makes it outdated, however new the on-demand price is.
 			out.add(spot, e.Price, p.built)
 		}
 	}
 	return out
 }
 
-// Status is how a source is.
+// Status is the state of a source.
 type Status struct {
 	// Source is the source.
 	Source Source
@@ -251,14 +247,13 @@ type Status struct {
 	// Success is when it last gave prices; of a file, the instant that it says.
 	// Zero if it never did.
 	Success time.Time
-	// Failures is how often it failed since, and Err why it last did. Zero and nil if it
-	// did not.
+	// Failures counts the failures since Success, and Err is the last one. Zero and nil if there
+	// was none.
 	Failures int
 	Err      error
 }
 
-// Status returns how each source is at the instant now, in the order in which they
-// are asked.
+// Status returns the state of each source at the instant now, in the order of the constants.
 func (p *Prices) Status(now time.Time) []Status {
 	var out []Status
 	for _, l := range []struct {

@@ -134,11 +134,11 @@ func TestFailures(t *testing.T) {
 	require.NoError(t, err)
 	failed, err := p.WithProducts(noon.Add(12*time.Hour), []string{"{}", "["})
 	require.ErrorIs(t, err, pricing.ErrNoPrice)
-	require.ErrorContains(t, err, `price list: no price in the answer: 2 parts, none of use; the first [0]: regionCode is ""`)
+	require.ErrorContains(t, err, `price list: no price in the answer: none of 2 parts is usable; the first [0]: regionCode is ""`)
 	expect(t, failed, noon.Add(12*time.Hour), key("m5.large", "a", "on-demand"), 0.2, kit.Known, "price list")
 	expect(t, failed, noon.Add(8*24*time.Hour), key("m5.large", "a", "on-demand"), 0.2, kit.Stale, "price list")
 	_, err = failed.WithSpot(noon, nil)
-	require.EqualError(t, err, "spot price history: no price in the answer: 0 parts, none of use")
+	require.EqualError(t, err, "spot price history: no price in the answer: none of 0 parts is usable")
 
 	_, err = p.WithFile(&pricing.File{Region: "us-east-2", At: noon, OnDemand: map[string]float64{"a.b": 1}})
 	require.ErrorContains(t, err, `price file: region: "us-east-2"; use one of us-east-1`)

@@ -12,23 +12,21 @@ import (
 	"time"
 )
 
-// maxPrice is the greatest price that is believed, in a currency per hour. It is
-// that of package pricing.
+// maxPrice is the greatest valid price per hour in any currency, as in package pricing.
 const maxPrice = 1e9
 
 // Product is the price of an instance type on demand.
 type Product struct {
-	// InstanceType is its name.
 	InstanceType string
 	// Price is per hour, in the Currency of the region.
 	Price float64
-	// BareMetal says that it is of the family of bare metal.
+	// BareMetal says that the product is bare metal.
 	BareMetal bool
 }
 
 // Skipped is a part of an answer that gave no price.
 type Skipped struct {
-	// Index is its place in the list, from zero.
+	// Index is its index in the list, from zero.
 	Index int
 	// Detail says why.
 	Detail string
@@ -37,8 +35,8 @@ type Skipped struct {
 // String returns one line.
 func (s Skipped) String() string { return fmt.Sprintf("[%d]: %s", s.Index, s.Detail) }
 
-// document is the part of a product of the price list that is read. Offers and
-// dimensions are kept as they are, so that a strange one spoils no other.
+// document is the part of a product of the price list that is read. Offers and dimensions are kept
+// as raw JSON, so that a malformed one does not affect the others.
 type document struct {
 	Product struct {
 		Family     string            `json:"productFamily"`
@@ -59,18 +57,18 @@ type dimension struct {
 	PricePerUnit map[string]string `json:"pricePerUnit"`
 }
 
-// ParseProducts reads the PriceList of all pages of GetProducts: a list of JSON
-// texts, one a product. A product is taken that
+// ParseProducts reads the PriceList of all pages of GetProducts: a list of JSON texts, one for each
+// product. It returns each product that
 //
-//   - is a machine of the region with Linux, without further software, used, and
-//     on demand: so the answers to broader questions may be given too;
+//   - is a machine of the region with Linux, without pre-installed software, and sold on demand, so
+//     that answers to broader questions may be passed too;
 //   - shares its hardware, or is bare metal, which AWS sells as dedicated;
-//   - has a price per hour above zero in the Currency of the region. Of several
-//     offers the one in force latest counts.
+//   - has a price per hour above zero in the Currency of the region. Of several offers the latest
+//     effective one counts.
 //
-// Of two products of one type the one that is not bare metal counts, then the one
-// whose offer is later, then the cheaper one. Products are sorted by type. What is
-// not taken is in the second list, in the order of the input.
+// Of two products of one type the one that is not bare metal counts, then the one whose offer is
+// later, then the cheaper one. Products are sorted by type. The second result lists the other
+// parts, in the order of the input.
 func ParseProducts(region string, list []string) ([]Product, []Skipped) {
 	best := map[string]dated{}
 	var skipped []Skipped
@@ -91,7 +89,7 @@ func ParseProducts(region string, list []string) ([]Product, []Skipped) {
 	return products, skipped
 }
 
-// dated is a product and when its offer came into force.
+// dated is a product and when its offer became effective.
 type dated struct {
 	Product
 	from time.Time
@@ -111,7 +109,7 @@ func (p dated) compare(o dated) int {
 func parseProduct(region, text string) (dated, error) {
 	var doc document
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		return dated{}, fmt.Errorf("no product of the price list: %w", err)
+		return dated{}, fmt.Errorf("not a product of the price list: %w", err)
 	}
 	a := doc.Product.Attributes
 	for _, want := range []struct{ name, value string }{
@@ -138,7 +136,7 @@ func parseProduct(region, text string) (dated, error) {
 	return dated{Product{name, price, metal}, from}, nil
 }
 
-// latestOffer returns the price of the offer in force latest, of several such the
+// latestOffer returns the price of the offer that became effective last; of several such offers the
 // least price.
 func latestOffer(offers map[string]offer, currency string) (price float64, from time.Time, found bool) {
 	for _, o := range offers {
@@ -159,7 +157,7 @@ func latestOffer(offers map[string]offer, currency string) (price float64, from 
 	return price, from, found
 }
 
-// parsePrice reads a price and reports whether it is one to believe.
+// parsePrice reads a price and reports whether it is valid.
 func parsePrice(text string) (float64, bool) {
 	p, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	return p, err == nil && priceFault(p) == ""
@@ -182,21 +180,20 @@ func typeFault(name string) string {
 	return ""
 }
 
-// plain reports whether a name of AWS, which has letters, digits and hyphens, is
-// one.
+// plain reports whether a name consists of letters, digits and hyphens.
 func plain(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == ""
 }
 
-// ServiceCode is the service in the price list that instances belong to.
+// ServiceCode is the code of EC2 in the price list.
 const ServiceCode = "AmazonEC2"
 
-// Query is a question to GetProducts of the price list API, for the service
-// ServiceCode. All pages of the answer are wanted.
+// Query is a question to GetProducts of the price list API, for the service ServiceCode. Read all
+// pages of the answer.
 type Query struct {
-	// Endpoint is the region of the API to ask, which has but a few.
+	// Endpoint is the region of the API to ask: the API exists in a few regions only.
 	Endpoint string
-	// Filters are the filters, all of type TERM_MATCH and to be met together.
+	// Filters are of type TERM_MATCH. A product must match all of them.
 	Filters []Filter
 }
 
@@ -212,9 +209,9 @@ const (
 	familyMetal   = "Compute Instance (bare metal)"
 )
 
-// ProductQueries returns what to ask for the prices on demand of a region: one
-// question for virtual machines, one for bare metal. It is nil where the API does
-// not exist: the regions us-gov-*, us-iso* and eu-isoe-* of governments, and eusc-*.
+// ProductQueries returns the questions for the on-demand prices of a region: one for virtual
+// machines, one for bare metal. It is nil for regions without the API: the government regions
+// us-gov-*, us-iso* and eu-isoe-*, and eusc-*.
 func ProductQueries(region string) []Query {
 	endpoint := "us-east-1"
 	switch {

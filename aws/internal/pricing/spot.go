@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 )
 
-// SpotPrice is the price of an instance type on spot in a zone.
+// SpotPrice is the spot price of an instance type in a zone.
 type SpotPrice struct {
 	// InstanceType and Zone are its name and that of the zone.
 	InstanceType, Zone string
@@ -20,11 +20,10 @@ type SpotPrice struct {
 	Price float64
 }
 
-// ParseSpot reads all pages of DescribeSpotPriceHistory. An entry is taken that has
-// an instance type, a zone by name, one of SpotProducts, and a price above zero. Of
-// several for one type and zone the latest counts, of two of one instant the lower
-// price. The result is sorted by type and zone. What is not taken is in the second
-// list, in the order of the input.
+// ParseSpot reads all pages of DescribeSpotPriceHistory. It uses entries that have an instance
+// type, a zone by name, one of SpotProducts, and a price above zero. Of several for one type and
+// zone the latest counts; of two with the same instant the lower price. The result is sorted by
+// type and zone. The second result lists the other entries, in the order of the input.
 func ParseSpot(history []ec2types.SpotPrice) ([]SpotPrice, []Skipped) {
 	type latest struct {
 		price float64
@@ -77,7 +76,7 @@ func (p Product) scope() cloudprovider.Scope {
 	return cloudprovider.Scope{InstanceType: p.InstanceType, CapacityType: karpv1.CapacityTypeOnDemand}
 }
 
-// entries are prices of one instant by what they are for.
+// entries are prices by their scope.
 type entries map[cloudprovider.Scope]pricing.Entry
 
 func (e entries) add(scope cloudprovider.Scope, price float64, at time.Time) {
