@@ -9,7 +9,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
@@ -60,8 +60,8 @@ func (h *history) look(ctx context.Context, s *simulation) error {
 	h.pending = h.waiting
 	h.samples = append(h.samples, v)
 	if since%statusEvery == 0 {
-		s.journal.add(status, "%s on %s (%d spot), %.2f USD/h, at least %.2f, CPU %s", layout.Count(v.pods, "pod"),
-			layout.Count(v.spot+v.onDemand, "node"), v.spot, v.cost, v.bound, percent(v.cpuUsed, v.cpuHave))
+		s.journal.add(status, "%s on %s (%d spot), %.2f USD/h, at least %.2f, CPU %s", command.Count(v.pods, "pod"),
+			command.Count(v.spot+v.onDemand, "node"), v.spot, v.cost, v.bound, percent(v.cpuUsed, v.cpuHave))
 	}
 	return nil
 }

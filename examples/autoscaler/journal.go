@@ -11,7 +11,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -106,9 +105,9 @@ func (j *journal) Planned(plan *provisioning.Plan) {
 		there += len(b.Pods)
 	}
 	j.plans++
-	text := fmt.Sprintf("plan: %s for %s at %.3f USD/h", layout.Count(len(plan.Create), "new node"), layout.Count(fresh, "pod"), plan.Cost)
+	text := fmt.Sprintf("plan: %s for %s at %.3f USD/h", command.Count(len(plan.Create), "new node"), command.Count(fresh, "pod"), plan.Cost)
 	if there > 0 {
-		text += fmt.Sprintf(", %s to nodes there are or come", layout.Count(there, "pod"))
+		text += fmt.Sprintf(", %s to nodes there are or come", command.Count(there, "pod"))
 	}
 	j.add(detail, "%s", text)
 }
@@ -142,9 +141,9 @@ func (j *journal) EndLaunches() {
 	if j.short == 0 {
 		return
 	}
-	text := layout.Count(j.short, "launch") + " refused for want of capacity"
+	text := command.Count(j.short, "launch") + " refused for want of capacity"
 	if n := len(j.offerings); n > 0 {
-		text += fmt.Sprintf(": %s, such as %s", layout.Count(n, "offering"), j.offerings[0])
+		text += fmt.Sprintf(": %s, such as %s", command.Count(n, "offering"), j.offerings[0])
 	}
 	j.add(trouble, "%s", text)
 	j.short, j.offerings = 0, nil

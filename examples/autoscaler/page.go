@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
-	"github.com/dovetail-sdk/dovetail/examples/internal/plot"
-	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
+	"github.com/dovetail-sdk/dovetail/examples/internal/page"
 )
 
 // classes are the colours of the style sheet.
@@ -15,11 +14,11 @@ var classes = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 
 // page is the report as HTML.
 func (r *report) page() (string, error) {
-	return webpage.Page{
+	return page.Page{
 		Title: fmt.Sprintf("%d hours of an autoscaler", r.length()),
 		Lead:  []string{fmt.Sprintf("%s to %s, virtual time, seed %d", r.from.Format("Mon 2 Jan 2006 15:04"), r.to.Format("Mon 2 Jan 15:04"), r.seed)},
 		Key:   r.keyFigures(), Story: r.happenings(), Figures: r.figures(),
-		Tables: []webpage.Table{
+		Tables: []page.Table{
 			{Title: "Disrupted nodes", Head: []string{"reason", "nodes"}, Rows: r.reasonRows()},
 			{Title: "Every three hours", Head: []string{"", "pods", "nodes", "spot", "USD/h", "at least", "CPU"}, Rows: r.tableRows()},
 		},
@@ -46,8 +45,8 @@ func (r *report) keyFigures() [][2]string {
 }
 
 // column takes one value from each sample.
-func (r *report) column(name, class string, value func(sample) float64) plot.Curve {
-	c := plot.Curve{Name: name, Class: class}
+func (r *report) column(name, class string, value func(sample) float64) page.Curve {
+	c := page.Curve{Name: name, Class: class}
 	for _, v := range r.samples {
 		c.Values = append(c.Values, value(v))
 	}
@@ -55,7 +54,7 @@ func (r *report) column(name, class string, value func(sample) float64) plot.Cur
 }
 
 // figures are the plots.
-func (r *report) figures() []webpage.Figure {
+func (r *report) figures() []page.Figure {
 	onDemand := r.column("on-demand", "b", func(v sample) float64 { return float64(v.onDemand) })
 	spot := r.column("spot", "a", func(v sample) float64 { return float64(v.spot) })
 	cost := r.column("what the machines cost", "a", func(v sample) float64 { return v.cost })
@@ -63,39 +62,32 @@ func (r *report) figures() []webpage.Figure {
 	pods := r.column("pods", "c", func(v sample) float64 { return float64(v.pods) })
 	pending := r.column("pending", "d", func(v sample) float64 { return float64(v.pending) })
 	used := r.column("CPU requested", "c", func(v sample) float64 { return 100 * v.cpuUsed / max(v.cpuHave, 1e-9) })
-	plots := []plot.Plot{
-		{Title: "Nodes", About: "machines by capacity type, also those that start or go", Unit: "nodes", Stack: []plot.Curve{onDemand, spot}},
-		{Title: "Cost", About: "what runs, and what the engine proves no plan for the same pods could undercut", Unit: "USD/h",
-			Stack: []plot.Curve{cost}, Lines: []plot.Curve{least}},
-		{Title: "Pods", About: "how many there are", Unit: "pods", Stack: []plot.Curve{pods}},
-		{Title: "Pending pods", About: "the most that waited for a place at one time, every ten minutes", Unit: "pods", Stack: []plot.Curve{pending}},
-		{Title: "Disruptions", About: "nodes that the autoscaler began to remove, by reason, each hour", Unit: "nodes", Bars: r.reasonBars()},
-		{Title: "Utilisation", About: "CPU requested of what nodes can allocate", Unit: "%", Lines: []plot.Curve{used}, Most: 100},
+	plots := []page.Plot{
+		{Caption: page.Caption{Title: "Nodes", About: "machines by capacity type, also those that start or go"}, Unit: "nodes", Stack: []page.Curve{onDemand, spot}},
+		{Caption: page.Caption{Title: "Cost", About: "what runs, and what the engine proves no plan for the same pods could undercut"}, Unit: "USD/h",
+			Stack: []page.Curve{cost}, Lines: []page.Curve{least}},
+		{Caption: page.Caption{Title: "Pods", About: "how many there are"}, Unit: "pods", Stack: []page.Curve{pods}},
+		{Caption: page.Caption{Title: "Pending pods", About: "the most that waited for a place at one time, every ten minutes"}, Unit: "pods", Stack: []page.Curve{pending}},
+		{Caption: page.Caption{Title: "Disruptions", About: "nodes that the autoscaler began to remove, by reason, each hour"}, Unit: "nodes", Bars: r.reasonBars()},
+		{Caption: page.Caption{Title: "Utilisation", About: "CPU requested of what nodes can allocate"}, Unit: "%", Lines: []page.Curve{used}, Most: 100},
 	}
 	var marks []time.Duration
 	for _, e := range r.story {
 		marks = append(marks, e.After)
 	}
-	var out []webpage.Figure
-	for _, p := range plots {
-		p.From, p.To, p.Marks = r.from, r.to, marks
-		f := webpage.Figure{Title: p.Title, About: p.About, SVG: p.SVG()}
-		all := append(append(append([]plot.Curve(nil), p.Stack...), p.Bars...), p.Lines...)
-		for _, c := range all {
-			if len(all) > 1 {
-				f.Legend = append(f.Legend, [2]string{c.Class, c.Name})
-			}
-		}
-		out = append(out, f)
+	var out []page.Figure
+	for i := range plots {
+		plots[i].From, plots[i].To, plots[i].Marks = r.from, r.to, marks
+		out = append(out, &plots[i])
 	}
 	return out
 }
 
 // reasonBars are the nodes disrupted in each hour, by reason.
-func (r *report) reasonBars() (bars []plot.Curve) {
+func (r *report) reasonBars() (bars []page.Curve) {
 	n := r.length()
 	for i, reason := range r.reasons() {
-		c := plot.Curve{Name: string(reason), Class: classes[i%len(classes)], Values: make([]float64, n)}
+		c := page.Curve{Name: string(reason), Class: classes[i%len(classes)], Values: make([]float64, n)}
 		for _, d := range r.disruptions {
 			if d.reason == reason {
 				c.Values[min(n-1, int(d.at.Sub(r.from)/time.Hour))] += float64(d.nodes)
@@ -106,9 +98,9 @@ func (r *report) reasonBars() (bars []plot.Curve) {
 	return bars
 }
 
-func (r *report) happenings() (list []webpage.Entry) {
+func (r *report) happenings() (list []page.Entry) {
 	for _, e := range r.story {
-		list = append(list, webpage.Entry{At: r.from.Add(e.After).Format("Mon 15:04"), Text: e.Text})
+		list = append(list, page.Entry{At: r.from.Add(e.After).Format("Mon 15:04"), Text: e.Text})
 	}
 	return list
 }
@@ -145,20 +137,20 @@ func (r *report) tableRows() (rows [][]string) {
 }
 
 // troubles are the first lines of what went wrong.
-func (r *report) troubles() (list []webpage.Entry) {
+func (r *report) troubles() (list []page.Entry) {
 	const most = 40
 	for _, e := range r.journal.entries {
 		if e.kind != trouble {
 			continue
 		}
 		if len(list) == most {
-			return append(list, webpage.Entry{Text: "and more"})
+			return append(list, page.Entry{Text: "and more"})
 		}
 		text := e.text
 		if len(text) > 160 {
 			text = strings.ToValidUTF8(text[:160], "") + "…"
 		}
-		list = append(list, webpage.Entry{At: e.at.Format("Mon 15:04"), Text: text})
+		list = append(list, page.Entry{At: e.at.Format("Mon 15:04"), Text: text})
 	}
 	return list
 }

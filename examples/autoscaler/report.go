@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
-	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
@@ -197,7 +197,7 @@ func (r *report) lines() []string {
 		fmt.Sprintf("At least   %.2f USD, if nodes came and went at once and for free; %.0f%% above.", r.least, above),
 		fmt.Sprintf("Pods       %d started, half %s, 99%% %s; %d pending.", r.bound, within(r.wait50), within(r.wait99), r.pending),
 		fmt.Sprintf("Moved      %d evicted, to start anew elsewhere; %d lost with their machine.", r.evicted, r.lost),
-		fmt.Sprintf("Decisions  %s, %s refused; consolidation saved %.2f USD/h.", layout.Count(r.journal.plans, "plan"), layout.Count(r.journal.refusals, "launch"), r.journal.savings),
+		fmt.Sprintf("Decisions  %s, %s refused; consolidation saved %.2f USD/h.", command.Count(r.journal.plans, "plan"), command.Count(r.journal.refusals, "launch"), r.journal.savings),
 	}
 }
 

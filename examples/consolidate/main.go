@@ -24,14 +24,15 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
-	"github.com/dovetail-sdk/dovetail/examples/internal/proposalreport"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/report"
 )
 
 // sample is the cluster that is looked at when no file is named.
@@ -168,7 +169,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // ask reads the input and asks the library. Of an error it says what the exit code is.
-func ask(s settings, stdin io.Reader, stderr io.Writer) (*proposalreport.Report, int, error) {
+func ask(s settings, stdin io.Reader, stderr io.Writer) (*report.Proposal, int, error) {
 	world, err := offline.Read(s.files, stdin)
 	if err != nil {
 		return nil, command.BadInput, err
@@ -196,22 +197,25 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (*proposalreport.Report,
 		return nil, command.BadInput, world.Cluster.Explain(err)
 	}
 	if s.without != "" {
-		if err := proposalreport.HasNode(in, s.without); err != nil {
+		if err := offline.HasNode(in.Input, s.without); err != nil {
 			return nil, command.BadInput, err
 		}
 	}
 	ctx, done := command.Progress(context.Background(), stderr)
 	defer done()
 	r, err := answer(ctx, s, world, in, opts)
-	if refused := (proposalreport.NoSuchNode{}); errors.As(err, &refused) {
+	if refused := (report.NoSuchNode{}); errors.As(err, &refused) {
 		return nil, command.BadInput, err
 	}
 	return r, command.Failed, err
 }
 
 // print writes the answer in the format of -o.
-func (s *settings) print(stdout io.Writer, r *proposalreport.Report) error {
-	return command.Print(stdout, s.output, r, func(style command.Style) string { return r.Text(style, s.all) })
+func (s *settings) print(stdout io.Writer, r *report.Proposal) error {
+	return command.Print(stdout, s.output, r, func(coloured bool) string {
+		return r.Format(&report.Options{Color: coloured, All: s.all, Hints: report.Hints{
+			LeftAlone: "-all lists every node with all that speaks for leaving it; -why NODE says what keeps its pods from other nodes."}})
+	})
 }
 
 // complain writes an error as this program's.
@@ -232,22 +236,34 @@ func instant(s settings) (time.Time, error) {
 }
 
 // answer asks the library, and writes down what it says.
-func answer(ctx context.Context, s settings, world *offline.World, in disruption.Input, opts *disruption.Options) (*proposalreport.Report, error) {
+func answer(ctx context.Context, s settings, world *offline.World, in disruption.Input, opts *disruption.Options) (*report.Proposal, error) {
 	p, err := disruption.Propose(ctx, s.now, in, opts)
 	if err != nil {
 		return nil, err
 	}
-	r := proposalreport.New(s.now, in, p, world.Prices())
+	r := report.NewProposal(s.now, in, p, world.Prices(), opts)
 	if s.converge {
-		p, err = r.Converge(ctx, p, in, opts)
+		err = r.Converge(ctx)
 	} else {
-		err = r.Follow(ctx, p, in, opts)
+		err = r.Follow(ctx)
 	}
 	if err == nil && s.without != "" {
-		err = r.AddWithout(ctx, p, in, opts, s.without)
+		err = r.AddWithout(ctx, s.without)
 	}
 	if err == nil && s.why != "" {
-		err = r.AddWhy(ctx, p, s.why)
+		err = because(s.why, r.AddWhy(ctx, s.why))
 	}
 	return r, err
+}
+
+// because is what is wrong with -why, if anything is.
+func because(node string, err error) error {
+	refused := report.NoSuchNode{}
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused) && !strings.Contains(err.Error(), "; "):
+		return fmt.Errorf("-why %s: %w; name one of those that -all lists", node, err)
+	}
+	return fmt.Errorf("-why %s: %w", node, err)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/proposalreport"
+	"github.com/dovetail-sdk/dovetail/report"
 )
 
 // smallAs is the small cluster with its text changed, each word for the next.
@@ -23,7 +23,7 @@ func smallAs(t *testing.T, changes ...string) string {
 }
 
 // about runs the program on manifests.
-func about(t *testing.T, manifests string, args ...string) (r proposalreport.Report, stdout, stderr string) {
+func about(t *testing.T, manifests string, args ...string) (r report.Proposal, stdout, stderr string) {
 	t.Helper()
 	code, stdout, stderr := execute(t, manifests, append([]string{"-o", "json", "-now", smallNow[1], "-f", "-"}, args...)...)
 	require.Equal(t, command.OK, code, stderr)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,9 +12,9 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
-	"github.com/dovetail-sdk/dovetail/examples/internal/proposalreport"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
+	"github.com/dovetail-sdk/dovetail/report"
 )
 
 // execute runs the program.
@@ -27,7 +26,7 @@ func execute(t *testing.T, stdin string, args ...string) (code int, stdout, stde
 }
 
 // answers are those that succeed has had, by what was asked and whatever is printed of it.
-var answers = map[string]*proposalreport.Report{}
+var answers = map[string]*report.Proposal{}
 
 // succeed has a command line answered, once for all that tests want to have printed of it,
 // and returns what the program prints.
@@ -99,9 +98,9 @@ func TestTheSameInputGivesTheSameText(t *testing.T) {
 }
 
 // parse reads the json output.
-func parse(t *testing.T, args ...string) proposalreport.Report {
+func parse(t *testing.T, args ...string) report.Proposal {
 	t.Helper()
-	var r proposalreport.Report
+	var r report.Proposal
 	require.NoError(t, json.Unmarshal([]byte(succeed(t, append([]string{"-o", "json"}, args...)...)), &r))
 	return r
 }
@@ -226,7 +225,9 @@ func TestWithoutANode(t *testing.T) {
 // What is said of nodes that go without a replacement has their pods in it.
 func TestPodsOfExpiredNodesGetNewNodes(t *testing.T) {
 	r := parse(t, expiredNow...)
-	require.Equal(t, &proposalreport.Provisioned{Pods: 2, Nodes: 1, USDPerHour: 0.204}, r.FollowUp)
+	require.Equal(t, 2, r.FollowUp.Pods)
+	require.Equal(t, 1, r.FollowUp.Nodes)
+	require.Equal(t, 0.204, r.FollowUp.USDPerHour)
 	require.Equal(t, r.Before.Total.Nodes-3+1+r.FollowUp.Nodes, r.After.Total.Nodes)
 	for _, a := range r.Actions {
 		if a.Reason != "Empty" {
@@ -244,10 +245,13 @@ func TestPodsOfExpiredNodesGetNewNodes(t *testing.T) {
 func TestEmptyNodesOfStaticPoolsAreListed(t *testing.T) {
 	args := append([]string{"-f", "testdata/static.yaml"}, smallNow...)
 	left := parse(t, args...).LeftAlone
-	i := slices.IndexFunc(left, func(n proposalreport.NodeLeft) bool { return n.Node == "e1" })
-	require.GreaterOrEqual(t, i, 0)
+	i := 0
+	for left[i].Node != "e1" {
+		i++
+	}
 	require.Equal(t, "edge", left[i].NodePool)
-	require.Equal(t, []proposalreport.Reason{{Method: "Emptiness", Rule: "Static", Detail: `its NodePool "edge" is static`}}, left[i].Reasons)
+	require.Len(t, left[i].Reasons, 1)
+	require.Equal(t, `Emptiness Static its NodePool "edge" is static`, left[i].Reasons[0].Method+" "+left[i].Reasons[0].Rule+" "+left[i].Reasons[0].Detail)
 	require.Contains(t, succeed(t, append([]string{"-all"}, args...)...), "  e1\n    Static: its NodePool \"edge\" is static [Emptiness]")
 	require.Contains(t, succeed(t, args...), "  Static ")
 }
@@ -368,7 +372,7 @@ func TestOtherInstanceTypes(t *testing.T) {
 
 func TestColours(t *testing.T) {
 	r := parse(t, smallNow...)
-	coloured, bare := r.Text(command.Style{On: true}, false), r.Text(command.Style{}, false)
+	coloured, bare := r.Format(&report.Options{Color: true}), r.Format(nil)
 	require.Contains(t, coloured, "\x1b[1m")
 	require.NotContains(t, bare, "\x1b")
 }
@@ -378,9 +382,9 @@ func TestLongAndOddNames(t *testing.T) {
 	r := parse(t, smallNow...)
 	r.Actions[0].Nodes[0].Node = strings.Repeat("x", 300)
 	r.Actions[0].Detail = "\x1b[31m" + strings.Repeat("é", 200)
-	r.LeftAlone = append(r.LeftAlone, proposalreport.NodeLeft{Node: strings.Repeat("y", 90), Reasons: []proposalreport.Reason{{Rule: "Rule\nwith more", Detail: "d"}}})
+	r.LeftAlone[0].Node, r.LeftAlone[0].Reasons[0].Rule = strings.Repeat("y", 90), "Rule\nwith more"
 	for _, all := range []bool{false, true} {
-		text := r.Text(command.Style{}, all)
+		text := r.Format(&report.Options{All: all})
 		output.Fits(t, text)
 		require.NotContains(t, text, "\x1b")
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/awsinput"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -71,7 +70,7 @@ func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 			return nil, fmt.Errorf("NodePool %s: %w", pool.Name, err)
 		}
 		in.InstanceTypes[pool.Name] = types
-		v.say("NodePool %s: %s, bought in %s", pool.Name, layout.Count(len(types), "instance type"), layout.Count(available(types), "way"))
+		v.say("NodePool %s: %s, bought in %s", pool.Name, command.Count(len(types), "instance type"), command.Count(available(types), "way"))
 	}
 	plan, err := provisioning.Solve(ctx, in, nil)
 	if err != nil {
@@ -150,8 +149,8 @@ func notReady(name string, conditions []metav1.Condition, err error) error {
 
 // showPlan prints one line for each node, and what EC2 may choose from.
 func (v *visit) showPlan(plan *provisioning.Plan, pods int) {
-	v.say("Plan: %s for %d of %s, %.4f USD/h, at most %.1f%% above the optimum", layout.Count(len(plan.Create), "new node"),
-		pods-len(plan.Unplaced), layout.Count(pods, "pod"), plan.Cost, 100*plan.Gap())
+	v.say("Plan: %s for %d of %s, %.4f USD/h, at most %.1f%% above the optimum", command.Count(len(plan.Create), "new node"),
+		pods-len(plan.Unplaced), command.Count(pods, "pod"), plan.Cost, 100*plan.Gap())
 	if len(plan.Create) > 0 {
 		v.showNodes(plan.Create)
 	}
@@ -160,13 +159,13 @@ func (v *visit) showPlan(plan *provisioning.Plan, pods int) {
 
 // showNodes prints one line for each node.
 func (v *visit) showNodes(nodes []provisioning.NewNode) {
-	g := layout.Grid{Columns: layout.Columns("NODE", "#PODS", "#USD/H", "#OPTIONS", "CHEAPEST")}
+	var rows [][]string
 	for i := range nodes {
 		n := &nodes[i]
-		g.Rows = append(g.Rows, []string{n.Name, strconv.Itoa(len(n.Pods)), layout.USD(n.Price(), 4), strconv.Itoa(len(n.Options)), n.Options[0].Key().String()})
+		rows = append(rows, []string{n.Name, strconv.Itoa(len(n.Pods)), fmt.Sprintf("%.4f", n.Price()), strconv.Itoa(len(n.Options)), n.Options[0].Key().String()})
 	}
 	fmt.Fprintln(v.out)
-	for _, line := range g.Lines() {
+	for _, line := range command.Table(rows, "NODE", "#PODS", "#USD/H", "#OPTIONS", "CHEAPEST") {
 		fmt.Fprintln(v.out, line)
 	}
 }

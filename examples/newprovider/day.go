@@ -15,7 +15,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
-	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 	"github.com/dovetail-sdk/dovetail/examples/newprovider/internal/puddle"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -37,7 +37,7 @@ type day struct {
 
 // say prints what happened, by the cloud's clock.
 func (d *day) say(format string, args ...any) {
-	for _, line := range layout.Timed(d.cloud.Now().Sub(d.started), 8, fmt.Sprintf(format, args...)) {
+	for _, line := range command.Timed(d.cloud.Now().Sub(d.started), 8, fmt.Sprintf(format, args...)) {
 		fmt.Fprintln(d.out, line)
 	}
 }
@@ -110,8 +110,8 @@ func (d *day) plan(ctx context.Context, pool *v1.NodePool) (*provisioning.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	d.say("plan: %s for %s, %.3f USD/h, at most %.1f%% above the optimum", layout.Count(len(plan.Create), "new node"),
-		layout.Count(len(in.Pods)-len(plan.Unplaced), "pod"), plan.Cost, 100*plan.Gap())
+	d.say("plan: %s for %s, %.3f USD/h, at most %.1f%% above the optimum", command.Count(len(plan.Create), "new node"),
+		command.Count(len(in.Pods)-len(plan.Unplaced), "pod"), plan.Cost, 100*plan.Gap())
 	return plan, nil
 }
 
@@ -134,7 +134,7 @@ func (d *day) launch(ctx context.Context, plan *provisioning.Plan) error {
 			return err
 		}
 		d.say("launched %s for %s: %s, %s, %.3f USD/h, the best that is left of %d options",
-			instance.Name, layout.Count(len(n.Pods), "pod"), instance.ID, instance.OfferingKey(), instance.Price, len(n.Options))
+			instance.Name, command.Count(len(n.Pods), "pod"), instance.ID, instance.OfferingKey(), instance.Price, len(n.Options))
 		d.running = append(d.running, instance)
 		if i > 0 {
 			continue
@@ -182,7 +182,7 @@ func (d *day) list(ctx context.Context, _ *provisioning.Plan) error {
 	if err != nil {
 		return err
 	}
-	d.say("the list has %s", layout.Count(len(list), "instance"))
+	d.say("the list has %s", command.Count(len(list), "instance"))
 	for _, instance := range list {
 		d.say("- %s %s %s", instance.ID, instance.Name, state(instance))
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
-	"github.com/dovetail-sdk/dovetail/examples/internal/planreport"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/report"
 )
 
 // small is the flags for a plan that prices of the fake cloud do not change.
@@ -22,11 +22,11 @@ func small(more ...string) []string {
 }
 
 // planOf runs the program and reads its json.
-func planOf(t *testing.T, stdin string, args ...string) planreport.Report {
+func planOf(t *testing.T, stdin string, args ...string) report.Plan {
 	t.Helper()
 	code, stdout, stderr := call(stdin, append(args, "-o", "json")...)
 	require.Equal(t, 0, code, stderr)
-	var r planreport.Report
+	var r report.Plan
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	return r
 }
@@ -169,7 +169,7 @@ func TestAnswersFitThePage(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.Create)
 	for _, pod := range plan.Order {
-		text, err := planreport.Explain(pod.Namespace+"/"+pod.Name, in, plan)
+		text, err := report.ExplainPod(pod.Namespace+"/"+pod.Name, in, plan, nil)
 		require.NoError(t, err)
 		output.Fits(t, text)
 	}
@@ -245,7 +245,7 @@ func TestReserved(t *testing.T) {
 
 // optionsOnReserved lists the capacity types that nodes with a reserved option
 // may turn out to have.
-func optionsOnReserved(r planreport.Report) map[string]bool {
+func optionsOnReserved(r report.Plan) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range r.NewNodes {
 		if n.CapacityType != "reserved" {

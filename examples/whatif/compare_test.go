@@ -11,12 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dovetail-sdk/dovetail/examples/internal/advicereport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/browser"
-	"github.com/dovetail-sdk/dovetail/examples/internal/comparereport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
+	"github.com/dovetail-sdk/dovetail/report"
 )
 
 const (
@@ -85,7 +84,7 @@ func TestCompare(t *testing.T) {
 	if testlong.UnderRace {
 		return // as data the same is compared
 	}
-	var r comparereport.Report
+	var r report.Comparison
 	require.NoError(t, json.Unmarshal([]byte(a.in(t, "json")), &r))
 	require.Equal(t, "dovetail.whatif.compare/v1", r.Schema)
 	require.Less(t, r.New.FromEmpty.USDPerHour, r.Old.FromEmpty.USDPerHour)
@@ -261,8 +260,8 @@ func TestCompareFaults(t *testing.T) {
 	require.Contains(t, stderr, "pod.yaml: there is no NodePool and no NodeOverlay in it to compare with")
 }
 
-// advice reads an answer of -advise as data.
-func advice(t *testing.T, a answer) (r advicereport.Report) {
+// adviceOf reads an answer of -advise as data.
+func adviceOf(t *testing.T, a answer) (r report.Advice) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(a.in(t, "json")), &r))
 	require.Equal(t, "dovetail.whatif.advice/v1", r.Schema)
@@ -283,7 +282,7 @@ func TestAdvise(t *testing.T) {
 	isPage(t, page)
 	t.Run("in a browser", func(t *testing.T) { look(t, page) })
 
-	r := advice(t, a)
+	r := adviceOf(t, a)
 	require.NotEmpty(t, r.Prices)
 	require.InDelta(t, r.Cost.USDPerHour, r.Prices[0].USDPerHour+r.Prices[0].Saves, 2e-6)
 	if !testlong.On() {
@@ -292,7 +291,7 @@ func TestAdvise(t *testing.T) {
 
 	// What it says is saved without a taint is what -compare finds for a file in which the
 	// taint is not there.
-	r = advice(t, asked(t, "-f", dump, "-advise", "-now", noon))
+	r = adviceOf(t, asked(t, "-f", dump, "-advise", "-now", noon))
 	require.NotEmpty(t, r.Requests)
 	require.Equal(t, "Taint", r.Prices[0].Constraints[0].Kind)
 	require.Equal(t, "NodePool spot", r.Prices[0].Constraints[0].Object)
@@ -305,7 +304,7 @@ func TestAdvise(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(text[:start]+text[end:]), 0o600))
 	code, stdout, _ := call("", "-f", dump, "-compare", file, "-now", noon, "-o", "json")
 	require.Equal(t, 0, code)
-	var c comparereport.Report
+	var c report.Comparison
 	require.NoError(t, json.Unmarshal([]byte(stdout), &c))
 	require.Equal(t, []string{"NodePool spot is changed"}, c.Changes)
 	require.InDelta(t, r.Prices[0].Saves, c.Old.FromEmpty.USDPerHour-c.New.FromEmpty.USDPerHour, 2e-6)

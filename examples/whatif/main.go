@@ -26,21 +26,23 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
-	"github.com/dovetail-sdk/dovetail/examples/internal/advicereport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/comparereport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/page"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
-	"github.com/dovetail-sdk/dovetail/examples/internal/planreport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/referee"
-	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/advice"
+	"github.com/dovetail-sdk/dovetail/report"
 )
 
 // sample is the cluster that is planned when no file is named: a small shop
@@ -60,12 +62,12 @@ type settings struct {
 	minValues    provisioning.MinValuesPolicy
 	preferences  provisioning.PreferencePolicy
 	reserved     provisioning.ReservedPolicy
-	nodeFee      float64                // USD per hour
-	kubernetes   string                 // a version, or all; empty for that of the newest kubelet
-	without      []string               // names of nodes to plan the removal of
-	explain      string                 // namespace/name of a pod to tell about instead of the plan
-	why          string                 // likewise, new node/instance type
-	compare      comparereport.Question // asked if it has a file; its instant goes for -advise too
+	nodeFee      float64  // USD per hour
+	kubernetes   string   // a version, or all; empty for that of the newest kubelet
+	without      []string // names of nodes to plan the removal of
+	explain      string   // namespace/name of a pod to tell about instead of the plan
+	why          string   // likewise, new node/instance type
+	compare      question // asked if it has a file; its instant goes for -advise too
 	advise       bool
 	questions    int // for -advise; 0 is the default of package advice
 	maxOptions   int // per node in json and yaml; 0 is all
@@ -237,18 +239,31 @@ func (s *settings) questionFaults() []string {
 	if s.compare.File == "-" && slices.Contains(s.files.Manifests, "-") {
 		faults = append(faults, `invalid value "-" for flag -compare: standard input holds the manifests already`)
 	}
-	faults = append(faults, s.compare.Faults()...)
+	faults = append(faults, s.compare.faults()...)
 	if (s.explain != "" || s.why != "") && (s.output == "json" || s.output == "yaml") {
 		faults = append(faults, fmt.Sprintf("-explain and -why answer in text; leave out -o %s", s.output))
 	}
 	return faults
 }
 
+// decision is written down by package report.
+type decision interface {
+	Format(o *report.Options) string
+}
+
+// hints name the flags that tell more.
+var hints = report.Hints{
+	Explain:  "Ask -explain %s for all that is in its way.",
+	Why:      "Ask -why %s/%s how an instance type stands with the node.",
+	More:     "; -o json lists all",
+	NotAsked: "A larger -questions asks about more; -o json names them all.",
+}
+
 // answer is what is printed: data, or a text for people, or a page if there are pictures.
 type answer struct {
-	data    any
-	text    func(command.Style) string
-	page    func() webpage.Page
+	data    decision
+	text    string // in place of data
+	page    func() page.Page
 	pending bool // whether a pod has no place
 }
 
@@ -307,11 +322,16 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (answer, int, error) {
 // print writes the answer in a format of -o.
 func (a answer) print(stdout io.Writer, format string) error {
 	if format != "html" {
-		return command.Print(stdout, format, a.data, a.text)
+		return command.Print(stdout, format, a.data, func(coloured bool) string {
+			if a.data == nil {
+				return a.text
+			}
+			return a.data.Format(&report.Options{Color: coloured, Hints: hints})
+		})
 	}
-	page, err := a.page().HTML()
+	text, err := a.page().HTML()
 	if err == nil {
-		_, err = io.WriteString(stdout, page)
+		_, err = io.WriteString(stdout, text)
 	}
 	return err
 }
@@ -342,45 +362,63 @@ func plan(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (
 			return answer{}, command.Failed, err
 		}
 	}
-	for _, line := range planreport.LessThanPromised(in, plan) {
+	for _, line := range report.LessThanPromised(in, plan) {
 		command.Say(stderr, "whatif: "+line)
 	}
 	switch {
 	case s.explain != "":
-		return told(planreport.Explain(s.explain, in, plan))
+		text, err := report.ExplainPod(s.explain, in, plan, &report.Options{Hints: hints})
+		if node := runsOn(in, s.explain); err != nil && node != "" {
+			err = fmt.Errorf("%w; -without %s would move it", err, node)
+		}
+		return told("-explain "+s.explain, text, err)
 	case s.why != "":
-		return told(planreport.WhyNot(s.why, in, plan))
+		node, typeName, _ := strings.Cut(s.why, "/")
+		text, err := report.ExplainInstanceType(node, typeName, in, plan)
+		return told("-why "+s.why, text, err)
 	}
 	maxOptions := s.maxOptions
 	if s.output == "table" {
 		maxOptions = 1 // the table only counts them
 	}
-	r := planreport.New(w.Cluster, in, plan, maxOptions)
-	r.Verified = verified
-	return answer{data: r, text: r.Table, pending: len(plan.Unplaced) > 0}, command.OK, nil
+	ignored := map[string]int{}
+	for _, k := range w.Cluster.Ignored {
+		ignored[k.Kind] = k.Count
+	}
+	r := report.NewPlan(in, plan, &report.PlanOptions{MaxOptions: maxOptions, Verified: verified, Ignored: ignored, Notes: w.Cluster.Notes})
+	return answer{data: r, pending: len(plan.Unplaced) > 0}, command.OK, nil
 }
 
-// told is an answer in text alone.
-func told(text string, err error) (answer, int, error) {
-	return answer{text: func(command.Style) string { return text }}, command.BadInput, err
+// told is an answer in text alone to a flag.
+func told(flag, text string, err error) (answer, int, error) {
+	if err != nil {
+		return answer{}, command.BadInput, fmt.Errorf("%s: %w", flag, err)
+	}
+	return answer{text: text}, command.OK, nil
+}
+
+// runsOn is the node on which a pod runs, given by namespace and name; "" if it runs on none.
+func runsOn(in provisioning.Input, pod string) string {
+	for i := range in.Nodes {
+		if slices.ContainsFunc(in.Nodes[i].Pods, func(p *corev1.Pod) bool { return p.Namespace+"/"+p.Name == pod }) {
+			return in.Nodes[i].Name()
+		}
+	}
+	return ""
 }
 
 // toRemove are those of the nodes named that are not being deleted already. The pods of the
 // others are among those to place as it is.
 func toRemove(in provisioning.Input, names []string) (out []string, err error) {
-	var known []string
 	for i := range in.Nodes {
 		n := &in.Nodes[i]
-		known = append(known, n.Name())
 		deleted := n.Node != nil && n.Node.DeletionTimestamp != nil || n.NodeClaim != nil && n.NodeClaim.DeletionTimestamp != nil
 		if !deleted && slices.Contains(names, n.Name()) {
 			out = append(out, n.Name())
 		}
 	}
 	for _, name := range names {
-		if !slices.Contains(known, name) {
-			err = errors.Join(err, fmt.Errorf("-without %s: the input has no such node%s", name, command.DidYouMean(name, known)))
-		}
+		err = errors.Join(err, offline.HasNode(in, name))
 	}
 	return out, err
 }
@@ -406,19 +444,35 @@ func compareWith(ctx context.Context, s settings, w *offline.World, stdin io.Rea
 	for _, line := range file.Remarks() {
 		command.Say(stderr, "whatif: "+s.compare.File+": "+line)
 	}
-	r, err := comparereport.Ask(ctx, s.compare, side, file.Input())
+	a, err := s.compare.ask(ctx, side, file.Input())
 	if err != nil {
 		return answer{}, command.BadInput, w.Cluster.Explain(err)
 	}
-	return answer{data: r, text: r.Text, page: r.Page}, command.OK, nil
+	return a, command.OK, nil
 }
 
 // advise answers -advise.
 func advise(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (answer, int, error) {
 	side := running(&s, w, stderr)
-	r, err := advicereport.Ask(ctx, advicereport.Question{Now: s.compare.Now, Questions: s.questions}, side)
+	found, budgets, err := askAdvice(ctx, s, side)
 	if err != nil {
 		return answer{}, command.BadInput, w.Cluster.Explain(err)
 	}
-	return answer{data: r, text: r.Text, page: r.Page}, command.OK, nil
+	r := report.NewAdvice(found, budgets)
+	return answer{data: r, page: func() page.Page { return page.Advice(r, found, hints) }}, command.OK, nil
+}
+
+// askAdvice says what all pods of the cluster would cost on new nodes, what each constraint
+// adds, and what budgets hold up.
+func askAdvice(ctx context.Context, s settings, side compare.Side) (*advice.Report, []compare.BudgetPrice, error) {
+	in, err := compare.Emptied(s.compare.Now, side)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := advice.Ask(ctx, in.Input, &advice.Options{Provisioning: side.Options.Provisioning, Questions: s.questions, Parallel: runtime.GOMAXPROCS(0)})
+	if err != nil {
+		return nil, nil, err
+	}
+	budgets, err := compare.Budgets(ctx, s.compare.Now, side)
+	return found, budgets, err
 }

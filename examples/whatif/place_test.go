@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/planreport"
+	"github.com/dovetail-sdk/dovetail/report"
 )
 
 // A cluster of three zones never gets a node in a fourth, and in no other region.
@@ -26,7 +26,7 @@ func TestNodesAreLaunchedWhereTheClusterIs(t *testing.T) {
 `
 	code, stdout, stderr := call(manifests, "-f", "-", "-o", "json", "-options", "0")
 	require.Equal(t, command.OK, code, stderr)
-	var r planreport.Report
+	var r report.Plan
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	require.Empty(t, r.Unplaced)
 	zones := map[string]bool{}

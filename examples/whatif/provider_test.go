@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/planreport"
+	"github.com/dovetail-sdk/dovetail/report"
 )
 
 // A pool whose machines are not of EC2 gets none of EC2, unless a file says what it can launch.
@@ -49,7 +49,7 @@ func TestAutoMode(t *testing.T) {
 	code, stdout, stderr := call("", "-f", "testdata/eks-auto-mode.yaml", "-o", "json", "-options", "0")
 	require.Equal(t, command.OK, code)
 	require.Contains(t, stderr, "without the fee of Auto Mode")
-	var r planreport.Report
+	var r report.Plan
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	require.Len(t, r.NewNodes, 1)
 	n := r.NewNodes[0]

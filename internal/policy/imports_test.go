@@ -24,7 +24,7 @@ var (
 	parts    = []string{"internal/minors", "internal/podlife", "internal/quantity", "internal/engine/bitset", "internal/engine/cover", "internal/engine/device", "internal/engine/disjoint", "internal/engine/faults", "internal/engine/flow", "internal/engine/knapsack", "internal/engine/levels",
 		"internal/engine/pack", "internal/engine/topology", "internal/engine/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest", "report"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
@@ -58,6 +58,8 @@ var layers = []layer{
 		"pods are told apart by what they say, whatever it is asked for"},
 	{"internal/quantity", nil,
 		"a text is told to be a number, whatever it measures"},
+	{"internal/layout", nil,
+		"a text is laid out on a page, whatever it says"},
 	{"internal/spelling", nil,
 		"two words are compared letter by letter, whatever they mean"},
 	{"internal/textstream", nil,
@@ -151,6 +153,8 @@ var layers = []layer{
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"disruption/internal/...", append([]string{"disruption/drain", "disruption/internal/...", "provisioning/nodeclaim", "internal/minors", "internal/nodelimit", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
+	{"report", append([]string{"provisioning/advice", "disruption", "disruption/compare", "aws/api/v1", "internal/layout", "internal/spelling"}, engine...),
+		"decisions are written down whoever made them, and none is changed"},
 	{"metrics", append([]string{"disruption", "disruption/command", "internal/podlife"}, engine...),
 		"figures are made of decisions and objects, whoever collects them"},
 	{"aws/api/v1", []string{"api/v1", "amiselect", "provisioning/requirements", "internal/quantity", "internal/structhash"},
@@ -181,8 +185,10 @@ var layers = []layer{
 		"it looks at pages, whatever program writes them"},
 	{"examples/internal/output", []string{"internal/golden", "internal/testlong"},
 		"what a program prints is compared with a file"},
-	{"examples/internal/command", append([]string{"examples/...", "internal/spelling"}, anything...),
-		"a flag is one of those that there are, however it is spelt"},
+	{"examples/internal/command", append([]string{"examples/...", "internal/layout", "internal/spelling"}, anything...),
+		"flags are spelt and texts are set as in the library"},
+	{"examples/internal/page", append([]string{"examples/...", "internal/layout"}, anything...),
+		"a page has the amounts and the labels of the texts"},
 	{"examples/internal/manifest", append([]string{"examples/...", "internal/textstream"}, anything...),
 		"it cuts a dump into documents as api/v1 does, and keeps the lines besides"},
 	{"examples/...", append([]string{"examples/..."}, anything...),

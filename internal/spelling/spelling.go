@@ -1,6 +1,8 @@
 // Package spelling tells how far apart two words are, for hints at what was meant.
 package spelling
 
+import "fmt"
+
 // Distance counts the insertions, deletions and substitutions of one byte, and the swaps
 // of two neighbours, that make a into b.
 func Distance(a, b string) int {
@@ -24,4 +26,20 @@ func Distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// DidYouMean is a question to end an error with, such as "; did you mean web?": it names the
+// known name with the fewest slips of the hand, the first of several. It is empty where no
+// known name resembles the one given.
+func DidYouMean(name string, known []string) string {
+	best, least := "", len(name)/3+1
+	for _, k := range known {
+		if n := Distance(name, k); n < least {
+			best, least = k, n
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
 }

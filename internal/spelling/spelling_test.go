@@ -17,3 +17,9 @@ func TestDistance(t *testing.T) {
 		require.Equal(t, tt.want, spelling.Distance(tt.b, tt.a), "%s %s", tt.b, tt.a)
 	}
 }
+
+func TestDidYouMean(t *testing.T) {
+	require.Equal(t, "; did you mean kitten?", spelling.DidYouMean("sitten", []string{"mitten-x", "kitten"}))
+	require.Empty(t, spelling.DidYouMean("sitting-room", []string{"kitchen"}))
+	require.Empty(t, spelling.DidYouMean("x", nil))
+}

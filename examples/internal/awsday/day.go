@@ -17,7 +17,7 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -34,7 +34,7 @@ type Day struct {
 
 // note prints what happened, by the clock of the cloud.
 func (d *Day) note(format string, args ...any) {
-	for _, line := range layout.Timed(d.Cloud.Now().Sub(d.started), 7, fmt.Sprintf(format, args...)) {
+	for _, line := range command.Timed(d.Cloud.Now().Sub(d.started), 7, fmt.Sprintf(format, args...)) {
 		fmt.Fprintln(d.Out, line)
 	}
 }
@@ -82,7 +82,7 @@ func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error)
 	for _, mark := range d.Provider.Availability().Marks() {
 		d.note("%s", mark)
 	}
-	d.note("EC2 was called %s to launch %s", layout.Count(d.Cloud.Count("CreateFleet"), "time"), layout.Count(len(d.running), "machine"))
+	d.note("EC2 was called %s to launch %s", command.Count(d.Cloud.Count("CreateFleet"), "time"), command.Count(len(d.running), "machine"))
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (d *Day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
 	if err := cloudprovider.Acknowledge(ctx, d.Provider, notices...); err != nil {
 		return err
 	}
-	d.note("acknowledged; the queue has %s", layout.Count(d.Cloud.Queued(), "message"))
+	d.note("acknowledged; the queue has %s", command.Count(d.Cloud.Queued(), "message"))
 	d.Cloud.Advance(3 * time.Minute)
 	_, err = d.Provider.Get(ctx, taken.ID)
 	if !errors.Is(err, cloudprovider.ErrNotFound) {
@@ -172,7 +172,7 @@ func (d *Day) clear(ctx context.Context, _ *provisioning.Plan) error {
 			return err
 		}
 	}
-	d.note("deleted %s; %s still there", layout.Count(len(d.running), "machine"), d.left(ctx))
+	d.note("deleted %s; %s still there", command.Count(len(d.running), "machine"), d.left(ctx))
 	d.Cloud.Advance(time.Minute)
 	d.note("%s still there", d.left(ctx))
 	return nil
@@ -184,5 +184,5 @@ func (d *Day) left(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	return layout.Count(len(list), "machine") + map[bool]string{true: " is", false: " are"}[len(list) == 1]
+	return command.Count(len(list), "machine") + map[bool]string{true: " is", false: " are"}[len(list) == 1]
 }

@@ -3,13 +3,11 @@ package calendar
 import (
 	"encoding/xml"
 	"fmt"
-	"html/template"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/dovetail-sdk/dovetail/examples/internal/plot"
-	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
+	"github.com/dovetail-sdk/dovetail/examples/internal/page"
 )
 
 // Measures of the picture, in pixels.
@@ -41,7 +39,7 @@ func (c *Calendar) SVG() string {
 	p := &picture{}
 	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="Helvetica, Arial, sans-serif">`, width, height, width, height)
 	p.line(`<title>%s</title>`, escape(title))
-	p.line("<style>\n%s</style>", plot.Colours())
+	p.line("<style>\n%s</style>", page.Colours())
 	p.line(`<rect class="paper" width="%d" height="%d"/>`, width, height)
 	p.text(margin, 32, 17, "start", "label", title)
 	p.text(margin, 53, 12, "start", "tick", c.span())
@@ -60,10 +58,10 @@ func (c *Calendar) SVG() string {
 type frame struct{ first, days, left, top, dayWidth int }
 
 // Page is the calendar as a page: pictures of a week each, as wide as a phone.
-func (c *Calendar) Page() webpage.Page {
+func (c *Calendar) Page() page.Page {
 	const pageWidth, axis, week = 400, 34, 7
-	page := webpage.Page{Title: c.title(), Lead: []string{c.span()}, Below: "Remarks"}
-	page.Tables = append(page.Tables, c.budgetTable())
+	out := page.Page{Title: c.title(), Lead: []string{c.span()}, Below: "Remarks"}
+	out.Tables = append(out.Tables, c.budgetTable())
 	for i := range c.sections {
 		s := &c.sections[i]
 		for first := 0; first < c.Days; first += week {
@@ -76,15 +74,14 @@ func (c *Calendar) Page() webpage.Page {
 			c.panel(p, s, f)
 			c.legend(p, found, 0, f.top+gridHeight+12, pageWidth)
 			p.line(`</svg>`)
-			svg := template.HTML(p.String()) //nolint:gosec // all text in it is escaped
-			page.Figures = append(page.Figures, webpage.Figure{Title: s.title(), About: about, SVG: svg})
+			out.Figures = append(out.Figures, &page.Drawing{Caption: page.Caption{Title: s.title(), About: about}, Text: p.String()})
 		}
-		page.Tables = append(page.Tables, s.table())
+		out.Tables = append(out.Tables, s.table())
 	}
 	for _, line := range c.remarks() {
-		page.Log = append(page.Log, webpage.Entry{Text: line})
+		out.Log = append(out.Log, page.Entry{Text: line})
 	}
-	return page
+	return out
 }
 
 // panel draws days of one section.

@@ -22,10 +22,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/dovetail-sdk/dovetail/internal/layout"
 	"github.com/dovetail-sdk/dovetail/internal/spelling"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
@@ -77,32 +77,16 @@ func Say(out io.Writer, message string) {
 
 // DidYouMean is a question to end an error with, or nothing where no known
 // name resembles the one given.
-func DidYouMean(name string, known []string) string {
-	if near := nearest(name, known); near != "" {
-		return fmt.Sprintf("; did you mean %s?", near)
-	}
-	return ""
-}
+func DidYouMean(name string, known []string) string { return spelling.DidYouMean(name, known) }
 
 // Slips counts the slips of the hand that make one name of another.
 func Slips(a, b string) int { return spelling.Distance(a, b) }
 
-// nearest returns the known name that the fewest slips of the hand make of the
-// one given, the first of several, or nothing if it takes too many.
-func nearest(name string, known []string) string {
-	best, least := "", len(name)/3+1
-	for _, k := range known {
-		if n := Slips(name, k); n < least {
-			best, least = k, n
-		}
-	}
-	return best
-}
-
-// Print writes an answer as json, as yaml, or in any other format as the text for people.
-func Print(out io.Writer, format string, answer any, text func(Style) string) error {
+// Print writes an answer as json, as yaml, or in any other format as the text for people, in
+// colours on a terminal.
+func Print(out io.Writer, format string, answer any, text func(coloured bool) string) error {
 	if format != "json" && format != "yaml" {
-		_, err := io.WriteString(out, text(StyleFor(out, os.Getenv)))
+		_, err := io.WriteString(out, text(Coloured(out, os.Getenv)))
 		return err
 	}
 	var b bytes.Buffer
@@ -166,32 +150,10 @@ func (l *progressLine) clear() {
 	}
 }
 
-// Style colours texts for a terminal. The zero Style leaves them as they are.
-type Style struct{ On bool }
-
-func (s Style) paint(code, text string) string {
-	if !s.On || text == "" {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-// Heading is bold.
-func (s Style) Heading(text string) string { return s.paint("1", text) }
-
-// Faint is for what is read last.
-func (s Style) Faint(text string) string { return s.paint("2", text) }
-
-// Warning is yellow.
-func (s Style) Warning(text string) string { return s.paint("33", text) }
-
-// Good is green.
-func (s Style) Good(text string) string { return s.paint("32", text) }
-
-// StyleFor is coloured if out is a terminal and the environment does not object.
+// Coloured reports whether out is a terminal and the environment does not object to colours.
 // See https://no-color.org.
-func StyleFor(out io.Writer, getenv func(string) string) Style {
-	return Style{On: isTerminal(out) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"}
+func Coloured(out io.Writer, getenv func(string) string) bool {
+	return isTerminal(out) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
 // isTerminal reports whether out is a character device, which is near enough.
@@ -205,25 +167,37 @@ func isTerminal(out io.Writer) bool {
 }
 
 // PageWidth is the number of columns that texts for people have at most.
-const PageWidth = 80
+const PageWidth = layout.Width
 
 // Wrap breaks a line into lines of at most so many columns, at blanks where it
 // can; a word that is longer is left whole. Lines keep the indent of the first,
 // and those after it get the further indent too.
 func Wrap(text string, width int, further string) []string {
-	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
-	line := ""
-	var lines []string
-	for i, word := range strings.Split(text[len(indent):], " ") {
-		switch {
-		case i == 0:
-			line = indent + word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, strings.TrimRight(line, " "))
-			line = indent + further + word
+	return layout.WrapTo(text, width, further)
+}
+
+// Count is a number of things in words: "1 pod", "2 pods", "3 batches".
+func Count(n int, thing string) string { return layout.Count(n, thing) }
+
+// Table lays rows out below titles, as wide as the page. The title of a column of numbers begins
+// with #, which is not shown.
+func Table(rows [][]string, titles ...string) []string {
+	g := layout.Grid{Columns: layout.Columns(titles...), Rows: rows}
+	return g.Lines()
+}
+
+// Sides puts one text at the left edge of the page and one at the right.
+func Sides(left, right string) string { return layout.Sides(left, right) }
+
+// Timed is a text behind the minutes and seconds since a start, in a column of a width.
+func Timed(since time.Duration, column int, text string) []string {
+	lines := Wrap(text, PageWidth-column, "  ")
+	for i, line := range lines {
+		stamp := ""
+		if i == 0 {
+			stamp = fmt.Sprintf("%02d:%02d", int(since.Minutes()), int(since.Seconds())%60)
 		}
+		lines[i] = fmt.Sprintf("%-*s%s", column, stamp, line)
 	}
-	return append(lines, strings.TrimRight(line, " "))
+	return lines
 }

@@ -68,40 +68,25 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestStyleFor(t *testing.T) {
+func TestColoured(t *testing.T) {
 	none := func(string) string { return "" }
-	require.False(t, command.StyleFor(&strings.Builder{}, none).On)
+	require.False(t, command.Coloured(&strings.Builder{}, none))
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	require.NoError(t, err)
 	defer file.Close()
-	require.False(t, command.StyleFor(file, none).On)
+	require.False(t, command.Coloured(file, none))
 	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer device.Close()
-	require.True(t, command.StyleFor(device, none).On, "a character device passes for a terminal")
+	require.True(t, command.Coloured(device, none), "a character device passes for a terminal")
 	for name, value := range map[string]string{"NO_COLOR": "1", "TERM": "dumb"} {
-		require.False(t, command.StyleFor(device, func(n string) string {
+		require.False(t, command.Coloured(device, func(n string) string {
 			if n == name {
 				return value
 			}
 			return ""
-		}).On, name)
+		}), name)
 	}
-	require.Equal(t, "x", command.Style{}.Warning("x"))
-	require.Equal(t, "\x1b[33mx\x1b[0m", command.Style{On: true}.Warning("x"))
-	require.Empty(t, command.Style{On: true}.Warning(""))
-}
-
-func TestWrap(t *testing.T) {
-	long := "  " + strings.Repeat("word ", 30) + strings.Repeat("x", 90) + " end"
-	lines := command.Wrap(long, 80, "    ")
-	require.Len(t, lines, 4)
-	require.Equal(t, "  "+strings.TrimRight(strings.Repeat("word ", 15), " "), lines[0])
-	require.Equal(t, "      "+strings.Repeat("x", 90), lines[2], "a word is not broken")
-	require.Equal(t, "      end", lines[3])
-	require.Equal(t, strings.Fields(long), strings.Fields(strings.Join(lines, " ")))
-	require.Equal(t, []string{""}, command.Wrap("", 80, "  "))
-	require.Equal(t, []string{"é " + strings.Repeat("é", 78)}, command.Wrap("é "+strings.Repeat("é", 78), 80, "  "), "columns, not bytes")
 }
 
 func TestComplain(t *testing.T) {

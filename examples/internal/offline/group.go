@@ -13,8 +13,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/examples/internal/inventory"
-	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -30,7 +29,7 @@ func (w *World) Prices() map[string]float64 {
 		if n.Node == nil || n.NodeClaim != nil {
 			continue
 		}
-		is := inventory.MachineOf(n.Node.Labels)
+		is := machineOf(n.Node.Labels)
 		for _, it := range types {
 			for j := range it.Offerings {
 				if o := &it.Offerings[j]; it.Name == is.InstanceType && o.Zone == is.Zone && o.CapacityType == is.CapacityType && o.ReservationID == "" {
@@ -52,7 +51,7 @@ func (w *World) asPools() {
 		if n.Node == nil || n.NodeClaim != nil || n.Node.Labels[v1.NodePoolLabelKey] != "" {
 			continue
 		}
-		if group := inventory.Group(n.Node.Labels); group != "" {
+		if group := groupOf(n.Node.Labels); group != "" {
 			groups[group] = append(groups[group], n)
 		}
 	}
@@ -68,7 +67,7 @@ func (w *World) asPools() {
 		for _, n := range groups[group] {
 			adopt(pool, n)
 		}
-		w.note("node group %s is read as NodePool %s with %s", group, name, layout.Count(len(groups[group]), "node"))
+		w.note("node group %s is read as NodePool %s with %s", group, name, command.Count(len(groups[group]), "node"))
 	}
 	slices.SortFunc(w.Cluster.NodePools, func(a, b *v1.NodePool) int { return strings.Compare(a.Name, b.Name) })
 }
@@ -94,15 +93,15 @@ func poolOf(name string, nodes []*provisioning.Node) *v1.NodePool {
 	template.Spec.ExpireAfter = v1.NeverDuration()
 	for _, of := range []struct {
 		key   string
-		value func(inventory.Machine) string
+		value func(machine) string
 	}{
-		{corev1.LabelInstanceTypeStable, func(m inventory.Machine) string { return m.InstanceType }},
-		{corev1.LabelTopologyZone, func(m inventory.Machine) string { return m.Zone }},
-		{v1.CapacityTypeLabelKey, func(m inventory.Machine) string { return m.CapacityType }},
+		{corev1.LabelInstanceTypeStable, func(m machine) string { return m.InstanceType }},
+		{corev1.LabelTopologyZone, func(m machine) string { return m.Zone }},
+		{v1.CapacityTypeLabelKey, func(m machine) string { return m.CapacityType }},
 	} {
 		values := map[string]bool{}
 		for _, n := range nodes {
-			values[of.value(inventory.MachineOf(n.Node.Labels))] = true
+			values[of.value(machineOf(n.Node.Labels))] = true
 		}
 		if delete(values, ""); len(values) > 0 {
 			template.Spec.Requirements = append(template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
@@ -148,7 +147,7 @@ func shared(nodes []*provisioning.Node) (map[string]string, []corev1.Taint) {
 // adopt makes a node one that the pool launched.
 func adopt(pool *v1.NodePool, n *provisioning.Node) {
 	node := n.Node.DeepCopy()
-	is := inventory.MachineOf(node.Labels)
+	is := machineOf(node.Labels)
 	node.Labels[v1.NodePoolLabelKey], node.Labels[v1.CapacityTypeLabelKey] = pool.Name, is.CapacityType
 	node.Labels[v1.NodeRegisteredLabelKey], node.Labels[v1.NodeInitializedLabelKey] = "true", "true"
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: node.Name, CreationTimestamp: node.CreationTimestamp, Labels: maps.Clone(node.Labels),

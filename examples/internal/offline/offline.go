@@ -261,3 +261,15 @@ func (w *World) Remarks() []string {
 	}
 	return append(lines, w.Cluster.Notes...)
 }
+
+// HasNode says that the input has no node of this name, which -without is about.
+func HasNode(in provisioning.Input, name string) error {
+	var names []string
+	for i := range in.Nodes {
+		names = append(names, in.Nodes[i].Name())
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	return fmt.Errorf("-without %s: the input has no such node%s", name, command.DidYouMean(name, names))
+}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/disruption/rollout"
-	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // Report is what is printed.
@@ -87,7 +87,7 @@ func (r *Report) passedOver(t *text) {
 	if len(passed) == 0 {
 		return
 	}
-	t.Heading("PASSED OVER", layout.Count(len(passed), "image"))
+	t.Heading("PASSED OVER", command.Count(len(passed), "image"))
 	for _, p := range passed {
 		t.wrap("  ", p.Reason.String())
 	}
@@ -96,7 +96,7 @@ func (r *Report) passedOver(t *text) {
 // drifted groups nodes that drift from one image to another.
 func (r *Report) drifted(t *text) {
 	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.Settled)
-	t.Heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), layout.Count(judged, "node")))
+	t.Heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), command.Count(judged, "node")))
 	var reasons []string
 	names := map[string][]string{}
 	for _, m := range r.Rollout.Moves {
@@ -109,13 +109,13 @@ func (r *Report) drifted(t *text) {
 	for _, why := range reasons {
 		slices.Sort(names[why])
 		t.wrap("  ", why)
-		t.wrap("    ", layout.Count(len(names[why]), "node")+": "+strings.Join(names[why], ", "))
+		t.wrap("    ", command.Count(len(names[why]), "node")+": "+strings.Join(names[why], ", "))
 	}
 	if n := len(r.Diff.Unjudged); n > 0 {
 		t.wrap("  ", "Not judged, as the image they booted is not known: "+strings.Join(r.Diff.Unjudged, ", "))
 	}
 	if r.Others > 0 {
-		t.wrap("  ", layout.Count(r.Others, "node")+" of other classes left out")
+		t.wrap("  ", command.Count(r.Others, "node")+" of other classes left out")
 	}
 }
 

@@ -6,11 +6,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
 
 // text is built line by line.
-type text struct{ layout.Page }
+type text struct{ strings.Builder }
+
+// Add adds lines.
+func (t *text) Add(lines ...string) {
+	for _, line := range lines {
+		t.WriteString(line + "\n")
+	}
+}
+
+// Heading begins a section, with a remark at the right edge.
+func (t *text) Heading(left, right string) {
+	t.Add("", strings.TrimRight(command.Sides(left, right), " "))
+}
 
 // wrap writes words, lines after the first set in by two more.
 func (t *text) wrap(indent, words string) {

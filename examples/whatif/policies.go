@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/page"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/report"
+)
+
+// question is what -compare asks.
+type question struct {
+	// File is the name of the file of new policies.
+	File string
+	// Pairs are OLD=NEW, OLD= and =NEW: NodePools that take the place of others, go, or are
+	// added.
+	Pairs []string
+	// Now is the instant at which both sides begin.
+	Now time.Time
+}
+
+// faults lists what is wrong with the pairs.
+func (q question) faults() (faults []string) {
+	if q.File == "" && len(q.Pairs) > 0 {
+		faults = append(faults, "-pair says which NodePool of -compare takes the place of which; give -compare too")
+	}
+	for _, pair := range q.Pairs {
+		if from, to, found := strings.Cut(pair, "="); !found || from == "" && to == "" {
+			faults = append(faults, fmt.Sprintf("invalid value %q for flag -pair: must be OLD=NEW, OLD= for a NodePool that goes, or =NEW for one that is added", pair))
+		}
+	}
+	return faults
+}
+
+// ask says what would change if the NodePools and NodeOverlays of the file took the place of
+// those of their names.
+func (q question) ask(ctx context.Context, before compare.Side, file provisioning.Input) (answer, error) {
+	policies, changes, err := newPolicies(q, before, file)
+	if err != nil {
+		return answer{}, err
+	}
+	after, err := before.With(policies)
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := compare.Compare(ctx, q.Now, before, after, &compare.Options{Parallel: runtime.GOMAXPROCS(0)})
+	if err != nil {
+		return answer{}, err
+	}
+	r := report.NewComparison(q.Now, before, found, report.Change{File: q.File, Lines: changes})
+	return answer{data: r, page: func() page.Page { return page.Comparison(q.File, r, before, found) }}, nil
+}
+
+// newPolicies puts the NodePools and NodeOverlays of the file in the place of those of the
+// cluster that have their names, and says what is other then. All else stays. A pool of a
+// name that the cluster does not have has to be paired, or said to be added, where no other
+// name meets: it may be meant to take the place of one.
+func newPolicies(q question, before compare.Side, in provisioning.Input) (p compare.Policies, changes []string, err error) {
+	if len(in.NodePools)+len(in.Overlays) == 0 {
+		return p, nil, fmt.Errorf("%s: there is no NodePool and no NodeOverlay in it to compare with", q.File)
+	}
+	p = before.Policies()
+	p.NodePools, p.InstanceTypes, p.Pairs = slices.Clone(p.NodePools), maps.Clone(p.InstanceTypes), map[string]string{}
+	today, fresh := poolsByName(p.NodePools), poolsByName(in.NodePools)
+	added, gone, err := readPairs(q, today, fresh, p.Pairs)
+	if err != nil {
+		return p, nil, err
+	}
+	takesPlace := map[string]bool{}
+	for _, to := range p.Pairs { // as a set: the order does not matter
+		takesPlace[to] = true
+	}
+	p.NodePools = slices.DeleteFunc(p.NodePools, func(pool *v1.NodePool) bool {
+		return gone[pool.Name] || p.Pairs[pool.Name] != "" || fresh[pool.Name] != nil
+	})
+	for _, name := range slices.Sorted(maps.Keys(today)) {
+		switch {
+		case p.Pairs[name] != "":
+			changes = append(changes, fmt.Sprintf("NodePool %s takes the place of %s", p.Pairs[name], name))
+		case gone[name]:
+			changes = append(changes, fmt.Sprintf("NodePool %s goes", name))
+		}
+	}
+	met := len(in.NodePools) == 0 || len(p.Pairs)+len(added)+len(gone) > 0
+	for _, pool := range in.NodePools {
+		p.NodePools = append(p.NodePools, pool)
+		p.InstanceTypes[pool.Name] = in.InstanceTypes[pool.Name]
+		switch {
+		case today[pool.Name] != nil:
+			met = true
+			if !equality.Semantic.DeepEqual(today[pool.Name].Spec, pool.Spec) {
+				changes = append(changes, fmt.Sprintf("NodePool %s is changed", pool.Name))
+			}
+		case !takesPlace[pool.Name]:
+			changes = append(changes, fmt.Sprintf("NodePool %s is added", pool.Name))
+		}
+	}
+	if !met {
+		return p, nil, q.unmet(today, fresh)
+	}
+	changes = append(changes, putOverlays(&p, in.Overlays)...)
+	if len(changes) == 0 {
+		changes = []string{"its NodePools and NodeOverlays are those of the cluster"}
+	}
+	return p, changes, nil
+}
+
+// unmet says how to tell what the NodePools of the file stand for.
+func (q question) unmet(today, fresh map[string]*v1.NodePool) error {
+	old, names := slices.Sorted(maps.Keys(today)), slices.Sorted(maps.Keys(fresh))
+	hint := fmt.Sprintf("say -pair =%s if it is to stand beside them", names[0])
+	if len(old) > 0 {
+		hint = fmt.Sprintf("say -pair %s=%s if it takes its place, or -pair =%s if it is to stand beside them", old[0], names[0], names[0])
+	}
+	return fmt.Errorf("%s: no NodePool in it (%s) has the name of one of the cluster (%s): %s",
+		q.File, strings.Join(names, ", "), strings.Join(old, ", "), hint)
+}
+
+// putOverlays puts overlays in the place of those of their names, and says what is other then.
+func putOverlays(p *compare.Policies, overlays []*v1.NodeOverlay) (changes []string) {
+	for _, overlay := range overlays {
+		same := func(o *v1.NodeOverlay) bool { return o.Name == overlay.Name }
+		switch i := slices.IndexFunc(p.Overlays, same); {
+		case i < 0:
+			changes = append(changes, fmt.Sprintf("NodeOverlay %s is added", overlay.Name))
+		case !equality.Semantic.DeepEqual(p.Overlays[i].Spec, overlay.Spec):
+			changes = append(changes, fmt.Sprintf("NodeOverlay %s is changed", overlay.Name))
+		}
+		p.Overlays = append(slices.DeleteFunc(slices.Clone(p.Overlays), same), overlay)
+	}
+	return changes
+}
+
+// readPairs reads -pair: which pools take the place of others, which are added, which go.
+func readPairs(q question, today, fresh map[string]*v1.NodePool, pairs map[string]string) (added, gone map[string]bool, err error) {
+	added, gone = map[string]bool{}, map[string]bool{}
+	var errs []error
+	for _, pair := range q.Pairs {
+		from, to, _ := strings.Cut(pair, "=")
+		if from != "" && today[from] == nil {
+			errs = append(errs, fmt.Errorf("-pair %s: the cluster has no NodePool %s%s", pair, from, command.DidYouMean(from, slices.Sorted(maps.Keys(today)))))
+		}
+		if to != "" && fresh[to] == nil {
+			errs = append(errs, fmt.Errorf("-pair %s: %s has no NodePool %s%s", pair, q.File, to, command.DidYouMean(to, slices.Sorted(maps.Keys(fresh)))))
+		}
+		switch {
+		case from == "":
+			added[to] = true
+		case to == "":
+			gone[from] = true
+		default:
+			pairs[from] = to
+		}
+	}
+	return added, gone, errors.Join(errs...)
+}
+
+func poolsByName(pools []*v1.NodePool) map[string]*v1.NodePool {
+	out := make(map[string]*v1.NodePool, len(pools))
+	for _, p := range pools {
+		out[p.Name] = p
+	}
+	return out
+}

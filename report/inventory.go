@@ -1,0 +1,184 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/layout"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// workload identifies what a pod belongs to: a Deployment, a Job, a buffer, or
+// the pod itself if nothing controls it.
+type workload struct{ Kind, Namespace, Name string }
+
+// String is "Deployment shop/web".
+func (w workload) String() string { return w.Kind + " " + w.Path() }
+
+// Path is "shop/web".
+func (w workload) Path() string { return w.Namespace + "/" + w.Name }
+
+// workloadOf finds what a pod belongs to. A ReplicaSet whose name ends in the
+// hash of its pods' template is one of a Deployment's, and stands for it.
+func workloadOf(pod *corev1.Pod) workload {
+	if namespace, name, ok := provisioning.BufferOf(pod); ok {
+		return workload{"Buffer", namespace, name}
+	}
+	ref := metav1.GetControllerOf(pod)
+	if ref == nil {
+		return workload{"Pod", pod.Namespace, pod.Name}
+	}
+	w := workload{ref.Kind, pod.Namespace, ref.Name}
+	if hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]; ref.Kind == "ReplicaSet" && hash != "" {
+		if name, ok := strings.CutSuffix(ref.Name, "-"+hash); ok && name != "" {
+			w.Kind, w.Name = "Deployment", name
+		}
+	}
+	return w
+}
+
+// labelsOf are those of the Node, or of the NodeClaim while there is none.
+func labelsOf(n *provisioning.Node) map[string]string {
+	switch {
+	case n.Node != nil:
+		return n.Node.Labels
+	case n.NodeClaim != nil:
+		return n.NodeClaim.Labels
+	}
+	return nil
+}
+
+// allocatableOf is what pods may ask for of a node, by its Node or else its NodeClaim. What
+// cannot be read is nothing: package provisioning reports it with the input.
+func allocatableOf(n *provisioning.Node) resources.List {
+	var list corev1.ResourceList
+	switch {
+	case n.Node != nil:
+		list = n.Node.Status.Allocatable
+	case n.NodeClaim != nil:
+		list = n.NodeClaim.Status.Allocatable
+	}
+	have, err := resources.FromResourceList(list)
+	if err != nil {
+		return resources.List{}
+	}
+	return have
+}
+
+// utilization is the share of a node's allocatable that is asked for, from 0
+// to 1.
+type utilization struct {
+	CPU    float64 `json:"cpu"`
+	Memory float64 `json:"memory"`
+}
+
+// utilizationOf is the utilization of a node with these pods on it, or nil if it cannot be known.
+func utilizationOf(room resources.List, podLists ...[]*corev1.Pod) *utilization {
+	var used resources.List
+	for _, pods := range podLists {
+		for _, pod := range pods {
+			requests, err := resources.PodRequests(pod)
+			if err != nil {
+				return nil
+			}
+			if used, err = used.Add(requests); err != nil {
+				return nil
+			}
+		}
+	}
+	return utilizationIn(used, room)
+}
+
+// utilizationIn is used over room, or nil where there is no room at all.
+func utilizationIn(used, room resources.List) *utilization {
+	cpu, memory := room.Get(corev1.ResourceCPU), room.Get(corev1.ResourceMemory)
+	if cpu <= 0 || memory <= 0 {
+		return nil
+	}
+	return &utilization{
+		CPU:    layout.Rounded(float64(used.Get(corev1.ResourceCPU)) / float64(cpu)),
+		Memory: layout.Rounded(float64(used.Get(corev1.ResourceMemory)) / float64(memory)),
+	}
+}
+
+// daemonsToCome are the pods of DaemonSets that a node is to run and does not yet:
+// their room is set aside, and so it is used.
+func daemonsToCome(node *provisioning.Node, daemons []*corev1.Pod) []*corev1.Pod {
+	if node.Node == nil {
+		return nil // which labels it will have is the engine's to know
+	}
+	var out []*corev1.Pod
+	for _, d := range daemons {
+		running := slices.ContainsFunc(node.Pods, func(p *corev1.Pod) bool { return sameDaemonSet(d, p) })
+		if !running && runsOn(d, node.Node) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// sameDaemonSet tells whether a pod is of the DaemonSet that another stands for,
+// which bears its name where it has no owner.
+func sameDaemonSet(daemon, pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil || owner.Kind != "DaemonSet" || pod.Namespace != daemon.Namespace {
+		return false
+	}
+	if own := metav1.GetControllerOfNoCopy(daemon); own != nil {
+		return own.Name == owner.Name
+	}
+	return owner.Name == daemon.Name
+}
+
+// runsOn tells whether a DaemonSet runs a pod on a node.
+func runsOn(daemon *corev1.Pod, node *corev1.Node) bool {
+	wants, err := requirements.FromPod(daemon, nil)
+	if err != nil {
+		return false // reported with the input
+	}
+	suits := func(a requirements.Alternative) bool {
+		return a.Set.Matches(node.Labels) && (a.NodeNames == nil || a.NodeNames.Has(node.Name))
+	}
+	if !slices.ContainsFunc(wants.Alternatives, suits) {
+		return false
+	}
+	for i := range node.Spec.Taints {
+		t := &node.Spec.Taints[i]
+		if t.Effect == corev1.TaintEffectPreferNoSchedule || ofCondition(t.Key) {
+			continue
+		}
+		if !slices.ContainsFunc(daemon.Spec.Tolerations, func(have corev1.Toleration) bool { return tolerates(have, t) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// ofCondition tells whether a taint follows a condition of the node, which does not
+// keep DaemonSets away.
+func ofCondition(key string) bool {
+	return slices.Contains([]string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeDiskPressure,
+		corev1.TaintNodeMemoryPressure, corev1.TaintNodePIDPressure, corev1.TaintNodeUnschedulable}, key)
+}
+
+// tolerates tells whether a toleration admits a taint.
+func tolerates(have corev1.Toleration, t *corev1.Taint) bool {
+	return (have.Effect == "" || have.Effect == t.Effect) && (have.Key == "" || have.Key == t.Key) &&
+		(have.Operator == corev1.TolerationOpExists || have.Key != "" && have.Value == t.Value)
+}
+
+// Utilization is the share of the allocatable CPU and memory of a node that its pods request,
+// each from 0 to 1. It is not known where the node has none of one, or a request cannot be read.
+func Utilization(n *provisioning.Node) (cpu, memory float64, known bool) {
+	u := utilizationOf(allocatableOf(n), n.Pods)
+	if u == nil {
+		return 0, 0, false
+	}
+	return u.CPU, u.Memory, true
+}

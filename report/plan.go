@@ -1,0 +1,500 @@
+package report
+
+import (
+	"maps"
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	overlays "github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/internal/layout"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// planSchema names the form of a Plan as JSON. Within v1 fields are added, but none is removed
+// or changes its meaning.
+const planSchema = "dovetail.whatif/v1"
+
+// Plan is a plan of package provisioning, written down. It marshals to the JSON that
+// examples/whatif/reference.md describes, and Format sets the same as text. NewPlan makes it.
+type Plan struct{ planData }
+
+// planData is what a Plan marshals to; the text is drawn from it too, so that both say the same.
+type planData struct {
+	Schema   string        `json:"schema"`
+	Verified bool          `json:"verified"`
+	Cost     planCost      `json:"cost"`
+	NewNodes []newNode     `json:"newNodes"`
+	Bindings []binding     `json:"bindings"`
+	Unplaced []unplacedPod `json:"unplaced"`
+	Input    inputCounts   `json:"input"`
+	Stats    stats         `json:"stats"`
+
+	Kubernetes []string `json:"kubernetes"` // in which the plan is valid
+
+	Order       []string     `json:"order"`
+	StaticPools []staticPool `json:"staticPools"`
+	Buffers     []buffer     `json:"buffers"`
+	Overlays    []overlay    `json:"overlays"`
+}
+
+// planCost is in USD per hour. Gap is USDPerHour over LowerBound less one; there is none
+// where the bound is zero.
+type planCost struct {
+	USDPerHour float64  `json:"usdPerHour"`
+	NodeCost   float64  `json:"nodeCostUSDPerHour,omitempty"` // the part that is not for instances
+	LowerBound float64  `json:"lowerBoundUSDPerHour"`
+	Gap        *float64 `json:"gap,omitempty"`
+}
+
+type newNode struct {
+	Name             string                                    `json:"name"`
+	NodePool         string                                    `json:"nodePool"`
+	InstanceType     string                                    `json:"instanceType"`
+	Zone             string                                    `json:"zone"`
+	CapacityType     string                                    `json:"capacityType"`
+	USDPerHour       float64                                   `json:"usdPerHour"`
+	NodeCost         float64                                   `json:"nodeCostUSDPerHour,omitempty"`
+	Utilization      *utilization                              `json:"utilization,omitempty"`
+	Requests         map[string]string                         `json:"requests"`
+	DaemonRequests   map[string]string                         `json:"daemonRequests"`
+	MinValuesRelaxed bool                                      `json:"minValuesRelaxed"`
+	MissedMinValues  []missedMinValues                         `json:"missedMinValues,omitempty"`
+	Requirements     []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
+	Labels           map[string]string                         `json:"labels"`
+	Pods             []podRef                                  `json:"pods"`
+	OptionCount      int                                       `json:"optionCount"`
+	Options          []option                                  `json:"options"`
+}
+
+// missedMinValues is a minValues of the pool that was lowered.
+type missedMinValues struct {
+	Key  string `json:"key"`
+	Want int    `json:"want"`
+	Have int    `json:"have"`
+}
+
+// option is one way to launch a node.
+type option struct {
+	InstanceType  string  `json:"instanceType"`
+	Zone          string  `json:"zone"`
+	CapacityType  string  `json:"capacityType"`
+	ReservationID string  `json:"reservationID,omitempty"`
+	USDPerHour    float64 `json:"usdPerHour"`
+}
+
+// binding is an existing node that takes pods. Utilization counts the pods it
+// had and those it takes.
+type binding struct {
+	Node         string       `json:"node"`
+	NodePool     string       `json:"nodePool,omitempty"`
+	InstanceType string       `json:"instanceType,omitempty"`
+	Zone         string       `json:"zone,omitempty"`
+	CapacityType string       `json:"capacityType,omitempty"`
+	Utilization  *utilization `json:"utilization,omitempty"`
+	Pods         []podRef     `json:"pods"`
+}
+
+type podRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Owner     string `json:"workload"` // "Deployment/web"; what has no owner is "Pod/web-1"
+
+	workload workload
+}
+
+// unplacedPod is a pod that stays pending, and why.
+type unplacedPod struct {
+	podRef
+	Reason reason `json:"reason"`
+}
+
+type reason struct {
+	Cause         string         `json:"cause"`
+	Message       string         `json:"message"`
+	Detail        string         `json:"detail,omitempty"`
+	NodePools     []poolReason   `json:"nodePools"`
+	ExistingNodes map[string]int `json:"existingNodes,omitempty"`
+}
+
+type poolReason struct {
+	NodePool   string      `json:"nodePool"`
+	Cause      string      `json:"cause"`
+	Message    string      `json:"message"`
+	Detail     string      `json:"detail,omitempty"`
+	Taints     []string    `json:"taints,omitempty"`
+	Conflicts  []conflict  `json:"conflicts,omitempty"`
+	Shortfalls []shortfall `json:"shortfalls,omitempty"`
+
+	OptionCount int    `json:"optionCount,omitempty"`
+	Steps       []step `json:"steps,omitempty"`
+}
+
+// step is a constraint that removed some of the ways to launch a node.
+type step struct {
+	Constraint string `json:"constraint"`
+	Removed    int    `json:"removed"`
+	Left       int    `json:"left"`
+}
+
+// conflict is a label on which the pool, or its instance types, and the pod
+// disagree. Requirements are in the notation of package requirements.
+type conflict struct {
+	Key  string `json:"key"`
+	Have string `json:"have"`
+	Want string `json:"want"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// shortfall is a resource of which there is too little. Requested is by the
+// pod and the DaemonSets together.
+type shortfall struct {
+	Resource     string `json:"resource"`
+	Requested    string `json:"requested"`
+	Daemons      string `json:"daemons"`
+	Largest      string `json:"largest"`
+	InstanceType string `json:"instanceType"`
+}
+
+// inputCounts says what was read.
+type inputCounts struct {
+	NodePools     int            `json:"nodePools"`
+	InstanceTypes int            `json:"instanceTypes"`
+	Nodes         int            `json:"nodes"`
+	Pods          int            `json:"pods"`
+	DaemonSets    int            `json:"daemonSets"`
+	Ignored       map[string]int `json:"ignored"`
+	Notes         []string       `json:"notes"`
+}
+
+type stats struct {
+	Classes int `json:"classes"`
+	Options int `json:"options"`
+	Steps   int `json:"steps"`
+}
+
+// gapOf is how far a plan is above its bound, nil if the bound says nothing.
+func gapOf(plan *provisioning.Plan) *float64 {
+	gap := plan.Gap()
+	if math.IsInf(gap, 1) {
+		return nil
+	}
+	gap = layout.Rounded(gap)
+	return &gap
+}
+
+// PlanOptions say what a Plan tells in addition to the plan itself. The zero value, and nil, mean the
+// defaults.
+type PlanOptions struct {
+	// MaxOptions is how many ways to launch each node the JSON lists at most, the cheapest
+	// first. Default and zero: all.
+	MaxOptions int
+	// Verified says that package verify finds no fault with the plan.
+	Verified bool
+	// Ignored counts objects by kind that were read and play no part. Default: none.
+	Ignored map[string]int
+	// Notes are remarks on what was read, for the JSON. Default: none.
+	Notes []string
+}
+
+// NewPlan writes a plan down, together with the input that it answers. Nil options mean the
+// defaults. Neither is changed or kept.
+func NewPlan(in provisioning.Input, plan *provisioning.Plan, opts *PlanOptions) *Plan {
+	if opts == nil {
+		opts = &PlanOptions{}
+	}
+	r := &Plan{planData{
+		Verified: opts.Verified,
+		Schema:   planSchema,
+		Cost:     planCost{USDPerHour: layout.Rounded(plan.Cost), LowerBound: layout.Rounded(plan.LowerBound), Gap: gapOf(plan)},
+		NewNodes: make([]newNode, 0, len(plan.Create)),
+		Bindings: make([]binding, 0, len(plan.Bind)),
+		Unplaced: unplacedPods(plan.Unplaced),
+		Input:    countInput(in, opts),
+		Stats:    stats{Classes: plan.Stats.Classes, Options: plan.Stats.Options, Steps: plan.Stats.Steps},
+
+		Kubernetes: append([]string{}, plan.Kubernetes...),
+
+		Order:       make([]string, 0, len(plan.Order)),
+		StaticPools: buildStaticPools(plan.Static, opts.MaxOptions),
+		Buffers:     buildBuffers(plan.Buffers),
+		Overlays:    buildOverlays(plan.Overlays),
+	}}
+	for _, pod := range plan.Order {
+		r.Order = append(r.Order, podName(pod))
+	}
+	for i := range plan.Create {
+		r.NewNodes = append(r.NewNodes, buildNewNode(&plan.Create[i], opts.MaxOptions))
+		r.Cost.NodeCost += plan.Create[i].Options[0].Offering.NodeCost
+	}
+	r.Cost.NodeCost = layout.Rounded(r.Cost.NodeCost)
+	nodes := make(map[string]*provisioning.Node, len(in.Nodes))
+	for i := range in.Nodes {
+		nodes[in.Nodes[i].Name()] = &in.Nodes[i]
+	}
+	for _, b := range plan.Bind {
+		r.Bindings = append(r.Bindings, buildBinding(b, nodes[b.Node], in.DaemonSetPods))
+	}
+	return r
+}
+
+// unplacedPods writes pods without a place down.
+func unplacedPods(list []provisioning.Unplaced) []unplacedPod {
+	out := make([]unplacedPod, 0, len(list))
+	for _, u := range list {
+		out = append(out, unplacedPod{podRef: refTo(u.Pod), Reason: buildReason(u.Reason)})
+	}
+	return out
+}
+
+func countInput(in provisioning.Input, opts *PlanOptions) inputCounts {
+	counts := inputCounts{
+		NodePools:  len(in.NodePools),
+		Nodes:      len(in.Nodes),
+		Pods:       len(in.Pods),
+		DaemonSets: len(in.DaemonSetPods),
+		Ignored:    map[string]int{},
+		Notes:      append([]string{}, opts.Notes...),
+	}
+	for _, types := range in.InstanceTypes {
+		counts.InstanceTypes = max(counts.InstanceTypes, len(types))
+	}
+	maps.Copy(counts.Ignored, opts.Ignored)
+	return counts
+}
+
+func buildNewNode(n *provisioning.NewNode, maxOptions int) newNode {
+	best := n.Options[0]
+	node := newNode{
+		Name:             n.Name,
+		NodePool:         n.Pool.Name,
+		InstanceType:     best.InstanceType.Name,
+		Zone:             best.Offering.Zone,
+		CapacityType:     best.Offering.CapacityType,
+		USDPerHour:       layout.Rounded(n.Price()),
+		NodeCost:         layout.Rounded(n.Options[0].Offering.NodeCost),
+		Requests:         amounts(n.Requests),
+		DaemonRequests:   amounts(n.Daemons),
+		MinValuesRelaxed: n.MinValuesRelaxed,
+		Requirements:     n.Requirements.NodeSelectorRequirements(),
+		Pods:             refsTo(n.Pods),
+		Labels:           map[string]string{},
+		OptionCount:      len(n.Options),
+		Options:          buildOptions(n.Options, maxOptions),
+	}
+	for _, m := range n.MissedMinValues() {
+		node.MissedMinValues = append(node.MissedMinValues, missedMinValues(m))
+	}
+	maps.Copy(node.Labels, n.Labels)
+	used, err := n.Requests.Add(n.Daemons)
+	allocatable, allocErr := best.InstanceType.AllocatableFor(best.Offering)
+	if err == nil && allocErr == nil {
+		node.Utilization = utilizationIn(used, allocatable)
+	}
+	return node
+}
+
+func buildOption(o cloudprovider.LaunchOption) option {
+	return option{
+		InstanceType:  o.InstanceType.Name,
+		Zone:          o.Offering.Zone,
+		CapacityType:  o.Offering.CapacityType,
+		ReservationID: o.Offering.ReservationID,
+		USDPerHour:    layout.Rounded(o.Offering.Price),
+	}
+}
+
+func buildBinding(b provisioning.Binding, node *provisioning.Node, daemons []*corev1.Pod) binding {
+	out := binding{Node: b.Node, Pods: refsTo(b.Pods)}
+	if node == nil {
+		return out
+	}
+	labels := labelsOf(node)
+	out.NodePool = labels["karpenter.sh/nodepool"]
+	out.InstanceType = labels[corev1.LabelInstanceTypeStable]
+	out.Zone = labels[corev1.LabelTopologyZone]
+	out.CapacityType = labels["karpenter.sh/capacity-type"]
+	out.Utilization = utilizationOf(allocatableOf(node), node.Pods, b.Pods, daemonsToCome(node, daemons))
+	return out
+}
+
+func buildReason(r *provisioning.Reason) reason {
+	out := reason{Cause: string(r.Cause), Message: r.String(), Detail: beyond(r.Detail, r.String()), NodePools: []poolReason{}}
+	for i := range r.Pools {
+		out.NodePools = append(out.NodePools, buildPoolReason(&r.Pools[i]))
+	}
+	for cause, n := range r.ExistingNodes {
+		if out.ExistingNodes == nil {
+			out.ExistingNodes = map[string]int{}
+		}
+		out.ExistingNodes[string(cause)] = n
+	}
+	return out
+}
+
+// beyond is a detail that says more than the message does.
+func beyond(detail, message string) string {
+	if detail == message {
+		return ""
+	}
+	return detail
+}
+
+func buildPoolReason(p *provisioning.PoolReason) poolReason {
+	out := poolReason{NodePool: p.NodePool, Cause: string(p.Cause), Message: p.String(), Detail: beyond(p.Detail, p.String())}
+	for _, t := range p.Taints {
+		out.Taints = append(out.Taints, t.ToString())
+	}
+	for _, c := range p.Conflicts {
+		out.Conflicts = append(out.Conflicts, conflict{Key: c.Key, Have: c.Have.String(), Want: c.Want.String(), Hint: c.Hint})
+	}
+	for _, s := range p.Shortfalls {
+		out.Shortfalls = append(out.Shortfalls, shortfall{
+			Resource:     string(s.Resource),
+			Requested:    resources.Format(s.Resource, s.Requested),
+			Daemons:      resources.Format(s.Resource, s.Daemons),
+			Largest:      resources.Format(s.Resource, s.Largest),
+			InstanceType: s.InstanceType,
+		})
+	}
+	out.OptionCount = p.Options
+	for _, s := range p.Steps {
+		out.Steps = append(out.Steps, step{Constraint: s.Constraint, Removed: s.Removed, Left: s.Left})
+	}
+	return out
+}
+
+func refTo(pod *corev1.Pod) podRef {
+	w := workloadOf(pod)
+	return podRef{Namespace: pod.Namespace, Name: pod.Name, Owner: w.Kind + "/" + w.Name, workload: w}
+}
+
+func refsTo(pods []*corev1.Pod) []podRef {
+	refs := make([]podRef, 0, len(pods))
+	for _, pod := range pods {
+		refs = append(refs, refTo(pod))
+	}
+	return refs
+}
+
+func amounts(l resources.List) map[string]string {
+	out := make(map[string]string, l.Len())
+	for name, amount := range l.All() {
+		out[string(name)] = resources.Format(name, amount)
+	}
+	return out
+}
+
+// staticPool is a NodePool with a fixed number of nodes.
+type staticPool struct {
+	NodePool          string   `json:"nodePool"`
+	Replicas          int64    `json:"replicas"`
+	Active            int      `json:"active"`
+	PendingDisruption int      `json:"pendingDisruption"`
+	Deleting          int      `json:"deleting"`
+	Missing           int      `json:"missing"`
+	HeldBack          int      `json:"heldBack"`
+	Held              string   `json:"held,omitempty"`
+	Excess            int      `json:"excess"`
+	Remove            []string `json:"remove"`
+	OptionCount       int      `json:"optionCount"`
+	Options           []option `json:"options"`
+}
+
+// buffer is spare room that is kept.
+type buffer struct {
+	Namespace string  `json:"namespace"`
+	Name      string  `json:"name"`
+	Existing  int     `json:"existing"`
+	New       int     `json:"new"`
+	Unplaced  int     `json:"unplaced"`
+	Reason    *reason `json:"reason,omitempty"`
+}
+
+// overlay is what became of a NodeOverlay.
+type overlay struct {
+	Name          string            `json:"name"`
+	Faults        []string          `json:"faults"`
+	InstanceTypes int               `json:"instanceTypes"`
+	Offerings     int               `json:"offerings"`
+	Priced        int               `json:"priced"`
+	Resized       int               `json:"resized"`
+	Conflicts     []overlayConflict `json:"conflicts"`
+}
+
+// overlayConflict is a price or a resource that overlays of one weight would
+// all set. Offering has only an instance type where Resource is set.
+type overlayConflict struct {
+	NodePool string   `json:"nodePool"`
+	Offering string   `json:"offering"`
+	Resource string   `json:"resource,omitempty"`
+	With     []string `json:"with"`
+}
+
+func buildStaticPools(pools []provisioning.StaticPool, maxOptions int) []staticPool {
+	out := make([]staticPool, 0, len(pools))
+	for i := range pools {
+		p := &pools[i]
+		s := staticPool{
+			NodePool: p.Pool.Name, Active: p.Active, PendingDisruption: p.PendingDisruption, Deleting: p.Deleting,
+			Missing: p.Missing, HeldBack: p.HeldBack, Held: p.Held, Excess: p.Excess,
+			Remove: append([]string{}, p.Remove...), OptionCount: len(p.Options), Options: buildOptions(p.Options, maxOptions),
+		}
+		if p.Pool.Spec.Replicas != nil {
+			s.Replicas = *p.Pool.Spec.Replicas
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func buildBuffers(buffers []provisioning.BufferStatus) []buffer {
+	out := make([]buffer, 0, len(buffers))
+	for _, b := range buffers {
+		row := buffer{Namespace: b.Namespace, Name: b.Name, Existing: b.Existing, New: b.Fresh, Unplaced: b.Unplaced}
+		if b.Reason != nil {
+			why := buildReason(b.Reason)
+			row.Reason = &why
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func buildOverlays(overlays []overlays.Status) []overlay {
+	out := make([]overlay, 0, len(overlays))
+	for _, o := range overlays {
+		row := overlay{
+			Name: o.Name, Faults: []string{}, InstanceTypes: o.InstanceTypes, Offerings: o.Offerings,
+			Priced: o.Priced, Resized: o.Resized, Conflicts: []overlayConflict{},
+		}
+		for _, f := range o.Faults {
+			row.Faults = append(row.Faults, f.Error())
+		}
+		for _, c := range o.Conflicts {
+			conflict := overlayConflict{NodePool: c.NodePool, Offering: c.Offering.String(),
+				Resource: string(c.Resource), With: append([]string{}, c.With...)}
+			if c.Resource != "" {
+				conflict.Offering = c.Offering.InstanceType
+			}
+			row.Conflicts = append(row.Conflicts, conflict)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// buildOptions writes down the first of the options; maxOptions of zero is all.
+func buildOptions(options []cloudprovider.LaunchOption, maxOptions int) []option {
+	if maxOptions > 0 && len(options) > maxOptions {
+		options = options[:maxOptions]
+	}
+	out := make([]option, 0, len(options))
+	for _, o := range options {
+		out = append(out, buildOption(o))
+	}
+	return out
+}
