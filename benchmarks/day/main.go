@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/karpenter"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/traces"
@@ -54,12 +55,15 @@ func main() {
 // contender is a name and how it starts.
 type contender struct {
 	name  string
-	start life.Start
+	start func() life.Start // for one play
 }
 
 // contenders are those that were asked for.
 func (c settings) contenders() (all []contender, err error) {
-	for _, one := range []contender{{"dovetail", startDovetail(c.score, c.verbose)}} {
+	for _, one := range []contender{
+		{"dovetail", func() life.Start { return startDovetail(c.score, c.verbose) }},
+		{"karpenter", karpenter.New},
+	} {
 		if c.only == "" || c.only == one.name {
 			all = append(all, one)
 		}
@@ -94,7 +98,7 @@ func run(ctx context.Context, c settings, out io.Writer) error {
 				scheduler = &life.KubeScheduler{Program: program, Seed: c.seed}
 			}
 			began := time.Now()
-			figures, err := life.Play(ctx, t, one.start, scheduler)
+			figures, err := life.Play(ctx, t, one.start(), scheduler)
 			if err != nil {
 				return fmt.Errorf("trace %s, %s: %w", name, one.name, err)
 			}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/awslabs/operatorpkg/status"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	karpenterv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/karpenter"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
@@ -49,9 +49,7 @@ func newCloud(s *scenario.Scenario, pools []*karpenterv1.NodePool) *cloud {
 			continue
 		}
 		seen = append(seen, gk)
-		class := &nodeClass{}
-		class.SetGroupVersionKind(gk.WithVersion("v1"))
-		c.classes = append(c.classes, class)
+		c.classes = append(c.classes, karpenter.NewNodeClass(gk))
 	}
 	return c
 }
@@ -126,18 +124,4 @@ func offeringRequirements(t *cloudprovider.InstanceType, o scenario.Offering) sc
 		out[key] = scheduling.NewRequirement(key, corev1.NodeSelectorOpIn, o.ReservationID)
 	}
 	return out
-}
-
-// nodeClass is a node class of which nobody looks at more than the kind.
-type nodeClass struct{ unstructured.Unstructured }
-
-// GetConditions returns none.
-func (*nodeClass) GetConditions() []status.Condition { return nil }
-
-// SetConditions does nothing.
-func (*nodeClass) SetConditions([]status.Condition) {}
-
-// StatusConditions is a view of the conditions, of which there are none.
-func (n *nodeClass) StatusConditions(opts ...status.ForOption) status.ConditionSet {
-	return status.NewReadyConditions().For(n, opts...)
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
-	"github.com/awslabs/operatorpkg/status"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	karpenterv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/karpenter"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
@@ -29,19 +28,19 @@ func objectsOf(s *scenario.Scenario) (*objects, error) {
 	out := &objects{pending: s.Pods}
 	for _, p := range s.NodePools {
 		pool := &karpenterv1.NodePool{}
-		if err := translate(p, pool); err != nil {
+		if err := karpenter.Translate(p, pool); err != nil {
 			return nil, fmt.Errorf("node pool %s: %w", p.Name, err)
 		}
 		if pool.Spec.Template.Spec.NodeClassRef == nil {
 			return nil, fmt.Errorf("node pool %s: spec.template.spec.nodeClassRef is missing; Karpenter needs one", p.Name)
 		}
-		ready(pool, metav1.NewTime(s.Now))
+		karpenter.Ready(pool, metav1.NewTime(s.Now))
 		out.pools = append(out.pools, pool)
 	}
 	for _, n := range s.Nodes {
 		if n.NodeClaim != nil {
 			claim := &karpenterv1.NodeClaim{}
-			if err := translate(n.NodeClaim, claim); err != nil {
+			if err := karpenter.Translate(n.NodeClaim, claim); err != nil {
 				return nil, fmt.Errorf("node claim %s: %w", n.NodeClaim.Name, err)
 			}
 			out.claims = append(out.claims, claim)
@@ -78,32 +77,6 @@ func appendAll[T client.Object](to []client.Object, from []T) []client.Object {
 		to = append(to, o)
 	}
 	return to
-}
-
-// translate goes from one Go type to another by way of the manifest, which both
-// read.
-func translate(from, to any) error {
-	manifest, err := json.Marshal(from)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(manifest, to)
-}
-
-// ready sets the conditions without which the scheduler passes a pool over. In
-// a cluster, controllers of Karpenter set them that are not part of this.
-func ready(pool *karpenterv1.NodePool, since metav1.Time) {
-	for _, t := range []string{karpenterv1.ConditionTypeValidationSucceeded, karpenterv1.ConditionTypeNodeClassReady, status.ConditionReady} {
-		known := false
-		for _, c := range pool.Status.Conditions {
-			known = known || c.Type == t
-		}
-		if !known {
-			pool.Status.Conditions = append(pool.Status.Conditions, status.Condition{
-				Type: t, Status: metav1.ConditionTrue, Reason: t, LastTransitionTime: since,
-			})
-		}
-	}
 }
 
 // daemonSet is the owner of a daemon's pod, with that pod for a template.

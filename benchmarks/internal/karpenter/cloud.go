@@ -1,0 +1,207 @@
+package karpenter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/awslabs/operatorpkg/status"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	karpenterv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	kcloud "sigs.k8s.io/karpenter/pkg/cloudprovider"
+	"sigs.k8s.io/karpenter/pkg/scheduling"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+)
+
+// classKind is the kind of node classes that the pools of traces refer to.
+var classKind = schema.GroupKind{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass"}
+
+// soldOutFor is how long the AWS provider does not offer what was sold out.
+const soldOutFor = 3 * time.Minute
+
+// cloud is the cloud of the trace as a provider of Karpenter.
+type cloud struct {
+	provider cloudprovider.CloudProvider
+	stock    *availability.Cache
+	pools    map[string]*v1.NodePool
+	now      func() time.Time
+	class    *NodeClass
+
+	fixed map[string]*kcloud.InstanceType // what does not change of instance types
+	asked time.Time                       // when types were made
+	types map[string][]*kcloud.InstanceType
+}
+
+func newCloud(provider cloudprovider.CloudProvider, pools []*v1.NodePool, now func() time.Time) (*cloud, error) {
+	stock, err := availability.New(now, &availability.Options{TTL: soldOutFor, MaxTTL: soldOutFor})
+	if err != nil {
+		return nil, err
+	}
+	c := &cloud{provider: provider, stock: stock, pools: map[string]*v1.NodePool{}, now: now, class: NewNodeClass(classKind), fixed: map[string]*kcloud.InstanceType{}}
+	for _, p := range pools {
+		c.pools[p.Name] = p
+	}
+	return c, nil
+}
+
+// Name is the provider's.
+func (c *cloud) Name() string { return "benchmark" }
+
+// GetSupportedNodeClasses has a class of the kind that pools refer to.
+func (c *cloud) GetSupportedNodeClasses() []status.Object { return []status.Object{c.class} }
+
+// RepairPolicies are none.
+func (c *cloud) RepairPolicies() []kcloud.RepairPolicy { return nil }
+
+// Create launches the machine of a NodeClaim: the cheapest offering that its requirements admit.
+func (c *cloud) Create(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, error) {
+	ours := &v1.NodeClaim{}
+	if err := Translate(claim, ours); err != nil {
+		return nil, err
+	}
+	types, err := c.provider.InstanceTypes(ctx, c.pools[claim.Labels[karpenterv1.NodePoolLabelKey]])
+	if err != nil {
+		return nil, err
+	}
+	request, err := nodeclaim.Request(ours, c.stock.Apply(types), cloudprovider.Vocabulary(c.provider))
+	if err != nil {
+		return nil, c.refusal(err)
+	}
+	instance, err := c.provider.Create(ctx, request)
+	if err != nil {
+		return nil, c.refusal(err)
+	}
+	c.stock.Launched(instance.OfferingKey())
+	return c.claimOf(nodeclaim.Launched(nil).EditClaim(ours, instance, c.now()))
+}
+
+// refusal is an error of the cloud as Karpenter knows it.
+func (c *cloud) refusal(err error) error {
+	c.stock.MarkFromError(err)
+	c.types = nil // offerings have changed
+	switch {
+	case errors.Is(err, cloudprovider.ErrInsufficientCapacity):
+		return kcloud.NewInsufficientCapacityError(err)
+	case errors.Is(err, cloudprovider.ErrNotFound):
+		return kcloud.NewNodeClaimNotFoundError(err)
+	}
+	return err
+}
+
+// claimOf is what a provider returns of a machine.
+func (c *cloud) claimOf(ours *v1.NodeClaim) (*karpenterv1.NodeClaim, error) {
+	out := &karpenterv1.NodeClaim{}
+	if err := Translate(ours, out); err != nil {
+		return nil, err
+	}
+	out.Status.Conditions = nil
+	return out, nil
+}
+
+// Delete ends a machine.
+func (c *cloud) Delete(ctx context.Context, claim *karpenterv1.NodeClaim) error {
+	if err := c.provider.Delete(ctx, claim.Status.ProviderID); err != nil {
+		return c.refusal(err)
+	}
+	return nil
+}
+
+// Get is the NodeClaim of a machine.
+func (c *cloud) Get(ctx context.Context, id string) (*karpenterv1.NodeClaim, error) {
+	instance, err := c.provider.Get(ctx, id)
+	if err != nil {
+		return nil, c.refusal(err)
+	}
+	return stub(instance), nil
+}
+
+// List has a NodeClaim for each machine.
+func (c *cloud) List(ctx context.Context) (all []*karpenterv1.NodeClaim, err error) {
+	instances, err := c.provider.List(ctx)
+	for _, i := range instances {
+		all = append(all, stub(i))
+	}
+	return all, err
+}
+
+// stub is as much of a NodeClaim as controllers read of a listed machine.
+func stub(i *cloudprovider.Instance) *karpenterv1.NodeClaim {
+	out := &karpenterv1.NodeClaim{Status: karpenterv1.NodeClaimStatus{ProviderID: i.ID}}
+	out.Labels = i.Labels
+	out.CreationTimestamp = metav1.NewTime(i.CreatedAt)
+	if i.Deleting {
+		out.DeletionTimestamp = &out.CreationTimestamp
+	}
+	return out
+}
+
+// IsDrifted asks the cloud.
+func (c *cloud) IsDrifted(ctx context.Context, claim *karpenterv1.NodeClaim) (kcloud.DriftReason, error) {
+	ours := &v1.NodeClaim{}
+	if err := Translate(claim, ours); err != nil {
+		return "", err
+	}
+	drift, err := cloudprovider.IsDrifted(ctx, c.provider, ours)
+	if err != nil {
+		return "", c.refusal(err)
+	}
+	return kcloud.DriftReason(drift.Reason), nil
+}
+
+// GetInstanceTypes is what the cloud sells at the prices of the moment, as new objects in each turn.
+func (c *cloud) GetInstanceTypes(ctx context.Context, pool *karpenterv1.NodePool) ([]*kcloud.InstanceType, error) {
+	if c.types == nil || !c.asked.Equal(c.now()) {
+		c.types, c.asked = map[string][]*kcloud.InstanceType{}, c.now()
+	}
+	if all := c.types[pool.Name]; all != nil {
+		return all, nil
+	}
+	ours, ok := c.pools[pool.Name]
+	if !ok {
+		return nil, fmt.Errorf("there is no NodePool %q", pool.Name)
+	}
+	types, err := c.provider.InstanceTypes(ctx, ours)
+	if err != nil {
+		return nil, err
+	}
+	all := []*kcloud.InstanceType{}
+	for _, t := range c.stock.Apply(types) {
+		all = append(all, c.instanceType(t))
+	}
+	c.types[pool.Name] = all
+	return all, nil
+}
+
+func (c *cloud) instanceType(t *cloudprovider.InstanceType) *kcloud.InstanceType {
+	fixed := c.fixed[t.Name]
+	if fixed == nil {
+		fixed = &kcloud.InstanceType{Name: t.Name, Capacity: t.Capacity.ResourceList(), Overhead: &kcloud.InstanceTypeOverhead{
+			KubeReserved:      t.Overhead.KubeReserved.ResourceList(),
+			SystemReserved:    t.Overhead.SystemReserved.ResourceList(),
+			EvictionThreshold: t.Overhead.EvictionThreshold.ResourceList(),
+		}}
+		var all []corev1.NodeSelectorRequirement
+		for _, r := range t.Requirements.NodeSelectorRequirements() {
+			all = append(all, corev1.NodeSelectorRequirement{Key: r.Key, Operator: r.Operator, Values: r.Values})
+			karpenterv1.WellKnownLabels.Insert(r.Key)
+		}
+		fixed.Requirements = scheduling.NewNodeSelectorRequirements(all...)
+		for _, o := range t.Offerings {
+			fixed.Offerings = append(fixed.Offerings, &kcloud.Offering{Requirements: scheduling.NewLabelRequirements(map[string]string{
+				corev1.LabelTopologyZone: o.Zone, karpenterv1.CapacityTypeLabelKey: o.CapacityType})})
+		}
+		c.fixed[t.Name] = fixed
+	}
+	out := &kcloud.InstanceType{Name: t.Name, Requirements: fixed.Requirements, Capacity: fixed.Capacity, Overhead: fixed.Overhead}
+	for i, o := range t.Offerings {
+		out.Offerings = append(out.Offerings, &kcloud.Offering{Requirements: fixed.Offerings[i].Requirements, Price: o.Price, Available: o.Available})
+	}
+	return out
+}

@@ -1,0 +1,408 @@
+package karpenter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	karpenterv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/controllers/disruption"
+	"sigs.k8s.io/karpenter/pkg/controllers/node/termination"
+	"sigs.k8s.io/karpenter/pkg/controllers/node/termination/terminator"
+	claimdisruption "sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/disruption"
+	"sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/expiration"
+	"sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/garbagecollection"
+	"sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/lifecycle"
+	"sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/podevents"
+	"sigs.k8s.io/karpenter/pkg/controllers/provisioning"
+	"sigs.k8s.io/karpenter/pkg/controllers/state"
+	"sigs.k8s.io/karpenter/pkg/events"
+	"sigs.k8s.io/karpenter/pkg/operator/injection"
+	"sigs.k8s.io/karpenter/pkg/operator/options"
+	"sigs.k8s.io/karpenter/pkg/state/nodepoolhealth"
+	podutils "sigs.k8s.io/karpenter/pkg/utils/pod"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+const (
+	gracePeriod  = 30 * time.Second // of pods
+	retryPending = 10 * time.Second // a pod that stays pending triggers the provisioner so often
+	collectEvery = 2 * time.Minute
+	mostBackoff  = time.Minute
+)
+
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
+
+// Contender is Karpenter in a simulated cluster.
+type Contender struct {
+	site    life.Site
+	options *options.Options
+	kube    *kube
+	cloud   *cloud
+	clock   *turnClock
+	state   *state.Cluster
+
+	provisioner *provisioning.Provisioner
+	queue       *disruption.Queue
+	disruption  *disruption.Controller
+	lifecycle   *lifecycle.Controller
+	conditions  *claimdisruption.Controller
+	expiration  *expiration.Controller
+	podEvents   *podevents.Controller
+	collection  *garbagecollection.Controller
+	termination *termination.Controller
+	evictions   *terminator.Queue
+
+	nodes       map[string]*corev1.Node // as the state knows them
+	pods        map[string]*corev1.Pod
+	conditioned map[string]turn // when claims are due for their conditions
+	launches    map[string]turn // and for a launch
+	provisioned time.Time
+	collect     time.Time
+	disrupt     time.Time // when disruption looks again
+	done        chan reconcile.Result
+	waiting     *waiter // disruption waits for this
+	fault       error
+}
+
+// turn is when an object is due.
+type turn struct {
+	claim    *karpenterv1.NodeClaim // as it was at the last time
+	at       time.Time              // zero if only a change matters
+	failures int
+}
+
+// New returns how Karpenter starts in one play. When it is started again, it finds the NodeClaims that it has
+// made, and nothing else that is not in the cluster.
+func New() life.Start {
+	claims := map[string]*karpenterv1.NodeClaim{}
+	return func(site life.Site) (life.Contender, error) { return start(site, claims) }
+}
+
+func start(site life.Site, claims map[string]*karpenterv1.NodeClaim) (*Contender, error) {
+	log.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	flags := &options.Options{}
+	set := &options.FlagSet{FlagSet: flag.NewFlagSet("controller", flag.ContinueOnError)}
+	flags.AddFlags(set)
+	if err := flags.Parse(set); err != nil {
+		return nil, err
+	}
+	provider, err := newCloud(site.Provider, site.Pools, site.Cluster.Now)
+	if err != nil {
+		return nil, err
+	}
+	c := &Contender{site: site, options: flags, cloud: provider, nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{},
+		conditioned: map[string]turn{}, launches: map[string]turn{}, done: make(chan reconcile.Result)}
+	c.clock = &turnClock{now: site.Cluster.Now, blocked: make(chan waiter)}
+	c.kube = &kube{cluster: site.Cluster, claims: claims, pools: map[string]*karpenterv1.NodePool{}, leaves: map[string]*corev1.Node{}}
+	c.kube.changed = c.inform
+	for _, p := range site.Pools {
+		pool := &karpenterv1.NodePool{}
+		if err := Translate(p, pool); err != nil {
+			return nil, err
+		}
+		Ready(pool, metav1.NewTime(site.Cluster.Now()))
+		pool.UID, pool.ResourceVersion = types.UID(pool.Name), version
+		c.kube.pools[pool.Name] = pool
+		if _, err := provider.GetInstanceTypes(context.Background(), pool); err != nil { // makes their labels known
+			return nil, err
+		}
+	}
+	c.build(events.NewRecorder(&record.FakeRecorder{}))
+	for _, node := range site.Cluster.Nodes.All() {
+		if node.DeletionTimestamp != nil {
+			c.kube.leaves[node.Name] = node
+		}
+	}
+	ctx := options.ToContext(context.Background(), flags)
+	for _, claim := range sorted(claims) {
+		c.inform(ctx, claim, false)
+	}
+	return c, c.state.UpdateDaemonSet(ctx, site.Cluster.Daemon.DeepCopy())
+}
+
+// build makes the controllers.
+func (c *Contender) build(recorder events.Recorder) {
+	c.state = state.NewCluster(c.clock, c.kube, c.cloud)
+	c.provisioner = provisioning.NewProvisioner(c.kube, recorder, c.cloud, c.state, c.clock, nil, nil)
+	c.queue = disruption.NewQueue(c.kube, recorder, c.state, c.clock, c.provisioner)
+	c.disruption = disruption.NewController(c.clock, c.kube, c.provisioner, c.cloud, recorder, c.state, c.queue, nil)
+	c.lifecycle = lifecycle.NewController(c.clock, c.kube, c.cloud, recorder, nodepoolhealth.NewState(), nil)
+	c.conditions = claimdisruption.NewController(c.clock, c.kube, c.cloud)
+	c.expiration = expiration.NewController(c.clock, c.kube, c.cloud)
+	c.podEvents = podevents.NewController(c.clock, c.kube, c.cloud)
+	c.collection = garbagecollection.NewController(c.clock, c.kube, c.cloud)
+	c.evictions = terminator.NewQueue(c.kube, recorder)
+	c.termination = termination.NewController(c.clock, c.kube, c.cloud, terminator.NewTerminator(c.clock, c.kube, c.evictions, recorder), recorder)
+}
+
+// inform tells the state of a write, as an informer does.
+func (c *Contender) inform(ctx context.Context, object client.Object, deleted bool) {
+	switch o := object.(type) {
+	case *karpenterv1.NodeClaim:
+		if deleted {
+			c.state.DeleteNodeClaim(o.Name)
+			return
+		}
+		c.state.UpdateNodeClaim(o.DeepCopy())
+	case *corev1.Node:
+		if deleted {
+			c.state.DeleteNode(o.Name)
+			return
+		}
+		if err := c.state.UpdateNode(ctx, o.DeepCopy()); err != nil {
+			c.note(fmt.Errorf("node %s: %w", o.Name, err))
+		}
+	}
+}
+
+// note keeps the first error that no controller should have.
+func (c *Contender) note(err error) {
+	if err != nil && c.fault == nil {
+		c.fault = err
+	}
+}
+
+// Step is one turn of all controllers.
+func (c *Contender) Step(ctx context.Context) error {
+	ctx = injection.WithControllerName(options.ToContext(ctx, c.options), "karpenter")
+	c.sync(ctx)
+	c.interruptions(ctx)
+	c.advance(ctx)
+	c.provision(ctx)
+	c.sync(ctx)
+	c.look(ctx)
+	c.sync(ctx)
+	c.live(ctx)
+	c.terminate(ctx)
+	return errors.Join(c.fault, ctx.Err())
+}
+
+// sync tells the state what happened to Nodes and Pods, and has controllers see the events of pods.
+func (c *Contender) sync(ctx context.Context) {
+	for name, was := range c.kube.leaves {
+		node, ok := c.site.Cluster.Nodes.Get(name)
+		switch {
+		case !ok:
+			delete(c.kube.leaves, name)
+		case node.DeletionTimestamp == nil: // the kubelet has reported
+			node = node.DeepCopy()
+			node.DeletionTimestamp, node.Finalizers = was.DeletionTimestamp, was.Finalizers
+			c.site.Cluster.Nodes.Put(name, node)
+		}
+	}
+	there := map[string]bool{}
+	for _, node := range c.site.Cluster.Nodes.All() {
+		there[node.Name] = true
+		if c.nodes[node.Name] != node {
+			c.nodes[node.Name] = node
+			c.inform(ctx, node, false)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
+		if !there[name] {
+			delete(c.nodes, name)
+			c.state.DeleteNode(name)
+		}
+	}
+	c.syncPods(ctx)
+}
+
+func (c *Contender) syncPods(ctx context.Context) {
+	c.kube.readPods()
+	there := map[string]bool{}
+	for _, pod := range c.kube.pods {
+		key := pod.Namespace + "/" + pod.Name
+		there[key] = true
+		was := c.pods[key]
+		if was == pod || was != nil && was.Spec.NodeName == "" && pod.Spec.NodeName == "" {
+			continue
+		}
+		c.pods[key] = pod
+		if err := c.state.UpdatePod(ctx, pod.DeepCopy()); err != nil {
+			c.note(fmt.Errorf("pod %s: %w", key, err))
+		}
+		if pod.Spec.NodeName != "" && (was == nil || was.Spec.NodeName == "" || was.DeletionTimestamp == nil && pod.DeletionTimestamp != nil) {
+			_, err := c.podEvents.Reconcile(ctx, pod.DeepCopy())
+			c.note(err)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.pods)) {
+		if !there[key] {
+			c.state.DeletePod(client.ObjectKeyFromObject(c.pods[key]))
+			delete(c.pods, key)
+		}
+	}
+}
+
+// interruptions does what the AWS provider does with notices.
+func (c *Contender) interruptions(ctx context.Context) {
+	notices, err := cloudprovider.Interruptions(ctx, c.site.Provider)
+	if err != nil || len(notices) == 0 {
+		return // the notices come again
+	}
+	for _, n := range notices {
+		if i, err := c.site.Provider.Get(ctx, n.InstanceID); err == nil {
+			c.cloud.stock.MarkFromInterruption(i, n)
+		}
+		if n.Kind == cloudprovider.InterruptionRebalance {
+			continue
+		}
+		for _, claim := range sorted(c.kube.claims) {
+			if claim.Status.ProviderID == n.InstanceID {
+				c.note(client.IgnoreNotFound(c.kube.Delete(ctx, claim)))
+			}
+		}
+	}
+	c.note(cloudprovider.Acknowledge(ctx, c.site.Provider, notices...))
+}
+
+// advance carries on the commands of disruption.
+func (c *Contender) advance(ctx context.Context) {
+	commands := c.queue.GetCommands()
+	slices.SortFunc(commands, func(a, b *disruption.Command) int {
+		if d := a.CreationTimestamp.Compare(b.CreationTimestamp); d != 0 {
+			return d
+		}
+		return cmp.Compare(a.Candidates[0].NodeClaim.Name, b.Candidates[0].NodeClaim.Name)
+	})
+	for _, command := range commands {
+		_, err := c.queue.Reconcile(ctx, command.Candidates[0].NodeClaim)
+		c.note(err)
+	}
+}
+
+// provision plans for the pods that wait, and for those of nodes that are being deleted.
+func (c *Contender) provision(ctx context.Context) {
+	now := c.site.Cluster.Now()
+	fresh, pending := false, false
+	for _, pod := range c.kube.pods {
+		if podutils.IsProvisionable(pod) {
+			pending = true
+			fresh = fresh || c.state.PodAckTime(client.ObjectKeyFromObject(pod)).IsZero()
+			c.state.AckPods(pod)
+		}
+	}
+	leaving := slices.ContainsFunc(sorted(c.kube.claims), func(claim *karpenterv1.NodeClaim) bool { return claim.DeletionTimestamp != nil })
+	if !fresh && (!pending && !leaving || now.Sub(c.provisioned) < retryPending) || !c.state.Synced(ctx) {
+		return
+	}
+	c.provisioned = now
+	results, err := c.provisioner.Schedule(ctx)
+	if err == nil && len(results.NewNodeClaims) > 0 {
+		// A pool at its limit is an error that the controller logs and meets again.
+		_, _ = c.provisioner.CreateNodeClaims(ctx, results.NewNodeClaims, provisioning.WithReason("provisioned"), provisioning.RecordPodNomination)
+	}
+	c.note(err)
+}
+
+// live sees NodeClaims through their lives.
+func (c *Contender) live(ctx context.Context) {
+	now := c.site.Cluster.Now()
+	for _, claim := range sorted(c.kube.claims) {
+		if claim.DeletionTimestamp == nil {
+			_, err := c.expiration.Reconcile(ctx, claim.DeepCopy())
+			c.note(err)
+		}
+	}
+	for _, claim := range sorted(c.kube.claims) {
+		last := c.launches[claim.Name]
+		if now.Before(last.at) || claim.DeletionTimestamp == nil && last.claim == claim && last.at.IsZero() && claim.StatusConditions().IsTrue(karpenterv1.ConditionTypeInitialized) {
+			continue
+		}
+		_, err := c.lifecycle.Reconcile(ctx, claim.DeepCopy())
+		next := turn{claim: c.kube.claims[claim.Name]}
+		if err != nil {
+			next.failures = last.failures + 1
+			next.at = now.Add(min(mostBackoff, time.Second<<min(last.failures, 10)))
+		}
+		c.launches[claim.Name] = next
+	}
+	for _, claim := range sorted(c.kube.claims) {
+		last := c.conditioned[claim.Name]
+		if last.claim == claim && (last.at.IsZero() || now.Before(last.at)) {
+			continue
+		}
+		result, err := c.conditions.Reconcile(ctx, claim.DeepCopy())
+		next := turn{claim: c.kube.claims[claim.Name]}
+		if result.RequeueAfter > 0 {
+			next.at = now.Add(result.RequeueAfter)
+		} else if err != nil {
+			next.at = now.Add(time.Second)
+		}
+		c.conditioned[claim.Name] = next
+	}
+	for _, turns := range []map[string]turn{c.launches, c.conditioned} {
+		maps.DeleteFunc(turns, func(name string, _ turn) bool { return c.kube.claims[name] == nil })
+	}
+	if !now.Before(c.collect) {
+		c.collect = now.Add(collectEvery)
+		_, err := c.collection.Reconcile(ctx)
+		c.note(err)
+	}
+}
+
+// terminate empties nodes that are being deleted.
+func (c *Contender) terminate(ctx context.Context) {
+	for _, name := range slices.Sorted(maps.Keys(c.kube.leaves)) {
+		node, ok := c.site.Cluster.Nodes.Get(name)
+		if !ok {
+			continue
+		}
+		// An error of the cloud is met again in the next turn.
+		_, _ = c.termination.Reconcile(ctx, node.DeepCopy())
+	}
+	c.kube.readPods()
+	for _, pod := range slices.Clone(c.kube.pods) {
+		if c.evictions.Has(pod) {
+			_, err := c.evictions.Reconcile(ctx, pod.DeepCopy())
+			c.note(err)
+		}
+	}
+}
+
+// look has disruption look for nodes to remove, or go on with the look in which it waits.
+func (c *Contender) look(ctx context.Context) {
+	now := c.site.Cluster.Now()
+	switch {
+	case c.waiting != nil:
+		if now.Before(c.waiting.at) {
+			return
+		}
+		c.waiting.wake <- now
+		c.waiting = nil
+	case now.Before(c.disrupt):
+		return
+	default:
+		go func() {
+			result, err := c.disruption.Reconcile(ctx)
+			if err != nil {
+				result.RequeueAfter = time.Second
+			}
+			c.done <- reconcile.Result{RequeueAfter: result.RequeueAfter}
+		}()
+	}
+	select {
+	case result := <-c.done:
+		c.disrupt = now.Add(result.RequeueAfter)
+	case w := <-c.clock.blocked:
+		c.waiting = &w
+	}
+}
