@@ -162,3 +162,30 @@ func ExampleOptions_quick() {
 	// 0.713 USD/h, at least 0.000, 0 pods left over
 	// 0.713 USD/h, at least 0.688, 0 pods left over
 }
+
+// A plan says which preferences it gives up, and why: arm64 costs too much more, and no
+// node can be launched in the zone.
+func ExampleGivenUpPreference_String() {
+	in := shop()
+	prefer := func(weight int32, key, value string) corev1.PreferredSchedulingTerm {
+		return corev1.PreferredSchedulingTerm{Weight: weight, Preference: corev1.NodeSelectorTerm{
+			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}}},
+		}}
+	}
+	for _, pod := range in.Pods {
+		pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
+				prefer(10, corev1.LabelArchStable, "arm64"), prefer(10, corev1.LabelTopologyZone, "us-east-1c"),
+			},
+		}}
+	}
+	plan := solveShop(in)
+	for i := range plan.GivenUp {
+		given := &plan.GivenUp[i]
+		fmt.Printf("%d pods, %s: %s\n", len(given.Pods), given.Cause, given)
+	}
+
+	// Output:
+	// 7 pods, Cost: preferred node affinity of weight 10 to kubernetes.io/arch = arm64: it costs 31.1% more for each pod, and PreferenceCost allows 1%
+	// 7 pods, Unavailable: preferred node affinity of weight 10 to topology.kubernetes.io/zone = us-east-1c: no new node can satisfy it; NodePool general: no instance type of the pool has topology.kubernetes.io/zone = us-east-1c
+}

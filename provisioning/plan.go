@@ -30,6 +30,12 @@ type Plan struct {
 	// Unplaced lists the pods that stay pending, sorted by namespace and name.
 	Unplaced []Unplaced
 
+	// GivenUp lists the preferences that the nodes of Create and Bind do not satisfy, and why:
+	// one entry for pods that are alike, sorted by the first of Pods and then as the pod lists
+	// them. It is nil with Preferences Ignore, and for pods of buffers, which do not exist. The
+	// same pod may be in several entries.
+	GivenUp []GivenUpPreference
+
 	// Order lists the pods of Create and Bind in an order in which
 	// kube-scheduler may bind them, one by one: each constraint between pods
 	// (topology spread, affinity) holds at the turn of the pod that has it, on

@@ -14,6 +14,7 @@ func (p *Problem) publish(s *solve.Solution) *Plan {
 	reasons := reasons{}
 	plan := &Plan{
 		Unplaced:       reasons.unplaced(s.Unplaced),
+		GivenUp:        reasons.givenUp(s.GivenUp),
 		Order:          s.Order,
 		Overlays:       p.compiled.Catalog.Overlays,
 		Cost:           s.Cost,

@@ -28,7 +28,11 @@ func (r *Reason) String() string {
 	if r == nil {
 		return ""
 	}
-	text := r.line()
+	return shortened(r.line())
+}
+
+// shortened is a text of at most maxReason bytes.
+func shortened(text string) string {
 	if len(text) > maxReason {
 		text = strings.ToValidUTF8(text[:maxReason-len("...")], "") + "..."
 	}

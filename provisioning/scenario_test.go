@@ -51,6 +51,20 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// TestScenariosShowEveryGivenUpCause: there is a story for each kind of preference, and for each
+// reason why a plan gives one up.
+func TestScenariosShowEveryGivenUpCause(t *testing.T) {
+	text, err := os.ReadFile("testdata/soft.txt")
+	require.NoError(t, err)
+	for _, cause := range []provisioning.GivenUpCause{
+		provisioning.GivenUpNoPods, provisioning.GivenUpExistingNodes, provisioning.GivenUpUnavailable, provisioning.GivenUpCost,
+		provisioning.GivenUpOutweighed, provisioning.GivenUpNewNode, provisioning.GivenUpFewNodes, provisioning.GivenUpPlanCost,
+		provisioning.GivenUpConstraints,
+	} {
+		require.Contains(t, string(text), " ("+string(cause)+")\n")
+	}
+}
+
 // TestScenariosShowEveryCause: there is a story for each reason why a pod may
 // stay pending.
 func TestScenariosShowEveryCause(t *testing.T) {

@@ -20,6 +20,8 @@ import (
 //	node-1  web ×2
 //	pending huge
 //	    NodePool general: the pod asks for ...
+//	given up for web ×3 (Cost)
+//	    preferred node affinity of weight 100 to ...
 //	static fixed: 2 nodes, 1 to launch
 //	buffer spare: 1 on existing nodes, 2 on new ones
 //	cost 0.2000 USD/h, at least 0.1800
@@ -35,6 +37,7 @@ func planText(plan *provisioning.Plan, show map[string]bool) string {
 		fmt.Fprintf(&b, "%s  %s\n", bind.Node, podsText(bind.Pods))
 	}
 	writePending(&b, plan)
+	writeGivenUp(&b, plan)
 	writeStatic(&b, plan)
 	writeBuffers(&b, plan)
 	if show["overlays"] {
@@ -184,6 +187,14 @@ func writePending(b *strings.Builder, plan *provisioning.Plan) {
 }
 
 // writeStatic tells of the pools with a fixed number of nodes.
+// writeGivenUp shows what pods would rather have.
+func writeGivenUp(b *strings.Builder, plan *provisioning.Plan) {
+	for i := range plan.GivenUp {
+		g := &plan.GivenUp[i]
+		fmt.Fprintf(b, "given up for %s (%s)\n    %s\n", podsText(g.Pods), g.Cause, g)
+	}
+}
+
 func writeStatic(b *strings.Builder, plan *provisioning.Plan) {
 	for _, s := range plan.Static {
 		fmt.Fprintf(b, "static %s: %d node", s.Pool.Name, s.Active)

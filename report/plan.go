@@ -35,6 +35,7 @@ type planData struct {
 
 	Kubernetes []string `json:"kubernetes"` // in which the plan is valid
 
+	GivenUp     []givenUp    `json:"givenUp,omitempty"`
 	Order       []string     `json:"order"`
 	StaticPools []staticPool `json:"staticPools"`
 	Buffers     []buffer     `json:"buffers"`
@@ -110,6 +111,16 @@ type podRef struct {
 type unplacedPod struct {
 	podRef
 	Reason reason `json:"reason"`
+}
+
+type givenUp struct {
+	Pods      []podRef `json:"pods"`
+	Kind      string   `json:"kind"`
+	Key       string   `json:"key,omitempty"`
+	Preferred string   `json:"preferred"`
+	Weight    int      `json:"weight"`
+	Cause     string   `json:"cause"`
+	Message   string   `json:"message"`
 }
 
 type reason struct {
@@ -218,6 +229,7 @@ func NewPlan(in provisioning.Input, plan *provisioning.Plan, opts *PlanOptions) 
 
 		Kubernetes: append([]string{}, plan.Kubernetes...),
 
+		GivenUp:     buildGivenUp(plan.GivenUp),
 		Order:       make([]string, 0, len(plan.Order)),
 		StaticPools: buildStaticPools(plan.Static, opts.MaxOptions),
 		Buffers:     buildBuffers(plan.Buffers),
@@ -246,6 +258,18 @@ func unplacedPods(list []provisioning.Unplaced) []unplacedPod {
 	out := make([]unplacedPod, 0, len(list))
 	for _, u := range list {
 		out = append(out, unplacedPod{podRef: refTo(u.Pod), Reason: buildReason(u.Reason)})
+	}
+	return out
+}
+
+// buildGivenUp writes down the preferences that a plan does not follow.
+func buildGivenUp(list []provisioning.GivenUpPreference) (out []givenUp) {
+	for i := range list {
+		g := &list[i]
+		out = append(out, givenUp{
+			Pods: refsTo(g.Pods), Kind: string(g.Kind), Key: g.Key, Preferred: g.Preferred, Weight: g.Weight,
+			Cause: string(g.Cause), Message: g.String(),
+		})
 	}
 	return out
 }

@@ -84,6 +84,7 @@ func explainNew(pod *corev1.Pod, n *provisioning.NewNode, plan *provisioning.Pla
 	lines = append(lines, entry("asks for", requestsOf(pod))...)
 	lines = append(lines, entry("beside", beside(pod, n.Pods))...)
 	lines = append(lines, entry("node wants", cmp.Or(n.Requirements.String(), "nothing"))...)
+	lines = append(lines, givenUpFor(pod, plan)...)
 	if hints.Why != "" {
 		lines = append(lines, "")
 		lines = append(lines, layout.Wrap(fmt.Sprintf(hints.Why, n.Name, best.InstanceType.Name), 0)...)
@@ -104,7 +105,18 @@ func explainBound(pod *corev1.Pod, b provisioning.Binding, in provisioning.Input
 		}
 	}
 	lines = append(lines, entry("beside", beside(pod, pods))...)
+	lines = append(lines, givenUpFor(pod, plan)...)
 	return page(lines)
+}
+
+// givenUpFor tells which preferences of a pod its node does not satisfy, and why.
+func givenUpFor(pod *corev1.Pod, plan *provisioning.Plan) (lines []string) {
+	for i := range plan.GivenUp {
+		if find(plan.GivenUp[i].Pods, podName(pod)) != nil {
+			lines = append(lines, entry("gives up", plan.GivenUp[i].String())...)
+		}
+	}
+	return lines
 }
 
 // explainPending tells why a pod finds no place, in the words of the engine.

@@ -39,6 +39,26 @@ func (p *Pods) in(namespace string) bool {
 	return found
 }
 
+// String says which pods they are, such as "app=web in namespace shop".
+func (p *Pods) String() string {
+	which := p.Selector.String()
+	if _, selectable := p.Selector.Requirements(); !selectable {
+		which = "no pods"
+	} else if which == "" {
+		which = "all pods"
+	}
+	switch len(p.Namespaces) {
+	case 0:
+		if p.Namespaces == nil {
+			return which + " in all namespaces"
+		}
+		return which + " in no namespace"
+	case 1:
+		return which + " in namespace " + p.Namespaces[0]
+	}
+	return which + " in namespaces " + strings.Join(p.Namespaces, ", ")
+}
+
 // Text is the same for two exactly if they say the same.
 func (p *Pods) Text() string {
 	var b strings.Builder

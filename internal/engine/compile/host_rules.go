@@ -66,7 +66,7 @@ func (p *Problem) HostRules(class int) []*HostRule {
 
 func (p *Problem) newHostRule(class int, t workload.Term) *HostRule {
 	out := &HostRule{
-		DomainRule: p.hostSpread(class, t),
+		DomainRule: p.HostSpread(class, t),
 		Looks:      make([]bool, len(p.Nodes)),
 		There:      make([]int32, len(p.Nodes)),
 		Perhaps:    make([]int32, len(p.Nodes)),
@@ -115,13 +115,13 @@ func (p *Problem) HostSpreads() (out []DomainRule) {
 			continue
 		}
 		for _, t := range p.Classes[c].HostSpreads() {
-			out = append(out, p.hostSpread(c, t))
+			out = append(out, p.HostSpread(c, t))
 		}
 	}
 	return out
 }
 
-// hostSpread is such a constraint of a class.
-func (p *Problem) hostSpread(class int, t workload.Term) DomainRule {
+// HostSpread is such a constraint of a class.
+func (p *Problem) HostSpread(class int, t workload.Term) DomainRule {
 	return DomainRule{Like: class, Spans: SpreadKeys(p.Classes[class].Terms), Term: t}
 }

@@ -86,7 +86,7 @@ func (p *Problem) coverDomains() {
 		id := coverKey{p.Admission.asks[rule.Like], rule.Term.HonorTaint, rule.Rule.Key, strings.Join(rule.Spans, "\x00"), p.Classes[rule.Like].VolumeKey}
 		domains, ok := known[id]
 		if !ok {
-			domains = p.launchableIn(rule)
+			domains = p.LaunchableIn(rule)
 			known[id] = domains
 		}
 		for _, d := range domains {
@@ -104,10 +104,10 @@ type coverKey struct {
 	volumes string // what decides where those of its pods are
 }
 
-// launchableIn lists the domains of a spread in which its pods' node selection and volumes,
+// LaunchableIn lists the domains of a spread in which its pods' node selection and volumes,
 // and its taints policy, admit a node that a pool offers, sold out or not. A label of which
 // the catalog leaves the values open has no domains but those of nodes.
-func (p *Problem) launchableIn(rule *DomainRule) []int {
+func (p *Problem) LaunchableIn(rule *DomainRule) []int {
 	like := p.Classes[rule.Like]
 	if !rule.Term.HonorTaint {
 		like.Tolerations = tolerateAll

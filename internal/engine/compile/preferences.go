@@ -10,6 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // preferred are the classes whose preferences are worth their price on paper, those
@@ -51,7 +52,23 @@ type preferences struct {
 	Bought bool
 	weight int
 	worth  float64
+	// Choice is what the class can choose from over the labels of its soft constraints
+	// between pods; zero if it is not asked.
+	Choice DomainChoice
 }
+
+// DomainChoice says whether preferences over domains are worth their price for a class.
+type DomainChoice struct {
+	Launchable int     // cells in which new nodes for its pods can be launched
+	Extra      float64 // what the second cheapest of them costs more than the cheapest on paper, as a share
+	Allowed    float64 // the share that its heaviest preference is worth
+	Affordable int     // cells that cost no more than that
+	Nodes      int     // how many nodes the plan comes to on paper
+}
+
+// NodesWanted is how many nodes a plan has at least for preferences over the domains to be
+// followed.
+func (d *DomainChoice) NodesWanted() int { return leastNodes * d.Affordable }
 
 // buy notes that preferences of some weight are followed for pods at a rate.
 func (w *preferences) buy(all, paid, pods int, rate float64) {
@@ -126,14 +143,31 @@ func (p *Problem) spreadPreferences(c int, fitting bitset.Set, large float64, r 
 	for i := range cells {
 		cheapest = min(cheapest, cells[i].Cost)
 	}
-	limit := cheapest * (1 + p.Opts.PreferenceCost*float64(heaviest)/100)
-	cells = slices.DeleteFunc(cells, func(cell topology.Cell) bool { return cell.Cost > limit || slices.Contains(cell.At, topology.None) })
-	if len(cells) < 2 || large < float64(leastNodes*len(cells)) {
+	choice := &p.Preferences[c].Choice
+	choice.Allowed, choice.Nodes = p.Opts.PreferenceCost*float64(heaviest)/100, max(1, int(large))
+	cells = slices.DeleteFunc(cells, func(cell topology.Cell) bool { return slices.Contains(cell.At, topology.None) })
+	if choice.Launchable = len(cells); len(cells) > 1 {
+		choice.Extra = secondCheapest(cells)/cheapest - 1
+	}
+	limit := cheapest * (1 + choice.Allowed)
+	cells = slices.DeleteFunc(cells, func(cell topology.Cell) bool { return cell.Cost > limit })
+	choice.Affordable = len(cells)
+	if len(cells) < 2 || large < float64(choice.NodesWanted()) {
 		return
 	}
 	p.Preferences[c].buy(heaviest, heaviest, len(p.Classes[c].Pods), cheapest)
 	p.Preferences[c].Spans = spans.Spans
 	p.Preferences[c].Cells = p.Finder.AddNodes(keys, cells, func(node int) int { return p.Copies(c, &p.Nodes[node]) })
+}
+
+// secondCheapest is what the second cheapest of several cells costs.
+func secondCheapest(cells []topology.Cell) float64 {
+	costs := make([]float64, len(cells))
+	for i := range cells {
+		costs[i] = cells[i].Cost
+	}
+	slices.Sort(costs)
+	return costs[1]
 }
 
 // preferredOptions returns the options that satisfy most of what a class
@@ -174,8 +208,8 @@ func (p *Problem) preferredOptions(c int, fitting bitset.Set, r *catalog.Rater) 
 	return nil
 }
 
-// preferNoSchedule is the weight of a taint that pods would rather not have.
-const preferNoSchedule = 100
+// PreferNoSchedule is the weight of a taint that pods would rather not have.
+const PreferNoSchedule = 100
 
 // scores sums up, by option, the weights of the preferences that it satisfies.
 func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most int) {
@@ -189,13 +223,7 @@ func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most in
 		}
 	}
 	for _, pref := range class.Preferences {
-		if pref.NodeNames == nil {
-			here := bitset.New(p.Admission.Domains.Total)
-			anywhere := *class
-			anywhere.Tolerations = tolerateAll
-			p.Admission.addMatching(here, &anywhere, pref.Alternative, false)
-			add(here, int(pref.Weight))
-		}
+		add(p.Satisfying(c, pref.Alternative), int(pref.Weight))
 	}
 	shunned := false
 	for i := range p.Pools {
@@ -206,10 +234,49 @@ func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most in
 		if shunned && len(model.Untolerated(model.SoftTaints(pl.Object.Spec.Template.Spec.Taints), class.Tolerations)) == 0 {
 			here := bitset.New(p.Admission.Domains.Total)
 			here.AddRange(pl.First, pl.Last())
-			add(here, preferNoSchedule)
+			add(here, PreferNoSchedule)
 		}
 	}
 	return scores, most
+}
+
+// Satisfying returns the options that can have the labels which an alternative asks for,
+// whatever their taints.
+func (p *Problem) Satisfying(c int, alt requirements.Alternative) bitset.Set {
+	out := bitset.New(p.Admission.Domains.Total)
+	if alt.NodeNames == nil {
+		anywhere := p.Classes[c]
+		anywhere.Tolerations = tolerateAll
+		p.Admission.addMatching(out, &anywhere, alt, false)
+	}
+	return out
+}
+
+// ExtraCost is what a pod of a class costs more on paper if it is to have one of some options,
+// as a share of what it costs without its preferences; infinite if it can have none of them.
+func (p *Problem) ExtraCost(c int, preferred bitset.Set) float64 {
+	fitting := p.WithoutPreferences(c)
+	without := fitting.Clone()
+	p.KeepHeaviest(without, fitting)
+	r := p.Rates.Rater()
+	base, _ := r.Best(p.Requests[c], without)
+	rate, at := r.Best(p.Requests[c], fitting.Both(preferred))
+	switch {
+	case at < 0:
+		return math.Inf(1)
+	case rate <= base:
+		return 0
+	}
+	return rate/base - 1
+}
+
+// WithoutPreferences are the options that the pods of a class can have if preferences do not
+// count.
+func (p *Problem) WithoutPreferences(c int) bitset.Set {
+	if steady := p.Preferences[c].Steady; steady != nil {
+		return steady
+	}
+	return p.Admission.Lowered(c)
 }
 
 // Option returns an option by its number among those of all pools.

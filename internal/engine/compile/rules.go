@@ -116,6 +116,9 @@ const (
 	Following
 )
 
+// Selection returns the pods that a constraint is about, by the number in its term.
+func (r *Rules) Selection(number int) *workload.Selection { return &r.selections[number] }
+
 func newRules(p *Problem, selections []workload.Selection) *Rules {
 	r := &Rules{
 		selections:  selections,

@@ -85,6 +85,17 @@ func preferredTerms(pod *corev1.Pod) *nodeaffinity.PreferredSchedulingTerms {
 	return out
 }
 
+// NodeSatisfies says whether a node that exists satisfies a preferred node affinity of a class,
+// by its number among the preferences of the class.
+func (p *Problem) NodeSatisfies(c, preference int, n *model.LabelsAndTaints) bool {
+	terms := p.Pod(c).Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	terms = slices.DeleteFunc(slices.Clone(terms), func(t corev1.PreferredSchedulingTerm) bool {
+		return t.Weight == 0 || len(t.Preference.MatchExpressions)+len(t.Preference.MatchFields) == 0 // which no node satisfies
+	})
+	one, err := nodeaffinity.NewPreferredSchedulingTerms(terms[preference : preference+1])
+	return err == nil && one.Score(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels}}) > 0
+}
+
 // movable says whether it is of no concern to any hard constraint on which node the
 // pods of a class are, given the selections of affinities over the name of the node;
 // with alike set, as long as the nodes are new and of one bin type.
@@ -157,5 +168,5 @@ func (p *Problem) NodeScore(c, node int) int {
 	if terms := p.SoftScores.By[c].Terms; terms != nil {
 		score = int(terms.Score(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Standing.Name, Labels: n.Standing.Labels}}))
 	}
-	return score - preferNoSchedule*len(model.Untolerated(n.SoftTaints, p.Classes[c].Tolerations))
+	return score - PreferNoSchedule*len(model.Untolerated(n.SoftTaints, p.Classes[c].Tolerations))
 }

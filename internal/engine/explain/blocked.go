@@ -35,16 +35,30 @@ func (e *explainer) because(b *Barrier) *model.Reason {
 		return out
 	}
 	at := requirements.NewSet(requirements.In(e.p.Vocabulary.NormalizeKey(b.Rule.Key), e.values(b)...))
+	out.Pools = e.poolsWith(requirements.Alternative{Set: at})
+	out.ExistingNodes = e.nodes(func(n *model.Existing) bool { return slices.Contains(b.Open, n.At[b.Rule.Rule.Key]) })
+	return out
+}
+
+// poolsWith says why each pool refuses pods of the class that ask for an alternative in
+// addition to what they ask for.
+func (e *explainer) poolsWith(also requirements.Alternative) (out []model.PoolReason) {
 	inside, class := *e, *e.class
 	inside.class, class.Alternatives = &class, slices.Clone(class.Alternatives)
 	for i := range class.Alternatives {
-		class.Alternatives[i].Set = class.Alternatives[i].Set.Intersect(at)
+		class.Alternatives[i] = class.Alternatives[i].Intersect(also)
 	}
 	for i := range e.p.Pools {
-		out.Pools = append(out.Pools, inside.pool(i))
+		out = append(out, inside.pool(i))
 	}
-	out.ExistingNodes = e.nodes(func(n *model.Existing) bool { return slices.Contains(b.Open, n.At[b.Rule.Rule.Key]) })
 	return out
+}
+
+// IfRequired says why each pool would refuse pods of a class if they required what they prefer
+// of their node. planned is what the new nodes of the plan take of the limits of each pool.
+func IfRequired(p *compile.Problem, c int, preferred requirements.Alternative, planned [][]int64) *model.Reason {
+	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: &p.Classes[c], request: p.OfResources(p.Requests[c]), planned: planned}
+	return &model.Reason{Cause: model.CauseNodePools, Pools: e.poolsWith(preferred)}
 }
 
 // barred says how a barrier keeps pods away.

@@ -178,11 +178,7 @@ func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) lo
 		if !workload.AdmitsNewNode(alt) {
 			continue
 		}
-		may, sure := true, true
-		for r := range alt.Set.All() {
-			m, s := suits(p, s, r)
-			may, sure = may && m, sure && s
-		}
+		may, sure := s.Satisfies(p, alt.Set)
 		for _, key := range rule.Spans {
 			m, s := suits(p, s, requirements.Exists(p.Vocabulary.NormalizeKey(key)))
 			may, sure = may && m, sure && s
@@ -203,6 +199,17 @@ func looksAtHost(p *compile.Problem, rule *compile.HostRule, s *BinType) look {
 		*known = LooksAtBinType(p, &rule.DomainRule, s)
 	}
 	return *known
+}
+
+// Satisfies says whether the labels of new nodes of a bin type may be as a set of requirements
+// wants them, and whether they are sure to be.
+func (s *BinType) Satisfies(p *compile.Problem, set requirements.Set) (may, sure bool) {
+	may, sure = true, true
+	for r := range set.All() {
+		m, certain := suits(p, s, r)
+		may, sure = may && m, sure && certain
+	}
+	return may, sure
 }
 
 // suits says whether a label of new nodes of a bin type may be as a requirement

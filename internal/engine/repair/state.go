@@ -47,6 +47,9 @@ func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
 // the order of the problem, then the new ones.
 func (st *State) Bins() []*ledger.Bin { return st.binsOf(false) }
 
+// UsedBins lists the nodes of the plan that get pods, in the order of Bins.
+func (st *State) UsedBins() []*ledger.Bin { return st.binsOf(true) }
+
 // binsOf lists the nodes of the plan, or only those that get pods.
 func (st *State) binsOf(used bool) []*ledger.Bin {
 	n := len(st.Bound)

@@ -19,9 +19,9 @@ type mover struct {
 	st    *State
 	p     *compile.Problem
 	bins  []*ledger.Bin
-	count []map[int]int // by soft rule over a label: pods of the plan by domain
-	looks int           // that it may still take
-	stuck []int         // by class: the score from which on no better place was found
+	count *SoftCounts
+	looks int   // that it may still take
+	stuck []int // by class: the score from which on no better place was found
 	near  map[classNode]int
 	ready []bool // by node that exists: it has started
 	shun  []bool // by node that exists: it has taints that pods would rather not have
@@ -54,7 +54,7 @@ func (st *State) swapBySoftScore() bool {
 		m.ready = append(m.ready, st.p.Nodes[i].Ready)
 		m.shun = append(m.shun, len(st.p.Nodes[i].SoftTaints) > 0)
 	}
-	m.countDomains()
+	m.count = NewSoftCounts(m.p, m.bins)
 	some := false
 	for range roundsForSoftScore {
 		moved := false
@@ -229,35 +229,6 @@ func (m *mover) company(c int, s *ledger.Bin, without int) int {
 	return sum
 }
 
-// countDomains counts the pods of the plan for soft rules over other labels.
-func (m *mover) countDomains() {
-	m.count = make([]map[int]int, len(m.p.Rules.Domain))
-	for _, s := range m.bins {
-		for _, on := range s.Pods {
-			m.tally(on.Class, on.Count, s)
-		}
-	}
-}
-
-// tally counts n pods of a class on a bin.
-func (m *mover) tally(c, n int, s *ledger.Bin) {
-	if m.p.Classes[c].Headroom {
-		return
-	}
-	for _, r := range m.p.Rules.Duties[c].Joins {
-		rule := &m.p.Rules.Domain[r]
-		if rule.Term.Weight == 0 || rule.Rule.Key < 0 {
-			continue
-		}
-		if d, sure := s.At[rule.Rule.Key].Sure(); sure {
-			if m.count[r] == nil {
-				m.count[r] = map[int]int{}
-			}
-			m.count[r][d] += n
-		}
-	}
-}
-
 // inDomains is how well the domains of a node that exists suit a pod of a class by
 // its soft constraints over other labels than the name of the node.
 func (m *mover) inDomains(c int, s *ledger.Bin, without int) int {
@@ -271,7 +242,7 @@ func (m *mover) inDomains(c int, s *ledger.Bin, without int) int {
 		if !sure {
 			continue
 		}
-		n := rule.Members[d] + m.count[r][d]
+		n := rule.Members[d] + m.count.Pods(r, d)
 		if without >= 0 && m.p.IsMember(without, rule.Pods) {
 			n--
 		}
@@ -297,9 +268,9 @@ func (m *mover) move(c int, from, to *ledger.Bin) {
 	} else {
 		attempt.Subtract(from.Taken, m.p.Requests[c])
 	}
-	m.tally(c, -1, from)
+	m.count.add(c, -1, from)
 	ledger.AddTo(m.p, to, c, podID)
-	m.tally(c, 1, to)
+	m.count.add(c, 1, to)
 	from.Late, to.Late = true, true
 }
 

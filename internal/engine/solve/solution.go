@@ -22,6 +22,7 @@ type Solution struct {
 	Unplaced []model.Unplaced
 	Spare    []model.Unplaced // pods that stand for room to keep, and have no place
 	Order    []*corev1.Pod
+	GivenUp  []model.GivenUpPreference
 
 	Cost, LowerBound, PackingBound, ObjectiveBound float64
 
@@ -52,6 +53,7 @@ func (s *Solution) finish() *Solution {
 	if s.of != nil {
 		s.bound()
 		s.of.setReasons(s)
+		s.of.setGivenUp(s)
 		s.of = nil
 	}
 	return s

@@ -34,6 +34,18 @@ func newSelection(conjuncts ...podterm.Pods) Selection {
 	return Selection{conjuncts: conjuncts, text: b.String()}
 }
 
+// String says which pods are meant.
+func (s *Selection) String() string {
+	if s.Claim != "" {
+		return "pods that use claim " + s.Claim
+	}
+	parts := make([]string, len(s.conjuncts))
+	for i := range s.conjuncts {
+		parts[i] = s.conjuncts[i].String()
+	}
+	return strings.Join(parts, " and ")
+}
+
 // selects says whether a pod with the given namespace and labels is meant.
 func (s *Selection) selects(namespace string, set labels.Set) bool {
 	for i := range s.conjuncts {

@@ -1,0 +1,293 @@
+package solve
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/repair"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// preference is one thing that the pods of a class would rather have.
+type preference struct {
+	kind   model.PreferenceKind
+	weight int
+	node   *requirements.Preference // of kind NodeAffinity
+	term   workload.Term            // between pods
+	rule   int                      // the domain rule of the term; below zero if it is over the name of the node
+	taint  *corev1.Taint            // of kind Taint
+}
+
+// preferencesOf lists the preferences of a class, given the taints with effect PreferNoSchedule
+// of all nodes.
+func preferencesOf(p *compile.Problem, c int, taints []corev1.Taint) (out []preference) {
+	class := &p.Classes[c]
+	if class.Refusal != nil || class.Headroom {
+		return nil
+	}
+	for i := range class.Preferences {
+		out = append(out, preference{kind: model.NodeAffinity, weight: int(class.Preferences[i].Weight), node: &class.Preferences[i]})
+	}
+	soft := p.Rules.Duties[c].Soft
+	for _, t := range class.Terms {
+		if t.Weight == 0 {
+			continue
+		}
+		next := preference{kind: kindOf(t), weight: t.Weight, term: t, rule: -1}
+		if t.Key != corev1.LabelHostname {
+			next.rule, soft = soft[0], soft[1:]
+		}
+		out = append(out, next)
+	}
+	for _, t := range model.Untolerated(taints, class.Tolerations) {
+		out = append(out, preference{kind: model.Taint, weight: compile.PreferNoSchedule, taint: &t})
+	}
+	return out
+}
+
+func kindOf(t workload.Term) model.PreferenceKind {
+	switch t.Kind {
+	case topology.Together:
+		return model.PodAffinity
+	case topology.Apart:
+		return model.PodAntiAffinity
+	}
+	return model.TopologySpread
+}
+
+// softTaints lists the taints with effect PreferNoSchedule of pools and nodes, each once.
+func softTaints(p *compile.Problem) (out []corev1.Taint) {
+	add := func(taints []corev1.Taint) {
+		for _, t := range taints {
+			t.TimeAdded = nil
+			if !slices.Contains(out, t) {
+				out = append(out, t)
+			}
+		}
+	}
+	for i := range p.Pools {
+		add(poolTaints(p, i))
+	}
+	for i := range p.Nodes {
+		if p.Nodes[i].Marks&model.Shunned != 0 {
+			add(p.Nodes[i].SoftTaints)
+		}
+	}
+	return out
+}
+
+func poolTaints(p *compile.Problem, pool int) []corev1.Taint {
+	return model.SoftTaints(p.Pools[pool].Object.Spec.Template.Spec.Taints)
+}
+
+// preferenceJudge says which preferences the nodes of a solution satisfy.
+type preferenceJudge struct {
+	p      *compile.Problem
+	bins   []*ledger.Bin // the nodes that get pods
+	counts *repair.SoftCounts
+	least  map[preferenceID]int // of topology spreads: the fewest pods in a domain
+}
+
+// preferenceID is a preference by its class and its place among those of the class.
+type preferenceID struct{ class, number int }
+
+// satisfied says whether a bin, as it is in the solution, is what a pod of a class on it
+// prefers: wherever the bin may come up, if it is a new node.
+func (j *preferenceJudge) satisfied(id preferenceID, w *preference, s *ledger.Bin) bool {
+	switch {
+	case w.node != nil:
+		return j.selected(id, w.node, s)
+	case w.taint != nil:
+		return !j.tainted(w.taint, s)
+	case w.rule < 0:
+		return j.holds(id, w, j.onHost(w, s))
+	}
+	at := &s.At[j.p.Rules.Domain[w.rule].Rule.Key]
+	if at.Lacks && w.kind != model.PodAntiAffinity {
+		return false
+	}
+	_, sure := at.Sure()
+	for _, d := range at.Domains {
+		n := j.in(w.rule, d)
+		if !sure {
+			n += j.members(w, s) // which are counted nowhere
+		}
+		if !j.holds(id, w, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// selected says whether the labels and the name of a bin satisfy a preferred node affinity.
+func (j *preferenceJudge) selected(id preferenceID, pref *requirements.Preference, s *ledger.Bin) bool {
+	if s.Node >= 0 {
+		return j.p.NodeSatisfies(id.class, id.number, &j.p.Nodes[s.Node].Standing)
+	}
+	_, sure := s.BinType.Satisfies(j.p, pref.Set)
+	return sure && pref.NodeNames == nil
+}
+
+func (j *preferenceJudge) tainted(taint *corev1.Taint, s *ledger.Bin) bool {
+	is := func(t corev1.Taint) bool { return t.MatchTaint(taint) && t.Value == taint.Value }
+	if s.Node >= 0 {
+		return slices.ContainsFunc(j.p.Nodes[s.Node].SoftTaints, is)
+	}
+	return slices.ContainsFunc(poolTaints(j.p, s.BinType.Pool), is)
+}
+
+// holds says whether a preference between pods holds for a pod in a domain, given how many
+// pods there the preference is about.
+func (j *preferenceJudge) holds(id preferenceID, w *preference, there int) bool {
+	switch w.kind {
+	case model.TopologySpread:
+		return there-j.fewest(id, w) <= w.term.Skew
+	case model.PodAffinity:
+		return there > j.self(id.class, w)
+	}
+	return there == j.self(id.class, w)
+}
+
+// self is 1 if a preference is about the pods of the class itself, else 0.
+func (j *preferenceJudge) self(c int, w *preference) int {
+	if j.p.IsMember(c, w.term.Pods) {
+		return 1
+	}
+	return 0
+}
+
+// in is how many pods a soft rule counts in a domain: those that run and those of the plan.
+func (j *preferenceJudge) in(rule, domain int) int {
+	return j.p.Rules.Domain[rule].Members[domain] + j.counts.Pods(rule, domain)
+}
+
+// members is how many pods of the plan on a bin a preference is about.
+func (j *preferenceJudge) members(w *preference, s *ledger.Bin) (n int) {
+	for _, on := range s.Pods {
+		if j.p.IsMember(on.Class, w.term.Pods) {
+			n += on.Count
+		}
+	}
+	return n
+}
+
+// onHost is how many pods on a bin a preference is about, those that run included.
+func (j *preferenceJudge) onHost(w *preference, s *ledger.Bin) int {
+	n := j.members(w, s)
+	if s.Node >= 0 {
+		n += j.p.SoftScores.Bound[w.term.Pods][s.Node]
+	}
+	return n
+}
+
+// fewest is how many pods the domain of a topology spread with the fewest has.
+func (j *preferenceJudge) fewest(id preferenceID, w *preference) int {
+	if n, ok := j.least[id]; ok {
+		return n
+	}
+	n := -1
+	add := func(there int) {
+		if n < 0 || there < n {
+			n = there
+		}
+	}
+	if w.rule >= 0 {
+		j.eachDomain(w.rule, add)
+	} else {
+		j.eachHost(id.class, w, add)
+	}
+	n = max(n, 0)
+	j.least[id] = n
+	return n
+}
+
+// eachDomain visits the domains of a soft topology spread: those with a node, and those in
+// which a node for its pods could be launched.
+func (j *preferenceJudge) eachDomain(r int, visit func(there int)) {
+	rule := &j.p.Rules.Domain[r]
+	for d, counted := range rule.Counted {
+		if counted {
+			visit(j.in(r, d))
+		}
+	}
+	for _, d := range j.p.LaunchableIn(rule) {
+		visit(j.in(r, d))
+	}
+	for d := range j.counts.Domains(r) {
+		visit(j.in(r, d))
+	}
+}
+
+// eachHost visits the nodes at which a soft topology spread over the name of the node looks.
+func (j *preferenceJudge) eachHost(c int, w *preference, visit func(there int)) {
+	rule := j.p.HostSpread(c, w.term)
+	used := map[int]bool{}
+	for _, s := range j.bins {
+		if s.Node >= 0 {
+			used[s.Node] = true
+			if j.p.LooksAt(&rule, &j.p.Nodes[s.Node]) {
+				visit(j.onHost(w, s))
+			}
+		} else if ledger.LooksAtBinType(j.p, &rule, s.BinType).Sure {
+			visit(j.onHost(w, s))
+		}
+	}
+	bound := j.p.SoftScores.Bound[w.term.Pods]
+	for i := range j.p.Nodes {
+		if !used[i] && j.p.LooksAt(&rule, &j.p.Nodes[i]) {
+			visit(bound[i])
+		}
+	}
+}
+
+// anywhere says whether some other pod that a preference is about runs or has a place in the
+// plan.
+func (j *preferenceJudge) anywhere(c int, w *preference) bool {
+	n := -j.self(c, w)
+	for _, s := range j.bins {
+		n += j.members(w, s)
+	}
+	if w.rule < 0 {
+		for _, there := range j.p.SoftScores.Bound[w.term.Pods] {
+			n += there
+		}
+		return n > 0
+	}
+	rule := &j.p.Rules.Domain[w.rule]
+	for _, there := range rule.Members {
+		n += there
+	}
+	return n > 0 || rule.Elsewhere
+}
+
+// text says what a preference asks for.
+func (w *preference) text(p *compile.Problem) string {
+	switch {
+	case w.taint != nil:
+		return w.taint.ToString()
+	case w.kind == model.TopologySpread:
+		return fmt.Sprintf("maxSkew %d, %s", w.term.Skew, p.Rules.Selection(w.term.Pods))
+	case w.node == nil:
+		return p.Rules.Selection(w.term.Pods).String()
+	case w.node.NodeNames == nil:
+		return w.node.Set.String()
+	case w.node.Set.Len() == 0:
+		return w.node.NodeNames.String()
+	}
+	return w.node.Set.String() + ", " + w.node.NodeNames.String()
+}
+
+// key is the label or the taint that a preference is about; empty for node affinity.
+func (w *preference) key() string {
+	if w.taint != nil {
+		return w.taint.Key
+	}
+	return w.term.Key
+}
