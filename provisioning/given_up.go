@@ -20,11 +20,20 @@ type GivenUpPreference struct {
 	// and name. They are all on new nodes, or all on existing ones.
 	Pods []*corev1.Pod
 
-	// Kind is the kind of preference.
-	Kind PreferenceKind
+	// Kind is the kind of soft constraint:
+	//
+	//   - CauseRequirements is a preferred node affinity;
+	//   - CauseAffinity and CauseAntiAffinity are a preferred pod affinity and anti-affinity;
+	//   - CauseSpread is a topology spread constraint with ScheduleAnyway, of the pod or of
+	//     Options.DefaultSpread. A pod's node does not satisfy it if its domain has more than maxSkew
+	//     matching pods above the domain with the fewest. Over the name of the node, domains are the
+	//     nodes that exist and those of the plan; over other labels, also the values that a NodePool
+	//     could launch nodes with, sold out or not;
+	//   - CauseTaints is a taint with effect PreferNoSchedule that the pod does not tolerate.
+	Kind Cause
 
 	// Key is the topologyKey of a preference between pods, and the key of a taint. It is empty
-	// for PreferredNodeAffinity.
+	// for a node affinity.
 	Key string
 
 	// Preferred says in words what is preferred: the requirements of a node affinity term, the
@@ -35,8 +44,9 @@ type GivenUpPreference struct {
 	// for a taint.
 	Weight int
 
-	// Cause says why the plan gives the preference up.
-	Cause GivenUpCause
+	// Cause says why the plan gives the preference up: one of the constants that begin with
+	// GivenUp. The first that applies is named, in the order of the constants.
+	Cause Cause
 
 	// Extra is how much more a pod would cost on paper with the preference than without any, as a
 	// share: by the share of a node that it takes up. For GivenUpCost only.
@@ -55,57 +65,32 @@ type GivenUpPreference struct {
 	Reason *Reason
 }
 
-// PreferenceKind is a kind of soft constraint. The set is closed within a major version.
-type PreferenceKind string
-
-const (
-	// PreferredNodeAffinity: preferredDuringSchedulingIgnoredDuringExecution of the node affinity.
-	PreferredNodeAffinity = PreferenceKind(model.NodeAffinity)
-	// PreferredPodAffinity: the same of the pod affinity.
-	PreferredPodAffinity = PreferenceKind(model.PodAffinity)
-	// PreferredPodAntiAffinity: the same of the pod anti-affinity.
-	PreferredPodAntiAffinity = PreferenceKind(model.PodAntiAffinity)
-	// PreferredSpread: a topology spread constraint with ScheduleAnyway, of the pod or of
-	// Options.DefaultSpread. A pod's node does not satisfy it if its domain has more than maxSkew
-	// matching pods above the domain with the fewest. Over the name of the node, domains are the
-	// nodes that exist and those of the plan; over other labels, also the values that a NodePool
-	// could launch nodes with, sold out or not.
-	PreferredSpread = PreferenceKind(model.TopologySpread)
-	// PreferredNoTaint: to be on no node with a taint with effect PreferNoSchedule that the pod
-	// does not tolerate.
-	PreferredNoTaint = PreferenceKind(model.Taint)
-)
-
-// GivenUpCause is the reason why a plan gives a preference up. The first that applies is named,
-// in the order of the constants. The set is closed within a major version.
-type GivenUpCause string
-
 const (
 	// GivenUpNoPods: a pod affinity prefers pods of which no other runs or is in the plan.
-	GivenUpNoPods = GivenUpCause(model.GivenUpNoPods)
+	GivenUpNoPods = Cause(model.GivenUpNoPods)
 	// GivenUpExistingNodes: the pods have room on existing nodes, and no node is launched for the
 	// sake of a preference.
-	GivenUpExistingNodes = GivenUpCause(model.GivenUpExistingNodes)
+	GivenUpExistingNodes = Cause(model.GivenUpExistingNodes)
 	// GivenUpUnavailable: no new node that can be launched for the pods satisfies it: none has the
 	// labels or is without the taint, what has them is sold out or beyond the limits of the
 	// NodePools, or there is only one domain to choose.
-	GivenUpUnavailable = GivenUpCause(model.GivenUpUnavailable)
+	GivenUpUnavailable = Cause(model.GivenUpUnavailable)
 	// GivenUpCost: it costs more for each pod than Options.PreferenceCost allows.
-	GivenUpCost = GivenUpCause(model.GivenUpCost)
+	GivenUpCost = Cause(model.GivenUpCost)
 	// GivenUpOutweighed: it contradicts other preferences of the same pods, which weigh more.
-	GivenUpOutweighed = GivenUpCause(model.GivenUpOutweighed)
+	GivenUpOutweighed = Cause(model.GivenUpOutweighed)
 	// GivenUpNewNode: it is between the pods of one node, and no further node is launched for
 	// such a preference.
-	GivenUpNewNode = GivenUpCause(model.GivenUpNewNode)
+	GivenUpNewNode = Cause(model.GivenUpNewNode)
 	// GivenUpFewNodes: it is over domains, and the plan has too few nodes for the last node of each
 	// domain to matter little.
-	GivenUpFewNodes = GivenUpCause(model.GivenUpFewNodes)
+	GivenUpFewNodes = Cause(model.GivenUpFewNodes)
 	// GivenUpPlanCost: the preferences of all pods together cost the plan more than
 	// Options.PreferenceCost allows, and those of these pods weigh least.
-	GivenUpPlanCost = GivenUpCause(model.GivenUpPlanCost)
+	GivenUpPlanCost = Cause(model.GivenUpPlanCost)
 	// GivenUpConstraints: what must hold comes first, such as constraints between pods, limits
 	// and the room of nodes, and left no such place where the search looked.
-	GivenUpConstraints = GivenUpCause(model.GivenUpConstraints)
+	GivenUpConstraints = Cause(model.GivenUpConstraints)
 )
 
 // String renders the preference and why it is given up as one line of English, of at most 1,024
@@ -117,13 +102,13 @@ func (g *GivenUpPreference) String() string {
 // preference says what is preferred.
 func (g *GivenUpPreference) preference() string {
 	switch g.Kind {
-	case PreferredPodAffinity:
+	case CauseAffinity:
 		return fmt.Sprintf("preferred pod affinity over %s of weight %d to %s", g.Key, g.Weight, g.Preferred)
-	case PreferredPodAntiAffinity:
+	case CauseAntiAffinity:
 		return fmt.Sprintf("preferred pod anti-affinity over %s of weight %d to %s", g.Key, g.Weight, g.Preferred)
-	case PreferredSpread:
+	case CauseSpread:
 		return fmt.Sprintf("topology spread over %s with ScheduleAnyway and %s", g.Key, g.Preferred)
-	case PreferredNoTaint:
+	case CauseTaints:
 		return "preferred not to be on nodes with taint " + g.Preferred
 	}
 	return fmt.Sprintf("preferred node affinity of weight %d to %s", g.Weight, g.Preferred)
@@ -157,7 +142,7 @@ func (g *GivenUpPreference) unavailable() string {
 	switch {
 	case g.Reason != nil:
 		return "no new node can satisfy it; " + g.Reason.String()
-	case g.Kind == PreferredNoTaint:
+	case g.Kind == CauseTaints:
 		return "every NodePool that can launch a node for the pod has the taint"
 	}
 	return "new nodes for the pod can be launched with only one value of the label"
@@ -175,8 +160,8 @@ func (r reasons) givenUp(list []model.GivenUpPreference) []GivenUpPreference {
 	for i := range list {
 		g := &list[i]
 		out[i] = GivenUpPreference{
-			Pods: g.Pods, Kind: PreferenceKind(g.Kind), Key: g.Key, Preferred: g.Preferred, Weight: g.Weight,
-			Cause: GivenUpCause(g.Cause), Extra: g.Extra, Allowed: g.Allowed, Nodes: g.Nodes, NodesWanted: g.Wanted, Reason: r.of(g.Reason),
+			Pods: g.Pods, Kind: Cause(g.Kind), Key: g.Key, Preferred: g.Preferred, Weight: g.Weight,
+			Cause: Cause(g.Cause), Extra: g.Extra, Allowed: g.Allowed, Nodes: g.Nodes, NodesWanted: g.Wanted, Reason: r.of(g.Reason),
 		}
 	}
 	return out

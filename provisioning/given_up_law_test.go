@@ -22,7 +22,7 @@ import (
 // count of its nodes finds, and pods without preferences have none.
 func TestLawGivenUpPreferences(t *testing.T) {
 	t.Parallel()
-	seen := map[provisioning.PreferenceKind]int{}
+	seen := map[provisioning.Cause]int{}
 	for seed := range lawSeeds(1_500, 300) {
 		in, opts := richProblem(seed, randproblem.Config{Without: randproblem.Buffers | randproblem.Defaults | randproblem.Static})
 		in.DaemonSetPods = nil
@@ -89,7 +89,7 @@ func withoutPreferences(pod *corev1.Pod) {
 	}
 }
 
-func preferenceText(pod *corev1.Pod, kind provisioning.PreferenceKind, key string, weight int) string {
+func preferenceText(pod *corev1.Pod, kind provisioning.Cause, key string, weight int) string {
 	return fmt.Sprintf("%s/%s %s %s %d", pod.Namespace, pod.Name, kind, key, weight)
 }
 
@@ -199,7 +199,7 @@ func plainGivenUp(in provisioning.Input, plan *provisioning.Plan) (must, may map
 					named := t.Key == taint.Key && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value)
 					return (named || t.Key == "") && (t.Effect == "" || t.Effect == taint.Effect)
 				})
-				if text := preferenceText(pod, provisioning.PreferredNoTaint, taint.Key, 100); isSoft(taint) && !tolerated {
+				if text := preferenceText(pod, provisioning.CauseTaints, taint.Key, 100); isSoft(taint) && !tolerated {
 					must[text], may[text] = true, true
 				}
 			}
@@ -210,16 +210,16 @@ func plainGivenUp(in provisioning.Input, plan *provisioning.Plan) (must, may map
 			}
 			if a.NodeAffinity != nil {
 				for _, p := range a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution {
-					if text := preferenceText(pod, provisioning.PreferredNodeAffinity, "", int(p.Weight)); !n.has(&p.Preference) {
+					if text := preferenceText(pod, provisioning.CauseRequirements, "", int(p.Weight)); !n.has(&p.Preference) {
 						must[text], may[text] = true, true
 					}
 				}
 			}
 			if a.PodAffinity != nil {
-				plainTerms(nodes, n, pod, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, provisioning.PreferredPodAffinity, must, may)
+				plainTerms(nodes, n, pod, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, provisioning.CauseAffinity, must, may)
 			}
 			if a.PodAntiAffinity != nil {
-				plainTerms(nodes, n, pod, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, provisioning.PreferredPodAntiAffinity, must, may)
+				plainTerms(nodes, n, pod, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, provisioning.CauseAntiAffinity, must, may)
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func plainGivenUp(in provisioning.Input, plan *provisioning.Plan) (must, may map
 }
 
 func plainTerms(nodes []*endNode, on *endNode, pod *corev1.Pod, terms []corev1.WeightedPodAffinityTerm,
-	kind provisioning.PreferenceKind, must, may map[string]bool) {
+	kind provisioning.Cause, must, may map[string]bool) {
 	for i := range terms {
 		term := &terms[i].PodAffinityTerm
 		text := preferenceText(pod, kind, term.TopologyKey, int(terms[i].Weight))
@@ -242,7 +242,7 @@ func plainTerms(nodes []*endNode, on *endNode, pod *corev1.Pod, terms []corev1.W
 			continue
 		}
 		alone := domain == "" || counts[domain] == 0
-		if alone == (kind == provisioning.PreferredPodAffinity) {
+		if alone == (kind == provisioning.CauseAffinity) {
 			must[text], may[text] = true, true
 		}
 	}
@@ -256,7 +256,7 @@ func plainSpreads(nodes []*endNode, on *endNode, pod *corev1.Pod, must, may map[
 		if c.WhenUnsatisfiable != corev1.ScheduleAnyway {
 			continue
 		}
-		text := preferenceText(pod, provisioning.PreferredSpread, c.TopologyKey, 100)
+		text := preferenceText(pod, provisioning.CauseSpread, c.TopologyKey, 100)
 		counts, sure := plainCounts(nodes, c.TopologyKey, func(other *corev1.Pod) bool {
 			selector, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
 			return err == nil && other.DeletionTimestamp == nil && other.Namespace == pod.Namespace && selector.Matches(labels.Set(other.Labels))

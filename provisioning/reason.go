@@ -6,8 +6,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Cause is the kind of thing that keeps a pod from a node. The set is closed
-// within a major version.
+// Cause is the kind of thing that keeps a pod from a node, or a plan from following a preference:
+// see GivenUpPreference. The set is closed within a major version.
 type Cause string
 
 const (

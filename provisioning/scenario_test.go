@@ -56,7 +56,7 @@ func TestScenarios(t *testing.T) {
 func TestScenariosShowEveryGivenUpCause(t *testing.T) {
 	text, err := os.ReadFile("testdata/soft.txt")
 	require.NoError(t, err)
-	for _, cause := range []provisioning.GivenUpCause{
+	for _, cause := range []provisioning.Cause{
 		provisioning.GivenUpNoPods, provisioning.GivenUpExistingNodes, provisioning.GivenUpUnavailable, provisioning.GivenUpCost,
 		provisioning.GivenUpOutweighed, provisioning.GivenUpNewNode, provisioning.GivenUpFewNodes, provisioning.GivenUpPlanCost,
 		provisioning.GivenUpConstraints,

@@ -96,7 +96,7 @@ func (g *givenUp) entry(key givenUpKey, planned [][]int64) model.GivenUpPreferen
 	w := &g.of[key.class][key.number]
 	out := model.GivenUpPreference{Pods: g.a.pods(g.groups[key]), Kind: w.kind, Key: w.key(), Preferred: w.text(g.p), Weight: w.weight}
 	switch {
-	case w.kind == model.PodAffinity && !g.anywhere(key.class, w):
+	case w.kind == model.CauseAffinity && !g.anywhere(key.class, w):
 		out.Cause = model.GivenUpNoPods
 	case key.existing:
 		out.Cause = model.GivenUpExistingNodes

@@ -17,12 +17,12 @@ import (
 
 // preference is one thing that the pods of a class would rather have.
 type preference struct {
-	kind   model.PreferenceKind
+	kind   model.Cause
 	weight int
-	node   *requirements.Preference // of kind NodeAffinity
+	node   *requirements.Preference // of kind CauseRequirements
 	term   workload.Term            // between pods
 	rule   int                      // the domain rule of the term; below zero if it is over the name of the node
-	taint  *corev1.Taint            // of kind Taint
+	taint  *corev1.Taint            // of kind CauseTaints
 }
 
 // preferencesOf lists the preferences of a class, given the taints with effect PreferNoSchedule
@@ -33,7 +33,7 @@ func preferencesOf(p *compile.Problem, c int, taints []corev1.Taint) (out []pref
 		return nil
 	}
 	for i := range class.Preferences {
-		out = append(out, preference{kind: model.NodeAffinity, weight: int(class.Preferences[i].Weight), node: &class.Preferences[i]})
+		out = append(out, preference{kind: model.CauseRequirements, weight: int(class.Preferences[i].Weight), node: &class.Preferences[i]})
 	}
 	soft := p.Rules.Duties[c].Soft
 	for _, t := range class.Terms {
@@ -47,19 +47,19 @@ func preferencesOf(p *compile.Problem, c int, taints []corev1.Taint) (out []pref
 		out = append(out, next)
 	}
 	for _, t := range model.Untolerated(taints, class.Tolerations) {
-		out = append(out, preference{kind: model.Taint, weight: compile.PreferNoSchedule, taint: &t})
+		out = append(out, preference{kind: model.CauseTaints, weight: compile.PreferNoSchedule, taint: &t})
 	}
 	return out
 }
 
-func kindOf(t workload.Term) model.PreferenceKind {
+func kindOf(t workload.Term) model.Cause {
 	switch t.Kind {
 	case topology.Together:
-		return model.PodAffinity
+		return model.CauseAffinity
 	case topology.Apart:
-		return model.PodAntiAffinity
+		return model.CauseAntiAffinity
 	}
-	return model.TopologySpread
+	return model.CauseSpread
 }
 
 // softTaints lists the taints with effect PreferNoSchedule of pools and nodes, each once.
@@ -110,7 +110,7 @@ func (j *preferenceJudge) satisfied(id preferenceID, w *preference, s *ledger.Bi
 		return j.holds(id, w, j.onHost(w, s))
 	}
 	at := &s.At[j.p.Rules.Domain[w.rule].Rule.Key]
-	if at.Lacks && w.kind != model.PodAntiAffinity {
+	if at.Lacks && w.kind != model.CauseAntiAffinity {
 		return false
 	}
 	_, sure := at.Sure()
@@ -147,9 +147,9 @@ func (j *preferenceJudge) tainted(taint *corev1.Taint, s *ledger.Bin) bool {
 // pods there the preference is about.
 func (j *preferenceJudge) holds(id preferenceID, w *preference, there int) bool {
 	switch w.kind {
-	case model.TopologySpread:
+	case model.CauseSpread:
 		return there-j.fewest(id, w) <= w.term.Skew
-	case model.PodAffinity:
+	case model.CauseAffinity:
 		return there > j.self(id.class, w)
 	}
 	return there == j.self(id.class, w)
@@ -272,7 +272,7 @@ func (w *preference) text(p *compile.Problem) string {
 	switch {
 	case w.taint != nil:
 		return w.taint.ToString()
-	case w.kind == model.TopologySpread:
+	case w.kind == model.CauseSpread:
 		return fmt.Sprintf("maxSkew %d, %s", w.term.Skew, p.Rules.Selection(w.term.Pods))
 	case w.node == nil:
 		return p.Rules.Selection(w.term.Pods).String()
