@@ -186,7 +186,6 @@ func writePending(b *strings.Builder, plan *provisioning.Plan) {
 	}
 }
 
-// writeStatic tells of the pools with a fixed number of nodes.
 // writeGivenUp shows what pods would rather have.
 func writeGivenUp(b *strings.Builder, plan *provisioning.Plan) {
 	for i := range plan.GivenUp {
@@ -195,6 +194,7 @@ func writeGivenUp(b *strings.Builder, plan *provisioning.Plan) {
 	}
 }
 
+// writeStatic tells of the pools with a fixed number of nodes.
 func writeStatic(b *strings.Builder, plan *provisioning.Plan) {
 	for _, s := range plan.Static {
 		fmt.Fprintf(b, "static %s: %d node", s.Pool.Name, s.Active)
