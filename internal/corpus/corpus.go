@@ -265,6 +265,10 @@ func (h *hasher) number(n uint64) {
 	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, n))
 }
 
+// givenUp is the type of what follows from the rest of a plan, and so has no part in a hash: the
+// preferences that nodes do not satisfy.
+const givenUp = "[]provisioning.GivenUpPreference"
+
 func (h *hasher) value(v reflect.Value) {
 	if !v.IsValid() {
 		h.text("nil")
@@ -282,7 +286,7 @@ func (h *hasher) value(v reflect.Value) {
 		h.table(v)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
+			if f := v.Type().Field(i); f.IsExported() && f.Type.String() != givenUp {
 				h.value(v.Field(i))
 			}
 		}
