@@ -83,6 +83,8 @@ type antiTerm struct {
 
 func (t *antiTerm) selects(p *podInfo) bool { return t.Selects(p.Pod) }
 
+func (t *antiTerm) about() (Rule, []*keyView) { return RuleAntiAffinity, []*keyView{t.glance} }
+
 func (t *antiTerm) seat(s *targetNode, p *podInfo, sure bool) {
 	t.victims.add(t.r.view(t.glance, s), p, sure)
 }
@@ -106,6 +108,8 @@ func (c *affinityGroup) selects(p *podInfo) bool {
 	}
 	return true
 }
+
+func (c *affinityGroup) about() (Rule, []*keyView) { return RuleAffinity, c.glances }
 
 func (c *affinityGroup) seat(s *targetNode, p *podInfo, sure bool) {
 	if p.virtual && c.r.pending {

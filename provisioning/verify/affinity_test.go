@@ -130,7 +130,9 @@ func TestAffinityOnNewNodes(t *testing.T) {
 	}
 	judge(t, []verdict{
 		{"on one node", pair(host), nil, ""},
-		{"on one node, in whatever zone", pair(zone), nil, ""},
+		{"on one node, in one zone", func(s *scene) { pair(zone)(s); s.pin(s.First(), "a") }, nil, ""},
+		{"on one node, in either zone", pair(zone), broken, "node general-1: pod default/web-1: a constraint over topology.kubernetes.io/zone counts the pod, so the node has to be in one domain of it, but its options leave open: a, b"},
+		{"on one node, in either zone, of a pool with minValues", func(s *scene) { pair(zone)(s); s.several(zone, 2) }, nil, ""},
 		{"too early", func(s *scene) {
 			pair(zone)(s)
 			s.Plan.Order = []*corev1.Pod{s.Webs[1], s.Webs[0], s.Night, s.Tiny}
@@ -140,6 +142,7 @@ func TestAffinityOnNewNodes(t *testing.T) {
 			for _, web := range s.Webs {
 				scenes.Follow(web, scenes.AffinityTerm(zone, "w"))
 			}
+			s.pin(s.First(), "b")
 		}, nil, ""},
 		{"with a node that may be in either zone", func(s *scene) {
 			scenes.Team("w", s.Webs[0])

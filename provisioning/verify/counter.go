@@ -14,6 +14,8 @@ import (
 // podCounter counts pods where they are put.
 type podCounter interface {
 	selects(p *podInfo) bool
+	// about is the rule by which the constraint is judged, and the labels that it counts over.
+	about() (Rule, []*keyView)
 	// seat counts a pod that it selects. One that is not sure may not be there.
 	seat(s *targetNode, p *podInfo, sure bool)
 }

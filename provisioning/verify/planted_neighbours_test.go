@@ -9,7 +9,9 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
@@ -49,6 +51,29 @@ func faultsBetweenPods() []plantedFault {
 		s.tally("t", 1, 1, 0)
 		spread(s.Tiny, zone, 1)
 	}
+	// oneZone leaves the first new node, with the pods of team w, only its options in zone b.
+	oneZone := func(change func(*scene)) func(*scene) {
+		return func(s *scene) {
+			scenes.Team("w", s.Webs...)
+			s.pin(s.First(), "b")
+			change(s)
+			s.Plan.Cost = s.First().Price() + s.Second().Price()
+			s.Plan.LowerBound = 0
+		}
+	}
+	// openZones gives the first new node the options of its instance types in all zones.
+	openZones := func(m *mutant) bool {
+		n := &m.plan.Create[0]
+		var types []*cloudprovider.InstanceType
+		for _, o := range n.Options {
+			if !slices.Contains(types, o.InstanceType) {
+				types = append(types, o.InstanceType)
+			}
+		}
+		n.Options = scenes.Options(types...)
+		m.settle()
+		return true
+	}
 	return []plantedFault{
 		{"a spread is off by one", verify.RuleSpread, twoZones, func(m *mutant) bool {
 			pod := plantedPod()
@@ -67,6 +92,26 @@ func faultsBetweenPods() []plantedFault {
 			m.alterPod(m.pod("web-2"), func(p *corev1.Pod) { p.Spec.TopologySpreadConstraints[0].MaxSkew = 1 })
 			return true
 		}},
+		{"a node with pods of a spread may be in two zones", verify.RuleSpread, oneZone(func(s *scene) {
+			for _, web := range s.Webs {
+				spread(web, zone, 2)
+			}
+		}), openZones},
+		{"a node with a pod that others follow may be in two zones", verify.RuleAffinity, oneZone(func(s *scene) {
+			scenes.Follow(s.Webs[0], scenes.AffinityTerm(zone, "w"))
+		}), openZones},
+		{"a node with a pod that others avoid may be in two zones", verify.RuleAntiAffinity, oneZone(func(s *scene) {
+			far := scenes.Node("far", map[string]string{zone: "c"})
+			guard := plantedPod()
+			scenes.Avoid(guard, scenes.AffinityTerm(zone, "w"))
+			s.In.Nodes = append(s.In.Nodes, provisioning.Node{Node: far, Pods: []*corev1.Pod{guard}})
+		}), openZones},
+		{"a node with a DaemonSet that a spread counts may be in two zones", verify.RuleSpread, oneZone(func(s *scene) {
+			scenes.Team("d", s.Daemon)
+			s.pin(s.Second(), "a")
+			s.keep(s.Second(), v1.CapacityTypeOnDemand)
+			spread(s.Tiny, zone, 9, func(c *corev1.TopologySpreadConstraint) { c.LabelSelector = scenes.TeamSelector("d") })
+		}), openZones},
 		{"pods of a spread share a node", verify.RuleSpread, nil, beside(func(placed, running *corev1.Pod) {
 			placed.Labels["team"] = "planted"
 			placed.Spec.TopologySpreadConstraints = nil

@@ -56,6 +56,8 @@ func (c *spreadCounter) selects(p *podInfo) bool {
 	return p.Namespace == c.namespace && p.DeletionTimestamp == nil && c.selector.Matches(labels.Set(p.Labels))
 }
 
+func (c *spreadCounter) about() (Rule, []*keyView) { return RuleSpread, []*keyView{c.glance} }
+
 // survey notes the domains of all sites.
 func (c *spreadCounter) survey(sites []*targetNode) {
 	c.domains, c.here, c.tally = map[string]*spreadDomain{}, map[*targetNode]int{}, map[int]int{}

@@ -183,7 +183,9 @@ func TestSpreadOnNewNodes(t *testing.T) {
 		{"in one zone, too many", pinned("a", webs(0, 0, zone, 1)), broken, "node general-1: pod default/web-2: when its turn comes, topology.kubernetes.io/zone=a"},
 		{"in the emptier zone", pinned("b", webs(2, 0, zone, 1)), nil, ""},
 		{"in either zone, one too many", webs(2, 0, zone, 1), broken, "pod default/web-1: when its turn comes, topology.kubernetes.io/zone=a"},
-		{"in either zone", webs(2, 2, zone, 2), nil, ""},
+		{"in either zone", webs(2, 2, zone, 2), broken, "node general-1: pod default/web-1: a constraint over topology.kubernetes.io/zone counts the pod"},
+		{"in either zone, of a pool with minValues", func(s *scene) { webs(2, 2, zone, 2)(s); s.several(zone, 2) }, nil, ""},
+		{"in either zone, of a pool with minValues, one too many", func(s *scene) { webs(2, 0, zone, 1)(s); s.several(zone, 2) }, broken, "pod default/web-1: when its turn comes"},
 		{"one node for all", webs(0, 0, host, 1), broken, "kubernetes.io/hostname=general-1, where the node may be, may have 1"},
 		{"one node for both", webs(0, 0, host, 2), nil, ""},
 		{"one node for both and a DaemonSet", func(s *scene) {

@@ -177,6 +177,10 @@ func compareViolations(a, b Violation) int {
 //     each term, or there is none in any domain and the pod selects itself.
 //   - Required anti-affinity of the pod, and of the pods that came before: no pod
 //     may be in the same domain that one of the two keeps out.
+//   - A new node with a pod that one of these constraints counts or belongs to, over a label
+//     other than kubernetes.io/hostname, is in one domain of that label, whichever of its
+//     options is launched. Nodes of a NodePool with minValues may be in several: each
+//     of them is judged.
 //   - Host ports and volumes are as on kube-scheduler's filters; what a claim with
 //     no volume will be bound to is reserved by the first pod that uses it. Where
 //     kube-scheduler would wait for a controller (a claim that names its volume but
@@ -242,6 +246,7 @@ func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Opt
 	r.checkBindings()
 	r.checkScheduling()
 	r.checkTurns(nil)
+	r.checkOneDomain()
 	r.checkNodes()
 	r.checkDevices()
 	r.checkLimits()
