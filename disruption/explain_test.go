@@ -64,10 +64,10 @@ func TestWhyPodsFindNoOtherNode(t *testing.T) {
 	}{
 		{"anti-affinity over nodes", keeping(apartBy("web", corev1.LabelHostname)),
 			`Pod "shop/web-1" finds no place on 3 other nodes: 1 has no room, 2 have room
-  n2: its anti-affinity keeps it away from shop/web-2, which may be in kubernetes.io/hostname=n2, as may the node
-  n2: the anti-affinity of shop/web-2, which may be in kubernetes.io/hostname=n2, keeps it out of that domain, where the node may be
-  n3: its anti-affinity keeps it away from shop/web-3, which may be in kubernetes.io/hostname=n3, as may the node
-  n3: the anti-affinity of shop/web-3, which may be in kubernetes.io/hostname=n3, keeps it out of that domain, where the node may be
+  n2: its anti-affinity excludes it from the domain of shop/web-2, and both may be in kubernetes.io/hostname=n2
+  n2: the anti-affinity of shop/web-2 excludes it, and both may be in kubernetes.io/hostname=n2
+  n3: its anti-affinity excludes it from the domain of shop/web-3, and both may be in kubernetes.io/hostname=n3
+  n3: the anti-affinity of shop/web-3 excludes it, and both may be in kubernetes.io/hostname=n3
 `},
 		{"a host port", keeping(binding(80)),
 			`Pod "shop/web-1" finds no place on 3 other nodes: 1 has no room, 2 have room
@@ -108,8 +108,8 @@ func TestWhyPodsFindNoOtherNode(t *testing.T) {
 			return in
 		}(), `Pod "shop/web-1" finds no place on 3 other nodes: 1 has no room, 2 have room
   its topology spread constraint over topology.kubernetes.io/zone with maxSkew 1 lets it only into a, where it finds no room; matching pods by value: a 1, b 3; the only existing node there has too little room
-  n2: when its turn comes, topology.kubernetes.io/zone=b, where the node may be, may have 3 of the pods that its topology spread counts, another domain 1; with it the skew is above 1
-  n3: when its turn comes, topology.kubernetes.io/zone=b, where the node may be, may have 3 of the pods that its topology spread counts, another domain 1; with it the skew is above 1
+  n2: when it is bound, topology.kubernetes.io/zone=b may have 3 of the pods that its topology spread counts, another domain 1; with the pod the skew is above 1
+  n3: when it is bound, topology.kubernetes.io/zone=b may have 3 of the pods that its topology spread counts, another domain 1; with the pod the skew is above 1
 `},
 		{"an affinity of another pod, which wants it in its zone", func() disruption.Input {
 			in := keeping(ofApp("leader"))

@@ -10,7 +10,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/buffers"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/devices"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/floor"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
@@ -22,8 +21,8 @@ const costTolerance = 1e-9
 func (r *referee) checkAccounts() {
 	var sum float64
 	for i := range r.plan.Create {
-		if price, ok := r.cheapestPrice(&r.plan.Create[i]); ok {
-			sum += price
+		if l := r.list(r.plan.Create[i].Options); l.priced {
+			sum += l.price
 		}
 	}
 	cost := r.plan.Cost
@@ -31,13 +30,13 @@ func (r *referee) checkAccounts() {
 	// Comparisons with NaN are false, so each is put the way round that NaN
 	// fails.
 	if !(math.Abs(cost-sum) <= slack) {
-		r.report(RuleAccounts, "", "", "Cost is %s, but the cheapest options of the new nodes sum up to %s", r.priceText(cost), r.priceText(sum))
+		r.report(RuleAccounts, "", "", "Cost is %s, but the cheapest options of the new nodes sum up to %s", priceText(cost), priceText(sum))
 	}
 	r.checkBound("LowerBound", r.plan.LowerBound, sum, slack)
 	r.checkBound("PackingBound", r.plan.PackingBound, sum, slack)
 	r.checkBound("ObjectiveBound", r.plan.ObjectiveBound, sum+float64(r.nodeFee*float64(len(r.plan.Create))), slack)
 	fees := float64(r.nodeFee * float64(len(r.plan.Create)))
-	gap, withFees := floor.Gap(sum, r.plan.LowerBound), floor.Gap(sum+fees, r.plan.ObjectiveBound)
+	gap, withFees := gapOf(sum, r.plan.LowerBound), gapOf(sum+fees, r.plan.ObjectiveBound)
 	if got := r.plan.Gap(); !(math.Abs(got-gap) <= costTolerance) && !(math.Abs(got-withFees) <= costTolerance) && got != gap && len(r.found) == 0 {
 		r.report(RuleAccounts, "", "", "Gap is %v, but by its cost and its bounds it is %v, or %v with fees", got, gap, withFees)
 	}
@@ -56,18 +55,22 @@ func (r *referee) checkAccounts() {
 // count.
 func (r *referee) checkBound(name string, bound, sum, slack float64) {
 	if !(bound >= 0) {
-		r.report(RuleAccounts, "", "", "%s is %s; expected a number that is not negative", name, r.priceText(bound))
+		r.report(RuleAccounts, "", "", "%s is %s; expected a number that is not negative", name, priceText(bound))
 	}
 	if !(bound <= sum+slack) && !math.IsNaN(bound) {
-		r.report(RuleAccounts, "", "", "%s is %s, above what the new nodes cost, %s", name, r.priceText(bound), r.priceText(sum))
+		r.report(RuleAccounts, "", "", "%s is %s, above what the new nodes cost, %s", name, priceText(bound), priceText(sum))
 	}
 }
 
-// cheapestPrice is the price of the node's cheapest option, wherever it stands.
-// It is false for a node without options.
-func (r *referee) cheapestPrice(n *provisioning.NewNode) (float64, bool) {
-	l := r.list(n.Options)
-	return l.price, l.priced
+// gapOf is how far a cost is above a bound: 0.01 is 1%. It is 0 for a cost of 0, else infinite for a bound of 0.
+func gapOf(cost, bound float64) float64 {
+	switch {
+	case cost <= 0:
+		return 0
+	case bound <= 0:
+		return math.Inf(1)
+	}
+	return cost/bound - 1
 }
 
 // addBuffers adds the pods that buffers stand for. A real pod of the same name

@@ -32,7 +32,7 @@ func TestAffinity(t *testing.T) {
 	judge(t, []verdict{
 		{"same node", with(host), nil, ""},
 		{"same zone", with(zone), nil, ""},
-		{"other zone", elsewhere(with(zone)), broken, "node old: pod default/tiny: when its turn comes, no pod that its affinity asks for is sure to be in topology.kubernetes.io/zone=a"},
+		{"other zone", elsewhere(with(zone)), broken, "node old: pod default/tiny: when it is bound, no pod that its affinity asks for is sure to be in topology.kubernetes.io/zone=a"},
 		{"a key that the node lacks", with("rack"), broken, "a label that the node may lack"},
 		{"no such pod", func(s *scene) { scenes.Follow(s.Tiny, scenes.AffinityTerm(zone, "b")) }, broken, ""},
 		{"the first of its kind", func(s *scene) { scenes.Team("t", s.Tiny); scenes.Follow(s.Tiny, scenes.AffinityTerm(zone, "t")) }, nil, ""},
@@ -176,7 +176,7 @@ func TestAntiAffinity(t *testing.T) {
 		return func(s *scene) { scenes.Team("t", s.Tiny); scenes.Avoid(s.Old.Pods[0], scenes.AffinityTerm(key, "t")) }
 	}
 	judge(t, []verdict{
-		{"same node", own(host), broken, "node old: pod default/tiny: its anti-affinity keeps it away from default/bound, which may be in kubernetes.io/hostname=old"},
+		{"same node", own(host), broken, "node old: pod default/tiny: its anti-affinity excludes it from the domain of default/bound, and both may be in kubernetes.io/hostname=old"},
 		{"same zone", own(zone), broken, ""},
 		{"other zone", func(s *scene) { own(zone)(s); s.Plain.Pods, s.Old.Pods = s.Old.Pods, nil }, nil, ""},
 		{"a key that the node lacks", own("rack"), nil, ""},
@@ -186,7 +186,7 @@ func TestAntiAffinity(t *testing.T) {
 		{"an empty selector", func(s *scene) {
 			scenes.Avoid(s.Tiny, scenes.AffinityTerm(host, "", func(t *corev1.PodAffinityTerm) { t.LabelSelector = &metav1.LabelSelector{} }))
 		}, broken, ""},
-		{"inverse, same node", inverse(host), broken, "node old: pod default/tiny: the anti-affinity of default/bound, which may be in kubernetes.io/hostname=old, keeps it out"},
+		{"inverse, same node", inverse(host), broken, "node old: pod default/tiny: the anti-affinity of default/bound excludes it, and both may be in kubernetes.io/hostname=old"},
 		{"inverse, same zone", inverse(zone), broken, ""},
 		{"inverse, other zone", func(s *scene) { inverse(zone)(s); s.Plain.Pods, s.Old.Pods = s.Old.Pods, nil }, nil, ""},
 		{"inverse, key that the node lacks", inverse("rack"), nil, ""},
@@ -225,7 +225,7 @@ func TestAntiAffinity(t *testing.T) {
 			scenes.Avoid(s.Old.Pods[0], scenes.AffinityTerm(zone, "w"))
 			s.pin(s.First(), "b")
 		}, nil, ""},
-		{"on one new node", func(s *scene) { scenes.Team("w", s.Webs...); scenes.Avoid(s.Webs[1], scenes.AffinityTerm(host, "w")) }, broken, "web-1, which may be in kubernetes.io/hostname=general-1"},
+		{"on one new node", func(s *scene) { scenes.Team("w", s.Webs...); scenes.Avoid(s.Webs[1], scenes.AffinityTerm(host, "w")) }, broken, "web-1, and both may be in kubernetes.io/hostname=general-1"},
 		{"inverse on one new node", func(s *scene) { scenes.Team("w", s.Webs...); scenes.Avoid(s.Webs[0], scenes.AffinityTerm(host, "w")) }, broken, "default/web-2: the anti-affinity of default/web-1"},
 		{"hosts differ", func(s *scene) {
 			scenes.Team("w", s.Webs[0], s.Night, s.Tiny)
@@ -245,7 +245,7 @@ func TestAntiAffinity(t *testing.T) {
 			scenes.Team("w", s.Night)
 			s.Young.Pods, s.Old.Pods = s.Old.Pods, nil
 			scenes.Avoid(s.Young.Pods[0], scenes.AffinityTerm("team", "w"))
-		}, broken, "which may be in team=red"},
+		}, broken, "both may be in team=red"},
 	})
 }
 

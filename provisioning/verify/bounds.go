@@ -2,13 +2,12 @@ package verify
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/floor"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // checkBounds holds the cost of a plan without any other fault between a floor of the referee's
@@ -20,7 +19,7 @@ func (r *referee) checkBounds(opts *provisioning.Options) {
 		return
 	}
 	var asked resources.List
-	var all []floor.Option
+	var all []*optionInfo
 	seen := map[*poolInfo]bool{}
 	for _, f := range r.fresh {
 		if asked, _ = asked.Add(f.requests); seen[f.pool] {
@@ -29,13 +28,13 @@ func (r *referee) checkBounds(opts *provisioning.Options) {
 		seen[f.pool] = true
 		for _, o := range r.stockOf(f.pool).options {
 			if o.err == nil && o.Offering.Launchable() {
-				all = append(all, floor.Option{Price: o.Offering.Price, Room: o.room})
+				all = append(all, o)
 			}
 		}
 	}
 	slack := costTolerance * max(1, r.plan.Cost)
-	if least := floor.Of(r.vector(asked), all); r.plan.Cost < least-slack {
-		r.report(RuleAccounts, "", "", "Cost is %s, but nodes with room for what the pods ask for cost at least %s", r.priceText(r.plan.Cost), r.priceText(least))
+	if least := leastCost(r.vector(asked), all); r.plan.Cost < least-slack {
+		r.report(RuleAccounts, "", "", "Cost is %s, but nodes with room for what the pods ask for cost at least %s", priceText(r.plan.Cost), priceText(least))
 	}
 	// With a capacity mix the bound is of plans with as many pods off spot.
 	own, cost := r.cheaper()
@@ -44,7 +43,7 @@ func (r *referee) checkBounds(opts *provisioning.Options) {
 	}
 	if len(Plan(r.in, own, opts)) == 0 {
 		r.report(RuleAccounts, "", "", "LowerBound is %s, but the same pods on as many nodes cost %s where each is launched as the cheapest option that holds its pods",
-			r.priceText(r.plan.LowerBound), r.priceText(cost))
+			priceText(r.plan.LowerBound), priceText(cost))
 	}
 }
 
@@ -56,21 +55,17 @@ func (r *referee) cheaper() (*provisioning.Plan, float64) {
 	own.Create = slices.Clone(own.Create)
 	for i, f := range r.fresh {
 		price, asked := f.survey.cheapest.Offering.Price, r.vector(f.requests)
-		var brief *labelQuestion
+		var q *question
 		for k, o := range r.stockOf(f.pool).options {
-			if o.err != nil || !o.Offering.Launchable() || o.Offering.ReservationID != "" || o.Offering.Price >= price || !floor.Covers(o.room, asked) {
+			if o.err != nil || !o.Offering.Launchable() || o.Offering.ReservationID != "" || o.Offering.Price >= price || !coversAll(o.room, asked) {
 				continue
 			}
-			if brief == nil {
-				var selections []*nodefit.Selection
-				for _, p := range f.kinds {
-					selections = append(selections, p.selection)
-				}
-				brief = r.brief(f.pool, f.Requirements, selections)
+			if q == nil {
+				q = r.askForPods(f.pool, f.Requirements, f.selections())
 			}
-			if r.holds(brief, int32(k), f.requests) {
+			if len(r.holding(q, []int32{int32(k)}, f.requests)) > 0 {
 				price, own.Create[i].Options = o.Offering.Price, []cloudprovider.LaunchOption{o.LaunchOption}
-				own.Create[i].Daemons = r.openGround(f.pool, int32(k)).anywhere
+				own.Create[i].Daemons = r.openAnswer(f.pool, int32(k)).all
 			}
 		}
 		own.Cost += price
@@ -82,4 +77,22 @@ func (r *referee) cheaper() (*provisioning.Plan, float64) {
 		return cmp.Or(-cmp.Compare(a.Price(), b.Price()), keyOf(a.Pods[0]).Compare(keyOf(b.Pods[0])))
 	})
 	return &own, own.Cost
+}
+
+// leastCost is the largest amount of any resource at the least price for which an option has a unit of it. A
+// resource that no option has room for adds nothing.
+func leastCost(asked []int64, options []*optionInfo) float64 {
+	least := 0.0
+	for k, amount := range asked {
+		unit := math.Inf(1)
+		for _, o := range options {
+			if o.room[k] > 0 {
+				unit = min(unit, o.Offering.Price/float64(o.room[k]))
+			}
+		}
+		if amount > 0 && !math.IsInf(unit, 1) {
+			least = max(least, float64(amount)*unit)
+		}
+	}
+	return least
 }

@@ -166,8 +166,7 @@ type poolCatalog struct {
 	odd []bool
 
 	columns map[string]*labelColumn // by label key
-	// open is the brief for a node that nothing is asked of.
-	open *labelQuestion
+	open    *question               // about a node of which nothing is asked
 }
 
 // labelColumn is what pool and catalog say of one label, by option. Options
@@ -274,7 +273,7 @@ func (r *referee) locate(pool *poolInfo, option cloudprovider.LaunchOption) (int
 	if number, ok := s.numbers[option]; ok {
 		return number, true
 	}
-	if !r.wholeOption(option) {
+	if option.InstanceType == nil || option.Offering == nil {
 		return 0, false
 	}
 	t := s.typeLike(option.InstanceType)
@@ -325,13 +324,9 @@ func (r *referee) missing(pool *poolInfo, option cloudprovider.LaunchOption) str
 	if like == nil {
 		return fmt.Sprintf("instance type %s has no such offering", t.Name)
 	}
-	return fmt.Sprintf("it is listed at %s, the catalog says %s", r.priceText(option.Offering.Price), r.priceText(like.Price))
+	return fmt.Sprintf("it is listed at %s, the catalog says %s", priceText(option.Offering.Price), priceText(like.Price))
 }
 
-func (*referee) wholeOption(option cloudprovider.LaunchOption) bool {
-	return option.InstanceType != nil && option.Offering != nil
-}
-
-func (*referee) priceText(price float64) string {
+func priceText(price float64) string {
 	return strconv.FormatFloat(price, 'g', 10, 64) + " USD/h"
 }

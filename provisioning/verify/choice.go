@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/exclusive"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/listing"
 )
 
 // checkSpotFlexibility looks for new nodes that may be launched as spot, name too
@@ -21,7 +22,7 @@ func (r *referee) checkSpotFlexibility(need int) {
 		if f == nil {
 			continue
 		}
-		types, _ := listing.SpotTypes(f.Options)
+		types, _ := spotTypes(f.Options)
 		if _, steady := f.capacityTypes(); steady && types > 0 && types < need {
 			r.report(RuleSpotFlexibility, f.Name, "", "it may be launched as spot and names %d instance types for that, of the %d that SpotFlexibility demands", types, need)
 		}
@@ -33,7 +34,7 @@ func (r *referee) checkSpotFlexibility(need int) {
 // and that of a pool with minValues may need its spot options to show as many
 // values.
 func (f *newNode) capacityTypes() (spot, steady bool) {
-	types, steady := listing.SpotTypes(f.Options)
+	types, steady := spotTypes(f.Options)
 	spot = types > 0
 	if f.MinValuesRelaxed || f.survey == nil {
 		return spot, steady
@@ -42,6 +43,22 @@ func (f *newNode) capacityTypes() (spot, steady bool) {
 		steady = steady && f.survey.steady[want.Key()] >= want.MinValues()
 	}
 	return spot, steady
+}
+
+// spotTypes counts the instance types that options name for spot capacity, and says whether some option is
+// for another capacity type.
+func spotTypes(options []cloudprovider.LaunchOption) (types int, steady bool) {
+	seen := map[string]bool{}
+	for _, o := range options {
+		switch {
+		case o.Offering == nil:
+		case o.Offering.CapacityType != v1.CapacityTypeSpot:
+			steady = true
+		case o.InstanceType != nil:
+			seen[o.InstanceType.Name] = true
+		}
+	}
+	return len(seen), steady
 }
 
 // mixCount is how the pods of one group are divided.
@@ -96,12 +113,12 @@ func (r *referee) checkCapacityMix(mix *provisioning.CapacityMix) {
 // disks, which only keep pods off each other's nodes.
 func (r *referee) mixKey(p *podInfo) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %v %v", p.selection.Number, p.requests, p.companies)
+	fmt.Fprintf(&b, "%d %v %v", p.selection.Number, p.requests, p.follows)
 	for _, t := range p.Spec.Tolerations {
 		fmt.Fprintf(&b, " %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
 	}
-	minds := spreadTaste(r, p)
-	for _, t := range p.apart {
+	minds := spreadNeeds(r, p)
+	for _, t := range p.avoids {
 		minds = append(minds, fmt.Sprintf("%p", t))
 	}
 	for _, e := range exclusive.Of(p.Pod) {
@@ -114,7 +131,7 @@ func (r *referee) mixKey(p *podInfo) string {
 	return b.String()
 }
 
-func (g *mixCount) count(s *targetNode, p *podInfo) {
+func (g *mixCount) count(s *site, p *podInfo) {
 	if p.key.Compare(g.first.key) < 0 {
 		g.first = p
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // Cluster holds the existing nodes of an input and answers, pod by pod, what
@@ -35,59 +34,42 @@ type Cluster struct {
 func NewCluster(in provisioning.Input, opts *provisioning.Options) *Cluster {
 	in.Buffers = nil
 	r := newReferee(in, &provisioning.Plan{}, opts)
-	r.pending, r.cautious = true, true
-	pods := make([]*podInfo, 0, len(in.Pods))
-	for _, pod := range in.Pods {
-		if p := r.known(pod); p != nil {
-			pods = append(pods, p)
-		}
-	}
-	r.checkTurns(pods)
-	return &Cluster{r: r, rooms: r.rooms(nil), placed: map[objectKey]bool{}}
+	r.pending = true
+	r.checkBinding(r.knownPods(in.Pods))
+	return &Cluster{r: r, rooms: r.rooms(), placed: map[objectKey]bool{}}
 }
 
 // Fits says whether a pending pod may be bound to a node now. A pod that is not pending
 // in the input, is bound already, is being deleted, gated or for another scheduler, or
 // whose requests or constraints cannot be read, fits nowhere; a node that the input
-// does not list fits nobody.
+// does not list fits no pod.
 func (c *Cluster) Fits(pod *corev1.Pod, node string) bool {
-	p, s := c.r.known(pod), c.site(node)
-	if p == nil || s == nil || c.placed[p.key] || p.requestsErr != nil || p.wantsErr != nil || c.r.waits(p) != "" {
+	p, n := c.r.known(pod), c.r.nodesNamed[node]
+	if p == nil || n == nil || c.placed[p.key] || p.requestsErr != nil || p.constraintsErr != nil || c.r.waits(p) != "" {
 		return false
 	}
-	room, open := c.rooms[s.node]
-	if !open || !covers(room, p.requests) || !p.selection.Accepts(s.node.Node) {
-		return false
-	}
-	_, refused := p.tolerations.Refused(s.node.Taints)
-	return !refused && nodefit.Undeclared(p.Pod, s.node.Declared, c.r.kubernetes) == "" && c.r.welcome(s, p)
+	room, open := c.rooms[n]
+	return open && c.r.takes(n, room, p)
 }
 
 // Bind puts a pending pod on a node, whether or not it fits: from now on it counts
 // there. It says whether the input has both, and the pod was not bound before.
 func (c *Cluster) Bind(pod *corev1.Pod, node string) bool {
-	p, s := c.r.known(pod), c.site(node)
-	if p == nil || s == nil || c.placed[p.key] {
+	p, n := c.r.known(pod), c.r.nodesNamed[node]
+	if p == nil || n == nil || c.placed[p.key] {
 		return false
 	}
+	s := c.r.siteOf[n]
 	c.placed[p.key] = true
-	c.r.seat(s, p, true)
+	c.r.count(s, p, true)
 	c.r.useVolumes(s, p)
 	s.placed = append(s.placed, p)
-	if room, open := c.rooms[s.node]; open {
+	if room, open := c.rooms[n]; open {
 		if left, err := room.Sub(p.requests); err == nil {
-			c.rooms[s.node] = left
+			c.rooms[n] = left
 		} else {
-			delete(c.rooms, s.node)
+			delete(c.rooms, n)
 		}
 	}
 	return true
-}
-
-// site is the node of a name; nil if the input has none.
-func (c *Cluster) site(name string) *targetNode {
-	if n := c.r.nodesNamed[name]; n != nil {
-		return c.r.siteOf[n]
-	}
-	return nil
 }

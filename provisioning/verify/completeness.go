@@ -1,14 +1,10 @@
 package verify
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/listing"
 )
 
 // checkCompleteness counts where each pod stands. A plan that loses a pod
@@ -16,36 +12,33 @@ import (
 // node for nothing.
 func (r *referee) checkCompleteness() {
 	places := map[objectKey][]string{}
-	seat := func(pod *corev1.Pod, place string) {
-		if pod == nil {
-			r.report(RuleCompleteness, "", "", "%s lists a pod that is nil", place)
-			return
+	add := func(pods []*corev1.Pod, place string) {
+		for _, pod := range pods {
+			if pod == nil {
+				r.report(RuleCompleteness, "", "", "%s lists a pod that is nil", place)
+			} else {
+				places[keyOf(pod)] = append(places[keyOf(pod)], place)
+			}
 		}
-		places[keyOf(pod)] = append(places[keyOf(pod)], place)
 	}
 	for _, n := range r.plan.Create {
-		for _, pod := range n.Pods {
-			seat(pod, "new node "+n.Name)
-		}
+		add(n.Pods, "new node "+n.Name)
 		if len(n.Pods) == 0 {
 			r.report(RuleCompleteness, n.Name, "", "the node is to be launched for no pod")
 		}
 	}
 	for _, b := range r.plan.Bind {
-		for _, pod := range b.Pods {
-			seat(pod, "node "+b.Node)
-		}
+		add(b.Pods, "node "+b.Node)
 		if len(b.Pods) == 0 {
 			r.report(RuleCompleteness, b.Node, "", "the binding lists no pod")
 		}
 	}
 	for _, u := range r.plan.Unplaced {
-		seat(u.Pod, "Unplaced")
+		add([]*corev1.Pod{u.Pod}, "Unplaced")
 		if p := r.known(u.Pod); p != nil && p.virtual {
 			r.report(RuleCompleteness, "", p.key.String(), "it stands for a buffer, and Buffers counts it; Unplaced is for real pods")
 		}
 	}
-
 	for _, key := range slices.SortedFunc(maps.Keys(places), objectKey.Compare) {
 		found := places[key]
 		known := r.pods[key]
@@ -64,32 +57,48 @@ func (r *referee) checkCompleteness() {
 	}
 }
 
-// checkOrder holds every list of the plan against the order that its comment
-// promises. Two plans for the same input could differ without it.
-func (r *referee) checkOrder() {
-	for _, fault := range listing.Check(r.plan, r.cheapestPrice) {
-		r.report(RuleOrder, fault.Node, fault.Pod, "%s", fault.Message)
-	}
-	for i := range r.plan.Create {
-		r.checkOptionOrder(&r.plan.Create[i])
+// checkScheduling looks for placed pods that no scheduler, or none of those that are asked about, would place.
+func (r *referee) checkScheduling() {
+	for _, l := range r.placedLists() {
+		for _, p := range r.knownPods(l.pods) {
+			if why := r.waits(p); why != "" {
+				r.report(RuleScheduling, l.node, p.key.String(), "%s, so it must stay pending", why)
+			}
+		}
 	}
 }
 
-// checkOptionOrder reports the first option that stands in the wrong place, and
-// how many do.
-func (r *referee) checkOptionOrder(n *provisioning.NewNode) {
-	l := r.list(n.Options)
-	if l.misplaced == 0 {
-		return
+// waits says why a pod stays pending whatever room there is; "" if it does not.
+func (r *referee) waits(p *podInfo) string {
+	if p.DeletionTimestamp != nil {
+		return "it is being deleted"
 	}
-	before, after := n.Options[l.first-1], n.Options[l.first]
-	message := fmt.Sprintf("option %s is listed twice", after.Key())
-	if r.compareOptions(before, after) > 0 {
-		message = fmt.Sprintf("option %s comes after %s; options are sorted by price, instance type, zone, capacity type and reservation",
-			after.Key(), before.Key())
+	if len(p.Spec.SchedulingGates) > 0 {
+		return "it waits for scheduling gate " + p.Spec.SchedulingGates[0].Name
 	}
-	if l.misplaced > 1 {
-		message += fmt.Sprintf(" (%d of its options are out of place in all)", l.misplaced)
+	name := p.Spec.SchedulerName
+	if name == "" {
+		name = corev1.DefaultSchedulerName
 	}
-	r.report(RuleOrder, n.Name, "", "%s", message)
+	if len(r.schedulers) > 0 && !slices.Contains(r.schedulers, name) {
+		return "it is for scheduler " + name
+	}
+	return ""
+}
+
+// placedList is the pods that a plan puts on one node.
+type placedList struct {
+	node string
+	pods []*corev1.Pod
+}
+
+// placedLists lists the pods of the new nodes of a plan, and then those that it binds to existing nodes.
+func (r *referee) placedLists() (all []placedList) {
+	for _, n := range r.plan.Create {
+		all = append(all, placedList{n.Name, n.Pods})
+	}
+	for _, b := range r.plan.Bind {
+		all = append(all, placedList{b.Node, b.Pods})
+	}
+	return all
 }

@@ -3,83 +3,79 @@ package verify
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/exclusive"
 )
 
-// faultFunc takes down a fault of the pod being judged, podFaultFunc one of a pod by its
-// name; "" is the node as a whole.
+// faultFunc notes a fault of the pod being judged, podFaultFunc one of a pod by its name; "" is the node
+// as a whole.
 type (
 	faultFunc    func(rule Rule, format string, args ...any)
 	podFaultFunc func(rule Rule, pod, format string, args ...any)
 )
 
-// constraintKind is a kind of constraint for which it matters what a node has beyond
-// labels and room, such as its pods. It has seat, node or both.
+// constraintKind is a kind of constraint that depends on more than the labels and the room of a node, such as its
+// pods. It has pod, node or both.
 type constraintKind struct {
-	// rules are those that it judges, for which the engine has a kind of the same name.
+	// rules are those that it judges. The engine has a kind of the same name for each.
 	rules []Rule
-	// taste lists what a pod has of the kind, or others have that keep it away. Pods of a
-	// namespace with the same labels and tastes may go to the same places, so a kind by which
-	// pods keep others away that ask for nothing themselves says something of every pod as
-	// soon as one has it.
-	taste func(*referee, *podInfo) []string
-	// seat judges a pod at its turn: may it come to a site beside those before it?
-	seat func(*referee, *targetNode, *podInfo, faultFunc)
-	// node judges pods that come to a site, in whatever order, beside those of the plan
-	// that are there.
-	node func(r *referee, s *targetNode, there, coming []*podInfo, note podFaultFunc)
+	// needs lists the constraints of the kind that a pod has, or that other pods have about it. Pods of a namespace
+	// with the same labels and needs may go to the same nodes.
+	needs func(*referee, *podInfo) []string
+	// pod judges a pod at the moment it is bound to a site, after those before it.
+	pod func(*referee, *site, *podInfo, faultFunc)
+	// node judges pods that go to a site, in any order, with those of the plan that are there.
+	node func(r *referee, s *site, there, coming []*podInfo, note podFaultFunc)
 }
 
-// constraintKinds are all of them. A new one is an entry here and a file of its own, with
-// the name of its rule.
+// constraintKinds are all of them. A new one is an entry here and a file of its own, with the name of its rule.
 var constraintKinds = [...]constraintKind{
-	{rules: []Rule{RuleSpread}, taste: spreadTaste, seat: (*referee).judgeSpread},
-	{rules: []Rule{RuleAffinity}, taste: companyTaste, seat: (*referee).judgeCompany},
-	{rules: []Rule{RuleAntiAffinity}, taste: apartTaste, seat: (*referee).judgeApart},
-	{rules: []Rule{RuleVolumes}, taste: volumesTaste, seat: (*referee).judgeVolumes, node: (*referee).judgeAttachments},
-	{rules: []Rule{RuleHostPorts, RuleVolumes}, taste: exclusiveTaste, node: (*referee).judgeExclusive},
+	{rules: []Rule{RuleSpread}, needs: spreadNeeds, pod: (*referee).judgeSpread},
+	{rules: []Rule{RuleAffinity}, needs: affinityNeeds, pod: (*referee).judgeAffinity},
+	{rules: []Rule{RuleAntiAffinity}, needs: antiAffinityNeeds, pod: (*referee).judgeAntiAffinity},
+	{rules: []Rule{RuleVolumes}, needs: volumeNeeds, pod: (*referee).judgeVolumes, node: (*referee).judgeAttachments},
+	{rules: []Rule{RuleHostPorts, RuleVolumes}, needs: exclusiveNeeds, node: (*referee).judgeExclusive},
 }
 
-// minds says whether it depends on other pods, or on more than labels and room,
-// where a pod may be.
-func (r *referee) minds(p *podInfo) bool { return r.tastes(p) != "" }
+// constrained says whether it depends on other pods, or on more than labels and room, where a pod may be.
+func (r *referee) constrained(p *podInfo) bool { return r.needs(p) != "" }
 
-// tastes are the same for pods that mind the same, "" of those that mind nothing. It is for
-// when all turns are over: what pods want of each other is known by then.
-func (r *referee) tastes(p *podInfo) string {
-	if p.tastes == nil {
+// needs are the same for pods that may go to the same nodes, labels and room aside; "" for a pod without any.
+// The constraints of all pods must have been read.
+func (r *referee) needs(p *podInfo) string {
+	if p.needs == nil {
 		var all []string
 		for i := range constraintKinds {
-			all = append(all, constraintKinds[i].taste(r, p)...)
+			all = append(all, constraintKinds[i].needs(r, p)...)
 		}
-		p.tastes = new(string)
+		p.needs = new(string)
 		if len(all) > 0 {
-			*p.tastes = fmt.Sprintf("%s %q %q", p.Namespace, p.Labels, all)
+			*p.needs = fmt.Sprintf("%s %q %q", p.Namespace, p.Labels, all)
 		}
 	}
-	return *p.tastes
+	return *p.needs
 }
 
-// judgeSeat asks whether a pod may come to a site now, as far as other pods and
-// the outside have a say in it.
-func (r *referee) judgeSeat(s *targetNode, p *podInfo, note faultFunc) {
-	if p.wantsErr != nil {
-		note(RuleAffinity, "its constraints on other pods cannot be read: %v", p.wantsErr)
+// judgePod judges the constraints of a pod that is bound to a site now.
+func (r *referee) judgePod(s *site, p *podInfo, note faultFunc) {
+	if p.constraintsErr != nil {
+		note(RuleAffinity, "its constraints on other pods cannot be read: %v", p.constraintsErr)
 	}
 	for i := range constraintKinds {
-		if seat := constraintKinds[i].seat; seat != nil {
-			seat(r, s, p, note)
+		if judge := constraintKinds[i].pod; judge != nil {
+			judge(r, s, p, note)
 		}
 	}
 }
 
-// judgeNode asks whether pods may come to a site beside others of the plan, as far as their
-// order does not matter.
-func (r *referee) judgeNode(s *targetNode, there, coming []*podInfo, note podFaultFunc) {
+// judgeNode judges the constraints between pods of a site for which the order of binding does not matter.
+func (r *referee) judgeNode(s *site, there, coming []*podInfo, note podFaultFunc) {
 	for i := range constraintKinds {
-		if node := constraintKinds[i].node; node != nil {
-			node(r, s, there, coming, note)
+		if judge := constraintKinds[i].node; judge != nil {
+			judge(r, s, there, coming, note)
 		}
 	}
 }
@@ -93,42 +89,83 @@ func (r *referee) checkNodes() {
 	}
 }
 
-// welcome says whether a pod may come to a site after all the others.
-func (r *referee) welcome(s *targetNode, p *podInfo) bool {
-	if !r.minds(p) {
+// admits says whether a pod may be bound to a site after all the others.
+func (r *referee) admits(s *site, p *podInfo) bool {
+	if !r.constrained(p) {
 		return true
 	}
-	welcome := true
-	r.judgeSeat(s, p, func(Rule, string, ...any) { welcome = false })
-	if !welcome || !r.reunited(s, p) {
+	admitted := true
+	r.judgePod(s, p, func(Rule, string, ...any) { admitted = false })
+	if !admitted || !r.withClaimSharers(s, p) {
 		return false
 	}
-	r.judgeNode(s, s.placed, []*podInfo{p}, func(Rule, string, string, ...any) { welcome = false })
-	return welcome
+	r.judgeNode(s, s.placed, []*podInfo{p}, func(Rule, string, string, ...any) { admitted = false })
+	return admitted
 }
 
-func spreadTaste(_ *referee, p *podInfo) (out []string) {
-	for _, w := range p.wants {
+// checkOneDomain reports new nodes with several possible domains of a label over which a hard constraint counts
+// one of their pods, or is a constraint of the pod. Such a node has to be in one domain, so that its options do
+// not change what the constraint counts. Nodes of a NodePool with minValues are exempt, because minValues
+// may demand several domains.
+func (r *referee) checkOneDomain() {
+	for _, s := range r.sites {
+		if s.fresh == nil || r.wantsValues(s.fresh.pool) {
+			continue
+		}
+		seen := map[*topology]bool{}
+		for _, p := range slices.Concat(s.placed, s.family.always, s.family.perhaps) {
+			for _, c := range slices.Concat(p.constraints(), r.counters.of(p).counters) {
+				rule, topologies := c.about()
+				for _, t := range topologies {
+					d := r.domainsOf(t, s)
+					if seen[t] || t.key == corev1.LabelHostname || d.sure || len(d.values) == 0 {
+						continue
+					}
+					seen[t] = true
+					r.report(rule, s.name, p.key.String(), "a constraint over %s counts the pod, so the node has to be in one domain of it, but its options leave open: %s",
+						t.key, strings.Join(d.values, ", "))
+				}
+			}
+		}
+	}
+}
+
+// constraints are the hard constraints of a pod over topology domains.
+func (p *podInfo) constraints() (all []podCounter) {
+	for _, w := range p.spreads {
+		all = append(all, w.spreadCounter)
+	}
+	for _, g := range p.follows {
+		all = append(all, g)
+	}
+	for _, t := range p.avoids {
+		all = append(all, t)
+	}
+	return all
+}
+
+func spreadNeeds(_ *referee, p *podInfo) (out []string) {
+	for _, w := range p.spreads {
 		out = append(out, fmt.Sprintf("spread %p %d %d", w.spreadCounter, w.skew, w.minDomains))
 	}
 	return out
 }
 
-func companyTaste(_ *referee, p *podInfo) (out []string) {
-	for _, c := range p.companies {
-		out = append(out, fmt.Sprintf("with %p", c))
+func affinityNeeds(_ *referee, p *podInfo) (out []string) {
+	for _, g := range p.follows {
+		out = append(out, fmt.Sprintf("with %p", g))
 	}
 	return out
 }
 
-func apartTaste(r *referee, p *podInfo) (out []string) {
-	for _, t := range slices.Concat(p.apart, r.counters.of(p).terms) {
+func antiAffinityNeeds(r *referee, p *podInfo) (out []string) {
+	for _, t := range slices.Concat(p.avoids, r.counters.of(p).terms) {
 		out = append(out, fmt.Sprintf("apart %p", t))
 	}
 	return out
 }
 
-func volumesTaste(r *referee, p *podInfo) (out []string) {
+func volumeNeeds(r *referee, p *podInfo) (out []string) {
 	if len(p.Spec.Volumes) > 0 {
 		out = append(out, "volumes")
 		for _, c := range r.storage.ClaimsOf(p.Pod) {
@@ -138,7 +175,7 @@ func volumesTaste(r *referee, p *podInfo) (out []string) {
 	return out
 }
 
-func exclusiveTaste(_ *referee, p *podInfo) (out []string) {
+func exclusiveNeeds(_ *referee, p *podInfo) (out []string) {
 	for _, e := range exclusive.Of(p.Pod) {
 		out = append(out, fmt.Sprintf("%s %s %t", e.Name, e.IP, e.Share))
 	}

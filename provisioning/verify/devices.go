@@ -14,7 +14,7 @@ import (
 // finds wrong is wrong; what it passes need not be right.
 func (r *referee) checkDevices() {
 	var d *devices.Index
-	homes := map[objectKey]*targetNode{} // of claims that nothing is allocated to
+	homes := map[objectKey]*site{} // of claims that nothing is allocated to
 	for _, s := range r.sites {
 		asked := map[objectKey]*resourcev1.ResourceClaimSpec{}
 		for _, p := range s.placed {
@@ -48,13 +48,13 @@ func (r *referee) checkDevices() {
 }
 
 // reaches says whether a site is among some nodes, whatever it turns out to be.
-func (r *referee) reaches(s *targetNode, nodes *corev1.NodeSelector) bool {
+func (r *referee) reaches(s *site, nodes *corev1.NodeSelector) bool {
 	selection := r.selections.OfNodes(nodes)
 	return !slices.ContainsFunc(r.outcomes(s, selection.Mentions), func(node *corev1.Node) bool { return !selection.Accepts(node) })
 }
 
 // countDevices wants as many devices of each class as claims ask for.
-func (r *referee) countDevices(d *devices.Index, s *targetNode, asked map[objectKey]*resourcev1.ResourceClaimSpec) {
+func (r *referee) countDevices(d *devices.Index, s *site, asked map[objectKey]*resourcev1.ResourceClaimSpec) {
 	needs := devices.Needs(asked)
 	for _, name := range slices.Sorted(maps.Keys(needs)) {
 		class := d.Classes[name]
@@ -74,7 +74,7 @@ func (r *referee) countDevices(d *devices.Index, s *targetNode, asked map[object
 
 // devicesAt are the devices of a site: those of each instance type that it may
 // be. A node that has not published any yet gets those of its type.
-func (r *referee) devicesAt(d *devices.Index, s *targetNode) [][]devices.Device {
+func (r *referee) devicesAt(d *devices.Index, s *site) [][]devices.Device {
 	if s.node != nil {
 		own := d.ByNode[s.node.Node.Name]
 		if len(own) == 0 && s.node.Settling {

@@ -77,7 +77,7 @@ func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
 		}
 		var worst resources.List
 		if f.survey != nil {
-			worst = f.survey.worst
+			worst = f.survey.largest
 		}
 		if added, err = added.Add(worst.With(v1.ResourceNodes, 1)); err != nil {
 			return added, err
@@ -104,58 +104,22 @@ func (r *referee) checkReservations() {
 	}
 }
 
-// checkMinValues counts, for each requirement of the pool with minValues, the
-// distinct values among which the launch of a node can still choose: those of
-// the options that can be launched, as far as pool and Requirements admit them.
-// A key that an option does not define counts for nothing.
+// checkMinValues counts, for each requirement of the pool with minValues, the values that the launch of a node
+// can still choose among: those of the options that can be launched, as far as pool and Requirements admit them.
 func (r *referee) checkMinValues(f *newNode, values map[string]int) {
-	short := false
-	for want := range f.pool.demands.All() {
-		if want.MinValues() == 0 {
-			continue
-		}
-		got := values[want.Key()]
-		if got >= want.MinValues() {
-			continue
-		}
-		short = true
-		if r.policy != provisioning.BestEffort {
+	short := f.pool.missedValues(values)
+	if r.policy != provisioning.BestEffort {
+		for _, want := range short {
 			r.report(RuleMinValues, f.Name, "", "its options have %d values of %s, NodePool %s demands at least %d",
-				got, want.Key(), f.pool.Name, want.MinValues())
+				values[want.Key()], want.Key(), f.pool.Name, want.MinValues())
 		}
 	}
 	switch {
-	case short && r.policy == provisioning.BestEffort && !f.MinValuesRelaxed:
+	case len(short) > 0 && r.policy == provisioning.BestEffort && !f.MinValuesRelaxed:
 		r.report(RuleMinValues, f.Name, "", "it misses a minValues of NodePool %s, but MinValuesRelaxed is not set", f.pool.Name)
 	case f.MinValuesRelaxed && r.policy != provisioning.BestEffort:
 		r.report(RuleMinValues, f.Name, "", "MinValuesRelaxed is set, but the policy is %s", r.policy)
-	case f.MinValuesRelaxed && !short:
+	case f.MinValuesRelaxed && len(short) == 0:
 		r.report(RuleMinValues, f.Name, "", "MinValuesRelaxed is set, but every minValues of NodePool %s is met", f.pool.Name)
 	}
-}
-
-// countValues counts the values of each label that a minValues is about.
-func (r *referee) countValues(b *labelQuestion, options []int32) map[string]int {
-	var counts map[string]int
-	for want := range b.pool.demands.All() {
-		if want.MinValues() == 0 {
-			continue
-		}
-		distinct := map[string]bool{}
-		for _, admitted := range r.distinct(b, options, want.Key(), countsForMinValues) {
-			values, _ := admitted.Values() // none if there are infinitely many
-			for _, value := range values {
-				distinct[value] = true
-			}
-		}
-		if counts == nil {
-			counts = map[string]int{}
-		}
-		counts[want.Key()] = len(distinct)
-	}
-	return counts
-}
-
-func countsForMinValues(o *optionInfo, state labelState) bool {
-	return state.own && o.Offering.Launchable()
 }

@@ -16,13 +16,13 @@ type newNode struct {
 	pods     []*podInfo
 	kinds    []*podInfo // of pods, the first of each node selection
 	requests resources.List
-	survey   *optionSummary // of its options; nil if it has none
+	survey   *survey // of its options; nil if it has none
 }
 
-// checkNewNodes judges the nodes to launch, those with a brief in common one
-// after the other, so that only one brief is in memory at a time.
+// checkNewNodes judges the nodes to launch. Nodes that share a question are judged one after the other, so that
+// only one question is in memory at a time.
 func (r *referee) checkNewNodes() {
-	var briefs []string
+	var keys []string
 	alike := map[string][]*newNode{}
 	for i := range r.plan.Create {
 		f := r.newFresh(&r.plan.Create[i])
@@ -30,23 +30,32 @@ func (r *referee) checkNewNodes() {
 		if f == nil || len(f.Options) == 0 {
 			continue
 		}
-		key := f.briefKey()
+		key := f.questionKey()
 		if alike[key] == nil {
-			briefs = append(briefs, key)
+			keys = append(keys, key)
 		}
 		alike[key] = append(alike[key], f)
 	}
-	for _, key := range briefs {
+	for _, key := range keys {
 		first := alike[key][0]
-		var selections []*nodefit.Selection
-		for _, p := range first.kinds {
-			selections = append(selections, p.selection)
-		}
-		brief := r.brief(first.pool, first.Requirements, selections)
+		q := r.askForPods(first.pool, first.Requirements, first.selections())
 		for _, f := range alike[key] {
-			r.checkOptions(f, brief)
+			f.survey = r.survey(q, f.Options)
+			if !f.survey.sound || !r.fits(f.survey, f.requests) {
+				r.judgeOptions(f, q)
+			}
+			r.checkMinValues(f, f.survey.values)
+			r.checkSums(f)
 		}
 	}
+}
+
+// selections are those of the node's pods, each once.
+func (f *newNode) selections() (all []*nodefit.Selection) {
+	for _, p := range f.kinds {
+		all = append(all, p.selection)
+	}
+	return all
 }
 
 // newFresh judges what can be said of a new node without a look at its options.
@@ -79,25 +88,14 @@ func (r *referee) newFresh(n *provisioning.NewNode) *newNode {
 	return f
 }
 
-// briefKey is the same for nodes that share a brief.
-func (f *newNode) briefKey() string {
+// questionKey is the same for nodes that share a question.
+func (f *newNode) questionKey() string {
 	numbers := make([]int, len(f.kinds))
 	for i, p := range f.kinds {
 		numbers[i] = p.selection.Number
 	}
 	slices.Sort(numbers)
 	return fmt.Sprintf("%s\n%s\n%d", f.pool.Name, f.Requirements, numbers)
-}
-
-// checkOptions judges the options of a new node. Where the survey of all of them
-// finds no fault there is none in any; otherwise each is judged by itself.
-func (r *referee) checkOptions(f *newNode, brief *labelQuestion) {
-	f.survey = r.survey(brief, f.Options)
-	if !f.survey.sound || !r.fits(f.survey, f.requests) {
-		r.reportTally(f, r.tally(f, brief))
-	}
-	r.checkMinValues(f, f.survey.values)
-	r.checkSums(f)
 }
 
 func (r *referee) checkPoolTaints(f *newNode) {
@@ -130,7 +128,7 @@ func (r *referee) checkAsked(f *newNode) {
 
 // checkSums compares what the node says its pods and DaemonSets ask for.
 func (r *referee) checkSums(f *newNode) {
-	for _, name := range r.names(f.Requests, f.requests) {
+	for name := range f.Requests.Max(f.requests).All() {
 		if said, sum := f.Requests.Get(name), f.requests.Get(name); said != sum {
 			r.report(RuleAccounts, f.Name, "", "Requests says %s of %s, its pods ask for %s",
 				resources.Format(name, said), name, resources.Format(name, sum))
@@ -140,7 +138,7 @@ func (r *referee) checkSums(f *newNode) {
 		return
 	}
 	least, most := f.survey.least, f.survey.most
-	for _, name := range r.names(f.Daemons, most) {
+	for name := range f.Daemons.Max(most).All() {
 		said := f.Daemons.Get(name)
 		if said < least.Get(name) || said > most.Get(name) {
 			r.report(RuleAccounts, f.Name, "", "Daemons says %s of %s, but the least on any option is %s",

@@ -8,7 +8,7 @@ import (
 
 // judgeExclusive looks for pods that take of a node what others have: host ports, and disks
 // that are named without a claim.
-func (r *referee) judgeExclusive(s *targetNode, there, coming []*podInfo, note podFaultFunc) {
+func (r *referee) judgeExclusive(s *site, there, coming []*podInfo, note podFaultFunc) {
 	type holding struct {
 		exclusive.Resource
 		pod *podInfo

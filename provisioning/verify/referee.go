@@ -12,7 +12,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/cover"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
@@ -34,38 +33,28 @@ type referee struct {
 	daemons    []*podInfo
 	selections nodefit.Parser
 	options    map[cloudprovider.LaunchOption]*optionInfo
-	same       map[listID]listID // of equal lists, the first
-	looks      map[listDigest][][]cloudprovider.LaunchOption
 	lists      map[listID]optionList
 	asks       []corev1.ResourceName // what pods of the input ask for, sorted
-	scratch    []int32               // of located
 
 	kubernetes    minors.Range // in which places have to be valid
 	schedulers    []string     // whose pods are placed; none means all
 	nodeFee       float64
 	reserved      provisioning.ReservedPolicy
 	defaultSpread []corev1.TopologySpreadConstraint
-	// cautious says that a pod is not to be put where it takes a closer look to
-	// see that it may go.
-	cautious bool
-	// pending says that it is asked about pods without a place, to which those that
-	// stand for buffers do not exist.
+	// pending: the questions are about pods without a place, which disregard the pods of buffers.
 	pending bool
 
-	sites      []*targetNode
-	siteOf     map[*nodeInfo]*targetNode
-	families   map[string]*nodeGroup
-	lenses     map[string]*labelFilter
-	glances    map[string]*keyView // at one key of all nodes
-	counters   counterIndex
-	antiTerms  map[string]*antiTerm
-	companies  map[string]*affinityGroup
-	spreadsOf  map[string]*spreadCounter
-	spreadList []*spreadCounter  // those of spreadsOf, in the order of their making
-	reader     *podselect.Reader // nil until somebody asks
+	sites          []*site
+	siteOf         map[*nodeInfo]*site
+	topologies     map[string]*topology // of all nodes, by label
+	counters       counterIndex
+	antiTerms      map[string]*antiTerm
+	affinityGroups map[string]*affinityGroup
+	spreadCounters map[string]*spreadCounter
+	reader         *podselect.Reader // nil until it is needed
 
 	storage    storageUse
-	launchable cover.Catalog
+	launchable map[string]map[string]string // answers of launchableDomains
 
 	// fresh are the new nodes as judged, in the order of Plan.Create. Entries
 	// whose pool is unknown are nil.
@@ -89,14 +78,13 @@ type podInfo struct {
 	requests    resources.List
 	requestsErr error
 
-	// What it wants of the pods around it. Of pods that run it is only the
-	// anti-affinity.
-	wants     []podConstraint
-	companies []*affinityGroup
-	apart     []*antiTerm
-	wantsErr  error
-	learnt    bool
-	tastes    *string // once asked for
+	// Its constraints on other pods, once they are read. Of pods that run only the anti-affinity is.
+	read           bool
+	spreads        []podSpread
+	follows        []*affinityGroup
+	avoids         []*antiTerm
+	constraintsErr error
+	needs          *string
 }
 
 func (r *referee) newPod(pod *corev1.Pod) *podInfo {

@@ -12,7 +12,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/contradiction"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/cover"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -245,7 +244,7 @@ func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Opt
 	r.checkNewNodes()
 	r.checkBindings()
 	r.checkScheduling()
-	r.checkTurns(nil)
+	r.checkBinding(nil)
 	r.checkOneDomain()
 	r.checkNodes()
 	r.checkDevices()
@@ -284,14 +283,14 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 		nodesNamed: map[string]*nodeInfo{},
 		pods:       map[objectKey]*podInfo{},
 		options:    map[cloudprovider.LaunchOption]*optionInfo{},
-		glances:    map[string]*keyView{},
-		antiTerms:  map[string]*antiTerm{},
-		companies:  map[string]*affinityGroup{},
-		spreadsOf:  map[string]*spreadCounter{},
-		counters:   counterIndex{map[counterKey][]podCounter{}, map[string]*labelGroup{}},
-		same:       map[listID]listID{},
-		looks:      map[listDigest][][]cloudprovider.LaunchOption{},
 		lists:      map[listID]optionList{},
+
+		topologies:     map[string]*topology{},
+		antiTerms:      map[string]*antiTerm{},
+		affinityGroups: map[string]*affinityGroup{},
+		spreadCounters: map[string]*spreadCounter{},
+		counters:       counterIndex{map[counterKey][]podCounter{}, map[string]*labelGroup{}},
+		launchable:     map[string]map[string]string{},
 	}
 	if opts != nil {
 		r.policy = cmp.Or(opts.MinValues, provisioning.Strict)
@@ -317,12 +316,6 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 	}
 	r.addNodes()
 	r.storage = r.newStorage()
-	r.launchable = cover.Catalog{Vocabulary: r.vocabulary, Storage: r.storage.Index}
-	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
-		if p := r.pools[name]; p.closed() == "" && !p.labels.Impossible() {
-			r.launchable.Pools = append(r.launchable.Pools, cover.Pool{Name: name, Labels: p.labels, Taints: p.Spec.Template.Spec.Taints, Types: r.in.InstanceTypes[name]})
-		}
-	}
 	r.fresh = make([]*newNode, len(plan.Create))
 	return r
 }

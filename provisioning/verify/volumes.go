@@ -14,7 +14,7 @@ import (
 // storageUse are the storage objects of the input, and who uses them so far.
 type storageUse struct {
 	*storage.Index
-	users map[objectKey][]*targetNode              // of claims
+	users map[objectKey][]*site                    // of claims
 	lent  map[string]objectKey                     // volumes that claims will be bound to
 	loans map[objectKey][]*corev1.PersistentVolume // the same by claim
 }
@@ -22,7 +22,7 @@ type storageUse struct {
 func (r *referee) newStorage() storageUse {
 	return storageUse{
 		Index: storage.New(r.in.Volumes, &r.selections, r.kubernetes),
-		users: map[objectKey][]*targetNode{},
+		users: map[objectKey][]*site{},
 		lent:  map[string]objectKey{},
 		loans: map[objectKey][]*corev1.PersistentVolume{},
 	}
@@ -34,7 +34,7 @@ const nodeOfClaim = "volume.kubernetes.io/selected-node"
 
 // judgeVolumes asks whether each volume of a pod can be had on the site, whatever
 // it turns out to be.
-func (r *referee) judgeVolumes(s *targetNode, p *podInfo, note faultFunc) {
+func (r *referee) judgeVolumes(s *site, p *podInfo, note faultFunc) {
 	if len(p.Spec.Volumes) == 0 {
 		return
 	}
@@ -67,7 +67,7 @@ func (r *referee) judgeVolumes(s *targetNode, p *podInfo, note faultFunc) {
 }
 
 // useVolumes notes that a pod has come to a site.
-func (r *referee) useVolumes(s *targetNode, p *podInfo) {
+func (r *referee) useVolumes(s *site, p *podInfo) {
 	if len(p.Spec.Volumes) == 0 {
 		return
 	}
@@ -90,7 +90,7 @@ func (r *referee) useVolumes(s *targetNode, p *podInfo) {
 }
 
 // judgeBound is for a claim that has a volume.
-func (r *referee) judgeBound(s *targetNode, c *storage.Claim, note faultFunc) {
+func (r *referee) judgeBound(s *site, c *storage.Claim, note faultFunc) {
 	volume := r.storage.Volumes[c.Claim.Spec.VolumeName]
 	if volume == nil {
 		note(RuleVolumes, "its claim %s has volume %s, which is not in the input", c.Key.Name, c.Claim.Spec.VolumeName)
@@ -108,7 +108,7 @@ func (r *referee) judgeBound(s *targetNode, c *storage.Claim, note faultFunc) {
 
 // outOfReach is a node that a site may turn out to be and that a volume cannot be
 // attached to; nil if there is none.
-func (r *referee) outOfReach(s *targetNode, volume *corev1.PersistentVolume) *corev1.Node {
+func (r *referee) outOfReach(s *site, volume *corev1.PersistentVolume) *corev1.Node {
 	if selection := r.storage.Reach(volume); selection != nil {
 		for _, node := range r.outcomes(s, selection.Mentions) {
 			if !selection.Accepts(node) {
@@ -131,7 +131,7 @@ func (r *referee) outOfReach(s *targetNode, volume *corev1.PersistentVolume) *co
 // provide is for a claim without a volume: it says which volumes the claim would
 // be bound to, one for each node that the site may be, or why it gets none. A
 // claim for which a volume will be made gets none, and no fault.
-func (r *referee) provide(s *targetNode, c *storage.Claim, taken []*corev1.PersistentVolume) (found []*corev1.PersistentVolume, fault string) {
+func (r *referee) provide(s *site, c *storage.Claim, taken []*corev1.PersistentVolume) (found []*corev1.PersistentVolume, fault string) {
 	class := r.storage.Classes[r.storage.ClassOf(c.Claim)]
 	switch {
 	case r.storage.ClassOf(c.Claim) == "":
@@ -165,7 +165,7 @@ func (r *referee) provide(s *targetNode, c *storage.Claim, taken []*corev1.Persi
 }
 
 // follow is for a claim that gets a volume for the sake of an earlier pod.
-func (r *referee) follow(s *targetNode, c *storage.Claim) string {
+func (r *referee) follow(s *site, c *storage.Claim) string {
 	for _, volume := range r.storage.loans[c.Key] {
 		if r.outOfReach(s, volume) != nil {
 			return "gets volume " + volume.Name + ", which cannot be reached from the node"
@@ -177,17 +177,12 @@ func (r *referee) follow(s *targetNode, c *storage.Claim) string {
 // apartFrom says whether a volume that is made for an earlier pod may be where the
 // site cannot reach it. Those that only one node may use at a time are taken to be
 // in one zone.
-func (r *referee) apartFrom(s *targetNode, c *storage.Claim) string {
+func (r *referee) apartFrom(s *site, c *storage.Claim) string {
 	if c.Shared() {
 		return ""
 	}
-	zone := r.glanceAt(corev1.LabelTopologyZone)
-	here := r.view(zone, s)
 	for _, other := range r.storage.users[c.Key] {
-		if other == s {
-			continue
-		}
-		if there := r.view(zone, other); !here.sure || !there.sure || here.values[0] != there.values[0] {
+		if other != s && !r.sameZone(s, other) {
 			return "gets its volume where an earlier pod is, which may be in another zone"
 		}
 	}
@@ -196,7 +191,7 @@ func (r *referee) apartFrom(s *targetNode, c *storage.Claim) string {
 
 // judgeAttachments asks whether volumes of pods that come to a site can be
 // attached beside those that are.
-func (r *referee) judgeAttachments(s *targetNode, there, coming []*podInfo, note podFaultFunc) {
+func (r *referee) judgeAttachments(s *site, there, coming []*podInfo, note podFaultFunc) {
 	if !slices.ContainsFunc(coming, func(p *podInfo) bool { return len(p.Spec.Volumes) > 0 }) {
 		return
 	}
@@ -217,7 +212,7 @@ func (r *referee) judgeAttachments(s *targetNode, there, coming []*podInfo, note
 	}
 }
 
-func (r *referee) attach(to storage.Attached, s *targetNode, pods []*podInfo) {
+func (r *referee) attach(to storage.Attached, s *site, pods []*podInfo) {
 	node := ""
 	if s.node != nil && s.node.Node.Name != nodefit.NewNodeName {
 		node = s.node.Node.Name
@@ -228,7 +223,7 @@ func (r *referee) attach(to storage.Attached, s *targetNode, pods []*podInfo) {
 }
 
 // lingering is how many volumes of a driver are attached to a site for none of the pods that run there.
-func (r *referee) lingering(s *targetNode, driver string) int {
+func (r *referee) lingering(s *site, driver string) int {
 	if s.node == nil || r.storage.Lingering(s.node.Node.Name, driver, nil) == 0 {
 		return 0
 	}
@@ -239,7 +234,7 @@ func (r *referee) lingering(s *targetNode, driver string) int {
 
 // attachLimit is how many volumes of a driver can be attached to a site, at least.
 // Where the driver is not there yet, the instance type has the say.
-func (r *referee) attachLimit(s *targetNode, driver string) (limit int64, limited bool) {
+func (r *referee) attachLimit(s *site, driver string) (limit int64, limited bool) {
 	least := func(limits map[string]int64) {
 		if own, known := limits[driver]; known && (!limited || own < limit) {
 			limit, limited = own, true

@@ -1,0 +1,156 @@
+package verify
+
+import "slices"
+
+// checkBinding replays the plan: all new nodes are there, with their DaemonSets, and the pods are bound one by one in
+// the order of the plan. Constraints of others are read as well, for questions about them afterwards.
+func (r *referee) checkBinding(others []*podInfo) {
+	r.makeSites()
+	order, sites := r.bindingOrder()
+	for _, p := range slices.Concat(order, others) {
+		r.readConstraints(p)
+	}
+	r.readPresent()
+	r.countPresent()
+	for i, p := range order {
+		s := sites[i]
+		r.judgePod(s, p, func(rule Rule, format string, args ...any) {
+			r.report(rule, s.name, p.key.String(), format, args...)
+		})
+		r.count(s, p, true)
+		r.useVolumes(s, p)
+	}
+}
+
+// bindingOrder returns the placed pods in the order of the plan, each with its node, and reports where that is not
+// an order of them. Pods that it leaves out come last.
+func (r *referee) bindingOrder() (order []*podInfo, sites []*site) {
+	places := map[*podInfo][]*site{}
+	for _, s := range r.sites {
+		for _, p := range s.placed {
+			places[p] = append(places[p], s)
+		}
+	}
+	bind := func(p *podInfo) {
+		if len(places[p]) > 0 {
+			order, sites, places[p] = append(order, p), append(sites, places[p][0]), places[p][1:]
+		}
+	}
+	placed := map[objectKey]int{}
+	for _, l := range r.placedLists() {
+		for _, p := range r.knownPods(l.pods) {
+			placed[p.key]++
+		}
+	}
+	last := "" // pod of a buffer
+	for i, pod := range r.plan.Order {
+		if pod == nil {
+			r.report(RuleOrder, "", "", "the pod at index %d of Order is nil", i)
+			continue
+		}
+		key := keyOf(pod)
+		left, known := placed[key]
+		switch {
+		case !known:
+			r.report(RuleOrder, "", key.String(), "Order lists it, but neither Create nor Bind does")
+			continue
+		case left == 0:
+			r.report(RuleOrder, "", key.String(), "Order lists it too often")
+			continue
+		}
+		placed[key]--
+		p := r.known(pod)
+		if p.virtual {
+			last = key.String()
+		} else if last != "" {
+			r.report(RuleOrder, "", key.String(), "it comes after %s, which stands for a buffer and gives way to every real pod", last)
+		}
+		bind(p)
+	}
+	r.reportMissing(placed)
+	for _, s := range r.sites {
+		for _, p := range s.placed {
+			bind(p)
+		}
+	}
+	return order, sites
+}
+
+// reportMissing reports the pods that Order leaves out, all at once.
+func (r *referee) reportMissing(placed map[objectKey]int) {
+	missing := 0
+	var first objectKey
+	for key, left := range placed {
+		if left > 0 && (missing == 0 || key.Compare(first) < 0) {
+			first = key
+		}
+		missing += left
+	}
+	if missing > 0 {
+		r.report(RuleOrder, "", first.String(), "it has a place, but Order does not list it (so do %d pods in all)", missing)
+	}
+}
+
+// readConstraints reads the constraints of a pod to be bound.
+func (r *referee) readConstraints(p *podInfo) {
+	if p.read {
+		return
+	}
+	p.read = true
+	if p.spreads, p.constraintsErr = r.spreads(p); p.constraintsErr != nil {
+		return
+	}
+	if p.follows, p.constraintsErr = r.follows(p); p.constraintsErr != nil {
+		return
+	}
+	p.avoids, p.constraintsErr = r.avoids(p, true)
+}
+
+// readPresent reads the anti-affinity of pods that are there already. kube-scheduler ignores what cannot be
+// read.
+func (r *referee) readPresent() {
+	for _, d := range r.daemons {
+		d.avoids, _ = r.avoids(d, true)
+	}
+	for _, n := range r.nodes {
+		for _, p := range n.bound {
+			p.avoids, _ = r.avoids(p, false)
+		}
+	}
+}
+
+// countPresent counts the pods that are there before the plan binds any. The pod of a DaemonSet that a node lacks
+// comes if the node is still starting. Otherwise it may come or not.
+func (r *referee) countPresent() {
+	for _, s := range r.sites {
+		if s.node == nil {
+			for _, d := range s.family.always {
+				r.count(s, d, true)
+			}
+			for _, d := range s.family.perhaps {
+				r.count(s, d, false)
+			}
+			continue
+		}
+		for _, p := range s.node.bound {
+			r.count(s, p, true)
+			r.useVolumes(s, p)
+		}
+		for _, d := range r.comingDaemons(s.node) {
+			r.count(s, d, s.node.Settling)
+		}
+	}
+}
+
+// count counts a pod by all constraints that select it, and by its own anti-affinity.
+func (r *referee) count(s *site, p *podInfo, sure bool) {
+	for _, t := range p.avoids {
+		t.owners.add(r.domainsOf(t.topology, s), p, sure)
+	}
+	if len(r.counters.byKey) == 0 {
+		return
+	}
+	for _, c := range r.counters.of(p).counters {
+		c.count(s, p, sure)
+	}
+}

@@ -1,0 +1,83 @@
+package verify
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
+)
+
+// bindCompleted is the annotation by which the volume controller marks a claim whose volume is its own.
+const bindCompleted = "pv.kubernetes.io/bind-completed"
+
+// excused says whether an engine may leave a pod pending whatever room there is.
+func (r *referee) excused(p *podInfo) bool {
+	if p.requestsErr != nil || p.constraintsErr != nil || len(p.Spec.ResourceClaims) > 0 || r.waits(p) != "" ||
+		slices.ContainsFunc(p.Spec.TopologySpreadConstraints, podselect.Malformed) || nodefit.Unwritable(p.Pod) {
+		return true
+	}
+	return slices.ContainsFunc(r.storage.ClaimsOf(p.Pod), func(c storage.Claim) bool {
+		return c.Fault != "" || c.Claim.Spec.VolumeName != "" && c.Claim.Annotations[bindCompleted] == "" ||
+			c.Ephemeral && r.storage.Claims[c.Key] == nil || r.undecided(&c)
+	})
+}
+
+// undecided says whether a claim that several pods use, perhaps on several nodes, may be bound to one of several volumes
+// that exist: which of them is known only once it is bound.
+func (r *referee) undecided(c *storage.Claim) bool {
+	if c.Claim.Spec.VolumeName != "" || !c.Shared() || len(r.storage.Static[r.storage.ClassOf(c.Claim)]) == 0 {
+		return false
+	}
+	users := 0
+	count := func(pods []*corev1.Pod) {
+		for _, pod := range pods {
+			if pod != nil && pod.Namespace == c.Key.Namespace {
+				users += len(slices.DeleteFunc(slices.Clone(pod.Spec.Volumes), func(v corev1.Volume) bool {
+					return v.PersistentVolumeClaim == nil || v.PersistentVolumeClaim.ClaimName != c.Key.Name
+				}))
+			}
+		}
+	}
+	count(r.in.Pods)
+	for i := range r.in.Nodes {
+		count(r.in.Nodes[i].Pods)
+	}
+	return users > 1
+}
+
+// withClaimSharers says whether a pod goes to the pods that share claims with it whose volumes are yet to be made.
+// kube-scheduler may send it elsewhere, but a volume for one node at a time is then out of its reach, and so
+// may be one that is made in another zone: an engine may leave the pod pending instead.
+func (r *referee) withClaimSharers(s *site, p *podInfo) bool {
+	for _, c := range r.storage.ClaimsOf(p.Pod) {
+		users := r.storage.users[c.Key]
+		if c.Claim == nil || c.Claim.Spec.VolumeName != "" || len(users) == 0 || slices.Contains(users, s) {
+			continue
+		}
+		if !c.Shared() || !slices.ContainsFunc(users, func(other *site) bool { return r.sameZone(s, other) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayExclude says whether a node that has not registered yet may come up in a domain where anti-affinity of the pod, or
+// of another one, excludes it.
+func (r *referee) mayExclude(n *nodeInfo, p *podInfo) bool {
+	if n.Coming == nil {
+		return false
+	}
+	open := func(key string) bool {
+		if _, known := n.Node.Labels[key]; known {
+			return false
+		}
+		return r.vocabulary.WellKnown(r.vocabulary.NormalizeKey(key)) ||
+			slices.ContainsFunc(n.Coming.Spec.Requirements, func(q v1.NodeSelectorRequirementWithMinValues) bool { return q.Key == key })
+	}
+	return slices.ContainsFunc(p.avoids, func(t *antiTerm) bool { return t.selected.total > 0 && open(t.Key) }) ||
+		slices.ContainsFunc(r.counters.of(p).terms, func(t *antiTerm) bool { return t.owners.total > 0 && open(t.Key) })
+}

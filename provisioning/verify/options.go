@@ -1,0 +1,154 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+)
+
+// optionFaults gathers what is wrong with the options of a new node. Thousands of options may fail alike, so
+// it keeps the first of each kind of fault, and counts the others.
+type optionFaults struct {
+	question *question
+	requests resources.List // of the pods of the node
+	index    int            // of the option being judged
+	found    map[faultKey]*faultCount
+}
+
+// faultKey is a kind of fault. subject tells apart faults of one rule, such as the resource that is
+// short.
+type faultKey struct {
+	rule      Rule
+	selection *nodefit.Selection // of the pods concerned, if not all are
+	subject   string
+}
+
+type faultCount struct {
+	message       string
+	options, last int // how many have the fault, and the index of the last of them
+}
+
+// add notes a fault of the option being judged. The message is made for the first option only.
+func (t *optionFaults) add(fault faultKey, message func() string) {
+	count := t.found[fault]
+	if count == nil {
+		t.found[fault] = &faultCount{message: message(), options: 1, last: t.index}
+	} else if count.last != t.index {
+		count.options, count.last = count.options+1, t.index
+	}
+}
+
+// judgeOptions judges each option of a new node by itself.
+func (r *referee) judgeOptions(f *newNode, q *question) {
+	t := &optionFaults{question: q, requests: f.requests, found: map[faultKey]*faultCount{}}
+	for i, option := range f.Options {
+		t.index = i
+		r.judgeOption(t, option)
+	}
+	for fault, count := range t.found {
+		message, pod := count.message, ""
+		if count.options > 1 {
+			message += fmt.Sprintf(" (so do %d of its options in all)", count.options)
+		}
+		for _, p := range f.kinds {
+			if p.selection == fault.selection {
+				pod = p.key.String()
+			}
+		}
+		r.report(fault.rule, f.Name, pod, "%s", message)
+	}
+}
+
+func (r *referee) judgeOption(t *optionFaults, option cloudprovider.LaunchOption) {
+	q := t.question
+	if option.InstanceType == nil || option.Offering == nil {
+		t.add(faultKey{rule: RuleOffering}, func() string {
+			return fmt.Sprintf("the option at index %d lacks its instance type or offering", t.index)
+		})
+		return
+	}
+	number, ok := r.locate(q.pool, option)
+	if !ok {
+		t.add(faultKey{rule: RuleOffering}, func() string {
+			return fmt.Sprintf("option %s: %s", option.Key(), r.missing(q.pool, option))
+		})
+		return
+	}
+	o := q.pool.stock.options[number]
+	if !o.Offering.Launchable() {
+		t.add(faultKey{rule: RuleOffering, subject: "stock"}, func() string {
+			return fmt.Sprintf("option %s is not available", o)
+		})
+	}
+	if o.err != nil {
+		t.add(faultKey{rule: RuleResources}, func() string {
+			return fmt.Sprintf("what option %s can allocate cannot be computed: %v", o, o.err)
+		})
+		return
+	}
+	for _, name := range o.allocatable.Negative() {
+		t.add(faultKey{rule: RuleResources, subject: string(name)}, func() string {
+			return fmt.Sprintf("option %s has less %s than it holds back, and takes no pod", o, name)
+		})
+	}
+	a := r.answer(q, number)
+	if a == nil {
+		r.judgeLabels(t, o)
+		return
+	}
+	for _, node := range a.nodes {
+		t.judgeOutcome(o, node)
+	}
+}
+
+// judgeLabels reports the labels of an option that contradict each other.
+func (r *referee) judgeLabels(t *optionFaults, o *optionInfo) {
+	q := t.question
+	for label := range o.labels().Intersect(q.pool.labels).Intersect(q.asked).All() {
+		key := label.Key()
+		if !r.narrowed(r.labelOn(q.pool, o, key), q.asked, key).Impossible() {
+			continue
+		}
+		t.add(faultKey{rule: RuleRequirements, subject: key}, func() string {
+			var sides []string
+			for _, side := range []struct {
+				name string
+				set  requirements.Set
+			}{{"option", o.labels()}, {"NodePool", q.pool.labels}, {"Requirements", q.asked}} {
+				if have, ok := side.set.Get(key); ok {
+					sides = append(sides, fmt.Sprintf("%s says %q", side.name, have))
+				} else {
+					sides = append(sides, side.name+" does not name it")
+				}
+			}
+			return fmt.Sprintf("option %s, NodePool %s and the node's Requirements cannot agree on label %s: %s",
+				o, q.pool.Name, key, strings.Join(sides, ", "))
+		})
+	}
+}
+
+// judgeOutcome puts the pods on one node that an option may come up as.
+func (t *optionFaults) judgeOutcome(o *optionInfo, node *outcome) {
+	for _, s := range t.question.selections {
+		if !node.admits(s) {
+			t.add(faultKey{rule: RuleRequirements, selection: s}, func() string {
+				return fmt.Sprintf("its node selection refuses option %s, which may come up with %s", o, s.Mentions.Text(node.Node))
+			})
+		}
+	}
+	// A resource that DaemonSets alone are short of excludes no pod.
+	for name, asked := range t.requests.All() {
+		daemons, have := node.requests.Get(name), o.allocatable.Get(name)
+		if asked <= 0 || have >= daemons && asked <= have-daemons {
+			continue
+		}
+		t.add(faultKey{rule: RuleResources, subject: string(name)}, func() string {
+			return fmt.Sprintf("its pods ask for %s of %s and DaemonSets for %s, but option %s can allocate %s",
+				resources.Format(name, asked), name, resources.Format(name, daemons), o, resources.Format(name, have))
+		})
+	}
+}

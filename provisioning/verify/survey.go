@@ -1,0 +1,221 @@
+package verify
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// survey sums up a list of options under a question. Nodes that share both share it.
+type survey struct {
+	// sound: each option is in the catalog and on sale, and its nodes are for the pods of the question.
+	sound bool
+	// room is what every option has for pods, by referee.asks; -1 where DaemonSets take more than there is.
+	room []int64
+	// least is what DaemonSets request on any option, most what all of them together request that may run on an
+	// option of any labels, on the option where that is least. landed: some option can be launched.
+	landed      bool
+	least, most resources.List
+	// always are the DaemonSets that run on every option, perhaps the others that run on some.
+	always, perhaps []*podInfo
+
+	cheapest *optionInfo // the first with the lowest price; nil if the catalog has none of them
+	// reservations are those that some option draws on, sorted. reservedOnly: every option does.
+	reservations []string
+	reservedOnly bool
+	largest      resources.List // by resource that the pool limits, the most that an option has
+	// values counts the values of each label with minValues, steady those of options that are not spot.
+	values, steady map[string]int
+}
+
+// survey looks at every option of a list once.
+func (r *referee) survey(q *question, list []cloudprovider.LaunchOption) *survey {
+	id := idOf(list)
+	if known := q.surveys[id]; known != nil {
+		return known
+	}
+	options := r.located(q.pool, list)
+	s := &survey{sound: len(options) == len(list), room: slices.Repeat([]int64{math.MaxInt64}, len(r.asks)), reservedOnly: true}
+	q.surveys[id] = s
+	largest := map[corev1.ResourceName]int64{}
+	seen, open := map[*answer]bool{}, map[*answer]bool{}
+	var steady []int32
+	for _, i := range options {
+		o, a := q.pool.stock.options[i], r.answer(q, i)
+		s.sound = s.sound && a != nil && !a.refuses && !o.indebted && o.Offering.Launchable()
+		if s.cheapest == nil || o.Offering.Price < s.cheapest.Offering.Price {
+			s.cheapest = o
+		}
+		if id := o.Offering.ReservationID; id == "" {
+			s.reservedOnly = false
+		} else if !slices.Contains(s.reservations, id) {
+			s.reservations = append(s.reservations, id)
+		}
+		if o.Offering.CapacityType != v1.CapacityTypeSpot {
+			steady = append(steady, i)
+		}
+		for name := range q.pool.limits.All() {
+			largest[name] = max(largest[name], o.capacity.Get(name))
+		}
+		if a == nil {
+			continue
+		}
+		for k, have := range o.room {
+			if have < a.most[k] {
+				s.room[k] = -1
+			} else {
+				s.room[k] = min(s.room[k], have-a.most[k])
+			}
+		}
+		free := r.openAnswer(q.pool, i)
+		if !s.landed {
+			s.landed, s.least, s.most = true, a.least, free.all
+		}
+		if !seen[a] {
+			seen[a] = true
+			s.least = s.least.Min(a.least)
+		}
+		if !open[free] {
+			open[free] = true
+			s.most = s.most.Min(free.all)
+		}
+	}
+	slices.Sort(s.reservations)
+	s.largest = resources.New(largest)
+	s.values, s.steady = r.countValues(q, options), r.countValues(q, steady)
+	s.findDaemons(q.pool, seen)
+	return s
+}
+
+// findDaemons divides the DaemonSets of a pool into those that run on all nodes of some answers, and those
+// that run on some.
+func (s *survey) findDaemons(pool *poolInfo, answers map[*answer]bool) {
+	nodes, counts := 0, map[*podInfo]int{}
+	for a := range answers {
+		for _, o := range a.nodes {
+			nodes++
+			for _, d := range o.daemons {
+				counts[d]++
+			}
+		}
+	}
+	for _, d := range pool.daemons {
+		switch counts[d] {
+		case 0:
+		case nodes:
+			s.always = append(s.always, d)
+		default:
+			s.perhaps = append(s.perhaps, d)
+		}
+	}
+}
+
+// fits says whether every option has room for what the pods of a node request.
+func (r *referee) fits(s *survey, requests resources.List) bool {
+	return coversAll(s.room, r.vector(requests))
+}
+
+// countValues counts the values of each label with minValues, over the options that can be launched. A label
+// that an option does not define counts for nothing, as does one with infinitely many values.
+func (r *referee) countValues(q *question, options []int32) map[string]int {
+	counts := map[string]int{}
+	for want := range q.pool.demands.All() {
+		if want.MinValues() == 0 {
+			continue
+		}
+		column := r.column(q.pool, want.Key())
+		states := r.narrow(q, column, want.Key())
+		seen, distinct := make([]bool, len(states)), map[string]bool{}
+		for _, i := range options {
+			at := column.state[i]
+			if seen[at] || !states[at].own || !q.pool.stock.options[i].Offering.Launchable() {
+				continue
+			}
+			seen[at] = true
+			values, _ := states[at].Values()
+			for _, value := range values {
+				distinct[value] = true
+			}
+		}
+		counts[want.Key()] = len(distinct)
+	}
+	return counts
+}
+
+// missedValues lists the requirements of a pool whose minValues is more than there are values.
+func (p *poolInfo) missedValues(values map[string]int) (short []requirements.Requirement) {
+	for want := range p.demands.All() {
+		if values[want.Key()] < want.MinValues() {
+			short = append(short, want)
+		}
+	}
+	return short
+}
+
+// listID tells lists of options apart by their place in memory. The nodes of a plan share few lists, and
+// each is judged once.
+type listID struct {
+	first  *cloudprovider.LaunchOption
+	length int
+}
+
+func idOf(list []cloudprovider.LaunchOption) listID {
+	if len(list) == 0 {
+		return listID{}
+	}
+	return listID{&list[0], len(list)}
+}
+
+// holding lists the options that have so much left by every DaemonSet that could run on it, and may come up as a node
+// for pods with the selections of the question. Those DaemonSets are more than may ever run there at
+// once, so that a careful engine is never accused.
+func (r *referee) holding(q *question, options []int32, asked resources.List) (holding []int32) {
+	for _, i := range options {
+		o, a := q.pool.stock.options[i], r.answer(q, i)
+		if a == nil || o.indebted || !slices.ContainsFunc(a.nodes, func(n *outcome) bool { return n.admitsAll(q.selections) }) {
+			continue
+		}
+		if room, err := o.allocatable.Sub(r.openAnswer(q.pool, i).all); err == nil && covers(room, asked) {
+			holding = append(holding, i)
+		}
+	}
+	return holding
+}
+
+// launches says whether a node may be launched with some options, one of which is not of a reservation.
+func (r *referee) launches(q *question, options []int32) bool {
+	return slices.ContainsFunc(options, func(i int32) bool { return q.pool.stock.options[i].Offering.ReservationID == "" }) &&
+		(r.policy == provisioning.BestEffort || len(q.pool.missedValues(r.countValues(q, options))) == 0)
+}
+
+// wantsValues says whether a pool has minValues that its nodes must meet.
+func (r *referee) wantsValues(pool *poolInfo) bool {
+	return r.policy != provisioning.BestEffort && len(pool.missedValues(nil)) > 0
+}
+
+// coversAll says whether there is room for each amount that is asked for.
+func coversAll(room, asked []int64) bool {
+	for k, amount := range asked {
+		if amount > 0 && amount > room[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// covers says whether room has what is asked for, whatever it lacks of all else.
+func covers(room, asked resources.List) bool {
+	for name, amount := range asked.All() {
+		if amount > 0 && amount > room.Get(name) {
+			return false
+		}
+	}
+	return true
+}
