@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/results"
+
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/judge"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
@@ -55,7 +57,7 @@ dovetail  20000 times as fast (10050 with set-up), at 75.0% of the cost
 
 func TestMarkdown(t *testing.T) {
 	r := &report{
-		about: circumstances{date: "2026-01-02", machine: "a machine", version: "go1", commit: "abc", command: "make compare", reps: 3},
+		about: circumstances{Circumstances: results.Circumstances{Date: "2026-01-02", Machine: "a machine", Version: "go1", Commit: "abc", Command: "make compare"}, reps: 3},
 		matches: []*contest{
 			{name: "one", entries: []entry{{contender: "dovetail abc", solve: 1, pods: 1}, {contender: "karpenter v1", solve: 1, pods: 1}}},
 			{name: "two", entries: []entry{{contender: "dovetail abc", solve: 1, pods: 1}}},

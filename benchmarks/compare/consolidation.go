@@ -14,6 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/replay"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/results"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
@@ -66,7 +67,7 @@ func consolidate(ctx context.Context, c settings) error {
 		return fmt.Errorf("-sizes is %q; use one of %s", c.sizes, strings.Join(sizeNames(), ", "))
 	}
 	section := &consolidation{about: about(ctx, c), limit: c.limit}
-	err := each(ctx, c, all, section.about.text()+"\n"+consolidationHead(), func(dir string, contenders []contender, spec family.Spec) (string, []error) {
+	err := each(ctx, c, all, section.about.Text()+"\n"+consolidationHead(), func(dir string, contenders []contender, spec family.Spec) (string, []error) {
 		m, err := shrink(ctx, dir, spec, contenders, c.limit)
 		if err != nil {
 			return "", []error{err}
@@ -224,8 +225,8 @@ the waits and launches between two actions. "Moved" counts pods, and "per USD/h"
 is for each USD per hour saved. "Refused" are actions that break a rule of
 kube-scheduler or of the pools, of those that were judged.
 
-`, consolidationTitle, "`"+s.about.command+"`", strings.Join(names, " and "), s.limit)
-	b.WriteString("```text\n" + s.about.text() + "\n" + consolidationHead())
+`, consolidationTitle, "`"+s.about.Command+"`", strings.Join(names, " and "), s.limit)
+	b.WriteString("```text\n" + s.about.Text() + "\n" + consolidationHead())
 	for _, m := range s.clusters {
 		b.WriteString(m.text())
 	}
@@ -235,31 +236,5 @@ kube-scheduler or of the pools, of those that were judged.
 
 // write puts the section in place of an older one, or at the end of a file.
 func (s *consolidation) write(path string) error {
-	old, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	above, _, below := splitResults(string(old))
-	if above != "" {
-		above = strings.TrimRight(above, "\n") + "\n\n"
-	}
-	if below != "" {
-		below = "\n" + below
-	}
-	return os.WriteFile(path, []byte(above+s.markdown()+below), 0o644)
-}
-
-// splitResults parts a file of results into what is above the section on
-// consolidation, that section, and the sections below it.
-func splitResults(text string) (above, section, below string) {
-	title := consolidationTitle + "\n"
-	i := strings.Index(text, "\n"+title) + 1
-	if i == 0 && !strings.HasPrefix(text, title) {
-		return text, "", ""
-	}
-	above, section = text[:i], text[i:]
-	if j := strings.Index(section, "\n## "); j >= 0 {
-		section, below = section[:j+1], section[j+1:]
-	}
-	return above, section, below
+	return results.WriteSection(path, consolidationTitle, s.markdown())
 }

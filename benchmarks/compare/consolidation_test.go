@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/results"
 )
 
-func results() *consolidation {
+func shrunken() *consolidation {
 	return &consolidation{
-		about: circumstances{date: "2026-11-21", machine: "m", version: "go", commit: "abc", command: "make consolidate SIZES=full LIMIT=20m0s"},
+		about: circumstances{Circumstances: results.Circumstances{Date: "2026-11-21", Machine: "m", Version: "go", Commit: "abc", Command: "make consolidate SIZES=full LIMIT=20m0s"}},
 		limit: 20 * time.Minute,
 		clusters: []*shrinking{{name: "consolidate-100", nodes: 100, cost: 40, entries: []shrunk{
 			{contender: "dovetail abc", first: 0.25, seconds: 1.5, actions: 20, rounds: 4, nodes: 60, cost: 20, moved: 300, judged: 20, quiet: true},
@@ -24,7 +26,7 @@ func results() *consolidation {
 }
 
 func TestTheSectionOnConsolidation(t *testing.T) {
-	text := results().markdown()
+	text := shrunken().markdown()
 	for _, want := range []string{
 		"## Consolidation\n", "`make consolidate SIZES=full LIMIT=20m0s`", "Contenders: dovetail abc and karpenter v1 and broken v0.",
 		"consolidate-100 (100 nodes at 40.00 USD/h)\n",
@@ -42,16 +44,16 @@ func TestTheSectionOnConsolidation(t *testing.T) {
 // Each part of the file survives the other being written anew.
 func TestPartsOfTheFileStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "RESULTS.md")
-	require.NoError(t, results().write(path))
+	require.NoError(t, shrunken().write(path))
 	alone, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, results().markdown(), string(alone))
+	require.Equal(t, shrunken().markdown(), string(alone))
 	require.NoError(t, (&report{}).write(path))
 	both, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, (&report{}).markdown()+"\n"+results().markdown(), string(both))
-	other := results()
-	other.about.date = "2027-01-01"
+	require.Equal(t, (&report{}).markdown()+"\n"+shrunken().markdown(), string(both))
+	other := shrunken()
+	other.about.Date = "2027-01-01"
 	require.NoError(t, other.write(path))
 	require.NoError(t, (&report{}).write(path))
 	both, err = os.ReadFile(path)
@@ -59,11 +61,11 @@ func TestPartsOfTheFileStay(t *testing.T) {
 	require.Equal(t, (&report{}).markdown()+"\n"+other.markdown(), string(both))
 	const foreign = "## On a control plane\n\nWritten by another command.\n"
 	require.NoError(t, os.WriteFile(path, []byte(string(both)+"\n"+foreign), 0o600))
-	require.NoError(t, results().write(path))
+	require.NoError(t, shrunken().write(path))
 	require.NoError(t, (&report{}).write(path))
 	all, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, (&report{}).markdown()+"\n"+results().markdown()+"\n"+foreign, string(all))
+	require.Equal(t, (&report{}).markdown()+"\n"+shrunken().markdown()+"\n"+foreign, string(all))
 }
 
 func TestWhatCannotBeConsolidated(t *testing.T) {

@@ -71,7 +71,7 @@ func run(ctx context.Context, c settings) error {
 		return fmt.Errorf("-reps is %d; it must be 1 or more", c.reps)
 	}
 	report := &report{about: about(ctx, c)}
-	err = each(ctx, c, specs, report.about.text()+"\n"+head(), func(dir string, contenders []contender, spec family.Spec) (string, []error) {
+	err = each(ctx, c, specs, report.about.Text()+"\n"+head(), func(dir string, contenders []contender, spec family.Spec) (string, []error) {
 		m, err := match(ctx, dir, spec, withQuick(contenders), c.reps)
 		if err != nil {
 			return "", []error{err}

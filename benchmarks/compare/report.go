@@ -1,15 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/results"
 )
 
 // report is what RESULTS.md says.
@@ -20,8 +18,8 @@ type report struct {
 
 // circumstances are what figures depend on.
 type circumstances struct {
-	date, machine, version, commit, command string
-	reps                                    int
+	results.Circumstances
+	reps int
 }
 
 func about(ctx context.Context, c settings) circumstances {
@@ -35,50 +33,7 @@ func about(ctx context.Context, c settings) circumstances {
 			command = fmt.Sprintf("go run ./compare -consolidate -sizes %s -limit %s -only '%s'", c.sizes, c.limit, c.only)
 		}
 	}
-	return circumstances{
-		date:    time.Now().UTC().Format(time.DateOnly),
-		machine: fmt.Sprintf("%s, %d cores, %s/%s", processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH),
-		version: runtime.Version(),
-		commit:  commit(ctx),
-		command: command,
-		reps:    c.reps,
-	}
-}
-
-// processor is its name where the system tells it in the way of Linux.
-func processor() string {
-	file, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return "unknown processor"
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown processor"
-}
-
-// commit is that of the working tree.
-func commit(ctx context.Context) string {
-	id, err := exec.CommandContext(ctx, "git", "rev-parse", "--short=12", "HEAD").Output()
-	if err != nil {
-		return "unknown"
-	}
-	out := strings.TrimSpace(string(id))
-	// Results are written into the tree themselves and do not count.
-	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--", "..", ":(exclude)RESULTS.md").Output()
-	if err != nil || len(changes) > 0 {
-		out += " with changes"
-	}
-	return out
-}
-
-// text is the circumstances, a line each.
-func (c circumstances) text() string {
-	return fmt.Sprintf("date     %s\nmachine  %s\nGo       %s\ncommit   %s\ncommand  %s\n", c.date, c.machine, c.version, c.commit, c.command)
+	return circumstances{results.About(ctx, command), c.reps}
 }
 
 // contenders are the names with their versions, in the order of the table.
@@ -126,9 +81,9 @@ Options.Quick. Times are the median of %[3]d.
 cost, by the same linear programme for all; "over own" is how far it is above
 the floor that the contender itself has proved. "Pods left" stay pending.
 
-`, "`"+r.about.command+"`", strings.Join(r.contenders(), ", "), r.about.reps)
+`, "`"+r.about.Command+"`", strings.Join(r.contenders(), ", "), r.about.reps)
 	b.WriteString("```text\n")
-	b.WriteString(r.about.text())
+	b.WriteString(r.about.Text())
 	b.WriteString("\n" + head())
 	for _, m := range r.matches {
 		b.WriteString(m.text())

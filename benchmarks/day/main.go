@@ -19,9 +19,12 @@ import (
 	"strings"
 	"time"
 
+	karpenterv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/karpenter"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/results"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/traces"
 	"github.com/dovetail-sdk/dovetail/internal/kubescheduler"
 )
@@ -34,6 +37,8 @@ type settings struct {
 	kubescheduler string
 	profile       string
 	verbose       bool
+
+	frontier, results string // files to write
 }
 
 func main() {
@@ -44,6 +49,8 @@ func main() {
 	flag.Float64Var(&c.score, "score", 0, "MinimumScore of Dovetail; 0 is its default, below 0 is none")
 	flag.StringVar(&c.kubescheduler, "kubescheduler", "", "the program of kubescheduler/build; if empty it is built once and kept in the cache of the user; \"none\" binds pods to the fullest node instead")
 	flag.StringVar(&c.profile, "cpuprofile", "", "file for a CPU profile")
+	flag.StringVar(&c.frontier, "frontier", "", "play each contender with several settings, and write a picture of bill and evictions to this SVG file")
+	flag.StringVar(&c.results, "o", "", "file of results whose section to rewrite")
 	flag.BoolVar(&c.verbose, "v", false, "print what the contenders do to standard error")
 	flag.Parse()
 	if err := measure.Profiled(c.profile, func() error { return run(context.Background(), c, os.Stdout) }); err != nil {
@@ -54,22 +61,34 @@ func main() {
 
 // contender is a name and how it starts.
 type contender struct {
-	name  string
-	start func() life.Start // for one play
+	name, setting string            // of the setting, what differs from the defaults
+	start         func() life.Start // for one play
 }
 
-// contenders are those that were asked for.
+// contenders are those that were asked for. The frontier has each with several settings: Dovetail with
+// values of MinimumScore, Karpenter with its policies.
 func (c settings) contenders() (all []contender, err error) {
-	for _, one := range []contender{
-		{"dovetail", func() life.Start { return startDovetail(c.score, c.verbose) }},
-		{"karpenter", karpenter.New},
-	} {
-		if c.only == "" || c.only == one.name {
-			all = append(all, one)
+	scores, policies := []float64{c.score}, []karpenterv1.ConsolidationPolicy{""}
+	if c.frontier != "" {
+		scores = []float64{-1, 0.25, 0.5, 0.75, 1, 1.5, 2}
+		policies = []karpenterv1.ConsolidationPolicy{karpenterv1.ConsolidationPolicyWhenEmptyOrUnderutilized, karpenterv1.ConsolidationPolicyBalanced, karpenterv1.ConsolidationPolicyWhenEmpty}
+	}
+	if c.only == "" || c.only == "dovetail" {
+		for _, score := range scores {
+			setting := ""
+			if score != 0 {
+				setting = fmt.Sprint(score)
+			}
+			all = append(all, contender{"dovetail", setting, func() life.Start { return startDovetail(score, c.verbose) }})
+		}
+	}
+	if c.only == "" || c.only == "karpenter" {
+		for _, policy := range policies {
+			all = append(all, contender{"karpenter", string(policy), func() life.Start { return karpenter.New(policy) }})
 		}
 	}
 	if len(all) == 0 {
-		err = fmt.Errorf("there is no contender %q", c.only)
+		err = fmt.Errorf("there is no contender %q: choose dovetail or karpenter", c.only)
 	}
 	return all, err
 }
@@ -102,12 +121,45 @@ func run(ctx context.Context, c settings, out io.Writer) error {
 			if err != nil {
 				return fmt.Errorf("trace %s, %s: %w", name, one.name, err)
 			}
-			fmt.Fprintf(os.Stderr, "%s, %s: played in %.1f s\n", name, one.name, time.Since(began).Seconds())
-			rows = append(rows, row{name, one.name, figures})
+			fmt.Fprintf(os.Stderr, "%s, %s %s: played in %.1f s\n", name, one.name, one.setting, time.Since(began).Seconds())
+			rows = append(rows, row{name, one.name, one.setting, figures})
 		}
 	}
-	_, err = io.WriteString(out, table(rows))
-	return err
+	return c.write(ctx, rows, out)
+}
+
+// write prints the table, and writes the files that were asked for.
+func (c settings) write(ctx context.Context, rows []row, out io.Writer) error {
+	if _, err := io.WriteString(out, table(rows)); err != nil {
+		return err
+	}
+	if c.frontier != "" {
+		if err := os.WriteFile(c.frontier, []byte(frontier(rows)), 0o644); err != nil {
+			return err
+		}
+	}
+	if c.results == "" {
+		return nil
+	}
+	return results.WriteSection(c.results, title, section(results.About(ctx, c.command()), rows, c.frontier))
+}
+
+// command is how the program was called.
+func (c settings) command() string {
+	text := fmt.Sprintf("go run ./day -trace %s -seed %d", c.traces, c.seed)
+	if c.only != "" {
+		text += " -only " + c.only
+	}
+	if c.score != 0 {
+		text += fmt.Sprintf(" -score %v", c.score)
+	}
+	if c.frontier != "" {
+		text += " -frontier " + c.frontier
+	}
+	if c.kubescheduler == "none" {
+		text += " -kubescheduler none"
+	}
+	return text + " -o " + c.results
 }
 
 // minor is the version of kube-scheduler that binds pods.

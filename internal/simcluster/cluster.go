@@ -35,6 +35,8 @@ type Cluster struct {
 	Pods    Table[*Pod] // by namespace/name
 	Budgets Table[*policyv1.PodDisruptionBudget]
 
+	byWork    map[*Workload][]*Pod    // the pods of each workload, in the order of names
+	byWorkAt  int                     // Pods.writes then
 	seen      map[string]*corev1.Node // by name: the Node as the cloud had it last
 	scheduled int                     // changes() when the scheduler had nothing to do
 	numbers   int                     // of UIDs and names
@@ -266,6 +268,17 @@ func (c *Cluster) Evict(e *policyv1.Eviction) error {
 	return nil
 }
 
+// podsOf are the pods of a workload. The list is read-only.
+func (c *Cluster) podsOf(w *Workload) []*Pod {
+	if c.byWork == nil || c.byWorkAt != c.Pods.writes {
+		c.byWork, c.byWorkAt = map[*Workload][]*Pod{}, c.Pods.writes
+		for _, p := range c.Pods.All() {
+			c.byWork[p.Work] = append(c.byWork[p.Work], p)
+		}
+	}
+	return c.byWork[w]
+}
+
 // Bind puts a pending pod on a node. How long it takes to start is a matter of its name.
 func (c *Cluster) Bind(p *Pod, node string) {
 	now := c.Now()
@@ -294,8 +307,8 @@ func (c *Cluster) setBudget(w *Workload) {
 		return
 	}
 	healthy := 0
-	for _, p := range c.Pods.All() {
-		if p.Work == w && p.ready() && p.DeletionTimestamp == nil {
+	for _, p := range c.podsOf(w) {
+		if p.ready() && p.DeletionTimestamp == nil {
 			healthy++
 		}
 	}

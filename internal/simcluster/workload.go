@@ -69,9 +69,9 @@ func (w *Workload) control(c *Cluster, now time.Time) {
 	}
 	var old, fresh []*Pod
 	ready := 0
-	for _, p := range c.Pods.All() {
+	for _, p := range c.podsOf(w) {
 		switch {
-		case p.Work != w || p.DeletionTimestamp != nil:
+		case p.DeletionTimestamp != nil:
 			continue
 		case p.Labels[RevisionLabel] == fmt.Sprint(w.revision):
 			fresh = append(fresh, p)
@@ -115,8 +115,8 @@ func (w *Workload) controlJob(c *Cluster) {
 		return
 	}
 	running := 0
-	for _, p := range c.Pods.All() {
-		if p.Work == w && p.DeletionTimestamp == nil {
+	for _, p := range c.podsOf(w) {
+		if p.DeletionTimestamp == nil {
 			running++
 		}
 	}

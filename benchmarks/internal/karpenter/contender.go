@@ -90,12 +90,15 @@ type turn struct {
 
 // New returns how Karpenter starts in one play. When it is started again, it finds the NodeClaims that it has
 // made, and nothing else that is not in the cluster.
-func New() life.Start {
+//
+// policy replaces the consolidationPolicy of pools that consolidate underutilized nodes; empty
+// leaves it as it is.
+func New(policy karpenterv1.ConsolidationPolicy) life.Start {
 	claims := map[string]*karpenterv1.NodeClaim{}
-	return func(site life.Site) (life.Contender, error) { return start(site, claims) }
+	return func(site life.Site) (life.Contender, error) { return start(site, claims, policy) }
 }
 
-func start(site life.Site, claims map[string]*karpenterv1.NodeClaim) (*Contender, error) {
+func start(site life.Site, claims map[string]*karpenterv1.NodeClaim, policy karpenterv1.ConsolidationPolicy) (*Contender, error) {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	flags := &options.Options{}
@@ -117,6 +120,9 @@ func start(site life.Site, claims map[string]*karpenterv1.NodeClaim) (*Contender
 		pool := &karpenterv1.NodePool{}
 		if err := Translate(p, pool); err != nil {
 			return nil, err
+		}
+		if underutilized := karpenterv1.ConsolidationPolicyWhenEmptyOrUnderutilized; policy != "" && pool.Spec.Disruption.ConsolidationPolicy == underutilized {
+			pool.Spec.Disruption.ConsolidationPolicy = policy
 		}
 		Ready(pool, metav1.NewTime(site.Cluster.Now()))
 		pool.UID, pool.ResourceVersion = types.UID(pool.Name), version

@@ -15,7 +15,7 @@ import (
 
 // watched keeps the cluster of a play.
 func watched(cluster **simcluster.Cluster) life.Start {
-	start := karpenter.New()
+	start := karpenter.New("")
 	return func(site life.Site) (life.Contender, error) {
 		*cluster = site.Cluster
 		return start(site)
@@ -63,7 +63,7 @@ func TestRestart(t *testing.T) {
 		trace, err := traces.New("hour", 1)
 		require.NoError(t, err)
 		trace.Length = 20 * time.Minute
-		start := karpenter.New()
+		start := karpenter.New("")
 		f, err := life.Play(t.Context(), trace, func(site life.Site) (life.Contender, error) {
 			c, err := start(site)
 			if again {

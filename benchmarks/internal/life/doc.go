@@ -2,7 +2,7 @@
 //
 // A [Trace] says what happens: the cloud and its prices, the workloads, the pools, and events such
 // as a deploy or a new image. A [Contender] is a node autoscaler. [Play] lets time pass in turns
-// of a fixed length ([Tick]). In each turn
+// of a fixed length ([Trace.Tick]). In each turn
 //
 //  1. the events that are due happen;
 //  2. the cloud moves on: machines boot and end, spot prices change, spot machines are taken back;

@@ -102,10 +102,10 @@ func (m *meter) turn(ctx context.Context) error {
 			pods++
 		}
 	}
-	m.out.Bill += rate * Tick.Hours()
-	m.out.FromEmpty += m.empty * Tick.Hours()
-	m.out.Bound += m.bound * Tick.Hours()
-	m.out.PodDays += float64(pods) * Tick.Hours() / 24
+	m.out.Bill += rate * m.trace.tick().Hours()
+	m.out.FromEmpty += m.empty * m.trace.tick().Hours()
+	m.out.Bound += m.bound * m.trace.tick().Hours()
+	m.out.PodDays += float64(pods) * m.trace.tick().Hours() / 24
 	m.out.EndRate, m.out.EndFromEmpty, m.out.EndNodes = rate, m.empty, len(machines)
 	return nil
 }

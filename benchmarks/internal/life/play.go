@@ -11,7 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Tick is the length of a turn.
+// Tick is the length of a turn of a trace that names no other.
 const Tick = 5 * time.Second
 
 // Contender is a node autoscaler that plays.
@@ -79,7 +79,7 @@ func Play(ctx context.Context, t *Trace, start Start, scheduler Scheduler) (*Fig
 				return nil, fmt.Errorf("%s: %w", e.Text, err)
 			}
 		}
-		cluster.Advance(Tick)
+		cluster.Advance(t.tick())
 		if fault != nil {
 			return nil, fault
 		}

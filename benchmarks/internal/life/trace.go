@@ -1,6 +1,7 @@
 package life
 
 import (
+	"cmp"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,6 +17,9 @@ type Trace struct {
 	Name string
 	// Length is how long it is measured, after Warmup.
 	Warmup, Length time.Duration
+	// Tick is the length of a turn; zero is that of the package. Warmup, Sample and Length are
+	// multiples of it.
+	Tick time.Duration
 	// Sample is how often a plan from empty is made.
 	Sample time.Duration
 
@@ -28,3 +32,5 @@ type Trace struct {
 	// Events have their time from the start of the warm-up.
 	Events []simcluster.Event
 }
+
+func (t *Trace) tick() time.Duration { return cmp.Or(t.Tick, Tick) }

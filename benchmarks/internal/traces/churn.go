@@ -12,10 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/guard"
 	"github.com/dovetail-sdk/dovetail/fake"
-	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 //go:embed churn.yaml
@@ -28,27 +26,7 @@ const churnServices = 16
 // deployed, machines fail or are taken back, an image is released, and types are sold out. Before
 // that the cluster has ten minutes to start.
 func churn(seed uint64) (*life.Trace, error) {
-	types, err := catalog.New(&catalog.Options{
-		Families: []string{"c6a", "c6i", "c7a", "m6a", "m6i", "m7a", "r6a", "r6i"},
-		Where:    requirements.MustParse("karpenter.k8s.aws/instance-cpu < 17"),
-		Zones:    []catalog.Zone{{Name: "us-east-1a"}, {Name: "us-east-1b"}, {Name: "us-east-1c"}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	cloud, err := fake.New(&fake.Options{
-		InstanceTypes: types,
-		Clock:         func() time.Time { return twodays.Start },
-		Seed:          seed,
-		Timing: fake.Timing{
-			Launch:         fake.Span{Min: 20 * time.Second, Max: 40 * time.Second},
-			Initialization: fake.Span{Min: 5 * time.Second, Max: 15 * time.Second},
-			Shutdown:       fake.Exactly(30 * time.Second),
-		},
-		Unregistered: true,
-		Spot:         fake.Spot{Every: 10 * time.Minute, Swing: 0.1},
-		Images:       []fake.Image{{ID: "image-1", Architecture: "x86_64", Created: twodays.Start.Add(-24 * time.Hour)}},
-	})
+	cloud, err := market(seed, 0)
 	if err != nil {
 		return nil, err
 	}

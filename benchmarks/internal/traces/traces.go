@@ -14,6 +14,8 @@ import (
 var all = map[string]func(seed uint64) (*life.Trace, error){
 	"two-days": twoDays,
 	"churn":    churn,
+	"nights":   nights,
+	"week":     week,
 	"hour":     hour,
 }
 
@@ -55,7 +57,7 @@ func twoDays(seed uint64) (*life.Trace, error) {
 func hour(seed uint64) (*life.Trace, error) {
 	t, err := twoDays(seed)
 	if err == nil {
-		t.Length = time.Hour
+		t.Length, t.Events = time.Hour, nil // the first comes later
 	}
 	return t, err
 }

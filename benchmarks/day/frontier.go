@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Measures of the picture, in pixels.
+const (
+	frontierWidth  = 640
+	frontierHeight = 320
+	frontierLeft   = 56
+	frontierRight  = 90
+	frontierTop    = 28
+	frontierBottom = 44
+)
+
+// frontier draws, for each trace, the bill over from empty against evictions of a pod in a day: one
+// point for each setting of a contender, and a line from setting to setting. Lower and further left is better.
+func frontier(rows []row) string {
+	var traces []string
+	for _, r := range rows {
+		if !slices.Contains(traces, r.trace) {
+			traces = append(traces, r.trace)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n", frontierWidth, frontierHeight*len(traces))
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", frontierWidth, frontierHeight*len(traces))
+	for i, trace := range traces {
+		fmt.Fprintf(&b, `<g transform="translate(0 %d)">`+"\n", i*frontierHeight)
+		drawTrace(&b, trace, slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.trace != trace }))
+		b.WriteString("</g>\n")
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+// point is where a row is, in USD over from empty in percent, and evictions of a pod in a day.
+func (r row) point() (x, y float64) {
+	x = r.figures.EvictionsPerPodDay()
+	if r.figures.FromEmpty > 0 {
+		y = 100 * (r.figures.Bill/r.figures.FromEmpty - 1)
+	}
+	return x, y
+}
+
+func drawTrace(b *strings.Builder, trace string, rows []row) {
+	mostX, mostY := 0.0, 0.0
+	for _, r := range rows {
+		x, y := r.point()
+		mostX, mostY = max(mostX, x), max(mostY, y)
+	}
+	stepX, stepY := tickStep(mostX), tickStep(mostY)
+	mostX, mostY = stepX*math.Ceil(mostX/stepX+0.01), stepY*math.Ceil(mostY/stepY+0.01)
+	left := func(x float64) float64 {
+		return frontierLeft + x/mostX*(frontierWidth-frontierLeft-frontierRight)
+	}
+	top := func(y float64) float64 {
+		return frontierTop + (1-max(0, y)/mostY)*(frontierHeight-frontierTop-frontierBottom)
+	}
+	fmt.Fprintf(b, `<text x="%d" y="16" font-weight="bold">%s: bill over from empty</text>`+"\n", frontierLeft, html.EscapeString(trace))
+	for y := 0.0; y <= mostY+stepY/2; y += stepY {
+		fmt.Fprintf(b, `<line x1="%d" x2="%.1f" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%.4g%%</text>`+"\n",
+			frontierLeft, left(mostX), top(y), top(y), frontierLeft-6, top(y)+4, y)
+	}
+	for x := 0.0; x <= mostX+stepX/2; x += stepX {
+		fmt.Fprintf(b, `<text x="%.1f" y="%d" text-anchor="middle">%.4g</text>`+"\n", left(x), frontierHeight-frontierBottom+16, x)
+	}
+	fmt.Fprintf(b, `<text x="%.1f" y="%d" text-anchor="middle">evictions of a pod in a day</text>`+"\n", left(mostX/2), frontierHeight-frontierBottom+32)
+	for _, of := range []struct{ contender, colour string }{{"dovetail", "#0a7"}, {"karpenter", "#c33"}} {
+		var path []string
+		for _, r := range rows {
+			if r.contender != of.contender {
+				continue
+			}
+			x, y := r.point()
+			path = append(path, fmt.Sprintf("%.1f,%.1f", left(x), top(y)))
+			label := strings.TrimSpace(r.contender[:1] + " " + r.setting)
+			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"/><text x="%.1f" y="%.1f" fill="%s">%s</text>`+"\n",
+				left(x), top(y), of.colour, left(x)+6, top(y)-5, of.colour, html.EscapeString(label))
+		}
+		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-opacity="0.5"/>`+"\n", strings.Join(path, " "), of.colour)
+	}
+}
+
+// tickStep is the distance of ticks on an axis that ends at most: 1, 2 or 5 times a power of ten.
+func tickStep(most float64) float64 {
+	if most <= 0 {
+		return 1
+	}
+	decade := math.Pow(10, math.Floor(math.Log10(most)))
+	for _, step := range []float64{decade, decade / 2} {
+		if most/step >= 3 {
+			return step
+		}
+	}
+	return decade / 5
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/results"
+)
+
+func someRows() []row {
+	a := &life.Figures{Bill: 12, FromEmpty: 10, Bound: 8, Evictions: 30, PodDays: 10, Lost: 1, Launches: 7, Median: 5 * time.Second, P99: time.Minute, EndRate: 0.3, EndFromEmpty: 0.2}
+	b := &life.Figures{Bill: 15, FromEmpty: 10, Bound: 8, Evictions: 60, PodDays: 10, Pending: 2}
+	return []row{{"churn", "dovetail", "", a}, {"churn", "dovetail", "2", b}, {"churn", "karpenter", "WhenEmpty", b}}
+}
+
+// TestSection writes a section, and leaves the others of the file alone.
+func TestSection(t *testing.T) {
+	about := results.Circumstances{Date: "2026-11-29", Machine: "m", Version: "go", Commit: "abc", Command: "go run ./day"}
+	text := section(about, someRows(), "frontier.svg")
+	require.Contains(t, text, "| churn | dovetail | 12.00 | +20.0% | +50.0% | 30 | 3.00 | 1 | 7 | 5s | 1m0s | 0.300 | +50.0% |\n")
+	require.Contains(t, text, "| churn | karpenter WhenEmpty | 15.00 | +50.0% | +87.5% | 60 | 6.00 | 0 | 0 | 0s | 0s (2 pending) | 0.000 | - |\n")
+	require.Contains(t, text, "](frontier.svg)")
+	file := filepath.Join(t.TempDir(), "RESULTS.md")
+	require.NoError(t, os.WriteFile(file, []byte("# Results\n\n## A\n\na\n\n"+title+"\n\nold\n\n## B\n\nb\n"), 0o600))
+	require.NoError(t, results.WriteSection(file, title, text))
+	got, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "# Results\n\n## A\n\na\n\n"+text+"\n## B\n\nb\n", string(got))
+}
+
+// TestFrontier draws a picture that is XML, with a point for each row inside of it.
+func TestFrontier(t *testing.T) {
+	picture := frontier(someRows())
+	require.Equal(t, 3, strings.Count(picture, "<circle"))
+	decoder := xml.NewDecoder(strings.NewReader(picture))
+	for {
+		_, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+	}
+	require.Equal(t, picture, frontier(someRows()))
+}
+
+// TestTickStep: an axis has three to ten ticks.
+func TestTickStep(t *testing.T) {
+	for _, most := range []float64{0.013, 0.5, 1, 2.9, 3, 7, 9.9, 75, 480} {
+		ticks := most / tickStep(most)
+		require.GreaterOrEqual(t, ticks, 2.99, most)
+		require.LessOrEqual(t, ticks, 10.0, most)
+	}
+}

@@ -1,0 +1,52 @@
+package traces
+
+import (
+	_ "embed"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/twodays"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// market is a cloud of eight families in three zones. Spot prices change every ten minutes, and spot
+// machines are taken back after a lifetime in the mean; zero is never.
+func market(seed uint64, lifetime time.Duration) (*fake.Cloud, error) {
+	types, err := catalog.New(&catalog.Options{
+		Families: []string{"c6a", "c6i", "c7a", "m6a", "m6i", "m7a", "r6a", "r6i"},
+		Where:    requirements.MustParse("karpenter.k8s.aws/instance-cpu < 17"),
+		Zones:    []catalog.Zone{{Name: "us-east-1a"}, {Name: "us-east-1b"}, {Name: "us-east-1c"}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fake.New(&fake.Options{
+		InstanceTypes: types,
+		Clock:         func() time.Time { return twodays.Start },
+		Seed:          seed,
+		Timing: fake.Timing{
+			Launch:         fake.Span{Min: 20 * time.Second, Max: 40 * time.Second},
+			Initialization: fake.Span{Min: 5 * time.Second, Max: 15 * time.Second},
+			Shutdown:       fake.Exactly(30 * time.Second),
+		},
+		Unregistered: true,
+		Spot:         fake.Spot{Every: 10 * time.Minute, Swing: 0.1, Lifetime: lifetime},
+		Images:       []fake.Image{{ID: "image-1", Architecture: "x86_64", Created: twodays.Start.Add(-24 * time.Hour)}},
+	})
+}
+
+//go:embed general.yaml
+var generalManifest string
+
+// generalPool takes spot and on-demand capacity, waits five minutes before it consolidates, and lets a
+// tenth of its nodes go at once.
+func generalPool() (*v1.NodePool, error) {
+	pool, err := v1.DecodeNodePool([]byte(generalManifest))
+	if err != nil {
+		return nil, err
+	}
+	pool.Default()
+	return pool, nil
+}
