@@ -27,9 +27,9 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
-	"github.com/dovetail-sdk/dovetail/examples/internal/calendar"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/examples/internal/page"
 )
 
 func main() {
@@ -178,7 +178,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return complain(stderr, err, command.BadInput)
 	}
-	cal := &calendar.Calendar{Pool: pool, Nodes: s.nodes, From: s.from, Days: s.days, Zone: s.zone, Only: s.only}
+	cal := &page.Calendar{Pool: pool, Nodes: s.nodes, From: s.from, Days: s.days, Zone: s.zone, Only: s.only}
 	if err := cal.Ask(s.reasons); err != nil {
 		return complain(stderr, err, command.BadInput)
 	}

@@ -1,4 +1,4 @@
-package calendar
+package page
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/page"
 )
 
 // maxWindows is how many windows a section lists; the grid shows them all.
@@ -47,8 +46,8 @@ func (c *Calendar) remarks() (lines []string) {
 }
 
 // budgetTable is the budgets, and the windows outside of which nothing is disrupted, for a page.
-func (c *Calendar) budgetTable() page.Table {
-	t := page.Table{Title: "Budgets", Head: []string{"when", "nodes", "reasons"}}
+func (c *Calendar) budgetTable() Table {
+	t := Table{Title: "Budgets", Head: []string{"when", "nodes", "reasons"}}
 	for i, budget := range c.Pool.Spec.Disruption.Budgets {
 		nodes, when, reasons := rule(budget)
 		t.Rows = append(t.Rows, []string{fmt.Sprintf("%d: %s", i, when), nodes, reasons})
@@ -60,8 +59,8 @@ func (c *Calendar) budgetTable() page.Table {
 }
 
 // table is the windows of a section for a page, up to maxWindows.
-func (s *section) table() page.Table {
-	t := page.Table{Title: s.title(), Head: []string{"from", "length", "nodes", "decided by"}}
+func (s *section) table() Table {
+	t := Table{Title: s.title(), Head: []string{"from", "length", "nodes", "decided by"}}
 	for i, w := range s.windows {
 		if i == maxWindows {
 			t.Rows = append(t.Rows, []string{fmt.Sprintf("and %d more", len(s.windows)-i), "", "", ""})

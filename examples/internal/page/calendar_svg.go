@@ -1,13 +1,11 @@
-package calendar
+package page
 
 import (
-	"encoding/xml"
 	"fmt"
+	"html"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/dovetail-sdk/dovetail/examples/internal/page"
 )
 
 // Measures of the picture, in pixels.
@@ -38,8 +36,8 @@ func (c *Calendar) SVG() string {
 	height := headHeight + len(c.sections)*(nameHeight+gridHeight+24) + legendHeight(levels, width-2*margin) + margin
 	p := &picture{}
 	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="Helvetica, Arial, sans-serif">`, width, height, width, height)
-	p.line(`<title>%s</title>`, escape(title))
-	p.line("<style>\n%s</style>", page.Colours())
+	p.line(`<title>%s</title>`, html.EscapeString(title))
+	p.line("<style>\n%s</style>", Colours())
 	p.line(`<rect class="paper" width="%d" height="%d"/>`, width, height)
 	p.text(margin, 32, 17, "start", "label", title)
 	p.text(margin, 53, 12, "start", "tick", c.span())
@@ -58,9 +56,9 @@ func (c *Calendar) SVG() string {
 type frame struct{ first, days, left, top, dayWidth int }
 
 // Page is the calendar as a page: pictures of a week each, as wide as a phone.
-func (c *Calendar) Page() page.Page {
+func (c *Calendar) Page() Page {
 	const pageWidth, axis, week = 400, 34, 7
-	out := page.Page{Title: c.title(), Lead: []string{c.span()}, Below: "Remarks"}
+	out := Page{Title: c.title(), Lead: []string{c.span()}, Below: "Remarks"}
 	out.Tables = append(out.Tables, c.budgetTable())
 	for i := range c.sections {
 		s := &c.sections[i]
@@ -70,16 +68,16 @@ func (c *Calendar) Page() page.Page {
 			p := &picture{}
 			height := f.top + gridHeight + 12 + legendHeight(found, pageWidth)
 			about := fmt.Sprintf("%s to %s", c.day(first).Format("Mon 2 Jan"), c.day(first+f.days-1).Format("Mon 2 Jan"))
-			p.line(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, pageWidth, height, escape(s.title()+", "+about))
+			p.line(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, pageWidth, height, html.EscapeString(s.title()+", "+about))
 			c.panel(p, s, f)
 			c.legend(p, found, 0, f.top+gridHeight+12, pageWidth)
 			p.line(`</svg>`)
-			out.Figures = append(out.Figures, &page.Drawing{Caption: page.Caption{Title: s.title(), About: about}, Text: p.String()})
+			out.Figures = append(out.Figures, &Drawing{Caption: Caption{Title: s.title(), About: about}, Text: p.String()})
 		}
 		out.Tables = append(out.Tables, s.table())
 	}
 	for _, line := range c.remarks() {
-		out.Log = append(out.Log, page.Entry{Text: line})
+		out.Log = append(out.Log, Entry{Text: line})
 	}
 	return out
 }
@@ -146,12 +144,12 @@ func (c *Calendar) cell(p *picture, l level, x, y float64, width int, height flo
 	place := fmt.Sprintf(`x="%.0f" y="%.2f" width="%d" height="%.2f"`, x, y, width, height)
 	switch {
 	case l.unlimited:
-		p.line(`<rect class="area free" %s><title>%s</title></rect>`, place, escape(title))
+		p.line(`<rect class="area free" %s><title>%s</title></rect>`, place, html.EscapeString(title))
 	case l.nodes == 0:
-		p.line(`<rect class="area none" %s><title>%s</title></rect>`, place, escape(title))
+		p.line(`<rect class="area none" %s><title>%s</title></rect>`, place, html.EscapeString(title))
 		p.line(`<rect fill="url(#hatch)" fill-opacity=".5" pointer-events="none" %s/>`, place)
 	default:
-		p.line(`<rect class="area some" style="fill-opacity: %.2f" %s><title>%s</title></rect>`, .12+.43*c.share(l), place, escape(title))
+		p.line(`<rect class="area some" style="fill-opacity: %.2f" %s><title>%s</title></rect>`, .12+.43*c.share(l), place, html.EscapeString(title))
 	}
 }
 
@@ -164,7 +162,7 @@ func (c *Calendar) label(p *picture, l level, x, y, most int, text string) {
 	if !l.unlimited && l.nodes > 0 {
 		fmt.Fprintf(&p.labels, `<rect class="area some" style="fill-opacity: %.2f" %s/>`+"\n", .12+.43*c.share(l), place)
 	}
-	fmt.Fprintf(&p.labels, textFormat+"\n", "label", x, y, 11, "middle", escape(text))
+	fmt.Fprintf(&p.labels, textFormat+"\n", "label", x, y, 11, "middle", html.EscapeString(text))
 }
 
 func legendHeight(levels []level, width int) int {
@@ -224,7 +222,7 @@ type picture struct {
 func (p *picture) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 func (p *picture) text(x, y, size int, anchor, class, text string) {
-	p.line(textFormat, class, x, y, size, anchor, escape(text))
+	p.line(textFormat, class, x, y, size, anchor, html.EscapeString(text))
 }
 
 const textFormat = `<text class="%s" x="%d" y="%d" font-size="%d" text-anchor="%s">%s</text>`
@@ -233,10 +231,4 @@ const textFormat = `<text class="%s" x="%d" y="%d" font-size="%d" text-anchor="%
 func (p *picture) flush() {
 	p.WriteString(p.labels.String())
 	p.labels.Reset()
-}
-
-func escape(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder does not fail
-	return b.String()
 }

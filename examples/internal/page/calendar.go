@@ -1,6 +1,4 @@
-// Package calendar draws how many nodes the disruption budgets of a NodePool let go, day by
-// day and hour by hour, as a table and as a picture.
-package calendar
+package page
 
 import (
 	"cmp"
@@ -13,7 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 )
 
-// Calendar is what is to be drawn.
+// Calendar shows how many nodes the disruption budgets of a NodePool let go, day by day and hour by
+// hour: as a table, as a picture and as a page.
 type Calendar struct {
 	Pool  *v1.NodePool
 	Nodes int               // how many the pool has
