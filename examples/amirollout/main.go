@@ -24,8 +24,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/rollout"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/rolloutinput"
-	"github.com/dovetail-sdk/dovetail/examples/internal/rolloutreport"
 )
 
 func main() {
@@ -139,7 +137,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
-	in, err := rolloutinput.Read(s.files(), stdin)
+	in, err := read(s.files(), stdin)
 	if err != nil {
 		return complain(stderr, err, command.BadInput)
 	}
@@ -159,7 +157,7 @@ func complain(stderr io.Writer, err error, code int) int {
 }
 
 // decide asks the library.
-func decide(s settings, in *rolloutinput.Input) (*rolloutreport.Report, error) {
+func decide(s settings, in *input) (*report, error) {
 	selection, err := amiselect.Select(s.now, in.Terms, in.Images, &amiselect.Options{
 		Environment: amiselect.Environment{KubernetesVersion: s.kubernetes, Account: s.account},
 		MinAge:      s.minAge,
@@ -184,7 +182,7 @@ func decide(s settings, in *rolloutinput.Input) (*rolloutreport.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rolloutreport.Report{Class: in.Class, Terms: in.Terms, Kubernetes: s.kubernetes, Now: s.now, MinAge: s.minAge, Deny: s.deny, Missed: missed(s.deny, in.Images),
+	r := &report{Class: in.Class, Terms: in.Terms, Kubernetes: s.kubernetes, Now: s.now, MinAge: s.minAge, Deny: s.deny, Missed: missed(s.deny, in.Images),
 		Replacement: s.replacement, Selection: selection, Diff: diff, Rollout: preview, Others: in.Others}
 	r.Lock, r.LockErr = amiselect.Lock(in.Terms, selection)
 	return r, nil
@@ -221,11 +219,11 @@ const (
 )
 
 // files are what to read: the sample in the place of what is not given.
-func (s *settings) files() rolloutinput.Files {
-	return rolloutinput.Files{
-		Manifest: rolloutinput.Text{Name: s.manifest, SampleName: "sample/class.yaml", Sample: sampleClass},
-		Images:   rolloutinput.Text{Name: s.images, SampleName: "sample/images.json", Sample: sampleImages},
-		Nodes:    rolloutinput.Text{Name: s.nodes, SampleName: "sample/nodes.yaml", Sample: sampleNodes},
-		Class:    s.className,
+func (s *settings) files() files {
+	return files{
+		manifest: text{s.manifest, "sample/class.yaml", sampleClass},
+		images:   text{s.images, "sample/images.json", sampleImages},
+		nodes:    text{s.nodes, "sample/nodes.yaml", sampleNodes},
+		class:    s.className,
 	}
 }

@@ -1,4 +1,4 @@
-package rolloutreport
+package main
 
 import (
 	"testing"

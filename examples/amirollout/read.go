@@ -1,6 +1,4 @@
-// Package rolloutinput reads what an image rollout is judged by: an EC2NodeClass with its
-// NodePools, images, and nodes.
-package rolloutinput
+package main
 
 import (
 	"bytes"
@@ -31,18 +29,17 @@ const (
 	classAPIVersion = "karpenter.k8s.aws/v1"
 )
 
-// Text is a file to read: by its name, "-" for standard input, or with none the sample.
-type Text struct{ Name, SampleName, Sample string }
+// text is a file to read: by its name, "-" for standard input, or with none the sample.
+type text struct{ name, sampleName, sample string }
 
-// Files are what to read.
-type Files struct {
-	Manifest, Images, Nodes Text
-	// Class names the EC2NodeClass of the manifest; empty if it has one only.
-	Class string
+// files are what to read.
+type files struct {
+	manifest, images, nodes text
+	class                   string // of the manifest; empty if it has one only
 }
 
-// Input is everything that was read.
-type Input struct {
+// input is everything that was read.
+type input struct {
 	Class  string                       // name of the EC2NodeClass
 	Terms  []amiselect.Term             // its amiSelectorTerms
 	Family amiselect.Family             // its amiFamily, or that of the alias
@@ -55,32 +52,32 @@ type Input struct {
 
 // reader collects input and faults.
 type reader struct {
-	Input
+	input
 	types  map[string]*cloudprovider.InstanceType
 	faults []error
 }
 
-// Read reads all files; faults in one do not keep the others from being looked at.
-func Read(files Files, stdin io.Reader) (*Input, error) {
+// read reads all files; faults in one do not keep the others from being looked at.
+func read(files files, stdin io.Reader) (*input, error) {
 	r := &reader{types: map[string]*cloudprovider.InstanceType{}}
 	r.Pools, r.Counts = map[string]*budgets.Compiled{}, map[string]budgets.Counts{}
 	for _, t := range fake.Catalog() {
 		r.types[t.Name] = t
 	}
-	if f, ok := r.open(files.Manifest, stdin); ok {
-		r.manifest(f, files.Class)
+	if f, ok := r.open(files.manifest, stdin); ok {
+		r.manifest(f, files.class)
 	}
 	// If the pools are not known, every node would seem to be of none.
 	known := len(r.faults) == 0
-	if f, ok := r.open(files.Images, stdin); ok {
+	if f, ok := r.open(files.images, stdin); ok {
 		images, err := amiselect.ReadImages(f.data)
 		r.add(f.name, "", err)
 		r.Images = images
 	}
-	if f, ok := r.open(files.Nodes, stdin); ok {
+	if f, ok := r.open(files.nodes, stdin); ok {
 		r.claims(f, known)
 	}
-	return &r.Input, errors.Join(r.faults...)
+	return &r.input, errors.Join(r.faults...)
 }
 
 // file is a file that was read.
@@ -89,10 +86,10 @@ type file struct {
 	data []byte
 }
 
-func (r *reader) open(text Text, stdin io.Reader) (file, bool) {
-	name := text.Name
+func (r *reader) open(of text, stdin io.Reader) (file, bool) {
+	name := of.name
 	if name == "" {
-		return file{text.SampleName, []byte(text.Sample)}, true
+		return file{of.sampleName, []byte(of.sample)}, true
 	}
 	data, err := command.ReadFile(name, stdin)
 	if err == nil && len(bytes.TrimSpace(data)) == 0 {
@@ -118,15 +115,21 @@ func (r *reader) add(file, object string, err error) {
 	}
 }
 
-// manifest reads the pools and a node class: that of the name, or the only one if
-// the name is empty.
-func (r *reader) manifest(f file, class string) {
+// documents reads the objects of a file. A template that was not rendered is one fault.
+func (r *reader) documents(f file) ([]v1.Document, error) {
 	docs, err := v1.Documents(f.data)
 	if template := manifest.Unrendered(manifest.Source{Name: f.name, Data: f.data}); err != nil && template != nil {
 		r.faults = append(r.faults, template)
-		return
+		return nil, err
 	}
 	r.add(f.name, "", err)
+	return docs, err
+}
+
+// manifest reads the pools and a node class: that of the name, or the only one if
+// the name is empty.
+func (r *reader) manifest(f file, class string) {
+	docs, err := r.documents(f)
 	var names []string
 	wanted := 0
 	for _, doc := range docs {
@@ -229,12 +232,7 @@ func (r *reader) pool(doc v1.Document) error {
 // claims reads the nodes. Whether their pools exist is judged only if the pools
 // are known.
 func (r *reader) claims(f file, known bool) {
-	docs, err := v1.Documents(f.data)
-	if template := manifest.Unrendered(manifest.Source{Name: f.name, Data: f.data}); err != nil && template != nil {
-		r.faults = append(r.faults, template)
-		return
-	}
-	r.add(f.name, "", err)
+	docs, _ := r.documents(f)
 	claims := 0
 	for _, doc := range docs {
 		if doc.GroupVersionKind().Kind != v1.NodeClaimKind {

@@ -1,6 +1,4 @@
-// Package rolloutreport prints what amiSelectorTerms lead to, which nodes drift by it, and when
-// they would be replaced, in 80 columns.
-package rolloutreport
+package main
 
 import (
 	"fmt"
@@ -16,8 +14,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-// Report is what is printed.
-type Report struct {
+// report is what is printed.
+type report struct {
 	Class      string           // name of the EC2NodeClass
 	Terms      []amiselect.Term // what it selects images by
 	Kubernetes string           // version of the control plane
@@ -38,8 +36,8 @@ type Report struct {
 }
 
 // String renders the report in 80 columns.
-func (r *Report) String() string {
-	t := &text{}
+func (r *report) String() string {
+	t := &lines{}
 	t.wrap("", fmt.Sprintf("EC2NodeClass %s, Kubernetes %s, as of %s", r.Class, r.Kubernetes, clock(r.Now)))
 	for _, term := range r.Terms {
 		t.wrap("  ", term.String())
@@ -66,9 +64,9 @@ func (r *Report) String() string {
 }
 
 // selected lists images and what they are for.
-func (r *Report) selected(t *text) {
-	t.Heading("SELECTED", "")
-	t.Add("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
+func (r *report) selected(t *lines) {
+	t.heading("SELECTED", "")
+	t.add("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
 	for _, c := range r.Selection.Choices() {
 		variant := string(c.Variant)
 		if c.Variant == amiselect.VariantAny {
@@ -78,25 +76,25 @@ func (r *Report) selected(t *text) {
 		if !ok {
 			release = c.Image.Name
 		}
-		t.Add(fmt.Sprintf("%-7s %-9s %-22s %s  %s", c.Image.Architecture, variant, c.Image.ID, c.Image.Created.Format(time.DateOnly), release))
+		t.add(fmt.Sprintf("%-7s %-9s %-22s %s  %s", c.Image.Architecture, variant, c.Image.ID, c.Image.Created.Format(time.DateOnly), release))
 	}
 }
 
-func (r *Report) passedOver(t *text) {
+func (r *report) passedOver(t *lines) {
 	passed := r.Selection.PassedOver()
 	if len(passed) == 0 {
 		return
 	}
-	t.Heading("PASSED OVER", command.Count(len(passed), "image"))
+	t.heading("PASSED OVER", command.Count(len(passed), "image"))
 	for _, p := range passed {
 		t.wrap("  ", p.Reason.String())
 	}
 }
 
 // drifted groups nodes that drift from one image to another.
-func (r *Report) drifted(t *text) {
+func (r *report) drifted(t *lines) {
 	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.Settled)
-	t.Heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), command.Count(judged, "node")))
+	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), command.Count(judged, "node")))
 	var reasons []string
 	names := map[string][]string{}
 	for _, m := range r.Rollout.Moves {
@@ -121,7 +119,7 @@ func (r *Report) drifted(t *text) {
 
 // unnamed is a reason without the names of the images selected, which stand above with their
 // IDs.
-func (r *Report) unnamed(reason string) string {
+func (r *report) unnamed(reason string) string {
 	for _, c := range r.Selection.Choices() {
 		reason = strings.ReplaceAll(reason, c.Image.ID+" ("+c.Image.Name+")", c.Image.ID)
 	}
@@ -129,8 +127,8 @@ func (r *Report) unnamed(reason string) string {
 }
 
 // promote prints the lock as it goes into a manifest.
-func (r *Report) promote(t *text) {
-	t.Heading("LOCK TO PROMOTE", "")
+func (r *report) promote(t *lines) {
+	t.heading("LOCK TO PROMOTE", "")
 	if r.LockErr != nil {
 		t.wrap("  ", "None: "+r.LockErr.Error())
 		return
@@ -144,13 +142,13 @@ func (r *Report) promote(t *text) {
 		return
 	}
 	for line := range strings.Lines(string(data)) {
-		t.Add("  " + strings.TrimRight(line, "\n"))
+		t.add("  " + strings.TrimRight(line, "\n"))
 	}
 }
 
 // timetable lists nodes that begin together.
-func (r *Report) timetable(t *text) {
-	t.Heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
+func (r *report) timetable(t *lines) {
+	t.heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
 	moves := r.Rollout.Moves
 	column := 8 // of the longest name
 	for _, m := range moves {
@@ -176,10 +174,10 @@ func (r *Report) timetable(t *text) {
 	case len(r.Rollout.Moves) == 0:
 		t.wrap("  ", "No node has drifted.")
 	case r.Rollout.Complete:
-		t.Add("")
+		t.add("")
 		t.wrap("", fmt.Sprintf("All replaced by %s at the earliest, after %s.", clock(r.Rollout.Finish), span(r.Rollout.Finish.Sub(r.Now))))
 	default:
-		t.Add("")
+		t.add("")
 		t.wrap("", "Some nodes are never replaced: the budgets leave them no time.")
 	}
 }
@@ -203,4 +201,44 @@ func span(d time.Duration) string {
 		return d.String()
 	}
 	return b.String()
+}
+
+// lines is a text that is built line by line.
+type lines struct{ strings.Builder }
+
+// add adds lines.
+func (t *lines) add(list ...string) {
+	for _, line := range list {
+		t.WriteString(line + "\n")
+	}
+}
+
+// heading begins a section, with a remark at the right edge.
+func (t *lines) heading(left, right string) {
+	t.add("", strings.TrimRight(command.Sides(left, right), " "))
+}
+
+// wrap writes words, lines after the first set in by two more.
+func (t *lines) wrap(indent, words string) {
+	t.hang(indent+strings.Join(strings.Fields(words), " "), 2)
+}
+
+// hang writes a line, those that it is broken into set in by so many more.
+func (t *lines) hang(line string, further int) {
+	t.add(command.Wrap(line, command.PageWidth, strings.Repeat(" ", further))...)
+}
+
+// widest is how wide the column of pools may be, so that nodes have room next to it.
+const widest = 24
+
+// row is one of the timetable: when, for which pool, and the nodes. Where a pool has
+// a name that leaves no room for a column, nodes stand below it.
+func (t *lines) row(when, pool string, column int, nodes string) {
+	if column <= widest {
+		label := fmt.Sprintf("  %-17s  %-*s ", when, column, pool)
+		t.hang(label+nodes, utf8.RuneCountInString(label)-2)
+		return
+	}
+	t.wrap("  ", when+"  "+pool)
+	t.hang("      "+nodes, 0)
 }

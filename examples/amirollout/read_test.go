@@ -1,15 +1,13 @@
-package rolloutinput_test
+package main
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/dovetail-sdk/dovetail/examples/internal/rolloutinput"
 )
 
-const manifest = `
+const classAndPool = `
 apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
 metadata: {name: default}
@@ -21,7 +19,7 @@ metadata: {name: general}
 spec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: []}}}
 `
 
-const images = `{"Images": [{"ImageId": "ami-1", "Name": "a", "Architecture": "x86_64", "State": "available",
+const oneImage = `{"Images": [{"ImageId": "ami-1", "Name": "a", "Architecture": "x86_64", "State": "available",
   "CreationDate": "2026-01-01T00:00:00.000Z", "OwnerId": "1"}]}`
 
 func claim(name, pool, class, instanceType string) string {
@@ -29,17 +27,14 @@ func claim(name, pool, class, instanceType string) string {
 		", node.kubernetes.io/instance-type: " + instanceType + "}}\nspec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: " + class + "}}\nstatus: {imageID: ami-1}\n"
 }
 
-// read reads texts as if they were the sample of a program.
-func read(manifest, images, nodes string) (*rolloutinput.Input, error) {
-	text := func(name, sample string) rolloutinput.Text {
-		return rolloutinput.Text{SampleName: name, Sample: sample}
-	}
-	return rolloutinput.Read(rolloutinput.Files{Manifest: text("class", manifest), Images: text("images", images), Nodes: text("nodes", nodes)}, nil)
+// readTexts reads texts as if they were the sample of a program.
+func readTexts(manifest, images, nodes string) (*input, error) {
+	return read(files{manifest: text{"", "class", manifest}, images: text{"", "images", images}, nodes: text{"", "nodes", nodes}}, nil)
 }
 
 // Nodes of another class count for the percentages of their pool, and for nothing else.
 func TestRead(t *testing.T) {
-	in, err := read(manifest, images, claim("b", "general", "default", "m5.large")+claim("a", "general", "default", "m5.large")+claim("c", "general", "other", "m5.large"))
+	in, err := readTexts(classAndPool, oneImage, claim("b", "general", "default", "m5.large")+claim("a", "general", "default", "m5.large")+claim("c", "general", "other", "m5.large"))
 	require.NoError(t, err)
 	require.Equal(t, "default", in.Class)
 	require.EqualValues(t, "AL2023", in.Family)
@@ -51,16 +46,16 @@ func TestRead(t *testing.T) {
 
 // Faults of all files come together, with where each is.
 func TestFaults(t *testing.T) {
-	_, err := read(manifest, "{}", claim("a", "gone", "default", "m5.huge")+claim("a", "general", "default", "m5.large"))
+	_, err := readTexts(classAndPool, "{}", claim("a", "gone", "default", "m5.huge")+claim("a", "general", "default", "m5.large"))
 	for _, want := range []string{
 		`nodes: NodeClaim a: metadata.labels[karpenter.sh/nodepool]: NodePool "gone" is not in the manifest`,
 		`"m5.huge" is not an instance type of the catalog`, "nodes: NodeClaim a: stands twice in the file; remove one",
 	} {
 		require.ErrorContains(t, err, want)
 	}
-	_, err = read(strings.Replace(manifest, "karpenter.k8s.aws/v1", "karpenter.k8s.aws/v1beta1", 1), images, claim("a", "gone", "x", "m5.large"))
+	_, err = readTexts(strings.Replace(classAndPool, "karpenter.k8s.aws/v1", "karpenter.k8s.aws/v1beta1", 1), oneImage, claim("a", "gone", "x", "m5.large"))
 	require.ErrorContains(t, err, `class: EC2NodeClass default: apiVersion: "karpenter.k8s.aws/v1beta1" is not read`)
 	require.NotContains(t, err.Error(), "gone", "whether a pool is there is not known")
-	_, err = read("---\n"+manifest+"---\n"+manifest, images, claim("a", "general", "default", "m5.large"))
+	_, err = readTexts("---\n"+classAndPool+"---\n"+classAndPool, oneImage, claim("a", "general", "default", "m5.large"))
 	require.ErrorContains(t, err, "class: holds EC2NodeClass default more than once; remove the others")
 }
