@@ -52,12 +52,8 @@ type planCost struct {
 }
 
 type newNode struct {
-	Name             string                                    `json:"name"`
-	NodePool         string                                    `json:"nodePool"`
-	InstanceType     string                                    `json:"instanceType"`
-	Zone             string                                    `json:"zone"`
-	CapacityType     string                                    `json:"capacityType"`
-	USDPerHour       float64                                   `json:"usdPerHour"`
+	Name string `json:"name"`
+	launch
 	NodeCost         float64                                   `json:"nodeCostUSDPerHour,omitempty"`
 	Utilization      *utilization                              `json:"utilization,omitempty"`
 	Requests         map[string]string                         `json:"requests"`
@@ -68,7 +64,7 @@ type newNode struct {
 	Labels           map[string]string                         `json:"labels"`
 	Pods             []podRef                                  `json:"pods"`
 	OptionCount      int                                       `json:"optionCount"`
-	Options          []option                                  `json:"options"`
+	Options          []launch                                  `json:"options"`
 }
 
 // missedMinValues is a minValues of the pool that was lowered.
@@ -78,13 +74,26 @@ type missedMinValues struct {
 	Have int    `json:"have"`
 }
 
-// option is one way to launch a node.
-type option struct {
+// launch is a way to launch a node.
+type launch struct {
+	NodePool      string  `json:"nodePool,omitempty"`
 	InstanceType  string  `json:"instanceType"`
 	Zone          string  `json:"zone"`
 	CapacityType  string  `json:"capacityType"`
 	ReservationID string  `json:"reservationID,omitempty"`
 	USDPerHour    float64 `json:"usdPerHour"`
+}
+
+// cheapest is the cheapest way to launch a new node.
+func cheapest(n *provisioning.NewNode) launch {
+	out := launchOf(n.Options[0])
+	out.NodePool, out.ReservationID, out.USDPerHour = n.Pool.Name, "", layout.Rounded(n.Price())
+	return out
+}
+
+func launchOf(o cloudprovider.LaunchOption) launch {
+	return launch{InstanceType: o.InstanceType.Name, Zone: o.Offering.Zone, CapacityType: o.Offering.CapacityType,
+		ReservationID: o.Offering.ReservationID, USDPerHour: layout.Rounded(o.Offering.Price)}
 }
 
 // binding is an existing node that takes pods. Utilization counts the pods it
@@ -294,11 +303,7 @@ func buildNewNode(n *provisioning.NewNode, maxOptions int) newNode {
 	best := n.Options[0]
 	node := newNode{
 		Name:             n.Name,
-		NodePool:         n.Pool.Name,
-		InstanceType:     best.InstanceType.Name,
-		Zone:             best.Offering.Zone,
-		CapacityType:     best.Offering.CapacityType,
-		USDPerHour:       layout.Rounded(n.Price()),
+		launch:           cheapest(n),
 		NodeCost:         layout.Rounded(n.Options[0].Offering.NodeCost),
 		Requests:         amounts(n.Requests),
 		DaemonRequests:   amounts(n.Daemons),
@@ -319,16 +324,6 @@ func buildNewNode(n *provisioning.NewNode, maxOptions int) newNode {
 		node.Utilization = utilizationIn(used, allocatable)
 	}
 	return node
-}
-
-func buildOption(o cloudprovider.LaunchOption) option {
-	return option{
-		InstanceType:  o.InstanceType.Name,
-		Zone:          o.Offering.Zone,
-		CapacityType:  o.Offering.CapacityType,
-		ReservationID: o.Offering.ReservationID,
-		USDPerHour:    layout.Rounded(o.Offering.Price),
-	}
 }
 
 func buildBinding(b provisioning.Binding, node *provisioning.Node, daemons []*corev1.Pod) binding {
@@ -425,7 +420,7 @@ type staticPool struct {
 	Excess            int      `json:"excess"`
 	Remove            []string `json:"remove"`
 	OptionCount       int      `json:"optionCount"`
-	Options           []option `json:"options"`
+	Options           []launch `json:"options"`
 }
 
 // buffer is spare room that is kept.
@@ -512,13 +507,13 @@ func buildOverlays(overlays []overlays.Status) []overlay {
 }
 
 // buildOptions writes down the first of the options; maxOptions of zero is all.
-func buildOptions(options []cloudprovider.LaunchOption, maxOptions int) []option {
+func buildOptions(options []cloudprovider.LaunchOption, maxOptions int) []launch {
 	if maxOptions > 0 && len(options) > maxOptions {
 		options = options[:maxOptions]
 	}
-	out := make([]option, 0, len(options))
+	out := make([]launch, 0, len(options))
 	for _, o := range options {
-		out = append(out, buildOption(o))
+		out = append(out, launchOf(o))
 	}
 	return out
 }

@@ -164,8 +164,8 @@ func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 func TestLargePlansAreSummedUp(t *testing.T) {
 	r := &Plan{planData{Input: inputCounts{Pods: 60, NodePools: 1}}}
 	for i := range 60 {
-		n := newNode{Name: fmt.Sprintf("general-%04d", i), NodePool: "general", InstanceType: []string{"m5.large", "c5.large"}[i%2], CapacityType: "spot",
-			Zone: "us-east-1a", USDPerHour: 0.5 + float64(i)/100, OptionCount: 1, Pods: []podRef{{Namespace: "shop", Name: fmt.Sprint(i)}}}
+		n := newNode{Name: fmt.Sprintf("general-%04d", i), launch: launch{NodePool: "general", InstanceType: []string{"m5.large", "c5.large"}[i%2], CapacityType: "spot",
+			Zone: "us-east-1a", USDPerHour: 0.5 + float64(i)/100}, OptionCount: 1, Pods: []podRef{{Namespace: "shop", Name: fmt.Sprint(i)}}}
 		r.NewNodes = append(r.NewNodes, n)
 	}
 	text := r.Format(nil)

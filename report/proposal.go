@@ -124,12 +124,8 @@ type nodeRef struct {
 
 // replacement is a node to launch, as its cheapest option.
 type replacement struct {
-	NodePool     string  `json:"nodePool"`
-	InstanceType string  `json:"instanceType"`
-	Zone         string  `json:"zone"`
-	CapacityType string  `json:"capacityType"`
-	USDPerHour   float64 `json:"usdPerHour"`
-	OptionCount  int     `json:"optionCount"`
+	launch
+	OptionCount int `json:"optionCount"`
 }
 
 // move is a pod that changes place. To is a node, or replacement-0 and so on.
@@ -311,10 +307,7 @@ func actionOf(in disruption.Input, a disruption.Action) action {
 		}
 	}
 	for i := range a.Replacements {
-		n := &a.Replacements[i]
-		best := n.Options[0]
-		out.Replacements = append(out.Replacements, replacement{NodePool: n.Pool.Name, InstanceType: best.InstanceType.Name, Zone: best.Offering.Zone,
-			CapacityType: best.Offering.CapacityType, USDPerHour: layout.Rounded(n.Price()), OptionCount: len(n.Options)})
+		out.Replacements = append(out.Replacements, replacement{cheapest(&a.Replacements[i]), len(a.Replacements[i].Options)})
 	}
 	for _, m := range a.Moves {
 		to := m.Node

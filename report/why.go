@@ -19,7 +19,7 @@ func (r *Proposal) AddWhy(ctx context.Context, name string) error {
 	p := r.proposal
 	if !slices.ContainsFunc(r.LeftAlone, func(n nodeLeft) bool { return n.Node == name }) {
 		for _, a := range p.Actions {
-			if slices.ContainsFunc(a.Targets, func(t disruption.Target) bool { return t.Node == name }) {
+			if isAbout(a, name) {
 				return NoSuchNode{fmt.Errorf("it is not left alone; it is to go now: %s", a)}
 			}
 		}
@@ -42,4 +42,9 @@ func (r *Proposal) AddWhy(ctx context.Context, name string) error {
 		r.Why.Pods = append(r.Why.Pods, one)
 	}
 	return nil
+}
+
+// isAbout says whether a node is among the targets of an action.
+func isAbout(a disruption.Action, node string) bool {
+	return slices.ContainsFunc(a.Targets, func(t disruption.Target) bool { return t.Node == node })
 }

@@ -17,10 +17,10 @@ import (
 
 // without is what would become of the pods of a node if it went.
 type without struct {
-	Node       string     `json:"node"`
-	USDPerHour *float64   `json:"usdPerHour,omitempty"` // of the node, if its price is known
-	Pods       []lostPod  `json:"pods"`
-	Launches   []launched `json:"launches"`
+	Node       string    `json:"node"`
+	USDPerHour *float64  `json:"usdPerHour,omitempty"` // of the node, if its price is known
+	Pods       []lostPod `json:"pods"`
+	Launches   []launch  `json:"launches"`
 	// SavesUSDPerHour is the price of the node less what the launches cost; left out if
 	// that price is not known.
 	SavesUSDPerHour *float64 `json:"savesUSDPerHour,omitempty"`
@@ -40,15 +40,6 @@ type lostPod struct {
 	Reason    string `json:"reason,omitempty"`
 
 	workload string
-}
-
-// launched is a new node for pods of the node.
-type launched struct {
-	NodePool     string  `json:"nodePool"`
-	InstanceType string  `json:"instanceType"`
-	Zone         string  `json:"zone"`
-	CapacityType string  `json:"capacityType"`
-	USDPerHour   float64 `json:"usdPerHour"`
 }
 
 // AddWithout adds where the pods of a node would go if it were removed, and what that would
@@ -79,7 +70,7 @@ func (r *Proposal) AddWithout(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	w := &without{Node: name, Pods: []lostPod{}, Launches: []launched{}, Speaks: []leftReason{}}
+	w := &without{Node: name, Pods: []lostPod{}, Launches: []launch{}, Speaks: []leftReason{}}
 	w.place(in.Nodes[i].Pods, after)
 	f, _ := disruption.Observe(r.Now, in, opts) // its faults were reported
 	if price, known := f.Price(name); known {
@@ -88,12 +79,12 @@ func (r *Proposal) AddWithout(ctx context.Context, name string) error {
 		w.USDPerHour, w.SavesUSDPerHour = &price, &saves
 	}
 	for _, a := range p.Actions {
-		if slices.ContainsFunc(a.Targets, func(t disruption.Target) bool { return t.Node == name }) {
+		if isAbout(a, name) {
 			w.Begins = a.String()
 		}
 	}
 	for _, x := range p.Waiting {
-		if w.Begins == "" && slices.ContainsFunc(x.Targets, func(t disruption.Target) bool { return t.Node == name }) {
+		if w.Begins == "" && isAbout(x.Action, name) {
 			w.Waits = fmt.Sprintf("%s, for %s: %s", x.Action, x.For, x.Why)
 		}
 	}
@@ -130,9 +121,7 @@ func (w *without) place(pods []*corev1.Pod, plan *provisioning.Plan) {
 			own = add(p, fmt.Sprintf("new-%d", len(w.Launches)), "") || own
 		}
 		if own {
-			o := n.Options[0]
-			w.Launches = append(w.Launches, launched{NodePool: n.Pool.Name, InstanceType: o.InstanceType.Name, Zone: o.Offering.Zone,
-				CapacityType: o.Offering.CapacityType, USDPerHour: layout.Rounded(n.Price())})
+			w.Launches = append(w.Launches, cheapest(n))
 		}
 	}
 	for _, u := range plan.Unplaced {

@@ -39,7 +39,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/page"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
-	"github.com/dovetail-sdk/dovetail/examples/internal/referee"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 	"github.com/dovetail-sdk/dovetail/report"
@@ -347,7 +346,7 @@ func plan(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (
 	problem, err := provisioning.Prepare(in, s.options())
 	if err == nil && len(removed) > 0 {
 		problem, err = problem.Without(removed...)
-		in = referee.WithoutNodes(in, removed)
+		in = withoutNodes(in, removed)
 	}
 	if err != nil {
 		return answer{}, command.BadInput, w.Cluster.Explain(err)
@@ -356,9 +355,9 @@ func plan(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (
 	if err != nil {
 		return answer{}, command.Failed, err
 	}
-	verified := s.verify || referee.Options(plan) <= referee.MaxOptions
+	verified := s.verify || countOptions(plan) <= maxJudged
 	if verified {
-		if err := referee.Check(in, plan, s.options()); err != nil {
+		if err := check(in, plan, s.options()); err != nil {
 			return answer{}, command.Failed, err
 		}
 	}

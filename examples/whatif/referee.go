@@ -1,6 +1,4 @@
-// Package referee judges plans before they are shown, by package verify, which shares no code
-// with the solver.
-package referee
+package main
 
 import (
 	"errors"
@@ -14,12 +12,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// MaxOptions is the number of launch options of all new nodes up to which a
+// maxJudged is the number of launch options of all new nodes up to which a
 // plan is judged without being asked to: some seconds' worth.
-const MaxOptions = 100_000
+const maxJudged = 100_000
 
-// Options counts the launch options of all new nodes.
-func Options(plan *provisioning.Plan) int {
+// countOptions counts the launch options of all new nodes.
+func countOptions(plan *provisioning.Plan) int {
 	n := 0
 	for i := range plan.Create {
 		n += len(plan.Create[i].Options)
@@ -27,9 +25,9 @@ func Options(plan *provisioning.Plan) int {
 	return n
 }
 
-// Check tells whether the plan keeps all the rules. A plan that does not is a fault of the
+// check tells whether the plan keeps all the rules. A plan that does not is a fault of the
 // library, and not to be shown.
-func Check(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
+func check(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
 	var errs []error
 	for _, v := range verify.Plan(in, plan, opts) {
 		errs = append(errs, fmt.Errorf("the plan breaks a rule, please report this: %s", v))
@@ -37,10 +35,10 @@ func Check(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Op
 	return errors.Join(errs...)
 }
 
-// WithoutNodes writes down what Problem.Without plans for, for the referee to
+// withoutNodes writes down what Problem.Without plans for, for the referee to
 // judge by: the nodes are being deleted, and their pods wait, but those that
 // go with their node.
-func WithoutNodes(in provisioning.Input, names []string) provisioning.Input {
+func withoutNodes(in provisioning.Input, names []string) provisioning.Input {
 	in.Nodes, in.Pods = slices.Clone(in.Nodes), slices.Clone(in.Pods)
 	for i := range in.Nodes {
 		n := &in.Nodes[i]
