@@ -10,7 +10,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/awsinput"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/report"
 )
 
 // visit is a look at one cluster.
@@ -77,7 +77,7 @@ func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 		return nil, c.Explain(err)
 	}
 	v.say("")
-	v.showPlan(plan, len(in.Pods))
+	fmt.Fprint(v.out, report.NewPlan(in, plan, nil).Format(nil))
 	return plan, nil
 }
 
@@ -145,49 +145,6 @@ func notReady(name string, conditions []metav1.Condition, err error) error {
 		}
 	}
 	return cmp.Or(errors.Join(errs...), err)
-}
-
-// showPlan prints one line for each node, and what EC2 may choose from.
-func (v *visit) showPlan(plan *provisioning.Plan, pods int) {
-	v.say("Plan: %s for %d of %s, %.4f USD/h, at most %.1f%% above the optimum", command.Count(len(plan.Create), "new node"),
-		pods-len(plan.Unplaced), command.Count(pods, "pod"), plan.Cost, 100*plan.Gap())
-	if len(plan.Create) > 0 {
-		v.showNodes(plan.Create)
-	}
-	v.showPending(plan.Unplaced)
-}
-
-// showNodes prints one line for each node.
-func (v *visit) showNodes(nodes []provisioning.NewNode) {
-	var rows [][]string
-	for i := range nodes {
-		n := &nodes[i]
-		rows = append(rows, []string{n.Name, strconv.Itoa(len(n.Pods)), fmt.Sprintf("%.4f", n.Price()), strconv.Itoa(len(n.Options)), n.Options[0].Key().String()})
-	}
-	fmt.Fprintln(v.out)
-	for _, line := range command.Table(rows, "NODE", "#PODS", "#USD/H", "#OPTIONS", "CHEAPEST") {
-		fmt.Fprintln(v.out, line)
-	}
-}
-
-// showPending says why pods stay pending, once for all that do so for one reason.
-func (v *visit) showPending(unplaced []provisioning.Unplaced) {
-	var reasons []string
-	pods := map[string][]string{} // by reason
-	for _, u := range unplaced {
-		why := u.Reason.String()
-		if len(pods[why]) == 0 {
-			reasons = append(reasons, why)
-		}
-		pods[why] = append(pods[why], u.Pod.Namespace+"/"+u.Pod.Name)
-	}
-	for _, why := range reasons {
-		who := pods[why][0] + " stays"
-		if more := len(pods[why]) - 1; more > 0 {
-			who = fmt.Sprintf("%s and %d more stay", pods[why][0], more)
-		}
-		v.say("  %s pending: %s", who, why)
-	}
 }
 
 // launch launches the nodes of a plan, one after the other. Of those that could not

@@ -179,13 +179,6 @@ func Wrap(text string, width int, further string) []string {
 // Count is a number of things in words: "1 pod", "2 pods", "3 batches".
 func Count(n int, thing string) string { return layout.Count(n, thing) }
 
-// Table lays rows out below titles, as wide as the page. The title of a column of numbers begins
-// with #, which is not shown.
-func Table(rows [][]string, titles ...string) []string {
-	g := layout.Grid{Columns: layout.Columns(titles...), Rows: rows}
-	return g.Lines()
-}
-
 // Sides puts one text at the left edge of the page and one at the right.
 func Sides(left, right string) string { return layout.Sides(left, right) }
 
