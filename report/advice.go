@@ -196,7 +196,7 @@ func (r *Advice) section(style layout.Style, hints Hints, left, right string, pr
 	return lines
 }
 
-// about is what there is to know of a price beside its figure.
+// about adds to the figure of a price how exact it is, or a pod that finds a place.
 func (p price) about() string {
 	switch len(p.Placed) {
 	case 0:

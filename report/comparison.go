@@ -39,7 +39,7 @@ type comparisonData struct {
 	Differences []difference `json:"differences"`
 }
 
-// outcome is what becomes of one side.
+// outcome has the figures of one side.
 type outcome struct {
 	FromEmpty  freshBill   `json:"fromEmpty"`
 	Today      billSummary `json:"today"`

@@ -38,11 +38,11 @@ func (r *Proposal) Follow(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	settled, _, err := provision(ctx, r.Now, after, opts)
+	planned, _, err := provision(ctx, r.Now, after, opts)
 	if err != nil {
 		return err
 	}
-	r.After, r.FollowUp = stateOf(settled, r.outside), followUp(in, after, settled, r.Provisioned)
+	r.After, r.FollowUp = stateOf(planned, r.outside), followUp(in, after, planned, r.Provisioned)
 	return nil
 }
 
@@ -145,20 +145,20 @@ func pendingNeed(ctx context.Context, now time.Time, in disruption.Input, opts *
 
 // followUp is what provisioning launches for pods of nodes that go without a
 // replacement, nil if there are none. after is the input once the actions are
-// carried out, and settled once all pods have found a place; what pods need that
+// carried out, and planned once all pods have found a place; what pods need that
 // were pending before is left out.
-func followUp(in, after, settled disruption.Input, due *provisioned) *provisioned {
-	homeless := len(after.Pods)
+func followUp(in, after, planned disruption.Input, due *provisioned) *provisioned {
+	unplaced := len(after.Pods)
 	for _, p := range in.Pods {
 		if slices.Contains(after.Pods, p) {
-			homeless--
+			unplaced--
 		}
 	}
-	if homeless == 0 {
+	if unplaced == 0 {
 		return nil
 	}
-	was, is := stateOf(after, nil).Total, stateOf(settled, nil).Total
-	out := provisioned{Pods: homeless, Nodes: is.Nodes - was.Nodes, USDPerHour: is.USDPerHour - was.USDPerHour}
+	was, is := stateOf(after, nil).Total, stateOf(planned, nil).Total
+	out := provisioned{Pods: unplaced, Nodes: is.Nodes - was.Nodes, USDPerHour: is.USDPerHour - was.USDPerHour}
 	if due != nil { // both may share nodes
 		out.Nodes, out.USDPerHour = max(0, out.Nodes-due.Nodes), max(0, out.USDPerHour-due.USDPerHour)
 	}

@@ -41,7 +41,7 @@ func ExplainPod(name string, in provisioning.Input, plan *provisioning.Plan, o *
 
 // podOf is the name of a pod to tell about: the one of this name, or of the workload
 // of this name the first that stays pending, or else the first to be bound. Most know
-// the workload, and nobody the rest of the name. A name that is neither stays.
+// the workload, and few the rest of the name. A name that is neither stays.
 func podOf(name string, plan *provisioning.Plan) string {
 	var pods []*corev1.Pod
 	for _, u := range plan.Unplaced {
@@ -82,7 +82,7 @@ func explainNew(pod *corev1.Pod, n *provisioning.NewNode, plan *provisioning.Pla
 	lines = append(lines, entry("option", launch)...)
 	lines = append(lines, entry("order", turn(pod, plan))...)
 	lines = append(lines, entry("asks for", requestsOf(pod))...)
-	lines = append(lines, entry("beside", beside(pod, n.Pods))...)
+	lines = append(lines, entry("beside", neighbours(pod, n.Pods))...)
 	lines = append(lines, entry("node wants", cmp.Or(n.Requirements.String(), "nothing"))...)
 	lines = append(lines, givenUpFor(pod, plan)...)
 	if hints.Why != "" {
@@ -104,7 +104,7 @@ func explainBound(pod *corev1.Pod, b provisioning.Binding, in provisioning.Input
 			pods = slices.Concat(in.Nodes[i].Pods, pods)
 		}
 	}
-	lines = append(lines, entry("beside", beside(pod, pods))...)
+	lines = append(lines, entry("beside", neighbours(pod, pods))...)
 	lines = append(lines, givenUpFor(pod, plan)...)
 	return page(lines)
 }
@@ -157,8 +157,8 @@ func requestsOf(pod *corev1.Pod) string {
 	return cmp.Or(requests.String(), "nothing")
 }
 
-// beside lists the other pods of a node by workload.
-func beside(pod *corev1.Pod, all []*corev1.Pod) string {
+// neighbours lists the other pods of a node by workload.
+func neighbours(pod *corev1.Pod, all []*corev1.Pod) string {
 	var refs []podRef
 	for _, p := range all {
 		if podName(p) != podName(pod) {

@@ -205,8 +205,8 @@ type roundReport struct {
 	USDPerHour float64   `json:"usdPerHour"`
 }
 
-// Saved is what the actions save in USD per hour, beside the nodes that pods which
-// are pending already need in any case.
+// Saved is what the actions save in USD per hour. Nodes for pods that are pending already are due in
+// any case, and not counted against it.
 func (r *Proposal) Saved() float64 { return r.without() - r.After.Total.USDPerHour }
 
 // without is what the cluster would cost without the actions.
@@ -376,7 +376,7 @@ func unmanaged(in disruption.Input, outside map[string]float64) (count int) {
 	return count
 }
 
-// costOf is priceOf for nodes that nobody here manages too.
+// costOf is priceOf, also for nodes without a NodeClaim.
 func costOf(in disruption.Input, n *provisioning.Node, outside map[string]float64) (price float64, known bool) {
 	if price, known = priceOf(in, n); !known && n.NodeClaim == nil {
 		price, known = outside[n.Name()]

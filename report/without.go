@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// without is what would become of the pods of a node if it went.
+// without says where the pods of a node would go if it were removed.
 type without struct {
 	Node       string    `json:"node"`
 	USDPerHour *float64  `json:"usdPerHour,omitempty"` // of the node, if its price is known
@@ -132,18 +132,18 @@ func (w *without) place(pods []*corev1.Pod, plan *provisioning.Plan) {
 	})
 }
 
-// without says what would become of the pods of the node.
+// without adds where the pods of the node would go.
 func (t *text) without() {
 	w := t.report.Without
 	if w == nil {
 		return
 	}
 	t.Heading("IF "+w.Node+" WENT", "")
-	there, homeless := map[string]int{}, 0
+	there, unplaced := map[string]int{}, 0
 	for _, p := range w.Pods {
 		switch {
 		case p.To == "":
-			homeless++
+			unplaced++
 		case !strings.HasPrefix(p.To, "new-"):
 			there[p.To]++
 		}
@@ -172,7 +172,7 @@ func (t *text) without() {
 		}
 	}
 	switch {
-	case homeless > 0:
+	case unplaced > 0:
 	case w.SavesUSDPerHour != nil && *w.SavesUSDPerHour >= 0:
 		t.Fill("  ", "that saves "+layout.USD(*w.SavesUSDPerHour, 4)+" USD/h", layout.Plain)
 	case w.SavesUSDPerHour != nil:

@@ -20,7 +20,7 @@ type report struct {
 	Terms      []amiselect.Term // what it selects images by
 	Kubernetes string           // version of the control plane
 	Now        time.Time
-	// MinAge and Deny are what is asked of images beside the terms.
+	// MinAge and Deny are what is asked of images in addition to the terms.
 	MinAge time.Duration
 	Deny   []string
 	Missed []string // of Deny, what none of the images is

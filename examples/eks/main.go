@@ -1,5 +1,5 @@
 // Command eks says which instances would be launched in an EKS cluster for the pods
-// of some manifests, by the NodePools and EC2NodeClasses beside them.
+// of some manifests, by the NodePools and EC2NodeClasses in them.
 //
 //	eks                                  in a small AWS on this machine
 //	eks -loopback -f shop.yaml           the same with manifests of one's own
@@ -44,7 +44,7 @@ func main() {
 }
 
 const usage = `Eks says which instances would be launched in an EKS cluster for the pods of
-some manifests, by the NodePools and EC2NodeClasses beside them.
+some manifests, by the NodePools and EC2NodeClasses in them.
 
 usage: eks [flags]
 

@@ -132,7 +132,7 @@ func (v *visit) showClass(ctx context.Context, name string) error {
 			return notReady(name, class.Status.Conditions, cloudprovider.NodeClassReady(ctx, v.provider, *ref))
 		}
 	}
-	return nil // nobody uses it
+	return nil // no NodePool uses it
 }
 
 // notReady is the error that a class is not ready in the words of its conditions alone, a line

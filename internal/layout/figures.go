@@ -17,7 +17,7 @@ func USD(amount float64, decimals int) string {
 	return strconv.FormatFloat(amount, 'f', decimals, 64)
 }
 
-// Arrow is an amount and what becomes of it.
+// Arrow is an amount before and after a change.
 func Arrow(old, fresh float64, decimals int) string {
 	a, b := USD(old, decimals), USD(fresh, decimals)
 	if a == b {

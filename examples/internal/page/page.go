@@ -32,7 +32,7 @@ type Page struct {
 // Entry is something that happened, or is to be said. At may be empty in a Log.
 type Entry struct{ At, Text string }
 
-// Table is a table: numbers, but for the first column.
+// Table is a table of numbers, with names in the first column.
 type Table struct {
 	Title string
 	Head  []string

@@ -206,7 +206,7 @@ func (p *Plot) drawBars(b *strings.Builder, y func(float64) float64) {
 	}
 }
 
-// drawMarks draws what happened, as numbers on lines. The list beside the plots
+// drawMarks draws what happened, as numbers on lines. The list next to the plots
 // says what they mean. Of numbers that would cover each other the later is lower.
 func (p *Plot) drawMarks(b *strings.Builder) {
 	const apart = 15
