@@ -39,11 +39,18 @@ type settings struct {
 	verbose       bool
 
 	frontier, results string // files to write
+
+	pods  string // file with the pods of the trace of that name
+	from  int64
+	hours float64
 }
 
 func main() {
 	var c settings
-	flag.StringVar(&c.traces, "trace", "two-days,churn", "traces to play, separated by commas: "+strings.Join(traces.Names(), ", "))
+	flag.StringVar(&c.traces, "trace", "two-days,churn", "traces to play, separated by commas: "+strings.Join(traces.Names(), ", ")+", pods")
+	flag.StringVar(&c.pods, "pods", "", "CSV file of pods with their times, for the trace \"pods\"; see family.Trace")
+	flag.Int64Var(&c.from, "from", 0, "with -pods: the second of the file at which the trace begins")
+	flag.Float64Var(&c.hours, "hours", 24, "with -pods: how long the trace is")
 	flag.StringVar(&c.only, "only", "", "the contender to play with; all if empty")
 	flag.Uint64Var(&c.seed, "seed", 1, "decides all that is chance")
 	flag.Float64Var(&c.score, "score", 0, "MinimumScore of Dovetail; 0 is its default, below 0 is none")
@@ -108,7 +115,7 @@ func run(ctx context.Context, c settings, out io.Writer) error {
 	var rows []row
 	for name := range strings.SplitSeq(c.traces, ",") {
 		for _, one := range all {
-			t, err := traces.New(name, c.seed)
+			t, err := c.trace(name)
 			if err != nil {
 				return err
 			}
@@ -126,6 +133,19 @@ func run(ctx context.Context, c settings, out io.Writer) error {
 		}
 	}
 	return c.write(ctx, rows, out)
+}
+
+// trace makes a trace anew, as a play uses one up.
+func (c settings) trace(name string) (*life.Trace, error) {
+	if name != "pods" {
+		return traces.New(name, c.seed)
+	}
+	file, err := os.Open(c.pods)
+	if err != nil {
+		return nil, fmt.Errorf("-pods: %w", err)
+	}
+	defer file.Close()
+	return traces.FromPods(file, c.from, time.Duration(c.hours*float64(time.Hour)).Round(time.Hour/6), c.seed)
 }
 
 // write prints the table, and writes the files that were asked for.
@@ -147,6 +167,9 @@ func (c settings) write(ctx context.Context, rows []row, out io.Writer) error {
 // command is how the program was called.
 func (c settings) command() string {
 	text := fmt.Sprintf("go run ./day -trace %s -seed %d", c.traces, c.seed)
+	if c.pods != "" {
+		text += fmt.Sprintf(" -pods %s -from %d -hours %v", filepath.Base(c.pods), c.from, c.hours)
+	}
 	if c.only != "" {
 		text += " -only " + c.only
 	}

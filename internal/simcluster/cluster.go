@@ -52,6 +52,11 @@ func New(cloud *fake.Cloud, daemon *appsv1.DaemonSet, workloads ...*Workload) (*
 		if _, err := resources.PodRequests(&corev1.Pod{Spec: w.Template}); err != nil {
 			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
 		}
+		for i := range w.Tasks {
+			if _, err := resources.PodRequests(&corev1.Pod{Spec: w.Tasks[i].Spec}); err != nil {
+				return nil, fmt.Errorf("workload %s: task %s: %w", w.Name, w.Tasks[i].Name, err)
+			}
+		}
 	}
 	_, err := resources.PodRequests(&corev1.Pod{Spec: daemon.Spec.Template.Spec})
 	return &Cluster{Cloud: cloud, Scheduler: schedule, workloads: workloads, Daemon: daemon, scheduled: -1, seen: map[string]*corev1.Node{}}, err
@@ -65,6 +70,7 @@ type Pod struct {
 	since    time.Time // when it became pending
 	readyAt  time.Time // once bound
 	goneAt   time.Time // once it is ending
+	task     int       // index of Workload.Tasks, if there are any
 }
 
 // Key is how Cluster.Pods knows a pod.
@@ -212,8 +218,8 @@ func (c *Cluster) run(p *Pod, now time.Time) {
 			p.Status.Phase = corev1.PodRunning
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 		})
-	case p.Work.Runs > 0 && !now.Before(p.readyAt.Add(p.Work.Runs)):
-		p.Work.finished++
+	case p.runs() > 0 && !now.Before(p.readyAt.Add(p.runs())):
+		p.Work.finish(p)
 		c.Pods.Remove(Key(p.Pod)) // as ttlSecondsAfterFinished: 0 does
 	}
 }

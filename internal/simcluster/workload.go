@@ -38,6 +38,12 @@ type Workload struct {
 	// maxUnavailable is that of a PodDisruptionBudget; 0 is none.
 	MaxUnavailable int
 
+	// Tasks are pods that run once each, in the order of At. With them Replicas and Template are not read.
+	Tasks []Task
+
+	next int   // index of the first of Tasks that has not come yet
+	open []int // indexes of those that have come and not finished
+
 	revision int // counts changes of the template
 	want     int // replicas at the last look
 	numbers  int // of pods made
@@ -60,6 +66,10 @@ func PodSpec(requests string) corev1.PodSpec {
 
 // control does what the controllers of workloads do: it makes and ends pods.
 func (w *Workload) control(c *Cluster, now time.Time) {
+	if w.Tasks != nil {
+		w.controlTasks(c, now)
+		return
+	}
 	if w.looked.IsZero() || now.Sub(w.looked) >= w.Every {
 		w.looked, w.want = now, w.Replicas(now)
 	}
@@ -125,17 +135,20 @@ func (w *Workload) controlJob(c *Cluster) {
 	}
 }
 
-// add makes a pod.
-func (w *Workload) add(c *Cluster) *Pod {
+// add makes a pod of the template.
+func (w *Workload) add(c *Cluster) *Pod { return w.addPod(c, w.Name, w.Template) }
+
+// addPod makes a pod whose name begins with a prefix.
+func (w *Workload) addPod(c *Cluster, prefix string, spec corev1.PodSpec) *Pod {
 	w.numbers++
 	p := &Pod{Work: w, since: c.Now(), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: Namespace, Name: fmt.Sprintf("%s-%d-%04d", w.Name, w.revision, w.numbers), UID: c.UID(),
+		Namespace: Namespace, Name: fmt.Sprintf("%s-%d-%04d", prefix, w.revision, w.numbers), UID: c.UID(),
 		Labels:            map[string]string{AppLabel: w.Name, RevisionLabel: fmt.Sprint(w.revision)},
 		Annotations:       w.Annotations,
 		CreationTimestamp: metav1.NewTime(c.Now()),
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet",
 			Name: fmt.Sprintf("%s-%d", w.Name, w.revision), UID: types.UID(fmt.Sprintf("%s-%d", w.Name, w.revision)), Controller: new(true)}},
-	}, Spec: *w.Template.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodPending}}}
+	}, Spec: *spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodPending}}}
 	for i := range p.Spec.TopologySpreadConstraints {
 		p.Spec.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{AppLabel: w.Name}}
 	}

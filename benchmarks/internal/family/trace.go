@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -32,6 +33,32 @@ type Trace struct {
 	// At, if set, takes the pods that are there at that second: created by then, and deleted
 	// later. Else all are taken.
 	At *int64
+
+	timed bool // the times of pods are needed
+}
+
+// Task is a pod of a trace.
+type Task struct {
+	Name string
+	Spec corev1.PodSpec
+	// Created and Deleted are when it came and went, in seconds from an instant that all pods
+	// of a trace share. A pod that was not deleted has zero for Deleted.
+	Created, Deleted int64
+}
+
+// Tasks reads all pods of a trace, in the order in which they came. See Trace.Pods for the form; both times
+// are needed.
+func Tasks(pods io.Reader) ([]Task, error) {
+	rows, err := readTrace(Trace{Pods: pods, timed: true})
+	if err != nil {
+		return nil, err
+	}
+	var all []Task
+	for _, r := range rows {
+		all = append(all, Task{r.name, r.podSpec(), r.created, r.deleted})
+	}
+	slices.SortStableFunc(all, func(a, b Task) int { return cmp.Compare(a.Created, b.Created) })
+	return all, nil
 }
 
 // The columns of a trace.
@@ -80,9 +107,16 @@ type tracePod struct {
 	name            string
 	cpu, mebi, gpus int64
 	models          []string // as instance types name them
+
+	created, deleted int64 // seconds
 }
 
 func (m *maker) traced(r tracePod) *corev1.Pod {
+	return m.pending(metav1.ObjectMeta{Namespace: mixNamespace, Name: r.name}, r.podSpec(), time.Minute)
+}
+
+// podSpec asks for what the pod requests.
+func (r tracePod) podSpec() corev1.PodSpec {
 	requests := amounts(r.cpu, r.mebi)
 	var spec corev1.PodSpec
 	if r.gpus > 0 {
@@ -97,7 +131,7 @@ func (m *maker) traced(r tracePod) *corev1.Pod {
 	if r.gpus > 0 {
 		spec.Containers[0].Resources.Limits = corev1.ResourceList{gpuResource: requests[gpuResource]}
 	}
-	return m.pending(metav1.ObjectMeta{Namespace: mixNamespace, Name: r.name}, spec, time.Minute)
+	return spec
 }
 
 // readTrace reads the pods that are there.
@@ -151,7 +185,7 @@ func readTrace(t Trace) ([]tracePod, error) {
 }
 
 func neededColumns(t Trace) []string {
-	if t.At == nil {
+	if t.At == nil && !t.timed {
 		return []string{columnCPU, columnMemory}
 	}
 	return []string{columnCPU, columnMemory, columnCreated, columnDeleted}
@@ -201,6 +235,6 @@ func (r *row) pod(at *int64) (tracePod, bool) {
 			p.models = append(p.models, name)
 		}
 	}
-	created, deleted := r.number(columnCreated), r.number(columnDeleted)
-	return p, at == nil || created <= *at && (*at < deleted || deleted == 0)
+	p.created, p.deleted = r.number(columnCreated), r.number(columnDeleted)
+	return p, at == nil || p.created <= *at && (*at < p.deleted || p.deleted == 0)
 }

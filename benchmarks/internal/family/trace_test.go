@@ -76,3 +76,18 @@ func FuzzFromTrace(f *testing.F) {
 		}
 	})
 }
+
+// TestTasks reads the times of pods, and needs them.
+func TestTasks(t *testing.T) {
+	all, err := family.Tasks(strings.NewReader(pods))
+	require.NoError(t, err)
+	require.Len(t, all, 4)
+	require.Equal(t, "web-1", all[0].Name)
+	require.EqualValues(t, 100, all[0].Created)
+	require.EqualValues(t, 300, all[0].Deleted)
+	require.Equal(t, "batch-1", all[2].Name)
+	require.Zero(t, all[2].Deleted)
+	require.EqualValues(t, 500, all[2].Spec.Containers[0].Resources.Requests.Cpu().MilliValue())
+	_, err = family.Tasks(strings.NewReader("name,cpu_milli,memory_mib\na,1,1\n"))
+	require.ErrorContains(t, err, "creation_time")
+}

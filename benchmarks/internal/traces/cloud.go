@@ -12,11 +12,16 @@ import (
 )
 
 // market is a cloud of eight families in three zones. Spot prices change every ten minutes, and spot
-// machines are taken back after a lifetime in the mean; zero is never.
-func market(seed uint64, lifetime time.Duration) (*fake.Cloud, error) {
+// machines are taken back after a lifetime in the mean; zero is never. With more families the largest
+// types have 128 CPUs in place of 16.
+func market(seed uint64, lifetime time.Duration, more ...string) (*fake.Cloud, error) {
+	where := requirements.MustParse("karpenter.k8s.aws/instance-cpu < 17")
+	if len(more) > 0 {
+		where = requirements.MustParse("karpenter.k8s.aws/instance-cpu < 129")
+	}
 	types, err := catalog.New(&catalog.Options{
-		Families: []string{"c6a", "c6i", "c7a", "m6a", "m6i", "m7a", "r6a", "r6i"},
-		Where:    requirements.MustParse("karpenter.k8s.aws/instance-cpu < 17"),
+		Families: append([]string{"c6a", "c6i", "c7a", "m6a", "m6i", "m7a", "r6a", "r6i"}, more...),
+		Where:    where,
 		Zones:    []catalog.Zone{{Name: "us-east-1a"}, {Name: "us-east-1b"}, {Name: "us-east-1c"}},
 	})
 	if err != nil {

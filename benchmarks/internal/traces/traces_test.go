@@ -3,6 +3,7 @@ package traces_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,4 +41,33 @@ func TestTraces(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	_, err := traces.New("year", 1)
 	require.ErrorContains(t, err, "two-days")
+}
+
+const podList = `name,cpu_milli,memory_mib,num_gpu,gpu_spec,creation_time,deletion_time
+early,1000,1024,0,,100,300
+web,4000,15258,1,,900,4000
+train,16000,32768,2,V100M16,1500,2400
+endless,500,1024,0,,2000,
+late,500,1024,0,,9000,9100
+`
+
+// TestFromPods takes the pods of a window, each for as long as it is in there.
+func TestFromPods(t *testing.T) {
+	trace, err := traces.FromPods(strings.NewReader(podList), 1000, 30*time.Minute, 1)
+	require.NoError(t, err)
+	tasks := trace.Workloads[0].Tasks
+	require.Len(t, tasks, 3)
+	require.Equal(t, "web", tasks[0].Name)
+	require.Equal(t, 50*time.Minute, tasks[0].Runs, "3000 of its 3100 seconds are left")
+	require.Equal(t, 500*time.Second, tasks[1].At.Sub(tasks[0].At))
+	require.Equal(t, 15*time.Minute, tasks[1].Runs)
+	require.Zero(t, tasks[2].Runs, "it is never deleted")
+	f, err := life.Play(t.Context(), trace, func(life.Site) (life.Contender, error) { return idle{}, nil }, nil)
+	require.NoError(t, err)
+	require.Equal(t, 3, f.Pending)
+	require.NotZero(t, f.FromEmpty, "there is a node for each GPU")
+	_, err = traces.FromPods(strings.NewReader(podList), 100000, time.Minute, 1)
+	require.NoError(t, err, "endless is there still")
+	_, err = traces.FromPods(strings.NewReader("name,cpu_milli,memory_mib,creation_time,deletion_time\na,1,1,5,6\n"), 100, time.Minute, 1)
+	require.ErrorContains(t, err, "the first comes at 5")
 }
