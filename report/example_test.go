@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"log"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
@@ -233,4 +238,27 @@ func ExampleAdvice_Format() {
 	// Deployment shop/trainer   core                            1      0.0000   0.0000
 	// Deployment shop/web       core                            9      0.0000   0.0000
 	// Deployment shop/web       GiB                             9      0.0000   0.0000
+}
+
+// How full is a node?
+func ExampleUtilization() {
+	side := halfEmpty()
+	cpu, memory, known := report.Utilization(&side.Input.Nodes[0])
+	fmt.Printf("CPU %.2f, memory %.2f, %t\n", cpu, memory, known)
+	// Output:
+	// CPU 0.57, memory 0.52, true
+}
+
+// A Node that runs has less memory than the catalog promises for its instance type.
+func ExampleLessThanPromised() {
+	in, plan := planned()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "ip-10-0-17-21", Labels: map[string]string{
+		v1.NodePoolLabelKey: "general", corev1.LabelInstanceTypeStable: "m6i.2xlarge"}}}
+	node.Status.Allocatable = resources.MustParse("cpu=7900m, memory=24Gi, pods=58").ResourceList()
+	in.Nodes = []provisioning.Node{{Node: node}}
+	for _, line := range report.LessThanPromised(in, plan) {
+		fmt.Println(line)
+	}
+	// Output:
+	// NodePool general: instance type m6i.2xlarge has less than promised: memory of ip-10-0-17-21 is 24Gi, and the catalog promises 29317Mi. The pods of 1 new node would not fit; exclude the type in the requirements of the NodePool, or correct the catalog
 }

@@ -219,7 +219,8 @@ func (r *Proposal) without() float64 {
 }
 
 // NewProposal writes down a proposal for a cluster at an instant, made with the options. Prices are
-// those of nodes without a NodeClaim in USD per hour, by name, as far as they are known.
+// those of nodes without a NodeClaim in USD per hour, by name, as far as they are known. Nil
+// options mean the defaults.
 func NewProposal(now time.Time, in disruption.Input, p *disruption.Proposal, prices map[string]float64, opts *disruption.Options) *Proposal {
 	if opts == nil {
 		opts = &disruption.Options{}
