@@ -15,7 +15,7 @@ import (
 func (r *reader) admit(o *object, prefix string, pod *corev1.Pod) bool {
 	var classes []*nodev1.RuntimeClass
 	if pod.UID == "" {
-		classes = values(r.found.runtimeClasses)
+		classes = values[*nodev1.RuntimeClass](r.found)
 	}
 	done, err := provisioning.Admitted(pod, classes...)
 	for _, f := range provisioning.Faults(err) {
@@ -29,7 +29,7 @@ func (r *reader) admit(o *object, prefix string, pod *corev1.Pod) bool {
 // noteRuntimes remarks on pods whose overhead is not known.
 func (r *reader) noteRuntimes() {
 	known, missing := map[string]bool{}, map[string]int{}
-	for _, class := range r.found.runtimeClasses {
+	for _, class := range listed[*nodev1.RuntimeClass](r.found) {
 		known[class.name] = true
 	}
 	look := func(spec *corev1.PodSpec, pods int) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -59,7 +60,7 @@ func (b *capacityBuffer) DeepCopyObject() runtime.Object {
 
 // addBuffers resolves what the CapacityBuffers refer to.
 func (r *reader) addBuffers() {
-	for _, b := range byName(r.found.buffers) {
+	for _, b := range byName(listed[*capacityBuffer](r.found)) {
 		if b.value.DeletionTimestamp != nil {
 			continue
 		}
@@ -113,7 +114,7 @@ func (r *reader) templateOf(b item[*capacityBuffer]) (template *corev1.PodTempla
 	case spec.PodTemplateRef != nil && spec.ScalableRef != nil:
 		refuse("scalableRef", "stands beside podTemplateRef; remove one of the two")
 	case spec.PodTemplateRef != nil:
-		if t, ok := named(r.found.podTemplates, b.namespace, spec.PodTemplateRef.Name); ok {
+		if t, ok := named(listed[*corev1.PodTemplate](r.found), b.namespace, spec.PodTemplateRef.Name); ok {
 			return &t.Template, nil, true
 		}
 		refuse("podTemplateRef", "leads to PodTemplate %s, which is not in the input; add it", spec.PodTemplateRef.Name)
@@ -134,15 +135,15 @@ func (r *reader) templateOf(b item[*capacityBuffer]) (template *corev1.PodTempla
 func (r *reader) scalable(namespace string, ref *bufferReference) (*corev1.PodTemplateSpec, int32, bool) {
 	switch ref.Kind {
 	case "Deployment":
-		if d, ok := named(r.found.deployments, namespace, ref.Name); ok {
+		if d, ok := named(listed[*appsv1.Deployment](r.found), namespace, ref.Name); ok {
 			return &d.Spec.Template, int32(orOne(d.Spec.Replicas)), true
 		}
 	case "StatefulSet":
-		if s, ok := named(r.found.statefulSets, namespace, ref.Name); ok {
+		if s, ok := named(listed[*appsv1.StatefulSet](r.found), namespace, ref.Name); ok {
 			return &s.Spec.Template, int32(orOne(s.Spec.Replicas)), true
 		}
 	case "ReplicaSet":
-		if rs, ok := named(r.found.replicaSets, namespace, ref.Name); ok {
+		if rs, ok := named(listed[*appsv1.ReplicaSet](r.found), namespace, ref.Name); ok {
 			return &rs.Spec.Template, int32(orOne(rs.Spec.Replicas)), true
 		}
 	}

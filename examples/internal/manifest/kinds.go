@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,21 +30,19 @@ type item[T any] struct {
 	value T
 }
 
-// objects holds the decoded objects by kind, in the order they were read.
-type objects struct {
-	nodePools    []item[*v1.NodePool]
-	nodeClaims   []item[*v1.NodeClaim]
-	nodes        []item[*corev1.Node]
-	pods         []item[*corev1.Pod]
-	daemonSets   []item[*appsv1.DaemonSet]
-	deployments  []item[*appsv1.Deployment]
-	replicaSets  []item[*appsv1.ReplicaSet]
-	statefulSets []item[*appsv1.StatefulSet]
-	jobs         []item[*batchv1.Job]
+// objects holds the decoded objects by Go type, in the order they were read: a *[]item[T] for each.
+type objects map[reflect.Type]any
 
-	replicationControllers []item[*corev1.ReplicationController]
+// listed are the objects of a Go type.
+func listed[T any](f objects) []item[T] { return *listOf[T](f) }
 
-	surroundings
+// listOf is where the objects of a Go type are.
+func listOf[T any](f objects) *[]item[T] {
+	t := reflect.TypeFor[T]()
+	if f[t] == nil {
+		f[t] = &[]item[T]{}
+	}
+	return f[t].(*[]item[T])
 }
 
 // kind is a kind of object that has a say in a plan.
@@ -56,49 +55,50 @@ type kind struct {
 // kinds lists them by name.
 func kinds() map[string]kind {
 	return map[string]kind{
-		"NodePool":  {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, &r.found.nodePools, decodeNodePool) }},
-		"NodeClaim": {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, &r.found.nodeClaims, decodeNodeClaim) }},
+		"NodePool":  {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, decodeNodePool) }},
+		"NodeClaim": {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, decodeNodeClaim) }},
 		"NodeOverlay": {v1.GroupVersionAlpha.String(), false, func(r *reader, o *object) {
-			store(r, o, &r.found.overlays, decodeNodeOverlay)
+			store(r, o, decodeNodeOverlay)
 		}},
 
-		"Node":                  core("v1", false, func(f *objects) *[]item[*corev1.Node] { return &f.nodes }),
-		"Pod":                   core("v1", true, func(f *objects) *[]item[*corev1.Pod] { return &f.pods }),
-		"DaemonSet":             core("apps/v1", true, func(f *objects) *[]item[*appsv1.DaemonSet] { return &f.daemonSets }),
-		"Deployment":            core("apps/v1", true, func(f *objects) *[]item[*appsv1.Deployment] { return &f.deployments }),
-		"ReplicaSet":            core("apps/v1", true, func(f *objects) *[]item[*appsv1.ReplicaSet] { return &f.replicaSets }),
-		"StatefulSet":           core("apps/v1", true, func(f *objects) *[]item[*appsv1.StatefulSet] { return &f.statefulSets }),
-		"Job":                   core("batch/v1", true, func(f *objects) *[]item[*batchv1.Job] { return &f.jobs }),
-		"ReplicationController": core("v1", true, func(f *objects) *[]item[*corev1.ReplicationController] { return &f.replicationControllers }),
+		"Node":                  core[corev1.Node]("v1", false),
+		"Pod":                   core[corev1.Pod]("v1", true),
+		"DaemonSet":             core[appsv1.DaemonSet]("apps/v1", true),
+		"Deployment":            core[appsv1.Deployment]("apps/v1", true),
+		"ReplicaSet":            core[appsv1.ReplicaSet]("apps/v1", true),
+		"StatefulSet":           core[appsv1.StatefulSet]("apps/v1", true),
+		"Job":                   core[batchv1.Job]("batch/v1", true),
+		"ReplicationController": core[corev1.ReplicationController]("v1", true),
 
-		"Namespace":           core("v1", false, func(f *objects) *[]item[*corev1.Namespace] { return &f.namespaces }),
-		"Service":             core("v1", true, func(f *objects) *[]item[*corev1.Service] { return &f.services }),
-		"PodTemplate":         core("v1", true, func(f *objects) *[]item[*corev1.PodTemplate] { return &f.podTemplates }),
-		"PriorityClass":       core("scheduling.k8s.io/v1", false, func(f *objects) *[]item[*schedulingv1.PriorityClass] { return &f.priorityClasses }),
-		"RuntimeClass":        core("node.k8s.io/v1", false, func(f *objects) *[]item[*nodev1.RuntimeClass] { return &f.runtimeClasses }),
-		"CapacityBuffer":      core("autoscaling.x-k8s.io/v1beta1", true, func(f *objects) *[]item[*capacityBuffer] { return &f.buffers }),
-		"PodDisruptionBudget": core("policy/v1", true, func(f *objects) *[]item[*policyv1.PodDisruptionBudget] { return &f.budgets }),
+		"Namespace":           core[corev1.Namespace]("v1", false),
+		"Service":             core[corev1.Service]("v1", true),
+		"PodTemplate":         core[corev1.PodTemplate]("v1", true),
+		"PriorityClass":       core[schedulingv1.PriorityClass]("scheduling.k8s.io/v1", false),
+		"RuntimeClass":        core[nodev1.RuntimeClass]("node.k8s.io/v1", false),
+		"CapacityBuffer":      core[capacityBuffer]("autoscaling.x-k8s.io/v1beta1", true),
+		"PodDisruptionBudget": core[policyv1.PodDisruptionBudget]("policy/v1", true),
 
-		"PersistentVolumeClaim": core("v1", true, func(f *objects) *[]item[*corev1.PersistentVolumeClaim] { return &f.volumeClaims }),
-		"PersistentVolume":      core("v1", false, func(f *objects) *[]item[*corev1.PersistentVolume] { return &f.volumes }),
-		"StorageClass":          core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.StorageClass] { return &f.storageClasses }),
-		"CSIDriver":             core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.CSIDriver] { return &f.csiDrivers }),
-		"CSIStorageCapacity":    core("storage.k8s.io/v1", true, func(f *objects) *[]item[*storagev1.CSIStorageCapacity] { return &f.storageCapacities }),
-		"VolumeAttachment":      core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.VolumeAttachment] { return &f.attachments }),
-		"CSINode":               core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.CSINode] { return &f.csiNodes }),
+		"PersistentVolumeClaim": core[corev1.PersistentVolumeClaim]("v1", true),
+		"PersistentVolume":      core[corev1.PersistentVolume]("v1", false),
+		"StorageClass":          core[storagev1.StorageClass]("storage.k8s.io/v1", false),
+		"CSIDriver":             core[storagev1.CSIDriver]("storage.k8s.io/v1", false),
+		"CSIStorageCapacity":    core[storagev1.CSIStorageCapacity]("storage.k8s.io/v1", true),
+		"VolumeAttachment":      core[storagev1.VolumeAttachment]("storage.k8s.io/v1", false),
+		"CSINode":               core[storagev1.CSINode]("storage.k8s.io/v1", false),
 
-		"ResourceClaim":         core("resource.k8s.io/v1", true, func(f *objects) *[]item[*resourcev1.ResourceClaim] { return &f.deviceClaims }),
-		"ResourceClaimTemplate": core("resource.k8s.io/v1", true, func(f *objects) *[]item[*resourcev1.ResourceClaimTemplate] { return &f.deviceTemplates }),
-		"DeviceClass":           core("resource.k8s.io/v1", false, func(f *objects) *[]item[*resourcev1.DeviceClass] { return &f.deviceClasses }),
-		"ResourceSlice":         core("resource.k8s.io/v1", false, func(f *objects) *[]item[*resourcev1.ResourceSlice] { return &f.deviceSlices }),
+		"ResourceClaim":         core[resourcev1.ResourceClaim]("resource.k8s.io/v1", true),
+		"ResourceClaimTemplate": core[resourcev1.ResourceClaimTemplate]("resource.k8s.io/v1", true),
+		"DeviceClass":           core[resourcev1.DeviceClass]("resource.k8s.io/v1", false),
+		"ResourceSlice":         core[resourcev1.ResourceSlice]("resource.k8s.io/v1", false),
 	}
 }
 
 // store decodes an object and keeps it if that succeeds.
-func store[T metav1.Object](r *reader, o *object, to *[]item[T], decode func(*reader, *object) (T, bool)) {
+func store[T metav1.Object](r *reader, o *object, decode func(*reader, *object) (T, bool)) {
 	if value, ok := decode(r, o); ok && r.validate(o, value) {
 		value.SetNamespace(o.namespace)
-		*to = append(*to, item[T]{object: o, value: value})
+		list := listOf[T](r.found)
+		*list = append(*list, item[T]{object: o, value: value})
 	}
 }
 
@@ -109,10 +109,10 @@ type pointer[T any] interface {
 	metav1.Object
 }
 
-// core is a kind of Kubernetes itself, and the list that its objects go into.
-func core[T any, P pointer[T]](apiVersion string, namespaced bool, list func(*objects) *[]item[P]) kind {
+// core is a kind of Kubernetes itself.
+func core[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
 	return kind{apiVersion, namespaced, func(r *reader, o *object) {
-		store(r, o, list(&r.found), func(r *reader, o *object) (P, bool) {
+		store(r, o, func(r *reader, o *object) (P, bool) {
 			value := P(new(T))
 			return value, r.decode(o, value)
 		})
@@ -252,67 +252,40 @@ func group(apiVersion string) string {
 	return g
 }
 
-// surroundings are the objects that pods and workloads refer to, or that
-// change what others mean.
-type surroundings struct {
-	namespaces      []item[*corev1.Namespace]
-	services        []item[*corev1.Service]
-	priorityClasses []item[*schedulingv1.PriorityClass]
-	runtimeClasses  []item[*nodev1.RuntimeClass]
-	podTemplates    []item[*corev1.PodTemplate]
-	overlays        []item[*v1.NodeOverlay]
-	buffers         []item[*capacityBuffer]
-	budgets         []item[*policyv1.PodDisruptionBudget]
-
-	volumeClaims   []item[*corev1.PersistentVolumeClaim]
-	volumes        []item[*corev1.PersistentVolume]
-	storageClasses []item[*storagev1.StorageClass]
-	csiNodes       []item[*storagev1.CSINode]
-
-	csiDrivers        []item[*storagev1.CSIDriver]
-	storageCapacities []item[*storagev1.CSIStorageCapacity]
-	attachments       []item[*storagev1.VolumeAttachment]
-
-	deviceClaims    []item[*resourcev1.ResourceClaim]
-	deviceTemplates []item[*resourcev1.ResourceClaimTemplate]
-	deviceClasses   []item[*resourcev1.DeviceClass]
-	deviceSlices    []item[*resourcev1.ResourceSlice]
-}
-
 // surround hands the surroundings to the cluster.
 func (r *reader) surround() {
-	c, f := r.cluster, &r.found
-	c.Namespaces = values(f.namespaces)
-	c.Services = values(f.services)
-	c.Overlays = values(f.overlays)
-	c.PodDisruptionBudgets = values(f.budgets)
-	for _, claim := range f.volumeClaims {
+	c, f := r.cluster, r.found
+	c.Namespaces = values[*corev1.Namespace](f)
+	c.Services = values[*corev1.Service](f)
+	c.Overlays = values[*v1.NodeOverlay](f)
+	c.PodDisruptionBudgets = values[*policyv1.PodDisruptionBudget](f)
+	for _, claim := range listed[*corev1.PersistentVolumeClaim](f) {
 		markBound(claim.value)
 	}
 	c.Volumes = provisioning.Volumes{
-		Claims: values(f.volumeClaims), Volumes: values(f.volumes), Classes: values(f.storageClasses), CSINodes: values(f.csiNodes),
-		CSIDrivers: values(f.csiDrivers), CSIStorageCapacities: values(f.storageCapacities), VolumeAttachments: values(f.attachments),
+		Claims: values[*corev1.PersistentVolumeClaim](f), Volumes: values[*corev1.PersistentVolume](f), Classes: values[*storagev1.StorageClass](f), CSINodes: values[*storagev1.CSINode](f),
+		CSIDrivers: values[*storagev1.CSIDriver](f), CSIStorageCapacities: values[*storagev1.CSIStorageCapacity](f), VolumeAttachments: values[*storagev1.VolumeAttachment](f),
 	}
 	c.Devices = provisioning.Devices{
-		Claims: values(f.deviceClaims), Templates: values(f.deviceTemplates), Classes: values(f.deviceClasses), Slices: values(f.deviceSlices),
+		Claims: values[*resourcev1.ResourceClaim](f), Templates: values[*resourcev1.ResourceClaimTemplate](f), Classes: values[*resourcev1.DeviceClass](f), Slices: values[*resourcev1.ResourceSlice](f),
 	}
-	for _, rs := range f.replicaSets {
+	for _, rs := range listed[*appsv1.ReplicaSet](f) {
 		r.own(uidOf(rs.value, "ReplicaSet"), rs.value.Spec.Selector)
 	}
-	for _, s := range f.statefulSets {
+	for _, s := range listed[*appsv1.StatefulSet](f) {
 		r.own(uidOf(s.value, "StatefulSet"), s.value.Spec.Selector)
 	}
-	for _, rc := range f.replicationControllers {
+	for _, rc := range listed[*corev1.ReplicationController](f) {
 		if selects := rc.value.Spec.Selector; len(selects) > 0 {
 			r.own(uidOf(rc.value, "ReplicationController"), &metav1.LabelSelector{MatchLabels: selects})
 		}
 	}
 }
 
-// values returns the objects of items, sorted by namespace and name.
-func values[T any](items []item[T]) []T {
+// values returns the objects of a Go type, sorted by namespace and name.
+func values[T any](f objects) []T {
 	var out []T
-	for _, i := range byName(items) {
+	for _, i := range byName(listed[T](f)) {
 		out = append(out, i.value)
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -18,9 +19,10 @@ import (
 // node that are not planned for.
 func (r *reader) join() {
 	var gated, deleted, daemons int
-	pods := make([]*corev1.Pod, 0, len(r.found.pods))
-	r.found.pods = slices.DeleteFunc(r.found.pods, func(p item[*corev1.Pod]) bool { return !r.admit(p.object, "", p.value) })
-	for _, p := range r.found.pods {
+	pods := make([]*corev1.Pod, 0, len(listed[*corev1.Pod](r.found)))
+	list := listOf[*corev1.Pod](r.found)
+	*list = slices.DeleteFunc(*list, func(p item[*corev1.Pod]) bool { return !r.admit(p.object, "", p.value) })
+	for _, p := range listed[*corev1.Pod](r.found) {
 		pods = append(pods, p.value)
 		r.cluster.placed(p.String(), place{object: p.object})
 		if p.value.Spec.NodeName == "" && !finished(p.value) && p.value.DeletionTimestamp == nil &&
@@ -28,13 +30,13 @@ func (r *reader) join() {
 			daemons++
 		}
 	}
-	for _, n := range r.found.nodes {
+	for _, n := range listed[*corev1.Node](r.found) {
 		r.cluster.placed(n.String(), place{object: n.object})
 	}
-	for _, c := range r.found.nodeClaims {
+	for _, c := range listed[*v1.NodeClaim](r.found) {
 		r.cluster.placed(c.String(), place{object: c.object})
 	}
-	joined, err := provisioning.Join(values(r.found.nodes), values(r.found.nodeClaims), pods)
+	joined, err := provisioning.Join(values[*corev1.Node](r.found), values[*v1.NodeClaim](r.found), pods)
 	faults, _ := r.cluster.locate(err) // all are of NodeClaims
 	r.faults = append(r.faults, faults...)
 	r.refuseStrays(joined.Strays)
@@ -81,7 +83,7 @@ func (r *reader) refuseStrays(strays []*corev1.Pod) {
 	}
 	for _, name := range sortedKeys(lost) {
 		pods := lost[name]
-		if len(r.found.nodes) > 0 && !slices.ContainsFunc(pods, func(o *object) bool { return !o.fromServer }) {
+		if len(listed[*corev1.Node](r.found)) > 0 && !slices.ContainsFunc(pods, func(o *object) bool { return !o.fromServer }) {
 			r.cluster.Notes = append(r.cluster.Notes, fmt.Sprintf("node %s is not in the input; its pods (%d) count nowhere", name, len(pods)))
 			continue
 		}

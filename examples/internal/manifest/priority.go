@@ -19,7 +19,7 @@ const (
 func (r *reader) prioritize() {
 	known := map[string]int32{"system-cluster-critical": priorityOfCluster, "system-node-critical": priorityOfNode}
 	var standard *schedulingv1.PriorityClass
-	for _, class := range byName(r.found.priorityClasses) {
+	for _, class := range byName(listed[*schedulingv1.PriorityClass](r.found)) {
 		known[class.name] = class.value.Value
 		// Of several defaults the API server takes the lowest.
 		if class.value.GlobalDefault && (standard == nil || class.value.Value < standard.Value) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
@@ -120,6 +121,7 @@ func Read(rules Rules, sources ...Source) (*Cluster, error) {
 		rules:   rules,
 		seen:    map[string]*object{},
 		ignored: map[string]int{},
+		found:   objects{},
 		cluster: &Cluster{ranks: ranks(sources)},
 	}
 	for _, s := range sources {
@@ -167,7 +169,7 @@ func (r *reader) read(s Source) {
 // assemble makes the cluster from the decoded objects.
 func (r *reader) assemble() {
 	c := r.cluster
-	for _, p := range r.found.nodePools {
+	for _, p := range listed[*v1.NodePool](r.found) {
 		c.NodePools = append(c.NodePools, p.value)
 		c.placed(p.String(), place{object: p.object})
 	}
@@ -178,7 +180,7 @@ func (r *reader) assemble() {
 	r.surround()
 	r.join()
 	r.expand()
-	for _, d := range r.found.daemonSets {
+	for _, d := range listed[*appsv1.DaemonSet](r.found) {
 		if d.value.DeletionTimestamp != nil {
 			continue
 		}

@@ -14,9 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/dovetail-sdk/dovetail/disruption"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -26,19 +25,19 @@ import (
 func (r *reader) expand() {
 	x := &expander{reader: r, owned: map[owner]*brood{}, taken: map[string]bool{}}
 	x.index()
-	for _, d := range byName(r.found.deployments) {
+	for _, d := range byName(listed[*appsv1.Deployment](r.found)) {
 		x.deployment(d)
 	}
-	for _, rs := range byName(r.found.replicaSets) {
+	for _, rs := range byName(listed[*appsv1.ReplicaSet](r.found)) {
 		x.replicaSet(rs)
 	}
-	for _, s := range byName(r.found.statefulSets) {
+	for _, s := range byName(listed[*appsv1.StatefulSet](r.found)) {
 		x.statefulSet(s)
 	}
-	for _, rc := range byName(r.found.replicationControllers) {
+	for _, rc := range byName(listed[*corev1.ReplicationController](r.found)) {
 		x.replicationController(rc)
 	}
-	for _, j := range byName(r.found.jobs) {
+	for _, j := range byName(listed[*batchv1.Job](r.found)) {
 		x.job(j)
 	}
 	if x.total > MaxPods {
@@ -81,13 +80,13 @@ type demand struct {
 // index finds out which pods belong to which workload.
 func (x *expander) index() {
 	parents := map[owner]owner{} // ReplicaSet to its controller
-	for _, rs := range x.found.replicaSets {
+	for _, rs := range listed[*appsv1.ReplicaSet](x.found) {
 		if ref := metav1.GetControllerOf(rs.value); ref != nil {
 			parents[owner{"ReplicaSet", rs.namespace, rs.name}] = owner{ref.Kind, rs.namespace, ref.Name}
 		}
 	}
 	selectors := x.selectors()
-	for _, p := range x.found.pods {
+	for _, p := range listed[*corev1.Pod](x.found) {
 		pod := p.value
 		x.taken[pod.Namespace+"/"+pod.Name] = !finished(pod)
 		ref := metav1.GetControllerOf(pod)
@@ -134,7 +133,7 @@ type selection struct {
 // selectors compiles the selectors of the Deployments.
 func (x *expander) selectors() []selection {
 	var all []selection
-	for _, d := range byName(x.found.deployments) {
+	for _, d := range byName(listed[*appsv1.Deployment](x.found)) {
 		selector, err := metav1.LabelSelectorAsSelector(d.value.Spec.Selector)
 		if err != nil {
 			continue // validate has refused it before
@@ -182,7 +181,7 @@ func (x *expander) deployment(d item[*appsv1.Deployment]) {
 // made. It returns the name of the ReplicaSet.
 func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *brood) string {
 	any := false
-	for _, rs := range byAge(x.found.replicaSets) {
+	for _, rs := range byAge(listed[*appsv1.ReplicaSet](x.found)) {
 		if ref := metav1.GetControllerOf(rs.value); rs.namespace != d.namespace || ref == nil || ref.Kind != "Deployment" || ref.Name != d.name {
 			continue
 		}
@@ -460,7 +459,7 @@ func byName[T any](items []item[T]) []item[T] {
 func (r *reader) addClaims() {
 	c := r.cluster
 	sets := map[string]*appsv1.StatefulSet{}
-	for _, s := range r.found.statefulSets {
+	for _, s := range listed[*appsv1.StatefulSet](r.found) {
 		sets[s.namespace+"/"+s.name] = s.value
 	}
 	pods := slices.Clone(c.Pods)
