@@ -7,21 +7,19 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// DeviceMatcher evaluates selectors of dynamic resource allocation against
-// devices. Selectors are expressions in the language CEL, whose interpreter is
-// large; this interface keeps it out of programs that have no use for it.
-// Package cloudprovider/devicecel has an implementation.
+// DeviceMatcher evaluates selectors of dynamic resource allocation against devices. Selectors are
+// CEL expressions. A CEL interpreter is large; this interface keeps it out of programs that do not
+// need it. Package cloudprovider/devicecel has an implementation.
 //
-// An implementation is safe for concurrent use, changes nothing that it is
-// given, and gives the same answer to the same question.
+// An implementation is safe for concurrent use, does not modify its arguments, and gives the same
+// answer to the same question.
 type DeviceMatcher interface {
-	// Matches says whether a device of a driver satisfies a selector. The
-	// device is never nil; its name is not looked at.
+	// Matches says whether a device of a driver satisfies a selector. The device is never nil; its
+	// name is ignored.
 	//
-	// The error, for a selector that cannot be evaluated for the device (it is
-	// no valid expression, reads an attribute that the device does not have,
-	// or exceeds the cost that Kubernetes allows), names the expression. Such a
-	// selector is no match: kube-scheduler allocates nothing then.
+	// The error, for a selector that cannot be evaluated for the device (it is malformed, reads an
+	// attribute that the device does not have, or exceeds the cost that Kubernetes allows), names
+	// the expression. Such a selector does not match: kube-scheduler allocates nothing then.
 	Matches(selector resourcev1.DeviceSelector, driver string, device *resourcev1.Device) (bool, error)
 }
 
@@ -33,10 +31,10 @@ type InstanceDevice struct {
 	// spec.driver of a ResourceSlice. Required.
 	Driver string
 
-	// Device holds the attributes, capacities and taints that selectors will
-	// see. Its name is not looked at. What differs from device to device, such
-	// as a serial number, is left out. The node is always the one of the
-	// instance type: nodeName, nodeSelector and allNodes stay empty.
+	// Device holds the attributes, capacities and taints that selectors will see. Its name is
+	// ignored. Attributes that differ between the devices, such as a serial number, are left out.
+	// nodeName, nodeSelector and allNodes stay empty, because the node is always one of the
+	// instance type.
 	Device resourcev1.Device
 
 	// Count is the number of such devices, one or more.
@@ -52,9 +50,8 @@ func cloneDevices(devices []InstanceDevice) []InstanceDevice {
 	return out
 }
 
-// validateDevices reports the faults of the devices of an instance type: no
-// driver, a count below one, a place of its own, or an attribute without a
-// value.
+// validateDevices reports the faults of the devices of an instance type: no driver, a count below
+// one, a node set in the device, or an attribute without exactly one value.
 func validateDevices(f *faults, devices []InstanceDevice) {
 	for i := range devices {
 		d := &devices[i]

@@ -1,6 +1,5 @@
-// Package cloudprovider is the border between decisions and a cloud: what an
-// engine must know of a cloud to decide, and what a cloud must do to carry a
-// decision out.
+// Package cloudprovider is the interface between decisions and a cloud: what an engine has to know
+// about a cloud, and what a cloud has to do to carry out a decision.
 //
 // # Model
 //
@@ -13,41 +12,36 @@
 //     ([LaunchOption]), and gives back an [Instance].
 //   - Every error is, or wraps, an [Error] of one [Kind] out of a closed list;
 //     errors.Is(err, ErrNotFound) and KindOf(err) tell them apart.
-//   - Further abilities are interfaces of one method with a package function
-//     each, which looks through wrappers. Do not assert the interfaces; call the
-//     functions. What they do where the ability is absent is one habit: a call that
-//     can fail fails, with an error that wraps [ErrUnsupported] ([IsDrifted],
-//     [Reboot], [Interruptions], [Acknowledge]), and a property has the value that
-//     holds without ([Name], [Vocabulary], [RepairPolicies], [SupportsNodeClass]; and
-//     [NodeClassReady], whose error says why a class is not ready). So do without
-//     if errors.Is(err, ErrUnsupported).
+//   - Further abilities are interfaces of one method with a package function each, which looks
+//     through wrappers. Do not assert the interfaces; call the functions. If the ability is absent,
+//     an operation returns an error that wraps [ErrUnsupported] ([IsDrifted], [Reboot],
+//     [Interruptions], [Acknowledge]), and a property has its default ([Name], [Vocabulary],
+//     [RepairPolicies], [SupportsNodeClass]; and [NodeClassReady], whose error says why a class is
+//     not ready). So go on without the ability if errors.Is(err, ErrUnsupported).
 //
 // # To write a provider
 //
 // Implement CloudProvider and the abilities that the cloud has:
 //
-//  1. InstanceTypes: find the node class that pool names; make each type with
-//     machine.Machine, which settles the labels that do not apply; let
-//     availability.Cache.Apply take out what was refused of late.
-//  2. Create: [LaunchRequest.Validate]; look for a machine with the token;
-//     availability.Cache.Admit and launch.Select leave the options to ask for; launch
-//     with token, name, pool and cluster as tags of the machine; tell
-//     availability.Cache.MarkFromError what was refused.
+//  1. InstanceTypes: find the node class that pool names; make each type with machine.Machine,
+//     which sets DoesNotExist for labels that do not apply; let availability.Cache.Apply mark
+//     recently refused offerings as not Available.
+//  2. Create: [LaunchRequest.Validate]; look for a machine with the token; availability.Cache.Admit
+//     and launch.Select leave the options to ask for; launch with token, name, pool and cluster as
+//     tags of the machine; pass refusals to availability.Cache.MarkFromError.
 //  3. Get, List and Delete: ask the cloud for machines with the tag of the cluster;
 //     labels of an Instance are those of [LaunchOption.NodeLabels].
 //  4. Return every error as an *Error with Op, Object, Kind and the cause, also
 //     that of a context.
 //
-// Then run cloudprovidertest, which holds a provider to the contract that is stated
-// here. The types of arguments are in packages api/v1 (NodePool and the like),
-// provisioning/requirements (labels) and provisioning/resources (amounts) of this
-// module; examples/newprovider is a whole provider, and docs/writing-a-provider.md
-// goes through it.
+// Then run cloudprovidertest, which checks a provider against the contract that is stated here. The
+// types of arguments are in packages api/v1 (NodePool and the like), provisioning/requirements
+// (labels) and provisioning/resources (amounts) of this module; examples/newprovider is a complete
+// provider, and docs/writing-a-provider.md explains it.
 //
-// What providers have in common is in packages below this one, each of use without
-// the others:
+// Packages below this one have the common parts of providers. Each can be used without the others:
 //
-//	availability  which offerings were out of stock of late
+//	availability  which offerings were out of stock recently
 //	batcher       many small calls made as few large ones
 //	devicecel     selectors of devices, in CEL
 //	drift         hash annotations of node classes
@@ -67,7 +61,6 @@
 //
 // # Guarantees
 //
-// Inputs are never modified. Every returned slice has a stated order. Values
-// handed out by a provider are read-only for everybody and may be shared
-// between goroutines.
+// Inputs are never modified. Every returned slice has a stated order. Results of a provider are
+// read-only for provider and callers, and may be shared between goroutines.
 package cloudprovider

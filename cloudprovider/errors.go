@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// Kind says what an error asks of the caller. The list is closed within a major
-// version, so a switch over it can be complete.
+// Kind says how the caller has to react to an error. The list is closed within a major version, so
+// a switch over it can be complete.
 type Kind string
 
 const (
-	// KindUnknown is every failure that is none of the others: a broken
-	// connection, an answer that makes no sense, a cancelled context. What was
-	// asked for may have happened. Repeat later, with the same token. It is the
-	// zero Kind.
+	// KindUnknown is every other failure: a broken connection, a malformed answer, a cancelled
+	// context. The operation may have been carried out. Repeat later, with the same token. It is
+	// the zero Kind.
 	KindUnknown Kind = ""
 	// KindNotFound: the instance is gone, or never was; or the node class of a
 	// pool or request does not exist.
@@ -24,8 +23,8 @@ const (
 	// KindInsufficientCapacity: the cloud does not sell this now, for lack of
 	// stock or of quota. Mark the offerings (see package availability) and decide anew.
 	KindInsufficientCapacity Kind = "InsufficientCapacity"
-	// KindNotReady: the node class exists and cannot be used yet. Wait until
-	// NodeClassReady says otherwise.
+	// KindNotReady: the node class exists but cannot be used yet. Wait until NodeClassReady returns
+	// nil.
 	KindNotReady Kind = "NotReady"
 	// KindDenied: the request will never work as it is: it is malformed,
 	// forbidden, or against a rule of the cloud. Do not repeat it; tell the
@@ -34,13 +33,13 @@ const (
 	// KindThrottled: too many requests. Repeat the same one after
 	// Error.RetryAfter, or with growing pauses.
 	KindThrottled Kind = "Throttled"
-	// KindUnsupported: the provider has no such ability. Do without.
+	// KindUnsupported: the provider does not have the ability. Go on without it.
 	KindUnsupported Kind = "Unsupported"
 )
 
-// The sentinels to compare errors with, by errors.Is. Each stands for the Kind
-// of that name; ErrUnsupported is errors.ErrUnsupported of the standard library.
-// They may also be wrapped or returned as they are where there is nothing to add.
+// The sentinels to compare errors with, by errors.Is. Each stands for the Kind of that name;
+// ErrUnsupported is errors.ErrUnsupported of the standard library. They may also be wrapped, or
+// returned directly if there is nothing to add.
 var (
 	ErrNotFound             = errors.New("not found")
 	ErrInsufficientCapacity = errors.New("insufficient capacity")
@@ -83,33 +82,29 @@ func (k Kind) String() string {
 	return string(k)
 }
 
-// Error is what a provider reports of a failed call. Fill in what is known;
-// every field may be empty. It is read-only once returned. A nil *Error that
-// slipped into an error is of no kind and wraps nothing.
+// Error describes a failed call of a provider. Every field may be empty. It is read-only once
+// returned. A nil *Error in an error interface has no kind and wraps nothing.
 type Error struct {
 	// Op is the method or function that failed, as in "Create".
 	Op string
 
-	// Kind says what the failure asks of the caller.
+	// Kind says how the caller has to react.
 	Kind Kind
 
 	// Object names what the call was about: a NodeClaim, an instance ID.
 	Object string
 
-	// Reason is the cloud's own code for the cause, as in
-	// "VcpuLimitExceeded". An availability.Cache can keep marks for a time that depends
-	// on it.
+	// Reason is the cloud's own code for the cause, as in "VcpuLimitExceeded". In an
+	// availability.Cache it can determine how long marks last.
 	Reason string
 
-	// Offerings are the offerings that the cloud refused, for
-	// KindInsufficientCapacity. List all that were tried and refused, not the
-	// first only: who learns of one at a time needs as many failures as there
-	// are offerings.
+	// Offerings are the offerings that the cloud refused, for KindInsufficientCapacity. List all
+	// that were tried and refused, not only the first: otherwise the caller needs one failed launch
+	// for each offering.
 	Offerings []OfferingKey
 
-	// Scopes name what is refused beyond single offerings, for
-	// KindInsufficientCapacity: all spot capacity where a quota is used up,
-	// a zone where addresses have run out.
+	// Scopes are the refused groups of offerings, for KindInsufficientCapacity: all spot capacity
+	// if a quota is used up, a zone if its addresses have run out.
 	Scopes []Scope
 
 	// RetryAfter is how long the cloud asks to wait; 0 if it does not say.
@@ -149,7 +144,7 @@ func (e *Error) Error() string {
 		scopes := slices.SortedFunc(slices.Values(e.Scopes), Scope.Compare)
 		parts = append(parts, firstOf(slices.Compact(scopes)))
 	}
-	// A bare sentinel as the cause would only say the kind twice.
+	// A bare sentinel as the cause would repeat the kind.
 	if e.Err != nil && e.Err != e.Kind.sentinel() {
 		parts = append(parts, strings.ReplaceAll(strings.TrimSpace(e.Err.Error()), "\n", "; "))
 	}
@@ -189,10 +184,9 @@ func (e *Error) Is(target error) bool {
 	return sentinel != nil && target == sentinel
 }
 
-// KindOf returns the kind of err: that of the outermost *Error in its tree
-// that has one, looking at joined errors in order; or else that of the first
-// sentinel in the order of the Kind constants that errors.Is finds; or else
-// KindUnknown, also for nil.
+// KindOf returns the kind of err: that of the outermost *Error in its tree that has one, with
+// joined errors in order; else that of the first sentinel, in the order of the Kind constants, that
+// errors.Is finds; else KindUnknown, also for nil.
 func KindOf(err error) Kind {
 	kind := KindUnknown
 	eachError(err, func(e *Error) bool {
@@ -210,8 +204,7 @@ func KindOf(err error) Kind {
 	return KindUnknown
 }
 
-// RetryAfter returns the longest RetryAfter of all *Errors in the tree of err,
-// and 0 if none has any.
+// RetryAfter returns the longest RetryAfter of all *Errors in the tree of err, or 0.
 func RetryAfter(err error) time.Duration {
 	var longest time.Duration
 	eachError(err, func(e *Error) bool {

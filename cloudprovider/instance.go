@@ -6,14 +6,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Instance is one machine as the cloud has it. It is read-only once handed out.
+// Instance is one machine in the cloud. It is read-only once handed out.
 type Instance struct {
-	// ID is spec.providerID of the Node that the machine becomes. Required,
-	// and never used again for another machine: make it of what the cloud calls the
-	// machine, and not of the token, by which another may be launched later.
+	// ID is spec.providerID of the Node that the machine becomes. Required, and never reused for
+	// another machine: make it from the cloud's name of the machine, and not from the token, with
+	// which another machine may be launched later.
 	ID string
 
-	// Name and NodePool are those of the LaunchRequest, kept with the machine.
+	// Name and NodePool are those of the LaunchRequest, stored with the machine.
 	Name, NodePool string
 
 	// Type is the name of the instance type.
@@ -34,15 +34,15 @@ type Instance struct {
 	// and Get set them; they may be empty from List.
 	Capacity, Allocatable resources.List
 
-	// Price is what the machine costs, in USD per hour. Create and Get set it if the
-	// offering has a price; 0 is unknown, and counts as free.
+	// Price is what the machine costs, in USD per hour. Create and Get set it if the offering has a
+	// price; 0 means unknown, and counts as free.
 	Price float64
 
 	// CreatedAt is when the cloud accepted the request, to the cloud's
 	// precision. Required.
 	CreatedAt time.Time
 
-	// Deleting says that the machine is going down, whoever asked for it.
+	// Deleting says that the machine is going down, for whatever reason.
 	Deleting bool
 }
 

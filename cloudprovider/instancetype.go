@@ -19,12 +19,11 @@ type InstanceType struct {
 	// provider. Required.
 	Name string
 
-	// Requirements are the labels that nodes of this type can have. The set
-	// names every well-known label of the provider's vocabulary, with
-	// DoesNotExist for those that do not apply: a well-known label it does not
-	// name counts as open, as if the type could have any value of it. Those are
-	// v1.WellKnownLabels and what a VocabularyProvider adds; machine.Machine names
-	// them all. Zones and capacity types are the union over the offerings.
+	// Requirements are the labels that nodes of this type can have. The set names every well-known
+	// label of the provider's vocabulary, with DoesNotExist for those that do not apply: a
+	// well-known label that it does not name is open: the type could have any value of it. Those
+	// are v1.WellKnownLabels and what a VocabularyProvider adds; machine.Machine names them all.
+	// Zones and capacity types are the union over the offerings.
 	Requirements requirements.Set
 
 	// Capacity is the full size of the machine, including "pods".
@@ -34,11 +33,11 @@ type InstanceType struct {
 	// set, that overlay. Set by overlay.Apply.
 	CapacityOverlays map[corev1.ResourceName]string
 
-	// Overhead is what the machine keeps from pods.
+	// Overhead is the part of Capacity that pods cannot use.
 	Overhead Overhead
 
-	// Offerings are the ways to buy it, in the order of OfferingKey. A type
-	// without any, or without an available one, stays in the catalog.
+	// Offerings are the ways to buy it, in the order of OfferingKey. A type without offerings, or
+	// without an available one, stays in the catalog.
 	Offerings []Offering
 
 	// VolumeAttachmentLimits says how many volumes of a CSI driver can be
@@ -50,7 +49,7 @@ type InstanceType struct {
 	Devices []InstanceDevice
 }
 
-// Overhead is what a node keeps from pods. The three parts add up.
+// Overhead is the part of a node's capacity that pods cannot use: the sum of three parts.
 type Overhead struct {
 	// KubeReserved is for the kubelet and the container runtime.
 	KubeReserved resources.List
@@ -80,9 +79,9 @@ func (o Overhead) Total() (resources.List, error) {
 //  2. Memory is reduced by the capacity of each hugepages-* resource, which is
 //     set aside at boot. This reduction stops at zero.
 //
-// An amount may be negative, where overhead is larger than capacity; then
-// nothing fits (see resources.List.Fits). The error, for an amount outside of
-// int64, names the type and wraps resources.ErrOverflow.
+// An amount is negative if overhead is larger than capacity; then nothing fits (see
+// resources.List.Fits). The error, for an amount outside of int64, names the type and wraps
+// resources.ErrOverflow.
 //
 // Offerings that override capacity or overhead differ; see AllocatableFor.
 func (t *InstanceType) Allocatable() (resources.List, error) {
@@ -116,8 +115,8 @@ func (t *InstanceType) allocatable(capacityOverride, overheadOverride *resources
 	if overheadOverride != nil {
 		overhead = overhead.Merge(*overheadOverride)
 	}
-	// Without this a type that lists no ephemeral storage, on a provider that
-	// reserves some everywhere, would come out negative and fit nothing.
+	// Otherwise a type without ephemeral storage would get a negative amount on a provider that
+	// reserves some everywhere, and nothing would fit.
 	for name := range overhead.All() {
 		if _, listed := capacity.Lookup(name); !listed {
 			overhead = overhead.Without(name)
@@ -130,8 +129,7 @@ func (t *InstanceType) allocatable(capacityOverride, overheadOverride *resources
 	return withoutHugePages(allocatable, capacity), nil
 }
 
-// withoutHugePages takes the huge pages of capacity off the memory of
-// allocatable.
+// withoutHugePages subtracts the huge pages of capacity from the memory of allocatable.
 func withoutHugePages(allocatable, capacity resources.List) resources.List {
 	memory, listed := allocatable.Lookup(corev1.ResourceMemory)
 	if !listed {
@@ -162,8 +160,8 @@ func (t *InstanceType) Offering(key OfferingKey) (*Offering, bool) {
 	return nil, false
 }
 
-// Clone returns a copy of t that shares nothing with it that can change: the
-// offerings, limits, devices and overlay names of the copy may be written to.
+// Clone returns a copy of t that shares no mutable data with it: the offerings, limits, devices and
+// overlay names of the copy may be modified.
 func (t *InstanceType) Clone() *InstanceType {
 	c := *t
 	c.Offerings = slices.Clone(t.Offerings)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// InterruptionKind is what the cloud is about to do to a machine. The list is
-// closed within a major version.
+// InterruptionKind is the kind of an event that takes a machine away. The list is closed within a
+// major version.
 type InterruptionKind string
 
 const (
@@ -20,14 +20,13 @@ const (
 	// InterruptionMaintenance: the machine will be stopped, moved or retired
 	// for maintenance. Drain and replace.
 	InterruptionMaintenance InterruptionKind = "Maintenance"
-	// InterruptionStopping: the machine is being stopped or terminated by
-	// somebody else, or is so already. Replace.
+	// InterruptionStopping: someone other than the controller is stopping or terminating the
+	// machine, or has done so. Replace.
 	InterruptionStopping InterruptionKind = "Stopping"
 	// InterruptionUnhealthy: the machine has failed the cloud's own checks.
 	// Replace without waiting for a drain.
 	InterruptionUnhealthy InterruptionKind = "Unhealthy"
-	// InterruptionRebalance: the risk of a spot interruption has grown. Nothing
-	// must be done.
+	// InterruptionRebalance: the risk of a spot interruption has grown. No action is required.
 	InterruptionRebalance InterruptionKind = "RebalanceRecommended"
 )
 
@@ -36,15 +35,15 @@ const (
 type Interruption struct {
 	// ID identifies the notice for Acknowledge. Empty if it needs none.
 	ID string
-	// InstanceID is the ID of the Instance concerned.
+	// InstanceID is the ID of the Instance.
 	InstanceID string
-	// Kind is what will happen.
+	// Kind is the kind of the event.
 	Kind InterruptionKind
 	// Detail is one line in the cloud's own words. May be empty.
 	Detail string
 	// At is when the cloud issued the notice.
 	At time.Time
-	// Deadline is when it will happen; zero if the cloud does not say.
+	// Deadline is when the machine is taken away; zero if that is not known.
 	Deadline time.Time
 }
 
@@ -57,17 +56,15 @@ func (i Interruption) Compare(other Interruption) int {
 
 // InterruptionSource is a provider that passes on the notices of its cloud.
 type InterruptionSource interface {
-	// Interruptions returns notices on machines of ours, sorted by At, then
-	// InstanceID, Kind and ID. With none at hand it waits for some, as long as
-	// suits the provider (seconds, not minutes), and may return none. Each
-	// notice is returned at least once and, until it is acknowledged, may be
-	// returned again. Only one goroutine calls it at a time.
+	// Interruptions returns notices about machines of the cluster, sorted by At, then InstanceID,
+	// Kind and ID. If there are none it waits for some seconds, not minutes, and may then return
+	// none. Each notice is returned at least once and, until it is acknowledged, may be returned
+	// again. Only one goroutine calls it at a time.
 	Interruptions(ctx context.Context) ([]Interruption, error)
 }
 
-// Interruptions returns notices from p. For a p that is no InterruptionSource
-// the error wraps ErrUnsupported, so that a loop around it ends instead of
-// spinning.
+// Interruptions returns notices from p. If p is not an InterruptionSource the error wraps
+// ErrUnsupported, so that a loop around it ends instead of spinning.
 func Interruptions(ctx context.Context, p CloudProvider) ([]Interruption, error) {
 	if s, ok := As[InterruptionSource](p); ok {
 		return s.Interruptions(ctx)
@@ -75,20 +72,16 @@ func Interruptions(ctx context.Context, p CloudProvider) ([]Interruption, error)
 	return nil, unsupported(p, "Interruptions", "")
 }
 
-// InterruptionAcknowledger is an InterruptionSource that keeps notices until
-// they are dealt with.
+// InterruptionAcknowledger is an InterruptionSource that keeps notices until they are acknowledged.
 type InterruptionAcknowledger interface {
-	// Acknowledge drops the notices with these IDs. IDs that are unknown or
-	// already acknowledged are ignored. After an error some may be dropped and
-	// some not; repeat with all.
+	// Acknowledge drops the notices with these IDs. IDs that are unknown or already acknowledged
+	// are ignored. After an error some may be left; repeat with all.
 	Acknowledge(ctx context.Context, ids ...string) error
 }
 
-// Acknowledge tells p that the notices were dealt with: call it after the
-// consequences are on record, not before. It leaves out notices without an ID,
-// which need none, and with nothing left to acknowledge returns nil. For a p that is
-// no InterruptionAcknowledger the error wraps ErrUnsupported: notices with an ID
-// are not from p.
+// Acknowledge tells p that the notices were acted on: call it only after the results are stored. It
+// ignores notices without an ID, and returns nil if there are no others. If p is not an
+// InterruptionAcknowledger the error wraps ErrUnsupported: notices with an ID are not from p.
 func Acknowledge(ctx context.Context, p CloudProvider, notices ...Interruption) error {
 	var ids []string
 	for _, n := range notices {

@@ -13,8 +13,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// LaunchOption is one way to launch a machine: an instance type and one of its
-// offerings. Both pointers are set, and what they point at is read-only.
+// LaunchOption is one way to launch a machine: an instance type and one of its offerings. Both
+// pointers are set, and their objects are read-only.
 type LaunchOption struct {
 	InstanceType *InstanceType
 	Offering     *Offering
@@ -23,8 +23,8 @@ type LaunchOption struct {
 // Key returns the identity of the offering.
 func (o LaunchOption) Key() OfferingKey { return o.Offering.Key(o.InstanceType.Name) }
 
-// String returns the key and the price, as in "m5.large/zone-a/spot at 0.04 USD/h".
-// It is for people; Key tells options apart. A pointer that is nil is shown as "?".
+// String returns the key and the price, as in "m5.large/zone-a/spot at 0.04 USD/h". It is for
+// people; Key identifies options. A nil pointer is shown as "?".
 func (o LaunchOption) String() string {
 	if o.InstanceType == nil || o.Offering == nil {
 		return "?"
@@ -46,7 +46,7 @@ func compareOfferings(s *InstanceType, a *Offering, t *InstanceType, b *Offering
 	return a.Key(s.Name).Compare(b.Key(t.Name))
 }
 
-// sortPrice keeps a price that is no number from looking like the best one.
+// sortPrice sorts NaN last.
 func sortPrice(o *Offering) float64 {
 	if math.IsNaN(o.Price) {
 		return math.Inf(1)
@@ -75,41 +75,36 @@ func (o LaunchOption) NodeLabels() map[string]string {
 
 // LaunchRequest asks for one machine. It is read-only for the provider.
 type LaunchRequest struct {
-	// Token makes the request repeatable: of all calls with the same token at
-	// most one launches a machine. Required. Choose one for each machine
-	// wanted, such as the UID of the NodeClaim, and keep it over retries and
-	// restarts. Every provider takes up to 64 printable ASCII characters and
-	// tells them apart; one whose cloud takes fewer passes on a hash.
+	// Token makes the request repeatable: of all calls with the same token at most one launches a
+	// machine. Required. Choose a new token for each wanted machine, such as the UID of the
+	// NodeClaim, and keep it over retries and restarts. Every provider accepts up to 64 printable
+	// ASCII characters and distinguishes all of them; a provider whose cloud accepts fewer passes
+	// on a hash.
 	Token string
 
-	// Name is the name of the NodeClaim, if there is one. It comes back in
-	// Instance.Name.
+	// Name is the name of the NodeClaim, if there is one. Instance.Name has it.
 	Name string
 
-	// NodePool is the name of the pool that the machine is for. It comes back
-	// in Instance.NodePool.
+	// NodePool is the name of the pool of the machine. Instance.NodePool has it.
 	NodePool string
 
 	// NodeClassRef names the provider's configuration for the machine.
 	NodeClassRef v1.NodeClassReference
 
-	// Requirements are the labels that the node must admit, for providers that
-	// configure the machine by them. Every one of Options satisfies them.
+	// Requirements are the requirements on the node's labels, for providers that configure the
+	// machine by them. Each of Options satisfies them.
 	Requirements requirements.Set
 
-	// Requests is what the node must have room for, DaemonSets included.
+	// Requests are the resources that the node must have room for, including DaemonSets.
 	Requests resources.List
 
-	// Options are the ways to launch the machine, any of which will do, best
-	// first. At least one.
+	// Options are the allowed ways to launch the machine, best first. At least one.
 	Options []LaunchOption
 
-	// Labels and Annotations are for the Node object, beside those that the
-	// option implies.
+	// Labels and Annotations are for the Node object, in addition to the labels of the option.
 	Labels, Annotations map[string]string
 
-	// Taints are on the node as long as it lives, StartupTaints until whoever
-	// put them there takes them off.
+	// Taints stay on the node; StartupTaints are removed by the program that they wait for.
 	Taints, StartupTaints []corev1.Taint
 }
 

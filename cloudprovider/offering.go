@@ -11,22 +11,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Offering is one way to buy an instance type. It is read-only once handed
-// out. Within an instance type, zone, capacity type and reservation tell
-// offerings apart; see OfferingKey.
+// Offering is one way to buy an instance type. It is read-only once handed out. Within an instance
+// type, zone, capacity type and reservation identify an offering; see OfferingKey.
 type Offering struct {
 	// Zone is the value of topology.kubernetes.io/zone. Required.
 	Zone string
 
-	// CapacityType is the value of karpenter.sh/capacity-type: spot, on-demand
-	// or reserved, or one of the provider's own. Required.
+	// CapacityType is the value of karpenter.sh/capacity-type: spot, on-demand or reserved, or one
+	// that the provider defines. Required.
 	CapacityType string
 
-	// ReservationID names the reservation that a reserved offering draws on.
-	// Required when CapacityType is reserved, and empty otherwise. Offerings
-	// of different instance types and zones may share one reservation. A
-	// NodeClaim can ask for a reservation only by a label: give the offering one
-	// in Requirements whose value is this.
+	// ReservationID names the reservation of a reserved offering. Required when CapacityType is
+	// reserved, and empty otherwise. Offerings of different instance types and zones may share one
+	// reservation. A NodeClaim can require a reservation only by a label, so Requirements need a
+	// label with this value.
 	ReservationID string
 
 	// Requirements are further labels by which this offering differs from the
@@ -34,18 +32,18 @@ type Offering struct {
 	// be repeated. May be empty.
 	Requirements requirements.Set
 
-	// Price is what an instance costs, in USD per hour, and NodeCost with it. It is
-	// above zero wherever the offering is Available; capacity that is already paid
-	// for has a tiny price, so that it sorts first and cost still has a meaning.
+	// Price is the price of an instance, in USD per hour, including NodeCost. It is above zero
+	// wherever the offering is Available; prepaid capacity has a tiny price, so that it sorts first
+	// and larger machines still cost more.
 	Price float64
 
-	// NodeCost is the part of Price that is not for the instance, in USD per hour:
-	// what its volumes, its public address and licences by the node come to. It is
-	// zero if Price is for the instance alone. See pricing.AddNodeCost.
+	// NodeCost is the part of Price that is not for the instance, in USD per hour: for its volumes,
+	// its public address and licences by the node. It is zero if Price is for the instance alone.
+	// See pricing.AddNodeCost.
 	NodeCost float64
 
-	// PriceOverlay names the NodeOverlay that set Price, but for NodeCost. Empty means
-	// that it is the provider's own. Set by overlay.Apply.
+	// PriceOverlay names the NodeOverlay that set Price without NodeCost. Empty means that the
+	// price is the provider's. Set by overlay.Apply.
 	PriceOverlay string
 
 	// Available says that the cloud is believed to sell this now. A full
@@ -64,15 +62,13 @@ type Offering struct {
 	// offering: its amounts replace Overhead.Total of the type name by name.
 	Overhead *resources.List
 
-	// ID is the provider's own name for the offering, or that of a caller who
-	// builds catalogs. The engine does not look at it and passes it through in
-	// LaunchOption. May be empty.
+	// ID is the provider's name for the offering, or the caller's if the caller builds catalogs.
+	// The engine ignores it and passes it on in LaunchOption. May be empty.
 	ID string
 }
 
-// Labels returns the labels that set this offering apart: Requirements, and
-// zone and capacity type unless empty. Labels of the instance type are not in
-// it; see LaunchOption.Requirements.
+// Labels returns the labels of this offering: Requirements, and zone and capacity type unless
+// empty. Labels of the instance type are not in it; see LaunchOption.Requirements.
 func (o *Offering) Labels() requirements.Set {
 	own := make([]requirements.Requirement, 0, 2)
 	if o.CapacityType != "" {
@@ -84,10 +80,9 @@ func (o *Offering) Labels() requirements.Set {
 	return o.Requirements.With(own...)
 }
 
-// Launchable reports whether an instance can be launched by this offering now:
-// it is Available, and if its capacity type is reserved then the reservation
-// has capacity left. Stock and health are two things: an available reservation
-// that is full is not launchable but comes back by itself.
+// Launchable reports whether an instance can be launched by this offering now: it is Available, and
+// if its capacity type is reserved then the reservation has capacity left. A full reservation is
+// Available but not launchable, until an instance in it ends.
 func (o *Offering) Launchable() bool {
 	return o.Available && (o.CapacityType != v1.CapacityTypeReserved || o.ReservationCapacity > 0)
 }
@@ -149,9 +144,9 @@ type Scope struct {
 	InstanceType, Zone, CapacityType, ReservationID string
 }
 
-// Scope returns the scope that covers the offering k and no other. (An offering
-// without a zone, capacity type or, if reserved, reservation does not pass
-// InstanceType.Validate; the scope of such a one covers more.)
+// Scope returns the scope that covers the offering k and no other. (An offering without a zone,
+// capacity type or, if reserved, reservation does not pass InstanceType.Validate; its scope covers
+// more.)
 func (k OfferingKey) Scope() Scope { return Scope(k) }
 
 // Covers reports whether each field of s that is not empty equals that of k.

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// RepairAction is what to do about an unhealthy node.
+// RepairAction is how to repair an unhealthy node.
 type RepairAction string
 
 const (
@@ -19,45 +19,42 @@ const (
 	ReplaceNode RepairAction = "ReplaceNode"
 )
 
-// RepairPolicy says that a node with a certain condition is unhealthy, for how
-// long that is tolerated, and what to do then.
+// RepairPolicy says which condition makes a node unhealthy, how long that is tolerated, and how the
+// node is repaired then.
 type RepairPolicy struct {
-	// ConditionType and ConditionStatus are those of the node condition that
-	// means trouble. Required.
+	// ConditionType and ConditionStatus are those of the node condition. Required.
 	ConditionType   corev1.NodeConditionType
 	ConditionStatus corev1.ConditionStatus
 
-	// ReasonRegex is a regular expression (package regexp) that matches
-	// anywhere in the reason of the condition. Empty marks the fallback, which
-	// speaks for every condition in the set whose reason nothing else matches.
+	// ReasonRegex is a regular expression (package regexp) that matches anywhere in the reason of
+	// the condition. Empty marks the fallback, which applies to every condition in the set whose
+	// reason no other policy matches.
 	ReasonRegex string
 
-	// TolerationDuration is how long the condition is left alone. Zero or more.
+	// TolerationDuration is how long the condition is tolerated. Zero or more.
 	TolerationDuration time.Duration
 
-	// TerminationGracePeriod bounds the drain before the action. Nil inherits
-	// that of the NodeClaim; of both the shorter holds. 0 does not drain.
+	// TerminationGracePeriod bounds the drain before the action. Nil means that of the NodeClaim;
+	// if both are set, the shorter one applies. 0 means no drain.
 	TerminationGracePeriod *time.Duration
 
-	// Priority, from 0 to 100, ranks policies, the higher first: among several
-	// that call for the same action on one node, and among nodes that wait for
-	// repair, where time spent waiting counts too.
+	// Priority, from 0 to 100, ranks policies, the higher first: among several with the same action
+	// for one node, and among nodes that wait for repair, where waiting time counts too.
 	Priority int
 
-	// Action is what to do. Required.
+	// Action is the repair. Required.
 	Action RepairAction
 }
 
-// Repairer is a provider that knows by which conditions a machine of its cloud
-// shows that it is broken.
+// Repairer is a provider that knows which node conditions show that a machine is broken.
 type Repairer interface {
 	// RepairPolicies returns a set that ValidateRepairPolicies accepts. It is
 	// constant and read-only; its order has no meaning.
 	RepairPolicies() []RepairPolicy
 }
 
-// RepairPolicies returns the repair policies of p. It is nil, which repairs
-// nothing, for a p that is no Repairer.
+// RepairPolicies returns the repair policies of p. It is nil, which repairs nothing, if p is not a
+// Repairer.
 func RepairPolicies(p CloudProvider) []RepairPolicy {
 	if r, ok := As[Repairer](p); ok {
 		return r.RepairPolicies()
@@ -73,7 +70,7 @@ func RepairPolicies(p CloudProvider) []RepairPolicy {
 //     Unknown, an expression that does not compile, a negative duration, a priority
 //     outside 0 to 100, an unknown action;
 //   - of a fallback (empty expression): an action other than ReplaceNode;
-//   - of the set, also of an empty one: other than one fallback.
+//   - of the set, also of an empty one: no fallback, or more than one.
 func ValidateRepairPolicies(policies []RepairPolicy) error {
 	f := faults{prefix: "repair policies"}
 	fallbacks := 0

@@ -20,11 +20,11 @@ import (
 // Faults are, in this order:
 //
 //   - an empty name, or requirements that contradict themselves or the name;
-//   - a capacity without pods, a negative amount in the capacity or in the
-//     overhead, or one of which the other can not be taken within an int64;
+//   - a capacity without pods, a negative amount in the capacity or in the overhead, or a
+//     difference of the two outside of int64;
 //   - a volume limit below zero;
-//   - a device without a driver, with a count below one, with a node of its
-//     own, or with an attribute that has not exactly one value;
+//   - a device without a driver, with a count below one, with a node set, or with an attribute that
+//     does not have exactly one value;
 //   - of each offering: no zone or capacity type, or another spelling of spot,
 //     on-demand or reserved, such as Spot; a second one with the same key; a
 //     reservation ID on other than reserved capacity, or the reverse; a negative
@@ -33,7 +33,7 @@ import (
 //     contradict themselves or those of the type; negative amounts in an
 //     override.
 //
-// Overhead above capacity is no fault: such a type exists, and fits nothing.
+// Overhead above capacity is not a fault: such types exist, and no pod fits on them.
 func (t *InstanceType) Validate() error {
 	f := faults{prefix: "instance type " + t.Name}
 	if t.Name == "" {
@@ -76,16 +76,16 @@ type faults struct {
 }
 
 func (f *faults) add(format string, args ...any) {
-	// Not in one format: the prefix holds names, which may hold a percent sign.
+	// Not in one format: the prefix has names, which may contain a percent sign.
 	f.errs = append(f.errs, fmt.Errorf("%s: %w", f.prefix, fmt.Errorf(format, args...)))
 }
 
-// place is where in an instance type an offering is at fault. It is written out only
-// where it is: catalogs have thousands of offerings, and hardly ever a fault.
+// place is the position of a fault in an instance type. It is formatted only for a fault: catalogs
+// have thousands of offerings, and hardly ever a fault.
 type place struct {
 	index int
 	key   OfferingKey
-	part  string // of the offering, empty for it as a whole
+	part  string // of the offering, empty for the whole offering
 }
 
 func (p place) of(part string) place { return place{p.index, p.key, ": " + part} }
@@ -138,8 +138,8 @@ func (f *faults) offering(t *InstanceType, o *Offering, where place, duplicate b
 	}
 }
 
-// sells says, without putting them together, that the labels of an offering agree with those
-// of the type. Of an offering that names its zone or its capacity type twice it does not.
+// sells reports whether the labels of an offering agree with those of the type, without merging
+// them. It is false for an offering that names its zone or its capacity type twice.
 func (t *InstanceType) sells(o *Offering) bool {
 	zone, _ := t.Requirements.Get(corev1.LabelTopologyZone)
 	kind, _ := t.Requirements.Get(v1.CapacityTypeLabelKey)
@@ -157,7 +157,7 @@ func (t *InstanceType) sells(o *Offering) bool {
 	return true
 }
 
-// labels looks at the labels of an offering one by one.
+// labels adds the faults of the labels of an offering, one by one.
 func (f *faults) labels(t *InstanceType, o *Offering, where place) {
 	labels := o.Labels()
 	f.contradictions(where.of("requirements"), labels)
@@ -168,8 +168,8 @@ func (f *faults) labels(t *InstanceType, o *Offering, where place) {
 	}
 }
 
-// meantCapacityType is the capacity type that a text is another spelling of, such
-// as Spot or on_demand, and else the text.
+// meantCapacityType returns the capacity type of which a text is another spelling, such as Spot or
+// on_demand, else the text.
 func meantCapacityType(text string) string {
 	switch text {
 	case v1.CapacityTypeSpot, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved:
@@ -201,7 +201,7 @@ func (f *faults) price(where place, o *Offering) {
 	switch {
 	case math.IsNaN(o.Price) || math.IsInf(o.Price, 0) || o.Price < 0:
 		f.add("%s: price: %v; use a price in USD per hour", where, o.Price)
-		return // a part of it can be nothing either
+		return // NodeCost, as a part of it, cannot be checked
 	case o.Price == 0 && o.Available:
 		f.add("%s: price: 0; use a price above zero, a tiny one for capacity already paid for, "+
 			"or set available to false while the price is unknown", where)

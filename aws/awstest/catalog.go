@@ -45,7 +45,7 @@ func (c *Cloud) SetPrice(scope cloudprovider.Scope, price float64) {
 	c.prices[scope] = price
 }
 
-// onDemandPrice is that of the price list, zero if it has none.
+// onDemandPrice returns the price of the price list, or zero if it has none.
 func (c *Cloud) onDemandPrice(name string) float64 {
 	for _, s := range []cloudprovider.Scope{{InstanceType: name, CapacityType: onDemand}, {InstanceType: name}} {
 		if p, ok := c.prices[s]; ok {
@@ -55,7 +55,8 @@ func (c *Cloud) onDemandPrice(name string) float64 {
 	return c.opts.Prices[name]
 }
 
-// spotPrice is set, or made up: between a quarter and two thirds of that on demand.
+// spotPrice returns the price that was set, or a made-up one between a quarter and two thirds of
+// the on-demand price.
 func (c *Cloud) spotPrice(name, zone string) float64 {
 	for _, s := range []cloudprovider.Scope{
 		{InstanceType: name, Zone: zone, CapacityType: spot}, {InstanceType: name, CapacityType: spot},
@@ -117,7 +118,7 @@ func texts[T ~string](list []T) (out []string) {
 	return out
 }
 
-// known is a fault if any of the IDs is not known. The format has one %s.
+// known returns a fault if an ID is unknown. The format has one %s.
 func known(ids []string, is func(string) bool, code, format string) *fault {
 	var strange []string
 	for _, id := range ids {
@@ -152,7 +153,7 @@ func (c *Cloud) describeInstanceTypeOfferings(q *request) (any, *fault) {
 	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: page, NextToken: next}, err
 }
 
-// locations are where there is a type, by zone, ID of a zone or region.
+// locations returns where a type is offered: zones, IDs of zones or the region, as where says.
 func (c *Cloud) locations(where, name string) (locations []string) {
 	for _, z := range c.zonesOf(name) {
 		switch where {
@@ -178,8 +179,7 @@ func (c *Cloud) describeAvailabilityZones(*request) (any, *fault) {
 	return &ec2.DescribeAvailabilityZonesOutput{AvailabilityZones: list}, nil
 }
 
-// describeSpotPriceHistory has one price of each offering, which was in force an
-// hour ago already.
+// describeSpotPriceHistory returns one price for each offering, in force since an hour ago.
 func (c *Cloud) describeSpotPriceHistory(q *request) (any, *fault) {
 	types, products := q.form.strs("InstanceType"), q.form.strs("ProductDescription")
 	if len(products) > 0 && !slices.Contains(products, "Linux/UNIX") {
@@ -231,8 +231,8 @@ func dryRun() *fault {
 //go:embed tables/types.txt
 var typeTable string
 
-// InstanceTypes returns a small catalog of real instance types, as EC2 describes
-// them: forty of many kinds. The list is the caller's.
+// InstanceTypes returns a small catalog of real instance types, as EC2 describes them: forty of
+// many kinds. The caller owns the list.
 func InstanceTypes() []ec2types.InstanceTypeInfo {
 	var types []ec2types.InstanceTypeInfo
 	for _, cells := range typeRows() {
@@ -249,8 +249,8 @@ func defaultPrices() map[string]float64 {
 	return prices
 }
 
-// typeRows are the cells of each line, of which there are nine. What the last
-// cell holds has a blank in it once, in the name of a GPU.
+// typeRows returns the nine cells of each line. The last cell may contain a blank, in the name of a
+// GPU.
 func typeRows() (rows [][]string) {
 	for i, line := range strings.Split(strings.TrimSpace(typeTable), "\n") {
 		cells := strings.Fields(line)
@@ -262,7 +262,7 @@ func typeRows() (rows [][]string) {
 	return rows
 }
 
-// decimal and integer read numbers of the table, which its test checks.
+// decimal and integer read numbers of the table. A test checks that all are valid.
 func decimal(s string) float64 {
 	v, _ := strconv.ParseFloat(s, 64)
 	return v
@@ -324,7 +324,7 @@ func networkInfo(cell string) *ec2types.NetworkInfo {
 	return n
 }
 
-// applyTrait writes what one word of the last column says.
+// applyTrait sets the fields for one word of the last column.
 func applyTrait(t *ec2types.InstanceTypeInfo, key, values string) {
 	v := append(strings.Split(values, ":"), "", "", "")
 	switch key {

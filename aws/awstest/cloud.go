@@ -39,7 +39,7 @@ type Cloud struct {
 
 	machines  []*machine // sorted by ID
 	byID      map[string]*machine
-	ending    []*machine // going down, what they hold not yet given back
+	ending    []*machine // going down; their resources are not free yet
 	templates []*template
 	fleets    map[string]fleetAnswer
 	tokens    map[string]*template
@@ -48,15 +48,15 @@ type Cloud struct {
 	shifts    map[string]time.Time
 }
 
-// subnet is a subnet and what is left of its addresses.
+// subnet is a subnet and the number of its used addresses.
 type subnet struct {
 	ec2types.Subnet
 	free int
 	used int // addresses ever handed out
 }
 
-// New returns a cloud without an address, as for an http.Server of the caller's.
-// opts may be nil. The error joins every fault of the options.
+// New returns a cloud that does not listen, for an http.Server of the caller. opts may be nil. The
+// error joins every fault of the options.
 func New(opts *Options) (*Cloud, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
@@ -121,18 +121,17 @@ func (c *Cloud) Advance(d time.Duration) {
 
 func (c *Cloud) advance(d time.Duration) {
 	c.now = c.now.Add(max(d, 0))
-	c.settle()
+	c.reclaim()
 }
 
-// id makes an ID as AWS has them, which differs with the seed.
+// id makes an ID in the form of AWS, which depends on the seed.
 func (c *Cloud) id(prefix string) string {
 	c.serial++
 	h := hash(prefix, fmt.Sprint(c.opts.Seed), fmt.Sprint(c.serial))
 	return fmt.Sprintf("%s-%08x%09x", prefix, uint32(h), c.serial&0xfffffffff)
 }
 
-// Options returns the options in force, with what was left out filled in. They
-// are read-only.
+// Options returns the options with their defaults filled in. They are read-only.
 func (c *Cloud) Options() Options {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,10 +10,9 @@
 //	defer server.Close()
 //	client := ec2.NewFromConfig(server.Config())
 //
-// A Cloud has a region with zones, subnets, security groups, images and their SSM
-// parameters, instance types with prices, IAM roles, an EKS cluster and a queue;
-// Options say what, and without them there is some of each. What it does of each
-// service is what a provider of nodes calls:
+// A Cloud has a region with zones, subnets, security groups, images and their SSM parameters,
+// instance types with prices, IAM roles, an EKS cluster and a queue; Options set them, and the
+// defaults have some of each. It implements the operations that a provider of nodes calls:
 //
 //	EC2          describe zones, types, offerings, spot prices, images, subnets, groups,
 //	             reservations, placement groups; launch templates, fleets, tags,
@@ -28,28 +27,24 @@
 // It has a clock that Cloud.Advance moves. Nothing sleeps, and nothing happens by
 // itself.
 //
-// To make things go wrong there are stock and prices for each offering
-// (Cloud.SetStock), rate limits, answers that lag behind (Options.Lag), quotas, and
-// scripts:
+// To simulate failures there are stock and prices for each offering (Cloud.SetStock), rate limits,
+// delayed answers (Options.Lag), quotas, and scripts:
 //
 //	server.Script(awstest.Fault{Op: "CreateFleet", Nth: 2, Err: awstest.ErrThrottled})
 //	server.Script(awstest.Fault{Op: "CreateFleet", Err: awstest.ErrLost})
 //	server.Script(awstest.Fault{Op: "CreateFleet", Err: awstest.Refusal{Scope: scope}})
 //
-// Cloud.Calls lists every call that came, refused ones too; Cloud.Actions is the
-// list to compare with an IAM policy.
+// Cloud.Calls lists every call, including refused ones; compare Cloud.Actions with an IAM policy.
 //
 // # Left out
 //
-// Permissions: whoever signs is allowed everything, unless a fault says otherwise.
-// Signatures are asked for and not computed. Operations not listed above, and of
-// those listed the parameters that have no bearing on launching nodes. An empty
-// queue answers a long poll at once.
+// Permissions: every signed call is allowed, unless a fault says otherwise. Signatures are required
+// but not verified. Operations not listed above, and parameters that do not affect the launch of
+// nodes. An empty queue answers a long poll at once.
 //
 // # Guarantees
 //
-// The same calls in the same order get the same answers. Idempotent operations are
-// so by their tokens. Unknown actions, filters and values are errors, as they are
-// in AWS, so that a misspelling shows. Everything may be used by any number of
-// goroutines.
+// The same calls in the same order get the same answers. Client tokens make operations idempotent,
+// as in AWS. Unknown actions, filters and values are errors, as in AWS, so that a misspelling
+// shows. Any number of goroutines may use everything.
 package awstest

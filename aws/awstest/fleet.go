@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// fleetAnswer is what a token of CreateFleet was answered with.
+// fleetAnswer is the answer to a CreateFleet, kept by its token.
 type fleetAnswer struct {
 	asked  string
 	answer *ec2.CreateFleetOutput
@@ -74,7 +74,7 @@ func checkFleet(f form) (total int, err *fault) {
 	return total, nil
 }
 
-// lifecycleOf is the capacity type of a fleet, and what its answers call it.
+// lifecycleOf returns the capacity type of a fleet, and its name in answers.
 func lifecycleOf(f form, t *template) (capacityType string, lifecycle ec2types.InstanceLifecycle) {
 	if t.data.has("CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId") {
 		return reserved, ec2types.InstanceLifecycleOnDemand
@@ -85,7 +85,7 @@ func lifecycleOf(f form, t *template) (capacityType string, lifecycle ec2types.I
 	return onDemand, ec2types.InstanceLifecycleOnDemand
 }
 
-// pools are the ways to launch, the best first by the allocation strategy.
+// pools returns the pools of a fleet, in the order of the allocation strategy.
 func (c *Cloud) pools(f form) ([]*pool, *fault) {
 	var pools []*pool
 	for _, config := range f.list("LaunchTemplateConfigs") {
@@ -144,8 +144,8 @@ func (c *Cloud) anySubnet(zone string) *subnet {
 	return nil
 }
 
-// fill launches as many machines as it can, each from the first pool that has one
-// more. What stood in the way is listed once for each pool that was tried.
+// fill launches up to total machines, each from the first pool that can give one. The answer lists
+// one error for each pool that refused.
 func (c *Cloud) fill(q *request, pools []*pool, total int, answer *ec2.CreateFleetOutput) {
 	for at := 0; at < len(pools) && total > 0; {
 		p := pools[at]
@@ -175,7 +175,7 @@ func (c *Cloud) fill(q *request, pools []*pool, total int, answer *ec2.CreateFle
 	}
 }
 
-// source says which template and which override something is about.
+// source returns the template and the override of a pool.
 func (p *pool) source() *ec2types.LaunchTemplateAndOverridesResponse {
 	o := &ec2types.FleetLaunchTemplateOverrides{
 		InstanceType: ec2types.InstanceType(p.override.str("InstanceType")), SubnetId: optional(p.override.str("SubnetId")),

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// form is a node of the tree that the names of a query spell: A.1.B=x is x at A,
-// 1, B. Lists are nodes whose children are numbers.
+// form is a node of the tree of the names in a query: A.1.B=x is x at A, 1, B. Lists are nodes
+// whose children are numbers.
 type form struct {
 	text     string
 	children map[string]form
@@ -52,13 +52,13 @@ func (f form) str(path string) string { return f.at(path).text }
 
 func (f form) yes(path string) bool { return f.str(path) == "true" }
 
-// num is a number, and false if there is none.
+// num returns a number, and false if there is none.
 func (f form) num(path string) (int, bool) {
 	n, err := strconv.Atoi(f.str(path))
 	return n, err == nil
 }
 
-// list is the elements of a list, in the order of their numbers.
+// list returns the elements of a list, in the order of their numbers.
 func (f form) list(path string) []form {
 	n := f.at(path)
 	keys := slices.SortedFunc(maps.Keys(n.children), func(a, b string) int {
@@ -91,7 +91,7 @@ func (f form) tags(path string) map[string]string {
 	return tags
 }
 
-// canonical is the same text for the same form, without some names at its root.
+// canonical returns a text that is equal for equal forms, without the given names at the root.
 func (f form) canonical(without ...string) string {
 	var b strings.Builder
 	f.write(&b, without)

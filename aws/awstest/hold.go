@@ -15,10 +15,9 @@ type hold struct {
 	released chan struct{}
 }
 
-// Hold has the next call of one of these actions, with none of any, not answered until
-// release is called, or whoever called gives up. reached is closed once that call has
-// come; the clock and other calls go on meanwhile. The error says which action there is
-// not.
+// Hold delays the answer of the next call of one of these actions, or of any action if none is
+// given, until release is called or the client gives up. reached is closed when that call has
+// arrived; the clock and other calls go on meanwhile. The error names unknown actions.
 func (c *Cloud) Hold(actions ...string) (reached <-chan struct{}, release func(), err error) {
 	for _, a := range actions {
 		if !isAction(a) {
@@ -48,7 +47,7 @@ func (h *hold) release(c *Cloud) {
 	c.holding = slices.DeleteFunc(c.holding, func(o *hold) bool { return o == h })
 }
 
-// Release ends every Hold, and cuts the connections of what hangs.
+// Release ends every Hold, and cuts the connections of calls that hang.
 func (c *Cloud) Release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +56,7 @@ func (c *Cloud) Release() {
 	}
 }
 
-// waitForRelease lets go of the Cloud while a call is held.
+// waitForRelease unlocks the Cloud while a call is held.
 func (c *Cloud) waitForRelease(ctx context.Context, q *request) {
 	if q.orders.hang {
 		h := &hold{reached: make(chan struct{}), released: make(chan struct{})}
@@ -103,7 +102,7 @@ type bucket struct {
 	at     time.Time
 }
 
-// throttle takes a token for a call, or turns it away.
+// throttle takes a token for a call, or refuses it.
 func (c *Cloud) throttle(q *request) *fault {
 	b := c.limits[q.action]
 	if b == nil {

@@ -10,9 +10,9 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// Publish makes an image available from now on, or changes one of the same ID, and
-// has the named parameters of the parameter store name it. What is left out of the
-// image but its ID is: x86_64, available, created now, of the account.
+// Publish makes an image available from now on, or changes the image with its ID, and sets the
+// named parameters of the parameter store to the ID. Omitted fields default to x86_64, available,
+// created now, and owned by the account. The ID is required.
 func (c *Cloud) Publish(image ec2types.Image, parameters ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,16 +81,15 @@ func (c *Cloud) describeImages(q *request) (any, *fault) {
 	return &ec2.DescribeImagesOutput{Images: page, NextToken: next}, err
 }
 
-// owned reports whether one of the owners, of which there may be none, has the
-// image.
+// owned reports whether one of the owners has the image; no owners match all images.
 func (c *Cloud) owned(i *ec2types.Image, owners []string) bool {
 	return len(owners) == 0 || slices.ContainsFunc(owners, func(o string) bool {
 		return o == value(i.OwnerId) || o == value(i.ImageOwnerAlias) || o == "self" && value(i.OwnerId) == c.opts.Account
 	})
 }
 
-// hidden says that an image is out of date and nobody asked for such. Its owner
-// sees it all the same.
+// hidden reports whether an image is deprecated and the request does not include deprecated images.
+// Its owner always sees it.
 func (c *Cloud) hidden(i *ec2types.Image, q *request) bool {
 	at, err := time.Parse(time.RFC3339, value(i.DeprecationTime))
 	return err == nil && !at.After(c.now) && !q.form.yes("IncludeDeprecated") && value(i.OwnerId) != c.opts.Account

@@ -95,8 +95,8 @@ func (c *Cloud) instanceAttributes(m *machine) attributes {
 	return table(a, m.tags)
 }
 
-// describeInstances leaves out machines younger than Options.Lag: those that are
-// not named are missing, those that are named do not exist yet.
+// describeInstances leaves out machines younger than Options.Lag; naming such a machine is an
+// error.
 func (c *Cloud) describeInstances(q *request) (any, *fault) {
 	ids := q.form.strs("InstanceId")
 	if q.form.has("MaxResults") && len(ids) > 0 {
@@ -129,7 +129,7 @@ func (c *Cloud) describeInstances(q *request) (any, *fault) {
 			list = append(list, m)
 		}
 	}
-	if len(ids) == 0 && len(list) == 0 { // strange filters show even where there is nothing
+	if len(ids) == 0 && len(list) == 0 { // an unknown filter is an error even without machines
 		if _, err := matches(q.form.list("Filter"), c.instanceAttributes(&machine{})); err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (c *Cloud) terminateInstances(q *request) (any, *fault) {
 			InstanceId: &m.id, CurrentState: stateOf(c.state(m)), PreviousState: before,
 		})
 	}
-	c.settle()
+	c.reclaim()
 	return out, nil
 }
 
@@ -198,7 +198,7 @@ func (c *Cloud) createTags(q *request) (any, *fault) {
 	return &ec2.CreateTagsOutput{}, nil
 }
 
-// runInstances answers dry runs only. Fleets are how machines are launched here.
+// runInstances answers dry runs only: machines are launched by fleets.
 func (c *Cloud) runInstances(q *request) (any, *fault) {
 	if !q.form.yes("DryRun") {
 		return nil, failure("UnsupportedOperation", "RunInstances is here for dry runs only; use CreateFleet")

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// attributes returns the values that a thing has for the name of a filter, and
-// false if there is no such filter.
+// attributes returns the values of an object for the name of a filter, and false for an unknown
+// filter.
 type attributes func(name string) (values []string, known bool)
 
-// matches puts a thing to filters, all of which must hold: one of the values of
-// each matches one of the thing. * and ? are wildcards.
+// matches reports whether an object passes all filters: for each, one value of the filter must
+// match one of the object. * and ? are wildcards.
 func matches(filters []form, of attributes) (bool, *fault) {
 	ok := true
 	for _, f := range filters {
@@ -29,16 +29,16 @@ func matches(filters []form, of attributes) (bool, *fault) {
 	return ok, nil
 }
 
-// selector is a parameter of a call that names things. With a code it is a fault to
-// name one that is not there; the format has one %s.
+// selector is a parameter of a call that names objects. If it has a code, naming an unknown object
+// is a fault with this code; the format has one %s.
 type selector[T any] struct {
 	parameter    string
 	name         func(T) string
 	code, format string
 }
 
-// selected are the things that a call asks for: those that it names, or all if it names
-// none, which its filters match.
+// selected returns the objects that a call asks for: those that it names, or all if it names none,
+// as far as its filters match.
 func selected[T any](q *request, all []T, of func(T) attributes, by ...selector[T]) (list []T, _ *fault) {
 	list = slices.Clone(all)
 	for _, s := range by {
@@ -83,7 +83,7 @@ func wildcard(pattern, text string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// tagValues are the values of the filters that are about tags.
+// tagValues returns the values of tag filters.
 func tagValues(name string, tags map[string]string) ([]string, bool) {
 	if name == "tag-key" {
 		keys := make([]string, 0, len(tags))
@@ -102,7 +102,7 @@ func tagValues(name string, tags map[string]string) ([]string, bool) {
 	return nil, true
 }
 
-// table is the attributes of a thing in a map, with those about tags.
+// table returns the attributes of an object from a map, and those of its tags.
 func table(values map[string][]string, tags map[string]string) attributes {
 	return func(name string) ([]string, bool) {
 		if v, ok := values[name]; ok {
@@ -112,7 +112,7 @@ func table(values map[string][]string, tags map[string]string) attributes {
 	}
 }
 
-// one is a list of one value, or none if that is empty.
+// one returns a list of one value, or nil if that is empty.
 func one(v string) []string {
 	if v == "" {
 		return nil
@@ -120,9 +120,9 @@ func one(v string) []string {
 	return []string{v}
 }
 
-// pageOf cuts the page out of a list, whose keys rise, that begins behind a token.
-// It returns the token of the next page, if there is one. least and most are what
-// MaxResults may be; usual is how many there are without it.
+// pageOf returns the page of a list that begins behind a token, and the token of the next page, if
+// there is one. The keys of the list ascend. MaxResults must be from least to most; usual is the
+// page size without it.
 func pageOf[T any](c *Cloud, q *request, list []T, key func(T) string, least, most, usual int) ([]T, *string, *fault) {
 	size, asked := q.form.num("MaxResults")
 	if !asked {

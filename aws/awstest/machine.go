@@ -21,7 +21,7 @@ type machine struct {
 	launched  time.Time
 	ending    time.Time // when it began, or will begin, to go down; zero if never
 	reason    string    // why
-	returned  bool      // what it held is free again
+	returned  bool      // its resources are free again
 	tags      map[string]string
 	address   string
 	lifecycle string
@@ -61,7 +61,7 @@ func (c *Cloud) state(m *machine) string {
 	return running
 }
 
-// launch makes a machine of a pool that has been found not to refuse.
+// launch makes a machine of a pool that does not refuse it.
 func (c *Cloud) launch(f form, p *pool, fleet string) *machine {
 	m := &machine{
 		id: c.id("i"), key: p.key, subnet: p.subnet, image: p.image, data: p.template.data, token: f.str("ClientToken"),
@@ -101,7 +101,7 @@ func (c *Cloud) insert(m *machine) {
 	c.byID[m.id] = m
 }
 
-// address is one of a subnet. The first four and those of the network are taken.
+// address returns the nth address of a subnet, after the first four, which AWS reserves.
 func address(cidr string, n int) string {
 	prefix, err := netip.ParsePrefix(cidr)
 	if err != nil || !prefix.Addr().Is4() {
@@ -113,7 +113,7 @@ func address(cidr string, n int) string {
 	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}).String()
 }
 
-// end lets a machine go down, at the latest at an instant.
+// end makes a machine go down at an instant, unless it goes down earlier.
 func (c *Cloud) end(m *machine, at time.Time, reason string) {
 	if !m.ending.IsZero() && !at.Before(m.ending) {
 		return
@@ -124,9 +124,9 @@ func (c *Cloud) end(m *machine, at time.Time, reason string) {
 	m.ending, m.reason = at, reason
 }
 
-// settle gives back what machines held that have terminated, and forgets those that
-// have been so for long.
-func (c *Cloud) settle() {
+// reclaim frees the resources of terminated machines, and forgets machines that terminated longer
+// ago than Options.Forget.
+func (c *Cloud) reclaim() {
 	forget := false
 	c.ending = slices.DeleteFunc(c.ending, func(m *machine) bool {
 		if c.state(m) != terminated {
@@ -172,31 +172,30 @@ type Instance struct {
 	ID string
 	// State is pending, running, shutting-down or terminated.
 	State string
-	// Offering is how it was launched. Its capacity type is that of Kubernetes:
-	// on-demand, spot or reserved.
+	// Offering is the offering that was launched. Its capacity type is on-demand, spot or reserved.
 	Offering cloudprovider.OfferingKey
 	// ImageID, SubnetID and SecurityGroups are what it has.
 	ImageID, SubnetID string
 	SecurityGroups    []string
-	// Tags are its tags, those that AWS sets included.
+	// Tags are its tags, including those that AWS sets.
 	Tags map[string]string
-	// LaunchedAt is when.
+	// LaunchedAt is when it was launched.
 	LaunchedAt time.Time
-	// Reason is why it goes down, if it does.
+	// Reason is why it goes down; empty if it does not.
 	Reason string
 }
 
-// ProviderID is the name by which Kubernetes knows the machine.
+// ProviderID returns spec.providerID of its node.
 func (i Instance) ProviderID() string {
 	return fmt.Sprintf("aws:///%s/%s", i.Offering.Zone, i.ID)
 }
 
-// Instances returns all machines that are not forgotten, sorted by ID, whatever the
-// lag of descriptions.
+// Instances returns all machines, sorted by ID, regardless of Options.Lag. Terminated ones are
+// included until Options.Forget.
 func (c *Cloud) Instances() []Instance {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.settle()
+	c.reclaim()
 	out := make([]Instance, 0, len(c.machines))
 	for _, m := range c.machines {
 		i := Instance{ID: m.id, State: c.state(m), Offering: m.key, ImageID: m.image, SecurityGroups: groupsOf(m.data),
@@ -220,12 +219,12 @@ func (c *Cloud) Running() int {
 	return n
 }
 
-// spotNotice is how long before it takes a spot machine AWS says so.
+// spotNotice is how long before it takes back a spot machine AWS announces it.
 const spotNotice = 2 * time.Minute
 
-// Interrupt takes a machine back as AWS does with spot capacity: a message is put
-// into the queue now, and the machine goes down two minutes later. It returns the
-// ID of the message, and an error for a machine that is not there or going down.
+// Interrupt takes a machine back as AWS does with spot capacity: a message is put into the queue
+// now, and the machine goes down two minutes later. It returns the ID of the message, and an error
+// for a machine that does not exist or is going down.
 func (c *Cloud) Interrupt(instanceID string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,8 +237,8 @@ func (c *Cloud) Interrupt(instanceID string) (string, error) {
 		map[string]any{"instance-id": instanceID, "instance-action": "terminate"})), nil
 }
 
-// Terminate takes a machine away, as somebody does who uses the console: it goes
-// down now, and a message says so. It is an error if no such machine runs.
+// Terminate ends a machine as a user of the console would: it goes down now, and a message says so.
+// It is an error if no such machine runs.
 func (c *Cloud) Terminate(instanceID string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,7 +249,7 @@ func (c *Cloud) Terminate(instanceID string) error {
 	c.end(m, c.now, "Client.UserInitiatedShutdown: User initiated shutdown")
 	c.send(c.event("aws.ec2", "EC2 Instance State-change Notification",
 		map[string]any{"instance-id": instanceID, "state": shuttingDown}))
-	c.settle()
+	c.reclaim()
 	return nil
 }
 
@@ -265,9 +264,9 @@ func (c *Cloud) alive(id string) (*machine, error) {
 	return m, nil
 }
 
-// Add makes n machines by an offering, as if they had been launched now, without a
-// fleet, with the same tags, and returns their IDs, sorted. They cost no stock and
-// have no address. It is for tests that need many.
+// Add makes n machines of an offering, as if they were launched now, without a fleet, with the same
+// tags, and returns their IDs, sorted. They use no stock and no address. It is for tests that need
+// many machines.
 func (c *Cloud) Add(n int, key cloudprovider.OfferingKey, tags map[string]string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -295,8 +294,8 @@ func (c *Cloud) Add(n int, key cloudprovider.OfferingKey, tags map[string]string
 	return ids
 }
 
-// Actions returns which actions were called so far, one each, as
-// "service.Action", sorted.
+// Actions returns the actions that were called so far, as "service.Action", sorted, without
+// duplicates.
 func (c *Cloud) Actions() []string {
 	var actions []string
 	for _, call := range c.Calls() {

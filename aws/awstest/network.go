@@ -54,8 +54,7 @@ func (c *Cloud) subnet(id string) *subnet {
 	return nil
 }
 
-// SetAddresses sets how many addresses a subnet has left. A subnet that does not
-// exist is passed over.
+// SetAddresses sets the number of free addresses of a subnet. An unknown subnet is ignored.
 func (c *Cloud) SetAddresses(subnetID string, free int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,17 +12,16 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// Options say what there is in a Cloud. The zero value, and nil, mean the
-// defaults. Values are copied, but for what pointers in them point at, which must
-// not be changed any more.
+// Options set the content of a Cloud. The zero value, and nil, mean the defaults. Values are
+// copied; objects that they point to are shared and must not be changed afterwards.
 type Options struct {
 	// Region is the name of the region. Default us-east-1.
 	Region string
 	// Account is the account, twelve digits. Default 123456789012.
 	Account string
-	// Clock is what the clock shows at first. Default 2026-01-02 15:04:05 UTC.
+	// Clock is the initial time of the clock. Default 2026-01-02 15:04:05 UTC.
 	Clock time.Time
-	// Seed changes what is made up: IDs and spot prices.
+	// Seed changes generated values: IDs and spot prices.
 	Seed uint64
 
 	// Zones are the zones. Default: three, named after the region with the
@@ -30,17 +29,17 @@ type Options struct {
 	Zones []Zone
 	// Types are the instance types. Default InstanceTypes().
 	Types []ec2types.InstanceTypeInfo
-	// TypeZones says in which zones there is an instance type. One that is
-	// missing is in all. Default: what is true of InstanceTypes, the same.
+	// TypeZones has the zones of each instance type. A type that is missing is in all zones.
+	// Default: every type is in all zones.
 	TypeZones map[string][]string
 	// Prices are those on demand, in USD per hour, by instance type. Default:
 	// those of the types of InstanceTypes. A type without one is missing from the
 	// price list and has no spot price.
 	Prices map[string]float64
 
-	// Subnets are the subnets. Default: one a zone, of 250 addresses, tagged
-	// karpenter.sh/discovery with the name of the cluster. What is missing of a
-	// subnet but its ID and zone is filled in.
+	// Subnets are the subnets. Default: one a zone, of 250 addresses, tagged karpenter.sh/discovery
+	// with the name of the cluster. Omitted fields of a subnet other than ID and zone are filled
+	// in.
 	Subnets []ec2types.Subnet
 	// SecurityGroups are the groups. Default: two, one of which is tagged like the
 	// subnets.
@@ -63,34 +62,31 @@ type Options struct {
 	// Queue is the name of the queue. Default: the name of the cluster.
 	Queue string
 
-	// Boot is how long a machine is pending, Shutdown how long it goes down.
-	// Default and zero: no time at all.
+	// Boot is how long a machine is pending, Shutdown how long it goes down. The default is zero.
 	Boot, Shutdown time.Duration
-	// Forget is how long a machine is still described once it has terminated.
-	// Default and zero: one hour.
+	// Forget is how long a machine is described after it has terminated. Zero means one hour.
 	Forget time.Duration
-	// Lag is how long after they were made instances and launch templates are
-	// missing from descriptions that do not name them. Default and zero: not at
-	// all.
+	// Lag is how long new instances and launch templates are missing from descriptions. The default
+	// is zero.
 	Lag time.Duration
 
-	// PageSize is the most that one page has, where the caller allows more.
-	// Default and zero: no such bound.
+	// PageSize bounds the size of pages below the one that the caller asks for. Zero means no
+	// bound.
 	PageSize int
 	// PageSizes is PageSize for single actions, by their names. Above zero.
 	PageSizes map[string]int
-	// RateLimits bound how often an action may be called, by its name. Those
-	// beyond are throttled. Default: no bounds.
+	// RateLimits bound how often an action may be called, by its name. Further calls are throttled.
+	// Default: no bounds.
 	RateLimits map[string]RateLimit
 	// OnDemandVCPUs and SpotVCPUs are quotas on the vCPUs of all machines of a
 	// kind. Default and zero: no such quota.
 	OnDemandVCPUs, SpotVCPUs int
-	// NoSpotRole says that the role that EC2 needs for spot instances is missing
-	// and may not be made.
+	// NoSpotRole says that the service-linked role for spot instances is missing and that the
+	// caller may not create it.
 	NoSpotRole bool
-	// Skew is how far the clock of AWS is ahead of the caller's. Calls signed more
-	// than five minutes away from it are refused, as AWS does it. The SDK finds out
-	// from the answer and signs anew.
+	// Skew is how far the clock of AWS is ahead of the caller's. Calls whose signature is more than
+	// five minutes off are refused, as by AWS. The SDK learns the difference from the answer and
+	// signs again.
 	Skew time.Duration
 }
 
@@ -120,13 +116,13 @@ type Cluster struct {
 
 // RateLimit is a bucket of tokens, one for each call.
 type RateLimit struct {
-	// PerSecond is how many come back each second, by the clock of the Cloud.
+	// PerSecond is how many tokens are added each second, by the clock of the Cloud.
 	PerSecond float64
-	// Burst is how many there can be, and are at first.
+	// Burst is the size of the bucket, which is full at first.
 	Burst int
 }
 
-// VPC is the network that subnets and groups without one are in.
+// VPC is the VPC of subnets and groups that name none.
 const VPC = "vpc-0123456789abcdef0"
 
 // withDefaults returns the options completed.
@@ -229,7 +225,7 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// value is what a pointer points at, or the zero value.
+// value dereferences a pointer; nil gives the zero value.
 func value[T any](p *T) T {
 	if p == nil {
 		var zero T
@@ -246,7 +242,7 @@ func defaultZones(region string) []Zone {
 	return zones
 }
 
-// shortRegion is how IDs of zones begin: use1 for us-east-1.
+// shortRegion returns the prefix of the IDs of zones: use1 for us-east-1.
 func shortRegion(region string) string {
 	parts := strings.Split(region, "-")
 	short := parts[0]
@@ -288,8 +284,8 @@ type imageSpec struct {
 	paths                    []string
 }
 
-// defaultImages are those that EKS and Bottlerocket publish for a version of
-// Kubernetes, in one release.
+// defaultImages returns images and parameters as EKS and Bottlerocket publish them for a version of
+// Kubernetes, one release of each.
 func defaultImages(o Options) ([]ec2types.Image, map[string]string) {
 	const release, bottlerocket = "20251209", "1.50.0"
 	k8s := o.Cluster.Version
@@ -326,14 +322,14 @@ func defaultImages(o Options) ([]ec2types.Image, map[string]string) {
 	return images, parameters
 }
 
-// hash is the same on every machine.
+// hash does not depend on the machine or the process.
 func hash(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, p := range parts {
 		_, _ = h.Write([]byte(p))
 		_, _ = h.Write([]byte{0})
 	}
-	// The high bits of FNV change little with the last bytes.
+	// In FNV the last bytes hardly change the high bits, so they are mixed.
 	v := h.Sum64()
 	v ^= v >> 33
 	v *= 0xff51afd7ed558ccd
@@ -341,7 +337,7 @@ func hash(parts ...string) uint64 {
 	return v
 }
 
-// completeSubnets fills in what options leave out.
+// completeSubnets fills in omitted fields.
 func (c *Cloud) completeSubnets() {
 	for _, s := range c.opts.Subnets {
 		s.AvailabilityZoneId = new(c.zoneID(value(s.AvailabilityZone)))

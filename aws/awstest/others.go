@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// getProducts answers from the price list: a text of JSON for each type that has a
-// price, if its attributes are those of the filters.
+// getProducts answers from the price list: a JSON text for each type that has a price and matches
+// the filters.
 func (c *Cloud) getProducts(q *request) (any, *fault) {
 	if q.str("ServiceCode") != "AmazonEC2" {
 		return nil, failure("InvalidParameterException", "Service code %q is not valid here", q.str("ServiceCode"))
@@ -133,8 +133,8 @@ func (c *Cloud) describeCluster(q *request) (any, *fault) {
 	}}, nil
 }
 
-// Shift has traffic of the cluster shifted away from a zone, by its ID, until an
-// instant. A zero instant ends it.
+// Shift begins a zonal shift of the cluster away from a zone, by its ID, until an instant. A zero
+// instant ends the shift.
 func (c *Cloud) Shift(zoneID string, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

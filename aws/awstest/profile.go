@@ -41,8 +41,8 @@ func (c *Cloud) InstanceProfiles() []InstanceProfile {
 	return out
 }
 
-// AddInstanceProfile makes an instance profile as somebody else would, or replaces
-// one of the same name. Without a path it is /.
+// AddInstanceProfile adds an instance profile that the provider did not make, or replaces one of
+// the same name. An empty path means /.
 func (c *Cloud) AddInstanceProfile(p InstanceProfile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,8 +61,8 @@ func (c *Cloud) newProfile(name, path string, tags map[string]string) *profile {
 	return p
 }
 
-// usable says that EC2 knows a profile, which it does Options.Lag after it was made,
-// and that it has a role.
+// usable reports whether EC2 knows a profile, which it does Options.Lag after it was made, and
+// whether it has a role.
 func (c *Cloud) usable(p *profile) bool {
 	return p != nil && p.role != "" && !c.now.Before(p.created.Add(c.opts.Lag))
 }
@@ -81,7 +81,7 @@ func (c *Cloud) describeProfile(p *profile, withTags bool) *iamtypes.InstancePro
 	return x
 }
 
-// named is the profile of a request.
+// named returns the profile that a request names.
 func (c *Cloud) named(q *request) (*profile, *fault) {
 	name := q.form.str("InstanceProfileName")
 	if p := c.profiles[name]; p != nil {

@@ -33,8 +33,8 @@ func (c *Cloud) send(body string) string {
 	return m.id
 }
 
-// Queued returns how many messages the queue has, those that were received and not
-// deleted included. After five minutes a message is dropped.
+// Queued returns how many messages the queue has, including those that were received and not
+// deleted. After five minutes a message is dropped.
 func (c *Cloud) Queued() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *Cloud) checkQueue(q *request) *fault {
 	return nil
 }
 
-// deleteMessage takes the receipt of any delivery, as a standard queue mostly does.
+// deleteMessage accepts the receipt of any delivery, as a standard queue usually does.
 func (c *Cloud) deleteMessage(q *request) (any, *fault) {
 	if err := c.checkQueue(q); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (c *Cloud) deleteMessage(q *request) (any, *fault) {
 	return map[string]any{}, nil
 }
 
-// event is the frame that EventBridge puts around what happened.
+// event returns an event of EventBridge with a detail.
 func (c *Cloud) event(source, kind string, detail map[string]any) string {
 	data, _ := json.Marshal(map[string]any{ // maps and strings only
 		"version": "0", "id": c.id("event"), "detail-type": kind, "source": source, "account": c.opts.Account,

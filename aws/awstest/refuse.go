@@ -11,7 +11,7 @@ import (
 // refusal is why a pool of a fleet gives no machine.
 type refusal struct{ code, message string }
 
-// messageOf is what EC2 says with a code, in sense.
+// messageOf returns EC2's message for a code, in other words.
 func messageOf(code string) string {
 	switch code {
 	case "InsufficientInstanceCapacity":
@@ -34,9 +34,9 @@ func messageOf(code string) string {
 
 func because(code string) (refusal, bool) { return refusal{code, messageOf(code)}, true }
 
-// SetStock sets how many machines the offerings in a scope can still give, all of
-// them together; what terminates comes back. A number below zero ends the bound. A
-// launch has to find stock in every scope that covers it.
+// SetStock sets how many more machines all offerings in a scope together can give; terminated
+// machines add to it again. A number below zero removes the bound. A launch needs stock in every
+// scope that covers it.
 func (c *Cloud) SetStock(scope cloudprovider.Scope, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,8 +47,8 @@ func (c *Cloud) SetStock(scope cloudprovider.Scope, n int) {
 	c.stock[scope] = n
 }
 
-// refuses says why a pool gives no machine, in this order: the request does not fit
-// together, somebody scripted it, quotas, stock and addresses.
+// refuses says why a pool gives no machine, in this order: faults of the request, scripted
+// refusals, quotas, stock and addresses.
 func (c *Cloud) refuses(q *request, p *pool) (refusal, bool) {
 	for _, check := range []func(*pool) (refusal, bool){c.unfit, c.unbootable} {
 		if r, refused := check(p); refused {
@@ -92,7 +92,7 @@ func sortedScopes[T any](m map[cloudprovider.Scope]T) []cloudprovider.Scope {
 	return scopes
 }
 
-// unfit looks at type, zone and network.
+// unfit checks type, zone and network.
 func (c *Cloud) unfit(p *pool) (refusal, bool) {
 	t := c.types[p.key.InstanceType]
 	switch {
@@ -117,7 +117,7 @@ func (c *Cloud) unfit(p *pool) (refusal, bool) {
 	return refusal{}, false
 }
 
-// unbootable looks at image and instance profile.
+// unbootable checks image and instance profile.
 func (c *Cloud) unbootable(p *pool) (refusal, bool) {
 	i := c.image(p.image)
 	if i == nil {
@@ -134,7 +134,7 @@ func (c *Cloud) unbootable(p *pool) (refusal, bool) {
 	return refusal{}, false
 }
 
-// quota holds the vCPUs of all machines against the quotas of the account.
+// quota checks the vCPUs of all machines against the quotas of the account.
 func (c *Cloud) quota(p *pool) (refusal, bool) {
 	limit, code := c.opts.OnDemandVCPUs, "VcpuLimitExceeded"
 	if p.key.CapacityType == spot {
@@ -162,7 +162,7 @@ func (c *Cloud) vcpus(name string) int {
 	return 0
 }
 
-// unreserved looks at the reservation that a template aims at.
+// unreserved checks the reservation of a template.
 func (c *Cloud) unreserved(p *pool) (refusal, bool) {
 	r := c.reservation(p.key.ReservationID)
 	switch {

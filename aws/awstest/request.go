@@ -21,23 +21,22 @@ const (
 	ssmService     = "ssm"
 )
 
-// request is a call as it came in.
+// request is a parsed call.
 type request struct {
 	service, action string
 	form            form           // of EC2 and IAM
 	body            map[string]any // of services that speak JSON
 	path            string         // the part of the path that names an object
-	host            string         // that the caller speaks to
+	host            string         // of the URL
 	at              time.Time      // when it was signed
-	orders          *orders        // what the script makes of it
+	orders          *orders        // of the script for this call
 }
 
-// maxBody is more than any request of a provider has: a fleet of all types in all
-// zones is some hundred kilobytes.
+// maxBody is the largest body in bytes. It is more than a provider needs: a fleet of all types in
+// all zones has some hundred kilobytes.
 const maxBody = 16 << 20
 
-// read finds out what is asked. What cannot be understood is a fault, with the
-// service as far as it is known.
+// read parses a call. A malformed call is a fault; the request then has the service if it is known.
 func read(r *http.Request) (*request, *fault) {
 	q := &request{host: r.Host}
 	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
@@ -89,7 +88,7 @@ func (q *request) readForm(data []byte) {
 	q.form = newForm(values)
 }
 
-// readPath knows the two operations that are read by GET.
+// readPath parses the two operations that use GET.
 func (q *request) readPath(u *url.URL) {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	name, err := url.PathUnescape(rest)
@@ -104,8 +103,7 @@ func (q *request) readPath(u *url.URL) {
 	}
 }
 
-// readSignature asks for a signature by the key that Config hands out. It does not
-// compute it.
+// readSignature requires a signature with the key of Config. It does not verify it.
 func (q *request) readSignature(h http.Header) *fault {
 	signature := h.Get("Authorization")
 	if signature == "" {
@@ -122,13 +120,13 @@ func (q *request) readSignature(h http.Header) *fault {
 	return nil
 }
 
-// str is a string of a JSON body.
+// str returns a string of a JSON body, or "".
 func (q *request) str(key string) string {
 	s, _ := q.body[key].(string)
 	return s
 }
 
-// num is a number of a JSON body, and otherwise what holds without one.
+// num returns a number of a JSON body, or otherwise if the key is missing.
 func (q *request) num(key string, otherwise int) int {
 	if n, ok := q.body[key].(float64); ok {
 		return int(n)

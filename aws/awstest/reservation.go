@@ -8,14 +8,14 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// reservation is a capacity reservation and what is left of it.
+// reservation is a capacity reservation and its free instances.
 type reservation struct {
 	ec2types.CapacityReservation
 	free int
 }
 
-// SetReservation adds a capacity reservation, or changes one of the same ID. What
-// is left out is: active, default, open, one machine, all of it available.
+// SetReservation adds a capacity reservation, or changes the one with its ID. Omitted fields
+// default to active, default, open, one machine, and fully available.
 func (c *Cloud) SetReservation(r ec2types.CapacityReservation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	script "github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Fault says which calls go wrong, and how: see Cloud.Script. It has the fields
+// Fault makes some calls fail: see Cloud.Script. It has the fields
 //
 //	Op, Pool, Zone             string
 //	From, Until                time.Duration
@@ -25,61 +25,56 @@ import (
 //	{Op: "CreateFleet", Nth: 2, Err: awstest.ErrThrottled}
 //	{Op: "DescribeInstances", Times: 3, Err: awstest.ErrCut}
 //
-// A call has to meet every field from Op to Until that is set. Op is an action of the
-// package comment, in upper or lower case. Pool is what the whole value of some
-// parameter is, such as a tag. Zone is one that some parameter names, or that a subnet
-// is in. From is how old the cloud must be, by its own clock, and Until how old it must
-// not be yet.
+// A call matches if it meets every field from Op to Until that is set. Op is an action of the
+// package comment, in upper or lower case. Pool must equal the whole value of a parameter, such as
+// a tag. Zone must be named by a parameter, or be the zone of a named subnet. The age of the cloud
+// by its own clock must be at least From and less than Until.
 //
-// The calls that do are counted from 1, by each fault for itself. Nth, Times, Every and
-// Percent choose among them, and what of these is set has to hold together; with none
-// of them all go wrong. Nth alone is that call, Times so many from there, or from the
-// first, on; Every so many calls; Percent in a hundred, by chance that Options.Seed
-// decides.
+// Each fault counts its matching calls from 1. Nth, Times, Every and Percent choose among them, all
+// that are set together; with none of them every matching call fails. Nth alone is that call; Times
+// is that many calls from Nth, or from the first; Every is each call whose number is a multiple;
+// Percent is a share of the calls, at random by Options.Seed.
 //
-// Err, which is required, is what becomes of the call: an error of this package, a
-// Delay, Drip or Refusal, or a smithy.APIError, such as a smithy.GenericAPIError, whose
-// code and message the service then answers with, without carrying the call out. The
-// status of HTTP is the one that AWS has for the code.
+// Err, which is required, says how the call fails: an error of this package, a Delay, Drip or
+// Refusal, or a smithy.APIError, such as a smithy.GenericAPIError, whose code and message are the
+// answer; the call is not carried out then. The HTTP status is that of AWS for the code.
 type Fault = script.Fault
 
-// The values of Fault.Err, beside errors of an API.
+// The values of Fault.Err in addition to errors of an API.
 var (
-	// ErrThrottled has the call turned away as one of too many, with the code that
-	// the service uses for it.
+	// ErrThrottled throttles the call, with the code of the service.
 	ErrThrottled = errors.New("throttled")
-	// ErrBroken has the call answered with the internal error of the service.
+	// ErrBroken answers the call with the internal error of the service.
 	ErrBroken = errors.New("internal error")
-	// ErrDenied has the call refused for lack of permission, as the service puts it.
+	// ErrDenied refuses the call for lack of permission, with the code of the service.
 	ErrDenied = errors.New("denied")
-	// ErrExpired has the call refused because its credentials have expired.
+	// ErrExpired refuses the call because its credentials have expired.
 	ErrExpired = errors.New("credentials expired")
-	// ErrLost has the call carried out, and the connection cut before the answer.
+	// ErrLost carries out the call, and cuts the connection before the answer.
 	ErrLost = script.ErrLost
-	// ErrHalf has the call carried out, and the connection cut in the middle of the
-	// answer.
+	// ErrHalf carries out the call, and cuts the connection in the middle of the answer.
 	ErrHalf = script.ErrHalf
-	// ErrCut has the connection cut, and the call not carried out.
+	// ErrCut cuts the connection without carrying out the call.
 	ErrCut = script.ErrCut
-	// ErrHang has the call neither carried out nor answered: the connection stays open
-	// until whoever called gives up, or Release is called, which cuts it.
+	// ErrHang neither carries out nor answers the call: the connection stays open until the client
+	// gives up, or until Release cuts it.
 	ErrHang = script.ErrHang
 )
 
-// Delay is a Fault.Err, made of a time.Duration, that has the call take time: the clock
-// moves on before it is carried out. Nothing sleeps. Delays of several faults add up.
+// Delay is a Fault.Err, a time.Duration, by which the clock moves on before the call is carried
+// out. Nothing sleeps. Delays of several faults add up.
 type Delay = script.Delay
 
-// Drip is a Fault.Err, made of a number, that has the answer come in pieces of so many
-// bytes, as over a slow connection.
+// Drip is a Fault.Err, a number: the answer is sent in pieces of this many bytes, as over a slow
+// connection.
 type Drip = script.Drip
 
-// Refusal is a Fault.Err that has a CreateFleet refused the offerings in its field
-// Scope, a cloudprovider.Scope, with the code in its field Code, by default
-// InsufficientInstanceCapacity; other offerings are as ever.
+// Refusal is a Fault.Err that makes CreateFleet refuse the offerings in its field Scope, a
+// cloudprovider.Scope, with the code in its field Code, by default InsufficientInstanceCapacity.
+// Other offerings are not affected.
 type Refusal = script.Refusal
 
-// orders is what the faults make of one call.
+// orders is the combined effect of the faults on one call.
 type orders struct {
 	fail            func(service string) *fault
 	lose, cut, half bool
@@ -96,10 +91,9 @@ func (o *orders) fault(service string) *fault {
 	return o.fail(service)
 }
 
-// Script adds faults. Each call is put to all of them, in the order in which they were
-// added, so that those that count miss none; of several that make a call fail the
-// first decides. The error joins what is wrong with the faults, and none of them is
-// added then.
+// Script adds faults. Each call is matched against all of them, in the order in which they were
+// added, so that every fault counts its calls; if several make a call fail, the first decides. The
+// error joins everything that is wrong with the faults, and none of them is added then.
 func (c *Cloud) Script(faults ...Fault) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +120,7 @@ func (c *Cloud) ClearScript() {
 	c.script.Clear()
 }
 
-// obey puts a call to the faults.
+// obey matches a call against the faults.
 func (c *Cloud) obey(q *request) *orders {
 	o := &orders{}
 	for _, err := range c.script.Meet(script.Call{
@@ -138,7 +132,7 @@ func (c *Cloud) obey(q *request) *orders {
 	return o
 }
 
-// take notes what becomes of the call, unless it does not know the error.
+// take adds the effect of an error of Fault.Err, and reports false if it does not know the error.
 func (o *orders) take(err error) bool {
 	switch err := err.(type) {
 	case Delay:
@@ -189,7 +183,7 @@ func (o *orders) failBy(fail func(service string) *fault) {
 	}
 }
 
-// mentions reports whether a text is the whole value of some parameter.
+// mentions reports whether a text is the whole value of a parameter.
 func (q *request) mentions(text string) bool {
 	if q.path == text || q.form.contains(text) {
 		return true
@@ -256,7 +250,7 @@ func statusOf(code string) int {
 	return http.StatusBadRequest
 }
 
-// throttled is how a service says that there are too many calls.
+// throttled returns the fault of a service for too many calls.
 func throttled(service string) *fault {
 	switch service {
 	case ec2Service:
@@ -269,7 +263,7 @@ func throttled(service string) *fault {
 	return &fault{"ThrottlingException", "Rate exceeded", http.StatusBadRequest}
 }
 
-// refusedBy is how a service says that a permission is missing.
+// refusedBy returns the fault of a service for a missing permission.
 func refusedBy(service string) *fault {
 	switch service {
 	case ec2Service:
@@ -280,7 +274,7 @@ func refusedBy(service string) *fault {
 	return &fault{"AccessDeniedException", "User is not authorized to perform this operation", http.StatusBadRequest}
 }
 
-// expired is how a service says that the credentials have expired.
+// expired returns the fault of a service for expired credentials.
 func expired(service string) *fault {
 	if service == ec2Service {
 		return failure("RequestExpired", "Request has expired.")
@@ -288,7 +282,7 @@ func expired(service string) *fault {
 	return &fault{"ExpiredTokenException", "The security token included in the request is expired", http.StatusBadRequest}
 }
 
-// broken is how a service says that it has failed.
+// broken returns the internal error of a service.
 func broken(service string) *fault {
 	code := "InternalError"
 	switch service {

@@ -5,31 +5,30 @@ import (
 	"time"
 )
 
-// Call is a call that came in.
+// Call is a call that the Cloud received.
 type Call struct {
 	// Service is the service, by the name of its package in the AWS SDK for Go.
 	Service string
-	// Action is the operation, which is that of the method of the client. Both are
-	// empty for what could not be understood.
+	// Action is the operation, by the name of the client's method. Both are empty for a call that
+	// could not be parsed.
 	Action string
-	// At is when, by the clock of the Cloud.
+	// At is when the call was received, by the clock of the Cloud.
 	At time.Time
-	// DryRun says that EC2 was only asked whether it would be allowed.
+	// DryRun says that it was a dry run.
 	DryRun bool
-	// Code is that of the error it was answered with. Empty if it was carried out,
-	// and for a connection that was cut.
+	// Code is the code of the error. Empty if the call was carried out, and for a connection that
+	// was cut.
 	Code string
-	// Objects is how many things a call was about, of those that can be about
-	// many: the machines asked of CreateFleet, the IDs of DescribeInstances and
-	// TerminateInstances. Otherwise zero.
+	// Objects is the number of machines that CreateFleet asks for, or of IDs in DescribeInstances
+	// and TerminateInstances. Otherwise zero.
 	Objects int
-	// Tags are those that the call gives to what it makes or names: by the kind of
-	// the resource, such as instance or instance-profile. For a launch template they
-	// include those that it gives later to others. Read-only.
+	// Tags are the tags that the call sets, by the kind of the resource, such as instance or
+	// instance-profile. For a launch template they include those for resources launched from it.
+	// Read-only.
 	Tags map[string]map[string]string
 }
 
-// maxSkew is how far off a signature may be.
+// maxSkew is how far the time of a signature may be off.
 const maxSkew = 5 * time.Minute
 
 // ServeHTTP answers one call of any service.
@@ -50,12 +49,12 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func skewed(q *request) *fault {
 	code := "SignatureDoesNotMatch"
 	if q.service == ec2Service {
-		code = "AuthFailure" // what it says of clocks; RequestExpired is said of expired requests
+		code = "AuthFailure" // EC2's code for clock skew; RequestExpired is for expired requests
 	}
 	return failure(code, "Signature expired: %s is too far from now", q.at.Format(time.RFC3339))
 }
 
-// carryOut records the call, puts it to the faults and the limits, and does it.
+// carryOut records the call, applies faults and limits, and carries it out.
 func (c *Cloud) carryOut(r *http.Request, q *request, refused *fault) (any, *orders, *fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +75,7 @@ func (c *Cloud) carryOut(r *http.Request, q *request, refused *fault) (any, *ord
 	}
 	var answer any
 	if fault == nil && !o.cut {
-		c.settle()
+		c.reclaim()
 		answer, fault = handlersOf(q.service)[q.action](c, q)
 	}
 	if fault != nil && !o.cut {
@@ -85,7 +84,7 @@ func (c *Cloud) carryOut(r *http.Request, q *request, refused *fault) (any, *ord
 	return answer, o, fault
 }
 
-// objects counts what Call.Objects has.
+// objects returns Call.Objects of a request.
 func (q *request) objects() int {
 	switch q.action {
 	case "CreateFleet":
@@ -97,7 +96,7 @@ func (q *request) objects() int {
 	return 0
 }
 
-// tags collects what Call.Tags has.
+// tags returns Call.Tags of a request.
 func (q *request) tags() map[string]map[string]string {
 	tags := map[string]map[string]string{}
 	for _, f := range []form{q.form.at("LaunchTemplateData"), q.form} {
@@ -118,16 +117,14 @@ func (q *request) tags() map[string]map[string]string {
 	return tags
 }
 
-// Calls returns every call so far, in the order in which they came. The slice is
-// the caller's.
+// Calls returns every call so far, in the order of arrival. The caller owns the slice.
 func (c *Cloud) Calls() []Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Call(nil), c.calls...)
 }
 
-// Count returns how many calls of an action came so far, those that were refused
-// or cut included.
+// Count returns the number of calls of an action so far, including those that were refused or cut.
 func (c *Cloud) Count(action string) int {
 	n := 0
 	for _, call := range c.Calls() {

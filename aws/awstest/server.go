@@ -26,8 +26,8 @@ type Server struct {
 	done   chan struct{}
 }
 
-// Start makes a Cloud and listens. Close the server at the end. opts may be nil;
-// the error joins every fault of the options, or says why nothing can listen.
+// Start makes a Cloud and listens. Close the server at the end. opts may be nil; the error joins
+// every fault of the options, or says why it cannot listen.
 func Start(opts *Options) (*Server, error) {
 	cloud, err := New(opts)
 	if err != nil {
@@ -44,7 +44,7 @@ func Start(opts *Options) (*Server, error) {
 	}
 	go func() {
 		defer close(s.done)
-		_ = s.http.Serve(listener) // it ends by Close, which is no failure
+		_ = s.http.Serve(listener) // always an error, after Close
 	}()
 	return s, nil
 }
@@ -57,10 +57,10 @@ func (s *Server) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// wholeBody hands requests on with a body that is in memory. The SDK closes the body
-// of a request as soon as there is an answer; net/http, which may only then look
-// whether more of it follows, takes that for a failure and cuts the connection while
-// the answer is being read. Only a server as near as this one is that fast.
+// wholeBody passes on requests with a body in memory. The SDK closes the body of a request as soon
+// as the answer arrives; if net/http looks for more of the body only then, it takes that for a
+// failure and cuts the connection while the answer is being read. This happens only with a server
+// as fast as this one.
 type wholeBody struct{ next *http.Transport }
 
 // RoundTrip sends the request.
@@ -80,16 +80,15 @@ func (t wholeBody) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections closes them.
 func (t wholeBody) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
-// AccessKeyID is the access key that calls have to be signed with. It is the one that
-// AWS's documentation uses for examples. Any secret goes with it.
+// AccessKeyID is the access key that calls have to be signed with. It is the example key of AWS's
+// documentation. Any secret is accepted.
 const AccessKeyID = "AKIAIOSFODNN7EXAMPLE"
 
 const secretKey = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 
-// Config returns what a client of the AWS SDK needs to talk to the server: region,
-// endpoint and credentials. Clients retry as often as they do by default but
-// without pauses and without counting what it costs, so that tests do not wait;
-// set Retryer for another manner. The HTTP client is the server's own.
+// Config returns what a client of the AWS SDK needs to talk to the server: region, endpoint and
+// credentials. Clients retry as often as by default, but without pauses and without a retry quota,
+// so that tests do not wait; set Retryer to change that. The HTTP client belongs to the server.
 func (s *Server) Config() awssdk.Config {
 	return awssdk.Config{
 		Region:       s.opts.Region,

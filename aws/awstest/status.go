@@ -14,9 +14,8 @@ type maintenance struct {
 	notBefore         time.Time
 }
 
-// Impair has the checks of an instance, or of the host it runs on, fail from now
-// on. Check is InstanceCheck or SystemCheck. An instance that does not exist is
-// passed over.
+// Impair makes the checks of an instance, or of its host, fail from now on. Check is InstanceCheck
+// or SystemCheck. An unknown instance is ignored.
 func (c *Cloud) Impair(instanceID, check string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,7 +26,7 @@ func (c *Cloud) Impair(instanceID, check string) {
 	}
 }
 
-// The checks that Impair can have fail.
+// The checks that Impair accepts.
 const (
 	// InstanceCheck is about the machine itself.
 	InstanceCheck = "instance"
@@ -35,7 +34,7 @@ const (
 	SystemCheck = "system"
 )
 
-// Mend ends what Impair and Schedule began.
+// Mend ends the effects of Impair and Schedule.
 func (c *Cloud) Mend(instanceID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,8 +44,8 @@ func (c *Cloud) Mend(instanceID string) {
 	}
 }
 
-// Schedule announces maintenance of an instance in its status, such as
-// instance-retirement. Nothing happens to it then.
+// Schedule announces maintenance of an instance in its status, such as instance-retirement. The
+// instance itself is not affected.
 func (c *Cloud) Schedule(instanceID, code string, notBefore time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

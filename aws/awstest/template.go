@@ -10,7 +10,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// maxUserData is the size that EC2 takes of user data, before base64.
+// maxUserData is EC2's limit on user data, in bytes before base64.
 const maxUserData = 16384
 
 // template is a launch template. It has one version.
@@ -33,11 +33,11 @@ type LaunchTemplate struct {
 	SecurityGroups           []string
 	// UserData is what the machine runs, as text.
 	UserData string
-	// ReservationID is the capacity reservation that it aims at.
+	// ReservationID is the capacity reservation to launch into; empty if there is none.
 	ReservationID string
 	// Tags are those of the template itself.
 	Tags map[string]string
-	// Data is everything else: the names of the query and their values.
+	// Data has all other parameters: the names of the query and their values.
 	Data map[string]string
 }
 
@@ -79,8 +79,7 @@ func (f form) flatten(prefix string, into map[string]string) {
 	}
 }
 
-// groupsOf are the security groups of a template, whether they are its own or those
-// of its first network interface.
+// groupsOf returns the security groups of a template, or else those of its first network interface.
 func groupsOf(data form) []string {
 	groups := data.strs("SecurityGroupId")
 	for _, n := range data.list("NetworkInterface") {

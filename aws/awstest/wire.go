@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// wire writes values of the AWS SDK, such as ec2.DescribeSubnetsOutput, as EC2 and IAM
-// write them: an element for each field that is set, by the name of the field.
+// wire writes values of the AWS SDK, such as ec2.DescribeSubnetsOutput, in the XML of EC2 and IAM:
+// an element for each field that is set.
 type wire struct {
 	bytes.Buffer
-	// name is that of the element of a field, and item that of the elements of a list.
+	// name returns the element of a field; item is the element of the items of a list.
 	name func(t reflect.Type, field string) string
 	item string
 }
 
-// ec2Names are the elements of EC2 that are not called after the field of the SDK,
-// which begins with a small letter then. A type is named where only its own is.
+// ec2Names has the elements of EC2 whose name is not that of the SDK's field with a small first
+// letter. A key with a type holds for that type only.
 func ec2Names() map[string]string {
 	return map[string]string{
 		"Tags": "tagSet",
@@ -67,13 +67,13 @@ func ec2Wire() *wire {
 	}}
 }
 
-// iamWire is for IAM, where elements are called after the fields.
+// iamWire is for IAM, whose elements have the names of the fields.
 func iamWire() *wire {
 	return &wire{item: "member", name: func(_ reflect.Type, field string) string { return field }}
 }
 
-// element writes a value as an element, unless it is a pointer that is nil, a list
-// without items or an empty text of a field that is no pointer.
+// element writes a value as an element, unless it is a nil pointer, an empty list, or an empty text
+// in a field that is not a pointer.
 func (w *wire) element(name string, v reflect.Value) {
 	if v.Kind() == reflect.Pointer {
 		if !v.IsNil() {
@@ -96,7 +96,7 @@ func (w *wire) wrap(name string, content func()) {
 	w.WriteString("</" + name + ">")
 }
 
-func (w *wire) text(s string) { _ = xml.EscapeText(w, []byte(s)) } // a buffer takes anything
+func (w *wire) text(s string) { _ = xml.EscapeText(w, []byte(s)) } // writing to a buffer never fails
 
 func (w *wire) content(v reflect.Value) {
 	if at, ok := v.Interface().(time.Time); ok {
@@ -121,7 +121,7 @@ func (w *wire) content(v reflect.Value) {
 	}
 }
 
-// fields writes those of a struct, but for what the SDK notes of its own.
+// fields writes the fields of a struct, except the SDK's metadata.
 func (w *wire) fields(v reflect.Value) {
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.IsExported() && f.Name != "ResultMetadata" {
@@ -147,7 +147,7 @@ func ec2Body(action string, answer any, f *fault) []byte {
 	return w.Bytes()
 }
 
-// iamBody is that of IAM.
+// iamBody is the answer of IAM to an action.
 func iamBody(action string, answer any, f *fault) []byte {
 	w := iamWire()
 	w.WriteString(xml.Header)
@@ -174,7 +174,7 @@ func (w *wire) coded(f *fault) {
 	w.wrap("Message", func() { w.text(f.message) })
 }
 
-// iamVersion is the version in every query of IAM. That of EC2 is another.
+// iamVersion is the API version of IAM's queries, by which they are told from those of EC2.
 const iamVersion = "2010-05-08"
 
 const (
@@ -237,5 +237,5 @@ func send(w http.ResponseWriter, body []byte, o *orders) {
 		_ = flush()
 		body = body[o.drip:]
 	}
-	_, _ = w.Write(body) // who has gone misses it
+	_, _ = w.Write(body) // the client may have disconnected
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Catalog is what one class can launch at one instant. It is the caller's, but for the
-// instance types, which are read-only and share parts with the facts.
+// Catalog has the instance types that one class can launch at one instant. The caller owns it, but
+// the instance types are read-only and share parts with the facts.
 type Catalog struct {
-	// Types are the instance types, sorted by name, each with its offerings in the order
-	// of OfferingKey. A type that the class cannot use stays, with offerings that are not
-	// Available: nodes of it may run, and their price is asked for.
+	// Types are the instance types, sorted by name, each with its offerings in the order of
+	// OfferingKey. A type that the class cannot use stays, with offerings that are not Available,
+	// because nodes of it may run, and their price is needed.
 	Types []*cloudprovider.InstanceType
 	// Exclusions say why the class cannot launch a type, sorted by type.
 	Exclusions []Exclusion

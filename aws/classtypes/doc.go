@@ -2,9 +2,9 @@
 // and without calling AWS: for programs that plan over manifests, for tests, and for
 // whoever wants to know what a change of a class comes to before it is made.
 //
-// Input: what EC2 says of its instance types, prices, and a class with its status.
-// Output: a [Catalog] of instance types. Invariant: for the same facts it is, to the
-// byte, what aws.Provider.InstanceTypes returns, as both run the same code.
+// Input: EC2's descriptions of instance types, prices, and a class with its status. Output: a
+// [Catalog] of instance types. Invariant: for the same facts it is, to the byte, the result of
+// aws.Provider.InstanceTypes, because both run the same code.
 //
 // # Model
 //
@@ -15,9 +15,9 @@
 //
 // # Left out
 //
-// What selectors of a class resolve to: that is in its status, which the API server has
-// and which aws.Provider.NodeClass looks up. Offerings that EC2 refused of late.
-// NodeOverlays, which the engine applies.
+// The resolution of a class's selectors: the results are in its status, which
+// aws.Provider.NodeClass computes. Recently refused offerings. NodeOverlays, which the engine
+// applies.
 //
 // # Guarantees
 //

@@ -27,18 +27,18 @@ func (p Problem) String() string { return instancetype.Problem(p).String() }
 // Read reads all pages of DescribeInstanceTypes, and of DescribeInstanceTypeOfferings
 // with the location type availability-zone. The order of the lists does not matter.
 //
-// Of a type are used: name, processor (architecture, maker, clock, features), vCPUs,
-// memory, hypervisor, bare metal, enclaves, network (interfaces, addresses, cards,
-// bandwidth, encryption, fabric adapters), disks, bandwidth and number of volumes, GPUs
-// and other accelerators, usage classes and placement strategies. What a type does not
-// say counts as not there, and of volumes as no limit. How many branch interfaces a type
-// has, which EC2 does not say, is compiled in.
+// These properties of a type are used: name, processor (architecture, maker, clock, features),
+// vCPUs, memory, hypervisor, bare metal, enclaves, network (interfaces, addresses, cards,
+// bandwidth, encryption, fabric adapters), disks, bandwidth and number of volumes, GPUs and other
+// accelerators, usage classes and placement strategies. A missing property counts as absent, and a
+// missing limit of volumes as no limit. The number of branch interfaces, which EC2 does not report,
+// is built in.
 //
-// A type is left out, with a Problem, if it has no name, neither of the architectures
-// x86_64 and arm64, no vCPUs or no memory; of one that is there twice the first counts.
-// A type without offerings is kept, and no zone has it. Offerings of other types or by
-// another kind of location are passed over. Problems are sorted by instance type. The
-// error is about what is compiled in, whatever the arguments.
+// A type is left out, with a Problem, if it has no name, neither of the architectures x86_64 and
+// arm64, no vCPUs or no memory; of a type that is listed twice the first counts. A type without
+// offerings is kept, and no zone has it. Offerings of other types or by another kind of location
+// are ignored. Problems are sorted by instance type. The error is a fault of the built-in tables,
+// and does not depend on the arguments.
 func Read(types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) (*Facts, []Problem, error) {
 	inventory, problems, err := instancetype.NewInventory(types, offerings)
 	if err != nil {

@@ -20,33 +20,32 @@ import (
 type Zone struct {
 	// Name is its name in the account, such as us-east-1a. Required.
 	Name string
-	// ID is the id that is the same in all accounts, such as use1-az1. Empty if it is
-	// not known: the label then does not exist.
+	// ID is the id that is the same in all accounts, such as use1-az1. If it is empty, nodes have
+	// no zone-id label.
 	ID string
 }
 
-// Input is what the catalog of a class is made of, beside the facts. It is read-only.
-// Region and Class are required; the zero value of everything else means its default.
+// Input is the input of a catalog in addition to the facts. It is read-only. Region and Class are
+// required; the zero value of everything else means its default.
 type Input struct {
-	// Now is the instant of the catalog: prices are those of then, and reservations
-	// that have ended by then are not to be had.
+	// Now is the instant of the catalog: prices are those of that instant, and reservations that
+	// have ended by then are not Available.
 	Now time.Time
 	// Region is the name of the region.
 	Region string
 	// Class is the class of the nodes. Of its spec are used kubelet, blockDeviceMappings,
-	// instanceStorePolicy, the family of images, networkInterfaces, cpuOptions,
-	// enclaveOptions, connectionTracking and placementGroupSelector; of its status subnets,
-	// amis and capacityReservations. It is not validated: see EC2NodeClass.Validate. A
-	// class without subnets can launch nowhere, and one without amis is taken to have an
-	// image for every type.
+	// instanceStorePolicy, the family of images, networkInterfaces, cpuOptions, enclaveOptions,
+	// connectionTracking and placementGroupSelector; of its status subnets, amis and
+	// capacityReservations. It is not validated: see EC2NodeClass.Validate. A class without subnets
+	// can launch nowhere, and a class without amis is assumed to have an image for every type.
 	Class *awsv1.EC2NodeClass
-	// Zones say which id goes with which zone, beside what the subnets of the class say.
+	// Zones give the ids of zones that the subnets of the class do not give.
 	Zones []Zone
 	// ShiftedZones are the zones, by id or name, that traffic is shifted away from.
 	// Nothing is launched there.
 	ShiftedZones []string
-	// Left is how many more instances each capacity reservation holds, by its id, as
-	// aws.NodeClass.Left says. One that is missing is full.
+	// Left is the number of free instances of each capacity reservation, by its id, as in
+	// aws.NodeClass.Left. A reservation that is missing is full.
 	Left map[string]int
 	// PlacementGroup is the group that the placementGroupSelector of the class names.
 	// If it names one and this is nil, nothing can be launched.

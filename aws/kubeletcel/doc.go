@@ -10,12 +10,11 @@
 //
 // # Model
 //
-// An expression is one of CEL with the variables of awsv1.ExpressionVariables,
-// vcpus, memory_mib, default_enis, ips_per_eni and max_pods, which are integers, and
-// instance_type, a string. Beside what CEL has there are the functions max and min
-// of two numbers, either of which may be an integer or a double. The result is a
-// number; a double loses its fraction. CEL itself mixes no integers and doubles:
-// write double(vcpus) * 0.5.
+// An expression is one of CEL with the variables of awsv1.ExpressionVariables, vcpus, memory_mib,
+// default_enis, ips_per_eni and max_pods, which are integers, and instance_type, a string. In
+// addition to the standard functions there are max and min of two numbers, either of which may be
+// an integer or a double. The result is a number; a double loses its fraction. CEL operators do not
+// mix integers and doubles: write double(vcpus) * 0.5.
 //
 //	maxPods: min(110, max_pods)
 //	kubeReserved:
@@ -24,13 +23,12 @@
 //
 // # Left out
 //
-// What becomes of the number, its unit and its range: see
+// The use of the number, its unit and its range: see
 // awsv1.KubeletConfiguration.EvaluateExpressions.
 //
 // # Guarantees
 //
-// An expression is compiled once and kept, up to a bounded number of expressions;
-// what is kept makes no difference to an answer. The length and the cost of an
-// expression are limited, so that none takes for ever. An Evaluator is safe for
-// concurrent use.
+// An expression is compiled once and kept, up to a bounded number of expressions; the cache does
+// not affect answers. The length and the cost of an expression are limited, so that its evaluation
+// ends soon. An Evaluator is safe for concurrent use.
 package kubeletcel

@@ -26,10 +26,10 @@ type Cache struct {
 	records map[cloudprovider.Scope]*record
 	groups  map[group][]*record
 	types   map[string]int // records by instance type, "" for any: most types have none
-	next    time.Time      // when a record changes of itself; zero if none does
+	next    time.Time      // when a record changes by time alone; zero if none does
 }
 
-// record is what is known of a scope: its mark, and afterwards that it was refused.
+// record is the state of a scope: its mark, and after that has ended, the earlier refusals.
 type record struct {
 	Mark
 	ended  bool      // the mark
@@ -37,8 +37,8 @@ type record struct {
 	forget time.Time // not before Until
 }
 
-// group is what the records of a group have in common. They are few, so going through
-// them is as fast as to look for each scope that could cover an offering.
+// group is the key of records with the same instance type and reservation. There are few groups, so
+// visiting all is as fast as looking up each scope that could cover an offering.
 type group struct{ instanceType, reservationID string }
 
 func groupOf(s cloudprovider.Scope) group { return group{s.InstanceType, s.ReservationID} }
@@ -65,25 +65,22 @@ func New(now func() time.Time, opts *Options) (*Cache, error) {
 	return c, nil
 }
 
-// MarkUnavailable marks the scope, as of now and for the time that the options
-// give for the reason, and returns the mark in force. Use OfferingKey.Scope for
-// a single offering. A scope that is marked already keeps the mark that ends
-// later, and its Since.
+// MarkUnavailable marks the scope, as of now and for the time that the options give for the reason,
+// and returns the mark in force. Use OfferingKey.Scope for a single offering. If the scope is
+// marked already, the mark that ends later holds, with the earlier Since.
 //
-// How long the mark lasts, in this order: the TTL of the reason; doubled for
-// each earlier refusal that is remembered, up to MaxTTL (launches that fail
-// together while a mark stands are one refusal).
+// How long the mark lasts, in this order: the TTL of the reason; doubled for each earlier refusal
+// that is remembered, up to MaxTTL (launches that fail while a mark holds are one refusal).
 func (c *Cache) MarkUnavailable(scope cloudprovider.Scope, reason string) Mark {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mark(c.advance(), scope, reason, 0)
 }
 
-// MarkFromError marks what the cloud refused: the Offerings and Scopes of every
-// *cloudprovider.Error of KindInsufficientCapacity in the tree of err, under its
-// Reason, or "InsufficientCapacity" if it has none. A mark lasts at least as long as
-// RetryAfter asks. It returns the marks in force for these scopes, sorted by
-// scope, and none for any other error or nil.
+// MarkFromError marks the refused Offerings and Scopes of every *cloudprovider.Error of
+// KindInsufficientCapacity in the tree of err, under its Reason, or "InsufficientCapacity" if it
+// has none. A mark lasts at least as long as RetryAfter asks. It returns the marks of these scopes,
+// sorted by scope, and nil for any other error or nil.
 func (c *Cache) MarkFromError(err error) []Mark {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,13 +103,12 @@ func (c *Cache) MarkFromError(err error) []Mark {
 	return slices.SortedFunc(maps.Values(made), byScope)
 }
 
-// MarkFromInterruption marks the offering of an instance that the cloud takes
-// back: of a spot instance for InterruptionSpot, of a reserved one for
-// InterruptionReservation, with the kind as the reason. What the cloud takes
-// back it does not sell again at once. It returns the mark in force, and false
-// if there is nothing to mark: for every other kind (a machine that failed says
-// nothing about stock), for a nil instance or one that the notice is not about,
-// and for one whose type or zone is not known.
+// MarkFromInterruption marks the offering of an instance that the cloud takes back: of a spot
+// instance for InterruptionSpot, of a reserved one for InterruptionReservation, with the kind as
+// the reason, because the cloud does not sell again at once what it takes back. It returns the
+// mark, and false if there is nothing to mark: for every other kind (a failed machine does not mean
+// that stock is short), for a nil instance, for an instance that the notice is not about, and for
+// one with an unknown type or zone.
 func (c *Cache) MarkFromInterruption(i *cloudprovider.Instance, n cloudprovider.Interruption) (Mark, bool) {
 	wanted := ""
 	switch n.Kind {
@@ -132,11 +128,10 @@ func (c *Cache) MarkFromInterruption(i *cloudprovider.Instance, n cloudprovider.
 	return c.MarkUnavailable(i.OfferingKey().Scope(), string(n.Kind)), true
 }
 
-// Launched tells that the cloud sold the offering: a provider calls it after each Create
-// that launched a machine. For each scope that covers it and
-// whose mark has ended, the number of refusals that is remembered is halved, rounded
-// down; at none the scope is forgotten. Marks that stand stay: the launch may have
-// begun before.
+// Launched records that the cloud sold the offering: a provider calls it after each Create that
+// launched a machine. For each scope that covers the offering and whose mark has ended, the
+// remembered number of refusals is halved, rounded down; at zero the scope is forgotten. Marks that
+// hold stay, because the launch may have begun before them.
 func (c *Cache) Launched(key cloudprovider.OfferingKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,9 +149,8 @@ func (c *Cache) Launched(key cloudprovider.OfferingKey) {
 	}
 }
 
-// Unavailable reports whether a mark covers the offering now, and which. Of
-// several it returns the one that ends last; of those that end together, the
-// first by Scope.
+// Unavailable returns a mark that covers the offering now, and false if there is none. Of several
+// it returns the one that ends last; of those that end together, the first by Scope.
 func (c *Cache) Unavailable(key cloudprovider.OfferingKey) (Mark, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -173,12 +167,11 @@ func (c *Cache) unavailable(key cloudprovider.OfferingKey) (best Mark, found boo
 	return best, found
 }
 
-// Admit returns those of the options of one launch that no mark covers now, in their
-// order, without any that has no instance type or offering. A provider calls it in
-// Create, once it knows that the token of the request has no machine, and before it asks
-// the cloud for one. If nothing is left and the provider cannot tell whether the token has
-// a machine, it asks the cloud for all options; else an empty result is
-// KindInsufficientCapacity. The slice is the caller's.
+// Admit returns the options of one launch that no mark covers now, in their order, without options
+// that lack an instance type or offering. A provider calls it in Create, once it knows that the
+// token of the request has no machine, and before it asks the cloud for one. If the result is empty
+// and the provider cannot know whether the token has a machine, it asks the cloud for all options;
+// otherwise it returns KindInsufficientCapacity. The slice is the caller's.
 func (c *Cache) Admit(options []cloudprovider.LaunchOption) []cloudprovider.LaunchOption {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,8 +188,8 @@ func (c *Cache) Admit(options []cloudprovider.LaunchOption) []cloudprovider.Laun
 	return admitted
 }
 
-// Marks returns all marks now in force, sorted by scope: what to show to a
-// person who asks why something is not launched. The slice is the caller's.
+// Marks returns all marks that hold now, sorted by scope: they explain why an offering is not
+// launched. The caller owns the slice.
 func (c *Cache) Marks() []Mark {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,8 +206,7 @@ func (c *Cache) Marks() []Mark {
 
 func byScope(a, b Mark) int { return a.Scope.Compare(b.Scope) }
 
-// advance ends the marks and forgets the refusals whose time is up, and returns the
-// present instant.
+// advance ends marks and forgets refusals whose time is over, and returns the present instant.
 func (c *Cache) advance() time.Time {
 	now := c.now()
 	if c.next.IsZero() || c.next.After(now) {
@@ -232,7 +224,7 @@ func (c *Cache) advance() time.Time {
 	return now
 }
 
-// due notes when a record changes of itself.
+// due notes when a record changes by time alone.
 func (c *Cache) due(r *record) {
 	at := r.Until
 	if r.ended {
@@ -251,7 +243,7 @@ func (c *Cache) mark(now time.Time, scope cloudprovider.Scope, reason string, at
 	case r == nil:
 		r = &record{Mark: Mark{Scope: scope}, ended: true, count: 1}
 		c.add(r)
-	case r.ended && r.count < math.MaxInt: // else it was sent before the mark, and tells nothing new
+	case r.ended && r.count < math.MaxInt: // otherwise the launch began before the mark: not a new refusal
 		r.count++
 	}
 	until := now.Add(max(c.opts.ttl(reason, r.count-1), atLeast))
@@ -262,7 +254,7 @@ func (c *Cache) mark(now time.Time, scope cloudprovider.Scope, reason string, at
 		r.Reason, r.Until = reason, until
 	}
 	forget := r.Until
-	if c.opts.MaxTTL > 0 { // else nothing is gained by remembering
+	if c.opts.MaxTTL > 0 { // otherwise refusals have no effect later
 		forget = forget.Add(c.opts.ForgetAfter)
 	}
 	if forget.After(r.forget) {
@@ -292,7 +284,7 @@ func (c *Cache) drop(r *record) {
 	}
 }
 
-// bound drops what is more than the options allow to keep.
+// bound drops records beyond MaxMarks.
 func (c *Cache) bound() {
 	for len(c.records) > c.opts.MaxMarks {
 		var first *record
@@ -338,14 +330,14 @@ func eachError(err error, visit func(*cloudprovider.Error)) {
 	}
 }
 
-// Mark says that the offerings within a scope are not to be had for a time.
+// Mark says that the offerings within a scope are unavailable for a time.
 type Mark struct {
-	// Scope is what is marked.
+	// Scope are the marked offerings.
 	Scope cloudprovider.Scope
 	// Reason is why: the cloud's code, or what the caller gave.
 	Reason string
-	// Since is when the scope was first marked without a break, Until when the
-	// mark ends; at that instant it no longer holds.
+	// Since is when the scope was marked, without a break until now. Until is the end of the mark;
+	// at that instant it no longer holds.
 	Since, Until time.Time
 }
 
@@ -359,11 +351,10 @@ func (m Mark) String() string {
 	return text
 }
 
-// Apply returns types with every offering that is marked now set to not
-// Available. The input is not modified: types with such offerings are replaced
-// by copies, the others are shared with the input, and so is what copies hold
-// beside their offerings. The slice is the caller's and has the order of the
-// input.
+// Apply returns types with every offering that is marked now set to not Available. The input is not
+// modified: types with such offerings are replaced by copies, the others are shared with the input,
+// and so are all fields of copies except their offerings. The slice is the caller's and has the
+// order of the input.
 func (c *Cache) Apply(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -385,7 +376,7 @@ func (c *Cache) Apply(types []*cloudprovider.InstanceType) []*cloudprovider.Inst
 	return applied
 }
 
-// offeringAt is where an offering is in a catalog.
+// offeringAt is the position of an offering in a catalog.
 type offeringAt struct{ instanceType, offering int }
 
 // hits returns the available offerings that are marked.
@@ -405,10 +396,9 @@ func (c *Cache) hits(types []*cloudprovider.InstanceType) (hits []offeringAt) {
 	return hits
 }
 
-// copied returns room for copies of the types with hits, which are in their order. The
-// copies lie in two arrays, however many they are: a mark on a zone concerns every
-// type, and a copy each of the type and of its offerings took several times as long
-// to allocate and to collect as to fill.
+// copied returns memory for copies of the types with hits; hits are in the order of the types. All
+// copies are in two arrays: a mark on a zone affects every type, and allocating each copy on its
+// own took several times as long as filling it.
 func copied(types []*cloudprovider.InstanceType, hits []offeringAt) ([]cloudprovider.InstanceType, []cloudprovider.Offering) {
 	n, offerings := 0, 0
 	for k, at := range hits {

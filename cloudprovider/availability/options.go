@@ -17,17 +17,15 @@ type Options struct {
 	// machines for longer. Not negative.
 	TTL time.Duration
 
-	// TTLByReason is how long marks last that are made for certain reasons,
-	// such as an hour for a quota that only a person can raise. A reason that
-	// is missing has TTL. One that is shorter than TTL does not grow: it is for
-	// what the cloud tells about soon, such as what is left of a reservation.
-	// Above zero. The map is copied.
+	// TTLByReason is how long marks for certain reasons last, such as an hour for a quota that only
+	// a person can raise. Other reasons have TTL. A time below TTL does not grow: it is for facts
+	// that the cloud soon reports itself, such as the free count of a reservation. Above zero. The
+	// map is copied.
 	TTLByReason map[string]time.Duration
 
-	// MaxTTL bounds how long marks grow. Each time that a scope is refused anew
-	// while it is remembered (see ForgetAfter), its mark lasts twice as long as
-	// the time before, and at the most this long; a TTL that is longer already
-	// stays as it is. Default and zero: marks do not grow. Not below TTL.
+	// MaxTTL bounds the growth of marks. Each time that a scope is refused again while it is
+	// remembered (see ForgetAfter), its mark lasts twice as long as the last one, and at most this
+	// long; a longer TTL stays as it is. Default and zero: marks do not grow. Not below TTL.
 	MaxTTL time.Duration
 
 	// ForgetAfter is how long after the end of its mark a refused scope is
@@ -35,9 +33,9 @@ type Options struct {
 	// Default and zero: the longer of MaxTTL and ten times TTL. Not negative.
 	ForgetAfter time.Duration
 
-	// MaxMarks bounds the memory: it is how many scopes are marked or remembered.
-	// Beyond it, the one that would be forgotten first is dropped; of those that
-	// would be together, the first by Scope. Default and zero: 10,000.
+	// MaxMarks is how many scopes are marked or remembered at most. Beyond it, the one that would
+	// be forgotten first is dropped; of several with the same time, the first by Scope. Default and
+	// zero: 10,000.
 	MaxMarks int
 }
 
@@ -75,7 +73,7 @@ func (f *faults) options(o *Options) {
 	}
 }
 
-// complete fills in the defaults of valid options, and makes them their own.
+// complete fills in the defaults of valid options, and copies the map.
 func (o *Options) complete() {
 	o.TTL = cmp.Or(o.TTL, defaultTTL)
 	o.MaxMarks = cmp.Or(o.MaxMarks, defaultMaxMarks)
@@ -83,8 +81,7 @@ func (o *Options) complete() {
 	o.ForgetAfter = cmp.Or(o.ForgetAfter, max(o.MaxTTL, product(o.TTL, rememberedTTLs)))
 }
 
-// ttl returns how long a mark for the reason lasts that has been doubled so
-// many times.
+// ttl returns how long a mark for the reason lasts after this number of doublings.
 func (o *Options) ttl(reason string, doublings int) time.Duration {
 	ttl, found := o.TTLByReason[reason]
 	switch {

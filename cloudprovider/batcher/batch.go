@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// batch is a list of items that go to the backend together. Its Group's mutex
-// guards it until it runs; then the callers do not change any more.
+// batch is a list of items for one call of the backend. Its Group's mutex guards it until it runs;
+// afterwards its callers do not change.
 type batch[K comparable, I, R any] struct {
 	key     K
 	number  uint64
@@ -31,10 +31,9 @@ type caller[I, R any] struct {
 
 // PanicError is what callers get if the backend panicked.
 type PanicError struct {
-	// Value is what it panicked with.
+	// Value is the value of the panic.
 	Value any
-	// Stack is the stack of the goroutine at that moment, as debug.Stack
-	// writes it.
+	// Stack is the stack of the goroutine at that moment, as debug.Stack returns it.
 	Stack []byte
 }
 
@@ -47,14 +46,14 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// errGone is what callers get if the backend ended its goroutine.
+// errGone is the error of callers if the backend ended its goroutine.
 var errGone = errors.New("batcher: backend ended its goroutine without an answer")
 
-// serve calls the backend, answers the callers and starts what waits.
+// serve calls the backend, answers the callers and starts waiting batches.
 func (g *Group[K, I, R]) serve(b *batch[K, I, R]) {
 	outcomes, err := []Outcome[R](nil), errGone
-	// Deferred, as runtime.Goexit in the backend (which is how a test fails)
-	// must not leave the callers waiting.
+	// Deferred, so that the callers do not wait for ever if the backend calls runtime.Goexit, as a
+	// failing test does.
 	defer func() {
 		b.cancel()
 		g.mu.Lock()
@@ -84,7 +83,7 @@ func (g *Group[K, I, R]) call(b *batch[K, I, R]) (outcomes []Outcome[R], err err
 	return outcomes, err
 }
 
-// answer hands out the outcomes, or the error to all.
+// answer gives each caller its outcome, or all of them the error.
 func (b *batch[K, I, R]) answer(outcomes []Outcome[R], err error) {
 	if err != nil {
 		b.fail(err)
@@ -115,9 +114,9 @@ func (c *caller[I, R]) answer(o Outcome[R]) {
 // have.
 var ErrMissing = errors.New("not in the answer")
 
-// Distinct returns a Backend for a call that takes a list of ids and answers by
-// id, such as one that describes or terminates instances. An id that several
-// callers ask for is asked for once, at its first place, and all get the answer.
+// Distinct returns a Backend for a call that takes a list of ids and answers by id, such as one
+// that describes or terminates instances. An id of several callers is in the list once, at its
+// first place, and all these callers get the answer.
 //
 // A caller whose id is not in the map gets the error of missing, or one that
 // wraps ErrMissing if missing is nil. If the call returns an error along with a

@@ -1,27 +1,25 @@
-// Package batcher collects calls that come in one by one and makes them in
-// batches: many launches of one shape, many instances to describe or to
-// terminate, each one call to a cloud that counts calls.
+// Package batcher combines single calls into batches, for clouds that limit the rate of calls: many
+// launches of one shape, or many instances to describe or to terminate, become one call.
 //
 // # Model
 //
-//   - A [Group] has a backend, which answers a list of items at once. Callers
-//     of [Group.Do] give one item each and get one answer each.
+//   - A [Group] has a backend, which answers a list of items at once. Each call of [Group.Do] has
+//     one item and gets one answer.
 //   - Items with equal keys share a batch. A batch goes to the backend when no
 //     item has joined it for [Options.Idle], when it is [Options.Max] old, or
 //     when it has [Options.MaxItems] items, whichever comes first.
-//   - A caller whose context ends leaves at once and alone. If the batch has
-//     not gone yet, its item is taken out; if it has, the others are served as
-//     before. Only when every caller has left is the backend's context
-//     cancelled.
-//   - A [Window] is the rule of when to go as a value, for a program with a loop of
-//     its own that gathers something else, such as pods.
-//   - [Distinct] makes a backend of a call that clouds have: "describe these ids".
+//   - A caller whose context ends returns at once. If the batch was not sent yet, its item is
+//     removed; otherwise the other callers still get their answers. The backend's context is
+//     cancelled only when every caller has left.
+//   - A [Window] is the same rule as a value, for a program that collects something else in its own
+//     loop, such as pods.
+//   - [Distinct] makes a backend from a call that takes a list of ids, such as "describe these
+//     instances".
 //
 // # Left out
 //
-// Retries, rate limits and caches. A Group does not read a clock: it is given a
-// function that calls another function later, as time.AfterFunc does, so a test
-// can have its own, and need not sleep.
+// Retries, rate limits and caches. A Group does not read a clock: [Options.AfterFunc] calls
+// functions later, so that tests can replace it and need not sleep.
 //
 // # Guarantees
 //

@@ -11,24 +11,23 @@ import (
 // ErrClosed is the answer of Do after Close.
 var ErrClosed = errors.New("batcher: group is closed")
 
-// Outcome is the answer to one item: a result, or why there is none.
+// Outcome is the answer to one item: a result or an error.
 type Outcome[R any] struct {
-	// Result is the answer. It is meant only if Err is nil.
+	// Result is the result. It is valid only if Err is nil.
 	Result R
 	// Err is why there is no answer.
 	Err error
 }
 
-// Backend answers the items of one batch, which all have the key. The items are
-// in the order in which their callers came, are at least one and at most
-// MaxItems, and may be equal to each other; the slice is the backend's own.
+// Backend answers the items of one batch, which all have the key. There are at least one and at
+// most MaxItems items, in the order of their calls, possibly with equal ones. The backend owns the
+// slice.
 //
-// It returns one Outcome for each item, in the order of items, or an error that
-// every caller of the batch gets. The context ends when all of them have left,
-// or when Close gives up; it carries no values of theirs. Several calls may run
-// at once, also with one key. A call whose callers have left may have its
-// effect all the same, and its outcomes are dropped: what must not be lost, such
-// as a machine that was launched, the backend records itself.
+// It returns one Outcome for each item, in the order of items, or an error for every caller of the
+// batch. The context ends when all callers have left, or when Close gives up; it has none of their
+// values. Several calls may run concurrently, also with one key. If all callers of a call have
+// left, it may still take effect, and its outcomes are dropped: the backend itself records results
+// that must not be lost, such as a launched machine.
 type Backend[K comparable, I, R any] func(ctx context.Context, key K, items []I) ([]Outcome[R], error)
 
 // Group collects items into batches. Create it with New. It must not be copied.
@@ -37,8 +36,8 @@ type Group[K comparable, I, R any] struct {
 	opts    Options
 
 	mu      sync.Mutex
-	open    map[K]*batch[K, I, R]        // take further items
-	waiting []*batch[K, I, R]            // complete, for want of a place to run
+	open    map[K]*batch[K, I, R]        // accept further items
+	waiting []*batch[K, I, R]            // complete; MaxRunning is reached
 	running map[*batch[K, I, R]]struct{} // in the backend
 	opened  uint64                       // batches so far
 	closed  bool
@@ -67,16 +66,14 @@ func New[K comparable, I, R any](backend Backend[K, I, R], opts Options) (*Group
 // Do puts the item into the batch of its key, waits for the backend, and
 // returns the item's answer. In order:
 //
-//  1. If ctx is done, the item is not given to anybody, and the error is that
-//     of ctx.
+//  1. If ctx is done, the item is dropped, and the error is that of ctx.
 //  2. After Close the error is ErrClosed.
-//  3. If ctx ends while the caller waits, the error is that of ctx
-//     (context.Cause). The item is taken out of the batch if the batch has not
-//     gone; if it has, the item may have had its effect.
+//  3. If ctx ends while the caller waits, the error is that of ctx (context.Cause). The item is
+//     removed if its batch was not sent yet; otherwise it may have taken effect.
 //  4. Otherwise it is the Outcome of the item. If the backend panicked, the
 //     error is a *PanicError.
 //
-// An answer that is there when ctx ends is returned.
+// If the answer exists when ctx ends, it is returned.
 func (g *Group[K, I, R]) Do(ctx context.Context, key K, item I) (R, error) {
 	var none R
 	if ctx.Err() != nil {
@@ -131,21 +128,20 @@ func (g *Group[K, I, R]) join(key K, item I) (*batch[K, I, R], *caller[I, R], er
 func (g *Group[K, I, R]) due(b *batch[K, I, R], round int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	// The batch may have gone in the meantime, or the timer been stopped too
-	// late.
+	// The batch may have been sent meanwhile, or the timer stopped too late.
 	if g.open[b.key] == b && (round == 0 || round == b.round) {
 		g.complete(b)
 	}
 }
 
-// complete takes a batch out of the open ones and runs it as soon as it can.
+// complete closes an open batch and runs it as soon as possible.
 func (g *Group[K, I, R]) complete(b *batch[K, I, R]) {
 	g.shut(b)
 	g.waiting = append(g.waiting, b)
 	g.next()
 }
 
-// shut ends the joining of a batch.
+// shut stops a batch from accepting items.
 func (g *Group[K, I, R]) shut(b *batch[K, I, R]) {
 	delete(g.open, b.key)
 	b.max.Stop()
@@ -154,7 +150,7 @@ func (g *Group[K, I, R]) shut(b *batch[K, I, R]) {
 	}
 }
 
-// next starts what may run now.
+// next starts the waiting batches that may run now.
 func (g *Group[K, I, R]) next() {
 	for len(g.waiting) > 0 && len(g.running) < g.opts.MaxRunning {
 		b := g.waiting[0]
@@ -173,7 +169,7 @@ func (g *Group[K, I, R]) next() {
 	}
 }
 
-// leave takes a caller out, and reports false if the answer came first.
+// leave removes a caller, and reports false if the answer came first.
 func (g *Group[K, I, R]) leave(b *batch[K, I, R], c *caller[I, R]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -219,11 +215,10 @@ func (g *Group[K, I, R]) flush() {
 	}
 }
 
-// Close takes no more items, sends every open batch at once, and returns nil
-// when all have been answered. If ctx ends before, it cancels the contexts of
-// the calls that run, gives every caller that still waits ErrClosed, and
-// returns the error of ctx; a backend that does not heed its context runs on.
-// Close may be called again, and waits again.
+// Close refuses further items, sends every open batch at once, and returns nil when all have been
+// answered. If ctx ends earlier, it cancels the contexts of running calls, gives every waiting
+// caller ErrClosed, and returns the error of ctx; a backend that ignores its context goes on. Close
+// may be called again, and waits again.
 func (g *Group[K, I, R]) Close(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true

@@ -7,38 +7,34 @@ import (
 	"time"
 )
 
-// Timer is a call to come that can be called off. *time.Timer is one.
+// Timer is a scheduled call that can be cancelled, such as a *time.Timer.
 type Timer interface {
-	// Stop calls it off and reports whether that was in time. It does not wait
-	// for a call that has begun. A call that comes all the same does no harm.
+	// Stop cancels the call and reports whether it was in time. It does not wait for a call that
+	// has begun. A late call does no harm.
 	Stop() bool
 }
 
 // Options tune a Group.
 type Options struct {
-	// AfterFunc calls f once, after d, on a goroutine of its own, unless the
-	// Timer is stopped before. It must not call f before it has returned.
-	// Required. Programs pass
+	// AfterFunc calls f once, after d, in its own goroutine, unless the Timer is stopped before. It
+	// must return before f is called. Required. Programs pass
 	//
 	//	func(d time.Duration, f func()) batcher.Timer { return time.AfterFunc(d, f) }
 	AfterFunc func(d time.Duration, f func()) Timer
 
-	// Idle is how long a batch waits for one more item after the last one.
-	// Longer makes fewer calls, and every answer later. Default and zero:
-	// 35 milliseconds.
+	// Idle is how long a batch waits for one more item after the last one. A longer time makes
+	// fewer calls and later answers. Default and zero: 35 milliseconds.
 	Idle time.Duration
 
 	// Max is how long a batch waits altogether, from its first item. Default
 	// and zero: one second. Not below Idle.
 	Max time.Duration
 
-	// MaxItems is the size at which a batch goes at once. Default and zero:
-	// 500.
+	// MaxItems is the size at which a batch is sent at once. Default and zero: 500.
 	MaxItems int
 
-	// MaxRunning is how many calls of the backend may run at a time. Batches
-	// beyond it go in the order in which they were complete. Default and zero:
-	// 100.
+	// MaxRunning is how many calls of the backend may run at a time. Further batches wait, and run
+	// in the order in which they were complete. Default and zero: 100.
 	MaxRunning int
 }
 

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Window says when enough has been gathered: the rule of a Group as a value, for a
-// program that has a loop and a clock of its own. What it is made for are pods that
-// are pending: ten that are planned for together share nodes better than one at a
-// time.
+// Window says when to stop collecting: the rule of a Group as a value, for a program that has its
+// own loop and clock. It is made for pending pods: ten pods that are planned together share nodes
+// better than pods planned one by one.
 //
 //	w = w.Add(now)     // for each pod that is seen for the first time
 //	if w.Due(now) {    // or wait until w.DueAt()
@@ -18,28 +17,26 @@ import (
 //		// plan for all that are pending
 //	}
 //
-// It is due when nothing has been added for Idle, or Max after the first, whichever
-// comes first. It is comparable and immutable: methods return what follows. The zero
-// Window has the defaults, and nothing in it. Make others by NewWindow.
+// It is due when nothing has been added for Idle, or Max after the first, whichever comes first. It
+// is comparable and immutable: methods return the next window. The zero Window has the defaults and
+// is empty. Create others with NewWindow.
 type Window struct {
 	idle, max   time.Duration
 	first, last time.Time
 	open        bool
-	waiting     int // at the last Gather
+	waiting     int // count of the last Gather
 }
 
 const (
-	// DefaultWindowIdle is how long a Window waits for more after the last, by
-	// default.
+	// DefaultWindowIdle is the default of how long a Window waits after the last addition.
 	DefaultWindowIdle = time.Second
-	// DefaultWindowMax is how long a Window waits altogether, by default.
+	// DefaultWindowMax is the default of how long a Window waits altogether.
 	DefaultWindowMax = 10 * time.Second
 )
 
-// NewWindow returns a Window with nothing in it that waits for idle after the last
-// that was added, and for most altogether. Zero means the default, and for most no
-// less than idle. The error lists every fault: a time below zero, and most below
-// idle.
+// NewWindow returns an empty Window that waits for idle after the last addition, and for most
+// altogether. Zero means the default, but for most at least idle. The error lists every fault: a
+// time below zero, and most below idle.
 func NewWindow(idle, most time.Duration) (Window, error) {
 	var faults []error
 	if idle < 0 {
@@ -55,17 +52,17 @@ func NewWindow(idle, most time.Duration) (Window, error) {
 	return Window{idle: wait, max: cmp.Or(most, max(wait, DefaultWindowMax))}, nil
 }
 
-// Idle returns how long it waits for more after the last.
+// Idle returns how long it waits after the last addition.
 func (w Window) Idle() time.Duration { return cmp.Or(w.idle, DefaultWindowIdle) }
 
-// Max returns how long it waits altogether, from the first.
+// Max returns how long it waits altogether, from the first addition.
 func (w Window) Max() time.Duration { return cmp.Or(w.max, DefaultWindowMax) }
 
 // Open reports whether anything was added since it was cleared.
 func (w Window) Open() bool { return w.open }
 
-// Add returns the window after something has come at an instant. One that is earlier
-// than another before, as when a clock is set back, does not shorten what is waited.
+// Add returns the window after an addition at an instant. An instant before the last one, as when a
+// clock is set back, does not shorten the wait.
 func (w Window) Add(now time.Time) Window {
 	if !w.open {
 		w.open, w.first, w.last = true, now, now
@@ -77,8 +74,7 @@ func (w Window) Add(now time.Time) Window {
 	return w
 }
 
-// DueAt returns when it is due if nothing more is added: when to look again. It is
-// zero if there is nothing in it.
+// DueAt returns when it is due if nothing more is added. It is zero for an empty window.
 func (w Window) DueAt() time.Time {
 	if !w.open {
 		return time.Time{}
@@ -90,17 +86,15 @@ func (w Window) DueAt() time.Time {
 	return most
 }
 
-// Due reports whether to stop gathering at an instant: DueAt has been reached. A
-// window with nothing in it never is.
+// Due reports whether to stop collecting: now has reached DueAt. An empty window is never due.
 func (w Window) Due(now time.Time) bool { return w.open && !now.Before(w.DueAt()) }
 
-// Clear returns the window with nothing in it.
+// Clear returns the empty window.
 func (w Window) Clear() Window { return Window{idle: w.idle, max: w.max} }
 
-// Gather is Add, Due and Clear for a loop that counts, at every look, how much waits:
-// the pods that are pending and that no plan was made for. More than at the look before
-// counts as something that has come, and none clears the window. It returns what
-// follows, and whether to stop gathering; if so, the window that it returns is empty.
+// Gather is Add, Due and Clear for a loop that counts what waits: the pending pods without a plan.
+// A count above that of the last call is an addition, and zero clears the window. It returns the
+// next window, and whether to stop collecting; if so, the next window is empty.
 //
 //	w, due = w.Gather(now, len(pending))
 func (w Window) Gather(now time.Time, waiting int) (Window, bool) {

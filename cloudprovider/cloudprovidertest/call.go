@@ -8,14 +8,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// call is a method, to be called for an instance that exists.
+// call is a method with arguments for an instance that exists.
 type call struct {
 	method string
 	do     func(ctx context.Context) error
 }
 
-// calls are all methods that ask the cloud. Create gets a request of its own,
-// and what it launches is sent to the channel.
+// calls returns all methods that ask the cloud. Create gets a new request, and its instance is sent
+// to the channel.
 func (p *probe) calls(created chan<- *cloudprovider.Instance) []call {
 	id, req := p.launch(p.request()).ID, p.request()
 	all := []call{
@@ -36,11 +36,11 @@ func (p *probe) calls(created chan<- *cloudprovider.Instance) []call {
 			return err
 		}})
 	}
-	// Last, as it may happen all the same.
+	// Last, because the cloud may carry it out even if the call fails.
 	return append(all, call{"Delete", func(ctx context.Context) error { return p.Provider.Delete(ctx, id) }})
 }
 
-// ended wants a call to have failed because its context was done.
+// ended fails unless a call returned the error of its done context.
 func (p *probe) ended(method string, err error) {
 	switch {
 	case err == nil:
@@ -50,7 +50,7 @@ func (p *probe) ended(method string, err error) {
 	}
 }
 
-// keepAll remembers what was launched on the side.
+// keepAll records the instances in the channel for deletion.
 func (p *probe) keepAll(created chan *cloudprovider.Instance) {
 	close(created)
 	for instance := range created {
@@ -77,7 +77,7 @@ func callThrottled(p *probe) {
 			continue // they may answer from what they have
 		}
 		p.Fail(c.method, cloudprovider.KindThrottled)
-		// A client library may have repeated it by itself.
+		// A client library may have repeated the call.
 		if err := c.do(p.ctx); err != nil {
 			p.kind(c.method, err, cloudprovider.KindThrottled)
 		}
@@ -157,7 +157,7 @@ func callKept(p *probe) {
 	}
 }
 
-// market is what describe leaves out.
+// market returns the prices and stock of a type, which describe leaves out.
 func market(t *cloudprovider.InstanceType) (text string) {
 	for i := range t.Offerings {
 		o := &t.Offerings[i]

@@ -91,8 +91,8 @@ func catalogOfferings(p *probe) {
 	}
 }
 
-// values wants a label of an instance type to have exactly these values. One
-// that is not named at all is the business of another check.
+// values fails unless a label of an instance type has exactly these values. Another check is about
+// labels that are not named at all.
 func (p *probe) values(t *cloudprovider.InstanceType, key string, want map[string]bool) {
 	r, named := t.Requirements.Get(key)
 	if !named {
@@ -199,8 +199,8 @@ func describe(t *cloudprovider.InstanceType) string {
 	return b.String()
 }
 
-// The price of a CPU for an hour, in USD, is between these as a rule, from the smallest shared
-// machines to large ones with GPUs.
+// The usual range of the price of a CPU, in USD per hour, from the smallest shared machines to
+// large ones with GPUs.
 const leastPerCPU, mostPerCPU = 0.001, 1.0
 
 func catalogPrices(p *probe) {
@@ -228,7 +228,7 @@ func catalogPrices(p *probe) {
 		return
 	}
 	if len(perCPU) == 0 {
-		return // the business of another check
+		return // another check is about this
 	}
 	slices.Sort(perCPU)
 	if median := perCPU[len(perCPU)/2]; median < leastPerCPU || median > mostPerCPU {
@@ -237,8 +237,8 @@ func catalogPrices(p *probe) {
 	}
 }
 
-// nearPrice is by which factor a price may differ from that of the list, as by volumes and
-// addresses that a node costs in addition.
+// nearPrice is the factor by which a price may differ from that of the list, because of volumes and
+// addresses.
 const nearPrice = 2
 
 func catalogUnfiltered(p *probe) {

@@ -21,7 +21,7 @@ func classNone(p *probe) {
 
 func (p *probe) ref() v1.NodeClassReference { return *p.Pool.Spec.Template.Spec.NodeClassRef }
 
-// of is the pool with another node class.
+// of returns the pool with another node class.
 func (p *probe) of(ref v1.NodeClassReference) *v1.NodePool {
 	pool := p.Pool.DeepCopy()
 	pool.Spec.Template.Spec.NodeClassRef = &ref
@@ -58,7 +58,7 @@ func classLaunched(p *probe) {
 	p.more(before, 1)
 }
 
-// refused wants everything that a node class is needed for to fail.
+// refused fails unless all calls that need a node class return an error of the kind.
 func (p *probe) refused(ref v1.NodeClassReference, req cloudprovider.LaunchRequest, kind cloudprovider.Kind) {
 	before := p.machines()
 	_, err := p.Provider.InstanceTypes(p.ctx, p.of(ref))

@@ -19,7 +19,7 @@ type Check struct {
 // caller's, the Needs of a Check are read-only.
 func Checks() []Check { return slices.Clone(contract) }
 
-// contract is a sentence a row, and the probe that holds a provider to it.
+// contract has the sentences of the contract, each with the probe that checks it.
 var contract = []Check{
 	{Name: "catalog/sound", run: catalogSound,
 		Rule: "InstanceTypes returns instance types that InstanceType.Validate accepts, with prices in USD per hour, at least one of which can be launched."},

@@ -23,7 +23,7 @@ func option(req *cloudprovider.LaunchRequest, instance *cloudprovider.Instance) 
 }
 
 func createOption(p *probe) {
-	// The dearest, so that a provider which looks for something cheaper shows.
+	// The dearest option, to detect a provider that launches something cheaper.
 	req := p.request()
 	req.Options = req.Options[len(req.Options)-1:]
 	instance := p.launch(req)
@@ -75,7 +75,7 @@ func (p *probe) labels(call string, instance *cloudprovider.Instance, o cloudpro
 
 func createCapacity(p *probe) {
 	req := p.request()
-	// What is paid for has a token price, which says nothing.
+	// Reserved capacity has a token price, which cannot be compared.
 	paid := func(o cloudprovider.LaunchOption) bool { return o.Offering.CapacityType == v1.CapacityTypeReserved }
 	if open := slices.DeleteFunc(slices.Clone(req.Options), paid); len(open) > 0 {
 		req.Options = open
@@ -89,8 +89,8 @@ func createCapacity(p *probe) {
 	p.capacity("Get", &req, got, o)
 }
 
-// farOff is by which factor a price is that of another unit, such as cents, or
-// of a day. What is paid may well differ from what was offered, but not so much.
+// farOff is the factor from which on a price must be in another unit, such as cents, or for a day.
+// The paid price may differ from the offered one, but not as much.
 const farOff = 10
 
 func (p *probe) capacity(call string, req *cloudprovider.LaunchRequest, instance *cloudprovider.Instance, o cloudprovider.LaunchOption) {

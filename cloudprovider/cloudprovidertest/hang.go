@@ -20,7 +20,7 @@ func callHanging(p *probe) {
 			<-answer
 		}
 		p.must(returned, "%s: the context was cancelled, but it did not return before the cloud answered", c.method)
-		if err != nil { // else it had the answer at hand, and did not ask the cloud
+		if err != nil { // otherwise it answered from memory
 			p.ended(c.method, err)
 		}
 	}
@@ -48,11 +48,11 @@ func callBehind(p *probe) {
 	}
 }
 
-// soon is when a call has most likely come as far as it can.
+// soon is the time after which a call has most likely reached the cloud or returned.
 const soon = 2 * time.Millisecond
 
-// hanging starts a call and returns when it waits for the cloud, or has returned
-// without asking it.
+// hanging starts a call and returns when the call waits for the cloud, or has returned without
+// asking it.
 func (p *probe) hanging(ctx context.Context, c call) (answer chan error, release func()) {
 	p.age()
 	reached, release := p.Hang(c.method)
@@ -66,7 +66,7 @@ func (p *probe) hanging(ctx context.Context, c call) (answer chan error, release
 	return answer, release
 }
 
-// age lets caches in the provider run out, as far as that takes no real time.
+// age lets caches in the provider expire, if that takes no real time.
 func (p *probe) age() {
 	if p.Advance != nil {
 		p.Advance(p.Patience)
@@ -80,11 +80,11 @@ func start(ctx context.Context, c call) chan error {
 	return answer
 }
 
-// patient is how long the suite waits for what takes no time, before it takes it
-// that it will never happen.
+// patient is how long the suite waits for an answer that should come at once before it counts as
+// missing.
 const patient = 3 * time.Second
 
-// within waits for an answer, by the clock of the test and not the cloud's.
+// within waits for an answer, by the test's clock and not the cloud's.
 func within(answer <-chan error) (err error, returned bool) {
 	limit := time.NewTimer(patient)
 	defer limit.Stop()

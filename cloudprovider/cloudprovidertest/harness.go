@@ -12,112 +12,98 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Harness connects the suite with one provider and its cloud. The first two
-// fields are required. Of the hooks each enables checks that cannot run without
-// it; they are called by one goroutine at a time, the one of the test, so that
-// they may use testing.TB.Fatal.
+// Harness connects the suite with one provider and its cloud. The first two fields are required.
+// Each hook enables checks that cannot run without it. Hooks are called by the goroutine of the
+// test, so that they may use testing.TB.Fatal.
 //
-// A hook that changes the cloud may leave it so: the next check opens a new
-// Harness. If all of them share a cloud, undo the change in a cleanup of the
-// test.
+// A hook need not undo its change of the cloud, because the next check opens a new Harness. If all
+// checks share a cloud, undo the change in a cleanup of the test.
 type Harness struct {
 	// Provider is the provider under test. Required.
 	Provider cloudprovider.CloudProvider
 
-	// Pool is a valid NodePool with a name, whose spec.template.spec.nodeClassRef
-	// is set to a node class that exists and is ready, and for which something
-	// can be launched. Required.
+	// Pool is a valid NodePool with a name, whose spec.template.spec.nodeClassRef is set to a node
+	// class that exists and is ready, and for which a machine can be launched. Required.
 	Pool *v1.NodePool
 
 	// Prefix begins the tokens and names that the suite uses. Two runs on one
 	// cloud that remembers tokens need different ones. Default: "conformance".
 	Prefix string
 
-	// Only narrows what is launched, as to small machines of a real cloud.
-	// Default: whatever the pool admits. Of that the ten cheapest offerings are
-	// used.
+	// Only restricts the machines that are launched, for example to small ones of a real cloud.
+	// Default: all that the pool allows. The ten cheapest offerings are used.
 	Only requirements.Set
 
-	// WellKnownLabels are the labels that the provider's vocabulary adds to
-	// v1.WellKnownLabels. Labels that some instance type names and that are
-	// well-known count without being listed here.
+	// WellKnownLabels are the labels that the provider's vocabulary adds to v1.WellKnownLabels.
+	// Well-known labels that an instance type names need not be listed.
 	WellKnownLabels []string
 
-	// TooSmall names the instance types on which overhead leaves nothing for
-	// pods, and that are in the catalog all the same.
+	// TooSmall names the instance types in the catalog on which overhead leaves nothing for pods.
 	TooSmall []string
 
-	// Tries is how many options of one request the provider asks the cloud for,
-	// at least, before it gives up. Zero or more. Default and zero: all of those
-	// that are of one capacity type.
+	// Tries is the least number of options of one request that the provider asks the cloud for
+	// before it gives up. Zero means all options of one capacity type.
 	Tries int
 
-	// Patience is how long, by the cloud's time, slow things may take: until
-	// what was deleted is gone, and what was launched is listed. Zero or more.
-	// Default and zero: one minute.
+	// Patience is how long slow changes may take by the cloud's clock: until a deleted machine is
+	// gone, and a launched one is listed. Zero means one minute.
 	Patience time.Duration
 
 	// Advance lets time pass in the cloud. If nil, the suite waits. The suite
 	// calls it with a fraction of Patience at a time.
 	Advance func(time.Duration)
 
-	// Claim completes the NodeClaim of a machine that was just launched, as
-	// the provider's controllers do: with the hash of the node class in an
-	// annotation, for example. It is called once for each NodeClaim that is
-	// shown to IsDrifted. May be nil.
+	// Claim completes the NodeClaim of a machine that was just launched, as the provider's
+	// controllers do: with the hash of the node class in an annotation, for example. It is called
+	// once for each NodeClaim that is passed to IsDrifted. May be nil.
 	Claim func(*v1.NodeClaim)
 
-	// Machines returns how many machines of the cluster the cloud has that are
-	// not going down, counted without the provider. If nil, List is believed,
-	// and a machine that the provider lost track of is not found out.
+	// Machines returns the number of machines of the cluster that are not going down, counted
+	// without the provider. If nil, List is used, and a machine that the provider does not list is
+	// not detected.
 	Machines func() int
 
-	// Restart returns a provider for the same cloud and cluster that knows
-	// nothing but what the cloud does, as after a restart of the process.
+	// Restart returns a provider for the same cloud and cluster without any state in memory, as
+	// after a restart of the process.
 	Restart func() cloudprovider.CloudProvider
 
 	// Neighbor returns a provider for another cluster in the same account.
 	Neighbor func() cloudprovider.CloudProvider
 
-	// Prices are what the cloud's price list says that some offerings cost, in USD per
-	// hour. If empty, the suite knows only what machines cost as a rule.
+	// Prices are what the cloud's price list says that some offerings cost, in USD per hour. If
+	// empty, the suite compares prices only with the usual range.
 	Prices map[cloudprovider.OfferingKey]float64
 
-	// RunDry makes the cloud refuse these offerings for lack of stock from now
-	// on. That the catalog shows it is neither needed nor wrong.
+	// RunDry makes the cloud refuse these offerings for lack of stock from now on. The catalog may
+	// show it or not.
 	RunDry func(keys ...cloudprovider.OfferingKey)
 
-	// Restock makes the cloud sell these offerings again, after RunDry. It takes
-	// Advance, which then moves the provider's clock as well: the suite lets up to an
-	// hour pass.
+	// Restock makes the cloud sell these offerings again, after RunDry. It needs Advance, which
+	// must move the provider's clock as well: the suite lets up to an hour pass.
 	Restock func(keys ...cloudprovider.OfferingKey)
 
-	// Fail makes the cloud fail the next call that this method of the provider
-	// makes: by throttling it for KindThrottled, with a server error or a
-	// broken connection for KindUnknown. For List it is best the last call of
-	// several, if the cloud lists in pages.
+	// Fail makes the cloud fail the next call that this method of the provider makes: by throttling
+	// it for KindThrottled, with a server error or a broken connection for KindUnknown. If the
+	// cloud lists in pages, the last call of a List is the best to fail.
 	Fail func(method string, kind cloudprovider.Kind)
 
-	// Lose makes the cloud carry out the next launch and the answer get lost. It should
-	// count how often it was called, and lose so many answers: a client library may repeat
-	// a call by itself, as net/http does with a POST that has an Idempotency-Key, and then
-	// the provider never sees that one answer was lost.
+	// Lose makes the cloud carry out the next launch and loses the answer. Called several times it
+	// must lose as many answers: a client library may repeat a call by itself, as net/http does
+	// with a POST that has an Idempotency-Key, and then the provider never sees that one answer was
+	// lost.
 	Lose func()
 
-	// Hang makes the cloud not answer the next call that this method of the
-	// provider makes until release is called, which the suite does. The channel
-	// is closed when that call has come to the cloud.
+	// Hang delays the cloud's answer to the next call of this method of the provider until the
+	// suite calls release. The channel is closed when that call has reached the cloud.
 	Hang func(method string) (reached <-chan struct{}, release func())
 
 	// Unready makes the node class of Pool not ready.
 	Unready func()
 
-	// Drift changes the node class, or the image that it stands for, so that
-	// the instance is out of date.
+	// Drift changes the node class, or the image that it selects, so that the instance has drifted.
 	Drift func(id string)
 
-	// Terminate takes the instance away, as somebody does who uses the cloud's
-	// console.
+	// Terminate ends the instance as a user of the cloud's console would.
 	Terminate func(id string)
 
 	// Interrupt makes the cloud issue a notice about the instance, and returns
@@ -131,7 +117,7 @@ type Harness struct {
 // defaultPatience is Harness.Patience unless it is set.
 const defaultPatience = time.Minute
 
-// complete sets the defaults, and says why no check can do with the harness.
+// complete sets the defaults. The error says why no check can run with the harness.
 func (h *Harness) complete(ctx context.Context) error {
 	if h == nil {
 		return errors.New("the harness is nil; return one with Provider and Pool")
@@ -155,7 +141,7 @@ func (h *Harness) complete(ctx context.Context) error {
 	return h.classFault(ctx)
 }
 
-// poolFaults are those that can be seen without the provider.
+// poolFaults returns the faults of the pool that do not depend on the provider.
 func (h *Harness) poolFaults() (errs []error) {
 	if h.Pool == nil {
 		return []error{errors.New("Harness.Pool: nil; set a pool that something can be launched for")}
@@ -179,8 +165,8 @@ func (h *Harness) poolFaults() (errs []error) {
 	return errs
 }
 
-// classFault says that the pool's node class is of no use, which the provider
-// knows. What else may be wrong with the provider is for the checks to find.
+// classFault returns an error if the provider says that the pool's node class cannot be used. The
+// checks find other faults of the provider.
 func (h *Harness) classFault(ctx context.Context) (fault error) {
 	defer func() {
 		if recover() != nil {
@@ -195,9 +181,8 @@ func (h *Harness) classFault(ctx context.Context) (fault error) {
 	return nil
 }
 
-// able reports whether what a check needs beside a provider and a pool is there: a
-// hook, which is a field of Harness, or an ability, an interface of package
-// cloudprovider.
+// able reports whether a need of a check is met: a hook, which is a field of Harness, or an
+// ability, an interface of package cloudprovider.
 func (h *Harness) able(need string) bool {
 	return map[string]bool{
 		"Harness.Restart":   h.Restart != nil,

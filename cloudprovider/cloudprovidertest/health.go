@@ -51,7 +51,7 @@ func driftNone(p *probe) {
 		return
 	}
 	after := p.Restart()
-	p.wait(func() bool { // until the cloud is sure of it; that is another check
+	p.wait(func() bool { // until the machine is gone; another check is about that
 		_, err := after.Get(p.ctx, claim.Status.ProviderID)
 		return err == nil
 	})
@@ -114,7 +114,7 @@ func repairReboot(p *probe) {
 	}
 }
 
-// reboot restarts a machine, once the cloud lets it.
+// reboot restarts a machine as soon as the cloud allows it.
 func (p *probe) reboot(id, operation string) {
 	var err error
 	p.must(p.wait(func() bool {
@@ -124,10 +124,10 @@ func (p *probe) reboot(id, operation string) {
 	p.must(err == nil, "Reboot: %v", err)
 }
 
-// restarts wants a machine to have been restarted so often.
+// restarts fails unless a machine was restarted want times.
 func (p *probe) restarts(id string, want int, after string) {
 	p.wait(func() bool { return p.Reboots(id) >= want })
-	p.pause(p.Patience / steps) // for one too many to show
+	p.pause(p.Patience / steps) // to detect an additional restart
 	if got := p.Reboots(id); got != want {
 		p.fail("Reboot: after %s the machine was restarted %d times; want %d", after, got, want)
 	}

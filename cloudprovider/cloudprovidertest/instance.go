@@ -8,7 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// sameInstance wants an instance to be the one that Create returned.
+// sameInstance fails unless an instance is the one that Create returned.
 func (p *probe) sameInstance(call string, got, want *cloudprovider.Instance) {
 	if got == nil {
 		p.fail("%s: neither an instance nor an error was returned", call)
@@ -21,7 +21,7 @@ func (p *probe) sameInstance(call string, got, want *cloudprovider.Instance) {
 		p.fail("%s: it is %s; Create had returned %s", call, a, b)
 	}
 	switch off := got.CreatedAt.Sub(want.CreatedAt); {
-	case want.CreatedAt.IsZero(): // the business of another check
+	case want.CreatedAt.IsZero(): // another check is about this
 	case got.CreatedAt.IsZero():
 		p.fail("%s: CreatedAt of %s is zero; Create had returned %v", call, got.ID, want.CreatedAt)
 	case off > clocks || off < -clocks:
@@ -29,8 +29,8 @@ func (p *probe) sameInstance(call string, got, want *cloudprovider.Instance) {
 	}
 }
 
-// clocks is how far the clocks of a cloud and of a provider may be apart. What
-// is further off is in another time zone, or unit.
+// clocks is how far the clocks of a cloud and of a provider may be apart. A larger difference means
+// another time zone or unit.
 const clocks = 10 * time.Minute
 
 func getCreated(p *probe) {
@@ -43,11 +43,11 @@ func getCreated(p *probe) {
 	p.sameInstance("Get", got, want)
 }
 
-// strange are IDs that no machine has. The last looks like one of the cloud's.
+// strange returns IDs that no machine has. The last has the form of the cloud's IDs.
 func (p *probe) strange() []string {
 	id := []byte(p.launch(p.request()).ID)
 	p.must(len(id) > 0, "Create: the ID is empty")
-	// Of a number in base 16 as of any other, both are digits.
+	// 0 and 1 are digits in every base.
 	last := &id[len(id)-1]
 	if *last == '0' {
 		*last = '1'

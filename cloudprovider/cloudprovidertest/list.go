@@ -86,7 +86,7 @@ func listRestart(p *probe) {
 	}
 }
 
-// foreign launches a machine of another cluster.
+// foreign launches a machine for another cluster.
 func (p *probe) foreign(neighbor cloudprovider.CloudProvider) *cloudprovider.Instance {
 	instance, err := p.create(neighbor, p.request())
 	p.must(err == nil, "Create, by the neighbor: %v", err)
@@ -94,7 +94,7 @@ func (p *probe) foreign(neighbor cloudprovider.CloudProvider) *cloudprovider.Ins
 	return instance
 }
 
-// clusterTag is the remedy for a provider that does not know its own machines.
+// clusterTag is the remedy for a provider that confuses machines of clusters.
 const clusterTag = "have Create tag each machine with the name of the cluster, List ask for that tag, and Get and Delete look at it"
 
 func listOurs(p *probe) {
@@ -128,7 +128,7 @@ func listDeleting(p *probe) {
 		list, err := p.Provider.List(p.ctx)
 		p.must(err == nil, "List: %v", err)
 		listed := find(list, instance.ID)
-		// Both, as it may be gone at any moment.
+		// Checked before and after List, because the machine may be gone at any moment.
 		if before && there() && listed == nil {
 			p.fail("List: %s is missing, but Get finds it", instance.ID)
 			return
@@ -168,13 +168,13 @@ func listFailed(p *probe) {
 	p.listed(p.Provider, want...)
 	for _, kind := range []cloudprovider.Kind{cloudprovider.KindUnknown, cloudprovider.KindThrottled} {
 		p.failedList("List", p.Provider, kind, len(want))
-		if p.Restart != nil { // it has nothing yet to fall back on
+		if p.Restart != nil { // a new provider has no earlier list
 			p.failedList("List, the first after a restart", p.Restart(), kind, len(want))
 		}
 	}
 }
 
-// failedList wants a List that fails in the cloud not to be taken for a short one.
+// failedList fails if a List that failed in the cloud returns a short list without an error.
 func (p *probe) failedList(call string, provider cloudprovider.CloudProvider, kind cloudprovider.Kind, want int) {
 	p.Fail("List", kind)
 	list, err := provider.List(p.ctx)

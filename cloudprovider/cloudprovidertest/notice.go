@@ -7,15 +7,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// notices waits for one on each of the instances, and returns all that came, in
-// the batches in which they came.
+// notices waits for a notice on each of the instances, and returns all notices in the batches of
+// Interruptions.
 func (p *probe) notices(ids ...string) (batches [][]cloudprovider.Interruption) {
 	batches, all := p.noticesBy(p.Provider, ids...)
 	p.must(all, "Interruptions: %v after the cloud issued a notice there is none with the InstanceID of the machine", p.Patience)
 	return batches
 }
 
-// noticesBy is notices of a provider, and false if one did not come.
+// noticesBy is notices for a provider. It returns false if a notice is missing.
 func (p *probe) noticesBy(provider cloudprovider.CloudProvider, ids ...string) (batches [][]cloudprovider.Interruption, all bool) {
 	seen := map[string]bool{}
 	all = p.wait(func() bool {
@@ -30,7 +30,7 @@ func (p *probe) noticesBy(provider cloudprovider.CloudProvider, ids ...string) (
 	return batches, all
 }
 
-// on returns the notices on an instance, each once.
+// on returns the notices on an instance, without duplicates.
 func on(batches [][]cloudprovider.Interruption, id string) (out []cloudprovider.Interruption) {
 	for _, n := range slices.Concat(batches...) {
 		if n.InstanceID == id && !slices.Contains(out, n) {

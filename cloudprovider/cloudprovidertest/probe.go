@@ -29,8 +29,7 @@ type probe struct {
 	failures  []string
 }
 
-// launched is a machine and the provider that launched it, which may be that of
-// a neighbor.
+// launched is a machine and the provider that launched it, ours or the neighbor's.
 type launched struct {
 	provider cloudprovider.CloudProvider
 	id       string
@@ -68,7 +67,7 @@ func (p *probe) kind(call string, err error, want cloudprovider.Kind) {
 	}
 }
 
-// types is the catalog, nil entries left out.
+// types returns the catalog without nil entries.
 func (p *probe) types() []*cloudprovider.InstanceType {
 	types, err := p.Provider.InstanceTypes(p.ctx, p.Pool)
 	p.must(err == nil, "InstanceTypes: %v", err)
@@ -78,11 +77,11 @@ func (p *probe) types() []*cloudprovider.InstanceType {
 // maxOptions is how many options a request has at most.
 const maxOptions = 10
 
-// smallest is what every request has to have room for.
+// smallest returns the resources of every request.
 func smallest() resources.List { return resources.MustParse("cpu=100m, memory=64Mi, pods=1") }
 
-// request is one for a machine that can be launched, with a token and a name
-// that no other request of the check has. Its slices and maps are its own.
+// request returns a request that can be launched, with a token and a name that are unique in the
+// check. It shares no slices and maps.
 func (p *probe) request() cloudprovider.LaunchRequest {
 	vocabulary := cloudprovider.Vocabulary(p.Provider)
 	reqs, err := requirements.FromNodePool(p.Pool, vocabulary)
@@ -110,19 +109,19 @@ func (p *probe) request() cloudprovider.LaunchRequest {
 	}
 }
 
-// unused is a name, and a token, that no other request of the check has.
+// unused returns a new name, which is also used as a token.
 func (p *probe) unused() string {
 	p.requested++
 	return fmt.Sprintf("%s-%s-%d", p.Prefix, strings.ReplaceAll(p.check, "/", "-"), p.requested)
 }
 
-// create launches by a provider, and remembers what to delete.
+// create launches a machine with a provider, and records it for deletion.
 func (p *probe) create(provider cloudprovider.CloudProvider, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 	instance, err := provider.Create(p.ctx, req)
 	return p.keep(provider, instance, err)
 }
 
-// keep remembers what Create returned.
+// keep records the result of Create for deletion.
 func (p *probe) keep(provider cloudprovider.CloudProvider, instance *cloudprovider.Instance, err error) (*cloudprovider.Instance, error) {
 	if err == nil && instance == nil {
 		err = errors.New("neither an instance nor an error was returned")
@@ -134,18 +133,18 @@ func (p *probe) keep(provider cloudprovider.CloudProvider, instance *cloudprovid
 	return instance, nil
 }
 
-// launch launches a machine that the check cannot do without.
+// launch launches a machine, and ends the check if that fails.
 func (p *probe) launch(req cloudprovider.LaunchRequest) *cloudprovider.Instance {
 	instance, err := p.create(p.Provider, req)
 	p.must(err == nil, "Create: %v", err)
 	return instance
 }
 
-// steps is how often wait looks.
+// steps is how often wait checks its condition.
 const steps = 60
 
-// wait lets time pass until something is so, and reports false if Patience is
-// over before. At least once it looks.
+// wait lets time pass until the condition holds, and reports false if it does not within Patience.
+// It checks at least once.
 func (p *probe) wait(until func() bool) bool {
 	for range steps {
 		if until() {
@@ -169,7 +168,7 @@ func (p *probe) machines() int {
 	if p.Machines != nil {
 		return p.Machines()
 	}
-	// What was just launched may be missing for some time.
+	// A machine that was just launched may be missing for some time.
 	var list []*cloudprovider.Instance
 	p.wait(func() bool {
 		var err error
@@ -212,8 +211,7 @@ func (p *probe) goneBy(provider cloudprovider.CloudProvider, id string) {
 	}), "Get: %v after Delete it still finds %s; if that is the cloud's way, raise Harness.Patience", p.Patience, id)
 }
 
-// parallel runs something n times at once, and returns the errors, panics
-// included, in the order of the numbers.
+// parallel runs do n times concurrently, and returns the errors by number. A panic is an error.
 func parallel(n int, do func(i int) error) []error {
 	errs := make([]error, n)
 	start := make(chan struct{})
@@ -234,8 +232,8 @@ func parallel(n int, do func(i int) error) []error {
 	return errs
 }
 
-// cleanUp deletes what the check launched. A provider that cannot delete fails
-// the checks that are about that.
+// cleanUp deletes the machines of the check. Errors are ignored here, because other checks are
+// about Delete.
 func (p *probe) cleanUp() {
 	defer func() {
 		if v := recover(); v != nil {

@@ -8,24 +8,22 @@ import (
 	"testing"
 )
 
-// Result is what came of one check.
+// Result is the result of one check.
 type Result struct {
-	// Check is the check.
 	Check Check
-	// Failures says where the provider broke the rule, one text for each
-	// place, in the order in which they were found. Empty is a pass, unless
-	// Skipped is set.
+	// Failures has a text for each violation of the rule, in the order in which they were found. If
+	// it is empty the check passed, unless Skipped is set.
 	Failures []string
 	// Skipped is why the check did not run, and what to do for it to run.
 	// Empty if it ran.
 	Skipped string
 }
 
-// Passed reports whether the check ran and found nothing.
+// Passed reports whether the check ran without a failure.
 func (r Result) Passed() bool { return r.Skipped == "" && len(r.Failures) == 0 }
 
-// String returns the name of the check and "ok"; or why it was skipped; or the
-// rule and below it what broke it, in lines of at most 80 bytes where words allow.
+// String returns the name of the check and "ok"; or why it was skipped; or the rule and below it
+// the failures, in lines of at most 80 bytes where words allow.
 func (r Result) String() string {
 	switch {
 	case r.Skipped != "":
@@ -41,8 +39,8 @@ func (r Result) String() string {
 	return b.String()
 }
 
-// fold breaks a text into lines, the first of which begins with a bullet. Breaks
-// that the text has stay.
+// fold breaks a text into lines, the first of which begins with a bullet. Line breaks of the text
+// stay.
 func fold(bullet, text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(text, "\n") {
@@ -77,13 +75,12 @@ func Summary(results []Result) string {
 	return strings.Join(slices.Concat(lines, failed, skipped), "\n")
 }
 
-// Run runs all checks, each as a subtest of its name with a Harness of its own,
-// which open makes. Open may fail or skip the subtest by the testing.TB that it
-// is given, and clean up after itself with Cleanup. If anything was skipped, Run
-// logs at the end what, and what to do about it.
+// Run runs all checks, each as a subtest of its name with a new Harness, which open makes. Open may
+// fail or skip the subtest by its testing.TB, and clean up with Cleanup. At the end Run logs the
+// skipped checks and their remedies.
 //
-// A Harness that no check can do with, as one whose pool has no node class, fails
-// t once with all that is wrong with it, and no check runs.
+// If no check can run with the Harness, because its pool has no node class for example, t fails
+// once with all faults of the Harness, and no check runs.
 func Run(t *testing.T, open func(testing.TB) *Harness) {
 	t.Helper()
 	var skipped []string
@@ -112,9 +109,8 @@ func Run(t *testing.T, open func(testing.TB) *Harness) {
 	}
 }
 
-// Examine runs all checks and returns what came of each, in the order of Checks.
-// It fails tb for nothing that the provider does; open may, and a Harness that Run
-// would not take ends it with tb.Fatal.
+// Examine runs all checks and returns their results, in the order of Checks. Failures of the
+// provider do not fail tb; open may, and a Harness that Run would refuse ends it with tb.Fatal.
 func Examine(tb testing.TB, open func(testing.TB) *Harness) []Result {
 	tb.Helper()
 	var out []Result
@@ -168,7 +164,7 @@ func (c Check) examine(tb testing.TB, h *Harness) (r Result) {
 	return r
 }
 
-// remedy says what to do about something that a check needs.
+// remedy says how to meet a need of a check.
 func remedy(need string) string {
 	if strings.HasPrefix(need, "Harness.") {
 		return "set " + need

@@ -16,14 +16,13 @@ func keys(options []cloudprovider.LaunchOption) []cloudprovider.OfferingKey {
 	return out
 }
 
-// covers reports whether a refusal is about an offering.
+// covers reports whether a refusal covers an offering.
 func covers(e *cloudprovider.Error, key cloudprovider.OfferingKey) bool {
 	return slices.Contains(e.Offerings, key) ||
 		slices.ContainsFunc(e.Scopes, func(s cloudprovider.Scope) bool { return s.Covers(key) })
 }
 
-// refusal is the *Error of a Create that found nothing in stock, nil if it is
-// none.
+// refusal returns the *Error of a Create without stock, or nil if err is not one.
 func (p *probe) refusal(err error) *cloudprovider.Error {
 	p.kind("Create", err, cloudprovider.KindInsufficientCapacity)
 	if cloudprovider.KindOf(err) != cloudprovider.KindInsufficientCapacity {
@@ -36,7 +35,7 @@ func (p *probe) refusal(err error) *cloudprovider.Error {
 	return e
 }
 
-// stocked is the catalog's offerings that can be launched, in the order of the catalog.
+// stocked returns the launchable offerings, in the order of the catalog.
 func (p *probe) stocked() (out []cloudprovider.OfferingKey) {
 	for _, t := range p.types() {
 		for i := range t.Offerings {
@@ -52,7 +51,7 @@ func stockListed(p *probe) {
 	req := p.request()
 	dry := keys(req.Options)
 	p.RunDry(dry...)
-	_, _ = p.create(p.Provider, req) // it is refused, from which the provider learns
+	_, _ = p.create(p.Provider, req) // it is refused, and the provider marks the offering
 	p.age()
 	listed := map[cloudprovider.OfferingKey]bool{}
 	for _, t := range p.types() {
@@ -73,7 +72,7 @@ func stockRestored(p *probe) {
 	req.Options = req.Options[:1]
 	key := req.Options[0].Key()
 	p.RunDry(key)
-	_, _ = p.create(p.Provider, req) // it is refused, from which the provider learns
+	_, _ = p.create(p.Provider, req) // it is refused, and the provider marks the offering
 	p.Restock(key)
 	text := "InstanceTypes: %s has been in stock again for an hour and is not Available; let what was refused be forgotten after some minutes, as availability.Cache does"
 	for range 60 {
@@ -93,12 +92,12 @@ func stockRestored(p *probe) {
 
 func stockAll(p *probe) {
 	req := p.request()
-	// Of one capacity type, as some clouds take but one in a call.
+	// Of one capacity type, because some clouds accept only one in a call.
 	capacityType := req.Options[0].Offering.CapacityType
 	req.Options = slices.DeleteFunc(req.Options, func(o cloudprovider.LaunchOption) bool {
 		return o.Offering.CapacityType != capacityType
 	})
-	// One that is not asked for stays in stock, also in a catalog of a few.
+	// One offering stays in stock and is not asked for, even in a small catalog.
 	if last := len(req.Options) - 1; last > 0 {
 		req.Options = req.Options[:last]
 	}

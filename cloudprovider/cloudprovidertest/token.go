@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// more wants there to be exactly so many machines more than before.
+// more fails unless there are exactly want more machines than before.
 func (p *probe) more(before, want int) {
 	if n := p.machines(); n != before+want {
 		p.fail("there were %d machines before and are %d now; want %d more", before, n, want)
@@ -33,7 +33,7 @@ func tokenRepeated(p *probe) {
 	p.more(before, 1)
 }
 
-// crowd is how many calls are made at once.
+// crowd is the number of concurrent calls.
 const crowd = 8
 
 func tokenConcurrent(p *probe) {
@@ -48,7 +48,7 @@ func tokenConcurrent(p *probe) {
 	p.more(before, 1)
 }
 
-// oneMachine wants all of several calls at once to have returned the same machine.
+// oneMachine fails unless all of several concurrent calls returned the same machine.
 func (p *probe) oneMachine(instances []*cloudprovider.Instance, errs []error) {
 	var ids []string
 	for i, err := range errs {
@@ -65,7 +65,7 @@ func (p *probe) oneMachine(instances []*cloudprovider.Instance, errs []error) {
 	}
 }
 
-// tokenRemedy says how a token gets no second machine.
+// tokenRemedy says how to prevent a second machine for a token.
 const tokenRemedy = "send the token to the cloud as its client token, or hold other calls with the token back while one looks for its machine by the tag and then launches"
 
 func tokenOptions(p *probe) {
@@ -105,10 +105,10 @@ func tokenLost(p *probe) {
 	p.lost(2, 2)
 }
 
-// lost has calls for one token fail, each by losing a number of answers, and wants a later
-// call to return their machine.
+// lost makes calls for one token fail, each by losing a number of answers, and fails unless a later
+// call returns their machine.
 func (p *probe) lost(calls, answers int) {
-	const tries = 6 // some answers may be left to lose
+	const tries = 6 // answers may still be lost
 	req := p.request()
 	before := p.machines()
 	var first, last *cloudprovider.Instance
@@ -139,7 +139,7 @@ func (p *probe) lost(calls, answers int) {
 	}
 }
 
-// longToken is the length of token that every provider takes.
+// longToken is the length of tokens that every provider accepts.
 const longToken = 64
 
 func tokenDistinct(p *probe) {
@@ -147,7 +147,7 @@ func tokenDistinct(p *probe) {
 	ids := map[string]string{}
 	req := p.request()
 	for i := range 2 {
-		// They differ in the last character, so that a token that is cut shows.
+		// They differ in the last character, to detect a provider that cuts tokens.
 		req.Token = fmt.Sprintf("%s-%0*d", req.Name, max(1, longToken-1-len(req.Name)), i)
 		instance := p.launch(req)
 		if token, used := ids[instance.ID]; used {

@@ -16,11 +16,11 @@ import (
 // handful of DeviceClasses, and claims come from a few templates.
 const maxKept = 1024
 
-// Matcher is a cloudprovider.DeviceMatcher for CEL selectors. Make one with New
-// and keep it: it gets faster with use. The zero value must not be used.
+// Matcher is a cloudprovider.DeviceMatcher for CEL selectors. Create it with New and reuse it,
+// because it caches compiled expressions. The zero value must not be used.
 type Matcher struct {
-	// compile uses the compiler that New got, whichever features other users of
-	// the library ask it for.
+	// compile uses the compiler that New made, independent of features that other users of the
+	// library enable.
 	compile func(expression string) cel.CompilationResult
 
 	mu   sync.Mutex
@@ -29,15 +29,14 @@ type Matcher struct {
 
 var _ cloudprovider.DeviceMatcher = (*Matcher)(nil)
 
-// compiled is an expression that is compiled when it is first used.
+// compiled is an expression that is compiled on first use.
 type compiled struct {
 	once   sync.Once
 	result cel.CompilationResult
 }
 
-// New returns a Matcher that knows all that expressions may hold in the
-// newest release of Kubernetes it was built with: attributes that are lists,
-// and whether a device can be allocated several times.
+// New returns a Matcher with all features of expressions in the newest release of Kubernetes that
+// it was built with: list attributes, and whether a device can be allocated several times.
 func New() *Matcher {
 	compiler := cel.GetCompiler(cel.Features{EnableConsumableCapacity: true, EnableListTypeAttributes: true})
 	return &Matcher{
@@ -48,15 +47,13 @@ func New() *Matcher {
 	}
 }
 
-// Matches says whether a device of a driver satisfies a selector, as
-// cloudprovider.DeviceMatcher has it. The name and the taints of the device
-// play no part.
+// Matches reports whether a device of a driver satisfies a selector, as cloudprovider.DeviceMatcher
+// says. The name and the taints of the device are ignored.
 //
-// The error names the expression. Reasons are: the selector is no CEL
-// expression, it is longer than Kubernetes allows, does not compile or is no
-// condition; it reads an attribute that the device does not have; it costs more
-// to evaluate than Kubernetes allows; or the device has an attribute that
-// cannot be read. A nil device is an error.
+// The error names the expression. Reasons are: the selector is not a CEL expression, it is longer
+// than Kubernetes allows, does not compile or is not boolean; it reads an attribute that the device
+// does not have; it costs more to evaluate than Kubernetes allows; or the device has an attribute
+// that cannot be read. A nil device is an error.
 func (m *Matcher) Matches(selector resourcev1.DeviceSelector, driver string, device *resourcev1.Device) (bool, error) {
 	switch {
 	case selector.CEL == nil:
@@ -90,8 +87,7 @@ func (m *Matcher) compiled(expression string) *cel.CompilationResult {
 	c := m.kept[expression]
 	if c == nil {
 		if len(m.kept) >= maxKept {
-			// To start over is simpler than to remember what was used when, and
-			// as rare.
+			// Clearing everything is simpler than tracking use, and as rare.
 			clear(m.kept)
 		}
 		c = &compiled{}

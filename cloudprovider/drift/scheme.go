@@ -13,27 +13,27 @@ import (
 // DefaultReason is the reason of drift from the node class.
 const DefaultReason = "NodeClassDrift"
 
-// Scheme is how node classes of type T are hashed. It is a value, read-only once
-// in use. Nothing checks that its required fields are set; without Hash its methods panic.
+// Scheme says how node classes of type T are hashed. It is read-only once in use. Required fields
+// are not checked; without Hash its methods panic.
 type Scheme[T any] struct {
 	// HashKey and VersionKey are the annotations, on node class and NodeClaim,
 	// as in "karpenter.k8s.aws/ec2nodeclass-hash". Required, and different.
 	HashKey, VersionKey string
 
-	// Version names the way in which Hash works. Change it whenever Hash would
-	// give another result for a node class that did not change. Required.
+	// Version is the version of Hash. Change it whenever Hash would return another result for an
+	// unchanged node class. Required.
 	Version string
 
-	// Hash returns the hash of what, when it changes, means that machines have
-	// to be replaced. It is a function of its argument alone. Required.
+	// Hash returns the hash of the fields whose change requires that machines are replaced. It is a
+	// function of its argument alone. Required.
 	Hash func(T) string
 
 	// Reason is the Reason of Drift. Empty means DefaultReason.
 	Reason string
 }
 
-// Annotations returns what to annotate the node class with, and a NodeClaim when
-// a machine is launched from it. The map is the caller's.
+// Annotations returns the annotations for the node class, and for a NodeClaim when a machine is
+// launched from it. The caller owns the map.
 func (s Scheme[T]) Annotations(class T) map[string]string {
 	return map[string]string{s.HashKey: s.Hash(class), s.VersionKey: s.Version}
 }
@@ -51,9 +51,9 @@ const (
 	NotComparable Verdict = "NotComparable"
 )
 
-// Compare says whether the machine of claim was launched from another node class
-// than class is now, by the hash of the claim's annotation. A nil claim is
-// NotComparable. Drift is set if and only if the verdict is Drifted.
+// Compare reports whether class has changed since the machine of claim was launched, by the hash in
+// the claim's annotation. A nil claim is NotComparable. Drift is set if and only if the verdict is
+// Drifted.
 func (s Scheme[T]) Compare(class T, claim *v1.NodeClaim) (Verdict, cloudprovider.Drift) {
 	if claim == nil {
 		return NotComparable, cloudprovider.Drift{}
@@ -80,8 +80,7 @@ type Change struct {
 	Annotations map[string]string
 }
 
-// Migration is what to write so that node class and claims are of the present
-// version.
+// Migration has the changes after which node class and claims have the present version.
 type Migration struct {
 	// Claims are the changes to NodeClaims, sorted by name. Make them first:
 	// if that is interrupted, the next call goes on where it ended.
@@ -91,16 +90,15 @@ type Migration struct {
 	Class map[string]string
 }
 
-// Migrate returns what to write after a change of the node class or of the
-// scheme. stored are the annotations that the node class has; claims are the
-// NodeClaims that were launched from it, in any order. Claims of the present
-// version, and those without both annotations, are left alone. A claim of
+// Migrate returns the changes after a change of the node class or of the scheme. stored are the
+// present annotations of the node class; claims are the NodeClaims that were launched from it, in
+// any order. Claims of the present version, and those without both annotations, stay. A claim of
 // another version,
 //
 //  1. if it has a condition Drifted: gets the version only, so that its hash still
 //     differs;
-//  2. otherwise: gets the present hash. What changed between the versions is
-//     not known, and rolling every node because of that would be worse.
+//  2. otherwise: gets the present hash. A change of the node class between the versions is missed
+//     then, because replacing every node would be worse.
 func (s Scheme[T]) Migrate(class T, stored map[string]string, claims []*v1.NodeClaim) Migration {
 	var m Migration
 	present := s.Annotations(class)

@@ -9,21 +9,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// New returns a CloudProvider in which a call that makes inner panic fails with a
-// *PanicError, as if the cloud had given no answer. What was asked for may have happened
-// then.
+// New returns a CloudProvider in which a call that makes inner panic returns a *PanicError, as if
+// the cloud had not answered. The operation may have been carried out.
 //
-// The abilities of inner are found through it, and those that talk to a cloud are
-// guarded as well: IsDrifted, Interruptions, Acknowledge, Reboot and NodeClassReady.
-// Where inner has none of them it is as the package functions of cloudprovider say.
+// The abilities of inner are found through the wrapper. Those that call a cloud are guarded as
+// well: IsDrifted, Interruptions, Acknowledge, Reboot and NodeClassReady. If inner lacks an
+// ability, so does the wrapper.
 func New(inner cloudprovider.CloudProvider) cloudprovider.CloudProvider { return provider{inner} }
 
 // PanicError is a panic of a provider as an error. It is of cloudprovider.KindUnknown.
 type PanicError struct {
 	// Op is the method that was called.
 	Op string
-	// Value is what it panicked with, and Stack the stack at that moment, as
-	// debug.Stack writes it: for whoever writes it into a log.
+	// Value is the value of the panic, and Stack the stack at that moment, as debug.Stack returns
+	// it.
 	Value any
 	Stack []byte
 }
@@ -39,12 +38,11 @@ func (p *PanicError) Unwrap() error {
 	return err
 }
 
-// provider is what New returns.
 type provider struct {
 	inner cloudprovider.CloudProvider
 }
 
-// catch makes an error of a panic. It is to be deferred.
+// catch turns a panic into an error. It must be deferred.
 func catch(op string, err *error) {
 	if value := recover(); value != nil {
 		*err = &PanicError{Op: op, Value: value, Stack: debug.Stack()}

@@ -1,7 +1,6 @@
-// Package kubelet computes what a node keeps from pods: what is reserved for
-// the kubelet and the system, what is kept free lest pods be evicted, and how
-// many pods a node takes. A catalog that has it wrong either launches nodes on
-// which pods do not fit, or leaves part of every node unused.
+// Package kubelet computes the overhead of a node: the reserves for the kubelet and the system, the
+// eviction thresholds, and the number of pods. With a wrong overhead in a catalog either pods do
+// not fit on new nodes, or part of every node stays unused.
 //
 // # Model
 //
@@ -9,7 +8,7 @@
 //     pod, and falling shares of the capacity (a [Curve]), within bounds.
 //   - [Rules] are the reserves and eviction thresholds that the nodes of one
 //     service have by default: [EKS], [GKE], or a provider's own.
-//   - A [Config] is what the users of a node class set on top.
+//   - A [Config] has the settings of a node class, which replace those of the rules.
 //   - [Rules.Overhead] turns the capacity of a machine into the Overhead of its
 //     instance type.
 //   - [AddressPods], [PrefixPods], [RangePods] and [PodsPerCore] say how many
@@ -17,19 +16,17 @@
 //
 // # Units
 //
-// Amounts are those of package resources: milli-CPU, bytes, whole units. Shares
-// are parts of ten thousand, so that 7.5% is 750 and no result depends on the
-// rounding of a binary fraction.
+// Amounts are those of package resources: milli-CPU, bytes, whole units. Shares are parts of ten
+// thousand: 7.5% is 750. So no result depends on floating-point rounding.
 //
 // # Left out
 //
-// The files and flags by which a kubelet is told, and what a service changes
-// from one release to the next: the numbers here are a start, and what a node
-// reports when it has joined is the truth. Soft eviction takes nothing from what
-// the scheduler may place, so it has no part in this.
+// The files and flags of a kubelet, and changes of a service between releases: the numbers here are
+// an estimate until a node has reported its own. Soft eviction, because it does not change the
+// allocatable amount.
 //
 // # Guarantees
 //
-// Everything is a function of its arguments. Negative amounts count as zero, and
-// sums beyond int64 stop at the greatest int64; no input makes a function panic.
+// Everything is a function of its arguments. Negative amounts count as zero, and sums beyond int64
+// stop at the largest int64; no input causes a panic.
 package kubelet

@@ -5,21 +5,21 @@ import (
 	"math/bits"
 )
 
-// whole is a share of all of it.
+// whole is the share of 100%.
 const whole = 10_000
 
 // Tier is one step of a Curve.
 type Tier struct {
-	// UpTo is where the tier ends, as an amount in the unit of the resource: 4 GiB
-	// of memory, 1000 milli-CPU. Zero means no end, and is for the last tier.
+	// UpTo is the end of the tier, in the unit of the resource: 4 GiB of memory, 1000 milli-CPU.
+	// Zero means no end, and is for the last tier.
 	UpTo int64
-	// Share is the part of what lies in the tier that is taken, of 10,000.
+	// Share is the reserved part of the amount within the tier, of 10,000.
 	Share int64
 }
 
-// Curve takes shares of an amount that change with its size: each tier takes its
-// own share of the part of the amount that lies in it. The tiers are in the order of UpTo. Beyond the last one nothing is taken. The
-// zero Curve takes nothing.
+// Curve reserves shares of an amount that change with its size: each tier reserves its share of the
+// part of the amount within the tier. The tiers are in the order of UpTo. Beyond the last one
+// nothing is reserved. The zero Curve reserves nothing.
 type Curve []Tier
 
 // Of returns the sum over the tiers, each rounded down to a whole unit.
@@ -36,14 +36,14 @@ func (c Curve) Of(amount int64) int64 {
 	return total
 }
 
-// Reserve is how much of one resource is kept from pods, in the unit of the
-// resource: milli-CPU or bytes. The zero Reserve keeps nothing.
+// Reserve is the rule for the reserved amount of one resource, in the unit of the resource:
+// milli-CPU or bytes. The zero Reserve reserves nothing.
 type Reserve struct {
-	// Flat is kept on every node.
+	// Flat is reserved on every node.
 	Flat int64
-	// PerPod is kept for each pod that the node may run.
+	// PerPod is reserved for each pod that the node may run.
 	PerPod int64
-	// Curve is kept on top, by the capacity of the node.
+	// Curve is reserved in addition, by the capacity of the node.
 	Curve Curve
 
 	// Max bounds the sum. Zero is no bound.
@@ -52,16 +52,15 @@ type Reserve struct {
 	// down. Zero is no bound.
 	MaxShare int64
 
-	// Small is kept instead of all this on nodes with a capacity below
-	// SmallBelow.
+	// Small is the whole reserve on nodes with a capacity below SmallBelow.
 	Small, SmallBelow int64
 }
 
-// Of returns what is kept of a capacity on a node for so many pods:
+// Of returns the reserve of a node with this capacity and number of pods:
 //
 //  1. Small, if capacity is below SmallBelow;
 //  2. else Flat, and PerPod for each pod, and Curve of the capacity,
-//  3. at the most Max and MaxShare of the capacity, where they are set.
+//  3. at most Max and MaxShare of the capacity, where they are set.
 func (r Reserve) Of(capacity, pods int64) int64 {
 	capacity, pods = max(capacity, 0), max(pods, 0)
 	if capacity < r.SmallBelow {
@@ -78,8 +77,8 @@ func (r Reserve) Of(capacity, pods int64) int64 {
 	return kept
 }
 
-// share returns amount*num/den without overflow on the way. Amounts and shares
-// below zero count as zero.
+// share returns amount*num/den without intermediate overflow. Amounts and shares below zero count
+// as zero.
 func share(amount, num, den int64, up bool) int64 {
 	if amount <= 0 || num <= 0 {
 		return 0

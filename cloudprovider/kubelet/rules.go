@@ -17,10 +17,9 @@ const (
 	gibibyte = 1 << 30
 )
 
-// Rules are what nodes keep from pods unless their users say otherwise. It is a
-// value that callers may change parts of.
+// Rules are the default reserves and thresholds of nodes. Callers may change fields of the value.
 type Rules struct {
-	// CPU, Memory and EphemeralStorage are kubeReserved.
+	// CPU, Memory and EphemeralStorage are the rules for kubeReserved.
 	CPU, Memory, EphemeralStorage Reserve
 	// SystemReserved is for everything outside of Kubernetes. May be empty.
 	SystemReserved resources.List
@@ -29,9 +28,8 @@ type Rules struct {
 	EvictionMemory, EvictionStorage Threshold
 }
 
-// upstreamCPU is the curve that came into use with the first managed services:
-// 6% of the first CPU, 1% of the second, 0.5% of the next two, 0.25% of the
-// rest.
+// upstreamCPU is the curve of the first managed services: 6% of the first CPU, 1% of the second,
+// 0.5% of the next two, 0.25% of the rest.
 func upstreamCPU() Curve {
 	return Curve{{UpTo: 1000, Share: 600}, {UpTo: 2000, Share: 100}, {UpTo: 4000, Share: 50}, {Share: 25}}
 }
@@ -49,11 +47,10 @@ func EKS() Rules {
 	}
 }
 
-// GKE returns the defaults of Google Kubernetes Engine: CPU as on EKS; memory
-// in falling shares (25% of the first 4 GiB, 20% of the next 4, 10% of the next
-// 8, 6% of the next 112, 2% of the rest), but 255 MiB on machines below 1 GiB;
-// of a boot disk 6 GiB and 35%, at the most half of it and 100 GiB; thresholds
-// of 100 MiB of memory and 10% of the disk.
+// GKE returns the defaults of Google Kubernetes Engine: CPU as on EKS; memory in falling shares
+// (25% of the first 4 GiB, 20% of the next 4, 10% of the next 8, 6% of the next 112, 2% of the
+// rest), or 255 MiB on machines below 1 GiB; of a boot disk 6 GiB and 35%, at most half of it and
+// 100 GiB; thresholds of 100 MiB of memory and 10% of the disk.
 func GKE() Rules {
 	return Rules{
 		CPU: Reserve{Curve: upstreamCPU()},
@@ -70,27 +67,25 @@ func GKE() Rules {
 	}
 }
 
-// Config is what users set for the kubelets of their nodes. The zero Config, and
-// nil, leave everything to the Rules.
+// Config has the settings of users for the kubelets of their nodes. The zero Config, and nil, leave
+// everything to the Rules.
 type Config struct {
 	// KubeReserved and SystemReserved replace the amounts of the Rules name by
 	// name.
 	KubeReserved, SystemReserved resources.List
-	// EvictionHard replaces the thresholds of the Rules signal by signal; see
-	// ParseThresholds. Signals other than MemoryAvailable and NodeFSAvailable
-	// keep nothing from pods.
+	// EvictionHard replaces the thresholds of the Rules signal by signal; see ParseThresholds.
+	// Signals other than MemoryAvailable and NodeFSAvailable reserve nothing.
 	EvictionHard map[Signal]Threshold
-	// ReservedPods is the number of pods that resources are reserved for;
-	// zero is the pods of the capacity. Some images reserve for as many pods
-	// as the machine could have, whatever the node is limited to.
+	// ReservedPods is the number of pods that resources are reserved for; zero is the pods of the
+	// capacity. Some images reserve for as many pods as the machine could have, regardless of the
+	// node's limit.
 	ReservedPods int64
 }
 
-// ParseReserved reads a kubeReserved or systemReserved map of a kubelet
-// configuration, whose names are cpu, memory, ephemeral-storage and pid. The
-// field is the name that errors begin with. The error lists every fault, sorted
-// by name: a name that the kubelet does not take, a quantity that cannot be read
-// or is negative.
+// ParseReserved reads a kubeReserved or systemReserved map of a kubelet configuration, whose names
+// are cpu, memory, ephemeral-storage and pid. The field is the name that errors begin with. The
+// error lists every fault, sorted by name: an unknown name, a quantity that cannot be read or is
+// negative.
 func ParseReserved(field string, m map[string]string) (resources.List, error) {
 	var faults []error
 	var out resources.List
@@ -117,14 +112,13 @@ func ParseReserved(field string, m map[string]string) (resources.List, error) {
 	return out, nil
 }
 
-// Overhead returns what a node of this capacity keeps from pods. For the
-// resources cpu, memory and ephemeral-storage:
+// Overhead returns the overhead of a node with this capacity. For the resources cpu, memory and
+// ephemeral-storage:
 //
-//  1. KubeReserved is what the Reserve of the resource says for its capacity
-//     and for the pods of config.ReservedPods, or else of the capacity; a name
-//     in config.KubeReserved has that amount instead.
-//  2. SystemReserved is that of the Rules, with the amounts of
-//     config.SystemReserved in place of its own.
+//  1. KubeReserved is the Reserve of the resource for its capacity and for config.ReservedPods, or
+//     else the pods of the capacity; a name in config.KubeReserved has that amount instead.
+//  2. SystemReserved is that of the Rules, with its amounts replaced by those of
+//     config.SystemReserved, name by name.
 //  3. EvictionThreshold has memory and ephemeral-storage, by config.EvictionHard
 //     or else the Rules, of the capacity.
 //

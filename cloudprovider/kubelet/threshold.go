@@ -16,25 +16,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Signal is what a kubelet watches to decide on eviction: a key of evictionHard
-// in its configuration.
+// Signal is a measure by which a kubelet decides on eviction: a key of evictionHard in its
+// configuration.
 type Signal string
 
 // The signals of the kubelet.
 const (
-	// MemoryAvailable is free memory. Its threshold is kept from pods.
+	// MemoryAvailable is free memory. Its threshold is reserved.
 	MemoryAvailable Signal = "memory.available"
-	// NodeFSAvailable is free space on the disk of the kubelet. Its threshold
-	// is kept from pods, as ephemeral storage.
+	// NodeFSAvailable is free space on the disk of the kubelet. Its threshold is reserved as
+	// ephemeral storage.
 	NodeFSAvailable Signal = "nodefs.available"
-	// NodeFSInodesFree is free inodes on that disk. Pods do not request
-	// inodes, so nothing is kept.
+	// NodeFSInodesFree is free inodes on that disk. Pods do not request inodes, so nothing is
+	// reserved.
 	NodeFSInodesFree Signal = "nodefs.inodesFree"
-	// ImageFSAvailable is free space on the disk of images. Nothing is kept.
+	// ImageFSAvailable is free space on the disk of images. Nothing is reserved.
 	ImageFSAvailable Signal = "imagefs.available"
-	// ImageFSInodesFree is free inodes on that disk. Nothing is kept.
+	// ImageFSInodesFree is free inodes on that disk. Nothing is reserved.
 	ImageFSInodesFree Signal = "imagefs.inodesFree"
-	// PIDAvailable is free process ids. Nothing is kept.
+	// PIDAvailable is free process ids. Nothing is reserved.
 	PIDAvailable Signal = "pid.available"
 )
 
@@ -43,12 +43,11 @@ func Signals() []Signal {
 	return []Signal{ImageFSAvailable, ImageFSInodesFree, MemoryAvailable, NodeFSAvailable, NodeFSInodesFree, PIDAvailable}
 }
 
-// percentUnits is one percent, in the units of Threshold. Six decimals are more
-// than anybody writes.
+// percentUnits is one percent, in the units of Threshold, which has six decimals of a percent.
 const percentUnits = 1_000_000
 
-// Threshold is how much must stay free: an amount, or a part of the capacity. It
-// is comparable. The zero Threshold is an amount of nothing.
+// Threshold is how much must stay free: an amount, or a part of the capacity. It is comparable. The
+// zero Threshold is an amount of zero.
 type Threshold struct {
 	value   int64 // bytes or units, or millionths of a percent
 	percent bool
@@ -58,18 +57,16 @@ type Threshold struct {
 // amount below zero counts as zero.
 func Amount(n int64) Threshold { return Threshold{value: max(n, 0)} }
 
-// Percent returns the threshold of so many whole percent of the capacity. Values
-// outside 0 to 100 count as the nearer of the two.
+// Percent returns the threshold of n whole percent of the capacity. Values outside 0 to 100 count
+// as the nearer of the two.
 func Percent(n int64) Threshold {
 	return Threshold{value: min(max(n, 0), 100) * percentUnits, percent: true}
 }
 
-// ParseThreshold reads a threshold as kubelet configurations have it: a
-// percentage from 0% to 100%, as strconv.ParseFloat reads numbers and rounded to six
-// decimals, or a quantity that is not negative, such as 100Mi, rounded up to a whole
-// unit. A quantity has at most 100 digits and an exponent that can be worked out,
-// which one of five digits cannot. The error says what is wrong with the text and
-// what is wanted.
+// ParseThreshold reads a threshold of a kubelet configuration: a percentage from 0% to 100%, in the
+// syntax of strconv.ParseFloat and rounded to six decimals, or a quantity that is not negative,
+// such as 100Mi, rounded up to a whole unit. A quantity has at most 100 digits and an exponent of
+// fewer than five digits. The error says what is wrong with the text and what is wanted.
 func ParseThreshold(text string) (Threshold, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	if !percent {
@@ -83,7 +80,7 @@ func ParseThreshold(text string) (Threshold, error) {
 		if q.Sign() < 0 {
 			return Threshold{}, fmt.Errorf("threshold %q: negative; use zero or more", text)
 		}
-		// FromResourceList rounds up and refuses what is out of range.
+		// FromResourceList rounds up and refuses amounts out of range.
 		list, err := resources.FromResourceList(corev1.ResourceList{corev1.ResourceMemory: q})
 		if err != nil {
 			return Threshold{}, fmt.Errorf("threshold %q: %w", text, err)
@@ -96,13 +93,13 @@ func ParseThreshold(text string) (Threshold, error) {
 	}
 	units := int64(math.Round(value * percentUnits))
 	if value < 100 {
-		units = min(units, 100*percentUnits-1) // all of it would be off
+		units = min(units, 100*percentUnits-1) // 100% would switch it off
 	}
 	return Threshold{value: units, percent: true}, nil
 }
 
-// Of returns how much must stay free of a capacity. A percentage is rounded up.
-// 100% switches the threshold off, as it does in the kubelet, and is nothing.
+// Of returns the amount of a capacity that must stay free. A percentage is rounded up. 100%
+// switches the threshold off, as in the kubelet, and returns zero.
 func (t Threshold) Of(capacity int64) int64 {
 	switch {
 	case !t.percent:
@@ -113,8 +110,8 @@ func (t Threshold) Of(capacity int64) int64 {
 	return share(capacity, t.value, 100*percentUnits, true)
 }
 
-// String returns the text that ParseThreshold reads back to the same threshold:
-// a percentage without needless zeros, or a quantity in binary notation.
+// String returns a text from which ParseThreshold reads the same threshold: a percentage without
+// needless zeros, or a quantity in binary notation.
 func (t Threshold) String() string {
 	if !t.percent {
 		return resources.Format(corev1.ResourceMemory, t.value)
@@ -126,9 +123,9 @@ func (t Threshold) String() string {
 	return text + "%"
 }
 
-// ParseThresholds reads an evictionHard map. A signal that is missing is missing
-// in the result. The error lists every fault, sorted by signal: one that the
-// kubelet does not know, and a value that ParseThreshold does not take.
+// ParseThresholds reads an evictionHard map. A signal that is missing is missing in the result. The
+// error lists every fault, sorted by signal: an unknown signal, and a value that ParseThreshold
+// refuses.
 func ParseThresholds(m map[string]string) (map[Signal]Threshold, error) {
 	var faults []error
 	out := make(map[Signal]Threshold, len(m))

@@ -10,14 +10,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Compatible returns every launchable offering of types by which a node can have labels
-// that reqs admit, cheapest first; of one price, in the order of
-// cloudprovider.OfferingKey. It is the list for a LaunchRequest where nothing but
-// requirements matters, as for a pool of a fixed number of nodes. Types that are nil
-// have none.
+// Compatible returns every launchable offering of types whose labels satisfy reqs, cheapest first;
+// with equal prices, in the order of cloudprovider.OfferingKey. It is the list for a LaunchRequest
+// that depends on requirements alone, as for a pool with a fixed number of nodes. Nil types are
+// ignored.
 //
-// An offering is admitted when reqs and LaunchOption.Requirements overlap on every key
-// that both name. Keys that only one names do not matter: labels that the type does not
+// The labels of an offering satisfy reqs if reqs and LaunchOption.Requirements overlap on every key
+// that both name. Keys that only one of them names are ignored: labels that the type does not
 // define may come from the node pool.
 func Compatible(types []*cloudprovider.InstanceType, reqs requirements.Set) []cloudprovider.LaunchOption {
 	var options []cloudprovider.LaunchOption

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// cover chooses the first instance types, and exchanges the last of them for
-// later ones where that meets more of the minimums.
+// cover chooses the first instance types, and replaces the last of them by later ones if that meets
+// more of the minimums.
 func (w *work) cover(names []string, by map[string][]*candidate) map[string]bool {
 	in, out := slices.Clone(names[:w.Limit]), names[w.Limit:]
 	var all []*candidate
@@ -24,7 +24,7 @@ func (w *work) cover(names []string, by map[string][]*candidate) map[string]bool
 	for _, m := range w.minimums {
 		needed += m.need
 	}
-	// Each exchange meets more than before, so the rounds end.
+	// Each replacement meets more than before, so the loop ends.
 	for improved := true; improved && w.met(t) < needed; {
 		improved = false
 		for _, name := range out {
@@ -65,17 +65,15 @@ func (w *work) cover(names []string, by map[string][]*candidate) map[string]bool
 	return chosen
 }
 
-// searchSteps bounds a search, which is exponential at worst. It is far above
-// what any search takes in which the minimums leave some room.
+// searchSteps bounds a search, which is exponential at worst. A search whose minimums leave some
+// room takes far fewer steps.
 const searchSteps = 20_000
 
-// search looks for instance types that meet all minimums within the limit, and
-// fills up with the first ones. It returns nil if there are none, or if it runs
-// out of steps.
+// search looks for a set of instance types that meets all minimums within the limit, and fills it
+// up with the first types. It returns nil if there is no such set, or if it runs out of steps.
 func (w *work) search(names []string, by map[string][]*candidate) map[string]bool {
 	s := &search{w: w, by: by, t: w.tally(nil), chosen: map[string]bool{}, most: make([]int, len(w.minimums))}
-	// A type adds nothing to another with the same values, so of those only the
-	// first is tried.
+	// Of types with the same values only the first is tried, because the others add nothing.
 	seen := map[string]bool{}
 	for _, name := range names {
 		one := w.tally(by[name])
@@ -83,7 +81,7 @@ func (w *work) search(names []string, by map[string][]*candidate) map[string]boo
 		for i := range one {
 			s.most[i] = max(s.most[i], len(one[i]))
 			signature = append(signature, slices.Sorted(maps.Keys(one[i]))...)
-			signature = append(signature, "") // no label value separates
+			signature = append(signature, "") // separates the minimums
 		}
 		if text := strings.Join(signature, "\n"); !seen[text] {
 			seen[text] = true
@@ -111,8 +109,8 @@ type search struct {
 	steps  int
 }
 
-// from extends what is chosen until all minimums hold. It takes up the minimum
-// that lacks most, as each answer must have a type that adds to it.
+// from extends the chosen types until all minimums hold. It branches on the minimum that lacks most
+// values, because each answer must have a type that adds to it.
 func (s *search) from(depth int) bool {
 	lacking, worst := 0, -1
 	for i, m := range s.w.minimums {
@@ -143,7 +141,7 @@ func (s *search) from(depth int) bool {
 	return false
 }
 
-// adds reports whether a type has a value for the minimum that is not there.
+// adds reports whether a type has a value for the minimum that the chosen types lack.
 func (s *search) adds(name string, minimum int) bool {
 	for _, c := range s.by[name] {
 		for _, v := range c.values[minimum] {

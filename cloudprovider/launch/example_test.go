@@ -37,7 +37,7 @@ func ExampleSelect_oneCapacityType() {
 	// Output:
 	// 1 options of 1 instance types
 	// 1 dropped for Unlaunchable, as m5.large/zone-a/reserved/cr-1: the reservation is full
-	// 1 dropped for OtherCapacityType, as m5.large/zone-a/on-demand: the call is for spot
+	// 1 dropped for OtherCapacityType, as m5.large/zone-a/on-demand: the call asks for spot
 }
 
 func ExampleCompatible() {

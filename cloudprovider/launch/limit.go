@@ -5,13 +5,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// minimum is a minimum of values.
+// minimum is the minValues of a requirement.
 type minimum struct {
 	requirements.Requirement
 	need int
 }
 
-// minimums returns those of a set, sorted by key.
+// minimums returns the minimums of a set, sorted by key.
 func minimums(s requirements.Set) []minimum {
 	var all []minimum
 	for r := range s.All() {
@@ -22,7 +22,7 @@ func minimums(s requirements.Set) []minimum {
 	return all
 }
 
-// valuesOf returns the values that an option counts for each minimum.
+// valuesOf returns the values of an option that count for each minimum.
 func (w *work) valuesOf(o cloudprovider.LaunchOption) [][]string {
 	if len(w.minimums) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func (w *work) valuesOf(o cloudprovider.LaunchOption) [][]string {
 	out := make([][]string, len(w.minimums))
 	labels := o.Requirements()
 	for i, m := range w.minimums {
-		// What is not spelled out is not known to be had.
+		// Only explicit values count.
 		r, _ := labels.Get(m.Key())
 		values, _ := r.Values()
 		for _, v := range values {
@@ -66,7 +66,7 @@ func (t tally) add(c *candidate, n int) {
 	}
 }
 
-// met is how many values count towards the minimums, none more than needed.
+// met returns how many values count towards the minimums, for each at most as many as needed.
 func (w *work) met(t tally) int {
 	sum := 0
 	for i, m := range w.minimums {
@@ -75,7 +75,7 @@ func (w *work) met(t tally) int {
 	return sum
 }
 
-// unmet returns the minimums that candidates do not have the values for.
+// unmet returns the minimums for which candidates have too few values.
 func (w *work) unmet(candidates []*candidate) []Unmet {
 	var out []Unmet
 	t := w.tally(candidates)
@@ -87,9 +87,8 @@ func (w *work) unmet(candidates []*candidate) []Unmet {
 	return out
 }
 
-// fails reports whether a minimum that held before does not hold after. If the
-// call takes one capacity type, what counts is also whether there is one for
-// which all of them hold.
+// fails reports whether a minimum that held before does not hold after. If a call takes one
+// capacity type, it also reports the loss of the last capacity type for which all minimums hold.
 func (w *work) fails(before, after []*candidate) bool {
 	if len(w.minimums) == 0 {
 		return false
@@ -122,7 +121,7 @@ func byCapacityType(candidates []*candidate) map[string][]*candidate {
 	return by
 }
 
-// limit cuts the list to so many instance types.
+// limit cuts the list to Limit instance types.
 func (w *work) limit() {
 	var names []string
 	by := map[string][]*candidate{}

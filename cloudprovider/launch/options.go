@@ -13,54 +13,49 @@ import (
 
 // Options tune Select. The zero value, and nil, mean the defaults.
 type Options struct {
-	// Limit is how many instance types one call of the cloud takes. Default,
-	// and anything below one: 60.
+	// Limit is how many instance types one call of the cloud takes. Zero and below means 60.
 	Limit int
 
 	// OneCapacityType says that one call of the cloud takes one capacity type.
 	// The first of Prefer that has an option is used. Default: they are mixed.
 	OneCapacityType bool
 
-	// Prefer lists capacity types from the best on, for OneCapacityType. Those
-	// that it leaves out come after it, by name. Default, if empty: reserved,
-	// spot, on-demand.
+	// Prefer lists capacity types from the best on, for OneCapacityType. Other capacity types come
+	// after these, by name. Empty means reserved, spot, on-demand.
 	Prefer []string
 
-	// KeepDearSpot keeps spot capacity that costs more than the cheapest
-	// capacity on demand. Default: it is left out, as it can be taken back and
-	// saves nothing.
+	// KeepDearSpot keeps spot capacity that costs more than the cheapest on-demand capacity. By
+	// default it is left out, because it can be taken back and saves nothing.
 	KeepDearSpot bool
 
-	// Exotic says which machines are out of the ordinary. Default, if nil:
-	// DefaultExotic. An empty list that is not nil means that none is.
+	// Exotic says which machines are exotic. Nil means DefaultExotic; an empty list that is not nil
+	// means none.
 	Exotic []Exotic
 
-	// DropExotic leaves machines out that are out of the ordinary and were not
-	// asked for, if there are any others: some clouds choose from the list by
-	// an order of their own. Default: they go last.
+	// DropExotic leaves out exotic machines that the request does not ask for, if there are others.
+	// It is for clouds that ignore the order of the list. By default such machines go last.
 	DropExotic bool
 }
 
 const defaultLimit = 60
 
-// Exotic describes machines that are not to be launched unless asked for, though
-// they would do: they are dear in ways that the price does not show, slow to
-// boot, or scarce. A machine is exotic if it has the resource, or the labels.
+// Exotic describes machines that should be launched only if the request asks for them: they have
+// hidden costs, boot slowly, or are scarce. A machine is exotic if it has the resource or the
+// labels.
 type Exotic struct {
-	// Name says what it is, in texts.
+	// Name is their name in texts.
 	Name string
-	// Resource is an extended resource of which the machine has any. A request
-	// for it asks for the machine. May be empty.
+	// Resource is an extended resource of the machine. A request for the resource asks for the
+	// machine. May be empty.
 	Resource corev1.ResourceName
-	// Labels are labels all of which the machine can have. A requirement that
-	// lists one of their values asks for the machine, and so does one that
-	// wants the label to exist, if nothing but that is said here. May be empty.
+	// Labels are labels that the machine can have, all of them. A requirement that lists one of
+	// their values asks for the machine, and so does an Exists requirement if the label here is
+	// Exists too. May be empty.
 	Labels requirements.Set
 }
 
-// DefaultExotic returns the machines with accelerators that are known by the
-// resource they are requested by. What is bare metal is said by labels of each
-// cloud's own; append it. The slice is the caller's.
+// DefaultExotic returns the machines with well-known resources for accelerators. Each cloud has its
+// own labels for bare metal; append them. The caller owns the slice.
 func DefaultExotic() []Exotic {
 	var all []Exotic
 	for _, name := range []corev1.ResourceName{
@@ -75,7 +70,7 @@ func DefaultExotic() []Exotic {
 // settings are Options with the defaults filled in, for one request.
 type settings struct {
 	Options
-	exotic []Exotic // without those that were asked for
+	exotic []Exotic // without those that the request asks for
 }
 
 func (o *Options) settings(req *cloudprovider.LaunchRequest) settings {
@@ -101,7 +96,7 @@ func (o *Options) settings(req *cloudprovider.LaunchRequest) settings {
 	return s
 }
 
-// asked reports whether a request wants such machines.
+// asked reports whether a request asks for such machines.
 func (e *Exotic) asked(requests resources.List, reqs requirements.Set) bool {
 	if e.Resource != "" && requests.Get(e.Resource) > 0 {
 		return true
@@ -121,7 +116,7 @@ func (e *Exotic) asked(requests resources.List, reqs requirements.Set) bool {
 	return false
 }
 
-// exoticName says by what a machine is out of the ordinary, or "".
+// exoticName returns the name of the first Exotic that describes a machine, or "".
 func (s *settings) exoticName(t *cloudprovider.InstanceType) string {
 	for _, e := range s.exotic {
 		if e.Resource != "" && t.Capacity.Get(e.Resource) > 0 {
@@ -139,7 +134,7 @@ func (s *settings) exoticName(t *cloudprovider.InstanceType) string {
 	return ""
 }
 
-// preference is the rank of a capacity type, the lower the better.
+// preference returns the rank of a capacity type; a lower rank is better.
 func (s *settings) preference(capacityType string) int {
 	if i := slices.Index(s.Prefer, capacityType); i >= 0 {
 		return i

@@ -17,27 +17,23 @@ import (
 // The steps, in this order:
 //
 //  1. An option that is Incomplete, Unlaunchable or a Duplicate is dropped.
-//  2. Unless KeepDearSpot is set: if there are options of capacity type
-//     on-demand, those of spot that cost more than the cheapest of them are
-//     dropped (DearSpot). A price that is no number counts as the highest.
-//  3. If OneCapacityType is set: all but the options of one capacity type are
-//     dropped (OtherCapacityType). It is the first by Prefer for which the
-//     minimums of values hold, or else the first.
-//  4. If DropExotic is set: machines out of the ordinary are dropped if others
-//     are left (OutOfTheOrdinary).
-//  5. The rest is put in order, see Selection.Options.
-//  6. Beyond Limit instance types, in the order of their first option, the
-//     others are dropped (BeyondLimit). If minimums of values would fail by
-//     that, dearer types that add values take the place of the dearest ones
-//     that add none; if that does not meet them all, other sets of types are
-//     searched for one that does, in a bounded number of steps.
+//  2. Unless KeepDearSpot is set: if there are options of capacity type on-demand, those of spot
+//     that cost more than the cheapest of them are dropped (DearSpot). NaN counts as the highest
+//     price.
+//  3. If OneCapacityType is set: all but the options of one capacity type are dropped
+//     (OtherCapacityType). It is the first by Prefer for which minValues hold, or else the first.
+//  4. If DropExotic is set: exotic machines are dropped if others are left (OutOfTheOrdinary).
+//  5. The rest is ordered, see Selection.Options.
+//  6. Only the first Limit instance types, in the order of their first option, are kept; the others
+//     are dropped (BeyondLimit). If minValues would fail then, dearer types that add values replace
+//     the dearest ones that add none. If that does not meet all of them, other sets of types are
+//     searched, in a bounded number of steps.
 //
-// The minimums are those of req.Requirements (Requirement.MinValues): so many
-// different values of a label, among those that the requirement admits, must be
-// had by the options together. Steps 2 and 4 are not taken if a minimum that
-// held before would fail after them (Spared).
+// minValues are those of req.Requirements (Requirement.MinValues): the options together must have
+// that many different values of the label among those that the requirement allows. Steps 2 and 4
+// are skipped if they would break a minimum that held before (Spared).
 //
-// A nil req has nothing to select.
+// For a nil req the Selection is empty.
 func Select(req *cloudprovider.LaunchRequest, opts *Options) Selection {
 	if req == nil {
 		return Selection{}
@@ -57,7 +53,7 @@ func Select(req *cloudprovider.LaunchRequest, opts *Options) Selection {
 	return w.out
 }
 
-// candidate is an option that is still in.
+// candidate is an option that is not dropped.
 type candidate struct {
 	cloudprovider.LaunchOption
 	key    cloudprovider.OfferingKey
@@ -77,7 +73,7 @@ func (w *work) drop(c *candidate, r Reason, format string, args ...any) {
 	w.out.Dropped = append(w.out.Dropped, Dropped{Key: c.key, Reason: r, Detail: fmt.Sprintf(format, args...)})
 }
 
-// admit takes in what can be launched, in order.
+// admit adds the launchable options as candidates, in order, and drops the others.
 func (w *work) admit(options []cloudprovider.LaunchOption) {
 	var incomplete []Dropped
 	all := make([]*candidate, 0, len(options))
@@ -113,7 +109,7 @@ func (w *work) admit(options []cloudprovider.LaunchOption) {
 	seen := map[cloudprovider.OfferingKey]bool{}
 	for _, c := range launchable {
 		if seen[c.key] {
-			w.drop(c, Duplicate, "there already, for no more")
+			w.drop(c, Duplicate, "listed already, at no higher price")
 			continue
 		}
 		seen[c.key] = true
@@ -123,8 +119,7 @@ func (w *work) admit(options []cloudprovider.LaunchOption) {
 	}
 }
 
-// priceOf is the price to sort by, as LaunchOption.Compare does: what is no
-// number comes last.
+// priceOf returns the price to sort by, as in LaunchOption.Compare: NaN sorts last.
 func priceOf(o cloudprovider.LaunchOption) float64 {
 	if math.IsNaN(o.Offering.Price) {
 		return math.Inf(1)
@@ -143,7 +138,7 @@ func dropIncomplete(o cloudprovider.LaunchOption) Dropped {
 	return d
 }
 
-// filter drops what keep does not want, unless minimums would fail by it.
+// filter drops the candidates for which keep is false, unless minimums would fail then.
 func (w *work) filter(r Reason, keep func(*candidate) bool, detail func(*candidate) string) {
 	var kept, gone []*candidate
 	for _, c := range w.left {
@@ -171,7 +166,7 @@ func (w *work) dearSpot() {
 	if i < 0 {
 		return
 	}
-	cheapest := w.left[i] // they are in order
+	cheapest := w.left[i] // the first one, because they are ordered
 	w.filter(DearSpot, func(c *candidate) bool {
 		return c.Offering.CapacityType != v1.CapacityTypeSpot || c.price <= cheapest.price
 	}, func(c *candidate) string {
@@ -193,13 +188,13 @@ func (w *work) oneCapacityType() {
 	}
 	for _, c := range w.left {
 		if c.Offering.CapacityType != chosen {
-			w.drop(c, OtherCapacityType, "the call is for %s", chosen)
+			w.drop(c, OtherCapacityType, "the call asks for %s", chosen)
 		}
 	}
 	w.left = by[chosen]
 }
 
-// exoticLast drops machines out of the ordinary or puts them last.
+// exoticLast drops exotic machines or puts them last.
 func (w *work) exoticLast() {
 	ordinary := func(c *candidate) bool { return c.exotic == "" }
 	if w.DropExotic && slices.ContainsFunc(w.left, ordinary) {
@@ -228,24 +223,22 @@ func (w *work) options() []cloudprovider.LaunchOption {
 
 func usd(price float64) string { return strconv.FormatFloat(price, 'g', 6, 64) }
 
-// Selection is what Select made of a request.
+// Selection is the result of Select.
 type Selection struct {
-	// Options are the ones to send to the cloud: first those of machines that
-	// are not out of the ordinary; within both by LaunchOption.Compare, the
-	// cheapest first.
+	// Options are the ones to send to the cloud: those of exotic machines come last; otherwise by
+	// LaunchOption.Compare, the cheapest first.
 	Options []cloudprovider.LaunchOption
 
 	// Dropped are the others, in the order of the reasons below, and of each
 	// reason in the order of Options.
 	Dropped []Dropped
 
-	// Spared are the steps that were not taken, as minValues would not have
-	// held after them, in the order of the steps.
+	// Spared are the steps that were skipped because minValues would not have held after them, in
+	// the order of the steps.
 	Spared []Reason
 
-	// Unmet are the minimums of values that do not hold for Options, sorted by
-	// key. Whether that is a failure is for the caller to say, who knows the
-	// policy of the pool.
+	// Unmet are the minValues that do not hold for Options, sorted by key. The caller decides by
+	// the policy of the pool whether that is a failure.
 	Unmet []Unmet
 }
 
@@ -257,23 +250,21 @@ const (
 	Incomplete Reason = "Incomplete"
 	// Unlaunchable: the offering is not available, or its reservation is full.
 	Unlaunchable Reason = "Unlaunchable"
-	// Duplicate: the offering is there already.
+	// Duplicate: the offering is listed already.
 	Duplicate Reason = "Duplicate"
-	// DearSpot: it is spot capacity that costs more than the cheapest on
-	// demand.
+	// DearSpot: it is spot capacity that costs more than the cheapest on-demand capacity.
 	DearSpot Reason = "DearSpot"
-	// OtherCapacityType: the call is for another capacity type.
+	// OtherCapacityType: the call asks for another capacity type.
 	OtherCapacityType Reason = "OtherCapacityType"
 	// OutOfTheOrdinary: it is an exotic machine, and there are others.
 	OutOfTheOrdinary Reason = "OutOfTheOrdinary"
-	// BeyondLimit: the call takes no more instance types, and those that are
-	// sent come before it.
+	// BeyondLimit: the limit of instance types is reached by options that come before it.
 	BeyondLimit Reason = "BeyondLimit"
 )
 
 // Dropped is an option that is not sent.
 type Dropped struct {
-	// Key is the offering. Of an incomplete option it has what is known.
+	// Key is the offering. For an incomplete option only some fields are set.
 	Key cloudprovider.OfferingKey
 	// Reason is why, and Detail says it in words.
 	Reason Reason
@@ -284,7 +275,7 @@ type Dropped struct {
 // "m5.large/zone-a/spot: 0.2 USD/h, more than 0.1 on demand for m5.large/zone-b/on-demand".
 func (d Dropped) String() string { return d.Key.String() + ": " + d.Detail }
 
-// Unmet is a minimum of values that does not hold.
+// Unmet is a minValues that does not hold.
 type Unmet struct {
 	// Key is the label.
 	Key string
@@ -295,8 +286,8 @@ type Unmet struct {
 // String returns one line, as in "node.kubernetes.io/instance-type: 3 of 5 values".
 func (u Unmet) String() string { return fmt.Sprintf("%s: %d of %d values", u.Key, u.Have, u.Need) }
 
-// String returns what was done, a line each: how many options are sent and were
-// dropped, by reason with the first as an example, and what minValues led to.
+// String returns a summary of several lines: how many options are sent, how many were dropped for
+// each reason with the first as an example, the skipped steps, and unmet minValues.
 func (s Selection) String() string {
 	types := map[string]bool{}
 	for _, o := range s.Options {
@@ -312,7 +303,7 @@ func (s Selection) String() string {
 		i = j
 	}
 	for _, r := range s.Spared {
-		lines = append(lines, fmt.Sprintf("none dropped for %s, lest minValues fail", r))
+		lines = append(lines, fmt.Sprintf("none dropped for %s, because minValues would fail", r))
 	}
 	for _, u := range s.Unmet {
 		lines = append(lines, "minValues not met: "+u.String())

@@ -1,24 +1,21 @@
-// Package machine builds instance types, so that a provider says what its machines
-// are and not how requirements are written.
+// Package machine builds instance types from a description of machines, so that a provider need not
+// write requirements.
 //
 // # Model
 //
-//   - A [Machine] is what a cloud says of a machine: name, architecture, labels,
-//     capacity, and the ways to buy it. [Machine.InstanceType] makes the
-//     InstanceType, in which every well-known label is settled: with the values
-//     that it has, or with DoesNotExist.
-//   - [OpenLabels] lists the well-known labels that an instance type leaves
-//     open. An open label admits any value, so a pod that asks for a GPU may be
-//     promised a machine that has none.
+//   - A [Machine] describes a machine of a cloud: name, architecture, labels, capacity, and the
+//     ways to buy it. [Machine.InstanceType] makes the InstanceType, which has a requirement for
+//     every well-known label: with its values, or with DoesNotExist.
+//   - [OpenLabels] lists the well-known labels that an instance type leaves open. An open label
+//     allows any value, so a pod that requires a GPU could be placed on a machine that has none.
 //
 // # Left out
 //
-// Prices (package pricing), stock (package availability), the overhead of nodes
-// (package kubelet), and whether a catalog as a whole keeps to the contract (package
-// cloudprovidertest).
+// Prices (package pricing), stock (package availability), the overhead of nodes (package kubelet),
+// and whether a whole catalog follows the contract (package cloudprovidertest).
 //
 // # Guarantees
 //
-// Everything is a function of its arguments. Inputs are not modified. All faults
-// are reported at once, in an order that does not depend on that of maps.
+// Everything is a function of its arguments. Inputs are not modified. All faults are reported at
+// once, in a fixed order.
 package machine

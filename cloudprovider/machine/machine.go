@@ -28,16 +28,15 @@ type Machine struct {
 	// regions: the label does not exist.
 	Region string
 
-	// Labels are further labels of which it has one value.
+	// Labels are further labels with one value.
 	Labels map[string]string
-	// Requirements are further labels of which it has several values, or any.
-	// A label must not be in both, and in neither if it follows from the other
-	// fields.
+	// Requirements are further labels with several values or any value. A label must not be in
+	// both, nor in either if it follows from another field.
 	Requirements requirements.Set
 
 	// Capacity is the full size of the machine, including "pods". Required.
 	Capacity resources.List
-	// Overhead is what a node keeps from pods.
+	// Overhead is the part of Capacity that pods cannot use.
 	Overhead cloudprovider.Overhead
 	// Offerings are the ways to buy it, in any order. Zones and capacity types
 	// of the instance type are those of its offerings. A price of zero may
@@ -53,22 +52,22 @@ type Machine struct {
 // labels that the provider adds to v1.WellKnownLabels, those of its
 // Vocabulary's Extension, in any order.
 //
-// The requirements of the instance type name every well-known label but that of
-// the NodePool, in this order of precedence:
+// The requirements of the instance type name every well-known label except that of the NodePool, in
+// this order of precedence:
 //
 //  1. The labels of name, architecture, operating system, region, zone and
 //     capacity type are as the fields say.
 //  2. A label in Labels or Requirements, well-known or not, is as given there.
 //  3. A label that every offering has values for, in its own Requirements, has
 //     all those values.
-//  4. A label that some offering names otherwise, as only reserved offerings
-//     have a reservation, is not in the requirements of the type. It is in those
-//     of each offering: with DoesNotExist, if the offering did not name it.
+//  4. Any other label that an offering names, such as the reservation, which only reserved
+//     offerings have, is not in the requirements of the type but in those of each offering: with
+//     DoesNotExist, if the offering did not name it.
 //  5. Every other well-known label is DoesNotExist.
 //
-// The offerings are sorted by OfferingKey. Nothing that can change is shared
-// with m. The error lists every fault: a label given twice, and what
-// InstanceType.Validate finds, but for prices of zero.
+// The offerings are sorted by OfferingKey. The result shares no mutable data with m. The error
+// lists every fault: a label given twice, and the faults of InstanceType.Validate except prices of
+// zero.
 func (m Machine) InstanceType(wellKnown ...string) (*cloudprovider.InstanceType, error) {
 	var faults []error
 	own := m.own()
@@ -99,16 +98,16 @@ func (m Machine) InstanceType(wellKnown ...string) (*cloudprovider.InstanceType,
 		Devices:                m.Devices,
 	}).Clone()
 	slices.SortStableFunc(t.Offerings, func(a, b cloudprovider.Offering) int { return a.Key(m.Name).Compare(b.Key(m.Name)) })
-	t.Requirements = settle(t.Offerings, set, wellKnown)
-	if err := errors.Join(errors.Join(faults...), unpriced(t).Validate()); err != nil {
+	t.Requirements = withAllLabels(t.Offerings, set, wellKnown)
+	if err := errors.Join(errors.Join(faults...), priced(t).Validate()); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// unpriced returns t with some price where there is none yet, to be judged by
-// all else.
-func unpriced(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
+// priced returns t with a price for offerings without one, so that Validate reports only other
+// faults.
+func priced(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	c := t.Clone()
 	for i := range c.Offerings {
 		if c.Offerings[i].Price == 0 {
@@ -146,9 +145,8 @@ func (m *Machine) own() []requirements.Requirement {
 	}
 }
 
-// settle returns set with the labels that it leaves open settled, here or in
-// the offerings.
-func settle(offerings []cloudprovider.Offering, set requirements.Set, wellKnown []string) requirements.Set {
+// withAllLabels returns set with the labels that it leaves open added, to the set or to the offerings.
+func withAllLabels(offerings []cloudprovider.Offering, set requirements.Set, wellKnown []string) requirements.Set {
 	named := map[string]bool{}
 	for i := range offerings {
 		for r := range offerings[i].Requirements.All() {
@@ -192,8 +190,8 @@ func union(offerings []cloudprovider.Offering, key string) ([]string, bool) {
 	return all, true
 }
 
-// vocabulary returns the labels that instance types settle, sorted. The label of
-// the NodePool is not the machine's.
+// vocabulary returns the labels that instance types must name, sorted. The label of the NodePool is
+// not among them.
 func vocabulary(wellKnown []string) []string {
 	all := append(v1.WellKnownLabels(), wellKnown...)
 	all = slices.DeleteFunc(all, func(key string) bool { return key == v1.NodePoolLabelKey || key == "" })

@@ -3,10 +3,10 @@
 //
 // # Model
 //
-// [Apply] takes what a provider returned for each NodePool and returns the same with
-// the overlays applied, and a [Status] for each overlay: what it changed, and each
-// [Conflict] with another of the same weight. [AdjustPrice] is the arithmetic of
-// spec.priceAdjustment alone, and [Annotations] what a NodeClaim bears of overlays.
+// [Apply] takes what a provider returned for each NodePool and returns the same with the overlays
+// applied, and a [Status] for each overlay: what it changed, and each [Conflict] with another of
+// the same weight. [AdjustPrice] is the arithmetic of spec.priceAdjustment alone, and [Annotations]
+// the annotations of a NodeClaim for overlays.
 //
 // # Left out
 //
@@ -14,6 +14,6 @@
 //
 // # Guarantees
 //
-// Everything is a pure function. Inputs are never modified; what an overlay does not
-// change is in the result by the same pointer.
+// Everything is a pure function. Inputs are never modified; unchanged types are in the result by
+// the same pointer.
 package overlay

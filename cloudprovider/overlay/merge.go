@@ -18,23 +18,23 @@ type overlayMerge struct {
 	overlays []overlay // by precedence
 	clones   map[overlayClone]*cloudprovider.InstanceType
 
-	// What was decided for the type in hand.
-	offerings []contenders      // by offering: who would set its price
+	// The decisions for the current type.
+	offerings []contenders      // by offering: the overlays that would set its price
 	resources []overlayResource // sorted by name once decided
 	key       []byte
 }
 
-// contenders are the heaviest overlays for one thing, as indices, the one that
-// counts first. There are several only in a conflict.
+// contenders are the heaviest overlays for one price or resource, as indices. The first one is
+// applied. There are several only in a conflict.
 type contenders []int
 
-// overlayResource is a resource of a type, and who would set it.
+// overlayResource is a resource of a type, and the overlays that would set it.
 type overlayResource struct {
 	name       corev1.ResourceName
 	contenders contenders
 }
 
-// overlayClone identifies a changed type: the type, and what was decided for it.
+// overlayClone identifies a changed type: the type, and the decisions for it.
 type overlayClone struct {
 	of       *cloudprovider.InstanceType
 	decision string
@@ -57,7 +57,7 @@ func (m *overlayMerge) catalog(pool string, template requirements.Set, types []*
 	return out
 }
 
-// instanceType returns t as it is in a pool.
+// instanceType returns t as the overlays change it in a pool.
 func (m *overlayMerge) instanceType(pool string, template requirements.Set, t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	m.decide(template, t)
 	m.report(pool, t)
@@ -73,7 +73,7 @@ func (m *overlayMerge) instanceType(pool string, template requirements.Set, t *c
 	return changed
 }
 
-// decide finds out who sets what.
+// decide finds the overlays for each price and resource of t.
 func (m *overlayMerge) decide(template requirements.Set, t *cloudprovider.InstanceType) {
 	m.resources = m.resources[:0]
 	m.offerings = slices.Grow(m.offerings[:0], len(t.Offerings))[:len(t.Offerings)]
@@ -107,7 +107,7 @@ func (m *overlayMerge) decide(template requirements.Set, t *cloudprovider.Instan
 	slices.SortFunc(m.resources, func(a, b overlayResource) int { return strings.Compare(string(a.name), string(b.name)) })
 }
 
-// contend enters overlay i, unless a heavier one is there already.
+// contend adds overlay i, unless a heavier one is there already.
 func (m *overlayMerge) contend(c *contenders, i int) {
 	if len(*c) == 0 || m.overlays[(*c)[0]].weight == m.overlays[i].weight {
 		*c = append(*c, i)
@@ -125,7 +125,7 @@ func (m *overlayMerge) resource(name corev1.ResourceName) *contenders {
 	return &m.resources[len(m.resources)-1].contenders
 }
 
-// report counts what was decided in the statuses of the overlays.
+// report adds the decisions to the statuses of the overlays.
 func (m *overlayMerge) report(pool string, t *cloudprovider.InstanceType) {
 	for j, c := range m.offerings {
 		if len(c) > 0 {
@@ -143,7 +143,7 @@ func (m *overlayMerge) report(pool string, t *cloudprovider.InstanceType) {
 	}
 }
 
-// conflicts tells all but the first of the contenders.
+// conflicts adds the conflict to the statuses of all contenders except the first.
 func (m *overlayMerge) conflicts(c contenders, at Conflict) {
 	for n := 1; n < len(c); n++ {
 		at.With = make([]string, 0, len(c)-1)
@@ -157,7 +157,7 @@ func (m *overlayMerge) conflicts(c contenders, at Conflict) {
 	}
 }
 
-// decision writes who sets what as a key; empty if nothing is set.
+// decision returns the decisions as a key; empty if nothing is set.
 func (m *overlayMerge) decision() string {
 	m.key = m.key[:0]
 	changed := len(m.resources) > 0
@@ -179,7 +179,7 @@ func (m *overlayMerge) decision() string {
 	return string(m.key)
 }
 
-// change returns t changed as decided.
+// change returns a copy of t with the decisions applied.
 func (m *overlayMerge) change(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	out := t.Clone()
 	for j, c := range m.offerings {
@@ -196,8 +196,8 @@ func (m *overlayMerge) change(t *cloudprovider.InstanceType) *cloudprovider.Inst
 	out.Capacity = out.Capacity.Merge(amounts)
 	out.CapacityOverlays = by
 	for j := range out.Offerings {
-		// An override counts before the capacity of the type, and would hide
-		// the overlay.
+		// An offering's override takes precedence over the capacity of the type, and would hide the
+		// overlay.
 		if o := &out.Offerings[j]; o.Capacity != nil {
 			merged := o.Capacity.Merge(amounts)
 			o.Capacity = &merged
@@ -206,7 +206,7 @@ func (m *overlayMerge) change(t *cloudprovider.InstanceType) *cloudprovider.Inst
 	return out
 }
 
-// amounts returns what was decided for resources, and by whom each.
+// amounts returns the decided resources, and the overlay of each.
 func (m *overlayMerge) amounts() (resources.List, map[corev1.ResourceName]string) {
 	amounts := make(map[corev1.ResourceName]int64, len(m.resources))
 	by := make(map[corev1.ResourceName]string, len(m.resources))
@@ -218,8 +218,8 @@ func (m *overlayMerge) amounts() (resources.List, map[corev1.ResourceName]string
 	return resources.New(amounts), by
 }
 
-// mightSelect reports false if no offering of t can be selected. It looks at
-// the type alone, which for most overlays settles most types.
+// mightSelect reports false if no offering of t can be selected. It checks the type alone, which
+// excludes most types for most overlays.
 func (o *overlay) mightSelect(template requirements.Set, t *cloudprovider.InstanceType) bool {
 	for r := range o.selector.All() {
 		own, named := t.Requirements.Get(r.Key())
@@ -244,7 +244,7 @@ func (o *overlay) selects(template requirements.Set, t *cloudprovider.InstanceTy
 	return true
 }
 
-// labelSelected judges one requirement.
+// labelSelected reports whether one requirement holds.
 func labelSelected(r requirements.Requirement, template requirements.Set, t *cloudprovider.InstanceType, of *cloudprovider.Offering) bool {
 	key := r.Key()
 	switch {
@@ -269,8 +269,8 @@ func labelSelected(r requirements.Requirement, template requirements.Set, t *clo
 	return !limited || !own.Overlaps(allowed) || own.Intersect(allowed).Overlaps(r)
 }
 
-// holds reports whether every value that set leaves open satisfies r. A label
-// that set does not name is absent.
+// holds reports whether every value that set allows satisfies r. A label that set does not name is
+// absent.
 func holds(set requirements.Set, r requirements.Requirement) bool {
 	have, named := set.Get(r.Key())
 	if !named {

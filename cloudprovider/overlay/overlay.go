@@ -16,53 +16,50 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Apply returns the catalogs of pools as NodeOverlays correct them, and
-// what became of each overlay, sorted by name. The keys of types are names of
-// NodePools; the result has the same keys and the types in the same order.
+// Apply returns the catalogs of pools with NodeOverlays applied, and the status of each overlay,
+// sorted by name. The keys of types are names of NodePools; the result has the same keys and the
+// types in the same order.
 //
 // For each pool and each of its instance types, in this order:
 //
-//  1. An overlay whose spec is not valid (see v1.NodeOverlay.Validate) changes
-//     nothing. Status.Faults says why.
-//  2. An overlay selects an offering if each of its requirements holds. A label
-//     that the type or the offering names must have a value in common with the
-//     requirement; of those values only the ones that the pool allows count,
-//     unless it allows none, when the type could be that of older nodes only. A
-//     label that only the pool names, by its template's labels or requirements,
-//     its own name or its node class, must satisfy the requirement whatever
-//     value it ends up with. A label that nobody names is absent, well-known or
-//     not. The label karpenter.sh/nodepool is that of the pool.
-//  3. The price of an offering is set by the heaviest overlay that selects it
-//     and has a price. Adjustments count from the provider's price and never
-//     add up. See AdjustPrice for the arithmetic, and for what becomes of zero.
+//  1. An overlay with an invalid spec (see v1.NodeOverlay.Validate) changes nothing. Status.Faults
+//     says why.
+//  2. An overlay selects an offering if each of its requirements holds. A label that the type or
+//     the offering names must have a value in common with the requirement; only values that the
+//     pool allows count, unless it allows none, in which case the type can be that of older nodes
+//     only. A label that only the pool names, by its template's labels or requirements, its own
+//     name or its node class, must satisfy the requirement with every value that it can have. A
+//     label that neither names is absent, well-known or not. The label karpenter.sh/nodepool is
+//     that of the pool.
+//  3. The price of an offering is set by the heaviest overlay that selects it and has a price.
+//     Adjustments apply to the provider's price and never add up. See AdjustPrice for the
+//     arithmetic, and for prices of zero.
 //  4. Each resource of a type is set by the heaviest overlay that selects any
 //     of its offerings and has the resource in its capacity; different
 //     resources may come from different overlays. The amount replaces that of
 //     the type, and of every offering that overrides its capacity.
 //
-// Two or more heaviest overlays of one weight are a conflict at that offering or
-// resource, even if they agree on the value. The one whose name is first in byte
-// order counts there; the others give way there, and only there. Each lists the
-// place in Status.Conflicts. Overlays of a lower weight than the one that
-// counts are outweighed, which is no conflict.
+// Two or more heaviest overlays of one weight are a conflict at that offering or resource, even if
+// they agree on the value. The one whose name is first in byte order is applied there; the others
+// give way there, and only there. Each lists the place in Status.Conflicts. Overlays of a lower
+// weight are outweighed, which is not a conflict.
 //
-// What was changed says by whom: Offering.PriceOverlay and
-// InstanceType.CapacityOverlays. All else about a type stays as it is.
+// Offering.PriceOverlay and InstanceType.CapacityOverlays name the overlay of each change.
+// Everything else about a type stays.
 //
-// The types map and all it points at are left alone. Types that no overlay
-// changes are in the result by the same pointer. A type that several catalogs
-// share is cloned once for each way in which it is changed, so that catalogs
-// which agree still share it. Without overlays the result is types itself. Apply
-// overlays to what the provider returned, not to an earlier result: adjustments
-// would count twice.
+// The types map and its objects are not modified. Types that no overlay changes are in the result
+// by the same pointer. A type that several catalogs share is cloned once for each way in which it
+// is changed, so that catalogs which agree still share it. Without overlays the result is types
+// itself. Apply overlays to the provider's catalogs, not to an earlier result: adjustments would be
+// applied twice.
 //
-// The order of the arguments' slices has no influence on the result but for the
-// order of types. A nil vocabulary is requirements.DefaultVocabulary. A catalog
-// stays as it is if its pool is not among pools, is nil or listed twice, or has
-// requirements that cannot be read; it is for whoever uses the pool to say so.
+// Of the order of the arguments' slices only that of types affects the result. A nil vocabulary is
+// requirements.DefaultVocabulary. A catalog stays as it is if its pool is not among pools, is nil
+// or listed twice, or has requirements that cannot be read; the code that uses the pool reports
+// that.
 //
-// The error joins every fault of the list of overlays: an entry that is nil, has
-// no name, or is listed twice. There is no result then.
+// The error joins every fault of the list of overlays: an entry that is nil, has no name, or is
+// listed twice. The result is nil then.
 func Apply(
 	overlays []*v1.NodeOverlay, pools []*v1.NodePool, types map[string][]*cloudprovider.InstanceType, vocabulary *requirements.Vocabulary,
 ) (map[string][]*cloudprovider.InstanceType, []Status, error) {
@@ -109,7 +106,7 @@ func sortedOverlays(overlays []*v1.NodeOverlay) ([]*v1.NodeOverlay, error) {
 		case o == nil:
 			faults = append(faults, fmt.Errorf("overlay %d is nil; leave it out", i))
 		case o.Name == "":
-			faults = append(faults, fmt.Errorf("overlay %d: metadata.name is empty; overlays are told apart by name", i))
+			faults = append(faults, fmt.Errorf("overlay %d: metadata.name is empty; overlays are identified by name", i))
 		default:
 			sorted = append(sorted, o)
 		}
@@ -133,8 +130,8 @@ type overlay struct {
 	status   *Status
 }
 
-// compareOverlays orders by precedence. At equal weight the name that comes
-// first wins, as the documentation of the weight field has it.
+// compareOverlays orders by precedence. At equal weight the name that comes first takes precedence,
+// as the documentation of the weight field says.
 func compareOverlays(a, b overlay) int {
 	return cmp.Or(cmp.Compare(b.weight, a.weight), strings.Compare(a.name, b.name))
 }
@@ -143,7 +140,7 @@ func compareOverlays(a, b overlay) int {
 func readOverlay(o *v1.NodeOverlay, v *requirements.Vocabulary) (overlay, field.ErrorList) {
 	faults := o.Validate()
 	if len(faults) > 0 {
-		// What follows would only say the same in other words.
+		// Later checks would report the same faults again.
 		return overlay{}, faults
 	}
 	out := overlay{name: o.Name}
@@ -176,8 +173,8 @@ func readOverlay(o *v1.NodeOverlay, v *requirements.Vocabulary) (overlay, field.
 // oneLine makes one line of joined errors.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// overlayPools returns what is known of every node of each pool that can be
-// read, by name.
+// overlayPools returns the labels that every node of a pool has, by the name of the pool. Pools
+// that cannot be read are left out.
 func overlayPools(pools []*v1.NodePool, v *requirements.Vocabulary) map[string]requirements.Set {
 	out := make(map[string]requirements.Set, len(pools))
 	listed := make(map[string]int, len(pools))
@@ -190,18 +187,17 @@ func overlayPools(pools []*v1.NodePool, v *requirements.Vocabulary) map[string]r
 			out[p.Name] = set
 		}
 		if listed[p.Name] > 1 {
-			// Which of them is meant would depend on the order.
+			// With two pools of one name the result would depend on their order.
 			delete(out, p.Name)
 		}
 	}
 	return out
 }
 
-// Annotations returns the annotations that a NodeClaim has whose launch
-// overlays have influenced: karpenter.sh/price-overlay-applied if the price of
-// any option, and karpenter.sh/capacity-overlay-applied if the capacity of any,
-// was set by one, each with the value "true". It returns nil if there is none.
-// The map is the caller's.
+// Annotations returns the annotations of a NodeClaim with these options:
+// karpenter.sh/price-overlay-applied if an overlay set the price of an option, and
+// karpenter.sh/capacity-overlay-applied if an overlay set its capacity, each with the value "true".
+// It returns nil if neither applies. The caller owns the map.
 func Annotations(options []cloudprovider.LaunchOption) map[string]string {
 	var out map[string]string
 	set := func(key string) {

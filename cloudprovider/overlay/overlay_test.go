@@ -305,7 +305,7 @@ func TestListFaults(t *testing.T) {
 	require.Nil(t, statuses)
 	require.Equal(t, []string{
 		"overlay 1 is nil; leave it out",
-		"overlay 2: metadata.name is empty; overlays are told apart by name",
+		"overlay 2: metadata.name is empty; overlays are identified by name",
 		`NodeOverlay "b" is listed twice; list each overlay once`,
 	}, strings.Split(err.Error(), "\n"))
 }

@@ -10,9 +10,8 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// alreadyPaid is the share of the provider's price that is left of an offering
-// which an overlay makes free. It is small enough to sort before everything that
-// costs something, and keeps larger machines dearer than smaller ones.
+// alreadyPaid is the share of the provider's price that an offering keeps when an overlay makes it
+// free. It is small enough to sort first, and keeps larger machines dearer than smaller ones.
 const alreadyPaid = 1e-7
 
 // AdjustPrice returns a provider's price, in USD per hour, changed by the text
@@ -21,15 +20,12 @@ const alreadyPaid = 1e-7
 //	+0.05, -1.2     plus or minus an amount in USD per hour
 //	+10%, -15.5%    plus or minus a part of the price; at the least -100%
 //
-// An offering must cost something for cost to have a meaning, so the result is
-// at the least one ten-millionth of price: a price that would come to zero or
-// less becomes that, which sorts first all the same. (spec.price "0" comes to
-// the same.) It is at the most the largest float64. A price of zero, of an
-// offering that is not for sale, or one that is no finite number, has nothing to
-// count from: -10% of zero is zero, and NaN stays NaN.
+// The result is at least one ten-millionth of price, because an offering must cost something for
+// costs to be comparable: a result of zero or less becomes that, and still sorts first. (spec.price
+// "0" gives the same.) The result is at most the largest float64. A price of zero, of an offering
+// that is not for sale, stays zero, and a price that is not finite stays as it is.
 //
-// The error, for a text of another form, says what is wanted; the price is
-// then returned unchanged.
+// The error, for a text of another form, says what is wanted; the price is returned unchanged then.
 func AdjustPrice(price float64, adjustment string) (float64, error) {
 	spec := v1.NodeOverlaySpec{Requirements: []v1.NodeSelectorRequirement{}, PriceAdjustment: &adjustment}
 	if faults := (&v1.NodeOverlay{Spec: spec}).Validate(); len(faults) > 0 {
@@ -42,7 +38,7 @@ func AdjustPrice(price float64, adjustment string) (float64, error) {
 	return change.of(price), nil
 }
 
-// priceChange is what an overlay does to a price.
+// priceChange is the change of a price by an overlay.
 type priceChange struct {
 	kind  priceKind
 	value float64
@@ -81,7 +77,7 @@ func readPrice(s *v1.NodeOverlaySpec) (*priceChange, *field.Error) {
 	return out, nil
 }
 
-// of returns a provider's price, changed.
+// of returns the changed price.
 func (c *priceChange) of(price float64) float64 {
 	if c.kind == priceSet && c.value > 0 {
 		return c.value

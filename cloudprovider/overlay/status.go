@@ -15,26 +15,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// Status says what became of one NodeOverlay. Counts are over all
-// NodePools: an instance type that two pools have counts twice.
+// Status is the effect of one NodeOverlay. Counts are over all NodePools: an instance type of two
+// pools counts twice.
 type Status struct {
 	// Name is the name of the overlay, and Generation its
 	// metadata.generation as it was read.
 	Name       string
 	Generation int64
 
-	// Faults are what is wrong with its spec, in the order of the fields. An
-	// overlay with any changes nothing, and everything below is zero.
+	// Faults are the faults of its spec, in the order of the fields. An overlay with faults changes
+	// nothing, and all fields below are zero.
 	Faults field.ErrorList
 
-	// InstanceTypes and Offerings count what it selects. None selected often
-	// means that a requirement is misspelt.
+	// InstanceTypes and Offerings count the selected types and offerings. Zero often means that a
+	// requirement is misspelt.
 	InstanceTypes, Offerings int
 
-	// Priced counts the offerings whose price it sets, and Resized the
-	// instance types of which it sets at least one resource. They are lower
-	// than the counts above where heavier overlays count instead, where it
-	// gives way in a conflict, and where it has no price or no capacity.
+	// Priced counts the offerings whose price it sets, and Resized the instance types of which it
+	// sets at least one resource. They are lower than the counts above where a heavier overlay
+	// takes precedence, where this one gives way in a conflict, and where it has no price or no
+	// capacity.
 	Priced, Resized int
 
 	// Conflicts are the places where it gives way to an overlay of the same
@@ -45,18 +45,18 @@ type Status struct {
 // Conflict is one price or resource that overlays of the same weight
 // would all set.
 type Conflict struct {
-	// NodePool is the pool in whose catalog it is.
+	// NodePool is the pool of the catalog.
 	NodePool string
 
-	// Offering is the offering whose price it is. If Resource is set, only its
-	// InstanceType is, as capacity belongs to the type.
+	// Offering is the offering of the price. If Resource is set it has only InstanceType, because
+	// capacity belongs to the type.
 	Offering cloudprovider.OfferingKey
 
 	// Resource is the resource, or empty for a price.
 	Resource corev1.ResourceName
 
-	// With are the names of all other overlays in the conflict, in byte order.
-	// The first is the one that counts there.
+	// With are the names of all other overlays in the conflict, in byte order. The first is the one
+	// that is applied.
 	With []string
 }
 
@@ -70,7 +70,7 @@ func (c Conflict) Compare(other Conflict) int {
 	)
 }
 
-// String says where and with whom, as in
+// String returns the place and the other overlays, as in
 //
 //	price of m5.large/zone-a/spot in NodePool "general": NodeOverlay "cheap" counts
 //	example.com/gpu of m5.large in NodePool "general": NodeOverlay "cheap" counts, "third" gives way too
@@ -100,20 +100,18 @@ func (c Conflict) String() string {
 	return b.String()
 }
 
-// Valid reports whether the overlay counts wherever its weight lets it: it has
-// no faults and no conflicts.
+// Valid reports whether the overlay has no faults and no conflicts.
 func (s *Status) Valid() bool { return len(s.Faults)+len(s.Conflicts) == 0 }
 
-// Conditions returns the conditions for the status of the overlay, in the order
-// Ready, ValidationSucceeded, with ObservedGeneration and without a transition
-// time, which the caller knows (meta.SetStatusCondition keeps the old one where
-// the status is unchanged).
+// Conditions returns the conditions for the status of the overlay, in the order Ready,
+// ValidationSucceeded, with ObservedGeneration and without a transition time, which the caller sets
+// (meta.SetStatusCondition keeps the old one if the status is unchanged).
 //
-// ValidationSucceeded is False with the reason RuntimeValidation if there are
-// Faults, else False with the reason Conflict if there are Conflicts, else True.
-// A conflict does not undo the overlay elsewhere. The message holds all Faults
-// or the first of the Conflicts with the number of the others, cut at 1024
-// bytes. Ready is the same, as no other condition is asked of an overlay.
+// ValidationSucceeded is False with the reason RuntimeValidation if there are Faults, else False
+// with the reason Conflict if there are Conflicts, else True. A conflict in one place does not
+// affect the overlay in others. The message has all Faults, or the first of the Conflicts with the
+// number of the others, cut at 1024 bytes. Ready is the same, because it depends on no other
+// condition.
 func (s *Status) Conditions() []metav1.Condition {
 	validation := metav1.Condition{
 		Type:               v1.ConditionTypeValidationSucceeded,
@@ -141,7 +139,7 @@ func (s *Status) Conditions() []metav1.Condition {
 	return []metav1.Condition{ready, validation}
 }
 
-// conflictText names the first conflict, and everybody who takes part in any.
+// conflictText names the first conflict, and the overlays of all conflicts.
 func (s *Status) conflictText() string {
 	var names []string
 	for _, c := range s.Conflicts {

@@ -8,20 +8,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Options are what a Book is made of. Everything may be empty.
+// Options are the input of New. Everything may be empty.
 type Options struct {
-	// Layers are the sources of prices. Their order counts: the first that has
-	// a price in date decides. Put the feed of spot prices before a table that
-	// was compiled in.
+	// Layers are the sources of prices. Their order matters: the first that has a current price
+	// decides. Put the feed of spot prices before a built-in table.
 	Layers []Layer
 }
 
-// paidShare is what is left of the price of capacity that is paid for whether it is
-// used or not: it is small, so that such capacity comes first, and not zero, so that a
-// larger machine still costs more.
+// paidShare is the share of the on-demand price for reserved capacity, which is paid for in any
+// case. It is small, so that such capacity sorts first, and not zero, so that a larger machine
+// still costs more.
 const paidShare = 1e-7
 
-// Book is prices, immutable. Create it with New. A nil *Book has no prices.
+// Book is an immutable set of prices. Create it with New. A nil *Book has no prices.
 type Book struct {
 	layers []layer
 }
@@ -42,7 +41,7 @@ func New(opts Options) (*Book, error) {
 		where := fmt.Sprintf("layers[%d] (%s)", i, l.Name)
 		f.name(where, l.Name, names)
 		if l.MaxAge < 0 {
-			f.add("%s: maxAge: %v; use a time above zero, or zero for ever", where, l.MaxAge)
+			f.add("%s: maxAge: %v; use a time above zero, or zero for no limit", where, l.MaxAge)
 		}
 		b.layers = append(b.layers, newLayer(&f, where, l))
 	}
@@ -84,13 +83,13 @@ func (f *faults) add(format string, args ...any) {
 	f.errs = append(f.errs, fmt.Errorf("price book: %w", fmt.Errorf(format, args...)))
 }
 
-// name reports a name that is empty or there twice.
+// name adds a fault for a name that is empty or used twice.
 func (f *faults) name(where, name string, seen map[string]bool) {
 	switch {
 	case name == "":
-		f.add("%s: name: empty; say where it comes from", where)
+		f.add("%s: name: empty; name the source of the prices", where)
 	case seen[name]:
-		f.add("%s: name: there twice; give each its own", where)
+		f.add("%s: name: used twice; give each layer its own", where)
 	}
 	seen[name] = true
 }

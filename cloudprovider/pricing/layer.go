@@ -9,9 +9,8 @@ import (
 
 // Entry is one price.
 type Entry struct {
-	// Scope is what it is the price of. An empty field stands for any value: a
-	// price list names instance type and capacity type, a feed of spot prices
-	// the zone as well.
+	// Scope are the offerings with this price. An empty field stands for any value: a price list
+	// names instance type and capacity type, a feed of spot prices the zone as well.
 	Scope cloudprovider.Scope
 	// Price is in USD per hour, above zero.
 	Price float64
@@ -21,31 +20,28 @@ type Entry struct {
 
 // Layer is one source of prices.
 type Layer struct {
-	// Name says where the prices are from, in texts. Required, and one of its
-	// kind in a Book.
+	// Name is the name of the source in texts. Required, and unique in a Book.
 	Name string
-	// MaxAge is how long an entry is in date. One that is older is stale. Zero
-	// is for ever.
+	// MaxAge is how long an entry is current. Older entries are stale. Zero means no limit.
 	MaxAge time.Duration
-	// Entries are the prices, in any order. Of several with one scope the
-	// latest counts; two of one scope and instant are a fault unless they are
-	// equal.
+	// Entries are the prices, in any order. Of several with one scope the latest counts; two with
+	// one scope and instant are a fault unless they are equal.
 	Entries []Entry
 }
 
-// State says how far a price can be trusted.
+// State says whether a price is current.
 type State string
 
 const (
-	// Known is a price that is in date.
+	// Known is a current price.
 	Known State = "Known"
-	// Stale is a price of which only entries out of date are known.
+	// Stale is a price from an outdated entry.
 	Stale State = "Stale"
 	// Unknown is no price at all.
 	Unknown State = "Unknown"
 )
 
-// maxPrice keeps sums finite. It is beyond any machine.
+// maxPrice keeps sums finite. No machine costs as much.
 const maxPrice = 1e9
 
 // priceFault says what is wrong with a price, or "".
@@ -56,7 +52,7 @@ func priceFault(p float64) string {
 	return ""
 }
 
-// fields of a scope, by bit, in the order in which they make it narrow.
+// The fields of a scope, by bit, from the least to the most significant for the order of scopes.
 const (
 	reservation = 1 << iota
 	capacityType
@@ -65,9 +61,9 @@ const (
 	allFields
 )
 
-// byWidth lists all sets of fields from the narrowest to the widest: with more
-// fields first, of as many the one with the instance type, then the zone, the
-// capacity type and the reservation.
+// byWidth lists all sets of fields from the narrowest to the widest: those with more fields first;
+// of equally many, those with the instance type, then the zone, the capacity type and the
+// reservation.
 func byWidth() []int {
 	return []int{
 		15,
@@ -95,7 +91,7 @@ func fieldsOf(s cloudprovider.Scope) int {
 	return f
 }
 
-// index finds what covers an offering, narrowest first.
+// index finds the items whose scope covers an offering, the narrowest first.
 type index[T any] struct {
 	by    map[cloudprovider.Scope]T
 	inUse []int // sets of fields, narrowest first
@@ -132,8 +128,8 @@ func (x *index[T]) covering(key cloudprovider.OfferingKey, yield func(cloudprovi
 		if f&reservation == 0 {
 			s.ReservationID = ""
 		}
-		// A key with an empty field gives the same scope for two sets of
-		// fields, of which one is the scope's own.
+		// A key with an empty field gives the same scope for two sets of fields. Only the scope's
+		// own set counts.
 		if item, found := x.by[s]; found && fieldsOf(s) == f && !yield(s, item) {
 			return
 		}

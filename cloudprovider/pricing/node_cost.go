@@ -7,15 +7,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// AddNodeCost returns types whose offerings cost what the whole node does: cost says for
-// each type what a node has beside its instance, in USD per hour, such as volumes, a public
-// address, licences and agents. It is added to Offering.Price, and Offering.NodeCost says
-// how much of the price it is, so that plans, proposals and bounds count the bill. What was
-// added before is replaced.
+// AddNodeCost returns types whose offerings have the price of the whole node. cost returns for each
+// type the cost of a node in addition to its instance, in USD per hour: volumes, a public address,
+// licences, agents. It is added to Offering.Price and stored in Offering.NodeCost, so that plans,
+// proposals and bounds count the whole bill. A node cost from an earlier call is replaced.
 //
-// An offering without a price stays without one, as what the instance costs is not known.
-// A cost that is no amount (NaN, infinite or below zero) counts as zero. Overlays come
-// afterwards, and change the price of the instance alone.
+// An offering without a price stays without one, because the cost of the instance is not known. A
+// cost that is NaN, infinite or below zero counts as zero. Apply overlays afterwards: they change
+// the price of the instance alone.
 //
 // The input is not modified: types that differ are replaced by copies, the others are
 // shared with the input. The slice is the caller's and has the order of the input; an entry

@@ -151,11 +151,11 @@ func TestNewFaults(t *testing.T) {
 		Layers: []pricing.Layer{{Name: "a", MaxAge: -1}, {Name: "a", Entries: []pricing.Entry{
 			{Price: math.NaN()}, {Scope: scope{Zone: "z"}, Price: 1}, {Scope: scope{Zone: "z"}, Price: 2}}}, {}},
 	})
-	require.EqualError(t, err, `price book: layers[0] (a): maxAge: -1ns; use a time above zero, or zero for ever
-price book: layers[1] (a): name: there twice; give each its own
+	require.EqualError(t, err, `price book: layers[0] (a): maxAge: -1ns; use a time above zero, or zero for no limit
+price book: layers[1] (a): name: used twice; give each layer its own
 price book: layers[1] (a): entries[0] (every offering): price: NaN; use USD per hour, above zero and at most 1e+09
 price book: layers[1] (a): entries[2] (zone=z): price: 2, and 1 in an earlier entry of the same instant; keep one
-price book: layers[2] (): name: empty; say where it comes from`)
+price book: layers[2] (): name: empty; name the source of the prices`)
 }
 
 func TestApply(t *testing.T) {

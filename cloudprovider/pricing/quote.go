@@ -12,24 +12,22 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Quote is the price of one more instance by an offering, and how it came
-// about.
+// Quote is the price of one more instance of an offering, and how it was computed.
 type Quote struct {
 	// Key is the offering.
 	Key cloudprovider.OfferingKey
-	// State says how far the price can be trusted.
+	// State says whether the price is current.
 	State State
-	// Price is what one instance costs, in USD per hour. It is above zero, and
-	// zero only if the State is Unknown, when it means nothing.
+	// Price is what one instance costs, in USD per hour. It is above zero, except that it is zero
+	// if the State is Unknown.
 	Price float64
-	// Steps say how the price came about, in order. Empty if it is Unknown.
+	// Steps say how the price was computed, in order. Empty if it is Unknown.
 	Steps []Step
 }
 
-// Step is one step to a price.
+// Step is one step in the computation of a price.
 type Step struct {
-	// Source is the name of a layer, or "paid" for capacity that is paid for
-	// already.
+	// Source is the name of a layer, or "paid" for reserved capacity.
 	Source string
 	// Price is the price after the step, in USD per hour.
 	Price float64
@@ -42,7 +40,7 @@ type Step struct {
 //
 //	m5.large/zone-a/spot: 0.036 USD/h (spot feed 0.036 of 2026-01-02T15:04:05Z)
 //
-// with "stale" or "unknown price" where that is so.
+// with "stale" or "unknown price" if that is the State.
 func (q Quote) String() string {
 	if q.State == Unknown {
 		return q.Key.String() + ": unknown price"
@@ -67,12 +65,11 @@ func usd(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }
 
 // Quote returns the price of an offering at the instant now. In this order:
 //
-//  1. Layers are asked in their order. In each, the entries whose scope covers
-//     the offering are tried from the narrowest on: with more fields first, and
-//     of as many, one that names the instance type first, then the zone, then
-//     the capacity type. The first entry in date is the price. If there is none
-//     in any layer, the first entry out of date is, and the State is Stale. If
-//     there is none at all, it is Unknown.
+//  1. Layers are searched in their order. In each, the entries whose scope covers the offering are
+//     tried from the narrowest on: those with more fields first; of equally many, those with the
+//     instance type first, then the zone, then the capacity type. The first current entry has the
+//     price. If no layer has one, the first outdated entry has it, and the State is Stale. Without
+//     any entry it is Unknown.
 //  2. If that is Unknown and the capacity type is reserved, the price is
 //     one ten-millionth of the Quote for the same offering on demand, and has its State.
 func (b *Book) Quote(now time.Time, key cloudprovider.OfferingKey) Quote {
@@ -116,19 +113,18 @@ func (b *Book) fromLayers(now time.Time, key cloudprovider.OfferingKey) Quote {
 	return q
 }
 
-// Report says which offerings of a catalog have no price that can be trusted.
-// The lists are sorted by OfferingKey.Compare.
+// Report lists the offerings of a catalog without a current price. The lists are sorted by
+// OfferingKey.Compare.
 type Report struct {
-	// Unknown are without a price. They are not offered.
+	// Unknown have no price. They are not Available.
 	Unknown []cloudprovider.OfferingKey
 	// Stale have a price that is out of date.
 	Stale []cloudprovider.OfferingKey
 }
 
-// Apply returns types with the prices of Quote at the instant now. An offering
-// whose price is Unknown gets the price zero and is not Available; one whose price is
-// Stale is offered at that. What an overlay or AddNodeCost had set is lost: they come
-// afterwards.
+// Apply returns types with the prices of Quote at the instant now. An offering whose price is
+// Unknown gets the price zero and is not Available; one whose price is Stale keeps that price.
+// Changes of overlays and AddNodeCost are lost: call these afterwards.
 //
 // The input is not modified: types that differ are replaced by copies, the
 // others are shared with the input. The slice is the caller's and has the order

@@ -1,11 +1,10 @@
-// Package retry says when to repeat a call to a cloud that failed, by the kind of the
-// failure.
+// Package retry says when to repeat a failed call to a cloud, by the kind of the failure.
 //
 // # Left out
 //
-// Timers and loops, which are the caller's; a memory of calls that failed, which package
-// nodeclaim keeps in the objects (EditRetry); budgets over several calls, and what a
-// client library retries by itself.
+// Timers and loops, which the caller has; the number of failed attempts, which package nodeclaim
+// stores in the objects (EditRetry); budgets over several calls, and the retries of a client
+// library.
 //
 // # Guarantees
 //

@@ -9,26 +9,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// jitter is by which part of it a pause is lengthened at most.
+// jitter is the largest part of a pause by which the pause is lengthened.
 const jitter = 0.2
 
-// Next says what to do after an attempt that failed with err. Attempts count from 1;
-// anything below is taken for 1. In this order:
+// Next says what to do after an attempt that failed with err. Attempts count from 1; smaller
+// numbers count as 1. In this order:
 //
-//  1. A nil err, or one that wraps context.Canceled, is given up: there is nothing to
-//     repeat, or nobody who waits.
-//  2. By cloudprovider.KindOf(err), NotFound, Denied, Unsupported and
-//     InsufficientCapacity are given up: it will not work; offerings that are out of
-//     stock are to be marked, and the launch decided anew.
-//  3. Otherwise the first pause is 5 s for NotReady, 1 s for Throttled and 500 ms for
-//     an unknown kind. It doubles with each further attempt, up to a minute, for an
-//     unknown kind to 30 s. If the cloud asks for more (cloudprovider.RetryAfter),
-//     that is the pause. It is lengthened by up to a fifth, so that calls which
-//     failed together are not repeated together.
+//  1. It gives up for a nil err, because there is nothing to repeat, and for one that wraps
+//     context.Canceled, because no caller waits.
+//  2. By cloudprovider.KindOf(err), it gives up for NotFound, Denied, Unsupported and
+//     InsufficientCapacity, because repeating will not work. For InsufficientCapacity mark the
+//     offerings and decide the launch again.
+//  3. Otherwise the first pause is 5 s for NotReady, 1 s for Throttled and 500 ms for an unknown
+//     kind. It doubles with each further attempt, up to a minute, or to 30 s for an unknown kind.
+//     If the cloud asks for more (cloudprovider.RetryAfter), that is the pause. The pause is
+//     lengthened by up to a fifth, so that calls which failed together are not repeated together.
 //
-// By how much a pause is lengthened is a function of the token and the attempt. Pass
-// what tells calls apart: the token of a LaunchRequest, the ID of an instance. When
-// giveUp is true, delay is zero.
+// The lengthening is a function of the token and the attempt. Pass a token that identifies the
+// call: the token of a LaunchRequest, the ID of an instance. If giveUp is true, delay is zero.
 func Next(attempt int, err error, token string) (delay time.Duration, giveUp bool) {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return 0, true

@@ -13,29 +13,27 @@ import (
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// DecodeEC2NodeClass reads one EC2NodeClass from YAML or JSON, as strictly as
-// Decode of the karpenter.sh API reads a NodePool: unknown and repeated fields,
-// values of the wrong type and another kind or version are faults, all of them
-// returned at once in a *DecodeError of that package. Below spec.kubelet, fields
-// are known if the kubelet of Kubernetes 1.37 has them; the values of those that
-// go into Extra are left to Validate. What is read is neither defaulted nor
+// DecodeEC2NodeClass reads one EC2NodeClass from YAML or JSON, as strictly as Decode of the
+// karpenter.sh API reads a NodePool: unknown and repeated fields, values of the wrong type and
+// another kind or version are faults, all of them returned at once in a *DecodeError of that
+// package. Below spec.kubelet, fields are known if the kubelet of Kubernetes 1.37 has them;
+// Validate checks the values of those that go into Extra. The object is neither defaulted nor
 // validated.
 //
-// Faults are, too, what Go reads and the API server refuses: the size of a volume
-// in another form than that of BlockDevice, an empty string as the alias or id of
-// a term, or beside them, an empty role beside an instanceProfile, a network interface
-// without its indices.
+// Faults are also values that Go reads but the API server refuses: the size of a volume in a form
+// other than that of BlockDevice, an empty string as the alias or id of a term or in another field
+// of such a term, an empty role together with an instanceProfile, a network interface without its
+// indices.
 func DecodeEC2NodeClass(data []byte) (*EC2NodeClass, error) {
 	return decode(func(out runtime.Object) error {
 		return karpv1.DecodeInto(data, GroupVersion.WithKind(EC2NodeClassKind), out)
 	})
 }
 
-// DecodeEC2NodeClasses reads the EC2NodeClasses of a YAML stream or a JSON text,
-// in order, as strictly as DecodeEC2NodeClass. Lists are opened. Objects of
-// other API groups are passed over; other kinds of this group are faults. The
-// faults of all objects are joined; if there is one, no object is returned. The objects
-// are the caller's, and nothing of data is kept.
+// DecodeEC2NodeClasses reads the EC2NodeClasses of a YAML stream or a JSON text, in order, as
+// strictly as DecodeEC2NodeClass. The items of lists are read as objects. Objects of other API
+// groups are ignored; other kinds of this group are faults. The faults of all objects are joined;
+// if there is one, no object is returned. The caller owns the objects, and data is not retained.
 func DecodeEC2NodeClasses(data []byte) ([]*EC2NodeClass, error) {
 	docs, err := karpv1.Documents(data)
 	errs := []error{err}
@@ -59,13 +57,13 @@ func DecodeEC2NodeClasses(data []byte) ([]*EC2NodeClass, error) {
 	return out, nil
 }
 
-// decode reads twice. KubeletConfiguration reads itself, so a decoder cannot see
-// into it; the first time is for the faults, with a type that it can see into.
+// decode reads twice. KubeletConfiguration has its own UnmarshalJSON, so a strict decoder does not
+// see its fields. The first reading uses a type without it and finds the faults.
 func decode(into func(runtime.Object) error) (*EC2NodeClass, error) {
 	if err := withHints(into(&checkedClass[*kubeletFields]{})); err != nil {
 		return nil, err
 	}
-	// With a setting of the kubelet that goes into Extra the first reading ends there.
+	// The first reading may have stopped at a setting that goes into Extra.
 	written := &checkedClass[*KubeletConfiguration]{}
 	if err := into(written); err != nil {
 		return nil, err
@@ -80,8 +78,8 @@ func decode(into func(runtime.Object) error) (*EC2NodeClass, error) {
 	return out, nil
 }
 
-// checkedClass has the fields of an EC2NodeClass, with settings of the kubelet of type K,
-// and is only decoded to have its faults found.
+// checkedClass has the fields of an EC2NodeClass, with kubelet settings of type K. It is decoded
+// only to find faults.
 type checkedClass[K any] struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -106,15 +104,14 @@ func (c *checkedClass[K]) DeepCopyObject() runtime.Object {
 	return &checkedClass[K]{}
 }
 
-// unknownField is what the decoder says of a field for which it has no hint, and
-// the beginning of what it says of others.
+// unknownField is the decoder's message for an unknown field; a hint may follow it.
 const unknownField = "unknown field"
 
 // kubeletPath begins the paths of settings of the kubelet.
 const kubeletPath = "spec.kubelet."
 
-// withHints adds to faults about fields that older versions had what to write
-// instead, and takes out those about settings that go into Extra.
+// withHints adds the replacement to faults about fields of older versions, and removes faults about
+// settings that go into Extra.
 func withHints(err error) error {
 	var fault *karpv1.DecodeError
 	if !errors.As(err, &fault) || len(fault.Faults) == 0 {
@@ -160,8 +157,8 @@ func hintFor(path string) string {
 	return ""
 }
 
-// The API server judges what is written, and some Go types do not keep it. The
-// types below read those fields for their faults alone.
+// The API server checks the written text, which some Go types do not keep. The types below read
+// those fields only to find their faults.
 
 type checkedMapping struct {
 	BlockDeviceMapping `json:",inline"`
@@ -205,14 +202,13 @@ type checkedReservation struct {
 	InstanceMatchCriteria           *writtenText `json:"instanceMatchCriteria"`
 }
 
-// emptyBeside returns the fields that are written and empty beside others that
-// exclude them. The API server counts them as set; to Go they are left out, and
-// Validate does not see them.
+// emptyBeside returns faults for fields that are written as empty together with fields that exclude
+// them. The API server counts them as set; in Go they look unset, so Validate does not see them.
 func (s *checkedSpec[K]) emptyBeside() field.ErrorList {
 	var faults field.ErrorList
 	refuse := func(path *field.Path, name string, value *string) {
 		if value != nil && *value == "" {
-			faults = append(faults, field.Forbidden(path.Child(name), "it is empty, and yet the API server does not take it beside another; remove it"))
+			faults = append(faults, field.Forbidden(path.Child(name), "the API server refuses this field together with another one, even if it is empty; remove it"))
 		}
 	}
 	if s.InstanceProfile != nil {
@@ -225,7 +221,7 @@ func (s *checkedSpec[K]) emptyBeside() field.ErrorList {
 			refuse(images.Index(i), "owner", t.Owner)
 		}
 	}
-	// By a slip of the schema, groups are refused only if all terms are at fault.
+	// Because of a flaw in the schema, groups are refused only if all terms have the fault.
 	others := func(own func(checkedGroup) bool, other func(checkedGroup) bool) bool {
 		return !slices.ContainsFunc(s.SecurityGroupSelectorTerms, func(t checkedGroup) bool {
 			return !own(t) || !other(t) && t.Tags == nil
@@ -258,9 +254,9 @@ func (s *writtenSize) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// isSizeText reports whether a text is a size of a volume to the schema: a
-// number without leading zeros and a unit, within the bounds for that unit. Of
-// Ti it takes none from 10 to 58 that ends in 8 or 9, but for 58.
+// isSizeText reports whether the schema accepts a text as the size of a volume: a number without
+// leading zeros and a unit, within the bounds of that unit. It refuses Ti from 10 to 57 that end in
+// 8 or 9.
 func isSizeText(text string) bool {
 	const digits = "0123456789"
 	number := text[:len(text)-len(strings.TrimLeft(text, digits))]

@@ -1,12 +1,12 @@
 package v1
 
-// The values that absent fields of MetadataOptions take.
+// The defaults of the fields of MetadataOptions.
 const (
 	// DefaultHTTPEndpoint leaves the metadata service on.
 	DefaultHTTPEndpoint = Enabled
 	// DefaultHTTPProtocolIPv6 leaves its IPv6 address off.
 	DefaultHTTPProtocolIPv6 = Disabled
-	// DefaultHTTPPutResponseHopLimit lets tokens reach the node alone.
+	// DefaultHTTPPutResponseHopLimit lets tokens reach only the node itself.
 	DefaultHTTPPutResponseHopLimit int64 = 1
 	// DefaultHTTPTokens asks for session tokens.
 	DefaultHTTPTokens = HTTPTokensRequired

@@ -29,9 +29,9 @@ type EC2NodeClass struct {
 	Status EC2NodeClassStatus `json:"status,omitempty,omitzero"`
 }
 
-// EC2NodeClassSpec is the user's part of an EC2NodeClass. A change of any field
-// drifts the nodes unless its comment says otherwise; changes of what selectors
-// resolve to are judged by what a node has.
+// EC2NodeClassSpec is the user's part of an EC2NodeClass. A change of any field drifts the nodes
+// unless its comment says otherwise; a change of what a selector resolves to drifts the nodes that
+// have something else.
 type EC2NodeClassSpec struct {
 	// SubnetSelectorTerms select the subnets nodes are launched into, and so
 	// their zones. Terms are ORed. Required, 1 to 30. Not hashed.
@@ -49,17 +49,16 @@ type EC2NodeClassSpec struct {
 	// AssociatePublicIPAddress gives nodes a public IPv4 address or denies them
 	// one. Nil leaves it to the subnet.
 	AssociatePublicIPAddress *bool `json:"associatePublicIPAddress,omitempty"`
-	// IPPrefixCount is the number of address prefixes, IPv6 ones in an IPv6
-	// cluster, given to a network interface at launch. Zero or more. It does
-	// not change how many pods a node is taken to hold. Not hashed.
+	// IPPrefixCount is the number of address prefixes, IPv6 ones in an IPv6 cluster, given to a
+	// network interface at launch. Zero or more. It does not change the assumed number of pods of a
+	// node. Not hashed.
 	IPPrefixCount *int32 `json:"ipPrefixCount,omitempty"`
 	// AMISelectorTerms select the images nodes boot. Terms are ORed. Required, 1
 	// to 30. Not hashed.
 	AMISelectorTerms []AMISelectorTerm `json:"amiSelectorTerms"`
-	// AMIFamily says what the images are, which decides the form of the user
-	// data and the default volumes. Nil takes the family of the alias; without
-	// an alias it is required. With one it is the alias's family or Custom. It
-	// is hashed as ResolvedAMIFamily.
+	// AMIFamily says what the images are, which decides the form of the user data and the default
+	// volumes. Nil means the family of the alias; without an alias the field is required. With an
+	// alias it must be the alias's family or Custom. It is hashed as ResolvedAMIFamily.
 	AMIFamily *amiselect.Family `json:"amiFamily,omitempty"`
 	// UserData is the user's part of the user data, in the form of the family;
 	// the rest is merged in. For the family Custom it is all of it.
@@ -81,10 +80,9 @@ type EC2NodeClassSpec struct {
 	// InstanceStorePolicy says what to do with the disks that come with an
 	// instance type. Nil ignores them.
 	InstanceStorePolicy *InstanceStorePolicy `json:"instanceStorePolicy,omitempty"`
-	// NetworkInterfaces lists the network interfaces of a node. If there are
-	// any, one is the primary: card 0, device 0, type interface. At most 150.
-	// Nil or empty is one interface, or those that pods ask for by requesting
-	// EFA.
+	// NetworkInterfaces lists the network interfaces of a node. If there are any, one is the
+	// primary: card 0, device 0, type interface. At most 150. Nil or empty means one interface, or
+	// the adapters for pods that request EFA.
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitzero"`
 	// DetailedMonitoring sends metrics of a node every minute instead of every
 	// five. Nil is false.
@@ -123,10 +121,9 @@ func (c *EC2NodeClass) AMITerms() []amiselect.Term {
 	return amiTerms(c.Spec.AMISelectorTerms)
 }
 
-// ResolvedAMIFamily returns what the nodes boot: AMIFamily if it is set, else
-// the family of the first alias among the terms, else Custom. An alias whose
-// version is not valid still has a family. Whether the answer makes sense is for
-// Validate.
+// ResolvedAMIFamily returns the family of the nodes' images: AMIFamily if it is set, else the
+// family of the first alias among the terms, else Custom. An alias with an invalid version still
+// has a family. Validate checks the result.
 func (c *EC2NodeClass) ResolvedAMIFamily() amiselect.Family {
 	if c == nil {
 		return amiselect.FamilyCustom
@@ -144,9 +141,8 @@ func (c *EC2NodeClass) ResolvedAMIFamily() amiselect.Family {
 
 // SubnetSelectorTerm selects subnets, by exactly one of its fields.
 type SubnetSelectorTerm struct {
-	// Tags select the subnets that have all of these tags, 1 to 20. A value of
-	// "*" asks that the tag be there, whatever its value; in other values "*"
-	// and "?" are wildcards of EC2.
+	// Tags select the subnets that have all of these tags, 1 to 20. The value "*" matches any value
+	// of the tag; in other values "*" and "?" are wildcards of EC2.
 	Tags map[string]string `json:"tags,omitzero"`
 	// ID selects the subnet with this id, such as subnet-0123456789abcdef0.
 	ID string `json:"id,omitempty"`
@@ -171,8 +167,8 @@ type CapacityReservationSelectorTerm struct {
 	Tags map[string]string `json:"tags,omitzero"`
 	// ID selects the reservation with this id, such as cr-0123456789abcdef0.
 	ID string `json:"id,omitempty"`
-	// OwnerID restricts Tags and InstanceMatchCriteria to reservations of this
-	// account of twelve digits.
+	// OwnerID restricts Tags and InstanceMatchCriteria to reservations of this account, twelve
+	// digits.
 	OwnerID string `json:"ownerID,omitempty"`
 	// InstanceMatchCriteria selects reservations that any matching instance uses
 	// (open) or only those that name them (targeted).
@@ -199,20 +195,20 @@ type PlacementGroupSelector struct {
 // AMISelectorTerm selects images. It has the fields of amiselect.Term, where
 // they are described at length; Term converts.
 type AMISelectorTerm struct {
-	// Alias selects what AWS publishes for a family, as al2023@latest. It stands
-	// alone.
+	// Alias selects the images that AWS publishes for a family, as al2023@latest. It excludes all
+	// other terms and fields.
 	Alias string `json:"alias,omitempty"`
 	// Tags select the images that have all of these tags, 1 to 20.
 	Tags map[string]string `json:"tags,omitzero"`
-	// ID selects the image with this id. It stands alone in its term.
+	// ID selects the image with this id. It excludes the other fields of its term.
 	ID string `json:"id,omitempty"`
 	// Name selects images by name, with "*" and "?" as wildcards.
 	Name string `json:"name,omitempty"`
 	// Owner restricts Name and Tags to the images of one owner: an account, self,
 	// amazon or aws-marketplace.
 	Owner string `json:"owner,omitempty"`
-	// SSMParameter selects the image whose id is in this parameter, given by name
-	// or ARN. It stands alone in its term.
+	// SSMParameter selects the image whose id is in this parameter, given by name or ARN. It
+	// excludes the other fields of its term.
 	SSMParameter string `json:"ssmParameter,omitempty"`
 }
 
@@ -235,8 +231,8 @@ func amiTerms(terms []AMISelectorTerm) []amiselect.Term {
 	return out
 }
 
-// aliasFamily reads the family of an alias, whatever its version. An unknown one
-// is Custom, which has no published images: validation refuses the alias.
+// aliasFamily reads the family of an alias, whatever its version. An unknown family becomes Custom,
+// which has no published images, so that validation refuses the alias.
 func aliasFamily(alias string) amiselect.Family {
 	name, _, _ := strings.Cut(alias, "@")
 	for _, f := range amiselect.Families() {
@@ -250,8 +246,8 @@ func aliasFamily(alias string) amiselect.Family {
 // InterfaceType is the type of a network interface.
 type InterfaceType string
 
-// The types of network interfaces that a class can list. The type efa, which
-// carries both kinds of traffic, is only used for pods that request EFA.
+// The types of network interfaces that a class can list. The type efa, which carries both kinds of
+// traffic, is used only for pods that request EFA.
 const (
 	// InterfaceTypeInterface is an elastic network adapter, for IP traffic.
 	InterfaceTypeInterface InterfaceType = "interface"
@@ -286,8 +282,8 @@ const (
 	HTTPTokensOptional = "optional"
 )
 
-// MetadataOptions govern the instance metadata service, from which whoever is on
-// the node can read the credentials of its role.
+// MetadataOptions govern the instance metadata service, from which programs on the node can read
+// the credentials of its role.
 type MetadataOptions struct {
 	// HTTPEndpoint is enabled, the default, or disabled.
 	HTTPEndpoint *string `json:"httpEndpoint,omitempty"`
@@ -300,9 +296,8 @@ type MetadataOptions struct {
 	HTTPTokens *string `json:"httpTokens,omitempty"`
 }
 
-// ConnectionTracking is how many seconds idle connections are kept track of by
-// the security groups of a node's interfaces. At least one field is set; the
-// others are left to EC2.
+// ConnectionTracking sets for how many seconds the security groups of a node's interfaces track
+// idle connections. At least one field is set; the others are left to EC2.
 type ConnectionTracking struct {
 	// TCPEstablishedTimeout is for established TCP connections, 60 to 432000.
 	TCPEstablishedTimeout *int32 `json:"tcpEstablishedTimeout,omitempty"`
@@ -315,16 +310,15 @@ type ConnectionTracking struct {
 
 // EnclaveOptions let a node host Nitro Enclaves.
 type EnclaveOptions struct {
-	// Enabled is required. If it is true, only the instance types that support
-	// enclaves are used. False is no enclaves, but has another hash than options
-	// that are left out.
+	// Enabled is required. If it is true, only the instance types that support enclaves are used.
+	// False means no enclaves, but hashes differently from omitted options.
 	Enabled *bool `json:"enabled,omitempty"`
 }
 
 // CPUOptions configure the processors of a node.
 type CPUOptions struct {
-	// NestedVirtualization is enabled, which keeps only the instance types that
-	// can, or disabled. Nil leaves it to EC2.
+	// NestedVirtualization is enabled, which keeps only the instance types that support it, or
+	// disabled. Nil leaves it to EC2.
 	NestedVirtualization *string `json:"nestedVirtualization,omitempty"`
 }
 
@@ -361,19 +355,18 @@ type BlockDevice struct {
 	// VolumeInitializationRate is how fast the snapshot is read, in MiB per
 	// second, 100 to 300. It needs SnapshotID.
 	VolumeInitializationRate *int32 `json:"volumeInitializationRate,omitempty"`
-	// VolumeSize is a whole number of Gi or G, from 1G to 64T. EC2 is asked for
-	// whole GiB, rounded up. The hash takes the quantity in its normal form, so
-	// 1024Gi and 1Ti are the same. The API server takes a few forms of those
-	// sizes only: 1Gi to 59000Gi, 1G to 64000G, 1T to 64T, and 1Ti to 58Ti but
-	// for 18, 19, 28 and so on. Decoding refuses all others.
+	// VolumeSize is a whole number of Gi or G, from 1G to 64T. EC2 is asked for whole GiB, rounded
+	// up. The hash uses the canonical form of the quantity, so that 1024Gi and 1Ti are the same.
+	// The API server accepts only these forms: 1Gi to 59000Gi, 1G to 64000G, 1T to 64T, and 1Ti to
+	// 58Ti without 18, 19, 28 and so on. Decoding refuses all others.
 	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`
 	// VolumeType is one of gp2, gp3, io1, io2, sc1, st1 and standard. Nil leaves
 	// it to EC2.
 	VolumeType *string `json:"volumeType,omitempty"`
 }
 
-// MarshalJSON writes a VolumeSize in a form that the API server takes, where its
-// normal form is none: 18432Gi is not written as 18Ti.
+// MarshalJSON writes a VolumeSize in a form that the API server accepts if it refuses the canonical
+// form: 18432Gi is not written as 18Ti.
 func (d BlockDevice) MarshalJSON() ([]byte, error) {
 	type plain BlockDevice
 	if d.VolumeSize == nil || isSizeText(d.VolumeSize.String()) || !isVolumeSize(*d.VolumeSize) {
@@ -404,17 +397,15 @@ type InstanceStorePolicy string
 // node's ephemeral storage.
 const InstanceStorePolicyRAID0 InstanceStorePolicy = "RAID0"
 
-// InstanceProfileName returns the name of the instance profile to make for the
-// role of a class. nonce is a text that was not used before, such as a random
-// UUID: a change of role makes a new profile, because nodes that run keep the
-// old one.
+// InstanceProfileName returns the name of the instance profile to make for the role of a class.
+// nonce is a new text, such as a random UUID: a change of role makes a new profile, because running
+// nodes keep the old one.
 func InstanceProfileName(cluster, region, nodeClass, nonce string) string {
 	return profileName(cluster, region+nodeClass+nonce)
 }
 
-// LegacyInstanceProfileName returns the name that Karpenter before 1.7 gave the
-// instance profile of a class. Such profiles are not made any more but deleted
-// with their class.
+// LegacyInstanceProfileName returns the name that Karpenter before 1.7 gave the instance profile of
+// a class. Such profiles are no longer made, and are deleted with their class.
 func LegacyInstanceProfileName(cluster, region, nodeClass string) string {
 	return profileName(cluster, region+nodeClass)
 }
@@ -434,9 +425,9 @@ func InstanceProfilePath(cluster, region, uid string) string {
 	return path
 }
 
-// InstanceProfileTags returns the tags of an instance profile made for the
-// class: those of its spec, and over them the ones by which it is known to
-// belong to the class, the cluster and the region. The map is the caller's.
+// InstanceProfileTags returns the tags of an instance profile made for the class: those of its
+// spec, and the tags that assign it to the class, the cluster and the region, which take
+// precedence. The caller owns the map.
 func (c *EC2NodeClass) InstanceProfileTags(cluster, region string) map[string]string {
 	tags := map[string]string{}
 	name := ""

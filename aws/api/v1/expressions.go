@@ -17,16 +17,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
-// ExpressionEvaluator evaluates the expressions that spec.kubelet may have in place
-// of numbers, in the language CEL. An interpreter of that is large; this interface
-// keeps it out of programs that have no use for it. Package aws/kubeletcel has an
-// implementation.
+// ExpressionEvaluator evaluates the CEL expressions that spec.kubelet may have in place of numbers.
+// A CEL interpreter is large; this interface keeps it out of programs that do not need it. Package
+// aws/kubeletcel has an implementation.
 //
 // An implementation is safe for concurrent use, and gives the same answer to the
 // same question.
 type ExpressionEvaluator interface {
-	// Check returns nil if the text is an expression over the variables that
-	// gives a number, and otherwise what is wrong with it.
+	// Check returns nil if the text is an expression over the variables with a number as its value,
+	// else the fault.
 	Check(expression string) error
 	// Evaluate returns the number for one instance type, without its fraction.
 	// The error, for an expression that Check refuses or that has no finite
@@ -34,8 +33,8 @@ type ExpressionEvaluator interface {
 	Evaluate(expression string, variables ExpressionVariables) (int64, error)
 }
 
-// ExpressionVariables are what an expression can refer to, by the names beside
-// them.
+// ExpressionVariables are the variables of an expression. The comment of each field begins with the
+// name of its variable after that of the field.
 //
 // +k8s:deepcopy-gen=false
 type ExpressionVariables struct {
@@ -50,8 +49,8 @@ type ExpressionVariables struct {
 	DefaultENIs int64
 	// IPsPerENI, ips_per_eni, is the number of IPv4 addresses of an interface.
 	IPsPerENI int64
-	// MaxPods, max_pods, is the number of pods: in the expression of maxPods as
-	// if that were not set, and in others as it is.
+	// MaxPods, max_pods, is the number of pods: in the expression of maxPods the number without
+	// maxPods, in others the number with it.
 	MaxPods int64
 }
 
@@ -65,10 +64,10 @@ type KubeletExpression struct {
 	Text string
 }
 
-// Expressions returns the expressions among the settings: maxPods if it is a
-// string, and the amounts of systemReserved and kubeReserved that are no quantities,
-// in this order and by name. It is nil if there are none. What Validate refuses
-// whatever an expression may be, such as an empty text, is not among them.
+// Expressions returns the expressions among the settings: maxPods if it is a string, and the
+// amounts of systemReserved and kubeReserved that are not quantities, in this order and by name. It
+// is nil if there are none. Texts that Validate refuses in any case, such as empty ones, are left
+// out.
 func (k *KubeletConfiguration) Expressions() []KubeletExpression {
 	if k == nil {
 		return nil
@@ -102,10 +101,9 @@ func (k *KubeletConfiguration) reserved() []reservedMap {
 	return []reservedMap{{"systemReserved", k.SystemReserved}, {"kubeReserved", k.KubeReserved}}
 }
 
-// ValidateExpressions returns a fault for each expression of spec.kubelet that the
-// evaluator refuses; without an evaluator that is each one, as Forbidden. Validate
-// does not judge them. Whether they have a value for every instance type is not
-// known here.
+// ValidateExpressions returns a fault for each expression of spec.kubelet that the evaluator
+// refuses; without an evaluator every expression is Forbidden. Validate does not check expressions.
+// Whether they have a value for every instance type is not known here.
 func (c *EC2NodeClass) ValidateExpressions(e ExpressionEvaluator) field.ErrorList {
 	if c == nil {
 		return nil
@@ -135,8 +133,8 @@ func (c *EC2NodeClass) ValidateExpressions(e ExpressionEvaluator) field.ErrorLis
 //	ephemeral-storage   GiB
 //	pid                 a number of processes
 //
-// The error lists every expression that has no value, or one that is out of its range
-// or below zero. A nil receiver gives nil.
+// The error lists every expression without a value, and every value that is below zero or out of
+// range. A nil receiver gives nil.
 func (k *KubeletConfiguration) EvaluateExpressions(
 	e ExpressionEvaluator, variables ExpressionVariables, pods func(maxPods *int32) int64,
 ) (*KubeletConfiguration, error) {
@@ -157,7 +155,7 @@ func (k *KubeletConfiguration) EvaluateExpressions(
 	default:
 		n, err := evaluate(e, KubeletExpression{kubeletPath + "maxPods", k.MaxPods.StrVal}, variables, math.MaxInt32)
 		if err != nil {
-			// The others go by the number of pods.
+			// The other expressions depend on the number of pods.
 			return nil, err
 		}
 		value := intstr.FromInt32(int32(n))
@@ -220,8 +218,8 @@ func roundUp(n, step int64) int64 {
 	return n + step - n%step
 }
 
-// isExpression reports whether a reserved amount is an expression, which is whatever
-// is no quantity. One that begins with a minus sign is refused either way.
+// isExpression reports whether a reserved amount is an expression: any text that is not a quantity.
+// Validate refuses texts with a leading minus sign in either case.
 func isExpression(text string) bool {
 	if text == "" || strings.HasPrefix(text, "-") || quantity.Endless(text) {
 		return false

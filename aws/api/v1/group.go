@@ -34,16 +34,15 @@ func Resource(resource string) schema.GroupResource {
 	return schema.GroupResource{Group: Group, Resource: resource}
 }
 
-// SchemeBuilder returns a fresh builder that registers the kinds of this
-// package. It is a function because a builder can be appended to by anyone who
-// holds it.
+// SchemeBuilder returns a fresh builder that registers the kinds of this package. It is a function
+// because callers can append to a builder.
 func SchemeBuilder() runtime.SchemeBuilder {
 	return runtime.NewSchemeBuilder(addKnownTypes)
 }
 
-// AddToScheme registers EC2NodeClass and its list, plus the option types that
-// every group version needs, with the scheme. Calling it twice on one scheme is
-// harmless. The error is always nil, as that of karpv1.AddToScheme.
+// AddToScheme registers EC2NodeClass and its list, plus the option types that every group version
+// needs, with the scheme. Calling it twice on one scheme is harmless. The error is always nil, as
+// in karpv1.AddToScheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := SchemeBuilder()
 	return builder.AddToScheme(scheme)

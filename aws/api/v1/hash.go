@@ -12,26 +12,22 @@ import (
 // is computed. Hashes are comparable only if their versions are equal.
 const EC2NodeClassHashVersion = "v6"
 
-// Hash returns the static drift hash of the class, a decimal number of 64 bits.
-// It is equal to the one that Karpenter 1.15 computes for the same object and
-// keeps in the annotation EC2NodeClassHashAnnotationKey, so claims made by
-// either are judged the same by both.
+// Hash returns the static drift hash of the class, a decimal number of 64 bits. It is equal to the
+// one that Karpenter 1.15 computes for the same object and keeps in the annotation
+// EC2NodeClassHashAnnotationKey, so that both treat NodeClaims of either alike.
 //
 // caBundle is the cluster's CA certificate as it goes into user data, base64, or
 // empty if there is none. It is hashed because a node that trusts an old one is
 // out of date.
 //
-// The hash covers the spec but for the fields whose comments say otherwise, the
-// ResolvedAMIFamily and the CA bundle. The order of lists does not count, and
-// two identical items of one list cancel out. An empty map or list that is not
-// nil does count, as it does in Karpenter.
+// The hash covers the spec except the fields whose comments say otherwise, the ResolvedAMIFamily
+// and the CA bundle. The order of lists does not matter, and two identical items of one list cancel
+// out. An empty map or list that is not nil changes the hash, as in Karpenter.
 //
-// The settings of the kubelet are hashed as the JSON text that an API server
-// keeps of them, so any change of how they are written counts: 60s in place of
-// 1m, an empty list in place of none. KubeletConfiguration.AsRead makes that
-// possible for objects that were read. Of settings made in Go it is the text in
-// which they are written; settings with a value that cannot be written as JSON
-// hash like nothing else.
+// The settings of the kubelet are hashed as the JSON text that an API server keeps of them, so any
+// change of the text changes the hash: 60s in place of 1m, an empty list in place of none. For
+// objects that were read, KubeletConfiguration.AsRead has the text. For settings made in Go it is
+// the text of MarshalJSON; settings with a value that JSON cannot write hash as null.
 //
 // Objects that come from an API server have their defaults; call Default on
 // others first, or the hash will differ. A nil class hashes like an empty one.
@@ -40,15 +36,15 @@ func (c *EC2NodeClass) Hash(caBundle string) string {
 	if c != nil {
 		spec = c.Spec
 	}
-	// Karpenter hashes a list of the four, and lists have no order.
+	// Karpenter hashes a list of the four, and the order of a list does not matter.
 	sum := hashSpec(&spec) ^ structhash.Text(string(c.ResolvedAMIFamily())) ^ structhash.Text(caBundle) ^
 		structhash.Text(spec.Kubelet.text())
 	return strconv.FormatUint(sum, 10)
 }
 
-// The names below are those of Karpenter's Go types and fields, which are part
-// of the hashed bytes. They must not follow a renaming on our side. Their order
-// is that of Karpenter's structs and counts too.
+// The names below are those of Karpenter's Go types and fields, which are part of the hashed bytes.
+// They must stay if our fields are renamed. Their order is that of Karpenter's structs and matters
+// too.
 
 func hashSpec(s *EC2NodeClassSpec) uint64 {
 	h := structhash.Of("EC2NodeClassSpec")
@@ -105,11 +101,11 @@ func hashBlockDevice(d BlockDevice) uint64 {
 	return h.Sum()
 }
 
-// hashQuantity hashes the normal form, as the number has more than one form in memory.
+// hashQuantity hashes the canonical form, because a quantity has several forms in memory.
 func hashQuantity(q resource.Quantity) uint64 { return structhash.Text(quantityText(q)) }
 
-// quantityText returns the normal form. String keeps the text within the quantity, which
-// is a copy here, and not the caller's.
+// quantityText returns the canonical form. String caches the text in the quantity; q is a copy, so
+// the caller's is not modified.
 func quantityText(q resource.Quantity) string { return q.String() }
 
 func hashInterface(n NetworkInterface) uint64 {
@@ -133,7 +129,7 @@ func hashMetadataOptions(o MetadataOptions) uint64 {
 	return h.Sum()
 }
 
-// hashEnclaveOptions leaves false out: the field is no pointer in Karpenter.
+// hashEnclaveOptions leaves false out: the field is not a pointer in Karpenter.
 func hashEnclaveOptions(o EnclaveOptions) uint64 {
 	h := structhash.Of("EnclaveOptions")
 	if o.Enabled != nil && *o.Enabled {

@@ -19,39 +19,35 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
-// KubeletConfiguration is what can be set of the kubelet's configuration. Names
-// and meanings are those of the kubelet. Which settings a family of images takes
-// is said at EC2NodeClass.Validate.
+// KubeletConfiguration has the settings of the kubelet that a class can set. Names and meanings are
+// those of the kubelet. EC2NodeClass.Validate says which settings a family of images supports.
 //
 // +k8s:deepcopy-gen=false
 type KubeletConfiguration struct {
-	// ClusterDNS are the IP addresses of the cluster's DNS service. Families
-	// other than AL2023 and Custom take one. Any text is passed on; the kubelet
-	// warns of what is no address, and goes without.
+	// ClusterDNS are the IP addresses of the cluster's DNS service. Families other than AL2023 and
+	// Custom support one. Any text is passed on; the kubelet warns of a malformed address and
+	// ignores it.
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
-	// MaxPods is the largest number of pods on a node, zero or more, or a string
-	// with an expression that gives one. Nil counts them by the addresses that
-	// the instance type has.
+	// MaxPods is the largest number of pods on a node, zero or more, or a string with an expression
+	// that gives one. Nil derives it from the addresses of the instance type.
 	MaxPods *intstr.IntOrString `json:"maxPods,omitempty"`
-	// PodsPerCore lowers the number of pods to so many per vCPU. Zero, like nil,
-	// does not.
+	// PodsPerCore limits the number of pods per vCPU. Zero, like nil, sets no limit.
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
-	// SystemReserved is what the operating system is given, by resource: cpu,
-	// memory, ephemeral-storage or pid, to a quantity that is not negative or an
-	// expression: see EvaluateExpressions.
+	// SystemReserved has the amounts that are reserved for the operating system, by resource: cpu,
+	// memory, ephemeral-storage or pid, each a quantity that is not negative, or an expression: see
+	// EvaluateExpressions.
 	SystemReserved map[string]string `json:"systemReserved,omitzero"`
-	// KubeReserved is what Kubernetes itself is given, as SystemReserved. A
-	// resource that is not named has a default that grows with the instance.
+	// KubeReserved has the amounts that are reserved for Kubernetes itself, as SystemReserved. A
+	// missing resource has a default that grows with the instance.
 	KubeReserved map[string]string `json:"kubeReserved,omitzero"`
-	// EvictionHard says by signal below what amount, a quantity or a percentage,
-	// pods are evicted at once. Signals are memory.available, nodefs.available,
-	// nodefs.inodesFree, imagefs.available, imagefs.inodesFree and
-	// pid.available.
+	// EvictionHard has thresholds by signal, each a quantity or a percentage. Below a threshold
+	// pods are evicted at once. Signals are memory.available, nodefs.available, nodefs.inodesFree,
+	// imagefs.available, imagefs.inodesFree and pid.available.
 	EvictionHard map[string]string `json:"evictionHard,omitzero"`
-	// EvictionSoft is EvictionHard with time to recover. Each signal needs an
-	// entry in EvictionSoftGracePeriod, and the reverse.
+	// EvictionSoft is EvictionHard with a grace period. Each signal needs an entry in
+	// EvictionSoftGracePeriod, and the reverse.
 	EvictionSoft map[string]string `json:"evictionSoft,omitzero"`
-	// EvictionSoftGracePeriod is the time to recover by signal, not negative.
+	// EvictionSoftGracePeriod is the grace period by signal, not negative.
 	EvictionSoftGracePeriod map[string]metav1.Duration `json:"evictionSoftGracePeriod,omitzero"`
 	// EvictionMaxPodGracePeriod bounds, in seconds, how long a pod that is
 	// evicted by EvictionSoft may take to end. Zero or more.
@@ -59,31 +55,30 @@ type KubeletConfiguration struct {
 	// ImageGCHighThresholdPercent is how full the disk must be, 0 to 100, for
 	// images to be removed.
 	ImageGCHighThresholdPercent *int32 `json:"imageGCHighThresholdPercent,omitempty"`
-	// ImageGCLowThresholdPercent is down to where they are removed, below the
-	// high threshold.
+	// ImageGCLowThresholdPercent is how full the disk may be when removal ends. It must be below
+	// the high threshold.
 	ImageGCLowThresholdPercent *int32 `json:"imageGCLowThresholdPercent,omitempty"`
-	// CPUCFSQuota enforces CPU limits. Nil leaves it to the kubelet, which does.
+	// CPUCFSQuota enforces CPU limits. Nil leaves it to the kubelet, whose default is true.
 	CPUCFSQuota *bool `json:"cpuCFSQuota,omitempty"`
-	// Extra are further settings by their names in the kubelet's configuration,
-	// beside the fields above on the wire, with values as encoding/json decodes
-	// them. Nothing here depends on them; they are passed on to the kubelet of
-	// families that take any, which AL2023 is. Karpenter has them from 1.15 on.
+	// Extra are further settings by their names in the kubelet's configuration, on the wire next to
+	// the fields above, with values as encoding/json decodes them. They are passed on to the
+	// kubelet if the family supports any setting, as AL2023 does. Karpenter has them from 1.15 on.
 	Extra map[string]any `json:"-"`
-	// AsRead has, by name, how settings were written whose fields do not say it:
-	// a duration of 60s, which is 1m0s too, a null in a list, a value of the wrong type.
-	// The drift hash is one of what the API server keeps, to the letter.
-	// UnmarshalJSON fills it. An entry stands for as long as its setting is not
-	// changed; there is no need to clear it, and nothing to be set by it.
+	// AsRead has, by name, the text of settings whose fields do not keep it: a duration of 60s,
+	// which could be 1m0s too, a null in a list, a value of the wrong type. It is needed because
+	// the drift hash covers the text that the API server keeps. UnmarshalJSON fills it. An entry is
+	// used only until its setting changes, so there is no need to clear it, and writing to it has
+	// no use.
 	AsRead map[string]KubeletText `json:"-"`
 }
 
-// KubeletText is how a setting of the kubelet was written.
+// KubeletText is the text of a setting of the kubelet.
 //
 // +k8s:deepcopy-gen=false
 type KubeletText struct {
 	// JSON is the value as the API server keeps it.
 	JSON string
-	// Setting is the value that was read, as it would be written; empty if the
+	// Setting is the text that MarshalJSON would write for the value that was read; empty if the
 	// setting was left out.
 	Setting string
 }
@@ -126,7 +121,7 @@ func clonePointer[T any](p *T) *T {
 	return &v
 }
 
-// jsonKind is how a value is written in JSON, in the words of an error.
+// jsonKind is a type of values in JSON, worded for an error.
 type jsonKind string
 
 const (
@@ -143,9 +138,8 @@ const (
 	jsonUint32   jsonKind = "a whole number from 0 to 4294967295"
 )
 
-// kubeletSchema says how settings of the kubelet are written that have no field of
-// their own, and what is in them, by path: [] is an item of a list, and * any key of
-// an object. It is read once, and nobody writes to it.
+// kubeletSchema has the type of settings of the kubelet without a field, and of the values in them,
+// by path: [] is an item of a list, and * any key of an object. It is read once and not modified.
 var kubeletSchema = sync.OnceValue(func() map[string]jsonKind {
 	kinds := map[string]jsonKind{
 		"duration": jsonDuration, "int32": jsonInt32, "int64": jsonInt64, "number": jsonNumber, "period": jsonPeriod,
@@ -168,14 +162,14 @@ var kubeletSchema = sync.OnceValue(func() map[string]jsonKind {
 	return schema
 })
 
-// kubeletTable is of the kubelet of Kubernetes 1.37, configuration version v1beta1: its
-// values that hold no others, a line each, by how they are written.
+// kubeletTable has the scalar settings of the kubelet of Kubernetes 1.37, configuration version
+// v1beta1, one on each line, by type.
 //
 //go:embed tables/kubelet.txt
 var kubeletTable string
 
-// kubeletSetting returns how a setting of the kubelet is written that has no field
-// of its own, and "" for what is no such setting.
+// kubeletSetting returns the type of a setting of the kubelet without a field, and "" for other
+// names.
 func kubeletSetting(name string) jsonKind {
 	if strings.ContainsAny(name, ".[") {
 		return ""
@@ -183,8 +177,8 @@ func kubeletSetting(name string) jsonKind {
 	return kubeletSchema()[name]
 }
 
-// kubeletFieldKind returns how a setting is written that has a field, in the
-// words of an error, and "" for others.
+// kubeletFieldKind returns the type of a setting that has a field, worded for an error, and "" for
+// others.
 func kubeletFieldKind(name string) string {
 	switch name {
 	case "clusterDNS":
@@ -203,7 +197,7 @@ func kubeletFieldKind(name string) string {
 	return ""
 }
 
-// fits reports whether a value is written so, as encoding/json decodes it.
+// fits reports whether a value, as encoding/json decodes it, has the type.
 func (k jsonKind) fits(value any) bool {
 	switch value := value.(type) {
 	case []any:
@@ -220,7 +214,7 @@ func (k jsonKind) fits(value any) bool {
 			_, err := time.ParseDuration(value)
 			return err == nil
 		case jsonQuantity:
-			return isQuantity(strings.TrimSpace(value)) // as it is read
+			return isQuantity(strings.TrimSpace(value)) // the kubelet trims it too
 		}
 	case int64:
 		return k.holds(float64(value))
@@ -230,7 +224,7 @@ func (k jsonKind) fits(value any) bool {
 	return false
 }
 
-// holds reports whether a number is one of the kind.
+// holds reports whether a number is in the range of the type.
 func (k jsonKind) holds(n float64) bool {
 	whole := n == math.Trunc(n)
 	switch k {
@@ -244,7 +238,7 @@ func (k jsonKind) holds(n float64) bool {
 	return slices.Contains([]jsonKind{jsonNumber, jsonQuantity}, k)
 }
 
-// isQuantity refuses exponents that would take for ever to work out.
+// isQuantity refuses exponents that would take forever to compute.
 func isQuantity(text string) bool {
 	if quantity.Endless(text) {
 		return false
@@ -256,14 +250,12 @@ func isQuantity(text string) bool {
 // kubeletFields has the fields of KubeletConfiguration and no methods.
 type kubeletFields KubeletConfiguration
 
-// nothing is how a setting is written that is there and says nothing.
+// nothing is the text of a setting without a value.
 const nothing = "null"
 
-// MarshalJSON writes the fields and, beside them, what is in Extra, sorted by
-// name. What AsRead has of a setting is written in its place for as long as the
-// setting is what it was then, so that an object that was read and not changed is
-// written back in the same words. An entry of Extra by the name of a field is
-// left out; it does not pass validation.
+// MarshalJSON writes the fields and the settings in Extra, sorted by name. If a setting has not
+// changed since it was read, the text in AsRead is written, so that an unchanged object is written
+// back literally. An entry of Extra with the name of a field is left out; validation refuses it.
 func (k KubeletConfiguration) MarshalJSON() ([]byte, error) {
 	members, err := k.members()
 	if err != nil {
@@ -277,7 +269,7 @@ func (k KubeletConfiguration) MarshalJSON() ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// members returns the settings that fields and Extra say, as they are written.
+// members returns the text of the settings in the fields and in Extra.
 func (k *KubeletConfiguration) members() (map[string]json.RawMessage, error) {
 	fields, err := json.Marshal((*kubeletFields)(k))
 	if err != nil {
@@ -298,20 +290,20 @@ func (k *KubeletConfiguration) members() (map[string]json.RawMessage, error) {
 	return out, nil
 }
 
-// asRead returns how a setting was written, if that still stands: if the setting
-// is now, among these, what it was when it was read.
+// asRead returns the text of a setting in AsRead, if the setting in members is still the one that
+// was read.
 func (k *KubeletConfiguration) asRead(name string, members map[string]json.RawMessage) (string, bool) {
 	text, ok := k.AsRead[name]
 	return text.JSON, ok && text.JSON != "" && text.Setting == string(members[name])
 }
 
-// text returns the settings as the API server keeps them, and null if there are
-// none. It is what is hashed of them.
+// text returns the settings as the API server keeps them, and null if there are none. Hash covers
+// this text.
 func (k *KubeletConfiguration) text() string {
 	if k == nil {
 		return nothing
 	}
-	// What cannot be written as JSON cannot reach a node either.
+	// Settings that JSON cannot write cannot reach a node either.
 	text, _ := json.Marshal(k)
 	if string(text) == "{}" {
 		return nothing
@@ -319,11 +311,10 @@ func (k *KubeletConfiguration) text() string {
 	return string(text)
 }
 
-// UnmarshalJSON reads the fields, and everything else into Extra. Names are
-// case-sensitive, and null leaves a setting out, which the API server drops; within a
-// setting it keeps it. It takes any object, as the API server does: a value of the
-// wrong type leaves its setting out as well, stays in AsRead and is a fault to
-// EC2NodeClass.Validate. DecodeEC2NodeClass refuses it at once.
+// UnmarshalJSON reads the fields, and everything else into Extra. Names are case-sensitive. A null
+// setting is left out, because the API server drops it; a null within a setting is kept. Any object
+// is accepted, as by the API server: a setting with a value of the wrong type is left out, but
+// AsRead keeps it and EC2NodeClass.Validate reports it. DecodeEC2NodeClass refuses such a value.
 func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
 	read, err := canonical(data)
 	if err != nil {
@@ -353,12 +344,12 @@ func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// canonical returns the members of an object in the form in which the API server
-// hands them out: keys sorted, nothing between them, whole numbers as such.
+// canonical returns the members of an object in the form in which the API server returns them: keys
+// sorted, no whitespace, whole numbers without a fraction.
 func canonical(data []byte) (map[string]json.RawMessage, error) {
 	var out map[string]json.RawMessage
-	// The server reads what is written when it stores it, and once more when it
-	// hands it out; only then is -0.0 plain 0.
+	// The server parses the text when it stores it, and again when it returns it; only then does
+	// -0.0 become 0.
 	for range 2 {
 		var members map[string]any
 		if err := utiljson.Unmarshal(data, &members); err != nil {
@@ -372,14 +363,14 @@ func canonical(data []byte) (map[string]json.RawMessage, error) {
 	return out, json.Unmarshal(data, &out)
 }
 
-// read takes in one setting, if it has the type that it should have.
+// read reads one setting, if it has the right type.
 func (k *KubeletConfiguration) read(name string, text json.RawMessage) error {
 	if slices.Contains(kubeletFieldNames(), name) {
 		member, err := json.Marshal(map[string]json.RawMessage{name: text})
 		if err != nil {
 			return err
 		}
-		// Into a copy, as half a setting may have been read before the fault.
+		// Into a copy, because a setting may have been read in part before the fault.
 		fields := kubeletFields(*k)
 		if json.Unmarshal(member, &fields) == nil {
 			*k = KubeletConfiguration(fields)
@@ -406,8 +397,8 @@ func kubeletFieldNames() []string {
 	}
 }
 
-// copyJSON copies a value as encoding/json decodes it. Values of other types are
-// shared, which does no harm to those that cannot be changed.
+// copyJSON copies a value as encoding/json decodes it. Values of other types are shared, which is
+// safe for immutable ones.
 func copyJSON(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

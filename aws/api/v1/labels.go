@@ -11,8 +11,8 @@ import (
 // Label keys of nodes, claims and instance types. Those about instances are
 // well-known; a label that an instance type cannot have is absent.
 const (
-	// LabelNodeClass names the EC2NodeClass of a node. It is also a tag of what
-	// is created in EC2.
+	// LabelNodeClass names the EC2NodeClass of a node. It is also a tag of everything that is
+	// created in EC2.
 	LabelNodeClass = Group + "/ec2nodeclass"
 	// LabelTopologyZoneID is the id of the zone, such as use1-az1.
 	LabelTopologyZoneID = "topology.k8s.aws/zone-id"
@@ -32,15 +32,15 @@ const (
 	LabelInstanceHypervisor = Group + "/instance-hypervisor"
 	// LabelInstanceEncryptionInTransitSupported is true or false.
 	LabelInstanceEncryptionInTransitSupported = Group + "/instance-encryption-in-transit-supported"
-	// LabelInstanceCategory is the letters a type begins with, as c.
+	// LabelInstanceCategory is the letters at the beginning of the type's name, as c.
 	LabelInstanceCategory = Group + "/instance-category"
 	// LabelInstanceCapabilityFlex is true for flex types, else false.
 	LabelInstanceCapabilityFlex = Group + "/instance-capability-flex"
-	// LabelInstanceFamily is what is before the dot, as c6g.
+	// LabelInstanceFamily is the part of the name before the dot, as c6g.
 	LabelInstanceFamily = Group + "/instance-family"
 	// LabelInstanceGeneration is the first number in the name, as 6.
 	LabelInstanceGeneration = Group + "/instance-generation"
-	// LabelInstanceSize is what is behind the dot, as large.
+	// LabelInstanceSize is the part of the name behind the dot, as large.
 	LabelInstanceSize = Group + "/instance-size"
 	// LabelInstanceLocalNVME is the size of the NVMe disks in GB.
 	LabelInstanceLocalNVME = Group + "/instance-local-nvme"
@@ -62,7 +62,7 @@ const (
 	LabelInstanceGPUManufacturer = Group + "/instance-gpu-manufacturer"
 	// LabelInstanceGPUCount is the number of GPUs.
 	LabelInstanceGPUCount = Group + "/instance-gpu-count"
-	// LabelInstanceGPUMemory is that of one GPU in MiB.
+	// LabelInstanceGPUMemory is the memory of one GPU in MiB.
 	LabelInstanceGPUMemory = Group + "/instance-gpu-memory"
 	// LabelInstanceAcceleratorName is the model, as inferentia.
 	LabelInstanceAcceleratorName = Group + "/instance-accelerator-name"
@@ -80,8 +80,7 @@ const (
 	// EC2NodeClassHashAnnotationKey holds EC2NodeClass.Hash on a class and on
 	// each NodeClaim made from it.
 	EC2NodeClassHashAnnotationKey = Group + "/ec2nodeclass-hash"
-	// EC2NodeClassHashVersionAnnotationKey holds EC2NodeClassHashVersion beside
-	// the hash.
+	// EC2NodeClassHashVersionAnnotationKey holds EC2NodeClassHashVersion, next to the hash.
 	EC2NodeClassHashVersionAnnotationKey = Group + "/ec2nodeclass-hash-version"
 	// InstanceTaggedAnnotationKey, on a NodeClaim, is "true" once its instance
 	// has the tags that are only known after launch.
@@ -94,15 +93,14 @@ const (
 	ClusterNameTaggedAnnotationKey = "compatibility." + Group + "/cluster-name-tagged"
 )
 
-// TerminationFinalizer holds an EC2NodeClass until no NodeClaim uses it and what
-// was made for it in AWS is gone.
+// TerminationFinalizer keeps an EC2NodeClass until no NodeClaim uses it and everything that was
+// made for it in AWS is deleted.
 const TerminationFinalizer = Group + "/termination"
 
-// LaunchTemplateNamePrefix is what the names of launch templates begin with.
+// LaunchTemplateNamePrefix is the prefix of the names of launch templates.
 const LaunchTemplateNamePrefix = Group
 
-// Tag keys of what is created in EC2 and IAM. None can be set by users but
-// NameTagKey.
+// Tag keys of everything that is created in EC2 and IAM. Users can set only NameTagKey.
 const (
 	// NameTagKey is the name of the node, unless the class sets it.
 	NameTagKey = "Name"
@@ -114,21 +112,20 @@ const (
 	NodeClassTagKey = LabelNodeClass
 	// ClusterNameTagKey names the cluster.
 	ClusterNameTagKey = "eks:eks-cluster-name"
-	// ClusterTagPrefix begins the key by which everything belongs to a cluster;
-	// see ClusterTagKey.
+	// ClusterTagPrefix is the prefix of ClusterTagKey.
 	ClusterTagPrefix = "kubernetes.io/cluster/"
-	// ClusterTagValue is its value.
+	// ClusterTagValue is the value of that tag.
 	ClusterTagValue = "owned"
 )
 
-// ClusterTagKey returns the key of the tag, with the value ClusterTagValue, by
-// which everything belongs to a cluster.
+// ClusterTagKey returns the key of the tag, with the value ClusterTagValue, that assigns a resource
+// to a cluster.
 func ClusterTagKey(cluster string) string {
 	return ClusterTagPrefix + cluster
 }
 
-// IsRestrictedTag reports whether a tag key is one that the controller sets, and
-// a class therefore cannot.
+// IsRestrictedTag reports whether the controller sets the tag with this key, so that a class
+// cannot.
 func IsRestrictedTag(key string) bool {
 	switch key {
 	case NodePoolTagKey, NodeClaimTagKey, NodeClassTagKey, ClusterNameTagKey:

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// EC2NodeClassStatus is what a controller has resolved the spec to. Launches use
-// it and nothing else, so a launch never waits for a selector.
+// EC2NodeClassStatus is what a controller has resolved the spec to. Launches use only it, so that a
+// launch never waits for a selector.
 type EC2NodeClassStatus struct {
 	// Subnets are what the subnet terms select.
 	Subnets []Subnet `json:"subnets,omitempty"`
@@ -26,8 +26,8 @@ type EC2NodeClassStatus struct {
 type Subnet struct {
 	// ID is its id.
 	ID string `json:"id"`
-	// Zone is the name of its availability zone, such as us-east-1a, which each
-	// account maps to a zone of its own.
+	// Zone is the name of its availability zone, such as us-east-1a. Accounts may map the same name
+	// to different zones.
 	Zone string `json:"zone"`
 	// ZoneID is the id of the zone, such as use1-az1, the same in all accounts.
 	ZoneID string `json:"zoneID,omitempty"`
@@ -45,7 +45,7 @@ type SecurityGroup struct {
 type AMI struct {
 	// ID is its id.
 	ID string `json:"id"`
-	// Deprecated says that its owner has declared it out of date.
+	// Deprecated says that its owner has marked it as deprecated.
 	Deprecated bool `json:"deprecated,omitempty"`
 	// Name is the name of the image.
 	Name string `json:"name,omitempty"`
@@ -67,11 +67,11 @@ type CapacityReservation struct {
 	InstanceType string `json:"instanceType"`
 	// OwnerID is the account that owns it.
 	OwnerID string `json:"ownerID"`
-	// ReservationType is its type. Default default.
+	// ReservationType is default if it is empty.
 	ReservationType CapacityReservationType `json:"reservationType"`
 	// Interruptible says that its owner may take instances back.
 	Interruptible bool `json:"interruptible"`
-	// State is its state. Default active.
+	// State is active if it is empty.
 	State CapacityReservationState `json:"state"`
 }
 
@@ -112,14 +112,14 @@ const (
 	ConditionTypeSecurityGroupsReady = "SecurityGroupsReady"
 	// ConditionTypeInstanceProfileReady says that the instance profile exists.
 	ConditionTypeInstanceProfileReady = "InstanceProfileReady"
-	// ConditionTypeCapacityReservationsReady says that reservations were looked
-	// up; finding none is fine.
+	// ConditionTypeCapacityReservationsReady says that reservations were looked up, even if none
+	// was found.
 	ConditionTypeCapacityReservationsReady = "CapacityReservationsReady"
-	// ConditionTypePlacementGroupReady says that the placement group was found,
-	// or that there is none to look for.
+	// ConditionTypePlacementGroupReady says that the placement group was found, or that the class
+	// names none.
 	ConditionTypePlacementGroupReady = "PlacementGroupReady"
-	// ConditionTypeValidationSucceeded says that nodes can be launched, as far
-	// as asking EC2 without launching tells.
+	// ConditionTypeValidationSucceeded says that nodes can be launched, as far as dry runs can
+	// tell.
 	ConditionTypeValidationSucceeded = "ValidationSucceeded"
 )
 
@@ -148,15 +148,13 @@ const (
 	ReasonClusterCIDRResolutionFailed = "ClusterCIDRResolutionFailed"
 	// ReasonInvalidKubeletConfiguration: spec.kubelet has faults.
 	ReasonInvalidKubeletConfiguration = "InvalidKubeletConfiguration"
-	// ReasonKubeletExpressionsDisabled: spec.kubelet has expressions, and there is
-	// nothing to evaluate them.
+	// ReasonKubeletExpressionsDisabled: spec.kubelet has expressions, and there is no evaluator.
 	ReasonKubeletExpressionsDisabled = "KubeletExpressionsDisabled"
-	// ReasonKubeletExpressionInvalid: one of them is no expression.
+	// ReasonKubeletExpressionInvalid: an expression is malformed.
 	ReasonKubeletExpressionInvalid = "KubeletExpressionInvalid"
-	// ReasonKubeletExpressionEvaluationFailed: one of them has no value for some
-	// instance type.
+	// ReasonKubeletExpressionEvaluationFailed: an expression has no value for an instance type.
 	ReasonKubeletExpressionEvaluationFailed = "KubeletExpressionEvaluationFailed"
-	// ReasonUnsupportedKubeletConfiguration: the family does not take a setting.
+	// ReasonUnsupportedKubeletConfiguration: the family does not support a setting.
 	ReasonUnsupportedKubeletConfiguration = "UnsupportedKubeletConfiguration"
 	// ReasonDependenciesNotReady: another condition is not true, so launching
 	// was not tried.
@@ -176,9 +174,9 @@ const (
 	ReasonUserDataSizeLimitExceeded = "UserDataSizeLimitExceeded"
 )
 
-// ReadyConditions returns the types of the conditions that must all be true for
-// Ready to be, sorted. CapacityReservationsReady counts if reserved capacity is
-// in use. The slice is the caller's.
+// ReadyConditions returns the types of the conditions that must all be true for Ready to be,
+// sorted. CapacityReservationsReady is among them if reserved capacity is in use. The caller owns
+// the slice.
 func ReadyConditions(reservedCapacity bool) []string {
 	types := []string{ConditionTypeAMIsReady}
 	if reservedCapacity {

@@ -17,9 +17,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
-// Validate returns every fault of the class's spec, in the order of the fields,
-// or nil. Each names the field, the value and the remedy. These are the rules of
-// the schema and those by which the controller says that a class is not ready:
+// Validate returns every fault of the class's spec, in the order of the fields, or nil. Each names
+// the field, the value and the remedy. These are the rules of the schema and those of the
+// controller's readiness conditions:
 //
 //   - subnetSelectorTerms, securityGroupSelectorTerms: 1 to 30 terms, each with
 //     exactly one of its fields; capacityReservationSelectorTerms: at most 30,
@@ -30,30 +30,26 @@ import (
 //   - amiSelectorTerms, amiFamily: as amiselect.ValidateTerms and
 //     amiselect.ResolveFamily say
 //   - exactly one of role and instanceProfile
-//   - tags: no key that the controller sets (see IsRestrictedTag) or EC2 keeps
-//     for itself ("aws:"), keys of 1 to 128 characters, values of at most 256, at
-//     most 44 beside Name, as EC2 takes 50
-//   - kubelet: keys of reserved and eviction maps that the kubelet knows, with
-//     quantities or, for eviction, percentages that are not negative; what is no
-//     quantity among the reserved ones is taken for an expression, as a string for
-//     maxPods is, and left to ValidateExpressions;
-//     evictionSoft and evictionSoftGracePeriod with the same keys; thresholds of
-//     image removal from 0 to 100, the high above the low; one entry of
-//     clusterDNS at most but for AL2023 and Custom; no
-//     podsPerCore for Bottlerocket; settings without a field of their own only
-//     for AL2023 and Custom, and only such as the kubelet of Kubernetes 1.37 has,
-//     with values that it reads, to their depth, but for registerWithTaints
-//   - blockDeviceMappings: at most 50 and one rootVolume, each with a deviceName
-//     of its own and an ebs; ebs with snapshotID or volumeSize, and within the
-//     bounds given at BlockDevice
+//   - tags: no key that the controller sets (see IsRestrictedTag) or that AWS reserves ("aws:"),
+//     keys of 1 to 128 characters, values of at most 256, at most 44 in addition to Name, because
+//     EC2 allows 50
+//   - kubelet: keys of reserved and eviction maps that the kubelet knows, with quantities or, for
+//     eviction, percentages that are not negative; a reserved amount that is not a quantity is an
+//     expression, as is a string for maxPods, and left to ValidateExpressions; evictionSoft and
+//     evictionSoftGracePeriod with the same keys; thresholds of image removal from 0 to 100, the
+//     high above the low; at most one entry of clusterDNS except for AL2023 and Custom; no
+//     podsPerCore for Bottlerocket; settings without a field only for AL2023 and Custom, and only
+//     those of the kubelet of Kubernetes 1.37 except registerWithTaints, with values of the right
+//     types at every depth
+//   - blockDeviceMappings: at most 50 and one rootVolume, each with a unique deviceName and an ebs;
+//     ebs with snapshotID or volumeSize, and within the bounds given at BlockDevice
 //   - instanceStorePolicy: RAID0
 //   - networkInterfaces: as described at NetworkInterface and its field
 //   - metadataOptions, enclaveOptions, connectionTracking, cpuOptions: values and
 //     bounds as described at their types
 //
-// A field that was left out is judged by its default, so Default need not be
-// called first. Metadata is left to the API server, and status to the controller
-// that writes it. The receiver is not changed; a nil class is one fault.
+// An omitted field counts as its default, so Default need not be called first. Metadata and status
+// are not checked. The receiver is not changed; a nil class is one fault.
 func (c *EC2NodeClass) Validate() field.ErrorList {
 	spec := field.NewPath("spec")
 	if c == nil {
@@ -83,8 +79,8 @@ func (c *EC2NodeClass) Validate() field.ErrorList {
 	return v.faults
 }
 
-// ValidateUpdate returns nil: no field of an EC2NodeClass is fixed. It is here
-// so that all kinds can be treated alike.
+// ValidateUpdate returns nil: no field of an EC2NodeClass is immutable. It exists so that all kinds
+// have the method.
 func (c *EC2NodeClass) ValidateUpdate(_ *EC2NodeClass) field.ErrorList {
 	return nil
 }
@@ -117,8 +113,8 @@ func (v *validator) add(faults ...*field.Error) {
 	v.faults = append(v.faults, faults...)
 }
 
-// images leaves the rules to package amiselect. A missing family is not reported
-// beside a broken alias, which would have given it.
+// images leaves the rules to package amiselect. A missing family is not reported in addition to a
+// malformed alias, which would determine it.
 func (v *validator) images(spec *field.Path, s *EC2NodeClassSpec) {
 	terms := amiTerms(s.AMISelectorTerms)
 	v.add(amiselect.ValidateTerms(spec.Child("amiSelectorTerms"), terms)...)
@@ -176,7 +172,7 @@ func (v *validator) tags(path *field.Path, tags map[string]string) {
 	}
 }
 
-// number is what bounds are checked of.
+// number is a type of values with bounds.
 type number interface{ ~int32 | ~int64 }
 
 func atLeast[T number](v *validator, path *field.Path, value *T, least T) {
@@ -247,8 +243,8 @@ func (v *validator) kubelet(path *field.Path, k *KubeletConfiguration, family am
 	v.asRead(path, k, family)
 }
 
-// asRead checks the settings that were read and say nothing to a field: null, and
-// values of another type. Null is as good as nothing where the setting is taken.
+// asRead checks settings that were read but could not be stored in a field: null, and values of
+// another type. Null counts as unset where the family supports the setting.
 func (v *validator) asRead(path *field.Path, k *KubeletConfiguration, family amiselect.Family) {
 	if len(k.AsRead) == 0 {
 		return
@@ -259,7 +255,7 @@ func (v *validator) asRead(path *field.Path, k *KubeletConfiguration, family ami
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.AsRead)) {
 		text, ok := k.asRead(name, members)
-		// In a list of strings only null is read as what it is not.
+		// In a list of strings only null is read as another value, the empty string.
 		if !ok || members[name] != nil && name != "clusterDNS" {
 			continue
 		}
@@ -273,8 +269,8 @@ func (v *validator) asRead(path *field.Path, k *KubeletConfiguration, family ami
 	}
 }
 
-// setting checks whether nodes of a family can have a setting for which there is
-// no field, and reports whether they can.
+// setting reports whether nodes of a family can have a setting that has no field, and adds a fault
+// if not.
 func (v *validator) setting(path *field.Path, name string, family amiselect.Family) bool {
 	switch {
 	case name == "registerWithTaints":
@@ -291,8 +287,8 @@ func (v *validator) setting(path *field.Path, name string, family amiselect.Fami
 	return false
 }
 
-// extra checks the settings that have no field. They stand beside the fields on
-// the wire, and so do their paths.
+// extra checks the settings that have no field. On the wire they are next to the fields, so their
+// paths are too.
 func (v *validator) extra(path *field.Path, extra map[string]any, family amiselect.Family) {
 	if len(extra) == 0 {
 		return
@@ -310,8 +306,7 @@ func (v *validator) extra(path *field.Path, extra map[string]any, family amisele
 	}
 }
 
-// value checks a value and what is in it by the schema, in which it stands under a
-// name. Null is nothing.
+// value checks a value and the values in it against the schema entry of a name. Null is accepted.
 func (v *validator) value(path *field.Path, schema map[string]jsonKind, name string, value any) {
 	if value == nil {
 		return
@@ -344,8 +339,8 @@ func (v *validator) value(path *field.Path, schema map[string]jsonKind, name str
 	}
 }
 
-// minimumReclaim checks the amounts that are texts, and null, which is an empty one;
-// others are faults already.
+// minimumReclaim checks texts, and null, which is read as an empty text. Other values are faults
+// already.
 func (v *validator) minimumReclaim(path *field.Path, signals map[string]any) {
 	texts := map[string]string{}
 	for key, value := range signals {
@@ -394,7 +389,7 @@ func (v *validator) signal(path *field.Path, key string) {
 	}
 }
 
-// gracePeriods checks them, and that the soft thresholds have the same keys.
+// gracePeriods checks the grace periods, and that the soft thresholds have the same keys.
 func (v *validator) gracePeriods(path *field.Path, k *KubeletConfiguration) {
 	soft, periods := path.Child("evictionSoft"), path.Child("evictionSoftGracePeriod")
 	for _, key := range slices.Sorted(maps.Keys(k.EvictionSoft)) {
@@ -422,8 +417,8 @@ func isAmount(text string) bool {
 	return isQuantity(text) && !strings.HasPrefix(text, "-")
 }
 
-// isThreshold accepts quantities that are not negative, and percentages from 0% to
-// 100% as a computer writes numbers: 12.345%, .5% and 1e1% among them.
+// isThreshold accepts quantities that are not negative, and percentages from 0% to 100% in any form
+// of strconv.ParseFloat, such as 12.345%, .5% and 1e1%.
 func isThreshold(text string) bool {
 	if number, ok := strings.CutSuffix(text, "%"); ok {
 		n, err := strconv.ParseFloat(number, 64)
@@ -494,9 +489,9 @@ func (v *validator) connectionTracking(path *field.Path, t *ConnectionTracking) 
 	within(v, path.Child("udpTimeout"), t.UDPTimeout, 30, 60)
 }
 
-// Unlike the schema, which by a slip lets a term through whose fields exclude
-// each other if another term is in order, these checks look at each term: the
-// fields of lower rank would be ignored, and the term select more than it says.
+// These checks look at each term. Because of a flaw, the schema accepts a term whose fields exclude
+// each other if another term is valid: the fields of lower precedence would be ignored, and the
+// term would select more than it says.
 
 func (v *validator) subnetTerms(path *field.Path, terms []SubnetSelectorTerm) {
 	v.termCount(path, len(terms), "give at least one term, such as {tags: {karpenter.sh/discovery: my-cluster}}")
@@ -531,7 +526,8 @@ func (v *validator) securityGroupTerms(path *field.Path, terms []SecurityGroupSe
 func (v *validator) reservationTerms(path *field.Path, terms []CapacityReservationSelectorTerm) {
 	switch {
 	case terms != nil && len(terms) == 0:
-		// By the same slip: of no terms, all violate the rule.
+		// Because of the same flaw the schema refuses an empty list: all of its zero terms violate
+		// the rule.
 		v.add(field.Required(path, "give a term, or leave the field out: the API server refuses an empty list"))
 	case len(terms) > maxSelectorTerms:
 		v.add(field.TooMany(path, len(terms), maxSelectorTerms))
@@ -585,13 +581,13 @@ func (v *validator) termCount(path *field.Path, count int, hint string) {
 	}
 }
 
-// set says whether a field is set.
+// set is a field and whether it is set.
 type set struct {
 	name  string
 	isSet bool
 }
 
-// alone refuses fields beside one that decides alone.
+// alone refuses other fields in a term that has the field name, which excludes them.
 func (v *validator) alone(path *field.Path, name string, isSet bool, others ...set) {
 	for _, other := range others {
 		if isSet && other.isSet {
@@ -695,12 +691,12 @@ func (v *validator) blockDevice(path *field.Path, d *BlockDevice) {
 	oneOf(v, path.Child("volumeType"), d.VolumeType, VolumeTypes()...)
 }
 
-// isVolumeSize judges by amount, so 1024Gi and 1Ti are the same to it.
+// isVolumeSize checks the amount and not the text: 1024Gi and 1Ti are the same.
 func isVolumeSize(q resource.Quantity) bool {
 	const gi, g, most = 1 << 30, 1_000_000_000, 64_000_000_000_000
 	own := q.DeepCopy()
-	// To compare with a number of thousands of digits takes long, so the
-	// obviously too large are sorted out by their exponent.
+	// Comparing numbers with thousands of digits takes long, so absurdly large ones are refused by
+	// their exponent.
 	if dec := own.AsDec(); dec.Scale() < -18 {
 		return false
 	}

@@ -9,10 +9,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// WellKnownLabels returns the label keys that AWS adds to those every provider
-// has, sorted: what a NodePool may ask for without defining it. LabelNodeClass
-// is not among them, as a NodePool chooses its class by reference. The slice is
-// the caller's.
+// WellKnownLabels returns the label keys that AWS adds to those of every provider, sorted. A
+// NodePool may require them without defining them. LabelNodeClass is not among them, because a
+// NodePool chooses its class by reference. The caller owns the slice.
 func WellKnownLabels() []string {
 	labels := []string{
 		LabelCapacityReservationID, LabelCapacityReservationInterruptible, LabelCapacityReservationType,
@@ -24,8 +23,8 @@ func WellKnownLabels() []string {
 	return labels
 }
 
-// instanceLabels are the labels that a type has wherever and however it is
-// bought.
+// instanceLabels returns the labels of a type that depend neither on the zone nor on the capacity
+// type.
 func instanceLabels() []string {
 	return []string{
 		LabelInstanceAcceleratorCount, LabelInstanceAcceleratorManufacturer, LabelInstanceAcceleratorName,
@@ -38,24 +37,22 @@ func instanceLabels() []string {
 	}
 }
 
-// WellKnownResources returns the extended resources that instance types of AWS
-// have by themselves and a NodeOverlay therefore cannot set, sorted. GPUs are not
-// among them: EC2 reports none for some types, and an overlay is the remedy. The
-// slice is the caller's.
+// WellKnownResources returns the extended resources that EC2 reports for instance types, so that a
+// NodeOverlay cannot set them, sorted. GPUs are not among them: EC2 reports none for some types,
+// and an overlay is the remedy. The slice is the caller's.
 func WellKnownResources() []corev1.ResourceName {
 	return []corev1.ResourceName{ResourceNeuron, ResourceNeuronCore, ResourceGaudi, ResourceEFA, ResourcePodENI}
 }
 
-// ExoticResources returns the extended resources whose instance types are only
-// launched if nothing else will do, sorted. The slice is the caller's.
+// ExoticResources returns the extended resources whose instance types are launched only if no other
+// type fits, sorted. The slice is the caller's.
 func ExoticResources() []corev1.ResourceName {
 	return []corev1.ResourceName{ResourceAMDGPU, ResourceNeuron, ResourceNeuronCore, ResourceGaudi, ResourceNVIDIAGPU}
 }
 
-// VocabularyExtension returns what AWS adds to the vocabulary of requirements:
-// the well-known labels, the domain karpenter.k8s.aws as a restricted one, the
-// name under which the EBS storage driver knows the zone, the tenancies, and the ID
-// of the zone as another name of it.
+// VocabularyExtension returns what AWS adds to the vocabulary of requirements: the well-known
+// labels, the domain karpenter.k8s.aws as a restricted one, the EBS storage driver's label as an
+// alias of the zone, the tenancies, and the zone's id as another name of the zone.
 func VocabularyExtension() requirements.Extension {
 	return requirements.Extension{
 		WellKnown:         WellKnownLabels(),
@@ -88,9 +85,9 @@ func NodePoolRules() *karpv1.Rules {
 	}
 }
 
-// NodeOverlayRules returns the rules for NodeOverlay.ValidateWith on AWS. An
-// overlay speaks of instance types, so it cannot ask for tenancy, reservation or
-// placement group. They are the caller's.
+// NodeOverlayRules returns the rules for NodeOverlay.ValidateWith on AWS. An overlay is about
+// instance types, so it cannot require tenancy, reservation or placement group. They are the
+// caller's.
 func NodeOverlayRules() *karpv1.Rules {
 	rules := NodePoolRules()
 	rules.WellKnownLabels = append(instanceLabels(), LabelTopologyZoneID)

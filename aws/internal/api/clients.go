@@ -45,8 +45,7 @@ type EC2 interface {
 	DescribeSpotPriceHistory(context.Context, *ec2.DescribeSpotPriceHistoryInput, ...func(*ec2.Options)) (*ec2.DescribeSpotPriceHistoryOutput, error)
 	// DescribeSubnets lists subnets and their free addresses.
 	DescribeSubnets(context.Context, *ec2.DescribeSubnetsInput, ...func(*ec2.Options)) (*ec2.DescribeSubnetsOutput, error)
-	// RunInstances says, as a dry run, whether a class may be launched. It is never
-	// called as anything else.
+	// RunInstances says whether a class may be launched. It is called only as a dry run.
 	RunInstances(context.Context, *ec2.RunInstancesInput, ...func(*ec2.Options)) (*ec2.RunInstancesOutput, error)
 	// TerminateInstances removes instances.
 	TerminateInstances(context.Context, *ec2.TerminateInstancesInput, ...func(*ec2.Options)) (*ec2.TerminateInstancesOutput, error)
@@ -109,7 +108,7 @@ type ZonalShift interface {
 	GetManagedResource(context.Context, *arczonalshift.GetManagedResourceInput, ...func(*arczonalshift.Options)) (*arczonalshift.GetManagedResourceOutput, error)
 }
 
-// Clients are the ways to reach AWS, as aws.Clients says.
+// Clients are the clients of the AWS services, see aws.Clients.
 type Clients struct {
 	EC2        EC2
 	SSM        SSM

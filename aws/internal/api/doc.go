@@ -1,5 +1,4 @@
-// Package api names the calls to AWS that the provider makes, as one narrow
-// interface for each service.
+// Package api has the AWS calls of the provider, as one narrow interface for each service.
 //
 // # Model
 //
@@ -10,10 +9,10 @@
 //
 // # Left out
 //
-// Every call that the provider does not make: what is here is what the policies in aws/iam
-// grant, operation by operation, and a test holds the two together.
+// Every call that the provider does not make. The policies in aws/iam grant exactly the operations
+// here, and a test compares the two.
 //
 // # Guarantees
 //
-// The interfaces include those that the SDK's paginators ask for.
+// The interfaces satisfy those of the SDK's paginators.
 package api

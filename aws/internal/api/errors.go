@@ -13,8 +13,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Code returns the code that AWS gave for the failure, such as
-// RequestLimitExceeded, and "" if err is nil or not an answer of AWS.
+// Code returns the error code of AWS, such as RequestLimitExceeded, and "" if err is nil or not an
+// answer of AWS.
 func Code(err error) string {
 	var answer smithy.APIError
 	if !errors.As(err, &answer) {
@@ -23,7 +23,7 @@ func Code(err error) string {
 	return answer.ErrorCode()
 }
 
-// codes that are known by name, sorted within each line by nothing but meaning.
+// The known codes, by meaning.
 var (
 	throttling = []string{"RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottled",
 		"RequestThrottledException", "TooManyRequestsException", "TooManyRequests", "EC2ThrottledException", "PriorRequestNotComplete",
@@ -41,7 +41,7 @@ var (
 		"ReservationCapacityExceeded", "UnfulfillableCapacity", "Unsupported", "VcpuLimitExceeded"}
 )
 
-// Kind returns what a failure asks of the caller, by its code:
+// Kind returns the kind of a failure, by its code:
 //
 //	throttling                          KindThrottled
 //	what was named does not exist       KindNotFound
@@ -66,16 +66,15 @@ func Kind(err error) cloudprovider.Kind {
 	return cloudprovider.KindOf(err)
 }
 
-// NotFound reports whether AWS answered that what was named does not exist. A
-// failure that does not say so, such as a broken connection, is not one of those.
+// NotFound reports whether AWS answered that what was named does not exist. Any other failure, such
+// as a broken connection, is not.
 func NotFound(err error) bool { return notFoundCode(Code(err)) }
 
 func notFoundCode(code string) bool {
 	return slices.Contains(missing, code) || strings.HasSuffix(code, ".NotFound") || strings.HasSuffix(code, "NotFoundException")
 }
 
-// malformed reports whether a code is of those for a request that AWS cannot make
-// sense of.
+// malformed reports whether a code means a malformed request.
 func malformed(code string) bool {
 	for _, prefix := range []string{"Invalid", "Malformed", "Missing", "Unknown", "Validation", "Unsupported"} {
 		if strings.HasPrefix(code, prefix) {
@@ -85,21 +84,20 @@ func malformed(code string) bool {
 	return false
 }
 
-// Wrap returns err as an *cloudprovider.Error: op is what was done, object what it
-// was done with, Kind that of Kind, Reason the code. The text has what AWS said
-// and a remedy, and no number of a request, so that one cause gives one text. The
-// cause stays in the tree. It is nil for nil; what is an *cloudprovider.Error
-// already is returned as it is.
+// Wrap returns err as an *cloudprovider.Error: op is what was done, object what it was done with,
+// Kind that of Kind, Reason the code. The text has AWS's message and a remedy, but no request id,
+// so that one cause always gives the same text. The cause stays in the tree. Wrap returns nil for
+// nil, and an *cloudprovider.Error unchanged.
 func Wrap(op, object string, err error) error {
 	var done *cloudprovider.Error
 	if err == nil || errors.As(err, &done) && done != nil {
 		return err
 	}
-	return &cloudprovider.Error{Op: op, Object: object, Kind: Kind(err), Reason: Code(err), Err: &cause{cmp.Or(explain(plain(err), err), "AWS says no more"), err}}
+	return &cloudprovider.Error{Op: op, Object: object, Kind: Kind(err), Reason: Code(err), Err: &cause{cmp.Or(explain(plain(err), err), "AWS gave no message"), err}}
 }
 
-// Message returns one line that says what went wrong, and a remedy where one is
-// known. It has no number of a request in it.
+// Message returns one line that says what went wrong, and a remedy where one is known. It has no
+// request id.
 func Message(err error) string {
 	if err == nil {
 		return ""
@@ -107,7 +105,7 @@ func Message(err error) string {
 	return explain(cmp.Or(plain(err), Code(err)), err)
 }
 
-// explain puts the remedy behind a text.
+// explain appends the remedy to a text.
 func explain(text string, err error) string {
 	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
 	remedy := remedy(err)
@@ -117,8 +115,8 @@ func explain(text string, err error) string {
 	return text + remedy
 }
 
-// plain is what AWS said, which may be nothing beside the code, or else what the
-// error says.
+// plain returns the message of AWS, or only its code if there is none, or else the text of the
+// error.
 func plain(err error) string {
 	var answer smithy.APIError
 	if errors.As(err, &answer) {
@@ -153,8 +151,8 @@ func remedy(err error) string {
 	return ""
 }
 
-// PolicyRemedy is what helps against a refusal for which AWS names a policy that is not one
-// of the controller's role, and else empty.
+// PolicyRemedy returns the remedy for a refusal by a policy that is not of the controller's role,
+// and "" for others.
 func PolicyRemedy(message string) string {
 	switch {
 	case strings.Contains(message, "service control policy"):
@@ -165,7 +163,7 @@ func PolicyRemedy(message string) string {
 	return ""
 }
 
-// operationOf is the right that a call takes, such as ec2:DescribeSubnets.
+// operationOf returns the permission that a call needs, such as ec2:DescribeSubnets.
 func operationOf(err error) string {
 	var operation *smithy.OperationError
 	if !errors.As(err, &operation) {

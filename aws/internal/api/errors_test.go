@@ -104,7 +104,7 @@ func TestWrap(t *testing.T) {
 			"DescribeSubnets eu: unknown failure: ExpiredToken: The token has expired; renew the credentials of the controller"},
 		{answer("RequestExpired", "Request has expired."),
 			"DescribeSubnets eu: unknown failure: RequestExpired: Request has expired.; check the clock of the machine and the credentials of the controller"},
-		{answer("InternalError", ""), "DescribeSubnets eu: unknown failure: InternalError: AWS says no more"},
+		{answer("InternalError", ""), "DescribeSubnets eu: unknown failure: InternalError: AWS gave no message"},
 		{&smithy.OperationError{ServiceID: "EC2", OperationName: "DescribeSubnets", Err: errors.New("dial tcp:\nno route")},
 			"DescribeSubnets eu: unknown failure: DescribeSubnets: dial tcp:; no route"},
 		{errors.New("odd"), "DescribeSubnets eu: unknown failure: odd"},

@@ -5,12 +5,11 @@ import (
 	"fmt"
 )
 
-// maxPages bounds an answer, so that an API that always promises another page does
-// not keep a caller for ever. At the page sizes in use it is beyond anything that
-// a region has.
+// maxPages bounds an answer, so that a caller returns even if an API always promises another page.
+// At the page sizes in use it is more than any region needs.
 const maxPages = 5000
 
-// Paginator is one of the SDK's, for pages P, with options O of the client.
+// Paginator is a paginator of the SDK, for pages P, with options O of the client.
 type Paginator[P, O any] interface {
 	// HasMorePages reports whether there is another page.
 	HasMorePages() bool
@@ -18,9 +17,8 @@ type Paginator[P, O any] interface {
 	NextPage(ctx context.Context, opts ...func(*O)) (P, error)
 }
 
-// Pages hands all pages of a paginator to each. The caller holds one page at a time. It
-// ends with the error of a page, or of a ctx that is done; an answer that was not read to
-// its end is always an error.
+// Pages calls each with every page of a paginator, one at a time. It returns the error of a page,
+// or that of ctx when it is done; an answer that was not read completely is always an error.
 func Pages[P, O any](ctx context.Context, p Paginator[P, O], each func(P), opts ...func(*O)) error {
 	for n := 0; p.HasMorePages(); n++ {
 		if ctx.Err() != nil {

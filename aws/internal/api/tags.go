@@ -10,7 +10,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// Tags returns tags as EC2 takes them, sorted by key.
+// Tags returns tags in the form of EC2, sorted by key.
 func Tags(tags map[string]string) []ec2types.Tag {
 	out := make([]ec2types.Tag, 0, len(tags))
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
@@ -20,8 +20,8 @@ func Tags(tags map[string]string) []ec2types.Tag {
 	return out
 }
 
-// ClientToken returns an idempotency token of at most 64 characters for a call
-// that is told from others by parts.
+// ClientToken returns an idempotency token of at most 64 characters for the call that parts
+// identify.
 func ClientToken(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {

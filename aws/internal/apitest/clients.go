@@ -17,7 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 )
 
-// ec2Client is EC2. Calls that it does not have panic, as api.EC2 is nil.
+// ec2Client is EC2. Missing calls panic, because the embedded api.EC2 is nil.
 type ec2Client struct {
 	api.EC2
 	c *Cloud
@@ -26,7 +26,7 @@ type ec2Client struct {
 // otherClient is every other service.
 type otherClient struct{ c *Cloud }
 
-// render is how a call is shown by Asked.
+// render returns a call as Asked shows it.
 func render(filters []ec2types.Filter, more ...string) string {
 	var parts []string
 	for _, f := range filters {

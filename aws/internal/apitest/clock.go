@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Noon is where a Clock starts: later than the prices that are compiled in.
+// Noon is the initial time of a Clock. It is later than the built-in prices.
 var Noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 
 // Clock stands still until it is moved. Create it with NewClock. It is safe for

@@ -15,8 +15,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 )
 
-// Cloud is what the clients see. Set its fields before the first call, or within
-// Change. The zero Cloud is empty.
+// Cloud has the content of a fake AWS. Set its fields before the first call, or within Change. The
+// zero Cloud is empty.
 type Cloud struct {
 	// Types, Offerings, Spot, Subnets, SecurityGroups, Reservations, PlacementGroups
 	// and Images are what EC2 has.
@@ -28,22 +28,22 @@ type Cloud struct {
 	Reservations    []ec2types.CapacityReservation
 	PlacementGroups []ec2types.PlacementGroup
 	Images          []ec2types.Image
-	// Products are the texts of the price list, each the answer to every question.
+	// Products are the texts of the price list. Every question gets all of them.
 	Products []string
-	// Parameters are those of Systems Manager by name.
+	// Parameters are the parameters of Systems Manager by name.
 	Parameters map[string]string
-	// Cluster is that of EKS. Nil is none.
+	// Cluster is the EKS cluster. Nil is none.
 	Cluster *ekstypes.Cluster
 	// Shifts and Autoshifts are in force for the cluster.
 	Shifts     []shifttypes.ZonalShiftInResource
 	Autoshifts []shifttypes.AutoshiftInResource
 
-	// PageSize is how many things are on a page. Zero is what is asked for.
+	// PageSize is how many items are on a page. Zero means the size that is asked for.
 	PageSize int
-	// Fail has the error of an operation, by its name, such as DescribeSubnets.
+	// Fail has errors to return, by the name of the operation, such as DescribeSubnets.
 	Fail map[string]error
-	// Before, if not nil, is called at the beginning of each call. Its error is that
-	// of the call.
+	// Before, if not nil, is called at the beginning of each call. If it returns an error, the call
+	// fails with it.
 	Before func(ctx context.Context, operation string) error
 
 	mu    sync.Mutex
@@ -141,8 +141,8 @@ func every[T any](c *Cloud, list func(*Cloud) []T) []T {
 	return list(c)
 }
 
-// selected returns those of a list that pass all filters. values gives what a thing
-// has for the name of a filter.
+// selected returns the items of a list that pass all filters. values returns the values of an item
+// for the name of a filter.
 func selected[T any](c *Cloud, list func(*Cloud) []T, filters []ec2types.Filter, values func(T, string) []string) (out []T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,7 +1,6 @@
-// Package apitest has a small AWS in memory for tests of what asks by the clients of
-// package api: the describing calls of EC2 with their filters and pages, parameters,
-// products, the cluster and zonal shifts. Calls are counted, and can be made to
-// fail or to wait.
+// Package apitest has a small AWS in memory for tests of code that uses the clients of package api:
+// the describing calls of EC2 with their filters and pages, parameters, products, the cluster and
+// zonal shifts. Calls are counted, and can be made to fail or to wait.
 //
-// What changes anything in AWS, such as a launch, is not there.
+// It has no calls that change AWS, such as a launch.
 package apitest

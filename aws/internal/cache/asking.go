@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Asking is what is being asked beside the callers. Each asking is one goroutine,
-// which ends when it has its answer, when its time is over, or with Close. Create it
-// with NewAsking; it may be shared by any number of cells.
+// Asking runs questions in the background. Each question is one goroutine, which ends when it has
+// its answer, when its time is over, or with Close. Create it with NewAsking; any number of cells
+// may share it.
 type Asking struct {
 	mu      sync.Mutex
 	closed  bool
 	running sync.WaitGroup
-	// base ends with Close; every asking does with it.
+	// base ends with Close, and with it every question.
 	base context.Context
 	end  context.CancelFunc
 }
@@ -25,9 +25,9 @@ func NewAsking() *Asking {
 	return a
 }
 
-// Run calls f in a goroutine, and reports whether it did: after Close it does not.
-// The context of f has the values of ctx but not its end: it ends after bound, by
-// the clock of the machine, and with Close, and only then with context.Canceled.
+// Run calls f in a goroutine, and reports whether it did: after Close it does not. The context of f
+// has the values of ctx but not its cancellation: it ends after bound, by the machine's clock, and
+// with Close. Only Close gives it context.Canceled.
 func (a *Asking) Run(ctx context.Context, bound time.Duration, f func(context.Context)) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,8 +44,8 @@ func (a *Asking) Run(ctx context.Context, bound time.Duration, f func(context.Co
 	return true
 }
 
-// Close ends what is being asked, and returns when all of it has ended, or with the
-// error of ctx when that is done. Nothing is asked any more afterwards.
+// Close ends all questions, and returns when they have ended, or with the error of ctx when that is
+// done. Afterwards nothing is asked.
 func (a *Asking) Close(ctx context.Context) error {
 	a.mu.Lock()
 	a.closed = true

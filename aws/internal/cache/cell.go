@@ -13,45 +13,44 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 )
 
-// Reading says how good an answer is.
+// Reading says when an answer was given, and whether renewing it has failed.
 type Reading struct {
-	// At is when the question was asked that gave the answer.
+	// At is when the question of this answer was asked.
 	At time.Time
-	// Stale says that the answer was to be renewed, and could not be.
+	// Stale says that the answer was due and renewing it failed.
 	Stale bool
-	// Err is why, an *cloudprovider.Error; nil unless Stale.
+	// Err is the failure, an *cloudprovider.Error; nil unless Stale.
 	Err error
 }
 
-// Settings are how a Cell behaves. Name and Now are required.
+// Settings configure a Cell. Name and Now are required.
 type Settings[T any] struct {
-	// Name is what is asked for, in a few words, as in "instance types".
+	// Name is the subject of the question in a few words, as in "instance types".
 	Name string
-	// Now gives the time by which answers age and pauses pass.
+	// Now gives the time, for the age of answers and for pauses.
 	Now func() time.Time
-	// Refresh is how long an answer is good for, from when it was there.
+	// Refresh is how long after its arrival an answer is due.
 	Refresh time.Duration
-	// RefreshOf, if not nil, says so for an answer in place of Refresh.
+	// RefreshOf, if not nil, replaces Refresh, by answer.
 	RefreshOf func(answer T) time.Duration
-	// Pause is how long to wait after so many failures in a row, the last of which
-	// is err, from the end of that. Nil goes by retry.Next, with a minute for
-	// failures that it would give up on; it is never longer than Refresh.
+	// Pause is how long to wait from the end of the last failure, err, to the next attempt;
+	// failures is the number of failures in a row. Nil means retry.Next, and a minute for failures
+	// that it gives up on, but never longer than Refresh.
 	Pause func(failures int, err error) time.Duration
-	// Bound is how long one asking may take, by the clock of the machine, before it
-	// counts as a failure. Default two minutes.
+	// Bound is how long one question may take, by the machine's clock, before it counts as a
+	// failure. Default two minutes.
 	Bound time.Duration
-	// Spare says that callers can do without an answer.
+	// Spare says that callers can go on without an answer.
 	Spare bool
-	// Patience is how long callers wait all the same for a question that they could
-	// go on without: for the first answer if Spare, and for another in place of one
-	// that is due. It begins with the asking, by the clock of the machine. Zero is
-	// not at all.
+	// Patience is how long callers wait even if they could go on: for the first answer if Spare,
+	// and for the renewal of an answer that is due. It begins with the question, by the machine's
+	// clock. Zero means that they do not wait.
 	Patience time.Duration
-	// Asking runs what is asked. Nil is one of the cell's own.
+	// Asking runs the questions. Nil makes a new one.
 	Asking *Asking
 }
 
-// defaultBound is enough for a minute of throttling to pass.
+// defaultBound is enough to get over a minute of throttling.
 const defaultBound = 2 * time.Minute
 
 // Cell keeps the last good answer to a question. Create it with NewCell.
@@ -61,16 +60,16 @@ type Cell[T any] struct {
 	mu       sync.Mutex
 	known    bool // there is an answer
 	answer   T
-	at       time.Time // of the answer
-	used     bool      // since it was given
-	dropped  bool      // ask again, however new it is
+	at       time.Time // when the answer's question was asked
+	used     bool      // the answer was used since it arrived
+	dropped  bool      // ask again, however new the answer is
 	drops    int
-	failures int       // since the answer
-	err      error     // of the last one
-	tried    time.Time // when asking ended last
+	failures int       // number since the answer
+	err      error     // of the last failure
+	tried    time.Time // when the last question ended
 
 	ask  func(context.Context) (T, error)
-	busy chan struct{} // closed when the asking under way has ended
+	busy chan struct{} // closed when the question under way has ended
 	late chan struct{} // closed when its Patience is over; nil without any
 }
 
@@ -86,15 +85,14 @@ func NewCell[T any](set Settings[T]) *Cell[T] {
 // Get returns the answer. In this order:
 //
 //  1. If ctx is done, the error is that of ctx.
-//  2. If the answer is due, the last failure is not too recent and nobody is asking,
-//     ask is called beside the caller, in a goroutine of Settings.Asking. Its context
-//     has the values of ctx and not its end, so it may be called for longer than Get:
-//     until it returns, and its context ends after Settings.Bound.
-//  3. An answer is returned at once, due or not; with Settings.Patience that long
-//     after it was asked again. It is Stale if asking failed since.
-//  4. Without one, the last failure is returned at once, with how long to wait.
-//  5. Without either, the caller waits: until there is one of them, or ctx is done;
-//     if Settings.Spare, no longer than Settings.Patience.
+//  2. If the answer is due, the pause after the last failure is over and no question is under way,
+//     ask is called in a goroutine of Settings.Asking. Its context has the values of ctx but not
+//     its cancellation, so it may outlive Get; its context ends after Settings.Bound.
+//  3. An answer is returned at once, due or not. With Settings.Patience a renewal is waited for, at
+//     most that long. The answer is Stale if a question has failed since.
+//  4. Without an answer, the last failure is returned at once, with how long to wait.
+//  5. Without either, the caller waits for an answer or a failure, or until ctx is done; if
+//     Settings.Spare, no longer than Settings.Patience.
 //
 // An error other than that of ctx is an *cloudprovider.Error, as api.Wrap makes it.
 // A panic of ask is a failure.
@@ -124,9 +122,9 @@ func (c *Cell[T]) Get(ctx context.Context, ask func(context.Context) (T, error))
 	return c.last()
 }
 
-// Renew begins to ask if the answer is due and somebody has used it since it was
-// last renewed so, or that failed, and returns what waits for the end of what is being asked. The
-// error of that is the one that ctx has, or else why there is no newer answer.
+// Renew asks again if the answer is due and was used since the last Renew, or if that one failed.
+// It returns a function that waits until the question under way has ended; its error is that of
+// ctx, or why there is no newer answer.
 func (c *Cell[T]) Renew(ctx context.Context) (wait func() error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,8 +146,8 @@ func (c *Cell[T]) Renew(ctx context.Context) (wait func() error) {
 	}
 }
 
-// renew begins to ask if it is time to and nobody does, and reports whether it did.
-// c.mu is held.
+// renew asks if the answer is due and no question is under way, and reports whether it did. c.mu is
+// held.
 func (c *Cell[T]) renew(ctx context.Context) bool {
 	now := c.set.Now()
 	if c.busy != nil || !c.due(now) {
@@ -160,14 +158,14 @@ func (c *Cell[T]) renew(ctx context.Context) bool {
 		var answer T
 		err := errors.New("asking ended without an answer")
 		defer func() {
-			if r := recover(); r != nil { // a caller could not, in another goroutine
+			if r := recover(); r != nil { // a caller cannot recover it in this goroutine
 				err = fmt.Errorf("panic: %v", r)
 			}
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			if !errors.Is(ctx.Err(), context.Canceled) { // by Close, which says nothing about AWS
 				c.learn(answer, now, err)
-				// What was dropped meanwhile may be older than the reason to drop it.
+				// An answer that was dropped while the question was under way may be outdated.
 				c.dropped = c.dropped && (err != nil || c.drops != drops)
 			}
 			c.busy, c.late = nil, nil
@@ -186,8 +184,7 @@ func (c *Cell[T]) renew(ctx context.Context) bool {
 	return true
 }
 
-// learn records what came of a question that was asked at the instant at. c.mu is
-// held.
+// learn records the outcome of a question that was asked at the instant at. c.mu is held.
 func (c *Cell[T]) learn(answer T, at time.Time, err error) {
 	c.tried = c.set.Now()
 	if err != nil {
@@ -199,8 +196,8 @@ func (c *Cell[T]) learn(answer T, at time.Time, err error) {
 	c.failures, c.err = 0, nil
 }
 
-// due reports whether to ask. A clock that went back says nothing about the age of
-// an answer, so then it is asked again.
+// due reports whether to ask. It is true if the clock went back, because the age of the answer is
+// not known then.
 func (c *Cell[T]) due(now time.Time) bool {
 	if now.Before(c.tried) {
 		return true
@@ -224,13 +221,13 @@ func (c *Cell[T]) pause() time.Duration {
 	}
 	delay, giveUp := retry.Next(c.failures, c.err, c.set.Name)
 	if giveUp {
-		// A right may be granted, a mistake put right: look again, but not often.
+		// A permission may be granted or a mistake corrected: ask again, but not often.
 		delay = time.Minute
 	}
 	return min(delay, max(c.set.Refresh, time.Second))
 }
 
-// last returns what is known, or why nothing is. c.mu is held.
+// last returns the answer, or the error without one. c.mu is held.
 func (c *Cell[T]) last() (T, Reading, error) {
 	if c.known {
 		return c.answer, Reading{At: c.at, Stale: c.failures > 0, Err: c.err}, nil
@@ -238,7 +235,7 @@ func (c *Cell[T]) last() (T, Reading, error) {
 	return c.answer, Reading{}, c.missing()
 }
 
-// missing is why there is no answer: the last failure, with the time until the next
+// missing returns the error without an answer: the last failure, with the time until the next
 // attempt, a second or more. c.mu is held.
 func (c *Cell[T]) missing() error {
 	if c.failures == 0 {
@@ -257,16 +254,15 @@ func (c *Cell[T]) missing() error {
 	return &later
 }
 
-// Answer returns the answer there is, without asking: the zero value if there is
-// none.
+// Answer returns the last answer without asking, or the zero value.
 func (c *Cell[T]) Answer() T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.answer
 }
 
-// Drop has the next Get ask, whatever the age of the answer. The answer is kept
-// until there is another; that somebody is asking now does not count.
+// Drop makes the next Get ask, whatever the age of the answer, even if a question is under way. The
+// answer is kept until there is another.
 func (c *Cell[T]) Drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,22 +270,22 @@ func (c *Cell[T]) Drop() {
 	c.drops++
 }
 
-// Health is how a question is.
+// Health is the state of a question.
 type Health struct {
-	// Name is what is asked for.
+	// Name is the subject of the question.
 	Name string
 	// At is when there was an answer last. Zero if there never was.
 	At time.Time
-	// Failures is how often asking failed since, and Err why it did last. Zero and
-	// nil if it did not.
+	// Failures counts the failures since At, and Err is the last one. Zero and nil if there was
+	// none.
 	Failures int
 	Err      error
-	// Next is when it will be asked again, if somebody wants to know. Zero if it was
-	// never asked.
+	// Next is the earliest time of the next question, which is asked only by a call of Get or
+	// Renew. Zero if it was never asked.
 	Next time.Time
 }
 
-// Health returns how the question is.
+// Health returns the state of the question.
 func (c *Cell[T]) Health() Health {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// idle is how long a question is remembered that nobody asks any more. It takes
-// little room, and may be all there is while AWS cannot be reached.
+// idle is how long a question is kept after it was last asked. It is long because an answer takes
+// little memory, and may be the only one while AWS cannot be reached.
 const idle = 48 * time.Hour
 
-// Keyed is cells for questions of one kind. Create it with NewKeyed.
+// Keyed is a set of cells for questions of one kind. Create it with NewKeyed.
 type Keyed[T any] struct {
 	set Settings[T]
 
@@ -26,8 +26,8 @@ type entry[T any] struct {
 	used time.Time
 }
 
-// NewKeyed returns a Keyed without questions. The name in the settings is that of
-// the kind; the key is added to it.
+// NewKeyed returns a Keyed without questions. The name in the settings is that of the kind; Keyed
+// adds the key to it.
 func NewKeyed[T any](set Settings[T]) *Keyed[T] {
 	if set.Asking == nil {
 		set.Asking = NewAsking()
@@ -35,9 +35,8 @@ func NewKeyed[T any](set Settings[T]) *Keyed[T] {
 	return &Keyed[T]{set: set, cells: map[string]*entry[T]{}}
 }
 
-// Get is Cell.Get for the question of the key. Equal keys must go with functions
-// that ask the same. A question that was not asked for two days is forgotten with
-// its answer.
+// Get is Cell.Get for the question of the key. Calls with equal keys must ask the same. A question
+// that was not asked for two days is dropped with its answer.
 func (k *Keyed[T]) Get(ctx context.Context, key string, ask func(context.Context) (T, error)) (T, Reading, error) {
 	return k.cell(key).Get(ctx, ask)
 }
@@ -58,7 +57,7 @@ func (k *Keyed[T]) cell(key string) *Cell[T] {
 	return e.cell
 }
 
-// Answers returns the answers that there are, without asking, sorted by key.
+// Answers returns the last answers, without asking, sorted by key.
 func (k *Keyed[T]) Answers() []T {
 	var out []T
 	for _, c := range k.all() {
@@ -67,7 +66,7 @@ func (k *Keyed[T]) Answers() []T {
 	return out
 }
 
-// sweep forgets what is idle. It looks once in a while only, as it looks at all.
+// sweep drops idle questions. It runs only once in a while, because it visits all questions.
 func (k *Keyed[T]) sweep(now time.Time) {
 	if since := now.Sub(k.swept); since >= 0 && since < idle/8 {
 		return
@@ -91,14 +90,14 @@ func (k *Keyed[T]) Drop() {
 	}
 }
 
-// Forget forgets the questions with such keys, and their answers.
+// Forget drops the questions for whose keys which is true, and their answers.
 func (k *Keyed[T]) Forget(which func(key string) bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	maps.DeleteFunc(k.cells, func(key string, _ *entry[T]) bool { return which(key) })
 }
 
-// Health returns how each question is, sorted by name.
+// Health returns the state of each question, sorted by name.
 func (k *Keyed[T]) Health() []Health {
 	var out []Health
 	for _, c := range k.all() {

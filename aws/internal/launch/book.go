@@ -68,7 +68,7 @@ type attempt struct {
 	touched  time.Time
 }
 
-// NewBook returns a book that reads the instances of a cluster when somebody first asks.
+// NewBook returns a book that reads the instances of a cluster on first use.
 func NewBook(cluster string, now func() time.Time, instances *Instances, endTurns EndTurns) *Book {
 	return &Book{
 		now: now, cluster: cluster, instances: instances, endTurns: endTurns, byMark: map[string]*Machine{},

@@ -239,7 +239,6 @@ func (p *Prices) assumed() entries {
 
 // Status is the state of a source.
 type Status struct {
-	// Source is the source.
 	Source Source
 	// Prices is the number of prices that are known from it, and Stale how many of
 	// them are out of date.
