@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// latest is the version of an alias that follows what AWS recommends.
+// latest is the version of an alias that follows AWS's recommendation.
 const latest = "latest"
 
 // maxAliasLength is the limit of the EC2NodeClass.
 const maxAliasLength = 30
 
-// maxBack bounds how far latest~n looks back. Deprecated images disappear after
-// some time, so a distant release is more likely a slip of the finger.
+// maxBack bounds how far latest~n looks back. Deprecated images disappear after some time, so a
+// distant release is more likely a typing error.
 const maxBack = 9
 
 // Alias names the images that AWS publishes for a family, at one release or at
@@ -32,13 +32,13 @@ type Alias struct {
 	Family Family
 	// Version is the release as it was written, or empty for the latest.
 	Version string
-	// Back is how many releases before the latest are meant, 0 to 9, for each
-	// architecture and variant on its own. It is 0 with a Version.
+	// Back is the number of releases before the latest one, 0 to 9, counted for each architecture
+	// and variant separately. It is 0 with a Version.
 	Back int
 }
 
-// Static reports whether the alias names a release, rather than following the
-// latest. Also a static alias changes its images with the Kubernetes version.
+// Static reports whether the alias names a release instead of following the latest. Even a static
+// alias changes its images with the Kubernetes version.
 func (a Alias) Static() bool { return a.Version != "" }
 
 // String returns the text form, which ParseAlias reads.
@@ -53,17 +53,15 @@ func (a Alias) String() string {
 	return a.Family.AliasName() + "@" + version
 }
 
-// ParseAlias reads an alias. These are the rules, and the error joins what is
-// wrong with each part:
+// ParseAlias reads an alias by these rules. The error joins the faults of each part:
 //
 //   - at most 30 characters, with one "@" in it;
 //   - before it al2, al2023, bottlerocket, windows2019, windows2022 or
 //     windows2025, in lower case;
-//   - behind it "latest", "latest~1" to "latest~9", or a release: for al2 and
-//     al2023 a "v" and the date, such as v20240807, and for bottlerocket three
-//     numbers with any number of "v" before them, such as 1.20.4 or v1.20.4, both
-//     with more behind a "-" or "." where a release has it. Windows images are
-//     published at their latest release only, so those have no other pin.
+//   - behind it "latest", "latest~1" to "latest~9", or a release: for al2 and al2023 a "v" and the
+//     date, such as v20240807, and for bottlerocket three numbers with any number of "v" before
+//     them, such as 1.20.4 or v1.20.4, both optionally followed by "-" or "." and more. Windows
+//     images are published only at their latest release, so their only version is latest.
 func ParseAlias(text string) (Alias, error) {
 	name, version, found := strings.Cut(text, "@")
 	var errs []error
@@ -90,7 +88,7 @@ func ParseAlias(text string) (Alias, error) {
 	return a, nil
 }
 
-// shorten keeps a long text from flooding a message.
+// shorten cuts long texts in messages.
 func shorten(text string) string {
 	const limit = 60
 	if len(text) <= limit {
@@ -121,8 +119,8 @@ func familyError(name string) error {
 	return fmt.Errorf("family %q is not known; use one of %s", shorten(name), strings.Join(aliasNames(), ", "))
 }
 
-// parseVersion reads what stands behind the "@". The family may be unknown, and
-// then a release is not judged.
+// parseVersion reads what stands behind the "@". If the family is unknown, a release is not
+// checked.
 func (a *Alias) parseVersion(text string) error {
 	if text == "" {
 		return errors.New("has an empty version; write latest or a release")
@@ -165,8 +163,8 @@ func parseBack(text string) (int, bool) {
 	return int(text[1] - '0'), true
 }
 
-// A release may have a "-" or "." and more behind it, but no two dots in a row: anything
-// else could lead to another SSM parameter, or match more than one image.
+// A release may be followed by "-" or "." and more, but without two dots in a row: otherwise it
+// could name another SSM parameter, or match more than one image.
 var (
 	amazonLinuxForm  = regexp.MustCompile(`^v[0-9]{8}([-.][0-9A-Za-z.-]+)?$`)
 	bottlerocketForm = regexp.MustCompile(`^v*[0-9]+\.[0-9]+\.[0-9]+([-.][0-9A-Za-z.-]+)?$`)
@@ -191,8 +189,8 @@ func (s *selection) selectAlias(parameters map[string]string) {
 	}
 }
 
-// pick returns the first image that may be taken, or nil. Those before it are
-// told as passed over if that is asked for.
+// pick returns the first image that may be selected, or nil. If tell is set, the images before it
+// are reported as passed over.
 func (s *selection) pick(candidates []*Image, dynamic, tell bool) *Image {
 	for _, i := range candidates {
 		code := s.refuse(i, dynamic)
@@ -215,11 +213,11 @@ func (s *selection) candidates(line *published, a Alias, parameters map[string]s
 	recommended := s.catalog.byID[parameters[line.parameter]]
 	switch {
 	case recommended == nil:
-		// There is no such parameter, or its image is gone. An older image
-		// would be a guess.
+		// The parameter does not exist, or its image is gone. Selecting an older image would be a
+		// guess.
 		return nil
 	case recommended.Architecture != line.arch:
-		// A parameter that leads to another machine leads nowhere.
+		// A parameter whose image is for another architecture selects nothing.
 		return nil
 	case a.Static():
 		return []*Image{recommended}
@@ -240,7 +238,7 @@ func (s *selection) byName(line *published, a Alias) (out []*Image) {
 	for _, text := range line.patterns(a) {
 		p, err := ParsePattern(text)
 		if err != nil {
-			continue // a release has no character that means anything in a pattern
+			continue // a release has no wildcards
 		}
 		patterns = append(patterns, p)
 	}
@@ -251,7 +249,7 @@ func (s *selection) byName(line *published, a Alias) (out []*Image) {
 		if !slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Match(i.Name) }) {
 			continue
 		}
-		// The release of 1.3 is not one of 1.30, and "-beta" is none.
+		// A release of 1.3 must not match 1.30, and "-beta" is not a release.
 		if _, ok := line.release(a.Family, i.Name); ok {
 			out = append(out, i)
 		}
@@ -260,8 +258,8 @@ func (s *selection) byName(line *published, a Alias) (out []*Image) {
 	return out
 }
 
-// back drops the releases that come before the one that latest~n names. Several
-// images can be of one release.
+// back drops the images of releases that are newer than the one that latest~n names. A release can
+// have several images.
 func back(line *published, a Alias, images []*Image) []*Image {
 	var seen []string
 	for n, i := range images {
@@ -279,7 +277,7 @@ func back(line *published, a Alias, images []*Image) []*Image {
 	return nil
 }
 
-// explainNoMatch says why a term that is no alias matches no image.
+// explainNoMatch says why a term other than an alias matches no image.
 func (s *selection) explainNoMatch(n int) string {
 	id := s.terms[n].ID
 	if s.terms[n].SSMParameter != "" {

@@ -14,16 +14,14 @@ import (
 type Node struct {
 	// Name is the name, unique among the nodes. Required.
 	Name string
-	// NodePool is the pool, whose budgets hold.
+	// NodePool is the pool, whose disruption budgets apply.
 	NodePool string
-	// ImageID is the image that it booted. A node for which it is empty is not
-	// judged.
+	// ImageID is the image that it booted. A node without it is not compared.
 	ImageID string
-	// InstanceType is its type. Without it neither the image that replaces its
-	// own is known, nor whether its own is meant for the type.
+	// InstanceType is its type. Without it neither the replacing image is known, nor whether the
+	// present one is for the type.
 	InstanceType *cloudprovider.InstanceType
-	// Created is when it was created: of nodes that drift at the same time the
-	// oldest go first.
+	// Created is when it was created. The oldest nodes are replaced first.
 	Created time.Time
 }
 
@@ -33,23 +31,21 @@ type DriftedNode struct {
 	Node
 	// Reason says why it has drifted.
 	Reason Reason
-	// To is the image that a new node of the same type boots. Its ID is empty
-	// if the type is not known, or nothing selected boots it: then a new node
-	// must be of another type.
+	// To is the image that a new node of the same type boots. Its ID is empty if the type is not
+	// known, or if no selected image boots it: then a new node must have another type.
 	To Image
-	// Already says that the node had drifted under the old terms too, from the
-	// image of this or of another one.
+	// Already says that the node had drifted under the old terms too.
 	Already bool
 }
 
-// Difference is what a change of terms means to nodes.
+// Difference is the effect of a change of terms on nodes.
 type Difference struct {
 	// Drifted are the nodes to replace: by NodePool, then those that had drifted
 	// Already, then the oldest node, then by name.
 	Drifted []DriftedNode
-	// Settled are the names of nodes that had drifted under the old terms and
-	// no longer do, sorted.
-	Settled []string
+	// NoLongerDrifted are the names of nodes that had drifted under the old terms and do not under
+	// the new ones, sorted.
+	NoLongerDrifted []string
 	// Kept are the names of nodes that drift neither under the old nor the new
 	// terms, sorted.
 	Kept []string
@@ -57,13 +53,12 @@ type Difference struct {
 	Unjudged []string
 }
 
-// Diff says what happens if terms that give the selection next take the place of
-// those that give old: which nodes drift, and to which image. old may be the empty
-// Selection; then no node had drifted before. When the nodes would go is told by
-// Preview of package disruption/rollout.
+// Diff returns the effect of replacing terms with the selection old by terms with the selection
+// next: which nodes drift, and to which image. old may be the empty Selection; then no node had
+// drifted before. Preview of package disruption/rollout says when the nodes would be replaced.
 //
-// The error joins all faults: an empty next, a node without name or named twice. Lists
-// are the caller's. It takes time in proportion to the nodes times the images selected.
+// The error joins all faults: an empty next, a node without name or named twice. The caller owns
+// the lists. The time is proportional to the nodes times the selected images.
 func Diff(old, next Selection, nodes []Node) (Difference, error) {
 	if err := checkDiff(next, nodes); err != nil {
 		return Difference{}, err
@@ -76,7 +71,7 @@ func Diff(old, next Selection, nodes []Node) (Difference, error) {
 		case reason.Code == CodeNotJudged:
 			out.Unjudged = append(out.Unjudged, n.Name)
 		case !drifted && before:
-			out.Settled = append(out.Settled, n.Name)
+			out.NoLongerDrifted = append(out.NoLongerDrifted, n.Name)
 		case !drifted:
 			out.Kept = append(out.Kept, n.Name)
 		default:
@@ -93,7 +88,7 @@ func Diff(old, next Selection, nodes []Node) (Difference, error) {
 		}
 		return 1
 	})
-	slices.Sort(out.Settled)
+	slices.Sort(out.NoLongerDrifted)
 	slices.Sort(out.Kept)
 	slices.Sort(out.Unjudged)
 	return out, nil

@@ -38,7 +38,7 @@ func TestDiff(t *testing.T) {
 		names = append(names, n.Name)
 	}
 	require.Equal(t, []string{"a-3", "a-0", "a-1", "a-2", "b-0", "b-1"}, names)
-	require.Equal(t, []string{"settled"}, r.Settled)
+	require.Equal(t, []string{"settled"}, r.NoLongerDrifted)
 	require.Equal(t, []string{"unknown"}, r.Unjudged)
 	require.Empty(t, r.Kept)
 	require.True(t, r.Drifted[0].Already)
@@ -71,7 +71,7 @@ func TestDiffOfMachines(t *testing.T) {
 		to[m.Name] = m.To.ID
 	}
 	require.Equal(t, map[string]string{"gpu": "ami-x86nvidia20240807", "wrong": "ami-x86nvidia20240807", "typeless": ""}, to)
-	require.Equal(t, []string{"inf"}, r.Settled)
+	require.Equal(t, []string{"inf"}, r.NoLongerDrifted)
 }
 
 func TestDiffFaults(t *testing.T) {

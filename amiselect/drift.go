@@ -7,15 +7,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Drifted reports whether a node that booted the image has drifted: the image is
-// not selected any more, for no machine at all. The Reason is zero if it is
-// selected.
+// Drifted reports whether a node that booted the image has drifted: the image is no longer selected
+// for any machine. The Reason is zero if it is selected.
 //
-// An empty Selection and an empty imageID are no ground to replace nodes: both
-// give false and CodeNotJudged.
+// For an empty Selection and for an empty imageID it returns false and CodeNotJudged.
 //
-// A change of the Kubernetes version makes the images of an alias drift, also
-// those of one with a version, as each version has images of its own.
+// A change of the Kubernetes version makes the images of an alias drift, even with a version,
+// because each Kubernetes version has its own images.
 //
 // When several causes hold, the first of these is given: CodeGone,
 // CodeUnavailable, CodeArchitecture, CodeDenied, CodeFamily,
@@ -34,8 +32,8 @@ func (s Selection) Drifted(imageID string) (Reason, bool) {
 		return Reason{Code: CodeGone, ImageID: imageID, Term: -1,
 			Detail: "is not among the images found: its owner removed it, or nothing asks for it any more"}, true
 	}
-	// Static terms are exempt from the age, so it is looked at where it is
-	// known which term selects the image.
+	// Static terms are exempt from MinAge, which is therefore checked later, when the selecting
+	// term is known.
 	if code := s.s.refuse(i, false); code != "" {
 		return s.s.reason(code, i, -1), true
 	}
@@ -45,12 +43,11 @@ func (s Selection) Drifted(imageID string) (Reason, bool) {
 	return s.s.driftedTerms(i), true
 }
 
-// DriftedOn is Drifted for a node of a known instance type: it has drifted
-// unless For gives its image for the type. So it also sees that an image is
-// selected for other machines only (CodeOtherMachine) and that nothing is
-// selected for the type (CodeNoImageForType). A Replacement is the image that a
-// new node of the type would boot. A nil type is an unknown one: then it is
-// Drifted.
+// DriftedOn is Drifted for a node of a known instance type: it has drifted unless For gives its
+// image for the type. So it also detects that an image is selected only for other machines
+// (CodeOtherMachine) and that no image is selected for the type (CodeNoImageForType). A Replacement
+// is the image that a new node of the type would boot. A nil type is an unknown one: then the
+// result is that of Drifted.
 func (s Selection) DriftedOn(imageID string, t *cloudprovider.InstanceType) (Reason, bool) {
 	reason, drifted := s.Drifted(imageID)
 	if reason.Code == CodeNotJudged || t == nil {
@@ -76,7 +73,7 @@ func (s Selection) DriftedOn(imageID string, t *cloudprovider.InstanceType) (Rea
 	return reason, true
 }
 
-// driftedTerms explains an image that could be taken but is not selected.
+// driftedTerms explains why an allowed image is not selected.
 func (s *selection) driftedTerms(i *Image) Reason {
 	var tags tagValues
 	term, refusal := s.admitted(i, &tags)
@@ -89,7 +86,7 @@ func (s *selection) driftedTerms(i *Image) Reason {
 	return s.beaten(i, s.bestOf(i.Architecture), term)
 }
 
-// beaten explains an image that lost to another.
+// beaten explains why another image is selected instead of i.
 func (s *selection) beaten(i, winner *Image, term int) Reason {
 	r := Reason{Code: CodeSuperseded, ImageID: i.ID, ImageName: i.Name, Term: term}
 	switch {
@@ -106,7 +103,7 @@ func (s *selection) beaten(i, winner *Image, term int) Reason {
 	return s.instead(r, winner)
 }
 
-// instead adds what is selected.
+// instead adds the selected image to a reason.
 func (s *selection) instead(r Reason, winner *Image) Reason {
 	if winner != nil {
 		r.ReplacementID, r.ReplacementName = winner.ID, winner.Name
@@ -132,7 +129,7 @@ func (s *selection) onlyTerm() int {
 	return -1
 }
 
-// mismatch says what keeps the terms from selecting the image.
+// mismatch says why no term selects the image.
 func (s *selection) mismatch(i *Image, tags *tagValues) string {
 	var why []string
 	for n := range s.matcher.terms {
@@ -169,7 +166,7 @@ func (s *selection) mismatchOf(t *compiledTerm, i *Image, tags *tagValues) strin
 	return "does not want it"
 }
 
-// identity is what the name of an image that AWS publishes says.
+// identity has the parts of the name of an image that AWS publishes.
 type identity struct {
 	family     Family
 	kubernetes string
@@ -177,8 +174,8 @@ type identity struct {
 	release    string
 }
 
-// identify reads the name of an image. The parts that may be a Kubernetes version
-// are tried in turn, as families put it in different places.
+// identify reads the name of an image. All parts that may be a Kubernetes version are tried,
+// because families have it in different places.
 func identify(name string) (identity, bool) {
 	for _, part := range strings.Split(name, "-") {
 		version, _, err := parseKubernetes(part)
@@ -196,8 +193,7 @@ func identify(name string) (identity, bool) {
 	return identity{}, false
 }
 
-// driftedAlias explains an image that could be taken but that the alias does not
-// lead to.
+// driftedAlias explains why the alias does not select an allowed image.
 func (s *selection) driftedAlias(i *Image) Reason {
 	alias := s.alias.String()
 	r := Reason{Code: CodeNotSelected, ImageID: i.ID, ImageName: i.Name}
@@ -238,9 +234,8 @@ func (s *selection) releaseOf(line int, i *Image) string {
 	return i.ID
 }
 
-// Release returns what the name of an image published by AWS for nodes says: its
-// family, the Kubernetes version and the release, such as v20240807. It reports
-// false for the names of other images.
+// Release reads the name of a node image published by AWS: its family, the Kubernetes version and
+// the release, such as v20240807. It reports false for the names of other images.
 func Release(name string) (family Family, kubernetes, release string, ok bool) {
 	id, ok := identify(name)
 	return id.family, id.kubernetes, id.release, ok

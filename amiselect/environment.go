@@ -9,33 +9,30 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Environment is what the meaning of terms depends on besides the terms.
+// Environment has the inputs of a selection that are not in the terms.
 type Environment struct {
 	// KubernetesVersion is that of the control plane, such as 1.31. Needed by
 	// aliases.
 	KubernetesVersion string
 
-	// Account is the number of the AWS account that owner self stands for. It
-	// is needed to Select by a name without owner, or by owner self.
+	// Account is the AWS account that owner self stands for. Select needs it for a name without
+	// owner, and for owner self.
 	Account string
 
-	// Parameters are the values of the SSM parameters that Queries asks for, by
-	// name. An empty value says that there is no such parameter.
+	// Parameters are the values of the SSM parameters that Queries asks for, by name. An empty
+	// value means that the parameter does not exist.
 	//
-	// If it is not nil, Select takes what it says and wants every answer: one
-	// that is missing is an error, so that a failed call is not taken for an
-	// image that AWS has withdrawn, which would replace nodes.
+	// If it is not nil, Select uses it and needs every parameter: a missing one is an error,
+	// because it may be a failed call, and treating its image as withdrawn would replace nodes.
 	//
-	// If it is nil, SSM is not consulted: Select recognises the images of an
-	// alias by the names that AWS gives them and their owner, amazon, and
-	// takes the newest for the latest. A term with an ssmParameter is then an
-	// error.
+	// If it is nil, SSM is not consulted: Select recognises the images of an alias by the names
+	// that AWS gives them and their owner, amazon, and treats the newest as the latest. A term with
+	// an ssmParameter is an error then.
 	Parameters map[string]string
 
-	// History has Queries ask for older releases of an alias at the latest as
-	// well. It is needed where Parameters is nil, and for Options.MinAge and
-	// Options.Deny to have something to fall back on. An alias at latest~1 has
-	// it asked for anyway.
+	// History makes Queries also ask for older releases of an alias at latest. It is needed if
+	// Parameters is nil, and so that Options.MinAge and Options.Deny can fall back to an older
+	// release. For an alias at latest~n older releases are always asked for.
 	History bool
 }
 
@@ -75,14 +72,13 @@ func resolve(terms []Term, env Environment) (*resolvedAlias, error) {
 	return nil, errors.Join(errs...)
 }
 
-// ErrUnsupportedAlias is wrapped by the error for an alias of a family that AWS
-// does not publish for the Kubernetes version: AL2 from 1.33 on, and Windows
-// Server 2025 before 1.35. Only another alias or another version helps.
+// ErrUnsupportedAlias is wrapped by the error for an alias of a family that AWS does not publish
+// for the Kubernetes version: AL2 from 1.33 on, and Windows Server 2025 before 1.35. The remedy is
+// another alias or another version.
 var ErrUnsupportedAlias = errors.New("alias not supported on this Kubernetes version")
 
-// parseKubernetes reads a version such as 1.31. A "+" at the end, which some
-// API servers report, is dropped. It returns the version as it stands in the
-// names of images, and its minor part.
+// parseKubernetes reads a version such as 1.31. A "+" at the end, which some API servers report, is
+// dropped. It returns the version as in the names of images, and its minor part.
 func parseKubernetes(text string) (version string, minor int, err error) {
 	version = strings.TrimSuffix(text, "+")
 	digits, ok := strings.CutPrefix(version, "1.")
@@ -93,8 +89,7 @@ func parseKubernetes(text string) (version string, minor int, err error) {
 	return version, minor, nil
 }
 
-// checkSupported says whether AWS publishes images of the family for
-// Kubernetes 1.minor.
+// checkSupported returns an error if AWS publishes no images of the family for Kubernetes 1.minor.
 func checkSupported(f Family, minor int) error {
 	switch {
 	case f == FamilyAL2 && minor >= 33:

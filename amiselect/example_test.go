@@ -53,7 +53,7 @@ func ExampleValidateTerms() {
 	}
 	// Output:
 	// amiSelectorTerms[0].name: Forbidden: does not go with id, which decides alone; put it in a term of its own, or remove it
-	// amiSelectorTerms[1]: Required value: an owner alone would select all the images he has; add a name or tags
+	// amiSelectorTerms[1]: Required value: an owner alone would select all of its images; add a name or tags
 }
 
 func ExampleResolveFamily() {

@@ -31,8 +31,7 @@ const (
 	// FamilyWindows2025 is Windows Server 2025 Core. AWS publishes no image of it
 	// for Kubernetes before 1.35.
 	FamilyWindows2025 Family = "Windows2025"
-	// FamilyCustom is an image that joins the cluster by means of its own. It has
-	// no alias.
+	// FamilyCustom is an image that joins the cluster without generated user data. It has no alias.
 	FamilyCustom Family = "Custom"
 )
 
@@ -89,11 +88,10 @@ func aliasNames() (names []string) {
 //  1. amiFamily, if it is set: it must be a family, and with an alias among the
 //     terms it must be the family of that alias or FamilyCustom.
 //  2. Else the family of the alias.
-//  3. Without alias it is an error, as nothing else tells how to configure a
-//     node.
+//  3. Without alias it is an error, because the family decides how to configure a node.
 //
-// The faults have paths below path, which is that of the EC2NodeClass's spec and
-// may be nil. Those of the terms themselves are left to ValidateTerms.
+// The faults have paths below path, which is that of the EC2NodeClass's spec and may be nil.
+// ValidateTerms reports the faults of the terms themselves.
 func ResolveFamily(path *field.Path, family Family, terms []Term) (Family, field.ErrorList) {
 	at := path.Child("amiFamily")
 	var faults field.ErrorList
@@ -128,19 +126,19 @@ type Variant string
 const (
 	// VariantStandard is for machines without GPU and without accelerator.
 	VariantStandard Variant = "standard"
-	// VariantNVIDIA is for machines with GPUs. It is also chosen for those with
-	// GPUs of other makers, as AWS publishes no other image for them.
+	// VariantNVIDIA is for machines with GPUs. It is also used for GPUs of other makers, because
+	// AWS publishes no other image for them.
 	VariantNVIDIA Variant = "nvidia"
 	// VariantNeuron is for machines with Inferentia or Trainium.
 	VariantNeuron Variant = "neuron"
 	// VariantWindows is for nodes of one build of Windows Server.
 	VariantWindows Variant = "windows"
-	// VariantAny is of images that are not selected by alias: nothing is known
-	// of them but the architecture, so they serve every machine that has it.
+	// VariantAny is for images that are not selected by alias: only their architecture is known, so
+	// they boot every machine with it.
 	VariantAny Variant = ""
 )
 
-// Labels that tell machines with accelerators from others.
+// The labels of machines with accelerators.
 const (
 	labelGPUCount         = "karpenter.k8s.aws/instance-gpu-count"
 	labelAcceleratorCount = "karpenter.k8s.aws/instance-accelerator-count"
@@ -152,8 +150,8 @@ const (
 	archARM = "arm64"
 )
 
-// kubernetesArch is the value of kubernetes.io/arch, or empty if nodes of the
-// architecture cannot be had.
+// kubernetesArch is the value of kubernetes.io/arch, or empty if nodes cannot have the
+// architecture.
 func kubernetesArch(ec2 string) string {
 	switch ec2 {
 	case archX86:
@@ -164,8 +162,8 @@ func kubernetesArch(ec2 string) string {
 	return ""
 }
 
-// requirementsOf says which machines boot images of a variant and an
-// architecture (as EC2 spells it). The build is of Windows.
+// requirementsOf returns the requirements on machines that boot images of a variant and an
+// architecture (in EC2's spelling). build is the build of Windows.
 func requirementsOf(v Variant, arch, build string) requirements.Set {
 	s := requirements.NewSet(requirements.In(corev1.LabelArchStable, kubernetesArch(arch)))
 	switch v {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Image is a machine image (AMI) as DescribeImages tells of it.
+// Image is a machine image (AMI) as DescribeImages describes it.
 type Image struct {
 	// ID is the id, unique within a region. Required.
 	ID string
@@ -24,14 +24,13 @@ type Image struct {
 	// OwnerAlias is amazon, aws-marketplace or aws-backup-vault for images of
 	// these, and empty for others.
 	OwnerAlias string
-	// Architecture is x86_64 or arm64; images of others are passed over.
+	// Architecture is x86_64 or arm64; images of other architectures are not selected.
 	Architecture string
 	// Created is when the image was made. Required.
 	Created time.Time
-	// DeprecationTime is when its owner advises against it; zero is never.
+	// DeprecationTime is when it becomes deprecated; zero means never.
 	DeprecationTime time.Time
-	// State is the state; images that are not available are passed over. Empty
-	// is available.
+	// State is the state; only images in state available are selected. Empty means available.
 	State string
 	// Tags are the tags.
 	Tags map[string]string
@@ -67,7 +66,7 @@ func (i Image) String() string {
 //     versions;
 //  4. the one whose id is smaller in byte order.
 //
-// It is the one order of this package: winners and lists follow it.
+// Selections and lists of this package use this order.
 func Compare(now time.Time, a, b Image) int { return compareImages(now, &a, &b) }
 
 func compareImages(now time.Time, a, b *Image) int {
@@ -99,8 +98,8 @@ func (i *Image) ownedBy(owners []string, account string) bool {
 	return false
 }
 
-// catalog holds the images of a call, each once. Their order is the caller's and
-// must not show: what is picked from them is picked by Compare, which is total.
+// catalog has the images of a call without duplicates, in the caller's order. The order does not
+// affect results, because selections use Compare, which is a total order.
 type catalog struct {
 	images []*Image
 	byID   map[string]*Image
@@ -161,9 +160,9 @@ type imageJSON struct {
 	Tags            []struct{ Key, Value string }
 }
 
-// ReadImages reads what "aws ec2 describe-images" prints: a JSON object with the
-// list Images. Fields that this package has no use for are ignored. The images
-// come in the order of the text, and are the caller's.
+// ReadImages reads what "aws ec2 describe-images" prints: a JSON object with the list Images.
+// Fields that this package has no use for are ignored. The images are in the order of the text. The
+// caller owns them.
 //
 // The error joins all faults, each with its path: an image without id, one
 // without time of creation or with one that cannot be read, a tag listed twice.

@@ -7,34 +7,29 @@ import (
 	"strings"
 )
 
-// ErrNotLockable is wrapped by the error of Lock when no terms can say what was
-// selected.
+// ErrNotLockable is wrapped by the error of Lock if no terms can express the selection.
 var ErrNotLockable = errors.New("cannot be locked")
 
-// Lock returns terms that select the images of s and go on selecting them when
-// new ones appear: what was tested becomes the pin for production. s must have
-// been selected by the terms given.
+// Lock returns static terms that select the images of s, so that tested images can be fixed for
+// production. s must be the selection of the given terms.
 //
 //   - An alias with a version is static already and is returned as it is.
 //   - An alias at the latest, or at latest~n, becomes the same alias with the
 //     version that it resolved to, which holds in every account and region. An
 //     alias of Windows, which has no versions, becomes the id; the EC2NodeClass
 //     must then have the field amiFamily.
-//   - All other terms, also those that are static already, become one term by id
-//     for each image, in the order of Selection.Images. Ids hold in one region
-//     only.
+//   - All other terms, also static ones, become one term by id for each image, in the order of
+//     Selection.Images. Ids are valid in one region only.
 //
-// A pin covers all variants, so an alias whose variants resolved to different
-// releases cannot be locked; nor can one whose pin would select an image that
-// was passed over, or one whose images do not bear the names that AWS gives
-// them. The error then wraps ErrNotLockable and says which image stands in the
-// way. The same goes for an empty Selection, and for other terms than those of
-// s.
+// A pin covers all variants, so an alias whose variants resolved to different releases cannot be
+// locked; nor can an alias whose pin would select an image that was passed over, or whose images do
+// not have the names that AWS gives them. The error then wraps ErrNotLockable and names the image.
+// It also wraps ErrNotLockable for an empty Selection, and for terms other than those of s.
 //
-// Select by the terms returned, from the same images under the same options,
-// selects the same images for the same machines, except that ids of Windows
-// carry no requirement of the operating system. Where Environment.Parameters is
-// in use, ask Queries for those of the new terms first.
+// Select by the terms returned, from the same images under the same options, selects the same
+// images for the same machines, except that ids of Windows images have no requirement on the
+// operating system. If Environment.Parameters is used, ask Queries for the parameters of the new
+// terms first.
 func Lock(terms []Term, s Selection) ([]Term, error) {
 	switch {
 	case s.Empty():
@@ -53,7 +48,7 @@ func Lock(terms []Term, s Selection) ([]Term, error) {
 	return out, nil
 }
 
-// lockAlias finds the version that stands for all that the alias resolved to.
+// lockAlias returns the version of all images that the alias selected.
 func (s *selection) lockAlias() ([]Term, error) {
 	var found []string // releases, by first use
 	var of []string    // the same with their variants, for the message
@@ -84,8 +79,8 @@ func (s *selection) lockAlias() ([]Term, error) {
 	return []Term{{Alias: pin.String()}}, nil
 }
 
-// checkPin makes sure that a pin selects what was selected. It is judged by the
-// names of images: the parameters of the pin need not have been read.
+// checkPin returns an error unless a pin selects the same images. It compares the names of images,
+// because the parameters of the pin may not have been read.
 func (s *selection) checkPin(pin Alias) error {
 	var errs []error
 	for n := range s.winners {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// matcher tells which images a term other than an alias selects. What it takes
-// from maps it looks up once for each image, whatever the number of terms.
+// matcher matches images with terms other than an alias. It looks up the tags of an image once for
+// all terms.
 type matcher struct {
 	account string
 	terms   []compiledTerm
@@ -37,7 +37,7 @@ type tagValues struct {
 	has   []bool
 }
 
-// newMatcher takes valid terms without alias.
+// newMatcher returns the matcher of valid terms without alias.
 func newMatcher(terms []Term, env Environment) *matcher {
 	m := &matcher{account: env.Account}
 	for i := range terms {
@@ -65,7 +65,7 @@ func newMatcher(terms []Term, env Environment) *matcher {
 	return m
 }
 
-// values looks up the tags of an image. The slices of v are used again.
+// values looks up the tags of an image. It reuses the slices of v.
 func (m *matcher) values(i *Image, v *tagValues) {
 	v.value, v.has = v.value[:0], v.has[:0]
 	for _, key := range m.keys {

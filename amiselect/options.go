@@ -9,21 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Options say what Select needs to know besides the terms, and what it must not
-// take. The zero value, and nil, do for terms by id, by tags, and by name with an
-// owner other than self.
+// Options have further inputs of Select, and images that it must not select. The zero value, and
+// nil, are enough for terms by id, by tags, and by name with an owner other than self.
 type Options struct {
-	// Environment is what the meaning of the terms depends on.
+	// Environment has the inputs that the meaning of the terms depends on.
 	Environment Environment
 
-	// MinAge is the bake time: an image that was created less than this before
-	// now is passed over in favour of an older one. It holds for dynamic terms
-	// only; who names one image means it. Zero is no bake time. Not negative.
+	// MinAge is the bake time: an image that was created less than this before now is passed over
+	// in favour of an older one. It applies only to dynamic terms, because a static term names one
+	// image explicitly. Zero means no bake time. Not negative.
 	MinAge time.Duration
 
-	// Deny are images never to take, not even by a static term: each entry is
-	// an id, or a pattern of names as ParsePattern reads it, such as
-	// amazon-eks-node-al2023-*-v20240807.
+	// Deny are images that are never selected, not even by a static term: each entry is an id, or a
+	// pattern of names as ParsePattern reads it, such as amazon-eks-node-al2023-*-v20240807.
 	Deny []string
 }
 
@@ -64,7 +62,7 @@ func (o *Options) parse() ([]denial, error) {
 	return out, errors.Join(errs...)
 }
 
-// checkTerms says what the environment lacks for the terms, which are valid.
+// checkTerms returns the faults of the environment for valid terms.
 func (o *Options) checkTerms(terms []Term, alias *resolvedAlias) error {
 	path := field.NewPath("options", "environment")
 	var errs []error

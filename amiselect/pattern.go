@@ -16,9 +16,8 @@ import (
 // Every other character stands for itself, and case matters. The whole text must
 // match. A Pattern is immutable; the zero Pattern matches the empty text only.
 //
-// Older descriptions of EC2 have ? stand for exactly one character. The wider
-// reading is taken here, because images have passed EC2's own filter before
-// they come here, and none must get lost.
+// In older descriptions of EC2 a ? stands for exactly one character. The wider meaning is used
+// here, so that no image is lost that has passed EC2's own filter.
 type Pattern struct {
 	text   string
 	prefix string  // what every match begins with
@@ -59,7 +58,7 @@ func ParsePattern(text string) (Pattern, error) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
 		case '*':
-			// Several stars say no more than one.
+			// Several stars mean the same as one.
 			if n := len(tokens); n == 0 || tokens[n-1].kind != tokenStar {
 				tokens = append(tokens, token{kind: tokenStar})
 			}
@@ -109,9 +108,8 @@ func (p Pattern) String() string { return p.text }
 // only.
 func (p Pattern) Literal() bool { return p.rest == nil }
 
-// Match reports whether the whole text matches. It takes time in proportion to
-// the length of the pattern times that of the text at most, and does not
-// allocate.
+// Match reports whether the whole text matches. Its time is at most proportional to the length of
+// the pattern times that of the text, and it does not allocate.
 func (p Pattern) Match(text string) bool {
 	if !strings.HasPrefix(text, p.prefix) {
 		return false
@@ -126,9 +124,9 @@ func (p Pattern) Match(text string) bool {
 	return matchTokens(p.rest, text)
 }
 
-// matchTokens follows all ways through the tokens at once: bit i of at is set
-// if the first i tokens can match the text read so far. Trying one way after the
-// other would take exponential time for patterns like a?a?a?aaa.
+// matchTokens follows all paths through the tokens at once: bit i of at is set if the first i
+// tokens can match the text read so far. Backtracking would take exponential time for patterns like
+// a?a?a?aaa.
 func matchTokens(tokens []token, text string) bool {
 	var at [maxFilterValue/64 + 1]uint64
 	at[0] = 1
@@ -172,8 +170,8 @@ func step(tokens []token, at *[maxFilterValue/64 + 1]uint64, c byte, optional bo
 	skip(tokens, at)
 }
 
-// stepRune reads one character of several bytes: byte by byte, and by the ?
-// that it may stand for as a whole.
+// stepRune reads one character of several bytes, both byte by byte and as the single character of a
+// ?.
 func stepRune(tokens []token, at *[maxFilterValue/64 + 1]uint64, char string) {
 	var whole [len(at)]uint64
 	for i, t := range tokens {
@@ -190,8 +188,8 @@ func stepRune(tokens []token, at *[maxFilterValue/64 + 1]uint64, char string) {
 	skip(tokens, at)
 }
 
-// skip passes over tokens that may match nothing. Bits are set upwards only, so
-// one pass sees the ones it sets itself.
+// skip passes tokens that may match the empty text. Bits are set only upwards, so that one pass is
+// enough.
 func skip(tokens []token, at *[maxFilterValue/64 + 1]uint64) {
 	for w := range at {
 		for rest := at[w]; rest != 0; {

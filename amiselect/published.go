@@ -2,13 +2,13 @@ package amiselect
 
 import "strings"
 
-// published is one line of what AWS publishes for an alias: an SSM parameter, the
-// names of the images that it can point at, and the machines they are for.
+// published is one line of the images that AWS publishes for an alias: an SSM parameter, the names
+// of its images, and their machines.
 type published struct {
-	arch      string // as EC2 spells it
+	arch      string // in EC2's spelling
 	variants  []Variant
-	parameter string   // of the release asked for; for the latest, of that
-	names     []string // what the names begin with, up to the release
+	parameter string   // of the release in the alias, or of the latest
+	names     []string // prefixes of names up to the release
 	tail      string   // pattern of what follows the release in a name
 }
 
@@ -20,7 +20,7 @@ const (
 	leaf             = "/image_id"
 )
 
-// publishedFor lists what there is for an alias, in a fixed order.
+// publishedFor returns the lines of an alias, in a fixed order.
 func publishedFor(a Alias, kubernetes string) []published {
 	switch {
 	case a.Family == FamilyAL2:
@@ -43,7 +43,7 @@ func publishedAL2(a Alias, kubernetes string) (out []published) {
 	}{
 		{archX86, "amazon-linux-2", "amazon-eks-node-", []Variant{VariantStandard}},
 		{archARM, "amazon-linux-2-arm64", "amazon-eks-arm64-node-", []Variant{VariantStandard}},
-		// One image has the drivers of both.
+		// One image has the drivers of both variants.
 		{archX86, "amazon-linux-2-gpu", "amazon-eks-gpu-node-", []Variant{VariantNeuron, VariantNVIDIA}},
 	} {
 		prefix := row.name + kubernetes + "-"
@@ -72,8 +72,8 @@ func publishedAL2023(a Alias, kubernetes string) (out []published) {
 	return out
 }
 
-// recommended is the folder of the latest release, or of one that is named like
-// its image.
+// recommended returns the folder of the latest release, or that of the release in the alias, whose
+// name is the one of its image.
 func recommended(a Alias, prefix string) string {
 	if !a.Static() {
 		return "recommended"
@@ -98,7 +98,7 @@ func publishedBottlerocket(a Alias, kubernetes string) (out []published) {
 		base := "aws-k8s-" + kubernetes + row.suffix
 		names := []string{"bottlerocket-" + base + "-" + row.arch + "-"}
 		if row.arch == archARM {
-			// The parameters say arm64, the images aarch64.
+			// Parameters use arm64, names of images aarch64.
 			names = append(names, "bottlerocket-"+base+"-aarch64-")
 		}
 		out = append(out, published{row.arch, row.variants,
@@ -107,8 +107,8 @@ func publishedBottlerocket(a Alias, kubernetes string) (out []published) {
 	return out
 }
 
-// patterns are the names of the images of the line, as patterns: of the release
-// that the alias names, or of all releases.
+// patterns returns the names of the line's images as patterns: those of the release in the alias,
+// or of all releases.
 func (p published) patterns(a Alias) (out []string) {
 	for _, name := range p.names {
 		switch {
@@ -124,9 +124,8 @@ func (p published) patterns(a Alias) (out []string) {
 	return out
 }
 
-// release is what stands behind the prefix in the name of an image of the line:
-// the release, without the build that follows it for Bottlerocket. It reports
-// false for the name of another image.
+// release returns the release in the name of an image of the line, without the build that follows
+// it for Bottlerocket. It reports false for the name of another image.
 func (p published) release(family Family, name string) (string, bool) {
 	for _, prefix := range p.names {
 		rest, ok := strings.CutPrefix(name, prefix)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// QueryKind says which call of AWS a Query is.
+// QueryKind is the AWS call of a Query.
 type QueryKind string
 
 // The kinds of queries.
@@ -16,7 +16,7 @@ const (
 	QueryImages QueryKind = "Images"
 )
 
-// Query is one thing to ask AWS for.
+// Query is one question to AWS.
 type Query struct {
 	// Kind says which of the other fields are in use.
 	Kind QueryKind
@@ -26,22 +26,22 @@ type Query struct {
 
 	// Parameter is the name or ARN of an SSM parameter.
 	Parameter string
-	// Mutable says that the value of the parameter changes over time. Others
-	// can be kept for as long as they are of use.
+	// Mutable says that the value of the parameter changes over time. Other values can be cached
+	// without limit.
 	Mutable bool
-	// Architecture, of the parameter of an alias, is that of the image, as EC2
-	// spells it.
+	// Architecture is the architecture of the image in EC2's spelling, for the parameter of an
+	// alias.
 	Architecture string
-	// Variants, of the parameter of an alias, are what the image is for.
+	// Variants are the variants of the image, for the parameter of an alias.
 	Variants []Variant
 
-	// Filters are those of DescribeImages, each with the values of which one
-	// must apply, which are patterns as ParsePattern reads them.
+	// Filters are the filters of DescribeImages. One value of each must match; values are patterns
+	// as ParsePattern reads them.
 	Filters []Filter
-	// Owners are those of DescribeImages; nil is all.
+	// Owners are the owners of DescribeImages; nil means all.
 	Owners []string
-	// IncludeDeprecated is true for all queries for images: nodes whose image
-	// has been deprecated must not lose it.
+	// IncludeDeprecated is true for all queries for images, so that the deprecated images of nodes
+	// are found.
 	IncludeDeprecated bool
 }
 
@@ -51,33 +51,30 @@ type Filter struct {
 	Values []string // at least one, of which one must apply
 }
 
-// Queries says what to ask AWS for so that Select can decide:
+// Queries returns the questions to AWS whose answers Select needs:
 //
-//  1. the SSM parameters of the terms that env.Parameters does not answer yet,
-//     in the order of the terms and of the variants of an alias;
-//  2. all ids, those of the terms and those that env.Parameters has for them, in
-//     one query of images, ids sorted, no owner;
-//  3. each term by name or tags, as a query of its own, in their order: a name
-//     becomes the filter name, a tag the filter tag:key, or tag-key if its value
-//     is "*", in the order of the keys; the owners are the term's, or else, if it
-//     has a name, self and amazon;
-//  4. the images of an alias by name, of owner amazon, if env asks for History,
-//     or if it is at latest~n. Of an alias with a version these are the images
-//     of that version, and only while env.Parameters is nil.
+//  1. the SSM parameters of the terms that env.Parameters does not have yet, in the order of the
+//     terms and of the variants of an alias;
+//  2. all ids, those of the terms and those in env.Parameters, in one query of images, ids sorted,
+//     no owner;
+//  3. each term by name or tags, as a separate query, in their order: a name becomes the filter
+//     name, a tag the filter tag:key, or tag-key if its value is "*", in the order of the keys; the
+//     owners are the term's, or else, if it has a name, self and amazon;
+//  4. the images of an alias by name, of owner amazon, if env.History is set, or if the alias is at
+//     latest~n. For an alias with a version these are the images of that version, and only if
+//     env.Parameters is nil.
 //
 // All queries of images begin with the filter state=available.
 //
-// So the caller asks, puts the values of the parameters into env.Parameters, the
-// empty text for those that do not exist, and calls Queries again; when no
-// parameter is left it fetches the images and hands them to Select together with
-// the environment. A caller who has images of aliases described by name only
+// So the caller reads the parameters, puts their values into env.Parameters, "" for those that do
+// not exist, and calls Queries again. When no parameter is left, it reads the images and passes
+// them to Select with the environment. A caller that finds the images of aliases by name only
 // leaves env.Parameters nil and skips the parameters.
 //
 // For better explanations by Selection.Drifted add the images of existing nodes.
 //
-// The error joins what ValidateTerms finds and what is wrong with env; for a
-// family that AWS does not publish for the Kubernetes version it wraps
-// ErrUnsupportedAlias.
+// The error joins the faults of ValidateTerms and of env; for a family that AWS does not publish
+// for the Kubernetes version it wraps ErrUnsupportedAlias.
 func Queries(terms []Term, env Environment) ([]Query, error) {
 	alias, err := resolve(terms, env)
 	if err != nil {
@@ -150,7 +147,7 @@ func (q *querier) term(i int, t *Term) {
 	}
 }
 
-// parameter asks for the parameter of a term, or for the image that it has.
+// parameter adds the query for the parameter of a term, or the id in its value.
 func (q *querier) parameter(term int, name string) {
 	if value, answered := q.env.Parameters[name]; answered {
 		if isImageID(value) {
@@ -167,7 +164,7 @@ func (q *querier) parameter(term int, name string) {
 	q.parameters = append(q.parameters, Query{Kind: QueryParameter, Terms: []int{term}, Parameter: name, Mutable: true})
 }
 
-// byID asks for all ids at once.
+// byID returns the query for all ids.
 func (q *querier) byID() Query {
 	ids := slices.Sorted(maps.Keys(q.ids))
 	var terms []int

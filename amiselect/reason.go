@@ -11,10 +11,9 @@ type Code string
 
 // The codes.
 const (
-	// CodeSuperseded: a term selects the image, but a newer one wins.
+	// CodeSuperseded: a term matches the image, but a newer one is selected.
 	CodeSuperseded Code = "Superseded"
-	// CodeDeprecated: a term selects the image, but it is deprecated and one
-	// that is not wins.
+	// CodeDeprecated: a term matches the image, but it is deprecated and another one is selected.
 	CodeDeprecated Code = "Deprecated"
 	// CodeDenied: Options.Deny covers the image.
 	CodeDenied Code = "Denied"
@@ -29,21 +28,20 @@ const (
 	// CodeKubernetesVersion: the image is for another Kubernetes version than
 	// that of the control plane, which an alias follows.
 	CodeKubernetesVersion Code = "KubernetesVersion"
-	// CodeRelease: the image is of another release than the one that the alias
-	// names, or of a later one than the one that it leads to.
+	// CodeRelease: the image is of another release than the one that the alias names, or of a later
+	// one than the one that it selects.
 	CodeRelease Code = "Release"
 	// CodeNotSelected: no term selects the image.
 	CodeNotSelected Code = "NotSelected"
-	// CodeGone: the image is not among those that Select was given. Its owner
-	// has removed it or taken it back, or Queries no longer asks for it.
+	// CodeGone: the image is not among those that Select was given. Its owner has removed it or no
+	// longer shares it, or Queries no longer asks for it.
 	CodeGone Code = "Gone"
-	// CodeOtherMachine: the image is selected, but another one for the instance
-	// type.
+	// CodeOtherMachine: the image is selected, but not for the instance type.
 	CodeOtherMachine Code = "OtherMachine"
-	// CodeNoImageForType: nothing is selected that boots the instance type.
+	// CodeNoImageForType: no selected image boots the instance type.
 	CodeNoImageForType Code = "NoImageForType"
-	// CodeNotJudged: there is nothing to compare with, as the Selection is empty
-	// or the image of the node is not known. That is no drift.
+	// CodeNotJudged: the images cannot be compared, because the Selection is empty or the image of
+	// the node is not known. The node has not drifted.
 	CodeNotJudged Code = "NotJudged"
 )
 
@@ -55,8 +53,8 @@ type Reason struct {
 	ImageID, ImageName string
 	// Term is the index of the term that the cause concerns, or negative.
 	Term int
-	// ReplacementID and ReplacementName are what is selected instead; empty if
-	// nothing is, or it depends on the instance type.
+	// ReplacementID and ReplacementName are the image that is selected instead; empty if there is
+	// none, or if it depends on the instance type.
 	ReplacementID, ReplacementName string
 	// Detail completes the sentence that begins with the image, such as "is of
 	// release v20240703".
@@ -85,7 +83,7 @@ func (r Reason) String() string {
 	return b.String()
 }
 
-// reason completes a cause that needs nothing but the image.
+// reason returns the reason for a code that needs only the image.
 func (s *selection) reason(code Code, i *Image, term int) Reason {
 	r := Reason{Code: code, ImageID: i.ID, ImageName: i.Name, Term: term}
 	switch code {
@@ -106,7 +104,7 @@ func (s *selection) reason(code Code, i *Image, term int) Reason {
 	return r
 }
 
-// age renders a duration in the largest unit that says enough.
+// age renders a duration in a suitable unit.
 func age(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

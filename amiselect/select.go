@@ -8,38 +8,34 @@ import (
 	"time"
 )
 
-// ErrNoImage is wrapped by the error of Select when no image is left to boot. It
-// may help to wait, as nodes that exist are not affected.
+// ErrNoImage is wrapped by the error of Select if no image is selected. Existing nodes are not
+// affected, so waiting is safe.
 var ErrNoImage = errors.New("no image is selected")
 
-// Select picks images. The terms are those of an EC2NodeClass; the images are
-// what AWS answered to Queries, in any order and as many more as one likes:
-// Select judges names, owners and tags again. nil options are the zero Options.
-// now is the time at which images are deprecated or old enough.
+// Select selects images. The terms are those of an EC2NodeClass; the images are AWS's answers to
+// Queries, in any order. There may be additional images, because Select checks names, owners and
+// tags again. nil options mean the zero Options. now is the time for deprecation and for
+// Options.MinAge.
 //
 //  1. Terms, options and images are checked; see ValidateTerms, Environment and
 //     Image. An image that is listed twice counts once, unless its facts differ,
 //     which is a fault.
-//  2. Each term selects its images. An alias has a line for each architecture
-//     and variant: by the SSM parameter if Environment.Parameters is not nil, and
-//     otherwise by the names of images of owner amazon. latest~n is, for each
-//     line, the n-th release before the latest, the releases as Compare orders
-//     their images; where a parameter says which is the latest, only images
-//     created before that one count.
-//  3. Images are passed over that are not available, have an architecture other
-//     than x86_64 and arm64, are denied, or, for dynamic terms, are too young.
-//     An alias at the latest then takes the next release, if it is among the
-//     images (see Environment.History).
-//  4. Among images with the same requirements the first by Compare wins:
-//     requirements are the architecture alone, or, for an alias, the architecture
-//     and what its variant asks for.
+//  2. Each term selects its images. An alias has a line for each architecture and variant: by the
+//     SSM parameter if Environment.Parameters is not nil, and otherwise by the names of images of
+//     owner amazon. latest~n is, for each line, the n-th release before the latest, the releases as
+//     Compare orders their images; if a parameter names the latest, only images that were created
+//     before that one count.
+//  3. Images are passed over that are not available, have an architecture other than x86_64 and
+//     arm64, are denied, or, for dynamic terms, are too young. An alias at latest then selects the
+//     next release, if it is among the images (see Environment.History).
+//  4. Of images with the same requirements the first by Compare is selected. Requirements are the
+//     architecture and, for an alias, the labels of its variant.
 //
-// The error joins all faults of the input. If nothing is selected it wraps
-// ErrNoImage and says for each term why; a Selection that is returned with an
-// error is empty.
+// The error joins all faults of the input. If no image is selected it wraps ErrNoImage and gives
+// the reason for each term. With an error the Selection is empty.
 //
-// Nothing given is changed or kept but the tags of images, which the Selection shares. It
-// takes time in proportion to terms times images.
+// Arguments are not modified. They are not retained, except that the Selection shares the tags of
+// images. The time is proportional to terms times images.
 func Select(now time.Time, terms []Term, images []Image, opts *Options) (Selection, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -58,7 +54,7 @@ func Select(now time.Time, terms []Term, images []Image, opts *Options) (Selecti
 	if err := errors.Join(bad[:]...); err != nil {
 		return Selection{}, err
 	}
-	// The caller's map may change later, and nothing needs it for long.
+	// Not retained, because the caller's map may change.
 	s.env.Parameters = nil
 	if s.alias != nil {
 		s.selectAlias(opts.Environment.Parameters)
@@ -73,7 +69,7 @@ func Select(now time.Time, terms []Term, images []Image, opts *Options) (Selecti
 	return Selection{s}, nil
 }
 
-// finish orders what was found.
+// finish orders the results.
 func (s *selection) finish() {
 	slices.SortFunc(s.choices, func(a, b Choice) int {
 		return cmp.Or(compareImages(s.now, &a.Image, &b.Image), cmp.Compare(a.Variant, b.Variant))
@@ -118,9 +114,8 @@ func (s *selection) selectTerms() {
 	}
 }
 
-// admitted finds the first term that selects the image and may have it. If none
-// may, it is the first that selects it, with the reason; it is negative if none
-// does.
+// admitted returns the first term that matches the image and allows it. If none allows it, it
+// returns the first that matches, with the reason; it is negative if none matches.
 func (s *selection) admitted(i *Image, tags *tagValues) (term int, refusal Code) {
 	term = -1
 	s.matcher.values(i, tags)
@@ -140,7 +135,7 @@ func (s *selection) admitted(i *Image, tags *tagValues) (term int, refusal Code)
 	return term, refusal
 }
 
-// refuse says why an image that a term selects is not taken, or nothing.
+// refuse returns why a matching image is not selected, or "".
 func (s *selection) refuse(i *Image, dynamic bool) Code {
 	switch {
 	case !i.available():

@@ -8,19 +8,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Choice is an image that was selected, and for which machines.
+// Choice is a selected image and its machines.
 type Choice struct {
 	// Image is the image. Its tags are shared; do not write to them.
 	Image Image
 	// Requirements are what an instance type must meet to boot it.
 	Requirements requirements.Set
-	// Variant is what the image of an alias is for, else VariantAny.
+	// Variant is the variant of an alias's image, else VariantAny.
 	Variant Variant
 	// Term is the index of the term that selected it.
 	Term int
 }
 
-// PassedOver is an image that a term selects but that may not be taken.
+// PassedOver is an image that a term matches but that is not allowed.
 type PassedOver struct {
 	// Image is the image. Its tags are shared; do not write to them.
 	Image Image
@@ -28,11 +28,10 @@ type PassedOver struct {
 	Reason Reason
 }
 
-// Selection is what Select picked. It is immutable; the zero Selection is empty.
+// Selection is the result of Select. It is immutable; the zero Selection is empty.
 type Selection struct{ s *selection }
 
-// selection is what a Selection is made of. It does not change once Select has
-// returned.
+// selection is the content of a Selection. It does not change once Select has returned.
 type selection struct {
 	now      time.Time
 	terms    []Term
@@ -63,8 +62,8 @@ func (s Selection) Terms() []Term {
 	return out
 }
 
-// Choices lists what was selected, images in the order of Compare and those of
-// one image by variant. The slice is the caller's.
+// Choices lists the selected images in the order of Compare, those of one image by variant. The
+// caller owns the slice.
 func (s Selection) Choices() []Choice {
 	if s.s == nil {
 		return nil
@@ -84,9 +83,9 @@ func (s Selection) Images() []Image {
 	return out
 }
 
-// PassedOver lists the images that a term selects but that may not be taken, in
-// the order of Compare. For an alias these are the ones that would have been
-// preferred to what was selected. The slice is the caller's.
+// PassedOver lists the images that a term matches but that are not allowed, in the order of
+// Compare. For an alias these are only the ones that come before the selected one. The caller owns
+// the slice.
 func (s Selection) PassedOver() []PassedOver {
 	if s.s == nil {
 		return nil
@@ -94,10 +93,9 @@ func (s Selection) PassedOver() []PassedOver {
 	return slices.Clone(s.s.passed)
 }
 
-// For returns the image that an instance type boots: the first of Choices whose
-// requirements go with those of the type. A label that the type does not name
-// counts as one that its nodes do not have. It reports false if there is none,
-// so that no node of the type can be launched, and for a nil type.
+// For returns the image that an instance type boots: the first of Choices whose requirements are
+// compatible with those of the type. A label that the type does not name counts as absent. It
+// reports false if there is none, so that no node of the type can be launched, and for a nil type.
 func (s Selection) For(t *cloudprovider.InstanceType) (Image, bool) {
 	c, ok := s.choice(t)
 	return c.Image, ok

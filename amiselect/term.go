@@ -7,17 +7,15 @@ import (
 	"strings"
 )
 
-// Term selects images. It is an entry of spec.amiSelectorTerms of an EC2NodeClass
-// and has the same form in JSON. Which fields go together is said at
-// ValidateTerms.
+// Term selects images. It is an entry of spec.amiSelectorTerms of an EC2NodeClass and has the same
+// form in JSON. ValidateTerms says which fields can be combined.
 type Term struct {
-	// Alias selects what AWS publishes for a family; see ParseAlias. It is the
-	// only field of the only term.
+	// Alias selects the images that AWS publishes for a family; see ParseAlias. It must be the only
+	// field of the only term.
 	Alias string `json:"alias,omitempty"`
 
-	// Tags select images that have all of these tags. A value of "*" asks that
-	// the tag be there, whatever its value; other values are patterns as
-	// ParsePattern reads them.
+	// Tags select images that have all of these tags. The value "*" matches any value of the tag;
+	// other values are patterns as ParsePattern reads them.
 	Tags map[string]string `json:"tags,omitempty"`
 
 	// ID selects the image with this id, whoever owns it.
@@ -26,10 +24,9 @@ type Term struct {
 	// Name selects images by name; it is a pattern as ParsePattern reads it.
 	Name string `json:"name,omitempty"`
 
-	// Owner restricts Name and Tags to images of one owner: an account of twelve
-	// digits, self, amazon, aws-marketplace or aws-backup-vault. If it is empty,
-	// a term with a Name looks among the images of self and amazon, and a term
-	// with Tags alone among all.
+	// Owner restricts Name and Tags to images of one owner: an account of twelve digits, self,
+	// amazon, aws-marketplace or aws-backup-vault. If it is empty, a term with a Name selects among
+	// the images of self and amazon, and a term with Tags alone among all.
 	Owner string `json:"owner,omitempty"`
 
 	// SSMParameter selects the image whose id is the value of this parameter of
@@ -37,9 +34,9 @@ type Term struct {
 	SSMParameter string `json:"ssmParameter,omitempty"`
 }
 
-// Static reports whether the term can only ever select one image: by id, by a
-// name without wildcards, or by an alias with a version. (An alias with a
-// version changes its images with the Kubernetes version all the same.)
+// Static reports whether the term can only ever select one image: by id, by a name without
+// wildcards, or by an alias with a version. (An alias with a version still changes its images with
+// the Kubernetes version.)
 func (t Term) Static() bool {
 	switch {
 	case t.Alias != "":
@@ -56,8 +53,8 @@ func (t Term) Static() bool {
 	return false
 }
 
-// String renders the term in one line, for people: its fields in the order in
-// which they are looked at, as name "al2023-*", owner self.
+// String renders the term in one line, for people: its fields in the order of precedence, as name
+// "al2023-*", owner self.
 func (t Term) String() string {
 	var parts []string
 	add := func(name, value string) {
@@ -92,7 +89,7 @@ func (t Term) clone() Term {
 	return t
 }
 
-// owners are the owners that a term by name or tags looks among; nil is all.
+// owners returns the owners whose images a term by name or tags can select; nil means all.
 func (t Term) owners() []string {
 	switch {
 	case t.Owner != "":

@@ -27,16 +27,14 @@ const (
 	ownerBackup      = "aws-backup-vault"
 )
 
-// ValidateTerms returns every fault of the terms, or nil. path is that of the
-// list and may be nil for amiSelectorTerms. The rules, which hold for each term
-// whatever the others are like:
+// ValidateTerms returns every fault of the terms, or nil. path is that of the list and may be nil
+// for amiSelectorTerms. The rules hold for each term independently of the others:
 //
 //   - there is at least one term, and there are at most 30;
-//   - a term has an alias, an id, an ssmParameter, a name or tags; an owner alone
-//     would select all that he has;
-//   - an alias stands alone, in its term and in the list;
-//   - an id and an ssmParameter stand alone in their term: other fields would be
-//     ignored;
+//   - a term has an alias, an id, an ssmParameter, a name or tags; an owner alone would select all
+//     of its images;
+//   - an alias is the only field of the only term;
+//   - an id and an ssmParameter exclude the other fields of their term, which would be ignored;
 //   - an alias is one that ParseAlias reads, an id is "ami-" and lower-case
 //     letters and digits, a name is a pattern that ParsePattern reads, an owner
 //     is an account of twelve digits, self, amazon, aws-marketplace or
@@ -73,7 +71,7 @@ func (v *termValidator) term(path *field.Path, t *Term) {
 	if t.Alias == "" && t.ID == "" && t.SSMParameter == "" && t.Name == "" && len(t.Tags) == 0 {
 		detail := "select by alias, id, name, tags or ssmParameter"
 		if t.Owner != "" {
-			detail = "an owner alone would select all the images he has; add a name or tags"
+			detail = "an owner alone would select all of its images; add a name or tags"
 		}
 		v.add(field.Required(path, detail))
 	}
@@ -100,7 +98,7 @@ func (v *termValidator) term(path *field.Path, t *Term) {
 	v.tags(path.Child("tags"), t.Tags)
 }
 
-// exclusive reports fields beside one that would make them meaningless.
+// exclusive reports fields that would be ignored because of another field.
 func (v *termValidator) exclusive(path *field.Path, t *Term) {
 	first := ""
 	for _, f := range []struct {
@@ -153,8 +151,8 @@ func (v *termValidator) tags(path *field.Path, tags map[string]string) {
 	}
 }
 
-// detailOf drops the quotation that an error of a parser begins with: a field
-// error has it already. Faults joined line by line become one line.
+// detailOf drops the quotation at the beginning of a parser's error, because a field error has the
+// value already. Faults joined line by line become one line.
 func detailOf(err error) string {
 	text := err.Error()
 	if _, rest, ok := strings.Cut(text, "\": "); ok {

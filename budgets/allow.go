@@ -10,9 +10,9 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Allow is Compile without a policy, and Compiled.Allow. The error lists the faults of the
-// budgets, and the reason if it is unknown; the Allowance can be used in any case. A program
-// that asks often compiles once instead.
+// Allow is Compile without a policy, and Compiled.Allow. The error lists the faults of the budgets,
+// and the reason if it is unknown; the Allowance is valid in any case. For many calls use Compile
+// once.
 func Allow(now time.Time, bs []v1.Budget, c Counts, r Reason) (Allowance, error) {
 	compiled, faults := compile(bs, nil)
 	if bit(r) == 0 {
@@ -21,13 +21,13 @@ func Allow(now time.Time, bs []v1.Budget, c Counts, r Reason) (Allowance, error)
 	return compiled.Allow(now, c, r), faults.ToAggregate() // which is nil without faults
 }
 
-// Allow says how many more nodes may be disrupted at an instant for a reason.
+// Allow returns how many more nodes may be disrupted at an instant for a reason.
 //
-// Of the budgets and the entries of Policy.Only that apply to the reason and are in force, each
-// leaves its value less the nodes that count against it (Counts.Consuming).
-// The one that leaves the fewest decides, of several the first. If none is in
-// force the answer is unlimited. A reason that is none of the five constants of this
-// package allows no node, and the source of the binding is UnknownReason.
+// Each budget and each entry of Policy.Only that applies to the reason and is in force allows its
+// value minus the nodes that count against it (Counts.Consuming). The one that allows the fewest
+// decides; of several the first. If none is in force the answer is unlimited. For a reason other
+// than the five constants of this package no node is allowed, and the source of the binding is
+// UnknownReason.
 func (c *Compiled) Allow(now time.Time, n Counts, r Reason) Allowance {
 	if bit(r) == 0 {
 		return Allowance{Binding: Binding{Source: UnknownReason}}
@@ -39,7 +39,7 @@ func (c *Compiled) Allow(now time.Time, n Counts, r Reason) Allowance {
 		if !c.applies(k, r) {
 			continue
 		}
-		// Whether it is in force takes longer to find out than what it leaves.
+		// The allowed number is cheaper to compute than whether the constraint is in force.
 		value, left := c.left(k, &n, r)
 		if (best < 0 || left < fewest) && k.inForce(t) {
 			best, fewest, limit = i, left, value
@@ -53,9 +53,9 @@ func (c *Compiled) Allow(now time.Time, n Counts, r Reason) Allowance {
 	return a
 }
 
-// until is when the answer can change: when what decided ceases to, or when
-// something comes into force that would decide instead. What would leave more
-// than the answer cannot change it before either.
+// until returns when the answer can change: when the deciding constraint goes out of force, or when
+// one comes into force that would decide instead. A constraint that allows more than the answer
+// cannot change it before that.
 func (c *Compiled) until(now time.Time, t int64, n *Counts, r Reason, best, fewest int) time.Time {
 	var first time.Time
 	for i := range c.constraints {
@@ -78,20 +78,19 @@ func (c *Compiled) until(now time.Time, t int64, n *Counts, r Reason, best, fewe
 	return first.In(now.Location())
 }
 
-// maxNext is how far Compiled.Next looks ahead, in seconds: ten years, which have a
-// 29 February.
+// maxNext is how far Compiled.Next looks ahead, in seconds: ten years, which always include a 29
+// February.
 const maxNext = 10 * 366 * secondsPerDay
 
-// Next is the first instant after now at which Allow returns more Nodes than it does now,
-// if the counts stay as they are, in the location of now. It is the zero time if no such
-// instant is less than ten years away and has at most MaxWindows beginnings and ends of
-// windows before it.
+// Next returns the first instant after now at which Allow returns more Nodes than now for the same
+// counts, in the location of now. It returns the zero time if there is no such instant within ten
+// years, or none before MaxWindows beginnings and ends of windows.
 func (c *Compiled) Next(now time.Time, n Counts, r Reason) time.Time {
 	a := c.Allow(now, n, r)
 	if a.Unlimited || a.Binding.Source == UnknownReason {
 		return time.Time{}
 	}
-	// More nodes may go once nothing is in force that leaves as few.
+	// More nodes are allowed once no constraint is in force that allows as few.
 	var strict []*constraint
 	for i := range c.constraints {
 		k := &c.constraints[i]
@@ -106,8 +105,8 @@ func (c *Compiled) Next(now time.Time, n Counts, r Reason) time.Time {
 	return time.Unix(t, 0).In(now.Location())
 }
 
-// firstFree is the first instant in [t, end) at which none of some constraints is in force. If
-// there is none, or more than MaxWindows windows have to end before it, it is not ok.
+// firstFree returns the first instant in [t, end) at which none of the constraints is in force. ok
+// is false if there is none, or if more than MaxWindows windows end before it.
 func firstFree(list []*constraint, t, end int64) (at int64, ok bool) {
 	for clear, i := 0, 0; clear < len(list) && t < end; i++ {
 		k := list[i%len(list)]
@@ -124,25 +123,24 @@ func firstFree(list []*constraint, t, end int64) (at int64, ok bool) {
 	return t, t < end
 }
 
-// Allowance is the answer to how many nodes may be disrupted.
+// Allowance says how many more nodes may be disrupted, and why.
 type Allowance struct {
 	// Nodes is how many more nodes may be disrupted, never negative. It is
 	// math.MaxInt if Unlimited.
 	Nodes int
-	// Unlimited is whether no budget is in force for the reason.
+	// Unlimited says that no budget is in force for the reason.
 	Unlimited bool
-	// Limit is the bound that decided, before the nodes that count against it
-	// were taken off. It is math.MaxInt if Unlimited.
+	// Limit is the deciding bound, without subtracting the nodes that count against it. It is
+	// math.MaxInt if Unlimited.
 	Limit int
-	// Binding is what decided.
+	// Binding is the deciding budget or entry of Policy.Only.
 	Binding Binding
-	// Until is the first instant after the one asked about at which the answer
-	// can change by time alone: up to then the same counts get the same answer.
-	// It is zero if time alone never changes it.
+	// Until is the first later instant at which the answer can change by time alone: until then the
+	// same counts get the same answer. It is zero if time alone never changes it.
 	Until time.Time
 }
 
-// Source is the list that a Binding points into.
+// Source is the list that a Binding refers to.
 type Source string
 
 // The sources.
@@ -157,20 +155,18 @@ const (
 	UnknownReason Source = "unknown reason"
 )
 
-// Binding names the budget, or entry of Policy.Only, that decided: the one that
-// leaves the fewest nodes, and of several the first, budgets before the policy. The zero value
-// is none.
+// Binding names the deciding budget or entry of Policy.Only: the one that allows the fewest nodes,
+// and of several the first, budgets before the policy. The zero value means none.
 type Binding struct {
 	Source Source
-	// Index is the place in the list that Source names, and 0 if Source names none.
+	// Index is the index in the list of Source, and 0 if Source is none.
 	Index int
-	// Malformed is whether it blocks because it could not be read. The error of
-	// Compile says why.
+	// Malformed says that it allows no node because it could not be read. The error of Compile says
+	// why.
 	Malformed bool
 }
 
-// String is the field that the binding points at, such as budgets[2], none, or unknown
-// reason.
+// String returns the field that the binding names, such as budgets[2], or none, or unknown reason.
 func (b Binding) String() string {
 	switch {
 	case b.Source == None:

@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// Window is a stretch of time in which the answer of Allow is the same.
+// Window is a period in which the answer of Allow is the same.
 type Window struct {
 	// From is the first instant, and To the first one after.
 	From, To time.Time
-	// Allowance holds throughout. Its Until is To or later; it is zero if time
-	// alone never changes it after From.
+	// Allowance is the answer in the whole period. Its Until is To or later; it is zero if time
+	// alone never changes the answer after From.
 	Allowance
 }
 
 // MaxWindows is how many windows Compiled.Calendar returns at most.
 const MaxWindows = 1_000_000
 
-// Calendar is the answer of Allow at every instant from from until before to,
-// if the counts stay as they are. The windows follow each other without gaps,
-// and two in a row differ in more than their Until. There are none if to is not
-// after from. If more than MaxWindows are needed the last one ends before to:
-// ask again from there, or use Windows. It takes one Allow for each instant at which a
-// budget that applies begins or ends. The slice is the caller's.
+// Calendar returns the answers of Allow for all instants in [from, to) with the same counts. The
+// windows have no gaps, and consecutive ones differ in more than their Until. There are none if to
+// is not after from. If more than MaxWindows are needed the last one ends before to: ask again from
+// there, or use Windows. It takes one Allow for each instant at which an applying budget begins or
+// ends. The caller owns the slice.
 func (c *Compiled) Calendar(from, to time.Time, n Counts, r Reason) []Window {
 	var list []Window
 	for p := range c.Windows(from, to, n, r) {
@@ -34,7 +33,7 @@ func (c *Compiled) Calendar(from, to time.Time, n Counts, r Reason) []Window {
 	return list
 }
 
-// Windows is Calendar one by one, and without its limit.
+// Windows is Calendar as a sequence, without the limit MaxWindows.
 func (c *Compiled) Windows(from, to time.Time, n Counts, r Reason) iter.Seq[Window] {
 	return func(yield func(Window) bool) {
 		var p Window
@@ -68,19 +67,18 @@ func (p *Window) sameAs(a Allowance) bool {
 	return p.Allowance == a
 }
 
-// windows are the stretches of time [hit, hit+length) of a schedule, those that
-// touch or overlap taken together.
+// windows are the periods [hit, hit+length) of a schedule. Those that touch or overlap are merged.
 type windows struct {
 	schedule *Schedule
 	length   int64 // seconds; positive
 
-	// What follows lets closes leap over hits instead of visiting each. It is
-	// about wall time, and so holds between two changes of the clock.
+	// The fields below let closes skip hits. They are about wall time, and so are valid between two
+	// changes of the clock.
 
-	whole     bool     // windows leave no hole between the hits of one day
-	bridged   int64    // days that may lie between two days of hits without a hole
-	connected bool     // windows leave no hole at all
-	ends      []uint16 // if not whole: from minute to minute of the day's last hit before a hole
+	whole     bool     // windows leave no gap between the hits of one day
+	bridged   int64    // days that may lie between two days of hits without a gap
+	connected bool     // windows leave no gap at all
+	ends      []uint16 // if not whole: by minute of a hit, the minute of the day's last hit before the next gap
 }
 
 func newWindows(s *Schedule, length int64) windows {
@@ -118,13 +116,13 @@ func (w *windows) measureDay() {
 	}
 }
 
-// bridges reports whether the days of hits are everywhere close enough.
+// bridges reports whether all days of hits are close enough to leave no gap.
 func (w *windows) bridges() bool {
 	set := &w.schedule.set
 	if set.week == 1<<14-1 {
 		return true
 	}
-	// The calendar repeats after 400 years, a weekly one sooner.
+	// The calendar repeats after 400 years, a weekly schedule sooner.
 	day, _ := set.dayFrom(0)
 	end := day + 146097
 	if set.week != 0 {
@@ -146,18 +144,16 @@ func (w *windows) open(t int64) (hit int64, ok bool) {
 	return hit, ok && hit <= t
 }
 
-// patience bounds the search for a hole that only a change of the clock could
-// leave. Zones that change it at all do so more often.
+// patience bounds the search for a gap that only a change of the clock can leave, in seconds. Zones
+// with such changes have them more often.
 const patience = 30 * 366 * secondsPerDay
 
-// closes is the first instant after a hit that is in no window, or false if
-// there is none.
+// closes returns the first instant after a hit that is in no window, and false if there is none.
 func (w *windows) closes(hit int64) (int64, bool) {
 	return w.closesBy(hit, hit+patience)
 }
 
-// always reports whether windows are open at all times, as far as the time zone
-// database tells from 2000 to 2060.
+// always reports whether a window is open at all times, by the time zone database for 2000 to 2060.
 func (w *windows) always() bool {
 	if !w.connected {
 		return false
@@ -168,8 +164,8 @@ func (w *windows) always() bool {
 	return ok && (!closes || at >= end)
 }
 
-// closesBy is closes, but if windows are connected it gives up, and says that
-// none closes, at a limit.
+// closesBy is closes with a limit: if windows are connected, it returns false when it reaches the
+// limit.
 func (w *windows) closesBy(hit, limit int64) (int64, bool) {
 	s, h := w.schedule, hit
 	for {
@@ -191,8 +187,8 @@ func (w *windows) closesBy(hit, limit int64) (int64, bool) {
 	}
 }
 
-// runEnd is a hit up to which windows leave no hole from the hit h on, within
-// the span z of one clock, which h is in.
+// runEnd returns a hit up to which windows leave no gap from the hit h on, within the span z, which
+// contains h.
 func (w *windows) runEnd(h int64, z *span) int64 {
 	set := &w.schedule.set
 	end := z.to
@@ -213,8 +209,8 @@ func (w *windows) runEnd(h int64, z *span) int64 {
 	return end
 }
 
-// change is the first instant after t at which a window opens or closes, or
-// false if there is none.
+// change returns the first instant after t at which a window opens or closes, and false if there is
+// none.
 func (w *windows) change(t int64) (int64, bool) {
 	if hit, ok := w.open(t); ok {
 		if w.length > 7*secondsPerDay { // and so may have many hits from there to t

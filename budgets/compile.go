@@ -8,28 +8,26 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Compiled is a set of budgets in a form that answers quickly. It does not
-// change and may be used from many goroutines. The zero value has no budgets.
+// Compiled is a set of parsed budgets. It is immutable and may be used from many goroutines. The
+// zero value has no budgets.
 type Compiled struct {
 	constraints []constraint
 	expiry      bool // whether budgets apply to expiry
 	separate    bool
 }
 
-// Compile reads budgets and a policy, of which nil is none. Nothing given is kept. It
-// costs as much as a hundred calls of Compiled.Allow, as schedules are parsed and zones
-// looked up: keep the result for as long as the budgets are the same.
+// Compile parses budgets and a policy, which may be nil. It does not retain its arguments. It costs
+// as much as a hundred calls of Compiled.Allow, because it parses schedules and looks up zones:
+// keep the result as long as the budgets do not change.
 //
-// The result can always be used. If the error is not nil it lists every fault,
-// with the field and a remedy, and each budget or policy with a fault allows no
-// node for the reasons that it applies to. The budgets are taken as they are:
-// a caller whose NodePool has none in its manifest wants v1.NodePool.Default
-// first, for a list that is empty is no bound at all.
+// The result can always be used. If the error is not nil it lists every fault, with the field and a
+// remedy, and each budget or policy with a fault allows no node for the reasons that it applies to.
+// No defaults are added, and an empty list means no bound: for a NodePool without budgets in its
+// manifest call v1.NodePool.Default first.
 //
-// A budget applies to the reasons that it names, to all if the list is nil, and
-// to none if the list is empty. Its nodes are 10% if they are empty. With
-// neither schedule nor duration it is always in force; with both, in the
-// windows [hit, hit+duration), which is never if the duration is 0.
+// A budget applies to the reasons that it names, to all if the list is nil, and to none if the list
+// is empty. Empty nodes mean 10%. With neither schedule nor duration it is always in force; with
+// both, in the windows [hit, hit+duration), so never if the duration is 0.
 func Compile(bs []v1.Budget, policy *Policy) (*Compiled, error) {
 	c, faults := compile(bs, policy)
 	return c, faults.ToAggregate() // which is nil without faults
@@ -57,7 +55,7 @@ type reader struct {
 	faults      field.ErrorList
 }
 
-// add takes a constraint over, one that blocks if there are faults.
+// add adds a constraint, or one that allows no node if there are faults.
 func (r *reader) add(c constraint, faults field.ErrorList) {
 	if len(faults) > 0 {
 		c = constraint{binding: c.binding, scope: c.scope}
@@ -111,7 +109,7 @@ func (r *reader) window(path *field.Path, w Opening) (windows, field.ErrorList) 
 	return newWindows(s, int64(w.Duration/time.Second)), nil
 }
 
-// only reads what holds everything outside of its openings.
+// only reads an entry of Policy.Only.
 func (r *reader) only(i int, rule *Only) {
 	path := field.NewPath("only").Index(i)
 	c := constraint{binding: Binding{Source: FromOnly, Index: i}, scope: newScope(rule.Reasons), form: outside}
@@ -123,7 +121,7 @@ func (r *reader) only(i int, rule *Only) {
 		path := path.Child("openings").Index(j)
 		if w.Duration <= 0 || w.Duration%time.Minute != 0 {
 			faults = append(faults, field.Invalid(path.Child("duration"), w.Duration.String(), "want whole minutes, more than none"))
-			w.Duration = time.Minute // the schedule is still to be judged
+			w.Duration = time.Minute // so that the schedule is checked too
 		}
 		one, more := r.window(path, w)
 		c.windows, faults = append(c.windows, one), append(faults, more...)

@@ -16,9 +16,9 @@ const (
 	outside      // out of its windows
 )
 
-// constraint is a budget, or an entry of Policy.Only. The zero value but for
-// binding and scope allows no node at any time, which is what stands for a
-// malformed one, and for an entry of Only outside of its windows.
+// constraint is a budget or an entry of Policy.Only. With only binding and scope set it allows no
+// node at any time: that is used for malformed budgets, and for an entry of Only outside of its
+// windows.
 type constraint struct {
 	binding Binding
 	scope   scope
@@ -42,7 +42,7 @@ func newScope(reasons []Reason) scope {
 	return s
 }
 
-// bit is that of a known reason, or 0.
+// bit returns the bit of a known reason, or 0.
 func bit(r Reason) uint8 {
 	switch r {
 	case Drifted:
@@ -62,7 +62,7 @@ func bit(r Reason) uint8 {
 // has reports whether the scope has a known reason.
 func (s *scope) has(r Reason) bool { return s.all || s.known&bit(r) != 0 }
 
-// applies reports whether a constraint has a say in a reason.
+// applies reports whether a constraint bounds disruptions for a reason.
 func (c *Compiled) applies(k *constraint, r Reason) bool {
 	if r == Expired && k.binding.Source == FromBudgets {
 		return c.expiry && (k.scope.has(Expired) || k.scope.has(Drifted))
@@ -88,8 +88,8 @@ func (k *constraint) inForce(t int64) bool {
 	return true
 }
 
-// left is the value of a constraint, and what remains of it after taking off
-// what counts against it, which may be negative.
+// left returns the value of a constraint, and the value minus the nodes that count against it,
+// which may be negative.
 func (c *Compiled) left(k *constraint, n *Counts, r Reason) (limit, left int) {
 	limit = k.value.of(n.Nodes)
 	return limit, limit - c.consuming(k, n, r)
@@ -112,8 +112,8 @@ func (c *Compiled) consuming(k *constraint, n *Counts, r Reason) int {
 	return rest.Consuming(r)
 }
 
-// change is the first instant after t at which a window of a constraint opens or
-// closes; zero if there is none. The constraint need not change then.
+// change returns the first instant after t at which a window of a constraint opens or closes, or
+// zero. The constraint need not change then.
 func (k *constraint) change(t int64) time.Time {
 	soonest := int64(math.MaxInt64)
 	for i := range k.windows {
@@ -127,7 +127,7 @@ func (k *constraint) change(t int64) time.Time {
 	return time.Unix(soonest, 0)
 }
 
-// earlier is the earlier of two instants, of which zero is never.
+// earlier returns the earlier of two instants; zero means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

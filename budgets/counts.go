@@ -19,21 +19,19 @@ const (
 	Empty = v1.DisruptionReasonEmpty
 	// Underutilized nodes have pods that fit elsewhere for less.
 	Underutilized = v1.DisruptionReasonUnderutilized
-	// Unhealthy nodes have a condition that asks for repair.
+	// Unhealthy nodes have a condition that requires repair.
 	Unhealthy = v1.DisruptionReasonUnhealthy
-	// Expired nodes have reached the end of their lifetime. Budgets of a
-	// NodePool have no say in expiry unless Policy.ExpiryUnderBudgets gives them one.
+	// Expired nodes have reached the end of their lifetime. Budgets of a NodePool do not bound
+	// expiry unless Policy.ExpiryUnderBudgets is set.
 	Expired Reason = "Expired"
 )
 
-// Counts says how many nodes a set of budgets is about, and how many of them
-// are out of service or on their way out. Each node is counted once in Nodes
-// and at most once in Disrupting, Rebooting and NotReady together. Negative
-// numbers are taken for 0. Count makes it from the states of nodes.
+// Counts has the number of nodes of a set of budgets, and how many of them are disrupted or not
+// ready. Each node is counted once in Nodes and at most once in Disrupting, Rebooting and NotReady
+// together. Negative numbers count as 0. Count makes it from the states of nodes.
 type Counts struct {
-	// Nodes is what percentages are taken of: the nodes that the autoscaler
-	// manages and that are initialized or rebooting, without those whose
-	// instance the cloud is already terminating.
+	// Nodes is the base of percentages: the managed nodes that are initialized or rebooting,
+	// without those whose instance the cloud is already terminating.
 	Nodes int
 	// Disrupting is how many of Nodes are marked for deletion, whatever the
 	// cause. They count against every reason.
@@ -41,10 +39,10 @@ type Counts struct {
 	// Rebooting is how many of Nodes are being rebooted. They count against
 	// every reason.
 	Rebooting int
-	// NotReady is how many of Nodes are not ready. They count against every
-	// reason except Unhealthy, for they are what repair is for.
+	// NotReady is how many of Nodes are not ready. They count against every reason except
+	// Unhealthy, because they are the nodes to repair.
 	NotReady int
-	// By splits Disrupting up. Only Policy.SeparateReasons looks at it.
+	// By splits Disrupting by reason. Only Policy.SeparateReasons uses it.
 	By ByReason
 }
 
@@ -53,7 +51,7 @@ type ByReason struct {
 	Drifted, Empty, Underutilized, Unhealthy, Expired int
 }
 
-// of is a pointer to the number for a reason, or nil if the reason is not known.
+// of returns a pointer to the number for a reason, or nil if the reason is unknown.
 func (b *ByReason) of(r Reason) *int {
 	switch r {
 	case Drifted:
@@ -77,9 +75,8 @@ func (b *ByReason) count(r Reason, n int) {
 	}
 }
 
-// Consuming is how many nodes count against a budget asked for a reason:
-// those that are disrupted or rebooting, and, unless the reason is Unhealthy,
-// those that are not ready.
+// Consuming returns how many nodes count against a budget for a reason: those that are disrupted or
+// rebooting, and, unless the reason is Unhealthy, those that are not ready.
 func (c Counts) Consuming(r Reason) int {
 	n := add(c.Disrupting, c.Rebooting)
 	if r != Unhealthy {
@@ -88,7 +85,7 @@ func (c Counts) Consuming(r Reason) int {
 	return n
 }
 
-// NodeState is what a node's part in Counts depends on.
+// NodeState has the properties of a node that Count uses.
 type NodeState struct {
 	// Managed is whether the node has a NodeClaim.
 	Managed bool
@@ -134,7 +131,7 @@ func Count(nodes []NodeState) Counts {
 	return c
 }
 
-// add adds two counts, of which negative ones are 0, without overflow.
+// add adds two counts without overflow; negative ones count as 0.
 func add(a, b int) int {
 	a, b = max(a, 0), max(b, 0)
 	if a > math.MaxInt-b {
@@ -149,11 +146,10 @@ type quantity struct {
 	percent bool
 }
 
-// everything is the value of a budget that restricts nothing.
+// everything is the value of a budget without effect.
 var everything = quantity{n: 100, percent: true}
 
-// parseQuantity reads what the field nodes of a budget may hold, which is what
-// v1.Budget.Validate admits.
+// parseQuantity reads the field nodes of a budget in the form that v1.Budget.Validate accepts.
 func parseQuantity(text string) (quantity, bool) {
 	probe := v1.Budget{Nodes: text}
 	if text == "" || len(probe.Validate()) > 0 {
@@ -167,19 +163,17 @@ func parseQuantity(text string) (quantity, bool) {
 	return quantity{int(min(n, math.MaxInt)), percent}, true
 }
 
-// of is the number of nodes that it stands for in a pool of so many. A
-// percentage is rounded up.
+// of returns the number of nodes that q allows of a pool. A percentage is rounded up.
 func (q quantity) of(nodes int) int {
 	if !q.percent {
 		return q.n
 	}
-	// Whole hundreds first, so that nothing overflows.
+	// Whole hundreds separately, to avoid overflow.
 	nodes = max(nodes, 0)
 	return nodes/100*q.n + (nodes%100*q.n+99)/100
 }
 
-// atMost reports whether q lets no more nodes go than o, whatever the size of the pool. An
-// empty pool is left out.
+// atMost reports whether q allows no more nodes than o for every size of a pool above zero.
 func (q quantity) atMost(o quantity) bool {
 	switch {
 	case q.n == 0 || o == everything:
@@ -187,7 +181,7 @@ func (q quantity) atMost(o quantity) bool {
 	case q.percent == o.percent:
 		return q.n <= o.n
 	case o.percent:
-		return q.n == 1 && o.n > 0 // any share of some nodes is one at least
+		return q.n == 1 && o.n > 0 // a percentage above zero is at least one node
 	}
-	return false // there are pools large enough
+	return false // a large enough pool exceeds the count
 }

@@ -10,29 +10,25 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Group is a set of nodes with budgets of its own, whatever pools they belong
-// to. Package disruption counts its nodes and holds them to the budgets: see its
-// Options.Groups.
+// Group is a set of nodes of any pools with its own budgets. Package disruption counts its nodes
+// and applies the budgets: see its Options.Groups.
 type Group struct {
-	// Name tells the group apart in decisions. Required, unique.
+	// Name identifies the group in decisions. Required, unique.
 	Name string
 	// Pools are the NodePools whose nodes belong to the group. Nil is all.
 	Pools []string
-	// Labels are those that a node must have to belong to it. Nil asks for
-	// none.
+	// Labels are the labels that a node of the group must have. Nil requires none.
 	Labels map[string]string
-	// Each is a label key, such as topology.kubernetes.io/zone, by whose value
-	// the group is split: each part has the budgets to itself. Nodes without
-	// the label are one part. Empty does not split.
+	// Each is a label key, such as topology.kubernetes.io/zone, by whose value the group is split:
+	// the budgets apply to each part separately. Nodes without the label are one part. Empty does
+	// not split.
 	Each string
-	// Budgets and Policy bound the group as they would a pool. An empty list
-	// of budgets is no bound.
+	// Budgets and Policy bound the group like a pool. An empty list of budgets means no bound.
 	Budgets []v1.Budget
 	Policy  *Policy
 }
 
-// ValidateGroups lists every fault of groups, those of their budgets included,
-// or returns nil.
+// ValidateGroups returns an error with every fault of groups and their budgets, or nil.
 func ValidateGroups(list []Group) error {
 	var faults field.ErrorList
 	for i, one := range list {
@@ -52,7 +48,7 @@ func ValidateGroups(list []Group) error {
 	return faults.ToAggregate() // which is nil without faults
 }
 
-// selectionFaults says what of a group can select no node that exists.
+// selectionFaults returns the faults of a group's selectors that can match no node.
 func (g *Group) selectionFaults(path *field.Path) (faults field.ErrorList) {
 	for i, pool := range g.Pools {
 		if pool == "" {

@@ -16,56 +16,55 @@ type Fault string
 
 // The kinds of findings.
 const (
-	// Malformed budgets cannot be read, and block what they apply to.
+	// Malformed: the budget cannot be read, and allows no node for its reasons.
 	Malformed Fault = "Malformed"
-	// AppliesToNothing: the list of reasons is there and empty.
+	// AppliesToNothing: the list of reasons is set and empty.
 	AppliesToNothing Fault = "AppliesToNothing"
-	// NeverFires: the schedule has no hits, or the windows no length.
+	// NeverFires: the schedule has no hits, or the duration is zero.
 	NeverFires Fault = "NeverFires"
-	// BlocksForever: no node may be disrupted at any time for some reason.
+	// BlocksForever: for some reason no node may ever be disrupted.
 	BlocksForever Fault = "BlocksForever"
-	// Inverted: a window seems to be meant to allow more than another budget, or to be the
-	// only time at which nodes may go; but a budget can only restrict.
+	// Inverted: a window seems to be meant to allow more than another budget, or to be the only
+	// time for disruption; but a budget can only restrict.
 	Inverted Fault = "Inverted"
-	// HiddenPercentage: another budget lets at most one node go, so that the
-	// percentage, which is at least one node, never gets through.
+	// HiddenPercentage: another budget allows at most one node, so that the percentage, which is at
+	// least one node, never decides.
 	HiddenPercentage Fault = "HiddenPercentage"
-	// NeverBinds: another budget is as strict whenever this one is in force.
+	// NeverBinds: another budget is at least as strict whenever this one is in force.
 	NeverBinds Fault = "NeverBinds"
-	// ClockGap: windows that join or overlap by the wall clock leave a hole
-	// when it is put back, because durations are elapsed time.
+	// ClockGap: windows that join or overlap by the wall clock leave a gap when the clock is put
+	// back, because durations are elapsed time.
 	ClockGap Fault = "ClockGap"
-	// UnreadableToKarpenter: the schedule can be read here, but not by Karpenter 1.15, which
-	// then lets no node of the pool go.
+	// UnreadableToKarpenter: the schedule is valid here, but Karpenter 1.15 cannot read it and then
+	// disrupts no node of the pool.
 	UnreadableToKarpenter Fault = "UnreadableToKarpenter"
 )
 
-// Finding is one thing about budgets that was probably not meant.
+// Finding is a probable mistake in budgets.
 type Finding struct {
-	// Fault is its kind.
+	// Fault is the kind of the mistake.
 	Fault Fault
 	// Budget is the index of the budget.
 	Budget int
-	// Field is where in the budget the remedy begins, such as schedule.
+	// Field is the field of the budget to change first, such as schedule.
 	Field string
-	// Why says what is wrong, and Remedy what to do, each in one sentence or
-	// two without a full stop at the end.
+	// Why says what is wrong, and Remedy what to do, each in one or two sentences without a full
+	// stop at the end.
 	Why, Remedy string
 }
 
-// String is the finding in one line.
+// String returns the finding in one line.
 func (f Finding) String() string {
 	return fmt.Sprintf("budgets[%d].%s: %s: %s; %s", f.Budget, f.Field, f.Fault, f.Why, f.Remedy)
 }
 
-// Lint finds budgets that do not do what was probably meant. Findings are in
-// order of the budgets, and always in the same order for the same budgets. What
-// holds for some sizes of a pool only is not a finding. A budget that is
-// malformed, or never in force, has no findings of other kinds. A budget of 100% that
-// is always in force is the way to say that there is no limit: without any budget the
-// default of 10% holds. Whether budgets leave no time for disruption, or a time without any
-// limit, is found by playing one leap year through, which costs hundreds of calls of
-// Compiled.Allow. The slice is the caller's.
+// Lint finds probable mistakes in budgets. Findings are in the order of the budgets, and always in
+// the same order for the same budgets. Only problems for every size of a pool are findings. A
+// budget that is malformed, or never in force, has no findings of other kinds. A budget of 100%
+// that is always in force is no mistake: it lifts the default of 10%, which holds without any
+// budget. Whether budgets leave no time for disruption, or a time without any limit, is found by
+// simulating one leap year, which costs hundreds of calls of Compiled.Allow. The caller owns the
+// slice.
 func Lint(bs []v1.Budget) []Finding {
 	l := linter{budgets: bs}
 	for i := range bs {
@@ -96,7 +95,7 @@ func (l *linter) add(i int, fault Fault, field, why, remedy string) {
 	l.findings = append(l.findings, Finding{fault, i, field, why, remedy})
 }
 
-// read judges a budget by itself.
+// read checks a budget on its own.
 func (l *linter) read(i int) {
 	r := reader{}
 	r.budget(i, &l.budgets[i])
@@ -133,7 +132,7 @@ func (l *linter) constant(i int) bool {
 	return k.form == always || k.form == inside && k.windows[0].always()
 }
 
-// blocks finds a budget that lets nothing go at any time.
+// blocks finds a budget that never allows a node.
 func (l *linter) blocks(i int) {
 	if k := &l.constraints[i]; k.value.n == 0 && l.constant(i) {
 		l.add(i, BlocksForever, "nodes", fmt.Sprintf("it allows no node at any time for %s", reasonsText(k.scope)),
@@ -141,8 +140,7 @@ func (l *linter) blocks(i int) {
 	}
 }
 
-// hidden finds a budget that another one, or its own value, leaves without
-// effect.
+// hidden finds a budget without effect, because of another one or of its own value.
 func (l *linter) hidden(i int) {
 	k := &l.constraints[i]
 	windowed := !l.constant(i)
@@ -177,9 +175,9 @@ func (l *linter) hidden(i int) {
 // onlyThen is the remedy for a window that was meant as the only time for disruption.
 const onlyThen = "to allow disruption in the window only, block the time outside with a budget of 0, or use Policy.Only"
 
-// opens finds windows that restrict disruption, while no budget holds outside of them: they
-// seem to be meant as the only time for disruption. The first budget with such a window
-// gets the finding.
+// opens finds windows that restrict disruption while no budget is in force outside of them: they
+// seem to be meant as the only time for disruption. The first budget with such a window gets the
+// finding.
 func (l *linter) opens() {
 	from := time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)
 	free := map[string]bool{} // by the indices of the budgets that apply to a reason
@@ -218,8 +216,8 @@ func (l *linter) opens() {
 	}
 }
 
-// karpenter finds a schedule that Karpenter cannot read. Karpenter puts a zone in front of
-// it, and gives it to the library that civilOf reads from.
+// karpenter finds a schedule that Karpenter cannot read. Karpenter puts a zone in front of it and
+// passes it to the cron library.
 func (l *linter) karpenter(i int) {
 	text := l.budgets[i].Schedule
 	if text == nil {
@@ -237,7 +235,7 @@ func (l *linter) karpenter(i int) {
 	l.add(i, UnreadableToKarpenter, "schedule", fmt.Sprintf("Karpenter 1.15 cannot read the schedule (%v), and then lets no node of the pool go at any time", err), remedy)
 }
 
-// afterRemoval is what holds once a budget is removed, if there is no other.
+// afterRemoval returns the text about the default that holds after removing the only budget.
 func (l *linter) afterRemoval() string {
 	if len(l.budgets) > 1 {
 		return ""
@@ -245,8 +243,8 @@ func (l *linter) afterRemoval() string {
 	return ", after which the default of " + v1.DefaultBudgetNodes + " holds"
 }
 
-// covers reports whether budget j applies to all reasons of i, and is in force
-// whenever i is, as far as can be told without playing time through.
+// covers reports whether budget j applies to all reasons of i, and is in force whenever i is, as
+// far as can be determined without simulating time.
 func (l *linter) covers(j, i int) bool {
 	kj, ki := &l.constraints[j], &l.constraints[i]
 	if !kj.scope.all && (ki.scope.all || ki.scope.known&^kj.scope.known != 0) {
@@ -269,14 +267,13 @@ func (l *linter) nodes(i int) string {
 	return v1.DefaultBudgetNodes
 }
 
-// The years that clock looks at: what the time zone database foresees, not what has
-// been abolished since.
+// The years that clock checks: future rules of the time zone database, not abolished ones.
 const (
 	ruleFrom = 2040
 	ruleTo   = 2060
 )
 
-// clock finds a hole that is there only because a clock is put back.
+// clock finds a gap that exists only because a clock is put back.
 func (l *linter) clock(i int) {
 	k := &l.constraints[i]
 	if k.form != inside {
@@ -305,7 +302,7 @@ func (l *linter) clock(i int) {
 	}
 }
 
-// plain writes seconds as hours and minutes, without parts that are zero.
+// plain renders seconds as hours and minutes, without parts that are zero.
 func plain(seconds int64) string {
 	text := (time.Duration(seconds) * time.Second).String()
 	if short, ok := strings.CutSuffix(text, "m0s"); ok {
@@ -329,9 +326,8 @@ func reasonsText(s scope) string {
 	return strings.Join(texts, ", ")
 }
 
-// blocksTogether finds budgets of which none blocks all the time, but which do
-// so together, such as one for weekends and one for working days. It plays a
-// leap year through, which every schedule of days and weeks repeats.
+// blocksTogether finds budgets that together never allow a node, although none does so alone, such
+// as one for weekends and one for working days. It simulates one leap year.
 func (l *linter) blocksTogether() {
 	c := &Compiled{}
 	for i := range l.constraints {
@@ -340,11 +336,11 @@ func (l *linter) blocksTogether() {
 			continue
 		}
 		if k.scope.all && l.constant(i) {
-			return // has been said
+			return // reported before
 		}
 		c.constraints = append(c.constraints, *k)
 	}
-	// Reasons that the same budgets block make one finding.
+	// Reasons that the same budgets block share one finding.
 	var order []string
 	reasons := map[string][]Reason{}
 	last := map[string]int{}
@@ -370,7 +366,8 @@ func (l *linter) blocksTogether() {
 	}
 }
 
-// saidAlready reports whether one budget alone blocks a reason for ever.
+// saidAlready reports whether a finding about a single budget has reported that the reason is
+// blocked forever.
 func (l *linter) saidAlready(r Reason) bool {
 	for i := range l.constraints {
 		if k := &l.constraints[i]; l.live(i) && k.value.n == 0 && l.constant(i) && k.scope.has(r) {
@@ -380,8 +377,8 @@ func (l *linter) saidAlready(r Reason) bool {
 	return false
 }
 
-// blockers are the budgets that decide in turn, in order, if there is no time
-// at which none is in force.
+// blockers returns the budgets that decide during the year, in order. blocks is true if at every
+// time one of them allows no node.
 func (c *Compiled) blockers(r Reason) (by []int, blocks bool) {
 	from := time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)
 	seen := map[int]bool{}

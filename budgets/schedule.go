@@ -15,33 +15,30 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Schedule is when windows open: a set of instants, each on a whole minute of
-// the wall clock of its zone, called hits. The zero value has none, and no other has
-// any that is 35 million years from 1970. A Schedule does not change and may be used
-// from many goroutines.
+// Schedule is a set of instants at which windows open, called hits. Each is on a whole minute of
+// the wall clock of its zone. The zero value has none, and no schedule has hits beyond 35 million
+// years from 1970. A Schedule is immutable and may be used from many goroutines.
 type Schedule struct {
 	text string
 	set  civil
 	loc  *time.Location
 }
 
-// ParseSchedule reads a schedule as budgets have it: the five fields minute,
-// hour, day of month, month and day of week, or a macro such as @daily, behind
-// an optional CRON_TZ=<zone> or TZ=<zone>. v1.Budget documents the grammar, and
-// what its Validate refuses this refuses too, in the same words; in addition the
-// zone must exist.
+// ParseSchedule reads the schedule of a budget: the five fields minute, hour, day of month, month
+// and day of week, or a macro such as @daily, behind an optional CRON_TZ=<zone> or TZ=<zone>.
+// v1.Budget documents the grammar. ParseSchedule refuses what v1.Budget.Validate refuses, with the
+// same text; in addition the zone must exist.
 //
 //   - Without a zone the schedule runs in UTC.
-//   - Days of the week go from 0 to 7, both 0 and 7 being Sunday. Ranges of them
-//     may go round: sat-sun, fri-mon, 5-1. With a step such a range is counted
-//     from its beginning: fri-tue/2 is fri, sun, tue.
+//   - Days of the week go from 0 to 7, both 0 and 7 being Sunday. Ranges of them may wrap around:
+//     sat-sun, fri-mon, 5-1. A step is counted from the beginning of the range: fri-tue/2 is fri,
+//     sun, tue.
 //   - A value with a step, a/n, goes up to the last value of the field, which
 //     for days of the week is Saturday, or Sunday if it begins with 7.
-//   - If both day fields restrict, a day needs to match one of them; if one is *
-//     or ?, the other decides. As with Karpenter, */2 restricts.
+//   - If both day fields restrict, a day needs to match one of them; if one is * or ?, the other
+//     decides. As in Karpenter, */2 restricts.
 //
-// A schedule that names no day that exists, such as 30 February, is not an
-// error: it has no hits.
+// A schedule for a day that does not exist, such as 30 February, is not an error: it has no hits.
 func ParseSchedule(text string) (*Schedule, error) {
 	s, err := parseSchedule(text)
 	if err != nil {
@@ -57,7 +54,7 @@ func parseSchedule(text string) (*Schedule, error) {
 		return nil, errors.New(faults[0].Detail)
 	}
 	name, rest := cutZone(strings.TrimSpace(text))
-	loc, err := time.LoadLocation(name) // which validation has done
+	loc, err := time.LoadLocation(name) // validated before
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +79,8 @@ func cutZone(text string) (zone, rest string) {
 	return after[:end], strings.TrimSpace(after[end:])
 }
 
-// plainDays rewrites the days of the week of a valid schedule in terms that
-// the cron library can read: single days from 0 to 6, and stars.
+// plainDays rewrites the days of the week of a valid schedule in the form of the cron library:
+// single days from 0 to 6, and stars.
 func plainDays(text string) string {
 	fields := strings.Fields(text)
 	if len(fields) != 5 {
@@ -142,8 +139,8 @@ func weekday(text string) int {
 	return n
 }
 
-// civilOf takes the sets out of what the library has parsed. The library's own
-// search is not used: it skips windows where clocks change.
+// civilOf returns the sets of minutes, hours and days that the library has parsed. The library's
+// own search is not used, because it skips windows where clocks change.
 func civilOf(spec *cron.SpecSchedule) civil {
 	const star = 1 << 63
 	c := civil{
@@ -175,11 +172,11 @@ func civilOf(spec *cron.SpecSchedule) civil {
 	return c
 }
 
-// String is the text that was parsed.
+// String returns the text that was parsed.
 func (s *Schedule) String() string { return s.text }
 
-// Next is the first hit after t, in the location of t, or the zero time if
-// there is none, or t itself is too far away.
+// Next returns the first hit after t, in the location of t, or the zero time if there is none or t
+// is too far away.
 func (s *Schedule) Next(t time.Time) time.Time {
 	if s.loc == nil { // the zero value
 		return time.Time{}

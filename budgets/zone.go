@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// span is a stretch of time in which a schedule goes by one clock, or by two: after a change,
-// for as long as the clock was moved, by the old one as well.
+// span is a period in which a schedule uses one clock, or two: after a change, for as long as the
+// clock was moved, also the old one.
 type span struct {
 	from, to int64 // seconds since 1970; to is exclusive
 	offset   int64 // seconds that the wall clock is ahead of UTC
-	old      int64 // that of the old clock; offset if there is one clock
+	old      int64 // the same for the old clock; equal to offset if there is one clock
 }
 
-// forever is further away than any instant that matters, and still leaves room for sums.
+// forever is later than all instants in use; sums with it do not overflow.
 const forever = math.MaxInt64 / 4
 
-// spanAt is the span of a zone that t is in.
+// spanAt returns the span of a zone that contains t.
 func spanAt(loc *time.Location, t int64) span {
 	s := span{from: -forever, to: forever}
 	if loc == time.UTC {
@@ -30,8 +30,8 @@ func spanAt(loc *time.Location, t int64) span {
 	if !end.IsZero() {
 		s.to = end.Unix()
 		if s.to <= t {
-			// The time package takes all years for 365 days when it has to say when the last
-			// span of one ends.
+			// The time package assumes 365 days for every year when it returns the end of a year's
+			// last span.
 			s.to = (floorDiv(t, secondsPerDay) + 1) * secondsPerDay
 		}
 	}
@@ -61,10 +61,10 @@ func (c *civil) matches(local int64) bool {
 	return ok && next == local
 }
 
-// far is more than two wall clocks can differ, and a day that is skipped.
+// far is more than the largest difference of two wall clocks plus a skipped day, in seconds.
 const far = 3 * secondsPerDay
 
-// next is the first hit that is not before t.
+// next returns the first hit that is not before t.
 func (s *Schedule) next(t int64) (int64, bool) {
 	for {
 		z := spanAt(s.loc, t)
@@ -90,7 +90,8 @@ func (s *Schedule) next(t int64) (int64, bool) {
 	}
 }
 
-// last is the last hit before an end, from a hit before it on, by the next hits from instants on.
+// last returns the last hit before end, at or after the given hit. next returns the first hit that
+// is not before an instant.
 func last(hit, end int64, next func(int64) (int64, bool)) int64 {
 	for none := end; none-hit > 1; { // no hit is in [none, end)
 		middle := hit + (none-hit)/2
@@ -103,8 +104,8 @@ func last(hit, end int64, next func(int64) (int64, bool)) int64 {
 	return hit
 }
 
-// seconds is t in whole seconds since 1970, rounded down, and kept within a range in which sums
-// cannot overflow.
+// seconds returns t in whole seconds since 1970, rounded down, limited to a range in which sums do
+// not overflow.
 func seconds(t time.Time) int64 { return min(max(t.Unix(), -farAway), farAway) }
 
 const farAway = 1 << 50 // 35 million years
@@ -114,9 +115,8 @@ const (
 	secondsPerDay = 24 * 60 * 60
 )
 
-// civil is the set of wall times, in whole minutes, that a schedule names. It
-// knows no zones: instants here are seconds since 1970 as the wall clock shows
-// them, days are days since then.
+// civil is the set of wall times, in whole minutes, that a schedule names. It has no zone: instants
+// are seconds since 1970 of the wall clock, days are days since 1970.
 type civil struct {
 	minutes uint64    // bit i is minute i
 	hours   uint64    // bit i is hour i
@@ -125,16 +125,16 @@ type civil struct {
 	weeks   [7]uint64 // the same for the days of the week, by the weekday of the 1st
 	either  bool      // a day needs to be in dom or weeks, not in both
 	week    uint64    // if the weekday alone decides: bit i and i+7 are weekday i, else 0
-	first   int64     // the first minute of a day on which there is any
-	last    int64     // the last
-	never   bool      // there is no such time
+	first   int64     // the first minute of a matching day
+	last    int64     // the last minute of a matching day
+	never   bool      // the set is empty
 }
 
 // maxMonths is longer than the longest time between two days of a schedule:
 // 29 February is missing from eight years where a century is not a leap year.
 const maxMonths = 9 * 12
 
-// days are the days of a month that match, bit i for day i.
+// days returns the matching days of a month, bit i for day i.
 func (c *civil) days(year, month int64) uint64 {
 	if c.months>>month&1 == 0 {
 		return 0
@@ -148,10 +148,10 @@ func (c *civil) days(year, month int64) uint64 {
 	return match & (1<<(end-first+1) - 2)
 }
 
-// weekdayOf is that of a day, 0 being Sunday. 1970 began on a Thursday.
+// weekdayOf returns the weekday of a day, 0 for Sunday. 1970 began on a Thursday.
 func weekdayOf(day int64) int64 { return floorMod(day+4, 7) }
 
-// dayFrom is the first matching day that is not before the given one.
+// dayFrom returns the first matching day that is not before the given one.
 func (c *civil) dayFrom(day int64) (int64, bool) {
 	if c.week != 0 {
 		return day + int64(bits.TrailingZeros64(c.week>>weekdayOf(day))), true
@@ -169,7 +169,7 @@ func (c *civil) dayFrom(day int64) (int64, bool) {
 	return 0, false
 }
 
-// runTo is the last day of the run of matching days that begins with day.
+// runTo returns the last day of the consecutive matching days that begin with day.
 func (c *civil) runTo(day int64) int64 {
 	if run := int64(bits.TrailingZeros64(^(c.week >> weekdayOf(day)))); c.week != 0 && run < 7 {
 		return day + run - 1
@@ -189,7 +189,7 @@ func (c *civil) runTo(day int64) int64 {
 	return dayOf(year, month, dom) - 1
 }
 
-// minuteFrom is the first matching minute of the day from m on.
+// minuteFrom returns the first matching minute of the day from m on.
 func (c *civil) minuteFrom(m int64) (int64, bool) {
 	hour, minute := m/60, m%60
 	if c.hours>>hour&1 == 1 {
@@ -205,7 +205,7 @@ func (c *civil) minuteFrom(m int64) (int64, bool) {
 	return hour*60 + c.first%60, true
 }
 
-// next is the first matching time that is not before t.
+// next returns the first matching time that is not before t.
 func (c *civil) next(t int64) (int64, bool) {
 	if c.never {
 		return 0, false
@@ -222,8 +222,8 @@ func (c *civil) next(t int64) (int64, bool) {
 	return found*secondsPerDay + c.first*60, ok
 }
 
-// dayOf counts the days from 1 January 1970 to a date. The thirteenth month is the first of the
-// next year, and day 0 the last of the month before.
+// dayOf returns the days from 1 January 1970 to a date. Month 13 is the first of the next year, and
+// day 0 the last of the month before.
 func dayOf(year, month, day int64) int64 {
 	return time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// provisioner is the controller that plans are of in Karpenter.
+// provisioner is Karpenter's value of the label controller for plans.
 const provisioner = "provisioner"
 
 // Provisioned is the reason of NodeClaims that were created for pods.
 const Provisioned = "provisioned"
 
-// Scheduled is what a plan for so many pods that waited says, and how long it took:
-// karpenter_scheduler_*. A nil plan, as of an error, has the duration only.
+// Scheduled returns the samples of a plan for waiting pods and of its duration:
+// karpenter_scheduler_*. For a nil plan, after an error, it returns only the duration.
 func Scheduled(waiting int, plan *provisioning.Plan, took time.Duration) []Sample {
 	labels := []string{provisioner}
 	out := []Sample{{"karpenter_scheduler_scheduling_duration_seconds", labels, took.Seconds()}}
@@ -29,11 +29,11 @@ func Scheduled(waiting int, plan *provisioning.Plan, took time.Duration) []Sampl
 		Sample{"karpenter_scheduler_unschedulable_pods_count", labels, float64(len(plan.Unplaced))})
 }
 
-// Proposed is what a proposal says of voluntary disruption, and how long it took:
-// karpenter_voluntary_disruption_eligible_nodes, the nodes that it disrupts now or later,
-// and karpenter_voluntary_disruption_decision_evaluation_duration_seconds. Karpenter
-// evaluates one method after the other; a proposal is of all of them, so the labels of
-// its duration are empty. A nil proposal, as of an error, has the duration only.
+// Proposed returns the samples of a proposal's voluntary disruptions and of its duration:
+// karpenter_voluntary_disruption_eligible_nodes, the nodes that it disrupts now or later, and
+// karpenter_voluntary_disruption_decision_evaluation_duration_seconds. Karpenter evaluates its
+// methods one by one; a proposal covers all of them, so the labels of its duration are empty. For a
+// nil proposal, after an error, it returns only the duration.
 func Proposed(p *disruption.Proposal, took time.Duration) []Sample {
 	out := []Sample{{"karpenter_voluntary_disruption_decision_evaluation_duration_seconds", []string{"", ""}, took.Seconds()}}
 	if p == nil {
@@ -52,9 +52,9 @@ func Proposed(p *disruption.Proposal, took time.Duration) []Sample {
 	return out
 }
 
-// Created is a NodeClaim that was created, karpenter_nodeclaims_created_total: for pods,
-// where the reason is Provisioned, or in the place of others, where it is the Reason of
-// their action. A nil claim has no samples.
+// Created returns the sample of a created NodeClaim, karpenter_nodeclaims_created_total. The reason
+// is Provisioned for one that was created for pods, and the Reason of the action for a replacement.
+// A nil claim has no samples.
 func Created(claim *v1.NodeClaim, reason string) []Sample {
 	if claim == nil {
 		return nil
@@ -66,10 +66,10 @@ func Created(claim *v1.NodeClaim, reason string) []Sample {
 	return []Sample{{"karpenter_nodeclaims_created_total", []string{snake(reason), claim.Labels[v1.NodePoolLabelKey], relaxed}, 1}}
 }
 
-// Begun is an action that was begun: karpenter_voluntary_disruption_decisions_* if it is
-// voluntary, and unless it is a reboot, after which the machine is still there,
-// karpenter_nodeclaims_disrupted_total and karpenter_pods_disruption_initiated_total for
-// each of its targets that is among nodes, those of the Input.
+// Begun returns the samples of an action that has begun: karpenter_voluntary_disruption_decisions_*
+// if it is voluntary, and unless it is a reboot, which keeps the machine,
+// karpenter_nodeclaims_disrupted_total and karpenter_pods_disruption_initiated_total for each of
+// its targets that is in nodes, the nodes of the Input.
 //
 // The label decision is the Step: replace, delete, terminate-first, reboot; a Replace
 // that launches nothing counts as delete. consolidation_type is single or multi for
@@ -91,7 +91,7 @@ func Begun(a disruption.Action, nodes []provisioning.Node, pools []*v1.NodePool)
 		}
 	}
 	if a.Step == disruption.Reboot {
-		return out // its machine stays
+		return out // a reboot keeps the machine
 	}
 	for _, t := range a.Targets {
 		i := slices.IndexFunc(nodes, func(n provisioning.Node) bool { return n.NodeClaim != nil && n.NodeClaim.Name == t.NodeClaim })
@@ -119,13 +119,13 @@ func Begun(a disruption.Action, nodes []provisioning.Node, pools []*v1.NodePool)
 	return out
 }
 
-// NotConfirmed is an action that did not hold when it was looked at again:
+// NotConfirmed returns the sample of an action that was not confirmed when it was checked again:
 // karpenter_voluntary_disruption_failed_validations_total.
 func NotConfirmed(a disruption.Action) []Sample {
 	return []Sample{{"karpenter_voluntary_disruption_failed_validations_total", []string{consolidationType(a.Reason, len(a.Targets))}, 1}}
 }
 
-// Undone is a command that was begun and has failed, so that what it did is undone:
+// Undone returns the sample of a command that has begun, failed and was rolled back:
 // karpenter_voluntary_disruption_queue_failures_total.
 func Undone(c command.Command) []Sample {
 	step := disruption.Replace
@@ -158,7 +158,7 @@ func consolidationType(r disruption.Reason, nodes int) string {
 	return "multi"
 }
 
-// terminationMode is how long a node may take to be drained.
+// terminationMode returns the value of the label termination_mode.
 func terminationMode(c *v1.NodeClaim) string {
 	switch d := c.Spec.TerminationGracePeriod; {
 	case d == nil:

@@ -16,32 +16,31 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Fleet is what there is at an instant: a snapshot as decisions are made from. Nil
-// entries are skipped, and what is left out has no series.
+// Fleet is a snapshot of the cluster, the same as for decisions. Nil entries are skipped, and empty
+// fields have no series.
 type Fleet struct {
 	// Nodes are the Nodes and NodeClaims with their pods: Input.Nodes.
 	Nodes []provisioning.Node
-	// Pods are all pods, for karpenter_pods_state. That has a series for each pod, so a
-	// large cluster may want to go without.
+	// Pods are all pods, for karpenter_pods_state. That metric has a series for each pod, so leave
+	// them out in a large cluster.
 	Pods []*corev1.Pod
-	// NodePools are all of them.
+	// NodePools are all NodePools.
 	NodePools []*v1.NodePool
-	// Usage is the answer of Problem.Usage.
+	// Usage is the result of Problem.Usage.
 	Usage []provisioning.PoolUsage
-	// Price is what a node costs in USD per hour, by name: Cluster.Price. Nil for not
-	// known.
+	// Price returns the price of a node in USD per hour, by name: Cluster.Price. Nil means unknown.
 	Price func(node string) (price float64, known bool)
-	// Leaving says which nodes are marked for deletion, by name, beside those whose
-	// objects are being deleted: Input.MarkedForDeletion.
+	// Leaving are nodes that are marked for deletion, by name, in addition to those whose objects
+	// are being deleted: Input.MarkedForDeletion.
 	Leaving map[string]disruption.Reason
 }
 
-// Samples are the gauges of a fleet: karpenter_nodes_*, karpenter_nodepools_*,
+// Samples returns the gauges of a fleet: karpenter_nodes_*, karpenter_nodepools_*,
 // karpenter_pods_state, karpenter_cluster_utilization_percent and
-// karpenter_cluster_state_node_count, in the order of the lists. It takes time in
-// proportion to the nodes, pools and pods.
+// karpenter_cluster_state_node_count, in the order of the lists. Its time is proportional to the
+// nodes, pools and pods.
 //
-// karpenter_nodes_* are about what has a Node object. Where no budget is in force,
+// karpenter_nodes_* are for nodes with a Node object. If no budget is in force,
 // karpenter_nodepools_allowed_disruptions is math.MaxInt32.
 func (f Fleet) Samples(now time.Time) []Sample {
 	var out []Sample
@@ -85,7 +84,7 @@ func (f Fleet) Samples(now time.Time) []Sample {
 	return slices.Concat(out, f.pools(now), f.usage(), f.pods())
 }
 
-// use is what pods take of a node.
+// use is the sum of the requests and limits of a node's pods.
 type use struct{ requests, limits amounts }
 
 func used(pods []*corev1.Pod, counts func(*corev1.Pod) bool) use {
@@ -106,7 +105,7 @@ func nodeValues(n provisioning.Node) []string {
 		l[corev1.LabelArchStable], l[corev1.LabelOSStable], l[v1.CapacityTypeLabelKey], strconv.FormatBool(n.NodeClaim != nil)}
 }
 
-// pools are the gauges of NodePools.
+// pools returns the gauges of NodePools.
 func (f Fleet) pools(now time.Time) (out []Sample) {
 	cost, states := map[string]float64{}, map[string][]budgets.NodeState{}
 	for _, n := range f.Nodes {
@@ -144,7 +143,7 @@ func (f Fleet) pools(now time.Time) (out []Sample) {
 	return out
 }
 
-// usage is what NodePools have.
+// usage returns the gauges of Usage.
 func (f Fleet) usage() (out []Sample) {
 	for _, u := range f.Usage {
 		if u.Pool == nil {
@@ -159,7 +158,7 @@ func (f Fleet) usage() (out []Sample) {
 	return out
 }
 
-// poolOf is the NodePool of a node, by its labels.
+// poolOf returns the NodePool of a node, by its labels.
 func poolOf(n provisioning.Node) string {
 	if n.NodeClaim != nil {
 		return n.NodeClaim.Labels[v1.NodePoolLabelKey]
@@ -170,7 +169,7 @@ func poolOf(n provisioning.Node) string {
 	return ""
 }
 
-// state is what budgets count of a node.
+// state returns the state of a node for budgets.
 func (f Fleet) state(n provisioning.Node) budgets.NodeState {
 	s := budgets.NodeState{Managed: n.NodeClaim != nil, Disrupting: f.Leaving[n.Name()] != ""}
 	if n.NodeClaim != nil {
@@ -197,7 +196,7 @@ func holds(list []metav1.Condition, kind string) bool {
 	return false
 }
 
-// pods is the gauge of pods.
+// pods returns the gauge of pods.
 func (f Fleet) pods() (out []Sample) {
 	nodes := map[string]provisioning.Node{}
 	for _, n := range f.Nodes {
@@ -232,7 +231,7 @@ func ready(p *corev1.Pod) bool {
 	return false
 }
 
-// requestsOf is what a pod requests, nothing if that cannot be read.
+// requestsOf returns the requests of a pod, or nil if they cannot be read.
 func requestsOf(p *corev1.Pod) corev1.ResourceList {
 	l, err := resources.PodRequests(p)
 	if err != nil {
@@ -241,7 +240,7 @@ func requestsOf(p *corev1.Pod) corev1.ResourceList {
 	return l.ResourceList()
 }
 
-// limitsOf adds the limits of a pod up as its requests are.
+// limitsOf returns the limits of a pod, summed like its requests.
 func limitsOf(p *corev1.Pod) corev1.ResourceList {
 	limited := corev1.Pod{}
 	swap := func(list []corev1.Container) (out []corev1.Container) {

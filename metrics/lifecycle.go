@@ -14,8 +14,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Joined is a Node that was registered for a NodeClaim: karpenter_nodes_created_total. A
-// nil Node has no samples.
+// Joined returns the sample of a Node that was registered for a NodeClaim:
+// karpenter_nodes_created_total. A nil Node has no samples.
 func Joined(node *corev1.Node) []Sample {
 	if node == nil {
 		return nil
@@ -23,15 +23,14 @@ func Joined(node *corev1.Node) []Sample {
 	return []Sample{{"karpenter_nodes_created_total", []string{node.Labels[v1.NodePoolLabelKey], node.Labels[corev1.LabelTopologyZone]}, 1}}
 }
 
-// Terminated is a NodeClaim whose machine is gone, at the moment that its finalizer and
-// that of its Node are taken off: karpenter_nodeclaims_terminated_total,
+// Terminated returns the samples of a NodeClaim whose machine is gone, when its finalizer and that
+// of its Node are removed: karpenter_nodeclaims_terminated_total,
 // karpenter_nodeclaims_termination_duration_seconds and
-// karpenter_nodeclaims_instance_termination_duration_seconds; and, unless the Node is
-// nil, karpenter_nodes_terminated_total, karpenter_nodes_drained_total,
-// karpenter_nodes_termination_duration_seconds and
-// karpenter_nodes_lifetime_duration_seconds. Durations of a termination count from the
-// deletion timestamps, the one of the machine from the condition InstanceTerminating,
-// and are left out without these. A nil claim has no samples.
+// karpenter_nodeclaims_instance_termination_duration_seconds; and, unless the Node is nil,
+// karpenter_nodes_terminated_total, karpenter_nodes_drained_total,
+// karpenter_nodes_termination_duration_seconds and karpenter_nodes_lifetime_duration_seconds.
+// Durations of a termination count from the deletion timestamps, that of the machine from the
+// condition InstanceTerminating, and are left out without these. A nil claim has no samples.
 func Terminated(claim *v1.NodeClaim, node *corev1.Node, now time.Time) []Sample {
 	if claim == nil {
 		return nil
@@ -60,9 +59,9 @@ func Terminated(claim *v1.NodeClaim, node *corev1.Node, now time.Time) []Sample 
 	return out
 }
 
-// Evicted is the HTTP status of the answer to a request to evict a pod, and why it was
-// asked for: karpenter_pods_eviction_requests_total and, of a pod that was evicted (2xx)
-// or is gone (404), karpenter_pods_drained_total. The reason is a label as it is given.
+// Evicted returns the samples of a request to evict a pod, from the HTTP status of its answer and
+// the reason of the eviction: karpenter_pods_eviction_requests_total and, if the pod was evicted
+// (2xx) or is gone (404), karpenter_pods_drained_total. The reason becomes a label unchanged.
 func Evicted(status int, reason string) []Sample {
 	out := []Sample{{"karpenter_pods_eviction_requests_total", []string{strconv.Itoa(status)}, 1}}
 	if status/100 == 2 || status == 404 {
@@ -71,11 +70,10 @@ func Evicted(status int, reason string) []Sample {
 	return out
 }
 
-// PodChanged is what has become of a pod between two looks: how long from its creation
-// it took to be bound, karpenter_pods_bound_duration_seconds, and to be ready,
-// karpenter_pods_startup_duration_seconds, if it was not yet before. Both are by its
-// conditions. A pod that was not there before is nil in before; a nil after has no
-// samples.
+// PodChanged returns the samples of a pod's change between two observations: the time from its
+// creation until it was bound, karpenter_pods_bound_duration_seconds, and until it was ready,
+// karpenter_pods_startup_duration_seconds, each if it was not so before. Both times are those of
+// its conditions. before is nil for a new pod; a nil after has no samples.
 func PodChanged(before, after *corev1.Pod) []Sample {
 	if after == nil {
 		return nil
@@ -92,7 +90,7 @@ func PodChanged(before, after *corev1.Pod) []Sample {
 	return out
 }
 
-// reachedAt is since when a condition holds, zero if it does not.
+// reachedAt returns since when a condition is true, or zero if it is not.
 func reachedAt(p *corev1.Pod, kind corev1.PodConditionType) time.Time {
 	for _, c := range p.Status.Conditions {
 		if c.Type == kind && c.Status == corev1.ConditionTrue {
@@ -104,9 +102,9 @@ func reachedAt(p *corev1.Pod, kind corev1.PodConditionType) time.Time {
 
 // Call is a call of a cloud.
 type Call struct {
-	// Controller is the part of the controller that made it, Method the method of
-	// CloudProvider, such as Create, Provider the name of the provider, and NodePool the
-	// pool that it was for, empty if for none. They are labels as they are given.
+	// Controller is the part of the controller that made it, Method the method of CloudProvider,
+	// such as Create, Provider the name of the provider, and NodePool the pool that it was for,
+	// empty if for none. They become labels unchanged.
 	Controller, Method, Provider, NodePool string
 	// Took is how long it took.
 	Took time.Duration
@@ -114,9 +112,9 @@ type Call struct {
 	Err error
 }
 
-// Samples are karpenter_cloudprovider_duration_seconds and, of a call that failed,
-// karpenter_cloudprovider_errors_total. The label error has Karpenter's word for the Kind
-// of the error where it has one, unknown for KindUnknown, and otherwise the Kind.
+// Samples returns karpenter_cloudprovider_duration_seconds and, for a failed call,
+// karpenter_cloudprovider_errors_total. The label error has Karpenter's word for the Kind of the
+// error if there is one, unknown for KindUnknown, and otherwise the Kind.
 func (c Call) Samples() []Sample {
 	labels := []string{c.Controller, c.Method, c.Provider}
 	out := []Sample{{"karpenter_cloudprovider_duration_seconds", labels, c.Took.Seconds()}}
@@ -135,8 +133,8 @@ func (c Call) Samples() []Sample {
 	return append(out, Sample{"karpenter_cloudprovider_errors_total", append(labels[:3:3], word, c.NodePool), 1})
 }
 
-// Noticed are notices of a cloud that were acknowledged:
-// karpenter_interruption_received_messages_total, once for each.
+// Noticed returns the samples of acknowledged notices:
+// karpenter_interruption_received_messages_total, one for each.
 func Noticed(notices []cloudprovider.Interruption) []Sample {
 	var out []Sample
 	for _, n := range notices {
@@ -145,12 +143,12 @@ func Noticed(notices []cloudprovider.Interruption) []Sample {
 	return out
 }
 
-// Offerings are the gauges of Input.InstanceTypes, karpenter_cloudprovider_instance_type_*, in the
-// order of the pools and their types: their cores and memory, and of each offering whether it can be
-// launched and the price of the instance, without Offering.NodeCost. Nil types are
-// skipped, and of several of one name, as in several pools, the first counts. Reserved
-// capacity of several reservations in one zone is available if some of it is, at the
-// least price.
+// Offerings returns the gauges of Input.InstanceTypes, karpenter_cloudprovider_instance_type_*, in
+// the order of the pools and their types: cores and memory, and for each offering whether it can be
+// launched and the price of the instance, without Offering.NodeCost. Nil types are skipped; of
+// several types of one name, as in several pools, the first counts. The offerings of several
+// reservations in one zone are one series, which is available if one of them is, at the lowest
+// price.
 func Offerings(pools map[string][]*cloudprovider.InstanceType) []Sample {
 	var out []Sample
 	seen := map[string]bool{}

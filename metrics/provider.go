@@ -8,16 +8,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Provider is a CloudProvider whose calls of InstanceTypes, Create, Delete and List are
-// timed by now and given to take as Call.Samples, under the name of the controller that
-// calls and that of cloudprovider.Name. Both functions are called from any goroutine that
-// calls the provider; take gets a slice of its own each time. None of the three may be
-// nil. Abilities of the cloud are found through it, and are not measured.
+// Provider returns a CloudProvider that measures calls of InstanceTypes, Create, Delete and List
+// with now and passes their Call.Samples to take, with the given controller and cloudprovider.Name
+// as labels. Both functions are called from any goroutine that calls the provider; take owns its
+// slice. cloud, now and take must not be nil. Abilities of the cloud are found through the wrapper,
+// and are not measured.
 func Provider(cloud cloudprovider.CloudProvider, controller string, now func() time.Time, take func([]Sample)) cloudprovider.CloudProvider {
 	return measured{cloud, controller, cloudprovider.Name(cloud), now, take}
 }
 
-// measured is what Provider returns.
 type measured struct {
 	cloudprovider.CloudProvider
 	controller, name string
@@ -25,10 +24,10 @@ type measured struct {
 	take             func([]Sample)
 }
 
-// Unwrap lets abilities of the cloud be found.
+// Unwrap makes the abilities of the cloud visible.
 func (m measured) Unwrap() cloudprovider.CloudProvider { return m.CloudProvider }
 
-// began is to be deferred, with what it returns called at the end.
+// began starts measuring a call and returns the function that ends it, for defer.
 func (m measured) began(method, pool string, err *error) func() {
 	at := m.now()
 	return func() {

@@ -20,7 +20,7 @@ func ofNode(more ...string) []string { return append(append([]string(nil), nodeL
 // offeringLabels are the labels of metrics about what a cloud sells.
 var offeringLabels = []string{instanceType, capacityType, zone}
 
-// disruptedLabels are the labels of what is counted when a disruption begins.
+// disruptedLabels are the labels of metrics that are counted when a disruption begins.
 var disruptedLabels = []string{reason, nodePool, capacityType, "consolidation_policy", "termination_mode"}
 
 var table = []Metric{

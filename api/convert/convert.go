@@ -18,8 +18,8 @@ type Source struct {
 	Data []byte
 }
 
-// Options settle what manifests alone do not say. The zero value leaves a
-// placeholder for the IAM role of nodes, and a Note that asks for it.
+// Options supply what manifests do not contain. The zero value leaves a placeholder for the IAM
+// role of nodes, and a Note that asks for it.
 type Options struct {
 	// Role is the IAM role of nodes for classes that name neither a role nor an
 	// instance profile. Empty leaves $KARPENTER_NODE_ROLE, as karpenter-convert does.
@@ -36,10 +36,10 @@ type Options struct {
 	Check bool
 }
 
-// Result is what became of all sources.
+// Result is the result of converting all sources.
 type Result struct {
-	// Outputs are the sources with all objects as v1, in the same order. Their data is
-	// UTF-8; a source in which nothing changed is as it was, in its own encoding.
+	// Outputs are the sources with all objects as v1, in the same order. Their data is UTF-8; an
+	// unchanged source keeps its bytes and encoding.
 	Outputs []Source
 	// Notes are in the order of the sources and their documents.
 	Notes []Note
@@ -66,7 +66,7 @@ func (r *Result) Stream() []byte {
 	return out
 }
 
-// Severity says how much a Note matters. The zero value is no severity.
+// Severity is the importance of a Note. The zero value is no severity.
 type Severity int
 
 // The severities, in ascending order.
@@ -89,7 +89,7 @@ func (s Severity) String() string {
 	return fmt.Sprintf("Severity(%d)", int(s))
 }
 
-// Note says what was lost or added, means something else now, or was not converted.
+// Note reports a setting that was lost, added, not converted, or that has another meaning now.
 type Note struct {
 	// Source is the name of the Source. It may be empty.
 	Source string
@@ -101,7 +101,7 @@ type Note struct {
 	// Field is the path of the field, such as spec.limits.resources: in the source
 	// if the field was there, otherwise in the output. It may be empty.
 	Field string
-	// Severity says how much the note matters.
+	// Severity is the importance of the note.
 	Severity Severity
 	// Message says what was done and why, or what to do. It is one line.
 	Message string
@@ -128,8 +128,9 @@ func Worst(notes []Note) Severity {
 	return worst
 }
 
-// Convert rewrites all sources together. Nil options are the zero value. What cannot be read or converted is
-// passed on as it is, with a Note. Convert takes memory in proportion to the texts. The result is the caller's.
+// Convert rewrites all sources together. Nil options are the zero value. A text that cannot be read
+// or converted is passed on unchanged, with a Note. Convert takes memory in proportion to the
+// texts. The caller owns the result.
 func Convert(sources []Source, opts *Options) *Result {
 	c := &converter{classNames: map[string]int{}}
 	if opts != nil {

@@ -12,15 +12,14 @@
 // Provisioner becomes an EC2NodeClass. Classes get the tags and the instance profile
 // of a ConfigMap karpenter-global-settings.
 //
-// An object of an old version is decoded strictly into the Go type of that
-// version, converted, and written in the order of Karpenter's documentation.
-// Comments in front of it stay; a Note lists the lines of the others. In every
-// document labels and annotations that have another name now are replaced. What
-// needs no change is passed on byte for byte.
+// An object of an old version is decoded strictly into the Go type of that version, converted, and
+// written in the order of Karpenter's documentation. Comments in front of it stay; a Note lists the
+// lines of the others. In every document, labels and annotations that were renamed are replaced.
+// Documents that need no change are passed on byte for byte.
 //
-// A Note says what was lost, was added or means something else now. Its severity is
-// Action if a person has to complete something, and Error if an object was left as it
-// is: then a program should exit with 1. What comes out is validated as well.
+// A Note reports a setting that was lost, added, or that has another meaning now. Its severity is
+// Action if a person has to complete something, and Error if an object was left unchanged: then a
+// program should exit with 1. The result is validated as well.
 //
 // These are refused: they stay as they are, with a Note that names the line.
 //
@@ -30,9 +29,9 @@
 //     version requires, and a Kustomization whose patches lose their target
 //   - an object with a field that its version does not have, or a value of the
 //     wrong type: all its faults are Notes
-//   - a class with a launch template of one's own, whose content only AWS knows
+//   - a class with a user's launch template, whose content only AWS knows
 //
-// The result is a function of the arguments: no clock, no I/O, no log. Converting
-// the result again changes nothing. No input makes a function panic. Sources and
-// options are only read, and all functions may be called concurrently.
+// The result is a function of the arguments: no clock, no I/O, no log. Converting the result again
+// changes nothing. No input causes a panic. Sources and options are not modified, and all functions
+// may be called concurrently.
 package convert

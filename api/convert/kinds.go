@@ -119,7 +119,7 @@ func decoded[S, T any](convert func(*converter, *object, *manifest[S, T])) func(
 				o.note(Info, "status", "removed: the controller observes it anew")
 			}
 		}
-		delete(meta.Annotations, "compatibility.karpenter.sh/v1beta1-nodeclass-reference") // of Karpenter 1.0, for nobody
+		delete(meta.Annotations, "compatibility.karpenter.sh/v1beta1-nodeclass-reference") // of Karpenter 1.0, unused
 		for i := range meta.OwnerReferences {
 			r := &meta.OwnerReferences[i]
 			r.APIVersion = strings.Replace(r.APIVersion, coreBeta, karpv1.GroupVersion.String(), 1)
@@ -130,8 +130,8 @@ func decoded[S, T any](convert func(*converter, *object, *manifest[S, T])) func(
 	}
 }
 
-// refuseFaults leaves the object as it is because it could not be decoded: each fault is a
-// note. An object that lacks a field which its version requires is part of one.
+// refuseFaults leaves the object as it is because it could not be decoded: each fault is a note. An
+// object that lacks a required field of its version is a partial object.
 func (o *object) refuseFaults(faults field.ErrorList) {
 	for _, f := range faults {
 		text, _ := f.BadValue.(string)
@@ -157,7 +157,8 @@ func encoded(v any) json.RawMessage {
 // recode copies the fields that two types have in common by their names in JSON.
 func recode(from, to any) { _ = json.Unmarshal(encoded(from), to) }
 
-// readSettings reads the ConfigMap of Karpenter up to 0.32, whose tags and instance profile classes have to name now.
+// readSettings reads the ConfigMap of Karpenter up to 0.32. Classes must have its tags and instance
+// profile now.
 func (c *converter) readSettings(o *object) {
 	if o.kind.Group != "" || o.kind.Kind != "ConfigMap" || o.doc.Name() != "karpenter-global-settings" {
 		return
@@ -210,9 +211,9 @@ func (c *converter) reportDuplicates() {
 	}
 }
 
-// check makes a note of each fault of what an object becomes, and with Options.Check of an
-// object that was v1 already, unless a note asks about it. A value that a program fills in, such
-// as ${CLUSTER_NAME}, is no fault.
+// check adds a note for each fault of a converted object, and with Options.Check of an object that
+// was v1 already, unless another note of severity Action is about the field. A value that a program
+// fills in, such as ${CLUSTER_NAME}, is no fault.
 func (c *converter) check(o *object) {
 	var faults field.ErrorList
 	for _, now := range o.now {

@@ -65,7 +65,8 @@ func (p *pool) takeStored() bool {
 
 const kubeletAnnotation = "compatibility.karpenter.sh/v1beta1-kubelet-conversion"
 
-// current looks at an object of v1 already: a class may get settings of pools, a pool may have stored ones.
+// current reads an object that is v1 already: a class may get settings of pools, and a pool may
+// have stored settings.
 func (c *converter) current(o *object) {
 	if now, err := awsv1.DecodeEC2NodeClass(o.doc.JSON()); err == nil {
 		c.classes = append(c.classes, &class{o, now})
@@ -345,8 +346,8 @@ func (o *object) images(path, family, version string, now *awsv1.EC2NodeClassSpe
 	}
 }
 
-// terms converts a selector of subnets, security groups or images. Names and owners
-// mean something in one of images; elsewhere they are tags.
+// terms converts a selector of subnets, security groups or images. In a selector of images the keys
+// for name and owner are special; in others they are tags.
 func (o *object) terms(path, from string, selector map[string]string) (terms []awsv1.AMISelectorTerm) {
 	where, others := path+"."+from, maps.Clone(selector)
 	ids := strings.FieldsFunc(selector["aws-ids"]+","+selector["aws::ids"], func(r rune) bool { return r == ',' || r == ' ' })
@@ -403,9 +404,9 @@ func tagSets(tags map[string]string) []map[string]string {
 	return sets
 }
 
-// moveKubelets gives the kubelet settings of pools to their EC2NodeClasses, if the sources have
-// them: of several of one name to the first. A class keeps the settings that it has, and has
-// none if a pool without settings is of it. For pools that differ there are copies of the class.
+// moveKubelets moves the kubelet settings of pools to their EC2NodeClasses, if the sources have
+// these; of several classes with one name the first. A class keeps its own settings, and gets none
+// if one of its pools has none. If pools of a class differ, the class is copied.
 func (c *converter) moveKubelets() {
 	classes, taken := map[string]*class{}, map[string]bool{}
 	owner := map[[2]string]string{} // the class that has the settings, by the class of the pool and the settings

@@ -60,7 +60,7 @@ func (o *object) note(severity Severity, path, format string, args ...any) {
 	}
 }
 
-// String names an object as people do: "Deployment shop/web".
+// String returns the kind and name of the object: "Deployment shop/web".
 func (o *object) String() string { return oneLine(o.kind.Kind + " " + cmp.Or(o.name, "(no name)")) }
 
 // oneLine joins the lines of a text.
@@ -96,12 +96,12 @@ func (c *converter) read(s Source) (parts []*part) {
 	return parts
 }
 
-// mentions tells whether a text has one of the words in it.
+// mentions reports whether a text contains one of the words.
 func mentions(text []byte, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(text, []byte(word)) })
 }
 
-// mentionsOld tells whether a text that is not read may hold something to convert.
+// mentionsOld reports whether a text that is not parsed may contain something to convert.
 func mentionsOld(text []byte) bool {
 	return mentions(text, coreAlpha, coreBeta, awsAlpha, awsBeta) ||
 		slices.ContainsFunc(words(), func(w word) bool { return mentions(text, w.from) })
@@ -175,14 +175,15 @@ func (p *part) head() (head []byte) {
 	return head
 }
 
-// word is a label or annotation of old versions that has another name now; why follows "is TO now".
+// word is a label or annotation of old versions that was renamed; why is the text after "is TO
+// now".
 type word struct {
 	from, to string
 	severity Severity
 	why      string
 }
 
-// words returns all that have another name.
+// words returns all renamed labels and annotations.
 func words() []word {
 	const drains = "; an expired node begins to drain all the same, and waits for the pod unless it has a terminationGracePeriod"
 	return []word{
@@ -197,9 +198,9 @@ func words() []word {
 // anyKey is a label, annotation or taint of Karpenter in a text.
 var anyKey = regexp.MustCompile(`karpenter\.(sh|k8s\.aws)/[a-z-]+`)
 
-// rename replaces the words of old versions in the text of a document of any kind, each with a note: in pods, in
-// Nodes, in Karpenter's objects and in scripts. If a key would be there twice then, all stay. The taint of
-// nodes that are being disrupted stays, because it had a value.
+// rename replaces the words of old versions in the text of a document of any kind, each with a
+// note: in pods, in Nodes, in Karpenter's objects and in scripts. If a key would appear twice then,
+// none is replaced. The taint of nodes that are being disrupted stays, because it had a value.
 func (p *part) rename() {
 	line := 0
 	note := func(severity Severity, message string) { p.note(line, Note{Severity: severity, Message: message}) }
@@ -227,7 +228,7 @@ func (p *part) rename() {
 	}
 }
 
-// each calls do for a node and all nodes below it, except for what aliases stand for.
+// each calls do for a node and all nodes below it, without following aliases.
 func each(n *yaml.Node, do func(*yaml.Node)) {
 	do(n)
 	for _, inner := range n.Content {
@@ -235,8 +236,8 @@ func each(n *yaml.Node, do func(*yaml.Node)) {
 	}
 }
 
-// unfit is the first value or key that only a template or a patch has, and what it shows. A text of several
-// lines, such as user data, may hold anything.
+// unfit returns the first value or key that only a template or a patch can have, and a message
+// about it. Texts of several lines, such as user data, are not checked.
 func unfit(root *yaml.Node) (found *yaml.Node, message string) {
 	each(root, func(n *yaml.Node) {
 		switch {
@@ -250,7 +251,7 @@ func unfit(root *yaml.Node) (found *yaml.Node, message string) {
 	return found, message
 }
 
-// resolve returns what an alias stands for, and any other node as it is.
+// resolve returns the target of an alias, and any other node itself.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n != nil && n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -287,7 +288,7 @@ func textAt(n *yaml.Node, path string) string {
 	return n.Value
 }
 
-// written returns the text of a source with the documents that it has now.
+// written returns the text of a source with its converted documents.
 func written(data []byte, parts []*part) []byte {
 	var b bytes.Buffer
 	for _, p := range parts {
@@ -369,10 +370,10 @@ const keyOrder = " apiVersion group kind key operator value values effect minVal
 	" reasons schedule duration limits weight deviceName rootVolume ebs volumeSize volumeType iops encrypted kmsKeyID" +
 	" deleteOnTermination throughput snapshotID type status "
 
-// documented writes JSON in the order of the documentation, as YAML or as indented JSON. The encoder
-// of YAML writes a text with blanks at the ends of lines, such as user data, on one line with escapes.
-// So a mark is put behind the blanks and taken out again. Where the result reads back as another value,
-// no mark is used.
+// documented writes JSON in the order of the documentation, as YAML or as indented JSON. The
+// encoder of YAML writes a text with blanks at the ends of lines, such as user data, on one line
+// with escapes. So a marker is put behind the blanks and removed afterwards. If the result would
+// parse to another value, no marker is used.
 func documented(data []byte, asJSON bool) (string, error) {
 	var b bytes.Buffer
 	if asJSON {
@@ -424,7 +425,7 @@ func arrange(n *yaml.Node, fence string) {
 	pairs := slices.Collect(slices.Chunk(slices.Clone(n.Content), 2))
 	slices.SortFunc(pairs, func(a, b []*yaml.Node) int {
 		i, j := strings.Index(keyOrder, " "+a[0].Value+" "), strings.Index(keyOrder, " "+b[0].Value+" ")
-		return cmp.Or(cmp.Compare(uint(i), uint(j)), cmp.Compare(a[0].Value, b[0].Value)) // one that is not there comes last
+		return cmp.Or(cmp.Compare(uint(i), uint(j)), cmp.Compare(a[0].Value, b[0].Value)) // unknown keys, with -1, come last
 	})
 	n.Content = slices.Concat(pairs...)
 }

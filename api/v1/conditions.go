@@ -12,8 +12,8 @@ const (
 	ConditionTypeValidationSucceeded = "ValidationSucceeded"
 	// ConditionTypeNodeClassReady says that the NodeClass exists and is ready.
 	ConditionTypeNodeClassReady = "NodeClassReady"
-	// ConditionTypeNodeRegistrationHealthy says whether recent launches of the
-	// pool joined the cluster. It informs and does not count for Ready.
+	// ConditionTypeNodeRegistrationHealthy says whether recent launches of the pool joined the
+	// cluster. Ready does not depend on it.
 	ConditionTypeNodeRegistrationHealthy = "NodeRegistrationHealthy"
 )
 
@@ -28,8 +28,8 @@ const (
 	ConditionTypeInitialized = "Initialized"
 	// ConditionTypeConsolidatable says that ConsolidateAfter has passed.
 	ConditionTypeConsolidatable = "Consolidatable"
-	// ConditionTypeDrifted says that the node no longer matches its pool or
-	// NodeClass; the reason says in what.
+	// ConditionTypeDrifted says that the node no longer matches its pool or NodeClass; the reason
+	// names the difference.
 	ConditionTypeDrifted = "Drifted"
 	// ConditionTypeDrained says that the pods are gone.
 	ConditionTypeDrained = "Drained"
@@ -38,8 +38,8 @@ const (
 	// ConditionTypeInstanceTerminating says that the cloud accepted to end the
 	// machine.
 	ConditionTypeInstanceTerminating = "InstanceTerminating"
-	// ConditionTypeConsistentStateFound says that the node is as the provider
-	// said it would be.
+	// ConditionTypeConsistentStateFound says that the node has the capacity and taints that its
+	// NodeClaim promised.
 	ConditionTypeConsistentStateFound = "ConsistentStateFound"
 	// ConditionTypeDisruptionReason says that the node is being disrupted; the
 	// reason says why.
@@ -56,7 +56,7 @@ const (
 	ReasonRebootIssued = "RebootIssued"
 	// ReasonRebootSucceeded (False): the node came back ready.
 	ReasonRebootSucceeded = "RebootSucceeded"
-	// ReasonRebootFailed (False): it did not, or the request was invalid.
+	// ReasonRebootFailed (False): the node did not come back ready, or the request was invalid.
 	ReasonRebootFailed = "RebootFailed"
 	// ReasonRebooting is why Initialized is Unknown during a reboot.
 	ReasonRebooting = "Rebooting"
@@ -66,8 +66,7 @@ const (
 const (
 	// ReasonNodePoolValidationFailed is the reason on a NodePool.
 	ReasonNodePoolValidationFailed = "NodePoolValidationFailed"
-	// ReasonRuntimeValidation is the reason on a NodeOverlay with a fault of
-	// its own.
+	// ReasonRuntimeValidation is the reason on a NodeOverlay whose spec has a fault.
 	ReasonRuntimeValidation = "RuntimeValidation"
 	// ReasonConflict is the reason on a NodeOverlay that contradicts another of
 	// the same weight.

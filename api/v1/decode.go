@@ -20,20 +20,20 @@ import (
 //     near, or the right place if the field exists elsewhere
 //   - a key that appears twice in one object
 //   - a value of the wrong type, such as a number where a string is asked for
-//   - a text that the Go type reads and the API server refuses: a grace period
-//     or budget duration such as 1.5h, an amount such as 0.5 without quotes, a
-//     policy, budget or taint value that is an empty string
+//   - a text that the Go type accepts and the API server refuses: a grace period or budget duration
+//     such as 1.5h, an amount such as 0.5 without quotes, a policy, budget or taint value that is
+//     an empty string
 //   - a missing, unknown or outdated kind or apiVersion
 //
-// Numbers are read as the API server reads them, 1.0 and 1e0 as 1, but for replicas
-// and where a rule of the schema reads them: the minValues of an In requirement, the
-// limit on nodes of a static pool.
+// Numbers are read as the API server reads them, 1.0 and 1e0 as 1, except for replicas and for
+// numbers in rules of the schema: the minValues of an In requirement, the limit on nodes of a
+// static pool.
 //
 // Field names are case-sensitive. null is the same as leaving a field out,
 // except within a list or a map of strings, where it is a fault. Text after the
 // first object is a fault; use DecodeAll.
 //
-// What is read is neither defaulted nor validated: call Default, then Validate.
+// The object is neither defaulted nor validated: call Default, then Validate.
 func Decode(data []byte) (runtime.Object, error) {
 	doc, err := single(data)
 	if err != nil {
@@ -69,12 +69,11 @@ func DecodeNodeOverlay(data []byte) (*NodeOverlay, error) {
 	return out, nil
 }
 
-// DecodeInto reads one object of the given kind from YAML or JSON into out,
-// which is a pointer to its Go type and normally new, as strictly as Decode. It
-// serves the kinds of other packages, such as the NodeClass of a provider: a
-// field with the tag required:"true" must be there, which a number cannot tell
-// of itself, and one with the tag plain:"true" is a number without point or
-// exponent. After an error out is unchanged.
+// DecodeInto reads one object of the given kind from YAML or JSON into out, which is a pointer to
+// its Go type and normally new, as strictly as Decode. It serves the kinds of other packages, such
+// as the NodeClass of a provider. A field with the tag required:"true" must be present, which
+// matters for numbers, and one with the tag plain:"true" is a number without point or exponent.
+// After an error out is unchanged.
 func DecodeInto(data []byte, kind schema.GroupVersionKind, out runtime.Object) error {
 	doc, err := single(data)
 	if err != nil {
@@ -83,12 +82,10 @@ func DecodeInto(data []byte, kind schema.GroupVersionKind, out runtime.Object) e
 	return doc.Into(kind, out)
 }
 
-// DecodeAll reads every object of a YAML stream or a JSON text, in order, as
-// strictly as Decode. Lists are opened: the items of a NodePoolList, or of a
-// List as kubectl prints it, are returned one by one. Documents without content
-// are passed over. The faults of all objects are joined; if there is one, no
-// object is returned. For a stream that holds other kinds as well, use
-// Documents. The objects are the caller's.
+// DecodeAll reads every object of a YAML stream or a JSON text, in order, as strictly as Decode.
+// The items of a NodePoolList, or of a List as kubectl prints it, are returned one by one. Empty
+// documents are skipped. The faults of all objects are joined; if there is one, no object is
+// returned. For a stream with other kinds use Documents. The caller owns the objects.
 func DecodeAll(data []byte) ([]runtime.Object, error) {
 	docs, err := Documents(data)
 	errs := []error{err}
@@ -107,7 +104,7 @@ func DecodeAll(data []byte) ([]runtime.Object, error) {
 	return out, nil
 }
 
-// decode picks the Go type by the kind.
+// decode chooses the Go type by the kind.
 func (d Document) decode() (runtime.Object, error) {
 	want, ok := GroupVersionKindOf(d.kind.Kind)
 	if !ok {
@@ -150,8 +147,8 @@ func unknownKind(kind string) *field.Error {
 	return field.Invalid(path, kind, use)
 }
 
-// checkKind compares apiVersion and kind with what is wanted. Nothing else is
-// judged if they differ: the fields of another kind would all be unknown.
+// checkKind compares apiVersion and kind with the wanted ones. If they differ no fields are
+// checked, because those of another kind would all be unknown.
 func (d Document) checkKind(want schema.GroupVersionKind) field.ErrorList {
 	var faults field.ErrorList
 	apiVersion, kind := want.ToAPIVersionAndKind()
@@ -177,12 +174,12 @@ func (d Document) checkKind(want schema.GroupVersionKind) field.ErrorList {
 	return faults
 }
 
-// DecodeError is everything that is wrong with one object of a text.
+// DecodeError has all faults of one object of a text.
 //
 // +k8s:deepcopy-gen=false
 type DecodeError struct {
-	// Document is the position of the object in the text, counted from 1, with
-	// the items of lists counted on their own; 0 if the text is one object.
+	// Document is the position of the object in the text, counted from 1, counting each item of a
+	// list; 0 if the text is one object.
 	Document int
 	// Kind is the kind that the object claims, "" if it does not.
 	Kind string

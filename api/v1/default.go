@@ -2,16 +2,16 @@ package v1
 
 import "time"
 
-// The values that absent fields take.
+// The defaults of absent fields.
 const (
 	// DefaultExpireAfter is the age at which nodes expire.
 	DefaultExpireAfter = 720 * time.Hour
-	// DefaultConsolidateAfter is how long a node must be quiet before
-	// consolidation: not at all.
+	// DefaultConsolidateAfter is how long a node must be without pod events before consolidation:
+	// zero.
 	DefaultConsolidateAfter time.Duration = 0
-	// DefaultConsolidationPolicy looks at empty and at underused nodes.
+	// DefaultConsolidationPolicy consolidates empty and underused nodes.
 	DefaultConsolidationPolicy = ConsolidationPolicyWhenEmptyOrUnderutilized
-	// DefaultBudgetNodes is how much of a pool may be disrupted at once.
+	// DefaultBudgetNodes is the share of a pool's nodes that may be disrupted at once.
 	DefaultBudgetNodes = "10%"
 )
 
@@ -25,8 +25,8 @@ const (
 //	spec.disruption.budgets[].nodes      10%
 //	status.nodes                         0, if there is a status
 //
-// Never is not a field left out, and neither is an empty list of budgets.
-// Default works in place, is idempotent, and does nothing to a nil pool.
+// Never and an empty list of budgets count as set. Default works in place, is idempotent, and does
+// nothing to a nil pool.
 func (p *NodePool) Default() {
 	if p == nil {
 		return
@@ -75,8 +75,8 @@ func (c *NodeClaim) Default() {
 	}
 }
 
-// Default changes nothing: no field of a NodeOverlay has a default. It is here
-// so that all kinds can be treated alike.
+// Default changes nothing: no field of a NodeOverlay has a default. It exists so that all kinds
+// have the method.
 func (o *NodeOverlay) Default() {}
 
 func defaultExpireAfter(d *NillableDuration) {
@@ -85,8 +85,8 @@ func defaultExpireAfter(d *NillableDuration) {
 	}
 }
 
-// writtenDuration is a duration with the text that the API server would store,
-// where Go's own form would be 720h0m0s.
+// writtenDuration returns a duration with the text that the API server would store. Go's form would
+// be 720h0m0s.
 func writtenDuration(text string, d time.Duration) NillableDuration {
 	return NillableDuration{Duration: &d, Raw: []byte(`"` + text + `"`)}
 }

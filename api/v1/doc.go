@@ -7,12 +7,11 @@
 //
 // # Model
 //
-// A NodePool says which nodes may exist: a template of labels, taints and
-// requirements, limits, and how nodes are replaced. Budgets within it bound how
-// fast. A NodeClaim is one node that was asked for, made from a pool's template.
-// A NodeOverlay corrects what a cloud provider says about prices and extended
-// resources. What a machine is made of is in the provider's own NodeClass, which
-// is not in this package; pools and claims point at it.
+// A NodePool says which nodes may exist: a template of labels, taints and requirements, limits, and
+// how nodes are replaced. Its budgets bound how fast. A NodeClaim is the request for one node, made
+// from a pool's template. A NodeOverlay corrects a cloud provider's prices and extended resources.
+// The configuration of machines is in the provider's NodeClass, which is not in this package; pools
+// and claims refer to it.
 //
 // An object goes through these steps, none of which needs a cluster:
 //
@@ -21,27 +20,24 @@
 //	Validate  judges the object, as the API server and Karpenter would
 //	Hash      the drift hash of a NodePool, equal to Karpenter's
 //
-// NodePool and NodeClaim are version v1, NodeOverlay is v1alpha1. All live in
-// this one package, because an overlay is nothing but its own fields; only
-// GroupVersion and GroupVersionAlpha differ.
+// NodePool and NodeClaim are version v1, NodeOverlay is v1alpha1. All live in this one package,
+// because they differ only in GroupVersion and GroupVersionAlpha.
 //
-// Lists and maps of a spec that are empty are told from ones that were left out,
-// also when they are written back: no budgets is not the default budget, and the
-// drift hash of an empty map differs from that of none.
+// Empty lists and maps of a spec differ from omitted ones, also when they are written back: an
+// empty list of budgets is not the default budget, and the drift hash of an empty map differs from
+// that of none.
 //
 // # What is left out
 //
-// There are no clients, informers or controllers here, no cron evaluation of
-// budgets (see package budgets), no requirement algebra (see package
-// requirements), and no knowledge of any cloud. Rules carry what a provider
-// knows about labels to validation.
+// There are no clients, informers or controllers here, no cron evaluation of budgets (see package
+// budgets), no requirement algebra (see package requirements), and no knowledge of any cloud. Rules
+// pass a provider's labels to validation.
 //
 // # Guarantees
 //
-// Everything is a function of its arguments: no clock, no I/O, no log, no
-// package variable that changes. Only Default, SetGroupVersionKind and the Into
-// functions write to what they are given. Faults come in a fixed order, whatever
-// the order of maps. No input from outside makes a function panic; only
-// functions whose name begins with Must do, and they say so. All functions may
-// be called concurrently as long as nobody writes to their arguments.
+// Everything is a function of its arguments: no clock, no I/O, no log, no package variable that
+// changes. Only Default, SetGroupVersionKind and the Into functions write to what they are given.
+// Faults come in a fixed order, whatever the order of maps. No external input causes a panic,
+// except in functions whose name begins with Must. All functions may be called concurrently as long
+// as their arguments are not modified.
 package v1

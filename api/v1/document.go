@@ -14,10 +14,10 @@ import (
 	sigsjson "sigs.k8s.io/json"
 )
 
-// Document is one object of a text that was split but not yet decoded, so that
-// a file that mixes NodePools with the NodeClasses of a provider, or with
-// Deployments, can be handed out by kind. It is immutable and may be shared
-// between goroutines. Documents makes it; the zero value has no kind, so that Into says so.
+// Document is one object of a text, not yet decoded. With it a file that mixes NodePools with the
+// NodeClasses of a provider, or with Deployments, can be decoded by kind. It is immutable and may
+// be shared between goroutines. Documents makes it; for the zero value, which has no kind, Into
+// returns an error.
 //
 // +k8s:deepcopy-gen=false
 type Document struct {
@@ -30,13 +30,11 @@ type Document struct {
 	duplicates []duplicateKey
 }
 
-// Documents splits a YAML stream or a JSON text into its objects, in order.
-// Lists, that is objects whose kind ends in List and that have items, are
-// opened; an item without kind takes it from its list. Documents without
-// content are passed over. The fields of an object are not judged before it is
-// decoded. If some documents cannot be parsed, the others are returned together
-// with a *DecodeError for each that cannot, joined. Nothing of data is kept: the
-// documents have copies, and the slice is the caller's.
+// Documents splits a YAML stream or a JSON text into its objects, in order. Lists, which are
+// objects with items whose kind ends in List, are replaced by their items; an item without kind
+// gets it from its list. Empty documents are skipped. Fields are checked only when an object is
+// decoded. If some documents cannot be parsed, the others are returned together with a joined
+// *DecodeError for each. data is not retained, and the caller owns the slice.
 func Documents(data []byte) ([]Document, error) {
 	var docs []Document
 	texts, errs := parseTexts(data)
@@ -55,8 +53,8 @@ func Documents(data []byte) ([]Document, error) {
 	return docs, errors.Join(errs...)
 }
 
-// GroupVersionKind returns what the object says it is; empty parts are missing
-// or unreadable in it.
+// GroupVersionKind returns the group, version and kind of the object; parts that are missing or
+// unreadable are empty.
 func (d Document) GroupVersionKind() schema.GroupVersionKind {
 	return d.kind
 }
@@ -71,9 +69,8 @@ func (d Document) JSON() []byte {
 	return bytes.Clone(d.data)
 }
 
-// Into decodes the document into out, a pointer to the Go type of the given
-// kind, as DecodeInto does. The error is a DecodeError that lists every fault; out is
-// as it was then.
+// Into decodes the document into out, a pointer to the Go type of the given kind, as DecodeInto
+// does. The error is a DecodeError that lists every fault; out is unchanged then.
 func (d Document) Into(kind schema.GroupVersionKind, out runtime.Object) error {
 	target := reflect.ValueOf(out)
 	if target.Kind() != reflect.Pointer || target.IsNil() || target.Elem().Kind() != reflect.Struct {
@@ -86,8 +83,7 @@ func (d Document) Into(kind schema.GroupVersionKind, out runtime.Object) error {
 	if len(faults) > 0 {
 		return d.fail(faults)
 	}
-	// A copy receives the values, so that out stays whole if a fault shows up
-	// only now.
+	// Decoded into a copy, so that out is unchanged after a fault.
 	scratch := out.DeepCopyObject()
 	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(plainNumbers(d.data), scratch); err != nil {
 		return d.wrap(err)
@@ -96,7 +92,7 @@ func (d Document) Into(kind schema.GroupVersionKind, out runtime.Object) error {
 	return nil
 }
 
-// single returns the only document of a text, without opening it.
+// single returns the only document of a text; a list stays one document.
 func single(data []byte) (Document, error) {
 	docs, errs := parseTexts(data)
 	if err := errors.Join(errs...); err != nil {
@@ -132,7 +128,7 @@ func newDocument(data []byte, duplicates []duplicateKey) (Document, error) {
 	return d, nil
 }
 
-// list is the frame of every list kind. Its items are not looked into.
+// list has the fields of every list kind. Its items stay raw.
 type list struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -188,8 +184,8 @@ func (d Document) inherit(apiVersion, kind string) Document {
 	return d
 }
 
-// joinTypeMeta puts both fields at the front of a JSON object, without a
-// detour through the tree, which would round large numbers.
+// joinTypeMeta puts both fields at the front of a JSON object. It works on the text, because the
+// parsed tree would round large numbers.
 func joinTypeMeta(object []byte, apiVersion, kind string) []byte {
 	head, err := json.Marshal(map[string]string{"apiVersion": apiVersion, "kind": kind})
 	if err != nil {

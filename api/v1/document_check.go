@@ -126,8 +126,8 @@ func (c *fieldChecker) array(path *field.Path, value any, t reflect.Type) {
 	}
 }
 
-// leaf tries the value on a fresh instance of the type, so that the judgement
-// is the decoder's own.
+// leaf decodes the value into a new instance of the type, so that it accepts exactly what the
+// decoder accepts.
 func (c *fieldChecker) leaf(path *field.Path, value any, t reflect.Type) {
 	if text, ok := value.(string); ok && t == reflect.TypeFor[resource.Quantity]() && quantity.Endless(text) {
 		c.mismatch(path, shortened(value), "want a quantity of ordinary size, such as 100m or 1e3; its exponent, or the text, is too long to be worked out")
@@ -157,9 +157,8 @@ func (c *fieldChecker) leaf(path *field.Path, value any, t reflect.Type) {
 	}
 }
 
-// unread says what a type that reads itself would have liked. The errors of
-// quantities and durations of Kubernetes quote what they look for and leave out what
-// to write.
+// unread returns the error for a type with its own UnmarshalJSON. The errors of Kubernetes
+// quantities and durations do not say what to write.
 func unread(t reflect.Type, got string, err error) string {
 	var want string
 	switch t {
@@ -178,8 +177,7 @@ func unread(t reflect.Type, got string, err error) string {
 	return want
 }
 
-// descend goes one step down, in the path and in the type. The type is nil
-// below what the type does not know.
+// descend goes one step down, in the path and in the type. The type is nil below unknown fields.
 func descend(path *field.Path, t reflect.Type, step any) (*field.Path, reflect.Type) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -200,8 +198,8 @@ func descend(path *field.Path, t reflect.Type, step any) (*field.Path, reflect.T
 	return path.Child(name), nil
 }
 
-// jsonFields returns the members of a struct by their name in JSON, those of
-// embedded structs without a name included.
+// jsonFields returns the members of a struct by their name in JSON, including those of embedded
+// structs without a name.
 func jsonFields(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for i := range t.NumField() {
@@ -265,11 +263,10 @@ func shorten(value any) any {
 	}
 }
 
-// hint returns what the author of an unknown field may have meant, as the tail
-// of a message, or "". In this order: a field that is known to have moved, a
-// field of the same object that is spelt nearly the same, a field of metadata that
-// stands beside it, a field of the same name elsewhere in the object. An element of
-// a list is no place to move a field to, as nobody knows which.
+// hint returns the probable correction of an unknown field, as the end of a message, or "". It
+// tries in this order: a field that is known to have moved, a field of the same object with a
+// similar name, a field of the metadata next to it, a field of the same name elsewhere in the
+// object. Fields within lists are not suggested, because the index is not known.
 func (c *fieldChecker) hint(path *field.Path, name string, t reflect.Type) string {
 	if moved := retired(t, name); moved != "" {
 		return "; " + moved
@@ -287,8 +284,7 @@ func (c *fieldChecker) hint(path *field.Path, name string, t reflect.Type) strin
 	return ""
 }
 
-// retired names the successor of fields that older versions had at the same
-// place.
+// retired returns the replacement of a field of older versions.
 func retired(t reflect.Type, name string) string {
 	switch {
 	case t == reflect.TypeFor[NodeClassReference]() && name == "apiVersion":
@@ -341,9 +337,9 @@ func placesOf(name string, t reflect.Type, path []string) []string {
 	return places
 }
 
-// nearest returns the candidate that is most like the word, the first of equal
-// ones, or "" if none is near: the same but for case, or at most a third of the
-// letters, and two, to change.
+// nearest returns the candidate that is most similar to the word, the first of equal ones, or "" if
+// none is similar: equal except for case, or at most a third of the letters, and at most two, to
+// change.
 func nearest(word string, candidates []string) string {
 	best, bestDistance := "", min(2, len(word)/3)+1
 	for _, candidate := range candidates {
@@ -357,10 +353,9 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// plainNumbers returns a valid JSON text with its numbers as the API server stores
-// them: what is no whole number of 64 bits is one of floating point, of which it
-// keeps neither the point nor the exponent where it is whole. 1.0 is 1, and 1e3 is
-// 1000.
+// plainNumbers returns a valid JSON text with its numbers as the API server stores them: a number
+// that is not a 64-bit integer is a floating-point number, which is written without point and
+// exponent if it is whole. 1.0 becomes 1, and 1e3 becomes 1000.
 func plainNumbers(data []byte) []byte {
 	var out []byte
 	done := 0
@@ -383,7 +378,7 @@ func plainNumbers(data []byte) []byte {
 	return append(out, data[done:]...)
 }
 
-// endOfString returns where the string ends that begins at i.
+// endOfString returns the end of the string that begins at i.
 func endOfString(data []byte, i int) int {
 	for i++; i < len(data) && data[i] != '"'; i++ {
 		if data[i] == '\\' {
@@ -401,8 +396,8 @@ func numberLength(data []byte) int {
 	return n
 }
 
-// plainNumber reports false for a number that is stored as it is written, or that
-// there is not.
+// plainNumber returns the stored form of a number, and false if it is the written form or the
+// number is out of range.
 func plainNumber(text string) ([]byte, bool) {
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return nil, false
@@ -418,7 +413,7 @@ func plainNumber(text string) ([]byte, bool) {
 	return plain, err == nil
 }
 
-// shortened keeps a long text from flooding a message.
+// shortened cuts long texts in messages.
 func shortened(value any) any {
 	const limit = 40
 	if text, ok := value.(string); ok && len(text) > limit {

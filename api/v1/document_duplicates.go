@@ -20,8 +20,8 @@ type duplicateKey struct {
 	ambiguous bool // the keys differ in YAML and are equal only in JSON
 }
 
-// fault renders the path as the type of the object has it: members of a struct
-// with a dot, keys of a map in brackets.
+// fault returns the fault with the path in the form of the object's type: members of a struct with
+// a dot, keys of a map in brackets.
 func (d duplicateKey) fault(root reflect.Type) *field.Error {
 	var path *field.Path
 	t := root
@@ -41,13 +41,13 @@ func (d duplicateKey) inItem() (int, duplicateKey, bool) {
 	return index, d, ok
 }
 
-// duplicateFinder walks a document and keeps the path of where it is.
+// duplicateFinder walks a document and tracks the current path.
 type duplicateFinder struct {
 	path  []any
 	found []duplicateKey
 }
 
-// enter goes one step down, runs the walk there and comes back.
+// enter runs the walk one step further down.
 func (f *duplicateFinder) enter(step any, walk func() error) error {
 	f.path = append(f.path, step)
 	err := walk()

@@ -15,8 +15,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
-// parseTexts splits a text into documents, lists unopened, and returns one
-// error for each document that cannot be parsed.
+// parseTexts splits a text into documents, with lists as single documents, and returns one error
+// for each document that cannot be parsed.
 func parseTexts(data []byte) ([]Document, []error) {
 	var docs []Document
 	var errs []error
@@ -48,15 +48,15 @@ func parseJSON(part textstream.Document) (Document, bool, error) {
 
 // parseYAML reads one YAML document. It reports false for one without content.
 //
-// The values come from the same conversion that kubectl uses. It resolves
-// anchors and merge keys, but lets the last of several equal keys win, so those
-// are looked for in a second reading that keeps the keys in order.
+// The values come from the same conversion that kubectl uses. It resolves anchors and merge keys,
+// but keeps only the last of several equal keys, so duplicates are found in a second parse that
+// keeps all keys in order.
 func parseYAML(part textstream.Document) (Document, bool, error) {
 	chunk := part.Text
 	data, err := yaml.YAMLToJSON(chunk)
 	if err != nil {
-		// Again, with the right line number in the message. Only now, as the
-		// padding of a long stream would cost more than its content.
+		// Parsed again to get the right line number in the message. Only after a failure, because
+		// padding every document would be expensive.
 		_, err = yaml.YAMLToJSON(append(bytes.Repeat([]byte("\n"), part.Line-1), chunk...))
 		return Document{}, false, &DecodeError{Err: fmt.Errorf("not valid YAML: %w", innermost(err))}
 	}
@@ -79,8 +79,8 @@ func parseYAML(part textstream.Document) (Document, bool, error) {
 	doc.duplicates = duplicatesInYAML(ordered)
 	for _, dup := range doc.duplicates {
 		if dup.ambiguous {
-			// Which value won is a matter of chance, so no other fault of this
-			// document can be reported the same way twice.
+			// The value that was kept is random, so other faults of this document would not be
+			// deterministic.
 			doc.tree = nil
 			return doc, true, nil
 		}

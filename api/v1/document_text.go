@@ -15,10 +15,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
-// The API server judges what is written, and some Go types do not keep it: 1.5h
-// is 1h30m to a duration, Gi is nothing to a quantity, and a string that is
-// empty is one that was left out. What Validate can therefore not see is judged
-// here, on values that the Go type can read; all else has been reported.
+// The API server checks the written text, which some Go types do not keep: a duration reads 1.5h as
+// 1h30m, a quantity reads Gi as zero, and an empty string looks like an omitted one. The faults
+// that Validate therefore cannot see are found here, for values that the Go type can read; all
+// others were reported before.
 
 // written checks a member of the given struct.
 func (c *fieldChecker) written(path *field.Path, parent reflect.Type, name string, value any) {
@@ -50,9 +50,8 @@ func (c *fieldChecker) written(path *field.Path, parent reflect.Type, name strin
 	}
 }
 
-// writtenTogether checks members of the given struct that are judged together. A
-// whole number may have a point or an exponent, but not where a rule of the schema
-// reads it.
+// writtenTogether checks members of the given struct that depend on each other. A whole number may
+// be written with a point or an exponent, except where a rule of the schema reads it.
 func (c *fieldChecker) writtenTogether(path *field.Path, t reflect.Type, members map[string]any) {
 	switch t {
 	case reflect.TypeFor[NodePoolSpec]():
@@ -68,7 +67,7 @@ func (c *fieldChecker) writtenTogether(path *field.Path, t reflect.Type, members
 	}
 }
 
-// notFloat passes over fractions, which have been reported.
+// notFloat ignores fractions, which were reported before.
 func (c *fieldChecker) notFloat(path *field.Path, value any) {
 	if n, ok := value.(float64); ok && n == math.Trunc(n) {
 		c.mismatch(path, value, "the API server takes a whole number here that has neither a point nor an exponent")
@@ -112,7 +111,7 @@ func (c *fieldChecker) writtenTaints(path *field.Path, value any) {
 	for i, item := range items {
 		taint, _ := item.(map[string]any)
 		c.notEmpty(path.Index(i).Child("value"), taint["value"], "write a value, or leave the field out")
-		// Go reads an hour of one digit.
+		// Go accepts an hour with one digit, the API server does not.
 		const hourEnd = len("2026-01-01T00")
 		text, _ := taint["timeAdded"].(string)
 		if _, err := time.Parse(time.RFC3339, text); err == nil && text[hourEnd] != ':' {
@@ -138,8 +137,8 @@ func (c *fieldChecker) writtenAmounts(path *field.Path, value any) {
 	}
 }
 
-// maxExactInteger is the largest whole number that JSON in floating point tells
-// from its neighbours.
+// maxExactInteger is the largest integer that a float64 represents exactly, together with all
+// smaller ones.
 const maxExactInteger = 1<<53 - 1
 
 // isQuantityForm reports whether a text that can be read as a quantity has a

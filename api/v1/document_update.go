@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateUpdate returns what is wrong with the step from old to d, or nil: the
-// rules of ValidateUpdate of the kind, by the text, as the API server judges them.
-// Of a NodeClaim the whole spec must be written as it was, 1000m as 1000m and not
-// as 1; null is the same as leaving a field out, and instants are compared as such.
+// ValidateUpdate returns the faults of the change from old to d, or nil. The rules are those of
+// ValidateUpdate of the kind, applied to the text, as by the API server. The whole spec of a
+// NodeClaim must be written as before, 1000m as 1000m and not as 1; null is the same as an omitted
+// field, and instants are compared as instants.
 //
 // Both must be of one kind of this package and free of faults of decoding, which
 // are returned first. Faults are in a *DecodeError.
@@ -54,8 +54,8 @@ func (d Document) claimParts() map[string]any {
 	return parts
 }
 
-// stored returns a value as the API server hands it out: whole numbers have no
-// point. Nothing given is changed.
+// stored returns a copy of a value in the form in which the API server returns it: whole numbers
+// have no point.
 func stored[T any](value T) T {
 	var walk func(value any) any
 	walk = func(value any) any {

@@ -18,19 +18,17 @@ const Never = "Never"
 //	Never  Duration nil, Raw not nil
 //	a time Duration not nil
 //
-// A decision reads only Duration: nil never comes to pass. The difference
-// between unset and Never matters to Default, which fills in the first and
-// keeps the second. (Karpenter's type has no unset state; there a zero value
-// that a program built is written as Never.)
+// A decision reads only Duration: nil means never. The difference between unset and Never matters
+// only to Default, which sets the first and keeps the second. (Karpenter's type has no unset state;
+// there a zero value is written as Never.)
 //
 // Raw keeps the text that was read, so that the object is written back byte
 // for byte: 90m stays 90m and does not become 1h30m0s.
 type NillableDuration struct {
 	// Duration is the length of time, nil for Never and for unset.
 	*time.Duration
-	// Raw is the JSON text that was read, with its quotes. It is used for
-	// writing only as long as it says the same as Duration, so a program that
-	// sets Duration need not clear it.
+	// Raw is the JSON text that was read, with its quotes. It is written only if it agrees with
+	// Duration, so a program that sets Duration need not clear it.
 	Raw []byte
 }
 
@@ -44,9 +42,8 @@ func NeverDuration() NillableDuration {
 	return NillableDuration{Raw: []byte(`"` + Never + `"`)}
 }
 
-// ParseNillableDuration reads "Never" or the text of a Go duration, and keeps
-// the text. It is as lenient as decoding is: "1.5h" and "-1m" are read here,
-// and refused by validation.
+// ParseNillableDuration reads "Never" or the text of a Go duration, and keeps the text. It is as
+// lenient as decoding: "1.5h" and "-1m" are accepted here and refused by validation.
 func ParseNillableDuration(text string) (NillableDuration, error) {
 	raw, err := json.Marshal(text)
 	if err != nil {
@@ -60,8 +57,8 @@ func ParseNillableDuration(text string) (NillableDuration, error) {
 	return d, nil
 }
 
-// MustParseNillableDuration is ParseNillableDuration that panics on a fault.
-// It is meant for tests and for constants in code.
+// MustParseNillableDuration is ParseNillableDuration, but panics on a fault. Use it in tests and
+// for constants in code.
 func MustParseNillableDuration(text string) NillableDuration {
 	d, err := ParseNillableDuration(text)
 	if err != nil {

@@ -65,17 +65,15 @@ func GroupVersionKindOf(kind string) (schema.GroupVersionKind, bool) {
 	return schema.GroupVersionKind{}, false
 }
 
-// SchemeBuilder returns a fresh builder that registers the kinds of this
-// package. It is a function, and not a variable as in most API packages,
-// because a builder can be appended to by anyone who holds it.
+// SchemeBuilder returns a fresh builder that registers the kinds of this package. It is a function,
+// and not a variable as in most API packages, because callers can append to a builder.
 func SchemeBuilder() runtime.SchemeBuilder {
 	return runtime.NewSchemeBuilder(addKnownTypes)
 }
 
-// AddToScheme registers NodePool, NodeClaim, NodeOverlay and their lists, plus
-// the option types that every group version needs, with the scheme. Calling it
-// twice on one scheme is harmless. The error is always nil; it is there because
-// runtime.SchemeBuilder wants functions that have one.
+// AddToScheme registers NodePool, NodeClaim, NodeOverlay and their lists, plus the option types
+// that every group version needs, with the scheme. Calling it twice on one scheme is harmless. The
+// error is always nil; runtime.SchemeBuilder requires the signature.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := SchemeBuilder()
 	return builder.AddToScheme(scheme)

@@ -15,17 +15,15 @@ import (
 // with a hash of another version is not drifted because of it.
 const NodePoolHashVersion = "v3"
 
-// Hash returns the static drift hash of the pool, a decimal number of 64 bits.
-// It is equal to the one that Karpenter 1.15 computes for the same object and
-// keeps in the annotation NodePoolHashAnnotationKey, so claims made by either
-// are judged the same by both.
+// Hash returns the static drift hash of the pool, a decimal number of 64 bits. It is equal to the
+// one that Karpenter 1.15 computes for the same object and keeps in the annotation
+// NodePoolHashAnnotationKey, so that both treat NodeClaims of either alike.
 //
-// The hash covers Spec.Template: labels, annotations, taints, startup taints,
-// the NodeClass reference, the termination grace period, and the length of
-// time of ExpireAfter. It leaves out the requirements, whose drift is judged
-// by meaning, and everything outside the template. The order of taints does
-// not count. Two identical taints in one list cancel out. An empty map or list
-// that is not nil does count, as it does in Karpenter.
+// The hash covers Spec.Template: labels, annotations, taints, startup taints, the NodeClass
+// reference, the termination grace period, and the length of time of ExpireAfter. It leaves out the
+// requirements, whose drift is determined by comparing labels, and everything outside the template.
+// The order of taints does not matter. Two identical taints in one list cancel out. An empty map or
+// list that is not nil changes the hash, as in Karpenter.
 //
 // An unset ExpireAfter hashes like Never. Objects that come from an API server
 // have their defaults; call Default on others first, or the hash will differ.
@@ -40,9 +38,9 @@ func (p *NodePool) Hash() string {
 	return strconv.FormatUint(hashTemplate(&t), 10)
 }
 
-// The names below are those of Karpenter's Go types and fields, which are part
-// of the hashed bytes. They must not follow a renaming on our side. Their order
-// is that of Karpenter's structs and counts too.
+// The names below are those of Karpenter's Go types and fields, which are part of the hashed bytes.
+// They must stay if our fields are renamed. Their order is that of Karpenter's structs and matters
+// too.
 
 func hashTemplate(t *NodeClaimTemplate) uint64 {
 	h := structhash.Of("NodeClaimTemplate")
@@ -100,22 +98,21 @@ func hashTaint(t corev1.Taint) uint64 {
 	return h.Sum()
 }
 
-// hashTime hashes the instant with a zone offset of zero. Karpenter hashes the
-// offset of its host; it runs in containers whose zone is UTC, so the values
-// agree there, and ours do not change with the machine.
+// hashTime hashes the instant with a zone offset of zero. Karpenter hashes the offset of its host;
+// it runs in containers whose zone is UTC, so the values agree there, and do not depend on the
+// machine here.
 func hashTime(t metav1.Time) uint64 {
 	h := structhash.Of("Time")
 	if t.Time == (time.Time{}) {
 		return h.Sum()
 	}
-	// The only fault of MarshalBinary is a zone offset that it cannot express,
-	// and zero is none.
+	// MarshalBinary fails only for some zone offsets, and not for zero.
 	data, _ := t.Time.In(time.FixedZone("", 0)).MarshalBinary()
 	h.Field("Time", structhash.Bytes(data))
 	return h.Sum()
 }
 
-// hashDuration leaves out a length of zero, as every zero field.
+// hashDuration leaves out a zero duration, like every zero field.
 func hashDuration(d metav1.Duration) uint64 {
 	h := structhash.Of("Duration")
 	if d.Duration != 0 {
@@ -124,8 +121,8 @@ func hashDuration(d metav1.Duration) uint64 {
 	return h.Sum()
 }
 
-// hashNillableDuration does hash a length of zero: there the field is a
-// pointer, and one that is set is not a zero field.
+// hashNillableDuration hashes a zero duration: in Karpenter the field is a pointer, and a pointer
+// that is set is not a zero field.
 func hashNillableDuration(d time.Duration) uint64 {
 	h := structhash.Of("NillableDuration")
 	h.Field("Duration", structhash.Int64(int64(d)))

@@ -15,19 +15,17 @@ const (
 	// NodeInitializedLabelKey is "true" on a Node that was ready once, without
 	// startup taints and with all its resources.
 	NodeInitializedLabelKey = Group + "/initialized"
-	// NodeDoNotSyncTaintsLabelKey, if "true" on a Node, says that whoever
-	// registers it sets its taints, and the controller shall not.
+	// NodeDoNotSyncTaintsLabelKey, if "true" on a Node, says that the kubelet sets its taints at
+	// registration, so that the controller must not.
 	NodeDoNotSyncTaintsLabelKey = Group + "/do-not-sync-taints"
 )
 
 // Annotation keys of the karpenter.sh domain.
 const (
-	// DoNotDisruptAnnotationKey, if "true" on a Pod, Node or NodeClaim, keeps
-	// voluntary disruption away. On a Pod it may also be a duration from the
-	// pod's start.
+	// DoNotDisruptAnnotationKey, if "true" on a Pod, Node or NodeClaim, prevents voluntary
+	// disruption. On a Pod it may also be a duration from the pod's start.
 	DoNotDisruptAnnotationKey = Group + "/do-not-disrupt"
-	// DoNotRepairAnnotationKey, if "true" on a Node or NodeClaim, keeps repair
-	// away and nothing else.
+	// DoNotRepairAnnotationKey, if "true" on a Node or NodeClaim, prevents repair only.
 	DoNotRepairAnnotationKey = Group + "/do-not-repair"
 	// DisruptionCommandAnnotationKey, which is not Karpenter's, holds the record of the
 	// command that a NodeClaim or Node takes part in: see package disruption/command.
@@ -35,8 +33,8 @@ const (
 	// NodePoolHashAnnotationKey holds NodePool.Hash on a NodePool and on each
 	// NodeClaim made from it.
 	NodePoolHashAnnotationKey = Group + "/nodepool-hash"
-	// NodePoolHashVersionAnnotationKey holds NodePoolHashVersion beside the
-	// hash. Hashes of different versions are not comparable.
+	// NodePoolHashVersionAnnotationKey holds NodePoolHashVersion, next to the hash. Hashes of
+	// different versions are not comparable.
 	NodePoolHashVersionAnnotationKey = Group + "/nodepool-hash-version"
 	// NodeClaimTerminationTimestampAnnotationKey, on a NodeClaim, is the RFC
 	// 3339 time at which its drain ends by force.
@@ -60,11 +58,10 @@ const (
 	CapacityBufferNameAnnotationKey = Group + "/capacity-buffer-name"
 	// CapacityBufferNamespaceAnnotationKey is the namespace of that buffer.
 	CapacityBufferNamespaceAnnotationKey = Group + "/capacity-buffer-namespace"
-	// DisruptionCostAnnotationKey, on a Pod, is an int32 cost of evicting it.
-	// It wins over the pod deletion cost. Alpha.
+	// DisruptionCostAnnotationKey, on a Pod, is an int32 cost of evicting it. It takes precedence
+	// over the pod deletion cost. Alpha.
 	DisruptionCostAnnotationKey = Group + "/disruption-cost"
-	// RebootPreBootIDAnnotationKey, on a NodeClaim, is the boot ID from before
-	// a reboot that was asked for.
+	// RebootPreBootIDAnnotationKey, on a NodeClaim, is the boot ID from before a requested reboot.
 	RebootPreBootIDAnnotationKey = Group + "/reboot-pre-boot-id"
 	// RebootTerminationGracePeriodAnnotationKey, on a NodeClaim, is a Go
 	// duration that bounds the drain before a reboot: absent is no bound, 0 is
@@ -137,12 +134,12 @@ func WellKnownResources() []corev1.ResourceName {
 
 // Taint keys of the karpenter.sh domain.
 const (
-	// DisruptedTaintKey keeps new pods off a node that is being removed.
+	// DisruptedTaintKey excludes new pods from a node that is being removed.
 	DisruptedTaintKey = Group + "/disrupted"
-	// UnregisteredTaintKey keeps all pods off a node that was not yet matched
-	// with its NodeClaim. The machine must join with it.
+	// UnregisteredTaintKey excludes all pods from a node that was not yet matched with its
+	// NodeClaim. The machine must register with it.
 	UnregisteredTaintKey = Group + "/unregistered"
-	// RebootingTaintKey keeps new pods off a node that is about to reboot.
+	// RebootingTaintKey excludes new pods from a node that is about to reboot.
 	RebootingTaintKey = Group + "/rebooting"
 )
 

@@ -5,9 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NodeClaim is one node that was asked for: the request, and what became of
-// it. It is cluster scoped, karpenter.sh/v1. Most belong to a NodePool, named
-// by the label NodePoolLabelKey; a user may also write one by hand.
+// NodeClaim is the request for one node, and the observed state of its machine. It is cluster
+// scoped, karpenter.sh/v1. Most belong to a NodePool, named by the label NodePoolLabelKey; a user
+// may also write one by hand.
 //
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type NodeClaim struct {
@@ -24,29 +24,28 @@ type NodeClaim struct {
 
 // NodeClaimSpec is the request for one node.
 type NodeClaimSpec struct {
-	// Taints are on the node as long as it lives.
+	// Taints stay on the node.
 	Taints []corev1.Taint `json:"taints,omitzero"`
-	// StartupTaints are on the node when it joins, and removed by someone else
-	// before it counts as initialized.
+	// StartupTaints are on the node when it joins, and other programs remove them before it counts
+	// as initialized.
 	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
-	// Requirements bound the label values of the node. Required on the wire;
-	// an empty list admits every node, nil does not pass validation.
+	// Requirements bound the label values of the node. Required on the wire; an empty list allows
+	// every node, nil does not pass validation.
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements"`
-	// Resources are what the node must at least have room for. Written even if
-	// there are none, as Karpenter does: the API server compares what is
-	// written, and lets nothing of the spec change.
+	// Resources are the least resources of the node. Written even if there are none, as in
+	// Karpenter, because the API server compares the text and allows no change of the spec.
 	Resources ResourceRequirements `json:"resources,omitempty"`
 	// NodeClassRef names the provider's configuration object. Required.
 	NodeClassRef *NodeClassReference `json:"nodeClassRef"`
-	// TerminationGracePeriod bounds how long the node may drain. Nil waits for
-	// ever. Whole seconds.
+	// TerminationGracePeriod bounds how long the node may drain. Nil means without limit. Whole
+	// seconds.
 	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
 	// ExpireAfter is the age at which the node is removed by force. Default
 	// 720h; Never turns expiry off.
 	ExpireAfter NillableDuration `json:"expireAfter,omitzero"`
 }
 
-// ResourceRequirements are the resources that a node is asked to have.
+// ResourceRequirements are the resources that a node must have.
 type ResourceRequirements struct {
 	// Requests are the least amounts, including the DaemonSet pods and their
 	// count under the name "pods".
@@ -67,9 +66,8 @@ type NodeClaimStatus struct {
 	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
 	// Conditions are keyed by type; see the ConditionType constants.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// LastPodEventTime is when a pod, not of a DaemonSet, was last bound to the
-	// node, ended, or began to end. ConsolidateAfter counts from it. The zero
-	// time is never.
+	// LastPodEventTime is when a pod, not of a DaemonSet, was last bound to the node, ended, or
+	// began to end. ConsolidateAfter counts from it. The zero time means never.
 	LastPodEventTime metav1.Time `json:"lastPodEventTime,omitempty,omitzero"`
 }
 
@@ -83,9 +81,8 @@ type NodeClaimList struct {
 	Items []NodeClaim `json:"items"`
 }
 
-// ToNodeClaim returns a NodeClaim with the template's labels, annotations and
-// spec. Nothing is shared with the template. Name, owner, pool label and
-// requests are left to the caller.
+// ToNodeClaim returns a NodeClaim with the template's labels, annotations and spec. Nothing is
+// shared with the template. The caller sets name, owner, pool label and requests.
 func (t *NodeClaimTemplate) ToNodeClaim() *NodeClaim {
 	c := t.DeepCopy()
 	return &NodeClaim{

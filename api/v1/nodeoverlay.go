@@ -5,15 +5,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NodeOverlay corrects what a provider says about some instance types before
-// decisions are made: their price, or extended resources that the provider
-// does not know of. It is cluster scoped, karpenter.sh/v1alpha1.
+// NodeOverlay corrects a provider's instance types before decisions are made: their price, or
+// extended resources that the provider does not know. It is cluster scoped, karpenter.sh/v1alpha1.
 //
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type NodeOverlay struct {
 	metav1.TypeMeta `json:",inline"`
-	// ObjectMeta is the usual Kubernetes metadata. The name decides between
-	// overlays of equal weight.
+	// ObjectMeta is the usual Kubernetes metadata. Of overlays with equal weight the first by name
+	// takes precedence.
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// Spec is what the user asks for. Required.
@@ -35,11 +34,10 @@ type NodeOverlaySpec struct {
 	// Price replaces the provider's price: an unsigned decimal in USD per hour
 	// ("0.5"). Not together with PriceAdjustment.
 	Price *string `json:"price,omitempty"`
-	// Capacity adds extended resources to the instance types, or replaces the
-	// amount of one that is there. cpu, memory, ephemeral-storage and pods
-	// cannot be set.
+	// Capacity adds extended resources to the instance types, or replaces their amounts. cpu,
+	// memory, ephemeral-storage and pods cannot be set.
 	Capacity corev1.ResourceList `json:"capacity,omitzero"`
-	// Weight orders overlays: the higher wins, 1 to 10000. Nil counts as 0.
+	// Weight orders overlays: the higher weight takes precedence, 1 to 10000. Nil counts as 0.
 	Weight *int32 `json:"weight,omitempty"`
 }
 

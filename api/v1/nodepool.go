@@ -30,8 +30,8 @@ type NodePoolSpec struct {
 	// Template is the pattern of the NodeClaims that the pool creates.
 	// Required.
 	Template NodeClaimTemplate `json:"template"`
-	// Disruption says when and how fast nodes are removed for a reason of the
-	// autoscaler's own. If it is absent, the defaults of its fields apply.
+	// Disruption says when and how fast the autoscaler may remove nodes by its own decision. If it
+	// is absent, the defaults of its fields apply.
 	Disruption Disruption `json:"disruption,omitzero"`
 	// Limits bounds the sum of the capacity of the pool's nodes, by resource.
 	// A resource that is not named is unlimited; the name "nodes" counts
@@ -69,23 +69,20 @@ type ObjectMeta struct {
 // NodeClaimTemplateSpec is NodeClaimSpec without the resource requests, which
 // follow from the pods and cannot be written by hand.
 type NodeClaimTemplateSpec struct {
-	// Taints are on the node as long as it lives. Pods must tolerate them.
+	// Taints stay on the node. Pods must tolerate them.
 	Taints []corev1.Taint `json:"taints,omitzero"`
-	// StartupTaints are on the node when it joins and are removed by someone
-	// else, commonly a DaemonSet, before it counts as initialized. Pods need
-	// not tolerate them to have a node created.
+	// StartupTaints are on the node when it joins. Other programs, commonly a DaemonSet, remove
+	// them before it counts as initialized. Pods need not tolerate them to have a node created.
 	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
-	// Requirements bound the label values of the nodes. Required on the wire:
-	// an empty list admits every node the provider can make; nil is a field
-	// that was left out, and does not pass validation.
+	// Requirements bound the label values of the nodes. Required on the wire: an empty list allows
+	// every node that the provider can make; nil is an omitted field, and does not pass validation.
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements"`
 	// NodeClassRef names the provider's configuration object. Required. Its
 	// group and kind cannot be changed later, its name can.
 	NodeClassRef *NodeClassReference `json:"nodeClassRef"`
-	// TerminationGracePeriod bounds how long a node may drain, counted from
-	// its deletion; then what is left is removed by force, whatever budgets of
-	// pods and do-not-disrupt annotations say. Nil waits for ever. Whole
-	// seconds.
+	// TerminationGracePeriod bounds how long a node may drain, counted from its deletion; then the
+	// remaining pods are deleted by force, despite PodDisruptionBudgets and do-not-disrupt
+	// annotations. Nil means without limit. Whole seconds.
 	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
 	// ExpireAfter is the age at which a node is removed by force. Default
 	// 720h; Never turns expiry off.
@@ -94,13 +91,13 @@ type NodeClaimTemplateSpec struct {
 
 // NodePoolStatus is what a controller has observed of a NodePool.
 type NodePoolStatus struct {
-	// Resources is the sum of the capacity of the pool's nodes, and their number
-	// under ResourceNodes; provisioning.Problem.Usage works it out.
+	// Resources is the sum of the capacity of the pool's nodes, and their number under
+	// ResourceNodes; provisioning.Problem.Usage computes it.
 	Resources corev1.ResourceList `json:"resources,omitempty"`
-	// Nodes is the number of the pool's nodes. Nil is not yet counted.
+	// Nodes is the number of the pool's nodes. Nil means not counted yet.
 	Nodes *int64 `json:"nodes,omitempty"`
-	// NodeClassObservedGeneration is the generation of the NodeClass that the
-	// NodeRegistrationHealthy condition speaks of.
+	// NodeClassObservedGeneration is the generation of the NodeClass for which
+	// NodeRegistrationHealthy was determined.
 	NodeClassObservedGeneration int64 `json:"nodeClassObservedGeneration,omitempty"`
 	// Conditions are keyed by type; see the ConditionType constants.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`

@@ -11,28 +11,27 @@ import (
 // Requirement operators that Kubernetes itself does not define. The other six
 // (In, NotIn, Exists, DoesNotExist, Gt, Lt) are the constants of k8s.io/api.
 const (
-	// NodeSelectorOpGte admits integers that are equal to the value or larger.
+	// NodeSelectorOpGte allows integers that are equal to the value or larger.
 	NodeSelectorOpGte corev1.NodeSelectorOperator = "Gte"
-	// NodeSelectorOpLte admits integers that are equal to the value or smaller.
+	// NodeSelectorOpLte allows integers that are equal to the value or smaller.
 	NodeSelectorOpLte corev1.NodeSelectorOperator = "Lte"
 )
 
-// NodeSelectorRequirementWithMinValues is one requirement on a node label: a
-// key, an operator and values, as in a pod's node affinity, plus an optional
-// floor on how many different values must stay possible.
+// NodeSelectorRequirementWithMinValues is one requirement on a node label: a key, an operator and
+// values, as in a pod's node affinity, plus an optional minimum number of different values that a
+// launch must allow.
 type NodeSelectorRequirementWithMinValues struct {
 	// Key is the label key. Required.
 	Key string `json:"key"`
 	// Operator is one of In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte and Lte.
 	// Required.
 	Operator corev1.NodeSelectorOperator `json:"operator"`
-	// Values are the operands: one or more for In, any number for NotIn, none
-	// for Exists and DoesNotExist, and exactly one non-negative integer for Gt,
-	// Lt, Gte and Lte. Their order means nothing.
+	// Values are the operands: one or more for In, any number for NotIn, none for Exists and
+	// DoesNotExist, and exactly one non-negative integer for Gt, Lt, Gte and Lte. Their order does
+	// not matter.
 	Values []string `json:"values,omitzero"`
-	// MinValues, from 1 to 50, is the least number of different values of this
-	// key that the instance types offered for a launch must have between them.
-	// Nil asks for nothing. Alpha.
+	// MinValues, from 1 to 50, is the least number of different values of this key that the
+	// instance types of a launch must have together. Nil means no minimum. Alpha.
 	MinValues *int `json:"minValues,omitempty"`
 }
 
@@ -42,9 +41,9 @@ func (r NodeSelectorRequirementWithMinValues) NodeSelectorRequirement() corev1.N
 	return corev1.NodeSelectorRequirement{Key: r.Key, Operator: r.Operator, Values: slices.Clone(r.Values)}
 }
 
-// NodeSelectorRequirement is one requirement on a node label in a NodeOverlay.
-// It is NodeSelectorRequirementWithMinValues without the floor; it exists
-// beside the Kubernetes type because that one does not document Gte and Lte.
+// NodeSelectorRequirement is one requirement on a node label in a NodeOverlay. It is
+// NodeSelectorRequirementWithMinValues without the minimum; the Kubernetes type is not used because
+// it does not document Gte and Lte.
 type NodeSelectorRequirement struct {
 	// Key is the label key. Required.
 	Key string `json:"key"`
@@ -63,9 +62,8 @@ func (r NodeSelectorRequirement) NodeSelectorRequirement() corev1.NodeSelectorRe
 	return corev1.NodeSelectorRequirement{Key: r.Key, Operator: r.Operator, Values: slices.Clone(r.Values)}
 }
 
-// NodeClassReference points at the cloud provider's object that says how to
-// build a machine: image, network, disks, identity. NodeClasses are cluster
-// scoped. All three fields are required.
+// NodeClassReference refers to the cloud provider's object with the configuration of machines:
+// image, network, disks, identity. NodeClasses are cluster scoped. All three fields are required.
 type NodeClassReference struct {
 	// Group is the API group of the NodeClass, without a version:
 	// karpenter.k8s.aws.

@@ -6,15 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Rules are what a provider knows about labels and resources beyond the core
-// of karpenter.sh, for validation. They add to the core's rules and never
-// loosen them. The zero value and nil are the core's rules alone. Rules are
-// only read.
+// Rules describe a provider's labels and resources to validation. They add to the rules of
+// karpenter.sh. The zero value and nil add nothing. Rules are read-only.
 //
 // +k8s:deepcopy-gen=false
 type Rules struct {
-	// WellKnownLabels are label keys in a restricted domain that users may
-	// use all the same.
+	// WellKnownLabels are label keys in a restricted domain that users may use.
 	WellKnownLabels []string
 	// RestrictedDomains are label domains that belong to the provider. A key
 	// whose first segment ends in one of them is refused unless it is in
@@ -24,16 +21,16 @@ type Rules struct {
 	// with operator In must keep at least one of them. The capacity types are
 	// always known.
 	KnownValues map[string][]string
-	// NodeClassLabels are the keys by which nodes name a NodeClass of the provider, in a
-	// restricted domain. Of these a NodeClaim may use any. Nil is the key that
-	// NodeClassLabelKey makes of the nodeClassRef of the claim.
+	// NodeClassLabels are the keys by which nodes name a NodeClass of the provider, in a restricted
+	// domain. A NodeClaim may use any of them. Nil means the result of NodeClassLabelKey for the
+	// nodeClassRef of the claim.
 	NodeClassLabels []string
 	// WellKnownResources are resources that the provider reports itself, which
 	// a NodeOverlay may therefore not set. cpu, memory, ephemeral-storage and
 	// pods are always among them.
 	WellKnownResources []corev1.ResourceName
-	// Metadata has the object's own metadata judged as well, before its spec, as
-	// ValidateMetadata does. Without it an object need not even have a name.
+	// Metadata also checks the object's metadata, before its spec, by ValidateMetadata. Without it
+	// an object need not even have a name.
 	Metadata bool
 }
 
@@ -45,18 +42,15 @@ func (p *NodePool) Validate() field.ErrorList {
 // ValidateWith returns every fault of the pool's spec, in the order of the
 // fields, or nil. Each names the field, the value and the remedy.
 //
-// A pool passes if the API server would store it and Karpenter would work
-// with it: it must satisfy the schema and its rules, and the checks that
-// Karpenter makes at run time. Where the schema is stricter than the run time,
-// or the reverse, both hold; where both are lax, so is this. A schedule or a
-// count that the server stores but Karpenter cannot read, and therefore treats
-// as a closed budget, does not work and is a fault.
+// A pool passes if the API server would store it and Karpenter would accept it: it must satisfy the
+// schema with its rules, and Karpenter's checks at run time. There are no further rules, with one
+// exception: a schedule or a count that the server stores but Karpenter cannot read is a fault,
+// because Karpenter then allows no disruption.
 //
-// A field that was left out, or is an empty string, is judged by its default,
-// so Default need not be called first. How a duration or amount was written is
-// not known here; Decode has judged that. Metadata is judged if Rules.Metadata says
-// so, and status is left to the controller that writes it. The receiver is not
-// changed; a nil pool is one fault.
+// A field that was omitted, or is an empty string, counts as its default, so Default need not be
+// called first. The text of durations and amounts is not known here; Decode checks it. Metadata is
+// checked if Rules.Metadata is set; status is not checked. The receiver is not changed; a nil pool
+// is one fault.
 func (p *NodePool) ValidateWith(rules *Rules) field.ErrorList {
 	spec := field.NewPath("spec")
 	if p == nil {
@@ -78,15 +72,14 @@ func (c *NodeClaim) Validate() field.ErrorList {
 // ValidateWith returns every fault of the claim's spec, in the order of the
 // fields, or nil.
 //
-// The rules are those of the schema. The extra checks that Karpenter makes on
-// a NodePool at run time (valid label values, length of names, known capacity
-// types, unique taints) do not exist for claims, because claims are made from
-// pods as well: a pod may exclude a label value that no node can have. The key
-// karpenter.sh/nodepool is allowed, and so are Rules.NodeClassLabels: Karpenter writes both
-// into each NodeClaim.
+// The rules are those of the schema. The extra checks that Karpenter makes on a NodePool at run
+// time (valid label values, length of names, known capacity types, unique taints) are not applied
+// to claims, because claims also have the requirements of pods: a pod may exclude a label value
+// that no node can have. The key karpenter.sh/nodepool is allowed, and so are
+// Rules.NodeClassLabels: Karpenter writes both into each NodeClaim.
 //
-// As for a pool, defaults are assumed, metadata is judged if Rules.Metadata says so
-// and status is not, the receiver is not changed, and nil is one fault.
+// As for a pool, omitted fields count as their defaults, metadata is checked if Rules.Metadata is
+// set, status is not checked, the receiver is not changed, and nil is one fault.
 func (c *NodeClaim) ValidateWith(rules *Rules) field.ErrorList {
 	spec := field.NewPath("spec")
 	if c == nil {
@@ -113,10 +106,10 @@ func (o *NodeOverlay) Validate() field.ErrorList {
 	return o.ValidateWith(nil)
 }
 
-// ValidateWith returns every fault of the overlay's spec, in the order of the
-// fields, or nil. Schema and run time rules both hold, as for a NodePool; the
-// key karpenter.sh/nodepool is allowed, and NotIn needs a value. The receiver
-// is not changed; nil is one fault.
+// ValidateWith returns every fault of the overlay's spec, in the order of the fields, or nil. The
+// rules of the schema and of the run time both apply, as for a NodePool; the key
+// karpenter.sh/nodepool is allowed, and NotIn needs a value. The receiver is not changed; nil is
+// one fault.
 func (o *NodeOverlay) ValidateWith(rules *Rules) field.ErrorList {
 	spec := field.NewPath("spec")
 	if o == nil {

@@ -76,9 +76,8 @@ func (v *validator) reasons(path *field.Path, reasons []DisruptionReason) {
 	}
 }
 
-// isBudgetNodes reports whether the text is a count or a percentage. The
-// schema lets counts of any length pass; one that no integer holds cannot be
-// read later, so it is refused.
+// isBudgetNodes reports whether the text is a count or a percentage. The schema accepts counts of
+// any length; a count that overflows an int could not be read later, so it is refused.
 func isBudgetNodes(text string) bool {
 	digits, percent := strings.CutSuffix(text, "%")
 	if !isDigits(digits) {

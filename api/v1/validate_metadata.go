@@ -14,18 +14,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxAnnotations is how many bytes the annotations of an object have together.
+// maxAnnotations is the largest total size of the annotations of an object, in bytes.
 const maxAnnotations = 256 << 10
 
-// ValidateMetadata returns every fault of the metadata of an object of a cluster,
-// such as a NodePool or a NodeClass, or nil: those for which an API server would
-// refuse to create it. It has a name, or a prefix for one in generateName; names are those
-// of DNS; keys and values of labels, keys of annotations, owners and finalizers have their
-// forms; one owner at most is the controller. Faults are in this order, and by key. Nil is
-// one fault.
+// ValidateMetadata returns every fault of the metadata of a cluster-scoped object, such as a
+// NodePool or a NodeClass, for which an API server would refuse to create it, or nil. The rules: it
+// has a name, or a prefix in generateName; names are DNS names; keys and values of labels, keys of
+// annotations, owners and finalizers are well-formed; at most one owner is the controller. Faults
+// are in this order, and by key. Nil is one fault.
 //
-// What an API server sets itself is not judged: a namespace and a generation, a single
-// entry of managedFields that is empty, and owners whose uid one before them has.
+// Fields that an API server sets or drops are not checked: a namespace and a generation, a single
+// empty entry of managedFields, and owners with the uid of an earlier owner.
 func ValidateMetadata(meta *metav1.ObjectMeta) field.ErrorList {
 	path := field.NewPath("metadata")
 	if meta == nil {
@@ -62,7 +61,7 @@ func ValidateMetadata(meta *metav1.ObjectMeta) field.ErrorList {
 // make.
 func (v *validator) objectName(path *field.Path, meta *metav1.ObjectMeta) {
 	if prefix := meta.GenerateName; prefix != "" {
-		if n := len(prefix); n > 1 && prefix[n-1] == '-' { // more of the name follows
+		if n := len(prefix); n > 1 && prefix[n-1] == '-' { // the name continues behind the prefix
 			prefix = prefix[:n-2] + "a"
 		}
 		faults := validation.IsDNS1123Subdomain(prefix)
@@ -101,7 +100,7 @@ func (v *validator) owners(path *field.Path, owners []metav1.OwnerReference) {
 			{"apiVersion", kind.Version}, {"kind", owner.Kind}, {"name", owner.Name}, {"uid", string(owner.UID)},
 		} {
 			if part.value == "" {
-				v.add(field.Required(at.Child(part.name), "an owner is told by apiVersion, kind, name and uid"))
+				v.add(field.Required(at.Child(part.name), "an owner needs apiVersion, kind, name and uid"))
 			}
 		}
 		if kind == (schema.GroupVersionKind{Version: "v1", Kind: "Event"}) {
@@ -129,8 +128,8 @@ func (v *validator) finalizers(path *field.Path, finalizers []string) {
 	}
 }
 
-// name checks a qualified name: the key of a label or taint, or the value of a
-// taint. The schema looks at its form alone, the run time at its length too.
+// name checks a qualified name: the key of a label or taint, or the value of a taint. The schema
+// checks only its form, the run time also its length.
 func (v *validator) name(path *field.Path, text, what string) {
 	if v.schemaOnly && hasNameForm(text) {
 		return

@@ -31,9 +31,8 @@ func (v *validator) overlayCapacity(path *field.Path, capacity corev1.ResourceLi
 	}
 }
 
-// isPriceAdjustment reads a signed amount or a signed percentage. A price
-// cannot fall by more than all of it, so a negative percentage has at most two
-// digits before the point, or is exactly -100%.
+// isPriceAdjustment reads a signed amount or a signed percentage. A price cannot fall by more than
+// 100%, so a negative percentage has at most two digits before the point, or is exactly -100%.
 func isPriceAdjustment(text string) bool {
 	if text == "" {
 		return false

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// requirementContext says how the kinds differ in what they ask of a
-// requirement.
+// requirementContext has the differences between the kinds in the rules for a requirement.
 type requirementContext struct {
 	nodePoolKey     bool     // karpenter.sh/nodepool may be the key
 	nodeClassKeys   []string // labels that name a NodeClass and may be the key too
@@ -59,10 +58,10 @@ func (v *validator) requirementKey(path *field.Path, key string, c requirementCo
 	}
 }
 
-// restrictedKey refuses keys that only the autoscaler, the provider or the
-// kubelet may set. The schema refuses every first segment that merely ends in
-// a restricted domain, as in notkarpenter.sh/x or a bare karpenter.sh; the run
-// time refuses the domain and its subdomains. The first contains the second.
+// restrictedKey refuses keys that only the autoscaler, the provider or the kubelet may set. The
+// schema refuses every first segment that merely ends in a restricted domain, as in
+// notkarpenter.sh/x or a bare karpenter.sh; the run time refuses the domain and its subdomains. The
+// rule of the schema includes that of the run time.
 func (v *validator) restrictedKey(path *field.Path, key string, nodePoolKey bool) {
 	switch key {
 	case CapacityTypeLabelKey:
@@ -107,7 +106,7 @@ func (v *validator) operator(path *field.Path, r *NodeSelectorRequirementWithMin
 			v.add(field.Required(values, "operator NotIn needs at least one value; use Exists to ask for the label alone"))
 		}
 	case corev1.NodeSelectorOpExists, corev1.NodeSelectorOpDoesNotExist:
-		// Values are pointless here, yet admitted.
+		// Values have no effect here, but are allowed.
 	case corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt, NodeSelectorOpGte, NodeSelectorOpLte:
 		v.oneInteger(values, r)
 	case "":
@@ -145,8 +144,8 @@ func (v *validator) minValues(path *field.Path, r *NodeSelectorRequirementWithMi
 	}
 }
 
-// knownValues applies to operator In on keys whose values are all known. Some
-// unknown values beside a known one do no harm.
+// knownValues checks operator In on keys whose values are all known. Unknown values next to a known
+// one do no harm.
 func (v *validator) knownValues(path *field.Path, r *NodeSelectorRequirementWithMinValues) {
 	known := v.knownValuesOf(r.Key)
 	if len(known) == 0 || r.Operator != corev1.NodeSelectorOpIn || len(r.Values) == 0 {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// cronField is what a field of a schedule may hold.
+// cronField has the allowed values of a field of a schedule.
 type cronField struct {
 	name     string
 	min, max int
 	names    []string // names[i] stands for min+i
 }
 
-// cronFields returns the five fields in their order. Day of week goes to 7,
-// which is Sunday again.
+// cronFields returns the five fields in their order. Day of week includes 7, which is Sunday like
+// 0.
 func cronFields() []cronField {
 	return []cronField{
 		{name: "minute", min: 0, max: 59},
@@ -32,18 +32,15 @@ func scheduleMacros() []string {
 	return []string{"@annually", "@daily", "@hourly", "@midnight", "@monthly", "@weekly", "@yearly"}
 }
 
-// checkSchedule returns what is wrong with the text of a schedule, with a
-// remedy, or "".
+// checkSchedule returns the fault of the text of a schedule, with a remedy, or "".
 //
-// The grammar is that of the cron library behind Karpenter, and three things
-// more that Karpenter cannot read and Dovetail can: a time zone in front
-// (CRON_TZ=Europe/Berlin or TZ=Europe/Berlin), 7 for Sunday, and ranges of
-// days of the week that go round, such as sat-sun. The zone has to be in the time
-// zone database of the process: a schedule that cannot be followed would close
-// its budget for good.
+// The grammar is that of Karpenter's cron library, and three extensions that Karpenter cannot read:
+// a time zone in front (CRON_TZ=Europe/Berlin or TZ=Europe/Berlin), 7 for Sunday, and ranges of
+// days of the week that wrap around, such as sat-sun. The zone must be in the time zone database of
+// the process: otherwise the budget would never allow a disruption.
 //
-// One thing is refused that Karpenter reads: a range that begins with a star,
-// such as *-5. It means every value there, which nobody who writes it expects.
+// One form of Karpenter is refused: a range that begins with a star, such as *-5. In Karpenter it
+// means every value, which is not what it looks like.
 func checkSchedule(text string) string {
 	rest := strings.TrimSpace(text)
 	zone, tail, hasZone := cutZone(rest)
@@ -71,11 +68,11 @@ func checkSchedule(text string) string {
 	return ""
 }
 
-// storedFields is what the schema asks of a schedule that is no macro.
+// storedFields is the pattern of the schema for a schedule that is not a macro.
 var storedFields = regexp.MustCompile(`(.+)\s(.+)\s(.+)\s(.+)\s(.+)$`)
 
-// checkMacro checks a schedule that is a macro, but for a zone and space. The
-// schema asks that the text begin with the macro.
+// checkMacro checks a schedule that is a macro, possibly after a zone or space. By the schema the
+// text must begin with the macro.
 func checkMacro(text, macro string, hasZone bool) string {
 	switch {
 	case !slices.Contains(scheduleMacros(), macro):
@@ -107,7 +104,7 @@ func checkZone(zone string) string {
 		return "the time zone is empty" + remedy
 	}
 	if zone == "Local" {
-		// Its meaning would depend on the machine.
+		// The zone Local depends on the machine.
 		return "the time zone Local is not the same everywhere" + remedy
 	}
 	for _, part := range strings.Split(zone, "/") {
@@ -121,8 +118,8 @@ func checkZone(zone string) string {
 	return ""
 }
 
-// check returns what is wrong with one field, or "". A field is a list of
-// terms; empty terms are passed over, as Karpenter does.
+// check returns what is wrong with one field, or "". A field is a list of terms; empty terms are
+// ignored, as in Karpenter.
 func (f cronField) check(text string) string {
 	for _, term := range strings.Split(text, ",") {
 		if term == "" {

@@ -16,8 +16,8 @@ import (
 func (v *validator) template(path *field.Path, t *NodeClaimTemplate) {
 	v.labels(path.Child("metadata", "labels"), t.Labels)
 	spec := path.Child("spec")
-	// One table for both lists: a node cannot have the same key and effect
-	// twice, wherever it comes from.
+	// One table for both lists, because a node cannot have a taint with the same key and effect
+	// twice.
 	seen := map[taintID]*field.Path{}
 	v.taints(spec.Child("taints"), t.Spec.Taints, seen)
 	v.taints(spec.Child("startupTaints"), t.Spec.StartupTaints, seen)
@@ -41,7 +41,7 @@ func (v *validator) labels(path *field.Path, labels map[string]string) {
 	}
 }
 
-// taintID is what must be unique among the taints of a node.
+// taintID is the key of a node's taints, which must be unique.
 type taintID struct {
 	key    string
 	effect corev1.TaintEffect
@@ -62,7 +62,7 @@ func (v *validator) taints(path *field.Path, taints []corev1.Taint, seen map[tai
 		switch t.Effect {
 		case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
 		case "":
-			// Karpenter's run time would let this pass, the schema does not.
+			// Karpenter's run time accepts this, the schema does not.
 			v.add(field.Required(p.Child("effect"), "use NoSchedule, PreferNoSchedule or NoExecute"))
 		default:
 			v.add(field.NotSupported(p.Child("effect"), t.Effect, []corev1.TaintEffect{
@@ -101,17 +101,16 @@ func (v *validator) nodeClassRef(path *field.Path, ref *NodeClassReference) {
 	}
 }
 
-// gracePeriod checks a duration whose text is not kept. What can be judged is
-// whether the value can be written in the form that the schema asks for.
+// gracePeriod checks a duration whose text is not kept: whether its value can be written in the
+// form that the schema requires.
 func (v *validator) gracePeriod(path *field.Path, d *metav1.Duration) {
 	if d != nil && (d.Duration < 0 || d.Duration%time.Second != 0) {
 		v.add(field.Invalid(path, d.Duration.String(), "want whole hours, minutes and seconds, not negative, such as 1h30m"))
 	}
 }
 
-// nillable checks the text of the duration, because that is what is stored:
-// 1500ms and 1.5s are both refused although neither is negative or fractional
-// for Go.
+// nillable checks the text of the duration, because the text is stored: 1500ms and 1.5s are both
+// refused.
 func (v *validator) nillable(path *field.Path, d NillableDuration) {
 	if d.IsZero() {
 		return
@@ -139,7 +138,7 @@ func isWholeDuration(text string) bool {
 	return groups > 0 && digits == 0
 }
 
-// duplicate is field.Duplicate with a remedy, which that has no room for.
+// duplicate is field.Duplicate with a remedy.
 func duplicate(path *field.Path, value any, remedy string) *field.Error {
 	fault := field.Duplicate(path, value)
 	fault.Detail = remedy

@@ -8,16 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateUpdate returns the faults of the step from old to p, or nil: the
-// rules that fix a field once the object exists. It does not repeat Validate,
-// because the API server lets a fault pass that was there before.
+// ValidateUpdate returns the faults of the change from old to p, or nil, by the rules for immutable
+// fields. It does not repeat Validate, because the API server accepts faults that existed before.
 //
 //   - spec.replicas cannot be added or removed, so a pool stays static or
 //     dynamic; its number may change.
 //   - spec.template.spec.nodeClassRef keeps its group and kind; its name may
 //     change.
 //
-// If either pool is nil there is nothing to compare, and no fault.
+// If either pool is nil there is no fault.
 func (p *NodePool) ValidateUpdate(old *NodePool) field.ErrorList {
 	if p == nil || old == nil {
 		return nil
@@ -47,14 +46,13 @@ func (v *validator) refUpdate(path *field.Path, ref, old *NodeClassReference) {
 	}
 }
 
-// ValidateUpdate returns the faults of the step from old to c, or nil: the spec
-// of a NodeClaim cannot change at all. Each part that differs is one fault.
+// ValidateUpdate returns the faults of the change from old to c, or nil: the spec of a NodeClaim is
+// immutable. Each field that differs is one fault.
 //
-// What is compared is what would be written, as the API server compares it, with
-// defaults: 720h and 720h0m0s differ, and so do an empty list and none. Go does not
-// keep how an amount or a grace period was written, so 1000m is 1 here, and 60m is
-// 1h, which the API server tells apart: Document.ValidateUpdate does too. If either
-// claim is nil, there is no fault.
+// The written forms are compared, with defaults, as by the API server: 720h and 720h0m0s differ,
+// and so do an empty list and none. Go does not keep the text of amounts and grace periods, so
+// 1000m equals 1 here, and 60m equals 1h; for the API server and Document.ValidateUpdate they
+// differ. If either claim is nil, there is no fault.
 func (c *NodeClaim) ValidateUpdate(old *NodeClaim) field.ErrorList {
 	if c == nil || old == nil {
 		return nil
@@ -63,8 +61,7 @@ func (c *NodeClaim) ValidateUpdate(old *NodeClaim) field.ErrorList {
 	return immutable(func(name string) bool { return bytes.Equal(now[name], before[name]) })
 }
 
-// immutable returns a fault for each part of the spec of a NodeClaim that is not
-// the same.
+// immutable returns a fault for each field of the spec of a NodeClaim for which same is false.
 func immutable(same func(name string) bool) field.ErrorList {
 	v := newValidator(nil)
 	for _, name := range []string{
@@ -77,19 +74,19 @@ func immutable(same func(name string) bool) field.ErrorList {
 	return v.faults
 }
 
-// specParts returns the fields of the claim's spec as they would be written.
+// specParts returns the JSON of the fields of the claim's spec.
 func specParts(c *NodeClaim) map[string]json.RawMessage {
 	normal := c.DeepCopy()
 	normal.Default()
-	// Neither step can fail: the types are ours, and the text is their own.
+	// Neither step can fail, because both use only our types.
 	data, _ := json.Marshal(normal.Spec)
 	var parts map[string]json.RawMessage
 	_ = json.Unmarshal(data, &parts)
 	return parts
 }
 
-// ValidateUpdate returns nil: no field of a NodeOverlay is fixed. It is here so
-// that all kinds can be treated alike.
+// ValidateUpdate returns nil: no field of a NodeOverlay is immutable. It exists so that all kinds
+// have the method.
 func (o *NodeOverlay) ValidateUpdate(_ *NodeOverlay) field.ErrorList {
 	return nil
 }

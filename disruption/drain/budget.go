@@ -17,8 +17,8 @@ import (
 // key names the budget.
 func (b *Budget) key() string { return b.Namespace + "/" + b.Name }
 
-// ObserveBudget reads a PodDisruptionBudget. The selector is shared with
-// the object. A nil budget gives the zero Budget, which selects nothing.
+// ObserveBudget reads a PodDisruptionBudget. The selector is shared with the object. For a nil
+// budget it returns the zero Budget, which selects nothing.
 func ObserveBudget(b *policyv1.PodDisruptionBudget) Budget {
 	if b == nil {
 		return Budget{}
@@ -32,7 +32,7 @@ func ObserveBudget(b *policyv1.PodDisruptionBudget) Budget {
 	}
 }
 
-// allowance is a budget and what is left of it.
+// allowance is a budget and how many more evictions it allows.
 type allowance struct {
 	*Budget
 	selector labels.Selector
@@ -40,7 +40,7 @@ type allowance struct {
 	left     int
 }
 
-// compile reads the selectors, budgets in order of their names.
+// compile parses the selectors of the budgets, in the order of their names.
 func (d *planner) compile(budgets []Budget) {
 	order := make([]*Budget, len(budgets))
 	for i := range budgets {
@@ -54,7 +54,7 @@ func (d *planner) compile(budgets []Budget) {
 	for _, b := range order {
 		selector, err := metav1.LabelSelectorAsSelector(b.Selector)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("budget %s: selector: %w; mend it, for it protects no pod", b.key(), err))
+			errs = append(errs, fmt.Errorf("budget %s: selector: %w; correct it, because it protects no pod", b.key(), err))
 			continue
 		}
 		d.budgets[b.Namespace] = append(d.budgets[b.Namespace], &allowance{b, selector, podlife.Health{AlwaysAllow: b.AlwaysAllow, Healthy: b.Healthy, Desired: b.Desired}, b.Allowed})
@@ -62,10 +62,10 @@ func (d *planner) compile(budgets []Budget) {
 	d.plan.Faults = errors.Join(errs...)
 }
 
-// granted is that the budget has counted the eviction of a pod before.
+// granted means that the budget has already counted the eviction of a pod.
 const granted Code = "granted"
 
-// spend takes an eviction off the budget of a pod, or says why that cannot be.
+// spend counts an eviction against the budget of a pod, or returns why it is not allowed.
 func (d *planner) spend(p *Pod) (Code, string) {
 	if !podlife.Budgeted(p.Phase) {
 		return "", ""

@@ -1,20 +1,18 @@
-// Package drain says which pods of nodes that end or reboot to evict or delete now,
-// and when the nodes are empty. It is what the termination controller of Karpenter
-// does, as pure functions over what is observed.
+// Package drain decides which pods of nodes that are removed or rebooted to evict or delete now,
+// and when the nodes are empty. It does the work of Karpenter's termination controller, as pure
+// functions of observed state.
 //
 //	node, err := drain.Observe(claim, node, pods, now)
 //	result, err := drain.Plan(now, drain.Input{Nodes: []drain.Node{node}, Budgets: budgets}, nil)
 //
-// A program closes the node to new pods by [CloseNode], writes its deadline down by
-// [Bound], and asks [Plan] again when a pod, budget or attachment changes and at
-// Result.Next. [Step.Eviction] and [Step.DeleteOptions] are the requests to send. A
-// program may end between any two of them: what the API server has granted to it is taken
-// up by the next one ([Budget.Granted]).
+// A program closes the node to new pods with [CloseNode], stores its deadline with [Bound], and
+// calls [Plan] again when a pod, budget or attachment changes and at Result.Next. [Step.Eviction]
+// and [Step.DeleteOptions] are the requests to send. A program may stop between any two of them:
+// the next one completes evictions that the API server has granted ([Budget.Granted]).
 //
 // # Left out
 //
-// Nothing here talks to a cluster. Deleting the machine once a node is [Done] is the
-// affair of the caller.
+// Nothing here talks to a cluster. The caller deletes the machine once a node is [Done].
 //
 // # Guarantees
 //

@@ -12,11 +12,10 @@ import (
 
 // Fixed times of a drain.
 const (
-	// Minimum is how long a drain lasts at least: a pod may have been
-	// bound before the scheduler saw the taint.
+	// Minimum is the shortest duration of a drain: a pod may be bound before the scheduler sees the
+	// taint.
 	Minimum = 5 * time.Second
-	// StuckAfter is how long past its deletion time a terminating pod is
-	// still waited for.
+	// StuckAfter is how long after its deletion time a drain still waits for a terminating pod.
 	StuckAfter = time.Minute
 	// DefaultGrace is the grace period of a pod that states none.
 	DefaultGrace = 30 * time.Second
@@ -28,15 +27,15 @@ type Mode string
 
 // The modes.
 const (
-	// Force deletes pods in time for the deadline: for a node that ends.
+	// Force deletes pods in time for the deadline: for a node that is removed.
 	Force Mode = "force"
-	// Leave leaves at the deadline whatever is still there and deletes
-	// nothing: for a node that reboots.
+	// Leave deletes nothing and leaves the remaining pods at the deadline: for a node that is
+	// rebooted.
 	Leave Mode = "leave"
 )
 
-// Group is a group of pods that are evicted together. The next begins when
-// none of the one before is waited for any more.
+// Group is a group of pods that are evicted together. The next group begins when the drain waits
+// for no pod of the previous one.
 type Group int
 
 // The groups, in order.
@@ -51,7 +50,7 @@ const (
 	CriticalDaemon
 )
 
-// String is the group in words.
+// String returns the group in words.
 func (t Group) String() string {
 	switch t {
 	case Workload:
@@ -71,27 +70,27 @@ func (t Group) String() string {
 type Pod struct {
 	// Namespace and Name identify the pod. Required.
 	Namespace, Name string
-	// UID is carried on as a precondition.
+	// UID is the precondition of its steps.
 	UID types.UID
-	// Labels are what budgets select by.
+	// Labels are matched with the selectors of budgets.
 	Labels map[string]string
 	// Priority is its numeric priority, PriorityClass the name of the class. A
 	// pod is critical if the class is one of the two system ones or the
 	// priority is at least theirs.
 	Priority      int32
 	PriorityClass string
-	// Daemon is whether a DaemonSet owns it, Mirror whether a Node does, as is
-	// so for the mirror of a static pod.
+	// Daemon is whether a DaemonSet owns it, Mirror whether a Node owns it, as for the mirror of a
+	// static pod.
 	Daemon, Mirror bool
-	// Phase is its phase: one that has ended is not waited for, and no budget
-	// protects one that is Pending.
+	// Phase is its phase: a drain does not wait for a pod that has ended, and no budget protects
+	// one that is Pending.
 	Phase corev1.PodPhase
 	// Ready is the status of its condition Ready, empty if it has none.
 	Ready corev1.ConditionStatus
 	// Grace is its termination grace period.
 	Grace time.Duration
-	// DeletionTime is its deletion time, by which its grace is over. Zero if it
-	// is not being deleted.
+	// DeletionTime is its deletionTimestamp, the end of its grace period. Zero if it is not being
+	// deleted.
 	DeletionTime time.Time
 	// ToleratesDisruption is whether it tolerates the disrupted taint. Such a
 	// pod may stay.
@@ -99,8 +98,8 @@ type Pod struct {
 	// DoNotDisrupt is the annotation of that name: true, or a duration from
 	// StartTime. Other values protect nothing.
 	DoNotDisrupt string
-	// StartTime is when the pod was started. A duration without it protects for
-	// ever.
+	// StartTime is when the pod was started. Without it a duration in DoNotDisrupt protects
+	// forever.
 	StartTime time.Time
 	// Volumes are the PersistentVolumes it uses.
 	Volumes []string
@@ -122,10 +121,10 @@ type Budget struct {
 	AlwaysAllow bool
 	// Healthy and Desired are status.currentHealthy and status.desiredHealthy.
 	Healthy, Desired int
-	// Granted are the names of the pods in status.disruptedPods, in any order: those
-	// whose eviction the API server has counted and that have not gone. Whoever asked
-	// for it may have ended before the pod was deleted. Plan deletes such a pod with
-	// its own grace; the budget would refuse another eviction for two minutes.
+	// Granted are the names of the pods in status.disruptedPods, in any order: the API server has
+	// counted their eviction, but they still exist. The program that requested it may have stopped
+	// before the pod was deleted. Plan deletes such a pod with its own grace, because the budget
+	// would refuse another eviction for two minutes.
 	Granted []string
 }
 
@@ -141,23 +140,22 @@ type Attachment struct {
 type Node struct {
 	// Name is its name, unique among the nodes. Required.
 	Name string
-	// Reason is why it goes, for NodePlan.Reason. Nothing depends on it.
+	// Reason is why it is removed, for NodePlan.Reason. Nothing depends on it.
 	Reason string
 	// Pods are all pods bound to it.
 	Pods []Pod
 	// Attachments are the volumes attached to it.
 	Attachments []Attachment
-	// Gone is whether the machine is gone: the Node is not Ready, and the cloud answers that
-	// it has no such machine. Then nothing is drained: no pod runs, and no volume is in use.
+	// Gone is whether the machine is gone: the Node is not Ready, and the cloud answers that it has
+	// no such machine. Then there is nothing to drain: no pod runs, and no volume is in use.
 	Gone bool
 	// Since is when the drain began, zero if it begins now.
 	Since time.Time
-	// Deadline is the termination deadline: when all pods are gone at the
-	// latest. Zero is none.
+	// Deadline is the termination deadline, by which all pods are gone. Zero means none.
 	Deadline time.Time
 }
 
-// Input is what is drained together, because the same budgets hold.
+// Input is the nodes that are drained together, because they share budgets.
 type Input struct {
 	// Nodes are the nodes to drain, in any order.
 	Nodes []Node
@@ -170,9 +168,9 @@ type Input struct {
 type Options struct {
 	// Mode says what happens at the deadline. Default Force.
 	Mode Mode
-	// GroupTimeout, if positive, is how long after the beginning of the drain
-	// the second group begins even if the first is still waited for, and twice
-	// and three times as long the third and fourth: one pod that cannot be
-	// evicted then does not hold up all the others. Zero waits.
+	// GroupTimeout, if positive, is the time from the beginning of the drain after which the second
+	// group begins even if pods of the first remain; the third and fourth begin after twice and
+	// three times that time. So a pod that cannot be evicted does not block all others. Zero means
+	// to wait.
 	GroupTimeout time.Duration
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// Deadline is when the drain of a NodeClaim must have ended: the value of its
-// annotation karpenter.sh/nodeclaim-termination-timestamp, or else the end of its
-// terminationGracePeriod, to whole seconds, counted from its deletion or, while it
-// is not being deleted, from now. It is zero, for no limit, if there is neither.
+// Deadline returns when the drain of a NodeClaim must have ended: the value of its annotation
+// karpenter.sh/nodeclaim-termination-timestamp, or else the end of its terminationGracePeriod, to
+// whole seconds, counted from its deletion or, while it is not being deleted, from now. It is zero,
+// for no limit, if there is neither.
 //
-// The error, for an annotation that is no instant in RFC 3339, names the claim. The
-// instant is then what the grace period gives.
+// The error, for an annotation that is not an instant in RFC 3339, names the claim. The instant is
+// then that of the grace period.
 func Deadline(claim *v1.NodeClaim, now time.Time) (time.Time, error) {
 	if claim == nil {
 		return time.Time{}, nil
@@ -44,23 +44,21 @@ func Deadline(claim *v1.NodeClaim, now time.Time) (time.Time, error) {
 	return since.Add(max(grace.Duration, 0)).UTC().Truncate(time.Second), err
 }
 
-// Bound is a NodeClaim as it should be stored before it is deleted: with the
-// annotation of its Deadline, brought forward to by and to the end of bound,
-// counted from now, where these are earlier. A zero by and a nil bound limit nothing.
-// So a deadline that is there already is never put off. One that cannot be read is
-// replaced, or removed if there is no limit.
+// Bound returns a NodeClaim to be stored before it is deleted: with the annotation of its Deadline,
+// or by, or the end of bound, counted from now, whichever is earliest. A zero by and a nil bound
+// are ignored. So an existing deadline is never postponed. An unreadable one is replaced, or
+// removed if there is no limit.
 //
-// Without by and bound it is for a deletion that somebody else asked for: what the
-// terminationGracePeriod means is written down. A program does that first when it
-// sees a NodeClaim that is being deleted.
+// Without by and bound it stores the deadline of the terminationGracePeriod, for a deletion by
+// another program. Call it first for a NodeClaim that is being deleted.
 //
-// The claim given is not changed, and returned itself where there is nothing to
-// change. A nil claim stays nil.
+// The given claim is not changed, and is returned itself if there is nothing to change. A nil claim
+// stays nil.
 func Bound(claim *v1.NodeClaim, by time.Time, bound *time.Duration, now time.Time) *v1.NodeClaim {
 	if claim == nil {
 		return nil
 	}
-	end, _ := Deadline(claim, now) // what cannot be read is replaced
+	end, _ := Deadline(claim, now) // an unreadable deadline is replaced
 	end = earlier(end, by)
 	if bound != nil {
 		end = earlier(end, now.Add(*bound))
@@ -82,7 +80,7 @@ func Bound(claim *v1.NodeClaim, by time.Time, bound *time.Duration, now time.Tim
 	return c
 }
 
-// earlier is the earlier of two instants, of which zero is never.
+// earlier returns the earlier of two instants; zero means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -90,14 +88,13 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// CloseNode is a Node that takes no more pods, as at the beginning of its drain:
-// with the taint karpenter.sh/disrupted of effect NoSchedule in the place of any
-// with that key, and the label that keeps load balancers of the cloud from it. The
-// Node given is not changed, and returned itself where there is nothing to change.
-// A nil Node stays nil.
+// CloseNode returns a Node that accepts no more pods, for the beginning of its drain: with the
+// taint karpenter.sh/disrupted of effect NoSchedule instead of any with that key, and the label
+// that excludes it from load balancers of the cloud. The given Node is not changed, and is returned
+// itself if there is nothing to change. A nil Node stays nil.
 //
-// A command closes the nodes that it removes by itself, without the label; this is
-// for those that go without a command, and for what follows.
+// A command taints the nodes that it removes, without the label; CloseNode is for nodes that are
+// removed without a command, and for the label.
 func CloseNode(node *corev1.Node) *corev1.Node {
 	if node == nil {
 		return nil
@@ -128,11 +125,10 @@ func CloseNode(node *corev1.Node) *corev1.Node {
 //   - Reason is that of the condition DisruptionReason of the claim;
 //   - Deadline is the Deadline of the claim, as of now.
 //
-// Volumes of pods and attachments of the Node are for the caller to add. Pods that
-// are nil are left out, and those of other nodes are not. The error joins that of
-// Deadline and a deletionTimestamp of the claim or the Node that lies more than Minimum
-// in the future, as the drain does not end before it; what is returned with these
-// is whole. If the Node is nil the error says so.
+// The caller adds volumes of pods and attachments of the Node. Nil pods are left out; pods of other
+// nodes are not checked for. The error joins that of Deadline and a fault for a deletionTimestamp
+// of the claim or the Node that is more than Minimum in the future, because the drain does not end
+// before it; the result is complete then. If the Node is nil the error says so.
 func Observe(claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod, now time.Time) (Node, error) {
 	if node == nil {
 		return Node{}, fmt.Errorf("drain: the Node is nil; a NodeClaim without a Node has nothing to drain")
@@ -155,7 +151,7 @@ func Observe(claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod, now tim
 	return n, errors.Join(append(faults, err)...)
 }
 
-// begin counts the drain from the deletion of an object, if that is earlier.
+// begin sets Since to the deletion of an object, if that is earlier.
 func (n *Node) begin(kind string, o metav1.Object, now time.Time) error {
 	at := o.GetDeletionTimestamp()
 	if at == nil {

@@ -12,25 +12,23 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// Plan says which pods to evict and delete now. It remembers nothing: it is
-// asked again when a pod, budget or attachment changes, and at Next.
+// Plan returns which pods to evict and delete now. It has no state: call it again when a pod,
+// budget or attachment changes, and at Next.
 //
 // A node whose machine is Gone is Done, and has no steps. On any other, in order:
 //
-//  1. Pods are not waited for that mirror static pods, tolerate the disrupted
-//     taint, have ended, or should have been gone for more than
-//     StuckAfter; nor any in mode Leave once the deadline has come.
-//  2. In mode Force a pod is deleted if its grace no longer fits before
-//     the deadline, or if it is terminating and would end after it. Groups,
-//     budgets and annotations do not count then, and it holds up no group.
-//  3. Of the rest the earliest group is evicted, and later ones as far as
-//     GroupTimeout says. A pod that its annotation protects is not, nor one
-//     that several budgets select, nor one whose budget is spent. Budgets are
-//     counted over all nodes, in the order of Evict, first for the node with
-//     the earliest deadline. A budget does not count pods that are Pending, or
-//     not ready where it lets those go.
-//  4. When no pod is waited for and Minimum has passed, volumes are waited
-//     for, unless they belong to a pod that stays or the deadline has passed.
+//  1. Pods are ignored that mirror static pods, tolerate the disrupted taint, have ended, or should
+//     have been gone for more than StuckAfter; and in mode Leave all pods after the deadline.
+//  2. In mode Force a pod is deleted if its grace no longer fits before the deadline, or if it is
+//     terminating and would end after it. Groups, budgets and annotations are ignored then, and no
+//     group waits for it.
+//  3. Of the rest the earliest group is evicted, and later ones according to GroupTimeout. Pods are
+//     not evicted that their annotation protects, that several budgets select, or whose budget is
+//     used up. Budgets are counted over all nodes, in the order of Evict, first for the node with
+//     the earliest deadline. Pods that are Pending do not count against a budget, nor unready pods
+//     that the budget allows to evict.
+//  4. When there is no more pod to wait for and Minimum has passed, the drain waits for volumes to
+//     be detached, except those of pods that stay, and not beyond the deadline.
 //
 // The error joins all faults of the input: nodes or pods without a name or
 // listed twice, and negative durations.
@@ -103,7 +101,7 @@ func validate(in *Input, opts *Options) error {
 	return errors.Join(errs...)
 }
 
-// drainer makes a plan.
+// planner makes a plan.
 type planner struct {
 	now     time.Time
 	opts    *Options
@@ -111,13 +109,13 @@ type planner struct {
 	plan    Result
 }
 
-// waitingPod is a pod that is waited for.
+// waitingPod is a pod that the drain waits for.
 type waitingPod struct {
 	*Pod
 	step Step
 }
 
-// at notes that something changes at an instant.
+// at notes an instant at which the plan can change.
 func (d *planner) at(t time.Time) {
 	if t.After(d.now) && (d.plan.Next.IsZero() || t.Before(d.plan.Next)) {
 		d.plan.Next = t
@@ -180,7 +178,7 @@ func compareWaiting(a, b *waitingPod) int {
 		cmp.Compare(b.Grace, a.Grace), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// ignored is why a pod is not waited for, empty if it is.
+// ignored returns why the drain does not wait for a pod; "" if it does.
 func (d *planner) ignored(p *Pod, deadline time.Time) Code {
 	switch {
 	case p.Mirror:
@@ -195,12 +193,12 @@ func (d *planner) ignored(p *Pod, deadline time.Time) Code {
 		return Left
 	}
 	if !p.DeletionTime.IsZero() {
-		d.at(p.DeletionTime.Add(StuckAfter + 1)) // it is stuck only after that
+		d.at(p.DeletionTime.Add(StuckAfter + 1)) // from then on it is stuck
 	}
 	return ""
 }
 
-// force takes out the pods that must be deleted now.
+// force plans the deletion of pods that must be deleted now, and returns the others.
 func (d *planner) force(plan *NodePlan, n *Node, waiting []*waitingPod) []*waitingPod {
 	if n.Deadline.IsZero() {
 		return waiting
@@ -216,13 +214,13 @@ func (d *planner) force(plan *NodePlan, n *Node, waiting []*waitingPod) []*waiti
 			return false
 		}
 		left := max(n.Deadline.Sub(d.now).Truncate(time.Second), time.Second)
-		// A terminating pod is deleted anew only if that brings its end
-		// forward, or the same request would go out for ever.
+		// A terminating pod is deleted again only if that makes it end earlier; otherwise the same
+		// request would be repeated forever.
 		if !p.DeletionTime.IsZero() && (!p.DeletionTime.After(n.Deadline) || !d.now.Add(left).Before(p.DeletionTime)) {
 			return false
 		}
 		if !p.DeletionTime.IsZero() {
-			d.at(p.DeletionTime.Add(-time.Second)) // it is of no more use then
+			d.at(p.DeletionTime.Add(-time.Second)) // later a deletion has no effect
 		}
 		p.step.Grace = left
 		plan.Delete = append(plan.Delete, p.step)
@@ -245,7 +243,7 @@ func (d *planner) evict(plan *NodePlan, begun time.Time, waiting []*waitingPod) 
 				p.step.Until = d.opens(p.step.Group, begun)
 			}
 		default:
-			d.judge(p)
+			d.decide(p)
 		}
 		switch p.step.Code {
 		case "":
@@ -261,12 +259,12 @@ func (d *planner) evict(plan *NodePlan, begun time.Time, waiting []*waitingPod) 
 	}
 }
 
-// open is whether a group may be evicted while the first is waited for.
+// open reports whether a group may be evicted while the drain waits for the first.
 func (d *planner) open(first, group Group, begun time.Time) bool {
 	return group == first || d.opts.GroupTimeout > 0 && !d.now.Before(d.opens(group, begun))
 }
 
-// opens is when patience lets a group begin.
+// opens returns when GroupTimeout lets a group begin.
 func (d *planner) opens(group Group, begun time.Time) time.Time {
 	at := begun
 	for range group - Workload {
@@ -275,8 +273,8 @@ func (d *planner) opens(group Group, begun time.Time) time.Time {
 	return at
 }
 
-// judge decides whether a pod of an open group is evicted.
-func (d *planner) judge(p *waitingPod) {
+// decide decides whether a pod of an open group is evicted.
+func (d *planner) decide(p *waitingPod) {
 	if held, until, _ := podlife.Protected(p.DoNotDisrupt, p.StartTime, d.now); held { // other values protect nothing
 		p.step.Code, p.step.Until = DoNotDisrupt, until
 		return

@@ -14,8 +14,8 @@ import (
 // lower one of the two that the system reserves.
 const systemCritical = 2_000_000_000
 
-// ObservePod reads a pod. volumes are the PersistentVolumes behind its
-// claims. Labels are shared with the object. A nil pod gives the zero Pod.
+// ObservePod reads a pod. volumes are the PersistentVolumes behind its claims. Labels are shared
+// with the object. For a nil pod it returns the zero Pod.
 func ObservePod(pod *corev1.Pod, volumes []string) Pod {
 	if pod == nil {
 		return Pod{}
@@ -32,7 +32,7 @@ func ObservePod(pod *corev1.Pod, volumes []string) Pod {
 		p.Priority = *pod.Spec.Priority
 	}
 	if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {
-		// The API server admits no negative one, and no pod lives for a century.
+		// Limited to 0 to 100 years, to avoid overflow.
 		p.Grace = time.Duration(min(max(*s, 0), int64(100*365*24*3600))) * time.Second
 	}
 	if pod.DeletionTimestamp != nil {
@@ -48,7 +48,7 @@ func ObservePod(pod *corev1.Pod, volumes []string) Pod {
 	return p
 }
 
-// group is when the pod is evicted.
+// group returns the group of the pod.
 func (p *Pod) group() Group {
 	critical := p.PriorityClass == "system-cluster-critical" || p.PriorityClass == "system-node-critical" || p.Priority >= systemCritical
 	switch {

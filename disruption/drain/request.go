@@ -7,13 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Eviction is the request for a pod of NodePlan.Evict: that it is evicted
-// with its own grace, if it is still the pod that was seen. It is nil for all
-// others.
+// Eviction returns the request to evict a pod of NodePlan.Evict with its own grace, if it still has
+// the observed UID. It is nil for all others.
 //
-// Of the answers, not found (404) and conflict (409) mean that the pod is gone;
-// too many requests (429) that a budget was spent meanwhile, so that the plan is
-// asked for again later.
+// Of the answers, not found (404) and conflict (409) mean that the pod is gone; too many requests
+// (429) that a budget was used up meanwhile: call Plan again later.
 func (s Step) Eviction() *policyv1.Eviction {
 	if s.Code != "" || s.Grace > 0 {
 		return nil
@@ -24,8 +22,7 @@ func (s Step) Eviction() *policyv1.Eviction {
 	}
 }
 
-// DeleteOptions are the options with which to delete a pod of
-// NodePlan.Delete, and nil for all others.
+// DeleteOptions returns the options to delete a pod of NodePlan.Delete, and nil for all others.
 func (s Step) DeleteOptions() *metav1.DeleteOptions {
 	if s.Grace <= 0 {
 		return nil

@@ -7,76 +7,75 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// State is how far the drain of a node is.
+// State is the state of a node's drain.
 type State string
 
 // The states, in order.
 const (
-	// Evicting: pods are waited for, or the least time has not passed.
+	// Evicting: the drain waits for pods, or Minimum has not passed.
 	Evicting State = "evicting"
-	// Detaching: the pods are gone, and volumes still attached.
+	// Detaching: the pods are gone, and volumes are still attached.
 	Detaching State = "detaching"
-	// Done: the machine can go.
+	// Done: the machine can be deleted.
 	Done State = "done"
 )
 
 // Code says why a pod is not evicted now.
 type Code string
 
-// The codes of pods that are waited for.
+// The codes of pods that the drain waits for.
 const (
-	// Terminating: it is on its way out.
+	// Terminating: it is being deleted.
 	Terminating Code = "terminating"
-	// GroupWaits: pods of an earlier group are still there.
+	// GroupWaits: pods of an earlier group remain.
 	GroupWaits Code = "group-waits"
 	// DoNotDisrupt: its annotation protects it.
 	DoNotDisrupt Code = "do-not-disrupt"
-	// BudgetSpent: its budget allows no disruption, or none more than are
-	// planned.
+	// BudgetSpent: its budget allows no disruption, or no more than are planned.
 	BudgetSpent Code = "budget-spent"
-	// BudgetsOverlap: several budgets select it, which the eviction API
-	// refuses whatever they allow.
+	// BudgetsOverlap: several budgets select it, so the eviction API refuses it whatever they
+	// allow.
 	BudgetsOverlap Code = "budgets-overlap"
 )
 
-// The codes of pods that are not waited for.
+// The codes of pods that the drain does not wait for.
 const (
 	// MirrorPod: it mirrors a static pod, which only the machine can end.
 	MirrorPod Code = "mirror"
-	// Tolerates: it tolerates the taint and may stay to the end.
+	// Tolerates: it tolerates the taint and may stay until the machine ends.
 	Tolerates Code = "tolerates"
 	// Ended: it has ended.
 	Ended Code = "ended"
 	// Stuck: it should have been gone for more than a minute.
 	Stuck Code = "stuck"
-	// Left: the deadline has passed and it is left where it is.
+	// Left: the deadline has passed in mode Leave.
 	Left Code = "left"
 )
 
-// Step is a pod and what happens to it.
+// Step is what to do with one pod.
 type Step struct {
 	// Namespace, Name and UID are those of the pod.
 	Namespace, Name string
 	UID             types.UID
 	// Group is the group of the pod.
 	Group Group
-	// Code says why it is not evicted. Empty if it is, or is deleted.
+	// Code says why it is not evicted. Empty if it is evicted or deleted.
 	Code Code
-	// Budget is the PodDisruptionBudget, by namespace and name, that counts the
-	// eviction, or that stands against it. Several are separated by commas.
+	// Budget is the PodDisruptionBudget, by namespace and name, that counts the eviction or
+	// prevents it. Several are separated by commas.
 	Budget string
 	// Grace is the grace period to delete it with, in whole seconds and at
 	// least one. Zero unless it is deleted.
 	Grace time.Duration
-	// Until is when time alone ends what Code says, zero if it does not.
+	// Until is when Code ends by time alone; zero if it does not.
 	Until time.Time
-	// ForceAt is when it is deleted at the latest, so that its own grace ends
-	// with the deadline; zero without a deadline. A pod with more grace than is
-	// left is deleted at once, with what is left.
+	// ForceAt is when it is deleted at the latest, so that its own grace ends with the deadline;
+	// zero without a deadline. A pod with more grace than the remaining time is deleted at once,
+	// with the remaining time as its grace.
 	ForceAt time.Time
 }
 
-// String is the step in words.
+// String returns the step in words.
 func (s Step) String() string {
 	text := s.Namespace + "/" + s.Name
 	switch s.Code {
@@ -113,30 +112,28 @@ func (s Step) String() string {
 
 // NodePlan is what to do on one node.
 type NodePlan struct {
-	// Node is its name, and Reason why it goes.
+	// Node is its name, and Reason why it is removed.
 	Node, Reason string
-	// State is how far it is.
+	// State is Evicting, Detaching or Done.
 	State State
-	// Group is the earliest that is waited for, zero if none is.
+	// Group is the earliest group that the drain waits for; zero if there is none.
 	Group Group
 	// Evict are pods to evict now with the eviction API, in the order in which
 	// to do it: by group, priority, those not ready first, the longest grace,
 	// namespace and name.
 	Evict []Step
-	// Delete are pods to delete now: those that the deadline ends, whatever protects
-	// them, and then those whose eviction a budget has counted before
-	// (Budget.Granted), each in the same order.
+	// Delete are pods to delete now: those that must end by the deadline, whatever protects them,
+	// and then those whose eviction a budget has already counted (Budget.Granted), each in the same
+	// order.
 	Delete []Step
-	// Blocked are pods that are waited for and that nothing is done about now,
-	// in the same order.
+	// Blocked are pods that the drain waits for without an action now, in the same order.
 	Blocked []Step
-	// Ignored are pods that are not waited for, by namespace and name.
+	// Ignored are pods that the drain does not wait for, by namespace and name.
 	Ignored []Step
-	// Volumes are the VolumeAttachments that are waited for when no pod is,
-	// sorted.
+	// Volumes are the VolumeAttachments that the drain waits for after the pods, sorted.
 	Volumes []string
-	// Abandoned are those that are no longer waited for because the deadline
-	// has passed, sorted.
+	// Abandoned are the VolumeAttachments that it no longer waits for because the deadline has
+	// passed, sorted.
 	Abandoned []string
 }
 
@@ -144,11 +141,9 @@ type NodePlan struct {
 type Result struct {
 	// Nodes has a plan for each node, by name.
 	Nodes []NodePlan
-	// Faults joins what is wrong with budgets whose selector cannot be read, by namespace and
-	// name; nil if there are none. As the eviction API does, the plan goes on as if they
-	// selected nothing.
+	// Faults joins an error for each budget whose selector cannot be read, by namespace and name;
+	// nil if there are none. As in the eviction API, such budgets select nothing.
 	Faults error
-	// Next is when time alone changes the plan, zero if it does not. It changes
-	// with the pods and budgets too, of course.
+	// Next is when the plan changes by time alone; zero if it does not.
 	Next time.Time
 }

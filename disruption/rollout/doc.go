@@ -1,18 +1,16 @@
-// Package rollout parts the replacement of drifted nodes into waves, the first of which
-// is a canary, and tells in advance when each node would go.
+// Package rollout divides the replacement of drifted nodes into waves, the first of which is a
+// canary, and previews when each node would be replaced.
 //
 // # Model
 //
-//   - [Waves] parts the drifted nodes of each NodePool into waves: few at first, then
-//     more and more.
-//     A wave may begin when all nodes of the one before are done and [Options.Soak] has
-//     passed; hold the actions back till then that are about nodes of later waves.
-//   - [Preview] plays all of it through, at the [Pace] that budgets allow, and gives
-//     each node an instant. Options that put all nodes into the first wave preview a
-//     rollout without waves.
+//   - [Waves] divides the drifted nodes of each NodePool into waves of growing size. A wave may
+//     begin when all nodes of the previous wave are replaced and [Options.Soak] has passed; until
+//     then the caller delays actions for nodes of later waves.
+//   - [Preview] simulates the rollout at the [Pace] that budgets allow, and returns an instant for
+//     each node. For a rollout without waves use Options that put all nodes into the first wave.
 //
-// What drifts is told by the caller: package disruption does for the nodes of a
-// cluster, and amiselect.Diff for a change of the terms that select images.
+// The caller passes the drifted nodes: package disruption finds them in a cluster, and
+// amiselect.Diff for a change of image selector terms.
 //
 // # Guarantees
 //

@@ -11,15 +11,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 )
 
-// Pace says how many more nodes of a pool may begin to be replaced at a
-// time, with so many on their way out already, and until when the answer holds
-// if nothing else changes; zero is for ever. It is asked again at that time, and
-// whenever a replacement is done. BudgetPace makes one of budgets.
+// Pace returns how many more nodes of a pool may begin to be replaced at an instant, while
+// disrupting nodes are being replaced already, and until when the answer is valid if nothing else
+// changes; zero means forever. It is called again at that time, and whenever a replacement is done.
+// BudgetPace makes one from budgets.
 type Pace func(nodePool string, at time.Time, disrupting int) (more int, until time.Time)
 
-// BudgetPace is the pace of the budgets of each pool, for a reason. counts has
-// the nodes of each pool; those that the preview replaces are added to those
-// being disrupted. A pool without budgets is not bounded.
+// BudgetPace returns the pace that the budgets of each pool allow for a reason. counts has the
+// counts of each pool; the nodes that the preview replaces are added to Disrupting. A pool without
+// budgets is not bounded.
 func BudgetPace(pools map[string]*budgets.Compiled, counts map[string]budgets.Counts, reason budgets.Reason) Pace {
 	return func(pool string, at time.Time, disrupting int) (int, time.Time) {
 		c := pools[pool]
@@ -33,31 +33,30 @@ func BudgetPace(pools map[string]*budgets.Compiled, counts map[string]budgets.Co
 	}
 }
 
-// PreviewOptions say how fast a rollout goes.
+// PreviewOptions set the speed of a rollout.
 type PreviewOptions struct {
-	// Waves part the nodes.
+	// Waves divide the nodes.
 	Waves Options
-	// Pace bounds how many nodes of a pool go at a time; nil does not.
+	// Pace bounds how many nodes of a pool are replaced at a time; nil means no bound.
 	Pace Pace
 	// Replacement is how long a node takes from the beginning of its
 	// replacement until it is done: the launch of the new one and the drain of
 	// the old one.
 	Replacement time.Duration
-	// Horizon is how far to look ahead. Nodes that cannot begin within it are
-	// left without a time. Default 366 days.
+	// Horizon is how far the preview looks ahead. Nodes that cannot begin within it have no time.
+	// Default 366 days.
 	Horizon time.Duration
 }
 
 // Bounds of a preview.
 const (
 	defaultHorizon = 366 * 24 * time.Hour
-	// maxQuestions bounds how often the pace of one pool is asked, beyond
-	// three times for each node: one whose answers hold for a minute is
-	// followed for half a year.
+	// maxQuestions bounds how often the Pace of one pool is called, in addition to three times for
+	// each node: if each answer is valid for a minute, that is half a year.
 	maxQuestions = 300_000
 )
 
-// Move is the replacement of a node.
+// Move is the replacement of one node.
 type Move struct {
 	// Node, NodePool and Reason are those of the node.
 	Node, NodePool, Reason string
@@ -68,25 +67,23 @@ type Move struct {
 	Start, End time.Time
 }
 
-// Rollout is what a rollout comes to.
+// Rollout is the result of Preview.
 type Rollout struct {
 	// Waves are the waves, by pool and number.
 	Waves []Wave
-	// Moves are the nodes, by Start (those without last), NodePool, Wave, and
-	// then in the order in which they go.
+	// Moves are the replacements, sorted by Start (those without last), NodePool, Wave, and the
+	// order within the wave.
 	Moves []Move
-	// Finish is when the last is done, zero if Complete is false or there is
-	// none.
+	// Finish is when the last replacement is done; zero if Complete is false or there is none.
 	Finish time.Time
 	// Complete says that all Moves have a time.
 	Complete bool
 }
 
-// Preview says when each node goes and when all are done, if the rollout
-// begins now and no replacement fails. Pools go side by side, each at its own
-// pace. A wave begins when the one before is done and the soak time is over.
-// Times are the earliest possible: a drain may wait for pods that cannot be
-// evicted.
+// Preview returns when each node is replaced and when all are done, if the rollout begins now and
+// no replacement fails. Pools are independent of each other, each at its own pace. A wave begins
+// when the previous one is done and the soak time is over. Times are the earliest possible: a drain
+// may wait for pods that cannot be evicted.
 //
 // The error joins all faults of nodes and options.
 func Preview(now time.Time, nodes []Node, opts *PreviewOptions) (Rollout, error) {
@@ -138,20 +135,20 @@ func Preview(now time.Time, nodes []Node, opts *PreviewOptions) (Rollout, error)
 	return out, nil
 }
 
-// player plays the waves of a pool through.
+// player simulates the waves of a pool.
 type player struct {
 	opts          *PreviewOptions
 	from, horizon time.Time
-	at            time.Time // where the pool is; zero if it goes no further
+	at            time.Time // the simulated time of the pool; zero if it makes no more progress
 	steps         int
 }
 
-// begin takes up a pool.
+// begin starts a pool.
 func (p *player) begin(nodes int) {
 	p.at, p.steps = p.from, 3*nodes+maxQuestions
 }
 
-// play gives times to the nodes of a wave.
+// play returns the moves of a wave with their times.
 func (p *player) play(w Wave) []Move {
 	moves := make([]Move, len(w.Nodes))
 	for i, name := range w.Nodes {
@@ -159,7 +156,7 @@ func (p *player) play(w Wave) []Move {
 	}
 	next, done := 0, 0 // of moves: to begin, and over
 	for ; !p.at.IsZero() && !p.at.After(p.horizon) && p.steps > 0; p.steps-- {
-		// All take equally long, so they end in the order in which they began.
+		// All take equally long, so they end in the order of their beginnings.
 		for done < next && !moves[done].End.After(p.at) {
 			done++
 		}
@@ -177,13 +174,13 @@ func (p *player) play(w Wave) []Move {
 			next++
 		}
 		if began > 0 && p.opts.Replacement == 0 {
-			continue // over at once, so there is room again at once
+			continue // a replacement without duration frees its place at once
 		}
 		if done < next && (until.IsZero() || next == len(moves) || moves[done].End.Before(until)) {
 			until = moves[done].End
 		}
 		if !until.After(p.at) {
-			until = time.Time{} // nothing will ever change
+			until = time.Time{} // the answer will never change
 		}
 		p.at = until
 	}
@@ -191,7 +188,7 @@ func (p *player) play(w Wave) []Move {
 	return moves
 }
 
-// ask is what the pace says.
+// ask returns the answer of the pace, within the bounds of the preview.
 func (p *player) ask(pool string, disrupting int) (int, time.Time) {
 	if p.opts.Pace == nil {
 		return math.MaxInt, time.Time{}

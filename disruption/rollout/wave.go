@@ -14,8 +14,7 @@ type Node struct {
 	Name string
 	// NodePool is its pool. Each pool has waves of its own. Required.
 	NodePool string
-	// Drifted is when it drifted. Zero is not known, and comes before all
-	// others.
+	// Drifted is when it drifted. Zero means unknown, and sorts first.
 	Drifted time.Time
 	// Created is when it was created.
 	Created time.Time
@@ -23,28 +22,28 @@ type Node struct {
 	Reason string
 }
 
-// compareNodes is the order in which nodes of a pool go: those that drifted
-// first, then the oldest, then by name.
+// compareNodes is the order of replacement within a pool: by Drifted, then the oldest node first,
+// then by name.
 func compareNodes(a, b Node) int {
 	return cmp.Or(a.Drifted.Compare(b.Drifted), a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 }
 
-// Options say how nodes are parted into waves, and what is between them. The
-// zero value, and nil, make waves of 1, 2, 4, 8 and so on, one after the other.
+// Options set the size of waves and the pause between them. The zero value, and nil, make waves of
+// 1, 2, 4, 8 and so on, without a pause.
 type Options struct {
 	// Canary is how many nodes the first wave has. Default 1.
 	Canary int
-	// Growth is how many times as many nodes each wave has as the one before.
-	// Default 2; 1 makes them all alike.
+	// Growth is the factor between the sizes of consecutive waves. Default 2; 1 makes all waves
+	// equal.
 	Growth int
 	// MaxWave is how many nodes a wave has at most. Zero is no limit.
 	MaxWave int
-	// Soak is how long after the last node of a wave is done the next begins.
+	// Soak is the pause between the end of a wave and the beginning of the next.
 	Soak time.Duration
 }
 
-// settle returns the options with all defaults.
-func (o *Options) settle() Options {
+// complete returns the options with their defaults.
+func (o *Options) complete() Options {
 	var s Options
 	if o != nil {
 		s = *o
@@ -53,7 +52,7 @@ func (o *Options) settle() Options {
 	return s
 }
 
-// validate finds all faults of settled options.
+// validate returns all faults of completed options.
 func (o *Options) validate() (errs []error) {
 	for _, n := range []struct {
 		name  string
@@ -70,24 +69,24 @@ func (o *Options) validate() (errs []error) {
 	return errs
 }
 
-// Wave is nodes of a pool that are replaced before the next ones begin.
+// Wave is the nodes of a pool that are replaced before those of the next wave.
 type Wave struct {
 	// NodePool is the pool.
 	NodePool string
 	// Number counts the waves of the pool from 1, which is the canary.
 	Number int
-	// Nodes are the names, in the order in which they go.
+	// Nodes are the names, in the order of replacement.
 	Nodes []string
 }
 
-// Waves parts the nodes of each pool into waves: the first has Canary of
-// them, each later one Growth times as many as the one before, at most MaxWave.
-// Within a pool nodes go in the order in which they drifted, then the oldest
-// first, then by name. Waves are sorted by pool, then by number.
+// Waves divides the nodes of each pool into waves: the first has Canary nodes, each later one
+// Growth times as many as the previous one, at most MaxWave. Within a pool nodes are replaced in
+// the order in which they drifted, then the oldest first, then by name. Waves are sorted by pool,
+// then by number.
 //
 // The error joins all faults of nodes and options.
 func Waves(nodes []Node, opts *Options) ([]Wave, error) {
-	o := opts.settle()
+	o := opts.complete()
 	if err := errors.Join(append(o.validate(), checkNodes(nodes)...)...); err != nil {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func Waves(nodes []Node, opts *Options) ([]Wave, error) {
 	return out, nil
 }
 
-// limit is a size of a wave, as far as it may be.
+// limit returns a size limited to MaxWave.
 func (o *Options) limit(size int) int {
 	if o.MaxWave > 0 {
 		return min(size, o.MaxWave)
@@ -121,8 +120,7 @@ func (o *Options) limit(size int) int {
 	return size
 }
 
-// grow is the size of the next wave. More than all nodes is never needed, so
-// that nothing overflows.
+// grow returns the size of the next wave, at most all, so that nothing overflows.
 func (o *Options) grow(size, all int) int {
 	if size >= all || o.Growth > all/size {
 		return max(size, all)

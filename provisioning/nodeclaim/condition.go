@@ -14,15 +14,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// EditClaim is a NodeClaim with the condition, for a program that sends whole
-// objects: the condition is set, with now as its transition if its Status is
-// another than before, and Ready is brought in line with Launched, Registered and
-// Initialized. It is True if all three are, False if one of them is, and otherwise
-// Unknown; its message names those that are not True.
+// EditClaim returns a NodeClaim with the condition, for a program that stores whole objects. now
+// becomes the time of transition if the Status changes. Ready is set from Launched, Registered and
+// Initialized: True if all three are True, False if one is False, and otherwise Unknown; its
+// message names those that are not True.
 //
-// The claim given is not changed. If it says all of that already, it is returned
-// itself, so that there is nothing to send where the pointers are equal. A nil
-// claim stays nil, and a zero Condition changes nothing.
+// The given claim is not changed. If it has all of that already, it is returned itself: there is
+// nothing to store if the pointers are equal. A nil claim stays nil, and a zero Condition changes
+// nothing.
 func (s Condition) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	if claim == nil || s.Type == "" {
 		return claim
@@ -37,12 +36,12 @@ func (s Condition) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	return c
 }
 
-// withCondition returns a list of its own with a condition set.
+// withCondition returns a copy of the list with a condition set.
 func withCondition(list []metav1.Condition, s Condition, generation int64, now time.Time) []metav1.Condition {
 	return status.With(list, metav1.Condition{Type: s.Type, Status: s.Status, Reason: s.Reason, Message: s.Message, ObservedGeneration: generation}, now)
 }
 
-// readiness is what the condition Ready should say beside the others.
+// readiness returns the condition Ready for the other conditions.
 func readiness(list []metav1.Condition) Condition {
 	ready := Condition{Type: v1.ConditionTypeReady, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeReady}
 	var lacking []string
@@ -65,10 +64,9 @@ func readiness(list []metav1.Condition) Condition {
 	return ready
 }
 
-// EditNode is a Node with the label karpenter.sh/initialized if s is what
-// Initialize said and its Status is True; any other leaves the Node as it is. The
-// Node given is not changed, and returned itself where there is nothing to change.
-// What registration does to a Node is in Registration.Node.
+// EditNode returns a Node with the label karpenter.sh/initialized if s is the condition Initialized
+// with Status True; otherwise the Node itself. The given Node is not changed, and is returned
+// itself if there is nothing to change. Registration.Node has the changes of registration.
 func (s Condition) EditNode(node *corev1.Node) *corev1.Node {
 	if node == nil || s.Type != v1.ConditionTypeInitialized || s.Status != metav1.ConditionTrue ||
 		node.Labels[v1.NodeInitializedLabelKey] == "true" {
@@ -79,16 +77,15 @@ func (s Condition) EditNode(node *corev1.Node) *corev1.Node {
 	return n
 }
 
-// EditClaim is a NodeClaim after the attempt to launch it: with the condition, as
-// by Condition.EditClaim, and if the launch worked with what is known of the machine.
-// That is, from the instance,
+// EditClaim returns a NodeClaim after the attempt to launch it: with the condition, as by
+// Condition.EditClaim, and after a success with the data of the instance,
 //
 //   - status.providerID, imageID, capacity and allocatable;
-//   - the labels that the claim does not have; then, for each requirement that
-//     admits one value only of a label that is still missing, that value.
+//   - the labels that the claim does not have; then, for each requirement that allows only one
+//     value of a label that is still missing, that value.
 //
-// The claim given is not changed, and returned itself where there is nothing to
-// change, so to repeat it does no harm. A nil machine changes the condition only.
+// The given claim is not changed, and is returned itself if there is nothing to change, so
+// repeating the call does no harm. With a nil machine only the condition changes.
 func (l Launch) EditClaim(claim *v1.NodeClaim, machine *cloudprovider.Instance, now time.Time) *v1.NodeClaim {
 	c := l.Condition.EditClaim(claim, now)
 	if c == nil || machine == nil || l.Status != metav1.ConditionTrue {
@@ -118,14 +115,14 @@ func (l Launch) EditClaim(claim *v1.NodeClaim, machine *cloudprovider.Instance, 
 	return c
 }
 
-// sameMachine reports whether two statuses say the same of the machine.
+// sameMachine reports whether two statuses have the same data of the machine.
 func sameMachine(a, b *v1.NodeClaimStatus) bool {
 	return a.ProviderID == b.ProviderID && a.ImageID == b.ImageID &&
 		status.SameAmounts(a.Capacity, b.Capacity) && status.SameAmounts(a.Allocatable, b.Allocatable)
 }
 
-// EditClaim is a NodeClaim with the condition, as by Condition.EditClaim, and if its
-// Node was found with the name of that in its status.
+// EditClaim returns a NodeClaim with the condition, as by Condition.EditClaim, and, if its Node was
+// found, with the Node's name in its status.
 func (r Registration) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	c := r.Condition.EditClaim(claim, now)
 	if c == nil || r.Node == nil || c.Status.NodeName == r.Node.Name {

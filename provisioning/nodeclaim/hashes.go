@@ -9,13 +9,13 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// HashMigration is what to store so that the hashes of a NodePool and of its
-// NodeClaims are of the present version.
+// HashMigration has the objects to store so that the hashes of a NodePool and of its NodeClaims
+// have the present version.
 type HashMigration struct {
 	// Claims are the NodeClaims to store, sorted by name. Store them first: if
 	// that is interrupted, the next call goes on where it ended.
 	Claims []*v1.NodeClaim
-	// Pool is the NodePool to store afterwards, the one given if it has its hash.
+	// Pool is the NodePool to store afterwards; the given one if nothing changes.
 	Pool *v1.NodePool
 }
 
@@ -25,11 +25,10 @@ type HashMigration struct {
 // after an upgrade that changes how hashes are made. The hash is that of the pool
 // with its defaults, which are not stored.
 //
-// If the version of the pool is not v1.NodePoolHashVersion, every claim of
-// another version gets the present one; it gets the present hash too unless it
-// has a condition Drifted, so that what had drifted stays so, and what had not
-// does not begin to. The pool gets its hash and version in any case. Claims that
-// are nil are passed over; a nil pool gets nothing. The objects given are not changed.
+// If the version of the pool is not v1.NodePoolHashVersion, every claim of another version gets the
+// present one; it gets the present hash too unless it has a condition Drifted, so that the
+// migration changes no claim's drift. The pool gets its hash and version in any case. Nil claims
+// are ignored; for a nil pool the result is empty. The given objects are not changed.
 func MigrateHashes(pool *v1.NodePool, claims []*v1.NodeClaim) HashMigration {
 	m := HashMigration{Pool: pool}
 	if pool == nil {

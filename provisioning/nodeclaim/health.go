@@ -13,62 +13,58 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// HealthRing is how many launches of a NodePool its condition
-// NodeRegistrationHealthy looks back on. The pool is unhealthy if half as many
-// of them failed.
+// HealthRing is how many of the last launches determine the condition NodeRegistrationHealthy of a
+// NodePool. The pool is unhealthy if HealthRing/2 of them failed.
 const HealthRing = 4
 
-// The reasons of the condition NodeRegistrationHealthy. That of a failure is the
-// reason of the condition Launched of the NodeClaim, if that is why it failed.
+// The reasons of the condition NodeRegistrationHealthy. If the launch itself failed, the reason is
+// that of the condition Launched of the NodeClaim.
 const (
 	// RegistrationHealthy (True): most of the last machines joined.
 	RegistrationHealthy = "RegistrationHealthy"
 	// RegistrationFailed (False): machines were made and did not join.
 	RegistrationFailed = "RegistrationFailed"
-	// AwaitingReconciliation (Unknown): the pool or its NodeClass has changed,
-	// and no machine has joined or failed to since.
+	// AwaitingReconciliation (Unknown): the pool or its NodeClass has changed, and there was no
+	// launch since.
 	AwaitingReconciliation = "AwaitingReconciliation"
 )
 
-// Outcome is a NodeClaim that came up, or that was given up.
+// Outcome is a NodeClaim whose node has registered, or that timed out.
 type Outcome struct {
-	// Claim is the NodeClaim as it was then. One that has no owner reference to
-	// the pool counts for nothing, and neither does nil.
+	// Claim is the NodeClaim as it was then. A claim without owner reference to the pool is
+	// ignored, and so is nil.
 	Claim *v1.NodeClaim
-	// Failed is whether it was given up: deleted for the reason
-	// LaunchTimeout or RegistrationTimeout. Otherwise its Node was registered.
+	// Failed is whether it was deleted for the reason LaunchTimeout or RegistrationTimeout.
+	// Otherwise its Node has registered.
 	Failed bool
 	// At is when that was known.
 	At time.Time
 }
 
-// Health is what is remembered of the launches of a NodePool. The
-// zero value is what is known of a new pool. It does not change: Next returns
-// another.
+// Health has the outcomes of the last launches of a NodePool. The zero value is that of a new pool.
+// It is immutable: Next returns another one.
 type Health struct {
-	// Failed says of the last launches whether they failed, the oldest first, at
-	// most HealthRing.
+	// Failed has for each of the last launches whether it failed, the oldest first, at most
+	// HealthRing.
 	Failed []bool
 	// Generation is that of the pool, and ClassGeneration that of its NodeClass,
 	// that these launches were made with.
 	Generation, ClassGeneration int64
 }
 
-// HealthReport is what follows from launches of a NodePool.
+// HealthReport is the result of Health.Next.
 type HealthReport struct {
-	// Health is what to remember. It may be forgotten when the program ends: see
-	// RecoverHealth.
+	// Health is for the next call. It need not be stored: see RecoverHealth.
 	Health Health
-	// Condition is the condition NodeRegistrationHealthy of the pool, and
-	// ClassGeneration what belongs into status.nodeClassObservedGeneration.
+	// Condition is the condition NodeRegistrationHealthy of the pool, and ClassGeneration the value
+	// for status.nodeClassObservedGeneration.
 	Condition       metav1.Condition
 	ClassGeneration int64
 }
 
-// RecoverHealth is what the status of a pool tells of its launches,
-// for a program that has forgotten them: one success if its condition
-// NodeRegistrationHealthy is True, as many failures as make it unhealthy if it
-// is False, and otherwise none. A nil pool tells nothing.
+// RecoverHealth derives Health from the status of a pool, for a program that was restarted: one
+// success if its condition NodeRegistrationHealthy is True, just enough failures to make it
+// unhealthy if it is False, and otherwise no launches. For a nil pool it is zero.
 func RecoverHealth(pool *v1.NodePool) Health {
 	if pool == nil {
 		return Health{}
@@ -100,26 +96,21 @@ func (h Health) Unhealthy() bool {
 	return n >= HealthRing/2
 }
 
-// Next takes in what became of launches of a pool, each of which is told once.
-// In this order:
+// Next adds outcomes of a pool's launches. Pass each outcome once. In this order:
 //
-//  1. If the generation of the pool or of its NodeClass is another than that of
-//     the launches remembered, these say nothing any more: they are forgotten,
-//     and the condition is Unknown (AwaitingReconciliation). So it is if the
-//     pool has no such condition yet.
-//  2. Outcomes are taken in by time, at the same time by name of the claim. A
-//     success makes the condition True unless the pool is unhealthy even so; a
-//     failure makes it False if that makes the pool unhealthy and it is not
-//     False already.
+//  1. If the generation of the pool or of its NodeClass differs from that of the earlier launches,
+//     these are dropped, and the condition is Unknown (AwaitingReconciliation). It is also Unknown
+//     if the pool does not have the condition yet.
+//  2. Outcomes are added by time, then by name of the claim. A success makes the condition True
+//     unless the pool is still unhealthy; a failure makes it False if the pool is unhealthy then
+//     and the condition is not False already.
 //
-// So a pool that was never seen to work and has failed once stays Unknown, and
-// one that has failed twice is False until failures drop out of the ring. The
-// condition informs: neither this package nor provisioning looks at it, and the
-// pool stays Ready.
+// So a pool with one failure and no success stays Unknown, and one with two failures is False until
+// failures drop out of the ring. The condition is informational: neither this package nor
+// provisioning reads it, and the pool stays Ready.
 //
-// The time of transition is kept where the status stays what the pool has; it is
-// now otherwise. The pool and the receiver are not changed; a nil pool is one
-// that nothing is known of.
+// The time of transition is kept if the status does not change; otherwise it is now. The pool and
+// the receiver are not changed; a nil pool counts as a new one.
 func (h Health) Next(now time.Time, pool *v1.NodePool, classGeneration int64, outcomes []Outcome) HealthReport {
 	if pool == nil {
 		pool = &v1.NodePool{}
@@ -151,7 +142,7 @@ func (h Health) Next(now time.Time, pool *v1.NodePool, classGeneration int64, ou
 	return HealthReport{Health: next, Condition: c, ClassGeneration: classGeneration}
 }
 
-// sortedOutcomes are those of claims that a pool owns.
+// sortedOutcomes returns the outcomes of claims that a pool owns, in order.
 func sortedOutcomes(pool *v1.NodePool, outcomes []Outcome) []Outcome {
 	var own []Outcome
 	for _, o := range outcomes {
@@ -165,7 +156,7 @@ func sortedOutcomes(pool *v1.NodePool, outcomes []Outcome) []Outcome {
 	return own
 }
 
-// why is the reason and message of a failure.
+// why returns the reason and message of a failure.
 func (o Outcome) why() (reason, message string) {
 	c := status.Find(o.Claim.Status.Conditions, v1.ConditionTypeLaunched)
 	if c != nil && c.Status != metav1.ConditionTrue && c.Reason != "" {

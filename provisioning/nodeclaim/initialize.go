@@ -14,10 +14,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// Initialize says whether a registered Node is ready for pods: the condition
-// Initialized. If Status is True, give the Node the label
-// karpenter.sh/initialized. Otherwise it is Unknown, for the first of these
-// reasons; whether the Node was registered is not among them:
+// Initialize returns the condition Initialized: whether a registered Node is ready for pods. If
+// Status is True, give the Node the label karpenter.sh/initialized. Otherwise Status is Unknown,
+// for the first of these reasons; registration is not checked:
 //
 //	NodeNotFound                 there is no Node, or no claim
 //	Rebooting                    the condition Rebooting of the claim is True
@@ -66,7 +65,7 @@ func Initialize(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1.
 	return s
 }
 
-// ephemeral reports whether a taint goes away by itself while a node starts.
+// ephemeral reports whether a taint is temporary while a node starts.
 func ephemeral(t *corev1.Taint) bool {
 	for _, known := range []corev1.Taint{
 		{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule},
@@ -82,8 +81,8 @@ func ephemeral(t *corev1.Taint) bool {
 	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
 }
 
-// unpublished is the first driver that a claim needs and that has not published
-// a whole pool for the node; empty if there is none.
+// unpublished returns the first driver that a claim needs and that has not published a complete
+// pool for the node; "" if there is none.
 func unpublished(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1.ResourceSlice) string {
 	type pool struct {
 		driver, name string
@@ -117,12 +116,11 @@ func unpublished(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1
 	return ""
 }
 
-// CheckConsistency compares the size of a Node with what the provider promised:
-// the condition ConsistentStateFound. It is False (ConsistencyCheckFailed) if of
-// some resource that the claim requests the Node has less than 90% of the
-// capacity in the status of the claim. It informs, and nothing acts on it. It
-// reports false for a claim that is not initialized or is being deleted, about
-// which there is nothing to say, and where claim or Node is nil.
+// CheckConsistency returns the condition ConsistentStateFound, which compares the capacity of a
+// Node with that in the status of its claim. It is False (ConsistencyCheckFailed) if the Node has
+// less than 90% of a resource that the claim requests. The condition is informational.
+// CheckConsistency reports false, without a condition, for a claim that is not initialized or is
+// being deleted, and if claim or Node is nil.
 func CheckConsistency(claim *v1.NodeClaim, node *corev1.Node) (Condition, bool) {
 	s := Condition{Type: v1.ConditionTypeConsistentStateFound, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeConsistentStateFound}
 	if claim == nil || node == nil || !claim.DeletionTimestamp.IsZero() || !isTrue(claim, v1.ConditionTypeInitialized) {

@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// Condition is what a condition of a NodeClaim should say while it comes up. The
-// time of its transition changes with Status only: see EditClaim, which writes it.
+// Condition is a condition of a NodeClaim during the start of its node. Its time of transition
+// changes only with Status: see EditClaim, which sets it.
 type Condition struct {
 	// Type is its type.
 	Type string
@@ -23,7 +23,7 @@ type Condition struct {
 
 // Reasons why a NodeClaim is deleted when its launch fails: Launch.Delete.
 const (
-	// InsufficientCapacity: the cloud does not sell any of what was asked for.
+	// InsufficientCapacity: the cloud does not sell any of the options.
 	InsufficientCapacity v1.DisruptionReason = "InsufficientCapacity"
 	// NodeClassNotReady: the NodeClass cannot be used.
 	NodeClassNotReady v1.DisruptionReason = "NodeClassNotReady"
@@ -32,16 +32,16 @@ const (
 // maxMessage is the longest message of a condition, in bytes.
 const maxMessage = 1024
 
-// Launch is what follows from an attempt to launch a machine.
+// Launch is the result of an attempt to launch a machine.
 type Launch struct {
 	// Condition is the condition Launched.
 	Condition
-	// Delete is why the NodeClaim should be deleted, so that its pods are
-	// planned for anew; empty if it should not.
+	// Delete is why to delete the NodeClaim, so that its pods are planned again; empty if it must
+	// not be deleted.
 	Delete v1.DisruptionReason
 }
 
-// Launched says what follows from the result of CloudProvider.Create:
+// Launched returns the consequences of the result of CloudProvider.Create:
 //
 //	no error               Launched is True
 //	InsufficientCapacity   delete the claim: other offerings may do
@@ -52,7 +52,7 @@ type Launch struct {
 //	anything else          Launched stays Unknown with the reason LaunchFailed;
 //	                       try again until the launch times out, see Overdue
 //
-// The message is that of the error, of which 1024 bytes are kept.
+// The message is that of the error, cut at 1024 bytes.
 func Launched(err error) Launch {
 	l := Launch{Condition: Condition{Type: v1.ConditionTypeLaunched, Status: metav1.ConditionTrue, Reason: "Launched"}}
 	if err == nil {

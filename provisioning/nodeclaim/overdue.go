@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// The reasons for which a NodeClaim is given up that does not come up.
+// The reasons to delete a NodeClaim whose node did not start in time.
 const (
 	// LaunchTimeout: the cloud has not made the machine in time.
 	LaunchTimeout v1.DisruptionReason = "LaunchTimeout"
@@ -25,8 +25,7 @@ const (
 	DefaultRegistrationTimeout = 15 * time.Minute
 )
 
-// Timeouts say how long each part of the start of a node may take. Negative is
-// for ever.
+// Timeouts say how long each part of the start of a node may take. Negative means without limit.
 type Timeouts struct {
 	// Launch is how long a NodeClaim may go without a machine. Default and zero: 5
 	// minutes.
@@ -34,25 +33,24 @@ type Timeouts struct {
 	// Registration is how long a machine may take to join. Default and zero: 15
 	// minutes.
 	Registration time.Duration
-	// Initialization is how long a Node may take to become ready for pods after it
-	// joined. Default and zero: for ever.
+	// Initialization is how long a Node may take to become ready for pods after it joined. Zero
+	// means without limit.
 	Initialization time.Duration
 }
 
 // Deadline is how long a condition of a NodeClaim may take to become True.
 type Deadline struct {
-	// Reason is why the claim is given up at the end of it.
+	// Reason is why the claim is deleted at the deadline.
 	Reason v1.DisruptionReason
 	// Condition is the type of the condition.
 	Condition string
-	// Since is when the time began to run, zero if that is not known: then it does
-	// not run.
+	// Since is when the time began; zero if that is not known: then the deadline never passes.
 	Since time.Time
-	// Timeout is how long it takes.
+	// Timeout is the length of the time.
 	Timeout time.Duration
 }
 
-// At is when the time is up, zero if it does not run.
+// At returns the deadline, or zero if Since is zero.
 func (d Deadline) At() time.Time {
 	if d.Since.IsZero() {
 		return time.Time{}
@@ -60,18 +58,18 @@ func (d Deadline) At() time.Time {
 	return d.Since.Add(d.Timeout)
 }
 
-// Deadlines are those that a NodeClaim has to keep now, in the order in which
-// they are held against it; node is its Node, nil if there is none:
+// Deadlines returns the deadlines that a NodeClaim has now, in the order in which Overdue checks
+// them; node is its Node, nil if there is none:
 //
 //  1. LaunchTimeout: it is not registered, and its condition Launched is not True;
 //  2. RegistrationTimeout: its condition Registered is not True;
 //  3. InitializationTimeout: it is registered, it is not being rebooted, and its
 //     condition Initialized is not True.
 //
-// The time counts from the last transition of the condition, or from the creation of
-// the claim while there is no such condition. A Node with the label
-// karpenter.sh/registered or karpenter.sh/initialized counts as such whatever the
-// condition says. A nil claim has none.
+// The time counts from the last transition of the condition, or from the creation of the claim
+// while there is no such condition. A Node with the label karpenter.sh/registered or
+// karpenter.sh/initialized counts as registered or initialized whatever the condition says. A nil
+// claim has none.
 func Deadlines(claim *v1.NodeClaim, node *corev1.Node, t Timeouts) []Deadline {
 	if claim == nil {
 		return nil
@@ -102,9 +100,9 @@ func Deadlines(claim *v1.NodeClaim, node *corev1.Node, t Timeouts) []Deadline {
 	return all
 }
 
-// Overdue is the first of Deadlines that has passed: delete the NodeClaim then, so that
-// its pods are planned for anew. Equality is enough. It reports false if none has; next is
-// then when the first will pass, zero if none. It has no meaning otherwise.
+// Overdue returns the first of Deadlines that is at or before now: delete the NodeClaim then, so
+// that its pods are planned again. It reports false if there is none; only then next is valid: when
+// the first deadline will pass, or zero.
 func Overdue(claim *v1.NodeClaim, node *corev1.Node, t Timeouts, now time.Time) (d Deadline, next time.Time, overdue bool) {
 	for _, d := range Deadlines(claim, node, t) {
 		due := d.At()

@@ -13,22 +13,21 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// podEventEvery is the least distance of two instants in status.lastPodEventTime: a node
-// that fills up with pods is not written once for each.
+// podEventEvery is the least difference between two stored values of status.lastPodEventTime, so
+// that a node that fills up is not written for each pod.
 const podEventEvery = 5 * time.Second
 
-// LastPodEvent is when a pod last came to a node or began to leave it: what
-// consolidateAfter counts from. Pods of DaemonSets do not count. It is the latest of
+// LastPodEvent returns when a pod was last bound to a node or began to be deleted: consolidateAfter
+// counts from it. Pods of DaemonSets do not count. It is the latest of
 //
-//   - status.lastPodEventTime of the claim, what is on record;
-//   - of each pod there is, the instant at which its condition PodScheduled became
-//     True and, if it is being deleted, that at which the deletion was asked for;
-//   - now, if a pod of before is not among pods, or has finished since.
+//   - status.lastPodEventTime of the claim;
+//   - for each pod, the instant at which its condition PodScheduled became True and, if it is being
+//     deleted, that of the request to delete it;
+//   - now, if a pod in before is not in pods, or has finished since.
 //
-// before are the pods of the last look, nil if there was none. A program that was
-// restarted knows from the record and from the pods when one last came, and only of a
-// pod that has left meanwhile it knows nothing. Instants after now count as now. The
-// result is zero if there was never an event.
+// before are the pods of the last call, nil for the first one. After a restart only the removal of
+// a pod during the restart is missed. Instants after now count as now. The result is zero if there
+// was never an event.
 func LastPodEvent(claim *v1.NodeClaim, before, pods []*corev1.Pod, now time.Time) time.Time {
 	var last time.Time
 	later := func(t time.Time) {
@@ -69,10 +68,10 @@ func LastPodEvent(claim *v1.NodeClaim, before, pods []*corev1.Pod, now time.Time
 	return last
 }
 
-// EditPodEvent is a NodeClaim with an instant in status.lastPodEventTime, as LastPodEvent
-// gives it, in whole seconds. The claim is returned itself if it says so already, if the
-// instant is zero, or if it is less than five seconds after the one on record; so whoever
-// compares with consolidateAfter takes the later of the two. A nil claim stays nil.
+// EditPodEvent returns a NodeClaim with the result of LastPodEvent in status.lastPodEventTime, in
+// whole seconds. The claim is returned itself if it has the instant already, if the instant is
+// zero, or if it is less than five seconds after the stored one; so use the later of the two for
+// consolidateAfter. A nil claim stays nil.
 func EditPodEvent(claim *v1.NodeClaim, last time.Time) *v1.NodeClaim {
 	if claim == nil || last.IsZero() || last.Sub(claim.Status.LastPodEventTime.Time) < podEventEvery {
 		return claim
@@ -82,10 +81,10 @@ func EditPodEvent(claim *v1.NodeClaim, last time.Time) *v1.NodeClaim {
 	return out
 }
 
-// EditConsolidatable is a NodeClaim with the condition Consolidatable if consolidateAfter
-// has passed at an instant, and without it otherwise. It counts from last, as LastPodEvent
-// gives it, or from the condition Initialized where that is zero. A claim that is not
-// initialized is not consolidatable, nor is any while consolidateAfter is Never.
+// EditConsolidatable returns a NodeClaim with the condition Consolidatable if consolidateAfter has
+// passed at now, and without it otherwise. It counts from last, the result of LastPodEvent, or from
+// the condition Initialized if that is zero. A claim that is not initialized is not consolidatable,
+// and no claim is if consolidateAfter is Never.
 //
 // The claim given is not changed, and returned itself where there is nothing to change. A
 // nil claim stays nil.
@@ -102,10 +101,10 @@ func EditConsolidatable(claim *v1.NodeClaim, after v1.NillableDuration, last, no
 	return Condition{Type: v1.ConditionTypeConsolidatable, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeConsolidatable}.EditClaim(claim, now)
 }
 
-// EditDrifted is a NodeClaim with the condition Drifted for a reason, a word such as
-// NodePoolDrifted, and a sentence about it; without the condition if the reason is empty.
-// disruption.Cluster.Drifts has both. The claim given is not changed, and returned itself
-// where there is nothing to change. A nil claim stays nil.
+// EditDrifted returns a NodeClaim with the condition Drifted for a reason, a word such as
+// NodePoolDrifted, and detail, a sentence; without the condition if the reason is empty.
+// disruption.Cluster.Drifts has both. The given claim is not changed, and is returned itself if
+// there is nothing to change. A nil claim stays nil.
 func EditDrifted(claim *v1.NodeClaim, reason, detail string, now time.Time) *v1.NodeClaim {
 	if claim == nil || reason == "" {
 		return without(claim, v1.ConditionTypeDrifted)
@@ -113,7 +112,7 @@ func EditDrifted(claim *v1.NodeClaim, reason, detail string, now time.Time) *v1.
 	return Condition{Type: v1.ConditionTypeDrifted, Status: metav1.ConditionTrue, Reason: reason, Message: detail}.EditClaim(claim, now)
 }
 
-// without is a claim that lacks a condition.
+// without returns a claim without a condition.
 func without(claim *v1.NodeClaim, kind string) *v1.NodeClaim {
 	if claim == nil || status.Find(claim.Status.Conditions, kind) == nil {
 		return claim

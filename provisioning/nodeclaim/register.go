@@ -14,13 +14,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// Registration is what follows from the Nodes that have joined.
+// Registration is the result of Register.
 type Registration struct {
 	// Condition is the condition Registered.
 	Condition
-	// Node is a copy of the Node with everything on it that registration puts
-	// there; nil unless Status is True. What the claim should say by then is
-	// EditClaim.
+	// Node is a copy of the Node with all changes of registration; nil unless Status is True.
+	// EditClaim returns the claim to store.
 	Node *corev1.Node
 	// TaintMissing is whether the Node joined without the taint
 	// karpenter.sh/unregistered, so that pods may have gone there too early.
@@ -31,9 +30,8 @@ type Registration struct {
 // karpenter.sh/unregistered.
 const UnregisteredTaintMissing = "UnregisteredTaintMissing"
 
-// Event returns the event of type Warning to write about the NodeClaim, once it has
-// registered: its reason, and the note for a person to read. Both are empty if there is
-// nothing to tell.
+// Event returns the event of type Warning to write about the NodeClaim when it has registered: its
+// reason, and the note for a person to read. Both are empty if there is none.
 func (r Registration) Event() (reason, note string) {
 	if !r.TaintMissing {
 		return "", ""
@@ -47,15 +45,15 @@ func (r Registration) Event() (reason, note string) {
 // gets
 //
 //   - the finalizer karpenter.sh/termination, and the claim as its owner;
-//   - the labels of the claim, the label karpenter.sh/registered, and the
-//     annotations of the claim but for v1.DisruptionCommandAnnotationKey: the command that
-//     launched the claim has no part for its Node;
-//   - the taints and startup taints of the claim that it does not have, unless
-//     its label karpenter.sh/do-not-sync-taints is true. Whatever was to give it these
-//     has not done so if TaintMissing is true, so that it gets them then all the same;
+//   - the labels of the claim, the label karpenter.sh/registered, and the annotations of the claim
+//     except v1.DisruptionCommandAnnotationKey, because the Node takes no part in the command that
+//     launched the claim;
+//   - the taints and startup taints of the claim that it does not have, unless its label
+//     karpenter.sh/do-not-sync-taints is true. If TaintMissing is true it gets them in any case,
+//     because then the kubelet has not set them;
 //
-// and loses the taint karpenter.sh/unregistered. A nil claim, and one without
-// provider ID, finds no Node. Nothing given is changed.
+// and loses the taint karpenter.sh/unregistered. A nil claim, and one without provider ID, has no
+// Node. Arguments are not changed.
 func Register(claim *v1.NodeClaim, nodes []*corev1.Node) Registration {
 	r := Registration{Condition: Condition{Type: v1.ConditionTypeRegistered, Status: metav1.ConditionUnknown, Reason: "NodeNotFound",
 		Message: "no Node has joined with the provider ID of the claim"}}
@@ -84,7 +82,7 @@ func Register(claim *v1.NodeClaim, nodes []*corev1.Node) Registration {
 	return r
 }
 
-// synced puts on a Node what registration puts there, taints if it is to.
+// synced applies the changes of registration to a Node, with taints if taints is set.
 func synced(node *corev1.Node, claim *v1.NodeClaim, taints bool) {
 	if !slices.Contains(node.Finalizers, v1.TerminationFinalizer) {
 		node.Finalizers = append(node.Finalizers, v1.TerminationFinalizer)
@@ -111,11 +109,11 @@ func synced(node *corev1.Node, claim *v1.NodeClaim, taints bool) {
 	metav1.SetMetaDataLabel(&node.ObjectMeta, v1.NodeRegisteredLabelKey, "true")
 }
 
-// Join sees a machine through its start: it is Register for a NodeClaim that has not
-// registered, and Initialize for one that has, whose Node is that of status.nodeName. The
-// Node and the claim are as they should be stored, in this order, as the Node carries what
-// admits pods; a Node that is not there is nil. A claim that is launching, initialized or
-// being deleted is returned itself, without a Node. Nothing given is changed.
+// Join calls Register for a NodeClaim that has not registered, and Initialize for one that has,
+// whose Node is that of status.nodeName. It returns the Node and the claim to store, in this order,
+// because the Node has the labels and taints that pods depend on; the Node is nil if it does not
+// exist. A claim that is launching, initialized or being deleted is returned itself, without a
+// Node. Arguments are not changed.
 func Join(claim *v1.NodeClaim, nodes []*corev1.Node, published []*resourcev1.ResourceSlice, now time.Time) (*corev1.Node, *v1.NodeClaim) {
 	if claim == nil || claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || isTrue(claim, v1.ConditionTypeInitialized) {
 		return nil, claim

@@ -16,36 +16,32 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Request is the order for the machine of a NodeClaim, from nothing but the
-// object as it is stored and the catalog of its pool: so a controller that was
-// restarted between the two launches what its predecessor decided. The claim may
+// Request returns the launch request of a NodeClaim, only from the stored object and the catalog of
+// its pool: so a controller that was restarted after the decision launches the same. The claim may
 // also be one that a user wrote.
 //
-//   - Token is the UID of the claim, so that however often it is asked for, by
-//     whomever, one machine is launched. Name is that of the claim, NodePool the
-//     value of its label karpenter.sh/nodepool, empty if it has none.
+//   - Token is the UID of the claim, so that only one machine is launched, however often and by
+//     whichever process it is requested. Name is that of the claim, NodePool the value of its label
+//     karpenter.sh/nodepool, empty if it has none.
 //   - Requirements are those of requirements.FromNodeClaim, Requests the
 //     resources that the claim requests.
-//   - Options are the launchable offerings of types (see cloudprovider/launch.Compatible)
-//     by which a node can have these labels and has room for these resources,
-//     cheapest first; of one price, in the order of OfferingKey. Of a claim made
-//     by provisioning.NewNode.NodeClaim they are the options that it states, and
-//     the prices and the stock are those of now. Pass types through
-//     availability.Cache.Apply first.
-//   - NodeClassRef, labels, annotations, taints and startup taints are those of
-//     the claim, and shared with it, as Options are with types. The record of a
-//     command that launches the claim (v1.DisruptionCommandAnnotationKey) is not
-//     among the annotations: the Node has no part in the command, as with Register.
+//   - Options are the launchable offerings of types (see cloudprovider/launch.Compatible) whose
+//     labels satisfy these requirements and that have room for these resources, cheapest first;
+//     with equal prices, in the order of OfferingKey. For a claim made by
+//     provisioning.NewNode.NodeClaim they are the options in it, with current prices and stock.
+//     Pass types through availability.Cache.Apply first.
+//   - NodeClassRef, labels, annotations, taints and startup taints are those of the claim, and
+//     shared with it, as Options are with types. The record of a command that launches the claim
+//     (v1.DisruptionCommandAnnotationKey) is not among the annotations, because the Node takes no
+//     part in the command.
 //
-// v says what well-known labels are called; nil means
-// requirements.DefaultVocabulary. An instance type that is nil, or whose room is
-// out of range, is not an option.
+// v is the vocabulary of labels; nil means requirements.DefaultVocabulary. An instance type that is
+// nil, or whose allocatable is out of range, is not an option.
 //
-// The error is a *cloudprovider.Error. For a claim that can never be launched as it
-// is, it is of KindDenied and lists every fault: a nil claim, one that is being
-// deleted, no UID, no node class, requirements or requests that do not parse. If no
-// offering will do, it is of KindInsufficientCapacity, and says what is in the way.
-// See Launched for what follows from either.
+// The error is a *cloudprovider.Error. For a claim that can never be launched as it is, it is of
+// KindDenied and lists every fault: a nil claim, one that is being deleted, no UID, no node class,
+// requirements or requests that do not parse. If no offering is possible, it is of
+// KindInsufficientCapacity, and gives the reason. See Launched for the consequences of both.
 func Request(claim *v1.NodeClaim, types []*cloudprovider.InstanceType, v *requirements.Vocabulary) (cloudprovider.LaunchRequest, error) {
 	if claim == nil {
 		return cloudprovider.LaunchRequest{}, denied("", errors.New("the NodeClaim is nil; pass the object as it is stored"))
@@ -69,8 +65,8 @@ func Request(claim *v1.NodeClaim, types []*cloudprovider.InstanceType, v *requir
 	return req, nil
 }
 
-// forNode returns the annotations of a claim that its Node gets: all but the record of
-// a command.
+// forNode returns the annotations of a claim that its Node gets: all except the record of a
+// command.
 func forNode(annotations map[string]string) map[string]string {
 	if _, ok := annotations[v1.DisruptionCommandAnnotationKey]; !ok {
 		return annotations
@@ -84,7 +80,7 @@ func denied(name string, err error) error {
 	return &cloudprovider.Error{Op: "launch", Object: name, Kind: cloudprovider.KindDenied, Err: err}
 }
 
-// readClaim returns what a claim asks of its node, or all that is wrong with it.
+// readClaim returns the requirements and requests of a claim, or all of its faults.
 func readClaim(claim *v1.NodeClaim, v *requirements.Vocabulary) (requirements.Set, resources.List, error) {
 	var errs []error
 	if !claim.DeletionTimestamp.IsZero() {
@@ -118,9 +114,9 @@ func present(types []*cloudprovider.InstanceType) (there []*cloudprovider.Instan
 	return there
 }
 
-// optionsFor returns the launchable offerings by which a node can have the labels and
-// has room for the requests. Most types have the same room by all of their offerings,
-// and most that are too small need not be put in order.
+// optionsFor returns the launchable offerings whose labels satisfy reqs and that have room for the
+// requests. For most types allocatable does not depend on the offering, so types that are too small
+// are dropped before sorting.
 func optionsFor(types []*cloudprovider.InstanceType, reqs requirements.Set, requests resources.List) []cloudprovider.LaunchOption {
 	var differ []*cloudprovider.InstanceType // by offering
 	var large []*cloudprovider.InstanceType
@@ -154,7 +150,7 @@ func withRoom(options []cloudprovider.LaunchOption, requests resources.List) (fi
 	return fit
 }
 
-// obstacle says why nothing can be launched.
+// obstacle returns why nothing can be launched.
 func obstacle(types []*cloudprovider.InstanceType, reqs requirements.Set, requests resources.List) error {
 	var inStock []*cloudprovider.InstanceType
 	for _, t := range present(types) {
@@ -173,11 +169,11 @@ func obstacle(types []*cloudprovider.InstanceType, reqs requirements.Set, reques
 	case len(fit) == 0:
 		return fmt.Errorf("none of %d offerings with the labels that it requires has room for %s", len(admitted), requests)
 	default:
-		return fmt.Errorf("none of %d offerings that would do can be launched now, such as %s", len(fit), fit[0].Key())
+		return fmt.Errorf("none of %d matching offerings can be launched now, such as %s", len(fit), fit[0].Key())
 	}
 }
 
-// named are those of the requirements that the catalog has to meet.
+// named returns the requirements whose labels the catalog has.
 func named(types []*cloudprovider.InstanceType, reqs requirements.Set) requirements.Set {
 	known := map[string]bool{corev1.LabelTopologyZone: true, v1.CapacityTypeLabelKey: true}
 	for _, t := range present(types) {

@@ -120,7 +120,7 @@ func TestRequestRefuses(t *testing.T) {
 			[]string{"no offering of 2 instance types", "topology.kubernetes.io/zone = zone-z"}},
 		{"room", asking("cpu=64"), shelf(), cloudprovider.ErrInsufficientCapacity, []string{"none of 4 offerings", "room for cpu=64"}},
 		{"stock", asking("cpu=1", in(corev1.LabelTopologyZone, "zone-b")), shelf(), cloudprovider.ErrInsufficientCapacity,
-			[]string{"none of 1 offerings that would do can be launched now, such as m5.large/zone-b/spot"}},
+			[]string{"none of 1 matching offerings can be launched now, such as m5.large/zone-b/spot"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := nodeclaim.Request(tt.claim, tt.types, nil)

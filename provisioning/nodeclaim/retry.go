@@ -10,19 +10,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 )
 
-// RetryAnnotationKey is the annotation of a NodeClaim whose launch has failed: how often,
-// and from when on to ask the cloud again. Its text is for EditRetry and NextLaunch
-// alone. It stands in the cluster, so a program that is started again asks no sooner.
+// RetryAnnotationKey is the annotation of a NodeClaim whose launch has failed: the number of
+// failures, and the time of the next attempt. Only EditRetry and NextLaunch use its text. It is
+// stored in the cluster, so that a restarted program does not ask earlier.
 const RetryAnnotationKey = "dovetail-sdk.github.io/launch-retry"
 
-// hopeless is how long a launch is left alone that the cloud will not do when it is
-// asked again: until then somebody may have mended what is wrong.
-const hopeless = time.Minute
+// permanentPause is the pause after an error that repeating does not fix: the cause may be
+// corrected meanwhile.
+const permanentPause = time.Minute
 
-// EditRetry is a NodeClaim whose launch has just failed with err once more. The time until the
-// next attempt is that of retry.Next, with the UID of the claim as its token, and a
-// minute for errors that it gives up on. The claim given is not changed; without an
-// error, or a claim, it is returned itself.
+// EditRetry returns a NodeClaim with one more failed launch, err, in its annotation. The pause
+// until the next attempt is that of retry.Next, with the UID of the claim as its token, and a
+// minute for errors that it gives up on. The given claim is not changed; if err or claim is nil, it
+// is returned itself.
 func EditRetry(claim *v1.NodeClaim, err error, now time.Time) *v1.NodeClaim {
 	if claim == nil || err == nil {
 		return claim
@@ -33,15 +33,15 @@ func EditRetry(claim *v1.NodeClaim, err error, now time.Time) *v1.NodeClaim {
 	}
 	delay, giveUp := retry.Next(count, err, string(claim.UID))
 	if giveUp {
-		delay = hopeless
+		delay = permanentPause
 	}
 	c := claim.DeepCopy()
 	metav1.SetMetaDataAnnotation(&c.ObjectMeta, RetryAnnotationKey, fmt.Sprintf("%d %s", count, now.Add(delay).UTC().Format(time.RFC3339Nano)))
 	return c
 }
 
-// NextLaunch is from when on to ask the cloud for the machine of a claim; zero for at
-// once, as for one that was never asked for, or whose annotation cannot be read.
+// NextLaunch returns when to ask the cloud for the machine of a claim; zero means at once, for a
+// first attempt or an unreadable annotation.
 func NextLaunch(claim *v1.NodeClaim) time.Time {
 	if claim == nil {
 		return time.Time{}

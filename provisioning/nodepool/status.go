@@ -11,26 +11,23 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// ReasonNodeClassNotReady is the reason of NodeClassReady where the node class cannot be
-// used.
+// ReasonNodeClassNotReady is the reason of NodeClassReady if the node class cannot be used.
 const ReasonNodeClassNotReady = "NodeClassNotReady"
 
-// Edit is a NodePool with its status as it should be:
+// Edit returns a NodePool with its new status:
 //
-//   - ValidationSucceeded is True if the pool, with its defaults, validates, and
-//     otherwise False with every fault, as far as 32,768 bytes go, which is what the API
-//     server takes. That holds for each message.
-//   - NodeClassReady is True without a class error, and otherwise False with that: the
-//     answer of cloudprovider.NodeClassReady, or of InstanceTypes. A pool that does not
-//     validate has no class that could be asked for, so the condition stays as it is.
-//   - Ready is True if both are, False with the reason and message of the first that is
-//     False, and otherwise Unknown.
+//   - ValidationSucceeded is True if the pool, with its defaults, validates, and otherwise False
+//     with every fault. Each message is cut at 32,768 bytes, the limit of the API server.
+//   - NodeClassReady is True without a class error, and otherwise False with that error, which
+//     comes from cloudprovider.NodeClassReady or InstanceTypes. For a pool that does not validate
+//     the condition stays, because its class cannot be checked.
+//   - Ready is True if both are True, False with the reason and message of the first that is False,
+//     and otherwise Unknown.
 //   - resources and nodes are those of usage; nil leaves them.
 //
-// Each condition is of the generation of the pool, and its transition is now where its
-// Status is another than before. Spec and metadata stay as they are, defaults are not
-// written. The pool given is not changed, and returned itself where there is nothing to
-// change; a nil pool stays nil.
+// Each condition has the generation of the pool, and now as its time of transition if its Status
+// changes. Spec and metadata stay, defaults are not written. The given pool is not changed, and is
+// returned itself if there is nothing to change; a nil pool stays nil.
 func Edit(pool *v1.NodePool, class error, usage *provisioning.PoolUsage, now time.Time) *v1.NodePool {
 	if pool == nil {
 		return nil
@@ -66,7 +63,7 @@ func Edit(pool *v1.NodePool, class error, usage *provisioning.PoolUsage, now tim
 	return out
 }
 
-// readiness is what the condition Ready says beside the others.
+// readiness returns the condition Ready for the other conditions.
 func readiness(list []metav1.Condition) (is metav1.ConditionStatus, reason, message string) {
 	is, reason = metav1.ConditionTrue, v1.ConditionTypeReady
 	for _, kind := range []string{v1.ConditionTypeValidationSucceeded, v1.ConditionTypeNodeClassReady} {
@@ -81,9 +78,8 @@ func readiness(list []metav1.Condition) (is metav1.ConditionStatus, reason, mess
 	return is, reason, ""
 }
 
-// News are the conditions that are False in after and were not in before, or said
-// something else, without Ready, which repeats them: what an event tells the owner of
-// the pool. Either may be nil.
+// News returns the conditions that are False in after and were not in before, or had another reason
+// or message, without Ready, which repeats them: write an event for each. Either pool may be nil.
 func News(before, after *v1.NodePool) []metav1.Condition {
 	if after == nil {
 		return nil

@@ -1,10 +1,10 @@
-// Package nomination keeps what a plan promised to pods until kube-scheduler has kept
-// it, with no memory but the cluster.
+// Package nomination reserves the new nodes of a plan for their pods until kube-scheduler has bound
+// them. Its only state is in the cluster.
 //
-// A plan fills nodes that do not exist yet. They come up one by one, and
-// kube-scheduler puts any pending pod on the first that is ready: pods that the plan
-// meant for it find no room later, and another node is launched. A node that carries a
-// taint of its own until its pods are there prevents that:
+// A plan places pods on nodes that do not exist yet. They become ready one by one, and
+// kube-scheduler binds any pending pod to the first one: the pods that the plan placed there find
+// no room later, and another node is launched. A taint that is unique to the node until its pods
+// are bound prevents that:
 //
 //	claim, err = nomination.Reserve(claim, node.Pods, now, nil) // before it is created
 //	...
@@ -18,53 +18,50 @@
 //
 // # Model
 //
-// [Reserve] writes into a NodeClaim which pods it is for: an annotation with their
-// UIDs, their controllers and their sizes, and a startup taint whose value is the
-// claim's own. [Review] reads the cluster and says what follows: which pending pods
-// have a node that is coming, and until when; which toleration each of them lacks;
-// which nodes may be opened to all. It holds no state, so a restart, a missed event or
-// a second replica changes nothing. Every write it asks for may fail or be repeated.
+// [Reserve] records the pods of a NodeClaim in it: an annotation with their UIDs, controllers and
+// sizes, and a startup taint whose value is unique to the claim. [Review] reads the cluster and
+// returns which pending pods have a promised node, and until when; which toleration each of them
+// lacks; and which nodes can be opened to all pods. It has no state, so a restart, a missed event
+// or a second replica changes nothing. Every write that it returns may fail or be repeated.
 //
-// A promise ends, for a pod, when the pod is bound anywhere or has finished; when the
-// NodeClaim is being deleted, as after a launch that found no capacity; when a later
-// plan promised the pod another node; and when time is up: [Options.Launch] after the
-// claim was created while the node is not ready, [Options.Hold] after it is. A pod
-// whose promise has ended belongs into the next plan. A node is opened when none of its
-// pods is awaited any more.
+// A promise ends, for a pod, when the pod is bound anywhere or has finished; when the NodeClaim is
+// being deleted, as after a launch that found no capacity; when a later plan promised the pod
+// another node; and when time is over: [Options.Launch] after the creation of the claim if the node
+// is not ready, [Options.Hold] after the node became ready. A pod whose promise has ended belongs
+// into the next plan. A node is opened when it waits for none of its pods any more.
 //
-// Pods that come back under another name, as those of a ReplicaSet do after an
-// eviction, are known by their controller and by what they request: such a pod takes
-// the place of one that is gone, and one that was created since and is bound elsewhere
-// gives its place up. So a node that is launched to take the pods of others
-// is kept for them while they are evicted. A pod of a StatefulSet comes back under its name, and is
-// known by that as well, as its volumes may be in the zone of one node only. A pod whose name was
-// not generated, as operators make them, takes the place of its name before any other.
+// Pods that are recreated under another name, as those of a ReplicaSet after an eviction, are
+// recognised by their controller and their requests: such a pod takes the place of a deleted pod,
+// and if a new pod is bound elsewhere, one place is no longer kept. So a replacement node is kept
+// for the pods of other nodes while they are evicted. A pod of a StatefulSet is recreated under its
+// name and recognised by it as well, because its volumes may be in one zone only. A pod whose name
+// was not generated, as those of operators, takes the place of its name before any other.
 //
-// Pods that are alike may change places, and have to where a plan is carried out in another
-// order than it was made for: a pod that finds no room on its node, though that is ready, is
-// admitted to all nodes that are kept for pods of its kind, and who was meant to go there
-// waits for the place that it leaves.
+// Equal pods may exchange nodes, which is necessary if a plan is carried out in another order than
+// planned: a pod that does not fit on its ready node gets the tolerations of all nodes that are
+// kept for equal pods, and the pod whose place it takes waits for the place that it leaves.
 //
-// # What it means for others
+// # Effects on other components
 //
-//   - kube-scheduler tries a pod that comes back after an eviction before it could get its toleration.
-//     Where it finds no open node, it preempts pods of a lower priority elsewhere. So open the node
-//     ([Opened]) when the first of its pods is to be evicted: fleet.Departure.Open lists such nodes.
+//   - kube-scheduler tries a pod that is recreated after an eviction before the pod can get its
+//     toleration. If it finds no open node, it preempts pods of a lower priority elsewhere. So open
+//     the node ([Opened]) before the first of its pods is evicted: fleet.Departure.Open lists such
+//     nodes.
 //   - A DaemonSet that does not tolerate the taint gets its pod when the node is
 //     opened. Plans keep room for it.
-//   - Pods may only gain tolerations. A pod that was promised several nodes one after
-//     the other carries a toleration for each; values are not used twice.
-//   - A pod that may not be changed (a webhook refuses it) is named in [Input.Refused]:
-//     nobody waits for it, and it goes where kube-scheduler likes.
-//   - The taint delays the condition Initialized of the NodeClaim, as any startup taint
-//     does. What waits for a replacement to be initialized before it evicts the pods that
-//     the replacement is for has to take its Node for ready once the phase is Filling.
+//   - Pods may only gain tolerations. A pod that was promised several nodes one after the other has
+//     a toleration for each; values are not reused.
+//   - List a pod that cannot be changed (because a webhook refuses it) in [Input.Refused]: no node
+//     waits for it, and kube-scheduler binds it anywhere.
+//   - The taint delays the condition Initialized of the NodeClaim, as any startup taint does. A
+//     program that waits for an initialized replacement before it evicts the replacement's pods
+//     must treat the Node as ready once its phase is Filling.
 //
 // # Left out
 //
-// Binding pods, which passes kube-scheduler by, and preemption. An embedder that may
-// not change pods sets [Options.NoTaint]: promises are the same, nodes are open from the
-// start, and [Place.Node] is the hint for status.nominatedNodeName.
+// Binding pods, which would bypass kube-scheduler, and preemption. A program that may not change
+// pods sets [Options.NoTaint]: promises are the same, nodes are open from the start, and
+// [Place.Node] is the hint for status.nominatedNodeName.
 //
-// All functions are pure and safe for concurrent use; they change nothing they are given.
+// All functions are pure and safe for concurrent use; they do not modify their arguments.
 package nomination

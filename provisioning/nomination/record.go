@@ -19,29 +19,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 )
 
-// AnnotationKey is the annotation of a NodeClaim that says which pods it is for. Its
-// text is for Reserve and Review alone.
+// AnnotationKey is the annotation of a NodeClaim that lists its pods. Only Reserve and Review use
+// its text.
 const AnnotationKey = "dovetail-sdk.github.io/nominated-pods"
 
-// group is pods that are alike: promised together, of one controller, with the same
-// requests, and from the same node.
+// group is equal pods: promised together, of one controller, with the same requests, and from the
+// same node.
 type group struct {
-	// At is when they were promised. Of two promises to one pod the later holds.
+	// At is when they were promised. Of two promises to one pod the later one counts.
 	At time.Time `json:"at"`
-	// Owner is the controller, empty for pods without one: those do not come back.
+	// Owner is the controller; empty for pods without one, which are not recreated.
 	Owner types.UID `json:"owner,omitempty"`
-	// Size tells apart pods of one controller that request different amounts.
+	// Size distinguishes pods of one controller with different requests.
 	Size string `json:"size,omitempty"`
 	// From is the node they run on and will be evicted from; empty for pending pods.
 	From string `json:"from,omitempty"`
 	// Pods are their UIDs, sorted.
 	Pods []types.UID `json:"pods"`
-	// Names are those of Pods, in their order, each of which may come back under its name, and
-	// empty for others (see mayReturnByName). There are none if all are empty.
+	// Names are the names of Pods, in the same order, for pods that may be recreated under their
+	// name, and empty for others (see mayReturnByName). It is nil if all are empty.
 	Names []string `json:"names,omitempty"`
 }
 
-// name is that under which a pod may come back, by its place in the list, or empty.
+// name returns the name under which pod i may be recreated, or "".
 func (g *group) name(i int) string {
 	if len(g.Names) == 0 {
 		return ""
@@ -68,7 +68,7 @@ func (g *group) add(p *corev1.Pod) {
 	}
 }
 
-// without is a copy of a group that lacks some pods.
+// without returns a copy of a group without some pods.
 func (g group) without(gone map[types.UID]bool) group {
 	out := g
 	out.Pods, out.Names = nil, nil
@@ -84,7 +84,7 @@ func (g group) without(gone map[types.UID]bool) group {
 	return out
 }
 
-// groupsOf puts pods into groups, in an order that does not depend on that of pods.
+// groupsOf groups pods. The order does not depend on that of pods.
 func groupsOf(pods []*corev1.Pod, at time.Time) []group {
 	var out []group
 	for _, p := range pods {
@@ -102,12 +102,12 @@ func groupsOf(pods []*corev1.Pod, at time.Time) []group {
 	return out
 }
 
-// compareGroups orders groups by all but their pods.
+// compareGroups orders groups by all fields except their pods.
 func compareGroups(a, b group) int {
 	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Size, b.Size), cmp.Compare(a.From, b.From))
 }
 
-// owner is the controller of a pod, or empty.
+// owner returns the controller of a pod, or "".
 func owner(p *corev1.Pod) types.UID {
 	if c := metav1.GetControllerOf(p); c != nil {
 		return c.UID
@@ -115,20 +115,20 @@ func owner(p *corev1.Pod) types.UID {
 	return ""
 }
 
-// returnsByName says whether a pod comes back under its name, and under no other: that of a StatefulSet,
-// whose volumes go by the name.
+// returnsByName reports whether a pod is always recreated under its name: a pod of a StatefulSet,
+// whose volumes depend on the name.
 func returnsByName(p *corev1.Pod) bool {
 	c := metav1.GetControllerOf(p)
 	return c != nil && c.Kind == "StatefulSet"
 }
 
-// mayReturnByName says whether a pod may come back under its name: one whose name was not generated.
-// Operators make such pods, some for a volume of theirs and some with a new name each time.
+// mayReturnByName reports whether a pod may be recreated under its name: its name was not
+// generated. Operators make such pods, some for a volume and some with a new name each time.
 func mayReturnByName(p *corev1.Pod) bool {
 	return returnsByName(p) || p.GenerateName == "" && owner(p) != ""
 }
 
-// size is a name for what a pod requests.
+// size returns a short key of a pod's requests.
 func size(p *corev1.Pod) string {
 	var w podkey.Writer
 	w.Requests(p)
@@ -137,20 +137,20 @@ func size(p *corev1.Pod) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// write is the text of groups, or empty without any.
+// write returns the text of groups, or "" for none.
 func write(groups []group) string {
 	if len(groups) == 0 {
 		return ""
 	}
 	text, err := json.Marshal(groups)
 	if err != nil {
-		return "" // only a year beyond 9999 has no text, and Reserve refuses it
+		return "" // fails only for a year beyond 9999, which Reserve refuses
 	}
 	return string(text)
 }
 
-// read is the groups of a text that write made. It refuses what it does not know, as a
-// newer version that wrote it may mean something by it.
+// read parses the text of write. It refuses unknown fields, because a newer version may have
+// written them.
 func read(text string) ([]group, error) {
 	if text == "" {
 		return nil, nil

@@ -15,44 +15,42 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// TaintKey is the key of the startup taint that keeps a node for its pods. Its value is
-// the name of the NodeClaim, or a hash of it where the name is too long for a taint;
-// its effect is NoSchedule.
+// TaintKey is the key of the startup taint that keeps a node for its pods. Its value is the name of
+// the NodeClaim, or a hash of it if the name is too long for a taint; its effect is NoSchedule.
 const TaintKey = "dovetail-sdk.github.io/nominated"
 
 // Defaults of Options.
 const (
-	// DefaultHold is for how long a ready node is kept for its pods. kube-scheduler
-	// binds a pod within seconds, or within five minutes after it failed to.
+	// DefaultHold is how long a ready node is kept for its pods. kube-scheduler binds a pod within
+	// seconds, or retries it within five minutes after a failure.
 	DefaultHold = 90 * time.Second
-	// DefaultLaunch is how long a node may take to become ready: Karpenter gives up on
-	// a NodeClaim that has not registered after as long.
+	// DefaultLaunch is how long a node may take to become ready. After the same time Karpenter
+	// deletes a NodeClaim that has not registered.
 	DefaultLaunch = 15 * time.Minute
 	// DefaultMove is how long pods may take to leave the nodes that they run on.
 	DefaultMove = time.Hour
 )
 
-// swapAfter is for how long kube-scheduler may take to try a pod on a node that is ready:
-// twice its longest back-off.
+// swapAfter is how long kube-scheduler may take to try a pod on a ready node: twice its longest
+// back-off.
 const swapAfter = 20 * time.Second
 
-// Options say how long promises hold. The zero value, and nil, has the defaults.
+// Options say how long promises last. The zero value, and nil, mean the defaults.
 type Options struct {
-	// Hold is for how long a node is kept for pods after it is ready; zero is
-	// DefaultHold. It goes on while kube-scheduler has not come to these yet, as its last
-	// twenty seconds show: up to three times as long while it binds pods of the kind; and up to
-	// Launch while it is behind, and binds pods to nodes that were kept for them for a third of Hold
-	// by then. A Binding goes on for as long after its Until while kube-scheduler is behind.
+	// Hold is how long a node is kept for its pods after it is ready; zero means DefaultHold. It is
+	// extended while kube-scheduler, by its bindings of the last twenty seconds, has not reached
+	// these pods yet: to three times Hold while it binds pods of the kind, and to Launch while it
+	// is behind, which means that it binds pods to nodes that were kept for them for a third of
+	// Hold. While kube-scheduler is behind, a Binding is extended beyond its Until in the same way.
 	Hold time.Duration
-	// Launch is for how long pods wait for a node that is not ready, from when its
-	// NodeClaim was created; zero is DefaultLaunch.
+	// Launch is how long pods wait for a node that is not ready, from the creation of its
+	// NodeClaim; zero means DefaultLaunch.
 	Launch time.Duration
-	// Move is for how long a node is kept for pods that are to be evicted from others,
-	// from when it was reserved; zero is DefaultMove. It ends early once the nodes that
-	// they come from are gone.
+	// Move is how long a node is kept for pods that will be evicted from other nodes, from the
+	// reservation; zero means DefaultMove. It ends early when the nodes of the pods are gone.
 	Move time.Duration
-	// NoTaint leaves nodes open to all pods, for those who may not change pods.
-	// Promises are kept as a hint, and left out of plans, all the same.
+	// NoTaint leaves nodes open to all pods, for programs that may not change pods. Promises are
+	// still recorded as a hint, and their pods are still left out of plans.
 	NoTaint bool
 }
 
@@ -73,7 +71,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// complete is o with its defaults.
+// complete returns o with its defaults.
 func (o *Options) complete() Options {
 	var out Options
 	if o != nil {
@@ -90,17 +88,15 @@ func (o *Options) complete() Options {
 	return out
 }
 
-// Reserve returns a copy of a NodeClaim that says which pods it is for: those of a new
-// node of a plan, pending ones and ones that will be evicted from the nodes that they
-// run on. Give pods as they are stored: those that Problem.Without has a plan move are
-// pending in it, and to be promised a node while they are bound they have to say to
-// which. A claim that has not been created (it has no UID) gets the startup taint as
-// well, unless Options.NoTaint is set. To one that is there pods are added, and store
-// the annotation then. Pods that another claim was promised before change over.
+// Reserve returns a copy of a NodeClaim that lists its pods: those of a new node of a plan, pending
+// ones and ones that will be evicted from their nodes. Pass pods as they are stored in the cluster:
+// in a plan of Problem.Without moved pods are pending, but a promise to a bound pod needs the name
+// of its node. A claim that was not created yet (it has no UID) also gets the startup taint, unless
+// Options.NoTaint is set. For an existing claim pods are added to the annotation, which the caller
+// has to store. A pod that another claim was promised to before belongs to the new claim.
 //
-// It is an error if the claim is nil or has no name, if one of its annotations cannot be
-// read, and if pods are nil, have no UID or are there twice. Without pods the copy is
-// equal.
+// It is an error if the claim is nil or has no name, if one of its annotations cannot be read, and
+// if pods are nil, have no UID or are listed twice. Without pods the copy is equal.
 func Reserve(claim *v1.NodeClaim, pods []*corev1.Pod, now time.Time, opts *Options) (*v1.NodeClaim, error) {
 	if claim == nil {
 		return nil, errors.New("nomination: no NodeClaim is given")
@@ -140,7 +136,7 @@ func unreadable(claim string, err error) error {
 	return fmt.Errorf("nomination: NodeClaim %s: annotation %s: %w; delete the annotation to give its promises up", claim, AnnotationKey, err)
 }
 
-// checkPods finds pods that cannot be promised anything.
+// checkPods returns an error for each pod that cannot have a promise.
 func checkPods(pods []*corev1.Pod) (errs []error) {
 	seen := map[types.UID]bool{}
 	for i, p := range pods {
@@ -177,7 +173,7 @@ func with(have, more []group) []group {
 	return out
 }
 
-// reserving are the taints of this package among others.
+// reserving returns the taints of this package.
 func reserving(taints []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 	for _, t := range taints {
@@ -188,7 +184,7 @@ func reserving(taints []corev1.Taint) []corev1.Taint {
 	return out
 }
 
-// Opened is a copy of a Node without the taint of TaintKey, or nil if it has none.
+// Opened returns a copy of a Node without the taint of TaintKey, or nil if it has none.
 func Opened(n *corev1.Node) *corev1.Node {
 	if len(reserving(n.Spec.Taints)) == 0 {
 		return nil
@@ -198,7 +194,7 @@ func Opened(n *corev1.Node) *corev1.Node {
 	return out
 }
 
-// taintValue is a claim's name if a taint can have it.
+// taintValue returns a claim's name, or a hash of it if it is too long for a taint.
 func taintValue(name string) string {
 	if len(validation.IsValidLabelValue(name)) == 0 {
 		return name
@@ -208,13 +204,12 @@ func taintValue(name string) string {
 	return "h" + strconv.FormatUint(h.Sum64(), 36)
 }
 
-// Plain returns a pod as its owner wrote it: a copy without the tolerations of TaintKey, or
-// the pod itself where it has none. Nothing but the list of tolerations is copied.
+// Plain returns a pod as its owner wrote it: a copy without the tolerations of TaintKey, or the pod
+// itself if it has none. Only the list of tolerations is copied.
 //
-// Feed plans and decisions with it. Each promise leaves a toleration with a value of
-// its own on the pod, so pods of one workload differ by nothing else, and whoever
-// tells pods apart by what they tolerate has as many kinds of pods as there were
-// nodes. Review wants the pods as they are. A nil pod stays nil.
+// Use it for the pods of plans and decisions. Each promise adds a toleration with a unique value to
+// its pod. Without Plain, otherwise equal pods of a workload differ by it, and a plan would have
+// one class of pods for each node. Pass Review the pods unchanged. A nil pod stays nil.
 func Plain(pod *corev1.Pod) *corev1.Pod {
 	if pod == nil || !slices.ContainsFunc(pod.Spec.Tolerations, ours) {
 		return pod

@@ -15,110 +15,107 @@ import (
 // Input is a snapshot of the cluster. Lists may be in any order; nil entries are
 // skipped.
 type Input struct {
-	// NodeClaims are all of them. One that is being deleted promises nothing.
+	// NodeClaims are all NodeClaims. One that is being deleted promises nothing.
 	NodeClaims []*v1.NodeClaim
-	// Nodes are all of them. That of a claim has its status.nodeName or providerID.
+	// Nodes are all Nodes. The Node of a claim has its status.nodeName or providerID.
 	Nodes []*corev1.Node
 	// Pods are all pods, pending and running.
 	Pods []*corev1.Pod
-	// Refused are pods that could not be given their toleration: nobody waits for
-	// them.
+	// Refused are pods that could not get their toleration: no node waits for them.
 	Refused map[types.UID]bool
-	// Bindings are promises of nodes that are there: those of State.Bindings before,
-	// and those of Bind for a plan that was made since.
+	// Bindings are promises of existing nodes: State.Bindings of the last call, and the results of
+	// Bind for later plans.
 	Bindings []Binding
 }
 
-// State is what follows from the promises that stand in the cluster.
+// State is the result of Review.
 type State struct {
-	// Pods are the pending pods that a node is promised to, sorted by namespace and
-	// name. All others belong into the next plan.
+	// Pods are the pending pods with a promised node, sorted by namespace and name. All other
+	// pending pods belong into the next plan.
 	Pods []Place
-	// Moving are the pods that still run on the nodes they will be evicted from and
-	// that another node is promised to, in the same order. They belong into no plan
-	// either, and take room on the node that is promised to them: a program that was
-	// restarted while they were evicted would launch a second node for them. What
-	// they lack is told once they are pending.
+	// Moving are the pods that still run on the nodes from which they will be evicted and that have
+	// another promised node, in the same order. They do not belong into a plan either, and take
+	// room on their promised node: otherwise a program that is restarted during their eviction
+	// would launch a second node for them. Their missing tolerations are reported once they are
+	// pending.
 	Moving []Place
-	// Nodes are the NodeClaims that are meant for pods, and the Nodes with the taint,
-	// sorted by NodeClaim and then by Node.
+	// Nodes are the NodeClaims with promised pods, and the Nodes with the taint, sorted by
+	// NodeClaim and then by Node.
 	Nodes []Node
-	// Bindings are those of Input.Bindings that still hold.
+	// Bindings are the entries of Input.Bindings that still count.
 	Bindings []Binding
-	// Next is when time alone changes the answer next; zero for never.
+	// Next is when time alone changes the answer; zero means never.
 	Next time.Time
 }
 
-// Place is where a pending pod will be.
+// Place is the promised node of a pod.
 type Place struct {
-	// Pod is the one of Input.Pods. Do not write to it.
+	// Pod is the pod in Input.Pods. Do not write to it.
 	Pod *corev1.Pod
-	// NodeClaim is empty for a node that was there when the pod was planned for.
+	// NodeClaim is empty for a node that existed when the plan was made.
 	NodeClaim string
-	// Node is empty until it has joined. Then it is what status.nominatedNodeName of
-	// the pod should be; kube-scheduler clears names of nodes that are not there.
+	// Node is empty until the node has joined. Then status.nominatedNodeName of the pod should have
+	// it; kube-scheduler clears names of nodes that do not exist.
 	Node string
-	// Until is when the promise ends if nothing else ends it.
+	// Until is when the promise ends, unless it ends earlier for another reason.
 	Until time.Time
-	// Toleration is what to append to the pod's tolerations, nil if nothing.
+	// Toleration is the toleration to append to the pod; nil if there is none.
 	Toleration *corev1.Toleration
 }
 
-// Phase is how far a node is.
+// Phase is the phase of a node.
 type Phase string
 
 const (
-	// Coming is a node that is not ready: it has not joined, or has taints that will
-	// go.
+	// Coming is a node that is not ready: it has not joined, or has taints that will be removed.
 	Coming Phase = "Coming"
 	// Filling is a node that is ready and kept for its pods.
 	Filling Phase = "Filling"
-	// Open is a node that is ready for all pods: its own are there, or time is up.
+	// Open is a node that is ready for all pods: its own pods are bound, or time is over.
 	Open Phase = "Open"
 )
 
-// Node is how a node fares that is meant for pods.
+// Node is the state of a node with promised pods.
 type Node struct {
-	// NodeClaim is empty where a Node has the taint and no claim any more.
+	// NodeClaim is empty for a Node with the taint whose claim is gone.
 	NodeClaim string
-	// Node is empty until it has joined.
+	// Node is empty until the node has joined.
 	Node string
-	// Phase is how far it is.
+	// Phase is Coming, Filling or Open.
 	Phase Phase
-	// Until is when the node is opened at the latest, or given up while it is Coming.
-	// It is zero without a claim.
+	// Until is when the node is opened at the latest, or, while it is Coming, when its promises
+	// end. It is zero without a claim.
 	Until time.Time
-	// Pending are its pods that are not bound, with those in the place of others that
-	// are gone. Moving are those that still run on the nodes they will be evicted
-	// from. Missing are those that are gone and may come back. Refused, of those
-	// pending, lack a toleration and cannot get it.
+	// Pending counts its pods that are not bound, including those in the place of deleted ones.
+	// Moving counts those that still run on the nodes from which they will be evicted. Missing
+	// counts deleted pods that may be recreated. Refused counts the pending ones that lack a
+	// toleration and cannot get it.
 	Pending, Moving, Missing, Refused int
-	// Opened is a copy of the Node without the taint, to be stored; nil if there is
-	// nothing to do.
+	// Opened is a copy of the Node without the taint, to be stored; nil if there is nothing to
+	// store.
 	Opened *corev1.Node
 }
 
-// Review reads the promises that stand in a cluster and says what follows at an
-// instant. Where it finds something it cannot read, the error names it and the state is
-// right about the rest.
+// Review reads the promises in a cluster and returns their state at an instant. The error names
+// annotations that cannot be read; the state is valid for all others.
 //
-// A Node is ready once it is registered, its condition Ready is True, no startup taint but
-// TaintKey and no taint that goes by itself is left on it, and its claim's condition
-// Registered, if there is one, is True. The time that it is kept counts from the later of
-// its condition Ready and the claim's Registered.
+// A Node is ready once it is registered, its condition Ready is True, it has no startup taint
+// except TaintKey and no temporary taint, and its claim's condition Registered, if there is one, is
+// True. Options.Hold counts from the later of its condition Ready and the claim's Registered.
 //
-// Pods that are alike may change places. Where kube-scheduler has been at work for twenty
-// seconds since a node is ready (it has bound some pod since, or found no place for one that
-// is new: after an outage of the API server it learns of a node late), still says that there
-// is no room for a pod of it, and has bound none of its kind for as long (others of the kind are still on a node that goes, say, and a topology spread counts
-// them there), the pod is given the tolerations of the other nodes that are kept for pods of
-// its kind, one after another. Once it is on one of these, who has lost a place there waits for
-// the place that it has left, as long as that is kept. So it is with a pod that is to go to a
-// node that was there before (a Binding), from when it was created: a plan counts the pods of a
-// node that goes no more, and kube-scheduler and the budget that keeps them there do.
+// Equal pods may exchange nodes. A pod gets the tolerations of the other nodes that are kept for
+// pods of its kind, one after another, if three conditions hold. First, kube-scheduler has worked
+// for twenty seconds since the pod's node became ready: it has bound a pod since, or found no place
+// for a new one (after an outage of the API server it learns of nodes late). Second, it still
+// reports that the pod does not fit. Third, it has bound no pod of the kind in these twenty
+// seconds. This happens for example when equal pods are still on a node that is being removed, and
+// a topology spread counts them there. When the pod is bound to one of the other nodes, the pod
+// that has lost its place there waits for the place that the first one has left, as long as that is
+// kept. The same holds for a pod with a Binding to an existing node, from the creation of the pod:
+// a plan does not count the pods of a node that is being removed, but kube-scheduler does while a
+// budget keeps them there.
 //
-// It takes time in proportion to the pods, claims and nodes, times the logarithm of
-// the pods that are pending.
+// The time is proportional to the pods, claims and nodes, times the logarithm of the pending pods.
 func Review(in Input, now time.Time, opts *Options) (State, error) {
 	if err := opts.Validate(); err != nil {
 		return State{}, err
@@ -133,7 +130,7 @@ func Review(in Input, now time.Time, opts *Options) (State, error) {
 		}
 	}
 	for _, c := range r.claims {
-		r.settled(c)
+		r.dropUnneeded(c)
 	}
 	r.exchange()
 	for _, c := range r.claims {
@@ -141,7 +138,7 @@ func Review(in Input, now time.Time, opts *Options) (State, error) {
 	}
 	var s State
 	for _, c := range r.claims {
-		s.Nodes = append(s.Nodes, r.settle(c, &s))
+		s.Nodes = append(s.Nodes, r.report(c, &s))
 	}
 	s.Nodes = append(s.Nodes, r.orphans()...)
 	slices.SortFunc(s.Nodes, func(a, b Node) int {
@@ -154,9 +151,8 @@ func Review(in Input, now time.Time, opts *Options) (State, error) {
 	return s, errors.Join(r.faults...)
 }
 
-// Nominations says until when each node is kept, by the name of the Node, or of the
-// NodeClaim while there is none: those that a pod is still awaited on. Disruption
-// leaves such nodes alone.
+// Nominations returns until when each node that waits for a pod is kept, by the name of the Node,
+// or of the NodeClaim while there is no Node. Disruption does not touch such nodes.
 func (s State) Nominations() map[string]time.Time {
 	out := map[string]time.Time{}
 	keep := func(name string, until time.Time) {
@@ -177,20 +173,19 @@ func (s State) Nominations() map[string]time.Time {
 	return out
 }
 
-// Binding is the promise of a node that is there: kube-scheduler is expected to bind
-// the pod to it.
+// Binding is the promise of an existing node: kube-scheduler is expected to bind the pod to it.
 type Binding struct {
 	// Pod is the UID of the pod, and Node the name of the node.
 	Pod  types.UID
 	Node string
-	// Until is when the promise ends, unless kube-scheduler is behind: see Options.Hold. At that
-	// instant it no longer holds.
+	// Until is when the promise ends, exclusively, unless kube-scheduler is behind: see
+	// Options.Hold.
 	Until time.Time
 }
 
-// Bind promises a node that is there to pods of a plan. Such a promise is in the
-// program's memory only: after a restart the pod is planned for again, which does no
-// harm, as nothing was launched for it.
+// Bind promises an existing node to pods of a plan. Such a promise is only in the program's memory:
+// after a restart the pod is planned again, which does no harm, because nothing was launched for
+// it.
 func Bind(node string, pods []*corev1.Pod, until time.Time) []Binding {
 	var out []Binding
 	for _, p := range pods {

@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// claimView is a NodeClaim that is meant for pods, and what has become of them.
+// claimView is a NodeClaim with promised pods, and the state of these pods.
 type claimView struct {
 	claim  *v1.NodeClaim
 	node   *corev1.Node // nil until it has joined
@@ -27,12 +27,12 @@ type claimView struct {
 type groupView struct {
 	group
 	until   time.Time     // when the promise ends
-	pending []*corev1.Pod // of the group, or in the place of one that is gone
-	moving  []*corev1.Pod // on the node they come from
-	gone    []string      // nowhere, and without an heir: the names under which they may come back
+	pending []*corev1.Pod // of the group, or successors of deleted pods
+	moving  []*corev1.Pod // still on the node from which they will be evicted
+	gone    []string      // deleted pods without a successor: the names under which they may be recreated
 }
 
-// awaited counts the pods that are not there yet.
+// awaited counts the pods that are not bound to the node yet.
 func (g *groupView) awaited() int { return len(g.pending) + len(g.moving) + len(g.gone) }
 
 // reviewer is one call of Review.
@@ -45,8 +45,8 @@ type reviewer struct {
 	claims  []*claimView             // by name
 	living  map[string]bool          // Nodes of claims
 	values  map[string]bool          // of the taints of claims
-	holder  map[types.UID]*claimView // whose promise to a pod holds
-	taken   map[types.UID]bool       // heirs
+	holder  map[types.UID]*claimView // the claim whose promise to a pod counts
+	taken   map[types.UID]bool       // pods that are successors
 	waiting map[heirKey][]*corev1.Pod
 	filling map[heirKey][]*claimView // ready, and a pod of the kind is awaited
 	bound   map[string][]*corev1.Pod // pods by node
@@ -57,7 +57,7 @@ type reviewer struct {
 	faults  []error
 }
 
-// heirKey is what pods have in common that can take the place of one another.
+// heirKey is equal for pods that can take the place of one another.
 type heirKey struct {
 	owner types.UID
 	size  string
@@ -108,7 +108,7 @@ func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 			r.waiting[key] = append(r.waiting[key], p)
 		}
 	}
-	for _, list := range r.waiting { // each by itself
+	for _, list := range r.waiting { // lists are independent, so the order of the map does not matter
 		slices.SortFunc(list, compareAges)
 	}
 	return r
@@ -123,7 +123,7 @@ func compareAges(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a, b))
 }
 
-// add takes up a claim that is meant for pods, or that has the taint.
+// add adds a claim that has promised pods or the taint.
 func (r *reviewer) add(c *v1.NodeClaim, byProvider map[string]*corev1.Node) {
 	groups, err := read(c.Annotations[AnnotationKey])
 	if err != nil {
@@ -147,8 +147,8 @@ func (r *reviewer) add(c *v1.NodeClaim, byProvider map[string]*corev1.Node) {
 	r.claims = append(r.claims, view)
 }
 
-// limit is when a claim's node is opened, or given up while it is not ready, if nobody
-// is to be evicted for it.
+// limit returns when a claim's node is opened, or, while it is not ready, when its promises end, if
+// no pod has to be evicted for it.
 func (r *reviewer) limit(c *claimView) time.Time {
 	if c.ready.IsZero() {
 		return c.claim.CreationTimestamp.Add(r.opts.Launch)
@@ -156,9 +156,8 @@ func (r *reviewer) limit(c *claimView) time.Time {
 	return c.ready.Add(r.opts.Hold)
 }
 
-// until is when the promise to a group ends. A node may be ready by the time it is
-// promised, pods that are evicted for it take their time, and kube-scheduler may have more
-// pods than it gets through.
+// until returns when the promise to a group ends. It considers that the node may have been ready
+// when it was promised, that evictions take time, and that kube-scheduler may be behind.
 func (r *reviewer) until(c *claimView, g group) time.Time {
 	until := r.limit(c)
 	if c.ready.IsZero() {
@@ -182,8 +181,9 @@ func (r *reviewer) until(c *claimView, g group) time.Time {
 	return goesOn
 }
 
-// goesOn is until when a promise holds that would have ended, because kube-scheduler has bound a pod at
-// an instant and so may come to others yet: for swapAfter from then, and not beyond the limit.
+// goesOn returns the extended end of a promise: kube-scheduler has bound a pod at the instant bound
+// and so may still bind others, so the promise lasts for swapAfter from then, but not beyond the
+// limit.
 func (r *reviewer) goesOn(bound, until, limit time.Time) time.Time {
 	switch busy := bound.Add(swapAfter); {
 	case !busy.After(until):
@@ -195,8 +195,8 @@ func (r *reviewer) goesOn(bound, until, limit time.Time) time.Time {
 	}
 }
 
-// lastLate is when kube-scheduler last bound a pod to the node that it was promised, of those pods that
-// could have been bound there for a third of the hold. While it does, it is behind with other pods as well.
+// lastLate returns when kube-scheduler last bound a pod late: to its promised node, a third of Hold
+// or more after that was possible. While it does so, it is behind with other pods as well.
 func (r *reviewer) lastLate() (last time.Time) {
 	for _, c := range r.claims {
 		if c.ready.IsZero() {
@@ -223,7 +223,7 @@ func (r *reviewer) lastLate() (last time.Time) {
 	return last
 }
 
-// boundAt is when kube-scheduler bound a pod, or zero.
+// boundAt returns when kube-scheduler bound a pod, or zero.
 func boundAt(p *corev1.Pod) time.Time {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
@@ -233,7 +233,7 @@ func boundAt(p *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// readySince is when a node became ready for its pods, or zero.
+// readySince returns when a node became ready for its pods, or zero.
 func readySince(c *v1.NodeClaim, n *corev1.Node) time.Time {
 	if n == nil || !n.DeletionTimestamp.IsZero() || n.Labels[v1.NodeRegisteredLabelKey] != "true" {
 		return time.Time{}
@@ -265,7 +265,7 @@ func readySince(c *v1.NodeClaim, n *corev1.Node) time.Time {
 	return time.Time{}
 }
 
-// passing says whether a taint goes by itself while a node starts.
+// passing reports whether a taint is temporary while a node starts.
 func passing(t *corev1.Taint) bool {
 	switch t.Key {
 	case corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, "node.cloudprovider.kubernetes.io/uninitialized", v1.UnregisteredTaintKey:
@@ -274,8 +274,8 @@ func passing(t *corev1.Taint) bool {
 	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
 }
 
-// hold decides which claim's promise to a pod holds: the last one made, and among those
-// of one instant that of the last name.
+// hold decides which claim's promise to a pod counts: the latest one, and of several at one instant
+// the one with the last name.
 func (r *reviewer) hold() {
 	at := map[types.UID]time.Time{}
 	for _, c := range r.claims {
@@ -289,13 +289,13 @@ func (r *reviewer) hold() {
 	}
 }
 
-// kept says whether places are kept on a claim's node. None are on one that was opened: who
-// comes back belongs into a plan, which sees what room there is.
+// kept reports whether places are kept on a claim's node. None are on a node that was opened:
+// recreated pods belong into a plan, which knows the free room.
 func (r *reviewer) kept(c *claimView) bool {
 	return c.ready.IsZero() || len(reserving(c.claim.Spec.StartupTaints)) == 0 || len(reserving(c.node.Spec.Taints)) > 0
 }
 
-// own finds the pods of a claim themselves.
+// own finds the pods of a claim by their UIDs.
 func (r *reviewer) own(c *claimView) {
 	kept := r.kept(c)
 	for i := range c.groups {
@@ -316,8 +316,9 @@ func (r *reviewer) own(c *claimView) {
 	}
 }
 
-// inherit gives a pod the place of one that is gone, if there is one for it: that of its name, or
-// any that is not for another name. A pod that returns under its name gets no other place than its own.
+// inherit gives a pod the place of a deleted pod, if there is one for it: the place of its name, or
+// one that is not reserved for another name. A pod that is always recreated under its name gets
+// only the place of its name.
 func (r *reviewer) inherit(g *groupView, p *corev1.Pod, byName bool) bool {
 	if len(g.gone) == 0 || r.taken[p.UID] {
 		return false
@@ -336,18 +337,18 @@ func (r *reviewer) inherit(g *groupView, p *corev1.Pod, byName bool) bool {
 	return true
 }
 
-// heirPass says which pods are looked at for the places of those that are gone: the passes
-// follow each other, each over all claims.
+// heirPass selects the candidates for the places of deleted pods. The passes run one after the
+// other, each over all claims.
 type heirPass int
 
 const (
-	heirsByName   heirPass = iota // those of the same names
-	heirsByTaint                  // those that are bound to the node, whoever promised them what, or tolerate its taint
-	heirsOfKind                   // any others
-	heirPassCount                 // how many passes there are
+	heirsByName   heirPass = iota // pods with the same names
+	heirsByTaint                  // pods that are bound to the node, whatever they were promised, or tolerate its taint
+	heirsOfKind                   // all other pods of the kind
+	heirPassCount                 // number of passes
 )
 
-// heirs finds pods in the place of those that are gone.
+// heirs finds pods for the places of deleted ones.
 func (r *reviewer) heirs(c *claimView, pass heirPass) {
 	for i := range c.groups {
 		g := &c.groups[i]
@@ -370,9 +371,9 @@ func (r *reviewer) heirs(c *claimView, pass heirPass) {
 	}
 }
 
-// settled takes those that are gone for back where a pod of their kind, or name, was created since the
-// promise, is promised nothing, and is bound to another node: the place is not needed.
-func (r *reviewer) settled(c *claimView) {
+// dropUnneeded drops the places of deleted pods whose successor needs none: a pod of the same kind,
+// or name, that was created since the promise, has no promise, and is bound to another node.
+func (r *reviewer) dropUnneeded(c *claimView) {
 	for i := range c.groups {
 		g := &c.groups[i]
 		if len(g.gone) == 0 {
@@ -389,7 +390,7 @@ func (r *reviewer) settled(c *claimView) {
 	}
 }
 
-// placed are the pods that are bound, by their controller, the oldest first.
+// placed returns the bound pods, by their controller, the oldest first.
 func (r *reviewer) placed() map[types.UID][]*corev1.Pod {
 	if r.byOwner != nil {
 		return r.byOwner
@@ -402,21 +403,21 @@ func (r *reviewer) placed() map[types.UID][]*corev1.Pod {
 			}
 		}
 	}
-	for _, list := range r.byOwner { // each by itself
+	for _, list := range r.byOwner { // lists are independent, so the order of the map does not matter
 		slices.SortFunc(list, compareAges)
 	}
 	return r.byOwner
 }
 
-// exchange gives pods whose place was taken by one of their kind the place that this one left,
-// so that as many wait for a node as it has room for. Of the pods of a node those that come
-// last in its promise go, to the first claims by name.
+// exchange handles pods whose place was taken by a pod of the same kind: each gets the place that
+// the other one left, so that a node has as many waiting pods as it has room for. The last pods in
+// the promise of a node are moved, to the first claims by name.
 func (r *reviewer) exchange() {
 	type waiting struct {
 		home *groupView
 		pod  *corev1.Pod
 	}
-	left := map[heirKey][]*groupView{} // one for each place that nobody waits for
+	left := map[heirKey][]*groupView{} // one for each place for which no pod waits
 	crowded := map[heirKey][]waiting{}
 	for _, c := range r.claims {
 		arrived := r.arrived(c)
@@ -444,7 +445,7 @@ func (r *reviewer) exchange() {
 			}
 		}
 	}
-	for key, list := range crowded { // each by itself
+	for key, list := range crowded { // kinds are independent, so the order of the map does not matter
 		for i, w := range list[:min(len(list), len(left[key]))] {
 			w.home.pending = slices.DeleteFunc(w.home.pending, func(p *corev1.Pod) bool { return p == w.pod })
 			left[key][i].pending = append(left[key][i].pending, w.pod)
@@ -452,7 +453,7 @@ func (r *reviewer) exchange() {
 	}
 }
 
-// arrived counts the pods on a claim's node that a promise was made to, by their kinds.
+// arrived counts the pods on a claim's node that have a promise of any node, by kind.
 func (r *reviewer) arrived(c *claimView) map[heirKey]int {
 	out := map[heirKey]int{}
 	if c.node == nil {
@@ -466,8 +467,8 @@ func (r *reviewer) arrived(c *claimView) map[heirKey]int {
 	return out
 }
 
-// await notes which kinds of pods each ready node is kept for. What was evicted from a node
-// that is gone has come back, or will not.
+// await notes the kinds of pods for which each ready node is kept. Pods that were evicted from a
+// node that is gone have been recreated or never will be.
 func (r *reviewer) await(c *claimView) {
 	for i := range c.groups {
 		g := &c.groups[i]
@@ -484,9 +485,10 @@ func (r *reviewer) await(c *claimView) {
 	}
 }
 
-// elsewhere is the toleration of another node that is kept for pods of the kind of one that
-// kube-scheduler finds no room for where it could be bound since an instant, nil if it has
-// those of all. That is on the node of a claim, or on one that was there before if c is nil.
+// elsewhere returns the toleration of another node that is kept for pods of p's kind, for a pod
+// that kube-scheduler could bind to its own node since an instant but finds no room for. It returns
+// nil if the pod has the tolerations of all such nodes. Its own node is that of the claim, or an
+// existing one if c is nil.
 func (r *reviewer) elsewhere(c *claimView, since time.Time, p *corev1.Pod, s *State) *corev1.Toleration {
 	if owner(p) == "" || since.IsZero() || !unschedulable(p) {
 		return nil
@@ -511,8 +513,8 @@ func (r *reviewer) elsewhere(c *claimView, since time.Time, p *corev1.Pod, s *St
 	return nil
 }
 
-// lastBound is when kube-scheduler bound a pod of a kind last: while it does, it has not come
-// to the others yet.
+// lastBound returns when kube-scheduler last bound a pod of a kind: while it does so, it has not
+// reached the others yet.
 func (r *reviewer) lastBound(key heirKey) time.Time {
 	if at, known := r.boundAt[key]; known {
 		return at
@@ -527,10 +529,10 @@ func (r *reviewer) lastBound(key heirKey) time.Time {
 	return at
 }
 
-// works is when kube-scheduler first gave a sign of life at an instant or after it: that it bound a
-// pod, whichever, or found no place for one where it had before. It is zero for never. After
-// an outage of the API server its watches come back one by one, within a minute or two: what
-// it says of a pod is old by then, and it does not know a node that is ready.
+// works returns the first instant, at or after since, at which kube-scheduler bound a pod or newly
+// reported one as unschedulable. It is zero if there is none. After an outage of the API server the
+// watches of kube-scheduler resume one by one, within a minute or two: until then its reports about
+// pods are outdated, and it does not know new ready nodes.
 func (r *reviewer) works(since time.Time) time.Time {
 	if r.signs == nil {
 		r.signs = []time.Time{}
@@ -550,14 +552,14 @@ func (r *reviewer) works(since time.Time) time.Time {
 	return r.signs[i]
 }
 
-// unschedulable says whether kube-scheduler has tried to place a pod, and found nothing.
+// unschedulable reports whether kube-scheduler has tried a pod and found no node.
 func unschedulable(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 	})
 }
 
-// tolerates says whether a pod has the toleration of a claim's own taint.
+// tolerates reports whether a pod has the toleration for a claim's taint.
 func tolerates(p *corev1.Pod, c *v1.NodeClaim) bool {
 	for _, taint := range reserving(c.Spec.StartupTaints) {
 		if slices.Contains(p.Spec.Tolerations, toleration(taint)) {
@@ -571,8 +573,8 @@ func toleration(t corev1.Taint) corev1.Toleration {
 	return corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: t.Effect}
 }
 
-// settle says how a claim's node fares, and adds the promises to its pods.
-func (r *reviewer) settle(c *claimView, s *State) Node {
+// report returns the state of a claim's node, and adds the promises of its pods to s.
+func (r *reviewer) report(c *claimView, s *State) Node {
 	n := Node{NodeClaim: c.claim.Name, Phase: Coming, Until: r.limit(c)}
 	if c.node != nil {
 		n.Node = c.node.Name
@@ -616,7 +618,7 @@ func (r *reviewer) settle(c *claimView, s *State) Node {
 	return n
 }
 
-// place is the promise of a claim's node to a pod.
+// place returns the promise of a claim's node to a pod.
 func (r *reviewer) place(c *claimView, p *corev1.Pod, until time.Time) Place {
 	out := Place{Pod: p, NodeClaim: c.claim.Name, Until: until}
 	taints := c.claim.Spec.StartupTaints
@@ -630,7 +632,7 @@ func (r *reviewer) place(c *claimView, p *corev1.Pod, until time.Time) Place {
 	return out
 }
 
-// lacking is the toleration that a pod lacks for the taint of this package among others.
+// lacking returns the toleration that a pod lacks for the taint of this package, or nil.
 func lacking(p *corev1.Pod, taints []corev1.Taint) (out *corev1.Toleration) {
 	for _, t := range reserving(taints) {
 		if !slices.ContainsFunc(p.Spec.Tolerations, func(have corev1.Toleration) bool { return covers(have, t) }) {
@@ -641,7 +643,7 @@ func lacking(p *corev1.Pod, taints []corev1.Taint) (out *corev1.Toleration) {
 	return out
 }
 
-// covers says whether a toleration admits to a taint of this package.
+// covers reports whether a toleration tolerates a taint of this package.
 func covers(have corev1.Toleration, t corev1.Taint) bool {
 	if have.Effect != "" && have.Effect != t.Effect {
 		return false
@@ -652,9 +654,9 @@ func covers(have corev1.Toleration, t corev1.Taint) bool {
 	return have.Key == t.Key && have.Value == t.Value && (have.Operator == "" || have.Operator == corev1.TolerationOpEqual)
 }
 
-// orphans are nodes with the taint and no claim: nobody else would take it off. A Node
-// may have joined before it is written into its claim which machine that has, so one
-// with the taint of a claim is not among them.
+// orphans returns the nodes with the taint and without a claim: no other program would remove the
+// taint. A Node with the taint of an existing claim is not among them, because it may have joined
+// before the claim has its provider ID.
 func (r *reviewer) orphans() (out []Node) {
 	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
 		n := r.nodes[name]
@@ -666,8 +668,8 @@ func (r *reviewer) orphans() (out []Node) {
 	return out
 }
 
-// bindings keeps the promises of nodes that are there while they hold. A pod that a
-// claim is meant for follows that.
+// bindings keeps the promises of existing nodes that still count. For a pod with a promise of a
+// claim only that one counts.
 func (r *reviewer) bindings(list []Binding, s *State) {
 	last, placed := map[types.UID]Binding{}, map[types.UID]bool{}
 	for _, p := range s.Pods {

@@ -1,15 +1,14 @@
-// Package progress tells how far long work of this module has come, to whoever waits
-// for it.
+// Package progress reports the progress of long-running functions of this module.
 //
 //	ctx = progress.With(ctx, func(e progress.Event) { log.Println(e) })
 //	plan, err := problem.Solve(ctx)
 //
-// Who wants to know says so in the context, as net/http/httptrace does it, so that no
-// function and no options have a parameter for it. What is decided does not depend on it.
+// The receiver is set in the context, as in net/http/httptrace, so that no function needs a
+// parameter for it. It does not affect decisions.
 //
-// A caller is told by [provisioning.Solve], [disruption.Propose], [compare.Compare] with
-// its Settle, FromEmpty and Budgets, and [advice.Ask]. Work within work is not reported
-// apart: who calls Compare is told of its rounds, and not of the plans that these ask for.
+// These functions report: [provisioning.Solve], [disruption.Propose], [compare.Compare] with its
+// Settle, FromEmpty and Budgets, and [advice.Ask]. Nested work is not reported separately: Compare
+// reports its rounds, and not the plans within them.
 //
 // [provisioning.Solve]: https://pkg.go.dev/github.com/dovetail-sdk/dovetail/provisioning#Solve
 // [disruption.Propose]: https://pkg.go.dev/github.com/dovetail-sdk/dovetail/disruption#Propose

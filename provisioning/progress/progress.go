@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// Event is how far work has come.
+// Event is the progress of a function.
 type Event struct {
-	// Work is the function that is at work, with its package: "provisioning.Solve".
+	// Work is the running function, with its package: "provisioning.Solve".
 	Work string
-	// Stage says in a few words what it does, for people: "packing". Stages come again,
-	// and new versions have other ones.
+	// Stage says in a few words what it does, for people: "packing". Stages may repeat, and may
+	// change between versions.
 	Stage string
-	// Done is how much of the stage is done and Total how much there is at most, both in
-	// Unit, such as "steps". A search that finds nothing better ends long before Total.
-	// Total is 0 where it is not known, and Done is 0 as well where nothing is counted.
+	// Done is the finished amount of the stage and Total its maximum, both in Unit, such as
+	// "steps". A search that finds no improvement ends long before Total. Total is 0 if it is not
+	// known, and both are 0 if nothing is counted.
 	Done, Total int
 	Unit        string
-	// Detail is what has been found so far, for people: "12 nodes at 3.4820 USD/h".
-	// Empty if nothing has.
+	// Detail is the best result so far, for people: "12 nodes at 3.4820 USD/h". Empty if there is
+	// none.
 	Detail string
 }
 
-// String is the event in one line: "provisioning.Solve: packing, 1000 of 1000000 steps".
+// String returns the event in one line: "provisioning.Solve: packing, 1000 of 1000000 steps".
 func (e Event) String() string {
 	var b strings.Builder
 	b.WriteString(e.Work + ": " + e.Stage)
@@ -40,16 +40,15 @@ func (e Event) String() string {
 	return b.String()
 }
 
-// key is that of the reporter in a context.
+// key is the key of the receiver in a context.
 type key struct{}
 
-// With returns a context whose work tells report how far it has come. It is called on the
-// goroutine that works, which waits for it, and never twice at once; so it begins no work
-// that reports to the context returned. With a nil report nobody is told, whatever ctx
-// says.
+// With returns a context whose work calls report with its progress. report is called on a working
+// goroutine, which waits for it, and never concurrently; so it must not start work that reports to
+// the same context. A nil report switches reports off, even if ctx has a receiver.
 //
-// Events come as the work goes on, and not by the clock: the same work tells the same
-// events, in the same order unless it works on several goroutines.
+// Events depend on the work and not on the clock: the same work reports the same events, in the
+// same order unless it uses several goroutines.
 func With(ctx context.Context, report func(Event)) context.Context {
 	if report == nil {
 		if From(ctx) == nil {
@@ -65,14 +64,14 @@ func With(ctx context.Context, report func(Event)) context.Context {
 	})
 }
 
-// From is what the work of a context reports to; nil if nobody wants to know. Events need
-// not be made then.
+// From returns the receiver of a context; nil if there is none, in which case events need not be
+// made.
 func From(ctx context.Context) func(Event) {
 	report, _ := ctx.Value(key{}).(func(Event))
 	return report
 }
 
-// Report tells whoever wants to know in ctx of an event.
+// Report passes an event to the receiver of ctx, if there is one.
 func Report(ctx context.Context, e Event) {
 	if report := From(ctx); report != nil {
 		report(e)
