@@ -27,7 +27,6 @@ type Node struct {
 
 // DriftedNode is a node that a change of terms replaces.
 type DriftedNode struct {
-	// Node is the node.
 	Node
 	// Reason says why it has drifted.
 	Reason Reason

@@ -14,38 +14,36 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Action is something that happens to the cloud without its customers asking for it. Exactly one
-// of the fields from Notice on is set, and says what. The same value may be used again.
+// Action is an event of the cloud that no call asked for. Exactly one of the fields from Notice on
+// is set. A value may be reused.
 type Action struct {
 	// Target chooses the machines of Notice, Break and Mend. The zero Target is all.
 	Target Target
 
 	// Notice is the kind of a notice about these machines.
 	//
-	//   - InterruptionSpot and InterruptionReservation, which spot and reserved machines get
-	//     alone, and InterruptionMaintenance: they go down after Warning.
-	//   - InterruptionStopping: they go down at once, as if somebody else had terminated them.
-	//   - InterruptionRebalance, which spot machines get alone, and InterruptionUnhealthy:
-	//     nothing follows.
+	//   - InterruptionSpot, InterruptionReservation (only for spot and reserved machines) and
+	//     InterruptionMaintenance: the machines go down after Warning.
+	//   - InterruptionStopping: they go down at once, as if another user had terminated them.
+	//   - InterruptionRebalance (only for spot machines) and InterruptionUnhealthy: the machines
+	//     keep running.
 	Notice cloudprovider.InterruptionKind
 	// Warning is the time from a Notice to the end of the machine. Zero or more.
 	Warning time.Duration
-	// Break is a fault that the nodes get. Those that have not joined yet show it once they
-	// have.
+	// Break is a fault of the nodes. Nodes that have not joined yet show it once they have.
 	Break NodeFault
-	// Mend takes all faults from the nodes.
+	// Mend removes all faults of the nodes.
 	Mend bool
-	// Stock takes the place of the stock of its Scope.
+	// Stock replaces the stock of its Scope.
 	Stock *Stock
-	// Reservation takes the place of the reservation of that ID. Machines in it run on, even if
-	// they are more than its capacity.
+	// Reservation replaces the reservation with its ID. Machines in it keep running, even if they
+	// exceed its capacity.
 	Reservation Reservation
-	// Image is published, or takes the place of the image of that ID. Machines launched from
-	// then on boot the newest; those that run another have drifted, unless their node class pins
-	// it.
+	// Image is published, or replaces the image with its ID. Later launches boot the newest image;
+	// machines that run another one have drifted, unless their node class lists it.
 	Image Image
-	// NodeClass is added, or takes the place of the one of that name. From then on only the node
-	// classes that were set exist.
+	// NodeClass is added, or replaces the one with its name. From then on only node classes that
+	// were set exist.
 	NodeClass NodeClass
 }
 
@@ -56,20 +54,19 @@ type Target struct {
 	Instances []string
 	// NodePool is the pool of the machines. Empty is any.
 	NodePool string
-	// Scope is the offerings by which the machines were launched.
+	// Scope covers the offerings of the machines.
 	Scope cloudprovider.Scope
-	// Count is how many of them at most. Zero is all. Seed decides which, whenever they were
-	// launched.
+	// Count is the largest number of machines. Zero means all. Options.Seed decides which,
+	// independently of their launch times.
 	Count int
 }
 
-// Do lets the actions happen now, in their order. If any of them is not valid none happens, and
-// the error says so of all that are not. An action that finds no machine to happen to is not an
-// error.
+// Do carries out the actions now, in their order. If any of them is invalid none is carried out,
+// and the error lists all invalid ones. An action without a matching machine is no error.
 func (c *Cloud) Do(actions ...Action) error { return c.arrange("Do", 0, actions) }
 
-// After arranges for the actions to happen, in their order, once d has passed by the cloud's
-// clock; at once if d is not above zero. The error is that of Do, and is known at once.
+// After carries out the actions, in their order, once d has passed by the cloud's clock; at once if
+// d is not above zero. The error is that of Do, and is returned at once.
 func (c *Cloud) After(d time.Duration, actions ...Action) error {
 	return c.arrange("After", d, actions)
 }
@@ -106,7 +103,7 @@ var noticeDetails = map[cloudprovider.InterruptionKind]string{
 	cloudprovider.InterruptionUnhealthy:   "the machine fails its checks",
 }
 
-// check lists what is wrong with an action.
+// check returns the faults of an action.
 func (a *Action) check(c *Cloud) (errs []error) {
 	set := 0
 	for _, is := range []bool{a.Notice != "", a.Break.Type != "", a.Mend, a.Stock != nil, a.Reservation.ID != "", a.Image.ID != "", a.NodeClass.Name != ""} {
@@ -135,7 +132,7 @@ func (a *Action) check(c *Cloud) (errs []error) {
 	return errs
 }
 
-// happen carries an action out.
+// happen carries out an action.
 func (c *Cloud) happen(a Action) {
 	switch {
 	case a.Notice != "":
@@ -200,8 +197,8 @@ type notice struct {
 	hidden time.Time // not returned again before
 }
 
-// Interruptions returns the notices that were not acknowledged, sorted as the contract asks. It
-// does not wait for one. What it returned it leaves out for Options.Redelivery.
+// Interruptions returns the notices that were not acknowledged, in the order of the contract. It
+// does not wait. A returned notice is left out for Options.Redelivery.
 func (c *Cloud) Interruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	return answer(c, ctx, call{op: OpInterruptions}, func(*orders) ([]cloudprovider.Interruption, error) {
 		var out []cloudprovider.Interruption
@@ -239,7 +236,7 @@ func (c *Cloud) notify(m *machine, kind cloudprovider.InterruptionKind, deadline
 	c.recordOf(m, EventNoticed, "%s", text)
 }
 
-// give issues a notice, and takes the machine away if the kind says so.
+// give issues a notice, and takes the machine away if its kind requires that.
 func (c *Cloud) give(m *machine, kind cloudprovider.InterruptionKind, warning time.Duration, detail string) {
 	switch kind {
 	case cloudprovider.InterruptionRebalance, cloudprovider.InterruptionUnhealthy:

@@ -19,9 +19,9 @@ func (c *Cloud) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the cloud's clock on by d and lets everything happen that is due by then, in the
-// order of time; of what is due at one instant, what was arranged first comes first. It returns
-// what happened in that time. A d below zero counts as zero.
+// Advance moves the cloud's clock on by d and runs all events that are due by then, in the order of
+// time; events of one instant in the order in which they were scheduled. It returns the events of
+// that time. A d below zero counts as zero.
 func (c *Cloud) Advance(d time.Duration) []Event {
 	c.enter()
 	defer c.mu.Unlock()
@@ -53,7 +53,7 @@ func (c *Cloud) pass(d time.Duration) {
 	c.catchUp(c.base.Add(c.advanced))
 }
 
-// catchUp lets everything happen that is due by an instant.
+// catchUp runs all events that are due by an instant.
 func (c *Cloud) catchUp(to time.Time) {
 	for len(c.due) > 0 && !c.due[0].at.After(to) {
 		next := c.due[0]
@@ -64,8 +64,8 @@ func (c *Cloud) catchUp(to time.Time) {
 	c.now = later(c.now, to)
 }
 
-// after arranges for something to happen once d has passed; what takes no time happens at once.
-// The machine that it is about may have changed by then, so do looks first.
+// after schedules do for d from now; with a zero d it runs at once. The machine may have changed by
+// then, so do must check it.
 func (c *Cloud) after(d time.Duration, do func()) {
 	if d <= 0 {
 		do()
@@ -73,26 +73,26 @@ func (c *Cloud) after(d time.Duration, do func()) {
 	}
 	at := c.now.Add(d)
 	i, _ := slices.BinarySearchFunc(c.due, at, func(a appointment, at time.Time) int {
-		return cmp.Or(a.at.Compare(at), -1) // what was arranged before, for the same instant, comes first
+		return cmp.Or(a.at.Compare(at), -1) // earlier appointments for the same instant come first
 	})
 	c.due = slices.Insert(c.due, i, appointment{at, do})
 }
 
-// appointment is something that is going to happen.
+// appointment is a scheduled event.
 type appointment struct {
 	at time.Time
 	do func()
 }
 
-// dice is a stream of chance that a seed and some names decide: what befalls one machine does
-// not depend on which others there are, nor on the order of calls.
+// dice is a random stream that depends on a seed and some names: the random events of one machine
+// depend neither on other machines nor on the order of calls.
 type dice struct{ chance.Stream }
 
 func newDice(seed uint64, names ...string) *dice {
 	return &dice{chance.New(seed, chance.Hash(strings.Join(names, "\x00")))}
 }
 
-// in draws a duration of a span.
+// in draws a random duration from a span.
 func (d *dice) in(s Span) time.Duration {
 	if s.Max <= s.Min {
 		return s.Min
@@ -101,13 +101,12 @@ func (d *dice) in(s Span) time.Duration {
 	return s.Min + time.Duration(n)*time.Millisecond
 }
 
-// maxWait bounds what chance may ask to wait: above it an event is as good as never.
+// maxWait bounds random durations: a longer one would never be reached.
 const maxWait = 100 * 365 * 24 * time.Hour
 
-// exponential returns how long something takes to happen that is as likely at any moment, and
-// takes mean on average, rounded up to whole seconds. It is von Neumann's method, which compares
-// numbers and takes no logarithm: those of package math may differ in the last bit from machine
-// to machine.
+// exponential draws an exponentially distributed duration with the given mean, rounded up to whole
+// seconds. It uses von Neumann's method, which only compares numbers, because the logarithm of
+// package math may differ in the last bit between machines.
 func (d *dice) exponential(mean time.Duration) time.Duration {
 	for whole := time.Duration(0); ; whole += mean {
 		if mean > maxWait || whole > maxWait {

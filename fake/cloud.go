@@ -15,12 +15,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Cloud is a cloud in memory. It implements cloudprovider.CloudProvider and every ability that
-// package cloudprovider knows. Any number of goroutines may use it.
+// Cloud is a cloud in memory. It implements cloudprovider.CloudProvider and every ability of that
+// package. Any number of goroutines may use it.
 //
-// What it does depends on nothing but Options and the calls it gets. The ID of an instance
-// depends on nothing but its token and zone, so that calls in another order, or at once, lead to
-// the same instances.
+// Its behaviour depends only on Options and the calls. The ID of an instance depends only on its
+// token and zone, so that calls in another order, or concurrent ones, lead to the same instances.
 //
 // A method returns at once. If ctx is done it does nothing and returns an error that wraps
 // ctx.Err(). Other errors are *cloudprovider.Error, of the kinds that cloudprovider.CloudProvider
@@ -32,7 +31,7 @@ type Cloud struct {
 	clock func() time.Time
 
 	mu       sync.Mutex
-	base     time.Time     // the latest that clock said
+	base     time.Time     // the latest time of Options.Clock
 	advanced time.Duration // how far Advance went ahead of it
 	start    time.Time
 	now      time.Time
@@ -57,14 +56,14 @@ type Cloud struct {
 	script  fault.Script
 	events  []Event
 	stats   Stats // without Hours
-	lived   int64 // how long machines existed that are gone, in milliseconds
+	lived   int64 // total lifetime of machines that are gone, in milliseconds
 }
 
 // New returns a cloud without instances.
 //
 // The error joins every fault of the options: those of InstanceTypes that
-// cloudprovider.InstanceType.Validate finds, nil, names used twice, and what the comments on the
-// other fields forbid.
+// cloudprovider.InstanceType.Validate finds, nil, names used twice, and violations of the comments
+// on the other fields.
 func New(opts *Options) (*Cloud, error) {
 	c := &Cloud{tokens: map[string]string{}, issued: map[string]bool{},
 		shelves: map[cloudprovider.OfferingKey]*shelf{}, reservations: map[string]*reservation{}, images: map[string]Image{}}
@@ -104,20 +103,19 @@ func (c *Cloud) Name() string { return "fake" }
 // Vocabulary returns catalog.Vocabulary.
 func (c *Cloud) Vocabulary() *requirements.Vocabulary { return catalog.Vocabulary() }
 
-// Catalog returns catalog.All: what a Cloud sells by default. It is made anew, which takes about
-// ten milliseconds, and is the caller's.
+// Catalog returns catalog.All: what a Cloud sells by default. It is made at each call, which takes
+// about ten milliseconds, and the caller owns it.
 func Catalog() []*cloudprovider.InstanceType { return catalog.All() }
 
 // Vocabulary returns catalog.Vocabulary: the labels of the catalog.
 func Vocabulary() *requirements.Vocabulary { return catalog.Vocabulary() }
 
-// Stats are counts of what happened in a Cloud. Launched less Terminated is the number of
-// machines that there are.
+// Stats are counts of what happened in a Cloud. Launched minus Terminated is the number of existing
+// machines.
 type Stats struct {
-	// Launched and Terminated count machines, Interrupted those that the cloud announced to take
-	// away.
+	// Launched and Terminated count machines, Interrupted those with an announced interruption.
 	Launched, Terminated, Interrupted int
-	// Hours is how many hours machines existed so far, all of them together.
+	// Hours is the total lifetime of all machines so far, in hours.
 	Hours float64
 }
 
@@ -136,13 +134,13 @@ func (c *Cloud) Stats() Stats {
 	return s
 }
 
-// InstanceTypes returns what the cloud sells, the same for every pool, nil included, at the
-// prices of the moment. A withdrawn offering is there and not Available. One that is out of
-// stock is Available, because real clouds show it only in the answer to a launch. The slice is
-// the caller's; later changes do not show in it.
+// InstanceTypes returns the catalog, the same for every pool, including nil, at current prices. A
+// withdrawn offering is included but not Available. One that is out of stock is Available, because
+// real clouds show that only in the answer to a launch. The caller owns the slice; later changes do
+// not affect it.
 //
-// Where Options.NodeClasses says which node classes there are, that of the pool must exist and
-// be ready, and a pool that names none is KindDenied.
+// If Options.NodeClasses is set, the node class of the pool must exist and be ready, and a pool
+// that names none is KindDenied.
 func (c *Cloud) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	in := call{op: OpInstanceTypes}
 	if pool != nil {
@@ -165,14 +163,14 @@ func (c *Cloud) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudp
 	})
 }
 
-// refresh brings shown up to date.
+// refresh updates shown.
 func (c *Cloud) refresh() {
 	tick := c.tick()
 	for i, t := range c.types {
 		if !c.stale[i] && tick == c.shownAt {
 			continue
 		}
-		// Callers hold the old one, which must not change under them.
+		// Cloned, because callers may hold the old one.
 		fresh := t.Clone()
 		for n := range fresh.Offerings {
 			o := &fresh.Offerings[n]
@@ -212,8 +210,8 @@ func (c *Cloud) List(ctx context.Context) ([]*cloudprovider.Instance, error) {
 	})
 }
 
-// Delete makes the instance go down, which takes Options.Timing.Shutdown; by default it is gone
-// at once. Of one that is going down it returns nil.
+// Delete makes the instance go down, which takes Options.Timing.Shutdown; by default it is gone at
+// once. It returns nil for an instance that is going down.
 func (c *Cloud) Delete(ctx context.Context, id string) error {
 	return do(c, ctx, call{op: OpDelete, object: id, offering: c.aboutInstance(id)}, func(*orders) error {
 		m, found := c.find(id)

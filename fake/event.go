@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// EventKind is what happened.
+// EventKind is the kind of an event.
 type EventKind string
 
 // The kinds of events.
@@ -20,26 +20,26 @@ const (
 	EventDeleting   EventKind = "deleting"   // the machine began to go down, for the reason given
 	EventGone       EventKind = "gone"       // the machine is gone
 	EventNoticed    EventKind = "noticed"    // the cloud issued a notice about a machine
-	EventBroke      EventKind = "broke"      // a node came to have a condition that means trouble
-	EventMended     EventKind = "mended"     // a node lost such a condition
+	EventBroke      EventKind = "broke"      // a node got a fault: see Action.Break
+	EventMended     EventKind = "mended"     // a node lost a fault
 	EventRebooting  EventKind = "rebooting"  // Reboot restarted a machine
 	EventRebooted   EventKind = "rebooted"   // a machine is back after a reboot
 	EventRefused    EventKind = "refused"    // Create found nothing in stock
-	EventScripted   EventKind = "scripted"   // a fault of the script changed the course of a call
+	EventScripted   EventKind = "scripted"   // a fault of the script changed a call
 	EventChanged    EventKind = "changed"    // stock, a reservation, an image or a node class changed
 )
 
-// Event is one thing that happened in a Cloud.
+// Event is one event of a Cloud.
 type Event struct {
-	// At is when, and Elapsed how long after the cloud was made.
+	// At is the instant, and Elapsed the time since the cloud was made.
 	At      time.Time
 	Elapsed time.Duration
-	// Kind says what.
+	// Kind is the kind of the event.
 	Kind EventKind
-	// InstanceID is the ID of the machine concerned, if it is about one.
+	// InstanceID is the ID of the machine; empty if the event is not about a machine.
 	InstanceID string
-	// Object is what it is about: the name of the instance, or its ID if it has none; an image;
-	// a method.
+	// Object is the subject: the name of the instance, or its ID if it has none; an image; a
+	// method.
 	Object string
 	// Detail says more, in one line. May be empty.
 	Detail string
@@ -56,8 +56,8 @@ func (e Event) String() string {
 	return text
 }
 
-// Events returns everything that happened so far, in the order in which it happened. Calls that
-// only look at the cloud are no events, unless a fault befell them. The slice is the caller's.
+// Events returns all events so far, in their order. Reading calls are not events, unless a fault
+// changed them. The caller owns the slice.
 func (c *Cloud) Events() []Event {
 	c.enter()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c *Cloud) Log() string {
 	return b.String()
 }
 
-// record writes an event into the log.
+// record adds an event to the log.
 func (c *Cloud) record(kind EventKind, object, format string, args ...any) {
 	c.events = append(c.events, Event{
 		At: c.now, Elapsed: c.now.Sub(c.start), Kind: kind, Object: object, Detail: fmt.Sprintf(format, args...),

@@ -13,56 +13,53 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Fault says which calls of the cloud go wrong, and how: see Cloud.Script. It has the fields
+// Fault makes some calls fail: see Cloud.Script. It has the fields
 //
 //	Op, Pool, Zone             string
 //	From, Until                time.Duration
 //	Nth, Times, Every, Percent int
 //	Err                        error
 //
-// A call has to meet every field from Op to Until that is set. Op is the name of the call, such
-// as OpCreate, in upper or lower case. Pool is the NodePool of a Create or InstanceTypes. Zone is
-// that of the offering which a Create would launch at that moment, or of the instance that a Get,
-// Delete, Reboot or IsDrifted is about. The cloud must be at least From old, and younger than
-// Until.
+// A call matches if it meets every field from Op to Until that is set. Op is the name of the call,
+// such as OpCreate, in upper or lower case. Pool is the NodePool of a Create or InstanceTypes. Zone
+// is the zone of the offering that a Create would launch at that moment, or of the instance of a
+// Get, Delete, Reboot or IsDrifted. The age of the cloud must be at least From and less than Until.
 //
-// Each fault counts the calls that meet these fields, from 1. Of them go wrong: the Nth alone;
-// with Times so many, from the Nth or the first on; with Every each third, say; with Percent so
-// many in a hundred, by chance that Options.Seed decides. What is set of these has to hold
-// together, and with none of them all calls go wrong.
+// Each fault counts its matching calls from 1. Nth, Times, Every and Percent choose among them, all
+// that are set together; with none of them every matching call fails. Nth alone is that call; Times
+// is that many calls from Nth, or from the first; Every is each call whose number is a multiple;
+// Percent is a share of the calls, at random by Options.Seed.
 //
-// Err, which is required, is what becomes of the call. ErrLost, ErrTwice, ErrStalled and values
-// of Delay and Refusal say what they do. Any other error is returned, as a *cloudprovider.Error
-// of its kind, and the call is not carried out. Method and object are filled in if it has none,
-// and for a Create that fails with KindInsufficientCapacity the offering that would have been
-// launched.
+// Err, which is required, says how the call fails. ErrLost, ErrTwice, ErrStalled, Delay and Refusal
+// are documented below. Any other error is returned, as a *cloudprovider.Error of its kind, and the
+// call is not carried out. If it has no method and object they are filled in, and for a Create that
+// fails with KindInsufficientCapacity also the offering that would have been launched.
 type Fault = fault.Fault
 
-// The values of Fault.Err that let a call be carried out.
+// The values of Fault.Err with which a call is carried out.
 var (
-	// ErrLost has the answer lost: the caller gets an error of KindUnknown. After a lost Create
-	// the machine exists, and a repetition with the same token returns it.
+	// ErrLost loses the answer: the caller gets an error of KindUnknown. After a lost Create the
+	// machine exists, and repeating it with the same token returns it.
 	ErrLost = fault.ErrLost
-	// ErrTwice has the call arrive twice, as if a network layer below had repeated it, and the
-	// caller get the second answer. A Create launches one machine all the same; a second Delete
-	// may say that there is nothing to delete.
+	// ErrTwice carries out the call twice, as if the network had repeated it, and returns the
+	// second answer. A Create still launches only one machine; the second Delete may return
+	// KindNotFound.
 	ErrTwice = fault.ErrTwice
-	// ErrStalled has a Create launch a machine whose Node never appears, as one with broken user
-	// data. Other calls are as ever.
+	// ErrStalled makes a Create launch a machine whose Node never appears, as with broken user
+	// data. It does not affect other calls.
 	ErrStalled = fault.ErrStalled
 )
 
-// Delay is a Fault.Err, made of a time.Duration, that has the call take time: the cloud's clock
-// moves on, with all that is due by then, before the call is carried out. Nothing sleeps. Delays
-// of several faults add up.
+// Delay is a Fault.Err, a time.Duration, by which the cloud's clock moves on, with all events that
+// are due by then, before the call is carried out. Nothing sleeps. Delays of several faults add up.
 type Delay = fault.Delay
 
-// Refusal is a Fault.Err that has the offerings in its field Scope, a cloudprovider.Scope, out
-// of stock for one Create, which may then launch another of its options. Its field Code is not
-// read. Other calls are as ever.
+// Refusal is a Fault.Err that makes the offerings in its field Scope, a cloudprovider.Scope, out of
+// stock for one Create, which may launch another of its options. Its field Code is ignored. It does
+// not affect other calls.
 type Refusal = fault.Refusal
 
-// orders is what the faults make of one call.
+// orders is the combined effect of the faults on one call.
 type orders struct {
 	fail               error
 	lose, twice, stall bool
@@ -70,9 +67,9 @@ type orders struct {
 	refuse             []cloudprovider.Scope
 }
 
-// Script adds faults. Each call is put to all of them, in the order in which they were added, so
-// that those that count miss none; of several that make a call fail the first decides. The error
-// joins what is wrong with the faults, and none of them is added then.
+// Script adds faults. Each call is matched against all of them, in the order in which they were
+// added, so that every fault counts its calls; if several make a call fail, the first decides. The
+// error joins everything that is wrong with the faults, and none of them is added then.
 func (c *Cloud) Script(faults ...Fault) error {
 	c.enter()
 	defer c.mu.Unlock()
@@ -102,7 +99,7 @@ func (c *Cloud) ClearScript() {
 	c.script.Clear()
 }
 
-// obey puts a call to the faults.
+// obey matches a call against the faults.
 func (c *Cloud) obey(in *call) *orders {
 	o := &orders{}
 	for _, err := range c.script.Meet(fault.Call{
@@ -142,13 +139,13 @@ func (in *call) inZone(zone string) bool {
 	return found && key.Zone == zone
 }
 
-// failure makes an error of a fault into one of the call.
+// failure returns the error of a fault with the method and object of the call.
 func (in *call) failure(err error) error {
 	own := cloudprovider.Error{Kind: cloudprovider.KindOf(err), Err: err}
 	var e *cloudprovider.Error
 	if errors.As(err, &e) && e != nil {
 		if e != err {
-			return err // one is wrapped in it, which is as good
+			return err // wraps one already
 		}
 		own = *e
 	}
@@ -164,13 +161,12 @@ func (in *call) failure(err error) error {
 // call is one call, as faults see it.
 type call struct {
 	op, object, token, pool string
-	// offering is that which the call is about, if it is about one; nil if it never is.
+	// offering returns the offering of the call, if it has one; nil for calls without offerings.
 	offering func() (cloudprovider.OfferingKey, bool)
 }
 
-// answer carries a call out, in this order: a context that is done ends it; the faults of the
-// script are asked; their delay passes; a failure that they order ends it; and then work does
-// it, under the lock.
+// answer carries out a call, in this order: a done context ends it; the faults of the script are
+// matched; their delay passes; their failure ends it; and then work runs under the lock.
 func answer[T any](c *Cloud, ctx context.Context, in call, work func(*orders) (T, error)) (T, error) {
 	var none T
 	if err := done(ctx, in.op, in.object); err != nil {
@@ -196,13 +192,13 @@ func answer[T any](c *Cloud, ctx context.Context, in call, work func(*orders) (T
 	return out, nil
 }
 
-// do is answer for a call that answers nothing but an error.
+// do is answer for a call that returns only an error.
 func do(c *Cloud, ctx context.Context, in call, work func(*orders) error) error {
 	_, err := answer(c, ctx, in, func(o *orders) (struct{}, error) { return struct{}{}, work(o) })
 	return err
 }
 
-// aboutInstance makes the offering of an instance that of a call.
+// aboutInstance returns a function for call.offering that returns the offering of an instance.
 func (c *Cloud) aboutInstance(id string) func() (cloudprovider.OfferingKey, bool) {
 	return func() (cloudprovider.OfferingKey, bool) {
 		if m, found := c.find(id); found {
@@ -212,7 +208,7 @@ func (c *Cloud) aboutInstance(id string) func() (cloudprovider.OfferingKey, bool
 	}
 }
 
-// The names of the calls that a Cloud takes, as faults use them, in upper or lower case.
+// The names of the calls of a Cloud for Fault.Op, in upper or lower case.
 const (
 	OpInstanceTypes  = "InstanceTypes"
 	OpCreate         = "Create"

@@ -12,15 +12,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// NodeFault is a way in which a node can be broken: a condition that it shows.
+// NodeFault is a fault of a node, shown as a condition.
 type NodeFault struct {
-	// Type and Status are those of the node condition. Required. A Ready condition that is not
-	// True brings the taints with it that Kubernetes sets.
+	// Type and Status are those of the node condition. Required. With a Ready condition that is not
+	// True the node also gets the taints that Kubernetes sets.
 	Type   corev1.NodeConditionType
 	Status corev1.ConditionStatus
 	// Reason and Message are those of the condition.
 	Reason, Message string
-	// CuredByReboot says that a reboot mends it.
+	// CuredByReboot says that a reboot removes the fault.
 	CuredByReboot bool
 }
 
@@ -32,13 +32,13 @@ func (f *NodeFault) check() []error {
 	return []error{fault.Wrong("Break.Status", "%q; use True, False or Unknown", f.Status)}
 }
 
-// brokenPart is a fault that a node has.
+// brokenPart is a present fault of a node.
 type brokenPart struct {
 	NodeFault
 	since time.Time
 }
 
-// breakDown gives a machine a fault, in place of one with the same condition.
+// breakDown adds a fault to a machine, or replaces one with the same condition.
 func (c *Cloud) breakDown(m *machine, f NodeFault) {
 	if m.faults == nil {
 		m.faults = map[corev1.NodeConditionType]brokenPart{}
@@ -47,7 +47,7 @@ func (c *Cloud) breakDown(m *machine, f NodeFault) {
 	c.recordOf(m, EventBroke, "%s is %s (%s)", f.Type, f.Status, f.Reason)
 }
 
-// mend takes the faults that a test picks from a machine.
+// mend removes the faults of a machine for which test is true.
 func (c *Cloud) mend(m *machine, test func(brokenPart) bool) {
 	m.node = nil
 	for _, t := range slices.Sorted(maps.Keys(m.faults)) {
@@ -62,9 +62,9 @@ func (c *Cloud) mend(m *machine, test func(brokenPart) bool) {
 	}
 }
 
-// Reboot restarts the machine, which mends the faults that a reboot cures. Its node is not ready
-// for Timing.Reboot, and has another boot ID from then on. A machine that is going down, or
-// whose node has not joined yet, cannot be restarted: KindDenied.
+// Reboot restarts the machine, which removes faults with CuredByReboot. Its node is not ready for
+// Timing.Reboot, and has another boot ID from then on. A machine that is going down, or whose node
+// has not joined yet, cannot be restarted: KindDenied.
 func (c *Cloud) Reboot(ctx context.Context, id, operation string) error {
 	return do(c, ctx, call{op: OpReboot, object: id, offering: c.aboutInstance(id)}, func(*orders) error {
 		m, found := c.find(id)
@@ -109,8 +109,8 @@ func (c *Cloud) reboot(m *machine, operation string) {
 	})
 }
 
-// RepairPolicies tolerate for half an hour what Kubernetes itself reports, and restart nodes
-// whose software is stuck.
+// RepairPolicies returns policies that tolerate conditions of Kubernetes itself for half an hour,
+// and reboot nodes whose software hangs.
 func (c *Cloud) RepairPolicies() []cloudprovider.RepairPolicy {
 	broken := func(t corev1.NodeConditionType, s corev1.ConditionStatus, regex string, d time.Duration, a cloudprovider.RepairAction) cloudprovider.RepairPolicy {
 		return cloudprovider.RepairPolicy{ConditionType: t, ConditionStatus: s, ReasonRegex: regex, TolerationDuration: d, Action: a}

@@ -11,11 +11,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// machine is an instance, and what else the cloud knows of it.
+// machine is an instance and its state in the cloud.
 type machine struct {
 	instance *cloudprovider.Instance // replaced, never written to
 	before   *cloudprovider.Instance // as it was before it was Deleting
-	shelf    *shelf                  // what it was taken from
+	shelf    *shelf                  // its offering
 	token    string
 
 	class     v1.NodeClassReference
@@ -30,17 +30,17 @@ type machine struct {
 	stalled bool // it never joins
 
 	deleted, gone time.Time // when it began to go down, and was gone; zero before
-	taken         bool      // the cloud took it away, so that its place is not free
+	taken         bool      // the cloud took it away, so that it does not return to stock
 
 	faults     map[corev1.NodeConditionType]brokenPart
 	boots      int
 	rebooting  bool
-	operations map[string]bool // reboots asked for
+	operations map[string]bool // requested reboots
 
-	node *corev1.Node // nil if it has to be built anew
+	node *corev1.Node // nil if it has to be rebuilt
 }
 
-// stage is how far a machine has come.
+// stage is the stage of a machine's life.
 type stage int
 
 const (
@@ -50,13 +50,13 @@ const (
 	ready
 )
 
-// lives reports whether the machine is there and not going down.
+// lives reports whether the machine exists and is not going down.
 func (m *machine) lives() bool { return m.deleted.IsZero() }
 
 // short is the part of the ID after the last slash.
 func (m *machine) short() string { return m.instance.ID[strings.LastIndexByte(m.instance.ID, '/')+1:] }
 
-// asOf returns the instance as it was at an instant, nil if it was not there.
+// asOf returns the instance as it was at an instant, or nil if it did not exist then.
 func (m *machine) asOf(at time.Time) *cloudprovider.Instance {
 	switch {
 	case m.instance.CreatedAt.After(at), !m.gone.IsZero() && !m.gone.After(at):
@@ -67,7 +67,7 @@ func (m *machine) asOf(at time.Time) *cloudprovider.Instance {
 	return m.instance
 }
 
-// place is where a machine of that ID is, or would be, in c.machines.
+// place returns the index of the machine with this ID in c.machines, or where it would be.
 func (c *Cloud) place(id string) (int, bool) {
 	return slices.BinarySearchFunc(c.machines, id, func(m *machine, id string) int {
 		return strings.Compare(m.instance.ID, id)
@@ -83,7 +83,7 @@ func (c *Cloud) find(id string) (*machine, bool) {
 	return c.machines[i], true
 }
 
-// add takes a new machine in and arranges its start.
+// add adds a new machine and schedules its start.
 func (c *Cloud) add(m *machine) {
 	i, _ := c.place(m.instance.ID)
 	c.machines = slices.Insert(c.machines, i, m)
@@ -109,8 +109,7 @@ func (c *Cloud) add(m *machine) {
 	})
 }
 
-// step does something to a machine after a time, unless it is going down by then. What takes no
-// time is done at once.
+// step runs do after d, unless the machine is going down by then. With a zero d it runs at once.
 func (c *Cloud) step(m *machine, d time.Duration, do func()) {
 	c.after(d, func() {
 		if d <= 0 || m.lives() {
@@ -122,7 +121,7 @@ func (c *Cloud) step(m *machine, d time.Duration, do func()) {
 func (c *Cloud) reach(m *machine, s stage, kind EventKind) {
 	m.stage, m.changed, m.node = s, c.now, nil
 	if kind == EventRegistered && c.opts.Unregistered {
-		return // that is the caller's part
+		return // the caller registers the Node
 	}
 	c.recordOf(m, kind, "")
 }
@@ -137,7 +136,7 @@ func (c *Cloud) takeDown(m *machine, why string, taken bool) {
 	c.after(newDice(c.opts.Seed, "shutdown", m.instance.ID).in(c.opts.Timing.Shutdown), func() { c.finish(m) })
 }
 
-// finish makes a machine gone. It is kept for as long as an answer may be old.
+// finish makes a machine gone. It is kept as long as a delayed List may return it.
 func (c *Cloud) finish(m *machine) {
 	m.gone, m.node = c.now, nil
 	c.lived += c.now.Sub(m.instance.CreatedAt).Milliseconds()

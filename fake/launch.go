@@ -14,27 +14,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Create launches the cheapest option of the request, by the prices that the cloud has now,
-// among those that it sells now and has in stock; of equal ones the first. With the zero
-// Options.Timing it runs at once.
+// Create launches the cheapest option of the request, at the current prices, that is on sale and in
+// stock; of equal ones the first. With the zero Options.Timing the machine runs at once.
 //
 // In this order:
 //
-//  1. A request that does not pass cloudprovider.LaunchRequest.Validate is denied. No fault of
-//     the script sees it.
+//  1. A request that does not pass cloudprovider.LaunchRequest.Validate is denied. The script is
+//     not applied to it.
 //  2. Faults apply; see Script.
-//  3. A token that was used returns its instance, also while that is going down, or KindNotFound
-//     once it is gone, whatever else the request says.
-//  4. The node class must exist and be ready, where Options.NodeClasses says which there are.
-//  5. A request is denied with all its faults if it has options that are not in the catalog,
-//     that do not admit the Requirements, or that have no room for the Requests: tests are to
-//     show a planner that asks for such.
+//  3. A used token returns its instance, also while that is going down, or KindNotFound once it is
+//     gone, whatever the other fields of the request.
+//  4. The node class must exist and be ready, if Options.NodeClasses is set.
+//  5. A request is denied with all its faults if it has options that are not in the catalog, that
+//     do not satisfy the Requirements, or that have no room for the Requests, so that tests detect
+//     planners that ask for such.
 //  6. If none of the options is on sale and in stock the error is KindInsufficientCapacity with
 //     the keys of all of them, sorted.
 //  7. If no image can be booted the error is KindNotReady.
 //
-// The labels of the instance are those of the option, the pool's name, and those of the request,
-// where an earlier one wins.
+// The labels of the instance are those of the option, the pool's name, and those of the request; of
+// several values for a key the first counts.
 func (c *Cloud) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 	if err := done(ctx, "Create", req.Name); err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func (c *Cloud) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*c
 	return answer(c, ctx, in, func(o *orders) (*cloudprovider.Instance, error) { return c.create(&req, o) })
 }
 
-// wouldLaunch is the offering by which a request was launched, or would be now.
+// wouldLaunch returns the offering by which a request was launched, or would be now.
 func (c *Cloud) wouldLaunch(req *cloudprovider.LaunchRequest) (cloudprovider.OfferingKey, bool) {
 	if id, used := c.tokens[req.Token]; used {
 		return c.aboutInstance(id)()
@@ -97,8 +96,8 @@ func (c *Cloud) create(req *cloudprovider.LaunchRequest, o *orders) (*cloudprovi
 	return m.instance, nil
 }
 
-// check returns every fault of the options. Room and labels are judged by what the caller knows
-// of an option, since overlays may have changed it.
+// check returns every fault of the options. Room and labels are those of the caller's option, which
+// overlays may have changed.
 func (c *Cloud) check(req *cloudprovider.LaunchRequest) error {
 	var errs []error
 	for i, option := range req.Options {
@@ -129,7 +128,7 @@ func (c *Cloud) check(req *cloudprovider.LaunchRequest) error {
 	return errors.Join(errs...)
 }
 
-// cheapest returns what to launch, and if that is nothing the options that cannot be had.
+// cheapest returns the offering to launch, or if there is none the unavailable options.
 func (c *Cloud) cheapest(req *cloudprovider.LaunchRequest, refuse []cloudprovider.Scope) (*shelf, []cloudprovider.OfferingKey) {
 	var best *shelf
 	var price float64
@@ -138,7 +137,7 @@ func (c *Cloud) cheapest(req *cloudprovider.LaunchRequest, refuse []cloudprovide
 		key := option.Key()
 		s, found := c.shelves[key]
 		if !found {
-			continue // create denies it; here it is only that nothing can be launched by it
+			continue // create denies unknown options; here they are only skipped
 		}
 		isRefused := slices.ContainsFunc(refuse, func(scope cloudprovider.Scope) bool { return scope.Covers(key) })
 		if isRefused || !s.available || s.left() < 1 {
@@ -160,7 +159,7 @@ func (c *Cloud) outOfStock(req *cloudprovider.LaunchRequest, refused []cloudprov
 		Offerings: refused, Err: errors.New("none of the options is available")}
 }
 
-// newInstance describes the machine that a shelf makes of a request and an image.
+// newInstance returns the instance for an offering, a request and an image.
 func (c *Cloud) newInstance(s *shelf, req *cloudprovider.LaunchRequest, image string) (*cloudprovider.Instance, error) {
 	t, o := c.types[s.typ], s.offering
 	allocatable, err := t.AllocatableFor(o)
@@ -184,7 +183,7 @@ func (c *Cloud) newInstance(s *shelf, req *cloudprovider.LaunchRequest, image st
 	}, nil
 }
 
-// newID makes an ID that was never used, in the form that EC2 gives it.
+// newID makes a new ID in the form of EC2.
 func (c *Cloud) newID(token, zone string) string {
 	for n := 0; ; n++ {
 		id := fmt.Sprintf("fake:///%s/i-%017x", zone, chance.Hash(fmt.Sprintf("%s/%d", token, n)))

@@ -16,27 +16,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// taintShutdown is what the cloud controller of Kubernetes puts on nodes whose machine is off.
+// taintShutdown is the taint of the Kubernetes cloud controller on nodes whose machine is off.
 const taintShutdown = "node.cloudprovider.kubernetes.io/shutdown"
 
-// Nodes returns the Node objects that a cluster has by now, sorted by name: one for each machine
-// that has joined and is not gone. They are read-only, and the pointers stay the same as long as
-// nothing changes. A node
+// Nodes returns the present Node objects, sorted by name: one for each machine that has joined and
+// is not gone. They are read-only, and the pointer of an unchanged Node stays the same. A node
 //
 //   - is named like the last part of the instance's ID, which is its providerID;
 //   - has the labels of the instance, its host name, and the label of its node class; once
-//     registered and once ready also karpenter.sh/registered and karpenter.sh/initialized,
-//     unless that is left to the caller (see Options.Unregistered);
-//   - has the taints that the request asked for; until it is ready the startup taints; until it
-//     is registered karpenter.sh/unregistered; while its Ready condition is not True those that
-//     Kubernetes sets for that; and while it is going down
-//     node.cloudprovider.kubernetes.io/shutdown and a deletion timestamp;
-//   - has the capacity and allocatable of the instance; until it is ready without those
-//     resources that a device plugin brings, whose names have a domain;
+//     registered and once ready also karpenter.sh/registered and karpenter.sh/initialized, unless
+//     the caller sets these (see Options.Unregistered);
+//   - has the taints of the request; until it is ready the startup taints; until it is registered
+//     karpenter.sh/unregistered; while its Ready condition is not True the taints that Kubernetes
+//     sets for that; and while it is going down node.cloudprovider.kubernetes.io/shutdown and a
+//     deletion timestamp;
+//   - has the capacity and allocatable of the instance; until it is ready without resources of
+//     device plugins, whose names have a domain;
 //   - shows its faults (see Action.Break) as conditions, in addition to Ready and the three on
 //     pressure.
 //
-// What controllers write into a Node, such as karpenter.sh/disrupted, is left to the caller.
+// Changes by controllers, such as karpenter.sh/disrupted, are not included.
 func (c *Cloud) Nodes() []*corev1.Node {
 	c.enter()
 	defer c.mu.Unlock()
@@ -104,7 +103,7 @@ func (c *Cloud) nodeLabels(m *machine) map[string]string {
 	return labels
 }
 
-// nodeTaints lists those of the request first.
+// nodeTaints returns the taints of a node, those of the request first.
 func (c *Cloud) nodeTaints(m *machine, status corev1.ConditionStatus) []corev1.Taint {
 	taints := slices.Clone(m.taints)
 	add := func(more ...corev1.Taint) {
@@ -132,7 +131,7 @@ func (c *Cloud) nodeTaints(m *machine, status corev1.ConditionStatus) []corev1.T
 	return taints
 }
 
-// readiness is the Ready condition of a node.
+// readiness returns the Ready condition of a node.
 func (c *Cloud) readiness(m *machine) corev1.NodeCondition {
 	is := condition(corev1.NodeReady, corev1.ConditionFalse, "KubeletNotReady", "", m.changed)
 	switch part, broken := m.faults[corev1.NodeReady]; {
@@ -150,7 +149,7 @@ func (c *Cloud) readiness(m *machine) corev1.NodeCondition {
 	return is
 }
 
-// nodeConditions are sorted by type, except the Ready condition, which is last.
+// nodeConditions returns the conditions sorted by type, with the Ready condition last.
 func nodeConditions(m *machine, readiness corev1.NodeCondition) []corev1.NodeCondition {
 	out := []corev1.NodeCondition{
 		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "", m.joined),
@@ -183,7 +182,7 @@ func condition(t corev1.NodeConditionType, s corev1.ConditionStatus, reason, mes
 	}
 }
 
-// nodeResources leaves out what a device plugin has yet to bring.
+// nodeResources leaves out resources of device plugins until the node is ready.
 func nodeResources(m *machine, amounts resources.List) corev1.ResourceList {
 	if m.stage < ready {
 		for name := range amounts.All() {
@@ -195,7 +194,7 @@ func nodeResources(m *machine, amounts resources.List) corev1.ResourceList {
 	return amounts.ResourceList()
 }
 
-// uuid writes 128 bits that a text decides in the form of a UUID.
+// uuid returns a UUID that is computed from a text.
 func uuid(text string) string {
 	d := newDice(0, "uuid", text)
 	h := fmt.Sprintf("%016x%016x", d.Next(), d.Next())

@@ -17,13 +17,13 @@ import (
 type NodeClass struct {
 	// Name is the name. Required.
 	Name string
-	// Hash stands for everything in it. Machines launched under another hash have drifted.
+	// Hash stands for its content. Machines that were launched with another hash have drifted.
 	Hash string
 	// NotReady is why it cannot be used. Empty means that it can.
 	NotReady string
-	// Images are the IDs of the images it allows. The newest of them is booted, and machines
-	// that run one of them have not drifted. Empty is the newest of all images; machines that
-	// run another have drifted.
+	// Images are the IDs of the allowed images. The newest of them is booted, and machines that run
+	// one of them have not drifted. Empty means the newest of all images; machines that run another
+	// one have drifted.
 	Images []string
 }
 
@@ -31,7 +31,7 @@ type NodeClass struct {
 const (
 	// DriftNodeClass: the hash of the node class changed.
 	DriftNodeClass = "NodeClassDrift"
-	// DriftImage: the machine runs an image that its node class would not choose.
+	// DriftImage: the machine runs an image that its node class does not select.
 	DriftImage = "ImageDrift"
 )
 
@@ -40,10 +40,10 @@ func (c *Cloud) SupportedNodeClasses() []schema.GroupKind {
 	return slices.Clone(c.opts.NodeClassKinds)
 }
 
-// NodeClassReady returns nil if machines can be launched from the node class now. Where
-// Options.NodeClasses is nil all of them can. Otherwise the error is KindUnsupported for a kind
-// that is not among Options.NodeClassKinds, KindNotFound for a name that is not there, and
-// KindNotReady for a class with NodeClass.NotReady.
+// NodeClassReady returns nil if machines can be launched from the node class now. If
+// Options.NodeClasses is nil every class is ready. Otherwise the error is KindUnsupported for a
+// kind that is not among Options.NodeClassKinds, KindNotFound for an unknown name, and KindNotReady
+// for a class with NodeClass.NotReady.
 func (c *Cloud) NodeClassReady(ctx context.Context, ref v1.NodeClassReference) error {
 	return do(c, ctx, call{op: OpNodeClassReady, object: ref.Name}, func(*orders) error {
 		_, err := c.class("NodeClassReady", ref)
@@ -51,7 +51,7 @@ func (c *Cloud) NodeClassReady(ctx context.Context, ref v1.NodeClassReference) e
 	})
 }
 
-// class returns the node class, nil where all exist, or why it cannot be used.
+// class returns the node class, nil if every class exists, or the error why it cannot be used.
 func (c *Cloud) class(op string, ref v1.NodeClassReference) (*NodeClass, error) {
 	if c.classes == nil {
 		return nil, nil
@@ -128,12 +128,12 @@ func (c *Cloud) setNodeClasses() (errs []error) {
 	return errs
 }
 
-// Image is a machine image. Of its fields the ID alone is required: a zero Created is when it is
-// published, an empty Architecture is for instance types without kubernetes.io/arch. From its
-// DeprecationTime on new machines boot another image, if there is one.
+// Image is a machine image. Only its ID is required: a zero Created means the time of publishing,
+// an empty Architecture is for instance types without kubernetes.io/arch. From its DeprecationTime
+// on new machines boot another image, if there is one.
 type Image = amiselect.Image
 
-// imageArchitecture turns a value of kubernetes.io/arch into that of an image.
+// imageArchitecture converts a value of kubernetes.io/arch to the architecture of an image.
 func imageArchitecture(arch string) string {
 	if arch == v1.ArchitectureAmd64 {
 		return "x86_64"
@@ -141,7 +141,7 @@ func imageArchitecture(arch string) string {
 	return arch
 }
 
-// architecture of the machines of a type; empty if it has several or none.
+// architecture returns the architecture of a type; empty if it has several or none.
 func architecture(t *cloudprovider.InstanceType) string {
 	if r, known := t.Requirements.Get(corev1.LabelArchStable); known {
 		if values, finite := r.Values(); finite && len(values) == 1 {
@@ -165,7 +165,7 @@ func (c *Cloud) publishAll() (errs []error) {
 	if c.opts.Images == nil {
 		for _, t := range c.types {
 			id := "image-" + architecture(t)
-			// Older than any that is published later, so that the name never decides.
+			// Older than all images that are published later, so that the name never decides.
 			c.publish(Image{ID: id, Name: id, Architecture: imageArchitecture(architecture(t)), Created: c.now.AddDate(0, 0, -1)})
 		}
 	}
@@ -180,8 +180,8 @@ func (c *Cloud) publish(image Image) {
 	c.images[image.ID] = image
 }
 
-// imageFor returns the image that a machine of an architecture boots today, with a node class
-// that may pin some.
+// imageFor returns the image that a new machine of an architecture boots, with a node class that
+// may list images.
 func (c *Cloud) imageFor(class *NodeClass, arch string) (best Image, found bool) {
 	for _, i := range c.images {
 		fits := i.Architecture == imageArchitecture(arch) && (i.State == "" || i.State == "available") &&

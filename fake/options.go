@@ -11,31 +11,31 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Options set up a Cloud. The zero value, and nil, mean the defaults: a cloud in which
-// everything works, at once, and without end.
+// Options configure a Cloud. The zero value, and nil, mean the defaults: machines are ready at
+// once, stock is unlimited, and nothing fails.
 type Options struct {
-	// InstanceTypes is what the cloud sells. Default Catalog. New copies it.
+	// InstanceTypes is the catalog of the cloud. Default Catalog. New copies it.
 	InstanceTypes []*cloudprovider.InstanceType
 
-	// Clock tells the time. It may be called by several goroutines at once. Advance goes ahead
-	// of it, and what is due happens before the next call is carried out. Default: a clock that
-	// stands still at 1 January 2026, 00:00 UTC.
+	// Clock tells the time. It may be called by several goroutines at once. Advance adds to it, and
+	// due events run before the next call is carried out. Default: a clock that stands still at 1
+	// January 2026, 00:00 UTC.
 	Clock func() time.Time
 
-	// Seed decides everything that is chance. What happens to one machine or one price does not
-	// depend on the others.
+	// Seed determines all random events. Those of one machine or one price do not depend on the
+	// others.
 	Seed uint64
 
-	// Timing is how long machines take to start, to restart and to go.
+	// Timing is how long machines take to start, to restart and to go down.
 	Timing Timing
 
-	// ListLag is the age of what List returns: an instance is missing from it for so long after
-	// Create, which the contract of a CloudProvider allows, and still in it for so long after it
-	// is gone. Zero or more. Default: List is up to date.
+	// ListLag is the delay of List: an instance is missing from it for that long after Create,
+	// which the contract of a CloudProvider allows, and still in it for that long after it is gone.
+	// Zero or more. Default: no delay.
 	ListLag time.Duration
 
-	// Stock is how many machines there are. Default: without end. Of several that cover an
-	// offering the last one counts.
+	// Stock is the stock of the offerings. Default: unlimited. Of several that cover an offering
+	// the last one counts.
 	Stock []Stock
 
 	// Spot is the market for spot capacity.
@@ -54,21 +54,19 @@ type Options struct {
 	// EC2NodeClass in the group karpenter.k8s.aws.
 	NodeClassKinds []schema.GroupKind
 
-	// Unregistered leaves it to the caller to play the autoscaler. Nodes then stay as kubelets
-	// make them: they never have the labels karpenter.sh/registered and
-	// karpenter.sh/initialized, always the taint karpenter.sh/unregistered, and become ready
-	// Timing.Initialization after they have joined, without an EventRegistered. The caller keeps
-	// Nodes apart from those of Cloud.Nodes, and copies from these what kubelets report.
-	// Default: the cloud plays that part.
+	// Unregistered leaves the role of the autoscaler to the caller. Nodes then stay as kubelets
+	// make them: they never have the labels karpenter.sh/registered and karpenter.sh/initialized,
+	// always have the taint karpenter.sh/unregistered, and become ready Timing.Initialization after
+	// they have joined, without an EventRegistered. The caller keeps its own Nodes, and copies into
+	// them what kubelets report in Cloud.Nodes. Default: the cloud registers Nodes itself.
 	Unregistered bool
 
-	// Redelivery is for how long Interruptions leaves out a notice that it returned. Zero or
-	// more. Default: not at all.
+	// Redelivery is how long Interruptions leaves out a notice after returning it. Zero or more.
 	Redelivery time.Duration
 }
 
-// complete copies what the options share with the caller, sets defaults, and returns what is
-// wrong with the options that do not depend on the catalog.
+// complete copies the data that the options share with the caller, sets defaults, and returns the
+// faults of options that do not depend on the catalog.
 func (o *Options) complete() (errs []error) {
 	o.Stock, o.Images, o.NodeClasses = slices.Clone(o.Stock), slices.Clone(o.Images), slices.Clone(o.NodeClasses)
 	o.NodeClassKinds = slices.Clone(o.NodeClassKinds)
@@ -90,8 +88,8 @@ func (o *Options) complete() (errs []error) {
 	return append(errs, o.Spot.check()...)
 }
 
-// Span is a range of durations. The cloud draws one of them, all equally likely, in whole
-// milliseconds above Min. The zero Span is no time at all.
+// Span is a range of durations. The cloud draws one of them, uniformly, in whole milliseconds above
+// Min. The zero Span is no time.
 type Span struct {
 	// Min is the shortest. Zero or more.
 	Min time.Duration
@@ -99,7 +97,7 @@ type Span struct {
 	Max time.Duration
 }
 
-// Exactly returns the span of one duration.
+// Exactly returns the span with a single duration.
 func Exactly(d time.Duration) Span { return Span{Min: d, Max: d} }
 
 // Timing is how long the stages in the life of a machine take. The zero value takes no time: a
@@ -109,7 +107,7 @@ type Timing struct {
 	// object.
 	Launch Span
 	// Registration is from then until the Node is matched with its NodeClaim, and the taint
-	// karpenter.sh/unregistered taken off.
+	// karpenter.sh/unregistered is removed.
 	Registration Span
 	// Initialization is from then until the Node is ready, without its startup taints and with
 	// all its resources.

@@ -10,25 +10,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Spot is the market for spot capacity. With the zero value prices stand still and nothing is
+// Spot is the market for spot capacity. With the zero value prices are constant and nothing is
 // taken back.
 type Spot struct {
-	// Every is how often prices change. Zero is never; otherwise at least a second.
+	// Every is the time between changes of prices. Zero means never; otherwise at least a second.
 	Every time.Duration
-	// Swing is how far a price moves away from that of the catalog, as a share of it: with 0.25
-	// it stays within a quarter. From 0 to 0.9. A price never rises above that of on-demand
+	// Swing is the largest difference of a price from that of the catalog, as a share of it: with
+	// 0.25 it stays within a quarter. From 0 to 0.9. A price never rises above that of on-demand
 	// capacity of the same type and zone.
 	//
 	// The price of an offering at an instant depends on Seed, type and zone, and at the start is
 	// that of the catalog.
 	Swing float64
 
-	// Lifetime is how long a spot instance runs on average before it is interrupted, at a moment
-	// that nobody can foresee. Zero is for ever; otherwise at least a second. Stock that is
-	// interrupted goes to somebody else, and does not come back.
+	// Lifetime is how long a spot instance runs on average before it is interrupted, at a random
+	// moment. Zero means forever; otherwise at least a second. Interrupted machines go to other
+	// customers and do not return to stock.
 	Lifetime time.Duration
-	// Warning is how long before the end of the machine the notice of kind InterruptionSpot
-	// comes. Default 2 minutes; negative means that it comes as the machine goes down.
+	// Warning is how long before the end of the machine the notice of kind InterruptionSpot is
+	// issued. Default 2 minutes; negative means when the machine goes down.
 	Warning time.Duration
 }
 
@@ -47,7 +47,7 @@ func (s *Spot) check() (errs []error) {
 	return errs
 }
 
-// exposeToSpot arranges the end of a machine that the cloud may take back.
+// exposeToSpot schedules the interruption of a spot machine.
 func (c *Cloud) exposeToSpot(m *machine) {
 	spot := &c.opts.Spot
 	if spot.Lifetime == 0 || m.instance.CapacityType != v1.CapacityTypeSpot {
@@ -68,9 +68,10 @@ func (c *Cloud) tick() int64 {
 	return 0
 }
 
-// price is what an offering costs now, in USD per hour. That of spot is the one of the catalog
-// at the start, and then within the swing around it. The walk is a sum of three waves with random
-// heights and straight lines between them, which gives the price of any tick without those before.
+// price returns the current price of an offering, in USD per hour. A spot price is that of the
+// catalog at the start, and later within Swing around it. It is a sum of three waves with random
+// heights and straight lines between them, so that the price of any tick can be computed without
+// the earlier ones.
 func (c *Cloud) price(s *shelf) float64 {
 	tick, base := c.tick(), toNanos(s.offering.Price)
 	if !s.spot || tick == 0 || base > maxWalking {
@@ -80,7 +81,7 @@ func (c *Cloud) price(s *shelf) float64 {
 	// 1e-6 of the price, times 1e-6 of a unit of swing.
 	change := base * (int64(c.opts.Spot.Swing*million) * moved / million) / million
 	if change == 0 {
-		return s.offering.Price // to the last digit
+		return s.offering.Price // exactly
 	}
 	const step = nanos / million
 	price := base + change
@@ -93,14 +94,14 @@ func (c *Cloud) price(s *shelf) float64 {
 const (
 	million    = 1_000_000
 	nanos      = 1_000_000_000 // a dollar
-	maxWalking = 1000 * nanos  // above 1,000 USD an hour prices stand still, and sums stay in range
+	maxWalking = 1000 * nanos  // above 1,000 USD per hour prices are constant, to avoid overflow
 )
 
-// toNanos is a price in 1e-9 USD an hour, up to a million USD.
+// toNanos returns a price in 1e-9 USD per hour, up to a million USD.
 func toNanos(price float64) int64 { return int64(min(math.Round(price*nanos), million*nanos)) }
 
-// wave is a height between -1e6 and 1e6. Every so many ticks it has a random one, the first of
-// them 0, and moves straight from one to the next.
+// wave returns a height between -1e6 and 1e6. Every period ticks it is random, the first time 0,
+// and linear in between.
 func wave(seed uint64, tick, period int64) int64 {
 	height := func(n int64) int64 {
 		if n == 0 {

@@ -10,20 +10,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Unlimited is the number of machines in stock without end.
+// Unlimited is the Count of unlimited stock.
 const Unlimited = -1
 
-// Stock says how many machines of each offering the cloud has. The catalog does not show it: as
-// in real clouds, Create tells that an offering ran out. A machine that its owner deletes is in
-// stock again once it is gone; one that the cloud took away is not.
+// Stock is the number of machines of each offering. The catalog does not show it: as in real
+// clouds, only Create reports that an offering is out of stock. A deleted machine is in stock again
+// once it is gone; one that the cloud took away is not.
 type Stock struct {
-	// Scope is the offerings it is about: each has Count of its own. The zero Scope is all of
-	// them.
+	// Scope covers the offerings: each has its own Count. The zero Scope covers all.
 	Scope cloudprovider.Scope
 	// Count is how many machines there are, or Unlimited.
 	Count int
-	// Withdrawn takes the offerings off the market: the catalog has them, and says that they are
-	// not Available. Machines run on.
+	// Withdrawn ends the sale of the offerings: they stay in the catalog but are not Available.
+	// Machines keep running.
 	Withdrawn bool
 }
 
@@ -39,7 +38,7 @@ func (s *Stock) check(c *Cloud) (errs []error) {
 	return errs
 }
 
-// supply makes a stock that of its scope.
+// supply applies a stock to the offerings in its scope.
 func (c *Cloud) supply(stock *Stock) {
 	c.each(stock.Scope, func(s *shelf) {
 		s.limited, s.free = stock.Count != Unlimited, max(stock.Count, 0)
@@ -49,14 +48,13 @@ func (c *Cloud) supply(stock *Stock) {
 	})
 }
 
-// Reservation is capacity that is set aside for us. Several offerings share it, those of the
-// catalog with its ID, and each machine takes one place of it. At the start its capacity is the
-// smallest that the catalog has for the ID. InstanceTypes shows how many places are left. A full
-// reservation stays Available.
+// Reservation is reserved capacity. The offerings of the catalog with its ID share it, and each
+// machine takes one place. At the start its capacity is the smallest ReservationCapacity in the
+// catalog for the ID. InstanceTypes shows the free places. A full reservation stays Available.
 type Reservation struct {
 	// ID is the reservation ID. Required.
 	ID string
-	// Capacity is how many machines it holds. Zero or more.
+	// Capacity is the number of its places. Zero or more.
 	Capacity int
 }
 
@@ -70,25 +68,25 @@ func (r *Reservation) check(c *Cloud) (errs []error) {
 	return errs
 }
 
-// reservation is a Reservation and how much of it is used.
+// reservation is a Reservation and its used places.
 type reservation struct {
 	capacity, used int
-	types          []int // places in Cloud.types of those that have offerings of it
+	types          []int // indices in Cloud.types of the types with offerings of it
 }
 
-// left is how many places are free.
+// left returns the number of free places.
 func (r *reservation) left() int { return max(r.capacity-r.used, 0) }
 
-// outdate has the types that a reservation is offered in shown anew.
+// outdate marks the types with offerings of a reservation as changed.
 func (c *Cloud) outdate(r *reservation) {
 	for _, i := range r.types {
 		c.stale[i] = true
 	}
 }
 
-// Free returns how many more machines an offering can launch now, by its stock and its
-// reservation, and Unlimited if there is no end. It does not count whether the offering is
-// withdrawn. An offering that the cloud does not have is an error of KindDenied.
+// Free returns how many more machines an offering can launch now, by its stock and its reservation,
+// or Unlimited. It ignores whether the offering is withdrawn. For an unknown offering the error is
+// KindDenied.
 func (c *Cloud) Free(key cloudprovider.OfferingKey) (int, error) {
 	c.enter()
 	defer c.mu.Unlock()
@@ -102,16 +100,15 @@ func (c *Cloud) Free(key cloudprovider.OfferingKey) (int, error) {
 	return s.left(), nil
 }
 
-// shelf is an offering as the cloud knows it: whether it is for sale, how many machines there
-// are, and at what price.
+// shelf is the state of an offering: whether it is on sale, its stock, and its price.
 type shelf struct {
 	key       cloudprovider.OfferingKey
-	typ       int // place of the instance type in Cloud.types
+	typ       int // index of the instance type in Cloud.types
 	offering  *cloudprovider.Offering
 	available bool
 
-	limited     bool         // else there is no end to it
-	free        int          // how many are left, if limited
+	limited     bool         // false for unlimited stock
+	free        int          // machines in stock, if limited
 	reservation *reservation // nil if it is not reserved
 
 	spot    bool
@@ -119,7 +116,7 @@ type shelf struct {
 	ceiling int64  // the highest spot price, in 1e-9 USD an hour
 }
 
-// stockUp makes the shelves of all offerings, and their reservations.
+// stockUp makes the shelves and reservations of all offerings.
 func (c *Cloud) stockUp() {
 	c.shown = append(c.shown, c.types...)
 	c.stale = make([]bool, len(c.types))
@@ -189,7 +186,7 @@ func (c *Cloud) each(scope cloudprovider.Scope, visit func(*shelf)) {
 	}
 }
 
-// left is how many can be launched now, MaxInt if there is no end.
+// left returns how many machines can be launched now, or MaxInt for unlimited stock.
 func (s *shelf) left() int {
 	n := math.MaxInt
 	if s.limited {
@@ -201,7 +198,7 @@ func (s *shelf) left() int {
 	return n
 }
 
-// take takes one machine off the shelf, of which there is one.
+// take removes one machine from stock, which must not be empty.
 func (c *Cloud) take(s *shelf) {
 	if s.limited {
 		s.free--
@@ -212,8 +209,7 @@ func (c *Cloud) take(s *shelf) {
 	}
 }
 
-// giveBack puts the place of a machine that is gone back on the shelf, unless the cloud took the
-// machine to give it to somebody else.
+// giveBack returns a machine that is gone to stock, unless the cloud took it away.
 func (c *Cloud) giveBack(m *machine) {
 	s := m.shelf
 	if s.limited && !m.taken {

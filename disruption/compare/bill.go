@@ -16,19 +16,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// Bill is what the managed nodes of a cluster cost.
+// Bill is the cost of the managed nodes of a cluster.
 type Bill struct {
-	// Nodes is how many there are.
+	// Nodes is the number of these nodes.
 	Nodes int
-	// Cost is in USD per hour. Nodes whose price is not known count as 0, and
-	// UnknownPrices is how many those are.
+	// Cost is in USD per hour. Nodes with an unknown price count as 0; UnknownPrices is their
+	// number.
 	Cost          float64
 	UnknownPrices int
 	// Machines are the nodes by pool, instance type and capacity type, sorted by these.
 	Machines []Machines
 }
 
-// Machines are nodes that are alike on a bill.
+// Machines is a line of a Bill: nodes of one pool, instance type and capacity type.
 type Machines struct {
 	NodePool, InstanceType, CapacityType string
 	// Cost is in USD per hour.
@@ -44,7 +44,7 @@ func compareMachines(a, b Machines) int {
 	return slices.Compare(x[:], y[:])
 }
 
-// ledger collects a bill.
+// ledger sums up a bill.
 type ledger struct {
 	bill Bill
 	by   map[[3]string]*Machines
@@ -67,7 +67,7 @@ func (l *ledger) add(pool, instanceType, capacityType, node string, price float6
 	m.Nodes = append(m.Nodes, node)
 }
 
-// addNode adds a managed node of today, and returns what is known of its price.
+// addNode adds a present managed node, and returns its price, or 0 if it is unknown.
 func (l *ledger) addNode(f *disruption.Cluster, n provisioning.Node) float64 {
 	price, known := f.Price(n.Name())
 	labels := labelsOf(n)
@@ -75,8 +75,7 @@ func (l *ledger) addNode(f *disruption.Cluster, n provisioning.Node) float64 {
 	return price
 }
 
-// done sums up in an order of its own, so that the sum is the same whatever that of the
-// nodes was.
+// done sums up in a fixed order, so that rounding does not depend on the order of the nodes.
 func (l *ledger) done() Bill {
 	for _, m := range l.by { // sorted below
 		slices.Sort(m.Nodes)
@@ -89,7 +88,7 @@ func (l *ledger) done() Bill {
 	return l.bill
 }
 
-// billOf is what the managed nodes of an input cost that are not on their way out.
+// billOf returns the bill of the managed nodes of an input that are not being removed.
 func billOf(f *disruption.Cluster, in disruption.Input) Bill {
 	l := newLedger()
 	leaving := map[string]bool{}
@@ -104,28 +103,28 @@ func billOf(f *disruption.Cluster, in disruption.Input) Bill {
 	return l.done()
 }
 
-// sortedNodes are nodes by name.
+// sortedNodes returns nodes by name.
 func sortedNodes(nodes []provisioning.Node) []provisioning.Node {
 	out := slices.Clone(nodes)
 	slices.SortStableFunc(out, func(a, b provisioning.Node) int { return cmp.Compare(a.Name(), b.Name()) })
 	return out
 }
 
-// Fresh is what all pods of a cluster need if they are planned for together, with no node
-// of today but those that nobody manages and those of static pools.
+// Fresh is a plan for all pods of a cluster together, with no present nodes except unmanaged ones
+// and those of static pools.
 type Fresh struct {
-	// Bill is that of the new nodes, of the nodes that stay, and of those that static
-	// pools are short of.
+	// Bill is the bill of the new nodes, of the nodes that stay, and of the missing nodes of static
+	// pools.
 	Bill
 	// LowerBound is a proven floor under Cost; see provisioning.Plan.LowerBound. It is 0
 	// with provisioning.Options.NoBounds.
 	LowerBound float64
-	// Input is what was planned for, and Plan the answer.
+	// Input is the input of the plan, and Plan the result.
 	Input disruption.Input
 	Plan  *provisioning.Plan
 }
 
-// FromEmpty finds the fresh bill of a side. The error is that of provisioning.Solve.
+// FromEmpty returns the fresh plan and bill of a side. The error is that of provisioning.Solve.
 func FromEmpty(ctx context.Context, now time.Time, s Side) (*Fresh, error) {
 	f, _ := disruption.Observe(now, s.Input, s.Options) // provisioning lists the faults
 	in, err := Emptied(now, s)
@@ -144,7 +143,7 @@ func FromEmpty(ctx context.Context, now time.Time, s Side) (*Fresh, error) {
 	return newFresh(f, in, plan), nil
 }
 
-// newFresh reads the bill off a plan.
+// newFresh computes the bill of a plan.
 func newFresh(f *disruption.Cluster, in disruption.Input, plan *provisioning.Plan) *Fresh {
 	l := newLedger()
 	var kept float64
@@ -174,9 +173,9 @@ func newFresh(f *disruption.Cluster, in disruption.Input, plan *provisioning.Pla
 	return out
 }
 
-// Emptied is the input of a side without the nodes that it manages, but for those of
-// static pools: their pods wait, and reservations that they drew on are free again. It is
-// what FromEmpty plans for. The error is that of disruption.After.
+// Emptied returns the input of a side without its managed nodes, except those of static pools:
+// their pods are pending, and their reservations are free again. FromEmpty plans for it. The error
+// is that of disruption.After.
 func Emptied(now time.Time, s Side) (disruption.Input, error) {
 	static := map[string]bool{}
 	for _, p := range s.Input.NodePools {
@@ -189,7 +188,7 @@ func Emptied(now time.Time, s Side) (disruption.Input, error) {
 	return in, err
 }
 
-// remove is an input without some of its managed nodes, whose pods wait.
+// remove returns an input without some of its managed nodes, whose pods are pending.
 func remove(now time.Time, in disruption.Input, opts *disruption.Options, which func(provisioning.Node) bool) (disruption.Input, error) {
 	var targets []disruption.Target
 	for _, n := range in.Nodes {
@@ -203,7 +202,7 @@ func remove(now time.Time, in disruption.Input, opts *disruption.Options, which 
 	return disruption.After(now, in, []disruption.Action{{Step: disruption.Terminate, Targets: targets}}, opts)
 }
 
-// byPool sums the cost of a bill by pool and capacity type, such as "general spot".
+// byPool returns the cost of a bill by pool and capacity type, such as "general spot".
 func (b Bill) byPool() map[string]float64 {
 	out := map[string]float64{}
 	for _, m := range b.Machines {
@@ -212,7 +211,7 @@ func (b Bill) byPool() map[string]float64 {
 	return out
 }
 
-// names are all keys of two maps, sorted.
+// names returns the keys of two maps, sorted.
 func names[V any](a, b map[string]V) []string {
 	all := maps.Clone(a)
 	maps.Copy(all, b)

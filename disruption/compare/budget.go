@@ -14,40 +14,40 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// BudgetPrice is what one disruption budget keeps from being saved at an instant.
+// BudgetPrice is the saving that one disruption budget delays at an instant.
 type BudgetPrice struct {
 	// NodePool has the budget at this Index of spec.disruption.budgets.
 	NodePool string
 	Index    int
 	Budget   v1.Budget
-	// Saves is how much less the managed nodes would cost once what may begin now is done,
-	// if the budget let all nodes go, in USD per hour. It is above zero.
+	// Saves is how much less the managed nodes would cost after the actions that may begin now, if
+	// the budget allowed all nodes, in USD per hour. It is above zero.
 	Saves float64
-	// Actions is how many more actions may begin then; it may be below zero, as one that
-	// takes several nodes may stand in for others.
+	// Actions is how many more actions may begin then; it may be below zero, because one action
+	// with several nodes may replace others.
 	Actions int
 }
 
-// Compare orders prices: those that cost most first, then by pool and index. No two of one
-// cluster are equal.
+// Compare orders prices: the largest saving first, then by pool and index. No two of one cluster
+// are equal.
 func (p BudgetPrice) Compare(other BudgetPrice) int {
 	return cmp.Or(cmp.Compare(other.Saves, p.Saves), cmp.Compare(p.NodePool, other.NodePool), cmp.Compare(p.Index, other.Index))
 }
 
-// String is the price in one line, such as "NodePool general: budget nodes=10%: it holds up
+// String returns the price in one line, such as "NodePool general: budget nodes=10%: it holds up
 // 0.4100 USD/h".
 func (p BudgetPrice) String() string {
 	return fmt.Sprintf("NodePool %s: budget %s: it holds up %.4f USD/h", p.NodePool, budgetText(p.Budget), p.Saves)
 }
 
-// Budgets says what each disruption budget of the NodePools keeps from being saved at an
-// instant, sorted by BudgetPrice.Compare: disruption.Propose is asked again with a budget of
-// 100% in its place, for every budget of a pool of which a node waits, or is left alone, for
-// the sake of budgets. One that keeps nothing is not listed, nor one beside which another
-// keeps as much. A budget costs that for as long as it holds something up, and not for ever.
+// Budgets returns the saving that each disruption budget of the NodePools delays at an instant,
+// sorted by BudgetPrice.Compare. For every budget of a pool with a node that waits, or is not
+// disrupted, because of budgets, disruption.Propose is called again with a budget of 100% instead.
+// A budget that delays nothing is not listed, nor one that another budget makes irrelevant. The
+// saving is only delayed and not lost.
 //
-// The error is that of ctx; what is at fault in the input is left alone, as by
-// disruption.Propose. It takes as long as a proposal for each such budget, and one more.
+// The error is that of ctx; objects with faults are not disrupted, as by disruption.Propose. It
+// takes the time of one proposal for each such budget, and one more.
 func Budgets(ctx context.Context, now time.Time, s Side) ([]BudgetPrice, error) {
 	in := s.Input
 	asked := 0
@@ -86,14 +86,14 @@ func Budgets(ctx context.Context, now time.Time, s Side) ([]BudgetPrice, error) 
 	return out, nil
 }
 
-// heldUp tells whether a node of a pool waits, or is left alone, for the sake of a budget.
+// heldUp reports whether a node of a pool waits, or is not disrupted, because of a budget.
 func heldUp(p *disruption.Proposal, pool string) bool {
 	of := func(t disruption.Target) bool { return t.NodePool == pool }
 	return slices.ContainsFunc(p.Waiting, func(w disruption.Waiting) bool { return slices.ContainsFunc(w.Targets, of) }) ||
 		slices.ContainsFunc(p.Blocked, func(b disruption.Blocked) bool { return b.Code == disruption.CodeBudget && of(b.Target) })
 }
 
-// budgetText is a budget in one line.
+// budgetText returns a budget in one line.
 func budgetText(b v1.Budget) string {
 	text := "nodes=" + b.Nodes
 	if b.Reasons != nil {

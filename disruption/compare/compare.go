@@ -14,39 +14,38 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// Outcome is what becomes of one side.
+// Outcome is the result for one side.
 type Outcome struct {
 	Fresh   *Fresh
 	Settled *Settled
 }
 
-// Comparison is what becomes of two sides, and what differs.
+// Comparison is the results of two sides and their differences.
 type Comparison struct {
 	Old, New Outcome
-	// Differences are sorted by Difference.Compare; none if the sides come to the same.
+	// Differences are sorted by Difference.Compare; empty if the results are equal.
 	Differences []Difference
 }
 
-// FreshChange returns by how much the cost from empty differs where it is certain: New less
-// Old is no less than atLeast and no more than atMost if both sides are planned at the least
-// cost that there is, in USD per hour. The plans found are each above that by at most
-// Fresh.Cost less Fresh.LowerBound, so a difference with atLeast <= 0 <= atMost may come of
-// the search alone. Where a pod has a place on one side only the costs are of different pods.
-// Of what comes to rest no such floor is known: nodes that stay may cost more or less than
-// any plan from empty.
+// FreshChange returns bounds on the difference New minus Old of the costs from empty, in USD per
+// hour: for plans of least cost the difference is from atLeast to atMost. Each plan that was found
+// costs at most Fresh.Cost minus Fresh.LowerBound more than the least cost, so if atLeast <= 0 <=
+// atMost the search alone may explain the difference. If a pod has a place on one side only, the
+// costs are for different pods. There are no such bounds for the settled costs, because nodes that
+// stay may cost more or less than any plan from empty.
 func (c *Comparison) FreshChange() (atLeast, atMost float64) {
 	return c.New.Fresh.LowerBound - c.Old.Fresh.Cost, c.New.Fresh.Cost - c.Old.Fresh.LowerBound
 }
 
-// Compare follows two sides of one cluster from an instant on, and says what differs. Nil
+// Compare simulates two sides of one cluster from an instant on, and returns their differences. Nil
 // options mean the defaults.
 //
-// The error is that of ctx, or joins the faults of both sides, those of the old first; or it
-// lists those of the options, and names nodes and pods that only one side has, as then it is
-// not one cluster.
+// The error is that of ctx, or joins the faults of both sides, those of the old first; or it lists
+// those of the options, and nodes and pods that only one side has, because then the sides are
+// different clusters.
 //
-// It takes as long as planning both sides from empty, and all proposals until both rest, or
-// half of that with Options.Parallel of 2.
+// It takes the time of planning both sides from empty, and of all proposals until both rest; with
+// Options.Parallel of 2 half of that.
 func Compare(ctx context.Context, now time.Time, before, after Side, opts *Options) (*Comparison, error) {
 	if err := errors.Join(opts.Validate(), sameCluster(before.Input, after.Input)); err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func Compare(ctx context.Context, now time.Time, before, after Side, opts *Optio
 	return c, nil
 }
 
-// of is a context whose progress is that of Compare with a side.
+// of returns a context whose progress is reported as Compare's with a side.
 func of(ctx context.Context, side string) context.Context {
 	report := progress.From(ctx)
 	if report == nil {
@@ -101,8 +100,8 @@ func named(side string, err error) error {
 	return nil
 }
 
-// atOnce does tasks in order, so many at a time, the first of them on the goroutine of the
-// caller, and returns their errors in the order of the tasks.
+// atOnce starts tasks in order, at most most at a time, the first on the goroutine of the caller,
+// and returns their errors in the order of the tasks.
 func atOnce(most int, tasks []func() error) []error {
 	errs := make([]error, len(tasks))
 	for start := 0; start < len(tasks); start += most {
@@ -116,7 +115,7 @@ func atOnce(most int, tasks []func() error) []error {
 	return errs
 }
 
-// sameCluster names nodes and pods that only one of two inputs has.
+// sameCluster returns an error for nodes and pods that only one of two inputs has.
 func sameCluster(a, b disruption.Input) error {
 	var errs []error
 	for _, one := range []struct {
@@ -133,7 +132,7 @@ func sameCluster(a, b disruption.Input) error {
 	return errors.Join(errs...)
 }
 
-// missing are the first of those in a that are not in b, both sorted.
+// missing returns the first entries of a that are not in b; both are sorted.
 func missing(a, b []string) (only []string) {
 	for _, name := range a {
 		if _, found := slices.BinarySearch(b, name); !found {

@@ -20,58 +20,58 @@ type Kind string
 const (
 	// KindFreshCost: what all pods cost, planned from empty.
 	KindFreshCost Kind = "FreshCost"
-	// KindFreshNodes: how many nodes that takes.
+	// KindFreshNodes: the number of nodes of that plan.
 	KindFreshNodes Kind = "FreshNodes"
 	// KindFreshPoolCost: the same by pool and capacity type, which are the object.
 	KindFreshPoolCost Kind = "FreshPoolCost"
-	// KindUnplaced: a pod has no place by the plan from empty that had one, or the other
-	// way round: 1 is without a place. The reason is that of the side where it has none.
+	// KindUnplaced: in the plan from empty a pod has a place on one side only: 1 means without a
+	// place. The reason is that of the side without.
 	KindUnplaced Kind = "Unplaced"
-	// KindAtOnceCost: the cost after what may begin now.
+	// KindAtOnceCost: the cost after the actions that may begin now.
 	KindAtOnceCost Kind = "AtOnceCost"
-	// KindSettledCost: the cost of what runs today once it rests.
+	// KindSettledCost: the cost of the present nodes and their replacements at rest.
 	KindSettledCost Kind = "SettledCost"
-	// KindSettledNodes: how many nodes there are then.
+	// KindSettledNodes: the number of nodes at rest.
 	KindSettledNodes Kind = "SettledNodes"
-	// KindSettledPoolCost: the cost then by pool and capacity type.
+	// KindSettledPoolCost: the cost at rest by pool and capacity type.
 	KindSettledPoolCost Kind = "SettledPoolCost"
-	// KindPending: a pod is without a place then, or is not any more.
+	// KindPending: at rest a pod has a place on one side only.
 	KindPending Kind = "Pending"
-	// KindDrift: a node has drifted on one side only, or goes at another instant. The
-	// amounts are hours from now until it goes: NotDrifted, or Stays if it does not.
+	// KindDrift: a node has drifted on one side only, or is replaced at another instant. The
+	// amounts are hours from now until it is replaced, or NotDrifted, or Stays.
 	KindDrift Kind = "Drift"
-	// KindPeak: the most nodes at once on the way.
+	// KindPeak: the largest number of nodes before rest.
 	KindPeak Kind = "Peak"
-	// KindEvicted: how many pods have to move on the way.
+	// KindEvicted: the number of moved pods before rest.
 	KindEvicted Kind = "Evicted"
-	// KindLaunched: how many nodes come up on the way.
+	// KindLaunched: the number of launched nodes before rest.
 	KindLaunched Kind = "Launched"
-	// KindHours: how many hours the way takes.
+	// KindHours: the hours until rest.
 	KindHours Kind = "Hours"
 )
 
-// What amounts of KindDrift mean that are no hours.
+// Special amounts of KindDrift.
 const (
 	NotDrifted = -1.0
-	Stays      = -2.0 // it has drifted, and does not go within the horizon
+	Stays      = -2.0 // it has drifted, and is not replaced within the horizon
 )
 
 // kinds is the order.
 var kinds = []Kind{KindFreshCost, KindFreshNodes, KindFreshPoolCost, KindUnplaced, KindAtOnceCost, KindSettledCost, KindSettledNodes,
 	KindSettledPoolCost, KindPending, KindDrift, KindPeak, KindEvicted, KindLaunched, KindHours}
 
-// Difference is one thing that differs.
+// Difference is one difference between two sides.
 type Difference struct {
 	Kind Kind
-	// Object is what it is about: a pool and a capacity type, a pod by namespace and
-	// name, a node; empty if it is the cluster.
+	// Object is a pool and a capacity type, a pod by namespace and name, or a node; empty for the
+	// cluster.
 	Object string
 	// Old and New are the amounts on both sides, in the unit of the kind.
 	Old, New float64
 	// Reason is why, in one line without a full stop.
 	Reason string
-	// Nodes are the nodes that make the difference, sorted: of plans from empty those of
-	// the plan that has them, otherwise those of the cluster and those that were launched.
+	// Nodes are the nodes that cause the difference, sorted: for plans from empty those of the
+	// plans, otherwise those of the cluster and launched ones.
 	Nodes []string
 }
 
@@ -81,7 +81,7 @@ func (d Difference) Compare(other Difference) int {
 	return cmp.Or(cmp.Compare(slices.Index(kinds, d.Kind), slices.Index(kinds, other.Kind)), cmp.Compare(d.Object, other.Object))
 }
 
-// String is the difference in one line.
+// String returns the difference in one line.
 func (d Difference) String() string {
 	text := string(d.Kind)
 	if d.Object != "" {
@@ -94,8 +94,8 @@ func (d Difference) String() string {
 	return text
 }
 
-// Words says an amount, such as Old or New, with the unit of the kind of the difference, or in
-// words where it stands for a state: "0.3840 USD/h", "2", "1.5 h", "pending", "gone at once".
+// Words returns an amount, such as Old or New, with the unit of the kind of the difference, or in
+// words for special amounts: "0.3840 USD/h", "2", "1.5 h", "pending", "gone at once".
 func (d Difference) Words(amount float64) string {
 	switch d.Kind {
 	case KindFreshCost, KindFreshPoolCost, KindAtOnceCost, KindSettledCost, KindSettledPoolCost:
@@ -121,7 +121,7 @@ func (d Difference) Words(amount float64) string {
 	return fmt.Sprintf("%.0f", amount)
 }
 
-// tiny is the noise of sums in floating point: amounts closer than that are the same.
+// tiny is the rounding error of sums: amounts closer than that are equal.
 const tiny = 1e-9
 
 // list collects differences.
@@ -133,7 +133,7 @@ func (l *list) add(d Difference) {
 	}
 }
 
-// differences lists what differs, in order.
+// differences returns the differences in order.
 func differences(now time.Time, c *Comparison) []Difference {
 	var l list
 	l.bills(KindFreshCost, KindFreshNodes, KindFreshPoolCost, c.Old.Fresh.Bill, c.New.Fresh.Bill)
@@ -152,7 +152,7 @@ func differences(now time.Time, c *Comparison) []Difference {
 	return l
 }
 
-// bills compares two bills as a whole and by pool and capacity type.
+// bills compares two bills in total and by pool and capacity type.
 func (l *list) bills(cost, nodes, pools Kind, was, is Bill) {
 	changed := changes(was, is)
 	reason, concerned := text(changed), nodesOf(changed)
@@ -165,15 +165,15 @@ func (l *list) bills(cost, nodes, pools Kind, was, is Bill) {
 	}
 }
 
-// change is a line of two bills that differs.
+// change is the difference of one line of two bills.
 type change struct {
 	key   [3]string
-	more  int // nodes, below 0 if fewer
+	more  int // additional nodes, below 0 if fewer
 	cost  float64
 	nodes []string // that only one side has
 }
 
-// changes are the lines that differ, the one that differs most in cost first.
+// changes returns the lines that differ, the largest difference in cost first.
 func changes(was, is Bill) (out []change) {
 	by := map[[3]string]*change{}
 	line := func(m Machines, sign int) {
@@ -213,7 +213,7 @@ func changes(was, is Bill) (out []change) {
 // mostChanges is how many lines of a bill a reason names.
 const mostChanges = 4
 
-// text puts changes into words.
+// text returns changes in words.
 func text(list []change) string {
 	var parts []string
 	for _, x := range list[:min(len(list), mostChanges)] {
@@ -233,7 +233,7 @@ func text(list []change) string {
 	return strings.Join(parts, ", ")
 }
 
-// nodesOf are the nodes of changes.
+// nodesOf returns the nodes of changes.
 func nodesOf(list []change) (nodes []string) {
 	for _, x := range list {
 		nodes = append(nodes, x.nodes...)
@@ -242,7 +242,7 @@ func nodesOf(list []change) (nodes []string) {
 	return slices.Compact(nodes)
 }
 
-// unplaced compares which pods have no place.
+// unplaced compares the pods without a place.
 func (l *list) unplaced(kind Kind, was, is []provisioning.Unplaced) {
 	old, fresh := reasons(was), reasons(is)
 	for _, name := range names(old, fresh) {
@@ -257,7 +257,7 @@ func (l *list) unplaced(kind Kind, was, is []provisioning.Unplaced) {
 
 func reasons(list []provisioning.Unplaced) map[string]string {
 	out := make(map[string]string, len(list))
-	said := map[*provisioning.Reason]string{} // pods that are alike share theirs
+	said := map[*provisioning.Reason]string{} // equal pods share a reason
 	for _, u := range list {
 		if u.Reason != nil && said[u.Reason] == "" {
 			said[u.Reason] = u.Reason.String()
@@ -274,7 +274,7 @@ func one(is bool) float64 {
 	return 0
 }
 
-// drifts compares which nodes have drifted, and when they go.
+// drifts compares the drifted nodes, and when they are replaced.
 func (l *list) drifts(now time.Time, was, is []Drift) {
 	old, fresh := driftsByNode(was), driftsByNode(is)
 	for _, name := range names(old, fresh) {
@@ -312,7 +312,7 @@ func driftText(d Drift) string {
 	return text
 }
 
-// began says what may begin now on each side.
+// began returns a text with the number of actions that may begin now on each side.
 func began(was, is *Settled) string {
 	return fmt.Sprintf("%s begin now, was %s", count(firstActions(is), "action"), count(firstActions(was), "action"))
 }
@@ -326,7 +326,7 @@ func firstActions(s *Settled) int {
 	return 0
 }
 
-// peakOf says when the most nodes are there.
+// peakOf returns a text about the time of the peak.
 func peakOf(s *Settled) string {
 	for _, r := range s.Rounds {
 		if r.Peak == s.Peak {
@@ -336,7 +336,7 @@ func peakOf(s *Settled) string {
 	return "as many as today"
 }
 
-// count is "1 node" or "2 nodes".
+// count returns "1 node" or "2 nodes".
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -17,26 +17,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// DefaultMaxRounds is that of Options.
+// DefaultMaxRounds is the default of Options.MaxRounds.
 const DefaultMaxRounds = 200
 
-// Horizon is how far from now an instant may be that something waits for, such as the
-// window of a budget.
+// Horizon is how far in the future an awaited instant may be, such as the window of a budget.
 const Horizon = 7 * 24 * time.Hour
 
-// Options bound how far a side is followed. The zero value, and nil, mean the defaults.
+// Options bound the simulation of a side. The zero value, and nil, mean the defaults.
 type Options struct {
-	// MaxRounds is how many proposals are made for a side at most, those included that
-	// begin nothing. Default and zero: 200.
+	// MaxRounds is the largest number of proposals for a side, including those that begin nothing.
+	// Zero means 200.
 	MaxRounds int
-	// Parallel is how many things Compare does at once, each on a goroutine that ends before
-	// it returns: with 2 or 3 both sides are followed together, 4 is the most of use. What comes
-	// of it is the same for any number. Default and zero: 1, on the goroutine of the caller.
-	// Settle does one thing, and does not read it.
+	// Parallel is the number of goroutines of Compare, which end before it returns: with 2 or 3
+	// both sides are simulated concurrently, and more than 4 have no use. The result does not
+	// depend on it. Zero means 1, the goroutine of the caller. Settle ignores it.
 	Parallel int
 }
 
-// Validate lists what is wrong with the options; nil options have nothing.
+// Validate returns the faults of the options; nil options have none.
 func (o *Options) Validate() error {
 	if o == nil {
 		return nil
@@ -62,53 +60,54 @@ func (o *Options) withDefaults() Options {
 	return out
 }
 
-// Round is a proposal that was carried out on paper.
+// Round is a proposal and its simulated execution.
 type Round struct {
-	// At is the instant of the proposal, and Actions are those that began.
+	// At is the instant of the proposal, and Actions are the actions that began.
 	At      time.Time
 	Actions []disruption.Action
-	// Peak is how many managed nodes there were at once, replacements included.
+	// Peak is the number of managed nodes including replacements.
 	Peak int
-	// Evicted is how many pods had to move, and Launched how many nodes came up.
+	// Evicted is the number of moved pods, and Launched that of launched nodes.
 	Evicted, Launched int
-	// Bill is that after the round, and Pending how many pods had no place then.
+	// Bill is the bill after the round, and Pending the number of pods without a place.
 	Bill    Bill
 	Pending int
 }
 
-// Drift is a node that differs from what its pool asks for.
+// Drift is a drifted node.
 type Drift struct {
 	Node, NodePool string
-	// Reason and Detail are those of disruption.DriftStatus.
+	// Reason and Detail are as in disruption.DriftStatus.
 	Reason, Detail string
-	// At is when the node goes, for whatever reason; zero if it does not within the
-	// horizon. Held says why then, in one line.
+	// At is when the node is removed, for whatever reason; zero if it is not within the horizon.
+	// Held says why in one line then.
 	At   time.Time
 	Held string
 }
 
-// Settled is what becomes of what runs today.
+// Settled is the result of Settle.
 type Settled struct {
-	// Today is the bill of the cluster as it is.
+	// Today is the present bill of the cluster.
 	Today Bill
-	// AtOnce is what the managed nodes cost after what may begin now, in USD per hour,
-	// by disruption.Proposal.CostAfter.
+	// AtOnce is the cost of the managed nodes after the actions that may begin now, in USD per
+	// hour, by disruption.Proposal.CostAfter.
 	AtOnce float64
-	// Bill is that at rest.
+	// Bill is the bill at rest.
 	Bill Bill
 	// Input is the cluster at rest; its Pods have no place.
 	Input disruption.Input
-	// Rounds are those in which something began.
+	// Rounds are the rounds in which an action began.
 	Rounds []Round
-	// Peak is the most managed nodes that there were at once.
+	// Peak is the largest number of managed nodes.
 	Peak int
-	// Evicted and Launched are the sums of those of the rounds.
+	// Evicted and Launched are the sums over the rounds.
 	Evicted, Launched int
-	// Rested says that nothing begins or waits any more within the horizon, and Why is
-	// why it was not followed further.
+	// Rested says that nothing begins or waits within the horizon any more, and Why why the
+	// simulation ended.
 	Rested bool
 	Why    string
-	// At is when it came to rest.
+	// At is when it came to rest: the instant of the last round, or the beginning if there was
+	// none. If it did not come to rest, At is the end of the simulation.
 	At time.Time
 	// Drifts are the nodes that have drifted now, by name.
 	Drifts []Drift
@@ -117,12 +116,11 @@ type Settled struct {
 	Unplaced []provisioning.Unplaced
 }
 
-// Settle follows a side until it rests: proposals are carried out one after the other,
-// and pods that need a place are planned for after each. Actions to save money that wait for
-// a PodDisruptionBudget follow in the same round. Between two rounds the longest
-// consolidateAfter of the pools passes, a minute at least. Where nothing can begin, the
-// clock moves to the first instant that something waits for, if that is within the
-// horizon. Nodes of pools that are not there go first.
+// Settle simulates a side until it rests: proposals are carried out one after the other, and pods
+// that need a place are planned after each. Consolidations that wait for a PodDisruptionBudget are
+// carried out in the same round. Between two rounds the longest consolidateAfter of the pools
+// passes, at least a minute. If nothing can begin, the clock moves to the first awaited instant, if
+// it is within the horizon. Nodes of pools that do not exist are removed first.
 //
 // The error is that of ctx, or lists the faults of the input.
 func Settle(ctx context.Context, now time.Time, s Side, opts *Options) (*Settled, error) {
@@ -149,7 +147,7 @@ func Settle(ctx context.Context, now time.Time, s Side, opts *Options) (*Settled
 	return w.finish(now, f, last)
 }
 
-// way is a side that is being followed.
+// way is the state of a simulation.
 type way struct {
 	s      Side
 	solver *provisioning.Options
@@ -158,13 +156,13 @@ type way struct {
 	now    time.Time
 	start  time.Time
 	pause  time.Duration
-	// planned says that pods that wait have been planned for.
+	// planned says that a plan for the pending pods was made.
 	planned bool
 	gone    map[string]time.Time // nodes
 	out     *Settled
 }
 
-// dropPools removes the nodes of pools that are not there.
+// dropPools removes the nodes of pools that do not exist.
 func (w *way) dropPools(ctx context.Context) error {
 	known := poolNames(w.in.NodePools)
 	before := w.in
@@ -178,7 +176,7 @@ func (w *way) dropPools(ctx context.Context) error {
 	return w.step(ctx, nil, after)
 }
 
-// follow makes proposals until nothing is left to do, and returns the last.
+// follow makes proposals until nothing is left to do, and returns the last one.
 func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 	end := w.now.Add(Horizon)
 	var p *disruption.Proposal
@@ -193,7 +191,7 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 		w.in.CatalogCache = p.CatalogCache
 		w.report(ctx, round+1)
 		if len(p.Actions) == 0 && len(w.in.Pods) > 0 && !w.planned {
-			// A plan for pods that wait is due in any case.
+			// Pending pods need a plan in any case.
 			if err := w.step(ctx, nil, w.in); err != nil {
 				return nil, err
 			}
@@ -226,7 +224,7 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 	return p, nil
 }
 
-// report says how far the side has been followed.
+// report reports the progress.
 func (w *way) report(ctx context.Context, round int) {
 	if report := progress.From(ctx); report != nil {
 		report(progress.Event{Work: "compare.Settle", Stage: "proposals", Done: round, Total: w.opts.MaxRounds, Unit: "proposals",
@@ -234,9 +232,8 @@ func (w *way) report(ctx context.Context, round int) {
 	}
 }
 
-// following are the actions to save money that wait for a PodDisruptionBudget only: they
-// were simulated together with those that begin, and follow as soon as the pods of these are
-// up again.
+// following returns the consolidations that wait only for a PodDisruptionBudget: they were planned
+// together with the actions that begin, and can begin as soon as the pods of these run again.
 func following(p *disruption.Proposal) (actions []disruption.Action) {
 	for _, x := range p.Waiting {
 		if x.Reason == disruption.Underutilized && strings.HasPrefix(x.For, "PodDisruptionBudget ") {
@@ -246,8 +243,8 @@ func following(p *disruption.Proposal) (actions []disruption.Action) {
 	return actions
 }
 
-// nextTurn is the first instant that an action, or a node that is left alone as pods came
-// to it lately, waits for; zero if there is none.
+// nextTurn returns the first instant for which an action waits, or a node that is not consolidated
+// because of recent pod events; zero if there is none.
 func nextTurn(p *disruption.Proposal, now time.Time) (next time.Time) {
 	sooner := func(t time.Time) {
 		if t.After(now) && (next.IsZero() || t.Before(next)) {
@@ -266,8 +263,8 @@ func nextTurn(p *disruption.Proposal, now time.Time) (next time.Time) {
 	return next
 }
 
-// step notes a round that leads from the input to another, in which pods that need a
-// place are planned for.
+// step carries out a round: after is the input after the actions, in which pods that need a place
+// are planned.
 func (w *way) step(ctx context.Context, actions []disruption.Action, after disruption.Input) error {
 	before := w.in
 	r := Round{At: w.now, Actions: actions, Evicted: evicted(before, after, actions)}
@@ -277,13 +274,13 @@ func (w *way) step(ctx context.Context, actions []disruption.Action, after disru
 			r.Launched++
 		}
 	}
-	for name := range had { // each by itself
+	for name := range had { // the order does not matter
 		if !has[name] {
 			w.gone[name] = w.now
 		}
 	}
 	r.Peak = managed(before) + r.Launched
-	for name := range before.Nominated { // each by itself
+	for name := range before.Nominated { // the order does not matter
 		if !slices.ContainsFunc(after.Pods, func(p *corev1.Pod) bool { return p.Namespace == name.Namespace && p.Name == name.Name }) {
 			after.Nominated = nil
 			break
@@ -338,7 +335,7 @@ func (w *way) finish(start time.Time, f *disruption.Cluster, last *disruption.Pr
 	return w.out, nil
 }
 
-// held says what keeps a drifted node.
+// held returns why a drifted node is not replaced.
 func held(p *disruption.Proposal, node string) string {
 	if p == nil {
 		return "no proposal was made"
@@ -360,7 +357,7 @@ func held(p *disruption.Proposal, node string) string {
 	return "its turn did not come"
 }
 
-// longestPause is the longest consolidateAfter of the pools, and at least a minute.
+// longestPause returns the longest consolidateAfter of the pools, at least a minute.
 func longestPause(s Side) time.Duration {
 	longest := time.Minute
 	for _, p := range s.Input.NodePools {
@@ -391,8 +388,7 @@ func managed(in disruption.Input) (count int) {
 	return count
 }
 
-// evicted counts the pods of nodes that are there no more, or are rebooted, which have
-// to start anew.
+// evicted counts the pods of nodes that are gone or rebooted, which have to restart.
 func evicted(before, after disruption.Input, actions []disruption.Action) (count int) {
 	stays := nodeNames(after)
 	for _, a := range actions {

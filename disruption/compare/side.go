@@ -15,43 +15,43 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Side is a cluster under one set of policies. It is only read.
+// Side is a cluster under one set of policies. It is read-only.
 type Side struct {
-	// Input is the cluster with its policies. Two sides that are compared have the same
-	// nodes and pods by name; what these ask for may differ.
+	// Input is the cluster with its policies. Two compared sides must have the same nodes and pods
+	// by name; the specs of pods may differ.
 	Input disruption.Input
 	// Options are those of the engine; nil means the defaults.
 	Options *disruption.Options
 }
 
-// Policies are what a platform decides of a cluster.
+// Policies are the settings of a cluster that a platform team decides.
 type Policies struct {
-	// NodePools are all pools that there are then, not only those that change.
+	// NodePools are all pools, not only those that change.
 	NodePools []*v1.NodePool
 	// InstanceTypes are the catalogs by the name of the pool.
 	InstanceTypes map[string][]*cloudprovider.InstanceType
-	// Overlays are all overlays that there are then.
+	// Overlays are all overlays.
 	Overlays []*v1.NodeOverlay
 	// Options are those of the engine; nil means the defaults.
 	Options *disruption.Options
-	// Pairs are the pools that take the place of others under a name of their own: the
-	// name of the new by that of the old. Nodes of the old belong to the new then. A pool
-	// that keeps its name needs none. Nodes of a pool that is not there any more and has
-	// no pair are removed, as Karpenter does when a NodePool is deleted.
+	// Pairs has the name of the new pool by the name of the old one, for pools that replace others
+	// under another name. Nodes of the old pool then belong to the new one. A pool that keeps its
+	// name needs no entry. Nodes of a pool that no longer exists and has no entry are removed, as
+	// Karpenter does when a NodePool is deleted.
 	Pairs map[string]string
 }
 
-// Policies are those of the side, without pairs.
+// Policies returns the policies of the side, without pairs.
 func (s Side) Policies() Policies {
 	return Policies{NodePools: s.Input.NodePools, InstanceTypes: s.Input.InstanceTypes, Overlays: s.Input.Overlays, Options: s.Options}
 }
 
-// With is the cluster under other policies. The side given is not changed, and both
-// share what is the same.
+// With returns the cluster under other policies. The receiver is not changed, and both share
+// unchanged data.
 //
-// The error joins all that is wrong with the pairs: a pool that is not there, one that is
-// paired twice, and pools of which not one is meant to take the place of another: then
-// every node would be removed, which is seldom meant and needs to be said by pairs.
+// The error joins all faults of the pairs: a pool that does not exist, one that is paired twice,
+// and new pools none of which replaces an old one: then every node would be removed, which is
+// seldom intended.
 func (s Side) With(p Policies) (Side, error) {
 	if err := s.checkPairs(p); err != nil {
 		return Side{}, err
@@ -75,7 +75,7 @@ func (s Side) With(p Policies) (Side, error) {
 	return Side{Input: in, Options: p.Options}, nil
 }
 
-// checkPairs says what is wrong with the pairs.
+// checkPairs returns the faults of the pairs.
 func (s Side) checkPairs(p Policies) error {
 	old, fresh := poolNames(s.Input.NodePools), poolNames(p.NodePools)
 	var errs []error
@@ -101,7 +101,7 @@ func (s Side) checkPairs(p Policies) error {
 	return errors.Join(errs...)
 }
 
-// poolNames are the names of pools, sorted.
+// poolNames returns the names of pools, sorted.
 func poolNames(pools []*v1.NodePool) []string {
 	var names []string
 	for _, p := range pools {
@@ -113,7 +113,7 @@ func poolNames(pools []*v1.NodePool) []string {
 	return slices.Compact(names)
 }
 
-// paired is a node as one of the pool that takes the place of its own.
+// paired returns a node as one of the pool that replaces its pool.
 func paired(n provisioning.Node, pairs map[string]string) provisioning.Node {
 	if n.Node != nil {
 		if to := pairs[n.Node.Labels[v1.NodePoolLabelKey]]; to != "" {
@@ -134,7 +134,7 @@ func paired(n provisioning.Node, pairs map[string]string) provisioning.Node {
 	return n
 }
 
-// labelsOf are those of the Node, or of the NodeClaim while there is none.
+// labelsOf returns the labels of the Node, or of the NodeClaim while there is no Node.
 func labelsOf(n provisioning.Node) map[string]string {
 	if n.Node != nil {
 		return n.Node.Labels
@@ -145,7 +145,7 @@ func labelsOf(n provisioning.Node) map[string]string {
 	return nil
 }
 
-// poolOf is the name of the pool of a node, that of its NodeClaim if there is one.
+// poolOf returns the name of the pool of a node, from its NodeClaim if there is one.
 func poolOf(n provisioning.Node) string {
 	if n.NodeClaim != nil {
 		return n.NodeClaim.Labels[v1.NodePoolLabelKey]
@@ -153,5 +153,5 @@ func poolOf(n provisioning.Node) string {
 	return labelsOf(n)[v1.NodePoolLabelKey]
 }
 
-// podName is the namespace and the name of a pod.
+// podName returns the namespace and the name of a pod.
 func podName(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }

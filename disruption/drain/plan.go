@@ -27,8 +27,8 @@ import (
 //     used up. Budgets are counted over all nodes, in the order of Evict, first for the node with
 //     the earliest deadline. Pods that are Pending do not count against a budget, nor unready pods
 //     that the budget allows to evict.
-//  4. When there is no more pod to wait for and Minimum has passed, the drain waits for volumes to
-//     be detached, except those of pods that stay, and not beyond the deadline.
+//  4. When no pod is left to wait for and Minimum has passed, the drain waits for volumes to be
+//     detached, except those of pods that stay, and not beyond the deadline.
 //
 // The error joins all faults of the input: nodes or pods without a name or
 // listed twice, and negative durations.

@@ -13,29 +13,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Fault is what is wrong with an object that cannot be planned with.
+// Fault is a fault of a Pod or NodePool that excludes it from plans.
 type Fault struct {
-	// Object is the Pod or NodePool: what an event is about.
+	// Object is the Pod or NodePool, for an event.
 	Object runtime.Object
-	// Reason is that of the event: FailedScheduling of a Pod, FailedValidation of a
-	// NodePool, as Karpenter has them.
+	// Reason is the reason of the event: FailedScheduling for a Pod, FailedValidation for a
+	// NodePool, as in Karpenter.
 	Reason string
-	// Err says what is wrong with it.
+	// Err is the fault.
 	Err *provisioning.InputError
 }
 
-// Prepare is provisioning.Prepare of Input, to which the caller has added NodePools and
-// InstanceTypes by now, and what else it has. Pods and NodePools with faults are taken out of
-// Input, and keep no other from its plan. It returns all their faults, those of Pods first, in
-// the order of Input. An error that is left is about something else; there is no Problem then.
+// Prepare calls provisioning.Prepare with Input, to which the caller has added NodePools,
+// InstanceTypes and its other data. Pods and NodePools with faults are removed from Input, so that
+// the others can be planned. It returns their faults, those of Pods first, in the order of Input.
+// The error is about anything else; there is no Problem then.
 //
-// Where Memory has a Problem of the same options, as after the Prepare of the pass before, it
-// is the Next of that: what has changed is read, and nothing that has not. Nodes, NodeClaims, Pods,
-// DaemonSets, RuntimeClasses, Namespaces and what is in Volumes are the same by UID and resourceVersion, NodePools
-// if they say the same, and instance types by their addresses.
+// If Memory has a Problem with the same options, from an earlier Prepare, the result is its Next:
+// only changed objects are read. Nodes, NodeClaims, Pods, DaemonSets, RuntimeClasses, Namespaces
+// and the objects in Volumes are compared by UID and resourceVersion, NodePools by content, and
+// instance types by pointer.
 //
-// All of Input.Pods are planned for, those that are put off as well, as they may have a place
-// by now; Waiting says whether a plan is due.
+// The Problem has all of Input.Pods, including those that were put off, because they may have a
+// place now; Waiting says whether a plan is due.
 func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fault, error) {
 	problem, err := f.compile(opts)
 	at := map[string][]*provisioning.InputError{}
@@ -62,17 +62,16 @@ func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fa
 	return problem, out, err
 }
 
-// Confirm is disruption.Confirm of an action that was decided before, and the command that
-// carries it out if nothing speaks against it: see disruption.Cluster.Command, which refuses
-// the steps Terminate, DeleteNode and Reboot. With an objection or an error there is no
-// command, and the error is that of Confirm or of Command. Faults of Input are passed over,
-// as Confirm does.
+// Confirm calls disruption.Confirm for an action that was decided before, and returns the command
+// that carries it out if there is no objection: see disruption.Cluster.Command, which refuses the
+// steps Terminate, DeleteNode and Reboot. With an objection or an error there is no command; the
+// error is that of Confirm or of Command. Faults of Input are ignored, as by Confirm.
 func (f *Fleet) Confirm(ctx context.Context, a disruption.Action, opts *disruption.Options) (command.Prepared, []disruption.Objection, error) {
 	objections, err := disruption.Confirm(ctx, f.Now, f.Input, a, opts)
 	if err != nil || len(objections) > 0 {
 		return command.Prepared{}, objections, err
 	}
-	cluster, _ := disruption.Observe(f.Now, f.Input, opts) // its faults are those of Confirm
+	cluster, _ := disruption.Observe(f.Now, f.Input, opts) // faults are ignored, as by Confirm
 	prepared, err := cluster.Command(a)
 	return prepared, nil, err
 }

@@ -1,6 +1,6 @@
-// Package fleet reads a cluster: from lists of objects, as the caches of a controller have
-// them, to the inputs of plans, decisions and commands, and to what is to be stored. What
-// must not be lost stands in the cluster.
+// Package fleet converts lists of cluster objects, as in the caches of a controller, into the
+// inputs of plans, decisions and commands, and into the objects to store. All state that must not
+// be lost is in the cluster.
 //
 //	f, err := fleet.Read(fleet.Objects{...}, memory, now) // in each pass
 //	memory = f.Memory
@@ -14,23 +14,23 @@
 //
 // # Model
 //
-// Promises come first. A pod that a plan put on a node which is coming is pending until
-// that node has joined, and a pod that will be evicted still runs where it was: either
-// counts as being on the node that is promised to it, and nowhere else, in all inputs that
-// Read makes. So a plan that is made meanwhile, by whoever takes over after a restart,
-// launches nothing for it again, and fills no place that it will take.
+// Promises are read first. A pod that a plan placed on a new node is pending until that node has
+// joined, and a pod that will be evicted still runs on its old node. In all inputs of Read each of
+// them is only on its promised node. So a later plan, also after a restart, neither launches
+// another node for the pod nor uses its place.
 //
-// Commands come from the records in NodeClaims and Nodes: what they remove is
-// [disruption.Input].MarkedForDeletion, and what they launch is kept for the pods of that.
+// Commands are read from the records in NodeClaims and Nodes: the nodes that they remove are
+// [disruption.Input].MarkedForDeletion, and the nodes that they launch are kept for the pods of
+// these.
 //
 // # Left out
 //
-// NodePools, instance types, volumes, namespaces, and what a provider says: the caller has
-// them, and they go into the Input as they are.
+// NodePools, instance types, volumes, namespaces, and data of a provider: the caller adds them to
+// the Input.
 //
 // # Guarantees
 //
-// Read is pure and safe for concurrent use, and so are methods but those that add to Memory,
-// and Prepare, which takes from Input. Objects are read, and none is changed or copied but pods
-// whose node differs from where they are. The order of lists has no meaning.
+// Read is pure and safe for concurrent use, and so are all methods except those that add to Memory,
+// and Prepare, which removes from Input. Objects are not changed; deep copies are made only of pods
+// whose node in Input differs. The order of lists does not matter.
 package fleet

@@ -22,12 +22,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// keptFor is for how long the replacements of a command are nominated, and nodes on which
-// kube-scheduler makes room for a pod. A program looks again long before.
+// keptFor is how long replacements of a command, and nodes on which kube-scheduler preempts pods,
+// are nominated. The next Read comes long before that.
 const keptFor = 10 * time.Second
 
-// Objects are all of their kind in a cluster, none of them nil, in any order. They have UIDs,
-// as those of an API server have: promises know pods by them.
+// Objects has all objects of each kind in a cluster, without nil entries, in any order. They must
+// have UIDs, because promises identify pods by them.
 type Objects struct {
 	NodeClaims           []*v1.NodeClaim
 	Nodes                []*corev1.Node
@@ -35,36 +35,35 @@ type Objects struct {
 	DaemonSets           []*appsv1.DaemonSet
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 
-	// RuntimeClasses add their overhead, node selector and tolerations to the pods of
-	// DaemonSets. Optional: without one, its DaemonSets count without them.
+	// RuntimeClasses add their overhead, node selector and tolerations to the pods of DaemonSets.
+	// Optional: without them these are not counted.
 	RuntimeClasses []*nodev1.RuntimeClass
 
-	// VolumeAttachments and PersistentVolumeClaims are for Leave, which waits until volumes
-	// are detached. Volumes of pods that stay until their machine ends are not waited for;
-	// which these are, the claims say.
+	// VolumeAttachments and PersistentVolumeClaims are for Leave, which waits until volumes are
+	// detached. Leave does not wait for volumes of pods that stay until their machine ends; the
+	// claims link pods to volumes.
 	VolumeAttachments      []*storagev1.VolumeAttachment
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
 }
 
-// Fleet is a cluster at an instant. Its Objects are those that it was read from: one with a UID and a
-// resourceVersion is a copy, not a deep one, and the same copy at each Read for as long as it has that
-// version. So Memory keeps no list that a Read was given.
+// Fleet is a cluster at an instant. An object with a UID and a resourceVersion is a shallow copy of
+// the one in Objects, and the same copy at each Read with that version. So Memory does not retain
+// the lists that were passed to Read.
 type Fleet struct {
 	Objects
 
-	// Input has Nodes, Pods, DaemonSetPods, PodDisruptionBudgets, MarkedForDeletion,
-	// Nominations, PodEvents and UnavailableOfferings. The rest is the caller's to add, before
-	// Prepare and Propose: NodePools, with v1.NodePool.Default called, and InstanceTypes at the
-	// least. Its pods are as their owners wrote them: see nomination.Plain.
+	// Input has Nodes, Pods, DaemonSetPods, PodDisruptionBudgets, MarkedForDeletion, Nominations,
+	// PodEvents and UnavailableOfferings. The caller adds the rest before Prepare and Propose: at
+	// least NodePools, with v1.NodePool.Default called, and InstanceTypes. Its pods have no
+	// tolerations of promises: see nomination.Plain.
 	Input disruption.Input
-	// Promises are those that stand.
+	// Promises are the present promises.
 	Promises nomination.State
-	// Hints are the places of Promises.Pods whose node is there, whose pod lacks nothing to
-	// go there and does not say so yet: write status.nominatedNodeName. kube-scheduler
-	// clears the name after a failure, and a pod is not told twice. There are HintsAtOnce at
-	// the most.
+	// Hints are the places of Promises.Pods whose node exists, and whose pod has its toleration but
+	// not the name of the node yet: write status.nominatedNodeName. kube-scheduler clears the name
+	// after a failure, and the hint is not repeated. There are at most HintsAtOnce.
 	Hints []nomination.Place
-	// Commands are those under way, and what to clear.
+	// Commands are the commands under way, and steps that clear leftovers.
 	Commands command.Recovery
 	// Memory is for the next Read. Bind, PutOff, Refuse, SoldOut and News add to it.
 	Memory Memory
@@ -80,16 +79,17 @@ type Fleet struct {
 	preempting []*corev1.Pod
 }
 
-// Read makes a Fleet, in this order: promises are reviewed; Nodes, NodeClaims and pods are
-// joined, each pod that is promised a node on that; pods without a node and without
-// promise that are neither gated, nor being deleted, nor preempting are Input.Pods; commands are found in
-// their records; and for each NodeClaim with a Node, when pods last came or went there.
+// Read makes a Fleet, in this order: it reviews promises; it joins Nodes, NodeClaims and pods, with
+// each pod on its promised node; pods without a node and without promise that are neither gated,
+// nor being deleted, nor preempting become Input.Pods; it finds commands in their records; and it
+// determines the last pod event of each NodeClaim with a Node.
 //
 // The error joins those of nomination.Review and provisioning.Join, and one of
-// provisioning.Admitted for each DaemonSet whose pods the API server would refuse, which is
-// left out. The Fleet is right about the rest. Time grows with the objects, as nomination.Review's.
+// provisioning.Admitted for each DaemonSet whose pods the API server would refuse, which is left
+// out. The Fleet is valid for all other objects. Its time grows with the objects like that of
+// nomination.Review.
 func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
-	seen, refused := m.seen.again(&o)
+	seen, refused := m.seen.next(&o)
 	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}, lost: map[types.UID]bool{}}
 	for _, c := range o.NodeClaims {
 		f.claims[c.Name] = c
@@ -119,8 +119,7 @@ func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
 	return f, errors.Join(errs[:]...)
 }
 
-// join fills Input.Nodes and Input.Pods. A promise of a node that is not there any more is
-// none.
+// join fills Input.Nodes and Input.Pods. Promises of nodes that are gone are ignored.
 func (f *Fleet) join() error {
 	plain := make([]*corev1.Pod, len(f.Objects.Pods))
 	for i, p := range f.Objects.Pods {
@@ -156,7 +155,7 @@ func (f *Fleet) join() error {
 	return err
 }
 
-// decide finds commands, and what follows from them.
+// decide finds commands and sets the fields of Input that depend on them.
 func (f *Fleet) decide() {
 	f.Commands = command.Recover(f.View())
 	f.Input.MarkedForDeletion = map[string]disruption.Reason{}
@@ -175,7 +174,7 @@ func (f *Fleet) decide() {
 			}
 		}
 	}
-	for _, p := range f.preempting { // its node would go as empty once the others have ended
+	for _, p := range f.preempting { // its node would be removed as empty when the preempted pods have ended
 		if name, until := p.Status.NominatedNodeName, f.Now.Add(keptFor); until.After(kept[name]) {
 			kept[name] = until
 		}
@@ -183,7 +182,7 @@ func (f *Fleet) decide() {
 	f.Input.Nominations = kept
 }
 
-// watch notes when pods came or went.
+// watch notes the last pod events of nodes.
 func (f *Fleet) watch() {
 	before, known := f.Memory.pods, f.Memory.events
 	f.Memory.pods, f.Memory.events = f.podsOn, map[string]time.Time{}
@@ -201,18 +200,19 @@ func (f *Fleet) watch() {
 	f.Input.PodEvents = f.Memory.events
 }
 
-// Claim is a NodeClaim by name, nil if there is none.
+// Claim returns a NodeClaim by name, or nil.
 func (f *Fleet) Claim(name string) *v1.NodeClaim { return f.claims[name] }
 
-// Node is a Node by name, nil if there is none.
+// Node returns a Node by name, or nil.
 func (f *Fleet) Node(name string) *corev1.Node { return f.nodes[name] }
 
-// NodeOf is the Node of a NodeClaim by status.nodeName, nil if it has not joined or is gone.
+// NodeOf returns the Node of a NodeClaim by status.nodeName, or nil if it has not joined or is
+// gone.
 func (f *Fleet) NodeOf(claim *v1.NodeClaim) *corev1.Node { return f.nodes[claim.Status.NodeName] }
 
-// Stored are pods of a plan as they are in the cluster, in the order of Objects.Pods; those
-// that are gone are left out. In a plan the pods of nodes that go are pending, and who
-// promises them a node has to know where they run.
+// Stored returns pods of a plan as they are in the cluster, in the order of Objects.Pods, without
+// those that are gone. In a plan the pods of removed nodes are pending, but a promise needs the
+// name of their present node.
 func (f *Fleet) Stored(pods []*corev1.Pod) (out []*corev1.Pod) {
 	wanted := map[types.UID]bool{}
 	for _, p := range pods {
@@ -226,17 +226,16 @@ func (f *Fleet) Stored(pods []*corev1.Pod) (out []*corev1.Pod) {
 	return out
 }
 
-// Waiting are the pods that a plan is due for: those of Input.Pods, and those that
-// disruption.Displaced lists, less those that a node is promised to and those that are put
-// off. Plan for them with Problem.With the pods that are displaced.
+// Waiting returns the pods that need a plan: Input.Pods and the pods of disruption.Displaced,
+// without those that have a promised node or are put off. Plan with Problem.With and the displaced
+// pods.
 func (f *Fleet) Waiting() []*corev1.Pod {
 	out := slices.Concat(f.Input.Pods, f.Stored(disruption.Displaced(f.Now, f.Input)))
 	return slices.DeleteFunc(out, func(p *corev1.Pod) bool { return f.promised[p.UID] || f.Now.Before(f.Memory.putOff[p.UID]) })
 }
 
-// View is what commands look at: all NodeClaims and Nodes. A replacement that is ready but
-// for its promises counts as initialized, as the pods that it is promised to are still to
-// be evicted.
+// View returns the input of commands: all NodeClaims and Nodes. A replacement that is ready except
+// for the taint of its promises counts as initialized, because its pods have yet to be evicted.
 func (f *Fleet) View() (v command.View) {
 	filling := map[string]bool{}
 	for _, n := range f.Promises.Nodes {

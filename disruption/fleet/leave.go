@@ -14,35 +14,34 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// Departure is what to do next so that nodes go which are being deleted, in the order of its
-// fields.
+// Departure is the next actions for nodes that are being deleted, in the order of its fields.
 type Departure struct {
-	// Delete are the NodeClaims whose Node somebody has deleted: they go with it.
+	// Delete are the NodeClaims whose Node another program has deleted: delete them too.
 	Delete []*v1.NodeClaim
-	// Left are the Nodes of NodePools that are being deleted and have no NodeClaim: what is
-	// left of machines that are gone. Take v1.TerminationFinalizer off.
+	// Left are the Nodes of NodePools that are being deleted and have no NodeClaim: leftovers of
+	// machines that are gone. Remove v1.TerminationFinalizer from them.
 	Left []*corev1.Node
-	// NodeClaims and Nodes are to be stored: the NodeClaims with their deadline, and the
-	// Nodes closed to pods. Those that are so already are left out.
+	// NodeClaims and Nodes are objects to store: NodeClaims with their deadline, and Nodes closed
+	// to pods. Objects that need no change are left out.
 	NodeClaims []*v1.NodeClaim
 	Nodes      []*corev1.Node
-	// Open are the Nodes that are kept for pods of Drain, as they are without their taint: store
-	// them first. A pod that comes back is tried by kube-scheduler before it could get its
-	// toleration, and where it finds no open node, it preempts pods of a lower priority elsewhere.
+	// Open are the Nodes that are kept for pods of Drain, without their taint: store them first.
+	// kube-scheduler tries a recreated pod before the pod can get its toleration; if it finds no
+	// open node, it preempts pods of a lower priority elsewhere.
 	Open []*corev1.Node
 	// Drain are the pods to evict and to delete.
 	Drain []drain.NodePlan
-	// Empty are the NodeClaims whose pods and volumes are gone, whose machine is (see Lost), or
-	// that never had a Node. Ask the cloud to end the machine, in each pass until it answers cloudprovider.ErrNotFound, or at
-	// once if there is no provider ID. Then delete the Node, take its finalizer off, and last
-	// that of the NodeClaim. The deletion gives the Node another version: a patch for the
-	// version that was read is refused, and then the next pass takes the rest.
+	// Empty are the NodeClaims whose pods and volumes are gone, whose machine is gone (see Lost),
+	// or that never had a Node. Delete the machine, in each pass until the cloud returns
+	// cloudprovider.ErrNotFound; skip this without a provider ID. Then delete the Node, remove its
+	// finalizer, and last that of the NodeClaim. The deletion changes the version of the Node, so a
+	// patch with the version that was read is refused; the next pass does the rest then.
 	Empty []*v1.NodeClaim
 }
 
-// Doubtful are the NodeClaims that are being deleted and have a machine, and whose Node is not
-// Ready. Before Leave ask the cloud for each machine, and name those to Lost for which the
-// answer is cloudprovider.ErrNotFound: nothing would ever leave them.
+// Doubtful returns the NodeClaims that are being deleted and have a machine, and whose Node is not
+// Ready. Before Leave get each machine from the cloud, and call Lost if the answer is
+// cloudprovider.ErrNotFound: the pods of such a node would never end.
 func (f *Fleet) Doubtful() (out []*v1.NodeClaim) {
 	for _, claim := range f.NodeClaims {
 		node := f.NodeOf(claim)
@@ -53,13 +52,13 @@ func (f *Fleet) Doubtful() (out []*v1.NodeClaim) {
 	return out
 }
 
-// Lost notes that the cloud has no machine of a NodeClaim any more. If its Node is not Ready,
-// Leave has nothing drained: the claim is Empty at once. A Node that is Ready has a machine.
+// Lost notes that the machine of a NodeClaim no longer exists. If its Node is not Ready, Leave does
+// not drain it: the claim is Empty at once. A Ready Node still has a machine.
 func (f *Fleet) Lost(claim *v1.NodeClaim) { f.lost[claim.UID] = true }
 
-// Leave says what to do about the NodeClaims and Nodes that are being deleted, in the order
-// of Objects. opts are those of drain.Plan. The error joins what cannot be read of deadlines
-// and budgets, and the rest is right.
+// Leave returns the actions for NodeClaims and Nodes that are being deleted, in the order of
+// Objects. opts are those of drain.Plan. The error joins the faults of deadlines and budgets; the
+// result is valid for all others.
 func (f *Fleet) Leave(opts *drain.Options) (Departure, error) {
 	var d Departure
 	var leaving []*v1.NodeClaim
@@ -100,7 +99,7 @@ func (f *Fleet) Leave(opts *drain.Options) (Departure, error) {
 	return d, errors.Join(plan.Faults, err, fault)
 }
 
-// open are the Nodes kept for pods that are to be evicted or deleted, without their taint.
+// open returns the Nodes kept for pods that are to be evicted or deleted, without their taint.
 func (f *Fleet) open(drained []drain.NodePlan) (out []*corev1.Node) {
 	going := map[types.UID]bool{}
 	for _, n := range drained {
@@ -120,7 +119,7 @@ func (f *Fleet) open(drained []drain.NodePlan) (out []*corev1.Node) {
 	return out
 }
 
-// drain is what drain.Plan wants to know of NodeClaims that are being deleted.
+// drain returns the input of drain.Plan for NodeClaims that are being deleted.
 func (f *Fleet) drain(claims []*v1.NodeClaim) (in drain.Input, err error) {
 	if len(claims) == 0 {
 		return in, nil
@@ -139,7 +138,7 @@ func (f *Fleet) drain(claims []*v1.NodeClaim) (in drain.Input, err error) {
 	return in, err
 }
 
-// attach adds the volumes that are attached to a Node, and of its pods those that they use.
+// attach adds the attached volumes of a Node, and the volumes that its pods use.
 func (f *Fleet) attach(n *drain.Node) {
 	for _, a := range f.VolumeAttachments {
 		if a.Spec.NodeName == n.Name && a.Spec.Source.PersistentVolumeName != nil {

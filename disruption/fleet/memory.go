@@ -16,25 +16,24 @@ import (
 )
 
 const (
-	// RefusedFor is how long the API server may refuse a pod its toleration before nobody
-	// waits for the pod: one that has just started knows no rights yet.
+	// RefusedFor is how long the API server may refuse to add a pod's toleration before its node no
+	// longer waits for it: an API server that has just started does not know permissions yet.
 	RefusedFor = 10 * time.Second
-	// BoundWithin is how long room on a node that is open to all is kept for a pod.
+	// BoundWithin is how long room on an open node is kept for a pod.
 	BoundWithin = 30 * time.Second
-	// HintsAtOnce is how many hints a Read gives at the most. The rest come with those after
-	// it, and most of their pods are bound by then and need none.
+	// HintsAtOnce is the largest number of hints of a Read. Later Reads have the rest, whose pods
+	// are mostly bound by then.
 	HintsAtOnce = 100
 )
 
-// Memory is what a program knows that does not stand in the cluster. The zero value has
-// nothing, as after a restart: a little time is lost then, and nothing else. What it knows
-// of a pod goes with the pod.
+// Memory is the state of a program that is not in the cluster. The zero value is empty, as after a
+// restart, which costs only a little time. Data about a pod is dropped with the pod.
 type Memory struct {
 	bindings []nomination.Binding
 	refused  map[types.UID]refusal
 	putOff   map[types.UID]time.Time  // until when
 	told     map[types.UID]string     // the node
-	pods     map[string][]*corev1.Pod // by Node, at the last look
+	pods     map[string][]*corev1.Pod // by Node, at the last Read
 	events   map[string]time.Time     // of pods, by Node
 	seen     seen
 	compiled compiled // the last problem
@@ -43,13 +42,13 @@ type Memory struct {
 	blocked   map[string]string // texts of events about Nodes that stay
 }
 
-// refusal is how a pod fares that is refused its toleration.
+// refusal is the state of a pod whose toleration was refused.
 type refusal struct {
 	since time.Time
-	final bool // nobody tries any more
+	final bool // not tried any more
 }
 
-// live is a copy with what still matters.
+// live returns a copy without outdated entries.
 func (m Memory) live(pods []*corev1.Pod, now time.Time) Memory {
 	out := m
 	out.refused, out.putOff, out.told = map[types.UID]refusal{}, map[types.UID]time.Time{}, map[types.UID]string{}
@@ -73,7 +72,7 @@ func (m Memory) live(pods []*corev1.Pod, now time.Time) Memory {
 	return out
 }
 
-// givenUp are the pods that were refused for too long.
+// givenUp returns the pods that were refused for longer than RefusedFor.
 func (m Memory) givenUp() map[types.UID]bool {
 	out := map[types.UID]bool{}
 	for uid, r := range m.refused {
@@ -82,8 +81,7 @@ func (m Memory) givenUp() map[types.UID]bool {
 	return out
 }
 
-// hint finds whom to tell a node. A pod that is not given up and lacks nothing is not
-// refused anything any more.
+// hint sets Hints. It drops the refusals of pods that have their toleration meanwhile.
 func (f *Fleet) hint() {
 	for _, place := range f.Promises.Pods {
 		uid := place.Pod.UID
@@ -103,9 +101,9 @@ func (f *Fleet) hint() {
 	}
 }
 
-// Refuse notes that the API server does not let a pod have its toleration, and reports
-// whether that goes on for RefusedFor: from the next Read on nobody waits for the pod,
-// which is given a hint at most.
+// Refuse notes that the API server refused to add a pod's toleration, and reports whether this has
+// lasted for RefusedFor: from the next Read on its node does not wait for the pod, which gets at
+// most a hint.
 func (f *Fleet) Refuse(pod *corev1.Pod) bool {
 	r, again := f.Memory.refused[pod.UID]
 	if !again {
@@ -116,16 +114,16 @@ func (f *Fleet) Refuse(pod *corev1.Pod) bool {
 	return r.final
 }
 
-// PutOff leaves pods out of Waiting before an instant, or no longer if that is past: pods
-// that found no place, and those whose NodeClaims are still to be stored.
+// PutOff leaves pods out of Waiting until an instant, or ends that if it is past. Use it for pods
+// without a place, and for those whose NodeClaims are not stored yet.
 func (f *Fleet) PutOff(until time.Time, pods ...*corev1.Pod) {
 	for _, p := range pods {
 		f.Memory.putOff[p.UID] = until
 	}
 }
 
-// SoldOut notes what the cloud refused to sell, where the error of a launch says so: from the
-// next Read on it is among Input.UnavailableOfferings, for disruption.UnavailableHold.
+// SoldOut notes the offerings that the error of a launch lists as refused: from the next Read on
+// they are in Input.UnavailableOfferings, for disruption.UnavailableHold.
 func (f *Fleet) SoldOut(err error) {
 	var refusal *cloudprovider.Error
 	if errors.As(err, &refusal) {
@@ -135,8 +133,8 @@ func (f *Fleet) SoldOut(err error) {
 	}
 }
 
-// News are those of Proposal.Blocked that an event is due for: the first of its Event about
-// its Node, if that is there, where the call before had none or another Detail.
+// News returns the entries of Proposal.Blocked that need an event: the first for each Event and
+// existing Node, if the last call had none or another Detail.
 func (f *Fleet) News(blocked []disruption.Blocked) (out []disruption.Blocked) {
 	texts := map[string]string{}
 	for _, b := range blocked {
@@ -153,10 +151,9 @@ func (f *Fleet) News(blocked []disruption.Blocked) (out []disruption.Blocked) {
 	return out
 }
 
-// Bind promises nodes that are there, or coming, to the pods of a plan for Input: those that
-// are open to all in memory, for BoundWithin; any other by its NodeClaim, and it returns
-// those as they should be stored. The error joins those of nomination.Reserve, and the rest
-// is right.
+// Bind promises existing and starting nodes to the pods of a plan for Input. For open nodes the
+// promise is in Memory, for BoundWithin; for others it is in the NodeClaim, and Bind returns the
+// NodeClaims to store. The error joins those of nomination.Reserve; the other claims are valid.
 func (f *Fleet) Bind(bindings []provisioning.Binding) (claims []*v1.NodeClaim, err error) {
 	kept := map[string]bool{}
 	for _, n := range f.Promises.Nodes {

@@ -20,8 +20,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// seen are the objects of a look and what was made of them. What has not changed since is the
-// same object at the next look: provisioning.Problem.Next reads no node twice.
+// seen has the objects of a Read and the objects made from them. Unchanged objects keep their
+// pointers at the next Read, so that provisioning.Problem.Next does not read them again.
 type seen struct {
 	claims     map[types.UID]*v1.NodeClaim
 	nodes      map[types.UID]*corev1.Node
@@ -29,13 +29,13 @@ type seen struct {
 	daemonSets map[types.UID]*appsv1.DaemonSet
 	runtimes   map[types.UID]*nodev1.RuntimeClass
 
-	plain   map[*corev1.Pod]*corev1.Pod       // pods as their owners wrote them, where that is a copy
-	daemons map[*appsv1.DaemonSet]*corev1.Pod // the pod that stands for each
+	plain   map[*corev1.Pod]*corev1.Pod       // results of nomination.Plain that are copies
+	daemons map[*appsv1.DaemonSet]*corev1.Pod // the pod of each DaemonSet
 }
 
-// again takes the objects of the look before for those that have not changed. The error joins
-// one for each DaemonSet whose pods the API server would refuse: no pod stands for that.
-func (s seen) again(o *Objects) (now seen, err error) {
+// next replaces unchanged objects by those of the last Read. The error joins one for each DaemonSet
+// whose pods the API server would refuse: it has no pod in daemons.
+func (s seen) next(o *Objects) (now seen, err error) {
 	o.NodeClaims, now.claims = asBefore(o.NodeClaims, s.claims)
 	o.Nodes, now.nodes = asBefore(o.Nodes, s.nodes)
 	o.Pods, now.pods = asBefore(o.Pods, s.pods)
@@ -62,16 +62,16 @@ func (s seen) again(o *Objects) (now seen, err error) {
 	return now, err
 }
 
-// asBefore are objects, those of one UID and resourceVersion at the address that they had,
-// and the same by UID. An object that may be kept for later looks is copied, not deeply: a list of a
-// client is one array, and a pointer into it would keep all of it.
+// asBefore returns the objects, with the earlier pointer for an unchanged UID and resourceVersion,
+// and the same by UID. A new object is copied, not deeply: the list of a client is one array, and a
+// pointer into it would retain all of it.
 func asBefore[T any, P interface {
 	*T
 	metav1.Object
 }](list []P, before map[types.UID]P) ([]P, map[types.UID]P) {
 	out, by := make([]P, len(list)), make(map[types.UID]P, len(list))
 	for i, o := range list {
-		if out[i] = o; o == nil || o.GetUID() == "" || o.GetResourceVersion() == "" { // nil is for Prepare to report
+		if out[i] = o; o == nil || o.GetUID() == "" || o.GetResourceVersion() == "" { // Prepare reports nil
 			continue
 		}
 		if known := before[o.GetUID()]; known != nil && known.GetResourceVersion() == o.GetResourceVersion() {
@@ -85,7 +85,7 @@ func asBefore[T any, P interface {
 	return out, by
 }
 
-// plainOf is a pod as its owner wrote it.
+// plainOf returns nomination.Plain of a pod, from memory if possible.
 func (s *seen) plainOf(p *corev1.Pod) *corev1.Pod {
 	if plain := s.plain[p]; plain != nil {
 		return plain
@@ -93,15 +93,14 @@ func (s *seen) plainOf(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// daemonOf returns the pod that stands for a DaemonSet.
+// daemonOf returns a pod of a DaemonSet, for provisioning.Input.
 func daemonOf(ds *appsv1.DaemonSet, runtimes []*nodev1.RuntimeClass) (*corev1.Pod, error) {
 	pod := &corev1.Pod{ObjectMeta: *ds.Spec.Template.ObjectMeta.DeepCopy(), Spec: ds.Spec.Template.Spec}
 	pod.Namespace, pod.Name = ds.Namespace, ds.Name
 	return provisioning.Admitted(pod, runtimes...)
 }
 
-// compiled is a problem, the options that it was made with, and what the caller adds to an
-// Input.
+// compiled is a problem, its options, and the caller's additions to Input.
 type compiled struct {
 	problem    *provisioning.Problem
 	options    provisioning.Options
@@ -116,9 +115,9 @@ type compiled struct {
 	attached   map[types.UID]*storagev1.VolumeAttachment
 }
 
-// again has the objects of an Input that are known as they were known. NodePools are compared
-// whole: who has read a stored one fills in defaults and conditions, in a copy of its own.
-func (c compiled) again(in *provisioning.Input) (now compiled) {
+// next replaces unchanged objects of an Input by those of the last Prepare. NodePools are compared
+// by content, because callers set defaults and conditions in new copies.
+func (c compiled) next(in *provisioning.Input) (now compiled) {
 	in.Namespaces, now.namespaces = asBefore(in.Namespaces, c.namespaces)
 	in.Volumes.Claims, now.claims = asBefore(in.Volumes.Claims, c.claims)
 	in.Volumes.Volumes, now.volumes = asBefore(in.Volumes.Volumes, c.volumes)
@@ -137,15 +136,15 @@ func (c compiled) again(in *provisioning.Input) (now compiled) {
 	return now
 }
 
-// compile is the problem of Input: the next one of the last that Memory has, if the options
-// are the same.
+// compile returns the problem of Input: the Next of the last one in Memory, if the options are the
+// same.
 func (f *Fleet) compile(opts *provisioning.Options) (*provisioning.Problem, error) {
 	var o provisioning.Options
 	if opts != nil {
 		o = *opts
 	}
 	last, in := f.Memory.compiled, f.Input.Input
-	now := last.again(&in)
+	now := last.next(&in)
 	var err error
 	if last.problem != nil && reflect.DeepEqual(o, last.options) {
 		now.problem, err = last.problem.Next(in)

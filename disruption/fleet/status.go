@@ -8,10 +8,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
-// EditClaims are the NodeClaims whose status is to be stored, in the order of drifts, which
-// are those of disruption.Cluster.Drifts: with the conditions Drifted and Consolidatable and
-// with when pods last came or went. A claim that is being deleted stays as it is. Input has
-// the NodePools by then.
+// EditClaims returns the NodeClaims whose status must be stored, in the order of drifts, the result
+// of disruption.Cluster.Drifts: with the conditions Drifted and Consolidatable and the last pod
+// event. Claims that are being deleted are left out. Input must have its NodePools.
 func (f *Fleet) EditClaims(drifts []disruption.DriftStatus) (out []*v1.NodeClaim) {
 	for _, d := range drifts {
 		claim := f.claims[d.NodeClaim]

@@ -93,7 +93,7 @@ func (r *report) passedOver(t *lines) {
 
 // drifted groups nodes that drift from one image to another.
 func (r *report) drifted(t *lines) {
-	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.Settled)
+	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.NoLongerDrifted)
 	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), command.Count(judged, "node")))
 	var reasons []string
 	names := map[string][]string{}

@@ -48,8 +48,8 @@ type Store interface {
 	List(ctx context.Context) ([]*corev1.Node, error)
 	// Create stores a new Node, which it may change.
 	Create(ctx context.Context, node *corev1.Node) error
-	// Patch stores what differs between a Node as it was read and as it should be: an
-	// annotation. What somebody else has written meanwhile stays.
+	// Patch stores what differs between a Node as it was read and as it should be: an annotation.
+	// Fields that other programs have written meanwhile stay.
 	Patch(ctx context.Context, before, after *corev1.Node) error
 }
 

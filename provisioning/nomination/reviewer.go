@@ -611,7 +611,7 @@ func (r *reviewer) report(c *claimView, s *State) Node {
 	n.Phase = Filling
 	if n.Pending+n.Moving+n.Missing == n.Refused || len(reserving(c.node.Spec.Taints)) == 0 {
 		n.Phase, n.Opened = Open, Opened(c.node)
-		for i := range s.Pods[first:] { // nobody needs a toleration any more
+		for i := range s.Pods[first:] { // an open node needs no tolerations
 			s.Pods[first+i].Toleration = nil
 		}
 	}
