@@ -40,6 +40,8 @@ type settings struct {
 
 	frontier, results string // files to write
 
+	limit time.Duration // of the measured time of each trace; 0 is none
+
 	pods  string // file with the pods of the trace of that name
 	from  int64
 	hours float64
@@ -48,6 +50,7 @@ type settings struct {
 func main() {
 	var c settings
 	flag.StringVar(&c.traces, "trace", "two-days,churn", "traces to play, separated by commas: "+strings.Join(traces.Names(), ", ")+", pods")
+	flag.DurationVar(&c.limit, "limit", 0, "play no more than this of each trace, such as 12h")
 	flag.StringVar(&c.pods, "pods", "", "CSV file of pods with their times, for the trace \"pods\"; see family.Trace")
 	flag.Int64Var(&c.from, "from", 0, "with -pods: the second of the file at which the trace begins")
 	flag.Float64Var(&c.hours, "hours", 24, "with -pods: how long the trace is")
@@ -137,6 +140,15 @@ func run(ctx context.Context, c settings, out io.Writer) error {
 
 // trace makes a trace anew, as a play uses one up.
 func (c settings) trace(name string) (*life.Trace, error) {
+	t, err := c.whole(name)
+	if err == nil && c.limit > 0 {
+		t.Length = min(t.Length, c.limit)
+	}
+	return t, err
+}
+
+// whole is a trace in its full length.
+func (c settings) whole(name string) (*life.Trace, error) {
 	if name != "pods" {
 		return traces.New(name, c.seed)
 	}
@@ -169,6 +181,9 @@ func (c settings) command() string {
 	text := fmt.Sprintf("go run ./day -trace %s -seed %d", c.traces, c.seed)
 	if c.pods != "" {
 		text += fmt.Sprintf(" -pods %s -from %d -hours %v", filepath.Base(c.pods), c.from, c.hours)
+	}
+	if c.limit > 0 {
+		text += " -limit " + c.limit.String()
 	}
 	if c.only != "" {
 		text += " -only " + c.only

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,4 +29,13 @@ func TestUnknown(t *testing.T) {
 	var out bytes.Buffer
 	require.ErrorContains(t, run(t.Context(), settings{traces: "hour", only: "nobody", kubescheduler: "none"}, &out), `"nobody"`)
 	require.ErrorContains(t, run(t.Context(), settings{traces: "year", kubescheduler: "none"}, &out), `"year"`)
+}
+
+// TestLimit plays the first minutes of a trace, and says so in the command.
+func TestLimit(t *testing.T) {
+	c := settings{traces: "two-days", only: "dovetail", seed: 1, limit: 10 * time.Minute, results: "R.md"}
+	trace, err := c.trace("two-days")
+	require.NoError(t, err)
+	require.Equal(t, 10*time.Minute, trace.Length)
+	require.Equal(t, "go run ./day -trace two-days -seed 1 -limit 10m0s -only dovetail -o R.md", c.command())
 }
