@@ -156,7 +156,11 @@ func (s *Explanation) Report() string {
 
 // headline says that so many pods like this one find no place.
 func (p *PodExplanation) headline(others, pods int) string {
-	text := words.Verb(pods, " finds", " find") + " no place on " + words.Plural(others, "other node")
+	text := words.Verb(pods, " finds", " find") + " no place"
+	if others == 0 {
+		return text + ": no other node stays"
+	}
+	text += " on " + words.Plural(others, "other node")
 	var parts []string
 	if p.Unsuited > 0 {
 		parts = append(parts, fmt.Sprintf("labels or taints rule out %d", p.Unsuited))
