@@ -4,8 +4,7 @@ import (
 	"time"
 )
 
-// State is how far a command is. It is read off the objects: nothing
-// else is remembered.
+// State is how far a command is. It is computed from the objects alone.
 type State string
 
 // The states, in the order of a command that replaces first. One that
@@ -22,12 +21,11 @@ const (
 	Deleting State = "deleting"
 	// Draining: all nodes are being deleted, and not all are gone.
 	Draining State = "draining"
-	// Releasing: all is done but for the records.
+	// Releasing: only the records are left to remove.
 	Releasing State = "releasing"
 	// RollingBack: it failed and is being undone.
 	RollingBack State = "rolling-back"
-	// Finished: no object takes part any more. The caller forgets the
-	// command.
+	// Finished: no object takes part any longer. The caller drops the command.
 	Finished State = "finished"
 )
 
@@ -43,30 +41,30 @@ const (
 	ReplacementLost Failure = "replacement-lost"
 	// Cancelled: the caller asked for it.
 	Cancelled Failure = "cancelled"
-	// Withdrawn: somebody removed the record from a node after all
-	// nodes had one.
+	// Withdrawn: the record was removed from a node, from outside, after all nodes had one.
 	Withdrawn Failure = "withdrawn"
-	// Conflict: another command has a node of this one.
+	// Conflict: a node of this command carries the record of another command.
 	Conflict Failure = "conflict"
-	// Occupied: the node was to go because it was Empty, and pods have come to it since: one
-	// may have been bound before kube-scheduler saw the taint.
+	// Occupied: the reason is Empty, and pods have been bound to the node since the decision, for
+	// example before kube-scheduler saw the taint.
 	Occupied Failure = "occupied"
 )
 
 // Progress is what to do next for a command.
 type Progress struct {
-	// State is how far it is.
+	// State is how far the command is.
 	State State
-	// Failure is why it is undone, empty if it is not.
+	// Failure is why the command is undone, empty if it is not.
 	Failure Failure
-	// Steps are what to do now, at most one for each object, by order of the
-	// command's list: its NodeClaims, their Nodes, the replacements. They may
-	// be carried out in any order, side by side, in part, or not at all.
+	// Steps are what to do now, at most one for each object, in the order of the command's
+	// NodeClaims, their Nodes and the replacements. They may be carried out in any order, in
+	// parallel, in part, or not at all.
 	Steps []Step
-	// Waiting are the names of the NodeClaims that it waits for while there is
-	// nothing to do, in order of the command's list.
+	// Waiting are the names of the NodeClaims that the command waits for while it has no steps, in
+	// the order of the command's lists.
 	Waiting []string
-	// Next is when time alone can change the answer, zero if it cannot.
+	// Next is when to call Advance again if no object changes before, zero if time alone changes
+	// nothing.
 	Next time.Time
 }
 
@@ -97,11 +95,10 @@ type Progress struct {
 //  5. When all nodes are gone the replacements are released. One that a
 //     terminate-first command launched is first waited for until the deadline.
 //
-// A node that vanishes on the way, or is deleted by somebody else, is done. A
-// command fails, the first that holds: cancelled; in conflict; withdrawn; for the reason
-// Empty, a node that is not being deleted has more pods than Source.Pods;
-// a replacement lost; timed out, which is judged only where something is still
-// missing, so a command that is late but ready goes through.
+// A node that vanishes meanwhile, or is deleted by another client, is done. A command fails, the
+// first that holds: cancelled; in conflict; withdrawn; for the reason Empty, a node that is not
+// being deleted has more pods than Source.Pods; a replacement lost; timed out, which is judged only
+// where something is still missing, so a command that is late but ready goes through.
 //
 // In every step that deletes a node of a command that replaces first, all its
 // replacements are initialized and none is being deleted.
@@ -124,7 +121,7 @@ func Advance(c Command, v View, now time.Time) Progress {
 	return l.p
 }
 
-// lifecycle is a command with what was observed of it.
+// lifecycle is a command with its observed objects.
 type lifecycle struct {
 	c       *Command
 	now     time.Time
@@ -137,13 +134,13 @@ type lifecycle struct {
 	p       Progress
 }
 
-// sourceState is a node to remove.
+// sourceState is the observed state of a node to remove.
 type sourceState struct {
 	*Source
 	claim *Claim // nil if gone
 	node  *Node  // nil if gone
-	// ours and taken are whether the claim has the record of this or of another
-	// command; failure is what the record says.
+	// ours and taken tell whether the claim has the record of this or of another command; failure
+	// is the one in the record.
 	ours, taken bool
 	failure     Failure
 	nodeOurs    bool
@@ -194,7 +191,7 @@ func observe(c *Command, v *View, now time.Time) *lifecycle {
 	return l
 }
 
-// see takes a claim for that of the source, unless it is another of its name.
+// see stores the claim in the source, unless it is another object of the same name.
 func (l *lifecycle) see(s *sourceState, claim *Claim) {
 	if s.ClaimUID != "" && s.ClaimUID != claim.UID {
 		return
@@ -205,8 +202,8 @@ func (l *lifecycle) see(s *sourceState, claim *Claim) {
 	}
 }
 
-// parse is a record. One that cannot be read is as good as none: it is
-// overwritten, or cleared by Recover.
+// parse reads a record. One that cannot be read counts as missing: it is overwritten, or removed by
+// Recover.
 func (l *lifecycle) parse(text string) (Record, bool) {
 	switch text {
 	case "":
@@ -222,13 +219,13 @@ func (l *lifecycle) parse(text string) (Record, bool) {
 	return r, r.Command.ID != ""
 }
 
-// carries is whether a record is that of this command.
+// carries reports whether a record is that of this command.
 func (l *lifecycle) carries(record string) bool {
 	r, ok := l.parse(record)
 	return ok && r.Command.ID == l.c.ID
 }
 
-// isAlive is whether the node is there and not being deleted.
+// isAlive reports whether the NodeClaim exists and is not being deleted.
 func (s *sourceState) isAlive() bool { return s.claim != nil && !s.claim.Deleting }
 
 // alive is how many nodes to remove are not being deleted.
@@ -241,7 +238,7 @@ func (l *lifecycle) alive() (n int) {
 	return n
 }
 
-// live is whether any object still takes part.
+// live reports whether any object still takes part.
 func (l *lifecycle) live() bool {
 	for i := range l.sources {
 		s := &l.sources[i]
@@ -257,14 +254,13 @@ func (l *lifecycle) live() bool {
 	return false
 }
 
-// replacement is whether a replacement exists, is not being deleted, and still
-// takes part.
+// replacement reports whether a replacement exists, is not being deleted, and still takes part.
 func (l *lifecycle) replacement(i int) bool {
 	r := l.claims[i]
 	return r != nil && !r.Deleting && r.Record != ""
 }
 
-// ready is whether all replacements are initialized.
+// ready reports whether all replacements are initialized.
 func (l *lifecycle) ready() bool {
 	for i, r := range l.claims {
 		if !l.replacement(i) || !r.Initialized {

@@ -11,16 +11,15 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// StartsWithin is for how long a Book tries to begin a command of which nothing could be
-// written. It was decided for a cluster that is another by then.
+// StartsWithin is for how long a Book retries the first steps of a command none of which succeeded.
+// After that the cluster may have changed too much for the decision.
 const StartsWithin = 10 * time.Second
 
-// Book is what a process knows of the commands that it has begun and that does not stand
-// in the objects: which replacements it saw created, so that one that is lost is not
-// created again; and whether anything of the command could be written yet. Commands
-// themselves are found by Recover in each pass. All of it may be lost: the commands of
-// another process are carried on as those of its own. The zero value is empty. It is not
-// safe for concurrent use.
+// Book keeps what a process knows of the commands that it began and what no object records: which
+// replacements it saw created, so that one that is lost is not created again; and whether any step
+// of the command has succeeded yet. The commands themselves are found by Recover in each pass. A
+// Book may be lost: the commands of another process are continued like its own. The zero value is
+// empty. It is not safe for concurrent use.
 type Book struct {
 	begun map[string]*entry
 }
@@ -34,26 +33,26 @@ type entry struct {
 	failed  bool
 }
 
-// Round is what a Book says of all commands at one time.
+// Round is what to do for all commands at one time.
 type Round struct {
-	// Steps are to be done, in the order of the commands and of what Advance says of each.
-	// Those of different commands are independent.
+	// Steps are what to do, by command and in the order of Progress.Steps. Those of different
+	// commands are independent.
 	Steps []Step
 	// Undone are the commands of this process that are being undone, each once.
 	Undone []Undoing
-	// Finished are the IDs of those that this process began and that are over, sorted:
-	// carried out, undone, or given up as they could not begin.
+	// Finished are the sorted IDs of the commands of this process that ended: carried out, undone,
+	// or given up because none of their first steps succeeded.
 	Finished []string
 }
 
 // Undoing is a command that is being undone.
 type Undoing struct {
 	Command Command
-	// Why is Progress.Failure.
+	// Why is the Progress.Failure of the command.
 	Why Failure
 }
 
-// Begin remembers a command and returns what Start says, with its error.
+// Begin stores a command in the book and returns the steps and the error of Start.
 func (b *Book) Begin(p Prepared, v View, now time.Time) ([]Step, error) {
 	steps, err := Start(p.Command, v)
 	if err != nil {
@@ -66,11 +65,11 @@ func (b *Book) Begin(p Prepared, v View, now time.Time) ([]Step, error) {
 	return steps, nil
 }
 
-// Advance carries on all commands that Recover found in the view. A command whose record
-// has no NodeClaims, that this process did not begin and that lacks a replacement is
-// undone: what it was to launch is not known. One that this process began and that is not
-// among them is over, but that one of which nothing was seen yet is begun again until
-// StartsWithin has passed. What began at now is left alone: the view is older.
+// Advance calls Advance for all commands that Recover found in the view. A command whose record has
+// no NodeClaims, that this process did not begin and that lacks a replacement is undone: what it
+// was to launch is not known. One that this process began and that is not in found has ended; but
+// if none of its records was ever seen, Start is repeated until StartsWithin has passed. A command
+// that began at now is skipped: the view is older.
 func (b *Book) Advance(found []Command, v View, now time.Time) Round {
 	var out Round
 	live := map[string]bool{}
@@ -116,10 +115,9 @@ func (b *Book) Advance(found []Command, v View, now time.Time) Round {
 	return out
 }
 
-// Claim is the NodeClaim that a step of kind StepCreate asks for, the pods that it is for,
-// if they are known (Prepared.Pods), and the command that launches it: one that this
-// process began, or else one of found. It is nil for any other step, and where nobody
-// knows what to launch.
+// Claim is the NodeClaim that a step of kind StepCreate asks for, the pods that it is for, if they
+// are known (Prepared.Pods), and the command that launches it: one that this process began, or else
+// one of found. It is nil for any other step, and if what to launch is unknown.
 func (b *Book) Claim(s Step, found []Command, now time.Time) (*v1.NodeClaim, []*corev1.Pod, Command) {
 	candidates := slices.SortedFunc(maps.Values(b.begun), func(x, y *entry) int { return cmp.Compare(x.Command.ID, y.Command.ID) })
 	for _, c := range found {

@@ -21,11 +21,9 @@ const (
 	claimsSize = 4 << 20
 )
 
-// Claims are the NodeClaims that the command launches, in the order of
-// Replacements and with their names: what Spec.Claims says. They are what a
-// program goes on with that has lost its memory. There are none if the spec has
-// none, or if so many would not fit an annotation beside the rest. The caller owns
-// them.
+// Claims are the NodeClaims of Spec.Claims, in the order of Replacements and with their names. A
+// program that restarts launches from them. There are none if the spec has none, or if they do not
+// fit into the annotation with the rest of the record. The caller owns them.
 func (c Command) Claims() []*v1.NodeClaim {
 	claims, err := unpackClaims(c.claims)
 	if err != nil || len(claims) != len(c.Replacements) {
@@ -37,8 +35,8 @@ func (c Command) Claims() []*v1.NodeClaim {
 	return claims
 }
 
-// claimsText is the claims as JSON without their names, which the command gives
-// them. There is no text of none.
+// claimsText returns the claims as JSON without their names, which the command sets. It is nil
+// without claims.
 func claimsText(claims []*v1.NodeClaim) ([]byte, error) {
 	if len(claims) == 0 {
 		return nil, nil
@@ -51,8 +49,8 @@ func claimsText(claims []*v1.NodeClaim) ([]byte, error) {
 	return json.Marshal(nameless)
 }
 
-// keepClaims packs the text of the claims into the command if its record has room
-// for it. NodeClaims list hundreds of instance types, but much the same ones.
+// keepClaims compresses the text of the claims into the command if its record has room for it.
+// NodeClaims list hundreds of instance types, but mostly the same ones.
 func (c *Command) keepClaims(text []byte) {
 	if len(text) == 0 || len(text) > claimsSize {
 		return
@@ -73,8 +71,8 @@ func (c *Command) keepClaims(text []byte) {
 	}
 }
 
-// unpackClaims reads what keepClaims has packed. Whoever may edit a NodeClaim could
-// have written it.
+// unpackClaims reads the output of keepClaims. It is untrusted: any client that may edit a
+// NodeClaim could have written it.
 func unpackClaims(packed string) ([]*v1.NodeClaim, error) {
 	if packed == "" {
 		return nil, nil

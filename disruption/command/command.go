@@ -74,8 +74,8 @@ type Source struct {
 
 // Replacement is a node that a command launches.
 type Replacement struct {
-	// Token is the name of its NodeClaim. Because the name is fixed before the
-	// launch, creating it twice makes one.
+	// Token is the name of its NodeClaim. Because the name is fixed before the launch, a second
+	// creation fails and leaves one NodeClaim.
 	Token string
 	// NodePool is the pool that it is made from.
 	NodePool string
@@ -85,16 +85,16 @@ type Replacement struct {
 // makes it; after that it does not change. Everything in it is in its record,
 // which each object that takes part carries.
 type Command struct {
-	// ID tells commands apart. It is made from all other fields.
+	// ID identifies the command. It is a hash of all other fields.
 	ID string
-	// Reason is why.
+	// Reason is why the nodes are removed.
 	Reason v1.DisruptionReason
 	// Mode says what goes first.
 	Mode Mode
 	// CreatedAt is when it was decided, in whole seconds.
 	CreatedAt time.Time
-	// Deadline is when it is given up if its replacements are not initialized,
-	// in whole seconds.
+	// Deadline is when the command is undone if its replacements are not initialized, in whole
+	// seconds.
 	Deadline time.Time
 	// Sources are the nodes to remove, by name of the NodeClaim.
 	Sources []Source
@@ -106,7 +106,7 @@ type Command struct {
 
 // Spec is what a command is made from.
 type Spec struct {
-	// Reason is why. Required.
+	// Reason is why the nodes are removed. Required.
 	Reason v1.DisruptionReason
 	// Mode says what goes first. Default ReplaceFirst.
 	Mode Mode
@@ -114,18 +114,17 @@ type Spec struct {
 	Sources []Source
 	// NodePools has the pool of each node to launch.
 	NodePools []string
-	// Claims are the NodeClaims to launch, one for each of NodePools in the same
-	// order, to be kept in the record: see Command.Claims. Names do not count.
-	// None if the program knows by other means what to launch.
+	// Claims are the NodeClaims to launch, one for each of NodePools in the same order, to be kept
+	// in the record: see Command.Claims. Their names are ignored. Empty if the program knows by
+	// other means what to launch.
 	Claims []*v1.NodeClaim
 	// Timeout is how long the replacements may take. Default
 	// Timeout(0).
 	Timeout time.Duration
 }
 
-// Timeout is how long a command may take until its replacements are
-// initialized, if the commands in flight remove so many nodes together: 80 ms
-// for each, at least 10 minutes and at most an hour.
+// Timeout is how long a command may take until its replacements are initialized: 80 ms for each
+// node that all commands in flight remove together, at least 10 minutes and at most an hour.
 func Timeout(nodesInFlight int) time.Duration {
 	const each, least, most = 80 * time.Millisecond, 10 * time.Minute, time.Hour
 	return max(least, min(times(nodesInFlight, each, most), most))
@@ -139,13 +138,12 @@ func times(n int, d, most time.Duration) time.Duration {
 	return time.Duration(max(n, 0)) * d
 }
 
-// New makes a command that is decided at an instant. The same arguments
-// make the same command, whatever the order of the sources. In a
-// terminate-first command a source that is not Bounded and has no Drain gets
-// DefaultDrain: without any bound, a pod that cannot be evicted
-// would keep the capacity from ever coming back.
+// New makes a command that was decided at now. The same arguments make the same command, whatever
+// the order of the sources. In a terminate-first command a source that is not Bounded and has no
+// Drain gets DefaultDrain: without a bound, a pod that cannot be evicted would hold the capacity
+// forever.
 //
-// The error joins all faults of the spec.
+// The error joins one for each fault of the spec.
 func New(now time.Time, spec Spec) (Command, error) {
 	if err := spec.validate(); err != nil {
 		return Command{}, err

@@ -4,21 +4,20 @@ import (
 	"time"
 )
 
-// holding is whether the NodeClaims must outlive their machines.
+// holding reports whether the NodeClaims must outlive their machines.
 func (l *lifecycle) holding() bool {
 	return l.c.Mode == TerminateFirst && len(l.c.Replacements) > 0
 }
 
-// marked is whether all is written to a node that its deletion waits for.
+// marked reports whether a node has everything that must be written before it is deleted.
 func (l *lifecycle) marked(s *sourceState) bool {
 	return s.ours && s.claim.Reason == l.c.Reason && (s.claim.Held || !l.holding()) &&
 		(s.node == nil || s.node.Deleting || s.nodeOurs && s.node.Tainted)
 }
 
-// recordAll records all nodes that are not being deleted, and is whether that
-// was done before. It comes before all else, so that whatever is found on a node
-// after a crash is explained, and a node without record then is one that was
-// undone.
+// recordAll adds the steps that record all nodes that are not being deleted, and reports whether
+// all had their record before. Records are written first, so that after a crash every mark on a
+// node has a record, and a node without one was undone.
 func (l *lifecycle) recordAll() bool {
 	for i := range l.sources {
 		if s := &l.sources[i]; s.isAlive() && !s.ours {
@@ -41,8 +40,8 @@ func (l *lifecycle) mark(s *sourceState) {
 	}
 }
 
-// remove adds the next step of a node that may go. The deadline of its drain is
-// only ever brought forward.
+// remove adds the next step of a node that may be deleted. The deadline of its drain is only moved
+// to an earlier time.
 func (l *lifecycle) remove(s *sourceState) {
 	by, why := s.DrainBy, "the drain must have ended by then"
 	if s.Drain != nil {
@@ -57,8 +56,8 @@ func (l *lifecycle) remove(s *sourceState) {
 	l.onClaim(s.claim, Step{Kind: StepDelete, Why: string(l.c.Reason)})
 }
 
-// markAll marks all nodes that are not being deleted, and is whether that was
-// done before.
+// markAll adds the steps that mark all nodes that are not being deleted, and reports whether all
+// were marked before.
 func (l *lifecycle) markAll() bool {
 	if !l.recordAll() {
 		l.p.State, l.p.Next = Marking, l.deadline()
@@ -95,7 +94,7 @@ func (l *lifecycle) deadline() time.Time {
 	return l.c.Deadline.Add(deleteSlack)
 }
 
-// launch creates the replacements that are missing, and is whether none was.
+// launch adds the steps that create the missing replacements, and reports whether none was missing.
 func (l *lifecycle) launch() bool {
 	all := true
 	for i, r := range l.c.Replacements {
@@ -121,7 +120,7 @@ func (l *lifecycle) awaitReplacements() {
 	}
 }
 
-// replaceFirst carries on with a command that has not failed.
+// replaceFirst adds the next steps of a replace-first command that has not failed.
 func (l *lifecycle) replaceFirst() {
 	if l.alive() == 0 {
 		if l.drained() {
@@ -130,7 +129,7 @@ func (l *lifecycle) replaceFirst() {
 		return
 	}
 	if len(l.claims) == 0 {
-		// Nothing is launched for all of them, so no node waits for another.
+		// The command launches nothing, so no node waits for another.
 		all := l.markAll()
 		l.removeAll()
 		if !all {
@@ -148,7 +147,7 @@ func (l *lifecycle) replaceFirst() {
 	l.removeAll()
 }
 
-// terminateFirst carries on with a command that has not failed.
+// terminateFirst adds the next steps of a terminate-first command that has not failed.
 func (l *lifecycle) terminateFirst() {
 	if l.alive() > 0 {
 		if l.markAll() {
@@ -166,8 +165,8 @@ func (l *lifecycle) terminateFirst() {
 	for i, r := range l.claims {
 		lost = lost || r == nil && l.created[i] || r != nil && !l.replacement(i)
 	}
-	// Once a replacement is lost, or it is too late, the pods are left to
-	// ordinary provisioning: there is nothing to go back to.
+	// The nodes are gone, so nothing can be undone: once a replacement is lost, or the deadline has
+	// passed, ordinary provisioning launches nodes for the pods.
 	if held && !lost && l.cancel == "" && !l.launch() {
 		return
 	}
@@ -188,7 +187,7 @@ func (l *lifecycle) terminateFirst() {
 	l.release()
 }
 
-// drained is whether all machines are gone. None of the nodes is alive.
+// drained reports whether all machines are gone. All NodeClaims are being deleted or gone.
 func (l *lifecycle) drained() bool {
 	for i := range l.sources {
 		s := &l.sources[i]
@@ -205,10 +204,10 @@ func (l *lifecycle) drained() bool {
 func (l *lifecycle) release() {
 	l.p.State = Releasing
 	for i := range l.sources {
-		// A Node can outlive its NodeClaim if somebody removed the finalizer of
-		// that by hand, or if it never registered.
+		// A Node can outlive its NodeClaim if a client removed the finalizer of that by hand, or if
+		// it never registered.
 		if s := &l.sources[i]; (s.claim == nil || s.claim.Terminated) && s.nodeOurs && !s.node.Deleting {
-			l.onNode(s.node, Step{Kind: StepUntaint, Why: "its NodeClaim is done with and it is still there"})
+			l.onNode(s.node, Step{Kind: StepUntaint, Why: "its NodeClaim is gone and the Node remains"})
 		}
 	}
 	for i, r := range l.claims {

@@ -12,15 +12,15 @@ import (
 // Prepared is a command with the NodeClaims that it launches, as disruption's
 // Cluster.Command makes it of an action. Start begins its Command and Advance goes on.
 type Prepared struct {
-	// Command is the command.
+	// Command is what Start and Advance take.
 	Command Command
 	// Claims are the NodeClaims that it launches, in the order of
 	// Command.Replacements and with their names. They are the caller's own. The record
 	// has them too, if they fit: a program that restarts leaves them nil for the commands
 	// that Recover finds.
 	Claims []*v1.NodeClaim
-	// Pods are those that each of Claims is for, as the action has them: pending. Nobody
-	// knows them after a restart, and then the nodes are open to all.
+	// Pods are the pending pods of the action that each of Claims is for. They are unknown after a
+	// restart; then the nodes take any pods.
 	Pods [][]*corev1.Pod
 }
 

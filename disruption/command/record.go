@@ -23,14 +23,13 @@ const AnnotationKey = v1.DisruptionCommandAnnotationKey
 // replacements exist.
 const HoldFinalizer = "dovetail-sdk.github.io/disruption-command"
 
-// Record is what an object that takes part in a command carries. It is
-// the whole command, so that any single object that is left is enough to carry
-// on. Only the records of the NodeClaims to remove say whether it is being
-// undone.
+// Record is the annotation of an object that takes part in a command. It has the whole command, so
+// that one remaining object is enough to continue. Only the records of the NodeClaims to remove say
+// whether the command is being undone.
 type Record struct {
-	// Command is the command.
+	// Command is the whole command.
 	Command Command
-	// Failure is why it is being undone, and empty while it is not.
+	// Failure is why the command is being undone, empty if it is not.
 	Failure Failure
 }
 

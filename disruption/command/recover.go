@@ -45,8 +45,8 @@ func Recover(v View) Recovery {
 			read[text] = r
 		}
 	}
-	// Of two records with the same ID the smaller text holds, for want of a
-	// better reason that depends on nothing else.
+	// Of two records with the same ID the smaller text counts, so that the choice depends on
+	// nothing else.
 	for _, r := range read {
 		c, text := r.Command, Record{Command: r.Command}.String()
 		if old, ok := commands[c.ID]; !ok || text < (Record{Command: old}).String() {
@@ -73,7 +73,7 @@ func Recover(v View) Recovery {
 	return out
 }
 
-// records are the texts of all records, each once.
+// records returns the texts of all records, each once.
 func (v *View) records() []string {
 	var texts []string
 	for i := range v.Claims {
@@ -86,7 +86,7 @@ func (v *View) records() []string {
 	return slices.DeleteFunc(slices.Compact(texts), func(text string) bool { return text == "" })
 }
 
-// sweep clears what no command explains.
+// sweep collects the steps that remove marks without a command.
 type sweep struct {
 	out    *Recovery
 	read   map[string]Record
@@ -94,8 +94,8 @@ type sweep struct {
 	found  []error
 }
 
-// explained is whether a record is good and that of a command in which the
-// object has a part. Otherwise it notes a fault.
+// explained reports whether a record is valid and of a command in which the object takes part.
+// Otherwise it adds an error to found.
 func (s *sweep) explained(kind, name, record string, part func(c *Command) bool) bool {
 	if record == "" {
 		return false
@@ -134,7 +134,7 @@ func (s *sweep) claims(claims []Claim) {
 	}
 }
 
-// draining are the Nodes whose NodeClaim is being deleted.
+// draining returns the names of the Nodes whose NodeClaim is being deleted.
 func draining(claims []Claim) map[string]bool {
 	out := map[string]bool{}
 	for i := range claims {
@@ -159,7 +159,7 @@ func (s *sweep) nodes(nodes []Node, draining map[string]bool) {
 	}
 }
 
-// hasClaim is whether a NodeClaim takes part.
+// hasClaim reports whether a NodeClaim takes part.
 func (c *Command) hasClaim(o *Claim) bool {
 	for i := range c.Sources {
 		if s := &c.Sources[i]; s.NodeClaim == o.Name {
@@ -174,7 +174,7 @@ func (c *Command) hasClaim(o *Claim) bool {
 	return false
 }
 
-// hasNode is whether a Node takes part.
+// hasNode reports whether a Node takes part.
 func (c *Command) hasNode(o *Node) bool {
 	for i := range c.Sources {
 		if s := &c.Sources[i]; s.Node != "" && s.Node == o.Name {

@@ -22,7 +22,7 @@ func (l *lifecycle) failure() Failure {
 	lost := false
 	for i, r := range l.claims {
 		begun = begun || l.replacement(i)
-		// One without record was released by hand, and is no longer ours.
+		// One without record was released from outside, and no longer takes part.
 		lost = lost || r == nil && l.created[i] || r != nil && !l.replacement(i)
 	}
 	switch {
@@ -31,9 +31,9 @@ func (l *lifecycle) failure() Failure {
 	case conflict:
 		return Conflict
 	case stripped && begun:
-		// All nodes are recorded before anything else happens to any, so the
-		// record was there and was removed: by hand, or by an undoing after
-		// which a request that was long under way arrived.
+		// All nodes get their record before any other step, so the record was there and was
+		// removed: from outside, or by rolling back, after which a delayed request of an earlier
+		// step arrived.
 		return Withdrawn
 	case occupied:
 		return Occupied
@@ -52,8 +52,8 @@ func (l *lifecycle) failure() Failure {
 // rollBack undoes the command.
 func (l *lifecycle) rollBack() {
 	l.p.State = RollingBack
-	// A decision that depends on more than what is observed must survive a
-	// crash, so it is written down everywhere before anything is undone.
+	// The failure cannot always be observed again after a crash, so it is written to all records
+	// before anything is undone.
 	record := Record{Command: *l.c, Failure: l.p.Failure}.String()
 	for i := range l.sources {
 		if s := &l.sources[i]; s.isAlive() && s.ours && s.failure == "" {
@@ -69,7 +69,7 @@ func (l *lifecycle) rollBack() {
 		l.undoClaim(s)
 		if s.nodeOurs && !s.node.Deleting {
 			if s.claim != nil && s.claim.Deleting {
-				// The node goes, so its taint stays; it is deleted in a moment.
+				// The node is removed anyway, so it keeps its taint until it is deleted.
 				l.p.Waiting = append(l.p.Waiting, s.NodeClaim)
 				continue
 			}
@@ -94,8 +94,8 @@ func (l *lifecycle) rollBack() {
 	}
 }
 
-// undoClaim takes back all but the record, also from a NodeClaim whose record
-// somebody removed.
+// undoClaim removes everything except the record, even from a NodeClaim whose record was removed
+// from outside.
 func (l *lifecycle) undoClaim(s *sourceState) {
 	switch {
 	case s.claim == nil || s.taken:
@@ -107,9 +107,8 @@ func (l *lifecycle) undoClaim(s *sourceState) {
 	}
 }
 
-// undoReplacement deletes a replacement that nobody needs, and leaves one that
-// somebody does to its pool. Pods of a node that is lost need room, and may be
-// on their way to it.
+// undoReplacement deletes a replacement that is not needed. One that runs pods, or may get the pods
+// of a node that is lost, is released and stays in its pool.
 func (l *lifecycle) undoReplacement(i int) {
 	r := l.claims[i]
 	if r.Pods == 0 && l.alive() == len(l.sources) {

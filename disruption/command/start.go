@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// Start is the first steps of a command: the NodeClaims to remove are
-// recorded. If at least one of the steps is carried out Advance does the rest;
-// if none is, nothing has happened and Advance says that it is finished.
+// Start returns the first steps of a command, which record the NodeClaims to remove. If at least
+// one of them succeeds, Advance does the rest; if none does, nothing has changed and Advance
+// reports Finished.
 //
-// The error joins everything that speaks against it: a NodeClaim or Node that
-// is missing or being deleted, that takes part in a command already, and a
-// replacement whose name is taken.
+// The error joins all obstacles: a NodeClaim or Node that is missing, being deleted or already part
+// of a command, and a replacement whose name is taken.
 func Start(c Command, v View) ([]Step, error) {
 	l := observe(&c, &v, time.Time{})
 	var errs []error
@@ -33,7 +32,7 @@ func Start(c Command, v View) ([]Step, error) {
 	return l.p.Steps, nil
 }
 
-// obstacle is why a node cannot be removed.
+// obstacle returns why a node cannot be removed, nil if it can.
 func (l *lifecycle) obstacle(s *sourceState) error {
 	switch {
 	case s.claim == nil:

@@ -27,8 +27,8 @@ const (
 	// annotation to Record, both in one request: a taint that no record
 	// explains would be left behind if the command was forgotten.
 	StepTaint StepKind = "taint"
-	// StepCreate creates the NodeClaim Object from NodePool, with the annotation
-	// set to Record. That it exists already is a success.
+	// StepCreate creates the NodeClaim Object from NodePool, with the annotation set to Record. If
+	// the object exists already, the step has succeeded.
 	StepCreate StepKind = "create"
 	// StepBound sets the termination deadline of the NodeClaim to DrainBy.
 	StepBound StepKind = "bound"
@@ -47,8 +47,8 @@ const (
 	StepRelease StepKind = "release"
 )
 
-// Step is one thing to do. That the object is gone is a success, and so
-// is a conflict with a precondition: what is still to be done comes again.
+// Step is one request to the API server. If the object is gone, or a precondition conflicts, the
+// caller treats the step as done: Advance returns what is still to do again.
 type Step struct {
 	// Kind says what to do, and which of the other fields count.
 	Kind StepKind
@@ -71,10 +71,10 @@ type Step struct {
 	Why string
 }
 
-// OnNode is whether Object is a Node, and not a NodeClaim.
+// OnNode reports whether Object is a Node, and not a NodeClaim.
 func (s Step) OnNode() bool { return s.Kind == StepTaint || s.Kind == StepUntaint }
 
-// String is the step on one line, without preconditions and record.
+// String returns the step on one line, without preconditions and record.
 func (s Step) String() string {
 	object := "nodeclaim/" + s.Object
 	if s.OnNode() {

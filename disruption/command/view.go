@@ -32,7 +32,7 @@ type Claim struct {
 	// Terminated is whether the machine is gone: the object is being deleted
 	// and v1.TerminationFinalizer is not, or no longer, on it.
 	Terminated bool
-	// Initialized is whether the node was ready for pods once.
+	// Initialized is whether the node has ever been ready for pods.
 	Initialized bool
 	// Rebooting is whether the condition Rebooting is True: then the reason is
 	// that of the reboot.
@@ -67,16 +67,14 @@ type Node struct {
 // View is what is observed at one time. The order of the lists has no
 // meaning.
 type View struct {
-	// Claims has at least the NodeClaims of the command that exist; others do
-	// no harm.
+	// Claims has at least the NodeClaims of the command that exist; others are ignored.
 	Claims []Claim
 	// Nodes has at least the Nodes of the command that exist.
 	Nodes []Node
-	// Created are tokens of replacements that the caller knows to have created:
-	// one that is not among Claims is then taken for lost, and not created
-	// again. It need not survive a crash, after which a replacement that was
-	// lost meanwhile is created once more. A token may be listed only when the
-	// creation can be seen in Claims, or the cache would make a loss of it.
+	// Created are tokens of replacements that the caller knows to have created: one that is not in
+	// Claims counts as lost, and is not created again. The list need not survive a crash; without
+	// it a replacement that was lost meanwhile is created again. List a token only once the
+	// creation has been seen in Claims, or a stale cache makes it look lost.
 	Created []string
 	// Cancel, if not empty, asks to undo the command as far as that is still
 	// possible, and says why.

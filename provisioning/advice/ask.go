@@ -14,15 +14,14 @@ import (
 type Options struct {
 	// Provisioning are those of the engine; nil means its defaults.
 	Provisioning *provisioning.Options
-	// Questions is how many constraints the engine is asked about thoroughly, beside half as
-	// many requests of workloads and a quarter as many pairs; five times as many are asked
-	// about quickly. Default and zero: 10.
+	// Questions is how many constraints are solved thoroughly, in addition to half as many requests
+	// of workloads and a quarter as many pairs; five times as many are solved quickly. Default and
+	// zero: 10.
 	Questions int
-	// MaxSteps bounds the work. A step is a pod that is to be placed in a question, or a
-	// pattern that the engine builds for it (provisioning.Stats.Steps). The input as it is
-	// is solved in any case, and the last question is finished. Quick questions end at four
-	// tenths of it, thorough ones at seven, requests at nine. Default and zero: 4,000,000,
-	// some 40 seconds.
+	// MaxSteps bounds the work. A step is a pod to place in one question, or a pattern that the
+	// engine builds for it (provisioning.Stats.Steps). The unchanged input is always solved, and
+	// the last question is always finished. Quick questions end at four tenths of it, thorough ones
+	// at seven, requests at nine. Default and zero: 4,000,000, some 40 seconds.
 	MaxSteps int
 	// Parallel is how many questions are asked at once, each on a goroutine. The report is the
 	// same for any number. Default and zero: 1, on the goroutine of the caller.
@@ -63,12 +62,12 @@ const (
 
 // Report is the answer of Ask.
 type Report struct {
-	// Cost is what the new nodes of the input as it is cost, in USD per hour, and Nodes how
-	// many they are. LowerBound is the floor under Cost: provisioning.Plan.LowerBound.
+	// Cost is what the new nodes of the unchanged input cost, in USD per hour, and Nodes is their
+	// number. LowerBound is provisioning.Plan.LowerBound: no plan costs less.
 	Cost, LowerBound float64
 	Nodes            int
-	// Pods is how many pods there are to place. Unplaced are those of them without a place in
-	// the input as it is, each with the reason: provisioning.Plan.Unplaced.
+	// Pods is how many pods there are to place. Unplaced is the provisioning.Plan.Unplaced of the
+	// unchanged input: the pods without a place, each with the reason.
 	Pods     int
 	Unplaced []provisioning.Unplaced
 	// Prices are the constraints that cost something, one by one, dearest first: see
@@ -78,18 +77,18 @@ type Report struct {
 	// pods and a requirement of a pool on the same label: what is saved without both is more
 	// than the sum of what is saved without each. Dearest first.
 	Pairs []Price
-	// Requests say what half of the CPU and of the memory that the pods of a workload
-	// request costs: see Options.Questions for how many workloads have an answer, those that
-	// cost most first; the others are in NotAsked, or in Needed. Price.Worth is the price of
-	// one core or GiB. Dearest first; one that costs nothing is among them.
+	// Requests say what half of the CPU and of the memory that the pods of a workload request
+	// costs: see Options.Questions for how many workloads have an answer, the most expensive first;
+	// the others are in NotAsked, or in Needed. Price.Worth is the price of one core or GiB.
+	// Dearest first; one that costs nothing is among them.
 	Requests []Price
 	// Free is how many constraints were asked about and cost nothing.
 	Free int
 	// Needed are constraints without which a pod that has a place would have none. There is
 	// no price for them.
 	Needed []Constraint
-	// NotAsked are constraints without a price, as others promised more, or Options.MaxSteps
-	// was used up. Sorted by Constraint.Compare, as Needed are.
+	// NotAsked are constraints without a price, because others were estimated to save more, or
+	// Options.MaxSteps was used up. Sorted by Constraint.Compare, as Needed are.
 	NotAsked []Constraint
 	// Steps is the work done, in the unit of Options.MaxSteps.
 	Steps int
@@ -132,7 +131,7 @@ func Ask(ctx context.Context, in provisioning.Input, opts *Options) (*Report, er
 	return a.report, nil
 }
 
-// asker asks about one input.
+// asker holds the state of one Ask.
 type asker struct {
 	in              provisioning.Input
 	opts            Options
@@ -197,8 +196,8 @@ func (a *asker) askSingles(ctx context.Context) error {
 	return err
 }
 
-// shared puts promises, which are sorted, in the order in which they are to be asked about:
-// among the first so many are as many that find pods a place as that save money, if there are.
+// shared orders sorted promises for asking: half of the first most are constraints without which
+// pods find a place, half are ones that save money, as far as there are enough of each.
 func shared(all []promise, most int) []promise {
 	saving := 0
 	for _, p := range all {
@@ -222,7 +221,7 @@ func shared(all []promise, most int) []promise {
 	return slices.Concat(first[:most], later, first[most:])
 }
 
-// listed are the constraints of promises as questions.
+// listed returns one question for each promise: its constraint alone.
 func listed(all []promise) (out [][]Constraint) {
 	for _, p := range all {
 		out = append(out, []Constraint{p.Constraint})
@@ -235,7 +234,8 @@ func (a *asker) isFree(c Constraint) {
 	a.free = append(a.free, c)
 }
 
-// estimate asks about constraints quickly, and sorts the answers by what they promise.
+// estimate solves without each constraint quickly, and sorts the results by placed pods and
+// savings.
 func (a *asker) estimate(ctx context.Context, list []promise) (out []promise, err error) {
 	err = a.each(ctx, questions{of: a.quick, list: listed(list),
 		want: func(i int) bool {
@@ -255,8 +255,7 @@ func (a *asker) estimate(ctx context.Context, list []promise) (out []promise, er
 	return out, err
 }
 
-// outdone tells whether others promise more than a constraint can, as many as are asked
-// about thoroughly.
+// outdone reports whether at least Options.Questions others promise more than the constraint can.
 func (a *asker) outdone(c promise, others []promise) bool {
 	more := 0
 	for _, o := range others {
@@ -264,10 +263,10 @@ func (a *asker) outdone(c promise, others []promise) bool {
 			more++
 		}
 	}
-	return c.homeless == 0 && more >= a.opts.Questions
+	return c.unplaced == 0 && more >= a.opts.Questions
 }
 
-// askRequests asks what pods request, those first that cost most.
+// askRequests asks about the requests of workloads, the most expensive first.
 func (a *asker) askRequests(ctx context.Context) error {
 	err := a.each(ctx, questions{of: a.thorough, list: listed(a.requests),
 		want: func(i int) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// baseline is the input as it is, by one way of solving.
+// baseline is the unchanged input, solved either thoroughly or quickly.
 type baseline struct {
 	options  *provisioning.Options
 	problem  *provisioning.Problem
@@ -37,7 +37,7 @@ func (a *asker) baseline(ctx context.Context, quick bool) (*baseline, error) {
 	return b, nil
 }
 
-// spent tells whether so many tenths of the steps are used up.
+// spent reports whether that many tenths of Options.MaxSteps are used up.
 func (a *asker) spent(tenths int) bool { return a.report.Steps >= a.opts.MaxSteps*tenths/10 }
 
 // unplaced are the pods without a place.
@@ -49,7 +49,7 @@ func unplaced(plan *provisioning.Plan) map[string]bool {
 	return out
 }
 
-// answer is what a question comes to. Nothing is lost in it where no pod loses its place.
+// answer is the result of a question. Its lost is empty if no pod loses its place.
 type answer struct {
 	Price
 	lost  bool
@@ -57,7 +57,7 @@ type answer struct {
 	err   error
 }
 
-// price asks what the bill is without some constraints.
+// price solves the input without some constraints.
 func (b *baseline) price(ctx context.Context, in provisioning.Input, list []Constraint) (out answer) {
 	problem, err := b.without(in, list)
 	if err != nil {
@@ -86,20 +86,19 @@ func (b *baseline) price(ctx context.Context, in provisioning.Input, list []Cons
 	return out
 }
 
-// questions are some that are asked in order.
+// questions are asked in order.
 type questions struct {
 	of   *baseline
 	list [][]Constraint
-	// want says whether one is still to be asked, once it was its turn; it does not become
-	// true again. Those that are not are skipped.
+	// want reports whether question i is still to be asked when its turn comes; otherwise it is
+	// skipped. Once false it stays false.
 	want func(i int) bool
 	skip func(i int)
 	take func(i int, a answer)
 }
 
-// each asks questions, as many at once as Options.Parallel allows. What comes of them is as if
-// they were asked one after the other: an answer that nobody wants any more when it is its
-// turn is not counted.
+// each asks questions, Options.Parallel at a time. The result is as if they were asked one after
+// the other: an answer for which want is false when its turn comes is dropped.
 func (a *asker) each(ctx context.Context, q questions) error {
 	for next := 0; next < len(q.list); {
 		var turn []int
@@ -135,7 +134,7 @@ func (a *asker) each(ctx context.Context, q questions) error {
 	return nil
 }
 
-// tell says how far the questions have come.
+// tell reports the progress.
 func (a *asker) tell(ctx context.Context) {
 	if report := progress.From(ctx); report != nil {
 		report(progress.Event{Work: "advice.Ask", Stage: "questions", Done: a.report.Steps, Total: a.opts.MaxSteps, Unit: "steps",
@@ -143,7 +142,7 @@ func (a *asker) tell(ctx context.Context) {
 	}
 }
 
-// without is the problem without some constraints.
+// without prepares the problem without some constraints.
 func (b *baseline) without(in provisioning.Input, list []Constraint) (*provisioning.Problem, error) {
 	pools, pods := false, false
 	for _, c := range list {

@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Kind is what sort of constraint something is. The set is closed within a major version.
+// Kind is the kind of a constraint. The set is closed within a major version.
 type Kind string
 
 // The kinds, in the order in which they are listed.
@@ -42,8 +42,8 @@ var kinds = []Kind{KindRequirement, KindMinValues, KindTaint, KindLimit, KindWei
 // be given up. Constraints makes it; the zero value is none.
 type Constraint struct {
 	Kind Kind
-	// Object has the constraint: "NodePool general", or a workload such as "Deployment
-	// shop/web", which stands for all its pods that have this very constraint.
+	// Object has the constraint: "NodePool general", or a workload such as "Deployment shop/web",
+	// which stands for all its pods with this constraint.
 	Object string
 	// Field is where it stands, such as spec.template.spec.taints[dedicated:NoSchedule].
 	Field string
@@ -51,8 +51,8 @@ type Constraint struct {
 	Text string
 	// Pods is how many pods have it; 0 if it is a NodePool's.
 	Pods int
-	// Amount is what it is about in numbers: CPU in cores or memory in GiB that pods give up,
-	// for KindRequest; otherwise 0.
+	// Amount, for KindRequest, is how much pods give up: CPU in cores or memory in GiB. Otherwise
+	// it is 0.
 	Amount float64
 
 	pool string
@@ -88,16 +88,16 @@ func (c Constraint) String() string {
 	return strings.Replace(text, "(1 pods)", "(1 pod)", 1)
 }
 
-// words are the kinds as they are said.
+// words are the kinds in the text of Constraint.String.
 var words = map[Kind]string{KindRequirement: "requirement", KindMinValues: "minValues", KindTaint: "taint", KindLimit: "limit",
 	KindWeight: "weight", KindNodeSelector: "nodeSelector", KindNodeAffinity: "node affinity", KindPodAffinity: "pod affinity",
 	KindPodAntiAffinity: "pod anti-affinity", KindTopologySpread: "topology spread", KindHostPort: "host port",
 	KindPreference: "preference", KindRequest: "half of the request for"}
 
 // Constraints lists the constraints of an input, sorted by Constraint.Compare: those of the
-// NodePools that may launch nodes, and those of Pods. What only DaemonSets, buffers, pods
-// that have a node and Options.DefaultSpread ask for is not among them, nor the zones that
-// volumes are bound to. It takes time in proportion to the pods.
+// NodePools that may launch nodes, and those of Pods. What only DaemonSets, buffers, pods that have
+// a node and Options.DefaultSpread ask for is not among them, nor the zones that volumes are bound
+// to. The time is proportional to the number of pods.
 func Constraints(in provisioning.Input) []Constraint {
 	var out []Constraint
 	for _, pool := range in.NodePools {
@@ -110,10 +110,10 @@ func Constraints(in provisioning.Input) []Constraint {
 	return out
 }
 
-// Without is the input without the constraint; it shares with the input what is the same.
-// Pods are told by namespace and name, wherever they are, pools by name: it can be used on
-// another input of the same cluster, such as one in which the pods still have their nodes.
-// What has the constraint no more stays as it is.
+// Without is the input without the constraint; it shares with the input what is the same. Pods are
+// identified by namespace and name, pools by name: the constraint can also be removed from another
+// input of the same cluster, such as one in which the pods still have their nodes. Objects that no
+// longer have the constraint stay unchanged.
 func (c Constraint) Without(in provisioning.Input) provisioning.Input {
 	if c.pool != "" {
 		in.NodePools = slices.Clone(in.NodePools)
@@ -137,7 +137,7 @@ func (c Constraint) Without(in provisioning.Input) provisioning.Input {
 	return in
 }
 
-// relaxed are pods without the constraint; the same slice if none has it.
+// relaxed returns the pods without the constraint; the same slice if none has it.
 func (c Constraint) relaxed(pods []*corev1.Pod) []*corev1.Pod {
 	out := pods
 	for i, p := range pods {

@@ -13,9 +13,9 @@ const (
 	putBack    = 6  // that are put back at once
 )
 
-// askPairs looks for constraints that cost nothing by themselves and something together.
-// Without all of them the bill says whether there is anything to find; without all but one,
-// whether that one takes part in it. Pairs of those that do are asked about.
+// askPairs looks for constraints that cost nothing one by one and something together. Solving
+// without all of them shows whether there is anything to find; putting one back shows whether that
+// one contributes. Pairs of those that do are asked about.
 func (a *asker) askPairs(ctx context.Context) error {
 	list := a.joint()
 	if len(list) < 2 || a.spent(allTenths) {
@@ -37,7 +37,7 @@ func (a *asker) askPairs(ctx context.Context) error {
 	return a.confirmPairs(ctx, estimates[:min(len(estimates), max(1, a.opts.Questions/pairQuestions))])
 }
 
-// estimatePairs asks about all pairs quickly, and sorts those that promise something.
+// estimatePairs solves without each pair quickly, and sorts those that save something.
 func (a *asker) estimatePairs(ctx context.Context, list []Constraint) (out []Price, err error) {
 	q := questions{of: a.quick, want: func(int) bool { return !a.spent(allTenths) }, skip: func(int) {},
 		take: func(_ int, x answer) {
@@ -57,11 +57,11 @@ func (a *asker) estimatePairs(ctx context.Context, list []Constraint) (out []Pri
 	return out, err
 }
 
-// worth tells whether a quick answer is more than the noise of quick answers.
+// worth reports whether the savings of a quick answer are above its error, 1 % of the bill.
 func (a *asker) worth(saves float64) bool { return saves > noise && saves > a.report.Cost/100 }
 
-// joint are constraints that cost nothing by themselves, those of pools first, then those
-// that most pods have.
+// joint returns constraints that cost nothing one by one, those of pools first, then those that
+// most pods have.
 func (a *asker) joint() []Constraint {
 	out := slices.Clone(a.free)
 	slices.SortFunc(out, func(x, y Constraint) int {
@@ -70,8 +70,8 @@ func (a *asker) joint() []Constraint {
 	return out[:min(len(out), pairedMost)]
 }
 
-// involved are those without which less is saved, the most important first. Several are put
-// back at once, and one by one only where that matters.
+// involved returns the constraints that contribute to the savings, those that contribute most
+// first. putBack of them are put back at once, and one by one only if that lowers the savings.
 func (a *asker) involved(ctx context.Context, list []Constraint, all Price) ([]Constraint, error) {
 	type loss struct {
 		Constraint
@@ -151,7 +151,7 @@ func (a *asker) confirmPairs(ctx context.Context, estimates []Price) error {
 	return nil
 }
 
-// alone is what a thorough question about one constraint came to.
+// alone returns the thorough answer about one constraint.
 func (a *asker) alone(c Constraint) (answer, bool) {
 	i := slices.IndexFunc(a.answers, func(x answer) bool { return x.Constraints[0].Compare(c) == 0 })
 	if i < 0 {
@@ -160,7 +160,7 @@ func (a *asker) alone(c Constraint) (answer, bool) {
 	return a.answers[i], true
 }
 
-// together tells whether a pair is known to come to more than both of it one by one.
+// together reports whether a pair is known to save more than its two constraints one by one.
 func (a *asker) together(both Price) bool {
 	saves, placed := 0.0, 0
 	for _, c := range both.Constraints {

@@ -9,7 +9,7 @@ import (
 
 // Price is what the bill would be without one constraint, or without the two of a pair.
 type Price struct {
-	// Constraints are the one, or the two in order.
+	// Constraints has one, or the two of a pair in order.
 	Constraints []Constraint
 	// Cost is what new nodes cost without them, in USD per hour, and Nodes how many they are.
 	Cost  float64
@@ -17,18 +17,18 @@ type Price struct {
 	// Saves is the cost of the input as it is less Cost, in USD per hour. It is below zero
 	// where more pods find a place, which costs more.
 	Saves float64
-	// AtLeast and AtMost are the error bar of Saves, in USD per hour: if both bills were the
-	// cheapest that there are, the difference would be between them. They are wide where a
-	// plan is far from its floor (provisioning.Plan.LowerBound), and say nothing of pods that
-	// one of the plans leaves out.
+	// AtLeast and AtMost are the error bar of Saves, in USD per hour: the difference of the
+	// cheapest possible plans with and without the constraints is between them. They are far apart
+	// if a plan is far above its provisioning.Plan.LowerBound, and ignore pods that one of the
+	// plans leaves out.
 	AtLeast, AtMost float64
-	// Placed are the pods that find a place then and have none as it is, by namespace and
-	// name, sorted.
+	// Placed are the pods that find a place without the constraints and have none with them, by
+	// namespace and name, sorted.
 	Placed []string
 }
 
-// Worth is what one of what the pods give up saves: USD per hour for a core, or a GiB. It is
-// 0 for anything but one KindRequest.
+// Worth is the saving for one core or one GiB that the pods give up, in USD per hour. It is 0
+// unless the price is of one KindRequest.
 func (p Price) Worth() float64 {
 	if len(p.Constraints) != 1 || p.Constraints[0].Amount <= 0 {
 		return 0
@@ -36,11 +36,10 @@ func (p Price) Worth() float64 {
 	return p.Saves / p.Constraints[0].Amount
 }
 
-// pays tells whether anything is to be had without the constraint.
+// pays reports whether removing the constraint saves money or places pods.
 func (p Price) pays() bool { return len(p.Placed) > 0 || p.Saves > noise }
 
-// noise is how far sums in floating point may be from each other that are the same, in USD
-// per hour.
+// noise is the difference below which two sums in floating point count as equal, in USD per hour.
 const noise = 1e-9
 
 // Compare orders prices: first those that find pods a place, most first, then those that
@@ -50,8 +49,8 @@ func (p Price) Compare(other Price) int {
 		slices.CompareFunc(p.Constraints, other.Constraints, Constraint.Compare))
 }
 
-// String is the price in one line, such as "NodePool general: requirement
-// kubernetes.io/arch In [amd64]: 0.4100 USD/h less without it (0.3800 to 0.4300)".
+// String returns the price on one line, such as "NodePool general: requirement kubernetes.io/arch
+// In [amd64]: 0.4100 USD/h less without it (0.3800 to 0.4300)".
 func (p Price) String() string {
 	var names []string
 	for _, c := range p.Constraints {

@@ -12,11 +12,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// promise is a constraint, and what may be had without it.
+// promise is a constraint, and an estimate of what removing it saves.
 type promise struct {
 	Constraint
 	share    float64 // of the bill, in USD per hour: what its pods cost, or everything
-	homeless int     // pods that have it and no place
+	unplaced int     // pods that have it and no place
 
 	placed int // by a quick answer: pods that find a place
 	saves  float64
@@ -28,14 +28,14 @@ func (p promise) compare(other promise) int {
 	return cmp.Or(cmp.Compare(other.placed, p.placed), cmp.Compare(other.saves, p.saves), p.Constraint.Compare(other.Constraint))
 }
 
-// promises are the constraints of an input in the order in which they are to be asked:
-// those of pools, those of pods without a place, those of the dearest pods. Requests are
+// promises returns the constraints of an input in the order in which to ask about them: those of
+// pools, those of pods without a place, those of the most expensive pods. Requests are returned
 // apart.
 func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests []promise) {
 	share := shares(plan)
-	homeless := map[types.NamespacedName]*provisioning.Reason{}
+	unplaced := map[types.NamespacedName]*provisioning.Reason{}
 	for _, u := range plan.Unplaced {
-		homeless[nameOf(u.Pod)] = u.Reason
+		unplaced[nameOf(u.Pod)] = u.Reason
 	}
 	for _, c := range Constraints(in) {
 		p := promise{Constraint: c}
@@ -45,8 +45,8 @@ func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests
 		var costs []float64
 		for name := range c.pods { // sorted below, as the order of a sum matters
 			costs = append(costs, share[name])
-			if why := homeless[name]; why != nil && (c.Kind != KindRequest || tooMuch(why, corev1.ResourceName(c.part.key))) {
-				p.homeless++
+			if why := unplaced[name]; why != nil && (c.Kind != KindRequest || tooMuch(why, corev1.ResourceName(c.part.key))) {
+				p.unplaced++
 			}
 		}
 		slices.Sort(costs)
@@ -61,15 +61,15 @@ func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests
 	}
 	for _, list := range [][]promise{singles, requests} {
 		slices.SortFunc(list, func(a, b promise) int {
-			return cmp.Or(poolsFirst(a.Constraint, b.Constraint), cmp.Compare(b.homeless, a.homeless),
+			return cmp.Or(poolsFirst(a.Constraint, b.Constraint), cmp.Compare(b.unplaced, a.unplaced),
 				cmp.Compare(b.share, a.share), a.Constraint.Compare(b.Constraint))
 		})
 	}
 	return singles, requests
 }
 
-// tooMuch tells whether a pod that requests less of a resource may find a place where one has
-// none for a reason: a limit, or nothing else that an instance type lacks.
+// tooMuch reports whether a pod that is unplaced for this reason may find a place if it requests
+// less of a resource: a limit stops it, or instance types lack nothing else.
 func tooMuch(why *provisioning.Reason, name corev1.ResourceName) bool {
 	other := func(s provisioning.Shortfall) bool { return s.Resource != name }
 	return slices.ContainsFunc(why.Pools, func(p provisioning.PoolReason) bool {
@@ -81,8 +81,8 @@ func nameOf(p *corev1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
 }
 
-// shares divides what the new nodes of a plan cost between their pods, in USD per hour: by
-// the CPU or the memory of the node that they request, whichever is the larger part.
+// shares divides the cost of each new node of a plan between its pods, in USD per hour: in
+// proportion to the CPU or the memory that they request, whichever is the larger part of the node.
 func shares(plan *provisioning.Plan) map[types.NamespacedName]float64 {
 	out := map[types.NamespacedName]float64{}
 	for i := range plan.Create {

@@ -16,9 +16,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// workloadOf is what a pod belongs to, such as "Deployment shop/web": its controller, or
-// itself if nothing controls it. A ReplicaSet whose name ends in the hash of its pods'
-// template stands for the Deployment that made it.
+// workloadOf returns what a pod belongs to, such as "Deployment shop/web": its controller, or
+// itself if nothing controls it. A ReplicaSet whose name ends in the hash of its pods' template
+// stands for the Deployment that made it.
 func workloadOf(pod *corev1.Pod) string {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
@@ -33,8 +33,7 @@ func workloadOf(pod *corev1.Pod) string {
 	return kind + " " + pod.Namespace + "/" + name
 }
 
-// podPart is the part of a pod, or of a NodePool, that is a constraint: what is needed to
-// find it again.
+// podPart identifies the part of a pod, or of a NodePool, that is a constraint.
 type podPart struct {
 	kind Kind
 	key  string // a label, a taint, a resource
@@ -47,7 +46,7 @@ type found struct {
 	field, text string
 }
 
-// podConstraints are those of pods, by workload.
+// podConstraints returns the constraints of pods, by workload.
 func podConstraints(pods []*corev1.Pod) []Constraint {
 	type key struct {
 		object string
@@ -87,7 +86,7 @@ func podConstraints(pods []*corev1.Pod) []Constraint {
 	return out
 }
 
-// constraintsOf are those of one pod.
+// constraintsOf returns the constraints of one pod.
 func constraintsOf(p *corev1.Pod) []found {
 	var out []found
 	add := func(kind Kind, key, raw, field, text string) {
@@ -119,7 +118,7 @@ func constraintsOf(p *corev1.Pod) []found {
 	return out
 }
 
-// affinityOf are the constraints of an affinity.
+// affinityOf returns the constraints of an affinity.
 func affinityOf(a *corev1.Affinity) []found {
 	var out []found
 	add := func(kind Kind, key string, term any, field, text string) {
@@ -154,7 +153,7 @@ func affinityOf(a *corev1.Affinity) []found {
 	return out
 }
 
-// nodeAffinityOf are the labels that a required node affinity asks for.
+// nodeAffinityOf returns the labels that a required node affinity asks for.
 func nodeAffinityOf(s *corev1.NodeSelector) []found {
 	var out []found
 	texts := map[string][]string{}
@@ -214,7 +213,7 @@ func expressionText(e corev1.NodeSelectorRequirement) string {
 	return text
 }
 
-// hostPorts are the ports of a pod on its node.
+// hostPorts returns the host ports of a pod.
 func hostPorts(p *corev1.Pod) []int32 {
 	var out []int32
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
@@ -305,7 +304,7 @@ func (c podPart) dropAffinity(a *corev1.Affinity) {
 	}
 }
 
-// drop takes the term out of a list if the list is the one that it is in.
+// drop removes the term from a list if key is that of the term's list.
 func drop[T any](c podPart, key string, list []T) []T {
 	if c.key != key {
 		return list

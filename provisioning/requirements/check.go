@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
-// CheckKey says whether users may name the label in a NodePool or a pod. In
-// order, with every fault in the error:
+// CheckKey reports whether users may name the label in a NodePool or a pod. In order, with every
+// fault in the error:
 //
 //   - it must not be a restricted label;
 //   - its domain must not be restricted, nor lie under a restricted one, unless
@@ -53,8 +53,8 @@ func (v *Vocabulary) restrictedDomain(key string) (string, bool) {
 	return "", false
 }
 
-// CheckRequirement says whether users may put the requirement in a NodePool or
-// a pod. In order, with every fault in the error:
+// CheckRequirement reports whether users may put the requirement in a NodePool or a pod. In order,
+// with every fault in the error:
 //
 //   - CheckKey must pass;
 //   - it must not be Impossible;
@@ -67,7 +67,7 @@ func (v *Vocabulary) restrictedDomain(key string) (string, bool) {
 //     for;
 //   - the bounds of an interval must not be negative, as no label value is.
 //
-// Some unknown values beside known ones are no fault.
+// Unknown values are no fault if there are known ones too.
 func (v *Vocabulary) CheckRequirement(r Requirement) error {
 	v = v.orDefault()
 	errs := []error{v.CheckKey(r.key)}

@@ -54,13 +54,11 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// FromNodeSelectorRequirements returns the conjunction of requirements as they
-// stand in the node affinity of a pod or volume, by the rules of
-// kube-scheduler: the operators are In, NotIn, Exists, DoesNotExist, Gt and Lt,
-// In and NotIn need values, and keys and values must be well-formed. No
-// requirements give the empty Set, which admits everything; that a selector
-// term without any matches nothing is a rule of the term and is seen to by
-// FromNodeSelector.
+// FromNodeSelectorRequirements returns the conjunction of requirements as they stand in the node
+// affinity of a pod or volume, by the rules of kube-scheduler: the operators are In, NotIn, Exists,
+// DoesNotExist, Gt and Lt, In and NotIn need values, and keys and values must be well-formed. No
+// requirements give the empty Set, which admits everything; that a selector term without any
+// matches nothing is a rule of the term and is applied by FromNodeSelector.
 //
 // Keys and values are normalised by v, nil meaning DefaultVocabulary. The error
 // joins a *field.Error for every fault, with paths such as [0].values; the Set
@@ -179,10 +177,9 @@ func FromNodePool(pool *v1.NodePool, v *Vocabulary) (Set, error) {
 	return FromLabels(template.Labels, v).With(reqs...), nil
 }
 
-// FromNodeClaim returns what is known of the node of a claim: the labels and
-// the requirements of the claim, and the label of its NodeClass as in
-// FromNodePool. The labels of a claim become the node's, so that they settle
-// what the requirements leave open.
+// FromNodeClaim returns what is known of the node of a claim: the labels and the requirements of
+// the claim, and the label of its NodeClass as in FromNodePool. The labels of a claim become the
+// node's, so that they decide what the requirements leave open.
 //
 // Normalisation and errors are as in FromNodePool.
 func FromNodeClaim(claim *v1.NodeClaim, v *Vocabulary) (Set, error) {

@@ -6,8 +6,8 @@ package requirements
 // The key of s is not looked at: pairing requirements by key is the business of
 // Set.
 //
-// Intersect is commutative (but for the key), associative and idempotent.
-// NotIn without values changes nothing, and what is Impossible stays so.
+// Intersect is commutative (except for the key), associative and idempotent. NotIn without values
+// changes nothing, and what is Impossible stays so.
 func (r Requirement) Intersect(s Requirement) Requirement {
 	out := Requirement{
 		key:       r.key,

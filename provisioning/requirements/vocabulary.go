@@ -191,10 +191,10 @@ func (v *Vocabulary) WellKnown(key string) bool {
 	return v.isWellKnown[v.NormalizeKey(key)]
 }
 
-// NamesZone reports whether the key, or the key it is an alias of, is that of a
-// label that names the zone beside topology.kubernetes.io/zone, from which its value
-// follows. Where the zones of two agree such a label says nothing more about them; if
-// it differs, one of them was read in another account.
+// NamesZone reports whether the key, or the key it is an alias of, is a label other than
+// topology.kubernetes.io/zone whose value follows from the zone, such as its ID. If the zones of
+// two nodes agree such a label adds nothing; if it differs, one of them was read in another
+// account.
 func (v *Vocabulary) NamesZone(key string) bool {
 	v = v.orDefault()
 	_, found := slices.BinarySearch(v.zoneNames, v.NormalizeKey(key))

@@ -19,9 +19,9 @@ var ErrNegative = errors.New("negative request")
 // Kubernetes 1.37 and later computes it, and "pods=1". It does not change the pod. For
 // pods that are not being resized other versions agree; see PodRequestsFor. In order:
 //
-//  1. The sum of the requests of containers and restartable init containers
-//     (sidecars), raised by name to the peak of initialisation: each ordinary
-//     init container runs beside the sidecars that started before it.
+//  1. The sum of the requests of containers and restartable init containers (sidecars), raised by
+//     name to the peak of initialisation: each ordinary init container runs together with the
+//     sidecars that started before it.
 //  2. The same sum of what the status of each container reports as allocated, and
 //     of what it reports as in use. Where it reports no use, what is allocated
 //     stands in for it; where it reports neither, the request does.
@@ -75,7 +75,7 @@ func PodRequestsFor(pod *corev1.Pod, kubernetes string) (List, error) {
 	})
 }
 
-// reportsResources says whether the status of a pod has a part in what it takes.
+// reportsResources reports whether the status of a pod counts for its requests.
 func reportsResources(pod *corev1.Pod) bool {
 	return pod.Status.Resources != nil || pod.Status.AllocatedResources != nil || resourcehelper.IsPodResizeInfeasible(pod) ||
 		slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),

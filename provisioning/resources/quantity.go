@@ -56,8 +56,8 @@ func quantityFault(name corev1.ResourceName, q resource.Quantity) error {
 		name, describe(q), ErrOverflow, unitOf(name))
 }
 
-// describe writes q for an error message. Quantity.String expands powers of
-// ten, which for an extreme exponent takes for ever.
+// describe writes q for an error message. Quantity.String expands powers of ten, which takes far
+// too long for an extreme exponent.
 func describe(q resource.Quantity) string {
 	if approx := math.Abs(q.AsApproximateFloat64()); approx < 1e-12 || approx > 1e40 {
 		return fmt.Sprintf("about %g", q.AsApproximateFloat64())

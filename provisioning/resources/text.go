@@ -90,8 +90,8 @@ func parseAmount(name corev1.ResourceName, value string) (int64, error) {
 		return 0, fmt.Errorf("resource %s: %q is not a quantity; write a number with an optional suffix, as in 500m, 2 or 8Gi", name, value)
 	}
 	amount, ok := amountOf(name, q)
-	// ParseQuantity caps quantities with a binary suffix at the end of int64
-	// and says nothing. No such quantity lies there of itself.
+	// ParseQuantity caps quantities with a binary suffix at the end of int64 without an error. No
+	// quantity that is not capped has that amount and a binary suffix.
 	capped := strings.HasSuffix(value, "i") && (amount == math.MaxInt64 || amount == -math.MaxInt64)
 	if !ok || capped {
 		return 0, overflow()
