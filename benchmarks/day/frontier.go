@@ -13,7 +13,7 @@ const (
 	frontierWidth  = 640
 	frontierHeight = 320
 	frontierLeft   = 56
-	frontierRight  = 90
+	frontierRight  = 20
 	frontierTop    = 28
 	frontierBottom = 44
 )
@@ -80,8 +80,12 @@ func drawTrace(b *strings.Builder, trace string, rows []row) {
 			x, y := r.point()
 			path = append(path, fmt.Sprintf("%.1f,%.1f", left(x), top(y)))
 			label := strings.TrimSpace(r.contender[:1] + " " + r.setting)
-			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"/><text x="%.1f" y="%.1f" fill="%s">%s</text>`+"\n",
-				left(x), top(y), of.colour, left(x)+6, top(y)-5, of.colour, html.EscapeString(label))
+			anchor, beside := "start", 6.0
+			if x > mostX/2 { // so that no label ends outside of the picture
+				anchor, beside = "end", -6
+			}
+			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"/><text x="%.1f" y="%.1f" text-anchor="%s" fill="%s">%s</text>`+"\n",
+				left(x), top(y), of.colour, left(x)+beside, top(y)-5, anchor, of.colour, html.EscapeString(label))
 		}
 		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-opacity="0.5"/>`+"\n", strings.Join(path, " "), of.colour)
 	}
