@@ -8,7 +8,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/buffers"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/devices"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
@@ -16,8 +15,7 @@ import (
 // costTolerance is the relative error that sums of prices may carry.
 const costTolerance = 1e-9
 
-// checkAccounts recomputes what the plan says about itself. The sums of single
-// nodes are checked with the nodes.
+// checkAccounts recomputes what the plan says about itself. The sums of single nodes are checked with the nodes.
 func (r *referee) checkAccounts() {
 	var sum float64
 	for i := range r.plan.Create {
@@ -40,19 +38,12 @@ func (r *referee) checkAccounts() {
 	if got := r.plan.Gap(); !(math.Abs(got-gap) <= costTolerance) && !(math.Abs(got-withFees) <= costTolerance) && got != gap && len(r.found) == 0 {
 		r.report(RuleAccounts, "", "", "Gap is %v, but by its cost and its bounds it is %v, or %v with fees", got, gap, withFees)
 	}
-	asked := 0
-	for _, pod := range r.in.Pods {
-		if pod != nil {
-			asked++
-		}
-	}
-	if r.plan.Stats.Pods != asked {
+	if asked := len(slices.DeleteFunc(slices.Clone(r.in.Pods), func(p *corev1.Pod) bool { return p == nil })); r.plan.Stats.Pods != asked {
 		r.report(RuleAccounts, "", "", "Stats.Pods is %d, but the input has %d pods", r.plan.Stats.Pods, asked)
 	}
 }
 
-// checkBound wants a floor under what the new nodes cost, fees included where they
-// count.
+// checkBound wants a bound of at least 0 and at most what the new nodes cost, fees included where they count.
 func (r *referee) checkBound(name string, bound, sum, slack float64) {
 	if !(bound >= 0) {
 		r.report(RuleAccounts, "", "", "%s is %s; expected a number that is not negative", name, priceText(bound))
@@ -73,41 +64,7 @@ func gapOf(cost, bound float64) float64 {
 	return cost/bound - 1
 }
 
-// addBuffers adds the pods that buffers stand for. A real pod of the same name
-// comes first.
-func (r *referee) addBuffers() {
-	for i := range r.in.Buffers {
-		for _, pod := range r.in.Buffers[i].Pods() {
-			key := keyOf(pod)
-			if r.pods[key] == nil {
-				r.pods[key] = r.newPod(pod)
-				r.pods[key].virtual = true
-			}
-		}
-	}
-}
-
-// checkBuffers compares what the plan says of buffers with where their pods are.
-func (r *referee) checkBuffers() {
-	existing, fresh := map[objectKey]bool{}, map[objectKey]bool{}
-	for i := range r.plan.Create {
-		for _, p := range r.knownPods(r.plan.Create[i].Pods) {
-			fresh[p.key] = true
-		}
-	}
-	for _, b := range r.plan.Bind {
-		for _, p := range r.knownPods(b.Pods) {
-			existing[p.key] = true
-		}
-	}
-	for _, fault := range buffers.Check(r.in.Buffers, r.plan.Buffers, existing, fresh) {
-		rule := map[buffers.Kind]Rule{buffers.Wrong: RuleAccounts, buffers.Misplaced: RuleOrder, buffers.Unexplained: RuleReason}[fault.Kind]
-		r.report(rule, "", "", "%s", fault.Message)
-	}
-}
-
-// checkReasons wants a reason for each unplaced pod, and checks what the pod
-// and its reason alone can contradict.
+// checkReasons wants a reason for each unplaced pod that the pod and its NodePools do not contradict.
 func (r *referee) checkReasons() {
 	for _, u := range r.plan.Unplaced {
 		if u.Pod == nil {
@@ -128,7 +85,7 @@ func (r *referee) checkReasons() {
 				r.report(RuleReason, "", name, "its reason names NodePool %q, which is not in the input", pool.NodePool)
 			case pool.Cause == provisioning.CauseLimits && len(known.Spec.Limits) == 0:
 				r.report(RuleReason, "", name, "its reason blames the limits of NodePool %s, which has none", pool.NodePool)
-			case pool.Cause == provisioning.CauseTaints && !r.refusedByTaint(u.Pod, known):
+			case pool.Cause == provisioning.CauseTaints && !refusedByTaint(u.Pod, known):
 				r.report(RuleReason, "", name, "its reason blames the taints of NodePool %s, all of which it tolerates", pool.NodePool)
 			}
 		}
@@ -138,14 +95,13 @@ func (r *referee) checkReasons() {
 	}
 }
 
-func (r *referee) refusedByTaint(pod *corev1.Pod, pool *poolInfo) bool {
+func refusedByTaint(pod *corev1.Pod, pool *poolInfo) bool {
 	_, refused := nodefit.Tolerations(pod.Spec.Tolerations).Refused(pool.Spec.Template.Spec.Taints)
 	return refused
 }
 
-// unmodelled says whether an engine may say of a pod that it does not model what
-// the pod uses: resource claims, volumes, what it wants of other pods, groups of pods, features
-// that nodes declare, and extended resources that only devices serve.
+// unmodelled says whether an engine may say of a pod that it does not model what the pod uses: resource claims, volumes,
+// constraints on other pods, groups of pods, features that nodes declare, and extended resources that only devices serve.
 func (r *referee) unmodelled(p *podInfo) bool {
 	a := p.Spec.Affinity
 	return p.Spec.SchedulingGroup != nil || nodefit.Undeclared(p.Pod, nil, r.kubernetes) != "" || r.wantsDevices(p) ||
@@ -153,8 +109,7 @@ func (r *referee) unmodelled(p *podInfo) bool {
 		a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) || r.waits(p) != ""
 }
 
-// wantsDevices says whether a pod requests an extended resource that a DeviceClass stands for,
-// and that no instance type and no node has.
+// wantsDevices says whether a pod requests an extended resource that a DeviceClass serves and no instance type or node has.
 func (r *referee) wantsDevices(p *podInfo) bool {
 	for name, amount := range p.requests.All() {
 		if amount <= 0 || !slices.ContainsFunc(r.in.Devices.Classes, func(c *resourcev1.DeviceClass) bool { return devices.Serves(c, name) }) {

@@ -18,20 +18,13 @@ import (
 // poolInfo is a NodePool with what each of its nodes has in common.
 type poolInfo struct {
 	*v1.NodePool
-	// labels are what the pool says of its nodes' labels: requirements,
-	// template labels and the labels that every node of the pool gets.
-	labels requirements.Set
-	// demands are the requirements as the pool lists them, by key, minValues
-	// included.
-	demands requirements.Set
-	err     error
-	// limits are those of the pool as far as they can be read.
-	limits    resources.List
+	labels    requirements.Set // of its nodes: requirements, template labels and those that every node gets
+	demands   requirements.Set // the requirements as the pool lists them, with minValues
+	err       error            // of demands
+	limits    resources.List   // as far as they can be read
 	limitsErr error
-	// daemons tolerate the pool's taints.
-	daemons []*podInfo
-
-	stock *poolCatalog // nil until somebody asks for it
+	daemons   []*podInfo   // that tolerate its taints
+	stock     *poolCatalog // nil until it is needed
 }
 
 func (r *referee) newPool(pool *v1.NodePool) *poolInfo {
@@ -86,16 +79,12 @@ func (p *poolInfo) closed() string {
 // optionInfo is one way to launch a node, as the catalog has it.
 type optionInfo struct {
 	cloudprovider.LaunchOption
-	// own are the labels by which the offering differs from others of its type,
-	// and the name of the type.
-	own         requirements.Set
+	own         requirements.Set // labels by which the offering differs from others of its type, and the name of the type
 	capacity    resources.List
 	allocatable resources.List
-	// room is what it can allocate of each of referee.asks.
-	room []int64
-	// indebted says that it holds back more than it has of something.
-	indebted bool
-	err      error
+	room        []int64 // allocatable, by referee.asks
+	indebted    bool    // it holds back more than it has of something
+	err         error   // of allocatable
 }
 
 func (o *optionInfo) String() string { return o.Key().String() }
@@ -152,25 +141,20 @@ func (r *referee) vector(list resources.List) []int64 {
 	return v
 }
 
-// poolCatalog is the catalog of a pool, with its options numbered. A plan names
-// each of them thousands of times, so whatever does not depend on the node is
-// worked out here once.
+// poolCatalog is the catalog of a pool, with its options numbered. A plan names each option thousands of times, so what does
+// not depend on the node is computed here once.
 type poolCatalog struct {
 	options []*optionInfo
 	numbers map[cloudprovider.LaunchOption]int32
 	types   map[string]*cloudprovider.InstanceType // the first of each name
 	listed  map[*cloudprovider.InstanceType]bool
 
-	// odd says of each option that its labels contradict those of the pool,
-	// whatever else is asked for.
-	odd []bool
-
+	odd     []bool                  // by option: its labels contradict those of the pool
 	columns map[string]*labelColumn // by label key
 	open    *question               // about a node of which nothing is asked
 }
 
-// labelColumn is what pool and catalog say of one label, by option. Options
-// that say the same share a state.
+// labelColumn is what pool and catalog say of one label, by option. Options that say the same share a state.
 type labelColumn struct {
 	state  []int32 // by option
 	states []labelState
@@ -224,8 +208,7 @@ func (r *referee) oddOffering(pool *poolInfo, o *optionInfo) bool {
 	return false
 }
 
-// labelOn is what pool, instance type and offering leave of a label. The name of
-// a node is not known before it is there, whatever they say.
+// labelOn is what pool, instance type and offering leave of a label. The name of a node is not known before it exists.
 func (r *referee) labelOn(pool *poolInfo, o *optionInfo, key string) labelState {
 	if key == corev1.LabelHostname {
 		return labelState{Requirement: requirements.In(key, nodefit.NewNodeName), named: true}
@@ -265,9 +248,8 @@ func (r *referee) column(pool *poolInfo, key string) *labelColumn {
 	return c
 }
 
-// locate finds an option of a plan in the catalog of a pool, so that it is
-// judged by what the catalog says, not by what the plan carries along. It is
-// false for an option that is not there; missing says why.
+// locate finds an option of a plan in the catalog of a pool, so that it is judged by what the catalog says and not by the
+// plan's copy. It is false for an option that is not there; missing says why.
 func (r *referee) locate(pool *poolInfo, option cloudprovider.LaunchOption) (int32, bool) {
 	s := r.stockOf(pool)
 	if number, ok := s.numbers[option]; ok {
@@ -287,8 +269,7 @@ func (r *referee) locate(pool *poolInfo, option cloudprovider.LaunchOption) (int
 	return s.numbers[cloudprovider.LaunchOption{InstanceType: t, Offering: like}], true
 }
 
-// typeLike is the catalog's own object for an instance type, which the plan may
-// carry a copy of.
+// typeLike is the catalog's own object for an instance type, of which the plan may have a copy.
 func (s *poolCatalog) typeLike(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	if s.listed[t] {
 		return t
@@ -296,8 +277,7 @@ func (s *poolCatalog) typeLike(t *cloudprovider.InstanceType) *cloudprovider.Ins
 	return s.types[t.Name]
 }
 
-// offeringLike is the offering of a type that goes by the same names as another,
-// if possible at the same price.
+// offeringLike is the offering of a type with the same names as another, if possible at the same price.
 func (*referee) offeringLike(t *cloudprovider.InstanceType, want *cloudprovider.Offering) *cloudprovider.Offering {
 	var like *cloudprovider.Offering
 	for i := range t.Offerings {

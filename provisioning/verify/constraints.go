@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/exclusive"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // faultFunc notes a fault of the pod being judged, podFaultFunc one of a pod by its name; "" is the node
@@ -103,35 +104,43 @@ func (r *referee) admits(s *site, p *podInfo) bool {
 	return admitted
 }
 
-// checkOneDomain reports new nodes with several possible domains of a label over which a hard constraint counts
-// one of their pods, or is a constraint of the pod. Such a node has to be in one domain, so that its options do
-// not change what the constraint counts. Nodes of a NodePool with minValues are exempt, because minValues
-// may demand several domains.
+// checkOneDomain reports new nodes with several possible domains of a label over which a hard constraint counts one of their
+// pods, or is a constraint of the pod. Such a node has to be in one domain, so that its options do not change what the
+// constraint counts. For DaemonSets only constraints matter that count or belong to some pod of the plan. Nodes of a
+// NodePool with minValues are exempt, because minValues may demand several domains.
 func (r *referee) checkOneDomain() {
+	planned := map[podCounter]bool{}
+	for _, s := range r.sites {
+		for _, p := range s.placed {
+			for _, c := range r.constraintsOn(p) {
+				planned[c] = true
+			}
+		}
+	}
 	for _, s := range r.sites {
 		if s.fresh == nil || r.wantsValues(s.fresh.pool) {
 			continue
 		}
 		seen := map[*topology]bool{}
 		for _, p := range slices.Concat(s.placed, s.family.always, s.family.perhaps) {
-			for _, c := range slices.Concat(p.constraints(), r.counters.of(p).counters) {
+			for _, c := range r.constraintsOn(p) {
 				rule, topologies := c.about()
 				for _, t := range topologies {
-					d := r.domainsOf(t, s)
-					if seen[t] || t.key == corev1.LabelHostname || d.sure || len(d.values) == 0 {
+					values := r.domainsOf(t, s).values
+					if seen[t] || !planned[c] || t.key == corev1.LabelHostname || len(values) < 2 && !slices.Contains(values, nodefit.OtherValue) {
 						continue
 					}
 					seen[t] = true
 					r.report(rule, s.name, p.key.String(), "a constraint over %s counts the pod, so the node has to be in one domain of it, but its options leave open: %s",
-						t.key, strings.Join(d.values, ", "))
+						t.key, strings.Join(values, ", "))
 				}
 			}
 		}
 	}
 }
 
-// constraints are the hard constraints of a pod over topology domains.
-func (p *podInfo) constraints() (all []podCounter) {
+// constraintsOn lists the hard constraints over topology domains that a pod has, or that count it.
+func (r *referee) constraintsOn(p *podInfo) (all []podCounter) {
 	for _, w := range p.spreads {
 		all = append(all, w.spreadCounter)
 	}
@@ -141,7 +150,7 @@ func (p *podInfo) constraints() (all []podCounter) {
 	for _, t := range p.avoids {
 		all = append(all, t)
 	}
-	return all
+	return append(all, r.counters.of(p).counters...)
 }
 
 func spreadNeeds(_ *referee, p *podInfo) (out []string) {

@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/devices"
 )
 
-// checkDevices counts the devices that the pods of each node ask for. What it
-// finds wrong is wrong; what it passes need not be right.
+// checkDevices counts the devices that the pods of each node ask for. Its faults are certain, but kube-scheduler may find
+// more.
 func (r *referee) checkDevices() {
 	var d *devices.Index
 	homes := map[objectKey]*site{} // of claims that nothing is allocated to
@@ -47,7 +47,7 @@ func (r *referee) checkDevices() {
 	}
 }
 
-// reaches says whether a site is among some nodes, whatever it turns out to be.
+// reaches says whether a site is among some nodes, whichever option is launched.
 func (r *referee) reaches(s *site, nodes *corev1.NodeSelector) bool {
 	selection := r.selections.OfNodes(nodes)
 	return !slices.ContainsFunc(r.outcomes(s, selection.Mentions), func(node *corev1.Node) bool { return !selection.Accepts(node) })
@@ -78,10 +78,8 @@ func (r *referee) devicesAt(d *devices.Index, s *site) [][]devices.Device {
 	if s.node != nil {
 		own := d.ByNode[s.node.Node.Name]
 		if len(own) == 0 && s.node.Settling {
-			for _, t := range r.in.InstanceTypes[s.node.Pool] {
-				if t != nil && t.Name == s.node.Node.Labels[corev1.LabelInstanceTypeStable] {
-					own = devices.OfType(t.Devices)
-				}
+			if t := r.typeOf(s.node); t != nil {
+				own = devices.OfType(t.Devices)
 			}
 		}
 		return [][]devices.Device{slices.Concat(own, d.ByNode[""])}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
@@ -29,7 +30,8 @@ func (r *referee) addNodes() {
 		}
 		n := &nodeInfo{State: state}
 		for _, pod := range in.Pods {
-			if pod != nil && !podlife.Finished(pod) && !r.leaves(n, pod) {
+			if pod != nil && !podlife.Finished(pod) && (!n.Deleting || r.pods[keyOf(pod)] == nil) {
+				// A pod that is to be placed anew is gone from a node that is being deleted.
 				n.bound = append(n.bound, r.newPod(pod))
 			}
 		}
@@ -38,14 +40,7 @@ func (r *referee) addNodes() {
 	}
 }
 
-// leaves says whether a pod of a node on its way out is among those to place: it is gone from
-// there when its turn comes, and counts once.
-func (r *referee) leaves(n *nodeInfo, pod *corev1.Pod) bool {
-	return n.Deleting && r.pods[objectKey{Namespace: pod.Namespace, Name: pod.Name}] != nil
-}
-
-// missingDaemons sums up what DaemonSet pods that will come to the node ask
-// for, less what the pod of the same DaemonSet there already holds.
+// missingDaemons sums up what the DaemonSets of a node request, less what the pod of the same DaemonSet there already holds.
 func (r *referee) missingDaemons(n *nodeInfo) resources.List {
 	var sum resources.List
 	for _, d := range r.daemonsOn(n) {
@@ -167,4 +162,14 @@ func (r *referee) judgeRoom(n *nodeInfo, pods []*podInfo) {
 			resources.Format(name, more), name, resources.Format(name, daemons.Get(name)),
 			resources.Format(name, held.Get(name)), resources.Format(name, n.Allocatable.Get(name)))
 	}
+}
+
+// typeOf is the instance type of a node, as its label says; nil where the catalog of its pool does not have it.
+func (r *referee) typeOf(n *nodeInfo) *cloudprovider.InstanceType {
+	for _, t := range r.in.InstanceTypes[n.Pool] {
+		if t != nil && t.Name == n.Node.Labels[corev1.LabelInstanceTypeStable] {
+			return t
+		}
+	}
+	return nil
 }

@@ -1,18 +1,18 @@
 package verify
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/reserved"
 )
 
-// checkLimits adds up, for each pool with limits, the capacity of its nodes and
-// the most that any option of each new node has. Where the pool is above a limit
-// already, its new nodes must have none of that resource.
+// checkLimits adds up, for each pool with limits, the capacity of its nodes and the most that any option of each new node
+// has. Where the pool is above a limit already, its new nodes must have none of that resource.
 func (r *referee) checkLimits() {
 	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
 		pool := r.pools[name]
@@ -68,8 +68,8 @@ func (r *referee) usage(pool *poolInfo) (used resources.List, err error) {
 	return used, nil
 }
 
-// growth is the capacity that the new nodes of a pool have at worst: of each
-// node the most that any option has of each limited resource.
+// growth is the capacity that the new nodes of a pool add at most: of each node the most that any option has of each
+// limited resource.
 func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
 	for _, f := range r.fresh {
 		if f == nil || f.pool != pool {
@@ -86,22 +86,69 @@ func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
 	return added, nil
 }
 
-// checkReservations asks package reserved whether the new nodes can have what they draw on.
+// checkReservations counts the nodes whose cheapest option draws on a reservation: they cannot be more than it has
+// instances left. A node that names nothing but reservations must be sure of an instance even if other such nodes come
+// first and take from its reservations what they can. Nodes that name something else as well fall back on that;
+// under the policy Strict there must be none.
 func (r *referee) checkReservations() {
-	var nodes []reserved.Node
+	left, takers := r.reservationsLeft(), map[string]int{}
+	groups := map[string][]*newNode{} // nodes that name the same reservations, and nothing else
 	for _, f := range r.fresh {
 		if f == nil || f.survey == nil {
 			continue
 		}
-		n := reserved.Node{Name: f.Name, Names: f.survey.reservations, Only: f.survey.reservedOnly}
-		if f.survey.cheapest != nil {
-			n.Counts = f.survey.cheapest.Offering.ReservationID
+		if o := f.survey.cheapest; o != nil && o.Offering.ReservationID != "" {
+			takers[o.Offering.ReservationID]++
 		}
-		nodes = append(nodes, n)
+		switch names := f.survey.reservations; {
+		case len(names) == 0:
+		case f.survey.reservedOnly:
+			key := fmt.Sprintf("%q", names)
+			groups[key] = append(groups[key], f)
+		case r.reserved == provisioning.ReservedStrict:
+			r.report(RuleReservation, f.Name, "", "it names reservation %s and other capacity, but the policy is Strict", names[0])
+		}
 	}
-	for _, fault := range reserved.Check(nodes, reserved.Left(r.in.InstanceTypes), r.reserved == provisioning.ReservedStrict) {
-		r.report(RuleReservation, fault.Node, "", "%s", fault.Message)
+	for id, n := range takers {
+		if n > left[id] {
+			r.report(RuleReservation, "", "", "%d new nodes count on reservation %s, which has room for %d", n, id, left[id])
+		}
 	}
+	for _, group := range groups {
+		names, room, rivals := group[0].survey.reservations, 0, 0
+		for _, name := range names {
+			room += left[name]
+		}
+		for _, other := range groups {
+			if slices.ContainsFunc(other[0].survey.reservations, func(name string) bool { return slices.Contains(names, name) }) {
+				rivals += len(other)
+			}
+		}
+		if rivals > room {
+			r.report(RuleReservation, group[0].Name, "", "it names reservations only, %s, which have room for %d, but %d new nodes that name nothing else may draw on them",
+				strings.Join(names, ", "), room, rivals)
+		}
+	}
+}
+
+// reservationsLeft are the instances that each reservation has left. Where the catalogs give several numbers for one
+// reservation, the least is true.
+func (r *referee) reservationsLeft() map[string]int {
+	left := map[string]int{}
+	for _, types := range r.in.InstanceTypes {
+		for _, t := range types {
+			if t == nil {
+				continue
+			}
+			for i := range t.Offerings {
+				o := &t.Offerings[i]
+				if known, ok := left[o.ReservationID]; o.ReservationID != "" && (!ok || o.ReservationCapacity < known) {
+					left[o.ReservationID] = o.ReservationCapacity
+				}
+			}
+		}
+	}
+	return left
 }
 
 // checkMinValues counts, for each requirement of the pool with minValues, the values that the launch of a node

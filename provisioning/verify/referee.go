@@ -17,8 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
-// referee holds one plan, its input in a form that is easy to look things up
-// in, and the violations found so far.
+// referee holds one plan, its input in a form for look-ups, and the violations found so far.
 type referee struct {
 	in         provisioning.Input
 	plan       *provisioning.Plan
@@ -56,10 +55,7 @@ type referee struct {
 	storage    storageUse
 	launchable map[string]map[string]string // answers of launchableDomains
 
-	// fresh are the new nodes as judged, in the order of Plan.Create. Entries
-	// whose pool is unknown are nil.
-	fresh []*newNode
-
+	fresh []*newNode // the new nodes as judged, in the order of Plan.Create; nil where the pool is unknown
 	found []Violation
 }
 
@@ -93,8 +89,8 @@ func (r *referee) newPod(pod *corev1.Pod) *podInfo {
 	return p
 }
 
-// known returns the input's own object for a pod of the plan, as a plan could
-// carry an altered copy. It is nil for a pod that was not asked for.
+// known returns the input's own object for a pod of the plan, which may have an altered copy. It is nil for a pod that was not
+// asked for.
 func (r *referee) known(pod *corev1.Pod) *podInfo {
 	if pod == nil {
 		return nil
@@ -102,8 +98,7 @@ func (r *referee) known(pod *corev1.Pod) *podInfo {
 	return r.pods[keyOf(pod)]
 }
 
-// knownPods returns the pods of a list that were asked for. The others, and
-// nil, are for checkCompleteness to report.
+// knownPods returns the pods of a list that were asked for. checkCompleteness reports the others, and nil.
 func (r *referee) knownPods(pods []*corev1.Pod) []*podInfo {
 	var known []*podInfo
 	for _, pod := range pods {
@@ -123,8 +118,7 @@ func (*referee) oneLine(text string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return s == "" }), "; ")
 }
 
-// sumRequests adds up what pods ask for. The pods whose requests cannot be read
-// are reported and left out.
+// sumRequests adds up what pods ask for. It reports and leaves out pods whose requests cannot be read.
 func (r *referee) sumRequests(node string, pods []*podInfo) (resources.List, bool) {
 	var sum resources.List
 	ok := true

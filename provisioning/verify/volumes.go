@@ -28,12 +28,10 @@ func (r *referee) newStorage() storageUse {
 	}
 }
 
-// nodeOfClaim is where kube-scheduler writes down which node it has
-// chosen for a claim that has no volume yet.
+// nodeOfClaim is the annotation in which kube-scheduler writes the node that it has chosen for a claim without a volume.
 const nodeOfClaim = "volume.kubernetes.io/selected-node"
 
-// judgeVolumes asks whether each volume of a pod can be had on the site, whatever
-// it turns out to be.
+// judgeVolumes asks whether each volume of a pod can be had on the site, whichever option is launched.
 func (r *referee) judgeVolumes(s *site, p *podInfo, note faultFunc) {
 	if len(p.Spec.Volumes) == 0 {
 		return
@@ -89,7 +87,7 @@ func (r *referee) useVolumes(s *site, p *podInfo) {
 	}
 }
 
-// judgeBound is for a claim that has a volume.
+// judgeBound judges a claim that has a volume.
 func (r *referee) judgeBound(s *site, c *storage.Claim, note faultFunc) {
 	volume := r.storage.Volumes[c.Claim.Spec.VolumeName]
 	if volume == nil {
@@ -106,8 +104,7 @@ func (r *referee) judgeBound(s *site, c *storage.Claim, note faultFunc) {
 	}
 }
 
-// outOfReach is a node that a site may turn out to be and that a volume cannot be
-// attached to; nil if there is none.
+// outOfReach is a node that a site may turn out to be and that a volume cannot be attached to; nil if there is none.
 func (r *referee) outOfReach(s *site, volume *corev1.PersistentVolume) *corev1.Node {
 	if selection := r.storage.Reach(volume); selection != nil {
 		for _, node := range r.outcomes(s, selection.Mentions) {
@@ -128,9 +125,8 @@ func (r *referee) outOfReach(s *site, volume *corev1.PersistentVolume) *corev1.N
 	return nil
 }
 
-// provide is for a claim without a volume: it says which volumes the claim would
-// be bound to, one for each node that the site may be, or why it gets none. A
-// claim for which a volume will be made gets none, and no fault.
+// provide lists the volumes that a claim without one would be bound to, one for each node that the site may be, or says why
+// it gets none. A claim for which a volume will be made gets none, and no fault.
 func (r *referee) provide(s *site, c *storage.Claim, taken []*corev1.PersistentVolume) (found []*corev1.PersistentVolume, fault string) {
 	class := r.storage.Classes[r.storage.ClassOf(c.Claim)]
 	switch {
@@ -164,7 +160,7 @@ func (r *referee) provide(s *site, c *storage.Claim, taken []*corev1.PersistentV
 	return found, r.apartFrom(s, c)
 }
 
-// follow is for a claim that gets a volume for the sake of an earlier pod.
+// follow judges a claim that is bound to a volume because of an earlier pod.
 func (r *referee) follow(s *site, c *storage.Claim) string {
 	for _, volume := range r.storage.loans[c.Key] {
 		if r.outOfReach(s, volume) != nil {
@@ -174,9 +170,8 @@ func (r *referee) follow(s *site, c *storage.Claim) string {
 	return ""
 }
 
-// apartFrom says whether a volume that is made for an earlier pod may be where the
-// site cannot reach it. Those that only one node may use at a time are taken to be
-// in one zone.
+// apartFrom says whether a volume that is made for an earlier pod may be where the site cannot reach it. A volume that one
+// node at a time may use is taken to be in one zone.
 func (r *referee) apartFrom(s *site, c *storage.Claim) string {
 	if c.Shared() {
 		return ""
@@ -189,14 +184,16 @@ func (r *referee) apartFrom(s *site, c *storage.Claim) string {
 	return ""
 }
 
-// judgeAttachments asks whether volumes of pods that come to a site can be
-// attached beside those that are.
+// judgeAttachments asks whether volumes of pods that go to a site can be attached in addition to those that are.
 func (r *referee) judgeAttachments(s *site, there, coming []*podInfo, note podFaultFunc) {
 	if !slices.ContainsFunc(coming, func(p *podInfo) bool { return len(p.Spec.Volumes) > 0 }) {
 		return
 	}
-	present, added := storage.Attached{}, storage.Attached{}
+	present, running, added := storage.Attached{}, storage.Attached{}, storage.Attached{}
 	r.attach(present, s, r.present(s))
+	if s.node != nil {
+		r.attach(running, s, s.node.bound)
+	}
 	r.attach(added, s, slices.Concat(there, coming))
 	for _, driver := range slices.Sorted(maps.Keys(added)) {
 		more := 0
@@ -206,7 +203,11 @@ func (r *referee) judgeAttachments(s *site, there, coming []*podInfo, note podFa
 			}
 		}
 		limit, limited := r.attachLimit(s, driver)
-		if total := len(present[driver]) + more + r.lingering(s, driver); limited && more > 0 && int64(total) > limit {
+		total := len(present[driver]) + more
+		if s.node != nil {
+			total += r.storage.Lingering(s.node.Node.Name, driver, running)
+		}
+		if limited && more > 0 && int64(total) > limit {
 			note(RuleVolumes, "", "its pods use %d volumes of driver %s, but it can attach %d", total, driver, limit)
 		}
 	}
@@ -222,18 +223,8 @@ func (r *referee) attach(to storage.Attached, s *site, pods []*podInfo) {
 	}
 }
 
-// lingering is how many volumes of a driver are attached to a site for none of the pods that run there.
-func (r *referee) lingering(s *site, driver string) int {
-	if s.node == nil || r.storage.Lingering(s.node.Node.Name, driver, nil) == 0 {
-		return 0
-	}
-	running := storage.Attached{}
-	r.attach(running, s, s.node.bound)
-	return r.storage.Lingering(s.node.Node.Name, driver, running)
-}
-
-// attachLimit is how many volumes of a driver can be attached to a site, at least.
-// Where the driver is not there yet, the instance type has the say.
+// attachLimit is how many volumes of a driver can be attached to a site, at least. Where the driver does not run yet, the
+// limit is that of the instance type.
 func (r *referee) attachLimit(s *site, driver string) (limit int64, limited bool) {
 	least := func(limits map[string]int64) {
 		if own, known := limits[driver]; known && (!limited || own < limit) {
@@ -249,10 +240,8 @@ func (r *referee) attachLimit(s *site, driver string) (limit int64, limited bool
 	if limit, limited, known := r.storage.Limit(s.node.Node.Name, driver); known {
 		return limit, limited
 	}
-	for _, t := range r.in.InstanceTypes[s.node.Pool] {
-		if t != nil && t.Name == s.node.Node.Labels[corev1.LabelInstanceTypeStable] {
-			least(t.VolumeAttachmentLimits)
-		}
+	if t := r.typeOf(s.node); t != nil {
+		least(t.VolumeAttachmentLimits)
 	}
 	return limit, limited
 }

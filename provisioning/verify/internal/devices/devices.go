@@ -35,32 +35,18 @@ type id struct{ driver, pool, device string }
 // New reads the objects of an input. Of a pool of devices the newest generation counts.
 func New(in *provisioning.Devices) *Index {
 	d := &Index{matcher: in.Matcher,
-		claims: map[storage.Key]*resourcev1.ResourceClaim{}, templates: map[storage.Key]*resourcev1.ResourceClaimTemplate{},
-		Classes: map[string]*resourcev1.DeviceClass{}, ByNode: map[string][]Device{},
+		claims: storage.ByKey(in.Claims), templates: storage.ByKey(in.Templates),
+		Classes: storage.ByName(in.Classes), ByNode: map[string][]Device{},
 	}
 	given := map[id]bool{}
-	for _, claim := range in.Claims {
-		if claim == nil {
-			continue
-		}
-		d.claims[storage.Key{Namespace: claim.Namespace, Name: claim.Name}] = claim
+	for _, claim := range d.claims {
 		if claim.Status.Allocation == nil {
 			continue
 		}
 		for _, result := range claim.Status.Allocation.Devices.Results {
-			if result.AdminAccess == nil || !*result.AdminAccess {
+			if !yes(result.AdminAccess) {
 				given[id{result.Driver, result.Pool, result.Device}] = true
 			}
-		}
-	}
-	for _, template := range in.Templates {
-		if template != nil {
-			d.templates[storage.Key{Namespace: template.Namespace, Name: template.Name}] = template
-		}
-	}
-	for _, class := range in.Classes {
-		if class != nil {
-			d.Classes[class.Name] = class
 		}
 	}
 	newest := map[id]int64{}

@@ -9,8 +9,7 @@ import (
 // Tolerations are the tolerations a pod has when it is scheduled.
 type Tolerations []corev1.Toleration
 
-// Refused returns the first taint that keeps the pod from being scheduled.
-// PreferNoSchedule keeps none.
+// Refused returns the first taint that excludes the pod. PreferNoSchedule excludes none.
 func (t Tolerations) Refused(taints []corev1.Taint) (corev1.Taint, bool) {
 	for _, taint := range taints {
 		if taint.Effect != corev1.TaintEffectNoSchedule && taint.Effect != corev1.TaintEffectNoExecute {

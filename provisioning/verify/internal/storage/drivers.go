@@ -134,22 +134,22 @@ func (s *Index) Attach(to Attached, pod *corev1.Pod, node string) {
 	}
 }
 
-// hook notes what a VolumeAttachment says, as far as kube-scheduler counts it.
-func (s *Index) hook(a *storagev1.VolumeAttachment) {
+// addAttachment notes what a VolumeAttachment says, as far as kube-scheduler counts it.
+func (s *Index) addAttachment(a *storagev1.VolumeAttachment) {
 	volume := s.Volumes[valueOr(a.Spec.Source.PersistentVolumeName, "")]
 	if a.Spec.Attacher == "" || volume == nil || volume.Spec.CSI == nil {
 		return
 	}
-	if s.hooked[a.Spec.NodeName] == nil {
-		s.hooked[a.Spec.NodeName] = Attached{}
+	if s.attached[a.Spec.NodeName] == nil {
+		s.attached[a.Spec.NodeName] = Attached{}
 	}
-	s.hooked[a.Spec.NodeName].add(a.Spec.Attacher, "volume "+volume.Spec.CSI.VolumeHandle)
+	s.attached[a.Spec.NodeName].add(a.Spec.Attacher, "volume "+volume.Spec.CSI.VolumeHandle)
 }
 
 // Lingering is how many volumes of a driver are attached to a node, as VolumeAttachments say, that
 // are not among those that pods have.
 func (s *Index) Lingering(node, driver string, used Attached) (count int) {
-	for name := range s.hooked[node][driver] {
+	for name := range s.attached[node][driver] {
 		if !used[driver][name] {
 			count++
 		}

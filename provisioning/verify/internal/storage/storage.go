@@ -37,41 +37,30 @@ type Index struct {
 	csi        map[string]*storagev1.CSINode
 	drivers    map[string]*storagev1.CSIDriver
 	capacities []*storagev1.CSIStorageCapacity
-	hooked     map[string]Attached // by node: what VolumeAttachments say
+	attached   map[string]Attached // by node: what VolumeAttachments say
 	kubernetes minors.Range
 	selections *nodefit.Parser
 }
 
-// New reads storage objects, for the kube-schedulers of some versions of Kubernetes. Selections
-// reads which nodes volumes can be reached from.
+// New reads storage objects, for the kube-schedulers of some versions of Kubernetes. Selections reads which nodes volumes
+// can be reached from.
 func New(in provisioning.Volumes, selections *nodefit.Parser, kubernetes minors.Range) *Index {
 	s := &Index{selections: selections, kubernetes: kubernetes,
-		Claims:  map[Key]*corev1.PersistentVolumeClaim{},
-		Volumes: map[string]*corev1.PersistentVolume{},
-		Static:  map[string][]*corev1.PersistentVolume{},
-		Classes: map[string]*storagev1.StorageClass{},
-		csi:     map[string]*storagev1.CSINode{},
-		drivers: map[string]*storagev1.CSIDriver{},
-		hooked:  map[string]Attached{},
-	}
-	for _, driver := range in.CSIDrivers {
-		if driver != nil {
-			s.drivers[driver.Name] = driver
-		}
-	}
-	s.capacities = in.CSIStorageCapacities
-	for _, claim := range in.Claims {
-		if claim != nil {
-			s.Claims[Key{claim.Namespace, claim.Name}] = claim
-		}
+		Claims:     ByKey(in.Claims),
+		Volumes:    ByName(in.Volumes),
+		Static:     map[string][]*corev1.PersistentVolume{},
+		Classes:    ByName(in.Classes),
+		csi:        ByName(in.CSINodes),
+		drivers:    ByName(in.CSIDrivers),
+		capacities: in.CSIStorageCapacities,
+		standard:   defaultClass(in.Classes),
+		attached:   map[string]Attached{},
 	}
 	for _, volume := range in.Volumes {
-		if volume == nil {
-			continue
+		if volume != nil {
+			class := classOf(volume, volume.Spec.StorageClassName)
+			s.Static[class] = append(s.Static[class], volume)
 		}
-		s.Volumes[volume.Name] = volume
-		class := s.classOfVolume(volume)
-		s.Static[class] = append(s.Static[class], volume)
 	}
 	for _, volumes := range s.Static {
 		slices.SortFunc(volumes, func(a, b *corev1.PersistentVolume) int {
@@ -79,30 +68,48 @@ func New(in provisioning.Volumes, selections *nodefit.Parser, kubernetes minors.
 			return cmp.Or(quantity.Compare(sizeA, sizeB), strings.Compare(a.Name, b.Name))
 		})
 	}
-	for _, class := range in.Classes {
-		if class != nil {
-			s.Classes[class.Name] = class
-		}
-	}
-	s.standard = defaultClass(in.Classes)
 	for _, attachment := range in.VolumeAttachments {
 		if attachment != nil {
-			s.hook(attachment)
-		}
-	}
-	for _, node := range in.CSINodes {
-		if node != nil {
-			s.csi[node.Name] = node
+			s.addAttachment(attachment)
 		}
 	}
 	return s
 }
 
-func (*Index) classOfVolume(volume *corev1.PersistentVolume) string {
-	if class, beta := volume.Annotations[corev1.BetaStorageClassAnnotation]; beta {
+// named is a pointer to a Kubernetes object.
+type named[T any] interface {
+	*T
+	metav1.Object
+}
+
+// ByName returns objects by their names.
+func ByName[T any, P named[T]](list []P) map[string]P {
+	out := map[string]P{}
+	for _, o := range list {
+		if o != nil {
+			out[o.GetName()] = o
+		}
+	}
+	return out
+}
+
+// ByKey returns objects by their namespaces and names.
+func ByKey[T any, P named[T]](list []P) map[Key]P {
+	out := map[Key]P{}
+	for _, o := range list {
+		if o != nil {
+			out[Key{o.GetNamespace(), o.GetName()}] = o
+		}
+	}
+	return out
+}
+
+// classOf is the class that an object names by annotation, or else by its field.
+func classOf(o metav1.Object, field string) string {
+	if class, beta := o.GetAnnotations()[corev1.BetaStorageClassAnnotation]; beta {
 		return class
 	}
-	return volume.Spec.StorageClassName
+	return field
 }
 
 // defaultClass is the name of the class that Kubernetes gives to claims that name none: the
@@ -127,10 +134,7 @@ func defaultClass(classes []*storagev1.StorageClass) string {
 
 // ClassOf is the storage class of a claim; "" if it has none.
 func (s *Index) ClassOf(claim *corev1.PersistentVolumeClaim) string {
-	if class, beta := claim.Annotations[corev1.BetaStorageClassAnnotation]; beta {
-		return class
-	}
-	return valueOr(claim.Spec.StorageClassName, s.standard)
+	return classOf(claim, valueOr(claim.Spec.StorageClassName, s.standard))
 }
 
 // Claim is a volume of a pod that a claim stands for.
@@ -202,30 +206,25 @@ func (c *Claim) Shared() bool {
 	})
 }
 
-// drivers are the CSI drivers that have taken over from those within Kubernetes.
-func (*Index) driver(provisioner string) (driver string, migrated bool) {
-	switch provisioner {
-	case "kubernetes.io/aws-ebs":
-		return "ebs.csi.aws.com", true
-	case "kubernetes.io/azure-disk":
-		return "disk.csi.azure.com", true
-	case "kubernetes.io/azure-file":
-		return "file.csi.azure.com", true
-	case "kubernetes.io/cinder":
-		return "cinder.csi.openstack.org", true
-	case "kubernetes.io/gce-pd":
-		return "pd.csi.storage.gke.io", true
-	case "kubernetes.io/portworx-volume":
-		return "pxd.portworx.com", true
-	case "kubernetes.io/vsphere-volume":
-		return "csi.vsphere.vmware.com", true
+// driverOf is the CSI driver of a provisioner, and whether it took over from a plugin within Kubernetes.
+func driverOf(provisioner string) (driver string, migrated bool) {
+	driver, migrated = map[string]string{
+		"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
+		"kubernetes.io/azure-disk":      "disk.csi.azure.com",
+		"kubernetes.io/azure-file":      "file.csi.azure.com",
+		"kubernetes.io/cinder":          "cinder.csi.openstack.org",
+		"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
+		"kubernetes.io/portworx-volume": "pxd.portworx.com",
+		"kubernetes.io/vsphere-volume":  "csi.vsphere.vmware.com",
+	}[provisioner]
+	if migrated {
+		return driver, true
 	}
 	return provisioner, false
 }
 
-// Attachment is the driver that attaches the volume of a claim, and a name that
-// is the volume's own. No driver means that nobody counts it. With legacy set the
-// driver counts only where it has taken over from that one.
+// Attachment is the driver that attaches the volume of a claim, and a name of the volume that no other has. Volumes
+// without a driver are not counted. With legacy set the driver counts only where it took over from that plugin.
 func (s *Index) Attachment(c *Claim) (driver, name, legacy string) {
 	if volume := s.Volumes[c.Claim.Spec.VolumeName]; c.Claim.Spec.VolumeName != "" && volume != nil {
 		switch {
@@ -240,14 +239,14 @@ func (s *Index) Attachment(c *Claim) (driver, name, legacy string) {
 		default:
 			return "", "", ""
 		}
-		driver, _ = s.driver(legacy)
+		driver, _ = driverOf(legacy)
 		return driver, "volume " + name, legacy
 	}
 	class := s.Classes[s.ClassOf(c.Claim)]
 	if class == nil {
 		return "", "", ""
 	}
-	driver, migrated := s.driver(class.Provisioner)
+	driver, migrated := driverOf(class.Provisioner)
 	if migrated {
 		legacy = class.Provisioner
 	}
