@@ -62,8 +62,9 @@ func After(now time.Time, in Input, actions []Action, opts *Options) (Input, err
 }
 
 // AfterPlan is an input as it would be if a plan for its pending pods was carried
-// out at an instant. New nodes are as in After, with the name that the plan gives
-// them and what makes it unique among the nodes. Pods without a place stay
+// out at an instant. New nodes, and nodes with pods that static pools are short of, are as in
+// After, with the name that the plan gives them, or that of the pool, and what makes it unique
+// among the nodes. Pods without a place stay
 // pending; those of buffers are not put anywhere. A nil plan changes nothing.
 func AfterPlan(now time.Time, in Input, plan *provisioning.Plan) Input {
 	a := newAftermath(now, in)
@@ -74,17 +75,25 @@ func AfterPlan(now time.Time, in Input, plan *provisioning.Plan) Input {
 	for _, n := range in.Nodes {
 		names[n.Name()] = true
 	}
-	for i := range plan.Create {
-		n := &plan.Create[i]
-		claim := n.NodeClaim()
+	launch := func(name string, claim *v1.NodeClaim, option cloudprovider.LaunchOption, pods []*corev1.Pod) {
 		claim.GenerateName = ""
 		for k := 0; claim.Name == "" || names[claim.Name]; k++ {
-			claim.Name = fmt.Sprintf("%s-%x-%d", n.Name, now.Unix(), k)
+			claim.Name = fmt.Sprintf("%s-%x-%d", name, now.Unix(), k)
 		}
 		names[claim.Name] = true
-		a.launch(claim, n.Options[0])
-		for _, pod := range n.Pods {
+		a.launch(claim, option)
+		for _, pod := range pods {
 			a.bind(pod, claim.Name)
+		}
+	}
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		launch(n.Name, n.NodeClaim(), n.Options[0], n.Pods)
+	}
+	for i := range plan.Static {
+		s := &plan.Static[i]
+		for k, claim := range s.NodeClaims()[:len(s.Pods)] {
+			launch(s.Pool.Name, claim, s.Options[0], s.Pods[k])
 		}
 	}
 	for _, b := range plan.Bind {

@@ -48,7 +48,7 @@ type BufferStatus struct {
 	Namespace, Name string
 
 	// Existing counts the pods that fit on nodes that exist or are on their
-	// way.
+	// way, and on those that static pools are short of.
 	Existing int
 
 	// Fresh counts the pods for which nodes are to be launched.

@@ -68,8 +68,8 @@ type GivenUpPreference struct {
 const (
 	// GivenUpNoPods: a pod affinity prefers pods of which no other runs or is in the plan.
 	GivenUpNoPods = Cause(model.GivenUpNoPods)
-	// GivenUpExistingNodes: the pods have room on existing nodes, and no node is launched for the
-	// sake of a preference.
+	// GivenUpExistingNodes: the pods have room on existing nodes, or on missing nodes of static
+	// pools, and no other node is launched for the sake of a preference.
 	GivenUpExistingNodes = Cause(model.GivenUpExistingNodes)
 	// GivenUpUnavailable: no new node that can be launched for the pods satisfies it: none has the
 	// labels or is without the taint, what has them is sold out or beyond the limits of the

@@ -239,6 +239,11 @@ func TestLawFewSteps(t *testing.T) {
 		for _, b := range plan.Bind {
 			placed += len(b.Pods)
 		}
+		for _, s := range plan.Static {
+			for _, pods := range s.Pods {
+				placed += len(pods)
+			}
+		}
 		require.Len(t, in.Pods, placed, "seed %d", seed)
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Plan is the answer to an Input: every pod of Input.Pods stands in exactly
-// one of Create, Bind and Unplaced. A Plan is data; nothing has happened yet.
+// one of Create, Bind, Unplaced and the Pods of Static. A Plan is data; nothing has happened yet.
 // It shares memory with the Input and between its own nodes, so treat it as
 // read-only.
 type Plan struct {
@@ -30,20 +30,20 @@ type Plan struct {
 	// Unplaced lists the pods that stay pending, sorted by namespace and name.
 	Unplaced []Unplaced
 
-	// GivenUp lists the preferences that the nodes of Create and Bind do not satisfy, and why:
+	// GivenUp lists the preferences that the nodes of pods do not satisfy, and why:
 	// one entry for pods that are alike, sorted by the first of Pods and then as the pod lists
 	// them. It is nil with Preferences Ignore, and for pods of buffers, which do not exist. The
 	// same pod may be in several entries.
 	GivenUp []GivenUpPreference
 
-	// Order lists the pods of Create and Bind in an order in which
+	// Order lists the pods of Create, Bind and Static in an order in which
 	// kube-scheduler may bind them, one by one: each constraint between pods
 	// (topology spread, affinity) holds at the turn of the pod that has it, on
 	// whichever of its options each new node turns out to be.
 	Order []*corev1.Pod
 
 	// Static says what NodePools with a fixed number of replicas are short of
-	// or have too much of, sorted by pool.
+	// or have too much of, sorted by pool. The nodes that they are short of take pods.
 	Static []StaticPool
 
 	// Buffers says how each of Input.Buffers fares, sorted by namespace and

@@ -1,6 +1,8 @@
 package provisioning
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
@@ -40,12 +42,28 @@ func (p *Problem) publish(s *solve.Solution) *Plan {
 	}
 	plan.Static = publishStatic(p.compiled.Static)
 	plan.Buffers = p.bufferStatus(plan, reasons.unplaced(s.Spare))
+	plan.moveToStatic()
 	return plan
 }
 
 func newNode(n *model.NewNode) NewNode {
 	return NewNode{Name: n.Name, Pool: n.Pool, Requirements: n.Requirements, Labels: n.Labels, Options: n.Options, Pods: n.Pods,
 		Requests: n.Requests, Daemons: n.Daemons, MinValuesRelaxed: n.MinValuesRelaxed, drivers: n.Drivers}
+}
+
+// moveToStatic moves the pods that are bound to missing nodes of static pools to these.
+func (p *Plan) moveToStatic() {
+	p.Bind = slices.DeleteFunc(p.Bind, func(b Binding) bool {
+		pool, missing := model.PoolOfMissing(b.Node)
+		if missing {
+			i := slices.IndexFunc(p.Static, func(s StaticPool) bool { return s.Pool.Name == pool })
+			p.Static[i].Pods = append(p.Static[i].Pods, b.Pods)
+		}
+		return missing
+	})
+	if len(p.Bind) == 0 {
+		p.Bind = nil
+	}
 }
 
 func publishStatic(pools []static.Pool) []StaticPool {

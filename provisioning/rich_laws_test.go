@@ -254,6 +254,13 @@ func requireAccounts(t *testing.T, seed uint64, in provisioning.Input, plan *pro
 		placed += len(b.Pods)
 		count(fates, b.Pods)
 	}
+	for _, s := range plan.Static {
+		require.LessOrEqual(t, len(s.Pods), s.Missing, "seed %d", seed)
+		for _, pods := range s.Pods {
+			placed += len(pods)
+			count(fates, pods)
+		}
+	}
 	require.Len(t, plan.Order, placed, "seed %d", seed)
 	for _, u := range plan.Unplaced {
 		fates[u.Pod]++

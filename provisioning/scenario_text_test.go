@@ -211,6 +211,9 @@ func writeStatic(b *strings.Builder, plan *provisioning.Plan) {
 			fmt.Fprintf(b, ", %d to remove: %s", s.Excess, strings.Join(s.Remove, ", "))
 		}
 		b.WriteString("\n")
+		for _, pods := range s.Pods {
+			fmt.Fprintf(b, "    one for %s\n", podsText(pods))
+		}
 	}
 }
 

@@ -3,6 +3,8 @@ package provisioning
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
@@ -81,6 +83,12 @@ type StaticPool struct {
 	// Labels are the labels to give each new node, as in NewNode.Labels.
 	Labels map[string]string
 
+	// Pods are the pods of the plan that have a place on Missing nodes: an entry for each node
+	// with pods, in the order of NodeClaims, sorted by namespace and name. A missing node takes
+	// pods as a NodeClaim that has not been launched does: as many as its smallest instance type
+	// holds, and none that must know its zone. It is nil in what StaticPools returns.
+	Pods [][]*corev1.Pod
+
 	// Options are the ways to launch a node of the pool, cheapest first: every
 	// launchable offering of its catalog that the template allows. Empty if
 	// nothing is Missing, or if Input.InstanceTypes has no catalog for the
@@ -89,7 +97,7 @@ type StaticPool struct {
 }
 
 // StaticPools says how each NodePool with spec.replicas stands, sorted by name.
-// It is the part of Solve that concerns them, for callers who want no more. Of
+// It is the part of Solve that concerns them, without Pods, for callers who want no more. Of
 // the input it looks at NodePools, InstanceTypes, Nodes, Overlays and Vocabulary;
 // other pools are passed over. The input is not changed, and its order has no
 // influence on the result, which points back into it.

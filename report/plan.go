@@ -409,18 +409,19 @@ func amounts(l resources.List) map[string]string {
 
 // staticPool is a NodePool with a fixed number of nodes.
 type staticPool struct {
-	NodePool          string   `json:"nodePool"`
-	Replicas          int64    `json:"replicas"`
-	Active            int      `json:"active"`
-	PendingDisruption int      `json:"pendingDisruption"`
-	Deleting          int      `json:"deleting"`
-	Missing           int      `json:"missing"`
-	HeldBack          int      `json:"heldBack"`
-	Held              string   `json:"held,omitempty"`
-	Excess            int      `json:"excess"`
-	Remove            []string `json:"remove"`
-	OptionCount       int      `json:"optionCount"`
-	Options           []launch `json:"options"`
+	NodePool          string     `json:"nodePool"`
+	Replicas          int64      `json:"replicas"`
+	Active            int        `json:"active"`
+	PendingDisruption int        `json:"pendingDisruption"`
+	Deleting          int        `json:"deleting"`
+	Missing           int        `json:"missing"`
+	HeldBack          int        `json:"heldBack"`
+	Held              string     `json:"held,omitempty"`
+	Excess            int        `json:"excess"`
+	Remove            []string   `json:"remove"`
+	OptionCount       int        `json:"optionCount"`
+	Options           []launch   `json:"options"`
+	Pods              [][]podRef `json:"pods,omitempty"` // of the missing nodes that have some
 }
 
 // buffer is spare room that is kept.
@@ -464,6 +465,9 @@ func buildStaticPools(pools []provisioning.StaticPool, maxOptions int) []staticP
 		}
 		if p.Pool.Spec.Replicas != nil {
 			s.Replicas = *p.Pool.Spec.Replicas
+		}
+		for _, pods := range p.Pods {
+			s.Pods = append(s.Pods, refsTo(pods))
 		}
 		out = append(out, s)
 	}

@@ -23,9 +23,15 @@ func (t *table) staticPools() {
 	t.Table(&g, func(i int) {
 		p := pools[i]
 		if p.Missing > 0 && len(p.Options) > 0 {
-			best := p.Options[0]
+			best, pods := p.Options[0], 0
+			for _, on := range p.Pods {
+				pods += len(on)
+			}
 			t.note(fmt.Sprintf("launch %d× %s in %s, %s, %s USD/h each", p.Missing, best.InstanceType, best.Zone,
 				best.CapacityType, layout.USD(best.USDPerHour, 4)))
+			if pods > 0 {
+				t.note(layout.Count(pods, "pod") + " of the plan go there")
+			}
 		}
 		if p.HeldBack > 0 {
 			t.warn(fmt.Sprintf("%s not launched now: %s", layout.Count(p.HeldBack, "more node"), p.Held))

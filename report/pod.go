@@ -31,6 +31,14 @@ func ExplainPod(name string, in provisioning.Input, plan *provisioning.Plan, o *
 			return explainBound(pod, b, in, plan), nil
 		}
 	}
+	for i := range plan.Static {
+		s := &plan.Static[i]
+		for _, pods := range s.Pods {
+			if pod := find(pods, name); pod != nil {
+				return explainMissing(pod, s, pods, plan), nil
+			}
+		}
+	}
 	for _, u := range plan.Unplaced {
 		if podName(u.Pod) == name {
 			return explainPending(u), nil
@@ -104,6 +112,17 @@ func explainBound(pod *corev1.Pod, b provisioning.Binding, in provisioning.Input
 			pods = slices.Concat(in.Nodes[i].Pods, pods)
 		}
 	}
+	lines = append(lines, entry("beside", neighbours(pod, pods))...)
+	lines = append(lines, givenUpFor(pod, plan)...)
+	return page(lines)
+}
+
+// explainMissing tells about a pod that fits on a node which a static pool is short of.
+func explainMissing(pod *corev1.Pod, s *provisioning.StaticPool, pods []*corev1.Pod, plan *provisioning.Plan) string {
+	lines := layout.Wrap(fmt.Sprintf("%s goes to a node of static NodePool %s that is yet to be launched.", subject(pod), s.Pool.Name), 0)
+	lines = append(lines, "")
+	lines = append(lines, entry("order", turn(pod, plan))...)
+	lines = append(lines, entry("asks for", requestsOf(pod))...)
 	lines = append(lines, entry("beside", neighbours(pod, pods))...)
 	lines = append(lines, givenUpFor(pod, plan)...)
 	return page(lines)

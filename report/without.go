@@ -115,6 +115,13 @@ func (w *without) place(pods []*corev1.Pod, plan *provisioning.Plan) {
 			add(p, b.Node, "")
 		}
 	}
+	for i := range plan.Static {
+		for _, pods := range plan.Static[i].Pods {
+			for _, p := range pods {
+				add(p, "missing node of NodePool "+plan.Static[i].Pool.Name, "")
+			}
+		}
+	}
 	for i := range plan.Create {
 		n, own := &plan.Create[i], false
 		for _, p := range n.Pods {

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
@@ -125,6 +127,10 @@ func faultsOfPlaces() []plantedFault {
 				larger := pod.DeepCopy()
 				larger.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1M")}
 				m.in.DaemonSetPods[i] = larger
+			}
+			for i := range m.plan.Create { // the plan says so, where each DaemonSet has one container
+				pods := m.plan.Create[i].Daemons.Get(corev1.ResourcePods)
+				m.plan.Create[i].Daemons = resources.MustParse(fmt.Sprintf("cpu=%dM, pods=%d", pods, pods))
 			}
 			return true
 		}},

@@ -46,6 +46,7 @@ func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 	if plan == nil {
 		return nil
 	}
+	in, plan = withStatic(in, plan)
 	r := newReferee(in, plan, opts)
 	r.checkNewNodes() // for what the new nodes count against limits
 	var pending []*podInfo

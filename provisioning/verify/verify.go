@@ -183,6 +183,7 @@ func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Opt
 	if found := contradictions(in, opts); found != nil {
 		return found
 	}
+	in, plan = withStatic(in, plan)
 	r := newReferee(in, plan, opts)
 	r.checkCompleteness()
 	r.checkOrder()

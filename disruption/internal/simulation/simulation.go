@@ -229,11 +229,18 @@ func (w *Simulation) freeKind(p *corev1.Pod) *corev1.Pod {
 // smallCluster is up to how many nodes the engine takes all its time.
 const smallCluster = 30
 
-// pools are those that may launch nodes.
+// pools are those that may launch nodes. Static pools are short of none here, because no pod may
+// be moved to a node that no NodeClaim asks for yet.
 func (w *Simulation) pools() []*v1.NodePool {
 	var out []*v1.NodePool
 	for _, name := range w.Cluster.PoolNames {
-		out = append(out, w.Cluster.Pools[name].NodePool)
+		pool := w.Cluster.Pools[name].NodePool
+		if w.Cluster.Pools[name].Static() {
+			full := *pool
+			full.Spec.Replicas = new(int64)
+			pool = &full
+		}
+		out = append(out, pool)
 	}
 	return out
 }

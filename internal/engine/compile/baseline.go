@@ -323,6 +323,7 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 // pod counts one pod in the rules over domains: those that count it, and those that it has. One
 // that is not sure to come is counted by itself.
 func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool, sure bool) {
+	_, missing := model.PoolOfMissing(n.Name()) // which comes up after pods of the plan are bound
 	for _, i := range counted {
 		rule := &x.r.Domain[i]
 		if rule.Rule.Key < 0 {
@@ -336,7 +337,7 @@ func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool, su
 			rule.Members[d]++
 		case d >= 0:
 			rule.Perhaps[d]++
-		case d == topology.Unknown:
+		case d == topology.Unknown && !missing:
 			rule.Elsewhere = true
 		}
 	}

@@ -52,7 +52,13 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	}
 	p.Pods = model.SortedPods(slices.Concat(in.Pods, spare), "Pods", f)
 	p.readNominated(f)
-	p.listRooms(before, f)
+	var ofPools, ofStatic model.Faults // which are listed after those of nodes
+	nodes, sameOffers := p.In.Nodes, p.Catalog != nil
+	p.readCatalog(like, &ofPools)
+	if len(f.List)+len(ofPools.List) == 0 {
+		p.Static, nodes = static.WithMissing(p.Pools, nodes, len(p.Pods), p.Vocabulary, &ofStatic)
+	}
+	p.listRooms(nodes, sameOffers, before, f)
 	if p.Daemons == nil {
 		p.Daemons = workload.NewDaemons(in.DaemonSetPods, p.requests, p.Vocabulary, f)
 	}
@@ -63,14 +69,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	k.constraining = p.boundKinds.Constraining(p.rooms)
 	k.bound, k.boundLimits = k.readBound(), k.readBoundLimits()
 	k.classify()
-	if p.Catalog == nil {
-		var known *catalog.Catalog
-		if like != nil && p.Vocabulary == like.Vocabulary {
-			known = like.Catalog
-		}
-		p.Catalog = catalog.New(&in, p.Vocabulary, known, f)
-	}
-	p.Pools = p.Catalog.Take()
+	f.List = append(f.List, ofPools.List...)
 	if f.Err() != nil {
 		p.checkRooms(f)
 		return nil
@@ -79,7 +78,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	for i := range p.Pools {
 		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
 	}
-	p.Static = static.Pools(p.Pools, p.rooms.Nodes, p.Vocabulary, f)
+	f.List = append(f.List, ofStatic.List...)
 	addExtras(p.Extras, p)
 	p.Resources = resourceNames(p.Classes, p.Daemons)
 	p.Extras.Attached.SetDimensions(p.Resources)
@@ -88,6 +87,18 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		return nil
 	}
 	return p
+}
+
+// readCatalog works out what pools can launch, unless that is the same as in another problem.
+func (p *Problem) readCatalog(like *Problem, f *model.Faults) {
+	if p.Catalog == nil {
+		var known *catalog.Catalog
+		if like != nil && p.Vocabulary == like.Vocabulary {
+			known = like.Catalog
+		}
+		p.Catalog = catalog.New(&p.In, p.Vocabulary, known, f)
+	}
+	p.Pools = p.Catalog.Take()
 }
 
 // checkRooms looks for the faults that come to light only when limits and nodes

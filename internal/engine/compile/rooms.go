@@ -36,9 +36,9 @@ func (p *Problem) inherit(like *Problem) *model.Rooms {
 
 // listRooms finds the room of each node, as the problem before had it, or begins to read
 // it. What is estimated of a claim that has not been launched depends on the catalog.
-func (p *Problem) listRooms(before *model.Rooms, f *model.Faults) {
-	stale := func(r *model.Room) bool { return p.Catalog == nil && !r.Launched() }
-	p.rooms = model.NewRooms(p.In.Nodes, before, stale, f)
+func (p *Problem) listRooms(nodes []model.Node, sameOffers bool, before *model.Rooms, f *model.Faults) {
+	stale := func(r *model.Room) bool { return !sameOffers && !r.Launched() }
+	p.rooms = model.NewRooms(nodes, before, stale, f)
 	for _, i := range p.rooms.Read {
 		p.rooms.Of[i] = model.NewRoom(p.rooms.Nodes[i])
 	}

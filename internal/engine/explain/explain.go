@@ -142,7 +142,7 @@ func contradiction(c *workload.Class) (model.Cause, string) {
 }
 
 // nodes counts the existing nodes by what they refuse the class for, or those of them that
-// are within something.
+// are within something. Missing nodes of static pools are none of them.
 func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int {
 	if len(e.p.Nodes) == 0 {
 		return nil
@@ -150,6 +150,9 @@ func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int
 	out := map[model.Cause]int{}
 	for i := range e.p.Nodes {
 		n := &e.p.Nodes[i]
+		if _, missing := model.PoolOfMissing(n.Name()); missing {
+			continue // it does not exist
+		}
 		switch {
 		case within != nil && !within(n):
 		case !n.Verdict.Tolerates.Has(e.c):

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
@@ -87,5 +89,6 @@ type Pool struct {
 	Remove                              []string
 	Requirements                        requirements.Set
 	Labels                              map[string]string
+	Pods                                [][]*corev1.Pod // of the plan, once it is published
 	Options                             []cloudprovider.LaunchOption
 }
