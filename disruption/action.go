@@ -122,7 +122,8 @@ type Action struct {
 	// Step is what to do.
 	Step Step
 	// Targets are what to do it to, sorted by String. Rules
-	// give one each; the search for savings gives any number.
+	// give one each. Propose gives any number to save money, and several
+	// drifted nodes where new nodes for all of them cost less than for each.
 	Targets []Target
 	// Detail completes the reason, and sums up what is launched and where pods
 	// go as far as that is known: one line without a full stop.

@@ -153,7 +153,7 @@ func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations
 // completed adds to an action what was found for it.
 func completed(cs *simulation.CandidateSet, a Action) Action {
 	done := actionOf(cs, a.Reason)
-	a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
+	a.Targets, a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = done.Targets, true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
 	a.After = done.After
 	if text := destinationsOf(cs).String(); text != "" {
 		a.Detail += "; " + text

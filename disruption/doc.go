@@ -49,6 +49,7 @@
 //     SavingsRatio first.
 //   - Drifted (voluntary) replaces nodes that differ from what their pool or NodeClass
 //     asks for, those of static pools first, then empty ones, then the longest drifted.
+//     Propose replaces several by fewer new nodes where that costs less.
 //     Static pools at their limit delete first, with DriftOptions.TerminateFirst.
 //   - Underutilized (voluntary) is the search of Propose.
 //

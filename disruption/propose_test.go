@@ -324,6 +324,58 @@ func TestEachDriftedNodeHasReplacementsOfItsOwn(t *testing.T) {
 		"Drifted n2 -> small saves 0.100", "Drifted n3 -> small saves 0.100"}, deeds(p.Actions), "%v", p.Blocked)
 }
 
+// TestDriftedNodesShareNewOnes: where a new node for two is cheaper than one for each, they go
+// together, and no more of them than budgets allow.
+func TestDriftedNodesShareNewOnes(t *testing.T) {
+	_, medium, large, _ := sizes()
+	in := fleetOf(nil)
+	in.Drift = map[string]cloudprovider.Drift{}
+	for i := range 4 {
+		name := fmt.Sprintf("n%d", i)
+		in.Nodes = append(in.Nodes, machine(name, "default", large, load(name, 1800)))
+		in.Drift[name+"-claim"] = cloudprovider.Drift{Reason: "ImageDrift"}
+	}
+	in.InstanceTypes["default"] = []*cloudprovider.InstanceType{medium, soldOut(large)}
+	p := propose(t, in, nil)
+	require.Equal(t, []string{"Drifted n0+n1 -> medium saves 0.600", "Drifted n2+n3 -> medium saves 0.600"}, deeds(p.Actions), "%v", p.Blocked)
+	require.Len(t, p.Actions[0].Moves, 2)
+	require.Empty(t, p.Waiting)
+
+	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "2"}}
+	p = propose(t, in, nil)
+	require.Equal(t, []string{"Drifted n0+n1 -> medium saves 0.600"}, deeds(p.Actions), "%v", p.Blocked)
+	require.Len(t, p.Waiting, 2)
+
+	objections, err := disruption.Confirm(context.Background(), noon, in, p.Actions[0], nil)
+	require.NoError(t, err)
+	require.Empty(t, objections)
+}
+
+// TestNodesThatMustGoTakeNoMovedPods: they would have to move again. Where there is no other room,
+// they take them all the same.
+func TestNodesThatMustGoTakeNoMovedPods(t *testing.T) {
+	small, medium, _, all := sizes()
+	in := fleetOf(all, machine("n0", "default", small, load("a", 900)), machine("n1", "default", medium, load("b", 900)))
+	in.Drift = map[string]cloudprovider.Drift{"n0-claim": {Reason: "ImageDrift"}, "n1-claim": {Reason: "ImageDrift"}}
+	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1"}}
+	p := propose(t, in, nil)
+	require.Equal(t, []string{"Drifted n0 -> small saves 0.000"}, deeds(p.Actions), "%v", p.Blocked)
+
+	in.InstanceTypes["default"] = []*cloudprovider.InstanceType{soldOut(small), soldOut(medium)}
+	p = propose(t, in, nil)
+	require.Equal(t, []string{"Drifted n0 ->  saves 0.100"}, deeds(p.Actions), "%v", p.Blocked)
+	require.Equal(t, "n1", p.Actions[0].Moves[0].Node)
+}
+
+// soldOut is a type of which nothing can be had.
+func soldOut(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
+	out := t.Clone()
+	for i := range out.Offerings {
+		out.Offerings[i].Available = false
+	}
+	return out
+}
+
 func TestContextEndsTheSearch(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -22,6 +22,10 @@ type proposer struct {
 	gate *admission.Admission   // what is accepted has passed it
 	sim  *simulation.Simulation // nil if there is nothing to ask
 
+	// Nodes that must go, by name, because they have drifted or are sick, whether they may go now or
+	// not. They take none of the pods that are moved, which would have to move again.
+	going []string
+
 	accepted []Action
 	waiting  []Waiting
 	blocked  []Blocked
@@ -46,8 +50,10 @@ func (f *Cluster) simulatable(a Action) bool {
 //     another.
 //  3. Those that replace a node of a dynamic pool (Drifted, Unhealthy, and Interrupted by a
 //     recommendation) are simulated together: see simulation.Replace. Each has replacements
-//     of its own, and its pods may go where Moves say in the state that those before it
-//     leave; Action.After names those that it needs. Capacity for pods that nothing can
+//     of its own, but that drifted nodes become one action where they cost less together. The pods
+//     may go where Moves say in the state that the actions before leave; Action.After names
+//     those that it needs. No pod moves to a node that must go as well, now or later, unless
+//     there is no other place. Capacity for pods that nothing can
 //     evict is launched as well, as they need it when the drain is ended by force. Prices,
 //     consolidation policies and Options.Consolidation.NoReplacements play no part. One
 //     whose pods find no place is Blocked, or terminated first: see terminateReserved.
@@ -61,6 +67,11 @@ func (p *proposer) decide(ctx context.Context, actions []Action) error {
 		progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "replacements", Done: done, Total: len(actions), Unit: "actions"})
 	}
 	report(0)
+	for _, a := range actions {
+		if p.simulatable(a) {
+			p.going = append(p.going, a.Targets[0].Node)
+		}
+	}
 	var inTheWay []Action
 	for round, asked := 0, actions; ; round++ {
 		now := p.admit(p.gate, asked)
@@ -90,11 +101,7 @@ func (p *proposer) decide(ctx context.Context, actions []Action) error {
 	if err := p.oneOf(ctx, inTheWay); err != nil {
 		return err
 	}
-	if p.sim != nil {
-		for _, m := range p.seen.Nodes {
-			p.sim.Open(m.Name)
-		}
-	}
+	p.close()
 	place := map[Target]int{}
 	for i, a := range actions {
 		place[a.Targets[0]] = i
@@ -151,15 +158,23 @@ func (p *proposer) begin(ctx context.Context, actions []Action) (refused []Actio
 	if len(wanted) == 0 {
 		return refused, nil
 	}
+	p.close()
 	found, err := p.replace(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
+	if found, err = p.withRoom(ctx, wanted, found); err != nil {
+		return nil, err
+	}
+	carried := map[*simulation.CandidateSet]bool{}
 	for i, a := range wanted {
 		first, ok := a, false
 		switch v := found[i].Outcome; {
 		case !v.Bad():
-			p.accepted = append(p.accepted, completed(found[i], a))
+			if !carried[found[i]] { // else it goes with one before it
+				carried[found[i]] = true
+				p.accepted = append(p.accepted, completed(found[i], a))
+			}
 			continue
 		case v.Rule != rule.NotSearched: // else it waits for others
 			if first, ok, err = p.terminateReserved(ctx, a); err != nil {
@@ -206,7 +221,7 @@ func (p *proposer) replace(ctx context.Context, wanted []Action) ([]*simulation.
 	var found map[*state.StateNode]*simulation.CandidateSet
 	if p.sim.Refused == nil {
 		var err error
-		if found, err = p.sim.Replace(ctx, targets); err != nil {
+		if found, err = p.sim.Replace(ctx, targets, p.together(wanted)); err != nil {
 			return nil, err
 		}
 	}
@@ -217,6 +232,58 @@ func (p *proposer) replace(ctx context.Context, wanted []Action) ([]*simulation.
 		}
 	}
 	return out, nil
+}
+
+// together is how many nodes one action may replace. Only those that have drifted go together: the
+// nodes of other reasons differ in what bounds their drain.
+func (p *proposer) together(wanted []Action) int {
+	if slices.ContainsFunc(wanted, func(a Action) bool { return a.Reason != Drifted }) {
+		return 1
+	}
+	return p.opts.Consolidation.MaxNodes
+}
+
+// close keeps pods from the nodes that must go, and opens all others.
+func (p *proposer) close() {
+	if p.sim == nil {
+		return
+	}
+	for _, m := range p.seen.Nodes {
+		p.sim.Open(m.Name)
+	}
+	for _, name := range p.going {
+		p.sim.Close(name)
+	}
+}
+
+// withRoom asks again about the actions whose pods found no place, with the nodes open that must go
+// later: to move twice is better than to stay.
+func (p *proposer) withRoom(ctx context.Context, wanted []Action, found []*simulation.CandidateSet) ([]*simulation.CandidateSet, error) {
+	var again []int
+	for i := range wanted {
+		if found[i].Outcome.Bad() {
+			again = append(again, i)
+		}
+	}
+	if len(again) == 0 || len(p.going) == len(wanted) {
+		return found, nil
+	}
+	for _, name := range p.going {
+		p.sim.Open(name)
+	}
+	defer p.close()
+	actions := make([]Action, len(again))
+	for i, at := range again {
+		actions[i] = wanted[at]
+	}
+	more, err := p.replace(ctx, actions)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range again {
+		found[at] = more[i]
+	}
+	return found, nil
 }
 
 // oneOf lets one action begin where several were in each other's way, so that none

@@ -170,9 +170,8 @@ func ExampleComparison_Format() {
 	fmt.Print(r.Format(nil))
 	// Output:
 	// What would change with arm.yaml
-	// At rest the new policies cost 6.2% more, 0.3840 → 0.4080 USD/h, on 3 nodes
-	// instead of 1; planned from empty they cost 15.0% less, 0.3840 → 0.3264 USD/h,
-	// beyond the gap of the search.
+	// At rest the new policies cost 15.0% less, 0.3840 → 0.3264 USD/h, on 1 node;
+	// planned from empty as well, beyond the gap of the search.
 	//   - NodePool general is changed
 	//
 	//                                                TODAY'S     NEW            CHANGE
@@ -180,12 +179,12 @@ func ExampleComparison_Format() {
 	//   above the least there is, at most             0.0000  0.0000    beyond the gap
 	//   nodes                                              1       1                 -
 	//   pods without a place                               0       0                 -
-	// what runs, at rest, USD/h                       0.3840  0.4080   +0.0240 (+6.2%)
-	//   nodes                                              1       3                +2
+	// what runs, at rest, USD/h                       0.3840  0.3264  -0.0576 (-15.0%)
+	//   nodes                                              1       1                 -
 	//   pods without a place                               0       0                 -
 	// the way: nodes drifted                               0       2                +2
-	//   nodes at once                                      2       5                +3
-	//   nodes launched                                     0       3                +3
+	//   nodes at once                                      2       3                +1
+	//   nodes launched                                     0       1                +1
 	//   pods evicted                                       2       5                +3
 	//   hours                                            0.0     0.0                 -
 	//
@@ -196,18 +195,16 @@ func ExampleComparison_Format() {
 	// WHY
 	//   Planned from empty: 0.3264 USD/h instead of 0.3840 USD/h: 1 fewer
 	//     m6i.2xlarge on-demand of general, 1 more m7g.2xlarge on-demand of general
-	//   After what may begin now: 0.4080 USD/h instead of 0.3840 USD/h: 2 actions
-	//     begin now, was 1 action
-	//   At rest: 0.4080 USD/h instead of 0.3840 USD/h: 1 fewer m6i.2xlarge on-demand
-	//     of general, 2 more m7g.xlarge on-demand of general, 1 more m7g.large
-	//     on-demand of general
+	//   After what may begin now: 0.3264 USD/h instead of 0.3840 USD/h: 1 action
+	//     begins now, was 1 action
+	//   At rest: 0.3264 USD/h instead of 0.3840 USD/h: 1 fewer m6i.2xlarge on-demand
+	//     of general, 1 more m7g.2xlarge on-demand of general
 	//   Drift, general-0001-69a56db0-0 and 1 more: gone at once instead of not
 	//     drifted: RequirementsDrifted: wanted kubernetes.io/arch = arm64, but have
 	//     kubernetes.io/arch = amd64
-	//   Nodes at once: 5 instead of 2: at 2026-03-02T12:00:00Z, with 3 nodes
-	//     launched
+	//   Nodes at once: 3 instead of 2: at 2026-03-02T12:00:00Z, with 1 node launched
 	//   Pods evicted: 5 instead of 2: 1 round, was 1 round
-	//   Nodes launched: 3 instead of 0: 1 round, was 1 round
+	//   Nodes launched: 1 instead of 0: 1 round, was 1 round
 }
 
 // What do the constraints of the pool and the pods cost?

@@ -314,7 +314,8 @@ func driftText(d Drift) string {
 
 // began returns a text with the number of actions that may begin now on each side.
 func began(was, is *Settled) string {
-	return fmt.Sprintf("%s begin now, was %s", count(firstActions(is), "action"), count(firstActions(was), "action"))
+	n := firstActions(is)
+	return fmt.Sprintf("%s %s now, was %s", count(n, "action"), words.Verb(n, "begins", "begin"), count(firstActions(was), "action"))
 }
 
 func firstActions(s *Settled) int {

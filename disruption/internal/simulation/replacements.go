@@ -15,27 +15,30 @@ import (
 type replacements struct {
 	w      *Simulation // in which pods stay in their domains
 	found  map[*state.StateNode]*CandidateSet
+	most   int                       // nodes of one set
 	shared map[*state.StateNode]bool // asked about together they would share new nodes with others
 }
 
-// Replace asks about actions on one node each, all together, with pods kept in their
-// domains, and carries out what holds in the order given. What has no place then, leans on
-// others or would share new nodes with them is asked about again by itself, beside those
-// that were found. The nodes are closed meanwhile.
+// Replace asks about nodes that have to be replaced, all together, with pods kept in their
+// domains, and carries out what holds in the order given. Nodes that would share new nodes go
+// together if that costs less than new nodes for each of them, and if they are no more than
+// most; they have the same CandidateSet. Those that do not, that have no place or that depend on
+// others are asked about again one by one, in the cluster as it is with what was found.
+// The nodes are closed meanwhile.
 //
 // A node that stays, as there is no place for its pods, is opened again. It may have the
 // room for which the others launch nodes, so these are then asked about anew. One that waits
 // for others remains closed: see Open.
 //
 // The error is that of ctx.
-func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode) (map[*state.StateNode]*CandidateSet, error) {
+func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode, most int) (map[*state.StateNode]*CandidateSet, error) {
 	found := map[*state.StateNode]*CandidateSet{}
 	for round := 0; ; round++ {
 		for _, m := range wanted {
 			w.Close(m.Name)
 		}
 		before := w.snapshot()
-		r := &replacements{w: w, found: map[*state.StateNode]*CandidateSet{}, shared: map[*state.StateNode]bool{}}
+		r := &replacements{w: w, most: most, found: map[*state.StateNode]*CandidateSet{}, shared: map[*state.StateNode]bool{}}
 		if err := r.find(ctx, wanted); err != nil {
 			return nil, err
 		}
@@ -140,23 +143,64 @@ func (r *replacements) together(ctx context.Context, targets []*state.StateNode)
 		return nil, err
 	}
 	for _, cs := range sets {
-		if len(cs.Targets) == 1 {
-			r.found[cs.Targets[0]] = cs
-			continue
+		together := len(cs.Targets) == 1
+		if !together && len(cs.Targets) <= r.most && !cs.Outcome.Bad() {
+			if together, err = r.cheaper(ctx, cs); err != nil {
+				return nil, err
+			}
 		}
 		for _, m := range cs.Targets {
-			r.shared[m] = true
+			if together {
+				r.found[m] = cs
+			} else {
+				r.shared[m] = true
+			}
 		}
 	}
 	var left []*state.StateNode
+	asked := map[*CandidateSet]bool{}
 	for _, m := range targets {
 		cs := r.found[m]
-		if cs == nil || cs.Outcome.Bad() || !r.takes(cs) {
+		switch {
+		case cs == nil || cs.Outcome.Bad():
 			left = append(left, m)
+		case asked[cs]:
+		default:
+			asked[cs] = true
+			if r.takes(cs) {
+				continue
+			}
+			left = append(left, m)
+			if len(cs.Targets) > 1 { // each by itself
+				for _, other := range cs.Targets {
+					delete(r.found, other)
+					r.shared[other] = true
+				}
+			}
 		}
 	}
 	return left, nil
 }
+
+// cheaper reports whether new nodes for all nodes of a set cost less than new nodes for each of
+// them by itself, which may even count the same room elsewhere more than once.
+func (r *replacements) cheaper(ctx context.Context, cs *CandidateSet) (bool, error) {
+	apart := 0.0
+	for _, m := range cs.Targets {
+		sets, err := r.w.Try(ctx, []*state.StateNode{m}, nil)
+		if err != nil || r.w.Refused != nil {
+			return false, err
+		}
+		if sets[0].Outcome.Bad() {
+			return true, nil
+		}
+		apart += TotalPrice(sets[0].Nodes)
+	}
+	return TotalPrice(cs.Nodes) < apart-priceSlack, nil
+}
+
+// priceSlack is how much two sums of prices may differ and count as equal, in USD per hour.
+const priceSlack = 1e-9
 
 // takes accepts a set if it holds beside those before it.
 func (r *replacements) takes(cs *CandidateSet) bool {
