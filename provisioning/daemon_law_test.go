@@ -11,8 +11,8 @@ import (
 )
 
 // TestDaemonsCount: where DaemonSets have labels that other pods select, constraints between pods
-// hold with the pods of DaemonSets on every node, new ones too, and hardly a pod is left over that
-// has a place.
+// hold with the pods of DaemonSets on every node, new ones too, and in at most one of 500 problems
+// pods are left over that have a place.
 func TestDaemonsCount(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
@@ -22,7 +22,9 @@ func TestDaemonsCount(t *testing.T) {
 		in, opts := richProblem(seed, randproblem.Config{With: randproblem.DaemonLabels})
 		plan := solved(t, in, opts)
 		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
-		overlooked += len(verify.Unplaced(in, plan, opts))
+		if len(verify.Unplaced(in, plan, opts)) > 0 {
+			overlooked++
+		}
 	}
 	require.LessOrEqual(t, overlooked, int(seeds)/500)
 }

@@ -44,7 +44,7 @@ func (p *Problem) Usage() ([]PoolUsage, error) {
 		u := PoolUsage{Pool: pool.Object, Resources: pool.Used(nodes, p.compiled.Vocabulary, &f)}
 		u.Nodes = u.Resources.Get(v1.ResourceNodes)
 		for k, name := range pool.Limits {
-			u.Left = u.Left.With(name, pool.Remaining[k])
+			u.Left = u.Left.With(name, max(0, pool.LimitUsed[k][0]-u.Resources.Get(name)))
 		}
 		out = append(out, u)
 	}

@@ -28,7 +28,6 @@ type referee struct {
 	nodes      []*nodeInfo
 	nodesNamed map[string]*nodeInfo
 	pods       map[objectKey]*podInfo
-	sharing    map[objectKey]int // how many pods name a claim, once asked for
 	daemons    []*podInfo
 	selections nodefit.Parser
 	options    map[cloudprovider.LaunchOption]*optionInfo
