@@ -20,7 +20,8 @@ import (
 // How often the loop looks at what nobody tells it, and how long it waits.
 const (
 	confirmAfter  = 15 * time.Second // between a decision and the deed
-	lookEvery     = 10 * time.Minute // at the fleet: what it could do without, what has drifted, what is garbage
+	lookEvery     = 10 * time.Minute // at the cloud: its machines, what has drifted, what is garbage
+	proposeEvery  = time.Minute      // once the cluster has changed
 	retryUnplaced = time.Minute
 )
 
@@ -303,7 +304,7 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.nextPropose, a.nextChange, a.proposedAt = f.Now.Add(lookEvery), proposal.Next, a.cluster.Changes()
+	a.nextPropose, a.nextChange, a.proposedAt = f.Now.Add(proposeEvery), proposal.Next, a.cluster.Changes()
 	a.catalogs = proposal.CatalogCache
 	var errs []error
 	for _, action := range proposal.Actions {
