@@ -123,7 +123,8 @@ type Action struct {
 	Step Step
 	// Targets are what to do it to, sorted by String. Rules
 	// give one each. Propose gives any number to save money, and several
-	// drifted nodes where new nodes for all of them cost less than for each.
+	// drifted nodes where new nodes for all of them cost less than for each:
+	// then Detail, Cause and Since are those of the node that drifted first.
 	Targets []Target
 	// Detail completes the reason, and sums up what is launched and where pods
 	// go as far as that is known: one line without a full stop.
