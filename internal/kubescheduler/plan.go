@@ -20,8 +20,9 @@ import (
 )
 
 // CarryOut is the question whether the pods of a plan can be bound in the order of the plan. All
-// nodes are up: those that exist as Started leaves them, and each new one as the option at the
-// index that choose returns for their number, with the pods that DaemonSets run there.
+// nodes are up: those that exist as Started leaves them, and each new one, missing nodes of static
+// pools among them, as the option at the index that choose returns for their number, with the pods
+// that DaemonSets run there.
 func CarryOut(in provisioning.Input, plan *provisioning.Plan, choose func(options int) int) (*Question, error) {
 	q := &Question{State: StateOf(in), Pods: Pods(plan.Order)}
 	q.State.addNamespaces(plan.Order)
@@ -35,8 +36,7 @@ func CarryOut(in provisioning.Input, plan *provisioning.Plan, choose func(option
 		}
 	}
 	q.State.ResourceSlices, q.State.CSINodes = slices.Clone(q.State.ResourceSlices), slices.Clone(q.State.CSINodes)
-	for i := range plan.Create {
-		n := &plan.Create[i]
+	for i, n := range comingNodes(plan) {
 		option := n.Options[choose(len(n.Options))]
 		node, err := NewNode(n, option, fmt.Sprintf("new-%d", i), in.Vocabulary)
 		if err != nil {
@@ -55,6 +55,22 @@ func CarryOut(in provisioning.Input, plan *provisioning.Plan, choose func(option
 		q.Bind = append(q.Bind, [2]int{i, home[pod]})
 	}
 	return q, nil
+}
+
+// comingNodes are the new nodes of a plan, and after them the missing nodes of static pools that
+// pods have a place on.
+func comingNodes(plan *provisioning.Plan) (nodes []*provisioning.NewNode) {
+	for i := range plan.Create {
+		nodes = append(nodes, &plan.Create[i])
+	}
+	for i := range plan.Static {
+		s := &plan.Static[i]
+		for k, pods := range s.Pods {
+			nodes = append(nodes, &provisioning.NewNode{Name: fmt.Sprintf("%s-%d", s.Pool.Name, k), Pool: s.Pool,
+				Requirements: s.Requirements, Labels: s.Labels, Options: s.Options, Pods: pods})
+		}
+	}
+	return nodes
 }
 
 // csiNode says that a new node has all drivers, as their DaemonSets come up with it.
