@@ -66,8 +66,8 @@ type Filter struct {
 //
 // All queries of images begin with the filter state=available.
 //
-// So the caller reads the parameters, puts their values into env.Parameters, "" for those that do
-// not exist, and calls Queries again. When no parameter is left, it reads the images and passes
+// The caller therefore reads the parameters and puts their values into env.Parameters. The value of a
+// parameter that does not exist is the empty string. Then the caller calls Queries again. When no parameter is left, it reads the images and passes
 // them to Select with the environment. A caller that finds the images of aliases by name only
 // leaves env.Parameters nil and skips the parameters.
 //

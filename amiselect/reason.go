@@ -33,8 +33,8 @@ const (
 	CodeRelease Code = "Release"
 	// CodeNotSelected: no term selects the image.
 	CodeNotSelected Code = "NotSelected"
-	// CodeGone: the image is not among those that Select was given. Its owner has removed it or no
-	// longer shares it, or Queries no longer asks for it.
+	// CodeGone: Select was not given the image. The owner has removed the image or no longer shares
+	// it, or Queries no longer asks for it.
 	CodeGone Code = "Gone"
 	// CodeOtherMachine: the image is selected, but not for the instance type.
 	CodeOtherMachine Code = "OtherMachine"

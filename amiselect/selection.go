@@ -94,8 +94,9 @@ func (s Selection) PassedOver() []PassedOver {
 }
 
 // For returns the image that an instance type boots: the first of Choices whose requirements are
-// compatible with those of the type. A label that the type does not name counts as absent. It
-// reports false if there is none, so that no node of the type can be launched, and for a nil type.
+// compatible with those of the type. A label that the type does not name counts as absent. For
+// reports false if no image is compatible: then no node of the type can be launched. It also reports
+// false for a nil type.
 func (s Selection) For(t *cloudprovider.InstanceType) (Image, bool) {
 	c, ok := s.choice(t)
 	return c.Image, ok

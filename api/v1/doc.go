@@ -37,7 +37,7 @@
 //
 // Everything is a function of its arguments: no clock, no I/O, no log, no package variable that
 // changes. Only Default, SetGroupVersionKind and the Into functions write to what they are given.
-// Faults come in a fixed order, whatever the order of maps. No external input causes a panic,
+// Faults come in a fixed order that does not depend on the order of maps. No external input causes a panic,
 // except in functions whose name begins with Must. All functions may be called concurrently as long
 // as their arguments are not modified.
 package v1

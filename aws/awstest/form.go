@@ -52,7 +52,7 @@ func (f form) str(path string) string { return f.at(path).text }
 
 func (f form) yes(path string) bool { return f.str(path) == "true" }
 
-// num returns a number, and false if there is none.
+// num returns the number at a path, and false if the text there is no number.
 func (f form) num(path string) (int, bool) {
 	n, err := strconv.Atoi(f.str(path))
 	return n, err == nil

@@ -177,7 +177,7 @@ type Instance struct {
 	// ImageID, SubnetID and SecurityGroups are what it has.
 	ImageID, SubnetID string
 	SecurityGroups    []string
-	// Tags are its tags, including those that AWS sets.
+	// Tags are the tags of the machine, including the tags that AWS sets.
 	Tags map[string]string
 	// LaunchedAt is when it was launched.
 	LaunchedAt time.Time

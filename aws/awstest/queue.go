@@ -33,8 +33,8 @@ func (c *Cloud) send(body string) string {
 	return m.id
 }
 
-// Queued returns how many messages the queue has, including those that were received and not
-// deleted. After five minutes a message is dropped.
+// Queued returns how many messages the queue has, including messages that were received and not
+// deleted. The queue drops a message after five minutes.
 func (c *Cloud) Queued() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -124,7 +124,7 @@ func (c *Cloud) Calls() []Call {
 	return append([]Call(nil), c.calls...)
 }
 
-// Count returns the number of calls of an action so far, including those that were refused or cut.
+// Count returns the number of calls of an action so far, including calls that were refused or cut.
 func (c *Cloud) Count(action string) int {
 	n := 0
 	for _, call := range c.Calls() {

@@ -17,7 +17,7 @@ import (
 // karpenter.sh API reads a NodePool: unknown and repeated fields, values of the wrong type and
 // another kind or version are faults, all of them returned at once in a *DecodeError of that
 // package. Below spec.kubelet, fields are known if the kubelet of Kubernetes 1.37 has them;
-// Validate checks the values of those that go into Extra. The object is neither defaulted nor
+// Validate checks the values of the fields that go into Extra. The object is neither defaulted nor
 // validated.
 //
 // Faults are also values that Go reads but the API server refuses: the size of a volume in a form

@@ -10,7 +10,7 @@
 // An EC2NodeClass says where nodes go (subnets, security groups, reservations, placement group),
 // what they boot (images, user data, kubelet settings), how they are equipped (role, tags, volumes,
 // network interfaces) and, in its status, what all selectors were resolved to. NodePools refer to
-// it by nodeClassRef. As for a NodePool, an object goes through these steps, none of which needs
+// it by nodeClassRef. An EC2NodeClass goes through these steps, as a NodePool does. No step needs
 // AWS:
 //
 //	DecodeEC2NodeClass  text to object; strict, all faults at once, with paths

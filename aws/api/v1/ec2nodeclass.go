@@ -231,7 +231,7 @@ func amiTerms(terms []AMISelectorTerm) []amiselect.Term {
 	return out
 }
 
-// aliasFamily reads the family of an alias, whatever its version. An unknown family becomes Custom,
+// aliasFamily reads the family of an alias and ignores the version. An unknown family becomes Custom,
 // which has no published images, so that validation refuses the alias.
 func aliasFamily(alias string) amiselect.Family {
 	name, _, _ := strings.Cut(alias, "@")
