@@ -75,10 +75,8 @@ func missingNodes(in provisioning.Input, pool *v1.NodePool) int64 {
 		return 0
 	}
 	missing := *pool.Spec.Replicas
-	room := int64(-1)
-	if limit, ok := pool.Spec.Limits["nodes"]; ok {
-		room = limit.Value()
-	}
+	limit, limited := pool.Spec.Limits["nodes"]
+	room := limit.Value()
 	for _, n := range in.Nodes {
 		labels := map[string]string{}
 		leaving := false
@@ -99,7 +97,7 @@ func missingNodes(in provisioning.Input, pool *v1.NodePool) int64 {
 			missing--
 		}
 	}
-	if _, limited := pool.Spec.Limits["nodes"]; limited {
+	if limited {
 		missing = min(missing, room)
 	}
 	return max(missing, 0)

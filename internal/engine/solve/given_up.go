@@ -152,7 +152,7 @@ func (g *givenUp) preferred(c int, w *preference) bitset.Set {
 	}
 	out := bitset.New(g.p.Admission.Domains.Total)
 	for i := range g.p.Pools {
-		if pl := &g.p.Pools[i]; !g.tainted(w.taint, &ledger.Bin{Node: -1, BinType: &ledger.BinType{Pool: i}}) {
+		if pl := &g.p.Pools[i]; !hasTaint(poolTaints(g.p, i), w.taint) {
 			out.AddRange(pl.First, pl.Last())
 		}
 	}

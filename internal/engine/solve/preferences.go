@@ -136,11 +136,15 @@ func (j *preferenceJudge) selected(id preferenceID, pref *requirements.Preferenc
 }
 
 func (j *preferenceJudge) tainted(taint *corev1.Taint, s *ledger.Bin) bool {
-	is := func(t corev1.Taint) bool { return t.MatchTaint(taint) && t.Value == taint.Value }
 	if s.Node >= 0 {
-		return slices.ContainsFunc(j.p.Nodes[s.Node].SoftTaints, is)
+		return hasTaint(j.p.Nodes[s.Node].SoftTaints, taint)
 	}
-	return slices.ContainsFunc(poolTaints(j.p, s.BinType.Pool), is)
+	return hasTaint(poolTaints(j.p, s.BinType.Pool), taint)
+}
+
+// hasTaint says whether a taint is among some, with its value.
+func hasTaint(taints []corev1.Taint, taint *corev1.Taint) bool {
+	return slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.MatchTaint(taint) && t.Value == taint.Value })
 }
 
 // holds says whether a preference between pods holds for a pod in a domain, given how many
