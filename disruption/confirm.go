@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/consolidation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
@@ -301,7 +300,7 @@ func (c *confirmation) price(replacements []provisioning.NewNode) {
 	targets := c.targets()
 	removed, cost := state.PriceOf(targets), simulation.TotalPrice(replacements)
 	required := c.cluster.priceRules().Required(targets)
-	if saved := removed - cost; saved <= consolidation.PriceSlack || saved < required-consolidation.PriceSlack {
+	if saved := removed - cost; saved <= simulation.PriceSlack || saved < required-simulation.PriceSlack {
 		c.add(ObjectionPrice, "", "it would save %s by now, %s instead of %s, and %s is asked for", words.USD(saved), words.USD(cost), words.USD(removed), words.USD(required))
 	}
 }

@@ -104,7 +104,7 @@ const (
 func (s *search) needed(m *state.StateNode) bool {
 	price, _ := m.Price()
 	for _, c := range s.remove(s.e, m).Rest {
-		if s.e.CheapestOne(c, false) >= price-PriceSlack {
+		if s.e.CheapestOne(c, false) >= price-simulation.PriceSlack {
 			return true
 		}
 	}
@@ -160,7 +160,7 @@ func (s *search) grow(set []*state.StateNode) []*state.StateNode {
 	for _, m := range set {
 		with := append(slices.Clone(out), m)
 		o := s.outcome(s.e, with)
-		if gain := o.Price - roundedUp*o.Floor - s.rules.Required(with); gain > best+PriceSlack {
+		if gain := o.Price - roundedUp*o.Floor - s.rules.Required(with); gain > best+simulation.PriceSlack {
 			out, best = with, gain
 		}
 	}

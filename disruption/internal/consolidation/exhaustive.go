@@ -67,7 +67,7 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 		if s.spent() || tries == 0 {
 			break
 		}
-		if len(c.set) > 1 && c.most <= most+PriceSlack || !s.allowed(c.set) {
+		if len(c.set) > 1 && c.most <= most+simulation.PriceSlack || !s.allowed(c.set) {
 			continue
 		}
 		tries--
@@ -78,7 +78,7 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 		if err != nil {
 			return nil, err
 		}
-		if good, gain := worthDoing(sets); gain > most+PriceSlack {
+		if good, gain := worthDoing(sets); gain > most+simulation.PriceSlack {
 			best, most = good, gain
 		}
 		for _, cs := range sets {

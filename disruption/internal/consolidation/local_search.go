@@ -179,7 +179,7 @@ func (s *search) gain(set []*state.StateNode, rounded float64) (attempt, bool) {
 	o := s.outcome(s.e, set)
 	o.Floor *= rounded
 	gain := o.Saving() - s.rules.Required(set)
-	if gain <= PriceSlack {
+	if gain <= simulation.PriceSlack {
 		return attempt{}, false
 	}
 	return attempt{set: set, gain: gain / state.DisruptionCost(set...)}, true
@@ -225,14 +225,14 @@ func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*
 		}
 	}
 	o := s.outcome(s.e, targets)
-	if gap*o.Floor >= launched-PriceSlack {
+	if gap*o.Floor >= launched-simulation.PriceSlack {
 		return sets, nil
 	}
 	again, err := s.ask(ctx, targets, s.places(targets))
 	if err != nil {
 		return nil, err
 	}
-	if s.value(again) > s.value(sets)+PriceSlack {
+	if s.value(again) > s.value(sets)+simulation.PriceSlack {
 		return again, nil
 	}
 	return sets, nil

@@ -42,10 +42,6 @@ type Options struct {
 // BalancedThreshold is the least score for pools with the policy Balanced, as in Karpenter.
 const BalancedThreshold = 0.5
 
-// PriceSlack is how much two prices may differ and count as equal, in USD per
-// hour: sums of prices depend on their order in the last digits.
-const PriceSlack = 1e-9
-
 // narrow narrows the options of the replacements of some nodes to those that
 // save what is required, whichever of them is launched:
 //
@@ -66,7 +62,7 @@ func narrow(targets []*state.StateNode, nodes []provisioning.NewNode, required f
 	}
 	removed, cheapest := state.PriceOf(targets), simulation.TotalPrice(nodes)
 	slack := removed - required - cheapest
-	if slack < -PriceSlack || removed-cheapest <= PriceSlack {
+	if slack < -simulation.PriceSlack || removed-cheapest <= simulation.PriceSlack {
 		return nil, notCheaper(targets, nodes, removed, cheapest, required)
 	}
 	var keep func(o cloudprovider.LaunchOption, n *provisioning.NewNode) bool
@@ -74,13 +70,13 @@ func narrow(targets []*state.StateNode, nodes []provisioning.NewNode, required f
 		ceiling := typeCeiling(targets, nodes[0].Options)
 		keep = func(o cloudprovider.LaunchOption, _ *provisioning.NewNode) bool {
 			p := o.Offering.Price
-			return p < removed-PriceSlack && p <= removed-required+PriceSlack && (ceiling < 0 || p < ceiling-PriceSlack)
+			return p < removed-simulation.PriceSlack && p <= removed-required+simulation.PriceSlack && (ceiling < 0 || p < ceiling-simulation.PriceSlack)
 		}
 	} else {
 		own := keysOf(targets)
 		share := slack / float64(len(nodes))
 		keep = func(o cloudprovider.LaunchOption, n *provisioning.NewNode) bool {
-			return o.Offering.Price <= n.Price()+share+PriceSlack && !own[o.Key()]
+			return o.Offering.Price <= n.Price()+share+simulation.PriceSlack && !own[o.Key()]
 		}
 	}
 	for i := range out {
@@ -90,7 +86,7 @@ func narrow(targets []*state.StateNode, nodes []provisioning.NewNode, required f
 			return nil, v
 		}
 	}
-	if left := removed - simulation.TotalPrice(out); left < required-PriceSlack || left <= PriceSlack {
+	if left := removed - simulation.TotalPrice(out); left < required-simulation.PriceSlack || left <= simulation.PriceSlack {
 		return nil, notCheaper(targets, out, removed, simulation.TotalPrice(out), required)
 	}
 	return out, rule.Outcome{}
@@ -109,7 +105,7 @@ func stillValid(n, before *provisioning.NewNode) rule.Outcome {
 
 func notCheaper(targets []*state.StateNode, nodes []provisioning.NewNode, removed, cheapest, required float64) rule.Outcome {
 	which := rule.NotCheaper
-	if removed-cheapest > PriceSlack {
+	if removed-cheapest > simulation.PriceSlack {
 		which = rule.SavingTooSmall
 	}
 	what := fmt.Sprintf("%s would cost %s", words.Plural(len(nodes), "new node"), words.USD(cheapest))
@@ -214,7 +210,7 @@ func withoutSpot(options []cloudprovider.LaunchOption) []cloudprovider.LaunchOpt
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(options), func(o cloudprovider.LaunchOption) bool {
-		return o.Offering.CapacityType == v1.CapacityTypeSpot || o.Offering.Price > least+PriceSlack
+		return o.Offering.CapacityType == v1.CapacityTypeSpot || o.Offering.Price > least+simulation.PriceSlack
 	})
 }
 
@@ -261,7 +257,7 @@ func (f *Rules) judge(cs *simulation.CandidateSet) {
 	cs.Nodes = nodes
 	removed, cost := state.PriceOf(cs.Targets), simulation.TotalPrice(nodes)
 	cs.Saving = removed - cost
-	if cs.Saving <= PriceSlack || cs.Saving < required-PriceSlack {
+	if cs.Saving <= simulation.PriceSlack || cs.Saving < required-simulation.PriceSlack {
 		cs.Outcome = notCheaper(cs.Targets, nodes, removed, cost, required)
 		return
 	}

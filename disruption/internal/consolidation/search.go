@@ -335,7 +335,7 @@ func (s *search) bySaving(nodes []*state.StateNode) []*state.StateNode {
 	var out []*state.StateNode
 	for _, m := range nodes {
 		price, _ := m.Price()
-		if most[m] = price - s.rules.Required([]*state.StateNode{m}); most[m] > PriceSlack {
+		if most[m] = price - s.rules.Required([]*state.StateNode{m}); most[m] > simulation.PriceSlack {
 			out = append(out, m)
 		}
 	}

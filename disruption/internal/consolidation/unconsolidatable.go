@@ -62,7 +62,7 @@ func (s *search) withoutBudgets(ctx context.Context) error {
 		}
 		for _, cs := range sets {
 			v := s.quota.Refusal(cs.Targets)
-			if cs.Outcome.Bad() || !v.Bad() || len(cs.Targets) < 2 || cs.Saving <= savedBy(found, cs.Targets)+PriceSlack {
+			if cs.Outcome.Bad() || !v.Bad() || len(cs.Targets) < 2 || cs.Saving <= savedBy(found, cs.Targets)+simulation.PriceSlack {
 				continue
 			}
 			found = append(found, cs)
@@ -135,13 +135,13 @@ func (s *search) estimated(m *state.StateNode) rule.Outcome {
 	if s.first == nil {
 		s.first = s.e
 	}
-	required := s.rules.Required([]*state.StateNode{m}) + PriceSlack
+	required := s.rules.Required([]*state.StateNode{m}) + simulation.PriceSlack
 	o := s.outcome(s.e, []*state.StateNode{m})
 	switch {
 	case o.Saving() > required && s.found() > 0:
 		return rule.Forbid(rule.NotSearched, "by itself it may save up to %s, but others of this proposal go first, and their pods may take the room that its own need; ask again after them", words.USD(o.Saving()))
 	case o.Saving() > required && o.Price-roundedLeast*o.Floor <= required:
-		return rule.Forbid(rule.NotSearched, "by an estimate, removing it saves %s at most and hardly ever so much, and %s is asked for: too close to try it", words.USD(o.Saving()), words.USD(required-PriceSlack))
+		return rule.Forbid(rule.NotSearched, "by an estimate, removing it saves %s at most and hardly ever so much, and %s is asked for: too close to try it", words.USD(o.Saving()), words.USD(required-simulation.PriceSlack))
 	case o.Saving() > required:
 		return rule.Forbid(rule.NotSearched, "by itself it may save up to %s, but the search ended when several that may save more had been tried in vain", words.USD(o.Saving()))
 	}
@@ -160,8 +160,8 @@ func (s *search) shortOf(o screen.Outcome, required float64) rule.Outcome {
 	switch {
 	case o.Saving() > required:
 		return rule.Forbid(rule.NotCheaper, "no cheaper place for its pods: others of this proposal take the room that they would need")
-	case o.Saving() > PriceSlack:
-		return rule.Forbid(rule.SavingTooSmall, "by an estimate, removing it saves %s at most, and MinimumScore or another option asks for %s", words.USD(o.Saving()), words.USD(required-PriceSlack))
+	case o.Saving() > simulation.PriceSlack:
+		return rule.Forbid(rule.SavingTooSmall, "by an estimate, removing it saves %s at most, and MinimumScore or another option asks for %s", words.USD(o.Saving()), words.USD(required-simulation.PriceSlack))
 	case math.IsInf(o.Floor, 1):
 		return rule.Forbid(rule.NotCheaper, "no cheaper place for its pods: %s no room elsewhere, nor on a new node that may replace it", podsFind(o.Left))
 	}

@@ -204,6 +204,10 @@ func (cs *CandidateSet) Needy(m *state.StateNode) string {
 	return ""
 }
 
+// PriceSlack is how much two prices may differ and count as equal, in USD per
+// hour: sums of prices depend on their order in the last digits.
+const PriceSlack = 1e-9
+
 // TotalPrice is what new nodes cost together at their cheapest.
 func TotalPrice(nodes []provisioning.NewNode) float64 {
 	sum := 0.0

@@ -196,11 +196,8 @@ func (r *replacements) cheaper(ctx context.Context, cs *CandidateSet) (bool, err
 		}
 		apart += TotalPrice(sets[0].Nodes)
 	}
-	return TotalPrice(cs.Nodes) < apart-priceSlack, nil
+	return TotalPrice(cs.Nodes) < apart-PriceSlack, nil
 }
-
-// priceSlack is how much two sums of prices may differ and count as equal, in USD per hour.
-const priceSlack = 1e-9
 
 // takes accepts a set if it holds beside those before it.
 func (r *replacements) takes(cs *CandidateSet) bool {
