@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// Placed counts by unit and cell what the packer found room for, and
-// whether that was all.
+// Placed returns, by unit and cell, how many of its pods the packer placed, and whether it placed
+// all pods.
 func (s *Attempt) Placed(r *pack.Result) (out [][]int, all bool) {
 	all = true
 	for u := range s.Units {
@@ -31,7 +31,7 @@ func (s *Attempt) Placed(r *pack.Result) (out [][]int, all bool) {
 			}
 			continue
 		}
-		// The last parts of an item come away empty.
+		// The packer places pods in the order of the parts, so the last parts of an item are short.
 		for _, i := range slices.Backward(s.Items[l].Parts) {
 			part := &s.Parts[i]
 			short := min(left[l], part.Count)
@@ -45,8 +45,8 @@ func (s *Attempt) Placed(r *pack.Result) (out [][]int, all bool) {
 	return out, all
 }
 
-// Next is another try where cells turned out to hold less than was assigned to
-// them; nil if there is nothing to gain.
+// Next returns another attempt with better hints, if cells turned out to hold fewer pods than were
+// assigned to them; nil if another attempt cannot gain anything.
 func (s *Attempt) Next(p *compile.Problem, r *pack.Result) *Attempt {
 	placed, all := s.Placed(r)
 	relaxed := s.giveUp(p, r)
@@ -58,7 +58,7 @@ func (s *Attempt) Next(p *compile.Problem, r *pack.Result) *Attempt {
 	}
 	next := s.Hints
 	if relaxed != nil {
-		// Units change, so what is known of their rooms does not carry over.
+		// The units change, so their known rooms cannot be reused.
 		next.Relaxed, next.Rooms = relaxed, nil
 		return New(p, next)
 	}
@@ -76,8 +76,8 @@ func (s *Attempt) Next(p *compile.Problem, r *pack.Result) *Attempt {
 	return New(p, next)
 }
 
-// giveUp returns the classes whose preferences have to be given up, now that
-// pods of them found no place; nil if there are no more than before.
+// giveUp returns the classes whose preferences must be given up because pods of them found no
+// place; nil if there are no more of them than before.
 func (s *Attempt) giveUp(p *compile.Problem, r *pack.Result) map[int]bool {
 	var out map[int]bool
 	for l, n := range r.Left {
@@ -99,15 +99,15 @@ func (s *Attempt) giveUp(p *compile.Problem, r *pack.Result) map[int]bool {
 	return out
 }
 
-// AdmittedCounts is the proof that pods can be bound one by one where the packer put
-// them, and how many of each part.
+// AdmittedCounts says how many pods of each part can be bound where the packer put them, and in
+// which order.
 type AdmittedCounts struct {
-	Left   []int            // by part
-	Events []topology.Event // nil if no domains were assigned
+	Left   []int            // by part: pods without a place
+	Events []topology.Event // order of binding; nil if no domains were assigned
 }
 
-// AdmittedCounts serves the pods once more, now that it is known what each cell holds,
-// and lets through those that the rules allow.
+// AdmittedCounts assigns the pods to cells once more, with the room that each cell turned out to
+// have, and returns the pods that the rules admit.
 func (s *Attempt) AdmittedCounts(p *compile.Problem, r *pack.Result) *AdmittedCounts {
 	out := &AdmittedCounts{Left: make([]int, len(s.Parts))}
 	for i := range s.Parts {
@@ -132,14 +132,14 @@ func (s *Attempt) AdmittedCounts(p *compile.Problem, r *pack.Result) *AdmittedCo
 	return out
 }
 
-// replay serves the pods again with what each cell was found to hold.
+// replay assigns the pods again, limited to what each cell turned out to hold.
 func (s *Attempt) replay(p *compile.Problem, placed [][]int) *topology.Result {
 	again := *s
 	again.Rooms = placed
 	return topology.Assign(again.state(p))
 }
 
-// share is how many pods of a class one unit stands for.
+// share returns how many pods of a class one pod of the unit stands for.
 func (u *unit) share(class int) int {
 	n := 0
 	for _, m := range u.Members {

@@ -10,31 +10,31 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Attempt is a problem with its domains assigned: each class in parts, one for
-// each cell, and parts that are alike to the packer in items.
+// Attempt is a problem with its domains assigned: each class is divided into parts, one for each
+// cell, and parts that the packer cannot tell apart form an item.
 type Attempt struct {
 	Hints
-	levels   []int32 // of priority, highest first, if pods of higher priority come first
-	Units    []unit  // that domains are assigned to, in the order of service
+	levels   []int32 // distinct priorities, descending; only if pods of higher priority are packed first
+	Units    []unit  // pods that need domains, in the order of assignment
 	Problem  *topology.Problem
 	Assigned *topology.Result
 	Bundler  *bundler
-	kinds    map[int32]int32 // of classes, by that of their lowering
+	kinds    map[int32]int32 // numbers for pack.Class.Kind, by kind of the lowering
 
-	Parts       []part  // those that the packer sees one by one first
-	single      int     // how many these are
-	BundleParts [][]int // by bundle
-	PinnedParts []int   // by pinned pods; -1 if no cell takes them
+	Parts       []part  // single parts first, then those of bundles and pinned pods
+	single      int     // number of parts that the packer sees one by one
+	BundleParts [][]int // by bundle: its parts
+	PinnedParts []int   // by pinned pods: their part, -1 if no cell takes them
 	Items       []Item
-	lowered     *pack.Problem // of the items
+	lowered     *pack.Problem // what Packer solves, with the items as classes
 	Packer      *pack.Packer  // of it
 }
 
-// part is the pods of a class that are to be in one cell, or anywhere.
+// part is the pods of a class that go to one cell, or to any.
 type part struct {
 	Class int
-	Unit  int // index into attempt.units, -1 for pods that go anywhere
-	Cell  int // of that unit
+	Unit  int // index in Attempt.Units, -1 for pods that may go to any cell
+	Cell  int // index in Cells of the unit
 	Count int
 	pin   requirements.Set
 }
@@ -42,51 +42,46 @@ type part struct {
 // Item is what the packer sees as one class.
 type Item struct {
 	Parts   []int
-	Units   []int              // for a bundle: how many pods of each part go together
+	Units   []int              // for a bundle: by part, the number of its pods in one bundle
 	content int32              // number of the lowering
-	Sources []requirements.Set // by variant: what it asks for, as far as that is certain
+	Sources []requirements.Set // by variant: its requirements, as far as they are certain
 }
 
-// Hints are what is known from attempts before.
+// Hints are what earlier attempts found out.
 type Hints struct {
-	// rooms bounds, by unit and cell, how many pods go to a cell; nil sets no
-	// bounds.
+	// Rooms limits, by unit and cell, how many pods go to a cell; nil means no limits.
 	Rooms [][]int
-	// relaxed are classes whose preferences are given up, as pods of them found no
-	// place.
+	// Relaxed are the classes whose preferences are given up because pods of them found no place.
 	Relaxed map[int]bool
-	// overBudget are classes whose preferences are given up, as they would cost
-	// the plan too much.
+	// OverBudget are the classes whose preferences are given up because they would cost too much.
 	OverBudget map[int]bool
-	// priorityFirst puts pods of higher priority first, whatever it costs.
+	// PriorityFirst packs pods of higher priority first, whatever that costs.
 	PriorityFirst bool
-	// absent are classes whose pods wait until all others have their place.
+	// Absent are the classes whose pods are deferred until all others have their place.
 	Absent map[int]bool
-	// Aside is, by class, how many pods have no place as far as is known: the last ones. They have
-	// no part in the search, and get what room it leaves; nil for none.
+	// Aside is, by class, how many of its last pods are set aside because no place is known for
+	// them. They take no part in the search and get the room that it leaves. Nil means none.
 	Aside []int
-	// coarse packs once, as Options.Quick does.
+	// Coarse packs once, as Options.Quick does.
 	Coarse bool
-	// known is what was packed before in the same search; nil if nobody asks.
+	// Known has the packings made earlier in the same search; nil if they are not needed.
 	Known *Known
 }
 
-// Again are the hints for another try with the same pods, preferences and order of
-// service.
+// Again returns the hints for another attempt with the same pods, preferences and order.
 func (o *Hints) Again() Hints {
 	return Hints{OverBudget: o.OverBudget, PriorityFirst: o.PriorityFirst, Absent: o.Absent, Coarse: o.Coarse, Known: o.Known}
 }
 
-// Begun is an attempt that a search begins with, of which nothing was packed yet.
+// Begun returns a copy of an attempt with which a search starts: no packing is known yet.
 func (s *Attempt) Begun() *Attempt {
 	out := *s
 	out.Known = &Known{}
 	return &out
 }
 
-// Retried says whether these are the hints of another try for pods that were left
-// over when all others had made room for them. A coarse one of all pods is as good as
-// Options.Quick.
+// Retried says whether these are the hints of another attempt for pods that were left after all
+// other pods had made room for them.
 func (o *Hints) Retried() bool { return o.Absent != nil }
 
 func (o *Hints) asideOf(c int) int {
@@ -96,17 +91,16 @@ func (o *Hints) asideOf(c int) int {
 	return o.Aside[c]
 }
 
-// Sought lists the pods of a class that have a part in the search.
+// Sought lists the pods of a class that take part in the search.
 func (o *Hints) Sought(p *compile.Problem, c int) []int32 {
 	pods := p.Classes[c].Pods
 	return pods[:len(pods)-o.asideOf(c)]
 }
 
-// GivesUp says whether the preferences of a class are given up, as they would cost too
-// much.
+// GivesUp says whether the preferences of a class are given up because they would cost too much.
 func (o *Hints) GivesUp(c int) bool { return o.OverBudget[c] }
 
-// New assigns domains and lowers the parts.
+// New assigns domains and prepares the problem for the packer.
 func New(p *compile.Problem, o Hints) *Attempt {
 	s := &Attempt{Hints: o, kinds: map[int32]int32{}}
 	if s.PriorityFirst {
@@ -128,8 +122,8 @@ func New(p *compile.Problem, o Hints) *Attempt {
 	return s
 }
 
-// split divides classes into parts: what has a cell goes there, what has no
-// constraint goes anywhere, and what no cell takes is no part of any.
+// split divides classes into parts. Pods with a cell are in a part for the cell, pods without
+// constraints in a part for any cell, and pods that no cell takes are in no part.
 func (s *Attempt) split(p *compile.Problem, left []int) {
 	for u := range s.Units {
 		if s.Units[u].Bundle < 0 && s.Units[u].Pinned < 0 {
@@ -151,8 +145,8 @@ func (s *Attempt) split(p *compile.Problem, left []int) {
 	s.addPinned(p)
 }
 
-// partsOf lists the parts of a unit: for each cell that takes some of its pods,
-// one for each of its classes.
+// partsOf lists the parts of a unit: for each cell that takes some of its pods, one part for each
+// class.
 func (s *Attempt) partsOf(p *compile.Problem, u int) []part {
 	var out []part
 	for cell, n := range s.Assigned.Placed[u] {
@@ -192,7 +186,7 @@ func (s *Attempt) addBundles(p *compile.Problem) {
 	}
 }
 
-// addPinned adds the parts of pods that can only go to one node.
+// addPinned adds the parts of pinned pods, which can go to one node only.
 func (s *Attempt) addPinned(p *compile.Problem) {
 	s.PinnedParts = slices.Repeat([]int{-1}, len(s.Bundler.Pinned))
 	for i, f := range s.Bundler.Pinned {
@@ -214,13 +208,13 @@ func (s *Attempt) addPinned(p *compile.Problem) {
 	}
 }
 
-// pin states a cell as requirements.
+// pin returns the cell of a unit as requirements.
 func (s *Attempt) pin(p *compile.Problem, u, cell int) requirements.Set {
 	class := &s.Problem.Classes[u]
 	return PinOf(p, class.Keys, class.Cells[cell].At)
 }
 
-// PinOf states domains as requirements.
+// PinOf returns domains as requirements.
 func PinOf(p *compile.Problem, keys, at []int) requirements.Set {
 	out := requirements.Set{}
 	for i, k := range keys {
@@ -229,11 +223,11 @@ func PinOf(p *compile.Problem, keys, at []int) requirements.Set {
 		if d := at[i]; d != topology.None {
 			r = requirements.In(key, p.Table.Values[k][d])
 		}
-		out = out.Intersect(requirements.NewSet(r)) // two keys may be one by another name
+		out = out.Intersect(requirements.NewSet(r)) // two keys may be names of the same label
 	}
 	return out
 }
 
-// ChoseBefore says whether some pods were sent to a domain, or to nodes that exist,
-// before new nodes were packed.
+// ChoseBefore says whether pods were assigned to a domain, or to existing nodes, before new nodes
+// were packed.
 func (s *Attempt) ChoseBefore(p *compile.Problem) bool { return len(s.Units)+len(p.Nodes) > 0 }

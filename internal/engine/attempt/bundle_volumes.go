@@ -6,13 +6,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 )
 
-// The packer counts the volumes of each pod by themselves, as it does resources.
-// Where that would run into the limit of a driver, although pods have volumes in
-// common which a node attaches once, these pods are dealt with before.
+// The packer counts the volumes of each pod separately, as it does resources, but a node attaches a
+// volume that several pods share only once. Where counting them separately would reach the limit of
+// a CSI driver, pods that share volumes are bundled before packing.
 
-// bundleShares puts pods of a class with volumes in common together, so that as
-// many fit a node as would if only other resources counted. It leaves alone what
-// must be looked at one by one.
+// bundleShares bundles pods of a class that share volumes, so that a node takes as many of them as
+// other resources allow. It skips classes whose pods must be placed one by one.
 func (b *bundler) bundleShares() {
 	for c := range b.p.Classes {
 		d := &b.p.Rules.Duties[c]
@@ -27,9 +26,9 @@ func (b *bundler) bundleShares() {
 	}
 }
 
-// shareSize is how many pods of a class have to count as one for attachments not
-// to be what is short at the option that is best for the class by all else; 1 if
-// they are not.
+// shareSize returns how many pods of a class must be bundled so that volume attachments are not the
+// scarcest resource on the option that is best for the class by all other resources; 1 if they are
+// not the scarcest anyway.
 func shareSize(p *compile.Problem, c int) int {
 	shared := map[int]bool{}
 	for _, id := range p.Classes[c].Shares {
@@ -38,7 +37,7 @@ func shareSize(p *compile.Problem, c int) int {
 	lowest, size := math.Inf(1), 1
 	for o := range p.Admission.Lowered(c).All() {
 		option := p.Option(o)
-		by, room := int64(math.MaxInt32), int64(math.MaxInt32) // pods by attachments, and by all else
+		by, room := int64(math.MaxInt32), int64(math.MaxInt32) // pods that fit by attachments, and by all other resources
 		for r, want := range p.Requests[c] {
 			switch {
 			case want <= 0:

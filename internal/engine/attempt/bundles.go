@@ -12,47 +12,47 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// bundle is pods that must be on one node, as they have an affinity over the
-// name of the node to one another. The packer sees them as one pod.
+// bundle is pods that must be on one node because they have an affinity to one another over the
+// hostname. The packer sees them as one pod.
 type bundle struct {
 	members []Bundled
-	Phase   compile.Phase // of those that have the affinity
+	Phase   compile.Phase // phase of the pods that have the affinity
 	request []int64
 	parts   []pack.Membership
 }
 
-// Bundled is a number of pods of a class, in the order they can be bound.
+// Bundled is a number of pods of a class. A list of them is in the order in which they can be
+// bound.
 type Bundled struct{ Class, Count int }
 
-// pinned is pods that can only go to a node that exists, where the pods are that
-// they want to be with.
+// pinned is pods that can go to one existing node only, because the pods that they have an affinity
+// to are there.
 type pinned struct{ Node, Class, count int }
 
-// bundler deals with affinity over the name of the node, before the packer
-// sees the rest.
+// bundler handles affinity over the hostname before the other pods are packed.
 type bundler struct {
 	p       *compile.Problem
-	left    []int // by class
+	left    []int // by class: pods not handled yet
 	free    [][]int64
-	parts   [][]pack.Membership // by node
-	has     [][]int32           // by node: volumes that are attached
-	lowered map[int]bitset.Set  // by class, once asked for: options that hold one of its pods
+	parts   [][]pack.Membership // by existing node
+	has     [][]int32           // by existing node: volumes that are attached
+	lowered map[int]bitset.Set  // by class: the options that hold one of its pods; filled on demand
 	Pinned  []pinned
 	Bundles []bundle
 }
 
-// newBundler takes all pods with such an affinity out of left and places or
-// bundles them:
+// newBundler removes all pods with an affinity over the hostname from left, and places or bundles
+// them:
 //
-//  1. on nodes where a pod runs that they want to be with, while there is room;
-//  2. beside a pod still to be placed that has no such affinity itself, each
-//     such pod taking as many as fit one node with it;
-//  3. or, if nobody runs whom they want to be with and they may be the first,
-//     as many as fit one node together.
+//  1. on nodes with a running pod that they have the affinity to, while there is room;
+//  2. with a pod to be placed that has no such affinity itself: each such pod takes as many as
+//     fit one node with it;
+//  3. or, if no pod that they have the affinity to exists and they may be the first, as many as
+//     fit one node together.
 //
-// The rest has no place. It costs O(nodes x classes with such an affinity).
+// Pods that fit none of these have no place. The cost is O(nodes x classes with such an affinity).
 //
-// Pods that have volumes in common come after that.
+// Pods that share volumes are bundled after that.
 func newBundler(p *compile.Problem, left []int) *bundler {
 	b := &bundler{p: p, left: left, lowered: map[int]bitset.Set{}}
 	b.free, b.parts, b.has = make([][]int64, len(p.Nodes)), slices.Clone(p.NodeParts), make([][]int32, len(p.Nodes))
@@ -68,8 +68,7 @@ func newBundler(p *compile.Problem, left []int) *bundler {
 	return b
 }
 
-// Wants says whether pods of a class must be on one node with pods of a
-// selection.
+// Wants says whether pods of a class must be on one node with pods of a selection.
 func Wants(p *compile.Problem, c, selection int) bool {
 	return slices.ContainsFunc(p.Rules.Duties[c].With, func(t workload.Term) bool { return t.Pods == selection })
 }
@@ -116,7 +115,7 @@ func (b *bundler) some(classes []int) bool {
 	return slices.ContainsFunc(classes, func(c int) bool { return b.left[c] > 0 })
 }
 
-// fix places pods on a node while they fit.
+// fix pins pods of some classes to a node while they fit.
 func (b *bundler) fix(node int, classes []int) {
 	tally := pack.NewTally(PackRules(b.p), b.parts[node])
 	free := slices.Clone(b.free[node])
@@ -138,7 +137,7 @@ func (b *bundler) fix(node int, classes []int) {
 	b.free[node] = free
 }
 
-// Together adds two requests, if what comes out is a number that nodes have.
+// Together returns the sum of two requests; false if it overflows, because no node has that much.
 func Together(a, b []int64) ([]int64, bool) {
 	sum := slices.Clone(a)
 	for r, n := range b {
@@ -150,21 +149,21 @@ func Together(a, b []int64) ([]int64, bool) {
 	return sum, true
 }
 
-// Subtract takes amounts off others, in place.
+// Subtract subtracts amounts in place.
 func Subtract(from, what []int64) {
 	for r, n := range what {
 		from[r] -= n
 	}
 }
 
-// bundle puts one pod of the leader and as many followers as fit one node
-// together, and says whether the leader fits at all.
+// bundle bundles one pod of the leader with as many followers as fit one node, and says whether the
+// leader fits on any node.
 func (b *bundler) bundle(leader int, followers []int) bool {
 	return b.bundleSome(leader, followers, compile.Following, math.MaxInt)
 }
 
-// bundleSome does so for at most so many followers. The bundle has its turn in a
-// phase, or earlier if that of its pods with such an affinity is.
+// bundleSome is bundle for at most the given number of followers. The bundle is assigned in the
+// given phase, or in the phase of one of its pods if that is earlier.
 func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, most int) bool {
 	p := b.p
 	options := bitset.New(p.Admission.Domains.Total)
@@ -183,7 +182,7 @@ func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, m
 		fresh.And(b.options(c))
 		fresh.And(p.Admission.Fits(sum))
 		last := len(out.members) - 1
-		again := last >= 0 && out.members[last].Class == c // then the nodes that are left admit it
+		again := last >= 0 && out.members[last].Class == c // the nodes that are left admit the class
 		for i := range old.All() {
 			if !compile.Within(sum, b.free[i]) || !again && !p.Admits(c, &p.Nodes[i]) {
 				old.Remove(i)
@@ -219,7 +218,7 @@ func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, m
 	return true
 }
 
-// options returns the options that hold a pod of a class, worked out once.
+// options returns the options that hold a pod of a class.
 func (b *bundler) options(c int) bitset.Set {
 	if b.lowered[c] == nil {
 		b.lowered[c] = b.p.Admission.Lowered(c)
@@ -227,9 +226,8 @@ func (b *bundler) options(c int) bitset.Set {
 	return b.lowered[c]
 }
 
-// lowerBundle returns a bundle as the packer sees it. Alternatives of its pods
-// that leave labels open are not combined: such bundles take only what is
-// settled.
+// lowerBundle returns a bundle as the packer sees it. Alternatives of its pods that leave labels
+// open are not combined: such a bundle takes only alternatives that leave none open.
 func lowerBundle(a *compile.Admission, b *bundle, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (pack.Class, Item) {
 	out := pack.Class{Request: b.request, Count: 1, Memberships: b.parts}
 	var options bitset.Set

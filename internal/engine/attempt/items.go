@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// lower makes items of the parts and hands them to the packer.
+// lower makes items of the parts and the packer for them.
 func (s *Attempt) lower(p *compile.Problem) {
 	lowered := &pack.Problem{Dims: len(p.Resources) + len(p.Rules.Slots), Traits: p.Traits, Pools: p.LowPools, Options: p.LowOptions, Capacities: p.Distinct, Rules: PackRules(p),
 		Reservations: p.Catalog.Reservations.Sizes, NoBound: p.Opts.NoBounds, Coarse: p.Opts.Quick || s.Coarse, StrictReservation: p.Opts.Reserved == model.ReservedStrict,
@@ -44,8 +44,8 @@ func (s *Attempt) lower(p *compile.Problem) {
 	s.lowered, s.Packer = lowered, pack.New(lowered)
 }
 
-// orderParts puts the parts of each item in the order in which they get what there is
-// for the item: by priority. To the packer their pods are alike.
+// orderParts sorts the parts of each item by descending priority: they get the item's places in
+// this order, because the packer cannot tell their pods apart.
 func (s *Attempt) orderParts(p *compile.Problem) {
 	for l := range s.Items {
 		slices.SortStableFunc(s.Items[l].Parts, func(a, b int) int {
@@ -54,8 +54,8 @@ func (s *Attempt) orderParts(p *compile.Problem) {
 	}
 }
 
-// preferred are the options that a class is to have where some of them will do,
-// nil if all are alike: those it prefers, unless it has to do without.
+// preferred returns the options that a class prefers where any of these will do, nil if it prefers
+// none or its preferences are given up.
 func (s *Attempt) preferred(p *compile.Problem, c int) bitset.Set {
 	preference := p.Preferences[c].Options
 	if s.GivesUp(c) {
@@ -67,7 +67,7 @@ func (s *Attempt) preferred(p *compile.Problem, c int) bitset.Set {
 	return preference
 }
 
-// PackRules are the rules between the pods of one node.
+// PackRules returns the rules between the pods of one node.
 func PackRules(p *compile.Problem) []pack.Rule {
 	out := make([]pack.Rule, len(p.Rules.Node))
 	for i := range out {
@@ -76,7 +76,7 @@ func PackRules(p *compile.Problem) []pack.Rule {
 	return out
 }
 
-// lowerBundles adds an item for each bundle that has a place to go.
+// lowerBundles adds an item for each bundle that has a cell.
 func (s *Attempt) lowerBundles(p *compile.Problem, lowered *pack.Problem) {
 	for i, parts := range s.BundleParts {
 		if len(parts) == 0 {
@@ -94,7 +94,7 @@ func (s *Attempt) lowerBundles(p *compile.Problem, lowered *pack.Problem) {
 	}
 }
 
-// itemKey tells parts apart that the packer must tell apart.
+// itemKey appends a key that is equal for parts that the packer need not tell apart.
 func (s *Attempt) itemKey(buf []byte, p *compile.Problem, part *part, c *pack.Class, l *Item) []byte {
 	number := func(n int64) { buf = binary.AppendVarint(buf, n) }
 	number(int64(l.content))
@@ -128,7 +128,7 @@ func (s *Attempt) itemKey(buf []byte, p *compile.Problem, part *part, c *pack.Cl
 	return buf
 }
 
-// admitNodes says which items may run on which existing nodes.
+// admitNodes computes which items each existing node admits.
 func (s *Attempt) admitNodes(p *compile.Problem, lowered *pack.Problem) {
 	single := slices.ContainsFunc(p.Classes, func(c workload.Class) bool { return c.HasVolumes || c.Devices != nil && len(c.Devices.Pins) > 0 })
 	known := map[string]bitset.Set{}
@@ -141,7 +141,7 @@ func (s *Attempt) admitNodes(p *compile.Problem, lowered *pack.Problem) {
 		for _, d := range n.At {
 			id = binary.AppendVarint(id, int64(d))
 		}
-		if single { // volumes or devices must be asked for each
+		if single { // volumes and devices depend on the single node
 			id = binary.AppendVarint(id, int64(i))
 		}
 		if i == 0 || !bytes.Equal(id, last) {
@@ -156,7 +156,7 @@ func (s *Attempt) admitNodes(p *compile.Problem, lowered *pack.Problem) {
 	}
 }
 
-// itemsOn are the items that a node admits.
+// itemsOn returns the items that a node admits.
 func (s *Attempt) itemsOn(p *compile.Problem, n *model.Existing) bitset.Set {
 	out := bitset.New(len(s.Items))
 	for l := range s.Items {
@@ -167,8 +167,8 @@ func (s *Attempt) itemsOn(p *compile.Problem, n *model.Existing) bitset.Set {
 	return out
 }
 
-// admitsItem says whether a node admits the pods of an item: of a bundle all, and
-// otherwise they are alike.
+// admitsItem says whether a node admits the pods of an item. All parts of a bundle are checked; of
+// another item one is enough, because its parts are alike.
 func (s *Attempt) admitsItem(p *compile.Problem, n *model.Existing, l *Item) bool {
 	parts := l.Parts
 	if l.Units == nil {
@@ -182,7 +182,7 @@ func (s *Attempt) admitsItem(p *compile.Problem, n *model.Existing, l *Item) boo
 	return true
 }
 
-// isIn says whether a node is where a part is to be.
+// isIn says whether a node is in the cell of a part.
 func (s *Attempt) isIn(n *model.Existing, part *part) bool {
 	if part.Unit < 0 {
 		return true
@@ -191,14 +191,14 @@ func (s *Attempt) isIn(n *model.Existing, part *part) bool {
 	return compile.IsAt(n, class.Keys, class.Cells[part.Cell].At)
 }
 
-// Lower returns pods of a class with the given pin as the packer sees them. The item
-// has, beside each variant, what it asks for.
+// Lower returns pods of a class with the given pin as the packer sees them. The item has the
+// requirements of each variant.
 func Lower(a *compile.Admission, index int, pin requirements.Set) (lowered pack.Class, l Item) {
 	return LowerWith(a, index, pin, nil, map[int32]int32{})
 }
 
-// LowerWith is lower with the options that the pods prefer, if any of those
-// will do; nil stands for no preference. kinds numbers the kinds of classes.
+// LowerWith is Lower with the options that the pods prefer where any of these will do; nil means no
+// preference. kinds numbers the kinds of classes.
 func LowerWith(a *compile.Admission, index int, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (lowered pack.Class, l Item) {
 	low := a.Lowering(index, pin, preferred)
 	kind, ok := kinds[low.Kind]

@@ -7,22 +7,22 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// Known are the packings that a search has made so far. Attempts differ in hints that
-// often change nothing for the packer: then what was packed is packed no second time.
-// It is for one search, and one goroutine; nil knows of none, and keeps none.
+// Known has the packings that a search has made so far. Attempts often differ in hints that change
+// nothing for the packer, and then the packing is reused. It must not be used by several goroutines
+// at a time. A nil Known keeps no packings.
 type Known struct {
 	packings []packing
 }
 
-// packing is what came of a problem, given so many steps.
+// packing is the result of packing a problem within a number of steps.
 type packing struct {
 	problem *pack.Problem
 	steps   int
 	result  *pack.Result
 }
 
-// Pack packs an attempt, as Packer.Solve does: the result is the one that was found
-// before, if the same was packed. Nobody may change it.
+// Pack packs an attempt as Packer.Solve does, or returns the known result of an equal packing. The
+// result must not be changed.
 func (s *Attempt) Pack(ctx context.Context, maxSteps int) (*pack.Result, error) {
 	if s.Known == nil {
 		return s.Packer.Solve(ctx, maxSteps)
@@ -39,8 +39,8 @@ func (s *Attempt) Pack(ctx context.Context, maxSteps int) (*pack.Result, error) 
 	return result, err
 }
 
-// same says whether two attempts at one problem hand the packer the same. What they take
-// from the problem as it is needs no look: it is the same for all.
+// same says whether two attempts at one problem give the packer the same problem. Fields copied
+// from the problem itself are equal and not compared.
 func same(a, b *pack.Problem) bool {
 	return a.Coarse == b.Coarse && slices.EqualFunc(a.Classes, b.Classes, sameClass) && slices.EqualFunc(a.Nodes, b.Nodes, sameNode)
 }

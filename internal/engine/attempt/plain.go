@@ -8,9 +8,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// IsPlain says whether nothing but what a class asks of its node, and what keeps
-// pods apart there, decides where its pods go, given the selections of affinities
-// over the name of the node.
+// IsPlain says whether only a class's node requirements, and rules that separate pods on a node,
+// decide where its pods go. with lists the selections of affinities over the hostname.
 func IsPlain(p *compile.Problem, c int, with []int) bool {
 	d, w := &p.Rules.Duties[c], &p.Preferences[c]
 	if len(d.Owns)+len(d.Spans)+len(d.With)+len(w.Spans) > 0 || w.Options != nil {
@@ -24,8 +23,7 @@ func IsPlain(p *compile.Problem, c int, with []int) bool {
 	return !slices.ContainsFunc(with, p.Classes[c].Selected.Has)
 }
 
-// IsSoft says whether pods of a class would rather be on some nodes of a plan than
-// on others.
+// IsSoft says whether pods of a class prefer some nodes or some other pods.
 func IsSoft(p *compile.Problem, c int) bool {
 	class := &p.Classes[c]
 	return len(class.Preferences) > 0 || slices.ContainsFunc(class.Terms, func(t workload.Term) bool { return t.Weight > 0 })

@@ -7,15 +7,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 )
 
-// priorityWeightStep is how far a priority comes before the next lower one. What the
-// packer makes of it goes by the fourth power.
+// priorityWeightStep is the factor between the weight of a priority and that of the next lower one.
+// The packer uses the fourth power of the weight.
 const priorityWeightStep = 8
 
-// MostLevels bounds how many priorities are told apart; lower ones count as
-// one.
+// MostLevels is how many priorities are distinguished; all lower ones count as one.
 const MostLevels = 12
 
-// Levels lists the priorities of pods that can be placed, highest first.
+// Levels lists the distinct priorities of pods that can be placed, descending.
 func Levels(p *compile.Problem) []int32 {
 	var out []int32
 	for c := range p.Classes {
@@ -28,7 +27,8 @@ func Levels(p *compile.Problem) []int32 {
 	return slices.Compact(out)
 }
 
-// priorityWeight is how far pods of a class come before others.
+// priorityWeight returns the packing weight of a class: 1 for all classes unless pods of higher
+// priority are packed first.
 func (s *Attempt) priorityWeight(p *compile.Problem, c int) float64 {
 	if !s.PriorityFirst {
 		return 1

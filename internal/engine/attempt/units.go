@@ -11,23 +11,23 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// unit is pods that domains are assigned to: those of a class one by one, a
-// bundle as a whole, or pods that can only go to one node.
+// unit is pods that are assigned to domains: the pods of a class one by one, a bundle as a whole,
+// or pods pinned to one node.
 type unit struct {
 	Members []Bundled
-	Bundle  int // index of the bundle, -1 if it is none
-	Pinned  int // index of the pinned pods, -1 if it is none
+	Bundle  int // index of the bundle, -1 if the unit is no bundle
+	Pinned  int // index of the pinned pods, -1 if the unit has none
 	spans   []string
 	Cells   []topology.Cell
 	Count   int
-	Leads   bool // its pods need no cell, and would only rather be in one
+	Leads   bool // its pods only prefer a cell and can do without
 	Phase   compile.Phase
 	depth   int
 }
 
-// units lists what domains must be assigned to, in the order of service: by
-// phase; those that others wait for first; then by priority; those with little
-// choice before those with much. Pods that do not exist come last.
+// units lists what must be assigned to domains, in the order of assignment: by phase; units that
+// others depend on first; then by descending priority; then by ascending number of choices.
+// Headroom comes last.
 func units(p *compile.Problem, b *bundler, left []int, o Hints) []unit {
 	var out []unit
 	for c, n := range left {
@@ -95,13 +95,13 @@ func bundleCells(f *compile.CellFinder, b *bundler, bundle *bundle, spans []stri
 	})
 }
 
-// state puts the assignment into numbers.
+// state converts the assignment to a topology.Problem.
 func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 	out := &topology.Problem{}
 	for _, values := range p.Table.Values {
 		out.Domains = append(out.Domains, len(values))
 	}
-	number := make([]int, len(p.Rules.Domain)) // of those rules that concern anybody
+	number := make([]int, len(p.Rules.Domain)) // by domain rule: its number in out, -1 if it concerns no unit
 	for i := range p.Rules.Domain {
 		number[i] = -1
 		rule := &p.Rules.Domain[i]
@@ -130,7 +130,7 @@ func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 	return out
 }
 
-// addDuty adds what the rules ask of a number of pods of a class.
+// addDuty adds the rules of a number of pods of a class.
 func addDuty(p *compile.Problem, class *topology.Class, m Bundled, number []int) {
 	d := &p.Rules.Duties[m.Class]
 	for _, r := range d.Owns {
@@ -148,7 +148,7 @@ func addDuty(p *compile.Problem, class *topology.Class, m Bundled, number []int)
 	}
 	for _, r := range d.Joins {
 		if p.Classes[m.Class].Headroom && p.Rules.Domain[r].Kind != topology.Apart && !slices.Contains(d.Owns, r) {
-			continue // pods that do not exist are nobody to spread from or to follow
+			continue // headroom pods do not count for pods that exist
 		}
 		if number[r] < 0 {
 			continue
@@ -165,9 +165,8 @@ func addDuty(p *compile.Problem, class *topology.Class, m Bundled, number []int)
 	}
 }
 
-// countOwn makes the domains that a class can go to count for its spreads. A
-// domain where nothing can be launched after all is none, unless a node is
-// there.
+// countOwn marks the domains that the spreads of a class can use as counted. A domain where no node
+// exists and none can be launched is not marked.
 func countOwn(p *topology.Problem, c *topology.Class) {
 	for _, own := range c.Owns {
 		rule := &p.Rules[own.Rule]

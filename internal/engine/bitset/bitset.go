@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// Set is a set of integers in [0, n) for the n it was made with. Sets combined
-// with each other must have been made with the same n.
+// Set is a set of integers in [0, n), for the n that it was made with. Sets may be combined only if
+// they were made with the same n.
 type Set []uint64
 
 // New returns an empty set for integers in [0, n).
@@ -28,15 +28,15 @@ func Of(n, i int) Set {
 	return out
 }
 
-// Window is the part of the set that holds [lo, hi), as a set of integers less
-// Base(lo). It shares memory with s. It begins and ends with whole words, so that
-// integers beside lo and hi may be in it.
+// Window returns the part of the set that holds [lo, hi), as a set of integers minus Base(lo). It
+// shares memory with s. It consists of whole words, so it may hold a few integers below lo and
+// above hi.
 func (s Set) Window(lo, hi int) Set { return s[lo>>6 : (hi+63)>>6] }
 
-// Base is the integer that is 0 in a Window that begins with lo.
+// Base returns the integer that is number 0 in a Window that begins with lo.
 func Base(lo int) int { return lo &^ 63 }
 
-// NewWindow returns an empty set that goes with a Window of [lo, hi).
+// NewWindow returns an empty set of the size of a Window of [lo, hi).
 func NewWindow(lo, hi int) Set { return make(Set, (hi+63)>>6-lo>>6) }
 
 // Add puts i into the set.
@@ -51,14 +51,14 @@ func (s Set) Has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
 // Clone returns a copy that shares nothing with s.
 func (s Set) Clone() Set { return append(make(Set, 0, len(s)), s...) }
 
-// Both returns a set of what is in s and in t.
+// Both returns a new set of the integers that are in s and in t.
 func (s Set) Both(t Set) Set {
 	out := s.Clone()
 	out.And(t)
 	return out
 }
 
-// Without returns a set of what is in s and not in t.
+// Without returns a new set of the integers that are in s and not in t.
 func (s Set) Without(t Set) Set {
 	out := s.Clone()
 	out.AndNot(t)
@@ -78,28 +78,28 @@ func (s Set) AddRange(lo, hi int) {
 	}
 }
 
-// And keeps what is in t too.
+// And removes from s what is not in t.
 func (s Set) And(t Set) {
 	for i := range s {
 		s[i] &= t[i]
 	}
 }
 
-// Or adds what is in t.
+// Or adds to s what is in t.
 func (s Set) Or(t Set) {
 	for i := range s {
 		s[i] |= t[i]
 	}
 }
 
-// AndNot removes what is in t.
+// AndNot removes from s what is in t.
 func (s Set) AndNot(t Set) {
 	for i := range s {
 		s[i] &^= t[i]
 	}
 }
 
-// Empty says whether nothing is in the set.
+// Empty says whether the set has no members.
 func (s Set) Empty() bool {
 	for _, w := range s {
 		if w != 0 {
@@ -109,7 +109,7 @@ func (s Set) Empty() bool {
 	return true
 }
 
-// First returns the least member, -1 if there is none.
+// First returns the least member, -1 if the set is empty.
 func (s Set) First() int {
 	for i, word := range s {
 		if word != 0 {
@@ -172,9 +172,9 @@ func (s Set) All() iter.Seq[int] {
 	}
 }
 
-// Key returns the members as a string that equal sets share, for use in maps. It is
-// short for a set with few members close to each other. Keys of different sets that
-// were made with one n are different, and may begin alike.
+// Key returns the members as a string for use in maps. Sets made with one n have equal keys if and
+// only if they are equal. The key is short if the members are few and close to each other. A key
+// may be a prefix of another.
 func (s Set) Key() string {
 	n := 0
 	for _, w := range s {
@@ -197,8 +197,8 @@ func (s Set) AppendKey(b []byte) []byte {
 	return b
 }
 
-// Holders says which of some sets each integer from first on, and below last, is in: by its number among
-// the sets.
+// Holders returns a function that gives, for each integer in [first, last), the set of those
+// indexes in sets whose set contains the integer.
 func Holders(sets []Set, first, last int) func(i int) Set {
 	words := len(New(len(sets)))
 	flat := make([]uint64, words*(last-first))

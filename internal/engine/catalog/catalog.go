@@ -10,9 +10,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Catalog is what can be bought: the pools with their options, overlays applied.
-// It knows no pods and no nodes, so problems that differ in those share it. It
-// does not change.
+// Catalog is what can be launched: the pools with their options, after NodeOverlays were applied.
+// It depends on neither pods nor nodes, so problems that differ only in pods and nodes share one
+// Catalog. It is read-only once it is made.
 type Catalog struct {
 	pools        []Pool
 	Domains      *Domains
@@ -20,16 +20,16 @@ type Catalog struct {
 	Reservations reservations
 
 	MinValues  [][]MinValue    // by pool
-	Uses       [][][]int64     // by pool and option: what a launch takes of the limits, nil without
-	UseLevels  []*levels.Table // by pool: of uses
-	MostUses   [][]int64       // by pool: of each limit, the most that any launch takes
+	Uses       [][][]int64     // by pool and option: what a launch uses of each limit, nil if the pool has no limits
+	UseLevels  []*levels.Table // by pool: the rows of Uses
+	MostUses   [][]int64       // by pool and limit: the most that any launch uses
 	Capacities Capacities
 }
 
-// New reads the pools and their catalogs and reports what is wrong with
-// them. Types of another catalog are known to be sound, and pools that ask for the same of
-// the same types launch what they did there; like is nil if there is none. Both are read by
-// the same vocabulary.
+// New reads the pools and their instance types and reports their faults. It reuses the work of
+// another catalog, like, which may be nil and must have been read with the same vocabulary:
+// instance types of like are not checked again, and a pool that has the same requirements and
+// instance types as a pool of like launches the same options.
 func New(in *model.Input, v *requirements.Vocabulary, like *Catalog, f *model.Faults) *Catalog {
 	before := len(f.List)
 	types, overlays, err := overlay.Apply(in.Overlays, in.NodePools, in.InstanceTypes, v)
@@ -64,7 +64,7 @@ func New(in *model.Input, v *requirements.Vocabulary, like *Catalog, f *model.Fa
 	return m
 }
 
-// sound are the types of a catalog, which are without faults.
+// sound returns the instance types of a catalog; New has found no fault in them.
 func (m *Catalog) sound() map[*cloudprovider.InstanceType]bool {
 	out := map[*cloudprovider.InstanceType]bool{}
 	if m != nil {
@@ -77,8 +77,8 @@ func (m *Catalog) sound() map[*cloudprovider.InstanceType]bool {
 	return out
 }
 
-// kept finds the pool of a catalog that launches what each of some pools does, as it asks
-// for the same of the same types; -1 where there is none.
+// kept returns, for each of some pools, the index of the pool of the catalog that launches the same
+// options because its requirements and instance types are the same; -1 if there is none.
 func (m *Catalog) kept(pools []Pool) []int {
 	named := map[string]int{}
 	if m != nil {
@@ -100,5 +100,5 @@ func (m *Catalog) kept(pools []Pool) []int {
 	return out
 }
 
-// Take returns the pools for a problem of its own to work with.
+// Take returns a copy of the pools, which one problem may change.
 func (m *Catalog) Take() []Pool { return slices.Clone(m.pools) }

@@ -6,17 +6,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// claimEstimate is what is sure of a NodeClaim that has not been launched: whichever
-// of the instance types that it allows it becomes, it has at least this room
-// and at most this capacity. Counting on the least room keeps a plan from
-// launching twice for the same pods; counting the most capacity keeps limits.
+// claimEstimate is what is certain of a NodeClaim that has not been launched. Whichever of its
+// instance types is launched, the node has at least this allocatable and at most this capacity.
+// Counting the least allocatable keeps a plan from launching a second node for the same pods;
+// counting the most capacity keeps the limits.
 type claimEstimate struct {
 	Allocatable resources.List
 	Capacity    resources.List
 }
 
-// Estimated works out the claim estimate of a node of a pool. A claim that allows none
-// of the types of the pool promises nothing.
+// Estimated computes the claim estimate of a node of the pool. It is zero if the claim allows none
+// of the instance types of the pool.
 func (p *Pool) Estimated(n model.Node, v *requirements.Vocabulary) (claimEstimate, error) {
 	asked, err := requirements.FromNodeClaim(n.NodeClaim, v)
 	if err != nil || asked.Impossible() {

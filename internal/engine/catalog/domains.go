@@ -13,16 +13,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// domain is, for one pool and label key, what values the label can have on
-// each option. Few values occur on many options, so each is kept once.
+// domain lists, for one pool and label key, the values that the label can have on each option. Few
+// values occur on many options, so each distinct requirement is stored once.
 type domain struct {
 	Distinct []requirements.Requirement
-	of       []int32 // by option of the pool
-	Free     bool    // some option leaves more than one state open
+	of       []int32 // by option of the pool: index in Distinct
+	Free     bool    // some option allows more than one state of the label
 }
 
-// Domains works out domains when first asked for. It is safe for concurrent
-// use.
+// Domains computes domains on demand and caches them. It is safe for concurrent use.
 type Domains struct {
 	vocabulary *requirements.Vocabulary
 	Pools      []Pool
@@ -31,7 +30,7 @@ type Domains struct {
 	bits       map[bitsKey]bitset.Set
 	naming     map[domainKey]bitset.Set // options whose type or offering names the label
 	Total      int                      // options of all pools
-	none       bitset.Set               // of them
+	none       bitset.Set               // the empty set of all options
 
 	mu sync.Mutex // guards known, bits and naming
 }
@@ -66,12 +65,12 @@ func newDomains(v *requirements.Vocabulary, pools []Pool, total int) *Domains {
 	return d
 }
 
-// inherit takes over the domains of the pools of another catalog that are kept.
+// inherit copies the domains of kept pools from another catalog.
 func (d *Domains) inherit(like *Catalog, kept []int) {
 	if like == nil {
 		return
 	}
-	now := map[int]int{} // which of the pools a pool of before is
+	now := map[int]int{} // by pool index in like: the pool index here
 	for i, before := range kept {
 		if before >= 0 {
 			now[before] = i
@@ -79,17 +78,17 @@ func (d *Domains) inherit(like *Catalog, kept []int) {
 	}
 	like.Domains.mu.Lock()
 	defer like.Domains.mu.Unlock()
-	for id, known := range like.Domains.known { // each by itself
+	for id, known := range like.Domains.known { // each entry is independent, so the order does not matter
 		if i, ok := now[id.pool]; ok {
 			d.known[domainKey{i, id.key}] = known
 		}
 	}
 }
 
-// typeIndex is the types of the options of a pool.
+// typeIndex numbers the instance types of the options of a pool.
 type typeIndex struct {
 	list []*cloudprovider.InstanceType
-	of   []int32 // by option: which of list
+	of   []int32 // by option: index in list
 }
 
 func newTypeIndex(p *Pool) typeIndex {
@@ -133,7 +132,7 @@ func (d *Domains) build(pool int, key string) *domain {
 	for i, t := range types.list {
 		byType[i] = d.ofType(p, t, key)
 	}
-	plain := make([]int32, len(types.list)) // one more than the entry of offerings that say nothing of the key
+	plain := make([]int32, len(types.list)) // by type: 1 + index of the entry for offerings that do not mention the key
 	last := map[typeAndLabel]int32{}
 	for i := range p.Options {
 		o, typ := &p.Options[i], types.of[i]
@@ -170,8 +169,7 @@ type typeAndLabel struct {
 	label string
 }
 
-// otherLabel marks an offering that says something of its own about a key in
-// its Requirements.
+// otherLabel marks an offering whose Requirements mention a key other than zone or capacity type.
 const otherLabel = "\x00"
 
 func offeringLabel(o *cloudprovider.Offering, key string) string {
@@ -187,7 +185,8 @@ func offeringLabel(o *cloudprovider.Offering, key string) string {
 	return ""
 }
 
-// OfferingRequirement is what an offering says of a label, and whether it does.
+// OfferingRequirement returns what an offering requires of a label; false if it does not mention
+// the label.
 func OfferingRequirement(o *cloudprovider.Offering, key string) (requirements.Requirement, bool) {
 	switch key {
 	case corev1.LabelTopologyZone:
@@ -198,8 +197,8 @@ func OfferingRequirement(o *cloudprovider.Offering, key string) (requirements.Re
 	return o.Requirements.Get(key)
 }
 
-// TypeRequirement is what a type says of a label. Its name is a label even if
-// its requirements do not list it.
+// TypeRequirement returns what an instance type requires of a label; false if it does not mention
+// the label. The name of the type counts as a label even if its requirements do not list it.
 func TypeRequirement(t *cloudprovider.InstanceType, key string) (requirements.Requirement, bool) {
 	r, ok := t.Requirements.Get(key)
 	if !ok && key == corev1.LabelInstanceTypeStable {
@@ -208,7 +207,7 @@ func TypeRequirement(t *cloudprovider.InstanceType, key string) (requirements.Re
 	return r, ok
 }
 
-// TypeLabels is what a type says of all labels.
+// TypeLabels returns the requirements of an instance type, its name included.
 func TypeLabels(t *cloudprovider.InstanceType) requirements.Set {
 	if name, ok := TypeRequirement(t, corev1.LabelInstanceTypeStable); ok {
 		return t.Requirements.With(name)
@@ -216,16 +215,16 @@ func TypeLabels(t *cloudprovider.InstanceType) requirements.Set {
 	return t.Requirements
 }
 
-// template is what pool and type, and perhaps the offering, together leave open for a
-// label, and whether any of them names it.
+// template is what pool, instance type and perhaps offering together allow for a label, and whether
+// any of them names it.
 type template struct {
 	requirement requirements.Requirement
 	named       bool
 }
 
-// ofType returns what pool and type say of a label. If neither names it, it is
-// open if it is well known, as the provider may set it, and absent if not. The
-// hostname is always a new one.
+// ofType returns what pool and instance type allow for a label. A label that neither names is open
+// if it is well-known, because the provider may set it, and absent otherwise. The hostname is
+// always a new one.
 func (d *Domains) ofType(p *Pool, t *cloudprovider.InstanceType, key string) template {
 	if key == corev1.LabelHostname {
 		return template{requirements.In(key, model.NewHostname), true}
@@ -245,7 +244,7 @@ func (d *Domains) ofType(p *Pool, t *cloudprovider.InstanceType, key string) tem
 	return template{requirements.DoesNotExist(key), false}
 }
 
-// with adds what an offering says of the label.
+// with narrows a template by what an offering requires of the label.
 func (t template) with(o *cloudprovider.Offering, key string) template {
 	own, ok := OfferingRequirement(o, key)
 	switch {
@@ -257,29 +256,29 @@ func (t template) with(o *cloudprovider.Offering, key string) template {
 	return template{own, true}
 }
 
-// open says whether more than one state is left.
+// open says whether a requirement allows more than one state.
 func open(r requirements.Requirement) bool {
 	values, finite := r.Values()
 	return !finite || len(values) > 1 || len(values) == 1 && r.AllowsAbsent()
 }
 
-// Window is the part of a set of options that the options of a pool lie in. Sets of
-// the options of one pool are kept as such windows: there are as many of them as
-// pools.
+// Window returns the part of a set of options in which the options of this pool lie. Sets of
+// options of a single pool are stored as windows, because a full set for each of many pools would
+// take too much memory.
 func (p *Pool) Window(options bitset.Set) bitset.Set { return options.Window(p.First, p.Last()) }
 
-// Last is the index after that of the last option.
+// Last is the index after the last option of the pool.
 func (p *Pool) Last() int { return p.First + len(p.Options) }
 
-// All returns all options of the pool, as its window.
+// All returns the set of all options of the pool, as its window.
 func (p *Pool) All() bitset.Set {
 	out, base := bitset.NewWindow(p.First, p.Last()), bitset.Base(p.First)
 	out.AddRange(p.First-base, p.Last()-base)
 	return out
 }
 
-// AdmittingAll returns the options of a pool whose labels can satisfy each of some
-// requirements, as its window.
+// AdmittingAll returns, as a window, the options of a pool on which every one of some requirements
+// can be satisfied.
 func (d *Domains) AdmittingAll(pool int, asked requirements.Set) bitset.Set {
 	out := d.Pools[pool].All()
 	for r := range asked.All() {
@@ -288,8 +287,8 @@ func (d *Domains) AdmittingAll(pool int, asked requirements.Set) bitset.Set {
 	return out
 }
 
-// CertainAll returns the options of a pool whose labels satisfy all of some requirements whatever
-// they turn out to be, as its window.
+// CertainAll returns, as a window, the options of a pool on which all of some requirements are
+// satisfied, whichever of their possible values the labels get.
 func (d *Domains) CertainAll(pool int, asked requirements.Set) bitset.Set {
 	out := d.Pools[pool].All()
 	for r := range asked.All() {
@@ -298,20 +297,19 @@ func (d *Domains) CertainAll(pool int, asked requirements.Set) bitset.Set {
 	return out
 }
 
-// Certain returns the options of a pool whose label satisfies a requirement
-// whatever it turns out to be, as its window. The result must not be changed.
+// Certain returns, as a window, the options of a pool on which a requirement is satisfied whichever
+// of its possible values the label gets. The result must not be changed.
 func (d *Domains) Certain(pool int, r requirements.Requirement) bitset.Set {
 	return d.options(bitsKey{pool, r.String(), true}, r, func(own requirements.Requirement) bool { return own.Intersect(r).Equal(own) })
 }
 
-// Admitting returns the options of a pool whose label can satisfy a
-// requirement, as its window. The result must not be changed.
+// Admitting returns, as a window, the options of a pool on which a requirement can be satisfied.
+// The result must not be changed.
 func (d *Domains) Admitting(pool int, r requirements.Requirement) bitset.Set {
 	return d.options(bitsKey{pool, r.String(), false}, r, func(own requirements.Requirement) bool { return own.Overlaps(r) })
 }
 
-// options returns the options of a pool whose label passes a test, which id
-// identifies.
+// options returns the options of a pool whose label passes a test. id identifies the test.
 func (d *Domains) options(id bitsKey, r requirements.Requirement, passes func(requirements.Requirement) bool) bitset.Set {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -323,8 +321,8 @@ func (d *Domains) options(id bitsKey, r requirements.Requirement, passes func(re
 	return out
 }
 
-// passing works out the options of a pool whose label passes a test. Of one label
-// there may be a value for each pool, which all the others lack: none is kept once.
+// passing computes the options of a pool whose label passes a test. Where no option passes, it
+// returns a shared empty set: many labels have values in one pool only.
 func (d *Domains) passing(pool int, key string, passes func(requirements.Requirement) bool) bitset.Set {
 	dom := d.locked(pool, key)
 	good := make([]bool, len(dom.Distinct))
@@ -345,8 +343,8 @@ func (d *Domains) passing(pool int, key string, passes func(requirements.Require
 	return out
 }
 
-// Named says whether the type or the offering of some options of a pool names a label. The
-// first time that somebody asks for a label it takes a look at each option of the pool.
+// Named says whether the type or the offering of any of the given options of a pool names a label.
+// The first call for a label reads every option of the pool.
 func (d *Domains) Named(pool int, key string, options bitset.Set) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -359,8 +357,8 @@ func (d *Domains) Named(pool int, key string, options bitset.Set) bool {
 	return naming.Overlaps(d.Pools[pool].Window(options))
 }
 
-// namingOf lists the options of a pool whose type or offering names a label, as its window.
-// Most labels are named by none, which is kept once.
+// namingOf returns, as a window, the options of a pool whose type or offering names a label. Where
+// there are none, as for most labels, it returns a shared empty set.
 func (d *Domains) namingOf(pool int, key string) bitset.Set {
 	p := &d.Pools[pool]
 	names := func(o Option) bool { return defines(o.LaunchOption, key) }

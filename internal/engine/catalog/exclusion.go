@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// whyNoOptions says what leaves a pool without options. Where requirements do, the reason
-// has the step of each that removes any.
+// whyNoOptions explains why a pool has no options. If its requirements exclude all of them, the
+// reason lists each requirement that removes any, as steps.
 func (p *Pool) whyNoOptions() model.PoolReason {
 	reason := model.PoolReason{NodePool: p.Object.Name, Cause: model.CauseNoInstanceTypes}
 	suited, offered := p.allowed(p.Template)
@@ -36,8 +36,8 @@ func (p *Pool) whyNoOptions() model.PoolReason {
 	return reason
 }
 
-// allowed counts the instance types of a pool that a set allows, and their offerings that it
-// allows too, available or not.
+// allowed counts the instance types of the pool that a set of requirements allows, and the
+// offerings of these types that it allows, available or not.
 func (p *Pool) allowed(set requirements.Set) (types, offerings int) {
 	of := newSaleRules(set)
 	for _, t := range p.Types {
@@ -56,8 +56,9 @@ func (p *Pool) allowed(set requirements.Set) (types, offerings int) {
 	return types, offerings
 }
 
-// culprits are requirements of the pool that together exclude every instance type, or every
-// offering, none of which can be left out; others are the rest.
+// culprits returns a minimal list of requirements of the pool that together exclude every offering,
+// and every instance type if types is set: without any one of them something is left. others are
+// its other requirements.
 func (p *Pool) culprits(types bool) (others, culprits []requirements.Requirement) {
 	culprits = slices.Collect(p.Template.All())
 	for i := len(culprits) - 1; i >= 0; i-- {
@@ -70,7 +71,7 @@ func (p *Pool) culprits(types bool) (others, culprits []requirements.Requirement
 	return others, culprits
 }
 
-// inWords lists requirements that hold together.
+// inWords renders requirements that apply together, for a message.
 func inWords(list []requirements.Requirement) string {
 	texts := make([]string, len(list))
 	for i, r := range list {
@@ -79,8 +80,8 @@ func inWords(list []requirements.Requirement) string {
 	return strings.Join(texts, " with ")
 }
 
-// exclusions are the ways that a pool would have to launch a node without requirements, and
-// the steps by which these, in their order, remove all of them.
+// exclusions counts the offerings that the pool could launch without requirements, and lists the
+// steps in which the requirements, in the given order, exclude all of them.
 func (p *Pool) exclusions(order []requirements.Requirement) (ways int, steps []model.Step) {
 	set := requirements.NewSet()
 	_, ways = p.allowed(set)

@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Whereabouts states the zones and capacity types of options.
+// Whereabouts returns requirements that list the zones and the capacity types of options.
 func Whereabouts(options []cloudprovider.LaunchOption) []requirements.Requirement {
 	var zones, capacityTypes []string
 	lastZone, lastType := "", ""
@@ -35,8 +35,9 @@ func Whereabouts(options []cloudprovider.LaunchOption) []requirements.Requiremen
 	}
 }
 
-// Reservations states the reservations of options, by the labels that name them. It states
-// none if some option is not reserved, as a label would then rule out that one.
+// Reservations returns requirements that list the reservations of options, one for each label that
+// names reservations. It returns nil if some option is not reserved, because such a requirement
+// would exclude that option.
 func Reservations(options []cloudprovider.LaunchOption) (out []requirements.Requirement) {
 	ids := map[string][]string{} // by label
 	for _, o := range options {
@@ -53,8 +54,8 @@ func Reservations(options []cloudprovider.LaunchOption) (out []requirements.Requ
 	return out
 }
 
-// reservationLabel is the label of an offering whose value is its reservation; empty if
-// there is none.
+// reservationLabel returns the label of an offering that has the reservation ID as its only value,
+// "" if there is none.
 func reservationLabel(o *cloudprovider.Offering) string {
 	for r := range o.Requirements.All() {
 		if values, finite := r.Values(); finite && len(values) == 1 && values[0] == o.ReservationID {
@@ -64,10 +65,9 @@ func reservationLabel(o *cloudprovider.Offering) string {
 	return ""
 }
 
-// NodeLabels are the labels that the pool gives a node whatever it is launched
-// as: those of the template, and a value for each further label that is asked
-// for and that nobody else sets. named says which labels those options have that it is
-// launched as.
+// NodeLabels returns the labels that the pool gives a node whichever option is launched: the labels
+// of its template, and a value for each further label that asked requires to be present. Well-known
+// labels and those that the options name are left out; named says which labels the options name.
 func NodeLabels(pool *Pool, asked requirements.Set, named func(key string) bool, v *requirements.Vocabulary) map[string]string {
 	out := maps.Clone(pool.Object.Spec.Template.Labels)
 	if out == nil {
@@ -89,15 +89,15 @@ func NodeLabels(pool *Pool, asked requirements.Set, named func(key string) bool,
 	return out
 }
 
-// Named says whether some option has a label of its own.
+// Named says whether the type or the offering of any option names the label.
 func Named(key string, options []cloudprovider.LaunchOption) bool {
 	return slices.ContainsFunc(options, func(o cloudprovider.LaunchOption) bool {
 		return defines(o, key)
 	})
 }
 
-// Missed returns the requirements of which options have fewer values than
-// their minValues.
+// Missed returns the requirements whose minValues is larger than the number of distinct values on
+// the options.
 func Missed(asked requirements.Set, options []cloudprovider.LaunchOption) []model.MissedMinValues {
 	var out []model.MissedMinValues
 	for r := range asked.All() {
@@ -111,8 +111,8 @@ func Missed(asked requirements.Set, options []cloudprovider.LaunchOption) []mode
 	return out
 }
 
-// distinctValues counts the values of a label that options have and that a
-// requirement on it admits.
+// distinctValues counts the distinct values of a label on the options that a requirement on the
+// label admits.
 func distinctValues(r requirements.Requirement, options []cloudprovider.LaunchOption) int {
 	seen := map[string]bool{}
 	for _, o := range options {

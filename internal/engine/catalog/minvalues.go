@@ -8,16 +8,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// MinValue is a minimum of a pool, with its values numbered.
+// MinValue is a minValues requirement of a pool, with its values numbered.
 type MinValue struct {
 	pack.MinValue
 	Key  string
 	text []string // by value number
 }
 
-// newMinValues numbers the values that the options of a pool show for each key
-// with a minimum. Only launchable options are options, so what is counted can
-// be had.
+// newMinValues numbers the values that the options of a pool have for each key with minValues.
+// Options are available offerings, so each counted value can be launched.
 func newMinValues(p *Pool, index int, d *Domains) []MinValue {
 	var out []MinValue
 	for _, r := range p.MinValues {
@@ -28,7 +27,7 @@ func newMinValues(p *Pool, index int, d *Domains) []MinValue {
 		for i, value := range dom.Distinct {
 			values, finite := value.Values()
 			if !finite {
-				continue // what is not spelled out is not known to be had
+				continue // an infinite set does not say which values can be launched
 			}
 			for _, v := range values {
 				id, fresh := model.Intern(number, []byte(v), int32(len(number)))
@@ -39,8 +38,8 @@ func newMinValues(p *Pool, index int, d *Domains) []MinValue {
 			}
 		}
 		for i, which := range dom.of {
-			// A label that only the pool defines is settled once for a node,
-			// whatever is launched, so it is no choice.
+			// A label that only the pool defines has one value on a node whichever option is
+			// launched, so it offers no choice.
 			if defines(p.Options[i].LaunchOption, r.Key()) {
 				mv.Values[i] = lists[which]
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Offered lists the values of a label on the options of a pool that satisfy what is asked,
-// each once. An option that leaves infinitely many values open adds none.
+// Offered lists the distinct values of a label on those options of a pool that satisfy the
+// requirements asked. An option that allows infinitely many values adds none.
 func (d *Domains) Offered(pool int, asked requirements.Set, key string) []string {
 	p := &d.Pools[pool]
 	if len(p.Options) == 0 {
@@ -35,9 +35,9 @@ func (d *Domains) Offered(pool int, asked requirements.Set, key string) []string
 	return out
 }
 
-// SoldOut lists the values of a label on the offerings that a pool would launch, that
-// satisfy what is asked and that cannot be had now, each once. An offering that leaves
-// infinitely many values open adds none, nor does one that does not name the label.
+// SoldOut lists the distinct values of a label on the offerings of a pool that satisfy the
+// requirements asked but are unavailable now. An offering adds none if it allows infinitely many
+// values or does not name the label.
 func (d *Domains) SoldOut(pool int, asked requirements.Set, key string) []string {
 	p := &d.Pools[pool]
 	wanted, narrowed := asked.Get(key)
@@ -58,7 +58,8 @@ func (d *Domains) SoldOut(pool int, asked requirements.Set, key string) []string
 	return out
 }
 
-// admits says whether each label of a pool's nodes by an offering can satisfy what is asked.
+// admits says whether a node of the pool launched from an offering can satisfy all requirements
+// asked.
 func (d *Domains) admits(p *Pool, o cloudprovider.LaunchOption, asked requirements.Set) bool {
 	for r := range asked.All() {
 		if !d.ofType(p, o.InstanceType, r.Key()).with(o.Offering, r.Key()).requirement.Overlaps(r) {
@@ -68,7 +69,8 @@ func (d *Domains) admits(p *Pool, o cloudprovider.LaunchOption, asked requiremen
 	return true
 }
 
-// add adds the values of a requirement to a list that has each once.
+// add appends the values of a requirement to a list, without duplicates. An infinite requirement
+// adds none.
 func add(out []string, r requirements.Requirement) []string {
 	values, finite := r.Values()
 	if !finite {

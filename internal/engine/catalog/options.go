@@ -17,23 +17,21 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Capacities remembers what the options of a catalog have for pods, as problems
-// on it had it: of thousands of what-ifs nearly all ask about the same few sets of
-// resources. The zero value remembers nothing. What it gives is what would be
-// worked out anew, so that nobody can tell who asked before.
+// Capacities caches the room that the options of a catalog have for pods, in the dimensions of
+// recent problems: nearly all of thousands of what-ifs use the same few sets of resources. The zero
+// value is empty. A cached value equals a recomputed one, so results do not depend on the cache.
 type Capacities struct {
 	Mu    sync.Mutex
-	Known []*CapacitiesOf // the last ones kept, newest first
+	Known []*CapacitiesOf // the most recent, newest first
 }
 
-// MostCapacities is how many sets of resources are remembered.
+// MostCapacities is how many sets of resources the cache holds.
 const MostCapacities = 8
 
-// CapacitiesOf are the options in the dimensions of one problem. They are not
-// written once they are kept.
+// CapacitiesOf are the options in the dimensions of one problem. It is read-only once it is cached.
 type CapacitiesOf struct {
 	Resources     []corev1.ResourceName
-	DaemonSetPods []*corev1.Pod // their room is taken off
+	DaemonSetPods []*corev1.Pod // their requests are subtracted
 	Options       [][]Option    // by pool
 	OnDaemon      []bitset.Set
 	Low           []pack.Option
@@ -41,8 +39,8 @@ type CapacitiesOf struct {
 	Rates         *UnitPrices
 }
 
-// CheckTypes reports the faults of all catalogs, each type once, and notes that it was
-// looked at. Types that were before are passed over.
+// CheckTypes reports the faults of the instance types of all pools, each type once. It adds the
+// types to checked and skips those that checked has already.
 func CheckTypes(pools []Pool, checked map[*cloudprovider.InstanceType]bool, f *model.Faults) {
 	for i := range pools {
 		p := &pools[i]
@@ -66,10 +64,9 @@ func CheckTypes(pools []Pool, checked map[*cloudprovider.InstanceType]bool, f *m
 	}
 }
 
-// newOptions lists what each pool may launch: the offerings that can be had
-// now, of the types and with the labels that the pool's template allows, unless
-// that is listed already. It numbers the options of all pools in one sequence and returns
-// their number.
+// newOptions lists the options of each pool that has no list yet: the available offerings whose
+// type and labels the template of the pool allows. It numbers the options of all pools in one
+// sequence and returns their number.
 func newOptions(pools []Pool) int {
 	total := 0
 	var list []Option
@@ -114,11 +111,11 @@ func newOptions(pools []Pool) int {
 	return total
 }
 
-// OptionLists are lists of options that pools share: many pools differ in what they
-// ask of pods, not in what they launch.
-type OptionLists map[cloudprovider.LaunchOption][][]Option // by the first
+// OptionLists are lists of options that pools share: many pools have different labels or taints and
+// launch the same options.
+type OptionLists map[cloudprovider.LaunchOption][][]Option // by the first option of each list
 
-// Keep returns a copy of a list, the same for lists that are alike.
+// Keep returns a list equal to the given one: a known list, or else a copy, which becomes known.
 func (l *OptionLists) Keep(list []Option) []Option {
 	if known, ok := l.find(list); ok {
 		return known
@@ -126,7 +123,7 @@ func (l *OptionLists) Keep(list []Option) []Option {
 	return l.add(slices.Clone(list))
 }
 
-// share returns a list that nobody writes to, the same for lists that are alike.
+// share is Keep without the copy: the caller must not write to the list afterwards.
 func (l *OptionLists) share(list []Option) []Option {
 	if known, ok := l.find(list); ok {
 		return known
@@ -155,8 +152,8 @@ func (l *OptionLists) add(list []Option) []Option {
 	return list
 }
 
-// Overlapping says whether two sets have a state in common for each key that
-// both name.
+// Overlapping says whether two sets of requirements have a common state for each key that both
+// name.
 func Overlapping(a, b requirements.Set) bool {
 	for r := range a.All() {
 		if other, ok := b.Get(r.Key()); ok && !r.Overlaps(other) {
@@ -166,8 +163,8 @@ func Overlapping(a, b requirements.Set) bool {
 	return true
 }
 
-// OverlapsType says whether a set and the labels of a type have a state in
-// common for each key that both name.
+// OverlapsType says whether a set of requirements and the labels of an instance type have a common
+// state for each key that both name.
 func OverlapsType(a requirements.Set, t *cloudprovider.InstanceType) bool {
 	for r := range a.All() {
 		if other, ok := TypeRequirement(t, r.Key()); ok && !r.Overlaps(other) {
@@ -177,11 +174,11 @@ func OverlapsType(a requirements.Set, t *cloudprovider.InstanceType) bool {
 	return true
 }
 
-// saleRules are what a set says of where and as what something is sold.
+// saleRules are the requirements of a set on zone and capacity type, looked up once.
 type saleRules struct {
 	set            requirements.Set
 	zone, capacity requirements.Requirement
-	zoned, kinds   bool // it names them
+	zoned, kinds   bool // whether the set names zone, and capacity type
 }
 
 func newSaleRules(set requirements.Set) saleRules {
@@ -191,21 +188,21 @@ func newSaleRules(set requirements.Set) saleRules {
 	return r
 }
 
-// allow says whether the set agrees with an offering.
+// allow says whether an offering can satisfy the set.
 func (r *saleRules) allow(o *cloudprovider.Offering) bool {
 	return !(r.zoned && !r.zone.Has(o.Zone)) && !(r.kinds && !r.capacity.Has(o.CapacityType)) &&
 		(o.Requirements.Len() == 0 || Overlapping(o.Requirements, r.set))
 }
 
-// CapacityOf is what an option has for pods, and what daemons take of it.
+// CapacityOf is the room that an option has for pods, and what daemons use of it.
 type CapacityOf struct {
-	Capacity []int64         // allocatable less daemons, by resource of the problem
-	Daemons  *resources.List // what daemons take
+	Capacity []int64         // allocatable minus daemons, by resource of the problem
+	Daemons  *resources.List // requests of the daemons
 }
 
-// CapacityKey tells capacities apart; options with equal keys share a vector.
+// CapacityKey identifies a capacity: options with equal keys share one vector.
 type CapacityKey struct {
 	Typ      *cloudprovider.InstanceType
-	Offering *cloudprovider.Offering // only if it overrides something
+	Offering *cloudprovider.Offering // set only if it has a capacity or overhead of its own
 	Daemons  string
 }

@@ -16,37 +16,37 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Pool is a NodePool made ready.
+// Pool is a NodePool as the engine reads it.
 type Pool struct {
 	Object *v1.NodePool
 
-	// template is what every node of the pool has: labels and requirements.
+	// Template has the labels and requirements of every node of the pool.
 	Template requirements.Set
-	Taints   []corev1.Taint // hard ones; startup taints keep nobody out
+	Taints   []corev1.Taint // hard taints; startup taints exclude no pod
 
-	// idle says why the pool launches nothing; empty Cause means that it does.
+	// Idle says why the pool launches nothing; its Cause is empty if the pool launches nodes.
 	Idle model.PoolReason
 
 	Types   []*cloudprovider.InstanceType // by name
-	Options []Option                      // those a node may be launched by, cheapest first
-	First   int                           // index of options[0] among those of all pools
-	soldOut []cloudprovider.LaunchOption  // those it could launch nodes by if they were to be had now
+	Options []Option                      // options of the pool, cheapest first
+	First   int                           // index of Options[0] among the options of all pools
+	soldOut []cloudprovider.LaunchOption  // offerings that the template allows and that are unavailable now
 
 	Limits    []corev1.ResourceName // limited resources, sorted
-	Remaining []int64               // of each limit
-	LimitUsed [][2]int64            // each limit, and what was used of it before, for reasons
+	Remaining []int64               // by limit: what is left
+	LimitUsed [][2]int64            // by limit: the limit, and what was used of it before this plan; for reasons
 
-	MinValues []requirements.Requirement // those of the template with a minimum
+	MinValues []requirements.Requirement // requirements of the template that have minValues
 }
 
-// Option is one launchable offering of one type in one pool.
+// Option is one available offering of one instance type in one pool.
 type Option struct {
 	cloudprovider.LaunchOption
-	*CapacityOf // shared by options alike; nil until it is worked out
+	*CapacityOf // shared by equal options; nil until it is computed
 }
 
-// NewPools returns the pools in the order they are tried: weight descending,
-// then name.
+// NewPools returns the pools in the order in which the engine tries them: by descending weight,
+// then by name.
 func NewPools(nodePools []*v1.NodePool, types map[string][]*cloudprovider.InstanceType, v *requirements.Vocabulary, f *model.Faults) []Pool {
 	objects := make([]*v1.NodePool, 0, len(nodePools))
 	for i, object := range nodePools {
@@ -75,7 +75,7 @@ func NewPools(nodePools []*v1.NodePool, types map[string][]*cloudprovider.Instan
 	return pools
 }
 
-// Weight is that of a pool, 0 if it has none.
+// Weight returns the weight of a pool, 0 if it has none.
 func Weight(p *v1.NodePool) int32 {
 	if p.Spec.Weight == nil {
 		return 0
@@ -83,7 +83,7 @@ func Weight(p *v1.NodePool) int32 {
 	return *p.Spec.Weight
 }
 
-// PoolObject is how faults call a pool.
+// PoolObject returns the name that faults give a pool.
 func PoolObject(p *v1.NodePool) string { return fmt.Sprintf("NodePool %q", p.Name) }
 
 func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requirements.Vocabulary, f *model.Faults) Pool {
@@ -99,8 +99,8 @@ func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requir
 			f.Add(PoolObject(object), "spec.template", "names label %s, which a node gets only as it starts; leave it out", key)
 		}
 	}
-	// A node is registered and initialised by the time pods run on it, and
-	// DaemonSets select on that.
+	// Pods run on a node that is registered and initialised, and DaemonSets select nodes by these
+	// labels.
 	p.Template = template.With(
 		requirements.In(v1.NodeRegisteredLabelKey, "true"),
 		requirements.In(v1.NodeInitializedLabelKey, "true"),
@@ -126,8 +126,8 @@ func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requir
 	return p
 }
 
-// taintFaults reports taints that no node can have. Passed over, they would let
-// pods onto nodes that were to be kept clear.
+// taintFaults reports invalid taints. If they were ignored, pods could be placed on nodes that must
+// exclude them.
 func taintFaults(object *v1.NodePool, f *model.Faults) {
 	spec := &object.Spec.Template.Spec
 	for _, list := range []struct {
@@ -148,7 +148,7 @@ func taintFaults(object *v1.NodePool, f *model.Faults) {
 	}
 }
 
-// ImpossibleKeys lists the labels that no node can have as asked.
+// ImpossibleKeys lists the labels whose requirements no state satisfies, separated by commas.
 func ImpossibleKeys(s requirements.Set) string {
 	var keys []string
 	for r := range s.All() {
@@ -159,7 +159,7 @@ func ImpossibleKeys(s requirements.Set) string {
 	return strings.Join(keys, ", ")
 }
 
-// Idle says why a pool launches no nodes, if so.
+// Idle says why a pool launches no nodes; the Cause is empty if it launches some.
 func Idle(object *v1.NodePool) model.PoolReason {
 	r := model.PoolReason{NodePool: object.Name, Cause: model.CauseNotReady}
 	switch {
@@ -182,8 +182,8 @@ func Idle(object *v1.NodePool) model.PoolReason {
 	return r
 }
 
-// SetLimits works out what the limits of the pool still allow: the limits less
-// the capacity of its nodes that are not on their way out.
+// SetLimits computes what the limits of the pool still allow: the limits minus the capacity of its
+// nodes that are not terminating.
 func (p *Pool) SetLimits(rooms *model.Rooms, v *requirements.Vocabulary, f *model.Faults) {
 	if len(p.Object.Spec.Limits) == 0 {
 		return
@@ -196,7 +196,7 @@ func (p *Pool) SetLimits(rooms *model.Rooms, v *requirements.Vocabulary, f *mode
 	use := rooms.Used(p.Object.Name)
 	used := use.Sum
 	if use.Odd {
-		used = p.Used(rooms.Nodes, v, f) // and say what is wrong
+		used = p.Used(rooms.Nodes, v, f) // reports what is wrong
 	}
 	for name, limit := range limits.All() {
 		if limit < 0 {
@@ -207,8 +207,7 @@ func (p *Pool) SetLimits(rooms *model.Rooms, v *requirements.Vocabulary, f *mode
 	}
 }
 
-// nameLimits lists the resources with a limit. What is wrong with limits is said by
-// setLimits.
+// nameLimits lists the resources that have a limit. SetLimits reports faults in limits.
 func (p *Pool) nameLimits() {
 	if list, err := resources.FromResourceList(corev1.ResourceList(p.Object.Spec.Limits)); err == nil {
 		for name := range list.All() {
@@ -217,17 +216,17 @@ func (p *Pool) nameLimits() {
 	}
 }
 
-// useLists are what launches take of limits, the same for pools with the same list of
-// options and limits on the same resources.
+// useLists caches what launches use of limits. Pools with the same list of options and limits on
+// the same resources share an entry.
 type useLists map[useKey][][]int64
 
 type useKey struct {
-	options *Option // the first
+	options *Option // the first option of the list
 	limits  string
 }
 
-// of returns what each option of a pool takes of each resource with a limit, nil where
-// there is none.
+// of returns, by option of a pool, what a launch uses of each limited resource; nil if the pool has
+// no limits or no options.
 func (u *useLists) of(p *Pool) [][]int64 {
 	if len(p.Limits) == 0 || len(p.Options) == 0 {
 		return nil
@@ -244,9 +243,9 @@ func (u *useLists) of(p *Pool) [][]int64 {
 	return uses
 }
 
-// allUses returns what each option takes of each resource with a limit, nil where
-// there is none. Options of one type share a list unless an offering has a capacity
-// of its own.
+// allUses computes, by option of a pool, what a launch uses of each limited resource; nil if the
+// pool has no limits. Options of one type share a list unless an offering has a capacity of its
+// own.
 func (p *Pool) allUses() [][]int64 {
 	if len(p.Limits) == 0 {
 		return nil
@@ -263,7 +262,7 @@ func (p *Pool) allUses() [][]int64 {
 	return out
 }
 
-// LimitUses returns what a launch takes of each limited resource.
+// LimitUses returns what one launch uses of each limited resource, in base units of the resource.
 func LimitUses(limits []corev1.ResourceName, o cloudprovider.LaunchOption) []int64 {
 	out := make([]int64, len(limits))
 	for i, name := range limits {
@@ -280,7 +279,7 @@ func LimitUses(limits []corev1.ResourceName, o cloudprovider.LaunchOption) []int
 	return out
 }
 
-// Used adds up what the nodes of the pool have that are not on their way out.
+// Used sums the capacity of the nodes of the pool that are not terminating.
 func (p *Pool) Used(nodes []model.Node, v *requirements.Vocabulary, f *model.Faults) resources.List {
 	used := resources.List{}
 	for _, n := range nodes {
@@ -291,7 +290,7 @@ func (p *Pool) Used(nodes []model.Node, v *requirements.Vocabulary, f *model.Fau
 		if !n.Launched() {
 			claimEstimate, broken := p.Estimated(n, v)
 			if broken != nil {
-				continue // found again, and reported, with the room of the node
+				continue // the room of the node meets the same error and reports it
 			}
 			capacity, err = claimEstimate.Capacity, nil
 		}
@@ -305,7 +304,7 @@ func (p *Pool) Used(nodes []model.Node, v *requirements.Vocabulary, f *model.Fau
 	return used
 }
 
-// mostOf is the most that any of some launches takes of each limit.
+// mostOf returns, by limit, the most that any of some launches uses.
 func mostOf(uses [][]int64) []int64 {
 	var most []int64
 	for j, use := range uses {

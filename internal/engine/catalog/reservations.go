@@ -4,14 +4,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// reservations are those of a catalog.
+// reservations are the capacity reservations of a catalog.
 type reservations struct {
-	number map[string]int // by reservation: one more than its index
-	Sizes  []int          // what each has left
+	number map[string]int // by reservation ID: 1 + its index
+	Sizes  []int          // by reservation: instances left
 }
 
-// newReservations counts what each reservation has left. Where offerings disagree
-// over one, the least counts, also of those that are not available now.
+// newReservations counts the instances that each reservation has left. If offerings state different
+// counts for one reservation, the least one counts, unavailable offerings included.
 func newReservations(pools []Pool) reservations {
 	s := reservations{number: map[string]int{}}
 	for i := range pools {
@@ -34,8 +34,7 @@ func newReservations(pools []Pool) reservations {
 	return s
 }
 
-// Of numbers the reservation of an option: one more than its index, 0 if the
-// option draws on none.
+// Of returns 1 + the index of the reservation of an option, 0 if the option uses none.
 func (s *reservations) Of(o *Option) int {
 	if o.Offering.CapacityType != v1.CapacityTypeReserved {
 		return 0

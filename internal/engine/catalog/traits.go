@@ -8,10 +8,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Traits interns what classes ask of contested labels, so that the packer can
-// merge by number. Trait 0 asks nothing. It is safe for concurrent use, as
-// several goroutines may solve one Problem; the numbers depend on who came
-// first, and nothing depends on the numbers.
+// Traits numbers the requirements of classes on contested labels, so that the packer can merge them
+// by number. Trait 0 requires nothing. Several goroutines may solve one Problem, so Traits is safe
+// for concurrent use. The numbers depend on which goroutine asks first; no result depends on the
+// numbers.
 type Traits struct {
 	Domains   *Domains
 	contested map[string]bool
@@ -20,7 +20,7 @@ type Traits struct {
 	mu     sync.Mutex
 	sets   []requirements.Set // by trait
 	number map[string]int32
-	merged map[[2]int32]int32 // by two traits; below zero where nothing is both
+	merged map[[2]int32]int32 // by two traits; negative if they conflict
 	bits   map[traitKey]bitset.Set
 }
 
@@ -29,7 +29,7 @@ type traitKey struct {
 	trait int32
 }
 
-// NewTraits begins with no traits; contested are the labels that classes disagree over.
+// NewTraits starts with trait 0 only. contested are the labels over which classes disagree.
 func NewTraits(d *Domains, contested map[string]bool, minValues [][]MinValue) *Traits {
 	return &Traits{
 		Domains:   d,
@@ -42,7 +42,7 @@ func NewTraits(d *Domains, contested map[string]bool, minValues [][]MinValue) *T
 	}
 }
 
-// Of returns the trait of what a set asks of contested labels.
+// Of returns the trait of the requirements of a set on contested labels.
 func (t *Traits) Of(s requirements.Set) int32 {
 	var asked []requirements.Requirement
 	for r := range s.All() {
@@ -72,7 +72,7 @@ func (t *Traits) Merge(pool int, a, b int32) (int32, bool) {
 	return id, !t.Options(pool, id).Empty()
 }
 
-// both is the trait of what asks for two, below zero if nothing is that.
+// both returns the trait that requires what a and b require, negative if they conflict.
 func (t *Traits) both(a, b int32) int32 {
 	switch {
 	case b == 0 || a == b:

@@ -7,28 +7,27 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// UnitPrices says what requests cost on paper, as if nodes could be bought in
-// pieces: the part of the price of a node that goes with the part they take of it.
-// Slots are left out, as other pods use the rest of a node.
+// UnitPrices gives the share of a node's price that a request accounts for, as if nodes could be
+// bought in parts. Slots do not count, because other pods use the rest of a node.
 type UnitPrices struct {
 	dims   int
 	prices []float64 // by option
 	rooms  []int32   // by option: index of its capacity
-	whole  []float64 // by capacity and resource: one by all there is, 0 for none
-	count  int       // of capacities
+	whole  []float64 // by capacity and resource: 1 / capacity, 0 if the capacity is 0
+	count  int       // number of distinct capacities
 }
 
-// Rater finds the best of many options by unit prices. It is for one goroutine at a
-// time.
+// Rater finds the option with the lowest unit price for a request. It must not be used by several
+// goroutines at a time.
 type Rater struct {
 	*UnitPrices
-	shares []float64 // by capacity: what a request takes of it, below zero if not known
+	shares []float64 // by capacity: the share that the request takes, negative if not computed yet
 }
 
-// Rater begins to rate sets of options.
+// Rater returns a new Rater over these prices.
 func (u *UnitPrices) Rater() *Rater { return &Rater{u, make([]float64, u.count)} }
 
-// NewUnitPrices works out what a unit of each dimension costs on each option.
+// NewUnitPrices computes the unit prices of all options.
 func NewUnitPrices(options [][]Option, dims int) *UnitPrices {
 	total := 0
 	for i := range options {
@@ -66,8 +65,8 @@ func inverse(n int64) float64 {
 	return 1 / float64(n)
 }
 
-// Of is what a request costs at one option: its largest share of any resource, of
-// the price.
+// Of returns the cost in USD per hour of a request at one option: the price of the option, times
+// the largest share that the request takes of any resource.
 func (u *UnitPrices) Of(request []int64, option int) float64 {
 	return u.prices[option] * u.share(request, u.rooms[option])
 }
@@ -80,14 +79,14 @@ func (u *UnitPrices) share(request []int64, room int32) float64 {
 	return most
 }
 
-// Best is what a request costs at the best of some options, and which that is; if
-// there are none, infinite and -1.
+// Best returns the lowest cost of a request over some options, and the option that has it; +Inf and
+// -1 if there are no options.
 func (u *Rater) Best(request []int64, options bitset.Set) (float64, int) {
 	for i := range u.shares {
 		u.shares[i] = -1
 	}
 	best, at := math.Inf(1), -1
-	// By hand, not by All: this is asked of every class and option.
+	// A loop over words is faster than All, and this runs for every class and option.
 	for w, word := range options {
 		for ; word != 0; word &= word - 1 {
 			o := w<<6 + bits.TrailingZeros64(word)

@@ -14,19 +14,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Admission works out which options each class may use. It is safe for concurrent
-// use, as several goroutines may solve one Problem: what it keeps is in the Cache.
+// Admission computes which options each class may use. It is safe for concurrent use, because
+// several goroutines may solve one Problem: its caches are in the Cache.
 type Admission struct {
 	p       *Problem
 	Domains *catalog.Domains
 	open    map[string]bool // keys that some useful pool leaves open
-	useful  []bool          // by pool: some class may go there
-	Suited  [][]bitset.Set  // by class and alternative: options by labels and taints
-	asks    []int32         // by class: equal for those that ask the same of a node
+	useful  []bool          // by pool: some class may use it
+	Suited  [][]bitset.Set  // by class and alternative: options with suitable labels and taints
+	asks    []int32         // by class: equal for classes with equal requirements on a node
 	cache   *Cache
 }
 
-// looksKey is what decides at which options a spread rule looks.
+// looksKey identifies the options whose nodes a spread rule counts.
 type looksKey struct {
 	ask             int32
 	affinity, taint bool
@@ -37,12 +37,12 @@ type looksKey struct {
 func newAdmission(p *Problem, d *catalog.Domains) *Admission {
 	a := &Admission{p: p, Domains: d, open: map[string]bool{}, cache: p.Cache}
 	a.useful, a.asks = usefulPools(p), a.numberAsks()
-	asked := map[string]map[string]bool{} // by key: the texts
+	asked := map[string]map[string]bool{} // by key: texts of the distinct requirements
 	for c := range p.Classes {
 		a.Suited = append(a.Suited, a.suitedTo(&p.Classes[c]))
 		for i, alt := range p.Classes[c].Alternatives {
 			if a.Suited[c][i].Empty() {
-				continue // pods that go nowhere disagree with nobody
+				continue // pods without any option are in no conflict
 			}
 			for r := range alt.Set.All() {
 				if asked[r.Key()] == nil {
@@ -52,12 +52,12 @@ func newAdmission(p *Problem, d *catalog.Domains) *Admission {
 			}
 		}
 	}
-	// Two classes may disagree over a label on a node that allows either, if
-	// some pool leaves it open and more than one thing is asked of it.
+	// Two classes may conflict over a label on a node that allows either, if some pool leaves the
+	// label open and the classes require different values.
 	contested := map[string]bool{}
 	for _, key := range p.Table.Keys {
 		key = p.Vocabulary.NormalizeKey(key)
-		// Classes are pinned to different values of it.
+		// Classes are pinned to different values of the key.
 		a.open[key] = a.isOpen(key)
 		contested[key] = a.open[key]
 	}
@@ -71,8 +71,8 @@ func newAdmission(p *Problem, d *catalog.Domains) *Admission {
 	return a
 }
 
-// usefulPools says which pools have options and are tolerated by some class.
-// The others must have no say in what is open.
+// usefulPools says, by pool, whether it has options and some class tolerates its taints. Other
+// pools must not influence which keys are open.
 func usefulPools(p *Problem) []bool {
 	out := make([]bool, len(p.Pools))
 	for i := range p.Pools {
@@ -92,8 +92,8 @@ func (a *Admission) isOpen(key string) bool {
 	return false
 }
 
-// countsValues says whether some pool wants several values of a label. What a
-// class asks of it then narrows what is counted.
+// countsValues says whether some pool has minValues for a label. The requirements of a class on the
+// label then restrict which values count.
 func (a *Admission) countsValues(key string) bool {
 	for i := range a.p.Pools {
 		for _, r := range a.p.Pools[i].MinValues {
@@ -105,9 +105,9 @@ func (a *Admission) countsValues(key string) bool {
 	return false
 }
 
-// touchesOpen says whether a set asks about a label that some pool leaves open
-// on options that the class may use. Then the node must promise what is asked,
-// so the alternative cannot be merged with others.
+// touchesOpen says whether a set has a requirement on a label that some pool leaves open on options
+// of the class. Then the node must satisfy the requirement explicitly, so the alternative cannot be
+// merged with others.
 func (a *Admission) touchesOpen(s requirements.Set, options bitset.Set) bool {
 	for r := range s.All() {
 		if !a.open[r.Key()] {
@@ -126,8 +126,7 @@ func (a *Admission) touchesOpen(s requirements.Set, options bitset.Set) bool {
 	return false
 }
 
-// pinned returns the options that can have what a pin asks for; nil stands for
-// all.
+// pinned returns the options that can satisfy a pin; nil means all.
 func (a *Admission) pinned(pin requirements.Set) bitset.Set {
 	if pin.Len() == 0 {
 		return nil
@@ -143,8 +142,7 @@ func (a *Admission) pinned(pin requirements.Set) bitset.Set {
 	})
 }
 
-// suitedTo returns, for each alternative of a class, the options whose labels
-// and taints suit it.
+// suitedTo returns, by alternative of a class, the options with suitable labels and taints.
 func (a *Admission) suitedTo(c *workload.Class) []bitset.Set {
 	out := make([]bitset.Set, len(c.Alternatives))
 	for i, alt := range c.Alternatives {
@@ -159,8 +157,8 @@ func (a *Admission) suitedTo(c *workload.Class) []bitset.Set {
 	return out
 }
 
-// addMatching adds the options whose labels and taints suit an alternative of
-// a class, if certain is set whatever is left open.
+// addMatching adds the options whose labels and taints suit an alternative of a class; with
+// certain, whichever values open labels get.
 func (a *Admission) addMatching(out bitset.Set, c *workload.Class, alt requirements.Alternative, certain bool) {
 	for i := range a.p.Pools {
 		p := &a.p.Pools[i]
@@ -183,14 +181,14 @@ func (a *Admission) addMatching(out bitset.Set, c *workload.Class, alt requireme
 	}
 }
 
-// Writable says whether a label can be given a value that a requirement
-// admits: no valid label value is below zero.
+// Writable says whether a requirement admits a valid label value, or absence. For example no valid
+// value is below zero.
 func Writable(r requirements.Requirement) bool {
 	value, ok := r.Any()
 	return !ok || r.AllowsAbsent() || len(validation.IsValidLabelValue(value)) == 0
 }
 
-// KeepUnheld removes the options where a daemon has what pods of a class hold of their
+// KeepUnheld removes the options on which a daemon has something that pods of a class hold of their
 // node, such as a port. It returns these daemons.
 func (a *Admission) KeepUnheld(options bitset.Set, c *workload.Class) []*workload.Daemon {
 	if len(c.Holds) == 0 {
@@ -199,13 +197,14 @@ func (a *Admission) KeepUnheld(options bitset.Set, c *workload.Class) []*workloa
 	return a.keepFrom(options, func(d *workload.Daemon) bool { return kinds.Clash(kinds.Held(d.Pod), c.Holds) })
 }
 
-// KeepFromDaemons removes the options where a daemon runs that pods of a class
-// may not be with: it is on the node itself, so in every domain of it. It returns these daemons.
+// KeepFromDaemons removes the options on which a daemon runs that anti-affinity separates from pods
+// of a class. The daemon is in every domain of its node. It returns these daemons.
 func (a *Admission) KeepFromDaemons(options bitset.Set, c *workload.Class) []*workload.Daemon {
 	return a.keepFrom(options, func(d *workload.Daemon) bool { return d.KeepsAway(c) })
 }
 
-// keepFrom removes the options where some daemons run, and returns those that run on any.
+// keepFrom removes the options on which the daemons selected by some run, and returns the daemons
+// that run on any of them.
 func (a *Admission) keepFrom(options bitset.Set, some func(*workload.Daemon) bool) (out []*workload.Daemon) {
 	var all bitset.Set
 	for i := range a.p.Daemons {
@@ -224,8 +223,8 @@ func (a *Admission) keepFrom(options bitset.Set, some func(*workload.Daemon) boo
 	return out
 }
 
-// KeepMinValues removes, under the Strict policy, the options of pools of which
-// too few values are left for a node with one such pod.
+// KeepMinValues removes, with the Strict policy, the options of pools in which too few values are
+// left for a node with one such pod.
 func (a *Admission) KeepMinValues(options bitset.Set, trait int32) {
 	if a.p.Opts.MinValues == model.BestEffort {
 		return
@@ -256,10 +255,10 @@ func (a *Admission) Fits(request []int64) bitset.Set {
 	})
 }
 
-// TraitOf is the trait of what a set asks of contested labels.
+// TraitOf returns the trait of the requirements of a set on contested labels.
 func (a *Admission) TraitOf(s requirements.Set) int32 { return a.p.Traits.Of(s) }
 
-// Within says whether an amount of each resource is there.
+// Within says whether capacity is at least the request for every resource.
 func Within(request, capacity []int64) bool {
 	for r, want := range request {
 		if want > capacity[r] {

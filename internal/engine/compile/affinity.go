@@ -11,8 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// TogetherOverNodes lists the selections of affinities over the name of the
-// node, once each.
+// TogetherOverNodes lists the distinct selections of required affinities over the hostname.
 func (p *Problem) TogetherOverNodes() []int {
 	var out []int
 	for c := range p.Classes {
@@ -30,8 +29,8 @@ func (p *Problem) TogetherOverNodes() []int {
 	return out
 }
 
-// findRunning notes, for each selection of an affinity over the name of the
-// node, whether a pod of it runs anywhere, and on which nodes.
+// findRunning records, for each selection of an affinity over the hostname, whether any of its pods
+// is running, and on which nodes.
 func (x *baseline) findRunning(leaving []model.Existing) {
 	p := x.p
 	p.Running, p.Beside = map[int]bool{}, map[int][]bool{}
@@ -61,7 +60,7 @@ func (x *baseline) noteRunning(n *model.Existing, index int, selections []int) {
 	}
 }
 
-// noteMember notes that a pod of some selections is on a node, or may come to it.
+// noteMember records that a pod of some selections is, or may be, on a node.
 func (x *baseline) noteMember(n *model.Existing, index int, members bitset.Set, selections []int, sure bool) {
 	for _, s := range selections {
 		if !members.Has(s) {
@@ -79,9 +78,8 @@ func (x *baseline) noteMember(n *model.Existing, index int, members bitset.Set, 
 	}
 }
 
-// dropCoveredAffinity takes away affinities over other labels from classes that
-// have one to the same pods over the name of the node: being on one node is
-// being in one zone.
+// dropCoveredAffinity removes affinities over other labels from classes that have one to the same
+// pods over the hostname: pods on one node are also in one zone.
 func (r *Rules) dropCoveredAffinity(d *Duty) {
 	if len(d.With) == 0 {
 		return

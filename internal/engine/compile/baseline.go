@@ -18,9 +18,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// readBound reads the required anti-affinity of the pods on nodes, of each kind
-// of pod once. A selector that cannot be read keeps nobody away, as in
-// kube-scheduler.
+// readBound reads the required anti-affinity of running pods, once for each kind of pod. As in
+// kube-scheduler, a selector that cannot be read excludes no pod.
 func (k *classifier) readBound() workload.BoundTerms {
 	out := workload.BoundTerms{}
 	known := map[string][]workload.Term{}
@@ -47,22 +46,20 @@ func (k *classifier) readBound() workload.BoundTerms {
 	return out
 }
 
-// mayGet says whether a node that has not been registered may come to have a
-// label that it has not yet: one that its instance type may bring along, or
-// that its requirements speak of.
+// mayGet says whether a node that is not registered may get a label that it lacks: one that its
+// instance type may add, or one that the requirements of its claim mention.
 func mayGet(e *model.Existing, key string, v *requirements.Vocabulary) bool {
 	if e.Registered() || e.NodeClaim == nil {
 		return false
 	}
 	if _, ok := e.Standing.Labels[v.NormalizeKey(key)]; ok {
-		return false // it has the label, by its current name only
+		return false // it has the label under its current name only
 	}
 	asked := func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == key }
 	return v.WellKnown(v.NormalizeKey(key)) || slices.ContainsFunc(e.NodeClaim.Spec.Requirements, asked)
 }
 
-// MayBe says whether some offering that a claim allows, and that can be had now,
-// has a label with a value.
+// MayBe says whether some available offering that a claim allows has a label with a value.
 func (p *Problem) MayBe(n *model.Existing, asked requirements.Set, key, value string) bool {
 	wanted := requirements.NewSet(requirements.In(p.Vocabulary.NormalizeKey(key), value))
 	for i := range p.Pools {
@@ -86,21 +83,21 @@ func (p *Problem) MayBe(n *model.Existing, asked requirements.Set, key, value st
 	return true
 }
 
-// baseline counts the pods that run, and the domains that are there.
+// baseline counts running pods, and the domains of existing nodes, for the rules.
 type baseline struct {
 	p             *Problem
 	r             *Rules
 	selectorIndex *workload.SelectorIndex
-	constraining  []int32 // the kinds of pods that run and keep others away
+	constraining  []int32 // kinds of running pods that can exclude others
 	bound         workload.BoundTerms
 	limits        workload.BoundLimits
-	kinds         [][]boundMembership   // by kind, in pages that are made once asked for
-	candidates    bitset.Set            // kinds that some selection may select; nil for all
-	nobody        boundMembership       // what the rules have to do with the others
-	interest      bitset.Set            // selections that some pod to be placed is in
+	kinds         [][]boundMembership   // by kind, in pages that are allocated on demand
+	candidates    bitset.Set            // kinds that some selection may select; nil means all
+	nobody        boundMembership       // shared entry of all other kinds
+	interest      bitset.Set            // selections that select some pod to be placed
 	moving        map[string]bool       // pods to be placed, by name
 	byNode        [][]int               // by selection: node rules
-	byTerm        map[workload.Term]int // domain rule of each bound anti-affinity
+	byTerm        map[workload.Term]int // domain rule of each anti-affinity of running pods
 }
 
 func newBaseline(p *Problem, k *classifier) *baseline {
@@ -114,8 +111,8 @@ func newBaseline(p *Problem, k *classifier) *baseline {
 	return x
 }
 
-// addBoundRules adds the rules that only pods which run have: their required
-// anti-affinity, as far as it concerns any pod to be placed.
+// addBoundRules adds the rules that only running pods have: their required anti-affinity, if it
+// selects any pod to be placed.
 func (x *baseline) addBoundRules() {
 	x.interest = bitset.New(len(x.r.selections))
 	for c := range x.p.Classes {
@@ -149,8 +146,8 @@ func (x *baseline) addBoundRules() {
 	}
 }
 
-// boundHolds lists what pods that run, and daemons, hold of their nodes and some pod to be
-// placed wants too.
+// boundHolds lists the holds of running pods and daemons that clash with holds of pods to be
+// placed.
 func (x *baseline) boundHolds() []constraint.Hold {
 	var wanted, out []constraint.Hold
 	for c := range x.p.Classes {
@@ -177,8 +174,8 @@ func (x *baseline) boundHolds() []constraint.Hold {
 	return out
 }
 
-// count visits all nodes. Pods of nodes on their way out count where they are,
-// unless they are among those to be placed.
+// count counts the pods of all nodes. Pods of terminating nodes count where they are, unless they
+// are to be placed.
 func (x *baseline) count(staying, leaving []model.Existing) {
 	x.moving = map[string]bool{}
 	if len(leaving) > 0 {
@@ -196,7 +193,7 @@ func (x *baseline) count(staying, leaving []model.Existing) {
 		rule := &x.r.Domain[i]
 		rule.Rule.Key = x.p.Table.number(rule.Key)
 		if rule.Rule.Key < 0 {
-			continue // nobody to be placed is concerned
+			continue // the rule concerns no pod to be placed
 		}
 		n := len(x.p.Table.Values[rule.Rule.Key])
 		rule.Members, rule.Owners, rule.Perhaps = make([]int, n), make([]int, n), make([]int, n)
@@ -218,7 +215,7 @@ func (x *baseline) count(staying, leaving []model.Existing) {
 func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
 	for i := range x.r.Domain {
 		rule := &x.r.Domain[i]
-		looked[i] = false // whether a spread rule looks at the node
+		looked[i] = false // whether a spread rule counts the node
 		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
 			continue
 		}
@@ -234,22 +231,22 @@ func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
 		}
 	}
 	if leaving {
-		return // no daemon comes any more
+		return // no daemon is expected on a terminating node
 	}
 	for _, d := range x.p.daemonsTo(n) {
 		x.pod(n, d.Joins, d.Owns, looked, n.Settling())
 	}
 }
 
-// counts says whether constraints see a pod where it runs: one of a node on its way
-// out is not there if it is to be placed.
+// counts says whether constraints count a pod where it runs. A pod on a terminating node does not
+// count if it is to be placed.
 func (x *baseline) counts(n *model.Existing, i int, leaving bool) bool {
 	return n.BoundMemberships[i] != workload.Ended && !(leaving && x.moving[n.Pods[i].Namespace+"/"+n.Pods[i].Name])
 }
 
-// LooksAt says whether a spread rule counts what is on a node: one that its
-// owners may use, as far as its policies say so, and that has all the labels
-// they are spread over.
+// LooksAt says whether a spread rule counts the pods of a node: a node that its owners may use, as
+// far as its inclusion policies require it, and that has all labels of the owners' spread
+// constraints.
 func (p *Problem) LooksAt(rule *DomainRule, n *model.Existing) bool {
 	for _, key := range rule.Spans {
 		if k := p.Table.number(key); k >= 0 && n.At[k] >= 0 {
@@ -264,8 +261,8 @@ func (p *Problem) LooksAt(rule *DomainRule, n *model.Existing) bool {
 	return !rule.Term.HonorTaint || n.Verdict.Tolerates.Has(rule.Like)
 }
 
-// partsOn sums up what the pods on a node, and the daemons to come, count for
-// in the rules over nodes.
+// partsOn returns the memberships, in rules over nodes, of the pods on a node and of the daemons
+// expected there, summed by rule.
 func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
 	var out []pack.Membership
 	if len(x.r.Node) == 0 {
@@ -279,7 +276,7 @@ func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
 		}
 	}
 	if leaving {
-		return out // no daemon comes any more
+		return out // no daemon is expected on a terminating node
 	}
 	for _, i := range n.Daemons {
 		d := &x.p.Daemons[i]
@@ -288,8 +285,8 @@ func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
 	return out
 }
 
-// addPod adds what a pod on a node counts for, given the selections that it is in
-// and its required anti-affinity. Limits do not count pods of DaemonSets.
+// addPod adds the memberships of a pod on a node, given the selections that select it and its
+// required anti-affinity. Limits do not count DaemonSet pods.
 func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitset.Set, apart []workload.Term, daemon bool) []pack.Membership {
 	if len(x.r.holds) > 0 {
 		for _, part := range x.r.holdParts(kinds.Held(pod)) {
@@ -320,10 +317,10 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 	return out
 }
 
-// pod counts one pod in the rules over domains: those that count it, and those that it has. One
-// that is not sure to come is counted by itself.
+// pod counts one pod in the domain rules that count it and those that it has. A pod that may not
+// run there is counted separately.
 func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool, sure bool) {
-	_, missing := model.PoolOfMissing(n.Name()) // which comes up after pods of the plan are bound
+	_, missing := model.PoolOfMissing(n.Name()) // a missing node starts after pods of the plan are bound
 	for _, i := range counted {
 		rule := &x.r.Domain[i]
 		if rule.Rule.Key < 0 {
@@ -348,16 +345,16 @@ func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool, su
 	}
 }
 
-// boundMembership is what the rules have to do with a kind of pod that runs.
+// boundMembership has the rules that concern a kind of running pod.
 type boundMembership struct {
-	selected bitset.Set // the selections that it is in, once asked for
-	known    bool       // the rest is known
+	selected bitset.Set // selections that select it; nil until needed
+	known    bool       // the other fields are set
 	counted  []int      // domain rules that count it
 	owns     []int      // domain rules that it has
 	parts    []pack.Membership
 }
 
-// kindsPage is how many kinds of pods are on a page: most problems ask about few.
+// kindsPage is the number of kinds on a page: most problems need few kinds.
 const kindsPage = 256
 
 func (x *baseline) kind(kind int32) *boundMembership {
@@ -371,7 +368,7 @@ func (x *baseline) kind(kind int32) *boundMembership {
 	return &(*page)[kind%kindsPage]
 }
 
-// selected are the selections that a kind of pod is in.
+// selected returns the selections that select a kind of pod.
 func (x *baseline) selected(kind int32) bitset.Set {
 	l := x.kind(kind)
 	if l.selected == nil {
@@ -380,8 +377,7 @@ func (x *baseline) selected(kind int32) bitset.Set {
 	return l.selected
 }
 
-// boundMembership works out what the rules have to do with a kind of pod, once they are all
-// known.
+// boundMembership returns the rules that concern a kind of pod. All rules must be known.
 func (x *baseline) boundMembership(kind int32) *boundMembership {
 	l := x.kind(kind)
 	if l.known {

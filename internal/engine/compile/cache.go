@@ -9,30 +9,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// Cache is what is worked out when it is first asked for, and kept for all who solve the
-// problem. It is all of a Problem that changes: each table is under a lock of its own, and
-// no answer depends on who asked before.
+// Cache stores what is computed on demand for all solvers of the problem. It is the only mutable
+// part of a Problem. Each table has a lock of its own, and no result depends on the order of calls.
 type Cache struct {
 	Traits *catalog.Traits
 
 	fitting    memo[string, bitset.Set]      // by request: options with room for one pod
-	pins       memo[string, bitset.Set]      // by text: the options that can have them
-	low        memo[int32, bitset.Set]       // by ask: the options that hold such a pod
+	pins       memo[string, bitset.Set]      // by text of a pin: options that can satisfy it
+	low        memo[int32, bitset.Set]       // by ask: options that hold such a pod
 	lowerings  memo[loweringKey, *lowering]  //
-	looks      memo[looksKey, bitset.Set]    // of spread rules
+	looks      memo[looksKey, bitset.Set]    // options that spread rules count
 	launchable memo[string, []topology.Cell] // by keys, options and request
 	numbers    numbers
 	hosts      hostRules
 }
 
-// memo is a table of answers.
+// memo is a table of computed values.
 type memo[K comparable, V any] struct {
 	mu    sync.Mutex
 	known map[K]V
 }
 
-// of returns the answer to a question, which is worked out the first time. Who asks at
-// the same time may work it out as well.
+// of returns the value of a key, computed by work on first use. Concurrent first calls may both
+// compute it.
 func (m *memo[K, V]) of(key K, work func() V) V {
 	m.mu.Lock()
 	out, ok := m.known[key]
@@ -50,7 +49,7 @@ func (m *memo[K, V]) of(key K, work func() V) V {
 	return out
 }
 
-// ofBytes is of for a question that is written anew each time.
+// ofBytes is of for a key in a reused buffer.
 func ofBytes[V any](m *memo[string, V], key []byte, work func() V) V {
 	m.mu.Lock()
 	out, ok := m.known[string(key)]
@@ -61,14 +60,15 @@ func ofBytes[V any](m *memo[string, V], key []byte, work func() V) V {
 	return m.of(string(key), work)
 }
 
-// numbers are those of lowerings and of sets of options: equal for those that are alike.
+// numbers assigns equal numbers to equal lowerings, and to equal sets of options.
 type numbers struct {
 	mu       sync.Mutex
-	contents map[string]int32 // of lowerings
-	kinds    map[string]int32 // of sets of options
+	contents map[string]int32 // by text of a lowering
+	kinds    map[string]int32 // by key of a set of options
 }
 
-// number numbers what write says of a lowering, which may number sets of options in turn.
+// number returns the number of a lowering's text. write returns the text and may number sets of
+// options.
 func (n *numbers) number(write func(kindOf func(bitset.Set) int32) []byte) int32 {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// find returns what is known in the dimensions of a problem, or nil.
+// find returns the cached capacities in the dimensions of a problem, or nil.
 func find(c *catalog.Capacities, p *Problem) *catalog.CapacitiesOf {
 	if !p.countsResourcesOnly() {
 		return nil
@@ -30,7 +30,7 @@ func find(c *catalog.Capacities, p *Problem) *catalog.CapacitiesOf {
 	return nil
 }
 
-// keep remembers the capacities of a problem.
+// keep caches the capacities of a problem.
 func keep(c *catalog.Capacities, p *Problem, of *catalog.CapacitiesOf) {
 	if !p.countsResourcesOnly() || find(c, p) != nil {
 		return
@@ -40,16 +40,15 @@ func keep(c *catalog.Capacities, p *Problem, of *catalog.CapacitiesOf) {
 	c.Known = slices.Insert(c.Known[:min(len(c.Known), catalog.MostCapacities-1)], 0, of)
 }
 
-// countsResourcesOnly says whether nothing but resources takes room in the
-// problem: no slots, no volumes and no devices, which mean something else in
-// each problem.
+// countsResourcesOnly says whether resources are the only dimensions of the problem. Slots, volumes
+// and devices mean something different in each problem.
 func (p *Problem) countsResourcesOnly() bool {
 	return len(p.Rules.Slots) == 0 && p.Extras.Counts == nil && len(p.Extras.Drivers) == 0
 }
 
-// setCapacities works out what each option can give to pods: the allocatable
-// of the type as bought by the offering, less the daemons that run there. What
-// another problem on the same catalog found out is taken over.
+// setCapacities computes the room of each option: the allocatable of the type with the offering,
+// minus the daemons that run there. It reuses what another problem on the same catalog has
+// computed.
 func (p *Problem) setCapacities(f *model.Faults) {
 	known := find(&p.Catalog.Capacities, p)
 	if known == nil {
@@ -65,7 +64,7 @@ func (p *Problem) setCapacities(f *model.Faults) {
 	p.onDaemon, p.LowOptions, p.Distinct, p.Rates = known.OnDaemon, known.Low, known.Distinct, known.Rates
 }
 
-// workOutCapacities is setCapacities the first time.
+// workOutCapacities computes the capacities without a cache.
 func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 	d := p.Catalog.Domains
 	out := &catalog.CapacitiesOf{Resources: p.Resources, DaemonSetPods: p.In.DaemonSetPods, Low: make([]pack.Option, 0, d.Total)}
@@ -73,7 +72,7 @@ func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 		out.OnDaemon = append(out.OnDaemon, p.Daemons[i].OnNew(d))
 	}
 	known := map[catalog.CapacityKey]*catalog.CapacityOf{}
-	taken := map[string]*resources.List{} // by daemons
+	taken := map[string]*resources.List{} // by set of daemons
 	var list []catalog.Option
 	var lists catalog.OptionLists
 	failed := map[*cloudprovider.InstanceType]bool{}
@@ -104,7 +103,7 @@ func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 				if taken[key.Daemons] == nil {
 					taken[key.Daemons] = of.Daemons
 				}
-				of.Daemons = taken[key.Daemons] // once, so that loops over options see that it is the same
+				of.Daemons = taken[key.Daemons] // one pointer for each set, so that loops over options can compare pointers
 				known[key] = of
 			}
 			o.CapacityOf = of
@@ -142,7 +141,7 @@ func (p *Problem) net(o *catalog.Option, daemons bitset.Set) (*catalog.CapacityO
 		free, err = free.Sub(taken)
 	}
 	if negative {
-		// Nothing fits on a node that has less than nothing of something.
+		// Nothing fits on a node with a negative amount of any resource.
 		free = resources.New(map[corev1.ResourceName]int64{corev1.ResourcePods: -1})
 	}
 	out := &catalog.CapacityOf{Capacity: p.vector(free), Daemons: &taken}
@@ -152,7 +151,7 @@ func (p *Problem) net(o *catalog.Option, daemons bitset.Set) (*catalog.CapacityO
 	return out, err
 }
 
-// request is what a pod of a class takes of a node, slots included.
+// request returns what a pod of a class uses of a node, slots included.
 func (p *Problem) request(c int) []int64 {
 	out := p.vector(p.Classes[c].Requests.Merge(p.Classes[c].Extra))
 	for i := range p.Rules.Slots {
@@ -163,8 +162,8 @@ func (p *Problem) request(c int) []int64 {
 	return out
 }
 
-// resourceNames lists the resources that any class or daemon asks for, sorted:
-// the dimensions of the problem.
+// resourceNames lists the resources that any class or daemon requests, sorted: the dimensions of
+// the problem.
 func resourceNames(classes []workload.Class, daemons []workload.Daemon) []corev1.ResourceName {
 	seen := map[corev1.ResourceName]bool{}
 	for c := range classes {
@@ -188,17 +187,16 @@ func resourceNames(classes []workload.Class, daemons []workload.Daemon) []corev1
 	return out
 }
 
-// vector lays out a list by the resources of the problem, with room for the
-// slots behind them. Less than nothing
-// counts as nothing: a resource that is overcommitted keeps only those pods
-// away that ask for some, as kube-scheduler has it.
+// vector converts a list to a vector by the resources of the problem, with room for the slots at
+// the end. A negative amount counts as zero: as in kube-scheduler, an overcommitted resource
+// excludes only pods that request it.
 func (p *Problem) vector(l resources.List) []int64 {
 	out := make([]int64, len(p.Resources)+len(p.Rules.Slots))
 	p.layOut(out, l)
 	return out
 }
 
-// layOut does so in a vector of zeros.
+// layOut is vector for a given vector of zeros.
 func (p *Problem) layOut(vector []int64, l resources.List) {
 	for i, name := range p.Resources {
 		vector[i] = max(l.Get(name), 0)

@@ -9,17 +9,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// mixCapacity sets part of the pods of each workload apart, to be kept off spot
-// capacity as Options.CapacityMix says, if they may use both. It is a wish like
-// others: where only spot has room, spot it is. Classes that differ in nothing but
-// volumes and devices are of one workload, or the replicas of a StatefulSet would
-// come on demand one by one as soon as their volumes are in different zones.
+// mixCapacity marks part of the pods of each workload as NoSpot, as Options.CapacityMix says, if
+// they may use both capacity types. It is a preference: where only spot has room, they get spot.
+// Classes that differ only in volumes and devices count as one workload. Otherwise the replicas of
+// a StatefulSet would each count as the first pod, and be on demand, once their volumes are in
+// different zones.
 func (p *Problem) mixCapacity(d *catalog.Domains) {
 	mix := p.Opts.CapacityMix
 	if mix == nil {
 		return
 	}
-	before := map[string]int{} // pods of the same workload
+	before := map[string]int{} // by workload: pods seen so far
 	var k workload.PodKey
 	spot := requirements.NewSet(requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
 	steady := requirements.NewSet(requirements.NotIn(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
@@ -45,7 +45,7 @@ func (p *Problem) mixCapacity(d *catalog.Domains) {
 	}
 }
 
-// workload is the same for classes that differ in nothing but volumes and devices.
+// workload returns a key that is equal for classes that differ only in volumes and devices.
 func (p *Problem) workload(k *workload.PodKey, c int) string {
 	pod := p.Pod(c)
 	out := string(k.Scheduling(pod))
@@ -53,13 +53,13 @@ func (p *Problem) workload(k *workload.PodKey, c int) string {
 	return out + p.Classes[c].Selected.Key()
 }
 
-// OnDemand is how many of n pods come on on-demand capacity.
+// OnDemand returns how many of n pods get on-demand capacity.
 func OnDemand(m *model.CapacityMix, n int) int {
 	base := min(m.OnDemandBase, n)
 	return base + ((n-base)*m.OnDemandPercent+99)/100
 }
 
-// SteadyOptions returns those of some options that are not spot.
+// SteadyOptions returns the options without those that are spot.
 func (p *Problem) SteadyOptions(options bitset.Set) bitset.Set {
 	out := options.Clone()
 	for o := range options.All() {
@@ -70,7 +70,7 @@ func (p *Problem) SteadyOptions(options bitset.Set) bitset.Set {
 	return out
 }
 
-// reaches says whether some option with further labels suits a class.
+// reaches says whether any option that satisfies further requirements suits a class.
 func (p *Problem) reaches(d *catalog.Domains, c *workload.Class, further requirements.Set) bool {
 	for i := range p.Pools {
 		pl := &p.Pools[i]

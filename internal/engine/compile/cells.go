@@ -14,11 +14,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// CellFinder works out where the classes with constraints over domains may go.
+// CellFinder computes the cells in which classes with constraints over domains may be.
 type CellFinder struct {
 	P       *Problem
 	A       *Admission
-	inPlace [][]bitset.Set // by key and domain: the options that may be there
+	inPlace [][]bitset.Set // by key and domain: the options that may be in the domain
 	Lacking []bitset.Set   // by key: the options that may lack the label
 
 }
@@ -46,9 +46,9 @@ func (f *CellFinder) admitting(r requirements.Requirement) bitset.Set {
 	return out
 }
 
-// cells lists the cells of a class, over the keys that decide for it: those
-// where some option holds one of its pods, and those of existing nodes with
-// room. They must not be changed. bought are those of options, as far as they are known.
+// cells returns the cells of a class over the keys that decide for it: those in which some option
+// holds one of its pods, and those of existing nodes with room. The result must not be changed.
+// bought caches the cells of options.
 func (f *CellFinder) cells(c int, r *catalog.Rater, bought map[cellsKey][]topology.Cell) []topology.Cell {
 	spans := f.P.Rules.Duties[c].Spans
 	keys := f.P.Table.Numbers(spans)
@@ -69,15 +69,15 @@ func (f *CellFinder) cells(c int, r *catalog.Rater, bought map[cellsKey][]topolo
 	return f.AddNodes(keys, slices.Clone(out), func(node int) int { return f.P.Copies(c, &f.P.Nodes[node]) })
 }
 
-// cellsKey is what decides where options that hold pods of a class are.
+// cellsKey identifies the cells of the options that hold pods of a class.
 type cellsKey struct {
 	ask   int32
 	spans string
 }
 
-// Launchable lists the cells that some option is in, at what a request costs there
-// on paper. Where there is no choice that does not matter. Many classes ask alike, so
-// answers are kept.
+// Launchable returns the cells in which any of some options is, with the unit-price cost of a
+// request there. The cost is left out if there is only one cell and no existing node. Results are
+// cached, because many classes have equal requirements.
 func (f *CellFinder) Launchable(keys []int, options bitset.Set, request []int64, r *catalog.Rater) []topology.Cell {
 	id := binary.AppendVarint(make([]byte, 0, 256), int64(len(keys)))
 	for _, k := range keys {
@@ -98,29 +98,29 @@ func (f *CellFinder) find(keys []int, options bitset.Set, request []int64, r *ca
 		out, within = append(out, topology.Cell{At: slices.Clone(at), Room: math.MaxInt}), append(within, here)
 	})
 	for i := range out {
-		if len(out) > 1 || len(f.P.Nodes) > 0 { // nodes may be in others
+		if len(out) > 1 || len(f.P.Nodes) > 0 { // existing nodes may be in other cells
 			out[i].Cost, _ = r.Best(request, within[i])
 		}
 	}
 	return out
 }
 
-// Part is the options that are in one cell.
+// Part is a set of options that are in one cell.
 type Part struct {
-	At      []int // a domain for each key
+	At      []int // by key: its domain
 	Options bitset.Set
 }
 
-// Split divides options of one pool by their cells over some keys, the cell of the cheapest
-// option first. An option is in several cells if its value of a key is open.
+// Split divides options of one pool by their cells over some keys, the cell of the cheapest option
+// first. An option whose value of a key is open is in several cells.
 func (f *CellFinder) Split(keys []int, options bitset.Set) (out []Part) {
 	f.product(keys, nil, options, func(at []int, here bitset.Set) { out = append(out, Part{slices.Clone(at), here}) })
 	slices.SortStableFunc(out, func(x, y Part) int { return cmp.Compare(x.Options.First(), y.Options.First()) })
 	return out
 }
 
-// findCounted lists the keys over which hard constraints count the pods of each class: their
-// own constraints, and those of others.
+// findCounted lists, by class, the keys over which required constraints, their own and those of
+// others, count its pods.
 func (p *Problem) findCounted() {
 	p.Counted = make([][]int, len(p.Classes))
 	for c := range p.Classes {
@@ -135,7 +135,7 @@ func (p *Problem) findCounted() {
 	}
 }
 
-// product goes over the cells that some option is in, with the options that are.
+// product calls each for every cell in which any of some options is, with these options.
 func (f *CellFinder) product(keys, at []int, options bitset.Set, each func(at []int, options bitset.Set)) {
 	if options.Empty() {
 		return
@@ -151,9 +151,9 @@ func (f *CellFinder) product(keys, at []int, options bitset.Set, each func(at []
 	f.product(keys, append(at, topology.None), options.Both(f.Lacking[k]), each)
 }
 
-// AddNodes adds what existing nodes hold to cells, and the cells that only they are
-// in. holds says how many pods, or bundles, a node holds by itself; several classes may
-// count on the same room, which shows when nodes are filled.
+// AddNodes adds the room of existing nodes to cells, and the cells that only existing nodes are in.
+// holds returns how many pods, or bundles, a node holds. Several classes may count on the same
+// room; the packer resolves that.
 func (f *CellFinder) AddNodes(keys []int, cells []topology.Cell, holds func(node int) int) []topology.Cell {
 	for i := range f.P.Nodes {
 		n := &f.P.Nodes[i]
@@ -171,7 +171,7 @@ func (f *CellFinder) AddNodes(keys []int, cells []topology.Cell, holds func(node
 	return cells
 }
 
-// Copies says how many pods of a class a node holds.
+// Copies returns how many pods of a class a node holds.
 func (p *Problem) Copies(c int, n *model.Existing) int {
 	request, out := p.Takes(c, n.Attached), len(p.Classes[c].Pods)
 	if !Within(request, n.Free) || !p.Admits(c, n) {
@@ -185,7 +185,7 @@ func (p *Problem) Copies(c int, n *model.Existing) int {
 	return out
 }
 
-// PlaceOf returns the domains of a node.
+// PlaceOf returns the domains of a node for some keys.
 func PlaceOf(n *model.Existing, keys []int) []int {
 	at := make([]int, len(keys))
 	for j, k := range keys {

@@ -13,8 +13,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// readClaims finds out who uses which claim, and which disks. It takes time in proportion to the
-// volumes of all pods.
+// readClaims finds the users of each claim and disk. It takes time in proportion to the volumes of
+// all pods.
 func readClaims(x *workload.Extras, p *Problem) {
 	c := &x.Claims
 	c.Users = map[string]*workload.ClaimUsers{}
@@ -67,7 +67,8 @@ func readClaims(x *workload.Extras, p *Problem) {
 	findReaches(x, p)
 }
 
-// findShared notes what several pods have, given how many that run have it.
+// findShared records the names that several pods use. holds is, by name, the number of running pods
+// that use it.
 func findShared(x *workload.Extras, p *Problem, holds map[string]int) {
 	for podID, pod := range p.Pods {
 		if !workload.HasVolumes(pod) {
@@ -85,10 +86,9 @@ func findShared(x *workload.Extras, p *Problem, holds map[string]int) {
 	}
 }
 
-// findHolders gives each claim that only one pod may use to one: to the pod that
-// runs with it, or to the one of the highest priority, then the first by name.
-// Pods that cannot be placed whatever happens, or that were passed over, hold
-// nothing.
+// findHolders assigns each claim that only one pod may use to one pod: the running pod that uses
+// it, or else the pod of the highest priority, then the first by name. Pods that cannot be placed
+// at all, or that gave the claim up, get none.
 func findHolders(x *workload.Extras, p *Problem) {
 	x.Claims.Holders = map[string]workload.Holder{}
 	barred := (&classifier{p: p}).barred
@@ -129,8 +129,8 @@ func findHolders(x *workload.Extras, p *Problem) {
 	}
 }
 
-// findReaches works out how far apart the pods may be that share a claim which
-// gets its volume where they go.
+// findReaches computes how far apart pods may be that share a claim whose volume is made where they
+// go.
 func findReaches(x *workload.Extras, p *Problem) {
 	x.Claims.Reaches = map[string]string{}
 	zone := corev1.LabelTopologyZone

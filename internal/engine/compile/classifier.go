@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Pod returns the pod that stands for a class.
+// Pod returns the pod that represents a class.
 func (p *Problem) Pod(c int) *corev1.Pod { return p.Pods[p.Classes[c].Pods[0]] }
 
 // classifier groups pods into classes.
@@ -30,22 +30,21 @@ type classifier struct {
 	specs    []workload.PodSpec // by number
 
 	termKeys     map[string]int32
-	constraining []int32 // the kinds of pods that run and keep others away
+	constraining []int32 // kinds of running pods that can exclude others
 	bound        workload.BoundTerms
 	boundLimits  workload.BoundLimits
 	terms        [][]workload.Term  // by number; 0 has none
-	limits       [][]workload.Limit // likewise
+	limits       [][]workload.Limit // by number; 0 has none
 	termErrs     []error
 }
 
-// classify groups the sorted pods of a problem into classes, in the order of
-// their first pods. It costs O(pods) hash look-ups; what a class means is worked
-// out once.
+// classify groups the sorted pods of a problem into classes, in the order of their first pods. It
+// costs O(pods) hash look-ups; each class is then computed once.
 func (k *classifier) classify() {
 	termsOf := k.readTerms()
 	for i := range k.p.Daemons {
 		if a := k.p.Daemons[i].Pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-			// What cannot be read keeps nobody away.
+			// A term that cannot be read excludes no pod.
 			k.p.Daemons[i].Apart, _ = k.reader.Apart(k.p.Daemons[i].Pod, a.PodAntiAffinity, true)
 		}
 	}
@@ -83,8 +82,8 @@ func (k *classifier) classify() {
 	}
 }
 
-// readTerms reads the constraints between pods, of each kind of pod once, and
-// returns the number of those of each pod.
+// readTerms reads the constraints between pods, once for each kind of pod, and returns the number
+// of the constraints of each pod.
 func (k *classifier) readTerms() []int32 {
 	k.termKeys = map[string]int32{}
 	k.terms, k.limits, k.termErrs = [][]workload.Term{nil}, [][]workload.Limit{nil}, []error{nil}
@@ -112,8 +111,8 @@ func (k *classifier) readTerms() []int32 {
 	return out
 }
 
-// newClass works out what pods of a kind ask for, of which one is given. What is
-// wrong with them keeps them pending and all else goes on.
+// newClass computes the requirements of a class from one of its pods. Faults keep the pods of the
+// class pending and affect no others.
 func (k *classifier) newClass(podID int, id workload.Kind) workload.Class {
 	pod, spec := k.p.Pods[podID], &k.specs[id.Spec]
 	c := workload.Class{
@@ -142,7 +141,7 @@ func (k *classifier) newClass(podID int, id workload.Kind) workload.Class {
 	return c
 }
 
-// addExtras works out the volumes and devices of a class.
+// addExtras sets the volumes and devices of a class.
 func (k *classifier) addExtras(c *workload.Class, pod *corev1.Pod, podID int) {
 	x := k.p.Extras
 	var volumes *workload.VolumeNeed
@@ -163,7 +162,7 @@ func (k *classifier) addExtras(c *workload.Class, pod *corev1.Pod, podID int) {
 	c.Alternatives = x.Narrow(c.Alternatives, volumes, c.Devices)
 }
 
-// refused says what keeps pods like this one from being placed at all.
+// refused returns the reason for which pods like this one cannot be placed at all, nil if they can.
 func (k *classifier) refused(pod *corev1.Pod, spec *workload.PodSpec, terms error) *model.Reason {
 	if r := k.barred(pod); r != nil {
 		return r
@@ -172,14 +171,15 @@ func (k *classifier) refused(pod *corev1.Pod, spec *workload.PodSpec, terms erro
 		return &model.Reason{Cause: model.CauseUnsupported, Detail: what}
 	}
 	if err := errors.Join(spec.NoRequests, terms, spec.NotAsked); err != nil {
-		// Pods that are alike share the reason, so it names none of them.
+		// Equal pods share the reason, so it names none of them.
 		own := fmt.Sprintf("pod %s/%s: ", spec.Of.Namespace, spec.Of.Name)
 		return &model.Reason{Cause: model.CauseInvalid, Detail: strings.ReplaceAll(workload.OneLine(err), own, "")}
 	}
 	return nil
 }
 
-// barred says why a pod is not to be scheduled now, whatever it asks for.
+// barred returns the reason for which a pod is not to be scheduled now, whatever it requires; nil
+// if it is.
 func (k *classifier) barred(pod *corev1.Pod) *model.Reason {
 	names := k.p.Opts.SchedulerNames
 	switch {
@@ -193,7 +193,7 @@ func (k *classifier) barred(pod *corev1.Pod) *model.Reason {
 	return nil
 }
 
-// readSpec returns the number of the podSpec of a pod.
+// readSpec returns the number of the PodSpec of a pod.
 func (k *classifier) readSpec(pod *corev1.Pod, podID int) int32 {
 	id, fresh := model.Intern(k.specKeys, k.specKey(pod, podID), int32(len(k.specs)))
 	if fresh {
@@ -206,8 +206,8 @@ func (k *classifier) readSpec(pod *corev1.Pod, podID int) int32 {
 	return id
 }
 
-// specKey returns the key of all that decides where a pod may run but its
-// constraints towards others. What keeps a pod pending makes it one of a kind.
+// specKey returns the key of everything that decides where a pod may run, except its constraints
+// with other pods. Pods that are pending for a reason of their own get a key of their own.
 func (k *classifier) specKey(pod *corev1.Pod, podID int) []byte {
 	buf := k.key.Scheduling(pod)
 	buf = append(buf, k.p.Extras.Key(pod, podID)...)

@@ -12,23 +12,22 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// The pods of DaemonSets that a new node brings are on it before all others. Constraints
-// between pods count them there as they count pods that run, and required anti-affinity of
-// their own keeps pods away.
+// The DaemonSet pods of a new node are on it before all other pods. Constraints between pods count
+// them there as they count running pods, and their own required anti-affinity excludes pods.
 
-// DaemonDuty is what constraints between pods have to do with the pod of a DaemonSet.
+// DaemonDuty has the rules that concern the pod of a DaemonSet.
 type DaemonDuty struct {
-	Joins    []int      // domain rules that count it
-	Owns     []int      // domain rules of its own anti-affinity
-	Selected bitset.Set // the selections that it is in
-	On       bitset.Set // options where it runs, or may as they leave a label open
-	Sure     bitset.Set // options where it runs for certain
+	Joins    []int      // domain rules that count the pod
+	Owns     []int      // domain rules of the pod's own anti-affinity
+	Selected bitset.Set // selections that select the pod
+	On       bitset.Set // options on which it runs, or may run because a label is open
+	Sure     bitset.Set // options on which it certainly runs
 }
 
-// findDaemonDuties works out the duties of those DaemonSets of whose pods constraints
-// of, or about, pods to be placed take notice.
+// findDaemonDuties computes the DaemonDuties of those DaemonSets whose pods take part in
+// constraints of, or about, pods to be placed.
 func (p *Problem) findDaemonDuties(x *baseline) {
-	asked := bitset.New(len(p.Rules.selections)) // by constraints over the name of the node
+	asked := bitset.New(len(p.Rules.selections)) // selections of constraints over the hostname
 	for c := range p.Classes {
 		for _, t := range p.Classes[c].Terms {
 			if t.Weight == 0 && t.Key == corev1.LabelHostname && t.Kind != topology.Apart {
@@ -71,7 +70,7 @@ func (p *Problem) findDaemonDuties(x *baseline) {
 	}
 }
 
-// daemonsTo lists the duties of the DaemonSets that are still to come to a node that exists.
+// daemonsTo lists the DaemonDuties of the DaemonSets whose pods are expected on an existing node.
 func (p *Problem) daemonsTo(n *model.Existing) (out []*DaemonDuty) {
 	for _, i := range n.Daemons {
 		if k := p.ofDaemon[i]; k >= 0 {
@@ -81,9 +80,9 @@ func (p *Problem) daemonsTo(n *model.Existing) (out []*DaemonDuty) {
 	return out
 }
 
-// FollowsDaemons says whether a required affinity over the name of the node is met by the pod
-// of some DaemonSet that runs on some option for certain. Pods with such an affinity go to nodes
-// where that pod, or another pod that they ask for, is before the plan begins.
+// FollowsDaemons says whether the pod of some DaemonSet that certainly runs on some option
+// satisfies a required affinity over the hostname. Pods with such an affinity go to nodes where
+// that pod, or another pod that they require, is before the plan starts.
 func (p *Problem) FollowsDaemons(t workload.Term) bool {
 	if t.Weight > 0 || t.Kind != topology.Together || t.Key != corev1.LabelHostname {
 		return false
@@ -96,7 +95,7 @@ func (p *Problem) FollowsDaemons(t workload.Term) bool {
 	return false
 }
 
-// sureOn are the options on which a DaemonSet runs for certain. They are worked out once.
+// sureOn returns the options on which a DaemonSet certainly runs. It is computed once.
 func (p *Problem) sureOn(daemon int) bitset.Set {
 	if p.onSure == nil {
 		p.onSure = make([]bitset.Set, len(p.Daemons))
@@ -107,8 +106,8 @@ func (p *Problem) sureOn(daemon int) bitset.Set {
 	return p.onSure[daemon]
 }
 
-// KeepBesideDaemons removes the options without the pods of DaemonSets that pods of a class
-// must be with.
+// KeepBesideDaemons removes the options without the DaemonSet pods that pods of a class must be
+// with.
 func (a *Admission) KeepBesideDaemons(options bitset.Set, c *workload.Class) {
 	for _, t := range c.Terms {
 		if !a.p.FollowsDaemons(t) {
@@ -124,8 +123,8 @@ func (a *Admission) KeepBesideDaemons(options bitset.Set, c *workload.Class) {
 	}
 }
 
-// besideDaemons says whether a node that exists has, or is about to get, pods that the pods
-// of a class must be with, as far as FollowsDaemons is about these.
+// besideDaemons says whether an existing node has, or is expected to get, the pods that pods of a
+// class must be with, for the selections that FollowsDaemons is true for.
 func (p *Problem) besideDaemons(c int, n *model.Existing) bool {
 	for _, s := range p.followed[c] {
 		if p.Beside[s] == nil || !p.Beside[s][p.position[n.Index]] {
@@ -135,8 +134,8 @@ func (p *Problem) besideDaemons(c int, n *model.Existing) bool {
 	return true
 }
 
-// SplitByDaemons divides parts into those with the pod of each DaemonSet that has duties and
-// those without it, the part of the cheapest option first.
+// SplitByDaemons divides each part, for every DaemonSet in DaemonDuties, into options that run it
+// and options that do not, the part of the cheapest option first.
 func (p *Problem) SplitByDaemons(parts []Part) []Part {
 	if len(p.DaemonDuties) == 0 {
 		return parts

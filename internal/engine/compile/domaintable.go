@@ -10,18 +10,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// domainTable numbers the values of the labels that rules are about.
+// domainTable numbers the values of the labels over which rules are defined.
 type domainTable struct {
 	Keys   []string
 	Values [][]string
 	Index  []map[string]int
 
 	columns []*model.LabelColumn // by key: the values on nodes
-	domains [][]int              // by key, and number of a value there
+	domains [][]int              // by key, and by number of a value in columns: the domain
 }
 
-// newDomainTable lists the values that options and nodes show for the labels
-// that rules span.
+// newDomainTable lists the values that options and nodes have for the labels over which rules are
+// defined.
 func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Rooms) *domainTable {
 	t := &domainTable{}
 	wanted := map[string]bool{}
@@ -54,7 +54,7 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Room
 		}
 		for i := range p.Pools {
 			for _, v := range d.SoldOut(i, requirements.Set{}, p.Vocabulary.NormalizeKey(key)) {
-				seen[v] = true // a spread covers it all the same
+				seen[v] = true // a spread counts it even while it is sold out
 			}
 		}
 		column := p.rooms.Column(key, before)
@@ -70,7 +70,7 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Room
 		}
 		domains := make([]int, len(column.Values))
 		for number, v := range column.Values {
-			domains[number] = index[v] // of values that are there
+			domains[number] = index[v] // for values that some node has
 		}
 		t.Values, t.Index = append(t.Values, values), append(t.Index, index)
 		t.columns, t.domains = append(t.columns, column), append(t.domains, domains)
@@ -78,8 +78,8 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Room
 	return t
 }
 
-// asked lists the values of a label that may have any: those that classes ask
-// for by name, and those that a node gets if they leave the choice open.
+// asked lists the values considered for a label that may have any: those that classes require by
+// name, and the one that a node gets if its pods leave the value open.
 func (p *Problem) asked(open requirements.Requirement) []string {
 	var out []string
 	if value, ok := open.Any(); ok {
@@ -102,7 +102,7 @@ func (p *Problem) asked(open requirements.Requirement) []string {
 	return out
 }
 
-// number is that of a key, -1 if no rule spans it.
+// number returns the number of a key, -1 if no rule is defined over it.
 func (t *domainTable) number(key string) int {
 	i, ok := slices.BinarySearch(t.Keys, key)
 	if !ok {
@@ -111,7 +111,7 @@ func (t *domainTable) number(key string) int {
 	return i
 }
 
-// Numbers are those of several keys.
+// Numbers returns the numbers of several keys.
 func (t *domainTable) Numbers(keys []string) []int {
 	out := make([]int, len(keys))
 	for i, key := range keys {
@@ -120,7 +120,7 @@ func (t *domainTable) Numbers(keys []string) []int {
 	return out
 }
 
-// place notes the domains that labels put a node in.
+// place sets the domains of a node from its labels.
 func (t *domainTable) place(n *model.Existing, v *requirements.Vocabulary) {
 	for k, key := range t.Keys {
 		n.At[k] = topology.None

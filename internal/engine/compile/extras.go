@@ -14,8 +14,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Takes is what a pod of a class takes of a node where some volumes are attached
-// already. Treat it as read-only.
+// Takes returns what a pod of a class uses of a node on which some volumes are attached already.
+// The result must not be changed.
 func (p *Problem) Takes(c int, attached []int32) []int64 {
 	out := p.Requests[c]
 	if len(attached) == 0 {
@@ -32,8 +32,7 @@ func (p *Problem) Takes(c int, attached []int32) []int64 {
 	return out
 }
 
-// Attach adds the volumes of a class to those that are attached. The list is
-// not shared with what comes out, unless it is equal.
+// Attach adds the volumes of a class to those attached. It does not write to the given list.
 func (p *Problem) Attach(attached []int32, c int) []int32 {
 	for _, id := range p.Classes[c].Shares {
 		if !slices.Contains(attached, id) {
@@ -43,7 +42,7 @@ func (p *Problem) Attach(attached []int32, c int) []int32 {
 	return attached
 }
 
-// read works out what pods and daemons need.
+// read reads the volumes and devices of pods and daemons.
 func read(x *workload.Extras, p *Problem) {
 	if slices.ContainsFunc(p.Pods, workload.HasVolumes) {
 		x.NeedsOf = make([]*workload.VolumeNeed, len(p.Pods))
@@ -62,8 +61,8 @@ func read(x *workload.Extras, p *Problem) {
 	}
 }
 
-// addExtras counts devices, once the types are known, and adds what classes and
-// daemons need to what they request.
+// addExtras counts devices, once the instance types are known, and adds volumes and devices to the
+// requests of classes and daemons.
 func addExtras(x *workload.Extras, p *Problem) {
 	drivers := map[string]bool{}
 	for c := range p.Classes {
@@ -106,8 +105,8 @@ func addExtras(x *workload.Extras, p *Problem) {
 	}
 }
 
-// firstThatFits returns the first of several ways to meet a claim that some
-// type or node has the devices for, the first if none has.
+// firstThatFits returns the first of several ways to satisfy a claim for which any instance type or
+// node has enough devices, the first if none has.
 func firstThatFits(x *workload.Extras, p *Problem, lists []resources.List) int {
 	for n, list := range lists {
 		for i := range p.Pools {
@@ -121,9 +120,8 @@ func firstThatFits(x *workload.Extras, p *Problem, lists []resources.List) int {
 	return 0
 }
 
-// Drivers lists, by the name of the instance types of some options, the drivers of the
-// devices that pods and the daemons beside them are to have there, sorted. It is nil where
-// nobody asks for a device.
+// Drivers returns, by name of the instance types of some options, the sorted drivers of the devices
+// that pods and the daemons on their node will be allocated. It is nil if no pod requests a device.
 func (p *Problem) Drivers(podIDs []int32, options bitset.Set) map[string][]string {
 	if p.Extras.Counts == nil {
 		return nil
@@ -139,7 +137,7 @@ func (p *Problem) Drivers(podIDs []int32, options bitset.Set) map[string][]strin
 	if len(wanted) == 0 && p.Extras.DaemonNeeds == nil {
 		return nil
 	}
-	by := map[*cloudprovider.InstanceType][]int{} // options
+	by := map[*cloudprovider.InstanceType][]int{} // by instance type: its options
 	for o := range options.All() {
 		t := p.Option(o).InstanceType
 		by[t] = append(by[t], o)
@@ -157,8 +155,8 @@ func (p *Problem) Drivers(podIDs []int32, options bitset.Set) map[string][]strin
 	return out
 }
 
-// SharedVolume says why pods of a class find no place with others that they share a
-// claim with, nil if they share none.
+// SharedVolume returns the reason for which pods of a class cannot be with others that share a
+// claim with them, nil if no term is about a claim.
 func (p *Problem) SharedVolume(terms []workload.Term) *model.Reason {
 	i := slices.IndexFunc(terms, func(t workload.Term) bool { return t.Storage })
 	if i < 0 {

@@ -7,10 +7,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// addHolds makes rules of what classes, and pods that run, hold of their nodes, such as
-// ports and disks: two pods that clash may not be on one node. There is a rule for each that
-// some class or a pod in its way holds: those with it own the rule, and it counts all that
-// it covers. What pods only read is covered by what others write.
+// addHolds makes rules of the holds of classes and running pods, such as ports and disks: two pods
+// that clash may not be on one node. There is a rule for each distinct hold of a class or of a
+// running pod that clashes with one. Pods with the hold own the rule, and the rule counts all pods
+// with a hold that it covers. A hold that is only read is covered by holds that write.
 func (r *Rules) addHolds(p *Problem, bound []constraint.Hold) {
 	r.firstHold = len(r.Node)
 	wanted := slices.Clone(bound)
@@ -29,7 +29,7 @@ func (r *Rules) addHolds(p *Problem, bound []constraint.Hold) {
 	}
 }
 
-// holdParts is what a pod that holds something of its node counts for.
+// holdParts returns the memberships of a pod with some holds.
 func (r *Rules) holdParts(holds []constraint.Hold) []pack.Membership {
 	if len(holds) == 0 {
 		return nil

@@ -7,18 +7,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// HostRule is a topology spread constraint over the name of the node, with what it counts
-// before anything is placed. All solutions that are made of a problem begin with that.
+// HostRule is a topology spread constraint over the hostname, with its counts before any pod is
+// placed. All solutions of a problem start from these counts.
 type HostRule struct {
 	DomainRule
-	Looks   []bool  // by node that exists
-	There   []int32 // by node that exists: pods
-	Perhaps []int32 // by node that exists: how many of these are of DaemonSets, and may not come
-	Gone    []int   // pods of each node that is gone and that it looks at
-	Way     int     // rules with the same look at all nodes alike; they are few, from 0 on
+	Looks   []bool  // by existing node: the rule counts it
+	There   []int32 // by existing node: pods that the rule counts
+	Perhaps []int32 // by existing node: those of There that are of DaemonSets and may not run
+	Gone    []int   // number of counted pods on each terminating node that the rule counts
+	Way     int     // number, from 0, equal for rules that count the same nodes; there are few
 }
 
-// hostRules are those that were asked for, each once.
+// hostRules caches the distinct rules.
 type hostRules struct {
 	mu      sync.Mutex
 	ofClass map[int][]*HostRule
@@ -27,14 +27,14 @@ type hostRules struct {
 	key     workload.PodKey
 }
 
-// hostWay is what decides at which nodes a HostRule looks.
+// hostWay is what decides which nodes a HostRule counts.
 type hostWay struct {
 	filter          string
 	affinity, taint bool
 }
 
-// HostRules lists the topology spread constraints of a class over the name of the node.
-// Classes that have the same constraint share it. They must not be changed.
+// HostRules lists the topology spread constraints of a class over the hostname. Classes with equal
+// constraints share a HostRule, which must not be changed.
 func (p *Problem) HostRules(class int) []*HostRule {
 	h := &p.Cache.hosts
 	h.mu.Lock()
@@ -90,13 +90,13 @@ func (p *Problem) newHostRule(class int, t workload.Term) *HostRule {
 	return out
 }
 
-// IsMember says whether the pods of a class exist and are in a selection.
+// IsMember says whether a selection selects the pods of a class and these are not headroom.
 func (p *Problem) IsMember(class, selection int) bool {
 	return p.Classes[class].Selected.Has(selection) && !p.Classes[class].Headroom
 }
 
-// MembersOf counts the members of a spread over the name of the node among what
-// the pods of a node count for.
+// MembersOf returns the number of pods that a spread over the hostname counts among the memberships
+// of a node.
 func (p *Problem) MembersOf(t workload.Term, parts []pack.Membership) int {
 	rule := p.Rules.nodeIndex[spreadKey(t)]
 	for _, part := range parts {
@@ -107,8 +107,8 @@ func (p *Problem) MembersOf(t workload.Term, parts []pack.Membership) int {
 	return 0
 }
 
-// HostSpreads lists the topology spread constraints over the name of the node, one for
-// each class that has it, as what it looks at is its own.
+// HostSpreads lists the topology spread constraints over the hostname, one for each class and
+// constraint, because the nodes counted depend on the class.
 func (p *Problem) HostSpreads() (out []DomainRule) {
 	for c := range p.Classes {
 		if p.Classes[c].Refusal != nil || p.Classes[c].Headroom {
@@ -121,7 +121,7 @@ func (p *Problem) HostSpreads() (out []DomainRule) {
 	return out
 }
 
-// HostSpread is such a constraint of a class.
+// HostSpread returns a topology spread constraint of a class over the hostname as a DomainRule.
 func (p *Problem) HostSpread(class int, t workload.Term) DomainRule {
 	return DomainRule{Like: class, Spans: SpreadKeys(p.Classes[class].Terms), Term: t}
 }

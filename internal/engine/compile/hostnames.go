@@ -8,15 +8,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// Hostnames are the values of kubernetes.io/hostname that several nodes have. These nodes are
-// one domain to kube-scheduler, and several here: rules over nodes count each by itself. So
-// such a node takes no pod that a spread or an anti-affinity over that label is about.
+// Hostnames are the values of kubernetes.io/hostname that several nodes have. These nodes are one
+// domain to kube-scheduler, but rules over nodes count each separately here. So such a node takes
+// no pod of a class that a spread or an anti-affinity over that label concerns.
 type Hostnames struct {
 	shared map[string]bool // nil if no class is concerned
-	about  bitset.Set      // the classes that such a rule is about
+	about  bitset.Set      // classes that such a rule concerns
 }
 
-// findHostnames looks for them among nodes that stay and nodes on their way out.
+// findHostnames finds the shared hostnames among staying and terminating nodes.
 func (p *Problem) findHostnames(staying, leaving []model.Existing) Hostnames {
 	about := bitset.New(len(p.Classes))
 	for c := range p.Rules.Duties {
@@ -49,8 +49,8 @@ func (p *Problem) findHostnames(staying, leaving []model.Existing) Hostnames {
 	return Hostnames{shared: shared, about: about}
 }
 
-// SharesName says whether a node takes no pods of a class because another node has its value of
-// kubernetes.io/hostname.
+// SharesName says whether a node takes no pods of a class because another node has the same value
+// of kubernetes.io/hostname.
 func (h *Hostnames) SharesName(c int, n *model.Existing) bool {
 	return h.shared != nil && h.about.Has(c) && h.shared[n.Standing.Labels[corev1.LabelHostname]]
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// limitRule returns the number of the rule over nodes that keeps a limit.
+// limitRule returns the number of the rule over nodes for a limit.
 func (r *Rules) limitRule(l workload.Limit) int { return r.nodeRule(limitKey(l), workload.Term{}) }
 
 func limitKey(l workload.Limit) nodeRuleKey {
 	return nodeRuleKey{kind: pack.AtMost, pods: l.Pods, most: l.Most, limit: l.Kind + 1}
 }
 
-// addLimits notes the limits of a class.
+// addLimits adds the limits of a class to its memberships.
 func (r *Rules) addLimits(c int, limits []workload.Limit) {
 	for _, l := range limits {
 		r.Duties[c].Parts = AddPart(r.Duties[c].Parts, r.limitRule(l), 1, 0, 0)
 	}
 }
 
-// readBoundLimits reads the limits of the pods on nodes, of each kind of pod once. What
-// cannot be read limits nobody.
+// readBoundLimits reads the limits of running pods, once for each kind of pod. Limits that cannot
+// be read are ignored.
 func (k *classifier) readBoundLimits() workload.BoundLimits {
 	out := workload.BoundLimits{}
 	for _, kind := range k.constraining {
@@ -38,8 +38,8 @@ func (k *classifier) readBoundLimits() workload.BoundLimits {
 	return out
 }
 
-// addBoundLimits adds the rules of limits that only pods which run have, as far as they
-// count any pod to be placed.
+// addBoundLimits adds the rules of limits that only running pods have, if they count any pod to be
+// placed.
 func (x *baseline) addBoundLimits() {
 	for _, kind := range x.constraining {
 		for _, l := range x.limits[kind] {
@@ -50,8 +50,8 @@ func (x *baseline) addBoundLimits() {
 	}
 }
 
-// LimitOn is the cause of the first limit that keeps pods of a class from a node for what
-// runs there, "" if none does.
+// LimitOn returns the cause of the first limit that excludes pods of a class from a node because of
+// the pods running there, "" if none does.
 func (p *Problem) LimitOn(c, node int) model.Cause {
 	for _, part := range p.Rules.Duties[c].All {
 		rule, there := &p.Rules.Node[part.Rule], pack.Membership{}
@@ -68,7 +68,7 @@ func (p *Problem) LimitOn(c, node int) model.Cause {
 	return ""
 }
 
-// limitParts adds what a pod that runs counts for by its own limits.
+// limitParts adds the memberships of a running pod in its own limits.
 func (x *baseline) limitParts(out []pack.Membership, limits []workload.Limit) []pack.Membership {
 	for _, l := range limits {
 		if r, ok := x.r.nodeIndex[limitKey(l)]; ok {

@@ -16,17 +16,17 @@ import (
 // tolerateAll tolerates every taint.
 var tolerateAll = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 
-// InPlace returns the options that may be in a domain.
+// InPlace returns the options that may be in a domain of a key.
 func (p *Problem) InPlace(key, domain int) bitset.Set { return p.Finder.inPlace[key][domain] }
 
-// LookedAt returns the options whose nodes a spread rule may look at, or is
-// certain to. The result must not be changed.
+// LookedAt returns the options whose nodes a spread rule may count or, with certain, certainly
+// counts. The result must not be changed.
 func (p *Problem) LookedAt(rule *DomainRule, certain bool) bitset.Set {
 	return p.Admission.cache.looks.of(p.looksKeyOf(rule, certain), func() bitset.Set { return p.looksOf(rule, certain) })
 }
 
-// SpreadLooks lists the ways in which topology spread constraints, over domains and over
-// nodes, look at nodes: of those that look at them alike the first.
+// SpreadLooks lists topology spread constraints over domains and over nodes, one for each distinct
+// set of nodes that they count.
 func (p *Problem) SpreadLooks() (out []DomainRule) {
 	known := map[looksKey]bool{}
 	add := func(rule *DomainRule) {
@@ -72,12 +72,11 @@ func (p *Problem) looksOf(rule *DomainRule, certain bool) bitset.Set {
 	return out
 }
 
-// coverDomains has each hard topology spread cover the domains in which a node for its
-// pods could be launched, in addition to those with a node. They are the same for every
-// plan of the problem, so that none escapes a maxSkew by keeping out of a domain: limits of
-// pools, the size of pods and stock do not matter.
+// coverDomains adds, to the domains of each required topology spread, those in which a node for its
+// pods could be launched. They are the same for every plan of the problem, so that no plan avoids a
+// maxSkew by leaving a domain empty: limits of pools, the size of pods and stock do not matter.
 func (p *Problem) coverDomains() {
-	known := map[coverKey][]int{} // many constraints cover the same
+	known := map[coverKey][]int{} // many constraints have the same domains
 	for i := range p.Rules.Domain {
 		rule := &p.Rules.Domain[i]
 		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || rule.Term.Weight > 0 {
@@ -95,18 +94,18 @@ func (p *Problem) coverDomains() {
 	}
 }
 
-// coverKey is what decides which domains without nodes a spread covers.
+// coverKey identifies the domains without nodes that a spread counts.
 type coverKey struct {
 	ask     int32
 	taint   bool
 	key     int
 	spans   string
-	volumes string // what decides where those of its pods are
+	volumes string // identifies where the volumes of its pods may be
 }
 
-// LaunchableIn lists the domains of a spread in which its pods' node selection and volumes,
-// and its taints policy, admit a node that a pool offers, sold out or not. A label of which
-// the catalog leaves the values open has no domains but those of nodes.
+// LaunchableIn returns the domains of a spread for which a pool has an offering, sold out or not,
+// that its pods' node selection and volumes and its taints policy admit. A label whose values the
+// catalog leaves open has only the domains of nodes.
 func (p *Problem) LaunchableIn(rule *DomainRule) []int {
 	like := p.Classes[rule.Like]
 	if !rule.Term.HonorTaint {

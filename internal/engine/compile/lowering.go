@@ -10,26 +10,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// lowering is what pods of some classes are to the packer, but for what they count
-// for in rules. The variants are the ways to place them on new nodes: one for all
-// alternatives that leave no label open, and one for each of the others.
+// lowering is how the packer sees pods of some classes, apart from memberships in rules. Its
+// variants are the ways to place them on new nodes: one for all alternatives that leave no label
+// open, and one for each other alternative.
 type lowering struct {
-	Number   int32 // equal for those that are alike in all that follows
+	Number   int32 // equal for lowerings that are equal in the other fields
 	Request  []int64
 	Variants []pack.Variant
-	Sources  []requirements.Set // by variant: what it asks for, as far as that is certain
-	Kind     int32              // number of the set of options that they may use if those have room
+	Sources  []requirements.Set // by variant: its requirements, as far as they are certain
+	Kind     int32              // number of the set of options that they may use, room aside
 }
 
-// loweringKey is what a lowering follows from. Sets are given by their texts.
+// loweringKey identifies a lowering. Sets are given as texts.
 type loweringKey struct {
 	ask            int32
 	pin, preferred string
 }
 
-// numberAsks numbers what classes ask of a node: all that decides about nodes which
-// are empty. There are far fewer such numbers than classes in a cluster where pods
-// differ in nothing but the labels by which they are spread.
+// numberAsks numbers the requirements of classes on an empty node. There are far fewer numbers than
+// classes in a cluster whose pods differ only in the labels by which they are spread.
 func (a *Admission) numberAsks() []int32 {
 	out := make([]int32, len(a.p.Classes))
 	index := map[string]int32{}
@@ -58,7 +57,7 @@ func (a *Admission) numberAsks() []int32 {
 	return out
 }
 
-// Lowering works out a lowering, once for each key. It must not be changed.
+// Lowering returns a lowering, computed once for each key. It must not be changed.
 func (a *Admission) Lowering(index int, pin requirements.Set, preferred bitset.Set) *lowering {
 	id := loweringKey{ask: a.asks[index]}
 	if pin.Len() > 0 {
@@ -109,7 +108,7 @@ func (a *Admission) newLowering(index int, pin requirements.Set, preferred bitse
 	}
 	if plain != nil {
 		if count > 1 {
-			source = pin // of several alternatives none is certain
+			source = pin // none of several alternatives is certain
 		}
 		out.Variants = append(out.Variants, pack.Variant{Options: plain})
 		out.Sources = append(out.Sources, source)
@@ -122,9 +121,8 @@ func (a *Admission) newLowering(index int, pin requirements.Set, preferred bitse
 	return out
 }
 
-// number numbers a lowering and its kind. A resource that an option has none of
-// counts as a label for the kind: pods that want a GPU are of another kind than those
-// that do not.
+// number numbers a lowering and its kind. For the kind, a resource that an option lacks counts as a
+// label: pods that request a GPU are of another kind than others.
 func (a *Admission) number(low *lowering, kind bitset.Set) {
 	low.Number = a.cache.numbers.number(func(kindOf func(bitset.Set) int32) []byte {
 		low.Kind = kindOf(kind)
@@ -142,18 +140,18 @@ func (a *Admission) number(low *lowering, kind bitset.Set) {
 	})
 }
 
-// KindOf numbers sets of options.
+// KindOf returns the number of a set of options.
 func KindOf(options bitset.Set, kinds map[string]int32) int32 {
 	id, _ := model.Intern(kinds, []byte(options.Key()), int32(len(kinds)))
 	return id
 }
 
-// overlaps says whether some options that suit a class are among others.
+// overlaps says whether any fitting option that suits a class is among the preferred ones.
 func (a *Admission) overlaps(index int, fitting, preferred bitset.Set) bool {
 	return slices.ContainsFunc(a.Suited[index], fitting.Both(preferred).Overlaps)
 }
 
-// AtMostOne is a request with no more than one of each resource.
+// AtMostOne returns a request reduced to at most one of each resource.
 func AtMostOne(request []int64) []int64 {
 	out := make([]int64, len(request))
 	for r, want := range request {
@@ -162,7 +160,7 @@ func AtMostOne(request []int64) []int64 {
 	return out
 }
 
-// Lowered returns the options that hold a pod of a class, whichever way. The result
+// Lowered returns the options that hold a pod of a class by any of its alternatives. The result
 // must not be changed.
 func (a *Admission) Lowered(c int) bitset.Set {
 	return a.cache.low.of(a.asks[c], func() bitset.Set {

@@ -17,9 +17,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// existingNodes works out the room on each node that stays: those that are
-// initialised first, then by name. Nodes on their way out come apart: their
-// pods still count where constraints count pods.
+// existingNodes computes the room of each staying node: initialised ones first, then by name.
+// Terminating nodes are returned separately: constraints still count their pods.
 func (p *Problem) existingNodes(r *reading, f *model.Faults) (staying, leaving []model.Existing) {
 	staying = make([]model.Existing, 0, len(p.rooms.Of))
 	var starting []model.Existing
@@ -53,8 +52,7 @@ func (p *Problem) existingNodes(r *reading, f *model.Faults) (staying, leaving [
 	return append(staying, starting...), leaving
 }
 
-// typeOf is the instance type of a node in the catalog of its pool, nil if that
-// is not known.
+// typeOf returns the instance type of a node in the catalog of its pool, nil if it is not known.
 func (p *Problem) typeOf(e *model.Existing) *cloudprovider.InstanceType {
 	name, ok := e.Standing.Labels[corev1.LabelInstanceTypeStable]
 	if !ok {
@@ -74,8 +72,8 @@ func (p *Problem) typeOf(e *model.Existing) *cloudprovider.InstanceType {
 	return nil
 }
 
-// Admits says whether the labels, taints and volumes of a class let its pods
-// run on a node, and no other node shares its host name where that matters.
+// Admits says whether the labels, taints and volumes of a class allow its pods on a node, and no
+// other node has the same hostname where that matters.
 func (p *Problem) Admits(c int, n *model.Existing) bool {
 	if !n.Verdict.Open.Has(c) || p.SharesName(c, n) || !p.besideDaemons(c, n) {
 		return false
@@ -97,18 +95,18 @@ func (p *Problem) Admits(c int, n *model.Existing) bool {
 	return true
 }
 
-// nodeAdmission says which classes may run on which nodes. Most nodes of a
-// cluster look alike to the pods, so each look is judged once. Labels of nodes
-// that exist are judged as they stand, by kube-scheduler's own code: no alias
-// helps a pod whose label is not there.
+// nodeAdmission computes which classes may run on which nodes. Most nodes of a cluster have the
+// same relevant labels and taints, so each combination is computed once. Labels of existing nodes
+// are compared as they are, by kube-scheduler's own code: an alias does not help a pod whose label
+// is missing.
 type nodeAdmission struct {
 	p         *Problem
 	selectors []nodeaffinity.RequiredNodeAffinity // by class
-	keys      []*model.LabelColumn                // labels that some class asks about
-	names     bool                                // some class asks about names
+	keys      []*model.LabelColumn                // labels that some class requires
+	names     bool                                // some class selects nodes by name
 	known     map[string]*model.Verdict
-	plain     *model.Verdict // on a node without taints, where nobody asks about labels
-	buf       []byte         // scratch
+	plain     *model.Verdict // of a node without taints, if no class requires labels
+	buf       []byte         // scratch space
 }
 
 func newNodeAdmission(p *Problem, before *model.Rooms) *nodeAdmission {
@@ -184,8 +182,7 @@ func (a *nodeAdmission) selects(c int, n *model.LabelsAndTaints) bool {
 	return ok && err == nil
 }
 
-// signatures numbers the classes so that those are equal which the same looks
-// admit.
+// signatures numbers the classes so that classes admitted by the same nodes get equal numbers.
 func (a *nodeAdmission) signatures() []int32 {
 	out := make([]int32, len(a.p.Classes))
 	looks := slices.Sorted(maps.Keys(a.known))
@@ -206,7 +203,7 @@ func (a *nodeAdmission) signatures() []int32 {
 	return out
 }
 
-// look renders all that admission depends on.
+// look writes everything on which the admission of a node depends to buf.
 func (a *nodeAdmission) look(n *model.Existing) {
 	b := a.buf[:0]
 	for _, key := range a.keys {
@@ -223,7 +220,7 @@ func (a *nodeAdmission) look(n *model.Existing) {
 	a.buf = b
 }
 
-// room is what is left on a node for pods.
+// room returns what is left on a node for pods.
 func (p *Problem) room(e *model.Existing) (resources.List, error) {
 	if p.Extras.Counts == nil && len(p.Extras.Drivers) == 0 {
 		return e.Left, nil

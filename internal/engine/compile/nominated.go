@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// Nominating is the problem with other places to try first, and shares the rest of it.
+// Nominating returns the problem with other nominated nodes. Everything else is shared.
 func (p *Problem) Nominating(places map[types.NamespacedName]string, f *model.Faults) *Problem {
 	out := *p
 	out.In.Nominated = places
@@ -18,7 +18,7 @@ func (p *Problem) Nominating(places map[types.NamespacedName]string, f *model.Fa
 	return &out
 }
 
-// readNominated notes which pods are to be tried on which nodes first.
+// readNominated finds the pods that have a nominated node.
 func (p *Problem) readNominated(f *model.Faults) {
 	p.Nominated = nil
 	if len(p.In.Nominated) == 0 {
@@ -40,7 +40,7 @@ func (p *Problem) readNominated(f *model.Faults) {
 	}
 }
 
-// Nominated is a pod, by rank, and the node to try it on first.
+// Nominated is a pod and its nominated node.
 type Nominated struct {
 	PodID int32
 	Node  string

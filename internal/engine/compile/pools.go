@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// setFlexible states Options.SpotFlexibility for the packer.
+// setFlexible converts Options.SpotFlexibility for the packer.
 func (p *Problem) setFlexible() {
 	if p.Opts.SpotFlexibility < 2 {
 		return
@@ -35,8 +35,8 @@ func (p *Problem) setFlexible() {
 	p.Flexible = f
 }
 
-// ShortOf returns the first minimum of a pool of which some options show too few values, and
-// how many they show; nil if they show as many as the pool demands of each.
+// ShortOf returns the first minValues of a pool for which some options have too few values, and the
+// number they have; nil if they have enough values for each.
 func (p *Problem) ShortOf(pool int, options bitset.Set, trait int32) (mv *catalog.MinValue, have int) {
 	for m := range p.MinValues[pool] {
 		mv = &p.MinValues[pool][m]
@@ -47,41 +47,40 @@ func (p *Problem) ShortOf(pool int, options bitset.Set, trait int32) (mv *catalo
 	return nil, 0
 }
 
-// Choice says whether some options show as many values as their pool demands.
+// Choice says whether some options have as many values as the minValues of their pool require.
 func (p *Problem) Choice(pool int, options bitset.Set, trait int32) bool {
 	mv, _ := p.ShortOf(pool, options, trait)
 	return mv == nil
 }
 
-// A node is launched by the heaviest pools that can serve some pod. Once it is to be
-// launched it is room like any other: pods that heavier pools could serve may fill it,
-// so that these need not launch for them. That is so for nodes of pods that no heavier
-// pool can take, whatever else becomes of the plan.
+// A node is launched by the heaviest pools that can serve one of its pods. A node that is to be
+// launched anyway is room like any other: pods that heavier pools could serve may fill it, so that
+// these pools need not launch nodes for them. That applies to nodes of pods that no heavier pool
+// can take in any plan.
 
-// tiers say which weights pods come to.
+// tiers say which tiers pods use.
 type tiers struct {
-	// heaviest is by class the tier of the heaviest pools with options for its pods,
-	// whatever limits leave of them; -1 if there are none.
+	// Heaviest is, by class, the tier of the heaviest pools with options for its pods, whatever
+	// limits leave; -1 if there are none.
 	Heaviest []int
-	// anyway are the options of the nodes that are launched for pods that no heavier
-	// pool can take.
+	// Anyway are the options of nodes that are launched for pods that no heavier pool can take.
 	Anyway bitset.Set
-	// fill says that some pods could be on such nodes as well as on those of heavier pools.
+	// Fill says that some pods could be on such nodes as well as on nodes of heavier pools.
 	Fill bool
 }
 
-// findTiers works out which weights pods come to.
+// findTiers computes the tiers that pods use.
 func (p *Problem) findTiers() {
 	t := &p.Tiers
 	t.Heaviest, t.Anyway = make([]int, len(p.Classes)), bitset.New(len(p.LowOptions))
 	if len(p.LowPools) == 0 || p.LowPools[len(p.LowPools)-1].Tier == 0 {
 		return
 	}
-	asked := map[int32]int{} // the first class that asks so
+	asked := map[int32]int{} // by ask: the first class with it
 	for c := range p.Classes {
 		first, ok := asked[p.Admission.asks[c]]
 		if ok {
-			t.Heaviest[c] = t.Heaviest[first] // refused or not, which is part of what they ask
+			t.Heaviest[c] = t.Heaviest[first] // refusals are equal too, because an ask includes them
 			continue
 		}
 		asked[p.Admission.asks[c]], t.Heaviest[c] = c, -1
@@ -114,9 +113,9 @@ func (p *Problem) findTiers() {
 	}
 }
 
-// KeepHeaviest removes the options of pools that pods with some usable options do not
-// come to by weights alone, as a heavier pool can always launch for them: neither limits
-// nor reservations that run out end it.
+// KeepHeaviest removes the options of pools that pods with the usable options do not need by
+// weight, because a heavier pool can always launch for them: it has neither limits nor reservations
+// that may run out.
 func (p *Problem) KeepHeaviest(options, usable bitset.Set) {
 	last := -1
 	for i := range p.LowPools {
@@ -135,14 +134,13 @@ func (p *Problem) KeepHeaviest(options, usable bitset.Set) {
 	}
 }
 
-// What a new node takes of the limits of its pool is set aside as it is bought: what
-// the option takes that it is bought as. With options that take more it would have to
-// be more, and there might be none left for other nodes. So nodes keep to what was set
-// aside until all have been bought; then they share what is left over, and get back
-// the options that it bears.
+// When a new node is bought, what the bought option uses of its pool's limits is reserved. Options
+// that use more would need a larger reserve, and none might be left for other nodes. So nodes keep
+// to their reserve until all have been bought. Then they share what is left of the limits, and get
+// back the options that it allows.
 
-// bindable says whether the new nodes of a pool can reach its limits at all, whatever
-// they are launched as: none is without a pod.
+// bindable says whether the new nodes of a pool can reach its limits at all, whichever options are
+// launched: each has at least one pod.
 func (p *Problem) bindable(i int) bool {
 	most := p.Catalog.MostUses[i]
 	for r, left := range p.Pools[i].Remaining {
@@ -153,8 +151,8 @@ func (p *Problem) bindable(i int) bool {
 	return false
 }
 
-// WithinLimits returns the options of a pool that take no more than so much of each limit,
-// but those of reservations.
+// WithinLimits returns the options of a pool, except those of reservations, that use at most left
+// of each limit; nil means no limits.
 func (p *Problem) WithinLimits(pool int, left []int64) bitset.Set {
 	low, out := &p.LowPools[pool], bitset.New(len(p.LowOptions))
 	for o := low.First; o < low.Last; o++ {
@@ -165,7 +163,7 @@ func (p *Problem) WithinLimits(pool int, left []int64) bitset.Set {
 	return out
 }
 
-// Limited says whether some pool has limits.
+// Limited says whether any pool has limits.
 func (p *Problem) Limited() bool {
 	return slices.ContainsFunc(p.LowPools, func(pool pack.Pool) bool { return pool.Limits != nil })
 }

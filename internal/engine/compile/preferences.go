@@ -13,14 +13,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// preferred are the classes whose preferences are worth their price on paper, those
-// first that matter most; and the share that a plan may cost more for their sake.
+// preferred lists the classes whose preferences are worth their price, those with the highest worth
+// first. Share is the share by which these preferences may raise the cost of a plan.
 type preferred struct {
 	Classes []int
 	Share   float64
 }
 
-// findPreferred lists the classes with wishes. Each must have been weighed.
+// findPreferred lists the classes with preferences to be bought. weighPreferences must have run.
 func (p *Problem) findPreferred() {
 	most := 0
 	for c := range p.Preferences {
@@ -33,53 +33,53 @@ func (p *Problem) findPreferred() {
 	slices.SortStableFunc(p.Preferred.Classes, func(x, y int) int { return -cmp.Compare(p.Preferences[x].worth, p.Preferences[y].worth) })
 }
 
-// preferences are the soft constraints of a class, as far as they are worth what
-// they cost.
+// preferences are the soft constraints of a class that are worth their price.
 type preferences struct {
-	// options are those that the class prefers, nil if it has no preference.
+	// Options are the options that the class prefers, nil if it prefers none.
 	Options bitset.Set
-	// spans and cells are the labels over which the class is rather spread or
-	// kept together or apart, and where it may go at a price that is worth it.
+	// Spans are the labels over which the class is to be spread, or kept together or apart, by
+	// preference. Cells are those in which it may be at a price that is worth it.
 	Spans []string
 	Cells []topology.Cell
 
-	// steady are the options that remain if preferences do not count, nil if
-	// all do: those that are not spot, for pods that CapacityMix keeps off it.
+	// Steady are the options that remain if preferences do not count, nil if all do: for pods that
+	// CapacityMix keeps off spot, those that are not spot.
 	Steady bitset.Set
-	// bought says that preferences are followed, weight is that of those which are
-	// not met at the lowest price anyway, and worth what all that are met may cost
-	// for the pods of the class, relative to that of others.
+	// Bought says that preferences are to be satisfied. weight is the weight of those that are not
+	// satisfied at the lowest price anyway. worth is the amount that all satisfied preferences may
+	// cost for the pods of the class, relative to other classes.
 	Bought bool
 	weight int
 	worth  float64
-	// Choice is what the class can choose from over the labels of its soft constraints
-	// between pods; zero if it is not asked.
+	// Choice describes the domains over which the class has soft constraints between pods; zero if
+	// it has none.
 	Choice DomainChoice
 }
 
 // DomainChoice says whether preferences over domains are worth their price for a class.
 type DomainChoice struct {
 	Launchable int     // cells in which new nodes for its pods can be launched
-	Extra      float64 // what the second cheapest of them costs more than the cheapest on paper, as a share
+	Extra      float64 // unit-price cost of the second cheapest of them over the cheapest, as a share
 	Allowed    float64 // the share that its heaviest preference is worth
-	Affordable int     // cells that cost no more than that
-	Nodes      int     // how many nodes the plan comes to on paper
+	Affordable int     // cells that cost at most that share more
+	Nodes      int     // estimated number of nodes of the plan
 }
 
-// NodesWanted is how many nodes a plan has at least for preferences over the domains to be
-// followed.
+// NodesWanted returns the least number of nodes of a plan in which preferences over these domains
+// are satisfied.
 func (d *DomainChoice) NodesWanted() int { return leastNodes * d.Affordable }
 
-// buy notes that preferences of some weight are followed for pods at a rate.
+// buy records that preferences are to be satisfied for a number of pods. all is the weight of all
+// of them, and paid that of those that cost something.
 func (w *preferences) buy(all, paid, pods int, rate float64) {
 	w.Bought = true
 	w.weight = max(w.weight, paid)
 	w.worth += float64(all) * float64(pods) * rate
 }
 
-// weighPreferences works out the wishes of all classes. Each costs what it
-// costs on paper: a share of a node, as if nodes could be bought in pieces. It
-// takes O(options) for each class that has any.
+// weighPreferences decides which preferences of all classes are worth their price. The price is
+// that of unit prices, as if nodes could be bought in parts. It takes O(options) for each class
+// that has preferences.
 func (p *Problem) weighPreferences(r *catalog.Rater) {
 	p.Preferences = make([]preferences, len(p.Classes))
 	large := math.NaN()
@@ -115,13 +115,12 @@ func (p *Problem) weighPreferences(r *catalog.Rater) {
 	}
 }
 
-// leastNodes is how many nodes there must be for each domain that pods are
-// spread over for the sake of a preference: the last node of each is on
-// average half empty.
+// leastNodes is the least number of nodes for each domain over which a preference spreads pods: the
+// last node of each domain is half empty on average.
 const leastNodes = 10
 
-// spreadPreferences works out over which domains the preferences of a class are
-// worth their price. In a plan of few nodes none is.
+// spreadPreferences decides over which domains the preferences of a class are worth their price. In
+// a plan of few nodes none is.
 func (p *Problem) spreadPreferences(c int, fitting bitset.Set, large float64, r *catalog.Rater) {
 	d := &p.Rules.Duties[c]
 	if p.Preferences[c].Options != nil {
@@ -160,7 +159,7 @@ func (p *Problem) spreadPreferences(c int, fitting bitset.Set, large float64, r 
 	p.Preferences[c].Cells = p.Finder.AddNodes(keys, cells, func(node int) int { return p.Copies(c, &p.Nodes[node]) })
 }
 
-// secondCheapest is what the second cheapest of several cells costs.
+// secondCheapest returns the cost of the second cheapest of several cells.
 func secondCheapest(cells []topology.Cell) float64 {
 	costs := make([]float64, len(cells))
 	for i := range cells {
@@ -170,17 +169,17 @@ func secondCheapest(cells []topology.Cell) float64 {
 	return costs[1]
 }
 
-// preferredOptions returns the options that satisfy most of what a class
-// prefers of its node and are worth their price; nil if it is indifferent.
+// preferredOptions returns the options that satisfy most of a class's node preferences and are
+// worth their price; nil if it has none.
 func (p *Problem) preferredOptions(c int, fitting bitset.Set, r *catalog.Rater) bitset.Set {
 	scores, most := p.scores(c, fitting)
 	if most == 0 {
 		return nil
 	}
-	without := fitting.Clone() // where the pods go if preferences do not count
+	without := fitting.Clone() // options of the pods without preferences
 	p.KeepHeaviest(without, fitting)
 	base, _ := r.Best(p.Requests[c], without)
-	cheap := 0 // the best score at the lowest rate
+	cheap := 0 // the best score at the lowest price
 	for o := range without.All() {
 		if r.Of(p.Requests[c], o) <= base*(1+1e-9) {
 			cheap = max(cheap, scores[o])
@@ -208,10 +207,11 @@ func (p *Problem) preferredOptions(c int, fitting bitset.Set, r *catalog.Rater) 
 	return nil
 }
 
-// PreferNoSchedule is the weight of a taint that pods would rather not have.
+// PreferNoSchedule is the weight of a PreferNoSchedule taint.
 const PreferNoSchedule = 100
 
-// scores sums up, by option, the weights of the preferences that it satisfies.
+// scores returns, by option, the total weight of the preferences that it satisfies, and the highest
+// of these.
 func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most int) {
 	class := &p.Classes[c]
 	scores = map[int]int{}
@@ -240,8 +240,7 @@ func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most in
 	return scores, most
 }
 
-// Satisfying returns the options that can have the labels which an alternative asks for,
-// whatever their taints.
+// Satisfying returns the options that can have the labels of an alternative, whatever their taints.
 func (p *Problem) Satisfying(c int, alt requirements.Alternative) bitset.Set {
 	out := bitset.New(p.Admission.Domains.Total)
 	if alt.NodeNames == nil {
@@ -252,8 +251,8 @@ func (p *Problem) Satisfying(c int, alt requirements.Alternative) bitset.Set {
 	return out
 }
 
-// ExtraCost is what a pod of a class costs more on paper if it is to have one of some options,
-// as a share of what it costs without its preferences; infinite if it can have none of them.
+// ExtraCost returns how much more a pod of a class costs by unit prices on one of some options, as
+// a share of its cost without preferences; +Inf if it can use none of them.
 func (p *Problem) ExtraCost(c int, preferred bitset.Set) float64 {
 	fitting := p.WithoutPreferences(c)
 	without := fitting.Clone()
@@ -270,7 +269,7 @@ func (p *Problem) ExtraCost(c int, preferred bitset.Set) float64 {
 	return rate/base - 1
 }
 
-// WithoutPreferences are the options that the pods of a class can have if preferences do not
+// WithoutPreferences returns the options that the pods of a class can have if preferences do not
 // count.
 func (p *Problem) WithoutPreferences(c int) bitset.Set {
 	if steady := p.Preferences[c].Steady; steady != nil {
@@ -279,14 +278,14 @@ func (p *Problem) WithoutPreferences(c int) bitset.Set {
 	return p.Admission.Lowered(c)
 }
 
-// Option returns an option by its number among those of all pools.
+// Option returns an option by its number among the options of all pools.
 func (p *Problem) Option(number int) *catalog.Option {
 	i := sort.Search(len(p.Pools), func(i int) bool { return p.Pools[i].First > number }) - 1
 	return &p.Pools[i].Options[number-p.Pools[i].First]
 }
 
-// sizeOnPaper is how many nodes all pods come to if each class takes its share
-// of the option that is best for it.
+// sizeOnPaper returns the estimated number of nodes for all pods, if each class takes its share of
+// its best option.
 func (p *Problem) sizeOnPaper(r *catalog.Rater) float64 {
 	sum := 0.0
 	for c := range p.Classes {

@@ -14,27 +14,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Problem is an Input compiled for solving. It is immutable and safe for
-// concurrent use. Prepare makes it; the zero value must not be used. Its sections are
-// filled in this order, and only read from then on; what changes later is the Cache.
+// Problem is an Input compiled for solving. Apart from its Cache it is immutable, and it is safe
+// for concurrent use. NewProblem makes it; the zero value must not be used. Its sections are filled
+// in the order below and only read from then on.
 type Problem struct {
-	Policy      // what is asked for
+	Policy      // what is to be solved
 	Workload    // pods, by class
-	Launchable  // what new nodes can be
-	Dimensions  // what pods take of nodes, and nodes have
+	Launchable  // options of new nodes
+	Dimensions  // what pods use of nodes, and what nodes have
 	Constraints // between pods
-	Cluster     // nodes that exist
-	Places      // where classes may go, and what is preferred of that
-	*Cache      // what is worked out when it is asked for
+	Cluster     // existing nodes
+	Places      // where classes may go, and what they prefer
+	*Cache      // what is computed on demand
 }
 
-// NewProblem compiles an input and spare pods, which stand for room to keep. What is the
-// same as in another problem is taken over from that, unless it is nil: see inherit. The
-// pods of passed leave claims that are for one pod only to others. It returns nil if it
-// found faults.
+// NewProblem compiles an input and headroom pods. It reuses what is unchanged from another problem,
+// like, which may be nil: see inherit. The pods in passed give up claims that only one pod may use.
+// It returns nil if it found faults.
 //
-// It takes O(pods + options x (keys asked about + classes / 64)) time, and
-// little more memory than the input has options and classes.
+// It takes O(pods + options x (keys required + classes / 64)) time, and little more memory than the
+// input has options and classes.
 func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *Problem, passed map[string]bool, f *model.Faults) *Problem {
 	p := &Problem{
 		Policy:      Policy{In: in, Opts: opts, Vocabulary: in.Vocabulary, Passed: passed},
@@ -52,7 +51,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	}
 	p.Pods = model.SortedPods(slices.Concat(in.Pods, spare), "Pods", f)
 	p.readNominated(f)
-	var ofPools, ofStatic model.Faults // which are listed after those of nodes
+	var ofPools, ofStatic model.Faults // listed after those of nodes
 	nodes, sameOffers := p.In.Nodes, p.Catalog != nil
 	p.readCatalog(like, &ofPools)
 	if len(f.List)+len(ofPools.List) == 0 {
@@ -89,7 +88,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	return p
 }
 
-// readCatalog works out what pools can launch, unless that is the same as in another problem.
+// readCatalog computes what pools can launch, unless inherit has reused that.
 func (p *Problem) readCatalog(like *Problem, f *model.Faults) {
 	if p.Catalog == nil {
 		var known *catalog.Catalog
@@ -101,10 +100,10 @@ func (p *Problem) readCatalog(like *Problem, f *model.Faults) {
 	p.Pools = p.Catalog.Take()
 }
 
-// checkRooms looks for the faults that come to light only when limits and nodes
-// are worked out, for an input that is refused already.
+// checkRooms finds, for an input that has faults already, the further faults that show only when
+// limits and nodes are computed.
 func (p *Problem) checkRooms(f *model.Faults) {
-	p.Daemons = nil // what is wrong with them, or with types, has been said
+	p.Daemons = nil // faults of daemons and instance types have been reported
 	for i := range p.Pools {
 		p.Pools[i].Types = nil
 	}
@@ -120,7 +119,7 @@ func (p *Problem) checkRooms(f *model.Faults) {
 	p.existingNodes(r, f)
 }
 
-// compile lowers the problem to numbers.
+// compile converts the problem to numbers.
 func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
 	d := p.Catalog.Domains
 	p.mixCapacity(d)
@@ -146,10 +145,10 @@ func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
 	p.weighPreferences(rates)
 	p.findPreferred()
 	p.setFlexible()
-	p.findHopeless()
+	p.findUnplaceable()
 }
 
-// findClassOf tells pods their classes, once these are known.
+// findClassOf sets ClassOf, once the classes are known.
 func (p *Problem) findClassOf() {
 	p.ClassOf = make([]int, len(p.Pods))
 	for c := range p.Classes {
@@ -159,7 +158,7 @@ func (p *Problem) findClassOf() {
 	}
 }
 
-// compileRules works out the constraints between pods.
+// compileRules computes the constraints between pods.
 func (p *Problem) compileRules(k *classifier) *baseline {
 	p.Rules = newRules(p, k.reader.Selections)
 	x := newBaseline(p, k)
@@ -171,8 +170,7 @@ func (p *Problem) compileRules(k *classifier) *baseline {
 	return x
 }
 
-// compileNodes works out what existing nodes have to give, and how the rules
-// stand with the pods there.
+// compileNodes computes the room of existing nodes, and counts their pods for the rules.
 func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *model.Faults) {
 	staying, leaving := p.existingNodes(r, f)
 	p.Nodes, p.Hostnames = staying, p.findHostnames(staying, leaving)
@@ -211,11 +209,11 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *m
 	p.NodeClass = judge.signatures()
 }
 
-// compileCells works out where classes with constraints over domains may go.
+// compileCells computes the cells of classes with constraints over domains.
 func (p *Problem) compileCells(r *catalog.Rater) {
 	p.Cells = make([][]topology.Cell, len(p.Classes))
 	p.Finder = newCellFinder(p, p.Admission)
-	bought := map[cellsKey][]topology.Cell{} // many classes ask alike
+	bought := map[cellsKey][]topology.Cell{} // many classes have equal requirements
 	for c := range p.Classes {
 		if len(p.Rules.Duties[c].Spans) > 0 {
 			p.Cells[c] = p.Finder.cells(c, r, bought)
@@ -223,7 +221,7 @@ func (p *Problem) compileCells(r *catalog.Rater) {
 	}
 }
 
-// lowerPool adds a pool. Pools of one weight make up a tier.
+// lowerPool adds a pool for the packer. Pools of one weight form a tier.
 func (p *Problem) lowerPool(i int) {
 	pl := &p.Pools[i]
 	low := pack.Pool{

@@ -11,10 +11,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// inherit takes over what is the same as in another problem, as its input is made of the
-// same objects: the catalog, storage, devices and daemons. It returns the rooms there if
-// they hold for nodes that are as they were: daemons are as they were, and there are not
-// too many kinds of pod that are gone.
+// inherit reuses what is unchanged from another problem because its input has the same objects: the
+// catalog, storage, devices and daemons. It returns the rooms of that problem if they can be reused
+// for unchanged nodes: the daemons are unchanged, and not too many kinds of pod are gone.
 func (p *Problem) inherit(like *Problem) *model.Rooms {
 	if like == nil || p.In.Vocabulary != like.In.Vocabulary && !reflect.DeepEqual(p.In.Vocabulary, like.In.Vocabulary) {
 		return nil
@@ -34,8 +33,8 @@ func (p *Problem) inherit(like *Problem) *model.Rooms {
 	return like.rooms
 }
 
-// listRooms finds the room of each node, as the problem before had it, or begins to read
-// it. What is estimated of a claim that has not been launched depends on the catalog.
+// listRooms reuses the room of each unchanged node from the previous problem, or starts to read it.
+// The estimate of a claim that has not been launched depends on the catalog.
 func (p *Problem) listRooms(nodes []model.Node, sameOffers bool, before *model.Rooms, f *model.Faults) {
 	stale := func(r *model.Room) bool { return !sameOffers && !r.Launched() }
 	p.rooms = model.NewRooms(nodes, before, stale, f)
@@ -46,14 +45,13 @@ func (p *Problem) listRooms(nodes []model.Node, sameOffers bool, before *model.R
 	p.rooms.Mark(before)
 }
 
-// reading is what reading the nodes needs to know.
+// reading is the state of reading the nodes.
 type reading struct {
-	before *model.Rooms  // of the problem before, nil if there is none
+	before *model.Rooms  // rooms of the previous problem, nil if there is none
 	failed map[int]error // by node: why its room could not be read
 }
 
-// readRooms reads the rooms that are not those of the problem before, once daemons and
-// pools are known.
+// readRooms reads the rooms that are not reused. Daemons and pools must be known.
 func (p *Problem) readRooms(before *model.Rooms, f *model.Faults) *reading {
 	failed := map[int]error{}
 	for _, i := range p.rooms.Read {
@@ -66,8 +64,8 @@ func (p *Problem) readRooms(before *model.Rooms, f *model.Faults) *reading {
 	return &reading{before, failed}
 }
 
-// freeOfResources lays out what is left on each node, where only resources take room. What
-// the problem before has laid out alike is copied.
+// freeOfResources returns what is left on each node as vectors, if resources are the only
+// dimensions. Vectors of the previous problem are copied where possible.
 func (p *Problem) freeOfResources(before *model.Rooms) []int64 {
 	dims := len(p.Resources)
 	out := make([]int64, dims*len(p.rooms.Of))
@@ -86,8 +84,7 @@ func (p *Problem) freeOfResources(before *model.Rooms) []int64 {
 	return out
 }
 
-// readRoom looks at what a node has, at its pods and at the daemons that it is
-// still to run.
+// readRoom reads what a node has, its pods, and the daemons expected there.
 func (p *Problem) readRoom(r *model.Room) error {
 	err := p.readSize(r)
 	if err != nil {
@@ -127,8 +124,8 @@ func (p *Problem) readRoom(r *model.Room) error {
 	return err
 }
 
-// readSize looks at what a node has for pods before any came, and what it counts for in
-// limits. A claim that has not been launched is taken at its estimate.
+// readSize reads the allocatable of a node without pods, and the capacity that counts against
+// limits. A claim that has not been launched gets its estimate.
 func (p *Problem) readSize(r *model.Room) error {
 	if r.Launched() {
 		var err error
@@ -144,7 +141,7 @@ func (p *Problem) readSize(r *model.Room) error {
 	}
 	claimEstimate, err := p.Pools[at].Estimated(r.Node, p.Vocabulary)
 	r.Capacity, r.CapacityFault = claimEstimate.Capacity, err
-	if len(claimEstimate.Allocatable.Negative()) == 0 { // nothing fits on a type that keeps more than it has
+	if len(claimEstimate.Allocatable.Negative()) == 0 { // nothing fits on an instance type that reserves more than it has
 		r.Allocatable = claimEstimate.Allocatable
 	}
 	return err

@@ -14,16 +14,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// Rules are the constraints between pods, sorted by where they are kept: those
-// over the name of a node by the packer, all others by the assignment of
-// domains that goes before.
+// Rules are the constraints between pods. The packer observes those over the hostname, and the
+// assignment of domains, which runs before, all others.
 type Rules struct {
 	selections  []workload.Selection
-	bySelection [][]int // by selection: domain rules
+	bySelection [][]int // by selection: its domain rules
 	Domain      []DomainRule
 	Node        []nodeRule
-	holds       []constraint.Hold // by number less firstHold: what a node rule is about
-	firstHold   int               // node rules from here on are about what pods hold of a node
+	holds       []constraint.Hold // by number of a node rule minus firstHold: its hold
+	firstHold   int               // node rules from this number on are for holds
 
 	Duties []Duty // by class
 	Slots  []Slot
@@ -32,39 +31,39 @@ type Rules struct {
 	nodeIndex   map[nodeRuleKey]int
 }
 
-// DomainRule is a constraint over a label other than the name of the node.
+// DomainRule is a constraint over a label other than the hostname.
 type DomainRule struct {
 	topology.Rule
 	Key   string
-	Pods  int // the selection
+	Pods  int // index of the selection
 	Like  int // class whose node selection and tolerations decide which nodes count
 	Spans []string
 	Term  workload.Term
-	Owned bool // some class to be placed has it; else only bound pods do
-	// Perhaps holds, by domain, pods of DaemonSets that the rule counts if they come: a node that
-	// has been running for long may stay without them.
+	Owned bool // a class to be placed has it; otherwise only running pods do
+	// Perhaps is, by domain, the number of DaemonSet pods that the rule counts if they are created:
+	// a node that has been running for long may stay without them.
 	Perhaps []int
 }
 
-// DomainRuleKey is what makes two domain rules one.
+// DomainRuleKey is equal for domain rules that are one.
 type DomainRuleKey struct {
 	Term   workload.Term
 	Filter string
 }
 
-// nodeRule is a constraint between the pods of one node: an anti-affinity or a topology
-// spread over its name, something of it that pods hold, or a limit.
+// nodeRule is a constraint between the pods of one node: an anti-affinity or a topology spread over
+// the hostname, a hold, or a limit.
 type nodeRule struct {
 	pack.Rule
-	pods int // the selection; -1 for what pods hold of a node
-	// Term is zero for that and for a limit, and its kind then reads as topology.Spread: so
-	// classes with ports have their turn as those that are spread over nodes do. See setPhase.
+	pods int // index of the selection; -1 for a hold
+	// Term is zero for a hold or a limit. Its kind is then topology.Spread, so that setPhase puts
+	// classes with ports in the phase of those spread over nodes.
 	Term workload.Term
-	// Spread says that the rule stands for a topology spread: how many pods a node may have
-	// while another is empty. How that stands is for the ledger to say; every other rule
-	// holds as it is, whatever the plan.
+	// Spread says that the rule is for a topology spread: how many pods a node may have while
+	// another is empty. The ledger checks the actual skew; every other rule holds as it is in every
+	// plan.
 	Spread bool
-	limit  int // of a limit: one more than its kind of constraint
+	limit  int // for a limit: 1 + the index of its kind of constraint
 }
 
 type nodeRuleKey struct {
@@ -72,7 +71,7 @@ type nodeRuleKey struct {
 	pods       int
 	most       int
 	minDomains int
-	limit      int // of a limit: one more than its kind of constraint
+	limit      int // for a limit: 1 + the index of its kind of constraint
 }
 
 func spreadKey(t workload.Term) nodeRuleKey {
@@ -81,42 +80,41 @@ func spreadKey(t workload.Term) nodeRuleKey {
 
 func apartKey(t workload.Term) nodeRuleKey { return nodeRuleKey{kind: pack.Apart, pods: t.Pods} }
 
-// Duty is what rules ask of the pods of a class.
+// Duty has the rules that concern the pods of a class.
 type Duty struct {
 	Owns  []int    // domain rules that its pods have
 	Joins []int    // domain rules that count its pods
-	Soft  []int    // domain rules that its pods would rather keep
-	Spans []string // labels that decide: of the rules it owns, and of those it joins where that matters
+	Soft  []int    // domain rules that its pods prefer
+	Spans []string // keys that decide where it may go: those of the rules it owns, and those of the rules it joins where they matter
 	Parts []pack.Membership
-	All   []pack.Membership // parts, with those that are put as slots
-	With  []workload.Term   // required affinity over the name of the node
+	All   []pack.Membership // Parts, and the memberships that slots replace
+	With  []workload.Term   // required affinity over the hostname
 	Phase Phase
-	Depth int // how many affinities must be met one after the other before
+	Depth int // length of the chain of affinities that must be satisfied before
 }
 
-// Phase orders classes: what comes later is not seen by what comes before.
+// Phase orders classes: pods of a later phase do not count when those of an earlier one are placed.
 type Phase int
 
 const (
-	// leading: classes with an affinity over the name of the node that may be
-	// the first of those they want to be with.
+	// Leading: classes with an affinity over the hostname whose pods may be the first of the pods
+	// selected.
 	Leading Phase = iota
-	// bySpreadOverNodes: classes that are spread over nodes, and have no other
-	// constraint.
+	// BySpreadOverNodes: classes that are spread over nodes and have no other constraint.
 	BySpreadOverNodes
-	// byDomain: classes with a constraint over domains, their own or, for
-	// anti-affinity, that of others.
+	// ByDomain: classes with a constraint over domains, either their own or another pod's
+	// anti-affinity.
 	ByDomain
-	// byPreference: classes that only have preferences over domains, worth their
-	// price. No class is of this phase by itself; see wishes.
+	// ByPreference: classes that only have preferences over domains that are worth their price.
+	// setPhase does not assign this phase; weighPreferences makes units of it.
 	ByPreference
-	// atWill: all others, but those that follow.
+	// AtWill: all other classes.
 	AtWill
-	// following: other classes with an affinity over the name of the node.
+	// Following: other classes with an affinity over the hostname.
 	Following
 )
 
-// Selection returns the pods that a constraint is about, by the number in its term.
+// Selection returns the pods that a constraint selects, by the number in its term.
 func (r *Rules) Selection(number int) *workload.Selection { return &r.selections[number] }
 
 func newRules(p *Problem, selections []workload.Selection) *Rules {
@@ -144,12 +142,12 @@ func newRules(p *Problem, selections []workload.Selection) *Rules {
 	return r
 }
 
-// own notes that a class has a constraint.
+// own adds a constraint to a class.
 func (r *Rules) own(p *Problem, c int, t workload.Term, key *workload.PodKey) {
 	d := &r.Duties[c]
 	if t.Key == corev1.LabelHostname {
 		if p.Classes[c].Headroom && t.Kind == topology.Spread {
-			return // room for pods of a buffer may be on one node
+			return // headroom pods may be on one node
 		}
 		switch t.Kind {
 		case topology.Spread:
@@ -169,8 +167,8 @@ func (r *Rules) own(p *Problem, c int, t workload.Term, key *workload.PodKey) {
 	d.Span(t.Key)
 }
 
-// preference notes that a class would rather keep a constraint. Those over the name
-// of the node are no matter of domains: see tastes.
+// preference adds a soft constraint to a class. Those over the hostname do not concern domains; see
+// findSoftScores.
 func (r *Rules) preference(p *Problem, c int, t workload.Term, key *workload.PodKey) {
 	if t.Key == corev1.LabelHostname || p.Classes[c].Headroom {
 		return
@@ -178,7 +176,7 @@ func (r *Rules) preference(p *Problem, c int, t workload.Term, key *workload.Pod
 	r.Duties[c].Soft = append(r.Duties[c].Soft, r.domainRule(p, c, t, key))
 }
 
-// Span notes that a label decides where pods go.
+// Span adds a label that decides where pods go.
 func (d *Duty) Span(key string) {
 	if !slices.Contains(d.Spans, key) {
 		d.Spans = append(d.Spans, key)
@@ -186,14 +184,14 @@ func (d *Duty) Span(key string) {
 	}
 }
 
-// domainRule returns the number of a rule. A spread counts only nodes that the
-// pod may use, so that pods which differ in that do not share it.
+// domainRule returns the number of a rule. A spread counts only nodes that the pod may use, so pods
+// that differ in these nodes do not share it.
 func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.PodKey) int {
 	id := DomainRuleKey{Term: t}
 	var spans []string
 	if t.Kind == topology.Spread {
 		// Pods that select other nodes, or whose volumes are elsewhere, are spread over other
-		// domains, also where the constraint itself looks at all nodes.
+		// domains, even if the constraint counts all nodes.
 		spans, id.Filter = SpreadKeys(p.Classes[c].Terms), SpreadFilter(p, c, t, key)+p.Classes[c].VolumeKey
 		if !t.HonorAffinity && t.Weight == 0 {
 			id.Filter += string(key.Where(p.Pod(c)))
@@ -209,8 +207,7 @@ func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.Pod
 	return n
 }
 
-// SpreadFilter tells apart what the topology spread constraints of classes look
-// at.
+// SpreadFilter returns a key of the nodes that a topology spread constraint of a class counts.
 func SpreadFilter(p *Problem, c int, t workload.Term, key *workload.PodKey) string {
 	filter := fmt.Appendf(nil, "%q", SpreadKeys(p.Classes[c].Terms))
 	if t.HonorAffinity {
@@ -222,8 +219,8 @@ func SpreadFilter(p *Problem, c int, t workload.Term, key *workload.PodKey) stri
 	return string(filter)
 }
 
-// SpreadKeys are the labels that a node must have, all of them, to be looked at
-// by any hard spread constraint of a pod.
+// SpreadKeys returns the labels that a node must all have to be counted by any required spread
+// constraint of a pod.
 func SpreadKeys(terms []workload.Term) []string {
 	var out []string
 	for _, t := range terms {
@@ -246,7 +243,7 @@ func (r *Rules) nodeRule(key nodeRuleKey, t workload.Term) int {
 	return n
 }
 
-// AddPart adds to what a pod counts for in a rule. Parts stay sorted.
+// AddPart adds to the membership in a rule. Parts stay sorted by rule.
 func AddPart(parts []pack.Membership, rule, owners, members, both int) []pack.Membership {
 	i, ok := slices.BinarySearchFunc(parts, rule, ComparePart)
 	if !ok {
@@ -261,8 +258,8 @@ func AddPart(parts []pack.Membership, rule, owners, members, both int) []pack.Me
 // ComparePart orders memberships by their rule.
 func ComparePart(p pack.Membership, rule int) int { return cmp.Compare(p.Rule, rule) }
 
-// join works out which rules count the pods of each class, once all rules are
-// known, and with that the phase of each.
+// join finds the rules that count the pods of each class, and sets the phase of each class. All
+// rules must be known.
 func (r *Rules) join(p *Problem) {
 	r.bySelection = make([][]int, len(r.selections))
 	for i := range r.Domain {
@@ -294,7 +291,7 @@ func (r *Rules) join(p *Problem) {
 		}
 		for s := range p.Classes[c].Selected.All() {
 			for _, n := range nodeBySelection[s] {
-				// A spread does not count pods that have their turn after all owners.
+				// A spread does not count pods that are placed after all of its owners.
 				if !r.Node[n].Spread || r.Duties[c].Phase <= latest[n] && !p.Classes[c].Headroom {
 					r.Duties[c].joinNode(n)
 				}
@@ -303,7 +300,7 @@ func (r *Rules) join(p *Problem) {
 	}
 }
 
-// setPhase works out when the pods of a class have their turn.
+// setPhase sets the phase in which the pods of a class are placed.
 func (r *Rules) setPhase(d *Duty, selected bitset.Set) {
 	d.Phase = AtWill
 	if slices.ContainsFunc(d.Parts, func(p pack.Membership) bool { return r.Node[p.Rule].Term.Kind == topology.Spread && p.Owners > 0 }) {
@@ -317,11 +314,11 @@ func (r *Rules) setPhase(d *Duty, selected bitset.Set) {
 		switch {
 		case rule.Term.Weight > 0:
 		case rule.Kind == topology.Apart:
-			// Whoever is kept away must know where the others are.
+			// Excluded pods are assigned to domains, so that they avoid the domains of the others.
 			d.Phase = ByDomain
 			d.Span(rule.Key)
 		case rule.Kind == topology.Together && rule.Owned && d.Phase == AtWill:
-			d.Phase = ByDomain // somebody must lead
+			d.Phase = ByDomain // some class must be first
 			d.Span(rule.Key)
 		}
 	}
@@ -341,8 +338,7 @@ func (r *Rules) setPhase(d *Duty, selected bitset.Set) {
 	}
 }
 
-// CountedOverNodes says whether any limit on what a node may have counts the
-// pods of a class.
+// CountedOverNodes says whether any limit on the pods of a node counts the pods of a class.
 func (r *Rules) CountedOverNodes(p *Problem, c int) bool {
 	return slices.ContainsFunc(r.Node, func(n nodeRule) bool {
 		return n.Kind == pack.AtMost && n.pods >= 0 && p.Classes[c].Selected.Has(n.pods)
@@ -360,9 +356,9 @@ func (d *Duty) joinNode(n int) {
 	d.Parts = AddPart(d.Parts, n, 0, 1, owner)
 }
 
-// latest is, for each rule over nodes, the last phase in which a class has it.
+// latest returns, by rule over nodes, the last phase in which a class has it.
 func (r *Rules) latest() []Phase {
-	out := make([]Phase, len(r.Node)) // leading, unless somebody is later
+	out := make([]Phase, len(r.Node)) // Leading, unless a class is later
 	for c := range r.Duties {
 		d := &r.Duties[c]
 		for i := range d.Parts {
@@ -374,9 +370,9 @@ func (r *Rules) latest() []Phase {
 	return out
 }
 
-// setDepths works out which classes wait for others that they want to be with.
+// setDepths finds the classes that must be placed after others because of their affinity.
 func (r *Rules) setDepths(p *Problem) {
-	const deepest = 8 // beyond, or in a circle, the order does not help
+	const deepest = 8 // the order does not help in longer chains or cycles
 	for range deepest {
 		changed := false
 		for c := range r.Duties {

@@ -14,102 +14,101 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Policy is the input, and what is asked of a solution.
+// Policy is the input and the options of the solution.
 type Policy struct {
 	In         model.Input
 	Opts       model.Options
 	Vocabulary *requirements.Vocabulary
-	Passed     map[string]bool // pods that leave claims for one pod only to others
+	Passed     map[string]bool // names of pods that give up claims which only one pod may use
 }
 
 // Skips says whether a strategy or pass is left out.
 func (p *Policy) Skips(name string) bool { return p.Opts.Trace.Skips(name) }
 
-// Workload is the pods to be placed, in classes of those that are alike, and those of
-// daemons.
+// Workload has the pods to be placed, in classes of pods that are alike, and the daemons.
 type Workload struct {
-	Pods      []*corev1.Pod        // by namespace and name
-	Spare     []*corev1.Pod        // the pods that stand for buffers
-	Headroom  map[*corev1.Pod]bool // the same
+	Pods      []*corev1.Pod        // sorted by namespace and name
+	Spare     []*corev1.Pod        // headroom pods
+	Headroom  map[*corev1.Pod]bool // headroom pods as a set
 	Classes   []workload.Class
 	ClassOf   []int // by pod
 	Daemons   []workload.Daemon
-	Extras    *workload.Extras // their volumes and devices
-	Nominated []Nominated      // by pod ID: the places to try first
+	Extras    *workload.Extras // volumes and devices of the pods
+	Nominated []Nominated      // by pod ID: pods with a nominated node
 }
 
-// Launchable is what new nodes can be.
+// Launchable describes the options of new nodes.
 type Launchable struct {
 	Catalog   *catalog.Catalog // shared with what-ifs
-	Pools     []catalog.Pool   // in the order they are tried
+	Pools     []catalog.Pool   // in the order in which they are tried
 	Static    []static.Pool
 	MinValues [][]catalog.MinValue // by pool
 
-	// In the dimensions of the problem.
+	// The following are in the dimensions of the problem.
 	LowPools   []pack.Pool
 	LowOptions []pack.Option
-	Distinct   *levels.Capacities // of LowOptions
+	Distinct   *levels.Capacities // capacities of LowOptions
 	Rates      *catalog.UnitPrices
-	onDaemon   []bitset.Set // by daemon: the options where it runs
+	onDaemon   []bitset.Set // by daemon: options on which it runs
 	Tiers      tiers
 	Flexible   *pack.Flexible
 }
 
-// Dimensions are those of every vector: resources, and behind them slots.
+// Dimensions describe every vector: the resources, followed by the slots.
 type Dimensions struct {
 	Resources []corev1.ResourceName
 	Requests  [][]int64 // by class
 }
 
-// OfResources is the part of a vector without slots.
+// OfResources returns the part of a vector without slots.
 func (d *Dimensions) OfResources(vector []int64) []int64 { return vector[:len(d.Resources)] }
 
-// OfSlots is the part of a vector behind it.
+// OfSlots returns the slots of a vector.
 func (d *Dimensions) OfSlots(vector []int64) []int64 { return vector[len(d.Resources):] }
 
-// Constraints are those between pods.
+// Constraints are the constraints between pods.
 type Constraints struct {
 	Rules *Rules
 	Table *domainTable
 
-	// For the selections of affinities over the name of the node: whether a pod
-	// of one runs, and on which nodes.
+	// For the selections of affinities over the hostname: whether any pod of the selection is
+	// running, and on which nodes.
 	Running map[int]bool
 	Beside  map[int][]bool
 
 	DaemonDuties []DaemonDuty
-	onSure       []bitset.Set  // by DaemonSet: see sureOn; nil until it is asked for
-	ofDaemon     []int         // by DaemonSet: its duty, -1 for none
-	followed     map[int][]int // by class: the selections that FollowsDaemons is about
+	onSure       []bitset.Set  // by DaemonSet: see sureOn; nil until needed
+	ofDaemon     []int         // by DaemonSet: index of its DaemonDuty, -1 for none
+	followed     map[int][]int // by class: the selections for which FollowsDaemons is true
 }
 
-// Cluster is the nodes that exist, with the pods that run there.
+// Cluster has the existing nodes and their pods.
 type Cluster struct {
 	Nodes     []model.Existing
-	Gone      []model.TerminatingNode // nodes on their way out
-	NodeParts [][]pack.Membership     // by node: what its pods count for
-	NodeClass []int32                 // by class: equal for those that the same nodes admit
-	Hostnames                         // that several nodes have
+	Gone      []model.TerminatingNode // terminating nodes
+	NodeParts [][]pack.Membership     // by node: memberships of its pods
+	NodeClass []int32                 // by class: equal for classes that the same nodes admit
+	Hostnames                         // shared by several nodes
 
-	position []int // by Existing.Index: place among Nodes
+	position []int // by Existing.Index: index in Nodes
 
-	rooms      *model.Rooms // shared with problems that come of this one, as are:
+	rooms      *model.Rooms // shared, as the fields below, with derived problems
 	boundKinds *workload.BoundKinds
 	indexes    *workload.Indexes
 	requests   *workload.RequestsCache
 }
 
-// Places are where the pods of each class may go, and which of these they prefer.
+// Places describe where the pods of each class may go, and which places they prefer.
 type Places struct {
 	Admission *Admission
 	Finder    *CellFinder
-	Cells     [][]topology.Cell // by class: where it may go, if it has constraints over domains
-	Counted   [][]int           // by class: the keys of Table over which hard constraints count its pods, ascending
+	Cells     [][]topology.Cell // by class with constraints over domains: where it may go
+	Counted   [][]int           // by class: the keys of Table over which required constraints count its pods, ascending
 
 	Preferences []preferences // by class
 	Preferred   preferred
 	SoftScores  softScores
 
-	Hopeless bitset.Set // classes that have no place whatever becomes of others
-	Apart    bitset.Set // those of them that have no part in the search
+	Unplaceable bitset.Set // classes that no plan can place
+	Apart       bitset.Set // those of Unplaceable that are set aside from the search
 }

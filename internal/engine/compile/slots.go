@@ -5,31 +5,30 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// Slot is a rule over nodes put as a resource: each node has so many slots, and
-// each pod that the rule is about takes one. That says all there is to say
-// where every pod that the rule counts has the rule itself, as for the replicas
-// of one workload. The packer can price a slot, so that it knows that a
-// workload of one pod a node needs as many nodes as it has pods.
+// Slot is a rule over nodes expressed as a resource: each node has a number of slots, and each pod
+// that the rule concerns takes one. That is exact if every pod that the rule counts has the rule
+// itself, as for the replicas of one workload. The packer can price a slot, so it knows that a
+// workload of one pod per node needs as many nodes as it has pods.
 type Slot struct {
-	Rules []int // rules over nodes that it stands for
-	count int   // of each node
+	Rules []int // rules over nodes that it replaces
+	count int   // slots of each node
 	Takes []bool
 }
 
 const (
-	// slotShare is the share of all pods from which on a rule is worth a slot, if one node
-	// cannot hold them: every resource makes packing slower.
+	// slotShare is the least share of all pods for which a rule becomes a slot, if one node cannot
+	// hold them: every resource makes packing slower.
 	slotShare = 0.05
-	// leastSpread is the least number of nodes that a topology spread has to ask for. A slot
-	// holds each of them to what an empty one takes, but nodes may rise together: a few pods
-	// are often better off on one large node.
+	// leastSpread is the least number of nodes that a topology spread must need. A slot limits each
+	// node to what an empty one takes, but the counts of nodes may rise together: a few pods are
+	// often better placed on one large node.
 	leastSpread = 32
-	// tangled is the number of classes from which on rules that concern each
-	// other are told apart no more, if nodes enough are needed anyhow.
+	// tangled is the number of classes from which rules that concern each other share one slot, if
+	// many nodes are needed anyway.
 	tangled = 256
 )
 
-// addSlots turns rules into slots, those that ask for most nodes first.
+// addSlots turns rules into slots, those that need most nodes first.
 func (r *Rules) addSlots(p *Problem) {
 	left := p.Skips(model.Slots)
 	total := 0
@@ -37,7 +36,7 @@ func (r *Rules) addSlots(p *Problem) {
 		total += len(p.Classes[c].Pods)
 	}
 	taken := make([]bool, len(r.Node))
-	nodes := 0.0 // that the slots so far ask for
+	nodes := 0.0 // nodes that the slots so far need
 	for n := range r.Node {
 		s, pods := r.plainSlot(p, n)
 		if left || s == nil || s.count == 0 || float64(pods) < slotShare*float64(total) || len(r.Slots) == mostSlots {
@@ -73,11 +72,11 @@ func (r *Rules) addSlots(p *Problem) {
 	}
 }
 
-// mostSlots bounds the resources that are added.
+// mostSlots is the largest number of slots.
 const mostSlots = 4
 
-// plainSlot returns a rule as a slot, and the pods that take one, if all who
-// take part in it take part alike.
+// plainSlot returns a rule as a slot and the number of pods that take one, if all pods in the rule
+// both have it and are counted by it.
 func (r *Rules) plainSlot(p *Problem, n int) (*Slot, int) {
 	s := &Slot{Rules: []int{n}, count: 1, Takes: make([]bool, len(p.Classes))}
 	if r.Node[n].Kind == pack.AtMost {
@@ -99,7 +98,7 @@ func (r *Rules) plainSlot(p *Problem, n int) (*Slot, int) {
 	return s, pods
 }
 
-// tangles groups the rules that are not taken and concern some class together.
+// tangles groups the rules without a slot that concern a common class.
 func (r *Rules) tangles(taken []bool) [][]int {
 	group := make([]int, len(r.Node))
 	for n := range group {
@@ -139,8 +138,7 @@ func (r *Rules) tangles(taken []bool) [][]int {
 	return out
 }
 
-// commonSlot is one slot for all who take part in any rule of a group. It is
-// stricter than the rules are.
+// commonSlot returns one slot for all pods in any rule of a group. It is stricter than the rules.
 func (r *Rules) commonSlot(p *Problem, group []int) (s *Slot, pods, classes int) {
 	s = &Slot{Rules: group, Takes: make([]bool, len(p.Classes))}
 	in := map[int]bool{}
@@ -166,8 +164,7 @@ func (r *Rules) commonSlot(p *Problem, group []int) (s *Slot, pods, classes int)
 	return s, pods, classes
 }
 
-// setSlots writes down how many slots of each kind an existing node has left, given
-// what its pods count for.
+// setSlots sets the slots that an existing node has left, given the memberships of its pods.
 func (r *Rules) setSlots(out []int64, parts []pack.Membership) {
 	for i := range r.Slots {
 		s := &r.Slots[i]

@@ -13,26 +13,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// softScores are the soft constraints that tell nodes of one plan apart, of the
-// classes whose pods can be moved from one to another.
+// softScores are the soft constraints by which nodes of one plan differ, for the classes whose pods
+// can be moved between nodes.
 type softScores struct {
 	Some  bool
 	By    []softScore   // by class
-	Bound map[int][]int // by selection of a soft constraint over the name of the node: pods that run, by node
+	Bound map[int][]int // by selection of a soft constraint over the hostname: by node, the number of running pods
 }
 
-// softScore is what the pods of a class would rather have of their node.
+// softScore has the soft constraints of a class on its node.
 type softScore struct {
-	Free    bool            // its pods can be moved: no other pod minds on which node they are
-	Alike   bool            // but only to a new node of the same bin type
-	Hosts   []workload.Term // soft constraints over the name of the node
+	Free    bool            // its pods can be moved: no required constraint depends on their node
+	Alike   bool            // they can be moved only to a new node of the same bin type
+	Hosts   []workload.Term // soft constraints over the hostname
 	Domains []int           // soft rules over other labels
 	Terms   *nodeaffinity.PreferredSchedulingTerms
 }
 
-// findSoftScores works out which classes prefer some nodes to others, and which can be
-// moved for their sake or that of others. The labels of nodes that exist must be
-// known.
+// findSoftScores finds the classes that prefer some nodes to others, and the classes whose pods can
+// be moved for such preferences. The labels of existing nodes must be known.
 func (p *Problem) findSoftScores(x *baseline) {
 	p.SoftScores = softScores{By: make([]softScore, len(p.Classes)), Bound: map[int][]int{}}
 	if p.Opts.Preferences == model.Ignore {
@@ -71,8 +70,8 @@ func (p *Problem) findSoftScores(x *baseline) {
 	x.countSoftScores()
 }
 
-// preferredTerms reads the preferred node affinity of a pod, nil if it has none
-// that can be read.
+// preferredTerms reads the preferred node affinity of a pod, nil if it has none or it cannot be
+// read.
 func preferredTerms(pod *corev1.Pod) *nodeaffinity.PreferredSchedulingTerms {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
@@ -85,20 +84,20 @@ func preferredTerms(pod *corev1.Pod) *nodeaffinity.PreferredSchedulingTerms {
 	return out
 }
 
-// NodeSatisfies says whether a node that exists satisfies a preferred node affinity of a class,
-// by its number among the preferences of the class.
+// NodeSatisfies says whether an existing node satisfies a preferred node affinity of a class, by
+// its index among the preferences of the class.
 func (p *Problem) NodeSatisfies(c, preference int, n *model.LabelsAndTaints) bool {
 	terms := p.Pod(c).Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
 	terms = slices.DeleteFunc(slices.Clone(terms), func(t corev1.PreferredSchedulingTerm) bool {
-		return t.Weight == 0 || len(t.Preference.MatchExpressions)+len(t.Preference.MatchFields) == 0 // which no node satisfies
+		return t.Weight == 0 || len(t.Preference.MatchExpressions)+len(t.Preference.MatchFields) == 0 // no node satisfies these
 	})
 	one, err := nodeaffinity.NewPreferredSchedulingTerms(terms[preference : preference+1])
 	return err == nil && one.Score(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels}}) > 0
 }
 
-// movable says whether it is of no concern to any hard constraint on which node the
-// pods of a class are, given the selections of affinities over the name of the node;
-// with alike set, as long as the nodes are new and of one bin type.
+// movable says whether no required constraint depends on which node the pods of a class are on.
+// alike says the same for moves between new nodes of one bin type. with lists the selections of
+// affinities over the hostname.
 func (p *Problem) movable(c int, with []int) (free, alike bool) {
 	class, d := &p.Classes[c], &p.Rules.Duties[c]
 	if class.Refusal != nil || class.Headroom || class.Devices != nil || len(class.Shares) > 0 || len(d.All)+len(d.With) > 0 {
@@ -116,8 +115,7 @@ func (p *Problem) movable(c int, with []int) (free, alike bool) {
 	return true, slices.ContainsFunc(d.Owns, hard) || slices.ContainsFunc(d.Joins, hard)
 }
 
-// countSoftScores counts the pods that run, by node, as far as soft constraints over
-// the name of the node are about them.
+// countSoftScores counts, by node, the running pods that soft constraints over the hostname select.
 func (x *baseline) countSoftScores() {
 	p := x.p
 	if len(p.SoftScores.Bound) == 0 {
@@ -140,8 +138,8 @@ func (x *baseline) countSoftScores() {
 	}
 }
 
-// Pull is how much a pod of a class is drawn to a pod of another on its node, or
-// away from it if negative.
+// Pull returns the score of a pod of a class for a pod of another class on its node; negative if
+// the pod prefers to be apart from it.
 func (p *Problem) Pull(c, other int) int {
 	sum := 0
 	for _, t := range p.SoftScores.By[c].Hosts {
@@ -152,7 +150,7 @@ func (p *Problem) Pull(c, other int) int {
 	return sum
 }
 
-// Draw is what one pod that a soft constraint is about is worth in its domain.
+// Draw returns the score of one pod that a soft constraint selects in its domain.
 func Draw(t *workload.Term) int {
 	if t.Kind == topology.Together {
 		return t.Weight
@@ -160,8 +158,7 @@ func Draw(t *workload.Term) int {
 	return -t.Weight
 }
 
-// NodeScore is how well a node that exists suits the pods of a class by its labels
-// and taints.
+// NodeScore returns how well an existing node suits the pods of a class by its labels and taints.
 func (p *Problem) NodeScore(c, node int) int {
 	n := &p.Nodes[node]
 	score := 0

@@ -1,21 +1,20 @@
 package cover
 
-// block is the supplies that serve one set of groups. They are priced together:
-// a resource of theirs goes to the row that pays most for it, whichever supply it
-// is of.
+// block is the supplies that serve one set of groups. They are priced together: each resource of a
+// supply goes to the row that pays most for it, whichever supply it is.
 type block struct {
 	groups []int   // the set
-	goods  []goods // what is sold to it
+	goods  []goods // what is sold to the set
 
 	stale  bool      // a dual has changed since the block was priced
-	best   []int     // by resource: the dearest row, -1 if none pays
-	dual   []float64 // by resource: what that pays
-	paying []int     // the resources that fetch something
-	ratio  float64   // the highest value over price of a supply
-	supply int       // the first with that
+	best   []int     // by resource: the row that pays most, -1 if no row pays
+	dual   []float64 // by resource: what that row pays
+	paying []int     // resources for which some row pays
+	ratio  float64   // the highest value / price of a supply
+	supply int       // the first supply with that ratio
 }
 
-// newBlocks makes the blocks of a part.
+// newBlocks returns the blocks of a part.
 func newBlocks(in *part) []block {
 	out := make([]block, len(in.serves))
 	best, paying, dual := make([]int, in.dims*len(out)), make([]int, in.dims*len(out)), make([]float64, in.dims*len(out))
@@ -26,8 +25,8 @@ func newBlocks(in *part) []block {
 	return out
 }
 
-// appraise works out who pays most at the present duals, and which supply is worth
-// most over its price.
+// appraise finds the rows that pay most at the current duals, and the supply with the highest ratio
+// of value to price.
 func (b *block) appraise(t *tableau) {
 	b.stale = false
 	dual, best := b.dual, b.best[:len(b.dual)]
@@ -51,16 +50,16 @@ func (b *block) appraise(t *tableau) {
 	b.findBest()
 }
 
-// findBest finds the supply that is worth most over its price.
+// findBest finds the supply with the highest ratio of value to price.
 func (b *block) findBest() {
 	b.ratio, b.supply = 0, -1
 	n, dual, paying := len(b.dual), b.dual, b.paying
-	least := 0.0 // a supply of less for its price has a lower ratio, whatever rounding does
+	least := 0.0 // a supply with less value for its price has a lower ratio, so it is skipped without a division
 	for i := range b.goods {
 		g := &b.goods[i]
 		supplies := g.supplies[:len(g.prices)]
 		for k, price := range g.prices {
-			// Few resources are scarce at a time; the others fetch nothing.
+			// Few resources are scarce at a time; no row pays for the others.
 			amounts, sum := g.amounts[k*n:][:len(dual)], 0.0
 			for _, r := range paying {
 				sum += float64(dual[r] * amounts[r])
@@ -76,7 +75,7 @@ func (b *block) findBest() {
 	}
 }
 
-// worth is what amounts fetch at some duals.
+// worth returns the value of amounts at some duals.
 func worth(duals, amounts []float64) float64 {
 	sum := 0.0
 	for k, d := range duals {

@@ -1,9 +1,9 @@
 package cover
 
-// Maximize makes the steps of a primal simplex on a dense tableau: a row for each constraint,
-// with what it allows in the last column, and below them what one more of each column would
-// lose. Its basis starts with the slacks, and at returns a row. Gains below a billionth of
-// scale are none. It stops after ten steps for each row, at the optimum or not.
+// Maximize runs a primal simplex on a dense tableau. The tableau has a row for each constraint,
+// with its right-hand side in the last column. The row after these has, by column, the negative
+// gain of one more unit. at returns a row. The basis starts with the slacks. Gains below a
+// billionth of scale count as zero. Maximize stops at the optimum, or after ten steps for each row.
 func Maximize(at func(row int) []float64, rows int, scale float64) {
 	gains := at(rows)
 	width := len(gains)
@@ -36,7 +36,7 @@ func lowestGain(gains []float64, scale float64) int {
 	return low
 }
 
-// eliminate makes column enter a unit vector with its one in row leave.
+// eliminate turns column enter into a unit vector with its one in row leave.
 func eliminate(at func(int) []float64, rows, leave, enter int) {
 	pivot := at(leave)
 	by := pivot[enter]

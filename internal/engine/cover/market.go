@@ -2,20 +2,19 @@ package cover
 
 import "math"
 
-// Market is supplies made ready to cover any number of demands. It is safe for
-// concurrent use.
+// Market is supplies prepared to cover any number of demands. It is safe for concurrent use.
 type Market struct {
 	serves   [][]int
 	supplies []Supply
-	goods    []goods // by index into serves
+	goods    []goods // by index in serves
 	dims     int
 }
 
 // goods are the supplies that serve one set of groups.
 type goods struct {
-	supplies []int32   // ascending
-	prices   []float64 // of each
-	amounts  []float64 // of each, resource by resource
+	supplies []int32   // indexes, ascending
+	prices   []float64 // by supply
+	amounts  []float64 // by supply, then by resource
 	cheapest []offer   // by resource
 }
 
@@ -25,10 +24,10 @@ type offer struct {
 	supply       int
 }
 
-// nobody is an offer where nobody sells.
+// nobody is the offer for a resource that no supply has.
 var nobody = offer{unit: math.Inf(1)}
 
-// NewMarket makes supplies ready. It keeps what it is given.
+// NewMarket prepares supplies. It keeps its arguments, which must not be changed afterwards.
 func NewMarket(serves [][]int, supplies []Supply) *Market {
 	m := &Market{serves: serves, supplies: supplies, goods: make([]goods, len(serves))}
 	for i := range supplies {
@@ -50,7 +49,7 @@ func NewMarket(serves [][]int, supplies []Supply) *Market {
 	return m
 }
 
-// or returns the cheaper of two offers, the first if they are equal.
+// or returns the cheaper of two offers; of equal offers the one with the lower supply index.
 func (o offer) or(other offer) offer {
 	if other.unit < o.unit || other.unit == o.unit && other.supply < o.supply {
 		return other
@@ -66,13 +65,13 @@ func noOffers(n int) []offer {
 	return out
 }
 
-// Cover finds the least fractional cost of covering what groups demand, given by
-// group and resource; see Solve.
+// Cover computes the lowest fractional cost of covering a demand, given by group and resource; see
+// Solve.
 func (m *Market) Cover(demand [][]float64, maxPivots int) Solution {
 	return m.Series().Cover(demand, maxPivots)
 }
 
-// solution is one that covers nothing yet.
+// solution returns a Solution of the right size that covers nothing yet.
 func (m *Market) solution(demand [][]float64) Solution {
 	out := Solution{Prices: make([][]float64, len(demand)), Bought: make([]float64, len(m.supplies))}
 	n := 0

@@ -2,8 +2,8 @@ package cover
 
 import "math"
 
-// pivot brings the best supply of a block into the basis, handed to the dearest rows
-// it serves; false means that it cannot, which only rounding can cause.
+// pivot brings the best supply of a block into the basis, its resources assigned to the rows that
+// pay most. It returns false if that is impossible, which only rounding can cause.
 func (t *tableau) pivot(in int) bool {
 	if t.inverse == nil {
 		t.invert()
@@ -31,7 +31,7 @@ func (t *tableau) pivot(in int) bool {
 	}
 	t.exchange(leave, step)
 	for i, level := range t.level {
-		t.level[i] = max(level, 0) // what is below is rounding
+		t.level[i] = max(level, 0) // negative values come from rounding
 	}
 	t.cost[leave] = supply.Price
 	t.supply[leave] = block.supply
@@ -39,7 +39,7 @@ func (t *tableau) pivot(in int) bool {
 	return true
 }
 
-// invert writes out the inverse of the diagonal basis of the start.
+// invert computes the inverse of the diagonal starting basis.
 func (t *tableau) invert() {
 	m := len(t.rows)
 	cells := make([]float64, m*m)
@@ -50,7 +50,7 @@ func (t *tableau) invert() {
 	}
 }
 
-// exchange replaces basic column leave by the one with the present direction.
+// exchange replaces basic column leave by the column in direction.
 func (t *tableau) exchange(leave int, step float64) {
 	out := t.inverse[leave]
 	t.changed = t.changed[:0]
@@ -73,12 +73,12 @@ func (t *tableau) exchange(leave int, step float64) {
 	t.level[leave] = step
 }
 
-// afresh is the number of steps after which the duals are worked out anew, so
-// that rounding does not pile up.
+// afresh is the number of steps after which the duals are recomputed, so that rounding errors do
+// not accumulate.
 const afresh = 50
 
-// moveDuals brings the duals up to date after an exchange: those of the rows
-// that changed fall so far that the supply that came in is worth its price.
+// moveDuals updates the duals after an exchange: it lowers those of the changed rows until the
+// supply that entered is worth exactly its price.
 func (t *tableau) moveDuals(came int, excess float64) {
 	t.steps++
 	if t.steps%afresh == 0 {
@@ -91,7 +91,7 @@ func (t *tableau) moveDuals(came int, excess float64) {
 	}
 }
 
-// touch notes that the dual of a row has changed.
+// touch records that the dual of a row has changed.
 func (t *tableau) touch(row int) {
 	at := &t.rows[row]
 	t.paid[at.group*t.dims+at.resource] = t.dual[row]

@@ -1,7 +1,7 @@
 package cover
 
-// isNear gives the rows another demand, and says whether that is worth about as much
-// as the one before.
+// isNear sets another demand of the rows, and says whether its value at the current duals is close
+// to that of the demand before.
 func (t *tableau) isNear(demand [][]float64) bool {
 	before, after := 0.0, 0.0
 	for i := range t.rows {
@@ -13,13 +13,12 @@ func (t *tableau) isNear(demand [][]float64) bool {
 	return after >= before*nearby && before >= after*nearby
 }
 
-// rebase makes the basis a cover of the demand of the rows, false if rounding forbids
-// it.
+// rebase makes the basis a cover of the new demand. It returns false if rounding prevents that.
 //
-// The basis is still worth its price, but may hold negative amounts. Each such column
-// gives way to a surplus, of the row for which that costs least: a dual simplex over
-// the columns of the basis and the surpluses, which comes to an end, as supplies of the
-// basis reach every row.
+// Every supply of the basis is still worth its price, but its level may be negative. Each such
+// column is replaced by the surplus of the row for which that costs least. This is a dual simplex
+// over the columns of the basis and the surpluses. It ends, because supplies of the basis reach
+// every row.
 func (t *tableau) rebase() bool {
 	if t.inverse == nil {
 		for i := range t.rows {
@@ -50,10 +49,10 @@ func (t *tableau) rebase() bool {
 	return false
 }
 
-// covered is what a row is to get.
+// covered returns the amount that a row must get.
 func (r *row) covered() float64 { return max(r.demand, r.least) }
 
-// lowest is the basic column with the lowest level.
+// lowest returns the basic column with the lowest level.
 func (t *tableau) lowest() int {
 	low := 0
 	for i, level := range t.level {

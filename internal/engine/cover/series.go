@@ -1,27 +1,28 @@
 package cover
 
 const (
-	// nearby is how much of what was demanded before, or the other way round, a
-	// demand has to be worth to be reached from there.
+	// nearby is the least ratio between the values of two consecutive demands, in either direction,
+	// for which the second starts from the first.
 	nearby = 0.5
-	// farthest is after how many steps a series begins anew, so that rounding does
-	// not pile up.
+	// farthest is the number of steps after which a series starts anew, so that rounding errors do
+	// not accumulate.
 	farthest = 2000
 )
 
-// Series covers demands one after the other, each from where the last one ended: where
-// they are alike, that takes a few steps instead of hundreds. It is for one goroutine.
+// Series covers demands one after the other, each starting where the last one ended: for similar
+// demands that takes a few steps instead of hundreds. It must not be used by several goroutines at
+// a time.
 type Series struct {
 	market   *Market
 	tableaus []*tableau
-	asked    []bool // by group and resource: there is a row, or nobody sells it
+	asked    []bool // by group and resource: there is a row, or no supply has the resource
 }
 
-// Series begins one.
+// Series returns a new Series.
 func (m *Market) Series() *Series { return &Series{market: m} }
 
-// Cover is Market.Cover. Where several covers are cheapest, or maxPivots are not
-// enough, it may find another one.
+// Cover is Market.Cover. If several covers are cheapest, or maxPivots are not enough, it may find a
+// different one.
 func (s *Series) Cover(demand [][]float64, maxPivots int) Solution {
 	out := s.market.solution(demand)
 	out.Pivots = -s.steps()
@@ -36,7 +37,7 @@ func (s *Series) Cover(demand [][]float64, maxPivots int) Solution {
 	return out
 }
 
-// steps is how many there were since the series began.
+// steps returns the number of steps since the series started.
 func (s *Series) steps() int {
 	sum := 0
 	for _, t := range s.tableaus {
@@ -45,7 +46,7 @@ func (s *Series) steps() int {
 	return sum
 }
 
-// begin starts anew.
+// begin starts anew with a demand.
 func (s *Series) begin(demand [][]float64) {
 	s.tableaus, s.asked = s.tableaus[:0], s.asked[:0]
 	for _, wants := range demand {
@@ -58,7 +59,7 @@ func (s *Series) begin(demand [][]float64) {
 	}
 }
 
-// reaches moves on to a demand, and is false if the series has to begin anew for it.
+// reaches moves the tableaus on to a demand. It returns false if the series must start anew.
 func (s *Series) reaches(demand [][]float64) bool {
 	if len(s.tableaus) == 0 || s.steps() > farthest {
 		return false

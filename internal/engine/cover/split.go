@@ -5,19 +5,18 @@ import (
 	"slices"
 )
 
-// part is a piece of a problem that shares no supply with the rest, restricted
-// to groups that demand something.
+// part is a piece of a problem that shares no supply with the rest, restricted to groups with
+// demand.
 type part struct {
 	*Market
 	demand [][]float64
 	groups []int     // numbers in the whole problem, ascending
-	serves [][]int   // sets of indices into groups
+	serves [][]int   // sets of indexes in groups
 	goods  [][]goods // by set: what is sold to it
 }
 
-// split cuts a problem into its parts. Groups belong together when a supply
-// serves both; a group without demand ties nothing together. Supplies that
-// serve nobody who demands anything are left out.
+// split divides a problem into parts. Two groups with demand are in one part if a supply serves
+// both. Supplies that serve no group with demand are left out.
 func (m *Market) split(demand [][]float64) []*part {
 	wanted := make([]bool, len(demand))
 	for g := range demand {
@@ -27,7 +26,7 @@ func (m *Market) split(demand [][]float64) []*part {
 	for g := range parent {
 		parent[g] = g
 	}
-	first := make([]int, len(m.serves)) // the first wanted group, -1 if none
+	first := make([]int, len(m.serves)) // by set: its first group with demand, -1 if there is none
 	for s, groups := range m.serves {
 		first[s] = -1
 		if len(m.goods[s].supplies) == 0 {
@@ -46,7 +45,7 @@ func (m *Market) split(demand [][]float64) []*part {
 	return m.collect(demand, wanted, parent, first)
 }
 
-// root finds the least group of the part of a group.
+// root returns the least group of the part of a group.
 func root(parent []int, g int) int {
 	for parent[g] != g {
 		parent[g] = parent[parent[g]]
@@ -60,7 +59,7 @@ func join(parent []int, a, b int) {
 	parent[max(a, b)] = min(a, b)
 }
 
-// collect makes a part of each set of joined groups, by their least group.
+// collect returns a part for each set of joined groups, in the order of their least groups.
 func (m *Market) collect(demand [][]float64, wanted []bool, parent, first []int) []*part {
 	var parts []*part
 	partOf := make([]int, len(demand)) // by least group
@@ -93,7 +92,7 @@ func (m *Market) collect(demand [][]float64, wanted []bool, parent, first []int)
 				key = binary.AppendUvarint(key, uint64(g))
 			}
 		}
-		// Sets that differ only in groups without demand are one.
+		// Sets that differ only in groups without demand become one.
 		same, ok := known[string(key)]
 		if !ok {
 			same = len(in.serves)

@@ -2,46 +2,46 @@ package cover
 
 // row is one constraint: the demand of a group for a resource.
 type row struct {
-	group, resource int // the group as an index into part.groups
+	group, resource int // group is an index in part.groups
 	demand          float64
-	least           float64 // what is covered at least, so that no level is zero
+	least           float64 // amount to cover at least, so that no level is zero
 }
 
-// tableau is the state of a revised simplex with an explicit inverse of the
-// basis. Columns are priced when needed and never stored: each supply stands
-// for as many columns as there are ways to hand its resources to groups.
+// tableau is the state of a revised simplex with an explicit inverse of the basis. Columns are
+// priced when needed and never stored: each supply stands for as many columns as there are ways to
+// assign its resources to groups.
 //
-// Where the sets of groups hardly overlap, a step changes few duals. So what
-// follows from the duals is kept, by set, and only brought up to date.
+// If the sets of groups hardly overlap, a step changes few duals. So what depends on the duals is
+// kept by set and updated.
 type tableau struct {
 	*part
 	rows    []row
-	rowOf   []int       // by group and resource; -1 where there is no row
-	paid    []float64   // by group and resource: the dual of its row, 0 where there is none
-	inverse [][]float64 // nil until the first step: it starts as a diagonal
-	level   []float64   // of each basic column
-	cost    []float64   // of each basic column
-	amount  []float64   // of each basic column, in its row; before the first step
-	supply  []int       // of each basic column, or surplus
-	dual    []float64   // of each row
+	rowOf   []int       // by group and resource; -1 if there is no row
+	paid    []float64   // by group and resource: the dual of its row, 0 if there is none
+	inverse [][]float64 // nil until the first step, because the first basis is diagonal
+	level   []float64   // by basic column
+	cost    []float64   // by basic column
+	amount  []float64   // by basic column, in its row; used before the first step
+	supply  []int       // by basic column: its supply, or surplus
+	dual    []float64   // by row
 	steps   int
 
-	setsOf [][]int // by group: the sets that hold it
+	setsOf [][]int // by group: the sets that contain it
 	blocks []block // by set
 
-	direction []float64 // scratch
-	changed   []int     // scratch: where a step changes the duals
+	direction []float64 // scratch space
+	changed   []int     // scratch space: where a step changes the duals
 }
 
-// hair is how much of what a row demanded at first is covered when it demands nothing
-// any more. Steps over levels of zero would gain nothing, and might go in circles.
+// hair is the share of a row's first demand that stays covered when its demand drops to zero. Steps
+// over levels of zero would gain nothing and could cycle.
 const hair = 1e-7
 
-// surplus stands for a column that gives away what one row has too much of.
+// surplus stands for a column that gives away the excess of one row.
 const surplus = -1
 
-// newTableau starts from a diagonal basis: each row is covered alone, by the
-// supply that is cheapest for it.
+// newTableau starts from a diagonal basis: each row is covered alone, by the cheapest supply for
+// it.
 func newTableau(in *part) *tableau {
 	t := &tableau{part: in, rowOf: make([]int, len(in.groups)*in.dims), paid: make([]float64, len(in.groups)*in.dims)}
 	cheapest := in.cheapest()
@@ -80,7 +80,7 @@ func newTableau(in *part) *tableau {
 	return t
 }
 
-// cheapest finds the offer for each group and resource.
+// cheapest returns the cheapest offer by group and resource.
 func (in *part) cheapest() []offer {
 	out := noOffers(len(in.groups) * in.dims)
 	here := make([]offer, in.dims)
@@ -102,13 +102,12 @@ func (in *part) cheapest() []offer {
 	return out
 }
 
-// price finds the block of the supply with the highest ratio of value to price, and
-// that ratio. The block is -1 if no supply is worth more than it costs: then the
-// basis is optimal.
+// price finds the highest ratio of value to price of any supply, and the block of that supply. The
+// block is -1 if no supply is worth more than it costs; then the basis is optimal.
 //
-// A supply leaves unused what no row pays for, so there is no need for columns
-// that give surplus away: while a dual is negative, some supply of the basis is
-// worth more than its price, as it need not serve that row.
+// A supply leaves unused what no row pays for, so no columns are needed that give surplus away:
+// while a dual is negative, some supply of the basis is worth more than its price, because it need
+// not serve that row.
 func (t *tableau) price() (in int, ratio float64) {
 	in = -1
 	for s := range t.blocks {
@@ -127,19 +126,19 @@ func (t *tableau) price() (in int, ratio float64) {
 	return in, ratio
 }
 
-// bound is the Farley bound of the present duals: divided by the worst ratio
-// of value to price among the supplies they are feasible, hence their
-// objective is a bound whatever rounding did to the tableau.
+// bound returns the Farley bound of the current duals. Divided by the highest ratio of value to
+// price among the supplies, they are feasible, so their objective is a bound whatever rounding did
+// to the tableau.
 func (t *tableau) bound(ratio float64) float64 {
 	sum := 0.0
 	for i, r := range t.rows {
 		sum += float64(max(t.dual[i], 0) * r.demand)
 	}
-	// A hair is taken off so that rounding never lifts it over the truth.
+	// The factor keeps rounding from lifting the result above the true bound.
 	return sum / max(ratio, 1) * (1 - 1e-9)
 }
 
-// store writes the duals down as prices that no supply can undercut.
+// store converts the duals to prices at which no supply is worth more than its price.
 func (t *tableau) store(prices [][]float64, ratio float64) {
 	for i, r := range t.rows {
 		if r.demand == 0 {

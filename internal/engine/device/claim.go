@@ -11,16 +11,16 @@ import (
 // maxConsumers is how many pods may use a claim at once.
 const maxConsumers = resourcev1.ResourceClaimReservedForMaxSize
 
-// use is a claim that a pod uses, once.
+// use is one claim that a pod uses.
 type use struct {
-	entry  string // in spec.resourceClaims
-	source string // the object it comes from
+	entry  string // name of the entry in spec.resourceClaims
+	source string // object that the claim comes from, for reasons
 	claim  *resourcev1.ResourceClaim
 	spec   *resourcev1.ResourceClaimSpec
 }
 
-// uses finds the claims of a pod, each once. A claim that has still to be made
-// from its template has no object.
+// uses returns the claims of a pod, without duplicates. The claim field is nil if the claim has
+// still to be made from its template.
 func (x *Index) uses(pod *corev1.Pod) ([]use, *Refusal) {
 	if name := undeclared(&pod.Spec); name != "" {
 		return nil, invalid("a container uses resource claim %s, which spec.resourceClaims does not have", name)
@@ -39,8 +39,8 @@ func (x *Index) uses(pod *corev1.Pod) ([]use, *Refusal) {
 	return out, nil
 }
 
-// undeclared is the first claim that a container uses and the pod does not
-// have, "" if there is none.
+// undeclared returns the first claim that a container uses and spec.resourceClaims lacks, "" if
+// there is none.
 func undeclared(spec *corev1.PodSpec) string {
 	declared := map[string]bool{}
 	for i := range spec.ResourceClaims {
@@ -58,8 +58,7 @@ func undeclared(spec *corev1.PodSpec) string {
 	return ""
 }
 
-// resolve finds what one entry of a pod stands for. The spec is nil if it
-// stands for nothing.
+// resolve returns the claim of one entry of a pod. Its spec is nil if the entry needs no claim.
 func (x *Index) resolve(pod *corev1.Pod, c *corev1.PodResourceClaim) (use, *Refusal) {
 	switch {
 	case c.ResourceClaimName != nil:
@@ -73,14 +72,14 @@ func (x *Index) resolve(pod *corev1.Pod, c *corev1.PodResourceClaim) (use, *Refu
 			continue
 		}
 		if s.ResourceClaimName == nil {
-			return use{}, nil // Kubernetes found that no claim is needed
+			return use{}, nil // Kubernetes has decided that no claim is needed
 		}
 		u, refusal := x.existing(pod, c, *s.ResourceClaimName)
 		if refusal == nil && ofOtherPod(u.claim, pod) {
 			refusal = invalid("the claim belongs to another pod").in(&u)
 		}
-		// From here on the template says more: what is wrong with one of its
-		// claims is wrong with all, and pods with one reason are told together.
+		// From here on the source is the template: a fault in one of its claims is in all of them,
+		// and pods with equal reasons are reported together.
 		u.source = "ResourceClaimTemplate " + key
 		return u, refusal
 	}
@@ -96,7 +95,7 @@ func (x *Index) resolve(pod *corev1.Pod, c *corev1.PodResourceClaim) (use, *Refu
 	return u, nil
 }
 
-// existing finds a claim by name.
+// existing returns a claim by name.
 func (x *Index) existing(pod *corev1.Pod, c *corev1.PodResourceClaim, name string) (use, *Refusal) {
 	key := pod.Namespace + "/" + name
 	u := use{entry: c.Name, source: "ResourceClaim " + key, claim: x.claims[key]}
@@ -110,7 +109,7 @@ func (x *Index) existing(pod *corev1.Pod, c *corev1.PodResourceClaim, name strin
 	return u, nil
 }
 
-// ofOtherPod says whether a claim was made for another pod than this one.
+// ofOtherPod says whether a claim was made for another pod.
 func ofOtherPod(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(claim)
 	return owner != nil && owner.Kind == "Pod" && owner.UID != pod.UID

@@ -11,17 +11,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Counts turns needs and devices into amounts of made-up resources, such that
-// the pods whose amounts add up to no more than a node has can be given their
-// devices there.
+// Counts converts needs and devices to amounts of artificial resources, such that pods whose
+// amounts fit on a node can be given their devices there.
 type Counts struct {
 	sets       []*selectorSet // by name
-	index      map[string]int // of a set, by name
+	index      map[string]int // by name of a set: its index in sets
 	wholes     []whole        // by name
-	tried      []string       // names of sets that some demand has tried
+	tried      []string       // names of sets that a demand tries before the one it uses
 	failed     bitset.Set     // sets that cannot be evaluated for some device
 	dimensions []dimension    // by name
-	crowded    bitset.Set     // sets whose overlaps are too many
+	crowded    bitset.Set     // sets with too many groups of overlapping sets
 	remote     bitset.Set     // sets that match devices which several nodes can reach
 	notes      []map[string]bool
 
@@ -29,12 +28,11 @@ type Counts struct {
 	nodes map[string]map[string]*driverStock
 }
 
-// Count works out the dimensions that some needs bring, those of DaemonSets
-// included, and what instance types and nodes have of them. Instance types may
-// be listed several times; nil ones are left out.
+// Count computes the dimensions of some needs, those of DaemonSets included, and the amounts that
+// instance types and nodes have. Instance types may be listed several times; nil ones are ignored.
 //
-// It evaluates each selector once for each kind of device of each type, and
-// for each device that nodes have published.
+// It evaluates each selector once for each kind of device of each instance type, and once for each
+// device that nodes have published.
 func (x *Index) Count(needs []Need, types []*cloudprovider.InstanceType) *Counts {
 	c := &Counts{
 		index: map[string]int{},
@@ -64,7 +62,7 @@ func (x *Index) Count(needs []Need, types []*cloudprovider.InstanceType) *Counts
 	return c
 }
 
-// collect lists the sets and the wholes that needs use.
+// collect lists the selector sets and the requests for all devices that the needs refer to.
 func (c *Counts) collect(needs []Need) {
 	sets := map[string]*selectorSet{}
 	wholes := map[string]whole{}
@@ -92,8 +90,7 @@ func (c *Counts) collect(needs []Need) {
 	}
 }
 
-// signatures lists the distinct signatures of all devices that can be had,
-// sorted.
+// signatures lists the distinct signatures of all free devices, sorted.
 func (c *Counts) signatures() []bitset.Set {
 	seen := map[string]bitset.Set{}
 	add := func(drivers map[string]*driverStock) {
@@ -116,15 +113,13 @@ func (c *Counts) signatures() []bitset.Set {
 	return out
 }
 
-// Requests returns the amounts that a pod needs, for each of its demands in
-// their order; the list of a demand without devices is empty. The need must be
-// one of those given to Count. A node will do if it has the amounts of any
-// demand, and kube-scheduler then takes the first that it has: use the first
-// that any instance type or node has at all, and what is planned is what
-// happens.
+// Requests returns the amounts that a pod needs, one list for each of its demands in their order;
+// the list of a demand without devices is empty. The need must be one of those given to Count. A
+// node suits the pod if it has the amounts of any demand, and kube-scheduler takes the first demand
+// that the node satisfies. So that the plan is what happens, use the first demand that any instance
+// type or node can satisfy at all.
 //
-// A refusal is either that of the need or says that its requests overlap in a
-// way that is not modelled.
+// The refusal is that of the need, or says that its requests overlap in a way that is not modelled.
 func (c *Counts) Requests(n *Need) ([]resources.List, *Refusal) {
 	if n.Refusal != nil {
 		return nil, n.Refusal
@@ -152,8 +147,8 @@ func (c *Counts) Requests(n *Need) ([]resources.List, *Refusal) {
 	return out, nil
 }
 
-// OfType returns what a node of an instance type will have. A type that was not
-// given to Count has no devices. Amounts of zero are left out.
+// OfType returns the amounts of a new node of an instance type, zero amounts left out. An instance
+// type that was not given to Count has no devices.
 func (c *Counts) OfType(t *cloudprovider.InstanceType) resources.List {
 	var parts []part
 	for _, d := range c.types[t] {
@@ -162,11 +157,10 @@ func (c *Counts) OfType(t *cloudprovider.InstanceType) resources.List {
 	return c.list(parts)
 }
 
-// OfNode returns what a node has left: its published devices that are not
-// allocated. While it is starting, and if its instance type is known, what the
-// type promises counts for each driver that has not published all of its pools
-// on the node yet, less the devices of that driver that are allocated there. The
-// name is that of the Node, "" while there is none; t may be nil.
+// OfNode returns the amounts that are left on a node: its published devices that are not allocated.
+// While the node is starting and t is known, the devices of the instance type count for each driver
+// that has not published all of its pools there, minus the devices of the driver that are
+// allocated. name is that of the Node, "" if there is none; t may be nil.
 func (c *Counts) OfNode(name string, starting bool, t *cloudprovider.InstanceType) resources.List {
 	published := c.nodes[name]
 	var promises map[string]*driverStock
@@ -192,14 +186,13 @@ func (c *Counts) OfNode(name string, starting bool, t *cloudprovider.InstanceTyp
 	return c.list(parts)
 }
 
-// part is what one driver has on a node, less some devices of which it is not
-// known which they are.
+// part is the devices of one driver on a node, minus an unknown choice of less allocated ones.
 type part struct {
 	*driverStock
 	less int64
 }
 
-// list is the amount of each dimension that is not zero.
+// list returns the amounts of all dimensions that are not zero.
 func (c *Counts) list(parts []part) resources.List {
 	amounts := map[corev1.ResourceName]int64{}
 	for i := range c.dimensions {
@@ -211,8 +204,7 @@ func (c *Counts) list(parts []part) resources.List {
 	return resources.New(amounts)
 }
 
-// Drivers lists the drivers, sorted, of those devices of an instance type that some demands
-// can be met by.
+// Drivers lists, sorted, the drivers of an instance type whose devices can satisfy some demands.
 func (c *Counts) Drivers(t *cloudprovider.InstanceType, demands []Demand) []string {
 	wanted := bitset.New(len(c.sets))
 	for _, d := range demands {
@@ -230,9 +222,8 @@ func (c *Counts) Drivers(t *cloudprovider.InstanceType, demands []Demand) []stri
 	return out
 }
 
-// Notes say why the devices that a pod could use may be more than are counted:
-// selectors that could not be evaluated, and devices that are out of the count.
-// They are sorted, and nil if there is nothing to say.
+// Notes returns reasons why a pod could use more devices than are counted: selectors that could not
+// be evaluated, and devices that are not counted. They are sorted, and nil if there are none.
 func (c *Counts) Notes(n *Need) []string {
 	seen := map[string]bool{}
 	add := func(s *selectorSet) {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Demand is what claims ask for, once it is settled which subrequest is used.
-// The zero value asks for nothing.
+// Demand is what claims ask for, with one subrequest chosen for each request. The zero value asks
+// for nothing.
 type Demand struct {
 	some  []wanted // by set
 	whole []whole  // by name
-	// tried are the sets of the subrequests before the one that is used, by name. Where
-	// kube-scheduler cannot evaluate one of them it gives up, and does not try this one.
+	// tried are the sets of the subrequests before the chosen ones, by name. If kube-scheduler
+	// cannot evaluate one of them it gives up and does not try the chosen one.
 	tried []*selectorSet
 }
 
@@ -22,15 +22,15 @@ type wanted struct {
 	count int64
 }
 
-// whole asks for all devices of a node that some sets match, at least one of
-// each, for one claim that takes a number of others beside.
+// whole asks for all devices of a node that some sets match, at least one for each set, for one
+// claim that takes beside more devices.
 type whole struct {
 	sets   []*selectorSet // by name
 	beside int64
 }
 
-// name tells wholes apart. The number beside counts as a claim can hold only so
-// many devices.
+// name is unique among different wholes. The number of further devices is part of it, because a
+// claim can hold a limited number.
 func (w *whole) name() string {
 	var names []string
 	for _, s := range w.sets {
@@ -63,7 +63,7 @@ func (d Demand) plus(e Demand) Demand {
 	return out
 }
 
-// sets are those of all devices that the demand is for.
+// sets returns the sets of all devices that the demand asks for.
 func (d Demand) sets() (all []*selectorSet) {
 	for _, w := range d.some {
 		all = append(all, w.set)
@@ -74,7 +74,7 @@ func (d Demand) sets() (all []*selectorSet) {
 	return all
 }
 
-// joined makes one whole of those of a claim.
+// joined combines the wholes of a claim into one.
 func (d Demand) joined(beside int64) Demand {
 	if len(d.whole) == 0 {
 		return d
@@ -87,7 +87,7 @@ func (d Demand) joined(beside int64) Demand {
 	return Demand{some: d.some, whole: []whole{one}, tried: d.tried}
 }
 
-// text is equal for equal demands.
+// text returns a key that is equal for equal demands only.
 func (d Demand) text() string {
 	var b strings.Builder
 	for _, w := range d.some {
@@ -102,8 +102,8 @@ func (d Demand) text() string {
 	return b.String()
 }
 
-// product combines each of a with each of b, those of a in the outer loop,
-// without repetition. It is nil if there are more than maxWays.
+// product returns the sums of each of a with each of b, without duplicates, those of the first of a
+// first. It is nil if there are more than maxWays.
 func product(a, b []Demand) []Demand {
 	var out []Demand
 	known := map[string]bool{}
@@ -124,7 +124,7 @@ func product(a, b []Demand) []Demand {
 	return out
 }
 
-// most is more devices than there are anywhere; sums stop here.
+// most is more devices than any node has; sums stop here.
 const most = int64(1) << 40
 
 func saturatedSum(a, b int64) int64 {

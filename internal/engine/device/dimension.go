@@ -11,15 +11,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// dimension is a made-up resource.
+// dimension is an artificial resource.
 type dimension struct {
 	name corev1.ResourceName
 	kind dimensionKind
 
-	group bitset.Set // of anyOf
-	whole *whole     // of allOf
-	set   int        // of soleUse and readable
-	near  bitset.Set // of soleUse: the sets that overlap with set, itself included
+	group bitset.Set // for anyOf
+	whole *whole     // for allOf
+	set   int        // for soleUse and readable
+	near  bitset.Set // for soleUse: the sets that overlap with set, set included
 }
 
 type dimensionKind int
@@ -27,23 +27,22 @@ type dimensionKind int
 const (
 	// anyOf counts the devices that any of a group of sets matches.
 	anyOf dimensionKind = iota
-	// allOf is one where a claim that wants all devices can have them, else
-	// nothing.
+	// allOf is one on a node where a claim for all devices can have them, zero elsewhere.
 	allOf
-	// soleUse keeps those who want all devices of a set apart from others who
-	// want some: every node has soleUses of it, and the former take as much,
-	// the latter one for each device that might be among them.
+	// soleUse separates claims for all devices of a set from claims for some of these devices.
+	// Every node has soleUses of it. A claim for all takes soleUses, and a claim for some takes one
+	// for each device that might be among them.
 	soleUse
-	// readable is on every node but those with a device for which a set cannot be evaluated.
-	// A demand takes one of it for each set that kube-scheduler tries before.
+	// readable is zero on a node with a device for which a set cannot be evaluated. A demand takes
+	// one for each set that kube-scheduler tries before.
 	readable
 )
 
-// soleUses is more than the devices that any node has.
+// soleUses is more than the number of devices of any node.
 const soleUses = int64(1) << 30
 
-// Names of dimensions are what they are called in a reason. A resource name of
-// Kubernetes holds no space, so there is no mistaking them.
+// The name of a dimension is the text that reasons use. Resource names of Kubernetes contain no
+// space, so they cannot be mistaken for a dimension.
 const (
 	anyPrefix  = "devices of class "
 	allPrefix  = "all devices of class "
@@ -51,7 +50,7 @@ const (
 	readPrefix = "selectors that can be evaluated for devices of class "
 )
 
-// IsName says whether a resource name is that of a dimension of devices.
+// IsName says whether a resource name is that of a device dimension.
 func IsName(name corev1.ResourceName) bool {
 	for _, p := range []string{anyPrefix, allPrefix, solePrefix, readPrefix} {
 		if strings.HasPrefix(string(name), p) {
@@ -61,8 +60,8 @@ func IsName(name corev1.ResourceName) bool {
 	return false
 }
 
-// Amount renders an amount of a dimension, such as "2 devices of class
-// gpu.example.com", or reports false for the name of any other resource.
+// Amount renders an amount of a dimension, such as "2 devices of class gpu.example.com". It returns
+// false for any other resource name.
 func Amount(name corev1.ResourceName, n int64) (string, bool) {
 	text := string(name)
 	switch {
@@ -78,9 +77,9 @@ func Amount(name corev1.ResourceName, n int64) (string, bool) {
 	return "", false
 }
 
-// setDimensions makes a dimension of each set of which some devices are wanted
-// and of each group of sets whose overlaps make it necessary, and two for those
-// who want all of a set. A set that is tried first has one where it cannot be evaluated.
+// setDimensions makes the dimensions: one for each set of which some devices are requested, one for
+// each group of sets whose overlaps require it, and two for each request for all devices of a set.
+// A set that is tried before a chosen one gets one if it cannot be evaluated for some device.
 func (c *Counts) setDimensions() {
 	o := newOverlaps(len(c.sets), c.signatures())
 	for _, component := range o.components() {
@@ -117,7 +116,7 @@ func (c *Counts) setDimensions() {
 
 func (c *Counts) add(d dimension) { c.dimensions = append(c.dimensions, d) }
 
-// name is the resource name of a group of sets: their texts in order.
+// name returns the resource name of a group of sets.
 func (c *Counts) name(group bitset.Set) corev1.ResourceName {
 	var names []string
 	for i := range group.All() {
@@ -126,7 +125,7 @@ func (c *Counts) name(group bitset.Set) corev1.ResourceName {
 	return corev1.ResourceName(anyPrefix + strings.Join(names, " or of class "))
 }
 
-// asked is how much of the dimension a demand takes.
+// asked returns how much of the dimension a demand takes.
 func (dim *dimension) asked(c *Counts, d Demand) int64 {
 	n := int64(0)
 	for _, s := range d.tried {
@@ -154,7 +153,7 @@ func (dim *dimension) asked(c *Counts, d Demand) int64 {
 	return n
 }
 
-// had is how much of the dimension a node has.
+// had returns how much of the dimension a node has.
 func (dim *dimension) had(c *Counts, parts []part) int64 {
 	switch dim.kind {
 	case soleUse:
@@ -177,9 +176,9 @@ func (dim *dimension) had(c *Counts, parts []part) int64 {
 	return n
 }
 
-// hasAll says whether a claim can have all devices of a node that its sets
-// match: there is one for each set, none is taken or out of the count, no pool
-// is incomplete, and the claim can hold them.
+// hasAll says whether a claim can have all devices of a node that its sets match: each set matches
+// a device, none of these devices is allocated or not counted, no pool is incomplete, and one claim
+// can hold them all.
 func (c *Counts) hasAll(w *whole, parts []part) bool {
 	total := w.beside
 	for _, s := range w.sets {
@@ -199,6 +198,6 @@ func (c *Counts) hasAll(w *whole, parts []part) bool {
 	return total <= resourcev1.AllocationResultsMaxSize
 }
 
-// IsCount says whether a resource name is that of a dimension which counts
-// devices: each pod takes as many as it asks for, whoever else is on the node.
+// IsCount says whether a resource name is that of a dimension that counts devices: each pod takes
+// what it requests, whichever other pods are on the node.
 func IsCount(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), anyPrefix) }

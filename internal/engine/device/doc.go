@@ -1,7 +1,6 @@
-// Package device lowers dynamic resource allocation (DRA) to counts, which is
-// all that a packer of integer vectors can use: the resource claims of a pod
-// become amounts of made-up resources, and the devices of instance types and
-// nodes become amounts of the same.
+// Package device reduces dynamic resource allocation (DRA) to counts, because the packer works with
+// vectors of integers: the resource claims of a pod become amounts of artificial resources, and the
+// devices of instance types and nodes become amounts of the same resources.
 //
 // # Model
 //

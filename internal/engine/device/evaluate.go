@@ -22,23 +22,23 @@ type group struct {
 	driver string
 	device *resourcev1.Device
 	count  int64
-	taken  bool // by a claim
+	taken  bool // a claim has it
 }
 
-// driverStock is what one driver has on an instance type or node.
+// driverStock is the devices of one driver on an instance type or node.
 type driverStock struct {
 	free []stock
-	// blocked are the sets that select a device which cannot be had, as it is
-	// allocated, out of the count, or has a taint.
+	// blocked are the sets that select a device which is not available: it is allocated, not
+	// counted, or has a taint.
 	blocked bitset.Set
-	// failed are the sets that cannot be evaluated for a device of the node, of any driver.
+	// failed are the sets that cannot be evaluated for some device of the node, of any driver.
 	failed bitset.Set
-	// allocated and settled are those of driverDevices.
+	// See driverDevices.
 	allocated int64
 	settled   bool
 }
 
-// evaluator judges devices by all selector sets that are in use.
+// evaluator compares devices with all selector sets in use.
 type evaluator struct {
 	sets    []*selectorSet
 	matcher cloudprovider.DeviceMatcher
@@ -47,9 +47,8 @@ type evaluator struct {
 	failed  bitset.Set        // sets that could not be evaluated for some device
 }
 
-// stocks judges the devices of one instance type or node, and returns what it
-// has, by driver. A set that cannot be evaluated for one of the devices matches
-// none of them, since kube-scheduler gives up then.
+// stocks evaluates the devices of one instance type or node and returns the stock of each driver. A
+// set that cannot be evaluated for one device matches none, because kube-scheduler then gives up.
 func (e *evaluator) stocks(groups []group) map[string]*driverStock {
 	out := map[string]*driverStock{}
 	failed := bitset.New(len(e.sets))
@@ -60,7 +59,7 @@ func (e *evaluator) stocks(groups []group) map[string]*driverStock {
 			out[g.driver] = d
 		}
 		if g.taken && !e.whole {
-			continue // only those who want all ask for it
+			continue // only requests for all devices depend on it
 		}
 		sets, tainted := e.signature(g.driver, g.device, failed)
 		d.blocked.Or(tainted)
@@ -84,8 +83,8 @@ func (e *evaluator) stocks(groups []group) map[string]*driverStock {
 	return out
 }
 
-// signature returns the sets that match a device and those that do but for its
-// taints, and adds to failed those that cannot be evaluated for it.
+// signature returns the sets that match a device, and the sets that would match it without its
+// taints. It adds to failed the sets that cannot be evaluated for it.
 func (e *evaluator) signature(driver string, d *resourcev1.Device, failed bitset.Set) (match, tainted bitset.Set) {
 	match, tainted = bitset.New(len(e.sets)), bitset.New(len(e.sets))
 	known := map[string]verdict{}
@@ -104,8 +103,8 @@ func (e *evaluator) signature(driver string, d *resourcev1.Device, failed bitset
 	return match, tainted
 }
 
-// remote returns the sets that select devices which several nodes can reach,
-// and notes that these are out of the count.
+// remote returns the sets that select devices which several nodes can reach, and notes that these
+// devices are not counted.
 func (e *evaluator) remote(devices []remoteDevice) bitset.Set {
 	out := bitset.New(len(e.sets))
 	for _, r := range devices {
@@ -119,8 +118,7 @@ func (e *evaluator) remote(devices []remoteDevice) bitset.Set {
 	return out
 }
 
-// uncounted says why devices of this kind are out of the count, "" if they are
-// in.
+// uncounted says why devices of this kind are not counted, "" if they are.
 func uncounted(d *resourcev1.Device) string {
 	switch {
 	case len(d.ConsumesCounters) > 0:
@@ -133,9 +131,9 @@ func uncounted(d *resourcev1.Device) string {
 	return ""
 }
 
-// providesNodeResources says whether a device provides resources of its node, such as CPUs.
-// Kubernetes 1.36 and 1.37 have different names for the field that says so, and the program
-// decides which of both this package is built with.
+// providesNodeResources says whether a device provides resources of its node, such as CPUs. The
+// field that says so has different names in Kubernetes 1.36 and 1.37, and the importing program
+// decides with which of them this package is built.
 func providesNodeResources(d *resourcev1.Device) bool {
 	fields := reflect.ValueOf(d).Elem()
 	for _, name := range []string{"NodeAllocatableResourceMappings", "NodeAllocatableResources"} {
@@ -146,7 +144,7 @@ func providesNodeResources(d *resourcev1.Device) bool {
 	return false
 }
 
-// merged adds up stocks of one signature, without the sets that failed.
+// merged sums stocks with equal signatures, without the failed sets.
 func merged(list []stock, failed bitset.Set) []stock {
 	counts := map[string]stock{}
 	for _, s := range list {
@@ -187,7 +185,7 @@ func promised(t *cloudprovider.InstanceType) []group {
 	return out
 }
 
-// published judges what the drivers of a node have published.
+// published evaluates the devices that the drivers of a node have published.
 func (e *evaluator) published(n nodeDevices) map[string]*driverStock {
 	var groups []group
 	for _, driver := range slices.Sorted(maps.Keys(n)) {

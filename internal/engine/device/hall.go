@@ -6,18 +6,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// maxGroups bounds the dimensions that sets which hang together by overlaps
-// bring besides their own. All groups of five sets are 26, so that five sets
-// are never too many, and sets that contain each other, however many, need few.
+// maxGroups is the largest number of groups for sets that are connected by overlaps. Five sets have
+// 26 groups, so five sets are never too many, and sets that contain each other need few groups,
+// however many they are.
 const maxGroups = 32
 
-// overlaps says which selector sets match devices in common. A device is seen
-// only by the sets that match it, its signature.
+// overlaps says which selector sets match common devices. A device is described by its signature,
+// the sets that match it.
 type overlaps struct {
 	sets       int
 	signatures []bitset.Set // distinct, none empty
-	covers     []bitset.Set // by set: the signatures that it is in
-	neighbours []bitset.Set // by set: the sets in a signature with it
+	covers     []bitset.Set // by set: the signatures that contain it
+	neighbours []bitset.Set // by set: the sets that share a signature with it
 }
 
 func newOverlaps(sets int, signatures []bitset.Set) *overlaps {
@@ -37,8 +37,7 @@ func newOverlaps(sets int, signatures []bitset.Set) *overlaps {
 	return o
 }
 
-// components splits the sets by who overlaps whom, directly or by way of
-// others, in ascending order.
+// components divides the sets into components connected by overlaps, in ascending order.
 func (o *overlaps) components() []bitset.Set {
 	seen := bitset.New(o.sets)
 	var out []bitset.Set
@@ -60,10 +59,9 @@ func (o *overlaps) components() []bitset.Set {
 	return out
 }
 
-// closure adds the sets that match no device which the group does not match
-// anyway. It asks for at least as much of the same devices, so the condition on
-// the group says nothing that the one on its closure does not. A set without
-// any device is left out; its own dimension keeps pods away.
+// closure adds to a group the sets that match only devices that the group matches anyway. The
+// closure requests at least as many of the same devices, so its condition implies that of the
+// group. A set without any device is left out; its own dimension excludes its pods.
 func (o *overlaps) closure(group bitset.Set) bitset.Set {
 	devices := bitset.New(len(o.signatures))
 	for i := range group.All() {
@@ -78,16 +76,14 @@ func (o *overlaps) closure(group bitset.Set) bitset.Set {
 	return out
 }
 
-// closedGroups returns the groups of two or more sets of a component that are
-// connected by overlaps and closed. By Hall's theorem there are devices for
-// all requests if the condition holds for every group of sets; that on a group
-// which is not connected follows by adding up those on its parts, and that on a
-// group which is not closed follows from that on its closure. It reports false
-// if there are more than maxGroups.
+// closedGroups returns the groups of two or more sets of a component that are connected by overlaps
+// and closed. By Hall's theorem there are devices for all requests if the condition holds for every
+// group of sets. The condition on a group that is not connected follows from those on its parts,
+// and the condition on a group that is not closed from that on its closure. It returns false if
+// there are more than maxGroups.
 //
-// Each closed connected group is found: it grows from the closure of one of its
-// members by one overlapping member and a closure at a time, none of which
-// leads out of it.
+// Each closed connected group is found: it grows from the closure of one of its members, by one
+// overlapping member and a closure at a time, and no such step leaves the group.
 func (o *overlaps) closedGroups(component bitset.Set) ([]bitset.Set, bool) {
 	known := map[string]bool{}
 	var all []bitset.Set

@@ -17,8 +17,7 @@ type Objects struct {
 	Classes   []*resourcev1.DeviceClass
 	Slices    []*resourcev1.ResourceSlice
 
-	// Matcher evaluates selectors; without it, pods whose requests have any
-	// are refused.
+	// Matcher evaluates selectors. If it is nil, pods whose requests have selectors are refused.
 	Matcher cloudprovider.DeviceMatcher
 }
 
@@ -28,18 +27,17 @@ type Index struct {
 	templates map[string]*resourcev1.ResourceClaimTemplate // by namespace/name
 	classes   map[string]*resourcev1.DeviceClass           // by name
 	nodes     map[string]nodeDevices                       // by node name
-	remote    []remoteDevice                               // that no single node owns
+	remote    []remoteDevice                               // devices that no single node owns
 
 	matcher    cloudprovider.DeviceMatcher
 	vocabulary *requirements.Vocabulary
 }
 
-// New indexes objects. The error joins a *faults.Fault for each that is nil, has no
-// name, is listed twice, or that no API server would have accepted where this
-// package has to rely on it; the Index then knows none.
+// New indexes objects. The error joins a *faults.Fault for each object that is nil, has no name, is
+// listed twice, or that no API server would have accepted where this package relies on it; the
+// Index then has no objects.
 //
-// Node selectors of allocations are normalised by v, nil meaning
-// requirements.DefaultVocabulary.
+// v normalises the node selectors of allocations; nil means requirements.DefaultVocabulary.
 func New(o Objects, v *requirements.Vocabulary) (*Index, error) {
 	x := &Index{
 		claims:     map[string]*resourcev1.ResourceClaim{},
@@ -69,8 +67,8 @@ func New(o Objects, v *requirements.Vocabulary) (*Index, error) {
 	return x, nil
 }
 
-// index adds an object to those of its kind, by its key, unless it cannot be told
-// apart from them.
+// index adds an object to those of its kind by its key, and says whether it did. It reports an
+// object that is nil, nameless or listed twice.
 func index[T interface {
 	comparable
 	GetName() string

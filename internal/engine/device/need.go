@@ -14,27 +14,26 @@ import (
 // Need is what the resource claims of a pod ask for. The zero value asks for
 // nothing.
 type Need struct {
-	// Refusal says why the pod cannot be placed; the other fields are empty
-	// then.
+	// Refusal says why the pod cannot be placed; if it is set, the other fields are empty.
 	Refusal *Refusal
 
-	// Pins are the node selectors of claims that are allocated already. A node
-	// must match each of them.
+	// Pins are the node selectors of claims that are allocated already. A node must match all of
+	// them.
 	Pins []*corev1.NodeSelector
 
-	// where is the same in alternatives, any one of which will do.
+	// where is Pins as alternatives, of which a node must satisfy one.
 	where []requirements.Alternative
 
-	// Demands are the ways to meet the claims that are not allocated, in the
-	// order in which kube-scheduler tries them on a node. There is at least
-	// one, which may be empty, unless the pod is refused or has no claims.
+	// Demands are the ways to satisfy the claims that are not allocated, in the order in which
+	// kube-scheduler tries them on a node. There is at least one, which may be empty, unless the
+	// pod is refused or has no claims.
 	Demands []Demand
 }
 
 // Refusal says why a pod with resource claims cannot be placed.
 type Refusal struct {
-	// Unsupported says that the reason is a feature that is not modelled. Text
-	// then names it; otherwise it is a sentence on what is wrong.
+	// Unsupported says that the pod uses a feature that is not modelled. Text then names the
+	// feature; otherwise it is a sentence that says what is wrong.
 	Unsupported bool
 	Text        string
 }
@@ -47,19 +46,18 @@ func invalid(format string, args ...any) *Refusal {
 	return &Refusal{Text: fmt.Sprintf(format, args...)}
 }
 
-// in says which claim of the pod a refusal is about.
+// in adds to a refusal which claim of the pod it refers to.
 func (r *Refusal) in(u *use) *Refusal {
 	return &Refusal{Unsupported: r.Unsupported, Text: fmt.Sprintf("resource claim %s (%s): %s", u.entry, u.source, r.Text)}
 }
 
-// Needs returns what each of the pods that are to be placed needs, in their
-// order. They have to be looked at together: a claim that is not allocated and
-// that several of them use is refused to all, as they would have to be placed
-// on one node at one time.
+// Needs returns the needs of the pods to be placed, in their order. The pods must be given
+// together: if several of them use one claim that is not allocated, all of them are refused,
+// because they would have to be placed on one node at the same time.
 func (x *Index) Needs(pods []*corev1.Pod) []Need {
 	out := make([]Need, len(pods))
 	uses := make([][]use, len(pods))
-	sharers := map[string]int{} // by claim
+	sharers := map[string]int{} // by claim: the number of pods
 	for i, pod := range pods {
 		if pod == nil {
 			continue
@@ -79,9 +77,8 @@ func (x *Index) Needs(pods []*corev1.Pod) []Need {
 	return out
 }
 
-// DaemonNeed returns what a pod that stands for a DaemonSet needs on each node.
-// Claims that it holds already are those of one node and are not looked at:
-// their templates count.
+// DaemonNeed returns the need of a pod that represents a DaemonSet, on each node. The claims that
+// the pod has already belong to one node and are ignored: their templates count.
 func (x *Index) DaemonNeed(pod *corev1.Pod) Need {
 	if pod == nil {
 		return Need{}
@@ -103,7 +100,7 @@ func (x *Index) DaemonNeed(pod *corev1.Pod) Need {
 	return x.need(&free, uses, nil)
 }
 
-// need adds up what the claims of a pod ask for.
+// need returns the sum of the claims of a pod.
 func (x *Index) need(pod *corev1.Pod, uses []use, sharers map[string]int) Need {
 	out := Need{Demands: []Demand{{}}}
 	for i := range uses {
@@ -128,7 +125,7 @@ func (x *Index) need(pod *corev1.Pod, uses []use, sharers map[string]int) Need {
 	return out
 }
 
-// pin ties a pod to the nodes of an allocation.
+// pin restricts a pod to the nodes of an allocation.
 func (x *Index) pin(out *Need, pod *corev1.Pod, u *use) *Refusal {
 	status := &u.claim.Status
 	if len(status.ReservedFor) >= maxConsumers && !reservedFor(status.ReservedFor, pod) {
@@ -152,8 +149,8 @@ func (x *Index) pin(out *Need, pod *corev1.Pod, u *use) *Refusal {
 	return nil
 }
 
-// Narrow returns the alternatives that remain of those of a pod when its
-// allocated claims are taken into account, any one of which will do.
+// Narrow returns the alternatives of a pod combined with the node selectors of its allocated
+// claims.
 func (n *Need) Narrow(alternatives []requirements.Alternative) []requirements.Alternative {
 	if len(n.Pins) == 0 {
 		return alternatives
@@ -161,7 +158,7 @@ func (n *Need) Narrow(alternatives []requirements.Alternative) []requirements.Al
 	return both(alternatives, n.where)
 }
 
-// both joins each of a with each of b.
+// both returns the intersections of each of a with each of b.
 func both(a, b []requirements.Alternative) []requirements.Alternative {
 	out := make([]requirements.Alternative, 0, len(a)*len(b))
 	for _, p := range a {
@@ -172,8 +169,7 @@ func both(a, b []requirements.Alternative) []requirements.Alternative {
 	return out
 }
 
-// Key is equal for pods whose claims ask for the same, and "" for those that
-// have none to speak of.
+// Key is equal for pods whose claims ask for the same, and "" for pods without claims.
 func (n *Need) Key() string {
 	if n.Refusal != nil {
 		return "!" + n.Refusal.Text
@@ -182,7 +178,7 @@ func (n *Need) Key() string {
 	for _, p := range n.Pins {
 		text, err := json.Marshal(p)
 		if err != nil {
-			text = []byte(err.Error()) // a node selector holds nothing that cannot be written
+			text = []byte(err.Error()) // not reached: a node selector can always be marshalled
 		}
 		fmt.Fprintf(&b, "@%d:%s", len(text), text)
 	}

@@ -11,16 +11,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/faults"
 )
 
-// nodeDevices are the devices that the drivers of one node have published, by
-// driver.
+// nodeDevices are the devices that drivers have published for one node, by driver.
 type nodeDevices map[string]*driverDevices
 
 // driverDevices are the devices of one driver on one node.
 type driverDevices struct {
-	// free and taken are those of complete pools that are not allocated, and
-	// that are.
+	// free and taken are the devices of complete pools: not allocated, and allocated.
 	free, taken []*resourcev1.Device
-	// allocated counts the devices that are, complete pools or not.
+	// allocated is the number of allocated devices, of complete and incomplete pools.
 	allocated int64
 	// settled says that every pool of the driver on the node is complete.
 	settled bool
@@ -41,8 +39,8 @@ type (
 	}
 )
 
-// allocatedDevices lists the devices that claims hold. Administrative access
-// leaves a device to others.
+// allocatedDevices returns the devices that claims have. A device with administrative access stays
+// available to others.
 func allocatedDevices(claims []*resourcev1.ResourceClaim) map[deviceID]bool {
 	out := map[deviceID]bool{}
 	for _, c := range claims {
@@ -58,7 +56,7 @@ func allocatedDevices(claims []*resourcev1.ResourceClaim) map[deviceID]bool {
 	return out
 }
 
-// addSlices sorts published devices by node.
+// addSlices sorts published devices by node and reports faults of slices.
 func (x *Index) addSlices(list []*resourcev1.ResourceSlice, allocated map[deviceID]bool, f *faults.List) {
 	pools := map[poolID][]*resourcev1.ResourceSlice{}
 	named := map[string]*resourcev1.ResourceSlice{}
@@ -90,17 +88,16 @@ func (x *Index) addSlices(list []*resourcev1.ResourceSlice, allocated map[device
 	}
 }
 
-// addPool adds the devices of a pool to the nodes that it is on. A pool of
-// which slices are missing, or with two devices of one name, offers none: its
-// driver is about to publish it anew.
+// addPool adds the devices of a pool to the nodes that it is on. A pool that lacks slices, or has
+// two devices of one name, has no devices: its driver is about to publish it anew.
 func (x *Index) addPool(id poolID, all []*resourcev1.ResourceSlice, allocated map[deviceID]bool, taken int64) {
 	newest := newestGeneration(all)
 	complete := isComplete(newest)
 	for node := range nodesOf(all) {
 		d := x.onNode(node, id.driver)
 		d.settled = d.settled && complete
-		// Which node a device of a shared pool is on is not known once the slice
-		// that lists it has gone; to count it on each is safe.
+		// Once the slice of an allocated device is gone, the node of the device is not known;
+		// counting it on each node of the pool is safe.
 		d.allocated += taken
 	}
 	if !complete {
@@ -124,7 +121,7 @@ func (x *Index) addPool(id poolID, all []*resourcev1.ResourceSlice, allocated ma
 	}
 }
 
-// onNode returns the devices of a driver on a node, none at first.
+// onNode returns the devices of a driver on a node, adding an empty entry if necessary.
 func (x *Index) onNode(node, driver string) *driverDevices {
 	n := x.nodes[node]
 	if n == nil {
@@ -153,8 +150,7 @@ func newestGeneration(all []*resourcev1.ResourceSlice) []*resourcev1.ResourceSli
 	return out
 }
 
-// isComplete says whether slices are all that their pool consists of, with
-// distinct names.
+// isComplete says whether slices are all slices of their pool, with distinct device names.
 func isComplete(pool []*resourcev1.ResourceSlice) bool {
 	names := map[string]bool{}
 	for _, s := range pool {
@@ -171,7 +167,7 @@ func isComplete(pool []*resourcev1.ResourceSlice) bool {
 	return true
 }
 
-// nodesOf returns the names of the nodes that slices name.
+// nodesOf returns the set of names of the nodes that slices name.
 func nodesOf(pool []*resourcev1.ResourceSlice) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range pool {
@@ -187,7 +183,7 @@ func nodesOf(pool []*resourcev1.ResourceSlice) map[string]bool {
 	return out
 }
 
-// nodeOf is the one node that can reach a device, "" if several can.
+// nodeOf returns the only node that can reach a device, "" if several can.
 func nodeOf(s *resourcev1.ResourceSlice, d *resourcev1.Device) string {
 	of := s.Spec.NodeName
 	if s.Spec.PerDeviceNodeSelection != nil && *s.Spec.PerDeviceNodeSelection {

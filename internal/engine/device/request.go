@@ -8,8 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// request is an ExactDeviceRequest or a DeviceSubRequest, whose fields that
-// count are the same.
+// request has the fields that matter of an ExactDeviceRequest or a DeviceSubRequest.
 type request struct {
 	name        string
 	class       string
@@ -21,9 +20,8 @@ type request struct {
 	capacity    bool
 }
 
-// requestsOf returns the ways in which a request can be met: one, or one for
-// each of its subrequests in their order. None means a kind of request that
-// this package does not know.
+// requestsOf returns the ways to satisfy a request: one, or one for each of its subrequests in
+// their order. It returns none for a kind of request that this package does not know.
 func requestsOf(r *resourcev1.DeviceRequest) []request {
 	if e := r.Exactly; e != nil {
 		return []request{{
@@ -45,7 +43,7 @@ func requestsOf(r *resourcev1.DeviceRequest) []request {
 
 func asksCapacity(c *resourcev1.CapacityRequirements) bool { return c != nil && len(c.Requests) > 0 }
 
-// lower turns a request into a demand.
+// lower converts a request to a demand.
 func (x *Index) lower(r *request) (Demand, *Refusal) {
 	where := "request " + r.name
 	all := r.mode == resourcev1.DeviceAllocationModeAll
@@ -82,11 +80,11 @@ func (x *Index) lower(r *request) (Demand, *Refusal) {
 	return Demand{some: []wanted{{set, max(r.count, 1)}}}, nil
 }
 
-// maxWays bounds the ways in which lists of subrequests can be combined.
+// maxWays is the largest number of combinations of subrequests.
 const maxWays = 64
 
-// demands returns what a claim asks for: one demand for each way to choose
-// among subrequests, in the order in which kube-scheduler tries them.
+// demands returns the demands of a claim: one for each choice of subrequests, in the order in which
+// kube-scheduler tries them.
 func (x *Index) demands(spec *resourcev1.ResourceClaimSpec) ([]Demand, *Refusal) {
 	if len(spec.Devices.Constraints) > 0 {
 		return nil, unsupported("%s", constraintText(&spec.Devices.Constraints[0]))
@@ -115,8 +113,8 @@ func (x *Index) demands(spec *resourcev1.ResourceClaimSpec) ([]Demand, *Refusal)
 	return withinClaim(ways)
 }
 
-// withinClaim drops the ways that take more devices than a claim can hold, and
-// joins what each takes all of.
+// withinClaim drops demands for more devices than a claim can hold, and combines the requests for
+// all devices within each demand.
 func withinClaim(ways []Demand) ([]Demand, *Refusal) {
 	var out []Demand
 	least := most

@@ -10,18 +10,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// selectorSet is what a request asks of each of its devices.
+// selectorSet is the requirement of a request on each of its devices.
 type selectorSet struct {
-	// name is the text of the set: equal for sets that ask for the same, and
-	// for no others.
+	// name is the text of the set, equal for equal sets only.
 	name        string
 	class       string
 	selectors   []resourcev1.DeviceSelector // those of the class first
 	tolerations []resourcev1.DeviceToleration
 }
 
-// newSelectorSet names and fills a set. The class is looked up by name, so its
-// own selectors need no mention.
+// newSelectorSet returns the set of a request. The name includes the class by name, so the
+// selectors of the class need not be part of it.
 func newSelectorSet(class *resourcev1.DeviceClass, r *request) *selectorSet {
 	var b strings.Builder
 	b.WriteString(quotedUnlessPlain(class.Name))
@@ -38,8 +37,8 @@ func newSelectorSet(class *resourcev1.DeviceClass, r *request) *selectorSet {
 	return s
 }
 
-// quoted renders a text so that it can be told where it ends, in backquotes
-// where possible as expressions are full of the other kind.
+// quoted renders a text in quotes: backquotes where possible, because expressions contain many
+// double quotes.
 func quoted(s string) string {
 	if strconv.CanBackquote(s) {
 		return "`" + s + "`"
@@ -47,7 +46,7 @@ func quoted(s string) string {
 	return strconv.Quote(s)
 }
 
-// quotedUnlessPlain leaves alone what is a proper object name.
+// quotedUnlessPlain quotes a text unless it is a valid object name.
 func quotedUnlessPlain(s string) string {
 	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' || r == '-' }
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
@@ -56,10 +55,9 @@ func quotedUnlessPlain(s string) string {
 	return quoted(s)
 }
 
-// selects says whether a device satisfies the selectors of the set, in the order
-// of kube-scheduler. Taints are another question: a device that is not
-// tolerated keeps those waiting who want all that are selected. known holds the
-// answers for expressions that this device was judged by before.
+// selects says whether a device satisfies the selectors of the set, in the order of kube-scheduler.
+// It ignores taints: a device with an untolerated taint still blocks requests for all selected
+// devices. known caches the results of expressions for this device.
 func (s *selectorSet) selects(m cloudprovider.DeviceMatcher, driver string, d *resourcev1.Device, known map[string]verdict) (bool, error) {
 	for _, selector := range s.selectors {
 		v, ok := known[selector.CEL.Expression]
@@ -77,7 +75,7 @@ func (s *selectorSet) selects(m cloudprovider.DeviceMatcher, driver string, d *r
 	return true, nil
 }
 
-// verdict is what a selector says of a device.
+// verdict is the result of a selector for a device.
 type verdict struct {
 	matches bool
 	err     error

@@ -6,8 +6,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// countedTolerations drops those that can have no part in an allocation: what
-// has another effect than the two that keep a device back.
+// countedTolerations drops tolerations whose effect does not keep devices from being allocated,
+// because these tolerations do not matter.
 func countedTolerations(list []resourcev1.DeviceToleration) []resourcev1.DeviceToleration {
 	var out []resourcev1.DeviceToleration
 	for _, t := range list {
@@ -18,13 +18,13 @@ func countedTolerations(list []resourcev1.DeviceToleration) []resourcev1.DeviceT
 	return out
 }
 
-// keepsBack says whether a taint of this effect keeps a device from being
-// allocated. Unknown effects do not, as Kubernetes has it.
+// keepsBack says whether a taint with this effect keeps a device from being allocated. As in
+// Kubernetes, unknown effects do not.
 func keepsBack(e resourcev1.DeviceTaintEffect) bool {
 	return e == resourcev1.DeviceTaintEffectNoSchedule || e == resourcev1.DeviceTaintEffectNoExecute
 }
 
-// toleratesAll says whether each taint that keeps a device back is tolerated.
+// toleratesAll says whether each taint that keeps a device from being allocated is tolerated.
 func toleratesAll(tolerations []resourcev1.DeviceToleration, taints []resourcev1.DeviceTaint) bool {
 	for i := range taints {
 		t := &taints[i]
@@ -35,9 +35,9 @@ func toleratesAll(tolerations []resourcev1.DeviceToleration, taints []resourcev1
 	return true
 }
 
-// tolerates says whether a toleration covers a taint. Without a key it covers
-// every key, without an effect every effect; the operator is Equal unless it
-// says otherwise, and an unknown one covers nothing.
+// tolerates says whether a toleration tolerates a taint. Without a key it tolerates every key, and
+// without an effect every effect. The operator defaults to Equal; an unknown operator tolerates
+// nothing.
 func tolerates(o *resourcev1.DeviceToleration, t *resourcev1.DeviceTaint) bool {
 	if o.Effect != "" && o.Effect != t.Effect || o.Key != "" && o.Key != t.Key {
 		return false
@@ -51,7 +51,7 @@ func tolerates(o *resourcev1.DeviceToleration, t *resourcev1.DeviceTaint) bool {
 	return false
 }
 
-// tolerationText renders a toleration in the manner of kubectl.
+// tolerationText renders a toleration as kubectl does.
 func tolerationText(o *resourcev1.DeviceToleration) string {
 	text := quotedUnlessPlain(o.Key)
 	if o.Key == "" {

@@ -1,4 +1,5 @@
-// Package disjoint divides items by what they can share, such as pods by the nodes that can hold them.
+// Package disjoint divides items into groups that share nothing, such as pods by the nodes that can
+// hold them.
 package disjoint
 
 import (

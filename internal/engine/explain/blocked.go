@@ -14,18 +14,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Barrier is a constraint between pods over the values of a label that keeps pods of a
-// class from places with room, as it stands under the plan.
+// Barrier is a constraint between pods over the values of a label that excludes pods of a class
+// from places with room, with its counts under the plan.
 type Barrier struct {
 	Rule    *compile.DomainRule
 	Members []int  // matching pods by value
-	Counted []bool // by value: it is one to be spread over
-	Node    []bool // by value: there is a node
-	Open    []int  // values that it lets one pod more into
+	Counted []bool // by value: the constraint counts it as a domain
+	Node    []bool // by value: a node has it
+	Open    []int  // values into which the constraint admits one more pod
 }
 
-// because says how a barrier keeps pods of a class away, and what is in the way where it
-// does not.
+// because explains how a barrier excludes pods of a class. If the barrier admits pods to some
+// values, it adds why no node there takes one.
 func (e *explainer) because(b *Barrier) *model.Reason {
 	if r := e.p.SharedVolume([]workload.Term{b.Rule.Term}); r != nil {
 		return r
@@ -40,8 +40,8 @@ func (e *explainer) because(b *Barrier) *model.Reason {
 	return out
 }
 
-// poolsWith says why each pool refuses pods of the class that ask for an alternative in
-// addition to what they ask for.
+// poolsWith explains, for each pool, why it refuses pods of the class that require an alternative
+// in addition to their own requirements.
 func (e *explainer) poolsWith(also requirements.Alternative) (out []model.PoolReason) {
 	inside, class := *e, *e.class
 	inside.class, class.Alternatives = &class, slices.Clone(class.Alternatives)
@@ -54,14 +54,14 @@ func (e *explainer) poolsWith(also requirements.Alternative) (out []model.PoolRe
 	return out
 }
 
-// IfRequired says why each pool would refuse pods of a class if they required what they prefer
-// of their node. planned is what the new nodes of the plan take of the limits of each pool.
+// IfRequired explains why each pool would refuse pods of a class if their node preference were
+// required. planned is, by pool, what the new nodes of the plan use of each limit.
 func IfRequired(p *compile.Problem, c int, preferred requirements.Alternative, planned [][]int64) *model.Reason {
 	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: &p.Classes[c], request: p.OfResources(p.Requests[c]), planned: planned}
 	return &model.Reason{Cause: model.CauseNodePools, Pools: e.poolsWith(preferred)}
 }
 
-// barred says how a barrier keeps pods away.
+// barred explains how a barrier excludes pods.
 func (e *explainer) barred(b *Barrier) *model.Reason {
 	rule, countsOf := b.Rule, counts(e.p, b)
 	switch rule.Kind {
@@ -83,7 +83,7 @@ func (e *explainer) barred(b *Barrier) *model.Reason {
 		"the required anti-affinity over %s of pods that match it keeps it from every value with room", rule.Key)}
 }
 
-// values are those that a barrier lets one pod more into.
+// values lists the label values into which a barrier admits one more pod.
 func (e *explainer) values(b *Barrier) []string {
 	out := make([]string, len(b.Open))
 	for i, d := range b.Open {
@@ -92,7 +92,7 @@ func (e *explainer) values(b *Barrier) []string {
 	return out
 }
 
-// leastFilled says where a spread lets one pod more of the class.
+// leastFilled describes the values into which a spread admits one more pod of the class.
 func (e *explainer) leastFilled(b *Barrier) string {
 	domains, short := 0, ""
 	for _, there := range b.Node {
@@ -112,7 +112,7 @@ func (e *explainer) leastFilled(b *Barrier) string {
 	return "lets it only where there is no room" + short
 }
 
-// counts lists how many members each value has.
+// counts renders the number of matching pods by value.
 func counts(p *compile.Problem, b *Barrier) string {
 	const most = 12
 	var out []string
@@ -132,7 +132,7 @@ func counts(p *compile.Problem, b *Barrier) string {
 	return strings.Join(out, ", ")
 }
 
-// noCompany says why pods find no node with others that they must be with.
+// noCompany explains that no node has the pods that the class must be with.
 func noCompany(p *compile.Problem, with []workload.Term) *model.Reason {
 	if r := p.SharedVolume(with); r != nil {
 		return r

@@ -1,6 +1,5 @@
-// Package explain says why pods of a class have no place.
+// Package explain explains why pods of a class are unplaced.
 //
-// Input: a compile.Problem, the attempt, what it let through, and what the new nodes take
-// of limits. Output: a model.Reason. Invariant: it is asked when all has been decided, and
-// has no influence on any plan.
+// Input: a compile.Problem, the barrier that the attempt met, and what the new nodes use of limits.
+// Output: a model.Reason. Invariant: it runs after all decisions and has no influence on a plan.
 package explain

@@ -22,20 +22,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// explainer works out why pods of one class have no place.
+// explainer explains why pods of one class are unplaced.
 type explainer struct {
 	p       *compile.Problem
 	d       *catalog.Domains
 	c       int // index of class
 	class   *workload.Class
 	request []int64
-	planned [][]int64 // by pool: what the new nodes of the plan take of its limits
+	planned [][]int64 // by pool and limit: what the new nodes of the plan use
 }
 
-// Explain returns why pods of a class stay pending. room says whether there would be
-// room for one without the constraints between pods, barrier which of those that are over
-// values of a label keeps it from that; nil if none does. planned is what the new nodes of
-// the plan take of the limits of each pool.
+// Explain returns why pods of a class stay pending. room says whether a node would have room for
+// one pod if there were no constraints between pods. barrier is the constraint over values of a
+// label that excludes the pod from that room; nil if none does. planned is, by pool, what the new
+// nodes of the plan use of each limit.
 func Explain(p *compile.Problem, c int, room bool, barrier *Barrier, planned [][]int64) *model.Reason {
 	class := &p.Classes[c]
 	if class.Refusal != nil {
@@ -70,8 +70,8 @@ func Explain(p *compile.Problem, c int, room bool, barrier *Barrier, planned [][
 	return out
 }
 
-// selectedNode says why pods have no place on the one node that was selected for one of their
-// volumes; "" if none was selected.
+// selectedNode explains why the node that was selected for a volume of the pods cannot take them;
+// "" if no node was selected.
 func (e *explainer) selectedNode() string {
 	name := e.class.Volumes.NodeName
 	if name == "" {
@@ -88,8 +88,8 @@ func (e *explainer) selectedNode() string {
 	return tied + "and there is no such node; bring the node back or remove the annotation"
 }
 
-// onlyDevices names an extended resource that pods request, that no instance type and no node
-// has, and that devices of a DeviceClass would serve; "" if there is none.
+// onlyDevices returns a message about an extended resource that pods request and that only devices
+// of a DeviceClass provide: no instance type and no node has it. It returns "" if there is none.
 func (e *explainer) onlyDevices() string {
 	for name, amount := range e.class.Requests.All() {
 		class := e.p.Extras.Devices.ClassServing(name)
@@ -101,7 +101,7 @@ func (e *explainer) onlyDevices() string {
 	return ""
 }
 
-// somewhere says whether some instance type or node has a resource.
+// somewhere says whether any instance type or node has a resource.
 func (e *explainer) somewhere(name corev1.ResourceName) bool {
 	for i := range e.p.Pools {
 		for _, t := range e.p.Pools[i].Types {
@@ -115,8 +115,7 @@ func (e *explainer) somewhere(name corev1.ResourceName) bool {
 	return slices.ContainsFunc(e.p.Nodes, func(n model.Existing) bool { return n.Allocatable.Get(name) > 0 })
 }
 
-// contradiction says why no node whatever can have what a class asks for, ""
-// if one can.
+// contradiction explains why no possible node satisfies the requirements of a class, "" if one can.
 func contradiction(c *workload.Class) (model.Cause, string) {
 	switch {
 	case len(c.Alternatives) > 0:
@@ -141,8 +140,8 @@ func contradiction(c *workload.Class) (model.Cause, string) {
 	return model.CauseInvalid, "no node can match its node selection, which asks for several node names at once"
 }
 
-// nodes counts the existing nodes by what they refuse the class for, or those of them that
-// are within something. Missing nodes of static pools are none of them.
+// nodes counts the existing nodes by the cause for which each excludes the class. within, if not
+// nil, selects the nodes to count. Missing nodes of static pools do not count.
 func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int {
 	if len(e.p.Nodes) == 0 {
 		return nil
@@ -168,20 +167,20 @@ func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int
 		case len(e.p.Rules.Duties[e.c].All) > 0 || len(e.p.Rules.Duties[e.c].Spans) > 0:
 			out[model.CauseNodes]++
 		default:
-			out[model.CauseResources]++ // other pods have taken it
+			out[model.CauseResources]++ // other pods use it
 		}
 	}
 	return out
 }
 
-// lacksLabel says whether a node has no value of a label that pods of the class are to be
-// spread over, or with others by.
+// lacksLabel says whether a node lacks a label over which the constraints of the class between pods
+// are defined.
 func (e *explainer) lacksLabel(n *model.Existing) bool {
 	return slices.ContainsFunc(e.class.Labels, func(key string) bool { _, ok := n.Standing.Labels[key]; return !ok })
 }
 
-// clash says for which kind of constraint what the class holds of a node is taken there, or
-// which kind limits the pods there; "" if none does.
+// clash returns the cause for which a node excludes the class: the kind of a hold that another pod
+// has already, or the kind of a limit on the number of pods. It returns "" if there is neither.
 func (e *explainer) clash(node int) model.Cause {
 	if len(e.class.Holds) == 0 {
 		return e.p.LimitOn(e.c, node)
@@ -194,7 +193,7 @@ func (e *explainer) clash(node int) model.Cause {
 	return kinds.Of(e.class.Holds[at].Kind).Cause
 }
 
-// heldOn lists what is taken on a node.
+// heldOn lists the holds of all pods on a node, and of the daemons that are expected there.
 func (e *explainer) heldOn(n *model.Existing) []constraint.Hold {
 	var out []constraint.Hold
 	for _, pod := range n.Pods {
@@ -208,14 +207,14 @@ func (e *explainer) heldOn(n *model.Existing) []constraint.Hold {
 	return out
 }
 
-// heldByDaemons says what DaemonSets take of every option that is left for the class. Of
-// several kinds of what the class holds it names the last.
+// heldByDaemons explains that DaemonSets have the holds of the class on every option left. If the
+// class has holds of several kinds, the reason names the last.
 func (e *explainer) heldByDaemons(by []*workload.Daemon) model.PoolReason {
 	last := kinds.Of(e.class.Holds[len(e.class.Holds)-1].Kind)
 	return model.PoolReason{Cause: last.Cause, Detail: last.TakenByDaemons + " on every suitable instance type" + named(by)}
 }
 
-// named lists the DaemonSets of some daemons, after a colon.
+// named lists the DaemonSets of daemons after a colon, for a message.
 func named(daemons []*workload.Daemon) string {
 	const most = 3
 	var names []string
@@ -232,8 +231,8 @@ func named(daemons []*workload.Daemon) string {
 	return ": " + strings.Join(names, ", ")
 }
 
-// pool says why one pool refuses the class. Of several alternatives it speaks
-// of the one that came furthest, the first of equals.
+// pool explains why a pool refuses the class. Of several alternatives it describes the one that
+// passed most stages, the first of equals.
 func (e *explainer) pool(i int) model.PoolReason {
 	p := &e.p.Pools[i]
 	if p.Idle.Cause != "" {
@@ -253,12 +252,13 @@ func (e *explainer) pool(i int) model.PoolReason {
 	return best
 }
 
-// pastLabels is how many hurdles an alternative has taken for which a pool has options
-// with all labels that it asks for.
+// pastLabels is the number of stages that an alternative has passed if the pool has options with
+// all labels that the alternative requires.
 const pastLabels = 3
 
-// furthest returns what stops the alternative that comes furthest in a pool, the first of
-// equals, how many hurdles it takes before, and which it is; below zero if there are none.
+// furthest returns the reason, the number of stages passed and the index of the alternative that
+// passes most stages in a pool, the first of equals. If there are no alternatives, the two numbers
+// are negative.
 func (e *explainer) furthest(i int, alternatives []requirements.Alternative) (best model.PoolReason, hurdles, at int) {
 	hurdles, at = -1, -1
 	for j, alt := range alternatives {
@@ -269,8 +269,8 @@ func (e *explainer) furthest(i int, alternatives []requirements.Alternative) (be
 	return best, hurdles, at
 }
 
-// blameExtras makes the volumes or devices of the class the cause why a pool refuses its
-// labels, if the pool has options for what the pod asks for by itself.
+// blameExtras changes the cause of a reason to the class's volumes or devices, if the pool has
+// options for the pod's own requirements and only the labels of volumes or devices exclude them.
 func (e *explainer) blameExtras(i int, r *model.PoolReason) {
 	if !e.class.HasVolumes && e.class.Devices == nil {
 		return
@@ -294,8 +294,8 @@ func (e *explainer) blameExtras(i int, r *model.PoolReason) {
 	r.Detail = why
 }
 
-// alternative returns what stops one alternative in a pool, and how many
-// hurdles it took before.
+// alternative returns the reason for which a pool refuses an alternative, and the number of stages
+// that the alternative passed before.
 func (e *explainer) alternative(i int, alt requirements.Alternative) (model.PoolReason, int) {
 	p := &e.p.Pools[i]
 	if !workload.AdmitsNewNode(alt) {
@@ -309,8 +309,8 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (model.Pool
 			return model.PoolReason{Cause: model.CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and no label can have such a value", r)}, 0
 		}
 	}
-	// Types and offerings may narrow any label but not invent one, so a label
-	// of the type's own must not count against the pool.
+	// Types and offerings may narrow any label but not add one to a node, so a label that a type
+	// defines must not count as a conflict with the pool.
 	if conflicts := e.withPool(p, alt); len(conflicts) > 0 {
 		return model.PoolReason{Cause: model.CauseRequirements, Conflicts: conflicts, Detail: e.askedByOthers(conflicts)}, 1
 	}
@@ -336,8 +336,8 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (model.Pool
 	return e.noRoom(i, alt, options)
 }
 
-// askedByOthers says so if it is constraints towards other pods that ask for a label which
-// a pool has not got, "" if the pod selects its nodes by it.
+// askedByOthers adds a detail where a constraint with other pods, not the pod's own node selection,
+// requires a label that the pool lacks; "" otherwise.
 func (e *explainer) askedByOthers(conflicts []requirements.Conflict) string {
 	for _, c := range conflicts {
 		named := func(alt requirements.Alternative) bool { _, ok := alt.Set.Get(c.Key); return ok }
@@ -348,8 +348,9 @@ func (e *explainer) askedByOthers(conflicts []requirements.Conflict) string {
 	return ""
 }
 
-// withPool returns the conflicts between an alternative and the pool's own
-// template, over the keys that only the pool speaks of.
+// withPool returns the conflicts between an alternative and the template of a pool. Labels that an
+// instance type or offering of the pool defines are left out if the pool itself does not define
+// them.
 func (e *explainer) withPool(p *catalog.Pool, alt requirements.Alternative) []requirements.Conflict {
 	var out []requirements.Conflict
 	for _, c := range p.Template.Conflicts(alt.Set.Without(corev1.LabelHostname), e.p.Vocabulary) {
@@ -361,7 +362,7 @@ func (e *explainer) withPool(p *catalog.Pool, alt requirements.Alternative) []re
 	return out
 }
 
-// typesName says whether some type or offering of a pool has a label.
+// typesName says whether an instance type or offering of a pool defines a label.
 func (e *explainer) typesName(p *catalog.Pool, key string) bool {
 	for _, t := range p.Types {
 		if _, ok := catalog.TypeRequirement(t, key); ok {
@@ -376,8 +377,8 @@ func (e *explainer) typesName(p *catalog.Pool, key string) bool {
 	return false
 }
 
-// noType says why no option of a pool has the labels asked for: there is no
-// such type, or it cannot be had now.
+// noType explains why no option of a pool has the required labels: no instance type has them, or
+// the offerings that have them are unavailable now.
 func (e *explainer) noType(p *catalog.Pool, alt requirements.Alternative) model.PoolReason {
 	suited, offered := 0, 0
 	wanted := p.Template.Intersect(alt.Set)
@@ -409,8 +410,8 @@ func (e *explainer) noType(p *catalog.Pool, alt requirements.Alternative) model.
 	return model.PoolReason{Cause: model.CauseOfferings, Detail: have + fmt.Sprintf(", but none of the %d offerings is available now", offered)}
 }
 
-// askedOfTypes renders what an alternative asks of labels that types or
-// offerings of a pool have, as the others are not to blame.
+// askedOfTypes renders the requirements of an alternative on labels that types or offerings of a
+// pool define. Other labels cannot be the cause.
 func (e *explainer) askedOfTypes(p *catalog.Pool, alt requirements.Alternative) string {
 	var asked []string
 	for r := range alt.Set.All() {
@@ -424,7 +425,7 @@ func (e *explainer) askedOfTypes(p *catalog.Pool, alt requirements.Alternative) 
 	return strings.Join(asked, " and ")
 }
 
-// noRoom says what stops pods whose labels and taints suit some options.
+// noRoom explains what excludes pods for which some options have suitable labels and taints.
 func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.Set) (model.PoolReason, int) {
 	p := &e.p.Pools[i]
 	fitting := options.Clone()
@@ -454,8 +455,8 @@ func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.S
 	return model.PoolReason{Cause: model.CauseLimits, Detail: limitDetail(p, fitting, e.p.LowPools[i].Uses, e.planned[i])}, 6
 }
 
-// withinLimits returns those of some options of a pool that its limits allow beside the
-// new nodes of the plan.
+// withinLimits returns the options that the limits of a pool allow in addition to the new nodes of
+// the plan.
 func (e *explainer) withinLimits(i int, options bitset.Set) bitset.Set {
 	p, uses, left := &e.p.Pools[i], e.p.LowPools[i].Uses, options.Clone()
 	if e.p.LowPools[i].Limits == nil {
@@ -471,8 +472,8 @@ func (e *explainer) withinLimits(i int, options bitset.Set) bitset.Set {
 	return left
 }
 
-// beyondMinValues says how the limits of a pool leave some of the options that fit a
-// pod, but too few for a minValues; "" if that is not so.
+// beyondMinValues explains that limits leave too few of the options that fit a pod to satisfy a
+// minValues; "" if they leave enough, or none.
 func (e *explainer) beyondMinValues(i int, left bitset.Set, trait int32) string {
 	if left.Empty() || e.p.Opts.MinValues == model.BestEffort {
 		return ""
@@ -485,10 +486,9 @@ func (e *explainer) beyondMinValues(i int, left bitset.Set, trait int32) string 
 		mv.Need, mv.Key, have, limitDetail(&e.p.Pools[i], left, e.p.LowPools[i].Uses, e.planned[i]))
 }
 
-// limitDetail says how the limits stand that leave no room for any of some options,
-// given what each option of the pool and the new nodes of the plan take of them: what
-// was used before, and what the smallest of the options would take. Where no limit by
-// itself is in the way it speaks of all.
+// limitDetail describes the limits of a pool that allow none of the fitting options: the limit,
+// what was used before, what the new nodes of the plan use, and what the smallest fitting option
+// would use. If no limit alone excludes all options, it describes all limits.
 func limitDetail(p *catalog.Pool, fitting bitset.Set, uses [][]int64, planned []int64) string {
 	least := slices.Repeat([]int64{math.MaxInt64}, len(p.Limits))
 	for o := range fitting.All() {
@@ -498,7 +498,7 @@ func limitDetail(p *catalog.Pool, fitting bitset.Set, uses [][]int64, planned []
 	}
 	var binding, all []string
 	for l, name := range p.Limits {
-		takes := int64(0) // by a node
+		takes := int64(0) // what one node uses of the limit
 		if name != model.NodesResource && !fitting.Empty() {
 			takes = max(least[l], 0)
 		}
@@ -520,8 +520,7 @@ func limitDetail(p *catalog.Pool, fitting bitset.Set, uses [][]int64, planned []
 	return strings.Join(binding, "; ")
 }
 
-// reservations lists the reservations that all of some options draw on, nil if
-// one draws on none.
+// reservations lists the reservations of some options, nil if any of the options uses none.
 func (e *explainer) reservations(p *catalog.Pool, options bitset.Set) []string {
 	var ids []string
 	for o := range options.All() {

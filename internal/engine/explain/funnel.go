@@ -8,8 +8,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// funnel counts what each constraint of a class removes of the options of a
-// pool, one after the other.
+// funnel counts the options of a pool that each constraint of a class removes, one constraint after
+// the other.
 type funnel struct {
 	left  bitset.Set
 	steps []model.Step
@@ -23,9 +23,9 @@ func (f *funnel) narrow(constraint string, to bitset.Set) {
 	}
 }
 
-// steps lists what stands between an alternative of the class and a node of a
-// pool: its labels in the order of their keys, ports, other pods of the node,
-// and room for each resource.
+// steps lists the constraints that exclude a node of a pool for an alternative of the class, with
+// the number of options that each removes: labels in the order of their keys, ports, other pods of
+// the node, and room for each resource.
 func (e *explainer) steps(i int, alt requirements.Alternative) []model.Step {
 	p := &e.p.Pools[i]
 	f := funnel{left: bitset.New(e.d.Total)}
@@ -62,7 +62,7 @@ func (e *explainer) steps(i int, alt requirements.Alternative) []model.Step {
 	return f.steps
 }
 
-// beyond names what is in the way where options are left that suit the pod.
+// beyond names the constraint that excludes the pod where suitable options are left.
 func (e *explainer) beyond(i int, alt requirements.Alternative, left bitset.Set) string {
 	reason, _ := e.noRoom(i, alt, left)
 	switch {
@@ -74,7 +74,8 @@ func (e *explainer) beyond(i int, alt requirements.Alternative, left bitset.Set)
 	return reason.Detail
 }
 
-// Nearest says which instance type comes closest to holding the class.
+// Nearest describes the instance type that comes closest to having enough of a resource for the
+// class.
 func Nearest(s *model.Shortfall) string {
 	if s.Largest <= 0 {
 		return fmt.Sprintf("needs %s, no instance type allowed has any", model.Amount(s.Resource, s.Requested))

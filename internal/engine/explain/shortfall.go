@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// tooLarge says of which resources no option has enough. Where each could be
-// had by itself it speaks of the option that comes closest to having all.
+// tooLarge lists the resources of which no option has enough. If some option has enough of each
+// single resource, it describes the option that comes closest to having enough of all.
 func (e *explainer) tooLarge(p *catalog.Pool, options bitset.Set) model.PoolReason {
 	out := model.PoolReason{Cause: model.CauseResources}
 	for r, want := range e.request {
@@ -21,7 +21,7 @@ func (e *explainer) tooLarge(p *catalog.Pool, options bitset.Set) model.PoolReas
 		}
 		s := e.shortfall(p, best, r)
 		if s.Resource == corev1.ResourcePods && s.Largest <= 0 {
-			// Whatever else such a type has is of no use.
+			// A type without room for a pod has no useful resources at all.
 			out.Shortfalls = []model.Shortfall{s}
 			return out
 		}
@@ -40,8 +40,8 @@ func (e *explainer) tooLarge(p *catalog.Pool, options bitset.Set) model.PoolReas
 	return out
 }
 
-// closest returns the option that has the largest part of what the class asks
-// for, in the resource that it has the least part of; the cheapest of equals.
+// closest returns the option that has the largest share of the request, measured by the resource of
+// which it has the smallest share; the cheapest of equals.
 func (e *explainer) closest(p *catalog.Pool, options bitset.Set) int {
 	closest, most := -1, 0.0
 	for o := range options.All() {
@@ -71,7 +71,7 @@ func (e *explainer) shortfall(p *catalog.Pool, option, r int) model.Shortfall {
 	}
 }
 
-// largest returns the option with most of a resource, the cheapest of equals.
+// largest returns the option that has most of a resource, the cheapest of equals.
 func largest(p *catalog.Pool, options bitset.Set, r int) int {
 	best := -1
 	for o := range options.All() {

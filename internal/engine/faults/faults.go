@@ -1,4 +1,4 @@
-// Package faults collects what is wrong with an input, whoever finds it.
+// Package faults collects the faults of an input from all phases of the engine.
 package faults
 
 import (
@@ -12,25 +12,25 @@ import (
 // List collects the faults of an input.
 type List struct{ List []error }
 
-// Add notes what is wrong with a field of an object.
+// Add records a fault in a field of an object.
 func (f *List) Add(object, field, format string, args ...any) {
 	f.List = append(f.List, &Fault{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Wrap notes the same, where an error says it.
+// Wrap records a fault in a field of an object, described by an error.
 func (f *List) Wrap(object, field string, err error) {
 	f.List = append(f.List, &Fault{Object: object, Field: field, Err: err})
 }
 
-// Join adds the faults that err joins.
+// Join adds each fault that err joins; nil adds none.
 func (f *List) Join(err error) {
 	if err != nil {
 		f.List = append(f.List, Joined(err)...)
 	}
 }
 
-// Split adds each of the errors that err joins. The text around them only says
-// whose they are, as object does, and is left out.
+// Split adds each of the errors that err joins as a fault of an object. It drops the text around
+// the joined errors, which only names the object.
 func (f *List) Split(object string, err error) {
 	for _, e := range Joined(err) {
 		if fault, ok := e.(*field.Error); ok {
@@ -41,7 +41,7 @@ func (f *List) Split(object string, err error) {
 	}
 }
 
-// Joined returns the errors that err, or what it wraps, is made of.
+// Joined returns the errors that err, or an error that it wraps, joins; err alone if it joins none.
 func Joined(err error) []error {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		if list, ok := inner.(interface{ Unwrap() []error }); ok {
@@ -51,10 +51,10 @@ func Joined(err error) []error {
 	return []error{err}
 }
 
-// Err joins the faults, each a *Fault; nil if there are none.
+// Err returns the faults joined, each a *Fault; nil if there are none.
 func (f *List) Err() error { return errors.Join(f.List...) }
 
-// Fault is one fault of an input: a provisioning.InputError.
+// Fault is one fault of an input. Package provisioning exports it as InputError.
 type Fault struct {
 	Object string
 	Field  string
@@ -77,7 +77,7 @@ func (e *Fault) Error() string {
 	if e.Err != nil {
 		text := e.Err.Error()
 		if fault, ok := e.Err.(*field.Error); ok && fault.Field == e.Field {
-			text = fault.ErrorBody() // Field is there already
+			text = fault.ErrorBody() // e.Field is printed already
 		}
 		b.WriteString(": ")
 		b.WriteString(strings.ReplaceAll(text, "\n", "; "))
@@ -85,5 +85,5 @@ func (e *Fault) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the wrapped error, or nil.
 func (e *Fault) Unwrap() error { return e.Err }

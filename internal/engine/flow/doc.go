@@ -1,9 +1,7 @@
-// Package flow assigns things to places with room for a limited number of them,
-// so that as much as possible is gained: a weighted b-matching between rows
-// (kinds of things, of each so many) and columns (places, each with so much
-// room).
+// Package flow assigns things to places of limited room so that the total gain is highest: a
+// weighted b-matching between rows, which are kinds of things with a supply of each, and columns,
+// which are places with a room of each.
 //
-// It knows nothing of nodes or reservations. Gains are turned into integers
-// once, so that sums of them are exact: the search can neither go round in
-// circles nor depend on the order of additions.
+// It knows nothing of nodes or reservations. Gains are converted to integers once, so that sums are
+// exact: the search cannot cycle and does not depend on the order of additions.
 package flow

@@ -5,46 +5,43 @@ import (
 	"slices"
 )
 
-// Problem says what there is to assign and where it may go.
+// Problem is a supply of things, the room of places, and the gain of each assignment.
 type Problem struct {
-	// Supply is how many things there are of each row; not negative.
+	// Supply is, by row, the number of things; not negative.
 	Supply []int
-	// Room is how many things each column takes; not negative.
+	// Room is, by column, the number of things that it can take; not negative.
 	Room []int
-	// Gain is, by row and column, what one thing gains there. NaN says that it
-	// may not go there. What is nowhere gains nothing.
+	// Gain is, by row and column, the gain of one thing there. NaN means that it may not go there.
+	// A thing that goes nowhere gains nothing.
 	Gain [][]float64
-	// Claim is, by row, how far a thing must be somewhere, whatever it gains:
-	// a row of a higher claim comes before any of a lower one. Nil means None
-	// for all.
+	// Claim is, by row, how strongly its things require a column, whatever the gain: a row with a
+	// higher claim takes precedence over all rows with a lower one. Nil means None for all rows.
 	Claim []Claim
 }
 
-// Claim is how far a row insists on a column.
+// Claim is how strongly the things of a row require a column.
 type Claim int
 
 const (
-	// None goes somewhere only where that gains something.
+	// None assigns a thing only where it gains something.
 	None Claim = iota
-	// Wants goes somewhere, at a loss if need be.
+	// Wants assigns a thing even at a loss.
 	Wants
-	// Needs does so before all that only Wants.
+	// Needs is as Wants, and takes precedence over it.
 	Needs
 )
 
-// Assign returns, by row and column, how many things go there: first as many
-// as possible of the rows that need a column, then of those that want one, and
-// among all ways to do that the one that gains most. Equal problems give equal
-// answers; of ways that are worth the same it tends to keep the one that serves
-// earlier rows and columns.
+// Assign returns, by row and column, how many things go there. It assigns as many things as
+// possible of the rows that need a column, then of those that want one, and among all ways to do
+// that chooses the one with the highest gain. Equal problems give equal answers; of equally good
+// answers it tends to prefer earlier rows and columns.
 //
-// Gains count to about twelve digits of the greatest of them.
+// Gains are precise to about twelve digits of the greatest gain.
 //
-// It inserts the rows one by one, each along the path of exchanges that gains
-// most, and as many things at a time as the path has room for. A path takes
-// O(columns^3) at worst, and O(columns^2) as a rule, beside O(things assigned to
-// its columns x columns) to prepare the next. There are at most as many paths as
-// things, and mostly about as many as rows and columns.
+// It inserts the rows one by one. Each insertion follows the path of exchanges with the highest
+// gain, and moves as many things at a time as the path has room for. A path takes O(columns^3) at
+// worst and O(columns^2) as a rule, plus O(things assigned to its columns x columns) to prepare the
+// next. There are at most as many paths as things, and usually about as many as rows and columns.
 func Assign(p *Problem) [][]int {
 	s := newSearch(p)
 	for row, n := range p.Supply {
@@ -55,29 +52,29 @@ func Assign(p *Problem) [][]int {
 	return s.flow
 }
 
-// nowhere is worse than anything.
+// nowhere is a gain below all others.
 const nowhere = math.MinInt64
 
-// penalties are what a thing loses by being nowhere. Each is more than all
-// gains along a path, and than the one before and these.
+// penalties are, by claim, the loss of a thing that goes nowhere. Each is larger than all gains
+// along a path together with the smaller penalties.
 var penalties = [...]int64{None: 0, Wants: -1 << 51, Needs: -1 << 53}
 
-// search is one run.
+// search is the state of one call of Assign.
 type search struct {
 	p       *Problem
 	columns int
-	gain    [][]int64 // as in the problem, but exact; the last column is to be nowhere
+	gain    [][]int64 // as in the problem, as integers; the last column means to go nowhere
 	flow    [][]int
 	room    []int
-	on      [][]int // by column: the rows with things there
+	on      [][]int // by column: the rows that have things there
 
-	// What moving one thing from a column to another gains, at best, and a row
-	// that does.
+	// By two columns: the highest gain of moving one thing from the first to the second, and the
+	// row of that thing.
 	exchange [][]int64
 	mover    [][]int
 
 	reached []int64 // by column: the gain of the best path there
-	before  []int   // by column: the one before it on the path, -1 if it is the first
+	before  []int   // by column: the column before it on that path, -1 if it is the first
 }
 
 func newSearch(p *Problem) *search {
@@ -94,7 +91,7 @@ func newSearch(p *Problem) *search {
 			}
 		}
 	}
-	// A path has a gain and a loss for each column at most.
+	// A path has at most one gain and one loss for each column.
 	scale := float64(int64(1)<<49) / float64(n+1)
 	scale = min(scale, 1<<40)
 	s.gain = table[int64](len(p.Supply), n+1)
@@ -117,7 +114,7 @@ func newSearch(p *Problem) *search {
 	return s
 }
 
-// nothing is what a thing of a row has when it is nowhere.
+// nothing returns the gain of a thing of a row when it goes nowhere: zero, or a penalty.
 func (s *search) nothing(row int) int64 {
 	if s.p.Claim == nil {
 		return penalties[None]
@@ -125,7 +122,7 @@ func (s *search) nothing(row int) int64 {
 	return penalties[s.p.Claim[row]]
 }
 
-// insert finds a place for up to n things of a row and says how many.
+// insert assigns up to n things of a row along one path, and returns how many.
 func (s *search) insert(row, n int) int {
 	s.explore(row)
 	end, best := s.columns, s.reached[s.columns]
@@ -134,7 +131,7 @@ func (s *search) insert(row, n int) int {
 			end, best = c, gain
 		}
 	}
-	// How many can go along the path, and then they do.
+	// Find how many things can move along the path, and move them.
 	if end < s.columns {
 		n = min(n, s.room[end])
 	}
@@ -162,14 +159,14 @@ func (s *search) insert(row, n int) int {
 	return n
 }
 
-// explore finds the best path from a row to each column: the thing goes to a
-// column that is full, from which another goes on to the next.
+// explore finds the best path from a row to each column: the thing goes to a full column, from
+// which another thing moves on to the next column.
 func (s *search) explore(row int) {
 	copy(s.reached, s.gain[row])
 	for c := range s.before {
 		s.before[c] = -1
 	}
-	// Without circles that gain, no best path is longer.
+	// Because no cycle has a gain, no best path is longer.
 	for again, pass := true, 0; again && pass <= s.columns; pass++ {
 		again = false
 		for from := range s.columns {
@@ -186,7 +183,7 @@ func (s *search) explore(row int) {
 	}
 }
 
-// add moves things of a row to a column, or away from it.
+// add assigns n more things of a row to a column, or fewer if n is negative.
 func (s *search) add(row, column, n int) {
 	if column == s.columns {
 		return
@@ -201,7 +198,7 @@ func (s *search) add(row, column, n int) {
 	}
 }
 
-// prepare works out what exchanges a column has to offer.
+// prepare computes the best exchanges from a column to all others.
 func (s *search) prepare(from int) {
 	for to := range s.exchange[from] {
 		s.exchange[from][to], s.mover[from][to] = nowhere, -1
@@ -218,7 +215,7 @@ func (s *search) prepare(from int) {
 	}
 }
 
-// table is a slice of slices.
+// table returns a zeroed rows x columns slice of slices.
 func table[T any](rows, columns int) [][]T {
 	out, all := make([][]T, rows), make([]T, rows*columns)
 	for i := range out {

@@ -1,7 +1,7 @@
-// Package knapsack says what the pods on one node can be worth at most, given what each is
-// worth: exactly, by branch and bound over how many of each class there are, or from above
-// where that would take long. It knows resources and counts, and nothing of rules between
-// pods but how many of a class one node may hold.
+// Package knapsack computes the highest total worth of the pods on one node, given the worth of
+// each: exactly, by branch and bound over the count of each class, or as an upper bound where an
+// exact search would take long. It knows resources and counts, and no rule between pods except a
+// limit on the pods of a class on one node.
 package knapsack
 
 import (
@@ -12,30 +12,31 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/cover"
 )
 
-// Class is pods that are alike.
+// Class is a group of pods that are alike.
 type Class struct {
-	Request []int64 // of one, by resource
-	Most    int     // how many one node may hold, whatever its room
-	Worth   float64 // of one: none that is worth nothing is taken
+	Request []int64 // of one pod, by resource
+	Most    int     // the most pods that one node may hold, whatever its room
+	Worth   float64 // of one pod; a class of worth 0 is not used
 }
 
-// Chosen is how many pods of a class are on a node.
+// Chosen is the number of pods of a class on a node.
 type Chosen struct{ Class, Count int }
 
-// Knapsack finds the most that the pods on one node can be worth. It is for one goroutine.
+// Knapsack finds the highest total worth of the pods on one node. It must not be used by several
+// goroutines at a time.
 type Knapsack struct {
 	classes []Class
 
 	items    []item
 	room     []int64
-	rates    []float64 // by resource: what the room of the node is worth
+	rates    []float64 // by resource: worth of one unit of the node's room
 	plane    []float64 // scratch of rate
-	after    []float64 // by position and resource
+	after    []float64 // by position and resource: see prepareAfter
 	highest  []float64 // scratch of Ceiling
-	counts   []int     // by position: what is in now
-	chosen   []int     // the same for the best found
+	counts   []int     // by position: the current count
+	chosen   []int     // by position: the count in the best pattern found
 	best     float64
-	open     float64 // the most that branches not looked at might hold
+	open     float64 // the highest ceiling of the branches not searched
 	visits   int
 	patience int
 }
@@ -46,16 +47,16 @@ type item struct {
 	limit      int
 	request    []int64
 	worth      float64
-	efficiency float64 // worth by what its request costs at the rates
+	efficiency float64 // worth divided by the price of its request at the rates
 }
 
-// New makes a knapsack for nodes with so many resources.
+// New returns a knapsack for nodes with the given number of resources.
 func New(resources int, classes []Class) *Knapsack {
 	return &Knapsack{classes: classes, room: make([]int64, resources), rates: make([]float64, resources), highest: make([]float64, resources)}
 }
 
-// Load takes up a node: its room and the classes it may hold, the most
-// efficient first.
+// Load sets the node: its room and the classes that it may hold. Items are sorted by descending
+// efficiency.
 func (k *Knapsack) Load(classes []int32, room []int64) {
 	k.gather(classes, room)
 	slices.SortFunc(k.items, func(x, y item) int {
@@ -64,7 +65,7 @@ func (k *Knapsack) Load(classes []int32, room []int64) {
 	k.prepareAfter()
 }
 
-// gather lists the classes that a node may hold, and measures them.
+// gather lists the classes that a node may hold and computes their efficiency.
 func (k *Knapsack) gather(classes []int32, room []int64) {
 	for r, n := range room {
 		k.room[r] = max(n, 0)
@@ -86,8 +87,8 @@ func (k *Knapsack) gather(classes []int32, room []int64) {
 	}
 }
 
-// prepareAfter works out, for each position and resource, the highest worth by
-// unit of the resource among the items from there on.
+// prepareAfter computes, for each position and resource, the highest worth per unit of the resource
+// among the items from that position on.
 func (k *Knapsack) prepareAfter() {
 	n := len(k.room)
 	k.after = slices.Grow(k.after[:0], n*(len(k.items)+1))[:n*(len(k.items)+1)]
@@ -99,7 +100,7 @@ func (k *Knapsack) prepareAfter() {
 	}
 }
 
-// raise lifts the highest worth by unit of each resource to that of an item.
+// raise raises the highest worth per unit of each resource to that of an item, if lower.
 func (it *item) raise(highest []float64) {
 	for r, want := range it.request {
 		if want > 0 {
@@ -110,11 +111,11 @@ func (it *item) raise(highest []float64) {
 	}
 }
 
-// unlimited stands for items that need nothing of a resource.
+// unlimited is the worth per unit of a resource for an item that requests none of it.
 const unlimited = math.MaxFloat64
 
-// Ceiling bounds from above what a node can hold: by each resource alone, and by all at
-// the rates.
+// Ceiling returns an upper bound on the worth that a node can hold, from each resource alone and
+// from all resources at the rates.
 func (k *Knapsack) Ceiling(classes []int32, room []int64) float64 {
 	k.gather(classes, room)
 	if len(k.items) == 0 {
@@ -129,26 +130,26 @@ func (k *Knapsack) Ceiling(classes []int32, room []int64) float64 {
 	return k.bound(k.highest, efficiency)
 }
 
-// above bounds from above what items from position i on can add to a value in the room
-// there is. It says whether that may be more than the best found, and whether it is clearly
-// not, by the rates.
-func (k *Knapsack) above(i int, value float64) (above float64, more, hopeless bool) {
+// above returns an upper bound on the value that items from position i on can reach in the room
+// left, in addition to value. more says whether the bound is above the best value found, and
+// pruned whether the rates show that it is clearly not.
+func (k *Knapsack) above(i int, value float64) (above float64, more, pruned bool) {
 	most := k.best * (1 + 1e-9)
 	bound := k.byRates(k.items[i].efficiency)
-	if value+bound <= most { // as it is nearly always
+	if value+bound <= most { // true in nearly all calls
 		return 0, false, value+bound <= most*(1-1e-12)
 	}
 	above = value + k.byEach(k.after[i*len(k.room):], bound)
-	return above, !(above <= most), false // what asks for nothing has no bound
+	return above, !(above <= most), false // an item that requests nothing has no bound
 }
 
-// bound bounds from above what items can add in the room there is, given their highest
-// worth by unit of each resource, and the highest efficiency.
+// bound returns an upper bound on the worth of items in the room left, given their highest worth
+// per unit of each resource and their highest efficiency.
 func (k *Knapsack) bound(highest []float64, efficiency float64) float64 {
 	return k.byEach(highest, k.byRates(efficiency))
 }
 
-// byRates bounds it by all resources at the rates.
+// byRates returns the bound from all resources at the rates.
 func (k *Knapsack) byRates(efficiency float64) float64 {
 	charge := 0.0
 	rates := k.rates[:len(k.room)]
@@ -169,9 +170,8 @@ func (k *Knapsack) byEach(highest []float64, bound float64) float64 {
 	return bound
 }
 
-// Most returns the highest worth of a pattern that it found above floor, or
-// else floor, and a ceiling over all patterns. The two are equal unless it ran
-// out of visits.
+// Most returns the highest worth of a pattern found above floor, or else floor, and a ceiling over
+// all patterns. The two are equal unless the search ran out of visits.
 func (k *Knapsack) Most(floor float64, visits int) (found, ceiling float64) {
 	k.best, k.open, k.visits, k.patience = floor, 0, 0, visits
 	k.counts = slices.Grow(k.counts[:0], len(k.items))[:len(k.items)]
@@ -180,21 +180,21 @@ func (k *Knapsack) Most(floor float64, visits int) (found, ceiling float64) {
 	return k.best, max(k.best, k.open)
 }
 
-// search tries all counts of the item at position i, most first. Once visits
-// have run out, it only notes how much the branches left might hold. It says whether there
-// is no hope of more either with fewer pods of the item before: those are the more efficient
-// ones, so that by the rates the room that one of them leaves is worth no more than it is.
-func (k *Knapsack) search(i int, value float64) (hopeless bool) {
+// search tries all counts of the item at position i, the highest first. Once visits have run out,
+// it only records the ceiling of the branches left. It returns true if fewer pods of the previous
+// item cannot do better either: items are sorted by efficiency, so by the rates the room that one
+// pod leaves is worth at most the pod.
+func (k *Knapsack) search(i int, value float64) (pruned bool) {
 	if value > k.best {
 		k.best = value
 		k.chosen = append(k.chosen[:0], k.counts[:i]...)
 	}
 	if i == len(k.items) {
-		return true // fewer are worth less
+		return true // fewer pods are worth less
 	}
-	above, more, hopeless := k.above(i, value)
+	above, more, pruned := k.above(i, value)
 	if !more {
-		return hopeless
+		return pruned
 	}
 	if k.visits++; k.visits > k.patience {
 		k.open = max(k.open, above)
@@ -214,7 +214,7 @@ func (k *Knapsack) search(i int, value float64) (hopeless bool) {
 	}
 }
 
-// fitting says how many pods of an item there is room for.
+// fitting returns the number of pods of an item that fit in the room left, up to its limit.
 func (k *Knapsack) fitting(it *item) int {
 	n := int64(it.limit)
 	for r, want := range it.request {
@@ -237,7 +237,7 @@ func (k *Knapsack) put(it *item, n int) {
 	}
 }
 
-// Chosen lists the best pattern that Most found, if it found one above its floor.
+// Chosen lists the best pattern that Most found above its floor; nil if Most found none.
 func (k *Knapsack) Chosen() (out []Chosen) {
 	for i, n := range k.chosen {
 		if n > 0 {
@@ -247,13 +247,12 @@ func (k *Knapsack) Chosen() (out []Chosen) {
 	return out
 }
 
-// rate finds what each resource of a node is worth if pods may be cut in
-// pieces: the duals of the fractional knapsack. They make the sharpest ceiling
-// of their kind, and the best measure of how well a pod uses the node.
+// rate computes the worth of each resource of a node if pods could be cut into pieces: the duals of
+// the fractional knapsack. They give the tightest ceiling of this kind, and the best measure of how
+// well a pod uses the node.
 //
-// It is a primal simplex on a dense tableau with a row for each resource, whose
-// basis starts with the slacks. Any rates above zero give a valid ceiling, so
-// that it may stop early.
+// It is a primal simplex on a dense tableau with a row for each resource and the slacks as its
+// first basis. Any positive rates give a valid ceiling, so it may stop early.
 func (k *Knapsack) rate(capacity []int64) {
 	rows, columns := len(capacity), len(k.items)
 	width := columns + rows + 1
@@ -278,7 +277,7 @@ func (k *Knapsack) rate(capacity []int64) {
 	}
 	cover.Maximize(at, rows, highest)
 	for r := range rows {
-		// A floor keeps every pod's charge above zero.
+		// The floor makes the charge of every pod positive.
 		k.rates[r] = max(gains[columns+r], 1e-6*highest) / float64(max(capacity[r], 1))
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Whole returns the least cost of whole nodes at some prices that is not below a bound, each price taken
-// any number of times. Where there are so many ways to add prices up that it would take long, as Addable
-// says, it returns the bound.
+// Whole returns the least sum of prices, each used any number of times, that is not below a bound:
+// nodes are bought whole. If Addable says that there are too many sums to try, it returns the
+// bound.
 func Whole(prices []float64, bound float64) float64 {
 	if bound <= 0 || len(prices) == 0 {
 		return math.Max(bound, 0)
@@ -24,7 +24,8 @@ func Whole(prices []float64, bound float64) float64 {
 	return math.Max(bound, a.best)
 }
 
-// Addable says whether Whole tries to add prices up to a bound: they are few, and all above zero.
+// Addable says whether Whole tries all sums up to a bound: the prices must be positive and the sums
+// few.
 func Addable(prices []float64, bound float64) bool {
 	prices = distinct(prices)
 	return len(prices) > 0 && prices[0] > 0 && float64(len(prices))*bound <= prices[0]*maxSums
@@ -36,18 +37,17 @@ func distinct(prices []float64) []float64 {
 	return slices.Compact(out)
 }
 
-// maxSums bounds the sums that Whole looks at.
+// maxSums bounds the number of sums that Whole tries.
 const maxSums = 2_000
 
-// adder looks for the least sum of prices, each taken any number of times, that is not below
-// least.
+// adder finds the least sum of prices, each used any number of times, that is not below least.
 type adder struct {
 	prices      []float64
 	least, best float64
 	visits      int
 }
 
-// add goes on from a sum of prices above position i.
+// add extends a sum by the prices at position i and below.
 func (a *adder) add(i int, sum float64) {
 	for ; sum < a.best; sum += a.prices[i] {
 		if a.visits == 0 {
@@ -64,7 +64,7 @@ func (a *adder) add(i int, sum float64) {
 	}
 }
 
-// RoomWorth is what room is worth at some prices of its resources.
+// RoomWorth returns the total worth of room, given a price for each resource.
 func RoomWorth(room []int64, prices []float64) float64 {
 	sum := 0.0
 	for r, price := range prices {

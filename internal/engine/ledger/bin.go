@@ -12,13 +12,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Location is where a node may be, as far as one label tells.
+// Location lists the domains of one label in which a node may be.
 type Location struct {
 	Domains []int // ascending
-	Lacks   bool  // it may come up without the label, or with a value that nobody knows of
+	Lacks   bool  // the node may lack the label, or have a value that is not known
 }
 
-// Sure returns the only domain that a node can be in, if that is certain.
+// Sure returns the only domain that a node can be in, if there is exactly one.
 func (r *Location) Sure() (int, bool) {
 	if len(r.Domains) == 1 && !r.Lacks {
 		return r.Domains[0], true
@@ -26,17 +26,17 @@ func (r *Location) Sure() (int, bool) {
 	return 0, false
 }
 
-// Certain says whether it is known where a node is: in one domain, or in none.
+// Certain says whether it is certain where a node is: in one domain, or in none.
 func (r *Location) Certain() bool { return len(r.Domains) == 0 || len(r.Domains) == 1 && !r.Lacks }
 
-// Within says whether a node that reaches r is somewhere where one that reaches
-// other may be, whatever it becomes.
+// Within says whether a node with location r is, whatever its labels turn out to be, in a domain in
+// which a node with location other may be.
 func (r *Location) Within(other *Location) bool {
 	return (other.Lacks || !r.Lacks) && !slices.ContainsFunc(r.Domains, func(d int) bool { return !slices.Contains(other.Domains, d) })
 }
 
-// NodeLocations works out where a node that exists may be: where its labels say, or,
-// for a label that it has not got yet, where its NodeClaim lets it go.
+// NodeLocations returns the locations of an existing node by key: those of its labels, or, for a
+// label that it lacks so far, those that its NodeClaim allows.
 func NodeLocations(p *compile.Problem, n *model.Existing) []Location {
 	out := make([]Location, len(n.At))
 	for k, d := range n.At {
@@ -59,25 +59,25 @@ func NodeLocations(p *compile.Problem, n *model.Existing) []Location {
 	return out
 }
 
-// Bin is a node that the plan puts pods on, or may.
+// Bin is a node of the plan, existing or new, with its pods.
 type Bin struct {
-	Number  int      // in the ledger that it is of
-	Node    int      // index of the node that exists, -1 for a new one
-	BinType *BinType // of the new one
+	Number  int      // index in the ledger
+	Node    int      // index of the existing node, -1 for a new node
+	BinType *BinType // of a new node
 	At      []Location
 
-	Free     []int64        // what is left of the node that exists
-	Taken    []int64        // what the pods take of the new one
-	Requests resources.List // the same, as pods ask for it
-	Attached []int32        // volumes, of those that several pods have
+	Free     []int64        // of an existing node: what is left, by resource
+	Taken    []int64        // of a new node: what its pods use, by resource
+	Requests resources.List // of a new node: what its pods request, by name
+	Attached []int32        // volumes that are attached, among those that several pods use
 	Apart    []pack.Membership
-	Pods     []attempt.Bundled // of the plan, by class
-	PodIDs   []int32           // the same, each
-	Late     bool              // some were placed last
-	Shut     bool              // it is taken out of the plan
+	Pods     []attempt.Bundled // pods of the plan, by class
+	PodIDs   []int32           // pods of the plan, each
+	Late     bool              // some of its pods were placed one by one, after packing
+	Shut     bool              // it was removed from the plan
 }
 
-// Hold puts some pods on a bin in place of all those of the plan that are on it.
+// Hold replaces the pods of the plan on a bin by some others.
 func Hold(p *compile.Problem, s *Bin, podIDs []int32) {
 	s.PodIDs, s.Pods = nil, nil
 	if len(podIDs) > 0 {
@@ -102,7 +102,7 @@ func AddTo(p *compile.Problem, s *Bin, c int, podID int32) {
 		attempt.Subtract(s.Free, takes)
 	} else {
 		for r, n := range takes {
-			s.Taken[r] += n // what overflows has been refused
+			s.Taken[r] += n // a sum that overflows was refused before
 		}
 	}
 	s.Attached = p.Attach(s.Attached, c)
@@ -128,8 +128,8 @@ func (s *Bin) Add(c int) {
 	s.Pods = append(s.Pods, attempt.Bundled{Class: c, Count: 1})
 }
 
-// NodeAllows says whether the rules over nodes let a pod of a class join others, given what
-// these count for: all but topology spreads, of which HostsAllow knows how they stand.
+// NodeAllows says whether the rules over nodes allow a pod of a class on a node, given the
+// memberships of the pods there. It leaves out topology spreads, which HostsAllow checks.
 func NodeAllows(r *compile.Rules, c int, others []pack.Membership) bool {
 	for _, part := range r.Duties[c].All {
 		rule := &r.Node[part.Rule]

@@ -17,47 +17,47 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// BinType is what a new node may turn out to be. Nodes that are launched alike
-// share one. NewBinType makes it, and Again one like it.
+// BinType is what a new node may turn out to be. Nodes that may be launched alike share one.
+// NewBinType makes a BinType and Again a copy of it.
 type BinType struct {
-	Id      int // tells the bin types of a plan apart
+	Id      int // identifies the bin type in a plan
 	Pool    int
 	Options bitset.Set
 	Trait   int32
-	Asked   requirements.Set // what the pool and its pods ask for
+	Asked   requirements.Set // requirements of the pool and of the pods on the node
 	Relaxed bool
-	// wide are the options that it could have but for the limits of its pool; nil if
-	// that is of no matter.
+	// Wide are the options that the node could have if its pool had no limits; nil if that is not
+	// needed.
 	Wide bitset.Set
 
 	List    []cloudprovider.LaunchOption
 	Daemons resources.List
-	Settled requirements.Set // asked, with what the options show
+	Settled requirements.Set // Asked, narrowed to what the options allow
 	Labels  map[string]string
 
-	facts *facts // which bin types share that are alike but for Id and Wide
+	facts *facts // shared by bin types that differ only in Id and Wide
 }
 
-// facts is what is worked out of a bin type once it is asked for.
+// facts caches what is computed from a bin type.
 type facts struct {
 	at    []Location // by key of the domain table
 	looks []look     // by domain rule
 	hosts []look     // by HostRule.Way
-	most  []int64    // that any option has of each resource
-	least []int64    // that all options have of each
+	most  []int64    // by resource: the most that any option has
+	least []int64    // by resource: the least that any option has
 
 	daemons     []DaemonOn
 	daemonsRead bool
 }
 
-// DaemonOn is a DaemonSet of which constraints between pods take notice, on a new node.
+// DaemonOn is a DaemonSet on a new node whose pods take part in constraints between pods.
 type DaemonOn struct {
-	Number int // place among DaemonDuties of the Problem
+	Number int // index in DaemonDuties of the Problem
 	Duty   *compile.DaemonDuty
-	Sure   bool // it runs there whatever becomes of labels that are left open
+	Sure   bool // its pod runs on every option, whatever values open labels get
 }
 
-// DaemonsOn lists the DaemonSets with duties that run, or may run, on nodes of a bin type.
+// DaemonsOn lists the DaemonSets with rules that run, or may run, on nodes of a bin type.
 func (s *BinType) DaemonsOn(p *compile.Problem) []DaemonOn {
 	f := s.facts
 	if !f.daemonsRead {
@@ -71,25 +71,25 @@ func (s *BinType) DaemonsOn(p *compile.Problem) []DaemonOn {
 	return f.daemons
 }
 
-// NewBinType returns a bin type of which nothing is worked out yet.
+// NewBinType returns a bin type without cached facts.
 func NewBinType(s BinType) *BinType {
 	s.facts = &facts{}
 	return &s
 }
 
-// Again returns a bin type like another under an Id of its own, with what is worked out of
-// that one or will be.
+// Again returns a copy of a bin type with another Id. Both share the cached facts.
 func (s *BinType) Again(id int) *BinType {
 	out := *s
 	out.Id = id
 	return &out
 }
 
-// Alike says whether two bin types differ in nothing but Id and Wide.
+// Alike says whether two bin types differ in nothing except Id and Wide.
 func (s *BinType) Alike(other *BinType) bool { return s.facts == other.facts }
 
-// MayHold says whether some option may have room for a request beside what is taken, as
-// far as one resource at a time tells.
+// MayHold says whether some option may have room for a request in addition to what is taken. It
+// compares each resource with the largest capacity of any option, so it may return true although no
+// single option has room.
 func (s *BinType) MayHold(p *compile.Problem, request, taken []int64) bool {
 	most := s.Greatest(p)
 	for r, n := range request {
@@ -100,7 +100,7 @@ func (s *BinType) MayHold(p *compile.Problem, request, taken []int64) bool {
 	return true
 }
 
-// Greatest is the most that any option has of each resource.
+// Greatest returns, by resource, the most that any option has.
 func (s *BinType) Greatest(p *compile.Problem) []int64 {
 	f := s.facts
 	if f.most == nil {
@@ -114,7 +114,7 @@ func (s *BinType) Greatest(p *compile.Problem) []int64 {
 	return f.most
 }
 
-// Least is the least that any option has of each resource.
+// Least returns, by resource, the least that any option has.
 func (s *BinType) Least(p *compile.Problem) []int64 {
 	f := s.facts
 	if f.least == nil {
@@ -144,8 +144,8 @@ func Holding(p *compile.Problem, pool int, options bitset.Set, request []int64) 
 	return out
 }
 
-// FirstHolding is the first of some options that has room for a request, below zero if
-// there is none. In a pool that is the cheapest.
+// FirstHolding returns the first of some options that has room for a request, -1 if there is none.
+// Within a pool it is the cheapest.
 func FirstHolding(p *compile.Problem, options bitset.Set, request []int64) int {
 	for o := range options.All() {
 		if compile.Within(request, p.LowOptions[o].Capacity) {
@@ -155,15 +155,15 @@ func FirstHolding(p *compile.Problem, options bitset.Set, request []int64) int {
 	return -1
 }
 
-// look says how a topology spread constraint sees nodes of a bin type.
+// look says whether a topology spread constraint counts nodes of a bin type.
 type look struct {
 	known, May, Sure bool
-	in               []int // domains where it may, of a rule over domains
+	in               []int // for a rule over domains: the domains in which it may count the node
 }
 
-// LooksAtBinType says whether a spread rule looks at new nodes of a bin type: one
-// that its owners may use, as far as its policies say so, and that has all the
-// labels they are spread over.
+// LooksAtBinType says whether a spread rule counts new nodes of a bin type: nodes that its owners
+// may use, as far as the rule's inclusion policies require it, and that have all labels of the
+// owners' spread constraints.
 func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) look {
 	like := &p.Classes[rule.Like]
 	if rule.Term.HonorTaint && len(model.Untolerated(p.Pools[s.Pool].Taints, like.Tolerations)) > 0 {
@@ -188,7 +188,7 @@ func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) lo
 	return out
 }
 
-// looksAtHost says so of a rule over the name of the node.
+// looksAtHost is LooksAtBinType for a rule over the hostname, with a cache.
 func looksAtHost(p *compile.Problem, rule *compile.HostRule, s *BinType) look {
 	f := s.facts
 	if rule.Way >= len(f.hosts) {
@@ -201,8 +201,8 @@ func looksAtHost(p *compile.Problem, rule *compile.HostRule, s *BinType) look {
 	return *known
 }
 
-// Satisfies says whether the labels of new nodes of a bin type may be as a set of requirements
-// wants them, and whether they are sure to be.
+// Satisfies says whether the labels of new nodes of a bin type may satisfy a set of requirements,
+// and whether they certainly do.
 func (s *BinType) Satisfies(p *compile.Problem, set requirements.Set) (may, sure bool) {
 	may, sure = true, true
 	for r := range set.All() {
@@ -212,8 +212,8 @@ func (s *BinType) Satisfies(p *compile.Problem, set requirements.Set) (may, sure
 	return may, sure
 }
 
-// suits says whether a label of new nodes of a bin type may be as a requirement
-// wants it, and whether it is sure to.
+// suits says whether a label of new nodes of a bin type may satisfy a requirement, and whether it
+// certainly does.
 func suits(p *compile.Problem, s *BinType, r requirements.Requirement) (may, sure bool) {
 	if value, ok := s.Labels[r.Key()]; ok && !p.Admission.Domains.Named(s.Pool, r.Key(), s.Options) {
 		return r.Has(value), r.Has(value)
@@ -228,11 +228,11 @@ func suits(p *compile.Problem, s *BinType, r requirements.Requirement) (may, sur
 	return options.Overlaps(d.Admitting(s.Pool, r)), options.SubsetOf(d.Certain(s.Pool, r))
 }
 
-// Price is that of the cheapest option.
+// Price returns the price of the cheapest option in USD per hour.
 func (s *BinType) Price() float64 { return s.List[0].Offering.Price }
 
-// Cheapest is what the cheapest of some options of a pool costs; infinite if there are
-// none.
+// Cheapest returns the price in USD per hour of the cheapest of some options of a pool, +Inf if
+// there are none.
 func Cheapest(p *compile.Problem, pool int, options bitset.Set) float64 {
 	if o := options.First(); o >= 0 {
 		return p.Option(o).Offering.Price
@@ -240,7 +240,7 @@ func Cheapest(p *compile.Problem, pool int, options bitset.Set) float64 {
 	return math.Inf(1)
 }
 
-// Node is a node of the bin type, without pods.
+// Node returns a node of the bin type without pods.
 func (s *BinType) Node(p *compile.Problem) model.NewNode {
 	return model.NewNode{
 		Pool: p.Pools[s.Pool].Object, Requirements: s.Settled, Labels: s.Labels, Options: s.List, Daemons: s.Daemons,
@@ -248,7 +248,7 @@ func (s *BinType) Node(p *compile.Problem) model.NewNode {
 	}
 }
 
-// BinTypeLocations works out where new nodes of a bin type may be.
+// BinTypeLocations returns, by key of the domain table, where new nodes of a bin type may be.
 func BinTypeLocations(p *compile.Problem, s *BinType) []Location {
 	if s.facts.at != nil {
 		return s.facts.at
@@ -276,7 +276,7 @@ func BinTypeLocations(p *compile.Problem, s *BinType) []Location {
 	return out
 }
 
-// PoolOf returns the pool that a set of options of one pool is of.
+// PoolOf returns the pool of a set of options that are all of one pool.
 func PoolOf(p *compile.Problem, set bitset.Set) *catalog.Pool {
 	for o := range set.All() {
 		for i := range p.Pools {
@@ -288,8 +288,7 @@ func PoolOf(p *compile.Problem, set bitset.Set) *catalog.Pool {
 	return nil
 }
 
-// Least is the smaller amount of each resource, one that is not listed being
-// none.
+// Least returns the smaller amount of each resource. A resource that is not listed has amount zero.
 func Least(a, b resources.List, first bool) resources.List {
 	if first {
 		return b
@@ -310,8 +309,8 @@ func Least(a, b resources.List, first bool) resources.List {
 	return resources.New(amounts)
 }
 
-// Unnamed leaves out what cannot be asked of a new node: its name is not known
-// yet, and what it becomes by starting must not be on it before.
+// Unnamed removes requirements that a new node cannot satisfy at launch: its hostname is not known
+// yet, and it must not have the labels of a registered and initialised node.
 func Unnamed(set requirements.Set) requirements.Set {
 	return set.Without(corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
 }

@@ -8,57 +8,57 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// Ledger counts the pods of a plan as kube-scheduler counts them once they are bound, node by
-// node, and the pods of DaemonSets that new nodes bring.
+// Ledger counts the pods of a plan node by node, as kube-scheduler counts them once they are bound,
+// and the DaemonSet pods that new nodes add.
 type Ledger struct {
 	P      *compile.Problem
 	Bins   []*Bin
 	Counts []ledgerCount // by domain rule
 	There  []int         // by class: pods of the plan
-	Daemon []int         // by duty of a DaemonSet: new nodes where it runs
+	Daemon []int         // by entry of DaemonDuties: new nodes on which it runs
 
 	Hosts hostLedger
 
 	journal journal
 
-	// Home is the bin that a pod leaves while a place is looked for, nil for none. A topology
-	// spread allowed the pod there in its turn among all pods; within the same domain it need
-	// not hold after all other pods as well.
+	// Home is the bin that a pod leaves while a place for it is sought, nil for none. A topology
+	// spread allowed the pod there at its position in the order of pods. Within the same domain the
+	// spread need not hold after all other pods as well.
 	Home *Bin
 }
 
-// ledgerCount is how a domain rule stands. All slices are by domain.
+// ledgerCount has the counts of a domain rule. All slices are by domain.
 type ledgerCount struct {
-	Members []int // pods that the rule counts, wherever their nodes may be
-	least   []int // the same, of nodes that are certain to be there and to be counted
-	Owners  []int // pods that have the rule, of an anti-affinity
+	Members []int // pods that the rule counts, on all nodes that may be in the domain
+	least   []int // pods that the rule counts on nodes that are certainly in the domain and certainly counted
+	Owners  []int // pods that have the rule, for an anti-affinity
 
-	// Of topology spreads.
-	spare   []int // pods of buffers, which only those of buffers are spread from
-	certain []int // new nodes that are there, and that the rule counts
-	may     []int // new nodes that may be there, and that the rule may count
-	domains int   // how many have a node for certain
-	Relies  bool  // a pod with the rule may have been allowed only because no domain was empty: no empty one may be added
+	// For topology spreads only.
+	spare   []int // headroom pods, from which only headroom pods are spread
+	certain []int // new nodes that are certainly in the domain and counted
+	may     []int // new nodes that may be in the domain and may be counted
+	domains int   // number of domains that certainly have a node
+	Relies  bool  // a pod with the rule may have been allowed only because no domain was empty, so no empty domain may be added
 
-	elsewhere bool // a member is where no domain of the rule is
+	elsewhere bool // the rule counts a pod on a node outside all of its domains
 }
 
-// any says whether a member is in some domain.
+// any says whether the rule counts a pod in any domain or elsewhere.
 func (c *ledgerCount) any() bool {
 	return c.elsewhere || slices.ContainsFunc(c.Members, func(n int) bool { return n > 0 })
 }
 
-// HasNode says whether a node that exists, or a new one, is in a domain for certain.
+// HasNode says whether an existing or new node is certainly in a domain.
 func (l *Ledger) HasNode(rule, domain int) bool {
 	return l.P.Rules.Domain[rule].Sure[domain] || l.Counts[rule].certain[domain] > 0
 }
 
-// Covers says whether a topology spread covers a domain for certain.
+// Covers says whether a topology spread certainly counts a domain.
 func (l *Ledger) Covers(rule, domain int) bool {
 	return l.P.Rules.Domain[rule].Counted[domain] || l.Counts[rule].certain[domain] > 0
 }
 
-// New counts the pods of the bins.
+// New returns a ledger with the pods of the bins counted.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
 	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes)), Daemon: make([]int, len(p.DaemonDuties))}
 	l.Hosts.ofClass = make([][]int, len(p.Classes))
@@ -95,35 +95,36 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 	}
 	for _, s := range bins {
 		for _, m := range s.Pods {
-			l.recordDomainReliance(m.Class, s, true) // whenever they came
+			l.recordDomainReliance(m.Class, s, true) // the order in which the pods were placed is not known
 		}
 	}
 	return l
 }
 
-// copies are of small slices, and lie in one piece of memory.
+// copies stores copies of small slices in one block of memory.
 type copies[T any] []T
 
-// of copies a slice. What is made first has room for all that is to come.
+// of returns a copy of a slice. The first block must have the capacity for all copies.
 func (c *copies[T]) of(s []T) []T {
 	n := len(*c)
 	*c = append(*c, s...)
 	return (*c)[n:len(*c):len(*c)]
 }
 
-// Open adds a node, with no pods so far.
+// Open adds a node without pods.
 func (l *Ledger) Open(s *Bin) {
 	s.Number = len(l.Bins)
 	l.Bins = append(l.Bins, s)
 	l.openHost(s)
 	if s.Node >= 0 {
-		return // the baseline has counted its domains
+		return // the baseline counts its domains
 	}
 	l.countNode(s, 1)
 	l.countDaemons(s, 1)
 }
 
-// countNode counts a new node once more, or once less, in the domains of topology spreads.
+// countNode adds n, 1 or -1, to the count of nodes in the domains of a new node, for topology
+// spreads.
 func (l *Ledger) countNode(s *Bin, n int) {
 	for i := range l.Counts {
 		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
@@ -152,7 +153,7 @@ func (l *Ledger) countNode(s *Bin, n int) {
 	}
 }
 
-// countDaemons counts the pods that DaemonSets have on a new node once more, or once less.
+// countDaemons adds n, 1 or -1, to the counts of the DaemonSet pods of a new node.
 func (l *Ledger) countDaemons(s *Bin, n int) {
 	for _, d := range s.BinType.DaemonsOn(l.P) {
 		l.Daemon[d.Number] += n
@@ -165,8 +166,8 @@ func (l *Ledger) countDaemons(s *Bin, n int) {
 	}
 }
 
-// Become changes the bin type of a new node to one with a subset of its locations, and counts its
-// pods there.
+// Become changes the bin type of a new node to one with a subset of its locations, and moves the
+// counts of its pods there.
 func (l *Ledger) Become(s *Bin, as *BinType) {
 	l.Save(s)
 	for _, m := range s.Pods {
@@ -183,8 +184,7 @@ func (l *Ledger) Become(s *Bin, as *BinType) {
 	}
 }
 
-// Looked says whether a spread rule may look at a bin, and whether it is sure
-// to.
+// Looked says whether a spread rule may count the pods of a bin, and whether it certainly does.
 func (l *Ledger) Looked(rule int, s *Bin) (may, sure bool) {
 	r := &l.P.Rules.Domain[rule]
 	if s.Node >= 0 {
@@ -198,15 +198,14 @@ func (l *Ledger) Looked(rule int, s *Bin) (may, sure bool) {
 	known := &f.looks[rule]
 	if !known.known {
 		*known = LooksAtBinType(l.P, r, s.BinType)
-		known.Sure = known.Sure || s.BinType.Options.SubsetOf(l.P.LookedAt(r, true)) // each for a reason of its own
+		known.Sure = known.Sure || s.BinType.Options.SubsetOf(l.P.LookedAt(r, true)) // either condition is enough
 		known.in = lookedIn(l.P, r, s.BinType)
 		known.May = known.May && (len(known.in) > 0 || len(BinTypeLocations(l.P, s.BinType)[r.Rule.Key].Domains) == 0)
 	}
 	return known.May, known.Sure
 }
 
-// domainsOf lists the domains that a bin may be in and where a rule may look at
-// it.
+// domainsOf lists the domains in which a bin may be and a rule may count it.
 func (l *Ledger) domainsOf(rule int, s *Bin) []int {
 	r := &l.P.Rules.Domain[rule]
 	if s.Node >= 0 || r.Kind != topology.Spread {
@@ -216,8 +215,8 @@ func (l *Ledger) domainsOf(rule int, s *Bin) []int {
 	return s.BinType.facts.looks[rule].in
 }
 
-// lookedIn lists the domains that new nodes of a bin type may be in and where a spread
-// rule may look at them: what its owners may not use is left out of it.
+// lookedIn lists the domains in which new nodes of a bin type may be and a spread rule may count
+// them. Options that the rule's owners may not use are left out.
 func lookedIn(p *compile.Problem, r *compile.DomainRule, s *BinType) []int {
 	domains := BinTypeLocations(p, s)[r.Rule.Key].Domains
 	if len(domains) < 2 {
@@ -233,7 +232,7 @@ func lookedIn(p *compile.Problem, r *compile.DomainRule, s *BinType) []int {
 	return out
 }
 
-// Count counts n pods of a class on a bin.
+// Count adds n pods of a class on a bin to the counts; n may be negative.
 func (l *Ledger) Count(class, n int, s *Bin) {
 	l.There[class] += n
 	l.countHost(class, n, s)
@@ -248,13 +247,13 @@ func (l *Ledger) Count(class, n int, s *Bin) {
 			if kind == topology.Spread {
 				l.countSpare(r, n, s)
 			}
-			continue // pods that do not exist are nobody to spread real ones from, or to follow
+			continue // headroom pods do not count for pods that exist
 		}
 		l.countMember(r, n, s, true)
 	}
 }
 
-// countSpare counts n pods of a buffer on a bin.
+// countSpare counts n headroom pods on a bin.
 func (l *Ledger) countSpare(r, n int, s *Bin) {
 	if l.P.Rules.Domain[r].Rule.Key < 0 {
 		return
@@ -275,7 +274,8 @@ func (l *Ledger) countOwner(r, n int, s *Bin) {
 	}
 }
 
-// countMember counts n pods on a bin that a rule is about, if it is certain that they are there.
+// countMember counts n pods on a bin for a rule. there says whether the pods are certainly on the
+// bin.
 func (l *Ledger) countMember(r, n int, s *Bin, there bool) {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	if rule.Rule.Key < 0 {
@@ -298,14 +298,14 @@ func (l *Ledger) countMember(r, n int, s *Bin, there bool) {
 	}
 }
 
-// Allows says whether the constraints between pods let a pod of a class come to
-// a bin after all that are counted.
+// Allows says whether the constraints between pods allow a pod of a class on a bin after all pods
+// counted so far.
 func (l *Ledger) Allows(class int, s *Bin) bool {
 	return NodeAllows(l.P.Rules, class, s.Apart) && l.HostsAllow(class, s) && l.DomainsAllow(class, s)
 }
 
-// AllowsAs says whether a new node may become another, nowhere where it could not be before, and
-// take a pod of a class then.
+// AllowsAs says whether a new node may get another bin type, with a subset of its locations, and
+// then take a pod of a class.
 func (l *Ledger) AllowsAs(class int, s *Bin, as *BinType) bool {
 	there := *s
 	there.BinType, there.At = as, BinTypeLocations(l.P, as)
@@ -321,8 +321,8 @@ func (l *Ledger) AllowsAs(class int, s *Bin, as *BinType) bool {
 	return l.Allows(class, s)
 }
 
-// comesToCount says whether a spread counts the pods of a new node only once it is another, as
-// it gets a label.
+// comesToCount says whether a spread counts the pods of a new node with its new bin type but not
+// with the old one, because the node gets a label.
 func (l *Ledger) comesToCount(r int, before, after *Bin) bool {
 	rule := &l.P.Rules.Domain[r]
 	if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
@@ -333,8 +333,7 @@ func (l *Ledger) comesToCount(r int, before, after *Bin) bool {
 	return may != mayThen || sure != sureThen
 }
 
-// DomainsAllow says so as far as constraints over domains and affinity have a
-// say.
+// DomainsAllow is Allows restricted to constraints over domains and affinity.
 func (l *Ledger) DomainsAllow(class int, s *Bin) bool {
 	d := &l.P.Rules.Duties[class]
 	for _, r := range d.Owns {
@@ -368,8 +367,8 @@ func (l *Ledger) DomainsAllow(class int, s *Bin) bool {
 	return true
 }
 
-// RuleAllows says whether a domain rule that pods of a class have lets one into
-// a domain where a bin may be.
+// RuleAllows says whether a domain rule of a class allows one more of its pods in a domain where a
+// bin may be.
 func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	switch rule.Kind {
@@ -381,8 +380,8 @@ func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	return c.Members[domain] == 0
 }
 
-// broughtBy counts the pods of DaemonSets that a spread counts on a new node which is not in the
-// ledger so far.
+// broughtBy returns how many DaemonSet pods of a new node a spread counts, if the node is not in
+// the ledger yet.
 func (l *Ledger) broughtBy(r int, s *Bin) (n int) {
 	if s.Number >= 0 || s.BinType == nil {
 		return 0
@@ -395,8 +394,8 @@ func (l *Ledger) broughtBy(r int, s *Bin) (n int) {
 	return n
 }
 
-// DaemonsAllowed says whether anti-affinity, of pods of DaemonSets or towards them, lets a new
-// node be where it is to be.
+// DaemonsAllowed says whether anti-affinity of or towards DaemonSet pods allows a new node in its
+// domains.
 func (l *Ledger) DaemonsAllowed(s *Bin) bool {
 	for _, d := range s.BinType.DaemonsOn(l.P) {
 		there := func(r int, counts []int) bool {
@@ -412,7 +411,7 @@ func (l *Ledger) DaemonsAllowed(s *Bin) bool {
 	return true
 }
 
-// atHome says whether the pod whose place is looked for stays in a domain.
+// atHome says whether a domain is that of Home.
 func (l *Ledger) atHome(key, domain int) bool {
 	if l.Home == nil {
 		return false
@@ -421,9 +420,9 @@ func (l *Ledger) atHome(key, domain int) bool {
 	return certain && d == domain
 }
 
-// tooFar says whether a domain is further above some other than a spread lets it be, with a pod of
-// a class more on a bin, and others that come with that. Another domain in which a new node may be
-// is one to be filled.
+// tooFar says whether a domain would exceed some other domain by more than maxSkew with one more
+// pod of a class on a bin, plus others more pods that come with the node. A domain in which another
+// new node may be counts as a domain to be filled.
 func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	there, spare := c.Members[domain]+l.own(class, rule.Pods)+others, l.P.Classes[class].Headroom
@@ -476,8 +475,8 @@ func (l *Ledger) beside(selection int, s *Bin) bool {
 	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return l.P.IsMember(m.Class, selection) })
 }
 
-// first says whether a pod of a class may be the first that an affinity is for:
-// nobody matches it yet in any domain of any of its terms.
+// first says whether a pod of a class may be the first pod that an affinity matches: no pod matches
+// any of its terms in any domain.
 func (l *Ledger) first(class, selection int) bool {
 	if !l.P.Classes[class].Selected.Has(selection) {
 		return false

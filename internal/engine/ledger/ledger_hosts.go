@@ -9,30 +9,30 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// hostLedger counts the pods of a plan for topology spread constraints over the
-// name of the node. What nobody asked about is not counted.
+// hostLedger counts the pods of a plan for topology spread constraints over the hostname. A
+// constraint is counted from its first use on.
 type hostLedger struct {
 	Spreads     []hostSpread
 	index       map[*compile.HostRule]int
-	ofClass     [][]int // by class: its constraints; nil if nobody asked
+	ofClass     [][]int // by class: its constraints; nil until needed
 	bySelection map[int][]int
 }
 
-// hostSpread is how such a constraint stands.
+// hostSpread has the counts of a topology spread constraint over the hostname.
 type hostSpread struct {
 	Rule    *compile.HostRule
 	There   []int       // by bin: pods that it counts
-	Looks   []look      // by bin
-	perhaps []int       // by bin: how many of the pods that are counted may not come
-	tally   map[int]int // how many nodes that it may look at have so many
-	sure    int         // how many nodes it is sure to look at
+	Looks   []look      // by bin: whether it counts the bin
+	perhaps []int       // by bin: counted pods of DaemonSets that may not run there
+	tally   map[int]int // by number of pods: the number of nodes that it may count with so many
+	sure    int         // number of nodes that it certainly counts
 
-	// relies says that a pod was allowed only because no counted node was empty. From then on no
-	// further counted node may be added.
+	// relies says that a pod was allowed only because no counted node was empty, so no further
+	// counted node may be added.
 	relies bool
 }
 
-// HostsOf lists the constraints of a class.
+// HostsOf returns the constraints of a class over the hostname, as indexes in Hosts.Spreads.
 func (l *Ledger) HostsOf(class int) []int {
 	h := &l.Hosts
 	if known := h.ofClass[class]; known != nil {
@@ -56,7 +56,7 @@ func (l *Ledger) HostsOf(class int) []int {
 	return out
 }
 
-// newHostSpread counts all that is there for a constraint.
+// newHostSpread returns the counts of a constraint for all bins.
 func (l *Ledger) newHostSpread(rule *compile.HostRule) hostSpread {
 	out := hostSpread{Rule: rule, There: make([]int, 0, len(l.Bins)), Looks: make([]look, 0, len(l.Bins)), perhaps: make([]int, 0, len(l.Bins)), tally: map[int]int{}}
 	for _, s := range l.Bins {
@@ -75,7 +75,7 @@ func (l *Ledger) newHostSpread(rule *compile.HostRule) hostSpread {
 	return out
 }
 
-// addBin adds a node with so many pods that count.
+// addBin adds a node with the given number of counted pods.
 func (l *Ledger) addBin(h *hostSpread, s *Bin, there int) {
 	h.There = append(h.There, there)
 	h.Looks = append(h.Looks, look{})
@@ -83,7 +83,7 @@ func (l *Ledger) addBin(h *hostSpread, s *Bin, there int) {
 	l.look(h, s)
 }
 
-// look notes how a constraint sees a bin.
+// look records whether a constraint counts a bin.
 func (l *Ledger) look(h *hostSpread, s *Bin) {
 	seen := look{known: true}
 	if s.Shut {
@@ -95,7 +95,7 @@ func (l *Ledger) look(h *hostSpread, s *Bin) {
 	h.set(s.Number, h.There[s.Number], seen)
 }
 
-// add adds a node with so many pods to the tally, or takes it out.
+// add adds a node with the given number of pods to the tally, or removes it.
 func (h *hostSpread) add(there int, in bool) {
 	if in {
 		h.tally[there]++
@@ -104,7 +104,7 @@ func (h *hostSpread) add(there int, in bool) {
 	}
 }
 
-// emptiest is the least that a constraint finds on any node.
+// emptiest returns the lowest count on any node, 0 if there are fewer nodes than minDomains.
 func (h *hostSpread) emptiest() int {
 	if h.sure < h.Rule.Term.MinDomains {
 		return 0
@@ -116,8 +116,8 @@ func (h *hostSpread) emptiest() int {
 	return least
 }
 
-// LeastThere is the least that a constraint finds on the nodes that exist, 0 if it
-// looks at none of them.
+// LeastThere returns the lowest count of a constraint on existing nodes, 0 if it counts none of
+// them.
 func (l *Ledger) LeastThere(h *hostSpread) int {
 	least := math.MaxInt
 	for i, s := range l.Bins {
@@ -134,7 +134,7 @@ func (l *Ledger) LeastThere(h *hostSpread) int {
 	return least
 }
 
-// Shut takes a new node without pods out of the count: it will not be launched.
+// Shut removes a new node without pods from the counts: it will not be launched.
 func (l *Ledger) Shut(s *Bin) {
 	l.Save(s)
 	s.Shut = true
@@ -143,8 +143,8 @@ func (l *Ledger) Shut(s *Bin) {
 	l.lookAgain(s)
 }
 
-// RecordReliance notes which constraints allow a pod of a class on a bin only because no node, or
-// no domain, is empty.
+// RecordReliance records the constraints that allow a pod of a class on a bin only because no node,
+// or no domain, is empty.
 func (l *Ledger) RecordReliance(class int, s *Bin) {
 	l.recordDomainReliance(class, s, false)
 	if l.P.Classes[class].Headroom {
@@ -156,8 +156,9 @@ func (l *Ledger) RecordReliance(class int, s *Bin) {
 	}
 }
 
-// recordDomainReliance does so for constraints over domains: those that count more pods than their
-// skew where the pod is or may be, the pod included. Counted says that it is counted already.
+// recordDomainReliance is RecordReliance for constraints over domains: those whose count, the pod
+// included, exceeds maxSkew in a domain in which the pod may be. counted says that the pod is in
+// the counts already.
 func (l *Ledger) recordDomainReliance(class int, s *Bin, counted bool) {
 	if l.P.Classes[class].Headroom {
 		return
@@ -175,8 +176,7 @@ func (l *Ledger) recordDomainReliance(class int, s *Bin, counted bool) {
 	}
 }
 
-// own is how many pods of its own a constraint of a class counts: 1, or 0 if its selection
-// is of others.
+// own returns 1 if a constraint of a class counts the pods of the class itself, or else 0.
 func (l *Ledger) own(class, selection int) int {
 	if l.P.Classes[class].Selected.Has(selection) {
 		return 1
@@ -184,12 +184,12 @@ func (l *Ledger) own(class, selection int) int {
 	return 0
 }
 
-// Relies says whether a pod was allowed only because no node was empty.
+// Relies says whether a pod was allowed only because no counted node was empty.
 func (l *Ledger) Relies() bool {
 	return slices.ContainsFunc(l.Hosts.Spreads, func(h hostSpread) bool { return h.relies })
 }
 
-// RecordRelianceOfAll does what RecordReliance does for all pods that are counted.
+// RecordRelianceOfAll calls RecordReliance for all pods counted.
 func (l *Ledger) RecordRelianceOfAll() {
 	for _, s := range l.Bins {
 		for _, m := range s.Pods {
@@ -204,7 +204,7 @@ func (l *Ledger) RecordRelianceOfAll() {
 	}
 }
 
-// Reliances lists the constraints that allowed a pod only because no node was empty.
+// Reliances lists the constraints that allowed a pod only because no counted node was empty.
 func (l *Ledger) Reliances() []workload.Term {
 	var out []workload.Term
 	for i := range l.Hosts.Spreads {
@@ -215,7 +215,7 @@ func (l *Ledger) Reliances() []workload.Term {
 	return out
 }
 
-// SetReliances notes that some constraints of pods that are counted are among Reliances.
+// SetReliances marks constraints of pods counted here as reliances, if they are among terms.
 func (l *Ledger) SetReliances(terms []workload.Term) {
 	if len(terms) == 0 {
 		return
@@ -230,7 +230,7 @@ func (l *Ledger) SetReliances(terms []workload.Term) {
 	}
 }
 
-// RecordRelianceAnew works reliances out for the pods that are counted now.
+// RecordRelianceAnew recomputes the reliances from the pods counted now and the given terms.
 func (l *Ledger) RecordRelianceAnew(terms []workload.Term) {
 	for i := range l.Hosts.Spreads {
 		l.Hosts.Spreads[i].relies = false
@@ -254,7 +254,7 @@ func (l *Ledger) openHost(s *Bin) {
 	}
 }
 
-// countHost counts n pods of a class on a bin.
+// countHost adds n pods of a class on a bin to the counts.
 func (l *Ledger) countHost(class, n int, s *Bin) {
 	if len(l.Hosts.Spreads) == 0 || l.P.Classes[class].Headroom {
 		return
@@ -268,7 +268,7 @@ func (l *Ledger) countHost(class, n int, s *Bin) {
 	}
 }
 
-// lookAgain notes how constraints see a bin now.
+// lookAgain updates whether constraints count a bin.
 func (l *Ledger) lookAgain(s *Bin) {
 	for i := range l.Hosts.Spreads {
 		l.noteHost(i, s.Number)
@@ -276,8 +276,8 @@ func (l *Ledger) lookAgain(s *Bin) {
 	}
 }
 
-// HostsAllow says whether the topology spread constraints of a class over the
-// name of the node let one of its pods come to a bin.
+// HostsAllow says whether the topology spread constraints of a class over the hostname allow one of
+// its pods on a bin.
 func (l *Ledger) HostsAllow(class int, s *Bin) bool {
 	if l.P.Classes[class].Headroom {
 		return true
@@ -298,9 +298,9 @@ func (l *Ledger) HostsAllow(class int, s *Bin) bool {
 	return true
 }
 
-// Extends says whether a new node, or what becomes of one that is in the ledger, would be a
-// domain more, without pods, to a topology spread that let some pod in only because no domain
-// was empty.
+// Extends says whether a new node adds an empty domain to a topology spread that allowed some pod
+// only because no domain was empty. before is the node as the ledger has it, nil if it is not in
+// the ledger; after is the node to be.
 func (l *Ledger) Extends(before, after *Bin) bool {
 	for i := range l.Hosts.Spreads {
 		h := &l.Hosts.Spreads[i]
@@ -324,9 +324,9 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 	return false
 }
 
-// KeysOfCell lists the keys of the domain table for which it must be known in which domain a
-// new node with a pod of a class is: those over which constraints count the pod, and those
-// over which some spread can bear no further domain.
+// KeysOfCell lists the keys of the domain table for which the domain of a new node with a pod of a
+// class must be known: those over which constraints count the pod, and those over which some spread
+// allows no further domain.
 func (l *Ledger) KeysOfCell(class int) []int {
 	out := l.P.Counted[class]
 	for i := range l.Counts {
@@ -337,8 +337,8 @@ func (l *Ledger) KeysOfCell(class int) []int {
 	return out
 }
 
-// boundOnHost counts the pods that a constraint is about on a bin before any of the plan come:
-// those that run there, or those of DaemonSets that a new node brings.
+// boundOnHost returns how many pods a constraint counts on a bin without pods of the plan: running
+// pods, or DaemonSet pods of a new node.
 func (l *Ledger) boundOnHost(rule *compile.HostRule, s *Bin) int {
 	if s.Node >= 0 {
 		return int(rule.There[s.Node])
@@ -346,7 +346,7 @@ func (l *Ledger) boundOnHost(rule *compile.HostRule, s *Bin) int {
 	return l.daemonsOnHost(rule, s, func(DaemonOn) bool { return true })
 }
 
-// perhapsOn counts those of them that are of DaemonSets which may not come to the node.
+// perhapsOn returns how many of these pods are of DaemonSets that may not run on the node.
 func (l *Ledger) perhapsOn(rule *compile.HostRule, s *Bin) int {
 	if s.Node >= 0 {
 		return int(rule.Perhaps[s.Node])
@@ -354,7 +354,8 @@ func (l *Ledger) perhapsOn(rule *compile.HostRule, s *Bin) int {
 	return l.daemonsOnHost(rule, s, func(d DaemonOn) bool { return !d.Sure })
 }
 
-// daemonsOnHost counts the DaemonSets of some kind on a new node that a constraint is about.
+// daemonsOnHost counts the DaemonSets on a new node that a constraint selects and for which which
+// returns true.
 func (l *Ledger) daemonsOnHost(rule *compile.HostRule, s *Bin, which func(DaemonOn) bool) (n int) {
 	for _, d := range s.BinType.DaemonsOn(l.P) {
 		if d.Duty.Selected.Has(rule.Term.Pods) && which(d) {

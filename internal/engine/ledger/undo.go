@@ -7,21 +7,21 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// A trial changes some bins and some counts of a ledger, and mostly it is in vain. Mark notes
-// how the ledger stands; from then on it notes what changes, so that Rewind costs what the trial
-// changed and not what the plan holds. Counts over domains are few and are copied; of bins
-// and of constraints over the name of the node only those are kept that change.
+// A trial changes some bins and counts of a ledger, and most trials fail. Mark starts recording
+// changes, so that Rewind takes time in proportion to the changes of the trial and not to the size
+// of the plan. Counts over domains are few and are copied whole. Bins and constraints over the
+// hostname are saved when they change.
 
-// journal is what Rewind needs.
+// journal has what Rewind needs.
 type journal struct {
 	on     bool
-	bins   int          // how many there were
-	saved  map[*Bin]int // place in was
-	was    []savedBin   // as they were before the first change
-	hosts  []hostChange // in the order in which they came
-	relies []bool       // by constraint over the name of the node
+	bins   int          // number of bins at the mark
+	saved  map[*Bin]int // index in was
+	was    []savedBin   // bins before their first change
+	hosts  []hostChange // in the order of the changes
+	relies []bool       // by constraint over the hostname
 	there  []int        // by class
-	daemon []int        // by duty of a DaemonSet
+	daemon []int        // by entry of DaemonDuties
 	count  []savedCount // by domain rule
 	ints   copies[int]  // memory of count
 }
@@ -32,13 +32,13 @@ type savedBin struct {
 	was Bin
 }
 
-// hostChange is what a constraint over the name of the node knew of a bin.
+// hostChange is a bin's count for a constraint over the hostname before it changed.
 type hostChange struct {
 	spread, bin, there int
 	seen               look
 }
 
-// savedCount is how a domain rule stood.
+// savedCount has the counts of a domain rule at the mark.
 type savedCount struct {
 	members, least, owners, certain, may, spare []int
 
@@ -46,7 +46,7 @@ type savedCount struct {
 	relies  bool
 }
 
-// Mark notes how everything stands now. There is one mark: another one takes its place.
+// Mark records the current state for Rewind. It replaces an earlier mark.
 func (l *Ledger) Mark() {
 	j := &l.journal
 	if j.saved == nil {
@@ -75,11 +75,12 @@ func (l *Ledger) Mark() {
 	}
 }
 
-// Save notes a bin before it changes, if there is a mark. Whoever changes a bin calls it.
+// Save records a bin before it changes, if there is a mark. Every function that changes a bin calls
+// it first.
 func (l *Ledger) Save(s *Bin) {
 	j := &l.journal
 	if !j.on || s.Number >= j.bins || s.Number < 0 {
-		return // it was not there
+		return // it was added after the mark
 	}
 	if _, known := j.saved[s]; known {
 		return
@@ -91,7 +92,7 @@ func (l *Ledger) Save(s *Bin) {
 	j.was = append(j.was, savedBin{s, was})
 }
 
-// Before is a bin as it was at the mark.
+// Before returns a bin as it was at the mark.
 func (l *Ledger) Before(s *Bin) *Bin {
 	if i, changed := l.journal.saved[s]; changed {
 		return &l.journal.was[i].was
@@ -99,7 +100,7 @@ func (l *Ledger) Before(s *Bin) *Bin {
 	return s
 }
 
-// noteHost notes what a constraint knows of a bin before that changes.
+// noteHost records a bin's count for a constraint before it changes.
 func (l *Ledger) noteHost(spread, bin int) {
 	if j := &l.journal; j.on && spread < len(j.relies) && bin < j.bins {
 		h := &l.Hosts.Spreads[spread]
@@ -107,7 +108,7 @@ func (l *Ledger) noteHost(spread, bin int) {
 	}
 }
 
-// Rewind makes everything what it was at the mark, which is there no more.
+// Rewind restores the state at the mark and removes the mark.
 func (l *Ledger) Rewind() {
 	j := &l.journal
 	if !j.on {
@@ -140,12 +141,12 @@ func (l *Ledger) Rewind() {
 		copy(c.spare, was.spare)
 		c.domains, c.Relies = was.domains, was.relies
 	}
-	for i := len(j.relies); i < len(l.Hosts.Spreads); i++ { // somebody asked since
+	for i := len(j.relies); i < len(l.Hosts.Spreads); i++ { // these were added after the mark
 		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)
 	}
 }
 
-// set makes a bin one with so many pods that count, seen in a way.
+// set sets the count of a bin, and whether the constraint counts it.
 func (h *hostSpread) set(bin, there int, seen look) {
 	before := h.Looks[bin]
 	if before.May {

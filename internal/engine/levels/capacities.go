@@ -6,16 +6,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// Capacities are the distinct capacity vectors of some options, which lie pool by pool. They are not
-// written to, and safe for concurrent use.
+// Capacities are the distinct capacity vectors of options that are ordered by pool. It is read-only
+// and safe for concurrent use.
 type Capacities struct {
-	of    []int32 // by option: which of the distinct ones
-	count int     // of these
+	of    []int32 // by option: index of its distinct capacity
+	count int     // number of distinct capacities
 	pools func() []*Table
 }
 
-// NewCapacities tells the capacities of n options apart by where they are in memory: options alike are
-// expected to share them. dims is the length of each, and firsts are the first options of the pools.
+// NewCapacities finds the distinct capacities of n options by comparing pointers: equal options
+// should share a vector. dims is the length of each vector. firsts are the indexes of the first
+// option of each pool.
 func NewCapacities(n, dims int, firsts []int, at func(option int) []int64) *Capacities {
 	all, of := Distinct(n, dims, at)
 	return &Capacities{of: of, count: len(all), pools: sync.OnceValue(func() []*Table {
@@ -32,21 +33,21 @@ func NewCapacities(n, dims int, firsts []int, at func(option int) []int64) *Capa
 	})}
 }
 
-// Count is how many distinct capacities there are.
+// Count returns the number of distinct capacities.
 func (k *Capacities) Count() int { return k.count }
 
-// Of is the number of the capacity of an option, from 0.
+// Of returns the index of the distinct capacity of an option.
 func (k *Capacities) Of(option int) int32 { return k.of[option] }
 
-// KeepHolding removes from a set the options that do not hold a sum. scratch is
-// overwritten.
+// KeepHolding removes from a set the options whose capacity is below a sum in any dimension.
+// scratch is overwritten.
 func (k *Capacities) KeepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
 	for _, table := range k.pools() {
 		table.KeepHolding(set, sum, scratch)
 	}
 }
 
-// KeepHoldingIn does so for the options of one pool.
+// KeepHoldingIn is KeepHolding for the options of one pool.
 func (k *Capacities) KeepHoldingIn(pool int, set bitset.Set, sum []int64, scratch bitset.Set) {
 	k.pools()[pool].KeepHolding(set, sum, scratch)
 }

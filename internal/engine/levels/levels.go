@@ -1,9 +1,8 @@
-// Package levels finds those of some options that have no less of anything than is asked,
-// or no more, a set at a time.
+// Package levels finds, a set at a time, the options whose vector is nowhere below, or nowhere
+// above, a given vector.
 //
-// Input: a vector for each option. Output: a Table of them, which cuts sets of options
-// down. Invariant: a Table is not written to once it is made, and what it answers is what
-// looking at each option would.
+// Input: a vector for each option. Output: a Table, which removes options from sets. Invariant: a
+// Table is read-only once it is made, and its answers equal those of a comparison with each option.
 package levels
 
 import (
@@ -15,44 +14,44 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// levelStep is how many options there are between two sets that are kept. What lies
-// between is looked at one by one.
+// levelStep is the number of options between two stored sets. Options between two stored sets are
+// compared one by one.
 const levelStep = 64
 
-// Table finds those of some options that have no less of anything than is asked, or
-// no more. It takes O(options/64) time for each dimension, and O(options²/64) bits
-// of memory; so each pool has its own. It is not written to.
+// Table finds the options whose vector is nowhere below, or nowhere above, a given vector. It takes
+// O(options/64) time for each dimension and O(options²/64) bits of memory, so each pool has its
+// own. It is read-only.
 type Table struct {
 	first, last int // the options are [first, last)
 	dims        []dimension
 }
 
-// dimension is the options by one of the dimensions. Options are numbered as in their window.
+// dimension has the options sorted by one dimension. Options are numbered as in their window.
 type dimension struct {
-	order   []int32 // the options, those with most first
-	amounts []int64 // the distinct amounts that they have
-	ends    []int32 // where, in order, those with an amount end
+	order   []int32 // the options, by descending amount
+	amounts []int64 // the distinct amounts, descending
+	ends    []int32 // by amount: where its options end in order
 	most    []bitset.Set
 }
 
-// Index makes tables. Those of pools with like options share what is in them. The
-// zero value knows none.
+// Index makes tables and lets tables of pools with equal options share their data. The zero value
+// is ready to use.
 type Index struct{ known map[sharedKey][]made }
 
-// sharedKey is what tables that can be shared have in common.
+// sharedKey is equal for tables that may share their data.
 type sharedKey struct {
-	options, offset int    // how many there are, and where their window begins
-	first           *int64 // the vector of the first
+	options, offset int    // the number of options, and where their window begins
+	first           *int64 // vector of the first option
 }
 
-// made are the dimensions of some vectors.
+// made holds the dimensions computed for some vectors.
 type made struct {
 	at   func(o int) []int64
 	dims []dimension
 }
 
-// New reads the vectors of options, those from first on. Options that are alike are
-// expected to share them.
+// New returns the table of the options from first on with these vectors. Equal options should share
+// a vector.
 func (x *Index) New(vectors [][]int64, first int) *Table {
 	if len(vectors) == 0 {
 		return &Table{}
@@ -60,7 +59,7 @@ func (x *Index) New(vectors [][]int64, first int) *Table {
 	return x.Make(len(vectors), len(vectors[0]), first, func(o int) []int64 { return vectors[o] })
 }
 
-// Make makes the table of n options from first on, given what each has.
+// Make returns the table of n options from first on; at returns the vector of each.
 func (x *Index) Make(n, dims, first int, at func(o int) []int64) *Table {
 	if n == 0 || dims == 0 {
 		return &Table{}
@@ -81,7 +80,7 @@ func (x *Index) Make(n, dims, first int, at func(o int) []int64) *Table {
 	return out
 }
 
-// alike says whether the vectors of n options are the same in memory.
+// alike says whether the vectors of n options are the same slices in both.
 func alike(n int, a, b func(o int) []int64) bool {
 	for o := range n {
 		if &a(o)[0] != &b(o)[0] {
@@ -117,7 +116,7 @@ func newDimensions(n, dims, first int, at func(o int) []int64) []dimension {
 	return out
 }
 
-// add adds options that have no more than those before.
+// add appends options with an amount not above those before.
 func (l *dimension) add(options []int32, amount int64) {
 	l.order = append(l.order, options...)
 	if last := len(l.amounts) - 1; last < 0 || l.amounts[last] != amount {
@@ -126,8 +125,8 @@ func (l *dimension) add(options []int32, amount int64) {
 	l.ends[len(l.ends)-1] = int32(len(l.order))
 }
 
-// keepSets works out the sets. Where all options have the same nobody asks for some
-// of them.
+// keepSets computes the stored sets. It stores none if all options have the same amount, because no
+// call needs a part of them then.
 func (l *dimension) keepSets(first, last int) {
 	if len(l.amounts) == 1 {
 		return
@@ -142,7 +141,8 @@ func (l *dimension) keepSets(first, last int) {
 	}
 }
 
-// Distinct tells n vectors apart by where they are in memory.
+// Distinct finds the distinct vectors among n by comparing pointers. It returns them, and for each
+// of the n the index of its vector.
 func Distinct(n, dims int, at func(i int) []int64) (all [][]int64, of []int32) {
 	of = make([]int32, n)
 	if dims == 0 {
@@ -152,7 +152,7 @@ func Distinct(n, dims int, at func(i int) []int64) (all [][]int64, of []int32) {
 	var last *int64
 	for i := range of {
 		v := at(i)
-		if &v[0] == last { // most options of a type follow each other
+		if &v[0] == last { // the options of one type usually follow each other
 			of[i] = of[i-1]
 			continue
 		}
@@ -168,8 +168,8 @@ func Distinct(n, dims int, at func(i int) []int64) (all [][]int64, of []int32) {
 	return all, of
 }
 
-// atLeast puts the options with at least an amount into a window, and says how many
-// they are. Where that is all of them or none it leaves the window alone.
+// atLeast sets a window to the options with at least an amount, and returns how many they are. If
+// these are all options or none, it leaves the window unchanged.
 func (l *dimension) atLeast(amount int64, window bitset.Set) int {
 	i := sort.Search(len(l.amounts), func(i int) bool { return l.amounts[i] < amount })
 	if i == 0 {
@@ -185,9 +185,8 @@ func (l *dimension) atLeast(amount int64, window bitset.Set) int {
 	return n
 }
 
-// KeepHolding removes from a set the options that have less of anything than a sum;
-// others that are none of these options it leaves alone. scratch, as large as the set,
-// is overwritten.
+// KeepHolding removes from a set the options of the table that are below a sum in any dimension.
+// Other options stay in the set. scratch must be as large as the set and is overwritten.
 func (x *Table) KeepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
 	if len(x.dims) == 0 {
 		return
@@ -206,7 +205,7 @@ func (x *Table) KeepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
 	}
 }
 
-// addOthers adds to a window what is in it and none of these options.
+// addOthers adds to a window all of its bits that are not options of the table.
 func (x *Table) addOthers(window bitset.Set) {
 	window[0] |= 1<<(x.first&63) - 1
 	if end := x.last & 63; end != 0 {
@@ -214,15 +213,15 @@ func (x *Table) addOthers(window bitset.Set) {
 	}
 }
 
-// removeAll removes all of these options from a window. scratch is overwritten.
+// removeAll removes all options of the table from a window. scratch is overwritten.
 func (x *Table) removeAll(window, scratch bitset.Set) {
 	clear(scratch)
 	x.addOthers(scratch)
 	window.And(scratch)
 }
 
-// KeepWithin removes from a set the options that have more of anything than there
-// may be. scratch, as large as the set, is overwritten.
+// KeepWithin removes from a set the options of the table that are above most in any dimension.
+// scratch must be as large as the set and is overwritten.
 func (x *Table) KeepWithin(set bitset.Set, most []int64, scratch bitset.Set) {
 	if len(x.dims) == 0 {
 		return

@@ -10,38 +10,38 @@ import (
 // Existing is a node of the input.
 type Existing struct {
 	*Room
-	Index    int32 // among the rooms
+	Index    int32 // index in Rooms
 	Marks    Mark
-	Free     []int64  // allocatable less bound pods and daemons still to come
-	Verdict  *Verdict // on the classes
-	At       []int    // by key of the domain table
-	Attached []int32  // volumes that its pods have, of those that several pods have
+	Free     []int64  // allocatable minus bound pods and expected daemons, by resource
+	Verdict  *Verdict // which classes may run on it
+	At       []int    // by key of the domain table: the node's domain
+	Attached []int32  // volumes of its pods, among the volumes that several pods use
 }
 
-// TerminatingNode is a node on its way out, with what its pods count for that are not among
-// those to be placed.
+// TerminatingNode is a node that is being deleted. Parts are the memberships of its pods, without
+// pods that are to be placed.
 type TerminatingNode struct {
 	Existing
 	Parts []pack.Membership
 }
 
-// LabelsAndTaints is what decides who may run on a node.
+// LabelsAndTaints is what decides which pods may run on a node.
 type LabelsAndTaints struct {
 	Name   string
 	Labels map[string]string
 	Taints []corev1.Taint
 }
 
-// Verdict says which classes suit nodes of one look.
+// Verdict says which classes may run on nodes with the same labels and taints.
 type Verdict struct {
 	Number    int
-	Selects   bitset.Set // by labels
-	Tolerates bitset.Set // by taints
-	Admits    bitset.Set // by both
-	Open      bitset.Set // likewise, and that have the labels which the class needs of any node
+	Selects   bitset.Set // classes whose node selection the labels satisfy
+	Tolerates bitset.Set // classes that tolerate the taints
+	Admits    bitset.Set // classes in both
+	Open      bitset.Set // classes in both for which the node also has every label that the class needs
 }
 
-// RequiredTerms are the terms of the required node affinity of a pod, nil if it has none.
+// RequiredTerms returns the terms of the required node affinity of a pod, nil if it has none.
 func RequiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {

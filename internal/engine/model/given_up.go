@@ -2,7 +2,7 @@ package model
 
 import corev1 "k8s.io/api/core/v1"
 
-// GivenUpPreference is a provisioning.GivenUpPreference, which says what the fields mean.
+// GivenUpPreference is provisioning.GivenUpPreference, whose comments describe the fields.
 type GivenUpPreference struct {
 	Pods           []*corev1.Pod
 	Kind           Cause
@@ -15,7 +15,7 @@ type GivenUpPreference struct {
 	Reason         *Reason
 }
 
-// Why a plan gives a preference up, as package provisioning explains it.
+// The causes for which a plan gives a preference up. Package provisioning describes each.
 const (
 	GivenUpNoPods        Cause = "NoPods"
 	GivenUpExistingNodes Cause = "ExistingNodes"

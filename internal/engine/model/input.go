@@ -22,25 +22,26 @@ type Devices = device.Objects
 // Faults collects the faults of an input.
 type Faults = faults.List
 
-// Input is what a problem is compiled from: a provisioning.Input, whose comments hold,
-// but for buffers, which come as pods.
+// Input is what a problem is compiled from. It equals provisioning.Input, whose comments describe
+// the fields, except that buffers are given as pods.
 type Input struct {
 	NodePools     []*v1.NodePool                           // in any order
-	InstanceTypes map[string][]*cloudprovider.InstanceType // by pool
-	Nodes         []Node                                   // that exist or are on their way
-	Pods          []*corev1.Pod                            // to be placed
-	Nominated     map[types.NamespacedName]string          // by pod: a node
+	InstanceTypes map[string][]*cloudprovider.InstanceType // by name of the pool
+	Nodes         []Node                                   // nodes that exist, and NodeClaims whose node is on its way
+	Pods          []*corev1.Pod                            // pods to be placed
+	Nominated     map[types.NamespacedName]string          // by pod: the name of its nominated node
 	DaemonSetPods []*corev1.Pod                            // one for each DaemonSet
 	Namespaces    []*corev1.Namespace                      // for their labels
 	Volumes       Volumes                                  // of pods and nodes
-	Devices       Devices                                  // likewise
-	Overlays      []*v1.NodeOverlay                        // of the catalogs
-	Services      []*corev1.Service                        // for default spreads
-	Controllers   []Controller                             // likewise
+	Devices       Devices                                  // of pods and nodes
+	Overlays      []*v1.NodeOverlay                        // applied to the instance types
+	Services      []*corev1.Service                        // for the selectors of default spread constraints
+	Controllers   []Controller                             // for the selectors of default spread constraints
 	Vocabulary    *requirements.Vocabulary                 // nil for the default
 }
 
-// SameOffers says whether what can be bought is made of the same objects in both inputs.
+// SameOffers says whether both inputs have the same NodePools, overlays and instance types,
+// compared by pointer.
 func (in *Input) SameOffers(other *Input) bool {
 	if !SameList(in.NodePools, other.NodePools) || !SameList(in.Overlays, other.Overlays) || len(in.InstanceTypes) != len(other.InstanceTypes) {
 		return false
@@ -53,14 +54,14 @@ func (in *Input) SameOffers(other *Input) bool {
 	return true
 }
 
-// Node is a provisioning.Node.
+// Node is provisioning.Node.
 type Node struct {
 	Node      *corev1.Node
 	NodeClaim *v1.NodeClaim
 	Pods      []*corev1.Pod
 }
 
-// Name is that of the Node, or of the NodeClaim while there is no Node.
+// Name returns the name of the Node, or of the NodeClaim if there is no Node.
 func (n Node) Name() string {
 	switch {
 	case n.Node != nil:
@@ -71,7 +72,7 @@ func (n Node) Name() string {
 	return ""
 }
 
-// Controller is what owns pods.
+// Controller is an owner of pods, such as a ReplicaSet.
 type Controller struct {
 	UID      types.UID
 	Selector *metav1.LabelSelector

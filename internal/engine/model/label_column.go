@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// LabelColumn is the values of a label on all nodes, by number.
+// LabelColumn has the value of one label on every node, as a number.
 type LabelColumn struct {
-	Values []string // by number: those of nodes, and a few that were
-	Of     []int32  // by node; NoValue if it has not got the label
+	Values []string // by number; some may no longer be on any node
+	Of     []int32  // by node: number of its value, NoValue if it lacks the label
 
 	numbers map[string]int32
 }
 
-// NoValue is the number of no value.
+// NoValue stands for the absence of the label.
 const NoValue = -1
 
-// manyValues is how many values a label may have for them to be kept from one problem to
-// the next: a label with more tells nodes apart, and most of its values go with the nodes.
+// manyValues is the number of values above which a column is not reused for the next problem: a
+// label with more values identifies single nodes, and most of its values disappear with them.
 const manyValues = 256
 
-// Column returns the values of a label. What is known from the problem before, which may be
-// nil, is copied.
+// Column returns the values of a label. It copies what the Rooms of the previous problem, before,
+// already have; before may be nil.
 func (r *Rooms) Column(key string, before *Rooms) *LabelColumn {
 	if c := r.columns[key]; c != nil {
 		return c
@@ -52,8 +52,8 @@ func (r *Rooms) Column(key string, before *Rooms) *LabelColumn {
 	return c
 }
 
-// read notes the value on a node. Numbers that are shared with the problem before are
-// copied before one is added.
+// read records the value of the label on node i. If shared is set, the numbers belong to the
+// previous problem too and are copied before one is added.
 func (c *LabelColumn) read(i int, room *Room, key string, shared *bool) {
 	value, has := room.Standing.Labels[key]
 	if !has {
@@ -71,7 +71,7 @@ func (c *LabelColumn) read(i int, room *Room, key string, shared *bool) {
 	c.Of[i] = number
 }
 
-// Present are the values that some node has, by number.
+// Present says, by number, whether any node has the value.
 func (c *LabelColumn) Present() []bool {
 	out := make([]bool, len(c.Values))
 	for _, number := range c.Of {

@@ -15,8 +15,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// SortedNodes returns the nodes by name, and reports those that are empty,
-// nameless or listed twice.
+// SortedNodes returns the nodes sorted by name, without those at fault. It reports nodes that are
+// empty, nameless or listed twice.
 func SortedNodes(nodes []Node, f *Faults) []Node {
 	sorted := make([]Node, 0, len(nodes))
 	for i, n := range nodes {
@@ -30,7 +30,7 @@ func SortedNodes(nodes []Node, f *Faults) []Node {
 		}
 	}
 	byName := func(a, b Node) int { return strings.Compare(a.Name(), b.Name()) }
-	if !slices.IsSortedFunc(sorted, byName) { // those of a what-if are
+	if !slices.IsSortedFunc(sorted, byName) { // the nodes of a what-if are sorted already
 		slices.SortStableFunc(sorted, byName)
 	}
 	checkNodes(sorted, f)
@@ -43,8 +43,8 @@ func SortedNodes(nodes []Node, f *Faults) []Node {
 	})
 }
 
-// checkNodes reports bound pods that are missing, and NodeClaims that are
-// listed beside their Node: their capacity would count twice.
+// checkNodes reports nil pods on nodes, and NodeClaims that are listed apart from their Node: their
+// capacity would count twice.
 func checkNodes(nodes []Node, f *Faults) {
 	coming := false
 	for _, n := range nodes {
@@ -75,9 +75,8 @@ func checkNodes(nodes []Node, f *Faults) {
 	}
 }
 
-// CheckBound reports pods of a node that are bound to another one, by their own account. While
-// there is only a NodeClaim nobody knows what its Node will be called. Pods that have finished
-// count nowhere.
+// CheckBound reports pods listed on a node whose spec.nodeName is another node. It passes over pods
+// that have finished, and NodeClaims without a Node, because the name of the Node is not known yet.
 func CheckBound(n Node, f *Faults) {
 	if n.Node == nil {
 		return
@@ -92,7 +91,7 @@ func CheckBound(n Node, f *Faults) {
 	}
 }
 
-// NodeObject is how faults call a node.
+// NodeObject returns the name that faults give a node.
 func NodeObject(n Node) string {
 	if n.Node == nil {
 		return fmt.Sprintf("NodeClaim %q", n.Name())
@@ -100,36 +99,35 @@ func NodeObject(n Node) string {
 	return fmt.Sprintf("Node %q", n.Name())
 }
 
-// Leaving says whether the node is on its way out, so that no pod should be
-// sent there.
+// Leaving says whether the node is being deleted, so that no pod should be placed there.
 func (n Node) Leaving() bool {
 	return n.Node != nil && !n.Node.DeletionTimestamp.IsZero() ||
 		n.NodeClaim != nil && !n.NodeClaim.DeletionTimestamp.IsZero() ||
 		n.HasCondition(v1.ConditionTypeInstanceTerminating)
 }
 
-// Registered says whether the Node carries its own labels and taints by now.
+// Registered says whether the Node has its own labels and taints already.
 func (n Node) Registered() bool {
 	return n.Initialized() || n.Node != nil && n.Node.Labels[v1.NodeRegisteredLabelKey] == "true"
 }
 
-// Launched says whether the instance behind the node is known. A NodeClaim that
-// is still waiting for its instance promises only what its requirements say.
+// Launched says whether the instance of the node is known. Of a NodeClaim whose instance is not
+// known, only the requirements are certain.
 func (n Node) Launched() bool {
 	return n.Node != nil || n.NodeClaim.Status.ProviderID != "" || len(n.NodeClaim.Status.Allocatable) > 0
 }
 
-// Initialized says whether the node has started completely. Nodes that nobody
-// claims count as such.
+// Initialized says whether the node has started completely. A Node without a NodeClaim counts as
+// initialised.
 func (n Node) Initialized() bool {
 	return n.Node != nil && (n.NodeClaim == nil || n.Node.Labels[v1.NodeInitializedLabelKey] == "true")
 }
 
-// PoolName is the pool that the node belongs to, if any.
+// PoolName returns the name of the node's pool, "" if it has none.
 func (n Node) PoolName() string { return n.Labels()[v1.NodePoolLabelKey] }
 
-// Labels are those the node has, and until it is registered those of its
-// NodeClaim as well, which it will be given.
+// Labels returns the labels of the Node. Until the node is registered they include those of its
+// NodeClaim, which the Node will be given.
 func (n Node) Labels() map[string]string {
 	if n.Registered() {
 		return n.Node.Labels
@@ -148,8 +146,8 @@ func (n Node) Labels() map[string]string {
 	return out
 }
 
-// addEstimated adds the labels that the requirements of a claim leave no choice
-// about. What cannot be read promises nothing.
+// addEstimated adds the labels for which the requirements of a claim allow exactly one value. A
+// claim with invalid requirements adds none.
 func addEstimated(labels map[string]string, claim *v1.NodeClaim) {
 	asked, err := requirements.FromRequirements(claim.Spec.Requirements, nil)
 	if err != nil {
@@ -163,8 +161,8 @@ func addEstimated(labels map[string]string, claim *v1.NodeClaim) {
 	}
 }
 
-// HostName is the name of the Node, which for a NodeClaim on its way may not
-// be known yet.
+// HostName returns the name of the Node, or NewHostname for a NodeClaim whose Node has no known
+// name yet.
 func (n Node) HostName() string {
 	switch {
 	case n.Node != nil:
@@ -175,8 +173,8 @@ func (n Node) HostName() string {
 	return NewHostname
 }
 
-// Taints are the hard taints that pods must tolerate. Those that go away while
-// a node starts do not count until it has started, and a cordon does.
+// Taints returns the hard taints that pods must tolerate, including that of a cordon. Taints that
+// are removed while a node starts are left out until it has started.
 func (n Node) Taints() []corev1.Taint {
 	var all []corev1.Taint
 	if n.Node != nil {
@@ -200,7 +198,7 @@ func (n Node) Taints() []corev1.Taint {
 	return out
 }
 
-// softTaints are those that pods would rather not have.
+// softTaints returns the PreferNoSchedule taints of the node.
 func (n Node) softTaints() []corev1.Taint {
 	if n.Node != nil {
 		return SoftTaints(n.Node.Spec.Taints)
@@ -212,7 +210,7 @@ func isStartupTaint(claim *v1.NodeClaim, t *corev1.Taint) bool {
 	return slices.ContainsFunc(claim.Spec.StartupTaints, func(s corev1.Taint) bool { return s.MatchTaint(t) })
 }
 
-// rebooting says whether the node is being rebooted and will come back.
+// rebooting says whether the node is being rebooted and will return.
 func (n Node) rebooting() bool { return n.HasCondition(v1.ConditionTypeRebooting) }
 
 // HasCondition says whether a condition of the NodeClaim is True.
@@ -228,21 +226,20 @@ func (n Node) HasCondition(kind string) bool {
 	return false
 }
 
-// Capacity is the whole size of the node.
+// Capacity returns the whole capacity of the node.
 func (n Node) Capacity() (resources.List, error) {
 	return n.merged(func(s *corev1.NodeStatus) corev1.ResourceList { return s.Capacity },
 		func(s *v1.NodeClaimStatus) corev1.ResourceList { return s.Capacity })
 }
 
-// Allocatable is what pods may use of the node.
+// Allocatable returns what pods may use of the node.
 func (n Node) Allocatable() (resources.List, error) {
 	return n.merged(func(s *corev1.NodeStatus) corev1.ResourceList { return s.Allocatable },
 		func(s *v1.NodeClaimStatus) corev1.ResourceList { return s.Allocatable })
 }
 
-// merged reads a list of the Node. Until the node is initialised its entries
-// that are missing or zero come from the NodeClaim, as kubelets publish
-// extended resources late.
+// merged reads a resource list of the Node. Until the node is initialised, entries that are missing
+// or zero come from the NodeClaim, because kubelets publish extended resources late.
 func (n Node) merged(ofNode func(*corev1.NodeStatus) corev1.ResourceList, ofClaim func(*v1.NodeClaimStatus) corev1.ResourceList) (resources.List, error) {
 	var own, claimed resources.List
 	var err error

@@ -6,10 +6,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
-// MinValuesPolicy says what to do when a minValues of a NodePool cannot be met.
+// MinValuesPolicy says what the engine does when a minValues of a NodePool cannot be met.
 type MinValuesPolicy string
 
-// Strict launches no node that misses a minValues, and BestEffort lowers the minValues.
+// Strict launches no node that misses a minValues. BestEffort lowers the minValues.
 const (
 	Strict     MinValuesPolicy = "Strict"
 	BestEffort MinValuesPolicy = "BestEffort"
@@ -18,43 +18,44 @@ const (
 // PreferencePolicy says whether soft constraints count.
 type PreferencePolicy string
 
-// Respect weighs soft constraints against cost, and Ignore passes them over.
+// Respect weighs soft constraints against cost. Ignore ignores them.
 const (
 	Respect PreferencePolicy = "Respect"
 	Ignore  PreferencePolicy = "Ignore"
 )
 
-// ReservedPolicy says what becomes of a pod when reservations are used up.
+// ReservedPolicy says what capacity a pod gets when reservations are used up.
 type ReservedPolicy string
 
-// ReservedFallback launches other capacity, and ReservedStrict names none beside a
-// reservation.
+// ReservedFallback launches other capacity types. ReservedStrict gives a node that can use a
+// reservation no other capacity type.
 const (
 	ReservedFallback ReservedPolicy = "Fallback"
 	ReservedStrict   ReservedPolicy = "Strict"
 )
 
-// CapacityMix divides the pods of each workload between on-demand and spot capacity.
+// CapacityMix divides the pods of each workload between on-demand and spot capacity: the first
+// OnDemandBase pods, and OnDemandPercent of the others, on demand.
 type CapacityMix struct {
 	OnDemandBase    int
 	OnDemandPercent int
 }
 
-// Options are provisioning.Options, valid and with the defaults filled in.
+// Options are provisioning.Options, validated and with defaults filled in.
 type Options struct {
 	MinValues       MinValuesPolicy                   // Strict or BestEffort
 	Preferences     PreferencePolicy                  // Respect or Ignore
-	PreferenceCost  float64                           // a share of what pods cost, of weight 100
-	DefaultSpread   []corev1.TopologySpreadConstraint // of pods that have none
-	SchedulerNames  []string                          // empty for all
-	Reserved        ReservedPolicy                    // when reservations are used up
+	PreferenceCost  float64                           // cost of breaking a preference of weight 100, as a share of the cost of the pod
+	DefaultSpread   []corev1.TopologySpreadConstraint // for pods that have no spread constraint
+	SchedulerNames  []string                          // empty means all
+	Reserved        ReservedPolicy                    // ReservedFallback or ReservedStrict
 	NodeFee         float64                           // USD per hour and node
-	CapacityMix     *CapacityMix                      // nil for none
-	SpotFlexibility int                               // least number of types of a spot node
-	MaxSteps        int                               // patterns built
-	NoBounds        bool                              // no lower bounds
+	CapacityMix     *CapacityMix                      // nil means none
+	SpotFlexibility int                               // least number of instance types of a spot node
+	MaxSteps        int                               // limit on patterns built
+	NoBounds        bool                              // compute no lower bounds
 	Quick           bool                              // one coarse run
-	Kubernetes      minors.Range                      // in which places have to be valid
+	Kubernetes      minors.Range                      // versions for which placements must be valid
 
 	Trace *Trace // nil outside tests
 }

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PriorityOf is the priority of a pod, 0 if it has none.
+// PriorityOf returns the priority of a pod, 0 if it has none.
 func PriorityOf(pod *corev1.Pod) int32 {
 	if pod.Spec.Priority == nil {
 		return 0
@@ -17,8 +17,8 @@ func PriorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// SortedPods returns the pods by namespace and name, and reports those that
-// are missing, nameless, listed twice or bound.
+// SortedPods returns the pods sorted by namespace and name, without those at fault. It reports pods
+// that are nil, nameless, listed twice or bound.
 func SortedPods(pods []*corev1.Pod, list string, f *Faults) []*corev1.Pod {
 	sorted := make([]*corev1.Pod, 0, len(pods))
 	for i, pod := range pods {
@@ -46,12 +46,13 @@ func ComparePods(a, b *corev1.Pod) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// PodObject is how faults call a pod.
+// PodObject returns the name that faults give a pod.
 func PodObject(pod *corev1.Pod) string {
 	return fmt.Sprintf("Pod %q", pod.Namespace+"/"+pod.Name)
 }
 
-// Intern returns the number of a key, and whether it is new and got the next.
+// Intern returns the number of a key in an index. If the key is new, it adds the key with the
+// number next and returns true.
 func Intern(index map[string]int32, key []byte, next int32) (int32, bool) {
 	if id, ok := index[string(key)]; ok {
 		return id, false
@@ -60,8 +61,8 @@ func Intern(index map[string]int32, key []byte, next int32) (int32, bool) {
 	return next, true
 }
 
-// NewHostname stands for the name of a node that does not exist yet. No label
-// can have this value, so that In never admits it and NotIn always does.
+// NewHostname is the hostname value of a node that does not exist yet. No label can have this
+// value, so In never admits it and NotIn always does.
 const NewHostname = "\x00a new node"
 
 // CompareBools orders false before true.

@@ -9,8 +9,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Cause is the kind of thing that keeps a pod from a node. Package provisioning says
-// what each stands for.
+// Cause is the kind of reason for which a pod cannot go to a node. Package provisioning describes
+// each.
 type Cause string
 
 // The causes.
@@ -61,14 +61,14 @@ type PoolReason struct {
 	Steps      []Step
 }
 
-// Step is one constraint on the way from all options of a pool to none.
+// Step is one of the constraints that together exclude all options of a pool.
 type Step struct {
 	Constraint string
 	Removed    int
 	Left       int
 }
 
-// Shortfall is a resource of which no instance type has enough.
+// Shortfall is a resource of which no instance type has enough for a pod.
 type Shortfall struct {
 	Resource     corev1.ResourceName
 	Requested    int64
@@ -77,19 +77,19 @@ type Shortfall struct {
 	InstanceType string
 }
 
-// Unplaced is a pod that stays pending, and why.
+// Unplaced is a pod that stays pending, with the reason.
 type Unplaced struct {
 	Pod    *corev1.Pod
 	Reason *Reason
 }
 
-// Binding lists the pods that go to a node of the input.
+// Binding lists the pods that go to one node of the input.
 type Binding struct {
 	Node string
 	Pods []*corev1.Pod
 }
 
-// NewNode is a node to launch: a provisioning.NewNode.
+// NewNode is a node to launch: provisioning.NewNode.
 type NewNode struct {
 	Name             string
 	Pool             *v1.NodePool
@@ -100,18 +100,18 @@ type NewNode struct {
 	Requests         resources.List
 	Daemons          resources.List
 	MinValuesRelaxed bool
-	Drivers          map[string][]string // of the devices its pods are to have, by instance type
+	Drivers          map[string][]string // by instance type: drivers of the devices that its pods will be allocated
 }
 
-// MissedMinValues is a minValues of a NodePool that the options of a new node fall
-// short of.
+// MissedMinValues is a minValues of a NodePool of which the options of a new node have too few
+// values.
 type MissedMinValues struct {
 	Key  string
 	Want int
 	Have int
 }
 
-// Stats says how large a problem was and how much work it took.
+// Stats is the size of a problem and the work it took.
 type Stats struct {
 	Pods    int
 	Classes int

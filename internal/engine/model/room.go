@@ -10,26 +10,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Room is a node as it was read: who may run there, what it has and what is taken of it,
-// without the volumes and devices that are counted like resources. It is not written once a
-// problem has been compiled, so that all problems with the same node share it.
+// Room is one node as it was read: its labels and taints, its capacity and what is used of it,
+// without volumes and devices. It is read-only once a problem has been compiled, so problems with
+// the same node share it.
 type Room struct {
 	Node
 	Standing         LabelsAndTaints
-	SoftTaints       []corev1.Taint // that pods would rather not have
+	SoftTaints       []corev1.Taint // PreferNoSchedule taints
 	Ready            bool           // it is initialised
-	Leaves           bool           // it is on its way out
-	BoundMemberships []int32        // the kinds of its pods
-	Constraining     []int32        // those of them that keep others away
+	Leaves           bool           // it is being deleted
+	BoundMemberships []int32        // membership kinds of its pods
+	Constraining     []int32        // those of BoundMemberships whose constraints can exclude other pods
 	Capacity         resources.List
-	CapacityFault    error // why there is no capacity: of matter where a limit counts it
+	CapacityFault    error // why Capacity is not known; reported only where a limit needs it
 	Allocatable      resources.List
-	Taken            resources.List // by bound pods, and by daemons that are still to come
-	Left             resources.List // allocatable less taken
-	Daemons          []int          // those that are still to come
+	Taken            resources.List // by bound pods, and by daemons that are expected on the node
+	Left             resources.List // Allocatable minus Taken
+	Daemons          []int          // daemons that are expected and not there yet
 }
 
-// NewRoom reads what does not depend on others.
+// NewRoom reads a node. It fills the fields that depend on this node alone.
 func NewRoom(n Node) *Room {
 	return &Room{
 		Node:       n,
@@ -40,14 +40,14 @@ func NewRoom(n Node) *Room {
 	}
 }
 
-// PoolName is the pool that the node belongs to, if any.
+// PoolName returns the name of the node's pool, "" if it has none.
 func (r *Room) PoolName() string { return r.Standing.Labels[v1.NodePoolLabelKey] }
 
-// Settling says whether the node has not started so far, or is starting again.
+// Settling says whether the node is starting for the first time or rebooting.
 func (r *Room) Settling() bool { return !r.Ready || r.rebooting() }
 
-// ReadyLabels are those of the node once it has started. into is scratch space
-// that is filled on the first call.
+// ReadyLabels returns the labels that the node has once it has started. into is scratch space,
+// filled on the first call.
 func (r *Room) ReadyLabels(into map[string]string) map[string]string {
 	if !r.Settling() {
 		return r.Standing.Labels
@@ -60,40 +60,40 @@ func (r *Room) ReadyLabels(into map[string]string) map[string]string {
 	return into
 }
 
-// Rooms are the nodes of a problem, by name, each with its room: that of the problem
-// before, where the node is as it was. They are not written once a problem has been
-// compiled.
+// Rooms are the nodes of a problem, by name, with their rooms. A node that has not changed since
+// the previous problem keeps its Room. Rooms are read-only once a problem has been compiled.
 type Rooms struct {
 	Nodes []Node
 	Of    []*Room // by node
 	Marks []Mark  // by node
-	Read  []int   // the nodes whose room is not that of the problem before
+	Read  []int   // nodes without a Room from the previous problem
 
-	// Free is what is left on each node of some resources, if nothing else is counted.
+	// Free is, by node and by entry of Resources, what is left on the node if nothing else is
+	// counted.
 	Free      []int64
 	Resources []corev1.ResourceName
 
-	columns map[string]*LabelColumn // by label that was asked about
+	columns map[string]*LabelColumn // by label, for the labels that were asked for
 
-	kept []run   // the nodes whose room is
-	gone []*Room // of the problem before: those that are not among Of
+	kept []run   // nodes whose Room comes from the previous problem
+	gone []*Room // Rooms of the previous problem that are not in Of
 	used map[string]PoolUse
 }
 
-// run is nodes in a row that are as they were: so many from at on, which in the problem
-// before were those from was on.
+// run is a sequence of unchanged nodes: count nodes from index at on, which had the indexes from
+// was on in the previous problem.
 type run struct{ at, was, count int }
 
-// Mark is what loops over all nodes ask of each, so that they need not look at its room.
+// Mark holds the facts that loops over all nodes need, so that they need not read each Room.
 type Mark uint8
 
 const (
 	Ready      Mark = 1 << iota // it is initialised
-	Leaves                      // it is on its way out
-	Tainted                     // it has taints that pods must tolerate
-	Shunned                     // it has taints that pods would rather not have
-	Constrains                  // a pod there keeps others away
-	Coming                      // it may yet get labels, as it is not registered
+	Leaves                      // it is being deleted
+	Tainted                     // it has hard taints
+	Shunned                     // it has PreferNoSchedule taints
+	Constrains                  // constraints of a pod on it can exclude other pods
+	Coming                      // it is not registered, so its labels may change
 )
 
 func (r *Room) mark() (out Mark) {
@@ -108,7 +108,7 @@ func (r *Room) mark() (out Mark) {
 	return out
 }
 
-// Mark marks the nodes, once the kinds of their pods are known.
+// Mark computes the marks of all nodes. The memberships of bound pods must be known.
 func (r *Rooms) Mark(before *Rooms) {
 	r.Marks = make([]Mark, len(r.Nodes))
 	if before != nil {
@@ -119,20 +119,19 @@ func (r *Rooms) Mark(before *Rooms) {
 	}
 }
 
-// CarryOver copies what is known of the nodes that are as they were, of which there are so
-// many values of each.
+// CarryOver copies values of unchanged nodes from the previous problem, width values for each node.
 func CarryOver[T any](r *Rooms, now, before []T, width int) {
 	for _, k := range r.kept {
 		copy(now[k.at*width:(k.at+k.count)*width], before[k.was*width:])
 	}
 }
 
-// NewRooms returns the rooms of nodes, in any order, and reports what is wrong with the
-// list. Those of Read are nil. before may be nil, and the rooms there that may not be
-// taken over are told by stale.
+// NewRooms returns the rooms of nodes, which may be in any order, and reports faults of the list.
+// Of is nil for the nodes in Read. before is the previous problem, or nil; its rooms for which
+// stale returns true are not reused.
 //
-// It compares two pointers and a slice for each node that is as it was, where both are in
-// one order; names are looked at only where something has changed.
+// If both lists have the same order, an unchanged node costs the comparison of two pointers and a
+// slice. Names are compared only where something has changed.
 func NewRooms(nodes []Node, before *Rooms, stale func(*Room) bool, f *Faults) *Rooms {
 	if before == nil {
 		before = &Rooms{}
@@ -144,7 +143,7 @@ func NewRooms(nodes []Node, before *Rooms, stale func(*Room) bool, f *Faults) *R
 	if out.follow(sorted, before, stale) {
 		return out
 	}
-	out = &Rooms{Nodes: sorted, Of: make([]*Room, len(sorted))} // at fault
+	out = &Rooms{Nodes: sorted, Of: make([]*Room, len(sorted))} // the list has faults, so nothing is reused
 	for i := range sorted {
 		out.Read = append(out.Read, i)
 	}
@@ -155,10 +154,10 @@ func newRooms(nodes []Node) *Rooms {
 	return &Rooms{Nodes: make([]Node, 0, len(nodes)), Of: make([]*Room, 0, len(nodes))}
 }
 
-// follow takes over what is known of nodes, and says whether these are sound as far as
-// they are not known, and by name.
+// follow reuses the rooms of unchanged nodes. It returns false if the changed nodes have faults or
+// the list is not sorted by name.
 func (r *Rooms) follow(nodes []Node, before *Rooms, stale func(*Room) bool) bool {
-	next := 0 // of before
+	next := 0 // index in before
 	for i := range nodes {
 		n := &nodes[i]
 		if next == len(before.Nodes) || !same(n, &before.Nodes[next]) {
@@ -192,7 +191,7 @@ func (r *Rooms) follow(nodes []Node, before *Rooms, stale func(*Room) bool) bool
 	return true
 }
 
-// keep notes that a node is as it was.
+// keep records that node at is node was of the previous problem, unchanged.
 func (r *Rooms) keep(at, was int) {
 	if n := len(r.kept); n > 0 && r.kept[n-1].at+r.kept[n-1].count == at && r.kept[n-1].was+r.kept[n-1].count == was {
 		r.kept[n-1].count++
@@ -201,18 +200,18 @@ func (r *Rooms) keep(at, was int) {
 	r.kept = append(r.kept, run{at, was, 1})
 }
 
-// same says whether nodes are made of the same objects.
+// same says whether two nodes consist of the same objects, compared by pointer.
 func same(a, b *Node) bool {
 	return a.Node == b.Node && a.NodeClaim == b.NodeClaim && SameList(a.Pods, b.Pods)
 }
 
-// SameList says whether lists have the same objects in the same order.
+// SameList says whether two lists have the same pointers in the same order.
 func SameList[T any](a, b []*T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
-// apart says whether a NodeClaim may be listed beside its Node, as far as that is not
-// known of the problem before. SortedNodes tells.
+// apart says whether a NodeClaim may be listed apart from its Node. Only SortedNodes decides that;
+// apart looks only at what has changed since the previous problem.
 func (r *Rooms) apart() bool {
 	claims, nodes := map[string]bool{}, map[string]bool{}
 	changed := false
@@ -237,19 +236,19 @@ func (r *Rooms) apart() bool {
 	return false
 }
 
-// PoolUse is what the nodes of a pool have that are not on their way out.
+// PoolUse is the capacity of the nodes of a pool that are not terminating.
 type PoolUse struct {
 	Sum resources.List
-	// Odd says that the sum is not known, as some capacity cannot be read or is less than
-	// nothing, or there is too much of it.
+	// Odd says that Sum is not known: some capacity is unreadable or negative, or the sum
+	// overflows.
 	Odd bool
 }
 
-// Used is what the nodes of a pool have that are not on their way out. All rooms must
-// have been read.
+// Used returns the capacity of the nodes of a pool that are not terminating. All rooms must have
+// been read.
 func (r *Rooms) Used(pool string) PoolUse { return r.used[pool] }
 
-// SumUp works out what pools have, from what they had in the problem before.
+// SumUp computes the use of all pools, starting from that of the previous problem.
 func (r *Rooms) SumUp(before *Rooms) {
 	r.used = map[string]PoolUse{}
 	if before != nil {
@@ -263,7 +262,7 @@ func (r *Rooms) SumUp(before *Rooms) {
 	}
 }
 
-// Close lets go of what compiling the problem took from the one before.
+// Close drops what only the compilation of the problem needed.
 func (r *Rooms) Close() { r.Read, r.kept, r.gone = nil, nil, nil }
 
 func (r *Rooms) count(room *Room, by func(a, b resources.List) (resources.List, error)) {

@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// HardTaints are the taints that keep a pod out. PreferNoSchedule does not, nor
-// an effect that Kubernetes does not know.
+// HardTaints returns the taints that exclude pods: NoSchedule and NoExecute. PreferNoSchedule and
+// unknown effects are left out.
 func HardTaints(taints []corev1.Taint) []corev1.Taint {
 	var hard []corev1.Taint
 	for _, t := range taints {
@@ -22,7 +22,7 @@ func HardTaints(taints []corev1.Taint) []corev1.Taint {
 	return hard
 }
 
-// Untolerated returns the taints that none of the tolerations covers.
+// Untolerated returns the taints that no toleration tolerates.
 func Untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) []corev1.Taint {
 	var out []corev1.Taint
 	for i := range taints {
@@ -33,8 +33,8 @@ func Untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) []corev
 	return out
 }
 
-// DaemonTolerations are those that the DaemonSet controller gives to every pod
-// it makes, whatever the template says.
+// DaemonTolerations returns the tolerations of a DaemonSet pod: those of its template and those
+// that the DaemonSet controller adds to every pod.
 func DaemonTolerations(pod *corev1.Pod) []corev1.Toleration {
 	out := slices.Clone(pod.Spec.Tolerations)
 	for _, t := range []struct {
@@ -56,8 +56,8 @@ func DaemonTolerations(pod *corev1.Pod) []corev1.Toleration {
 	return out
 }
 
-// startingTaint says whether a taint goes away by itself while a node starts:
-// those of the node lifecycle, of Karpenter's own, of readiness gates.
+// startingTaint says whether a taint is removed by itself while a node starts: taints of the node
+// lifecycle, Karpenter's own, and those of readiness gates.
 func startingTaint(t *corev1.Taint) bool {
 	const readiness = "readiness.k8s.io/"
 	switch {
@@ -75,7 +75,7 @@ func startingTaint(t *corev1.Taint) bool {
 	return len(t.Key) > len(readiness) && t.Key[:len(readiness)] == readiness
 }
 
-// SoftTaints are those that pods would rather not have.
+// SoftTaints returns the PreferNoSchedule taints.
 func SoftTaints(taints []corev1.Taint) []corev1.Taint {
 	var soft []corev1.Taint
 	for _, t := range taints {

@@ -11,17 +11,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// VolumesPrefix begins the name under which the volumes of a driver are counted.
+// VolumesPrefix begins the resource name under which the volumes of a CSI driver are counted.
 const VolumesPrefix = "volumes of driver "
 
-// NodesResource is the limit that counts nodes.
+// NodesResource is the name of the limit on the number of nodes.
 const NodesResource = corev1.ResourceName("nodes")
 
-// Amount renders how much of a resource is asked for. Volumes and devices are
-// counted under names of their own.
+// Amount renders a request for a resource, such as "cpu=500m". Volumes and devices are counted
+// under their own names.
 func Amount(name corev1.ResourceName, n int64) string { return Asked(name, n, InUnits(name, n)) }
 
-// Asked is Amount with a text for the number.
+// Asked is Amount with text in place of the rendered number.
 func Asked(name corev1.ResourceName, n int64, text string) string {
 	if text, ok := device.Amount(name, n); ok {
 		return text
@@ -32,9 +32,9 @@ func Asked(name corev1.ResourceName, n int64, text string) string {
 	return fmt.Sprintf("%s=%s", name, text)
 }
 
-// Quantities renders amounts of one resource as Quantity does, but all in one unit, so that
-// they compare at a glance: 228881.83Mi and 213552.72Mi, not 234375000Ki and 213552.72Mi.
-// Different amounts have different texts.
+// Quantities renders amounts of one resource as Quantity does, but all in one unit so that they
+// compare at a glance: 228881.83Mi and 213552.72Mi, not 234375000Ki and 213552.72Mi. Different
+// amounts have different texts.
 func Quantities(name corev1.ResourceName, amounts ...int64) []string {
 	out, units := make([]string, len(amounts)), map[string]bool{}
 	for i, n := range amounts {
@@ -56,8 +56,8 @@ func Quantities(name corev1.ResourceName, amounts ...int64) []string {
 	return out
 }
 
-// inOneUnit renders amounts of bytes in the largest unit in which all are whole, or in MiB
-// rounded down to hundredths if that is larger and no two become the same.
+// inOneUnit renders amounts of bytes in the largest unit in which all are whole, or in MiB rounded
+// down to hundredths if MiB is larger and the texts stay distinct.
 func inOneUnit(amounts []int64) []string {
 	const suffixes, mebi = "KMGTPE", 2
 	exact, rounded := len(suffixes), len(suffixes)
@@ -96,9 +96,9 @@ func inOneUnit(amounts []int64) []string {
 	return out
 }
 
-// Quantity renders how much of a resource there is, or is taken. Bytes that are no
-// whole number of KiB, as where a share of the memory is kept from pods, are rounded
-// down to hundredths of a MiB: 7783.98Mi rather than 8162095000.
+// Quantity renders an amount of a resource. Bytes that are not a whole number of KiB are rounded
+// down to hundredths of a MiB: 7783.98Mi, not 8162095000. Such amounts occur where a share of the
+// memory is reserved.
 func Quantity(name corev1.ResourceName, n int64) string {
 	if text, ok := device.Amount(name, n); ok {
 		return text
@@ -110,11 +110,11 @@ func Quantity(name corev1.ResourceName, n int64) string {
 	return InUnits(name, n)
 }
 
-// manyMilliCPUs is where CPUs are no longer written in thousandths.
+// manyMilliCPUs is the amount of CPU, in thousandths, above which InUnits writes decimals.
 const manyMilliCPUs = 10_000
 
-// InUnits writes many CPUs in whole ones, so that they compare at a glance: 382.97
-// rather than 382970m.
+// InUnits renders more than 10 CPUs in decimals of a CPU so that they compare at a glance: 382.97,
+// not 382970m.
 func InUnits(name corev1.ResourceName, n int64) string {
 	if name == corev1.ResourceCPU && n > manyMilliCPUs && n%1000 != 0 {
 		return inDecimals(n/1000, n%1000, 3)
@@ -122,8 +122,8 @@ func InUnits(name corev1.ResourceName, n int64) string {
 	return resources.Format(name, n)
 }
 
-// inDecimals writes a number by its whole part and so many digits after the point,
-// less zeros at the end.
+// inDecimals renders a number from its whole part and the given number of decimal digits, without
+// trailing zeros.
 func inDecimals(whole, rest int64, digits int) string {
 	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%d.%0*d", whole, digits, rest), "0"), ".")
 }

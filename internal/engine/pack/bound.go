@@ -8,15 +8,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/knapsack"
 )
 
-// patternBound is a lower bound on the cost of serving what is left, proven by
-// worths of pods: if no pattern of any candidate is worth more than its price
-// times a ratio, then no packing costs less than all pods are worth divided by
-// that ratio. Unlike the covering relaxation it knows that pods are not cut in
-// pieces: where a node holds two pods and a half, it holds two.
+// patternBound returns a lower bound on the cost of serving the pods left, proven by worths of
+// pods: if the pods on any candidate are worth at most its price times a ratio, then no packing
+// costs less than the worth of all pods divided by that ratio. Unlike the covering relaxation it
+// counts whole pods: a node with room for two and a half pods holds two.
 //
-// Any worths give a bound; good ones give a good bound. What a candidate can
-// hold at most is found by branch and bound, and estimated from above where
-// that would take long.
+// Any worths give a valid bound, and good ones a tight bound. The highest worth that a candidate
+// can hold is computed by branch and bound, and estimated from above where that would take long.
 func (s *solver) patternBound(t *tier, left []int, worth []float64) float64 {
 	total := 0.0
 	for c, n := range left {
@@ -28,7 +26,7 @@ func (s *solver) patternBound(t *tier, left []int, worth []float64) float64 {
 		return 0
 	}
 	k := s.knapsack(left, worth)
-	ratio := 0.0 // of patterns known to exist, or that cannot be ruled out
+	ratio := 0.0 // of patterns that exist or cannot be excluded
 	for _, e := range s.estimates(t, k) {
 		if e.ratio <= ratio {
 			break
@@ -45,7 +43,7 @@ func (s *solver) patternBound(t *tier, left []int, worth []float64) float64 {
 	return s.withoutFees(t, total/ratio*(1-1e-9))
 }
 
-// knapsack is for nodes that hold some of what is left.
+// knapsack returns a knapsack for nodes that hold some of the pods left.
 func (k *Packer) knapsack(left []int, worth []float64) *knapsack.Knapsack {
 	classes := make([]knapsack.Class, len(left))
 	for c, n := range left {
@@ -56,13 +54,13 @@ func (k *Packer) knapsack(left []int, worth []float64) *knapsack.Knapsack {
 	return knapsack.New(k.p.Dims, classes)
 }
 
-// estimate is what a candidate might hold, at most, for its price.
+// estimate is an upper bound on the worth that a candidate can hold for its price.
 type estimate struct {
 	candidate int
-	ratio     float64 // of worth to price, from above
+	ratio     float64 // worth / price, an upper bound
 }
 
-// estimates lists the candidates of a tier, that with the highest ratio first.
+// estimates lists the candidates of a tier by descending ratio.
 func (s *solver) estimates(t *tier, k *knapsack.Knapsack) []estimate {
 	out := make([]estimate, 0, len(t.candidates))
 	for i := range t.candidates {
@@ -73,19 +71,20 @@ func (s *solver) estimates(t *tier, k *knapsack.Knapsack) []estimate {
 	return out
 }
 
-// maxVisits bounds the branches looked at for one candidate in a proof.
+// maxVisits is the number of branches that a proof may visit for one candidate.
 const maxVisits = 4000
 
-// near says whether what a tier costs is so near to its bound that no more can be gained
-// than a share of what the whole plan costs. A tier of a hundredth of the plan is not worth
-// looking at for long, however far it is above its own bound.
+// near says whether the cost of a tier is above its bound by at most a share of the cost of the
+// whole plan, so that little can be gained. A tier that costs a hundredth of the plan is not worth
+// much search, however far it is above its own bound.
 func (s *solver) near(cost float64, q *duals, share float64) bool {
 	return cost < q.bound+float64(share*max(q.bound, s.whole))
 }
 
-// wholeBound is about what the new nodes of all tiers cost at least: as if each class went
-// to the first tier that takes it. Where only one takes any, or in a coarse run, it is
-// nothing, as nobody asks. It takes one covering relaxation by kinds for each tier.
+// wholeBound returns an approximate lower bound on the cost of the new nodes of all tiers, as if
+// each class went to the first tier that takes it. It returns 0 if only one tier takes any pods, or
+// in a coarse run, where the value is not used. It takes one covering relaxation by kinds for each
+// tier.
 func (s *solver) wholeBound() float64 {
 	if len(s.tiers) == 1 || s.p.Coarse {
 		return 0

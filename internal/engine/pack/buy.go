@@ -4,11 +4,11 @@ import (
 	"slices"
 )
 
-// buy packs what is left into new nodes of one tier.
+// buy packs the pods left into new nodes of one tier.
 func (s *solver) buy(t *tier, out *Result) error {
 	before := slices.Clone(s.left)
 	q := s.duals(t, s.left)
-	if !s.p.NoBound || s.steps+1 < s.maxSteps { // with the first pattern the steps are up: nothing looks at the bound
+	if !s.p.NoBound || s.steps+1 < s.maxSteps { // otherwise the first pattern uses up the steps, and the bound is not used
 		q.bound = max(q.bound, s.fineBound(t, s.left))
 		q.bound = max(q.bound, s.componentsBound(t, s.left, q.bound))
 	}
@@ -32,8 +32,8 @@ func (s *solver) buy(t *tier, out *Result) error {
 	return nil
 }
 
-// boundOf is the bound of what was bought since the given counts were left. bound
-// is that of all of it.
+// boundOf returns a lower bound on the cost of what was bought since the counts left were before.
+// bound is a lower bound on the cost of all of before.
 func (s *solver) boundOf(t *tier, before []int, bound float64) float64 {
 	placed := before
 	for c := range placed {
@@ -51,12 +51,13 @@ func (s *solver) boundOf(t *tier, before []int, bound float64) float64 {
 	return max(bound, s.componentsBound(t, placed, bound))
 }
 
-// fewClasses is how many classes at most are polished in no time.
+// fewClasses is the largest number of classes for which polishing takes almost no time.
 const fewClasses = 10
 
-// improve generates patterns where the purchases are far above the bound, for the plan as a
-// whole. It returns the cheaper purchases and the better bound. Among many classes purchases
-// that are dearer as they are hardly ever become cheaper by polishing.
+// improve generates patterns if the purchases are far above the bound, measured by the cost of the
+// whole plan. It returns the cheaper purchases and the better bound. With many classes, it polishes
+// generated purchases only if they are cheaper already, because polishing hardly ever makes up the
+// difference.
 func (s *solver) improve(t *tier, q duals, start state, purchases []purchase) ([]purchase, float64) {
 	if len(purchases) == 0 || !s.complete(t) || s.steps >= s.maxSteps || !s.generates(t, start.left) ||
 		s.near(costOf(t, purchases), &q, generateGap) {

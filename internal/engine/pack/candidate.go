@@ -9,24 +9,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/levels"
 )
 
-// entry is a variant of a class as a candidate sees it.
+// entry is a variant of a class on a candidate.
 type entry struct {
 	class   int32
 	variant int32
 	trait   int32
 }
 
-// candidate is an option worth aiming at: no other option of its tier is at
-// least as large, as open and as cheap.
+// candidate is an option to launch nodes by: no other option of its tier is at least as large,
+// admits at least the same groups and costs at most as much.
 type candidate struct {
 	bin
-	price       float64 // effective: never zero
-	worth       float64 // the price at which it counts for the relaxation
+	price       float64 // with surcharge; never zero
+	worth       float64 // the price in the relaxation
 	reservation int     // as in Option
-	serves      int     // index into tier.serves
+	serves      int     // index in tier.serves
 
-	// safe means that the options at least as large and as open satisfy every
-	// MinValue, so that whatever fits this option needs no second look.
+	// safe means that the options at least as large, which admit at least the same groups, satisfy
+	// every MinValue. So any pattern that fits this option satisfies them.
 	safe bool
 }
 
@@ -34,33 +34,33 @@ type candidate struct {
 type tier struct {
 	pools      []int
 	candidates []candidate
-	entries    [][]entry    // by set of admission groups: who may come
+	entries    [][]entry    // by set of admission groups: the entries that it admits
 	takes      [][]int32    // by set: the classes of the entries
-	serves     [][]int      // the same as lists of admission groups
-	admits     []bitset.Set // the sets themselves
-	kinds      [][]int      // by set of admission groups: the kinds of its classes
-	largest    []int64      // of each resource, on any candidate
+	serves     [][]int      // by set: its groups as a list
+	admits     []bitset.Set // by set: its groups
+	kinds      [][]int      // by set: the kinds of its classes
+	largest    []int64      // by resource: the most that any candidate has
 	groupOf    []int32      // by class: its admission group, -1 if none
 	groups     int
 	nobody     bitset.Set // an empty set of groups
 	classes    bitset.Set // that have a variant here
 
-	supplies []cover.Supply // the candidates again
-	market   *cover.Market  // what kinds can buy of them
-	free     bool           // some candidate has no price
-	reserved bool           // some candidate comes from a reservation
-	unit     []float64      // least price of each resource bought alone
+	supplies []cover.Supply // the candidates as supplies of the relaxation
+	market   *cover.Market  // for the demands of kinds
+	free     bool           // some candidate costs nothing
+	reserved bool           // some candidate uses a reservation
+	unit     []float64      // by resource: the least price of one unit bought alone
 }
 
-// admission collects the distinct option sets of a tier's classes and their
-// variants.
+// admission collects the distinct option sets of the variants of a tier's classes, its admission
+// groups.
 type admission struct {
 	t       *tier
-	first   int        // option of the tier
-	last    int        // the one behind its options
+	first   int        // first option of the tier
+	last    int        // the option after its last one
 	mask    bitset.Set // options of the tier
 	sets    []bitset.Set
-	entries []entry // of all groups, by class and variant
+	entries []entry // of all groups, sorted by class and variant
 	groups  []int32 // by entry: its group
 	index   map[string]int32
 }
@@ -100,8 +100,7 @@ func newAdmission(p *Problem, pools []int) *admission {
 	return a
 }
 
-// group returns the number of a set of options cut down to the tier, -1 if
-// that is empty.
+// group returns the number of a set of options restricted to the tier, -1 if it is empty.
 func (a *admission) group(options bitset.Set) int32 {
 	if !options.Overlaps(a.mask) {
 		return -1
@@ -118,13 +117,13 @@ func (a *admission) group(options bitset.Set) int32 {
 	return g
 }
 
-// newTier finds the candidates of the pools of one tier. It costs
-// O(groups x options / 64 + options x candidates x dims).
+// newTier finds the candidates of the pools of one tier. It takes O(groups x options / 64 + options
+// x candidates x dims) time.
 func newTier(p *Problem, pools []int, capacities *levels.Capacities) *tier {
 	a := newAdmission(p, pools)
 	masks, ids := a.masks()
 	a.t.admits, a.t.serves = masks, make([][]int, len(masks))
-	holders := make([][]int, len(a.sets)) // by group: the masks with it
+	holders := make([][]int, len(a.sets)) // by group: the masks that contain it
 	for m, mask := range masks {
 		for g := range mask.All() {
 			a.t.serves[m] = append(a.t.serves[m], g)
@@ -155,7 +154,7 @@ func newTier(p *Problem, pools []int, capacities *levels.Capacities) *tier {
 	return a.t
 }
 
-// classesOf lists the classes of entries, which are in the order of these.
+// classesOf lists the classes of entries without duplicates. The entries must be sorted by class.
 func classesOf(entries []entry) []int32 {
 	out := make([]int32, 0, len(entries))
 	for _, e := range entries {
@@ -166,7 +165,7 @@ func classesOf(entries []entry) []int32 {
 	return out
 }
 
-// kinds lists the kinds that each set of groups serves.
+// kinds lists, by set of groups, the kinds of its classes.
 func (a *admission) kinds(p *Problem) [][]int {
 	ofGroup := make([]map[int]bool, len(a.sets))
 	for c, g := range a.t.groupOf {
@@ -188,17 +187,16 @@ func (a *admission) kinds(p *Problem) [][]int {
 	return out
 }
 
-// admittedBy says which set of admission groups each option of a tier admits.
+// admittedBy has the set of admission groups that each option of a tier admits.
 type admittedBy struct {
 	first int
-	sets  []int32 // by option from first on: its set, -1 for options that admit nobody
-	count int     // of the options that admit somebody
+	sets  []int32 // by option from first on: its set, -1 if it admits no group
+	count int     // number of options that admit some group
 }
 
 func (a *admittedBy) of(option int) int32 { return a.sets[option-a.first] }
 
-// masks returns the distinct sets of groups that options admit, and which of them is that of
-// each option.
+// masks returns the distinct sets of groups that options admit, and the set of each option.
 func (a *admission) masks() ([]bitset.Set, *admittedBy) {
 	if len(a.sets) == 0 {
 		return nil, nil
@@ -218,7 +216,7 @@ func (a *admission) masks() ([]bitset.Set, *admittedBy) {
 		if !ok {
 			id = int32(len(masks))
 			index[string(key)] = id
-			masks = append(masks, mask.Clone()) // and not the masks of all options
+			masks = append(masks, mask.Clone()) // a copy, so that the masks of all options can be freed
 		}
 		ids.sets[o] = id
 		ids.count++
@@ -226,13 +224,13 @@ func (a *admission) masks() ([]bitset.Set, *admittedBy) {
 	return masks, ids
 }
 
-// feeShare is the surcharge of an option as a share of the cheapest price, and
-// up to as much again for its capacity.
+// feeShare is the surcharge of an option as a share of the cheapest price. An option carries up to
+// as much again for its capacity.
 const feeShare = 1e-6
 
-// fees returns a tiny surcharge that grows with capacity. It keeps free
-// options apart: where prices say nothing, less capacity is better. Options
-// that admit nobody have no say in it.
+// fees returns a function from capacity to a tiny surcharge that grows with it. The surcharge
+// orders options of equal price, or without price: less capacity is better. Options that admit no
+// group do not count.
 func fees(p *Problem, ids *admittedBy) func([]int64) float64 {
 	largest := make([]int64, p.Dims)
 	cheapest := 0.0
@@ -263,8 +261,8 @@ func fees(p *Problem, ids *admittedBy) func([]int64) float64 {
 	}
 }
 
-// Distinct counts the values that a set of options shows, of those allowed; nil
-// allows all.
+// Distinct counts the distinct values of a set of options, restricted to those allowed; nil allows
+// all.
 func (m *MinValue) Distinct(first int, options, allowed bitset.Set) int {
 	seen := bitset.New(m.Count)
 	for o := range options.All() {

@@ -2,16 +2,15 @@ package pack
 
 import "slices"
 
-// finish is a way to end a greedy run early: one node that takes all that is
-// left.
+// finish is a way to end a greedy run early: one node that takes all pods left.
 type finish struct {
 	purchases []purchase
 	cost      float64
 	end       state
 }
 
-// closeWithOneBin looks for the cheapest candidate that takes all that is left
-// of a tier, and remembers it if that would be the cheapest end so far.
+// closeWithOneBin finds the cheapest candidate that takes all pods left of a tier, and stores it in
+// best if that gives the cheapest end so far.
 func (s *solver) closeWithOneBin(t *tier, q duals, purchases []purchase, cost float64, best *finish) {
 	if !s.sumLeft(t) || !s.togetherLeft(t) {
 		return
@@ -19,7 +18,7 @@ func (s *solver) closeWithOneBin(t *tier, q duals, purchases []purchase, cost fl
 	for i := range t.candidates {
 		c := &t.candidates[i]
 		if best.purchases != nil && cost+c.price >= best.cost {
-			return // candidates come cheapest first
+			return // candidates are sorted by price
 		}
 		if !fits(s.sum, c.capacity) || !s.wanted.SubsetOf(t.admits[c.serves]) {
 			continue
@@ -52,8 +51,8 @@ func (s *solver) closeWithOneBin(t *tier, q duals, purchases []purchase, cost fl
 	}
 }
 
-// sumLeft sums up what is left of a tier, and notes whose it is; false if that is nothing or too much
-// for any candidate.
+// sumLeft sums the requests of the pods left of a tier and collects their groups. It returns false
+// if no pods are left or no candidate is large enough.
 func (s *solver) sumLeft(t *tier) bool {
 	clear(s.sum)
 	s.wanted = append(s.wanted[:0], t.nobody...)
@@ -74,9 +73,8 @@ func (s *solver) sumLeft(t *tier) bool {
 	return some
 }
 
-// togetherLeft says whether the rules let all that is left of a tier stand on one
-// new node. Without the question every candidate would be filled in vain wherever
-// some workload keeps its pods apart.
+// togetherLeft says whether the rules allow all pods left of a tier on one new node. This check
+// avoids filling every candidate in vain where a workload separates its pods.
 func (s *solver) togetherLeft(t *tier) bool {
 	if len(s.p.Rules) == 0 {
 		return true
@@ -95,7 +93,7 @@ func (s *solver) togetherLeft(t *tier) bool {
 	return true
 }
 
-// takesAll says whether shares hold all that is left of a tier.
+// takesAll says whether shares contain all pods left of a tier.
 func (s *solver) takesAll(t *tier, shares []Share) bool {
 	taken := 0
 	for _, sh := range shares {

@@ -8,9 +8,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/knapsack"
 )
 
-// components divides classes so that no new node can hold pods of two components: for example one
-// for each zone, where every pod is tied to a zone. What the new nodes of each cost at least adds
-// up, and each needs whole nodes of its own.
+// components divides classes so that no new node can hold pods of two components, for example one
+// component for each zone if every pod is tied to a zone. The lower bounds of the components add
+// up, and each component needs whole nodes of its own.
 type components struct {
 	ofSet   []int // by set of admission groups: the component of its candidates, -1 for none
 	ofClass []int // by class: its component, -1 for a class that is left out
@@ -18,8 +18,8 @@ type components struct {
 	partial bool // some class is left out
 }
 
-// divide divides the classes of which there are pods, as disjoint.Divide does: classes that few
-// candidates take come first.
+// divide divides the classes that have pods, as disjoint.Divide does: classes that few candidates
+// take come first.
 func (t *tier) divide(counts []int, narrow bool) *components {
 	wanted := make([]bool, t.groups)
 	for c, n := range counts {
@@ -27,7 +27,7 @@ func (t *tier) divide(counts []int, narrow bool) *components {
 			wanted[t.groupOf[c]] = true
 		}
 	}
-	offered := make([]int, len(t.serves)) // by set: its candidates
+	offered := make([]int, len(t.serves)) // by set: its number of candidates
 	for i := range t.candidates {
 		offered[t.candidates[i].serves]++
 	}
@@ -51,8 +51,8 @@ func (t *tier) divide(counts []int, narrow bool) *components {
 	return p
 }
 
-// componentsBound is a lower bound on what new nodes of a tier cost that hold some pods, where existing
-// nodes hold none: that of inComponents. known is a bound that it is to improve.
+// componentsBound returns a lower bound on the cost of the new nodes of a tier for some pods, if
+// existing nodes hold none of them; see inComponents. known is a bound that it should improve.
 func (s *solver) componentsBound(t *tier, counts []int, known float64) float64 {
 	if t.free {
 		return 0
@@ -60,9 +60,9 @@ func (s *solver) componentsBound(t *tier, counts []int, known float64) float64 {
 	return newFloor(s, t, counts).inComponents(worths{}, known)
 }
 
-// inComponents is the best bound that whole nodes in each component prove. w are worths that are known to give a
-// good bound, if any, and known is the bound that is to be improved. Where there is one component, and too
-// many prices to add up, one node for some class is all that it looks at.
+// inComponents returns the best bound proven by whole nodes in each component. w are worths known
+// to give a good bound, if any, and known is the bound to be improved. With one component and too
+// many prices to add up, it only counts one node for the most expensive class.
 func (f *floor) inComponents(w worths, known float64) float64 {
 	all, narrow := f.t.divide(f.counts, false), f.t.divide(f.counts, true)
 	bound := 0.0
@@ -87,19 +87,21 @@ func (f *floor) inComponents(w worths, known float64) float64 {
 	return bound
 }
 
-// componentSum sums up one component.
+// componentSum has the totals of one component.
 type componentSum struct {
-	total  float64   // what its pods are worth
-	one    float64   // what a new node costs at least for the class that needs the dearest
+	total  float64   // worth of all of its pods
+	one    float64   // the least price of a new node for the class that needs the most expensive one
 	shared bool      // existing nodes or reservations may hold pods of it
 	prices []float64 // of its candidates
 }
 
-// byComponents is the bound that worths prove for new nodes that are whole, and each of one component.
+// byComponents returns the bound that worths prove if new nodes are whole and each is in one
+// component.
 //
-// The cost of a component that existing nodes and reservations hold nothing of is a sum of prices by itself.
-// Of the other components, one node is counted where it costs more than all pods of the component are worth. The
-// rest of them have one bound together, because an existing node may hold pods of several.
+// If existing nodes and reservations hold no pods of a component, its cost is a sum of prices of
+// its own. Of the other components, one node is counted where it costs more than all pods of the
+// component are worth. The rest of them have one bound together, because an existing node may hold
+// pods of several.
 func (f *floor) byComponents(w worths, p *components) float64 {
 	if p.partial {
 		w = f.without(w, func(c int) bool { return p.ofClass[c] < 0 })
@@ -132,7 +134,7 @@ func (f *floor) byComponents(w worths, p *components) float64 {
 	return sum + knapsack.Whole(prices, math.Max(joint.one, f.paid(&w)))
 }
 
-// prices lists what the candidates cost.
+// prices lists the prices of the candidates, fee included, in USD per hour.
 func (f *floor) prices() []float64 {
 	out := make([]float64, len(f.t.candidates))
 	for i := range out {
@@ -141,7 +143,7 @@ func (f *floor) prices() []float64 {
 	return out
 }
 
-// sums sums up each component.
+// sums computes the totals of each component.
 func (f *floor) sums(w *worths, p *components) []componentSum {
 	out, prices := make([]componentSum, p.count), f.prices()
 	for c, component := range p.ofClass {
@@ -167,5 +169,6 @@ func (f *floor) sums(w *worths, p *components) []componentSum {
 	return out
 }
 
-// componentItems is how many items knapsacks may be loaded with at least for one division into components.
+// componentItems is the least number of items that knapsacks may load for one division into
+// components.
 const componentItems = 300

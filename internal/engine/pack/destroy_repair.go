@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// destroyAndRepair takes back the nodes that give least for their money and buys again
-// for their pods, starting from each of several candidates, and keeps what is
-// cheaper. The loss of a greedy run sits in its last few nodes, so that is
-// where it looks; a plan of many nodes has little to gain.
+// destroyAndRepair removes the nodes with the lowest worth for their price and buys again for their
+// pods, starting from each of several candidates, and keeps a cheaper result. A greedy run wastes
+// most on its last few nodes, so a plan of many nodes has little to gain.
 func (s *solver) destroyAndRepair(t *tier, purchases []purchase, q duals) []purchase {
 	if len(purchases) == 0 {
 		return purchases
@@ -30,25 +29,24 @@ func (s *solver) destroyAndRepair(t *tier, purchases []purchase, q duals) []purc
 }
 
 const (
-	// destroyAndRepairSteps is how many patterns are built at least for polishing a tier,
-	// and destroyAndRepairWork how many there are for one class: with few classes they
-	// are made in no time.
+	// destroyAndRepairSteps is the least number of patterns built to polish a tier, and
+	// destroyAndRepairWork that number times the classes: with few classes a pattern takes almost
+	// no time.
 	destroyAndRepairSteps = 250
 	destroyAndRepairWork  = 75_000
-	// goodEnough is the gap to the bound, as a share of what the plan costs, below which
-	// polishing stops.
+	// goodEnough is the gap to the bound, as a share of the cost of the plan, below which polishing
+	// stops.
 	goodEnough = 0.0075
 )
 
-// destroySizes are the numbers of nodes taken back at a time, and starts the
-// number of candidates tried as the first of the new ones.
+// destroySizes are the numbers of nodes removed at a time, and starts the number of candidates
+// tried as the first of the new nodes.
 var destroySizes = [...]int{2, 3, 4, 6, 9}
 
 const starts = 6
 
-// repair takes back the worst nodes and returns the purchases with better ones in
-// their place, or nil if none are cheaper. It tries no more once the steps reach
-// the limit.
+// repair removes the worst nodes and returns the purchases with better ones in their place, nil if
+// none are cheaper. It stops trying once the steps reach limit.
 func (s *solver) repair(t *tier, purchases []purchase, q duals, size, limit int) []purchase {
 	kept, taken := destroy(t, purchases, q, size)
 	if len(taken) == 0 {
@@ -83,7 +81,7 @@ func (s *solver) repair(t *tier, purchases []purchase, q duals, size, limit int)
 	return append(kept, best...)
 }
 
-// destroy splits off the given number of nodes that give least for their money.
+// destroy splits off the given number of nodes with the lowest worth for their price.
 func destroy(t *tier, purchases []purchase, q duals, size int) (kept, taken []purchase) {
 	order := make([]int, len(purchases))
 	worth := make([]float64, len(purchases))
@@ -110,7 +108,7 @@ func destroy(t *tier, purchases []purchase, q duals, size int) (kept, taken []pu
 	return kept, taken
 }
 
-// firsts returns the candidates with the best fills of what is left.
+// firsts returns the candidates with the best fills of the pods left.
 func (s *solver) firsts(t *tier, q duals) []int {
 	candidateFills := s.unfilled(t)
 	s.ceilings(t, candidateFills, q)

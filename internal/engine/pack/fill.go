@@ -5,76 +5,77 @@ import (
 	"slices"
 )
 
-// pattern is what goes together on one new node.
+// pattern is the pods of one new node.
 type pattern struct {
 	shares []Share
 	trait  int32
-	value  float64 // of the pods at their dual prices
+	value  float64 // worth of the pods at their dual prices
 }
 
-// bin is what a pattern is made for: an option to launch, or an existing node.
+// bin is the node that a pattern is made for: an option to launch, or an existing node.
 type bin struct {
 	capacity    []int64
-	inverse     []float64 // of capacity; 0 where capacity is 0
+	inverse     []float64 // 1 / capacity by resource; 0 where capacity is 0
 	pool        int
-	option      int          // -1: an existing node, where traits do not matter
+	option      int          // -1 for an existing node, where traits do not matter
 	memberships []Membership // of the pods on an existing node
 }
 
-// worth says what pods are worth, and with that which to prefer.
+// worth is what pods are worth, and how strongly each class is preferred.
 type worth struct {
 	value      []float64 // by class
 	multiplier []float64 // by class; nil means 1
-	target     []float64 // by resource: the share of the bin to use up; nil means all
-	highest    []float64 // by resource: the highest price anybody pays
+	target     []float64 // by resource: the share of the bin to use; nil means all
+	highest    []float64 // by resource: the highest price that any class pays
 }
 
-// filler fills bins with pods. It is scratch space, used by one goroutine.
+// filler fills bins with pods. It is scratch space and must not be used by several goroutines at a
+// time.
 type filler struct {
 	p       *Problem
 	effort  effort
 	traits  *traitCache
 	tally   *tally
-	urgent  bool    // no pod is to be exchanged for one that is worth more
+	urgent  bool    // no pod is exchanged for one that is worth more
 	needs   []need  // of all classes, one after the other
-	first   []int32 // by class: the first of its needs; and the end of the last
+	first   []int32 // by class: index of its first need; one more entry for the end
 	room    []int64
-	scale   []float64 // of each resource: one over what the bin should take
-	weight  []float64 // of each resource: the share of that still to take
-	used    []int32   // by class, pods placed in this fill
+	scale   []float64 // by resource: 1 / what the bin should use
+	weight  []float64 // by resource: the share still to use
+	used    []int32   // by class: pods placed in this fill
 	touched []int32   // classes with used > 0
 	active  []active
-	shareOf []float64 // scratch: of the active entries
-	took    int32     // the class that was taken last of the active entries, -1 for none
-	likely  int       // the active entry that was best last, or one in its place
-	most    []int64   // of each resource: the most that any active entry asks for
-	tight   []int32   // the resources of which there is less room than that
+	shareOf []float64 // scratch space: shares of the active entries
+	took    int32     // class taken last, if it is active; -1 for none
+	likely  int       // index of the active entry that was best last, or of the one moved to its place
+	most    []int64   // by resource: the largest request of any active entry
+	tight   []int32   // resources with less room than the largest request
 	offset  int       // of the last sample
-	weighed []entry   // the entries that the fill weighed against each other
+	weighed []entry   // entries that the fill compared
 	shares  []Share
-	ranked  []ranked // scratch of refine
-	dear    float64  // scratch of refine: worth over the price of the room asked for
-	added   []entry  // scratch of refine
+	ranked  []ranked // scratch space of refine
+	dear    float64  // scratch space of refine: the highest worth / price of the room requested
+	added   []entry  // scratch space of refine
 }
 
-// need is what a class asks for of one resource, where that is anything.
+// need is the request of a class for one resource; positive.
 type need struct {
 	resource int32
 	want     int64
 }
 
-// active is an entry that still has pods and may still fit.
+// active is an entry that has pods left that may still fit.
 type active struct {
 	entry
 	value  float64
-	zeal   float64   // how much to prefer it: its multiplier to the fourth
+	zeal   float64   // preference for it: its multiplier to the fourth power
 	needs  []need    // of its class
-	shares []float64 // of the bin, by need
-	norm   float64   // of the shares as a vector, squared
-	size   float64   // the largest of them
+	shares []float64 // by need: the share of the bin
+	norm   float64   // squared length of the vector of shares
+	size   float64   // the largest share
 
 	request []int64 // of its class
-	ceiling float64 // of its score: what that was last, as it falls with the room
+	ceiling float64 // upper bound on its score: the last score, because scores fall as room is used
 }
 
 func newFiller(p *Problem, urgent bool) *filler {
@@ -103,14 +104,12 @@ func newFiller(p *Problem, urgent bool) *filler {
 	return f
 }
 
-// fill chooses pods for a bin from what is left. It takes at each step the
-// class whose request points most like what is still to be taken, larger pods
-// first, so that no resource runs out long before the others; several pods at
-// once while there is plenty of room. The shares it returns are valid until
-// the next call.
+// fill chooses pods for a bin from the pods left. In each step it takes the class whose request
+// points most in the direction of the room left, larger pods first, so that no resource runs out
+// long before the others. While there is plenty of room it takes several pods at once. The shares
+// returned are valid until the next call.
 //
-// It takes O(entries x needs) for each of its steps, of which there are a few
-// for each class that ends up in the bin.
+// It takes O(entries x needs) time for each step, and a few steps for each class in the bin.
 func (f *filler) fill(b *bin, entries []entry, left []int, w worth) pattern {
 	f.begin(b, w)
 	out := pattern{}
@@ -170,10 +169,9 @@ func (f *filler) begin(b *bin, w worth) {
 	f.tally.begin(b.memberships)
 }
 
-// sample activates the entries to choose from. Of very many it takes every
-// n-th, starting elsewhere each time: where thousands of classes are left, a
-// few hundred of them fill a bin about as well as all. It says whether it left
-// some out.
+// sample activates the entries to choose from. Of very many entries it takes every n-th, with a
+// different start each time: where thousands of classes are left, a few hundred of them fill a bin
+// about as well as all. It says whether it left out any.
 func (f *filler) sample(entries []entry, left []int, w worth) bool {
 	stride := 1
 	if len(entries) > f.effort.sampleFrom() {
@@ -190,7 +188,7 @@ func (f *filler) sample(entries []entry, left []int, w worth) bool {
 	return stride > 1
 }
 
-// activate lists every stride-th entry of which a pod is left and fits.
+// activate activates every stride-th entry that has a pod left which fits.
 func (f *filler) activate(entries []entry, offset, stride int, left []int, w worth) {
 	f.active, f.shareOf, f.took, f.likely = f.active[:0], f.shareOf[:0], -1, 0
 	clear(f.most)
@@ -213,7 +211,7 @@ func (f *filler) activate(entries []entry, offset, stride int, left []int, w wor
 	}
 }
 
-// measure works out what an entry takes of the bin.
+// measure computes the shares of the bin that an entry takes.
 func (f *filler) measure(a *active) {
 	from := len(f.shareOf)
 	for _, n := range a.needs {
@@ -221,18 +219,17 @@ func (f *filler) measure(a *active) {
 		f.shareOf = append(f.shareOf, s)
 		f.most[n.resource] = max(f.most[n.resource], n.want)
 		a.norm += float64(s * s)
-		if s > a.size { // not max, which takes care of what no share is
+		if s > a.size { // max would also handle NaN, which no share is
 			a.size = s
 		}
 	}
 	a.shares = f.shareOf[from:]
 }
 
-// choose returns the best active entry, -1 if none fits, and forgets those
-// that do not fit any more.
+// choose returns the best active entry, -1 if none fits, and drops entries that no longer fit.
 //
-// Scores fall while the bin is filled. So one that was no better than another is now need
-// not be worked out again.
+// Scores fall while the bin is filled, so an entry whose last score was below the best one now need
+// not be scored again.
 func (f *filler) choose(left []int) int {
 	f.tight = f.tight[:0]
 	for r, most := range f.most {
@@ -240,7 +237,7 @@ func (f *filler) choose(left []int) int {
 			f.tight = append(f.tight, int32(r))
 		}
 	}
-	best, bestScore, least := -1, -1.0, -1.0 // the best scores at least that
+	best, bestScore, least := -1, -1.0, -1.0 // the best score is at least least
 	if f.likely < len(f.active) {
 		if a := &f.active[f.likely]; f.fits(a, left) {
 			least = f.score(a)
@@ -263,7 +260,7 @@ func (f *filler) choose(left []int) int {
 	return best
 }
 
-// fits says whether one more pod of an active entry is left, and has room.
+// fits says whether a pod of an active entry is left and has room.
 func (f *filler) fits(a *active, left []int) bool {
 	if a.class == f.took && int(f.used[a.class]) >= left[a.class] {
 		return false
@@ -276,7 +273,7 @@ func (f *filler) fits(a *active, left []int) bool {
 	return true
 }
 
-// score is how well an active entry suits what is still to be taken.
+// score returns how well an active entry suits the room left.
 func (f *filler) score(a *active) float64 {
 	if !(a.norm > 0) {
 		return 0
@@ -288,10 +285,10 @@ func (f *filler) score(a *active) float64 {
 	return dot * dot / a.norm * a.size * a.zeal
 }
 
-// needsOf is what a pod of a class asks for.
+// needsOf returns the needs of a pod of a class.
 func (f *filler) needsOf(class int) []need { return f.needs[f.first[class]:f.first[class+1]] }
 
-// holds says whether room that is not overdrawn is enough for some needs.
+// holds says whether room that is not overdrawn suffices for some needs.
 func holds(room []int64, needs []need) bool {
 	for _, n := range needs {
 		if n.want > room[n.resource] {
@@ -301,21 +298,21 @@ func holds(room []int64, needs []need) bool {
 	return true
 }
 
-// overdrawn says whether more of a resource is gone than there was. Then no pod fits,
-// whatever it asks for.
+// overdrawn says whether the room of any resource is negative. Then no pod fits, whatever it
+// requests.
 func overdrawn(room []int64) bool {
 	return slices.ContainsFunc(room, func(n int64) bool { return n < 0 })
 }
 
-// drop forgets an active entry; what was taken of it stays taken.
+// drop deactivates an entry; its pods placed so far stay.
 func (f *filler) drop(i int) {
 	last := len(f.active) - 1
 	f.active[i] = f.active[last]
 	f.active = f.active[:last]
 }
 
-// batch says how many pods of a class to take at once: a quarter of what would
-// fit, as the balance of the room shifts with each.
+// batch returns how many pods of a class to take at once: a quarter of those that fit, because the
+// balance of the room shifts with each.
 func (f *filler) batch(c int, left []int) int {
 	n := int64(left[c] - int(f.used[c]))
 	for r, want := range f.p.Classes[c].Request {
@@ -342,18 +339,18 @@ func (f *filler) take(a *active, n int, capacity []int64) {
 		f.weight[r] = max(1-float64(float64(capacity[r]-f.room[r])*f.scale[r]), 1e-3)
 		rose = rose || f.weight[r] > was
 	}
-	if rose { // exchanges had made room
+	if rose { // exchanges have made room
 		for i := range f.active {
 			f.active[i].ceiling = math.Inf(1)
 		}
 	}
 }
 
-// tolerableWaste is the share of a pattern's worth that its gap may be worth
-// before exchanges are tried.
+// tolerableWaste is the share of a pattern's worth that its unused room may be worth before
+// exchanges are tried.
 const tolerableWaste = 0.002
 
-// gap is what the room that is left would be worth.
+// gap returns what the unused room would be worth.
 func (f *filler) gap(highest []float64) float64 {
 	worth := 0.0
 	for r, price := range highest {

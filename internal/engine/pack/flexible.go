@@ -2,13 +2,12 @@ package pack
 
 import "github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 
-// isFlexible says whether nodes of a candidate have to name several kinds of
-// options.
+// isFlexible says whether nodes of a candidate must have several kinds of options.
 func (s *solver) isFlexible(c *candidate) bool {
 	return s.p.Flexible != nil && s.p.Flexible.Options.Has(c.option)
 }
 
-// kinds counts the kinds of its options that are in a set.
+// kinds counts the kinds of Flexible's options that are in a set.
 func (f *Flexible) kinds(set bitset.Set) int {
 	seen := bitset.New(f.Count)
 	for o := range set.All() {
@@ -19,8 +18,8 @@ func (f *Flexible) kinds(set bitset.Set) int {
 	return seen.Len()
 }
 
-// neededKinds is how many kinds a node with the given shares must name: where
-// nothing else serves some of its pods, no more than there are for them.
+// neededKinds returns how many kinds a node with the given shares must have: Need, or fewer if pods
+// that nothing else serves have fewer.
 func (s *solver) neededKinds(pool int, shares []Share) int {
 	f := s.p.Flexible
 	p := &s.p.Pools[pool]
@@ -47,11 +46,11 @@ func (s *solver) neededKinds(pool int, shares []Share) int {
 	return need
 }
 
-// flexibleKey stands for the flexibility among the MinValues of a pool.
+// flexibleKey represents Flexible among the MinValues of a pool.
 const flexibleKey = -1
 
-// keepFlexible removes the options that have to come in several kinds from a
-// node that is aimed elsewhere and has too few of them.
+// keepFlexible removes the options of Flexible from a node bought as another option, if it has too
+// few kinds of them.
 func (s *solver) keepFlexible(c *candidate, set bitset.Set) {
 	if s.p.Flexible == nil || s.isFlexible(c) || s.p.Flexible.kinds(set) >= s.p.Flexible.Need {
 		return

@@ -5,21 +5,19 @@ import (
 	"slices"
 )
 
-// Floor returns a lower bound on what new nodes cost in any packing that places
-// all pods of all classes: whichever of them go to existing nodes, and whichever
-// take pieces of reservations. bought says of each class how many pods a good packing
-// puts on new nodes that come from no reservation; it only serves to find good prices,
-// and the bound holds whatever it says.
+// Floor returns a lower bound on the cost of new nodes in any packing that places all pods,
+// whichever of them go to existing nodes or use reservations. bought is, by class, how many pods a
+// good packing puts on new nodes without reservation; it only helps to find good prices, and the
+// bound is valid whatever it is.
 //
-// Each class may use any option of its variants: tiers, limits, MinValues,
-// Flexible, Fee and traits are not looked at. Of rules it looks only at how many
-// pods of one class may be on a node, and which pods may join an existing node.
+// Each class may use any option of its variants: tiers, limits, MinValues, Flexible, Fee and traits
+// are ignored. Of rules it uses only how many pods of one class may be on a node, and which pods
+// may join an existing node.
 //
-// The proof is by worths of pods such that no new node can hold more than its
-// price: what all pods are worth, less the most that existing nodes and reservations can
-// hold of it, has to be paid for. Worths follow from the prices of the covering
-// relaxation; several are tried. The time is about that of one relaxation, and
-// bounded for each knapsack and for all of them.
+// The proof uses worths of pods such that no new node can hold more than its price: the worth of
+// all pods, minus the highest worth that existing nodes and reservations can hold, must be paid
+// for. Worths follow from the prices of the covering relaxation; several are tried. The time is
+// about that of one relaxation, and bounded for each knapsack and in all.
 func Floor(p *Problem, bought []int) float64 {
 	k := New(reduced(p))
 	t := k.tiers[0]()
@@ -48,32 +46,32 @@ func Floor(p *Problem, bought []int) float64 {
 	return max(bound, f.inComponents(best, bound))
 }
 
-// newFloor begins the search for the bound of some pods on new nodes of a tier.
+// newFloor starts the search for a bound on the cost of new nodes of a tier for some pods.
 func newFloor(s *solver, t *tier, counts []int) *floor {
 	return &floor{s: s, t: t, counts: counts, onNodes: make([]int, len(counts)), tally: newTally(s.p)}
 }
 
-// floor is the search for one bound.
+// floor is the search for one lower bound.
 type floor struct {
 	s       *solver
 	t       *tier
 	counts  []int   // by class
-	looks   []look  // at existing nodes, by who may run there
-	rooms   [][]int // by look: the nodes
-	onNodes []int   // by class: how many existing nodes hold
-	spare   int     // items that knapsacks may still be loaded with
+	looks   []look  // existing nodes, grouped by the classes that they admit
+	rooms   [][]int // by look: its nodes
+	onNodes []int   // by class: how many pods existing nodes can hold
+	spare   int     // number of items that knapsacks may still load
 
-	fitting []int32 // scratch
-	tally   *tally  // likewise
+	fitting []int32 // scratch space
+	tally   *tally  // scratch space
 }
 
-// look is what nodes have in common that admit the same classes.
+// look is what existing nodes have in common that admit the same classes.
 type look struct {
 	entries []entry
 	kinds   []int
 }
 
-// groupNodes sorts out the nodes that may take somebody.
+// groupNodes groups the existing nodes that may take any pod.
 func (f *floor) groupNodes() {
 	p := f.s.p
 	least := leastRequest(p)
@@ -108,7 +106,7 @@ func newLook(p *Problem, n *Node) look {
 	return l
 }
 
-// leastRequest is, of each resource, the least that a pod of any class asks.
+// leastRequest returns, by resource, the least request of any class.
 func leastRequest(p *Problem) []int64 {
 	out := slices.Repeat([]int64{math.MaxInt64}, p.Dims)
 	for c := range p.Classes {
@@ -119,14 +117,14 @@ func leastRequest(p *Problem) []int64 {
 	return out
 }
 
-// one is what a new node for a class costs at least, if one is needed: where existing nodes do
-// not hold all pods of the class, though no others come there.
+// one returns the least price of a new node for a class, or 0 if existing nodes could hold all pods
+// of the class if no other pods went there.
 func (f *floor) one(c int) float64 {
 	if f.t.groupOf[c] < 0 || f.onNodes[c] >= f.counts[c] {
 		return 0
 	}
 	least := math.Inf(1)
-	for i := range f.t.candidates { // cheapest first, surcharges included
+	for i := range f.t.candidates { // sorted by price, surcharge included
 		cand := &f.t.candidates[i]
 		if surchargeFactor*cand.price > least {
 			break
@@ -141,8 +139,7 @@ func (f *floor) one(c int) float64 {
 	return least
 }
 
-// fillAlone works out how many pods of each class existing nodes hold, if no others
-// come there, at most as many as there are.
+// fillAlone computes, by class, how many of its pods existing nodes hold if no other pods go there.
 func (f *floor) fillAlone() {
 	for l := range f.looks {
 		for _, e := range f.looks[l].entries {
@@ -156,8 +153,7 @@ func (f *floor) fillAlone() {
 	}
 }
 
-// roomFor is how many pods of a class an existing node holds, at most as many as
-// there are.
+// roomFor returns how many pods of a class an existing node holds.
 func (f *floor) roomFor(c, node int) int {
 	p := f.s.p
 	if !f.mayJoin(c, node) {
@@ -172,8 +168,7 @@ func (f *floor) roomFor(c, node int) int {
 	return int(most)
 }
 
-// mayJoin says whether a pod of a class may run beside the pods that are on an
-// existing node.
+// mayJoin says whether the rules allow a pod of a class together with the pods on an existing node.
 func (f *floor) mayJoin(c, node int) bool {
 	p := f.s.p
 	if len(p.Nodes[node].Memberships) == 0 || len(p.Classes[c].Memberships) == 0 {

@@ -8,26 +8,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/levels"
 )
 
-// frontier finds the options of a tier that no other one beats in every respect.
+// frontier finds the options of a tier that no other option dominates.
 type frontier struct {
 	p     *Problem
-	masks []bitset.Set // the sets of groups that options admit
+	masks []bitset.Set // sets of groups that options admit
 	ids   *admittedBy  // by option: its set
 	kept  []priced
-	room  []int64 // of kept, one after the other: what is compared most
-	last  []int32 // by capacity: one more than the place in kept of the last that has it
-	like  []int32 // of kept: the same of the one before with its capacity
+	room  []int64 // capacities of kept, one after the other; compared most often
+	last  []int32 // by distinct capacity: 1 + index in kept of the last option with it
+	like  []int32 // by entry of kept: the same for the previous option with its capacity
 }
 
-// priced is an option with the price that it is compared by.
+// priced is an option with the price by which options are compared.
 type priced struct {
 	option, pool, serves int32
-	safe                 bool // see candidate; of those that are kept
+	safe                 bool // see candidate; set for kept options only
 	price                float64
 }
 
-// candidates drops the options that another one beats in every respect. The
-// others are sorted by price.
+// candidates returns the options that no other option dominates, sorted by price.
 func candidates(p *Problem, pools []int, masks []bitset.Set, ids *admittedBy, capacities *levels.Capacities) []candidate {
 	if len(masks) == 0 {
 		return nil
@@ -47,7 +46,7 @@ func candidates(p *Problem, pools []int, masks []bitset.Set, ids *admittedBy, ca
 		}
 		return cmp.Or(-slices.Compare(p.Options[x.option].Capacity, p.Options[y.option].Capacity), cmp.Compare(x.option, y.option))
 	})
-	// What is kept takes the place of what was looked at.
+	// Kept options reuse the memory of those read.
 	f := &frontier{p: p, masks: masks, ids: ids, last: make([]int32, capacities.Count()), kept: all[:0]}
 	for i := range all {
 		f.add(all[i], &f.last[capacities.Of(int(all[i].option))])
@@ -55,7 +54,7 @@ func candidates(p *Problem, pools []int, masks []bitset.Set, ids *admittedBy, ca
 	return f.candidates()
 }
 
-// candidates are those that are kept.
+// candidates converts the kept options to candidates.
 func (f *frontier) candidates() []candidate {
 	out := make([]candidate, len(f.kept))
 	for i := range f.kept {
@@ -68,8 +67,8 @@ func (f *frontier) candidates() []candidate {
 	return out
 }
 
-// add keeps an option unless one that is kept beats it. They come by price. Of those with one
-// capacity mostly the cheapest is enough.
+// add keeps an option unless a kept one dominates it. Options must be added by ascending price.
+// Among options with one capacity the cheapest usually dominates.
 func (f *frontier) add(c priced, last *int32) {
 	for i := *last; i > 0; i = f.like[i-1] {
 		if f.standsIn(&f.kept[i-1], &c) {
@@ -77,7 +76,7 @@ func (f *frontier) add(c priced, last *int32) {
 		}
 	}
 	dims, capacity := f.p.Dims, f.p.Options[c.option].Capacity
-	for i := len(f.kept) - 1; i >= 0; i-- { // the dearest first, which are the likeliest to have the room
+	for i := len(f.kept) - 1; i >= 0; i-- { // the most expensive first, because they are most likely to be large enough
 		if fits(capacity, f.room[i*dims:(i+1)*dims]) && f.standsIn(&f.kept[i], &c) {
 			return
 		}
@@ -88,18 +87,17 @@ func (f *frontier) add(c priced, last *int32) {
 	f.room = append(f.room, capacity...)
 }
 
-// standsIn says whether k, which is as cheap and has the room of c, makes c
-// pointless. It holds only where k can always stand in for c: limits and MinValues
-// may rule k out when c is still allowed.
+// standsIn says whether k can replace c wherever c is allowed. k must cost at most as much as c and
+// have at least its capacity. Limits and MinValues may exclude k where c is still allowed.
 func (f *frontier) standsIn(k, c *priced) bool {
 	if k.serves != c.serves && !f.masks[c.serves].SubsetOf(f.masks[k.serves]) {
 		return false
 	}
 	if r := f.p.Options[k.option].Reservation; r != 0 && r != f.p.Options[c.option].Reservation {
-		return false // it may run out
+		return false // the reservation of k may run out
 	}
 	if x := f.p.Flexible; x != nil && x.Options.Has(int(k.option)) && !x.Options.Has(int(c.option)) {
-		return false // it may name too few kinds
+		return false // k may have too few kinds
 	}
 	pool := &f.p.Pools[k.pool]
 	if pool.MinValues != nil && !k.safe {
@@ -119,8 +117,8 @@ func (f *frontier) standsIn(k, c *priced) bool {
 	return true
 }
 
-// safe says whether the options at least as large and as open as c satisfy the
-// MinValues of its pool. It looks at the dearest first, which are the largest.
+// safe says whether the options that are at least as large as c and admit at least the same groups
+// satisfy the MinValues of its pool. It reads the most expensive first, which are the largest.
 func (f *frontier) safe(c *priced) bool {
 	pool, capacity := &f.p.Pools[c.pool], f.p.Options[c.option].Capacity
 	if pool.MinValues == nil {

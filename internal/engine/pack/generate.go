@@ -9,42 +9,39 @@ import (
 )
 
 const (
-	// generateGap is the gap to the bound, as a share of what the plan costs, above which
-	// patterns are generated.
+	// generateGap is the gap to the bound, as a share of the cost of the plan, above which patterns
+	// are generated.
 	generateGap = 0.02
-	// maxMasterRows is the most classes that patterns are generated for: the
-	// work grows with their square.
+	// maxMasterRows is the largest number of classes for which patterns are generated: the work
+	// grows with its square.
 	maxMasterRows = 100
-	// generateRounds bounds how often all candidates are asked for patterns.
+	// generateRounds is the largest number of rounds in which all candidates are priced.
 	generateRounds = 40
-	// generateWork is how many rounds there are for one class: with many
-	// classes a round takes longer and gains less.
+	// generateWork is the number of rounds times classes: with many classes a round takes longer
+	// and gains less.
 	generateWork = 1200
 	leastRounds  = 10
-	// generateSteps is how many patterns are made at least for a tier, and
-	// patternWork how many there are for one class: what is worth finding is
-	// found early.
+	// generateSteps is the least number of patterns built for a tier, and patternWork that number
+	// times classes: useful patterns are found early.
 	generateSteps = 200
 	patternWork   = 30_000
-	// generateBatch is the most patterns taken up in a round.
+	// generateBatch is the largest number of patterns added in a round.
 	generateBatch = 24
-	// generateAsked is how many candidates are asked for one at least.
+	// generateAsked is the least number of candidates priced in a round.
 	generateAsked = 4 * generateBatch
-	// generatePatience is after how many rounds that gained less than generateGain
-	// no other follows.
+	// generatePatience is the number of rounds with a gain below generateGain after which
+	// generation stops.
 	generatePatience = 12
 	generateGain     = 0.0005
-	// generateVisits bounds the branches looked at for a pattern.
+	// generateVisits is the number of branches that may be visited for a pattern.
 	generateVisits = 200
 )
 
-// generate packs a tier by column generation: it looks for the patterns that
-// the linear program over whole patterns wants, buys them as often as it says
-// in whole nodes, and leaves the rest to greedy. Where pods are large for the
-// nodes that are cheap, this finds the mixes that taking the best pattern first
-// cannot see.
+// generate packs a tier by column generation: it finds the patterns that improve the linear program
+// over whole patterns, buys the integer part of its solution, and leaves the rest to greedy. Where
+// pods are large for the cheap nodes, this finds mixes that taking the best pattern first does not.
 //
-// It returns the purchases, and a bound proven by the final duals.
+// It returns the purchases, and a lower bound proven by the final duals.
 func (s *solver) generate(t *tier, q duals, known []purchase) ([]purchase, float64) {
 	m := newMaster(t, s.left)
 	if !s.seed(t, m, known) {
@@ -79,12 +76,11 @@ func (s *solver) generate(t *tier, q duals, known []purchase) ([]purchase, float
 	return s.roundDown(t, m, q, worth), bound
 }
 
-// generates says whether the classes that are left in a tier are few enough
-// for column generation.
+// generates says whether few enough classes are left in a tier for column generation.
 func (s *solver) generates(t *tier, left []int) bool {
 	rows := 0
 	if s.urgent || t.reserved {
-		return false // patterns of the master know no reservations
+		return false // the master's patterns use no reservations
 	}
 	for c, n := range left {
 		if n > 0 && t.groupOf[c] >= 0 {
@@ -94,8 +90,7 @@ func (s *solver) generates(t *tier, left []int) bool {
 	return rows > 0 && rows <= maxMasterRows
 }
 
-// seed adds for each class the best node of that class alone, and the patterns
-// already known.
+// seed adds the known patterns and, for each class, the best node with pods of that class only.
 func (s *solver) seed(t *tier, m *master, known []purchase) bool {
 	for _, c := range m.classes {
 		best := column{candidate: -1}
@@ -125,8 +120,8 @@ func (s *solver) seed(t *tier, m *master, known []purchase) bool {
 	return true
 }
 
-// oneClass says how many pods of a class a candidate holds, by which variant; none if
-// each would cost as much as limit, or more.
+// oneClass returns how many pods of a class a candidate holds, and by which variant; none if each
+// pod would cost limit or more.
 func (s *solver) oneClass(t *tier, c *candidate, class int, limit float64) (int, int) {
 	entries := t.entries[c.serves]
 	i, found := slices.BinarySearchFunc(entries, int32(class), func(e entry, class int32) int { return cmp.Compare(e.class, class) })
@@ -150,12 +145,12 @@ func (s *solver) oneClass(t *tier, c *candidate, class int, limit float64) (int,
 	return int(n), int(e.variant)
 }
 
-// newColumns asks candidates for patterns worth more than their price at the
-// present duals, and adds the best of them. It says whether there were any.
+// newColumns prices candidates for patterns worth more than their price at the current duals, and
+// adds the best of them. It says whether there were any.
 //
-// Those that might be worth most for their price are asked first. Once enough
-// patterns are found the others wait for a later round: the duals move with every
-// round, so that nothing is gained by asking everybody at each.
+// The candidates with the highest ceilings come first. Once enough patterns are found the others
+// are left for a later round: the duals change in every round, so pricing all candidates each time
+// gains nothing.
 func (s *solver) newColumns(t *tier, m *master, q duals, visits int) bool {
 	m.price()
 	worth := make([]float64, len(s.left))
@@ -194,8 +189,8 @@ func (s *solver) newColumns(t *tier, m *master, q duals, visits int) bool {
 	return len(found) > 0
 }
 
-// pricePattern returns the better of two patterns of a candidate: a balanced
-// fill, and the best that a short branch and bound finds.
+// pricePattern returns the better of two patterns of a candidate: a balanced fill, and the best
+// found by a short branch and bound.
 func (s *solver) pricePattern(t *tier, i int, k *knapsack.Knapsack, m *master, q duals, value, multiplier []float64, visits int) pattern {
 	c := &t.candidates[i]
 	s.step()
@@ -226,7 +221,7 @@ func (s *solver) pricePattern(t *tier, i int, k *knapsack.Knapsack, m *master, q
 	return p
 }
 
-// sharesOf are shares of what was chosen of entries, of each class the first.
+// sharesOf converts what a knapsack chose to shares, with the first entry of each class.
 func sharesOf(chosen []knapsack.Chosen, entries []entry) []Share {
 	out := make([]Share, 0, len(chosen))
 	for _, x := range chosen {
@@ -237,8 +232,8 @@ func sharesOf(chosen []knapsack.Chosen, entries []entry) []Share {
 	return out
 }
 
-// roundDown buys the integer part of the master's solution, and lets greedy do
-// the rest with the worths found.
+// roundDown buys the integer part of the master's solution, and runs greedy on the rest with the
+// worths found.
 func (s *solver) roundDown(t *tier, m *master, q duals, worth []float64) []purchase {
 	for c := range s.multiplier {
 		s.multiplier[c] = 1
@@ -269,9 +264,8 @@ func (s *solver) roundDown(t *tier, m *master, q duals, worth []float64) []purch
 	return append(purchases, s.greedy(t, s.duals(t, s.left))...)
 }
 
-// multiplierFor turns the worth of a pod into a multiplier of its value, of at
-// most the given factor either way. A pod without value asks for nothing, and
-// fits anyhow.
+// multiplierFor converts the worth of a pod to a multiplier of its value, between 1/most and most.
+// It is 1 for a pod without value, which requests nothing and always fits.
 func multiplierFor(worth, value, most float64) float64 {
 	if value <= 0 {
 		return 1

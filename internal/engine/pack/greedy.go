@@ -10,23 +10,22 @@ import (
 // candidateFill is the best known pattern of a candidate.
 type candidateFill struct {
 	pattern
-	as     int     // the candidate that the pattern is bought as
-	score  float64 // value for money: of the pattern, or a ceiling for it
-	looked bool    // since prices were last asked for
-	dead   bool    // nothing fits, or limits forbid it
+	as     int     // the candidate as which the pattern is bought
+	score  float64 // worth / price of the pattern, or an upper bound
+	looked bool    // filled since prices last changed
+	dead   bool    // nothing fits, or limits exclude it
 }
 
-// greedy buys nodes in a tier until nothing that is left fits: again and again
-// the candidate whose best fill is worth most for its price.
+// greedy buys nodes in a tier until no pod left fits. Each time it buys the candidate whose best
+// fill has the highest worth for its price.
 //
-// A candidate's fill is made only when it comes up for selection: its score is
-// a ceiling until then, first what its whole capacity is worth, later what its
-// last fill was worth, as that only falls while pods run out. The first
-// candidate that keeps the top after being looked at is the best.
+// A candidate is filled only when it comes first: until then its score is an upper bound. The bound
+// is at first the worth of the whole capacity, and later that of the last fill, because a fill
+// loses worth as pods run out. A candidate that stays first after it is filled is the best.
 //
-// Dual prices hold at the margin only: they say that two kinds of node are
-// worth buying, not how many of each. So a pattern is applied to a share of
-// what is left at a time, and then prices are asked for again.
+// Dual prices are valid at the margin only: they say that two kinds of node are worth buying, not
+// how many of each. So a pattern is used for a share of the pods left, and then prices are computed
+// again.
 func (s *solver) greedy(t *tier, q duals) []purchase {
 	candidateFills := s.unfilled(t)
 	s.ceilings(t, candidateFills, q)
@@ -59,7 +58,7 @@ func (s *solver) greedy(t *tier, q duals) []purchase {
 			continue
 		}
 		purchases = append(purchases, purchase{candidate: as, pattern: p.pattern, copies: copies, uses: uses})
-		p.shares = slices.Clone(p.shares) // the purchase keeps the old ones
+		p.shares = slices.Clone(p.shares) // the purchase keeps the old slice
 		s.remove(p.shares, copies)
 		s.spend(&t.candidates[as], uses, copies)
 		cost += float64(t.candidates[as].price * float64(copies))
@@ -80,7 +79,7 @@ func (s *solver) greedy(t *tier, q duals) []purchase {
 	return purchases
 }
 
-// unfilled are the candidates of a tier without fills, in the memory of the last ones.
+// unfilled returns the candidates of a tier without fills, reusing memory.
 func (s *solver) unfilled(t *tier) []candidateFill {
 	s.fills = slices.Grow(s.fills[:0], len(t.candidates))[:len(t.candidates)]
 	for i := range s.fills {
@@ -89,19 +88,19 @@ func (s *solver) unfilled(t *tier) []candidateFill {
 	return s.fills
 }
 
-// portionShare is the share of what is left that one pattern may take.
+// portionShare is the share of the worth left that one pattern may take at a time.
 const portionShare = 0.16
 
-// portion says how many copies of a pattern make up its portion.
+// portion returns how many copies of a pattern take that share.
 func (s *solver) portion(p *pattern, q duals) int {
 	n := q.total * portionShare / p.value
 	if !(n < math.MaxInt32) {
-		return math.MaxInt32 // pods that ask for nothing are worth nothing
+		return math.MaxInt32 // pods that request nothing are worth nothing
 	}
 	return max(1, int(n))
 }
 
-// ceilings scores each candidate fill by what its whole capacity would fetch.
+// ceilings sets the score of each candidate to the worth of its whole capacity.
 func (s *solver) ceilings(t *tier, candidateFills []candidateFill, q duals) {
 	for i := range candidateFills {
 		supply := &t.supplies[i]
@@ -115,7 +114,7 @@ func (s *solver) ceilings(t *tier, candidateFills []candidateFill, q duals) {
 	s.rest(candidateFills)
 }
 
-// rest puts all but the likeliest candidates aside.
+// rest limits the search to the candidates with the highest scores.
 func (s *solver) rest(candidateFills []candidateFill) {
 	s.ranking = s.ranking[:0]
 	for i := range candidateFills {
@@ -131,7 +130,7 @@ func (s *solver) rest(candidateFills []candidateFill) {
 	likelier := func(x, y int32) bool {
 		return candidateFills[x].score > candidateFills[y].score || candidateFills[x].score == candidateFills[y].score && x < y
 	}
-	// Those awake are a heap, the least likely of them on top.
+	// The awake candidates form a heap with the lowest score on top.
 	for i := most/2 - 1; i >= 0; i-- {
 		sink(s.awake, i, likelier)
 	}
@@ -144,8 +143,8 @@ func (s *solver) rest(candidateFills []candidateFill) {
 	slices.Sort(s.awake)
 }
 
-// sink restores a heap in which only element i may be above those below it: none
-// comes before the two that follow from it.
+// sink restores a heap in which only element i may be out of order. In the heap no element comes
+// before its parent.
 func sink(heap []int32, i int, before func(x, y int32) bool) {
 	for {
 		last := i
@@ -162,8 +161,8 @@ func sink(heap []int32, i int, before func(x, y int32) bool) {
 	}
 }
 
-// wake puts the likeliest of the candidates that rest in the place of those awake, of
-// which none is left. It says whether there are any.
+// wake replaces the awake candidates, none of which is left, by the next ones. It says whether
+// there are any.
 func (s *solver) wake(candidateFills []candidateFill) bool {
 	if len(s.awake) == len(s.ranking) {
 		return false
@@ -172,7 +171,7 @@ func (s *solver) wake(candidateFills []candidateFill) bool {
 	return len(s.awake) > 0
 }
 
-// look makes the best fill of a candidate from what is left.
+// look computes the best fill of a candidate from the pods left.
 func (s *solver) look(t *tier, i int, p *candidateFill, q duals) {
 	s.step()
 	c := &t.candidates[i]
@@ -196,10 +195,10 @@ func (s *solver) look(t *tier, i int, p *candidateFill, q duals) {
 	p.dead = len(p.shares) == 0
 }
 
-// cheapest returns the cheapest candidate that a pattern made for one can be bought
-// as, and is wherever that one is. Where rules keep pods apart a pattern may leave most
-// of a large node empty. Without rules only the last node of a plan is, and others are
-// better off if it does not count as cheap.
+// cheapest returns the cheapest candidate as which a pattern of candidate i can be bought without
+// leaving the options of i. Where rules separate pods, a pattern may leave most of a large node
+// empty. Without rules only the last node of a plan is mostly empty, and treating it as cheap makes
+// the other nodes worse.
 func (s *solver) cheapest(t *tier, i int, p *pattern) int {
 	c := &t.candidates[i]
 	pool := &s.p.Pools[c.pool]
@@ -214,7 +213,7 @@ func (s *solver) cheapest(t *tier, i int, p *pattern) int {
 			continue
 		}
 		if pool.Limits != nil && !fits(pool.Uses[other.option-pool.First], pool.Uses[c.option-pool.First]) {
-			continue // limits may rule it out
+			continue // limits may exclude it
 		}
 		if set == nil {
 			set = s.options(c.pool, c.reservation, p.shares, p.trait)
@@ -226,8 +225,8 @@ func (s *solver) cheapest(t *tier, i int, p *pattern) int {
 	return i
 }
 
-// best returns the live candidate with the highest score among those awake, the
-// largest of equals, -1 if there is none.
+// best returns the awake candidate with the highest score, the largest of equals, -1 if there is
+// none.
 func (s *solver) best(candidateFills []candidateFill) int {
 	top := -1
 	for _, i := range s.awake {

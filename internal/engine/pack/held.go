@@ -8,26 +8,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/knapsack"
 )
 
-// floorItems bounds the work of the exact bound: how many classes all knapsacks
-// may be loaded with. floorVisits bounds the branches looked at for each.
+// floorItems is the total number of classes that all knapsacks may load for the exact bound, and
+// floorVisits the number of branches that each may visit.
 const (
 	floorItems  = 4_000
 	floorVisits = 500
 )
 
-// surchargeFactor makes up for the surcharges that candidates carry, see fees.
+// surchargeFactor corrects a bound for the surcharges of candidates; see fees.
 const surchargeFactor = 1 / (1 + 2*feeShare)
 
-// tolerance takes off what rounding might add to a sum.
+// tolerance is a factor that corrects a sum for rounding errors.
 const tolerance = 1 - 1e-9
 
-// guess is what a candidate can hold, as far as one resource at a time tells.
+// guess is an upper bound on the worth that a candidate can hold, from each resource alone.
 type guess struct {
 	candidate int
 	worth     float64
 }
 
-// estimates values the candidates.
+// estimates returns the guess of each candidate.
 func (f *floor) estimates(w *worths) []guess {
 	out := make([]guess, len(f.t.candidates))
 	prices := make([][]float64, len(f.t.kinds))
@@ -41,8 +41,8 @@ func (f *floor) estimates(w *worths) []guess {
 	return out
 }
 
-// rough is the bound that worths prove as far as prices of resources alone tell
-// what nodes can hold.
+// rough returns the bound that worths prove, with what nodes hold estimated by prices of resources
+// only.
 func (f *floor) rough(w *worths) float64 {
 	held := 0.0
 	for l := range f.looks {
@@ -56,7 +56,7 @@ func (f *floor) rough(w *worths) float64 {
 	return bound
 }
 
-// heldRoughly is what the nodes of a look can hold at most.
+// heldRoughly returns an upper bound on the worth that the nodes of a look can hold.
 func (f *floor) heldRoughly(w *worths, l int) float64 {
 	prices := w.dearest(f.looks[l].kinds, f.s.p.Dims)
 	sum := 0.0
@@ -66,7 +66,7 @@ func (f *floor) heldRoughly(w *worths, l int) float64 {
 	return math.Min(sum, f.admitted(w, l))
 }
 
-// admitted is what all pods are worth that may run on the nodes of a look.
+// admitted returns the worth of all pods that may run on the nodes of a look.
 func (f *floor) admitted(w *worths, l int) float64 {
 	sum := 0.0
 	for _, e := range f.looks[l].entries {
@@ -75,8 +75,8 @@ func (f *floor) admitted(w *worths, l int) float64 {
 	return sum
 }
 
-// drawn is how far pieces of the reservations can hold pods that are worth more than
-// the pieces cost, given what each candidate holds at most.
+// drawn returns an upper bound on the worth of pods on reserved nodes in excess of their price.
+// holds returns the most that a candidate can hold.
 func (f *floor) drawn(holds func(candidate int) float64) float64 {
 	gain := make([]float64, len(f.s.p.Reservations))
 	for i := range f.t.candidates {
@@ -91,16 +91,16 @@ func (f *floor) drawn(holds func(candidate int) float64) float64 {
 	return sum
 }
 
-// exact is the bound that worths prove when pods are not cut in pieces: a branch
-// and bound says how much each node can hold. Where that would take long it is
-// estimated. It raises the worths as far as they allow.
+// exact returns the bound that worths prove for whole pods: branch and bound finds the most that
+// each node can hold, or an estimate where that would take long. It raises the worths as far as
+// valid.
 func (f *floor) exact(w *worths) float64 {
 	f.raise(f.s.knapsack(f.counts, w.value), w)
 	return f.paid(w)
 }
 
-// paid is what has to be paid for all pods where no pods on a new node are worth more than its
-// price: what they are worth, less the most that existing nodes and reservations hold of it.
+// paid returns the cost that all pods prove if no new node can hold pods worth more than its price:
+// their worth, minus the most that existing nodes and reservations hold.
 func (f *floor) paid(w *worths) float64 {
 	k := f.s.knapsack(f.counts, w.value)
 	held := 0.0
@@ -118,11 +118,10 @@ func (f *floor) paid(w *worths) float64 {
 	return bound
 }
 
-// raise scales the worth of each class up, or down, such that pods on no
-// candidate which comes from no reservation are worth more than its price: by the
-// worst ratio of worth to price among the candidates that hold one of the class.
-// All who share a candidate have a ratio no better than that of the candidate, so
-// that its price is kept.
+// raise scales the worth of each class so that no candidate without reservation can hold pods worth
+// more than its price: it divides by the highest ratio of worth to price among the candidates that
+// hold a pod of the class. All classes on a candidate have at least the ratio of the candidate, so
+// its price is not exceeded.
 func (f *floor) raise(k *knapsack.Knapsack, w *worths) {
 	ratios := f.ratios(k, w, f.estimates(w))
 	scale := make([]float64, f.s.kinds) // of the prices of each kind
@@ -143,9 +142,8 @@ func (f *floor) raise(k *knapsack.Knapsack, w *worths) {
 	w.prices = prices
 }
 
-// ratios finds, for each class, the most that pods on any candidate which holds
-// one of the class, and comes from no reservation, can be worth over its price; 0 if
-// there is no such candidate.
+// ratios returns, by class, the highest ratio of worth to price of any candidate without
+// reservation that holds a pod of the class; 0 if there is none.
 func (f *floor) ratios(k *knapsack.Knapsack, w *worths, estimates []guess) []float64 {
 	byRatio := slices.DeleteFunc(slices.Clone(estimates), func(e guess) bool { return f.t.candidates[e.candidate].reservation != 0 })
 	of := func(e guess) float64 { return e.worth / f.t.candidates[e.candidate].price }
@@ -171,7 +169,7 @@ func (f *floor) ratios(k *knapsack.Knapsack, w *worths, estimates []guess) []flo
 	return out
 }
 
-// held is what the nodes of a look can hold at most.
+// held returns an upper bound on the worth that the nodes of a look can hold.
 func (f *floor) held(k *knapsack.Knapsack, w *worths, l int) float64 {
 	prices := w.dearest(f.looks[l].kinds, f.s.p.Dims)
 	sum := 0.0
@@ -184,9 +182,8 @@ func (f *floor) held(k *knapsack.Knapsack, w *worths, l int) float64 {
 	return math.Min(sum, f.admitted(w, l))
 }
 
-// most is the most that pods in some room can be worth, be it that of an existing
-// node or, for -1, of a new one; the estimate, from above, where there is no time
-// to look.
+// most returns the highest worth of pods in the room of an existing node, or of a new node if node
+// is -1. It returns the estimate, an upper bound, if the item limit is used up.
 func (f *floor) most(k *knapsack.Knapsack, w *worths, entries []entry, room []int64, node int, estimate float64) float64 {
 	if f.spare <= 0 {
 		return estimate

@@ -2,11 +2,10 @@ package pack
 
 import "math"
 
-// master is the linear program over whole patterns: buy fractions of patterns
-// so that every class is served, at the least cost. Its duals say what a pod of
-// each class really costs, pods being whole; its solution says which patterns
-// to buy and how often. Patterns are added while it is being solved (column
-// generation).
+// master is the linear program over whole patterns: buy fractions of patterns so that every class
+// is served at the lowest cost. Its duals give the true cost of a pod of each class, pods being
+// whole; its solution says which patterns to buy and how often. Patterns are added while it is
+// solved (column generation).
 type master struct {
 	classes []int // by row
 	rowOf   []int // by class, -1 if it has no row
@@ -14,11 +13,11 @@ type master struct {
 	columns []column
 
 	inverse [][]float64
-	level   []float64 // of each basic column
-	basic   []int     // column in the basis by row, -1 for a surplus
+	level   []float64 // by row: level of the basic column
+	basic   []int     // by row: the basic column, -1 for a surplus
 	dual    []float64 // by row
 	scratch []float64
-	changed []int // scratch: where a step changes the duals
+	changed []int // scratch space: where a step changes the duals
 }
 
 // column is a pattern of a candidate that can be bought.
@@ -28,8 +27,7 @@ type column struct {
 	pattern
 }
 
-// newMaster has a row for each class that a tier serves and that has pods
-// left.
+// newMaster returns a master with a row for each class that a tier serves and that has pods left.
 func newMaster(t *tier, left []int) *master {
 	m := &master{rowOf: make([]int, len(left))}
 	for c, n := range left {
@@ -52,12 +50,11 @@ func newMaster(t *tier, left []int) *master {
 	return m
 }
 
-// start makes the basis of one column for each row: a pattern that serves its
-// class alone. The columns have been added in the order of rows.
+// start sets the first basis: for each row, a pattern of its class alone. These columns must have
+// been added in the order of rows.
 //
-// Each demand is raised by a tolerance of its own. Many classes have just one pod,
-// and with demands all alike the simplex makes steps that gain nothing, if it
-// does not run in circles.
+// Each demand is raised by a tolerance of its own. Many classes have just one pod, and with equal
+// demands the simplex would make steps that gain nothing, and could cycle.
 func (m *master) start() {
 	for i, c := range m.classes {
 		n := float64(m.columns[i].count(c))
@@ -78,8 +75,7 @@ func (p *pattern) count(class int) int {
 	return n
 }
 
-// solve brings in columns until none gains, but takes no more steps than
-// allowed.
+// solve brings columns into the basis until none gains, or the given number of steps is used up.
 func (m *master) solve(steps int) {
 	m.price()
 	for i := range steps {
@@ -93,11 +89,11 @@ func (m *master) solve(steps int) {
 	}
 }
 
-// afresh is the number of steps after which the duals are worked out anew, so
-// that rounding does not pile up.
+// afresh is the number of steps after which the duals are recomputed, so that rounding errors do
+// not accumulate.
 const afresh = 50
 
-// price works out the duals.
+// price computes the duals.
 func (m *master) price() {
 	clear(m.dual)
 	for i, column := range m.basic {
@@ -111,7 +107,7 @@ func (m *master) price() {
 	}
 }
 
-// cost is what the fractions bought so far cost.
+// cost returns the cost of the current fractions.
 func (m *master) cost() float64 {
 	sum := 0.0
 	for i, column := range m.basic {
@@ -122,7 +118,7 @@ func (m *master) cost() float64 {
 	return sum
 }
 
-// worth is what a pattern fetches at the duals.
+// worth returns the worth of a pattern at the duals.
 func (m *master) worth(shares []Share) float64 {
 	sum := 0.0
 	for _, s := range shares {
@@ -133,8 +129,7 @@ func (m *master) worth(shares []Share) float64 {
 	return sum
 }
 
-// bestColumn returns the column that gains most, -1 for a surplus of surplus,
-// or -2 if nothing gains.
+// bestColumn returns the column with the highest gain, -1 for a surplus, or -2 if no column gains.
 func (m *master) bestColumn() int {
 	const tolerance = 1e-7
 	best, ratio := -2, 1+tolerance
@@ -154,12 +149,12 @@ func (m *master) bestColumn() int {
 	return -2
 }
 
-// pivot brings a column in, or for -1 the surplus of the row with the lowest
-// dual. It returns false if rounding has spoilt the basis.
+// pivot brings in a column, or for -1 the surplus of the row with the lowest dual. It returns false
+// if rounding has made the basis invalid.
 func (m *master) pivot(enter int) bool {
 	direction := m.scratch
 	clear(direction)
-	excess := 0.0 // of what the column fetches over its price
+	excess := 0.0 // worth of the column minus its price
 	if enter >= 0 {
 		excess = m.worth(m.columns[enter].shares) - m.columns[enter].price
 		for _, s := range m.columns[enter].shares {

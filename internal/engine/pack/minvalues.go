@@ -6,9 +6,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// keepMinValues shrinks a pattern until enough options are left for the
-// MinValues of its pool. It takes from the pattern nothing where the candidate
-// is known to be safe.
+// keepMinValues removes pods from a pattern until enough options are left for the MinValues of its
+// pool. It removes nothing if the candidate is safe.
 func (s *solver) keepMinValues(t *tier, i int, p *pattern, value []float64) {
 	c := &t.candidates[i]
 	pool := &s.p.Pools[c.pool]
@@ -34,8 +33,8 @@ func (s *solver) keepMinValues(t *tier, i int, p *pattern, value []float64) {
 	sortShares(p.shares)
 }
 
-// mostEnough returns the largest count of a share that can join others with
-// enough options left.
+// mostEnough returns the largest count of a share that leaves enough options together with other
+// shares.
 func (s *solver) mostEnough(c *candidate, shares []Share, sh Share, trait int32) int {
 	trial := append(slices.Clone(shares), sh)
 	last := &trial[len(trial)-1]
@@ -51,8 +50,7 @@ func (s *solver) mostEnough(c *candidate, shares []Share, sh Share, trait int32)
 	return low
 }
 
-// enough says whether the options that hold a pattern satisfy the MinValues of
-// the pool.
+// enough says whether the options that hold a pattern satisfy the MinValues of the pool.
 func (s *solver) enough(c *candidate, shares []Share, trait int32) bool {
 	set := s.options(c.pool, c.reservation, shares, trait)
 	s.keepFlexible(c, set)
@@ -68,8 +66,8 @@ func (s *solver) enough(c *candidate, shares []Share, trait int32) bool {
 	return !set.Empty()
 }
 
-// needed is what a MinValue demands of a node with the given shares: under
-// BestEffort no more than the pods leave possible, each taken alone.
+// needed returns the number of values that a MinValue requires of a node with the given shares.
+// With BestEffort it is at most the number that each of the pods alone allows.
 func (s *solver) needed(pool, i int, shares []Share) int {
 	p := &s.p.Pools[pool]
 	need := p.MinValues[i].Need
@@ -103,8 +101,7 @@ func (s *solver) values(pool, minValue int, trait int32) bitset.Set {
 // possibleKey names a MinValue of a pool and a variant of a class.
 type possibleKey struct{ pool, minValue, class, variant int }
 
-// relaxed says whether the options fall short of a MinValue as the pool states
-// it.
+// relaxed says whether the options have fewer values than some MinValue of the pool states.
 func (s *solver) relaxed(pool int, set bitset.Set, trait int32) bool {
 	p := &s.p.Pools[pool]
 	for i := range p.MinValues {
@@ -115,9 +112,8 @@ func (s *solver) relaxed(pool int, set bitset.Set, trait int32) bool {
 	return false
 }
 
-// uses returns what one node of a pattern takes of the limits of its pool:
-// what its target option takes, or, where MinValues oblige the node to name
-// others as well, the most that any of the cheapest set that suffices takes.
+// uses returns, by limit of its pool, what one node of a pattern uses: that of its target option
+// or, if MinValues require further options, the most that any of the cheapest sufficient set uses.
 func (s *solver) uses(t *tier, i int, p *pattern) []int64 {
 	c := &t.candidates[i]
 	pool := &s.p.Pools[c.pool]
@@ -158,8 +154,7 @@ func (s *solver) uses(t *tier, i int, p *pattern) []int64 {
 	return out
 }
 
-// compareSize orders classes by the largest share of any resource they ask
-// for, then by index, smallest first.
+// compareSize orders classes by their largest share of any resource, ascending, then by index.
 func (s *solver) compareSize(x, y int) int {
 	a, b := s.size[x], s.size[y]
 	switch {

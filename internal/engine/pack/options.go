@@ -5,17 +5,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/levels"
 )
 
-// options returns the options of a pool that hold a pattern, and are of no other
-// reservation than the one given. The set is scratch space, valid until the next call.
+// options returns the options of a pool that hold a pattern, without those of reservations other
+// than the given one. The set is scratch space, valid until the next call.
 func (s *solver) options(pool, reservation int, shares []Share, trait int32) bitset.Set {
 	set := s.optionsOfAll(pool, shares, trait)
 	s.keepReservation(set, reservation)
 	return set
 }
 
-// optionsOfAll returns the options of a pool that hold a pattern, of whatever
-// reservation: admitted by every variant in it and large enough for the sum. The set is
-// scratch space, valid until the next call.
+// optionsOfAll returns the options of a pool that hold a pattern, of any reservation: every variant
+// of the pattern admits them, and they are large enough for the sum. The set is scratch space,
+// valid until the next call.
 func (s *solver) optionsOfAll(pool int, shares []Share, trait int32) bitset.Set {
 	p := &s.p.Pools[pool]
 	set := s.scratch
@@ -30,12 +30,12 @@ func (s *solver) optionsOfAll(pool int, shares []Share, trait int32) bitset.Set 
 	}
 	s.capacities.KeepHoldingIn(pool, set, s.sumOf(shares), s.level)
 	if p.MinValues != nil && p.Limits != nil {
-		s.Packer.uses[pool].KeepWithin(set, p.Limits, s.level) // no other counts for MinValues
+		s.Packer.uses[pool].KeepWithin(set, p.Limits, s.level) // options beyond the limits do not count for MinValues
 	}
 	return set
 }
 
-// sumOf is what shares ask for in all. It is scratch space, valid until the next call.
+// sumOf returns the total request of shares. It is scratch space, valid until the next call.
 func (s *solver) sumOf(shares []Share) []int64 {
 	clear(s.sum)
 	for _, sh := range shares {
@@ -46,13 +46,13 @@ func (s *solver) sumOf(shares []Share) []int64 {
 	return s.sum
 }
 
-// NewCapacities tells the capacities of options apart, as levels.NewCapacities does. dims is the
-// length of each, and firsts are the first options of the pools that the options lie in.
+// NewCapacities finds the distinct capacities of options, as levels.NewCapacities does. dims is the
+// length of each vector. firsts are the indexes of the first option of each pool.
 func NewCapacities(options []Option, firsts []int, dims int) *levels.Capacities {
 	return levels.NewCapacities(len(options), dims, firsts, func(o int) []int64 { return options[o].Capacity })
 }
 
-// capacities are those of the options of a problem.
+// capacities returns the distinct capacities of the options of a problem.
 func (p *Problem) capacities() *levels.Capacities {
 	if p.Capacities != nil {
 		return p.Capacities

@@ -11,30 +11,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// Packer is a Problem made ready to be solved, any number of times and from
-// any number of goroutines.
+// Packer is a compiled Problem that can be solved any number of times. It is safe for concurrent
+// use.
 type Packer struct {
 	p      *Problem
 	effort effort
-	tiers  []func() *tier // each made when it is asked for first
+	tiers  []func() *tier // each is made on first use
 	size   []float64
 	kinds  int
 
 	urgency []float64 // by class
-	urgent  bool      // some class is
-	alone   []int     // by class: how many the rules let stand on one new node
+	urgent  bool      // some class has an urgency above 1
+	alone   []int     // by class: how many pods the rules allow on one new node
 
 	capacities *levels.Capacities
-	uses       []*levels.Table // by pool: what launches take of its limits, nil without
+	uses       []*levels.Table // by pool: what launches use of its limits, nil if it has none
 }
 
-// reservedUrgency is how far pods that only a reservation can serve come before
-// others.
+// reservedUrgency is the urgency factor of pods that only a reservation can serve.
 const reservedUrgency = 4
 
-// New compiles a problem. What new nodes there may be is worked out when a run
-// first needs some: it costs about O(groups x options/64) plus O(options x
-// candidates) comparisons, independent of counts.
+// New compiles a problem. The candidates for new nodes are computed when a run first needs them, in
+// about O(groups x options/64) time plus O(options x candidates) comparisons, independent of pod
+// counts.
 func New(p *Problem) *Packer {
 	k := &Packer{p: p, effort: p.effort(), size: sizes(p)}
 	reserved := onlyReserved(p)
@@ -64,51 +63,51 @@ func New(p *Problem) *Packer {
 	return k
 }
 
-// Ready works out what new nodes there may be, which is otherwise left until a run
-// needs some.
+// Ready computes the candidates for new nodes, which a run otherwise computes when it first needs
+// them.
 func (k *Packer) Ready() {
 	for _, tier := range k.tiers {
 		tier()
 	}
 }
 
-// solver is one run.
+// solver is one run of a Packer.
 type solver struct {
 	*Packer
-	effort       effort // of the run at hand
+	effort       effort // of the current run
 	ctx          context.Context
 	filler       *filler
-	left         []int          // by class
-	limits       [][]int64      // by pool: what may still be used
-	reservations []int          // what is left of each
+	left         []int          // by class: pods without a place
+	limits       [][]int64      // by pool and limit: what is left
+	reservations []int          // by reservation: nodes left
 	sold         []tierPurchase // by new node: what it was bought as, if there are reservations
 
-	reservationOptions []bitset.Set // by reservation, first none; once asked for
+	reservationOptions []bitset.Set // by 1 + reservation, and for none at 0; nil until needed
 
 	series map[*tier]*cover.Series
 
-	whole    float64 // about what all tiers cost at least, if there are several
+	whole    float64 // approximate lower bound on the cost of all tiers, if there are several
 	steps    int
 	maxSteps int
-	report   func(progress.Event) // nil if nobody waits
+	report   func(progress.Event) // nil if no caller wants progress reports
 
-	multiplier        []float64 // by class: see rounds
+	multiplier        []float64 // by class; see rounds
 	highestMultiplier float64
 
-	fills    []candidateFill // scratch of greedy
-	scratch  bitset.Set      // of options
-	ranking  []int32         // live candidates: first those that are awake
-	awake    []int32         // ascending; others are less likely to be the best
+	fills    []candidateFill // scratch space of greedy
+	scratch  bitset.Set      // scratch space: options
+	ranking  []int32         // candidates that are not dead: first those that are awake
+	awake    []int32         // ascending; all others have lower scores
 	sum      []int64
-	wanted   bitset.Set // of groups
+	wanted   bitset.Set // groups
 	possible map[possibleKey]int
 
-	level bitset.Set // scratch, of options
+	level bitset.Set // scratch space: options
 }
 
-// Solve packs the pods: first into existing nodes, then tier by tier into new
-// ones. When maxSteps patterns have been built it stops looking for better
-// ones, but still finishes. It fails only with the context's error.
+// Solve packs the pods: first into existing nodes, then tier by tier into new ones. Once maxSteps
+// patterns have been built it stops improving and finishes the packing. Its only error is that of
+// ctx.
 func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -150,7 +149,7 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 	return out, nil
 }
 
-// buyAll packs what is left into new nodes, tier by tier.
+// buyAll packs the pods left into new nodes, tier by tier.
 func (s *solver) buyAll(out *Result) error {
 	s.whole = s.wholeBound()
 	for _, tier := range s.tiers {
@@ -164,13 +163,12 @@ func (s *solver) buyAll(out *Result) error {
 	return nil
 }
 
-// assignReservations gives what is in the reservations to those new nodes that save most by
-// it, whoever came first when they were bought. Each new node may draw on one of
-// the reservations that options of its pool with room for its pods come from, and a
-// node that can be launched from reservations only keeps to one.
+// assignReservations assigns the reservations to the new nodes that save most by them, in whatever
+// order these were bought. A new node may use any reservation from which options of its pool with
+// room for its pods come. A node that can be launched from reservations only keeps one.
 //
-// Where pods are left without a node that only reservations could serve, reservations are
-// first freed for them, even if the nodes that drew on those become dearer.
+// If pods are without a node that only reservations could serve, reservations are first freed for
+// them, even if the nodes that used them become more expensive.
 func (s *solver) assignReservations(out *Result) error {
 	if len(s.p.Reservations) == 0 {
 		return nil
@@ -186,8 +184,8 @@ func (s *solver) assignReservations(out *Result) error {
 	return s.ctx.Err()
 }
 
-// fillNodes places pods on existing nodes, which cost nothing: each node in
-// turn takes pods that fill it well, rather those that would be dear elsewhere.
+// fillNodes places pods on existing nodes, which cost nothing: each node in turn takes pods that
+// fill it well, preferably those that would be expensive elsewhere.
 func (s *solver) fillNodes(out *Result) error {
 	if len(s.p.Nodes) == 0 || !s.anyLeft() {
 		return nil
@@ -203,7 +201,7 @@ func (s *solver) fillNodes(out *Result) error {
 	return s.fillNodesBy(s.nodeWorth(), out)
 }
 
-// asked sums up what is left to place, by resource.
+// asked returns the total request of the pods left, by resource.
 func (s *solver) asked() []float64 {
 	sum := make([]float64, s.p.Dims)
 	for c, n := range s.left {
@@ -214,8 +212,8 @@ func (s *solver) asked() []float64 {
 	return sum
 }
 
-// spacious says whether the nodes have so much more room than is asked for that
-// all pods may well fit, whoever goes where. Then there is nothing to weigh.
+// spacious says whether the existing nodes have so much more room than requested that all pods may
+// fit in any order. Then no worths are needed.
 func (s *solver) spacious(asked []float64) bool {
 	free := make([]float64, len(asked))
 	for i := range s.p.Nodes {
@@ -231,7 +229,7 @@ func (s *solver) spacious(asked []float64) bool {
 	return true
 }
 
-// plainWorth values pods by their largest share of what is asked for.
+// plainWorth returns worths by the largest share of the total request.
 func (s *solver) plainWorth(asked []float64) worth {
 	out := worth{value: make([]float64, len(s.left)), multiplier: s.urgency}
 	for c := range out.value {
@@ -284,8 +282,8 @@ func (s *solver) fillNodesBy(w worth, out *Result) error {
 	return nil
 }
 
-// sizes measures each class by the largest share it takes of the largest
-// capacity that any class may use.
+// sizes returns, by class, the largest share that one pod takes of the largest capacity of any
+// usable option.
 func sizes(p *Problem) []float64 {
 	used := bitset.New(len(p.Options))
 	for c := range p.Classes {

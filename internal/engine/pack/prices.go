@@ -7,34 +7,33 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/cover"
 )
 
-// duals is what the covering relaxation says of a tier: the least cost, and
-// what a pod of each class is worth.
+// duals is the solution of the covering relaxation for a tier: a lower bound on the cost, and the
+// worth of a pod of each class.
 type duals struct {
 	bound float64
 	value []float64 // by class
-	total float64   // of all that is left
+	total float64   // of all pods left
 
-	// highest is, for each set of groups and resource, the highest price that
-	// any of its kinds pays.
+	// highest is, by set of groups and resource, the highest price that any kind of the set pays.
 	highest [][]float64
 
-	left    []int // what was left when prices were asked for
+	left    []int // counts when the prices were computed
 	cover   cover.Problem
-	bought  []float64 // of each supply, by the cheapest cover
-	details []detail  // by set of groups, once asked for
+	bought  []float64 // by supply: the amount that the cheapest cover buys
+	details []detail  // by set of groups; computed on demand
 }
 
-// detail is what a quote says of a set of groups.
+// detail is what duals imply for one set of groups.
 type detail struct {
-	// target is, for each resource, the share of capacity that the cheapest cover
-	// has use for: 1 where the resource is scarce.
+	// target is, by resource, the share of capacity that the cheapest cover uses: 1 where the
+	// resource is scarce.
 	target []float64
-	// entries are who may come and was left.
+	// entries are the entries admitted that had pods left.
 	entries []entry
 }
 
-// detail works out what a quote says of a set of groups. Most sets are of
-// candidates that nobody looks at.
+// detail returns the detail of a set of groups. Most sets belong to candidates that are never
+// filled.
 func (s *solver) detail(t *tier, q *duals, set int) *detail {
 	d := &q.details[set]
 	if d.target == nil {
@@ -43,8 +42,7 @@ func (s *solver) detail(t *tier, q *duals, set int) *detail {
 	return d
 }
 
-// duals solves the covering relaxation for what is left in a tier, kind by
-// kind.
+// duals solves the covering relaxation for the pods left in a tier, by kind.
 func (s *solver) duals(t *tier, left []int) duals {
 	problem := s.relaxation(t, left, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
 	solution := s.seriesOf(t).Cover(problem.Demand, s.effort.pivots)
@@ -64,8 +62,8 @@ func (s *solver) duals(t *tier, left []int) duals {
 	return out
 }
 
-// seriesOf returns what covers the demands of a tier, one after the other: from one
-// asking to the next they change little.
+// seriesOf returns the series that covers the demands of a tier one after the other, because
+// successive demands change little.
 func (s *solver) seriesOf(t *tier) *cover.Series {
 	series := s.series[t]
 	if series == nil {
@@ -75,10 +73,10 @@ func (s *solver) seriesOf(t *tier) *cover.Series {
 	return series
 }
 
-// alive returns the entries of which something is left.
+// alive returns the entries that have pods left.
 func (s *solver) alive(entries []entry, left []int) []entry {
 	if len(entries) <= s.effort.sampleFrom() {
-		return entries // so few that it does not matter
+		return entries // few enough to keep all
 	}
 	var out []entry
 	for _, e := range entries {
@@ -90,17 +88,16 @@ func (s *solver) alive(entries []entry, left []int) []entry {
 }
 
 const (
-	// maxPivots bounds a simplex.
+	// maxPivots is the largest number of simplex steps.
 	maxPivots = 500
-	// maxFineRows bounds the size of the relaxation that tells classes apart
-	// by the room they need too, and maxFinePivots its simplex, which only runs
-	// once.
+	// maxFineRows is the largest number of rows of the relaxation that also distinguishes classes
+	// by the room they need, and maxFinePivots the number of its simplex steps. It runs only once.
 	maxFineRows   = 120
 	maxFinePivots = 5000
 )
 
-// fineBound solves the relaxation in which a pod uses only options with room
-// for it. It is a better bound than that of kinds, and takes longer.
+// fineBound returns the bound of the relaxation in which a pod uses only options with room for it.
+// The bound is tighter than that by kinds, and takes longer.
 func (s *solver) fineBound(t *tier, left []int) float64 {
 	if t.groups*s.p.Dims > maxFineRows {
 		return 0
@@ -109,7 +106,7 @@ func (s *solver) fineBound(t *tier, left []int) float64 {
 	return s.withoutFees(t, cover.Solve(problem, maxFinePivots).Bound)
 }
 
-// boundWithoutFee is a bound on the prices alone of what was bought.
+// boundWithoutFee returns a lower bound on the cost of the pods placed, without fees.
 func (s *solver) boundWithoutFee(t *tier, placed []int) float64 {
 	problem := s.relaxation(t, placed, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
 	problem.Supplies = slices.Clone(problem.Supplies)
@@ -119,8 +116,8 @@ func (s *solver) boundWithoutFee(t *tier, placed []int) float64 {
 	return s.withoutFees(t, cover.Solve(problem, maxPivots).Bound)
 }
 
-// relaxation states the covering problem for what is left, with classes lumped
-// together by a number below count.
+// relaxation returns the covering problem for the pods left. lump gives each class the number of
+// its row, below count.
 func (s *solver) relaxation(t *tier, left []int, serves [][]int, count int, lump func(class int) int) *cover.Problem {
 	problem := &cover.Problem{Serves: serves, Demand: make([][]float64, count)}
 	amounts := make([]float64, count*s.p.Dims)
@@ -139,15 +136,15 @@ func (s *solver) relaxation(t *tier, left []int, serves [][]int, count int, lump
 	return problem
 }
 
-// withoutFees takes the fee that candidates carry off a bound.
+// withoutFees removes the surcharges of candidates from a bound.
 func (s *solver) withoutFees(t *tier, bound float64) float64 {
 	if t.free {
-		return 0 // where something costs nothing, fees are all there is
+		return 0 // without prices only surcharges are left
 	}
 	return math.Max(bound/(1+2*feeShare)-s.reservationCredit(t), 0)
 }
 
-// setSupplies states the candidates for the relaxation.
+// setSupplies sets the candidates as supplies of the relaxation.
 func (t *tier) setSupplies(p *Problem) {
 	amounts := make([]float64, len(t.candidates)*p.Dims)
 	for i := range t.candidates {
@@ -162,8 +159,8 @@ func (t *tier) setSupplies(p *Problem) {
 	t.market = cover.NewMarket(t.kinds, t.supplies)
 }
 
-// target compares what the kinds of a set demand with what is bought of the
-// supplies open to any of them.
+// target compares the demand of the kinds of a set with what is bought of the supplies open to any
+// of them.
 func (q *duals) target(set int) []float64 {
 	p := &q.cover
 	groups := p.Serves[set]
@@ -193,9 +190,9 @@ func (q *duals) target(set int) []float64 {
 	return out
 }
 
-// raise lifts each price to a hundredth of the least price of the resource
-// bought alone. A plentiful resource costs nothing, but may be scarce at the
-// end, and a pod that asks for nothing else must still be worth something.
+// raise raises each price to at least a hundredth of the least price of the resource bought alone.
+// A plentiful resource costs nothing but may be scarce at the end, and a pod that requests nothing
+// else must be worth something.
 func (s *solver) raise(t *tier, prices [][]float64) {
 	floor := t.unit
 	for g := range prices {
@@ -205,8 +202,8 @@ func (s *solver) raise(t *tier, prices [][]float64) {
 	}
 }
 
-// priced values each pod by the prices of its kind. Those that no new node takes are
-// worth nothing.
+// priced returns, by class, the worth of a pod at the prices of its kind. Pods that no new node
+// takes are worth nothing.
 func (s *solver) priced(t *tier, prices [][]float64) []float64 {
 	out := make([]float64, len(s.p.Classes))
 	for c := range out {
@@ -239,7 +236,7 @@ func highest(t *tier, prices [][]float64) [][]float64 {
 	return out
 }
 
-// unitPrices returns the least price of each resource bought alone.
+// unitPrices returns, by resource, the least price of one unit bought alone.
 func (t *tier) unitPrices(dims int) []float64 {
 	unit := make([]float64, dims)
 	for i := range t.candidates {
@@ -258,9 +255,8 @@ func (t *tier) unitPrices(dims int) []float64 {
 // onlyHere is the multiplier of pods that no new node takes.
 const onlyHere = 10
 
-// nodeWorth says which pods existing nodes, which cost nothing, should take
-// first: those that no tier takes, then those that cost most for what they ask
-// in the first tier that takes them.
+// nodeWorth returns worths by which existing nodes, which cost nothing, take pods: first those that
+// no tier takes, then those that cost most for their request in the first tier that takes them.
 func (s *solver) nodeWorth() worth {
 	out := worth{
 		value:      make([]float64, len(s.p.Classes)),
@@ -273,7 +269,7 @@ func (s *solver) nodeWorth() worth {
 		t := tier()
 		q := s.duals(t, s.left)
 		for c := range t.classes.All() {
-			alone := 0.0 // what each resource would cost bought by itself
+			alone := 0.0 // the cost of each resource bought alone
 			for r, want := range s.p.Classes[c].Request {
 				alone += float64(t.unit[r] * float64(want))
 			}

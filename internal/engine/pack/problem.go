@@ -1,11 +1,10 @@
-// Package pack is the numeric heart of the engine: it fills existing nodes and
-// buys new ones so that counts of identical pods find room at the least cost.
+// Package pack is the numeric core of the engine: it fills existing nodes and buys new ones, so
+// that counts of identical pods are placed at the lowest cost.
 //
-// It knows nothing of Kubernetes. Pods come as classes with a request vector
-// and a count; launch options as capacity vectors with a price; every rule
-// about labels and taints has been lowered to the set of options that a class
-// may use. All numbers are integers but prices, and nothing depends on chance,
-// time or map order.
+// It knows nothing of Kubernetes. Pods are classes with a request vector and a count. Launch
+// options are capacity vectors with a price. Every rule about labels and taints is reduced to the
+// set of options that a class may use. All numbers except prices are integers, and results depend
+// on neither chance, time nor map order.
 package pack
 
 import (
@@ -23,44 +22,41 @@ type Problem struct {
 
 	Classes []Class
 
-	// Options lie pool by pool, within a pool cheapest first.
+	// Options are sorted by pool, and within a pool by ascending price.
 	Options []Option
 
-	// Capacities, if set, are those of Options: so that problems which share
-	// options need not tell them apart each time.
+	// Capacities, if set, are the distinct capacities of Options, so that problems with the same
+	// options need not compute them again.
 	Capacities *levels.Capacities
 
-	// Pools are in the order they are tried: ascending Tier.
+	// Pools are in the order in which they are tried: ascending Tier.
 	Pools []Pool
 
-	// Nodes are existing nodes in the order they are filled.
+	// Nodes are existing nodes in the order in which they are filled.
 	Nodes []Node
 
-	// Reservations are how many nodes can be launched from each reservation. Options of
+	// Reservations is, by reservation, the number of nodes that can be launched from it. Options of
 	// several pools may share one.
 	Reservations []int
-	// StrictReservation makes nodes from a reservation name no options outside of it.
+	// StrictReservation makes nodes that use a reservation have only options of that reservation.
 	StrictReservation bool
 
-	// Flexible, if set, wants nodes aimed at some options to name several kinds
-	// of them.
+	// Flexible, if set, requires nodes bought as certain options to have several kinds of them.
 	Flexible *Flexible
 
-	// Fee is added to the price of every new node when plans are compared.
+	// Fee is added to the price of every new node when plans are compared, in USD per hour.
 	Fee float64
 
-	// NoBound says that nobody asks for Result.Bound, which is zero then. The
-	// packing is the same.
+	// NoBound leaves Result.Bound zero. The packing does not change.
 	NoBound bool
 
-	// Coarse makes the search a quick one: see effort.
+	// Coarse makes the search short; see effort.
 	Coarse bool
 
-	// Rules hold between the pods of one node.
+	// Rules are constraints between the pods of one node.
 	Rules []Rule
 
-	// Traits knows the labels that an option leaves open; nil when no variant
-	// has a trait.
+	// Traits handles the labels that options leave open; nil if no variant has a trait.
 	Traits Traits
 }
 
@@ -70,54 +66,47 @@ type Class struct {
 	Count    int
 	Variants []Variant
 
-	// Urgency is how far the class comes before others where there is not room
-	// for all, as a factor; 0 means 1. Any above 1 make the packer take them
-	// first, whatever it costs.
+	// Urgency is the factor by which the class takes precedence where there is not room for all; 0
+	// means 1. Classes with an urgency above 1 are packed first, whatever that costs.
 	Urgency float64
 
-	// Content says that the pods do without the kinds that Flexible demands.
+	// Content says that nodes of these pods may have fewer kinds than Flexible requires.
 	Content bool
 
-	// Memberships say what each pod counts for in the rules, in ascending order of
-	// rules.
+	// Memberships say how each pod counts in the rules, sorted by rule.
 	Memberships []Membership
 
-	// Kind is equal for classes that may use the same options but for the room
-	// they need: the relaxation that prices pods tells only kinds apart. Kinds
-	// are numbered from 0, without gaps.
+	// Kind is equal for classes that may use the same options, apart from room: the relaxation that
+	// prices pods distinguishes only kinds. Kinds are numbered from 0 without gaps.
 	Kind int
 }
 
 // Variant is one way to place the pods of a class on new nodes.
 type Variant struct {
-	// Options that hold one pod of the class: labels, taints and room.
+	// Options are the options that hold one pod of the class, by labels, taints and room.
 	Options bitset.Set
-	// Trait is what the pods ask of the labels that options leave open; 0 asks
-	// nothing.
+	// Trait is the requirement of the pods on labels that options leave open; 0 requires nothing.
 	Trait int32
 }
 
-// Traits is an algebra over the labels that an option leaves open. All
-// methods must be safe for concurrent use.
+// Traits combines requirements on the labels that options leave open. All methods must be safe for
+// concurrent use.
 type Traits interface {
-	// Merge returns the trait that asks for both, or false when no node of the
-	// pool can have both.
+	// Merge returns the trait that requires both, or false if no node of the pool can satisfy both.
 	Merge(pool int, a, b int32) (int32, bool)
-	// Options returns the options of the pool that can have the trait, as the
-	// window of its options.
+	// Options returns the options of the pool that can satisfy the trait, as a window.
 	Options(pool int, trait int32) bitset.Set
-	// Values returns the value numbers of a MinValue of the pool that a node
-	// with the trait can still show; nil means all.
+	// Values returns the value numbers of a MinValue of the pool that a node with the trait can
+	// still have; nil means all.
 	Values(pool, minValue int, trait int32) bitset.Set
 }
 
 // Option is one way to launch a node.
 type Option struct {
 	Price    float64 // USD per hour
-	Capacity []int64 // allocatable less daemons
+	Capacity []int64 // allocatable minus daemons
 
-	// Reservation is one more than the index of the reservation that a launch takes one
-	// piece of, such as a reservation; 0 if there is no end of it.
+	// Reservation is 1 + the index of the reservation that a launch uses, 0 if it uses none.
 	Reservation int
 }
 
@@ -126,53 +115,50 @@ type Pool struct {
 	First, Last int // its options are [First, Last)
 	Tier        int
 
-	// Limits is what may still be used of each limited resource; nil means
-	// that there are no limits.
+	// Limits is, by limited resource, what may still be used; nil means no limits.
 	Limits []int64
-	// Uses holds, for each option from First on, what a launch takes of each
-	// limited resource.
+	// Uses is, by option from First on, what a launch uses of each limited resource.
 	Uses [][]int64
-	// Levels is what levels.Index.New makes of Uses; nil has it made anew.
+	// Levels is levels.Index.New of Uses; nil means that it is computed.
 	Levels *levels.Table
 
 	MinValues []MinValue
-	// BestEffort lowers a MinValue to what can be had.
+	// BestEffort lowers a MinValue to the values available.
 	BestEffort bool
 }
 
-// MinValue demands that the options of a node show at least Need distinct
-// values. Values holds the value numbers, small and dense, of each option from
-// the pool's First on.
+// MinValue requires at least Need distinct values among the options of a node. Values has, by
+// option of the pool from First on, its value numbers.
 type MinValue struct {
 	Need   int
 	Values [][]int32
-	Count  int // value numbers are below Count
+	Count  int // value numbers are in [0, Count)
 }
 
-// Flexible demands that a node which is aimed at one of its options names at
-// least Need kinds of them. A node aimed elsewhere that names fewer names none.
-// Pods that nothing else serves are content with as many as there are.
+// Flexible requires a node that is bought as one of its options to have at least Need kinds of
+// them. A node bought as another option that has fewer kinds drops all of these options. Pods that
+// nothing else serves require at most the kinds available to them.
 type Flexible struct {
 	Need    int
 	Options bitset.Set
-	Kinds   []int32 // by option, small and dense
-	Count   int     // kinds are below Count
+	Kinds   []int32 // by option: its kind
+	Count   int     // kinds are in [0, Count)
 }
 
 // Node is an existing node.
 type Node struct {
 	Free        []int64
-	Classes     bitset.Set   // that may run here by labels and taints
-	Memberships []Membership // of the pods that run here, summed up by rule
+	Classes     bitset.Set   // classes that may run here by labels and taints
+	Memberships []Membership // of the pods that run here, summed by rule
 }
 
-// Result says which pods go where.
+// Result is a packing.
 type Result struct {
-	// Nodes holds, for each existing node, what it takes.
+	// Nodes has, by existing node, the pods it takes.
 	Nodes [][]Share
-	// New holds the nodes to launch, tier by tier.
+	// New are the nodes to launch, tier by tier.
 	New []Launch
-	// Left counts, by class, the pods without a place.
+	// Left is, by class, the number of pods without a place.
 	Left []int
 	// Bound is a lower bound on the cost of New.
 	Bound float64
@@ -182,7 +168,7 @@ type Result struct {
 // Share is a number of pods of one class on one node.
 type Share struct {
 	Class   int
-	Variant int // of the class; meaningless on existing nodes
+	Variant int // index in Variants of the class; not used on existing nodes
 	Count   int
 }
 
@@ -190,19 +176,18 @@ type Share struct {
 type Launch struct {
 	Pool    int
 	Copies  int
-	Shares  []Share    // on each copy, ascending by class
-	Options bitset.Set // each of which holds the shares
-	// Wide are those that it could have if what was set aside of the limits of its
-	// pool were more; nil if that is of no matter. They hold the shares, and are as
-	// the node has to be in all else.
+	Shares  []Share    // on each copy, sorted by class
+	Options bitset.Set // each option holds the shares
+	// Wide are the options that the launch could have if the limits of its pool were larger; nil if
+	// that is not needed. They hold the shares and satisfy everything else.
 	Wide        bitset.Set
 	Trait       int32
-	Price       float64 // of the cheapest option
-	Reservation int     // one more than the index of the reservation it takes from, 0 if none
+	Price       float64 // of the cheapest option, in USD per hour
+	Reservation int     // 1 + the index of the reservation that it uses, 0 for none
 	Relaxed     bool    // a MinValue was lowered
 }
 
-// useLevels are the levels of what launches take of the limits, nil without.
+// useLevels returns the table of what launches use of the limits, nil if there are no limits.
 func (p *Pool) useLevels() *levels.Table {
 	if p.Limits == nil || p.Levels != nil {
 		return p.Levels
@@ -216,7 +201,7 @@ func sortShares(shares []Share) {
 	})
 }
 
-// worthOf sums up what shares are worth.
+// worthOf returns the total worth of shares.
 func worthOf(shares []Share, value []float64) float64 {
 	sum := 0.0
 	for _, sh := range shares {
@@ -225,32 +210,30 @@ func worthOf(shares []Share, value []float64) float64 {
 	return sum
 }
 
-// effort is how much of a greedy run is search.
+// effort says how much a greedy run searches.
 type effort struct {
-	// awake is how many candidates are looked at while prices stay the same. Where
-	// prices are duals every candidate worth buying has the same ceiling, so that
-	// many more are near it than can be the best.
+	// awake is the number of candidates compared while prices stay the same. At dual prices every
+	// candidate worth buying has the same ceiling, so many are close to it.
 	awake int
-	// repriceShare is the share of what is left after whose purchase prices are asked for
-	// again, if that is at least the share called tail of what there was at first.
+	// repriceShare is the share of the pods left after whose purchase prices are computed again, if
+	// it is at least the share tail of all pods at the start.
 	repriceShare, tail float64
-	// pivots bounds the simplex behind each asking; duals are near their optimum
-	// long before.
+	// pivots is the number of simplex steps for each computation of prices; duals are close to the
+	// optimum long before.
 	pivots int
-	// sample is how many entries a fill weighs against each other.
+	// sample is the number of entries that a fill compares.
 	sample int
 	// exchanges says whether fills are improved by exchanging pods.
 	exchanges bool
 }
 
-// coarse is the search of a coarse problem. It was found by trying: with fewer
-// candidates awake, or prices asked for less often, cost goes up faster than time goes
-// down.
+// coarse returns the effort of a coarse problem. The values were found by experiment: with fewer
+// candidates awake, or prices computed less often, cost rises more than time falls.
 func coarse() effort {
 	return effort{awake: 12, repriceShare: 0.35, tail: 0.02, pivots: 200, sample: 80}
 }
 
-// effort returns how much search a problem gets.
+// effort returns the effort of a problem.
 func (p *Problem) effort() effort {
 	if p.Coarse {
 		return coarse()
@@ -258,5 +241,5 @@ func (p *Problem) effort() effort {
 	return effort{awake: 24, repriceShare: 0.16, tail: 0.02, pivots: maxPivots, sample: 160, exchanges: true}
 }
 
-// sampleFrom is the number of entries from which they are sampled.
+// sampleFrom returns the number of entries above which a fill samples them.
 func (e *effort) sampleFrom() int { return 2 * e.sample }

@@ -6,18 +6,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// purchase is a pattern applied to some nodes at once.
+// purchase is a pattern bought for a number of nodes.
 type purchase struct {
 	candidate int
 	pattern
 	copies int
-	uses   []int64 // of each limited resource, by one copy
+	uses   []int64 // by limited resource: what one copy uses
 }
 
-// merged joins the purchases of equal patterns, which were bought in portions.
+// merged joins purchases of equal patterns, which were bought in portions.
 func merged(purchases []purchase) []purchase {
 	out := purchases[:0:0]
-	of := map[int][]int{} // by candidate: where its purchases are
+	of := map[int][]int{} // by candidate: indexes of its purchases in out
 	for _, p := range purchases {
 		same := of[p.candidate]
 		i := slices.IndexFunc(same, func(i int) bool { return out[i].trait == p.trait && slices.Equal(out[i].shares, p.shares) })
@@ -31,9 +31,9 @@ func merged(purchases []purchase) []purchase {
 	return out
 }
 
-// launch works out all the options of a purchase. In a pool with limits an option
-// that would take more of them than was set aside is left out, so that every
-// launch that the plan allows stays within the limits.
+// launch returns the launch of a purchase with all its options. In a pool with limits it leaves out
+// options that would use more than was reserved, so that every choice of options stays within the
+// limits.
 func (s *solver) launch(t *tier, p *purchase) Launch {
 	c := &t.candidates[p.candidate]
 	set := s.options(c.pool, c.reservation, p.shares, p.trait).Clone()
@@ -52,8 +52,8 @@ func (s *solver) launch(t *tier, p *purchase) Launch {
 	}
 }
 
-// keepWithin removes the options that take more of the limits of their pool than
-// was set aside. It returns those that there were, nil where nothing is limited.
+// keepWithin removes the options that use more of the limits of their pool than was reserved. It
+// returns the set before, nil if the pool has no limits.
 func (s *solver) keepWithin(c *candidate, set bitset.Set, uses []int64) bitset.Set {
 	if uses == nil {
 		return nil
@@ -71,8 +71,8 @@ func costOf(t *tier, purchases []purchase) float64 {
 	return sum
 }
 
-// affordable says how many nodes of a candidate with the given uses the limits
-// of its pool and its reservation still allow.
+// affordable returns how many nodes of a candidate with the given uses the limits of its pool and
+// its reservation still allow.
 func (s *solver) affordable(c *candidate, uses []int64) int {
 	n := s.inReservation(c)
 	for r, use := range uses {

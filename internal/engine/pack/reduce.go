@@ -6,9 +6,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// reduced returns a problem as Floor looks at it: one pool without rules, and of
-// options that hold the same for the same classes, from the same reservation, only the
-// cheapest.
+// reduced returns a problem as Floor uses it: one pool without rules, and of options with equal
+// capacity, classes and reservation only the cheapest.
 func reduced(p *Problem) *Problem {
 	out := &Problem{Dims: p.Dims, Nodes: p.Nodes, Reservations: p.Reservations, Rules: p.Rules}
 	groups, of := optionGroups(p)
@@ -50,8 +49,8 @@ func reduced(p *Problem) *Problem {
 	return out
 }
 
-// optionGroups lists the distinct sets of options that classes may use, whichever
-// variant it takes, and says which is that of each class.
+// optionGroups lists the distinct sets of options that classes may use by any variant, and the
+// index of the set of each class.
 func optionGroups(p *Problem) (groups []bitset.Set, of []int) {
 	index := map[string]int{}
 	for c := range p.Classes {

@@ -7,13 +7,12 @@ import (
 	"sort"
 )
 
-// refine improves a fill by exchange: it takes one or two pods out, fills the
-// room again by worth, and keeps what is worth more. A greedy fill of a small
-// node leaves a gap that no single pod fits; an exchange often closes it.
+// refine improves a fill by exchanges: it removes one or two pods, fills the room again by worth,
+// and keeps the result if it is worth more. A greedy fill of a small node leaves room in which no
+// single pod fits; an exchange often uses it.
 //
-// It looks at O(shares^2 x entries) exchanges a round, and stops after a few
-// rounds. Large nodes waste little and are left as they are, and so are pods
-// with traits.
+// It tries O(shares^2 x entries) exchanges in a round, and stops after a few rounds. Large nodes
+// waste little and are not changed, and neither are pods with traits.
 func (f *filler) refine(left []int, w *worth, out *pattern) {
 	const rounds, many = 3, 40
 	pods := 0
@@ -31,15 +30,15 @@ func (f *filler) refine(left []int, w *worth, out *pattern) {
 	}
 }
 
-// ranked is an entry that may be put in.
+// ranked is an entry that an exchange may add.
 type ranked struct {
 	entry
 	value float64
 	needs []need
 }
 
-// rankByWorth lists the weighed entries that may be put in, the most valuable
-// first, and notes how far they are worth more than the room they ask for.
+// rankByWorth lists the compared entries that an exchange may add, by descending worth, and
+// computes the highest ratio of worth to price of the room requested.
 func (f *filler) rankByWorth(w *worth) {
 	value := w.value
 	f.ranked, f.dear = f.ranked[:0], 1
@@ -68,7 +67,7 @@ func (f *filler) rankByWorth(w *worth) {
 	})
 }
 
-// improve makes every exchange that gains, and says whether there was one.
+// improve makes every exchange that gains, and says whether there was any.
 func (f *filler) improve(left []int, w *worth, out *pattern) bool {
 	found := false
 	const pairsUpTo = 10
@@ -78,7 +77,7 @@ func (f *filler) improve(left []int, w *worth, out *pattern) bool {
 			last = i // one pod at a time
 		}
 		for j := i - 1; j < last; j++ {
-			// j below i stands for taking out one pod only.
+			// j < i means to remove one pod only.
 			if f.exchange(i, j, left, w, out) {
 				found = true
 			}
@@ -87,8 +86,8 @@ func (f *filler) improve(left []int, w *worth, out *pattern) bool {
 	return found
 }
 
-// exchange takes out a pod of share i and, unless j is below i, one of share
-// j, and puts in what is worth most. It undoes all unless that gains.
+// exchange removes a pod of share i and, unless j < i, a pod of share j, and adds the pods that are
+// worth most. It undoes the exchange unless it gains.
 func (f *filler) exchange(i, j int, left []int, w *worth, out *pattern) bool {
 	value := w.value
 	first, second := i, -1
@@ -104,7 +103,7 @@ func (f *filler) exchange(i, j int, left []int, w *worth, out *pattern) bool {
 	}
 	gain, most := 0.0, f.dear*f.gap(w.highest)*(1+1e-9)
 	f.added = f.added[:0]
-	// Pods that fit are worth no more than most together, nor each.
+	// Pods that fit are worth at most most, each and together.
 	from := sort.Search(len(f.ranked), func(i int) bool { return f.ranked[i].value <= most })
 	for i := from; i < len(f.ranked) && gain+most > loss; i++ {
 		e := &f.ranked[i]
@@ -129,7 +128,7 @@ func (f *filler) exchange(i, j int, left []int, w *worth, out *pattern) bool {
 	return false
 }
 
-// removable says whether a pod of each share is there to take out and may go.
+// removable says whether a pod of each share can be removed.
 func (f *filler) removable(first, second int) bool {
 	need := 1
 	if second == first {
@@ -146,8 +145,7 @@ func (f *filler) traitOf(share int) int32 {
 	return f.p.Classes[s.Class].Variants[s.Variant].Trait
 }
 
-// move puts pods of a class in (n > 0) or takes them out, and returns what
-// they are worth.
+// move adds n pods of a class, or removes them if n is negative, and returns their worth.
 func (f *filler) move(c, n int, value []float64) float64 {
 	if f.used[c] == 0 {
 		f.touched = append(f.touched, int32(c))
@@ -160,7 +158,7 @@ func (f *filler) move(c, n int, value []float64) float64 {
 	return value[c]
 }
 
-// writeExchange writes an exchange into the shares.
+// writeExchange applies an exchange to the shares.
 func (f *filler) writeExchange(first, second int) {
 	f.shares[first].Count--
 	if second >= 0 {
@@ -171,7 +169,7 @@ func (f *filler) writeExchange(first, second int) {
 	}
 }
 
-// addShare notes n more pods of an entry.
+// addShare adds n pods of an entry to the shares.
 func (f *filler) addShare(e entry, n int) {
 	for i := range f.shares {
 		if s := &f.shares[i]; s.Class == int(e.class) && s.Variant == int(e.variant) {

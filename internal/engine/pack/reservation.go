@@ -6,10 +6,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// appraise prices the candidates that come from a reservation at what the like of
-// them would cost elsewhere. The relaxation knows no reservations, so it must not
-// take them for free: what a pod is worth is decided by what is bought once the
-// reservations are empty.
+// appraise sets the worth of candidates that use a reservation to the price of equal capacity
+// elsewhere. The relaxation does not know reservations, so it must not treat these candidates as
+// free: the worth of a pod depends on what is bought once the reservations are empty.
 func (t *tier) appraise(p *Problem, masks []bitset.Set) {
 	for i := range t.candidates {
 		c := &t.candidates[i]
@@ -28,14 +27,14 @@ func (t *tier) appraise(p *Problem, masks []bitset.Set) {
 			}
 		}
 		if math.IsInf(c.worth, 1) {
-			// Nothing else serves these pods: all reservations are worth alike.
+			// Nothing else serves these pods, so all reservations have the same worth.
 			c.worth = 1
 		}
 		c.worth = math.Max(c.worth, c.price)
 	}
 }
 
-// times says how many of one capacity it takes to hold another.
+// times returns how many nodes of one capacity hold as much as one of another, as a fraction.
 func times(capacity, of []int64) float64 {
 	out := 1.0
 	for r, n := range capacity {
@@ -50,8 +49,8 @@ func times(capacity, of []int64) float64 {
 	return out
 }
 
-// reservationCredit is how far the reservations may bring the cost below what the
-// relaxation reckons with.
+// reservationCredit returns an upper bound on how much the reservations lower the cost below that
+// of the relaxation.
 func (s *solver) reservationCredit(t *tier) float64 {
 	if len(s.p.Reservations) == 0 {
 		return 0
@@ -69,7 +68,7 @@ func (s *solver) reservationCredit(t *tier) float64 {
 	return sum
 }
 
-// inReservation says how many nodes of a candidate its reservation still allows.
+// inReservation returns how many nodes of a candidate its reservation still allows.
 func (s *solver) inReservation(c *candidate) int {
 	if c.reservation == 0 {
 		return math.MaxInt
@@ -77,16 +76,15 @@ func (s *solver) inReservation(c *candidate) int {
 	return s.reservations[c.reservation-1]
 }
 
-// draw takes nodes of a candidate from its reservation; a negative number puts them
-// back.
+// draw takes nodes of a candidate from its reservation; a negative number puts them back.
 func (s *solver) draw(c *candidate, copies int) {
 	if c.reservation != 0 {
 		s.reservations[c.reservation-1] -= copies
 	}
 }
 
-// keepReservation removes the options of other reservations than a node takes from and,
-// where that is strict, those of none.
+// keepReservation removes the options of reservations other than the given one and, with
+// StrictReservation, those without reservation.
 func (s *solver) keepReservation(set bitset.Set, reservation int) {
 	if len(s.p.Reservations) == 0 {
 		return
@@ -99,8 +97,8 @@ func (s *solver) keepReservation(set bitset.Set, reservation int) {
 	}
 }
 
-// onlyReserved says which classes can be served from reservations only. They come
-// first, as others have a choice.
+// onlyReserved says, by class, whether only reservations can serve it. Such classes are packed
+// first, because others have a choice.
 func onlyReserved(p *Problem) []bool {
 	out := make([]bool, len(p.Classes))
 	if len(p.Reservations) == 0 {

@@ -14,18 +14,17 @@ type tierPurchase struct {
 	purchase
 }
 
-// draws are, by new node, the ways to launch it: first from no reservation, then
-// from each.
+// draws has, by new node, the ways to launch it: at 0 without reservation, then by reservation.
 type draws [][]draw
 
-// draw is a new node as it would be if it drew on some reservation, or on none.
+// draw is a new node that uses some reservation, or none.
 type draw struct {
 	ok     bool
 	launch Launch
 }
 
-// free assigns the reservations such that pods without a place find something there,
-// and says whether anything is there now that was not before.
+// free assigns the reservations so that pods without a place can use them, and says whether any
+// reservation has more nodes left than before.
 func (s *solver) free(out *Result) bool {
 	waiting := s.waiting()
 	if len(waiting) == 0 {
@@ -41,11 +40,11 @@ func (s *solver) free(out *Result) bool {
 	return false
 }
 
-// waiting are the pods without a place that could be on new nodes from reservations,
-// as rows of an assignment: each as if it took a node of its own.
+// waiting is pods without a place that could be on new nodes from reservations, as a row of an
+// assignment in which each pod takes a node of its own.
 type waiting struct {
 	count        int
-	reservations []bool // that would do
+	reservations []bool // by reservation: it would serve the pods
 }
 
 func (s *solver) waiting() []waiting {
@@ -74,8 +73,8 @@ func (s *solver) waiting() []waiting {
 	return out
 }
 
-// assign assigns the reservations anew. Without pods that wait it changes nothing
-// unless that saves something.
+// assign assigns the reservations anew. If no pods wait, it changes nothing unless that saves
+// something.
 func (s *solver) assign(out *Result, waiting []waiting) {
 	p := &flow.Problem{Room: s.p.Reservations}
 	ways := make(draws, len(s.sold))
@@ -106,8 +105,7 @@ func (s *solver) assign(out *Result, waiting []waiting) {
 	}
 }
 
-// draws lists the ways to launch what was sold. What it draws on now is kept as
-// it is.
+// draws lists the ways to launch what was sold. The current way is kept unchanged.
 func (s *solver) draws(sold *tierPurchase, now int) []draw {
 	out := make([]draw, 1+len(s.p.Reservations))
 	c := sold.tier.candidates[sold.candidate]
@@ -128,15 +126,15 @@ func (s *solver) draws(sold *tierPurchase, now int) []draw {
 	return out
 }
 
-// drawn is a new node that draws on a reservation, or on none; false if it would not
-// be one that the packer makes. c is what it was bought as, all are the options
-// of its pool that hold its pods, of whatever reservation.
+// drawn returns a new node that uses a reservation, or none for 0; false if the packer would not
+// make it. c is what the node was bought as. all are the options of its pool, of any reservation,
+// that hold its pods.
 func (s *solver) drawn(c *candidate, p *purchase, all bitset.Set, reservation int) (Launch, bool) {
 	set := s.ofReservation(all, reservation)
 	drawing := set.Clone()
 	drawing.And(s.reservationOptions[reservation])
 	there := *c
-	there.reservation, there.option = reservation, drawing.First() // options lie cheapest first
+	there.reservation, there.option = reservation, drawing.First() // options are sorted by price
 	s.keepFlexible(&there, set)
 	pool := &s.p.Pools[there.pool]
 	for i := range pool.MinValues {
@@ -147,7 +145,7 @@ func (s *solver) drawn(c *candidate, p *purchase, all bitset.Set, reservation in
 	if s.isFlexible(&there) && s.p.Flexible.kinds(set) < s.neededKinds(there.pool, p.shares) {
 		return Launch{}, false
 	}
-	// Where something else is cheaper the launch would not draw on the reservation.
+	// If another option is cheaper, the launch would not use the reservation.
 	at := set.First()
 	if at < 0 || s.p.Options[at].Reservation != reservation {
 		return Launch{}, false
@@ -158,7 +156,7 @@ func (s *solver) drawn(c *candidate, p *purchase, all bitset.Set, reservation in
 	}, true
 }
 
-// ofReservation returns those of some options that a node which draws on a reservation names.
+// ofReservation returns those of some options that a node which uses a reservation may have.
 func (s *solver) ofReservation(all bitset.Set, reservation int) bitset.Set {
 	set := all.Clone()
 	set.And(s.reservationOptions[reservation])
@@ -170,7 +168,7 @@ func (s *solver) ofReservation(all bitset.Set, reservation int) bitset.Set {
 	return set
 }
 
-// byReservation returns the options of each reservation, first those of none.
+// byReservation returns the options of each reservation, at 0 those of none.
 func (s *solver) byReservation() []bitset.Set {
 	if s.reservationOptions == nil {
 		s.reservationOptions = make([]bitset.Set, 1+len(s.p.Reservations))
@@ -184,8 +182,8 @@ func (s *solver) byReservation() []bitset.Set {
 	return s.reservationOptions
 }
 
-// gains is what one node saves by drawing on each reservation, NaN where it cannot or
-// saves nothing.
+// gains returns, by reservation, what one node saves by using it in USD per hour, NaN if it cannot
+// or saves nothing.
 func gains(ways []draw) ([]float64, flow.Claim) {
 	out := make([]float64, len(ways)-1)
 	for i := range out {
@@ -204,7 +202,7 @@ func gains(ways []draw) ([]float64, flow.Claim) {
 	return out, flow.None
 }
 
-// saved is what an assignment saves.
+// saved returns what an assignment saves.
 func saved(p *flow.Problem, assigned [][]int) float64 {
 	sum := 0.0
 	for row := range assigned {
@@ -217,7 +215,7 @@ func saved(p *flow.Problem, assigned [][]int) float64 {
 	return sum
 }
 
-// savedNow is what the nodes save by what they draw on now.
+// savedNow returns what the current assignment saves.
 func (s *solver) savedNow(p *flow.Problem, out *Result) float64 {
 	sum := 0.0
 	for i := range s.sold {
@@ -228,7 +226,7 @@ func (s *solver) savedNow(p *flow.Problem, out *Result) float64 {
 	return sum
 }
 
-// reassign makes the new nodes draw on the reservations that they were assigned to.
+// reassign makes the new nodes use the reservations assigned to them.
 func (s *solver) reassign(out *Result, ways draws, assigned [][]int) {
 	var launches []Launch
 	var sold []tierPurchase

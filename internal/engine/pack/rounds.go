@@ -3,28 +3,25 @@ package pack
 import "slices"
 
 const (
-	// maxRounds is the most often that a tier is packed anew.
+	// maxRounds is the largest number of rounds for a tier.
 	maxRounds = 4
-	// roundsGap is the gap to the bound below which another round is not
-	// worth its time.
+	// roundsGap is the gap to the bound below which another round is not worth its time.
 	roundsGap = 0.015
-	// hopelessGap is the gap above which rounds give way to column generation.
-	hopelessGap = 0.06
-	// roundsGain is the least share of the cost that a round must have gained
-	// for another to follow.
+	// columnGap is the gap above which column generation replaces further rounds.
+	columnGap = 0.06
+	// roundsGain is the least gain of a round, as a share of the cost, for another to follow.
 	roundsGain = 0.005
-	// roundsSteps is the number of patterns after which no new round begins.
+	// roundsSteps is the number of patterns after which no new round starts.
 	roundsSteps = 5000
-	// learning is how far multipliers move towards what was paid.
+	// learning is the rate at which multipliers move towards the cost paid.
 	learning = 0.7
 )
 
-// rounds runs greedy again and again and keeps the cheapest run.
+// rounds runs greedy several times and keeps the cheapest run.
 //
-// The covering relaxation cuts pods in pieces, so it undervalues those that
-// are hard to combine: they stay behind and end up on nodes half empty. Each
-// round therefore values a class higher by what its pods cost in the round
-// before, and takes it earlier.
+// The covering relaxation cuts pods into pieces, so it undervalues pods that are hard to combine:
+// they are left until the end and get half-empty nodes. So each round raises the value of a class
+// to what its pods cost in the round before, and takes it earlier.
 func (s *solver) rounds(t *tier, q duals) []purchase {
 	start, startSteps := s.save(), s.steps
 	s.multiplier, s.highestMultiplier = s.uncorrected()
@@ -43,7 +40,7 @@ func (s *solver) rounds(t *tier, q duals) []purchase {
 		if !complete || !gained || bestCost < q.bound*(1+roundsGap) || s.steps >= s.maxSteps || s.steps-startSteps >= roundsSteps || s.ctx.Err() != nil {
 			break
 		}
-		if bestCost > q.bound*(1+hopelessGap) && s.generates(t, start.left) {
+		if bestCost > q.bound*(1+columnGap) && s.generates(t, start.left) {
 			break
 		}
 		s.correct(t, purchases, q.value)
@@ -58,14 +55,14 @@ func (s *solver) rounds(t *tier, q duals) []purchase {
 	return best
 }
 
-// uncorrected are the multipliers before anything is learnt, and the highest.
+// uncorrected returns the multipliers of the first round, and the highest of them.
 func (s *solver) uncorrected() ([]float64, float64) {
 	out := slices.Clone(s.urgency)
 	return out, slices.Max(append(out, 1))
 }
 
-// coarseRun is the greedy run that a coarse problem gets. It takes a tenth of the time of
-// a fine one, and is luckier now and then.
+// coarseRun returns the greedy run of a coarse problem. It takes a tenth of the time of a fine one,
+// and is sometimes cheaper.
 func (s *solver) coarseRun(t *tier) []purchase {
 	fine, learnt, highest := s.effort, s.multiplier, s.highestMultiplier
 	s.effort, s.filler.effort = coarse(), coarse()
@@ -76,8 +73,7 @@ func (s *solver) coarseRun(t *tier) []purchase {
 	return purchases
 }
 
-// correct raises the multiplier of each class towards what its pods cost for
-// what they are worth.
+// correct moves the multiplier of each class towards the ratio of its cost to its worth.
 func (s *solver) correct(t *tier, purchases []purchase, value []float64) {
 	paid := make([]float64, len(s.left))
 	worth := make([]float64, len(s.left))

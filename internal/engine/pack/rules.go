@@ -2,41 +2,41 @@ package pack
 
 import "math"
 
-// Rule is a constraint between the pods of one node. Pods take part in it as
-// owners, which have the constraint, as members, which it counts, or as both.
-// If no owner is on a node, anything goes there.
+// Rule is a constraint between the pods of one node. Its owners are the pods that have the
+// constraint, and its members the pods that it counts; a pod may be both. A node without owners may
+// have any pods.
 type Rule struct {
 	Kind RuleKind
-	// Limit is the most members that a node with an owner may have, for
-	// AtMost. A node with more of them takes no owner.
+	// For AtMost: Limit is the largest number of members on a node with an owner. A node with more
+	// members takes no owner.
 	Limit int
 }
 
-// RuleKind tells rules apart.
+// RuleKind is a kind of rule.
 type RuleKind int
 
 const (
-	// AtMost limits the members of a node.
+	// AtMost limits the members on a node.
 	AtMost RuleKind = iota
-	// Apart keeps members away from owners. An owner that is a member too is
-	// not kept away from itself.
+	// Apart excludes members from nodes with an owner, and owners from nodes with a member. A pod
+	// that is both does not exclude itself.
 	Apart
 )
 
-// Membership is what a pod counts for in a rule. A class that stands for several
-// pods at once counts for their sum.
+// Membership is how a pod counts in a rule. A class that stands for several pods counts for their
+// sum.
 type Membership struct {
 	Rule    int
-	Owners  int // how many have the constraint
-	Members int // how many it counts
-	Both    int // how many of the owners are members
+	Owners  int // number of pods that have the constraint
+	Members int // number of pods that it counts
+	Both    int // number of owners that are members too
 }
 
-// standing is how a node stands with a rule.
+// standing is the count of a rule on a node.
 type standing struct{ owners, members, both int }
 
-// Holds says whether a rule allows so many owners, members and owners that are members. What
-// it allows it also allows with fewer pods.
+// Holds says whether a rule allows these numbers of owners, members, and owners that are members.
+// If it allows some numbers, it allows any smaller ones.
 func (r *Rule) Holds(owners, members, both int) bool {
 	if r.Kind == AtMost {
 		return owners == 0 || members <= r.Limit
@@ -53,12 +53,12 @@ func (s standing) plus(p *Membership, n int) standing {
 // Most returns how many pods with a membership, at most n, the rule allows on an empty node.
 func (r *Rule) Most(p Membership, n int) int { return r.most(standing{}, &p, n) }
 
-// most says how many pods with a membership can join, at most n.
+// most returns how many pods with a membership can join, at most n.
 func (r *Rule) most(s standing, p *Membership, n int) int {
 	if r.holds(s.plus(p, n)) {
 		return n
 	}
-	low, high := 0, n-1 // low is known to hold
+	low, high := 0, n-1 // low is allowed
 	for low < high {
 		middle := (low + high + 1) / 2
 		if r.holds(s.plus(p, middle)) {
@@ -70,7 +70,7 @@ func (r *Rule) most(s standing, p *Membership, n int) int {
 	return low
 }
 
-// tally keeps how one node stands with all rules. It is scratch space.
+// tally counts the rules on one node. It is scratch space.
 type tally struct {
 	p       *Problem
 	now     []standing // by rule
@@ -79,7 +79,7 @@ type tally struct {
 
 func newTally(p *Problem) *tally { return &tally{p: p, now: make([]standing, len(p.Rules))} }
 
-// begin starts a new node, with what runs there already.
+// begin starts a new node with the memberships of pods that run there.
 func (t *tally) begin(memberships []Membership) {
 	for _, r := range t.touched {
 		t.now[r] = standing{}
@@ -88,7 +88,7 @@ func (t *tally) begin(memberships []Membership) {
 	t.add(memberships, 1)
 }
 
-// add puts in n pods with the given memberships; a negative n takes them out.
+// add adds n pods with the given memberships; a negative n removes them.
 func (t *tally) add(memberships []Membership, n int) {
 	for i := range memberships {
 		p := &memberships[i]
@@ -99,7 +99,7 @@ func (t *tally) add(memberships []Membership, n int) {
 	}
 }
 
-// most says how many pods of a class the rules let in, at most n.
+// most returns how many pods of a class the rules allow to join, at most n.
 func (t *tally) most(class, n int) int {
 	memberships := t.p.Classes[class].Memberships
 	for i := range memberships {
@@ -112,7 +112,7 @@ func (t *tally) most(class, n int) int {
 	return n
 }
 
-// together says whether the rules let shares stand on one new node.
+// together says whether the rules allow shares on one new node.
 func (t *tally) together(shares []Share) bool {
 	t.begin(nil)
 	for _, s := range shares {
@@ -124,7 +124,7 @@ func (t *tally) together(shares []Share) bool {
 	return true
 }
 
-// alone says how many pods of a class the rules let stand on one new node.
+// alone returns how many pods of a class the rules allow on one new node.
 func (p *Problem) alone(class int) int {
 	n := math.MaxInt32
 	for i := range p.Classes[class].Memberships {
@@ -134,20 +134,19 @@ func (p *Problem) alone(class int) int {
 	return n
 }
 
-// Tally tries how many pods can stand together on one node.
+// Tally counts pods on one node and checks the rules.
 type Tally struct {
 	t tally
 }
 
-// NewTally returns the tally of a node where pods with the given memberships are.
+// NewTally returns the tally of a node with pods of the given memberships.
 func NewTally(rules []Rule, memberships []Membership) *Tally {
 	t := &Tally{tally{p: &Problem{Rules: rules}, now: make([]standing, len(rules))}}
 	t.t.add(memberships, 1)
 	return t
 }
 
-// Add puts in one pod with the given memberships if the rules allow it, and says
-// whether they do.
+// Add adds one pod with the given memberships if the rules allow it, and says whether they do.
 func (t *Tally) Add(memberships []Membership) bool {
 	for i := range memberships {
 		p := &memberships[i]

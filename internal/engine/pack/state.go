@@ -18,7 +18,7 @@ func (s *solver) save() state {
 	return state{slices.Clone(s.left), cloneLimits(s.limits), slices.Clone(s.reservations)}
 }
 
-// restore goes back to a saved state, which stays as it is.
+// restore returns to a saved state. The saved state does not change and can be used again.
 func (s *solver) restore(to state) {
 	copy(s.left, to.left)
 	s.limits = cloneLimits(to.limits)
@@ -33,12 +33,12 @@ func cloneLimits(limits [][]int64) [][]int64 {
 	return out
 }
 
-// anyLeft says whether some pod has no place yet.
+// anyLeft says whether any pod has no place yet.
 func (s *solver) anyLeft() bool {
 	return slices.ContainsFunc(s.left, func(n int) bool { return n > 0 })
 }
 
-// complete says whether nothing is left that the tier could serve.
+// complete says whether no pod is left that the tier could serve.
 func (s *solver) complete(t *tier) bool {
 	for class, n := range s.left {
 		if n > 0 && t.groupOf[class] >= 0 {
@@ -48,7 +48,7 @@ func (s *solver) complete(t *tier) bool {
 	return true
 }
 
-// remaining is the set of classes of which something is left.
+// remaining returns the set of classes with pods left.
 func (s *solver) remaining() bitset.Set {
 	out := bitset.New(len(s.p.Classes))
 	for c, n := range s.left {
@@ -65,7 +65,7 @@ func (s *solver) remove(shares []Share, copies int) {
 	}
 }
 
-// copies says how often shares can be taken from what is left.
+// copies returns how often shares can be taken from the pods left.
 func (s *solver) copies(shares []Share) int {
 	if len(shares) == 0 {
 		return 0
@@ -83,13 +83,14 @@ func (s *solver) copies(shares []Share) int {
 	return n
 }
 
-// Work is whose progress a run reports, and so many patterns lie between two reports.
+// Work is the name under which a run reports progress, and reportStep the number of patterns
+// between two reports.
 const (
 	Work       = "provisioning.Solve"
 	reportStep = 1000
 )
 
-// step counts a pattern that is built.
+// step counts a pattern.
 func (s *solver) step() {
 	s.steps++
 	if s.report != nil && s.steps%reportStep == 0 {

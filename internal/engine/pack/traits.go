@@ -2,8 +2,8 @@ package pack
 
 import "github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 
-// traitCache remembers merges, which are asked for again and again. It is
-// used by one goroutine.
+// traitCache caches merges of traits, which recur often. It must not be used by several goroutines
+// at a time.
 type traitCache struct {
 	traits Traits
 	pools  []Pool
@@ -24,8 +24,8 @@ func newTraitCache(p *Problem) *traitCache {
 	return &traitCache{traits: p.Traits, pools: p.Pools, known: map[traitPair]traitMerge{}}
 }
 
-// join returns the trait of a bin that has trait a and takes pods with trait
-// b, or false if it cannot take them.
+// join returns the trait of a bin with trait have that takes pods with trait want, or false if it
+// cannot take them.
 func (t *traitCache) join(b *bin, have, want int32) (int32, bool) {
 	if b.option < 0 {
 		return 0, true

@@ -7,25 +7,23 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/cover"
 )
 
-// worths are what pods are worth, and the prices of resources that it follows
-// from.
+// worths are the worths of pods, and the prices of resources from which they follow.
 type worths struct {
 	value  []float64   // by class
 	prices [][]float64 // by kind and resource
-	sold   []bool      // by kind: some class of it is worth something
+	sold   []bool      // by kind: some class of it has a positive worth
 }
 
-// candidates are ways to value pods. No candidate that comes from no reservation
-// holds pods worth more than its price, as far as one resource at a time tells.
+// candidates returns several ways to value pods. By each resource alone, no candidate without
+// reservation holds pods worth more than its price.
 func (f *floor) candidates(bought []int) []worths {
 	var out []worths
 	differs := !slices.Equal(bought, f.counts)
 	if slices.ContainsFunc(bought, func(n int) bool { return n > 0 }) {
 		w := f.priced(bought, f.t.market)
 		if differs {
-			// Pods of which none had to be bought, or that might all be on nodes
-			// that exist, may as well be worth nothing: then nodes with room for
-			// many of them hold nothing either.
+			// Pods of which none had to be bought, or that might all be on existing nodes, may be
+			// worth nothing: then nodes with room for many of them hold no worth either.
 			out = append(out, f.without(w, func(c int) bool { return bought[c] == 0 }))
 			out = append(out, f.without(w, func(c int) bool { return f.onNodes[c] >= f.counts[c] }))
 		}
@@ -35,8 +33,8 @@ func (f *floor) candidates(bought []int) []worths {
 		out = append(out, f.priced(f.counts, f.t.market))
 	}
 	if len(f.looks) > 0 {
-		// Nodes that exist may be short of one resource and have more of the others
-		// than is asked for: what they have plenty of is best worth nothing.
+		// Existing nodes may lack one resource and have more than enough of the others: then the
+		// best price of the plentiful resources is zero.
 		for r, price := range f.t.unit {
 			if price > 0 {
 				out = append(out, f.only(r, price))
@@ -44,7 +42,7 @@ func (f *floor) candidates(bought []int) []worths {
 		}
 	}
 	if f.t.reserved {
-		// Reservations without end, at their price.
+		// As if reservations were unlimited, at their price.
 		supplies := slices.Clone(f.t.supplies)
 		for i := range supplies {
 			supplies[i].Price = f.t.candidates[i].price
@@ -54,15 +52,13 @@ func (f *floor) candidates(bought []int) []worths {
 	return out
 }
 
-// priced values the pods of each class by the prices at which some demand is
-// covered.
+// priced returns worths from the prices at which a demand is covered.
 func (f *floor) priced(demand []int, market *cover.Market) worths {
 	problem := f.s.relaxation(f.t, demand, f.t.kinds, f.s.kinds, func(c int) int { return f.s.p.Classes[c].Kind })
 	return f.valued(market.Cover(problem.Demand, maxPivots).Prices)
 }
 
-// only values the pods by one resource alone, at the least price that it has
-// bought by itself.
+// only returns worths from one resource alone, at the least price of one unit bought alone.
 func (f *floor) only(resource int, price float64) worths {
 	prices := make([][]float64, f.s.kinds)
 	for kind := range prices {
@@ -72,13 +68,13 @@ func (f *floor) only(resource int, price float64) worths {
 	return f.valued(prices)
 }
 
-// valued works out what pods are worth at the prices of resources.
+// valued returns the worths at given prices of resources.
 func (f *floor) valued(prices [][]float64) worths {
 	value := f.s.priced(f.t, prices)
 	return worths{value, prices, f.sold(value)}
 }
 
-// without makes the pods of some classes worthless.
+// without sets the worth of some classes to zero.
 func (f *floor) without(w worths, which func(class int) bool) worths {
 	w.value = slices.Clone(w.value)
 	for c := range w.value {
@@ -90,7 +86,7 @@ func (f *floor) without(w worths, which func(class int) bool) worths {
 	return w
 }
 
-// sold says which kinds have pods that are worth something.
+// sold says, by kind, whether any class of it has a positive worth.
 func (f *floor) sold(value []float64) []bool {
 	out := make([]bool, f.s.kinds)
 	for c, v := range value {
@@ -99,7 +95,7 @@ func (f *floor) sold(value []float64) []bool {
 	return out
 }
 
-// total is what a number of pods of each class is worth.
+// total returns the worth of a number of pods of each class.
 func (w *worths) total(counts []int) float64 {
 	sum := 0.0
 	for c, n := range counts {
@@ -108,7 +104,7 @@ func (w *worths) total(counts []int) float64 {
 	return sum
 }
 
-// dearest is the highest price of each resource that any of some kinds pays.
+// dearest returns, by resource, the highest price that any of some kinds pays.
 func (w *worths) dearest(kinds []int, dims int) []float64 {
 	out := make([]float64, dims)
 	for _, k := range kinds {

@@ -9,13 +9,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// NewBinType works out what a node is like that is launched with one of some
-// options of a pool and is asked for something.
+// NewBinType returns the bin type of a node that is launched with one of some options of a pool and
+// must satisfy the requirements asked.
 func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked requirements.Set, relaxed bool) *ledger.BinType {
 	of := st.options(options)
 	for _, known := range of.binTypes {
 		if known.Trait == trait && known.Relaxed == relaxed && known.Asked.Equal(asked) {
-			out := st.again(known)
+			out := st.cloneBinType(known)
 			out.Wide = nil
 			return out
 		}
@@ -25,29 +25,30 @@ func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked req
 		Id: st.binTypes, Pool: pool, Options: of.set, Trait: trait, Asked: asked, Relaxed: relaxed, List: of.list, Daemons: of.daemons,
 	})
 	named := func(key string) bool { return st.p.Admission.Domains.Named(pool, key, of.set) }
-	out.Settled = st.settled(asked, named).With(of.where...)
+	out.Settled = st.dropUnrequestedSpreadLabels(asked, named).With(of.where...)
 	out.Labels = catalog.NodeLabels(&st.p.Pools[pool], out.Settled, named, st.p.Vocabulary)
 	of.binTypes = append(of.binTypes, out)
 	return out
 }
 
-// again is a bin type like another, with what is worked out of that.
-func (st *State) again(like *ledger.BinType) *ledger.BinType {
+// cloneBinType returns a copy of a bin type under a new Id. The copy shares what is computed from the
+// original.
+func (st *State) cloneBinType(like *ledger.BinType) *ledger.BinType {
 	st.binTypes++
 	return like.Again(st.binTypes)
 }
 
-// optionSet is a set of options of a pool, and the bin types that have just these.
+// optionSet is a set of options of a pool, with the bin types that have exactly these options.
 type optionSet struct {
 	set      bitset.Set
 	list     []cloudprovider.LaunchOption
-	daemons  resources.List             // the least that they take on any
+	daemons  resources.List             // by resource: the least that daemons use on any option
 	where    []requirements.Requirement // zones and capacity types
-	binTypes []*ledger.BinType          // each unlike the others in what its pods ask for
+	binTypes []*ledger.BinType          // with different requirements of their pods
 }
 
-// options is what there is to know of a set of options; equal sets are one. The set given
-// may change afterwards.
+// options returns the optionSet of a set of options; equal sets share one. The set given may change
+// afterwards.
 func (st *State) options(set bitset.Set) *optionSet {
 	st.key = set.AppendKey(st.key[:0])
 	if known, ok := st.sets[string(st.key)]; ok {
@@ -71,9 +72,9 @@ func (st *State) options(set bitset.Set) *optionSet {
 	return out
 }
 
-// settled takes back labels that a node need not have and that pods are spread
-// over: with a value that nobody asked for it would be a domain to be filled.
-func (st *State) settled(set requirements.Set, named func(key string) bool) requirements.Set {
+// dropUnrequestedSpreadLabels drops labels that a node need not have and over which pods are spread: with a value that
+// no pod requires, the node would be a new domain that spreads have to fill.
+func (st *State) dropUnrequestedSpreadLabels(set requirements.Set, named func(key string) bool) requirements.Set {
 	for _, key := range st.p.Table.Keys {
 		key = st.p.Vocabulary.NormalizeKey(key)
 		r, ok := set.Get(key)

@@ -12,10 +12,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// keepOffSpot takes the spot options off new nodes that have others too, where
-// Options want that: nodes with pods that are to come on other capacity, and nodes
-// that name too few instance types to count on spot. The packer sees to both while
-// it has a choice; this is for pods that found their place when it had none.
+// keepOffSpot removes the spot options of new nodes that have other options too, where Options
+// require that: nodes with pods that CapacityMix assigns to other capacity, and nodes with too few
+// instance types for spot. The packer observes both while it has a choice. This function corrects
+// nodes whose pods were placed when it had none.
 func (st *State) keepOffSpot() {
 	p := st.p
 	if p.Opts.CapacityMix == nil && p.Flexible == nil {
@@ -38,16 +38,16 @@ func (st *State) keepOffSpot() {
 	}
 }
 
-// mixed is a group of pods that CapacityMix divides, as far as they have a place:
-// those that ask the same of their nodes and have the same constraints.
+// mixed is a group of pods that CapacityMix divides, restricted to pods with a place. The pods of a
+// group have the same node requirements and the same constraints.
 type mixed struct {
 	placed, steady int
-	bins           []int // new nodes that may be spot and could do without
-	pods           []int // of the group on each
+	bins           []int // new nodes that may be spot and have other options
+	pods           []int // by entry of bins: pods of the group on it
 }
 
-// evenMix takes the spot options off more nodes where a group has too few pods on
-// other capacity: some of those that were to be there found a place on spot only.
+// evenMix removes the spot options of further nodes where a group has too few pods on other
+// capacity, because some of the pods assigned to other capacity found a place on spot only.
 func (st *State) evenMix() {
 	groups, of := st.mixedGroups()
 	bare, steady := make([]*ledger.BinType, len(st.New)), st.withoutSpot()
@@ -85,7 +85,7 @@ func (st *State) evenMix() {
 	}
 }
 
-// on notes a pod of the group on a new node that has a choice.
+// on records a pod of the group on a new node that may be spot and has other options.
 func (m *mixed) on(bin int) {
 	if n := len(m.bins); n == 0 || m.bins[n-1] != bin {
 		m.bins, m.pods = append(m.bins, bin), append(m.pods, 0)
@@ -93,7 +93,7 @@ func (m *mixed) on(bin int) {
 	m.pods[len(m.pods)-1]++
 }
 
-// takeOffSpot notes that a new node is not launched as spot any more.
+// takeOffSpot records that a new node is no longer launched as spot.
 func (m *mixed) takeOffSpot(bin int) {
 	if k := slices.Index(m.bins, bin); k >= 0 {
 		m.steady += m.pods[k]
@@ -101,8 +101,8 @@ func (m *mixed) takeOffSpot(bin int) {
 	}
 }
 
-// mixedGroups groups the classes, -1 for those that no mix is wanted of, and counts
-// their pods on nodes that exist.
+// mixedGroups divides the classes into groups and counts their pods on existing nodes. of is, by
+// class, the index of its group, -1 if CapacityMix does not apply to the class.
 func (st *State) mixedGroups() (groups []mixed, of []int) {
 	of = make([]int, len(st.p.Classes))
 	index := map[string]int{}
@@ -132,8 +132,8 @@ func (st *State) mixedGroups() (groups []mixed, of []int) {
 	return groups, of
 }
 
-// mixKey is the same for classes that CapacityMix divides together. Volumes and
-// devices, and what they ask of nodes, are not in it.
+// mixKey is equal for classes that CapacityMix divides as one group. It leaves out volumes and
+// devices, and what these require of nodes.
 func mixKey(c *workload.Class) string {
 	var b strings.Builder
 	for _, alt := range c.Asked {
@@ -156,13 +156,13 @@ func mixKey(c *workload.Class) string {
 	return b.String()
 }
 
-// avoidsSpot says whether a pod on a new node is to come on other capacity.
+// avoidsSpot says whether CapacityMix assigns a pod on a new node to other capacity than spot.
 func (st *State) avoidsSpot(s *ledger.Bin) bool {
 	return slices.ContainsFunc(s.PodIDs, func(podID int32) bool { return st.p.Classes[st.p.ClassOf[podID]].NoSpot })
 }
 
-// withoutSpot takes the spot options off bin types, off each once: none off one that has no
-// others, or too few for the minValues of its pool.
+// withoutSpot returns a function that removes the spot options of a bin type. The function returns
+// the bin type unchanged if it has no other options, or too few for the minValues of its pool.
 func (st *State) withoutSpot() func(*ledger.BinType) *ledger.BinType {
 	known := map[*ledger.BinType]*ledger.BinType{}
 	return func(s *ledger.BinType) *ledger.BinType {

@@ -8,37 +8,37 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// To compare requirements takes far longer than to look at a node, and passes ask about the
-// same few classes again and again: what is worked out of one is kept in the State.
+// Comparing requirements takes far longer than trying a node, and passes ask about the same few
+// classes again and again. So the State keeps what is computed for a class.
 
-// forms are what the pods of a class are to the packer on new nodes.
+// forms is how the packer sees the pods of a class on new nodes.
 type forms struct {
-	anywhere *lowered // wherever these are
-	cells    []cell   // those that they may be in; one without bounds if pods are sent to none
+	anywhere *lowered // without restriction to a cell
+	cells    []cell   // the cells in which the pods may be; one cell without bounds if no domains are assigned
 }
 
-// cell is one of those in which new nodes for pods of a class may be. What is nil was not
-// asked for so far.
+// cell is a cell in which new nodes for pods of a class may be. Fields are nil until they are
+// needed.
 type cell struct {
 	pin   requirements.Set
-	alone *lowered // what a pod is there, with what it prefers, on a node of its own
-	plain *lowered // whatever it prefers
+	alone *lowered // a pod on a node of its own there, with its preferences
+	plain *lowered // a pod there, without its preferences
 }
 
-// lowered is what pods of a class are to the packer.
+// lowered is how the packer sees the pods of a class.
 type lowered struct {
 	class pack.Class
 	item  attempt.Item
-	asks  []*ask // of a node for one pod alone, by pool and then by variant; nil until asked for
+	asks  []*ask // by pool and variant: requirements of a node for one pod alone; nil until needed
 }
 
-// ask is what a node of a pool is asked for that is launched for a pod alone.
+// ask has the requirements of a node of a pool that is launched for one pod alone.
 type ask struct {
 	of    requirements.Set
-	never bool // nothing can be that
+	never bool // the requirements contradict each other
 }
 
-// formsOf returns what is known of a class.
+// formsOf returns the forms of a class.
 func (st *State) formsOf(c int) *forms {
 	known := st.forms[c]
 	if known == nil {
@@ -48,7 +48,8 @@ func (st *State) formsOf(c int) *forms {
 	return known
 }
 
-// anywhere is what pods of a class are wherever new nodes are and whatever they prefer.
+// anywhere returns how the packer sees pods of a class on new nodes in any cell, without
+// preferences.
 func (st *State) anywhere(c int) *lowered {
 	f := st.formsOf(c)
 	if f.anywhere == nil {
@@ -57,7 +58,7 @@ func (st *State) anywhere(c int) *lowered {
 	return f.anywhere
 }
 
-// cells lists the cells of a class.
+// cells returns the cells of a class.
 func (st *State) cells(c int) []cell {
 	f := st.formsOf(c)
 	if f.cells != nil {
@@ -74,7 +75,7 @@ func (st *State) cells(c int) []cell {
 	return f.cells
 }
 
-// aloneIn is what a pod of a class is on a node of its own in a cell.
+// aloneIn returns how the packer sees a pod of a class on a node of its own in a cell.
 func (st *State) aloneIn(c int, in *cell) *lowered {
 	if in.alone == nil {
 		in.alone = st.lower(c, in.pin, st.preference(c))
@@ -83,7 +84,7 @@ func (st *State) aloneIn(c int, in *cell) *lowered {
 	return in.alone
 }
 
-// plainIn is what a pod of a class is in a cell whatever it prefers.
+// plainIn returns how the packer sees a pod of a class in a cell, without preferences.
 func (st *State) plainIn(c int, in *cell) *lowered {
 	if in.plain == nil {
 		in.plain = st.lower(c, in.pin, nil)
@@ -96,7 +97,7 @@ func (st *State) lower(c int, pin requirements.Set, preferred bitset.Set) *lower
 	return &lowered{class: class, item: item}
 }
 
-// ask is what a node of a pool is asked for by a variant of a pod alone.
+// ask returns the requirements of a node of a pool for one variant of a pod alone.
 func (st *State) ask(low *lowered, pool, variant int) *ask {
 	at := &low.asks[pool*len(low.class.Variants)+variant]
 	if *at == nil {
@@ -106,8 +107,8 @@ func (st *State) ask(low *lowered, pool, variant int) *ask {
 	return *at
 }
 
-// preference are the options that a class is to have where some of them will do, nil if
-// all are alike.
+// preference returns the options that a class prefers where any of these options will do, nil if it
+// prefers none.
 func (st *State) preference(c int) bitset.Set {
 	if st.s.GivesUp(c) {
 		return st.p.Preferences[c].Steady

@@ -1,13 +1,12 @@
-// Package repair changes solutions that are being made: it places pods that were left over one by
-// one, and then searches for a better plan by taking pods off some nodes and placing them anew.
+// Package repair improves solutions that are being made: it places unplaced pods one by one, and
+// then searches for a better plan by taking pods off some nodes and placing them anew.
 //
-// Input: a State, in which an attempt's packing has given pods to nodes, and an order in
-// which these are to be bound. Output: the same State, and an order. Invariant: after each
-// pass of the list in passes.go the pods that have a place can be bound one by one, in the
-// order that the pass returns, by the checks of kube-scheduler. What one pass has to tell
-// another is in Done.
+// Input: a State, in which the packing of an attempt has assigned pods to nodes, and the order in
+// which these pods are to be bound. Output: the same State, and an order. Invariant: after each
+// pass listed in passes.go the pods with a place can be bound one by one, in the order that the
+// pass returns, by the checks of kube-scheduler. Done holds what one pass has to tell later ones.
 //
-// Where to begin: passes; State; placer, which judges where one more pod may go; search, whose
-// trials are undone by the ledger unless they are better: ways.go says which pods are taken off
-// for pods that wait, recreate.go and room.go how pods get a place.
+// Read first: passes; State; placer, which decides where one more pod may go; search, whose trials
+// the ledger undoes unless they improve the plan. ways.go lists the pods to take off for pending
+// pods; recreate.go and room.go find places for pods.
 package repair

@@ -12,16 +12,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// fresh returns a node for a pod of a class alone, the cheapest of the heaviest
-// pools that have one within their limits; nil if there is none. Reservations
-// are left alone. One that costs a limit or more need not be found: see freshIn.
+// fresh returns a new node for a pod of a class alone: the cheapest of the heaviest pools that have
+// one within their limits; nil if there is none. It uses no reservations. It may return nil instead
+// of a node that costs limit or more; see freshIn.
 func (g *placer) fresh(c int, limit float64) *ledger.Bin { return g.freshIn(c, g.st.cells(c), limit) }
 
-// freshIn returns such a node in one of some cells. One that costs a limit or more need not
-// be found, fee included.
+// freshIn is fresh restricted to some cells. It may return nil instead of a node that costs limit
+// or more in USD per hour, fee included.
 func (g *placer) freshIn(c int, cells []cell, limit float64) *ledger.Bin {
 	if n := len(g.p.LowPools); n > 0 && g.p.LowPools[n-1].Tier > 0 {
-		limit = math.Inf(1) // a dear node of a heavy pool comes before a cheap one of a light one
+		limit = math.Inf(1) // a node of a heavier pool takes precedence, whatever it costs
 	}
 	var best *ledger.Bin
 	dear := func(price float64) bool {
@@ -41,30 +41,30 @@ func (g *placer) freshIn(c int, cells []cell, limit float64) *ledger.Bin {
 	return best
 }
 
-// alone returns a node of a pool for a pod of a class alone, nil if there is
-// none. What is too dear may be none: it takes far longer to make than to price.
+// alone returns a node of a pool for a pod of a class alone, nil if there is none. It may return
+// nil for a node that is too expensive, because a price is known far sooner than the node.
 func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price float64) bool) *ledger.Bin {
 	low := g.st.aloneIn(c, in)
 	for i, v := range low.class.Variants {
 		options := v.Options.Both(within)
 		asked := g.st.ask(low, pool, i)
-		last := i == len(low.class.Variants)-1 // before it a dear one keeps others from being looked at
+		last := i == len(low.class.Variants)-1 // an earlier variant takes precedence, whatever it costs
 		tooDear := func(price float64) bool { return last && dear(price) }
 		s := g.launch(c, pool, options, v.Trait, asked, tooDear)
 		if s == nil {
 			continue
 		}
 		if s = g.allowed(c, s, tooDear); s != nil {
-			s.BinType.Wide = widestAlone(g.p, pool, v.Options)
+			s.BinType.Wide = optionsAloneIgnoringLimits(g.p, pool, v.Options)
 			return s
 		}
 	}
 	return nil
 }
 
-// allowed returns a node for a pod of a class in the cheapest cell where constraints between pods
-// allow it, of those in which a new node may be; nil if there is none, or only one that is too
-// dear.
+// allowed returns a node for a pod of a class in the cheapest cell in which constraints between
+// pods admit the pod, of the cells that are open to the node s. It returns nil if there is none, or
+// if the node would be too expensive.
 func (g *placer) allowed(c int, s *ledger.Bin, dear func(price float64) bool) *ledger.Bin {
 	of := s.BinType
 	parts, asks := []compile.Part{{Options: of.Options}}, []requirements.Set{of.Asked}
@@ -85,10 +85,10 @@ func (g *placer) allowed(c int, s *ledger.Bin, dear func(price float64) bool) *l
 	return nil
 }
 
-// launch returns a node of some options of a pool, without the pod of a class that it
-// is for; nil if these are too few or too dear.
+// launch returns a node of some options of a pool for a pod of a class, with the pod not yet on it.
+// It returns nil if the options are too few or too expensive.
 func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked *ask, dear func(price float64) bool) *ledger.Bin {
-	options = spared(g.p, pool, options)
+	options = withoutScarceSpot(g.p, pool, options)
 	if g.beside != nil {
 		all, ok := attempt.Together(g.p.OfResources(g.p.Requests[c]), g.beside)
 		if options.And(g.lead); !ok {
@@ -108,8 +108,8 @@ func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked *ask
 	return s
 }
 
-// withinLimits returns the options of a pool that its limits allow beside the
-// nodes of the plan, but those of reservations.
+// withinLimits returns the options of a pool, except those of reservations, that its limits allow
+// in addition to the new nodes of the plan.
 func (g *placer) withinLimits(pool int) bitset.Set {
 	low := &g.p.LowPools[pool]
 	left := slices.Clone(low.Limits)
@@ -122,7 +122,7 @@ func (g *placer) withinLimits(pool int) bitset.Set {
 	return g.p.WithinLimits(pool, left)
 }
 
-// times multiplies amounts, up to what an amount can be.
+// times multiplies amounts by n; products that overflow become MaxInt64.
 func times(amounts []int64, n int) []int64 {
 	out := make([]int64, len(amounts))
 	for r, amount := range amounts {

@@ -9,19 +9,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// inserter finds places for pods that were left over where constraints between
-// pods were met for whole groups at a time. It goes pod by pod, over the nodes that
-// exist, those of the plan and nodes to be launched for one pod alone.
+// inserter places unplaced pods one by one: on nodes that exist, on nodes of the plan, and on nodes
+// launched for one pod alone. The packer placed whole groups at a time where there are constraints
+// between pods, so places may be left.
 type inserter struct {
 	placer
-	order []int32 // of the pods of the plan
+	order []int32 // of the pods of the plan, as they can be bound
 }
 
-// mostLooks bounds the work: looks at a node for a pod.
+// mostLooks is how often insert may try a node for a pod.
 const mostLooks = 1_000_000
 
-// insert places what it can of the pods without a place, by priority. They come last in
-// the order of the plan, which so far holds without them.
+// insert places as many of the unplaced pods as it can, by priority. It appends them to the order
+// of the plan, which stays valid without them.
 func (st *State) insert(order []int32) []int32 {
 	g := &inserter{placer: placer{st: st, p: st.p, left: mostLooks}, order: order}
 	var classes []int
@@ -58,8 +58,8 @@ func (st *State) insert(order []int32) []int32 {
 	return g.order
 }
 
-// placeClass places the pods of a class that wait, until one finds no place, and says
-// whether it placed any.
+// placeClass places the unplaced pods of a class until one finds no place, and says whether it
+// placed any.
 func (g *inserter) placeClass(c int) bool {
 	some := false
 	var last *ledger.Bin
@@ -92,9 +92,9 @@ func (g *inserter) put(s *ledger.Bin, c int, podID int32) {
 	g.order = append(g.order, podID)
 }
 
-// find returns the place for the first of n pods of a class: a node that exists; one of the
-// plan that costs no more for it, or least more; or a node of their own, where that costs less for
-// each. It returns nil if there is none.
+// find returns the place for the first of n pods of a class: an existing node; a node of the plan
+// that does not become more expensive, or least so; or a node of their own, where that costs less
+// for each of the n pods. It returns nil if there is no place.
 func (g *inserter) find(c, n int) *ledger.Bin {
 	var best *ledger.Bin
 	var bestBinType *ledger.BinType

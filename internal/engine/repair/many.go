@@ -6,12 +6,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 )
 
-// Pods that are alike do not get the node that is cheapest for each alone: of 800 pods that take
-// 4 CPU each would get a node of 4 CPU, where a quarter as many of 16 CPU cost a third.
+// The cheapest node for one pod is not always the cheapest for many: 800 pods of 4 CPU would each
+// get a node of 4 CPU, where a quarter as many nodes of 16 CPU may cost a third.
 
-// freshForMany returns a node for the first of n pods of a class that wait, and how many of them
-// it is for: of the nodes in some cells the one that costs least for each pod that it holds. It
-// returns nil if there is none.
+// freshForMany returns a node for the first of n unplaced pods of a class and the number of pods
+// that it is for. Of the nodes in some cells it is the one that costs least for each pod that it
+// holds. It returns nil if there is none.
 func (g *placer) freshForMany(c, n int, cells []cell) (*ledger.Bin, int) {
 	for k := g.cheapestTogether(c, n); k > 1; k /= 2 {
 		g.beside, g.lead = times(g.p.OfResources(g.p.Requests[c]), k-1), g.p.Admission.Lowered(c)
@@ -24,9 +24,9 @@ func (g *placer) freshForMany(c, n int, cells []cell) (*ledger.Bin, int) {
 	return g.freshIn(c, cells, math.Inf(1)), 1
 }
 
-// cheapestTogether is how many of n pods of a class the node holds that costs least for each of
-// them, of the heaviest pools that have one within their limits; 1 if none holds more. Of two that
-// cost the same it is the larger. It takes O(options) time.
+// cheapestTogether returns how many of n pods of a class fit on the node that costs least for each
+// of them, of the heaviest pools that have one within their limits; 1 if no node holds more. Of two
+// nodes at the same cost it counts the larger. It takes O(options) time.
 func (g *placer) cheapestTogether(c, n int) int {
 	n = g.mostOnNode(c, n)
 	if n < 2 {
@@ -63,7 +63,7 @@ func (g *placer) cheapestTogether(c, n int) int {
 	return best
 }
 
-// mostOnNode is how many of n pods of a class may be on one node by the rules over nodes.
+// mostOnNode returns how many of n pods of a class the rules over nodes allow on one node.
 func (g *placer) mostOnNode(c, n int) int {
 	for _, part := range g.p.Rules.Duties[c].All {
 		n = g.p.Rules.Node[part.Rule].Most(part, n)

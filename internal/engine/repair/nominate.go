@@ -10,10 +10,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// Nominate gives pods the places that they are nominated to, as far as that holds, and
-// returns the order in which they can be bound. Whether a place holds depends on who comes
-// before, so that where pods are refused, other orders are tried: of those that refuse
-// fewest the first is taken.
+// Nominate places pods on their nominated nodes, as far as constraints allow, and returns the order
+// in which they can be bound. Whether a place is valid depends on the pods bound before, so it
+// tries several orders if pods are refused. It takes the first of the orders in which fewest pods
+// are refused.
 func (st *State) Nominate() []int32 {
 	var tried [][]compile.Nominated
 	var best *nomination
@@ -39,7 +39,7 @@ func (st *State) Nominate() []int32 {
 	return best.order
 }
 
-// ranked are the nominated pods by the rank of their classes: the lower come first.
+// ranked returns the nominated pods sorted by the rank of their classes, the lowest first.
 func ranked(p *compile.Problem, rank func(p *compile.Problem, c int) int) []compile.Nominated {
 	out := slices.Clone(p.Nominated)
 	slices.SortStableFunc(out, func(a, b compile.Nominated) int {
@@ -48,8 +48,9 @@ func ranked(p *compile.Problem, rank func(p *compile.Problem, c int) int) []comp
 	return out
 }
 
-// spreadFirst has classes with most topology spreads come first. After pods that it counts,
-// one with a topology spread is one too many in their domain; it keeps nobody out itself.
+// spreadFirst ranks classes by their number of topology spreads, most first. A pod with a topology
+// spread may be one too many in its domain after pods that the spread counts, but it excludes no
+// other pod itself.
 func spreadFirst(p *compile.Problem, c int) int {
 	rank := -len(p.HostRules(c))
 	for _, r := range p.Rules.Duties[c].Owns {
@@ -60,8 +61,8 @@ func spreadFirst(p *compile.Problem, c int) int {
 	return rank
 }
 
-// gatherFirst has classes come first whose pods are to be where others of them are: the first
-// of these may choose the domain, before others are elsewhere.
+// gatherFirst ranks classes first whose pods must be in the domain of another pod of the class: the
+// first of them may choose the domain before other pods are elsewhere.
 func gatherFirst(p *compile.Problem, c int) int {
 	gathers := func(r int) bool {
 		return p.Rules.Domain[r].Kind == topology.Together && p.Classes[c].Selected.Has(p.Rules.Domain[r].Pods)
@@ -72,17 +73,17 @@ func gatherFirst(p *compile.Problem, c int) int {
 	return spreadFirst(p, c)
 }
 
-// asNamed leaves the order as it is.
+// asNamed keeps the given order.
 func asNamed(*compile.Problem, int) int { return 0 }
 
-// nomination is a try to have pods where they are nominated to.
+// nomination is one attempt to place pods on their nominated nodes.
 type nomination struct {
 	placer
-	order []int32 // of those that have their place
+	order []int32 // of the pods that have their place
 }
 
-// nominate tries pods in an order, and those that are refused again after the others, as long
-// as that places some.
+// nominate tries pods in an order, and refused pods again after the others, as long as that places
+// any.
 func (st *State) nominate(order []compile.Nominated) *nomination {
 	p, bins := st.p, st.Bins()
 	n := &nomination{placer: placer{st: st, p: p, left: mostLooks, ledger: ledger.New(p, bins)}}
@@ -106,9 +107,9 @@ func (st *State) nominate(order []compile.Nominated) *nomination {
 	return n
 }
 
-// outlasts says whether the topology spreads of a class let a pod onto a bin even where
-// a new node, which is a domain over the names of nodes, makes one of what is none so far:
-// what will be launched is not known yet.
+// outlasts says whether the topology spreads of a class would still allow a pod on a bin if a new
+// node were launched: the new node would be an empty domain over the hostname, and what will be
+// launched is not known yet.
 func (n *nomination) outlasts(c int, s *ledger.Bin) bool {
 	for _, i := range n.ledger.HostsOf(c) {
 		if h := &n.ledger.Hosts.Spreads[i]; len(n.p.LowOptions) > 0 && h.There[s.Number]+1 > h.Rule.Term.Skew {

@@ -10,11 +10,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// A new node is in one cell over the labels for which a hard constraint counts its pods: its
-// options are limited to that cell, and stay open over all other labels. So constraints count
-// what is there, and not what may be.
+// A new node is in one cell over the labels for which a required constraint counts its pods: its
+// options are limited to that cell, and stay open over all other labels. So constraints count pods
+// in domains that are certain.
 
-// openKeys lists those of some keys of which it is open in which domain a node is.
+// openKeys lists those keys for which the domain of a node is not certain.
 func openKeys(at []ledger.Location, keys []int) (out []int) {
 	for _, k := range keys {
 		if !at[k].Certain() && !slices.Contains(out, k) {
@@ -24,10 +24,10 @@ func openKeys(at []ledger.Location, keys []int) (out []int) {
 	return out
 }
 
-// cellsOf lists the cells over some keys in which options of a pool are that meet
-// requirements, the cheapest first, each with what a node in it asks for. Where constraints
-// between pods take notice of DaemonSets, options with the pod of one and options without it are
-// in different cells.
+// cellsOf divides the options of a pool that satisfy requirements by their cells over some keys,
+// the cheapest cell first, and returns the requirements of a node in each cell. Where constraints
+// between pods count DaemonSet pods, options that run a DaemonSet and options that do not are in
+// different cells.
 func (st *State) cellsOf(options bitset.Set, asked requirements.Set, keys []int) (parts []compile.Part, asks []requirements.Set) {
 	for _, part := range st.p.SplitByDaemons(st.p.Finder.Split(keys, options)) {
 		if there := asked.Intersect(attempt.PinOf(st.p, keys, part.At)); !there.Impossible() {
@@ -37,8 +37,8 @@ func (st *State) cellsOf(options bitset.Set, asked requirements.Set, keys []int)
 	return parts, asks
 }
 
-// open lists the keys over which a node to be launched has to be in one cell, given those over
-// which constraints count its pods, and says whether it is in several cells so far.
+// open returns the keys over which a new node must be in one cell, given the keys over which
+// constraints count its pods. several says whether its options are in several cells.
 func (st *State) open(s *ledger.BinType, keys []int) (open []int, several bool) {
 	for _, d := range s.DaemonsOn(st.p) {
 		several = several || !s.Options.SubsetOf(d.Duty.On)
@@ -52,8 +52,8 @@ func (st *State) open(s *ledger.BinType, keys []int) (open []int, several bool) 
 	return open, several || len(open) > 0
 }
 
-// InOneCell returns the bin type of new nodes with pods of some classes: the one given, or, where
-// that leaves open in which cell its nodes are, the one of the cheapest cell.
+// InOneCell returns the bin type of new nodes with pods of some classes: the given one if its
+// options are in one cell, or else that of its cheapest cell.
 func (st *State) InOneCell(s *ledger.BinType, classes []int) *ledger.BinType {
 	var keys []int
 	for _, c := range classes {
@@ -65,7 +65,7 @@ func (st *State) InOneCell(s *ledger.BinType, classes []int) *ledger.BinType {
 	}
 	parts, asks := st.cellsOf(s.Options, s.Asked, open)
 	for i := range parts {
-		options := spared(st.p, s.Pool, parts[i].Options)
+		options := withoutScarceSpot(st.p, s.Pool, parts[i].Options)
 		if s.Relaxed || st.p.Choice(s.Pool, options, s.Trait) {
 			out := st.NewBinType(s.Pool, options, s.Trait, asks[i], s.Relaxed)
 			out.Wide = s.Wide

@@ -8,9 +8,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// widest are the options that a new node which takes a pod as well could have but for
-// limits, given those that suit the pod.
-func widest(p *compile.Problem, s *ledger.BinType, suited bitset.Set, trait int32) bitset.Set {
+// optionsIgnoringLimits returns the options that a new node could have with one more pod if there were no limits.
+// suited are the options that suit the pod.
+func optionsIgnoringLimits(p *compile.Problem, s *ledger.BinType, suited bitset.Set, trait int32) bitset.Set {
 	if s.Wide == nil {
 		return nil
 	}
@@ -19,9 +19,9 @@ func widest(p *compile.Problem, s *ledger.BinType, suited bitset.Set, trait int3
 	return out
 }
 
-// widestAlone are the options that a new node for a pod alone could have but for
-// limits and reservations, given those that suit the pod.
-func widestAlone(p *compile.Problem, pool int, suited bitset.Set) bitset.Set {
+// optionsAloneIgnoringLimits returns the options that a new node for one pod alone could have if there were no
+// limits and reservations. suited are the options that suit the pod.
+func optionsAloneIgnoringLimits(p *compile.Problem, pool int, suited bitset.Set) bitset.Set {
 	low := &p.LowPools[pool]
 	if low.Limits == nil {
 		return nil
@@ -37,7 +37,7 @@ func widestAlone(p *compile.Problem, pool int, suited bitset.Set) bitset.Set {
 	return out
 }
 
-// maySpot says whether some option is spot.
+// maySpot says whether any option is spot.
 func maySpot(p *compile.Problem, options bitset.Set) bool {
 	for o := range options.All() {
 		if p.Option(o).Offering.CapacityType == v1.CapacityTypeSpot {
@@ -47,10 +47,9 @@ func maySpot(p *compile.Problem, options bitset.Set) bool {
 	return false
 }
 
-// spared are those of some options of a pool that a new node may name: if they are
-// of too few instance types to count on spot, those that are none, where there are
-// any.
-func spared(p *compile.Problem, pool int, options bitset.Set) bitset.Set {
+// withoutScarceSpot returns the options of a pool that a new node may have: without the spot options if these
+// have too few instance types for spot, and if other options are left.
+func withoutScarceSpot(p *compile.Problem, pool int, options bitset.Set) bitset.Set {
 	if len(p.MinValues[pool]) > 0 || !tooFewKinds(p, options) {
 		return options
 	}
@@ -60,8 +59,8 @@ func spared(p *compile.Problem, pool int, options bitset.Set) bitset.Set {
 	return options
 }
 
-// tooFewKinds says whether spot options are of fewer instance types than are to be
-// named.
+// tooFewKinds says whether the spot options have fewer instance types than Options.SpotFlexibility
+// requires.
 func tooFewKinds(p *compile.Problem, options bitset.Set) bool {
 	if p.Flexible == nil {
 		return false
@@ -75,8 +74,7 @@ func tooFewKinds(p *compile.Problem, options bitset.Set) bool {
 	return len(kinds) > 0 && len(kinds) < p.Flexible.Need
 }
 
-// mostUses is what a launch of the largest of some options takes of each limited
-// resource.
+// mostUses returns, by limit, the most that a launch of any of some options uses.
 func mostUses(pool *pack.Pool, options bitset.Set) []int64 {
 	most := make([]int64, len(pool.Limits))
 	if pool.Uses == nil {

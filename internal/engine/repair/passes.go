@@ -2,43 +2,42 @@ package repair
 
 import "github.com/dovetail-sdk/dovetail/internal/engine/model"
 
-// A pass changes a state, and leaves it such that the pods with a place can be bound in
-// the order that it returns. What later passes and strategies have to know of it is in
-// Done.
+// pass changes a State. Afterwards the pods with a place can be bound in the order that it returns.
+// Done holds what it has to tell later passes and strategies.
 type pass struct {
-	name string // as model.LeftOut has it, or as what cannot be left out
-	// run returns the order in which pods can be bound then, and whether the pass was not
+	name string // a name of package model's trace
+	// run returns the order in which pods can be bound afterwards. ran is false if the pass was
 	// left out.
 	run func(st *State, order []int32) (now []int32, ran bool)
 }
 
-// passes are run in this order, once for each solution.
+// passes run in this order, once for each solution.
 var passes = []pass{
-	{model.Replay, (*State).replayed},         // pods are bound one by one, and those that cannot be are taken off
-	{model.InsertLeft, (*State).insertLeft},   // pods left over are placed one by one
-	{model.EjectOthers, (*State).makeRoom},    // pods make room for those left over
+	{model.Replay, (*State).replayed},         // pods are bound one by one, and pods that cannot be bound are taken off
+	{model.InsertLeft, (*State).insertLeft},   // unplaced pods are placed one by one
+	{model.EjectOthers, (*State).makeRoom},    // pods are moved to make room for unplaced pods
 	{model.Search, (*State).search},           // pods are taken off some nodes and placed anew
-	{model.SwapPods, (*State).swapPods},       // pods change places for soft constraints
-	{model.InsertAgain, (*State).insertAgain}, // pods left over, where others went away
-	{model.LettingIn, (*State).letIn},         // pods that waited for all others
-	{model.Replay, (*State).replayedLast},     // what new nodes brought along later may be in the way of pods
+	{model.SwapPods, (*State).swapPods},       // pods are exchanged for soft constraints
+	{model.InsertAgain, (*State).insertAgain}, // unplaced pods are placed one by one, after other pods moved
+	{model.LettingIn, (*State).placeDeferred}, // deferred pods are placed
+	{model.Replay, (*State).replayedLast},     // DaemonSet pods of nodes added later may exclude pods
 }
 
-// Run runs the passes, given the order in which pods are to be bound as they were packed,
-// and returns the order in which they can be.
+// Run runs the passes. It takes the order in which the packer wants pods bound, and returns the
+// order in which they can be bound.
 func (st *State) Run(order []int32) []int32 {
 	for _, p := range passes {
 		now, ran := p.run(st, order)
 		if order = now; ran {
-			st.came(p.name)
+			st.traceResult(p.name)
 		}
 	}
 	return order
 }
 
-// ChooseOptions decides what new nodes are launched as, once it is known who is on them: with
-// as many options as limits bear, and on spot only where that is wanted. Where some of these
-// options have room for pods left over, they get it. It takes and returns the order of pods.
+// ChooseOptions decides the options of new nodes, once their pods are known: as many as limits
+// allow, and spot only where Options allow it. Unplaced pods that fit on the added options are
+// placed. It takes and returns the order in which pods can be bound.
 func (st *State) ChooseOptions(order []int32) []int32 {
 	if st.widen() && st.leavesSome() {
 		before := len(order)
@@ -47,14 +46,14 @@ func (st *State) ChooseOptions(order []int32) []int32 {
 		}
 	}
 	st.keepOffSpot()
-	st.came(model.CapacityType)
+	st.traceResult(model.CapacityType)
 	return order
 }
 
 func (st *State) replayed(order []int32) ([]int32, bool) { return st.replayOrder(order), true }
 
-// replayedLast replays the plan where constraints between pods take notice of DaemonSets: each
-// new node brings pods of these, also those of nodes that came late.
+// replayedLast replays the plan if constraints between pods count DaemonSet pods: each new node
+// adds DaemonSet pods, and some nodes were added after the first replay.
 func (st *State) replayedLast(order []int32) ([]int32, bool) {
 	if len(st.p.DaemonDuties) == 0 {
 		return order, false
@@ -62,8 +61,8 @@ func (st *State) replayedLast(order []int32) ([]int32, bool) {
 	return st.replayAll(order, false), true
 }
 
-// insertLeft inserts pods. Where no constraint between pods had a say, the packer has left
-// nothing to find.
+// insertLeft inserts unplaced pods. Without constraints between pods it does nothing, because the
+// packer has tried every place.
 func (st *State) insertLeft(order []int32) ([]int32, bool) {
 	if st.p.Skips(model.InsertLeft) {
 		return order, false
@@ -90,7 +89,7 @@ func (st *State) swapPods(order []int32) ([]int32, bool) {
 	return order, st.swapped || st.Closed
 }
 
-// insertAgain inserts pods where the search or changes of places have made room.
+// insertAgain inserts unplaced pods if the search or exchanges have changed the plan.
 func (st *State) insertAgain(order []int32) ([]int32, bool) {
 	if !st.Closed && !st.swapped || st.p.Skips(model.InsertAgain) {
 		return order, false
@@ -98,8 +97,8 @@ func (st *State) insertAgain(order []int32) ([]int32, bool) {
 	return st.insert(order), true
 }
 
-// letIn places pods of the classes that have waited for all others, one by one.
-func (st *State) letIn(order []int32) ([]int32, bool) {
+// placeDeferred places the pods of deferred classes, one by one.
+func (st *State) placeDeferred(order []int32) ([]int32, bool) {
 	if st.s.Absent == nil && st.s.Aside == nil {
 		return order, true
 	}
@@ -115,8 +114,8 @@ func (st *State) letIn(order []int32) ([]int32, bool) {
 	return order, true
 }
 
-// came tells the trace what a pass came to.
-func (st *State) came(name string) {
+// traceResult tells the trace the score after a pass.
+func (st *State) traceResult(name string) {
 	t := st.p.Opts.Trace
 	if t == nil || t.After == nil {
 		return

@@ -9,27 +9,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// placer judges where a pod may go, by the checks of kube-scheduler: onto a node that
-// exists, onto one of the plan, which then names fewer options, or onto a node to be
-// launched for it alone.
+// placer decides where a pod may go, by the checks of kube-scheduler: to an existing node, to a new
+// node of the plan, which then has fewer options, or to a node launched for it alone.
 type placer struct {
 	st     *State
 	p      *compile.Problem
 	ledger *ledger.Ledger
-	left   int // looks at nodes that it may still take
+	left   int // how many more times it may try a node
 
-	// What a node of its own for a pod must have room for beside it, and the options
-	// that will do for that; nil for nothing.
+	// For a pod that gets a node of its own: beside is the room that the node must have for further
+	// pods, and lead the options that suit these pods; nil for none.
 	beside []int64
 	lead   bitset.Set
 
-	// Of a look at a node: options, more of them, and what all of its pods take.
+	// Scratch space of narrowed: two sets of options, and what all pods of a node use.
 	scratch, spare bitset.Set
 	sum            []int64
 }
 
-// onto says whether a pod of a class may go to a bin, which it makes ready for
-// it if it is a new node and costs no more for it.
+// onto says whether a pod of a class may go to a bin. A new node that can take it at no higher cost
+// is narrowed to the options that suit the pod.
 func (g *placer) onto(s *ledger.Bin, c int) bool {
 	if s.Node < 0 {
 		sh := g.narrowed(s, c, math.SmallestNonzeroFloat64)
@@ -47,18 +46,18 @@ func (g *placer) onto(s *ledger.Bin, c int) bool {
 	return compile.Within(g.takes(c, s), s.Free) && g.p.Admits(c, n) && g.ledger.Allows(c, s)
 }
 
-// takes is what a pod of a class takes of a bin, without slots: what these stand
-// for is looked at itself.
+// takes returns what a pod of a class uses of a bin, by resource. Slots are left out: the rules
+// that they stand for are checked directly.
 func (g *placer) takes(c int, s *ledger.Bin) []int64 {
 	return g.p.OfResources(g.p.Takes(c, s.Attached))
 }
 
-// become makes a new node of another bin type.
+// become changes the bin type of a new node.
 func (g *placer) become(s *ledger.Bin, sh *ledger.BinType) {
 	g.ledger.Become(s, sh)
 }
 
-// put places a pod of a class on a bin, after all that are counted.
+// put places a pod of a class on a bin, after all pods counted so far.
 func (g *placer) put(s *ledger.Bin, c int, podID int32) {
 	g.ledger.RecordReliance(c, s)
 	ledger.AddTo(g.p, s, c, podID)
@@ -66,15 +65,14 @@ func (g *placer) put(s *ledger.Bin, c int, podID int32) {
 	s.Late = true
 }
 
-// narrowed returns the bin type of a new node that takes a pod of a class as well, and
-// costs less than some amount more for it; nil if there is none. It may become nothing
-// that it could not be before, as the pods so far have been let in on that
-// understanding.
+// narrowed returns the bin type of a new node with one more pod of a class, if the node then costs
+// less than limit more; nil if there is none. The bin type is never in a domain in which the node
+// could not be before, because its pods were admitted on that basis.
 func (g *placer) narrowed(s *ledger.Bin, c int, limit float64) *ledger.BinType {
 	return g.narrowedTo(s, c, g.st.anywhere(c), limit)
 }
 
-// narrowedTo returns such a bin type of one of the variants that the class has somewhere.
+// narrowedTo is narrowed for the variants of the class in some cells.
 func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *ledger.BinType {
 	if g.left <= 0 {
 		return nil
@@ -101,21 +99,21 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 		}
 		first := ledger.FirstHolding(g.p, options, g.p.OfResources(sum))
 		if first < 0 || dear(g.p.Option(first).Offering.Price) {
-			continue // before anything is made, which takes far longer
+			continue // before the set is computed, which takes far longer
 		}
 		g.p.Distinct.KeepHoldingIn(pool, options, sum, g.spare)
-		options = spared(g.p, pool, options)
+		options = withoutScarceSpot(g.p, pool, options)
 		if sh := g.narrowedIn(s, c, options, trait, s.BinType.Asked.Intersect(low.item.Sources[i]), dear); sh != nil {
-			sh.Wide = widest(g.p, s.BinType, v.Options, trait)
+			sh.Wide = optionsIgnoringLimits(g.p, s.BinType, v.Options, trait)
 			best = sh
 		}
 	}
 	return best
 }
 
-// narrowedIn returns the bin type of a new node with some of its options that takes a pod of a
-// class as well, in the cheapest cell where constraints between pods allow it; nil if there is
-// none, or only one that is too dear.
+// narrowedIn returns the bin type of a new node with some of its options and one more pod of a
+// class, in the cheapest cell in which constraints between pods admit the pod. It returns nil if
+// there is none, or if it is too expensive.
 func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int32, asked requirements.Set, dear func(price float64) bool) *ledger.BinType {
 	parts, asks := []compile.Part{{Options: options}}, []requirements.Set{asked}
 	if open := openKeys(s.At, g.ledger.KeysOfCell(c)); len(open) > 0 {
@@ -124,7 +122,7 @@ func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int3
 	for i := range parts {
 		options := parts[i].Options
 		if len(parts) > 1 {
-			options = spared(g.p, s.BinType.Pool, options)
+			options = withoutScarceSpot(g.p, s.BinType.Pool, options)
 		}
 		if dear(ledger.Cheapest(g.p, s.BinType.Pool, options)) {
 			continue
@@ -140,8 +138,8 @@ func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int3
 	return nil
 }
 
-// together is what the pods of a new node take with a further one. The next look
-// overwrites it.
+// together returns what the pods of a new node and one more pod use, by resource. The next call
+// overwrites the result.
 func (g *placer) together(s *ledger.Bin, takes []int64) []int64 {
 	if g.sum == nil {
 		g.sum = make([]int64, len(g.p.Resources)+len(g.p.Rules.Slots))
@@ -154,8 +152,8 @@ func (g *placer) together(s *ledger.Bin, takes []int64) []int64 {
 	return g.sum
 }
 
-// inside says whether a node that reaches at is nowhere where one that reaches
-// before could not be.
+// inside says whether a node at locations at can be only in domains in which a node at before can
+// be.
 func inside(at, before []ledger.Location) bool {
 	for k := range at {
 		if !at[k].Within(&before[k]) {
@@ -165,13 +163,13 @@ func inside(at, before []ledger.Location) bool {
 	return true
 }
 
-// shaped returns a bin's bin type with fewer options, nil if these are too few.
+// shaped returns the bin type of a bin with fewer options, nil if these are too few.
 func (g *placer) shaped(s *ledger.Bin, options bitset.Set, trait int32, asked requirements.Set) *ledger.BinType {
 	switch {
 	case options.Empty() || asked.Impossible():
 		return nil
 	case options.Equal(s.BinType.Options) && trait == s.BinType.Trait && asked.Equal(s.BinType.Asked):
-		return g.st.again(s.BinType)
+		return g.st.cloneBinType(s.BinType)
 	case options.Equal(s.BinType.Options) && (trait == s.BinType.Trait || s.BinType.Relaxed):
 	case !g.p.Choice(s.BinType.Pool, options, trait):
 		return nil

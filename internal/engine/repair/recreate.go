@@ -9,9 +9,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// place puts a pod of a trial where that costs least: on a node of the plan or on one of its
-// own, within the budget. Where there is no such place, it stays in the domains of its topology
-// spread constraints, or another pod makes room for it.
+// place puts a pod of a trial where that adds least cost: on a node of the plan or on a node of its
+// own, within the budget. If there is no such place, it tries stay, and then to make another pod
+// leave.
 func (r *search) place(podID int32) bool {
 	if r.placing {
 		return r.comeAny(podID, nil)
@@ -38,9 +38,9 @@ func (r *search) place(podID int32) bool {
 	return true
 }
 
-// stay moves a pod within the domains of its topology spread constraints, which are too full
-// for it only as pods came after it: it keeps its turn. That holds as long as the pods of no
-// other node move.
+// stay places a pod within the domains of its topology spread constraints if these admit it only
+// before pods that were bound later: it keeps its position in the order. That is valid as long as
+// only pods of one node move.
 func (r *search) stay(podID int32) bool {
 	c := r.p.ClassOf[podID]
 	if !r.turns || !r.isSpread(c) {
@@ -62,9 +62,9 @@ func (r *search) isSpread(c int) bool {
 	return slices.ContainsFunc(r.p.Rules.Duties[c].Owns, func(i int) bool { return r.p.Rules.Domain[i].Kind == topology.Spread })
 }
 
-// roomFor returns the bin to which a pod of a class can come for least more than it
-// costs already, if that is below a limit, and what becomes of it; nil if there is
-// none. New nodes are of a tier at most, or launched anyway.
+// roomFor returns the bin on which a pod of a class adds least cost, if that is below a limit, and
+// the bin type that the bin then has; nil if there is none. A new node must be of at most the given
+// tier, or be launched anyway.
 func (r *search) roomFor(c, tier int, not *ledger.Bin, limit float64) (best *ledger.Bin, as *ledger.BinType) {
 	for _, s := range r.ledger.Bins {
 		if s == not || !r.evenWithoutNewNodes(c, s) || !r.isLocatedFor(s, c) {
@@ -91,14 +91,14 @@ func (r *search) roomFor(c, tier int, not *ledger.Bin, limit float64) (best *led
 	return best, as
 }
 
-// acceptsMoved says whether the weight of its pool and the preferences of the pods let pods of a
-// class move to a new node.
+// acceptsMoved says whether pods of a class may move to a new node, by the weight of its pool and
+// by their preferences.
 func (r *search) acceptsMoved(s *ledger.Bin, c, tier int) bool {
 	if len(s.PodIDs) == 0 || r.p.LowPools[s.BinType.Pool].Tier > tier && !(r.fills && isAnyway(r.p, s, -1)) {
 		return false
 	}
 	if r.p.Flexible != nil && len(r.p.MinValues[s.BinType.Pool]) > 0 {
-		return false // it may lose its spot options in the end, and become dearer
+		return false // it may lose its spot options at the end and become more expensive
 	}
 	w := &r.p.Preferences[c]
 	if r.st.s.GivesUp(c) || r.st.s.Relaxed[c] {
@@ -107,16 +107,17 @@ func (r *search) acceptsMoved(s *ledger.Bin, c, tier int) bool {
 	return len(w.Spans) == 0 && (w.Options == nil || s.BinType.Options.SubsetOf(w.Options))
 }
 
-// isLocatedFor says whether the domains of a bin are known, where a constraint counts pods of a
-// class. NodeClaims that are not launched take such pods only if nothing else does.
+// isLocatedFor says whether the domains of a bin are known, or no constraint counts pods of the
+// class. Pods that constraints count go to NodeClaims that are not launched only if there is no
+// other place.
 func (r *search) isLocatedFor(s *ledger.Bin, c int) bool {
 	d := &r.p.Rules.Duties[c]
 	return s.Node < 0 || len(d.Owns)+len(d.Joins) == 0 || !slices.Contains(r.p.Nodes[s.Node].At, topology.Unknown)
 }
 
-// evenWithoutNewNodes says whether spreads over the name of the node allow one more pod of a class
-// on a bin if other new nodes are left out: at most maxSkew above the emptiest node that exists, or
-// above zero. Otherwise one new node would take all pods that are to be spread.
+// evenWithoutNewNodes says whether spreads over the hostname allow one more pod of a class on a bin
+// if other new nodes are left out: at most maxSkew above the emptiest existing node, or above zero.
+// Otherwise one new node would take all pods that are to be spread.
 func (r *search) evenWithoutNewNodes(c int, s *ledger.Bin) bool {
 	for _, i := range r.ledger.HostsOf(c) {
 		h := &r.ledger.Hosts.Spreads[i]
@@ -127,7 +128,7 @@ func (r *search) evenWithoutNewNodes(c int, s *ledger.Bin) bool {
 	return true
 }
 
-// tierOn is the highest tier to which a pod of a class may come that is on a bin.
+// tierOn returns the highest tier to which a pod of a class that is on a bin may move.
 func (r *search) tierOn(s *ledger.Bin, c int) int {
 	if s.Node < 0 {
 		return r.p.LowPools[s.BinType.Pool].Tier
@@ -135,7 +136,7 @@ func (r *search) tierOn(s *ledger.Bin, c int) int {
 	return r.p.Tiers.Heaviest[c]
 }
 
-// ejectOne places a pod where another one makes room for it that finds room elsewhere.
+// ejectOne places a pod where another pod can make room by moving elsewhere at no cost.
 func (r *search) ejectOne(podID int32) bool {
 	for s, other := range r.makingRoom(r.p.ClassOf[podID]) {
 		if r.left--; r.left <= 0 {
@@ -151,8 +152,8 @@ func (r *search) ejectOne(podID int32) bool {
 	return false
 }
 
-// buyFor places a pod that cannot have a node of its own, as it goes only where others are,
-// where another one makes room for it that gets one.
+// buyFor places a pod that cannot have a node of its own, because it must be with other pods:
+// another pod makes room for it and gets a new node.
 func (r *search) buyFor(podID int32) bool {
 	c := r.p.ClassOf[podID]
 	if len(r.p.Rules.Duties[c].With) == 0 {
@@ -169,8 +170,8 @@ func (r *search) buyFor(podID int32) bool {
 	return false
 }
 
-// makingRoom yields bins, each with a pod in whose place one of a class may have room: one
-// of each other class from each bin.
+// makingRoom yields pairs of a bin and a pod on it, where a pod of a class may fit on the bin
+// without that pod: one pair for each other class on each bin.
 func (r *search) makingRoom(c int) iter.Seq2[*ledger.Bin, int32] {
 	return func(yield func(*ledger.Bin, int32) bool) {
 		for _, s := range r.ledger.Bins {
@@ -189,13 +190,13 @@ func (r *search) makingRoom(c int) iter.Seq2[*ledger.Bin, int32] {
 	}
 }
 
-// keepsReason says whether a new node that is launched anyway is so without a pod of a
-// class, as far as that matters.
+// keepsReason says whether a new node that is launched anyway is so without one pod of a class. It
+// is always true where that does not matter.
 func (r *search) keepsReason(s *ledger.Bin, class int) bool {
 	return s.Node >= 0 || !r.fills || !isAnyway(r.p, s, -1) || isAnyway(r.p, s, class)
 }
 
-// come puts a pod on a bin if it has room for it.
+// come puts a pod on a bin if the bin has room, and says whether it did.
 func (r *search) come(podID int32, s *ledger.Bin) bool {
 	c := r.p.ClassOf[podID]
 	if !r.evenWithoutNewNodes(c, s) {
@@ -216,8 +217,7 @@ func (r *search) come(podID int32, s *ledger.Bin) bool {
 	return true
 }
 
-// makesRoom says whether a bin may have room for a pod of one class when one of
-// another is gone.
+// makesRoom says whether a bin may have room for a pod of class c without one pod of class without.
 func (r *search) makesRoom(s *ledger.Bin, c, without int) bool {
 	less := r.p.Requests[without]
 	for i, n := range r.p.OfResources(r.p.Requests[c]) {
@@ -237,8 +237,8 @@ func (r *search) makesRoom(s *ledger.Bin, c, without int) bool {
 	return true
 }
 
-// affordable is a node for a pod of a class alone that costs less than a limit, fee included;
-// nil if there is none.
+// affordable returns a node for a pod of a class alone that costs less than a limit in USD per
+// hour, fee included; nil if there is none.
 func (r *search) affordable(c int, limit float64) *ledger.Bin {
 	s := r.fresh(c, limit)
 	if s == nil || r.priced(s) >= limit || r.p.LowPools[s.BinType.Pool].Tier > r.tier {
@@ -247,13 +247,13 @@ func (r *search) affordable(c int, limit float64) *ledger.Bin {
 	return s
 }
 
-// open adds a node that is launched for a pod.
+// open adds a new node to the plan and pays for it from the budget.
 func (r *search) open(s *ledger.Bin) {
 	r.ledger.Open(s)
 	r.budget -= r.priced(s)
 }
 
-// put moves a pod to a bin, which becomes another if it is a new node.
+// put moves a pod to a bin. A new node gets the bin type as, if not nil.
 func (r *search) put(podID int32, to *ledger.Bin, as *ledger.BinType) {
 	r.ledger.Save(to)
 	c := r.p.ClassOf[podID]
@@ -274,8 +274,8 @@ func (r *search) remove(podID int32, s *ledger.Bin) {
 	s.Late = true
 }
 
-// isAnyway says whether a new node is launched for a pod that no heavier pool can take,
-// not counting one pod of class without, if that is not negative.
+// isAnyway says whether a new node has a pod that no heavier pool can take, not counting one pod of
+// class without if without is not negative.
 func isAnyway(p *compile.Problem, s *ledger.Bin, without int) bool {
 	tier := p.LowPools[s.BinType.Pool].Tier
 	for _, m := range s.Pods {

@@ -7,11 +7,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// replayOrder binds the pods of the plan one by one, where domains were assigned to some or some
-// must be on one node with others: which of these may be the first of their kind is decided
-// group by group, and one group can be in the way of another. A pod whose turn comes too
-// early waits for those after it. What nothing makes right is taken off its node.
-// It returns the order in which the rest can be bound.
+// replayOrder binds the pods of the plan one by one and returns the order in which they can be
+// bound. It does so only where domains were assigned, or where pods must be on one node with
+// others: the packer decides group by group which pod is the first of its kind, so groups can
+// exclude each other. A pod that cannot be bound yet is tried again after later pods. A pod that
+// can never be bound is taken off its node.
 func (st *State) replayOrder(order []int32) []int32 {
 	if len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) > 0 {
 		return st.spreadFirst(st.replayAll(order, true))
@@ -22,7 +22,7 @@ func (st *State) replayOrder(order []int32) []int32 {
 	return order
 }
 
-// replayAll does so with all pods of the plan. Trusting is that of bindAll.
+// replayAll does this for all pods of the plan. bindAll explains trusting.
 func (st *State) replayAll(order []int32, trusting bool) []int32 {
 	for {
 		out, refused, _ := st.bindAll(order, trusting)
@@ -34,10 +34,9 @@ func (st *State) replayAll(order []int32, trusting bool) []int32 {
 	}
 }
 
-// spreadFirst puts pods first that can be in the plan only before others that
-// their topology spread counts, as domains were assigned: a group that wants to be
-// the first of its kind may have come before them. The order stays as it is where
-// that does not help.
+// spreadFirst puts a pod earlier if it can be bound only before other pods that its topology spread
+// counts. Such pods may come too late because a group with affinity was bound first. The order is
+// unchanged if this does not help.
 func (st *State) spreadFirst(order []int32) []int32 {
 	_, refused, _ := st.bindAll(order, false)
 	if len(refused) == 0 {
@@ -59,10 +58,9 @@ func (st *State) spreadFirst(order []int32) []int32 {
 	return order
 }
 
-// bindAll binds pods in an order, and lists those that were and those that could
-// not be, and returns the ledger with those that were. Pods that do not exist come last.
-// With trusting it takes it that topology spreads over the name of the node hold; then it looks
-// at no node that gets no pod.
+// bindAll binds pods in an order. It returns the pods bound, the pods refused, and the ledger of
+// the pods bound. Headroom pods come last. With trusting it assumes that topology spreads over the
+// hostname hold, and leaves out nodes that get no pod.
 func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, l *ledger.Ledger) {
 	bins := st.binsOf(trusting)
 	at := make([]*ledger.Bin, len(st.p.Pods))
@@ -108,8 +106,7 @@ func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, 
 	return bound, refused, l
 }
 
-// takeOff takes pods off their nodes, and new nodes that are left empty out of
-// the plan.
+// takeOff takes pods off their nodes, and removes new nodes that are then empty.
 func (st *State) takeOff(podIDs []int32) {
 	for _, podID := range podIDs {
 		st.Placed[podID] = false

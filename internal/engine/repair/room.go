@@ -10,24 +10,23 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// manner is how places are found for pods that are left over.
-type manner int
+// placementMode is the placement mode of a search: how it finds places for unplaced pods.
+type placementMode int
 
 const (
-	// byPrice: where it costs least.
-	byPrice manner = iota
+	// byPrice: where the plan costs least.
+	byPrice placementMode = iota
 	// evenly: where the topology spread constraints of the pod count fewest pods.
 	evenly
-	// elsewhere: pods that are taken out go to other nodes, as far as they can, and
-	// before the pods that room is made for: what keeps these out may be that nobody
-	// is where they can follow, or that some domain is still empty.
+	// elsewhere: pods that are taken off go to other nodes where possible, before the unplaced pods
+	// are placed. These may need a pod that they can follow, or a pod in a domain that is empty.
 	elsewhere
-	// inFront: one of the pods that are taken out goes first, to a node that has room
-	// for those that follow it to its node.
+	// inFront: one of the pods that are taken off is placed first, on a node that has room for the
+	// pods that must follow it to its node.
 	inFront
 )
 
-// comeAny finds a place for a pod on any bin but one, and puts it there.
+// comeAny finds a place for a pod on any bin except one, and puts it there.
 func (r *search) comeAny(podID int32, not *ledger.Bin) bool {
 	c := r.p.ClassOf[podID]
 	s := r.spot(c, not)
@@ -38,8 +37,8 @@ func (r *search) comeAny(podID int32, not *ledger.Bin) bool {
 	return true
 }
 
-// goesBefore places a pod where pods of a class can follow it, all of a number if
-// there is such a place.
+// goesBefore places a pod on a node to which pods of class c can follow it: where all n of them
+// fit, or else where one fits.
 func (r *search) goesBefore(podID int32, c, n int) bool {
 	m := r.p.ClassOf[podID]
 	if !r.follows(c, m) {
@@ -68,7 +67,7 @@ func (r *search) goesBefore(podID int32, c, n int) bool {
 	return false
 }
 
-// spot returns the place for a pod of a class, nil if there is none.
+// spot returns the place for a pod of a class on any bin except one, nil if there is none.
 func (r *search) spot(c int, not *ledger.Bin) *ledger.Bin {
 	var best *ledger.Bin
 	var as *ledger.BinType
@@ -91,11 +90,11 @@ func (r *search) spot(c int, not *ledger.Bin) *ledger.Bin {
 				better(s, sh, sh.Price()-s.BinType.Price())
 			}
 		}
-		if r.manner != evenly && dearer <= 0 {
+		if r.mode != evenly && dearer <= 0 {
 			break
 		}
 	}
-	if r.manner == evenly || dearer > 0 {
+	if r.mode == evenly || dearer > 0 {
 		fresh, k := r.freshOnes(c, not)
 		for _, s := range fresh {
 			better(s, nil, s.BinType.Price()/float64(k))
@@ -111,11 +110,10 @@ func (r *search) spot(c int, not *ledger.Bin) *ledger.Bin {
 	return best
 }
 
-// narrowedEach lists what a new node may become that takes a pod of a class as well: what
-// costs least, if that is less than some amount more; or that in each cell, where the pod is
-// to be spread evenly.
+// narrowedEach lists bin types of a new node with one more pod of a class: the one that costs
+// least, if it costs less than limit more; in mode evenly the one of each cell.
 func (r *search) narrowedEach(s *ledger.Bin, c int, limit float64) (out []*ledger.BinType) {
-	if r.manner != evenly {
+	if r.mode != evenly {
 		if sh := r.narrowed(s, c, limit); sh != nil {
 			out = append(out, sh)
 		}
@@ -130,12 +128,12 @@ func (r *search) narrowedEach(s *ledger.Bin, c int, limit float64) (out []*ledge
 	return out
 }
 
-// freshOnes lists nodes for a pod of a class alone: the cheapest; that of each cell,
-// where it is to be spread evenly; or that of each cell but the one of another bin. The cheapest
-// is so for each of all pods of the class that wait; it says for how many.
+// freshOnes lists new nodes for a pod of a class: the cheapest for each of the unplaced pods of the
+// class; in mode evenly that of each cell; or that of each cell except the cell of a bin. each is
+// the number of pods that the cheapest one is for.
 func (r *search) freshOnes(c int, not *ledger.Bin) (out []*ledger.Bin, each int) {
 	cells := r.st.cells(c)
-	if r.manner == byPrice || not == nil && r.manner == elsewhere {
+	if r.mode == byPrice || not == nil && r.mode == elsewhere {
 		if s, k := r.freshForMany(c, max(r.many[c], 1), cells); s != nil {
 			return []*ledger.Bin{s}, k
 		}
@@ -149,10 +147,10 @@ func (r *search) freshOnes(c int, not *ledger.Bin) (out []*ledger.Bin, each int)
 	return out, 1
 }
 
-// level is how many pods the topology spread constraints of a class count where a bin
-// is, as it is to become; 0 unless that matters.
+// level returns how many pods the topology spread constraints of a class count in the domains of a
+// bin with its new bin type; 0 unless the mode is evenly.
 func (r *search) level(c int, s *ledger.Bin, sh *ledger.BinType) int {
-	if r.manner != evenly {
+	if r.mode != evenly {
 		return 0
 	}
 	at := s.At
@@ -177,9 +175,8 @@ func (r *search) level(c int, s *ledger.Bin, sh *ledger.BinType) int {
 	return sum
 }
 
-// decide gives up options of new nodes that leave it open whether a topology spread
-// constraint of a class counts them, and where: those that are unlike the cheapest. It
-// says whether there were any.
+// decide removes options of new nodes that differ from the cheapest option in whether, or in which
+// domain, a topology spread constraint of a class counts the node. It says whether it removed any.
 func (r *search) decide(c int) bool {
 	some := false
 	for _, s := range r.ledger.Bins {
@@ -200,7 +197,7 @@ func (r *search) decide(c int) bool {
 	return some
 }
 
-// keepAlike leaves those of some options that a rule sees as it sees the first.
+// keepAlike keeps those options that a rule counts as it counts the first.
 func (r *search) keepAlike(options bitset.Set, rule *compile.DomainRule) {
 	first := options.First()
 	keep := func(set bitset.Set) {

@@ -12,64 +12,64 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// search makes a plan cheaper by ruin and recreate (Schrimpf et al. 2000): a trial takes pods
-// off some nodes, places them one by one anew, and is kept if the plan costs less then.
-// Otherwise it is undone, which costs what it touched. Domains are assigned before anything is
-// packed, as if nodes could be bought in pieces, and nodes that exist are filled before it is
-// known what has to be bought; so there is something to find after a good packing.
+// search makes a plan cheaper by ruin and recreate (Schrimpf et al. 2000). A trial takes pods off
+// some nodes, places them anew one by one, and is kept if the plan then costs less. Otherwise it is
+// undone, at the cost of what it touched. A good packing still leaves something to find: domains
+// are assigned before packing as if nodes could be bought in pieces, and existing nodes are filled
+// before it is known what must be bought.
 type search struct {
 	placer
 	order     []int32 // in which the pods of the plan can be bound
 	dice      chance.Stream
-	shown     bool            // unshown is known
-	unshown   []int32         // pods of the plan as it was that cannot be shown to be well placed
-	reliances []workload.Term // constraints that let some pod in only as no node was empty
-	pending   []int32         // pods without a place that may have one
-	on        []*ledger.Bin   // by pod: the bin that it is on; nil for none
-	placing   bool            // pods without a place are what it is about, and not the bill
-	forLess   bool            // as many may be left over for less
-	manner    manner          // in which places are found for these
-	fails     map[int32]int   // by pod: how many trials ended with it
+	shown     bool            // show was called
+	unshown   []int32         // pods of the original plan that cannot be shown to be validly placed
+	reliances []workload.Term // constraints that admitted some pod only because no counted node was empty
+	pending   []int32         // unplaced pods that may have a place
+	on        []*ledger.Bin   // by pod: the bin that it is on, nil for none
+	placing   bool            // the goal is to place unplaced pods, not to lower the cost
+	forLess   bool            // a plan with as many unplaced pods but a lower cost is better
+	mode      placementMode   // how places are found for unplaced pods
+	fails     map[int32]int   // by pod: number of trials that failed because of it
 
-	// Of the trial at hand.
-	homes  map[int32]*ledger.Bin // by pod that was taken off a bin: that bin
-	tiers  map[int32]int         // by the same: the highest tier to which it may come
+	// Of the current trial.
+	homes  map[int32]*ledger.Bin // by pod that was taken off: its bin before
+	tiers  map[int32]int         // by pod that was taken off: the highest tier to which it may move
 	moved  []int32               // pods, in the order in which they were placed
-	many   map[int]int           // by class: pods that are still to be placed
-	inTurn bool                  // some are where they can be only in the turn that they had
-	before float64               // the bill of the plan, where pods are placed that were left over
-	budget float64               // by how much nodes may still become dearer
-	tier   int                   // of the pod that is placed
-	turns  bool                  // a pod may be where it can be only in the turn that it had
-	weighs bool                  // a node of its own is weighed against room on another
-	fills  bool                  // pods may go to lighter nodes that are launched anyway
+	many   map[int]int           // by class: pods still to be placed
+	inTurn bool                  // some pods are valid only at their old position in the order
+	before float64               // cost of the plan before the trial, if placing is set
+	budget float64               // how much more the nodes may cost
+	tier   int                   // of the pod being placed
+	turns  bool                  // pods may keep their position in the order; see stay
+	weighs bool                  // a node of its own is compared with room on another
+	fills  bool                  // pods may move to lighter pools' nodes that are launched anyway
 }
 
 const (
-	// roomLooks bounds the work of placing pods that were left over: looks at a node for a pod.
+	// roomLooks is how often a node may be tried for a pod, to place unplaced pods.
 	roomLooks = 10_000
-	// searchLooks bounds the work: looks at a node for a pod.
+	// searchLooks is how often a node may be tried for a pod, to lower the cost.
 	searchLooks = 12_000
-	// searchIdle is after how many trials in vain the search ends.
+	// searchIdle is the number of consecutive failed trials after which the search ends.
 	searchIdle = 60
-	// searchBins is up to how many nodes, and searchPods up to how many pods, a plan is looked
-	// at as a whole: one node is little in larger ones.
+	// searchBins and searchPods are the largest numbers of nodes and pods of a plan that is
+	// searched: in a larger plan one node matters little.
 	searchBins = 1_000
 	searchPods = 10_000
-	// searchShare is the share of the cost of a plan that a node must have to be tried.
+	// searchShare is the least share of the cost of the plan that a node must have to be tried.
 	searchShare = 0.0075
-	// wholePods is up to how many pods all are placed anew at once.
+	// wholePods is the largest number of pods that are all placed anew in one trial.
 	wholePods = 400
-	// looksOptions is how many options make a look at a node count once more.
+	// looksOptions is the number of options for which one try of a node costs as much as one more.
 	looksOptions = 512
 )
 
-// newSearch begins a search from the plan as it is.
+// newSearch starts a search from the current plan.
 func (st *State) newSearch(order []int32, looks int) *search {
 	return &search{placer: placer{st: st, p: st.p, left: looks}, order: order, dice: chance.New(1, 0), fails: map[int32]int{}}
 }
 
-// show finds out which pods of the plan cannot be shown to be well placed.
+// show finds the pods of the plan that cannot be shown to be validly placed.
 func (r *search) show() {
 	_, refused, l := r.st.bindAll(r.order, false)
 	r.shown, r.unshown = true, refused
@@ -78,8 +78,8 @@ func (r *search) show() {
 	}
 }
 
-// searchRoom places pods that were left over, in the place of others where those find room
-// elsewhere. It returns the order in which pods can be bound then, and says whether it placed any.
+// searchRoom places unplaced pods, in the place of other pods where these find room elsewhere. It
+// returns the order in which pods can be bound afterwards, and whether it placed any.
 func (st *State) searchRoom(order []int32) ([]int32, bool) {
 	if len(st.New)+len(st.p.Nodes) > searchBins || len(order) > searchPods || len(order) == 0 || st.s.Retried() || len(st.pending()) == 0 || st.p.Skips(model.EjectOthers) {
 		return order, false
@@ -102,22 +102,23 @@ func (st *State) searchRoom(order []int32) ([]int32, bool) {
 	return r.order, some
 }
 
-// forLessTries is how often as many pods are left over for less, after which fewer may be.
+// forLessTries is the number of rounds of making the plan cheaper with as many unplaced pods, after
+// each of which fewer may be possible.
 const forLessTries = 2
 
-// fewer has fewer pods left over, and says whether it did.
+// fewer reduces the number of unplaced pods, and says whether it did.
 func (r *search) fewer() bool {
 	some := r.all(roomLooks, r.makeSomeRoom)
 	some = r.all(roomLooks, r.makeRoom) || some
-	if r.left <= 0 { // spent by a few classes, perhaps in vain
+	if r.left <= 0 { // a few classes have used all tries, perhaps in vain
 		some = r.all(roomLooks/2, r.sharing(r.makeRoom)) || some
 	}
 	return r.all(roomLooks, r.follow) || some
 }
 
-// all places pods of each class in some way, as long as that is better, also those that
-// have lost their places to others, and says whether it placed any. It has so many
-// looks, whatever other ways took.
+// all tries to place the pods of every unplaced class with place, again as long as the plan
+// improves, and says whether it placed any. Pods that lost their place to others are included.
+// looks bounds the work of this call alone.
 func (r *search) all(looks int, place func(c int) bool) (some bool) {
 	r.left = looks
 	for again := true; again; {
@@ -130,11 +131,11 @@ func (r *search) all(looks int, place func(c int) bool) (some bool) {
 	return some
 }
 
-// waits says whether pods of a class have no place.
+// waits says whether a class has unplaced pods.
 func (r *search) waits(c int) bool { return slices.ContainsFunc(r.st.sought(c), r.st.waits) }
 
-// sharing places pods of a class in some way with no more than its share of the looks that
-// are left: a class that finds no place whatever it looks at leaves some to those after it.
+// sharing returns place limited to an even share of the tries left, so that a class without any
+// possible place leaves some to later classes.
 func (r *search) sharing(place func(c int) bool) func(c int) bool {
 	return func(c int) bool {
 		waiting := r.waiting()
@@ -147,32 +148,31 @@ func (r *search) sharing(place func(c int) bool) func(c int) bool {
 	}
 }
 
-// makeSomeRoom tries to place pods of a class by taking none off their nodes, and few that can
-// keep out many. It comes before makeRoom, which can spend all looks on a class that finds no
-// place.
+// makeSomeRoom tries to place pods of a class by evicting no pods of the plan, or few that can
+// exclude many. It runs before makeRoom, which can use all tries on a class that finds no place.
 func (r *search) makeSomeRoom(c int) bool {
 	return r.tryAll(c, append([][]int32{nil}, r.few(c)...), byPrice, evenly)
 }
 
-// makeRoom tries to place pods of a class by taking others off their nodes.
+// makeRoom tries to place pods of a class by taking other pods of the plan off their nodes.
 func (r *search) makeRoom(c int) bool {
 	ways := r.inTheWay(c)
 	return r.tryAll(c, ways, byPrice, evenly, elsewhere) || len(r.p.Rules.Duties[c].With) > 0 && r.tryAll(c, ways, inFront)
 }
 
-// follow tries to place pods of a class on a node to which one pod that they can follow is
-// sent in front.
+// follow tries to place pods of a class on the node of one pod that they can follow, which is
+// placed there first.
 func (r *search) follow(c int) bool { return r.tryAll(c, r.leaders(c), inFront) }
 
-// tryAll tries to place pods of a class where sets of pods were, in some manners, and says
-// whether one was better.
-func (r *search) tryAll(c int, ways [][]int32, manners ...manner) bool {
-	for _, r.manner = range manners {
+// tryAll tries each set of pods to take off, in each placement mode, and says whether a trial
+// improved the plan.
+func (r *search) tryAll(c int, ways [][]int32, modes ...placementMode) bool {
+	for _, r.mode = range modes {
 		for _, out := range ways {
 			if r.left <= 0 {
 				return false
 			}
-			if (len(out) > 0 || r.manner == byPrice) && r.try(trial{out: out, lead: c}) {
+			if (len(out) > 0 || r.mode == byPrice) && r.try(trial{out: out, lead: c}) {
 				return true
 			}
 		}
@@ -180,8 +180,8 @@ func (r *search) tryAll(c int, ways [][]int32, manners ...manner) bool {
 	return false
 }
 
-// searchCheaper makes the plan cheaper. It returns the order in which pods can be bound then,
-// and says whether it changed anything.
+// searchCheaper makes the plan cheaper. It returns the order in which pods can be bound afterwards,
+// and whether it changed anything.
 func (st *State) searchCheaper(order []int32) ([]int32, bool) {
 	if !st.maySearch(order) || st.p.Skips(model.Search) {
 		return order, false
@@ -213,11 +213,11 @@ func podsOn(bins []*ledger.Bin) (out []int32) {
 	return out
 }
 
-// pending lists the pods without a place that may have one.
+// pending lists the unplaced pods that may have a place.
 func (st *State) pending() (out []int32) {
 	for c := range st.p.Classes {
 		class := &st.p.Classes[c]
-		if class.Refusal != nil || class.Headroom || st.p.Hopeless.Has(c) || st.s.Absent[c] && !st.last {
+		if class.Refusal != nil || class.Headroom || st.p.Unplaceable.Has(c) || st.s.Absent[c] && !st.last {
 			continue
 		}
 		for _, podID := range st.sought(c) {
@@ -229,8 +229,8 @@ func (st *State) pending() (out []int32) {
 	return out
 }
 
-// maySearch says whether there is something to find: some choice was made before the plan was
-// packed, or weight by weight, and there are steps left.
+// maySearch says whether the search may find something: some choice was made before packing, or
+// pool by pool in the order of weights, and steps are left.
 func (st *State) maySearch(order []int32) bool {
 	p := st.p
 	nodes := len(st.New) + len(p.Nodes)
@@ -238,7 +238,7 @@ func (st *State) maySearch(order []int32) bool {
 		(st.s.ChoseBefore(p) || p.Tiers.Fill) && len(st.New) > 0 && nodes <= searchBins && len(order) <= searchPods
 }
 
-// read looks at the plan as it is.
+// read reads the current plan.
 func (r *search) read() {
 	r.ledger = ledger.New(r.p, r.st.Bins())
 	if r.st.relies {
@@ -256,16 +256,17 @@ func (r *search) read() {
 	}
 }
 
-// priced is what a new node costs when plans are compared.
+// priced returns the cost of a new node in USD per hour, fee included, by which plans are compared.
 func (r *search) priced(s *ledger.Bin) float64 { return s.BinType.Price() + r.p.Opts.NodeFee }
 
-// used is how full a new node is, as the cheapest of its options, which is the first.
+// used returns how full a new node is, as a share of the cheapest of its options, which is the
+// first.
 func (r *search) used(s *ledger.Bin) float64 {
 	o := s.BinType.Options.First()
 	return largestShare(r.p.OfResources(s.Taken), r.p.LowOptions[o].Capacity)
 }
 
-// largestShare is the largest share that some amounts are of others.
+// largestShare returns the largest ratio of an amount to its counterpart.
 func largestShare(amounts, of []int64) float64 {
 	most := 0.0
 	for r, n := range amounts {
@@ -276,8 +277,7 @@ func largestShare(amounts, of []int64) float64 {
 	return most
 }
 
-// worthTrying lists the new nodes that are worth a trial, those first for which most is paid
-// for nothing.
+// worthTrying lists the new nodes worth a trial, those with the highest cost of unused room first.
 func (r *search) worthTrying() []*ledger.Bin {
 	total := 0.0
 	for _, s := range r.st.New {
@@ -291,14 +291,15 @@ func (r *search) worthTrying() []*ledger.Bin {
 	return fresh
 }
 
-// below is a number below another one.
+// below returns a random number in [0, n).
 func (r *search) below(n int) int { return int(r.dice.Next() % uint64(n)) }
 
-// ruinSizes are how many nodes trials take pods off, in turns; now and then it is all of them.
+// ruinSizes are the numbers of nodes that successive trials take pods off. Some trials take the
+// pods off all nodes.
 var ruinSizes = [...]int{2, 2, 3, 2, 4, 2, 6, 3, 10}
 
-// choose picks the nodes of a trial: a new one, rather one for which much is paid for nothing,
-// and some that are related to it. It returns none if there is no new one.
+// choose picks n nodes for a trial: a new one, preferably one with a high cost of unused room, and
+// others that are related to it. It returns none if there is no new node.
 func (r *search) choose(n int) []*ledger.Bin {
 	fresh := r.worthTrying()
 	if len(fresh) == 0 {
@@ -323,8 +324,8 @@ func (r *search) choose(n int) []*ledger.Bin {
 	return out
 }
 
-// related says whether pods of a new node may have something to do with what is on another
-// node, or would be on it.
+// related says whether pods of a new node a could be on node b, or have a constraint in common with
+// the pods there.
 func (r *search) related(a, b *ledger.Bin) bool {
 	if b.Node < 0 {
 		return true
@@ -342,17 +343,17 @@ func (r *search) shares(c int, s *ledger.Bin) bool {
 	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return r.shareDomainRule(c, m.Class) })
 }
 
-// trial is what is taken off its nodes, and how it is placed anew.
+// trial says which pods are taken off their nodes and how they are placed anew.
 type trial struct {
-	out   []int32 // pods
-	lead  int     // a class whose pods come first; -1 for none
-	n     int     // decides the order and the rule
-	alone bool    // these are all the pods of one node
+	out   []int32 // pods to take off
+	lead  int     // class whose pods are placed first; -1 for none
+	n     int     // number of the trial; varies the order and the rules of placement
+	alone bool    // out is all pods of one node
 }
 
-// try takes pods off their nodes, new ones without others being shut, places them and those that
-// are pending anew, and keeps that if it is better: if fewer are left over, those of the highest
-// priority deciding, or as many for less.
+// try takes pods off their nodes and closes new nodes that are then empty. It places these pods and
+// the unplaced ones anew, and keeps the result if it is better: fewer unplaced pods, compared by
+// the highest priority first, or as many at a lower cost.
 func (r *search) try(t trial) bool {
 	r.ledger.Mark()
 	r.homes, r.tiers, r.moved, r.inTurn, r.budget = map[int32]*ledger.Bin{}, map[int32]int{}, nil, false, 0
@@ -374,7 +375,7 @@ func (r *search) try(t trial) bool {
 	}
 	if r.placing {
 		r.ledger.RecordRelianceAnew(r.reliances)
-		queue = r.ahead(t, queue)
+		queue = r.placeFirst(t, queue)
 	}
 	left, ok := r.placeAll(queue, t)
 	if !ok || !r.better(left) || !r.accept(left) {
@@ -384,17 +385,17 @@ func (r *search) try(t trial) bool {
 	return true
 }
 
-// ahead places those pods that the manner has placed before all others, and lists those that
-// have no place then. Where nothing is taken off its node, it decides where new nodes will be.
-func (r *search) ahead(t trial, queue []int32) []int32 {
+// placeFirst places the pods that the placement mode puts before all others, and returns the pods still
+// to be placed. Where no pod is taken off, it fixes the domains of new nodes.
+func (r *search) placeFirst(t trial, queue []int32) []int32 {
 	switch first := len(r.pending); {
 	case len(t.out) == 0:
 		r.decide(t.lead)
-	case r.manner == elsewhere:
+	case r.mode == elsewhere:
 		for _, podID := range t.out {
 			r.comeAny(podID, r.homes[podID])
 		}
-	case r.manner == inFront:
+	case r.mode == inFront:
 		for _, podID := range r.pending {
 			if r.p.ClassOf[podID] != t.lead {
 				first--
@@ -409,7 +410,7 @@ func (r *search) ahead(t trial, queue []int32) []int32 {
 	return slices.DeleteFunc(queue, func(podID int32) bool { return slices.Contains(r.moved, podID) })
 }
 
-// topTier is the lightest tier.
+// topTier returns the tier of the lightest pools.
 func (r *search) topTier() int {
 	if n := len(r.p.LowPools); n > 0 {
 		return r.p.LowPools[n-1].Tier
@@ -417,17 +418,17 @@ func (r *search) topTier() int {
 	return 0
 }
 
-// placeAll places pods in an order, and those that find no place once more after all others. It
-// lists those that have none then. Where all had a place before, it ends with the first that
-// has none, and says so.
+// placeAll places pods in an order, and those without a place once more after all others. It
+// returns the pods still without a place. If all pods had a place before, it stops at the first
+// without one and returns false.
 func (r *search) placeAll(queue []int32, t trial) (left []int32, ok bool) {
 	for again := true; again; queue = left {
 		again, left = false, nil
-		failed := map[int]int{} // by class: how many had moved when one had no place
+		failed := map[int]int{} // by class: number of moved pods when a pod of the class found no place
 		for i, podID := range queue {
 			c := r.p.ClassOf[podID]
 			if r.placing && c != t.lead && (i == 0 || r.p.ClassOf[queue[i-1]] == t.lead) && !slices.ContainsFunc(r.moved, r.st.waits) {
-				return nil, false // none of those that it is about has a place
+				return nil, false // none of the pods of the lead class has a place
 			}
 			r.tier = r.tiers[podID]
 			if before, known := failed[c]; r.left > 0 && !(known && before == len(r.moved)) && r.place(podID) {
@@ -449,16 +450,16 @@ func (r *search) placeAll(queue []int32, t trial) (left []int32, ok bool) {
 	return left, true
 }
 
-// better says whether a trial that leaves some pods over is better than the plan before.
+// better says whether a trial that leaves some pods unplaced improves the plan.
 func (r *search) better(left []int32) bool {
 	if !r.placing {
-		return true // it kept to its budget
+		return true // the trial kept to its budget
 	}
 	c := slices.Compare(r.priorities(left), r.priorities(r.pending))
 	return c < 0 || c == 0 && r.forLess && (r.st.relies || !r.ledger.Relies()) && r.bill() < r.before*(1-1e-9)
 }
 
-// bill is what the new nodes cost.
+// bill returns the cost of the new nodes in USD per hour, fees included.
 func (r *search) bill() (sum float64) {
 	for _, s := range r.ledger.Bins[len(r.p.Nodes):] {
 		if len(s.PodIDs) > 0 {
@@ -468,7 +469,7 @@ func (r *search) bill() (sum float64) {
 	return sum
 }
 
-// priorities lists those of some pods, the highest first.
+// priorities lists the priorities of pods, descending.
 func (r *search) priorities(podIDs []int32) []int32 {
 	out := make([]int32, len(podIDs))
 	for i, podID := range podIDs {
@@ -479,8 +480,8 @@ func (r *search) priorities(podIDs []int32) []int32 {
 	return out
 }
 
-// accept makes the plan what it is with the pods that moved, if all can be bound one by one.
-// Otherwise everything is as it was before the trial.
+// accept makes the result of the trial the plan, if all pods can be bound one by one. Otherwise it
+// restores the plan before the trial and returns false.
 func (r *search) accept(left []int32) bool {
 	st, nodes := r.st, len(r.p.Nodes)
 	bound, fresh, order, placed := st.Bound, st.New, r.order, st.Placed
@@ -493,7 +494,7 @@ func (r *search) accept(left []int32) bool {
 			st.New = append(st.New, s)
 		}
 	}
-	place := make(map[int32]int, len(r.moved)+len(left)) // of the last move of each pod
+	place := make(map[int32]int, len(r.moved)+len(left)) // by pod: position of its last move
 	for i, podID := range r.moved {
 		place[podID], st.Placed[podID] = i, true
 	}
@@ -518,7 +519,7 @@ func (r *search) accept(left []int32) bool {
 		st.Bound, st.New, st.Placed = bound, fresh, placed
 		r.ledger.Rewind()
 		if !r.shown {
-			r.show() // the next one that is refused may be so for what was there before
+			r.show() // the next refusal may be caused by pods placed before the search
 		}
 		r.read()
 		return false
@@ -531,9 +532,9 @@ func (r *search) accept(left []int32) bool {
 	return true
 }
 
-// bindable returns the order in which the pods of the plan can be bound one by one, and the
-// ledger of that. Of a pod that could not be shown to be well placed before, and has not moved, it
-// is not asked.
+// bindable returns the order in which the pods of the plan can be bound one by one, and the ledger
+// of that order. Pods that have not moved and could not be shown to be validly placed before the
+// search may be refused.
 func (r *search) bindable(order []int32, moved map[int32]int) (bound []int32, l *ledger.Ledger, ok bool) {
 	bound, refused, l := r.st.bindAll(order, false)
 	for _, podID := range refused {
@@ -547,7 +548,7 @@ func (r *search) bindable(order []int32, moved map[int32]int) (bound []int32, l 
 	return bound, l, len(refused) == 0
 }
 
-// vacate takes pods off their bins. A new node that is empty then is shut.
+// vacate takes pods off their bins and closes new nodes that are then empty.
 func (r *search) vacate(out []int32) {
 	gone := make(map[int32]bool, len(out))
 	var bins []*ledger.Bin
@@ -574,7 +575,8 @@ func (r *search) vacate(out []int32) {
 	}
 }
 
-// trouble is with how many trials ended that were about the bill, with a pod that had no place.
+// trouble returns the number of trials, at most 3, that failed because of a pod; 0 if the goal is
+// to place unplaced pods.
 func (r *search) trouble(podID int32) int {
 	if r.placing {
 		return 0
@@ -582,9 +584,10 @@ func (r *search) trouble(podID int32) int {
 	return min(r.fails[podID], 3)
 }
 
-// sorted puts the pods of a trial into the order in which they are placed: those of the class
-// that it is about first, then those of the highest priority, then those with which most trials ended, then, by turns, the largest, those
-// with fewest places, those that are bound first, or class by class as it comes.
+// sorted sorts the pods of a trial into the order in which they are placed: the lead class first,
+// then by descending priority, then by descending number of failed trials. Pods that are still
+// equal are sorted by a criterion that changes with the number of the trial: the largest first,
+// those with fewest places first, those bound first, or class by class.
 func (r *search) sorted(queue []int32, t trial) []int32 {
 	class := func(podID int32) int { return r.p.ClassOf[podID] }
 	var sum []int64

@@ -6,11 +6,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// SoftCounts counts the pods of a plan for soft constraints over other labels than the name of
-// the node, by domain. A node of which it is open in which domain it is counts nowhere.
+// SoftCounts counts the pods of a plan by domain, for soft constraints over other labels than the
+// hostname. A node whose domain is not certain counts nowhere.
 type SoftCounts struct {
 	p      *compile.Problem
-	byRule []map[int]int // by domain rule, and domain
+	byRule []map[int]int // by domain rule: by domain, the number of pods
 }
 
 // NewSoftCounts counts the pods on some bins.
@@ -24,10 +24,11 @@ func NewSoftCounts(p *compile.Problem, bins []*ledger.Bin) *SoftCounts {
 	return m
 }
 
-// Pods is how many pods of the plan a rule counts in a domain.
+// Pods returns how many pods of the plan a rule counts in a domain.
 func (m *SoftCounts) Pods(rule, domain int) int { return m.byRule[rule][domain] }
 
-// Domains are the domains in which a rule counts pods of the plan, with how many.
+// Domains returns, by domain, how many pods of the plan a rule counts. The result must not be
+// changed.
 func (m *SoftCounts) Domains(rule int) map[int]int { return m.byRule[rule] }
 
 // add counts n pods of a class on a bin.

@@ -8,34 +8,34 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 )
 
-// State is a solution that is being made: who is on which node. Passes change it.
+// State is a solution that is being made: which pods are on which node. Passes change it.
 type State struct {
 	p *compile.Problem
 	s *attempt.Attempt
 
-	Placed []bool        // by pod
-	Bound  [][]int32     // by node that exists: its pods
-	New    []*ledger.Bin // with the pods of the plan
-	Done                 // by passes
+	Placed []bool        // by pod: it has a place
+	Bound  [][]int32     // by existing node: its pods of the plan
+	New    []*ledger.Bin // new nodes with their pods
+	Done                 // set by passes
 
-	steps    int                   // of the packing that it comes of
+	steps    int                   // of the packing that the solution started from
 	sets     map[string]*optionSet // by their keys
-	key      []byte                // of the last set asked for
-	forms    map[int]*forms        // by class, once asked for
-	at       [][]ledger.Location   // by node that exists, likewise
-	binTypes int                   // that new nodes have been given so far
-	relies   bool                  // some pod was let in only as no node was empty
-	swapped  bool                  // pods changed places for soft constraints
-	last     bool                  // the classes that wait for all others come in now
+	key      []byte                // of the last set looked up
+	forms    map[int]*forms        // by class; nil until needed
+	at       [][]ledger.Location   // by existing node; nil until needed
+	binTypes int                   // number of bin types of new nodes so far
+	relies   bool                  // some pod was admitted only because no counted node was empty
+	swapped  bool                  // pods were exchanged for soft constraints
+	last     bool                  // deferred classes are being placed
 }
 
-// Done is what passes did that those after them, and strategies, have to know of.
+// Done has the results of passes that later passes and strategies need.
 type Done struct {
-	Closed bool // pods were taken off their nodes again, and nodes out of it; see search
+	Closed bool // nodes were closed or pods taken off their nodes by a search
 }
 
-// New is the state of a problem before any pod has a place, given an attempt, and how
-// many steps its packing took.
+// New returns the state of a problem before any pod has a place. steps is the number of steps that
+// the packing of the attempt took.
 func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
 	return &State{
 		p: p, s: s, steps: steps, sets: map[string]*optionSet{}, forms: map[int]*forms{},
@@ -43,14 +43,14 @@ func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
 	}
 }
 
-// Bins lists the nodes of the plan with what is on them: those that exist in
-// the order of the problem, then the new ones.
+// Bins lists the nodes of the plan with their pods: the existing nodes in the order of the problem,
+// then the new ones.
 func (st *State) Bins() []*ledger.Bin { return st.binsOf(false) }
 
-// UsedBins lists the nodes of the plan that get pods, in the order of Bins.
+// UsedBins lists the nodes of the plan that have pods of the plan, in the order of Bins.
 func (st *State) UsedBins() []*ledger.Bin { return st.binsOf(true) }
 
-// binsOf lists the nodes of the plan, or only those that get pods.
+// binsOf lists the nodes of the plan; with used only those that have pods of the plan.
 func (st *State) binsOf(used bool) []*ledger.Bin {
 	n := len(st.Bound)
 	if used {
@@ -80,7 +80,7 @@ func (st *State) binsOf(used bool) []*ledger.Bin {
 	return out
 }
 
-// Frozen is the state as it is now, whatever becomes of st.
+// Frozen returns a copy of the state that later changes of st do not affect.
 func (st *State) Frozen() *State {
 	out := *st
 	out.Placed, out.Bound, out.New = slices.Clone(st.Placed), slices.Clone(st.Bound), make([]*ledger.Bin, len(st.New))
@@ -95,7 +95,7 @@ func (st *State) Frozen() *State {
 	return &out
 }
 
-// locations is where a node that exists may be.
+// locations returns the domains in which an existing node may be.
 func (st *State) locations(node int) []ledger.Location {
 	if st.at == nil {
 		st.at = make([][]ledger.Location, len(st.p.Nodes))
@@ -106,8 +106,8 @@ func (st *State) locations(node int) []ledger.Location {
 	return st.at[node]
 }
 
-// sought lists the pods of a class that are to get a place now: those that were set aside come
-// last.
+// sought lists the pods of a class that are to be placed now. Pods that were set aside are included
+// only at the end.
 func (st *State) sought(c int) []int32 {
 	if st.last {
 		return st.p.Classes[c].Pods
@@ -115,10 +115,10 @@ func (st *State) sought(c int) []int32 {
 	return st.s.Sought(st.p, c)
 }
 
-// waits says whether a pod has no place so far.
+// waits says whether a pod is unplaced.
 func (st *State) waits(podID int32) bool { return !st.Placed[podID] }
 
-// leavesSome says whether some pod that exists has no place.
+// leavesSome says whether any pod other than headroom is unplaced.
 func (st *State) leavesSome() bool {
 	for podID, placed := range st.Placed {
 		if !placed && !st.p.Headroom[st.p.Pods[podID]] {
@@ -128,8 +128,8 @@ func (st *State) leavesSome() bool {
 	return false
 }
 
-// Planned is what the new nodes take of the limits of each pool, each the most that
-// it may be launched with.
+// Planned returns, by pool and limit, what the new nodes use: of each node the most that any of its
+// options uses.
 func (st *State) Planned() [][]int64 {
 	out := make([][]int64, len(st.p.LowPools))
 	for i := range out {

@@ -12,36 +12,35 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// mover moves pods between the nodes of a plan, or exchanges two, where that is
-// more to the taste of them and of those around them. What is launched, and what
-// it costs, stays as it is.
+// mover moves single pods between the nodes of a plan, or exchanges two, where that satisfies more
+// preferences of the moved pods and their neighbours. The options of nodes and their cost do not
+// change.
 type mover struct {
 	st    *State
 	p     *compile.Problem
 	bins  []*ledger.Bin
 	count *SoftCounts
-	looks int   // that it may still take
-	stuck []int // by class: the score from which on no better place was found
+	looks int   // how many more comparisons it may make
+	stuck []int // by class: the score from which no better place was found
 	near  map[classNode]int
-	ready []bool // by node that exists: it has started
-	shun  []bool // by node that exists: it has taints that pods would rather not have
+	ready []bool // by existing node: it has started
+	shun  []bool // by existing node: it has PreferNoSchedule taints
 }
 
 type classNode struct{ class, node int }
 
 const (
-	// looksForSoftScore bounds the work: comparisons of two nodes for a pod.
+	// looksForSoftScore is the number of comparisons of two nodes for a pod that one call may make.
 	looksForSoftScore = 50_000
-	// binsForExchange is up to how many nodes pods are exchanged: that takes a look
-	// at each class of every node.
+	// binsForExchange is the largest number of nodes for which pods are exchanged: an exchange
+	// compares each class of every node.
 	binsForExchange = 64
-	// roundsForSoftScore is how often all pods are gone through.
+	// roundsForSoftScore is how often the pods of all nodes are tried.
 	roundsForSoftScore = 3
 )
 
-// swapBySoftScore moves pods that prefer other nodes of the plan. It comes last, and
-// concerns only pods of which it does not matter to any hard constraint where they
-// are. It says whether it moved any.
+// swapBySoftScore moves pods that prefer other nodes of the plan, and says whether it moved any. It
+// moves only pods whose place matters to no required constraint.
 func (st *State) swapBySoftScore() bool {
 	if !st.p.SoftScores.Some || st.p.Skips(model.SwapPods) {
 		return false
@@ -77,8 +76,7 @@ func (st *State) swapBySoftScore() bool {
 	return some
 }
 
-// classesOn lists the classes of the pods that the plan puts on a bin and that
-// could be happier elsewhere.
+// classesOn lists the classes of pods of the plan on a bin that could have a better place.
 func (m *mover) classesOn(s *ledger.Bin) []int {
 	var out []int
 	for _, on := range s.Pods {
@@ -99,8 +97,8 @@ func (m *mover) mayGain(c int, s *ledger.Bin) bool {
 	return s.Node >= 0 && (t.Terms != nil || len(t.Domains) > 0 || m.shun[s.Node])
 }
 
-// moveOne moves one pod of a class off a bin, to where it gains most, and says
-// whether there was such a place.
+// moveOne moves one pod of a class off a bin to where the score rises most, and says whether there
+// was such a place.
 func (m *mover) moveOne(c int, s *ledger.Bin) bool {
 	if !slices.ContainsFunc(s.Pods, func(on attempt.Bundled) bool { return on.Class == c && on.Count > 0 }) {
 		return false
@@ -142,8 +140,8 @@ func (m *mover) moveOne(c int, s *ledger.Bin) bool {
 	return true
 }
 
-// exchange returns the class of which a pod on t is best exchanged for one of class
-// c on s, -1 if none gains more than most.
+// exchange returns the class of the pod on t that is best exchanged for a pod of class c on s, and
+// the gain; -1 if no exchange gains more than most.
 func (m *mover) exchange(c int, s, t *ledger.Bin, here, most int) (best, gain int) {
 	best = -1
 	for _, on := range t.Pods {
@@ -159,8 +157,8 @@ func (m *mover) exchange(c int, s, t *ledger.Bin, here, most int) (best, gain in
 	return best, most
 }
 
-// comparable says whether it is known how the pods of a class like two bins, and
-// of no concern to any hard constraint which of them they are on.
+// comparable says whether the scores of pods of a class on two bins can be compared, and no
+// required constraint depends on which of the two bins they are on.
 func (m *mover) comparable(c int, s, t *ledger.Bin) bool {
 	softScore := &m.p.SoftScores.By[c]
 	if s.Node >= 0 && t.Node >= 0 {
@@ -190,8 +188,8 @@ func (m *mover) comparable(c int, s, t *ledger.Bin) bool {
 	return true
 }
 
-// score is how well a bin suits a pod of a class, beside all that are there but
-// for one of class without.
+// score returns how well a bin suits a pod of a class, given the pods there except one pod of class
+// without.
 func (m *mover) score(c int, s *ledger.Bin, without int) int {
 	sum := m.company(c, s, without)
 	if s.Node < 0 {
@@ -209,7 +207,8 @@ func (m *mover) score(c int, s *ledger.Bin, without int) int {
 	return sum + m.inDomains(c, s, without)
 }
 
-// company is how well the pods of a node suit one of a class, and it them.
+// company returns how well a pod of a class and the pods of a node suit each other, except one pod
+// of class without.
 func (m *mover) company(c int, s *ledger.Bin, without int) int {
 	sum := 0
 	for _, on := range s.Pods {
@@ -229,8 +228,8 @@ func (m *mover) company(c int, s *ledger.Bin, without int) int {
 	return sum
 }
 
-// inDomains is how well the domains of a node that exists suit a pod of a class by
-// its soft constraints over other labels than the name of the node.
+// inDomains returns how well the domains of an existing node suit a pod of a class, by its soft
+// constraints over other labels than the hostname.
 func (m *mover) inDomains(c int, s *ledger.Bin, without int) int {
 	sum := 0
 	for _, r := range m.p.SoftScores.By[c].Domains {
@@ -274,22 +273,21 @@ func (m *mover) move(c int, from, to *ledger.Bin) {
 	from.Late, to.Late = true, true
 }
 
-// mayMove says whether a pod of a class may go to a bin, room aside.
+// mayMove says whether a pod of a class may go to a bin, apart from room.
 func (m *mover) mayMove(c int, from, to *ledger.Bin) bool {
 	if from.Node < 0 && len(from.PodIDs) < 2 {
-		return false // a node without pods is none
+		return false // a new node must not become empty
 	}
 	return m.suits(c, to)
 }
 
-// mayExchange says whether a pod of class c on s and one of class d on t can be
-// exchanged.
+// mayExchange says whether a pod of class c on s and a pod of class d on t can be exchanged.
 func (m *mover) mayExchange(c int, s *ledger.Bin, d int, t *ledger.Bin) bool {
 	return m.suits(c, t) && m.suits(d, s) && m.hasRoom(t, m.p.Requests[c], m.p.Requests[d]) && m.hasRoom(s, m.p.Requests[d], m.p.Requests[c])
 }
 
-// hasRoom says whether a bin has room for one request more and another less, all
-// options of a new node included.
+// hasRoom says whether a bin has room for one request more and another less, on every option of a
+// new node.
 func (m *mover) hasRoom(s *ledger.Bin, more, less []int64) bool {
 	capacity := s.Free
 	if s.Node < 0 {
@@ -310,7 +308,8 @@ func (m *mover) hasRoom(s *ledger.Bin, more, less []int64) bool {
 	return true
 }
 
-// suits says whether the pods of a class may be on a bin as it is, room aside.
+// suits says whether the pods of a class may be on a bin with its current bin type, apart from
+// room.
 func (m *mover) suits(c int, s *ledger.Bin) bool {
 	if s.Node >= 0 {
 		return m.p.Admits(c, &m.p.Nodes[s.Node])

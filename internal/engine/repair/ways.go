@@ -12,8 +12,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// leaders lists pods of the plan, each set of one class, that pods of a class can follow to a
-// node: all of its own, where it follows itself, and one of each other class from each node.
+// leaders lists sets of pods of the plan that pods of class c can follow to a node: all pods of c
+// if the class follows itself, and one pod of each other such class on each node. Each set has pods
+// of one class.
 func (r *search) leaders(c int) [][]int32 {
 	if len(r.p.Rules.Duties[c].With) == 0 {
 		return nil
@@ -39,10 +40,9 @@ func (r *search) leaders(c int) [][]int32 {
 	return out
 }
 
-// inTheWay lists sets of pods of the plan that may be in the way of a class: none, but
-// that it is open where new nodes will be; all of each class with a constraint in
-// common, without and with those of the class itself; all pods of a node; and all of
-// the plan.
+// inTheWay lists sets of pods of the plan that may exclude class c: no pod, because only the
+// domains of new nodes may be in question; all pods of each class with a constraint in common,
+// without and with the pods of c; all pods of a node; and all pods of the plan.
 func (r *search) inTheWay(c int) [][]int32 {
 	own := r.placedOf(c)
 	together, all := own, own
@@ -79,9 +79,9 @@ func (r *search) inTheWay(c int) [][]int32 {
 	return ways
 }
 
-// few lists sets of pods of the plan that can keep out many of a class: all that keep it out
-// of a domain, or it them, by anti-affinity; and, where limits of a pool leave a node for it
-// no room, those of the new nodes of the pool that have fewest.
+// few lists small sets of pods of the plan that can exclude many pods of class c: all pods with an
+// anti-affinity to c or of c to them; and, where limits of a pool leave no room for a node, the
+// pods of the new nodes of the pool with fewest pods.
 func (r *search) few(c int) [][]int32 {
 	var blockers []int32
 	for _, m := range r.classes() {
@@ -96,9 +96,9 @@ func (r *search) few(c int) [][]int32 {
 	return slices.DeleteFunc(out, func(podIDs []int32) bool { return len(podIDs) == 0 || len(podIDs) > roomPods })
 }
 
-// ofLimits lists the pods of those new nodes of a pool, the ones with fewest first, without
-// which its limits leave room for a node for a pod of a class; none if they do so anyway, or
-// not even then.
+// ofLimits lists the pods of the fewest new nodes of a pool, those with fewest pods first, without
+// which the limits of the pool allow a node for a pod of class c. It returns none if the limits
+// allow one anyway, or not even then.
 func (r *search) ofLimits(c, pool int) []int32 {
 	low := &r.p.LowPools[pool]
 	if low.Limits == nil {
@@ -134,7 +134,7 @@ func (r *search) ofLimits(c, pool int) []int32 {
 	return out
 }
 
-// avoids says whether pods of one class have an anti-affinity to those of another.
+// avoids says whether pods of class c have an anti-affinity to pods of class m.
 func (r *search) avoids(c, m int) bool {
 	return slices.ContainsFunc(r.p.Rules.Duties[c].Owns, func(i int) bool {
 		return r.p.Rules.Domain[i].Kind == topology.Apart && slices.Contains(r.p.Rules.Duties[m].Joins, i)
@@ -152,7 +152,8 @@ func (r *search) placedOf(c int) []int32 {
 	return out
 }
 
-// shareDomainRule says whether a constraint over domains is of, or counts, pods of both classes.
+// shareDomainRule says whether one constraint over domains belongs to, or counts, pods of both
+// classes.
 func (r *search) shareDomainRule(c, m int) bool {
 	x, y := &r.p.Rules.Duties[c], &r.p.Rules.Duties[m]
 	return slices.ContainsFunc(slices.Concat(x.Owns, x.Joins), func(i int) bool {
@@ -174,16 +175,16 @@ func (r *search) connected(c, m int) bool {
 	return r.follows(c, m) || r.follows(m, c)
 }
 
-// follows says whether pods of one class go only to nodes where one of another is.
+// follows says whether pods of class c may only be on nodes with a pod of class m.
 func (r *search) follows(c, m int) bool {
 	return slices.ContainsFunc(r.p.Rules.Duties[c].With, func(t workload.Term) bool { return r.p.IsMember(m, t.Pods) })
 }
 
-// roomPods is how many pods are taken off their nodes at once, at most, to make room.
+// roomPods is the largest number of pods that one trial takes off to make room.
 const roomPods = 128
 
-// waiting lists the classes of pods that wait, by priority, those with few places before those
-// with many.
+// waiting lists the classes of unplaced pods by descending priority, and within a priority by
+// ascending number of places.
 func (r *search) waiting() (out []int) {
 	places := map[int]float64{}
 	for _, podID := range r.pending {
@@ -201,7 +202,7 @@ func (r *search) waiting() (out []int) {
 	return out
 }
 
-// classes lists the classes that have pods in the plan.
+// classes lists the classes, except headroom, that have pods in the plan.
 func (r *search) classes() (out []int) {
 	for c, n := range r.ledger.There {
 		if n > 0 && !r.p.Classes[c].Headroom {
@@ -211,7 +212,7 @@ func (r *search) classes() (out []int) {
 	return out
 }
 
-// places counts the options and the nodes that exist where pods of a class may be.
+// places counts the options and the existing nodes on which pods of a class may be.
 func (r *search) places(c int) float64 {
 	n := r.p.Admission.Lowered(c).Len()
 	for i := range r.p.Nodes {

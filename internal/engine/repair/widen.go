@@ -16,30 +16,30 @@ import (
 type widener struct {
 	st    *State
 	p     *compile.Problem
-	looks []compile.DomainRule  // of topology spread constraints
-	known map[string]bitset.Set // by bin type and pods: what a node could be
+	looks []compile.DomainRule  // topology spread constraints, to compare which nodes they count
+	known map[string]bitset.Set // by bin type and pods: the options that a node could have
 	seen  map[int]bitset.Set    // by bin type: see seenLike
 
 	pool  *pack.Pool
-	left  []int64 // of each limit of the pool
+	left  []int64 // by limit of the pool: what is left
 	alike []alike
 }
 
 // alike are new nodes of one bin type that can have the same options.
 type alike struct {
 	bins    []*ledger.Bin
-	full    bitset.Set // that they can have as far as all but limits goes
-	options bitset.Set // that they have
-	uses    []int64    // the most that any of those takes of each limit
+	full    bitset.Set // options that they could have if there were no limits
+	options bitset.Set // options that they have
+	uses    []int64    // by limit: the most that any of options uses
 }
 
-// widen gives new nodes back the options that the limits of their pools bear, and says
-// whether any has more. In no other respect does a node become what it could not be before.
+// widen adds options that the limits of their pools allow to new nodes, and says whether any node
+// got more. In domains and all other respects a node stays what it was.
 func (st *State) widen() bool {
 	if !slices.ContainsFunc(st.New, func(s *ledger.Bin) bool { return s.BinType.Wide != nil }) {
 		return false
 	}
-	st.Bins() // counts the pods of each
+	st.Bins() // Bins counts the pods of each new node
 	w := &widener{st: st, p: st.p, looks: st.p.SpreadLooks(), known: map[string]bitset.Set{}, seen: map[int]bitset.Set{}}
 	some := false
 	for i := range st.p.LowPools {
@@ -58,11 +58,10 @@ func (st *State) widen() bool {
 	return some
 }
 
-// mostWidenings bounds how often what is left is shared out.
+// mostWidenings is how often the rest of the limits is shared out.
 const mostWidenings = 8
 
-// read finds the new nodes of a pool that can have more options, and what is left of
-// its limits.
+// read finds the new nodes of a pool that can have more options, and what is left of its limits.
 func (w *widener) read(pool int) {
 	type key struct {
 		binType *ledger.BinType
@@ -94,8 +93,7 @@ func (w *widener) read(pool int) {
 	}
 }
 
-// share gives all nodes an even share of what is left, and says whether one made use
-// of it.
+// share gives all nodes an even share of what is left, and says whether any node used its share.
 func (w *widener) share() bool {
 	nodes := 0
 	for i := range w.alike {
@@ -113,7 +111,7 @@ func (w *widener) share() bool {
 	return some
 }
 
-// fill gives what is too little for all to some, one after the other.
+// fill gives what is left to some nodes, one group after the other, where it is too little for all.
 func (w *widener) fill() {
 	var grown []alike
 	for i := range w.alike {
@@ -129,7 +127,7 @@ func (w *widener) fill() {
 	w.alike = append(w.alike, grown...)
 }
 
-// each is an even share of what is left for a number of nodes.
+// each returns an even share of what is left for a number of nodes.
 func (w *widener) each(nodes int) []int64 {
 	out := make([]int64, len(w.left))
 	for r, n := range w.left {
@@ -138,8 +136,8 @@ func (w *widener) each(nodes int) []int64 {
 	return out
 }
 
-// grow gives nodes the options that take no more of the limits than they do already
-// and a share of what is left, and says whether that is of use.
+// grow gives nodes the options that use at most what they use already and a share of what is left,
+// and says whether that adds options.
 func (w *widener) grow(g *alike, each []int64) bool {
 	most := make([]int64, len(each))
 	for r := range most {
@@ -159,7 +157,8 @@ func (w *widener) grow(g *alike, each []int64) bool {
 	return true
 }
 
-// apply makes the nodes what they can be, and says whether any is more than it was.
+// apply gives the nodes the bin types of their new options, and says whether any has more options
+// than before.
 func (w *widener) apply() (some bool) {
 	for i := range w.alike {
 		g := &w.alike[i]
@@ -183,9 +182,9 @@ func (w *widener) apply() (some bool) {
 	return some
 }
 
-// couldBe are the options that a new node can have as far as all but limits goes, nil
-// if it has what it can: they suit its pods and have room for them, and leave open
-// nothing that constraints between pods look at and its options do not.
+// couldBe returns the options that a new node could have if there were no limits, nil if it has all
+// it can have. The options suit its pods, have room for them, and leave nothing open that
+// constraints between pods depend on and that its current options do not leave open.
 func (w *widener) couldBe(s *ledger.Bin) bitset.Set {
 	if s.BinType.Wide == nil {
 		return nil
@@ -216,7 +215,7 @@ func (w *widener) workOut(s *ledger.Bin) bitset.Set {
 		out.And(suited)
 	}
 	sum := slices.Clone(s.Taken)
-	clear(p.OfSlots(sum)) // slots are alike on all options
+	clear(p.OfSlots(sum)) // slots are equal on all options
 	p.Distinct.KeepHoldingIn(from.Pool, out, sum, bitset.New(len(p.LowOptions)))
 	if (p.Opts.CapacityMix != nil || p.Flexible != nil) && !maySpot(p, from.Options) {
 		out = p.SteadyOptions(out)
@@ -225,8 +224,8 @@ func (w *widener) workOut(s *ledger.Bin) bitset.Set {
 	return out
 }
 
-// suitedBeside are the options that suit a class by the alternative by which its pods
-// are on new nodes of a bin type, nil if it is not known which that is.
+// suitedBeside returns the options that suit a class by the alternative that its pods use on new
+// nodes of a bin type, nil if that alternative is not certain.
 func (w *widener) suitedBeside(c int, s *ledger.BinType) bitset.Set {
 	for _, v := range w.st.anywhere(c).class.Variants {
 		if both, ok := w.p.Traits.Merge(s.Pool, s.Trait, v.Trait); ok && both == s.Trait && s.Options.SubsetOf(v.Options) {
@@ -236,9 +235,9 @@ func (w *widener) suitedBeside(c int, s *ledger.BinType) bitset.Set {
 	return nil
 }
 
-// seenLike are the options that a new node of a bin type could have had, without those in
-// other domains than it may be, that topology spread looks at otherwise, or that other
-// DaemonSets run on.
+// seenLike returns the options that a new node of a bin type could have had, except options in
+// other domains than its own, options that topology spread counts differently, and options on which
+// other DaemonSets run.
 func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 	options, known := w.seen[s.Id]
 	if known {
@@ -278,8 +277,8 @@ func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 	return options
 }
 
-// seenAlike says whether new nodes of one bin type are where those of another may be, and
-// topology spread looks at both alike.
+// seenAlike says whether new nodes of bin type b are in domains in which those of a may be, and
+// topology spread counts both alike.
 func (w *widener) seenAlike(a, b *ledger.BinType) bool {
 	for i := range w.looks {
 		x, y := ledger.LooksAtBinType(w.p, &w.looks[i], a), ledger.LooksAtBinType(w.p, &w.looks[i], b)

@@ -19,20 +19,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// assembler turns counts back into pods.
+// assembler converts the counts of a packing to pods.
 type assembler struct {
 	p              *compile.Problem
 	s              *attempt.Attempt
 	st             *repair.State
 	admittedCounts *attempt.AdmittedCounts
-	rest           [][]int32 // by part: the pods not handed out yet
+	rest           [][]int32 // by part: pods not assigned yet
 
-	then   *repair.State // when it was decided who is left over, if some are
-	sorter bitset.Set    // scratch, of pod IDs
-	causes *diagnosis    // of the pods left over, once asked for
+	then   *repair.State // the state when the unplaced pods were decided; nil if all pods are placed
+	sorter bitset.Set    // scratch space: pod IDs
+	causes *diagnosis    // of unplaced pods; nil until needed
 }
 
-// assemble makes the plan that a packing stands for.
+// assemble makes the solution of a packing and runs the passes over it.
 func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution {
 	a := &assembler{p: p, s: s, st: repair.New(p, s, r.Steps), admittedCounts: s.AdmittedCounts(p, r)}
 	plan := a.newPlan(r)
@@ -40,7 +40,7 @@ func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution 
 	a.handOut(r)
 	order := a.st.Run(a.order())
 	if plan.did = a.st.Done; plan.did.Closed {
-		plan.PackingBound = 0 // it is about what was chosen before
+		plan.PackingBound = 0 // the packer's bound holds for its own choices only
 	}
 	a.freeze()
 	before := len(order)
@@ -64,7 +64,7 @@ func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution 
 	return plan
 }
 
-// newPlan is a plan without nodes.
+// newPlan returns a solution without nodes.
 func (a *assembler) newPlan(r *pack.Result) *Solution {
 	p := a.p
 	plan := &Solution{Offered: map[string]Offer{}, PackingBound: r.Bound, Stats: model.Stats{
@@ -80,8 +80,7 @@ func (a *assembler) newPlan(r *pack.Result) *Solution {
 	return plan
 }
 
-// handOut gives pods to the nodes of a packing, as far as the admitted counts let them
-// through.
+// handOut assigns pods to the nodes of a packing, as far as the admitted counts allow.
 func (a *assembler) handOut(r *pack.Result) {
 	a.share()
 	for i, shares := range r.Nodes {
@@ -92,7 +91,7 @@ func (a *assembler) handOut(r *pack.Result) {
 	}
 }
 
-// share gives each part its pods.
+// share assigns each part its pods.
 func (a *assembler) share() {
 	a.rest = make([][]int32, len(a.s.Parts))
 	next := make([]int, len(a.p.Classes))
@@ -104,8 +103,8 @@ func (a *assembler) share() {
 	}
 }
 
-// take hands out pods, sorted. Of a part it gives no more than the admitted counts let
-// through.
+// take returns the pods of some shares, sorted by ID. It takes from a part at most the admitted
+// count.
 func (a *assembler) take(shares []pack.Share) []int32 {
 	var podIDs []int32
 	for _, s := range shares {
@@ -128,7 +127,7 @@ func (a *assembler) take(shares []pack.Share) []int32 {
 	return podIDs
 }
 
-// takePinned hands out the pods that can only go to a node that exists.
+// takePinned returns the pods that are pinned to an existing node.
 func (a *assembler) takePinned(node int) []int32 {
 	var podIDs []int32
 	for i, f := range a.s.Bundler.Pinned {
@@ -139,14 +138,14 @@ func (a *assembler) takePinned(node int) []int32 {
 	return podIDs
 }
 
-// all hands out a whole part.
+// all returns all pods of a part, at most the admitted count.
 func (a *assembler) all(part int) []int32 {
 	out := a.rest[part][:min(len(a.rest[part]), a.admittedCounts.Left[part])]
 	a.rest[part] = nil
 	return out
 }
 
-// mark notes that pods have a place.
+// mark records that pods have a place, and returns them.
 func (a *assembler) mark(podIDs []int32) []int32 {
 	for _, podID := range podIDs {
 		a.st.Placed[podID] = true
@@ -154,7 +153,7 @@ func (a *assembler) mark(podIDs []int32) []int32 {
 	return podIDs
 }
 
-// pods returns the pods of some pod IDs.
+// pods returns the pods with some IDs.
 func (a *assembler) pods(podIDs []int32) []*corev1.Pod {
 	pods := make([]*corev1.Pod, len(podIDs))
 	for i, podID := range podIDs {
@@ -163,7 +162,7 @@ func (a *assembler) pods(podIDs []int32) []*corev1.Pod {
 	return pods
 }
 
-// sort puts pod IDs in order: where there are many, by walking over a set of them.
+// sort sorts pod IDs. Many IDs are sorted through a set.
 func (a *assembler) sort(podIDs []int32) {
 	if len(a.sorter) == 0 {
 		a.sorter = bitset.New(len(a.p.Pods))
@@ -183,7 +182,7 @@ func (a *assembler) sort(podIDs []int32) {
 	clear(a.sorter)
 }
 
-// newNodes makes the copies of a launch. They share all but their pods.
+// newNodes makes the copies of a launch. They share everything except their pods.
 func (a *assembler) newNodes(l *pack.Launch) {
 	model := a.st.NewBinType(l.Pool, l.Options, l.Trait, a.requirements(&a.p.Pools[l.Pool], l), l.Relaxed)
 	model.Wide = l.Wide
@@ -202,7 +201,7 @@ func (a *assembler) newNodes(l *pack.Launch) {
 	}
 }
 
-// newNode writes a new node out. Its pods are in order.
+// newNode converts a bin to a new node. The pods of the bin must be sorted.
 func (a *assembler) newNode(s *ledger.Bin) model.NewNode {
 	n := s.BinType.Node(a.p)
 	n.Requests, n.Pods = s.Requests, a.pods(s.PodIDs)
@@ -228,7 +227,7 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 	return a.list(sum, listed)
 }
 
-// classes lists the classes that shares are of.
+// classes lists the classes of shares.
 func (a *assembler) classes(shares []pack.Share) (out []int) {
 	for _, s := range shares {
 		for _, part := range a.s.Items[s.Class].Parts {
@@ -238,7 +237,7 @@ func (a *assembler) classes(shares []pack.Share) (out []int) {
 	return out
 }
 
-// count is how many pods shares stand for.
+// count returns the number of pods in shares.
 func (a *assembler) count(shares []pack.Share) int {
 	n := 0
 	for _, s := range shares {
@@ -254,7 +253,7 @@ func (a *assembler) count(shares []pack.Share) int {
 	return n
 }
 
-// requestsOf sums up what pods ask for, given by pod ID.
+// requestsOf returns the sum of the requests of pods, given by ID.
 func (a *assembler) requestsOf(podIDs []int32) resources.List {
 	sum := make([]int64, len(a.p.Resources))
 	listed := make([]bool, len(a.p.Resources))
@@ -264,7 +263,7 @@ func (a *assembler) requestsOf(podIDs []int32) resources.List {
 	return a.list(sum, listed)
 }
 
-// list names the amounts of the resources that some pod asks for.
+// list returns the amounts by name, restricted to resources that some pod requests.
 func (a *assembler) list(sum []int64, listed []bool) resources.List {
 	amounts := map[corev1.ResourceName]int64{}
 	for r, name := range a.p.Resources {
@@ -284,8 +283,8 @@ func (a *assembler) addRequests(sum []int64, listed []bool, class, count int) {
 	}
 }
 
-// requirements states what pool and pods ask of a node. Of pods with several
-// ways to be placed only what the options show is certain.
+// requirements returns the requirements of pool and pods on a node. For pods with several
+// alternatives, only the part common to them is certain.
 func (a *assembler) requirements(pool *catalog.Pool, l *pack.Launch) requirements.Set {
 	set := pool.Template
 	for _, s := range l.Shares {
@@ -294,7 +293,7 @@ func (a *assembler) requirements(pool *catalog.Pool, l *pack.Launch) requirement
 	return ledger.Unnamed(set)
 }
 
-// create puts the new nodes in their stated order, writes them out and names them.
+// create sorts the new nodes into their documented order, converts and names them.
 func (a *assembler) create(plan *Solution) {
 	type ranked struct {
 		pool  int
@@ -306,7 +305,7 @@ func (a *assembler) create(plan *Solution) {
 		a.sort(s.PodIDs)
 		order[i] = ranked{s.BinType.Pool, s.BinType.Price(), s}
 	}
-	slices.SortFunc(order, func(x, y ranked) int { // no two have a pod in common
+	slices.SortFunc(order, func(x, y ranked) int { // no two have a pod in common, so the order is total
 		return cmp.Or(cmp.Compare(x.pool, y.pool), -cmp.Compare(x.price, y.price), cmp.Compare(x.bin.PodIDs[0], y.bin.PodIDs[0]))
 	})
 	plan.Create = make([]model.NewNode, len(a.st.New))
@@ -322,20 +321,20 @@ func (a *assembler) create(plan *Solution) {
 	}
 }
 
-// nameOf is the name of a new node of a pool, given its number there.
+// nameOf returns the name of a new node, given its number in its pool.
 func nameOf(pool string, number int) string {
 	digits := strconv.Itoa(number)
 	return pool + "-" + "0000"[min(len(digits), 4):] + digits
 }
 
-// freeze keeps the state, of which reasons speak, where pods are left over.
+// freeze keeps a copy of the state for the reasons of unplaced pods.
 func (a *assembler) freeze() {
 	if slices.Contains(a.st.Placed, false) {
 		a.then = a.st.Frozen()
 	}
 }
 
-// unplaced lists the pods without a place, and no reasons.
+// unplaced lists the unplaced pods, without reasons.
 func (a *assembler) unplaced() (out []model.Unplaced) {
 	for podID, placed := range a.st.Placed {
 		if !placed {
@@ -345,7 +344,7 @@ func (a *assembler) unplaced() (out []model.Unplaced) {
 	return out
 }
 
-// setReasons says of the pods without a place why they have none.
+// setReasons sets the reasons of the unplaced pods.
 func (a *assembler) setReasons(plan *Solution) {
 	if len(plan.Unplaced)+len(plan.Spare) == 0 {
 		return
@@ -369,8 +368,7 @@ func (a *assembler) setReasons(plan *Solution) {
 	}
 }
 
-// setSpareAside takes the pods that stand for room to keep off the list of those
-// without a place.
+// setSpareAside moves unplaced headroom pods from Unplaced to Spare.
 func (s *Solution) setSpareAside(headroom map[*corev1.Pod]bool) {
 	if len(headroom) == 0 {
 		return

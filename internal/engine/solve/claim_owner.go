@@ -9,15 +9,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// mostReassignments bounds how often claims that are for one pod only are given to the
-// next pod.
+// mostReassignments is how often exclusive claims are given to the next pod.
 const mostReassignments = 8
 
-// reassignClaims solves the problem again where a pod that stays pending holds a claim
-// which another pod could have: a claim that is for one pod only must not keep
-// the other from its place. Whoever passes a claim on keeps the reason why it has
-// no place itself. Of two plans the one that leaves fewer over is taken, those of the highest
-// priority deciding.
+// reassignClaims solves the problem again if an unplaced pod has a claim for one pod only
+// (ReadWriteOncePod) that another pod could use. A pod that gives up a claim keeps the reason why
+// it was unplaced before. Of two solutions it returns the one with fewer unplaced pods, compared by
+// the highest priority first.
 func reassignClaims(ctx context.Context, p *compile.Problem, plan *Solution) (*Solution, error) {
 	own := map[string]*model.Reason{}
 	now, last := p, plan
@@ -41,7 +39,7 @@ func reassignClaims(ctx context.Context, p *compile.Problem, plan *Solution) (*S
 		var f model.Faults
 		next := compile.NewProblem(p.In, p.Spare, p.Opts, p, passed, &f)
 		if next == nil {
-			return plan, nil // not so: the input has been accepted before
+			return plan, nil // not reached: the input was valid before
 		}
 		var err error
 		if last, err = New(next).solve(ctx); err != nil {
@@ -60,7 +58,7 @@ func reassignClaims(ctx context.Context, p *compile.Problem, plan *Solution) (*S
 	return plan, nil
 }
 
-// contested says whether a pod holds a claim that another could have instead.
+// contested says whether some claim for one pod only could be used by several pods.
 func contested(p *compile.Problem) bool {
 	for _, h := range p.Extras.Claims.Holders {
 		if h.Rival {

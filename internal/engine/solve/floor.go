@@ -6,8 +6,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
 )
 
-// setBounds proves how cheap a plan for the same pods could be, given that of
-// the packing.
+// setBounds sets the proven lower bounds of a solution. The packing bound is set already.
 func (a *assembler) setBounds(plan *Solution) {
 	fee := a.p.Opts.NodeFee
 	plan.Fees = float64(fee * float64(len(plan.Create)))
@@ -26,7 +25,7 @@ func (a *assembler) setBounds(plan *Solution) {
 		plan.LowerBound = a.lowerBound(nil)
 		plan.PackingBound = max(plan.PackingBound, plan.LowerBound)
 	}
-	// The bounds are proven; only rounding in the sum could put them above.
+	// The bounds are proven; only rounding in a sum could lift them above the cost.
 	plan.LowerBound, plan.PackingBound = min(plan.LowerBound, plan.Cost), min(plan.PackingBound, plan.Cost)
 	plan.ObjectiveBound = plan.LowerBound
 	if plan.Fees > 0 {
@@ -37,17 +36,17 @@ func (a *assembler) setBounds(plan *Solution) {
 	}
 }
 
-// objectiveBound is a floor under cost and fees of any plan for the same pods, given
-// one under its cost: as if nodes could be had in parts, fees included, or whole nodes
-// for their fees alone.
+// objectiveBound returns a lower bound on cost and fees of any plan for the same pods, given a
+// lower bound on its cost. It is the larger of two bounds: nodes bought in parts, fees included;
+// and the cost bound plus fees of whole nodes.
 func (a *assembler) objectiveBound(cost, fee float64) float64 {
 	parts := a.lowerBound(func(price float64) float64 { return price + fee })
 	nodes := math.Ceil(a.lowerBound(func(float64) float64 { return 1 }) * (1 - 1e-9))
 	return max(parts, cost+float64(fee*nodes))
 }
 
-// onlyNodes says whether there was nothing to choose but which nodes to launch.
-// Then the packer's bound speaks of all plans.
+// onlyNodes says whether the only choice was which nodes to launch. Then the bound of the packer
+// holds for all plans.
 func (a *assembler) onlyNodes() bool {
 	p, s := a.p, a.s
 	if len(p.Nodes)+len(p.Catalog.Reservations.Sizes)+len(p.Extras.Drivers) > 0 || p.Extras.Counts != nil {
@@ -61,8 +60,8 @@ func (a *assembler) onlyNodes() bool {
 			return false
 		}
 	}
-	// Which pods are left for lower weights is a choice where limits decide it, and
-	// a minValues may be met by several alternatives of a pod together.
+	// Which pods are left to pools of lower weight is a choice where limits decide it, and several
+	// alternatives of a pod may satisfy a minValues together.
 	tiers, limited, counted := p.LowPools[len(p.LowPools)-1].Tier > 0, p.Flexible != nil, false
 	for i := range p.LowPools {
 		limited = limited || p.LowPools[i].Limits != nil

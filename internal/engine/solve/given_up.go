@@ -11,8 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/repair"
 )
 
-// setGivenUp lists the preferences that the nodes of the plan do not satisfy, and why. Plans
-// for pods without preferences cost it a look at each class.
+// setGivenUp lists the preferences that the nodes of the plan do not satisfy, with the causes.
+// Without preferences it costs O(classes).
 func (a *assembler) setGivenUp(plan *Solution) {
 	p := a.p
 	if p.Opts.Preferences == model.Ignore {
@@ -37,21 +37,21 @@ func (a *assembler) setGivenUp(plan *Solution) {
 	plan.GivenUp = g.list()
 }
 
-// givenUp collects preferences that a solution gives up.
+// givenUp collects the preferences that a solution gives up.
 type givenUp struct {
 	preferenceJudge
 	a      *assembler
 	of     [][]preference         // by class
-	groups map[givenUpKey][]int32 // pods
+	groups map[givenUpKey][]int32 // pod IDs
 }
 
-// givenUpKey tells entries of the list apart.
+// givenUpKey identifies an entry of the list.
 type givenUpKey struct {
 	preferenceID
-	existing bool // the pods are on nodes that exist
+	existing bool // the pods are on existing nodes
 }
 
-// visit notes the preferences of the pods on a bin that it does not satisfy.
+// visit records the unsatisfied preferences of the pods on a bin.
 func (g *givenUp) visit(s *ledger.Bin) {
 	for _, on := range s.Pods {
 		for i := range g.of[on.Class] {
@@ -69,8 +69,7 @@ func (g *givenUp) visit(s *ledger.Bin) {
 	}
 }
 
-// list writes the entries out, sorted by their first pod and then in the order of its
-// preferences.
+// list returns the entries, sorted by their first pod and then by the order of its preferences.
 func (g *givenUp) list() []model.GivenUpPreference {
 	keys := make([]givenUpKey, 0, len(g.groups))
 	for key, podIDs := range g.groups {
@@ -91,7 +90,8 @@ func (g *givenUp) list() []model.GivenUpPreference {
 	return out
 }
 
-// entry says why a preference is given up, given what new nodes take of the limits of pools.
+// entry returns the entry of a preference, with its cause. planned is, by pool, what new nodes use
+// of each limit.
 func (g *givenUp) entry(key givenUpKey, planned [][]int64) model.GivenUpPreference {
 	w := &g.of[key.class][key.number]
 	out := model.GivenUpPreference{Pods: g.a.pods(g.groups[key]), Kind: w.kind, Key: w.key(), Preferred: w.text(g.p), Weight: w.weight}
@@ -110,7 +110,7 @@ func (g *givenUp) entry(key givenUpKey, planned [][]int64) model.GivenUpPreferen
 	return out
 }
 
-// becauseOfOptions says why pods on new nodes do not have the options that they prefer.
+// becauseOfOptions sets the cause for which pods on new nodes lack the options that they prefer.
 func (g *givenUp) becauseOfOptions(c int, w *preference, planned [][]int64, out *model.GivenUpPreference) {
 	p := g.p
 	preferred := g.preferred(c, w)
@@ -136,8 +136,8 @@ func (g *givenUp) becauseOfOptions(c int, w *preference, planned [][]int64, out 
 	}
 }
 
-// becauseOfPools says so if it is limits, or reservations that are used up, that keep every pool
-// from a node as it is preferred.
+// becauseOfPools sets the cause if limits, or reservations that are used up, prevent every pool
+// from launching a preferred node.
 func (g *givenUp) becauseOfPools(c int, w *preference, planned [][]int64, out *model.GivenUpPreference) {
 	reason := explain.IfRequired(g.p, c, w.node.Alternative, planned)
 	if !slices.ContainsFunc(reason.Pools, func(r model.PoolReason) bool { return r.Cause == model.CauseNodes }) {
@@ -159,12 +159,13 @@ func (g *givenUp) preferred(c int, w *preference) bitset.Set {
 	return out
 }
 
-// becauseOfDomains says why pods on new nodes are not in the domains that they prefer.
+// becauseOfDomains sets the cause for which pods on new nodes are not in the domains that they
+// prefer.
 func (g *givenUp) becauseOfDomains(c int, out *model.GivenUpPreference) {
 	choice := &g.p.Preferences[c].Choice
 	switch {
 	case choice.Nodes == 0:
-		out.Cause = model.GivenUpConstraints // hard constraints decide where its pods go
+		out.Cause = model.GivenUpConstraints // required constraints decide where its pods go
 	case choice.Launchable < 2:
 		out.Cause = model.GivenUpUnavailable
 	case choice.Affordable < 2:

@@ -13,16 +13,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// diagnosis finds out what keeps pods of a class from the places that would have room for
-// one, were there no constraints between pods.
+// diagnosis finds the constraints between pods that exclude pods of a class from places with room.
 type diagnosis struct {
 	p      *compile.Problem
 	ledger *ledger.Ledger
-	within []bitset.Set // by pool: the options that limits leave
+	within []bitset.Set // by pool: the options within its limits
 }
 
-// because says why pods of a class have no place, given what the new nodes take of the
-// limits of each pool.
+// because explains why pods of a class are unplaced. planned is, by pool, what the new nodes use of
+// each limit.
 func (a *assembler) because(c int, planned [][]int64) *model.Reason {
 	if d := &a.p.Rules.Duties[c]; a.p.Classes[c].Refusal != nil || len(d.Owns)+len(d.Joins)+len(d.With) == 0 {
 		return explain.Explain(a.p, c, false, nil, planned)
@@ -33,8 +32,8 @@ func (a *assembler) because(c int, planned [][]int64) *model.Reason {
 	return a.causes.because(c, planned)
 }
 
-// withinLimits returns the options of each pool that its limits allow beside what is
-// planned, but those of reservations.
+// withinLimits returns, by pool, the options that its limits allow in addition to planned, without
+// those of reservations.
 func withinLimits(p *compile.Problem, planned [][]int64) []bitset.Set {
 	out := make([]bitset.Set, len(p.LowPools))
 	for i := range p.LowPools {
@@ -45,8 +44,9 @@ func withinLimits(p *compile.Problem, planned [][]int64) []bitset.Set {
 	return out
 }
 
-// because says why pods of a class have no place. A constraint is named only if it keeps
-// them from a place with room; one without which there would be a place goes first.
+// because explains why pods of a class are unplaced. It names a constraint only if the constraint
+// excludes them from a place with room. A constraint without which there would be a place takes
+// precedence.
 func (d *diagnosis) because(c int, planned [][]int64) *model.Reason {
 	p := d.p
 	room := d.roomIn(c, nil, nil)
@@ -59,7 +59,7 @@ func (d *diagnosis) because(c int, planned [][]int64) *model.Reason {
 	for _, cell := range p.Cells[c] {
 		var shut []int
 		for i, r := range rules {
-			if !d.lets(c, r, i < len(duties.Owns), keys, cell.At) {
+			if !d.ruleAdmits(c, r, i < len(duties.Owns), keys, cell.At) {
 				shut = append(shut, i)
 			}
 		}
@@ -84,9 +84,9 @@ func (d *diagnosis) because(c int, planned [][]int64) *model.Reason {
 	return explain.Explain(p, c, true, d.barrier(c, rules[worst], worst < len(duties.Owns), keys), planned)
 }
 
-// lets says whether a rule, which the class may have itself, lets one pod more into a
-// cell.
-func (d *diagnosis) lets(c, r int, own bool, keys, cell []int) bool {
+// ruleAdmits says whether a rule admits one more pod of a class into a cell. own says that the class has
+// the rule itself.
+func (d *diagnosis) ruleAdmits(c, r int, own bool, keys, cell []int) bool {
 	rule := &d.p.Rules.Domain[r]
 	at := slices.Index(keys, rule.Rule.Key)
 	if at < 0 || !own && rule.Kind != topology.Apart {
@@ -95,18 +95,18 @@ func (d *diagnosis) lets(c, r int, own bool, keys, cell []int) bool {
 	if cell[at] < 0 {
 		return rule.Kind == topology.Apart
 	}
-	return d.letsInto(c, r, own, cell[at])
+	return d.ruleAdmitsDomain(c, r, own, cell[at])
 }
 
-// letsInto says so of a domain of the rule's own label.
-func (d *diagnosis) letsInto(c, r int, own bool, domain int) bool {
+// ruleAdmitsDomain is ruleAdmits for a domain of the rule's own label.
+func (d *diagnosis) ruleAdmitsDomain(c, r int, own bool, domain int) bool {
 	nowhere := &ledger.Bin{Number: -1, Node: -1}
 	return (!own || d.ledger.RuleAllows(c, r, domain, nowhere)) &&
 		(d.p.Rules.Domain[r].Kind != topology.Apart || d.ledger.Counts[r].Owners[domain] == 0)
 }
 
-// barrier is how a rule stands under the plan. It is open where nodes for the class may
-// be, or others that a spread looks at.
+// barrier returns the state of a rule under the plan. Its open values are those in which nodes for
+// the class, or other nodes that a spread counts, may be.
 func (d *diagnosis) barrier(c, r int, own bool, keys []int) *explain.Barrier {
 	p, count := d.p, &d.ledger.Counts[r]
 	out := &explain.Barrier{Rule: &p.Rules.Domain[r], Members: count.Members}
@@ -119,15 +119,15 @@ func (d *diagnosis) barrier(c, r int, own bool, keys []int) *explain.Barrier {
 	}
 	for domain := range out.Members {
 		spread := out.Rule.Kind == topology.Spread && out.Counted[domain]
-		if (spread || reached(domain)) && d.letsInto(c, r, own, domain) {
+		if (spread || reached(domain)) && d.ruleAdmitsDomain(c, r, own, domain) {
 			out.Open = append(out.Open, domain)
 		}
 	}
 	return out
 }
 
-// roomIn says whether there is room for a pod of a class in a cell, or anywhere if keys
-// is nil: on a node that exists, on one of the plan or on one of its own.
+// roomIn says whether a pod of a class has room in a cell, or anywhere if keys is nil: on an
+// existing node, on a node of the plan or on a node of its own.
 func (d *diagnosis) roomIn(c int, keys, at []int) bool {
 	p := d.p
 	pin := requirements.Set{}
@@ -165,7 +165,7 @@ func (d *diagnosis) roomIn(c int, keys, at []int) bool {
 	return false
 }
 
-// chooses says whether some options show as many values as their pool insists on.
+// chooses says whether some options have as many values as the minValues of their pool require.
 func (d *diagnosis) chooses(pool int, options bitset.Set, trait int32) bool {
 	return d.p.Opts.MinValues == model.BestEffort || d.p.Choice(pool, options, trait)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/repair"
 )
 
-// solveNominated finds the plan in which pods are where they are nominated to, as far as
-// that holds: by the checks of kube-scheduler, one pod after the other.
+// solveNominated returns the solution in which pods are on their nominated nodes, as far as the
+// checks of kube-scheduler allow it for one pod after the other.
 func (s *Solver) solveNominated(ctx context.Context) (*Solution, error) {
 	p := s.p
 	st := repair.New(p, s.first, 0)
@@ -51,19 +51,19 @@ func (s *Solver) solveNominated(ctx context.Context) (*Solution, error) {
 	return plan, nil
 }
 
-// boundTo are pods as they are on a node.
+// boundTo returns copies of pods, bound to a node.
 func boundTo(node string, pods []*corev1.Pod) []*corev1.Pod {
 	out := make([]*corev1.Pod, len(pods))
 	for i, pod := range pods {
-		bound := *pod // a shallow copy: nothing below is written
+		bound := *pod // a shallow copy: the code below writes to no field it shares
 		bound.Spec.NodeName = node
 		out[i] = &bound
 	}
 	return out
 }
 
-// addNominated adds the pods that have the places that they were nominated to. What a
-// plan costs at least that puts them elsewhere is not known.
+// addNominated adds the pods on their nominated nodes. It sets no lower bounds, because the cost of
+// a plan that puts these pods elsewhere is not known.
 func (s *Solution) addNominated(binds map[string][]*corev1.Pod, order []*corev1.Pod) {
 	if len(order) == 0 {
 		return
@@ -75,7 +75,7 @@ func (s *Solution) addNominated(binds map[string][]*corev1.Pod, order []*corev1.
 			delete(binds, s.Bind[i].Node)
 		}
 	}
-	for node, here := range binds { // sorted below
+	for node, here := range binds { // the order does not matter: the list is sorted below
 		s.Bind = append(s.Bind, model.Binding{Node: node, Pods: here})
 	}
 	slices.SortFunc(s.Bind, func(x, y model.Binding) int { return strings.Compare(x.Node, y.Node) })

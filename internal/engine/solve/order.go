@@ -10,18 +10,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// sequence lists pods in the order they can be bound.
+// sequence builds the list of pods in the order in which they can be bound.
 type sequence struct {
 	a      *assembler
-	podIDs [][]int32 // by part: the pods that were placed
+	podIDs [][]int32 // by part: the pods placed
 	done   []bool    // by pod
 	out    []int32
 }
 
-// order lists the pods that have a place as they can be bound: groups that must
-// be the first of their kind; pods to be spread over nodes; those with
-// constraints over domains in the order in which these were checked; all
-// others; and those that follow others to their node.
+// order returns the IDs of the placed pods in an order in which they can be bound: groups that must
+// be the first of their kind; pods spread over nodes; pods with constraints over domains, in the
+// order in which these were checked; all others; and pods that follow others to their node.
 func (a *assembler) order() []int32 {
 	s := &sequence{a: a, podIDs: a.podIDs(), done: make([]bool, len(a.p.Pods)), out: make([]int32, 0, len(a.p.Pods))}
 	s.pinned(compile.Leading)
@@ -41,7 +40,7 @@ func (a *assembler) order() []int32 {
 	return s.out
 }
 
-// inOrder lists pods in an order of pod IDs, those that do not exist last.
+// inOrder returns pods in the order of the IDs, headroom pods last.
 func (a *assembler) inOrder(podIDs []int32) []*corev1.Pod {
 	out := make([]*corev1.Pod, len(podIDs))
 	for i, podID := range podIDs {
@@ -70,7 +69,7 @@ func (s *sequence) classes(which func(*compile.Duty) bool) {
 	}
 }
 
-// bundles adds the bundles of a phase that no domain was assigned to.
+// bundles adds the bundles of a phase to which no domain was assigned.
 func (s *sequence) bundles(phase compile.Phase) {
 	for i, parts := range s.a.s.BundleParts {
 		if len(parts) == 0 || s.a.s.Bundler.Bundles[i].Phase != phase || s.a.s.Parts[parts[0]].Unit >= 0 {
@@ -82,8 +81,7 @@ func (s *sequence) bundles(phase compile.Phase) {
 	}
 }
 
-// pinned adds the pods of a phase that can only go to one node, and that no
-// domain was assigned to.
+// pinned adds the pinned pods of a phase to which no domain was assigned.
 func (s *sequence) pinned(phase compile.Phase) {
 	for i, part := range s.a.s.PinnedParts {
 		if part >= 0 && s.a.s.Parts[part].Unit < 0 && s.a.p.Rules.Duties[s.a.s.Bundler.Pinned[i].Class].Phase == phase {
@@ -95,7 +93,7 @@ func (s *sequence) pinned(phase compile.Phase) {
 // unitCell is a cell of a unit.
 type unitCell struct{ unit, cell int }
 
-// waiting lists the pods that domains were assigned to by place.
+// waiting returns, by cell, the pods to which domains were assigned.
 func (s *sequence) waiting() map[unitCell][]int32 {
 	out := map[unitCell][]int32{}
 	for i := range s.podIDs {
@@ -107,20 +105,20 @@ func (s *sequence) waiting() map[unitCell][]int32 {
 	return out
 }
 
-// events adds the pods that domains were assigned to, in that order.
+// events adds the pods to which domains were assigned, in the order of assignment.
 func (s *sequence) events(events []topology.Event, waiting map[unitCell][]int32) {
 	for _, e := range events {
 		id, n := unitCell{e.Class, e.Cell}, e.Count
 		if s.a.s.Units[e.Class].Bundle >= 0 {
 			n = len(waiting[id])
 		}
-		n = min(n, len(waiting[id])) // what is assigned may not have been packed
+		n = min(n, len(waiting[id])) // pods that were assigned may not have been packed
 		s.add(waiting[id][:n])
 		waiting[id] = waiting[id][n:]
 	}
 }
 
-// podIDs lists, by part, the pods that were placed.
+// podIDs returns, by part, the pods placed.
 func (a *assembler) podIDs() [][]int32 {
 	out := make([][]int32, len(a.s.Parts))
 	next := make([]int, len(a.p.Classes))

@@ -12,21 +12,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// mostTrials bounds how many plans are made between that with all preferences
-// and that with none.
+// mostTrials is the largest number of plans made between the one with all preferences and the one
+// with none.
 const mostTrials = 3
 
-// withinBudget returns a plan, or one with fewer preferences if it costs more for
-// their sake than Options.PreferenceCost allows. On paper each preference is
-// worth its price; but nodes are not bought in pieces, and a pod that would
-// rather be elsewhere may cost a node of its own.
+// withinBudget returns the plan, or one with fewer preferences if these make it cost more than
+// Options.PreferenceCost allows. By unit prices each preference is worth its cost; but nodes are
+// bought whole, and a pod that prefers another node may cost a node of its own.
 //
-// Where the lower bound shows that the plan is cheap enough, as it does for
-// plans of many nodes, nothing more is done. Otherwise the problem is packed
-// without preferences; for a plan of many nodes coarsely first, and carefully only if that is
-// cheaper at all. For a plan of few nodes the whole plan is made, as it can cost much less than
-// what was packed for it. Only if that is so much cheaper are plans made with a part of them:
-// half, and then more or less.
+// If the lower bound shows that the plan is cheap enough, as for most plans of many nodes, it is
+// returned at once. Otherwise the problem is packed without preferences. For a plan of many nodes a
+// coarse packing comes first, and a careful one only if the coarse one is cheaper at all. For a
+// plan of few nodes the whole solution is made, because it can cost much less than its packing.
+// Only if that is cheap enough to matter are plans made with a part of the preferences: half, and
+// then more or fewer.
 func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (*Solution, error) {
 	limit := 1 + p.Preferred.Share
 	if !mayExceedBudget(p, plan) || p.Skips(model.PreferenceShare) {
@@ -43,7 +42,7 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 		return nil, err
 	}
 	if len(plan.Create) >= manyNodes && !s.ChoseBefore(p) && withFees(p, plan) <= resultWithFees(p, result)*limit*(1+1e-9) {
-		return plan, nil // what was packed is what is launched
+		return plan, nil // the packing is what is launched
 	}
 	best := assemble(p, s, result)
 	if best.score(p).compareLeft(plan.score(p)) > 0 || withFees(p, plan) <= withFees(p, best)*limit*(1+1e-9) {
@@ -70,16 +69,16 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 	return best, nil
 }
 
-// coarseShare and manyNodes are how much preferences may cost at least, and how many new
-// nodes a plan has, for a coarse packing to say enough: there it costs less than that share
-// more than a careful one.
+// coarseShare and manyNodes are the least preference share and the least number of new nodes for
+// which a coarse packing is precise enough: in such a plan it costs at most that share more than a
+// careful one.
 const (
 	coarseShare = 0.05
 	manyNodes   = 24
 )
 
-// dearerThanCoarse says whether a plan may cost more than the problem packed coarsely, without
-// preferences. Where that would say too little, nothing is packed.
+// dearerThanCoarse says whether a plan may cost more than the problem packed coarsely without
+// preferences. If a coarse packing is not precise enough, it returns true without packing.
 func dearerThanCoarse(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (bool, error) {
 	if p.Opts.Quick || s.Coarse || p.Preferred.Share < coarseShare || len(plan.Create) < manyNodes {
 		return true, nil
@@ -90,7 +89,7 @@ func dearerThanCoarse(ctx context.Context, p *compile.Problem, plan *Solution, s
 	return err == nil && withFees(p, plan) > resultWithFees(p, result), err
 }
 
-// without is an attempt without preferences but those of so many classes.
+// without returns an attempt that keeps only the preferences of the first kept classes.
 func without(p *compile.Problem, s *attempt.Attempt, kept int) *attempt.Attempt {
 	o := s.Again()
 	o.OverBudget = map[int]bool{}
@@ -100,12 +99,13 @@ func without(p *compile.Problem, s *attempt.Attempt, kept int) *attempt.Attempt 
 	return attempt.New(p, o)
 }
 
-// withFees is what the new nodes of a plan cost when plans are compared.
+// withFees returns the cost of the new nodes of a plan in USD per hour, fees included, by which
+// plans are compared.
 func withFees(p *compile.Problem, plan *Solution) float64 {
 	return plan.Cost + float64(p.Opts.NodeFee*float64(len(plan.Create)))
 }
 
-// resultWithFees is the same of a packing.
+// resultWithFees is withFees of a packing.
 func resultWithFees(p *compile.Problem, r *pack.Result) float64 {
 	sum := 0.0
 	for i := range r.New {
@@ -114,21 +114,21 @@ func resultWithFees(p *compile.Problem, r *pack.Result) float64 {
 	return sum
 }
 
-// mayExceedBudget says whether a plan may have to be made with fewer preferences, and
-// there are steps left for it.
+// mayExceedBudget says whether the plan may have to be made with fewer preferences, and steps are
+// left for that.
 func mayExceedBudget(p *compile.Problem, plan *Solution) bool {
 	return plan.Cost > 0 && plan.Stats.Steps < p.Opts.MaxSteps && preferencesMatter(p, plan)
 }
 
-// preferencesMatter says whether a plan may have become dearer for a preference.
+// preferencesMatter says whether preferences may have made a plan more expensive.
 func preferencesMatter(p *compile.Problem, plan *Solution) bool {
 	if len(p.Preferred.Classes) == 0 {
 		return false
 	}
 	if plan.did.Closed || len(p.Nodes) > 0 && len(plan.Create) < manyNodes {
-		return true // who is on a node that exists may have been on a new one, or have driven others from it
+		return true // pods on existing nodes may have been on new ones otherwise, or may have displaced others
 	}
-	// Who is to be in some domain may take the room of others there.
+	// Pods sent to a domain may take the room of others there.
 	if slices.ContainsFunc(p.Preferred.Classes, func(c int) bool { return len(p.Preferences[c].Spans) > 0 }) {
 		return true
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// preference is one thing that the pods of a class would rather have.
+// preference is one preference of the pods of a class.
 type preference struct {
 	kind   model.Cause
 	weight int
-	node   *requirements.Preference // of kind CauseRequirements
-	term   workload.Term            // between pods
-	rule   int                      // the domain rule of the term; below zero if it is over the name of the node
-	taint  *corev1.Taint            // of kind CauseTaints
+	node   *requirements.Preference // for kind CauseRequirements
+	term   workload.Term            // for a preference between pods
+	rule   int                      // domain rule of the term; negative if it is over the hostname
+	taint  *corev1.Taint            // for kind CauseTaints
 }
 
-// preferencesOf lists the preferences of a class, given the taints with effect PreferNoSchedule
-// of all nodes.
+// preferencesOf lists the preferences of a class, including those against the given
+// PreferNoSchedule taints.
 func preferencesOf(p *compile.Problem, c int, taints []corev1.Taint) (out []preference) {
 	class := &p.Classes[c]
 	if class.Refusal != nil || class.Headroom {
@@ -62,7 +62,7 @@ func kindOf(t workload.Term) model.Cause {
 	return model.CauseSpread
 }
 
-// softTaints lists the taints with effect PreferNoSchedule of pools and nodes, each once.
+// softTaints lists the distinct PreferNoSchedule taints of pools and nodes.
 func softTaints(p *compile.Problem) (out []corev1.Taint) {
 	add := func(taints []corev1.Taint) {
 		for _, t := range taints {
@@ -87,19 +87,19 @@ func poolTaints(p *compile.Problem, pool int) []corev1.Taint {
 	return model.SoftTaints(p.Pools[pool].Object.Spec.Template.Spec.Taints)
 }
 
-// preferenceJudge says which preferences the nodes of a solution satisfy.
+// preferenceJudge decides which preferences the nodes of a solution satisfy.
 type preferenceJudge struct {
 	p      *compile.Problem
-	bins   []*ledger.Bin // the nodes that get pods
+	bins   []*ledger.Bin // nodes that get pods
 	counts *repair.SoftCounts
-	least  map[preferenceID]int // of topology spreads: the fewest pods in a domain
+	least  map[preferenceID]int // by topology spread: the fewest pods in a domain
 }
 
-// preferenceID is a preference by its class and its place among those of the class.
+// preferenceID identifies a preference by class and index in preferencesOf.
 type preferenceID struct{ class, number int }
 
-// satisfied says whether a bin, as it is in the solution, is what a pod of a class on it
-// prefers: wherever the bin may come up, if it is a new node.
+// satisfied says whether a bin of the solution satisfies a preference of a pod on it. A new node
+// must satisfy the preference in every domain in which it may be.
 func (j *preferenceJudge) satisfied(id preferenceID, w *preference, s *ledger.Bin) bool {
 	switch {
 	case w.node != nil:
@@ -117,7 +117,7 @@ func (j *preferenceJudge) satisfied(id preferenceID, w *preference, s *ledger.Bi
 	for _, d := range at.Domains {
 		n := j.in(w.rule, d)
 		if !sure {
-			n += j.members(w, s) // which are counted nowhere
+			n += j.members(w, s) // which are not counted there
 		}
 		if !j.holds(id, w, n) {
 			return false
@@ -142,13 +142,13 @@ func (j *preferenceJudge) tainted(taint *corev1.Taint, s *ledger.Bin) bool {
 	return hasTaint(poolTaints(j.p, s.BinType.Pool), taint)
 }
 
-// hasTaint says whether a taint is among some, with its value.
+// hasTaint says whether a list has a taint with the same key, effect and value.
 func hasTaint(taints []corev1.Taint, taint *corev1.Taint) bool {
 	return slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.MatchTaint(taint) && t.Value == taint.Value })
 }
 
-// holds says whether a preference between pods holds for a pod in a domain, given how many
-// pods there the preference is about.
+// holds says whether a preference between pods is satisfied for a pod in a domain with the given
+// number of selected pods.
 func (j *preferenceJudge) holds(id preferenceID, w *preference, there int) bool {
 	switch w.kind {
 	case model.CauseSpread:
@@ -159,7 +159,7 @@ func (j *preferenceJudge) holds(id preferenceID, w *preference, there int) bool 
 	return there == j.self(id.class, w)
 }
 
-// self is 1 if a preference is about the pods of the class itself, else 0.
+// self returns 1 if a preference selects the pods of the class itself, or else 0.
 func (j *preferenceJudge) self(c int, w *preference) int {
 	if j.p.IsMember(c, w.term.Pods) {
 		return 1
@@ -167,12 +167,12 @@ func (j *preferenceJudge) self(c int, w *preference) int {
 	return 0
 }
 
-// in is how many pods a soft rule counts in a domain: those that run and those of the plan.
+// in returns how many pods a soft rule counts in a domain: running ones and those of the plan.
 func (j *preferenceJudge) in(rule, domain int) int {
 	return j.p.Rules.Domain[rule].Members[domain] + j.counts.Pods(rule, domain)
 }
 
-// members is how many pods of the plan on a bin a preference is about.
+// members returns how many pods of the plan on a bin a preference selects.
 func (j *preferenceJudge) members(w *preference, s *ledger.Bin) (n int) {
 	for _, on := range s.Pods {
 		if j.p.IsMember(on.Class, w.term.Pods) {
@@ -182,7 +182,7 @@ func (j *preferenceJudge) members(w *preference, s *ledger.Bin) (n int) {
 	return n
 }
 
-// onHost is how many pods on a bin a preference is about, those that run included.
+// onHost returns how many pods on a bin a preference selects, running ones included.
 func (j *preferenceJudge) onHost(w *preference, s *ledger.Bin) int {
 	n := j.members(w, s)
 	if s.Node >= 0 {
@@ -191,7 +191,7 @@ func (j *preferenceJudge) onHost(w *preference, s *ledger.Bin) int {
 	return n
 }
 
-// fewest is how many pods the domain of a topology spread with the fewest has.
+// fewest returns the lowest count of any domain of a topology spread.
 func (j *preferenceJudge) fewest(id preferenceID, w *preference) int {
 	if n, ok := j.least[id]; ok {
 		return n
@@ -212,8 +212,8 @@ func (j *preferenceJudge) fewest(id preferenceID, w *preference) int {
 	return n
 }
 
-// eachDomain visits the domains of a soft topology spread: those with a node, and those in
-// which a node for its pods could be launched.
+// eachDomain calls visit with the count of each domain of a soft topology spread: domains with a
+// node, and domains in which a node for its pods could be launched.
 func (j *preferenceJudge) eachDomain(r int, visit func(there int)) {
 	rule := &j.p.Rules.Domain[r]
 	for d, counted := range rule.Counted {
@@ -229,7 +229,8 @@ func (j *preferenceJudge) eachDomain(r int, visit func(there int)) {
 	}
 }
 
-// eachHost visits the nodes at which a soft topology spread over the name of the node looks.
+// eachHost calls visit with the count of each node that a soft topology spread over the hostname
+// counts.
 func (j *preferenceJudge) eachHost(c int, w *preference, visit func(there int)) {
 	rule := j.p.HostSpread(c, w.term)
 	used := map[int]bool{}
@@ -251,8 +252,7 @@ func (j *preferenceJudge) eachHost(c int, w *preference, visit func(there int)) 
 	}
 }
 
-// anywhere says whether some other pod that a preference is about runs or has a place in the
-// plan.
+// anywhere says whether another pod that a preference selects is running or placed by the plan.
 func (j *preferenceJudge) anywhere(c int, w *preference) bool {
 	n := -j.self(c, w)
 	for _, s := range j.bins {
@@ -271,7 +271,7 @@ func (j *preferenceJudge) anywhere(c int, w *preference) bool {
 	return n > 0 || rule.Elsewhere
 }
 
-// text says what a preference asks for.
+// text renders a preference.
 func (w *preference) text(p *compile.Problem) string {
 	switch {
 	case w.taint != nil:
@@ -288,7 +288,7 @@ func (w *preference) text(p *compile.Problem) string {
 	return w.node.Set.String() + ", " + w.node.NodeNames.String()
 }
 
-// key is the label or the taint that a preference is about; empty for node affinity.
+// key returns the label or taint key of a preference, "" for node affinity.
 func (w *preference) key() string {
 	if w.taint != nil {
 		return w.taint.Key

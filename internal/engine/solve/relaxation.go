@@ -15,35 +15,34 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// relaxation states a problem with only those constraints that hold in every plan:
-// what each pod asks of its node, and what pods of one node may never do
-// together. The choices that Solve makes before it packs are open again: who
-// goes to a node that exists and who draws on a reservation, to which domains
-// pods are sent, which preferences are kept.
+// relaxation is the problem reduced to the constraints that hold in every plan: the requirements of
+// each pod on its node, and which pods can never share a node. The choices that Solve makes before
+// packing are open again: which pods go to existing nodes and which use reservations, to which
+// domains pods are sent, and which preferences are satisfied.
 type relaxation struct {
 	a      *assembler
 	p      *compile.Problem
-	adds   []bool // by dimension: what pods ask of it adds up on a node
-	with   []int  // the selections of affinities over the name of the node
-	placed []int  // by class
-	bought []int  // by class: on new nodes that do not draw on a reservation
-	onSpot []bool // by class: some are on new nodes that are spot
+	adds   []bool // by dimension: the requests of pods on a node add up
+	with   []int  // selections of affinities over the hostname
+	placed []int  // by class: pods placed
+	bought []int  // by class: pods on new nodes that use no reservation
+	onSpot []bool // by class: some of its pods are on new nodes that are spot
 
 	problem *pack.Problem
-	counts  []int // by relaxed class: bought
-	first   []int // by relaxed class: a class of it
+	counts  []int // by relaxed class: pods on new nodes that use no reservation
+	first   []int // by relaxed class: one class of it
 	index   map[string]int32
-	fine    map[string]int32 // kinds of classes by the options with room for them
-	coarse  map[string]int32 // kinds of classes by the options that suit them
-	kinds   []int            // by relaxed class: the coarse one
+	fine    map[string]int32 // numbers of kinds of classes by the options with room for them
+	coarse  map[string]int32 // numbers of kinds of classes by the options that suit them
+	kinds   []int            // by relaxed class: its coarse kind
 }
 
-// mostFineRows is how large the relaxation may be that tells classes apart by
-// the room that one pod needs too.
+// mostFineRows is the largest number of rows of a relaxation that distinguishes classes by the room
+// that one pod needs.
 const mostFineRows = 120
 
-// lowerBound is what any plan costs that places the same pods, if new nodes cost what
-// is made of their prices; nil leaves those as they are. The assembler has placed them.
+// lowerBound returns a lower bound on the cost of any plan that places the same pods, with prices
+// converted by made; nil leaves prices unchanged. The assembler must have placed the pods.
 func (a *assembler) lowerBound(made func(price float64) float64) float64 {
 	x := &relaxation{a: a, p: a.p, with: a.p.TogetherOverNodes(), index: map[string]int32{}, fine: map[string]int32{}, coarse: map[string]int32{}}
 	x.count()
@@ -91,10 +90,9 @@ func (x *relaxation) count() {
 	}
 }
 
-// addingUp says which dimensions are used up by pods one by one whatever the
-// plan: resources, volumes that only one pod has, devices. A slot is one if no
-// node may have more than one pod that takes it; how far pods are spread over
-// nodes depends on which nodes there are.
+// addingUp says, by dimension, whether each pod uses it up in every plan: resources, volumes of one
+// pod, and devices do. A slot does if at most one pod that takes it may be on a node; how many pods
+// a spread allows on a node depends on the other nodes.
 func addingUp(p *compile.Problem) []bool {
 	out := make([]bool, len(p.Resources)+len(p.Rules.Slots))
 	for r, name := range p.Resources {
@@ -106,13 +104,12 @@ func addingUp(p *compile.Problem) []bool {
 	return out
 }
 
-// addsUp says whether no node may have more than one pod that takes a slot,
-// whatever the plan.
+// addsUp says whether at most one pod that takes a slot may be on a node, in every plan.
 func addsUp(r *compile.Rules, s *compile.Slot) bool {
 	return len(s.Rules) == 1 && r.Node[s.Rules[0]].Kind == pack.Apart
 }
 
-// request is what a pod of a class uses up of a node in every plan.
+// request returns what a pod of a class uses of a node in every plan.
 func (x *relaxation) request(c int) []int64 {
 	class := &x.p.Classes[c]
 	out := make([]int64, len(x.adds))
@@ -125,7 +122,7 @@ func (x *relaxation) request(c int) []int64 {
 		switch {
 		case device.IsName(name):
 			if class.Devices != nil && len(class.Devices.Demands) > 1 {
-				out[r] = 0 // it may be another of the ways to meet the claim
+				out[r] = 0 // another demand of the claim may be used
 			}
 		case strings.HasPrefix(string(name), model.VolumesPrefix):
 			out[r] = 0
@@ -158,7 +155,7 @@ func (x *relaxation) add(c, count int) {
 	x.counts[id] += x.bought[c]
 }
 
-// holding keeps what pods count for in rules that hold in every plan.
+// holding returns the memberships in rules that hold in every plan.
 func (x *relaxation) holding(parts []pack.Membership) []pack.Membership {
 	var out []pack.Membership
 	for _, part := range parts {
@@ -169,7 +166,7 @@ func (x *relaxation) holding(parts []pack.Membership) []pack.Membership {
 	return out
 }
 
-// key tells relaxed classes apart.
+// key identifies a relaxed class.
 func (x *relaxation) key(c int, class *pack.Class) []byte {
 	var buf []byte
 	number := func(n int64) { buf = binary.AppendVarint(buf, n) }
@@ -181,7 +178,7 @@ func (x *relaxation) key(c int, class *pack.Class) []byte {
 		number(int64(r.Owners))
 		number(int64(r.Members))
 	}
-	number(int64(class.Kind)) // which stands for the options
+	number(int64(class.Kind)) // represents the options
 	if len(x.p.Nodes) > 0 {
 		buf = append(buf, 0)
 		number(int64(x.p.NodeClass[c]))
@@ -196,8 +193,8 @@ func (x *relaxation) key(c int, class *pack.Class) []byte {
 	return buf
 }
 
-// options are those that a pod of a class may use in any plan, and those that
-// it may as far as its labels and taints go.
+// options returns the options that a pod of a class may use in any plan, and those that suit its
+// labels and taints.
 func (x *relaxation) options(c int, request []int64) (out, suited bitset.Set) {
 	p, class := x.p, &x.p.Classes[c]
 	suited = bitset.New(p.Admission.Domains.Total)
@@ -218,8 +215,8 @@ func (x *relaxation) options(c int, request []int64) (out, suited bitset.Set) {
 	return out, suited
 }
 
-// keepTiers removes the options of pools that a class needs in no plan, as pools
-// of more weight can always serve it, but for nodes that are launched anyway.
+// keepTiers removes options that a class needs in no plan, because pools of higher weight can
+// always serve it. Options of nodes that are launched anyway stay.
 func (x *relaxation) keepTiers(c int, options bitset.Set) {
 	p := x.p
 	if len(p.LowPools) == 0 || p.LowPools[len(p.LowPools)-1].Tier == 0 || p.Flexible != nil || !attempt.IsPlain(p, c, x.with) || attempt.IsSoft(p, c) {
@@ -230,7 +227,7 @@ func (x *relaxation) keepTiers(c int, options bitset.Set) {
 	options.Or(anyway)
 }
 
-// addNodes adds the nodes that exist.
+// addNodes adds the existing nodes.
 func (x *relaxation) addNodes() {
 	p := x.p
 	single := false

@@ -8,15 +8,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// score is how good a solution is. Strategies keep the one with the better score, and the
-// owner of a claim is chosen by it; the preference budget looks at costs beside it, and
-// priority first compares packings before they are solutions.
+// score is the quality of a solution. Strategies keep the solution with the better score, and it
+// decides the owner of a claim. The preference budget also compares costs, and priority first
+// compares packings before they are solutions.
 type score struct {
-	left []int32 // priorities of the pods without a place, highest first
-	cost float64 // of new nodes, with fees
+	left []int32 // priorities of the unplaced pods, descending
+	cost float64 // of new nodes, fees included, in USD per hour
 }
 
-// score is that of a solution.
+// score returns the score of a solution.
 func (s *Solution) score(p *compile.Problem) score {
 	out := score{left: make([]int32, len(s.Unplaced)), cost: withFees(p, s)}
 	for i := range s.Unplaced {
@@ -27,12 +27,12 @@ func (s *Solution) score(p *compile.Problem) score {
 	return out
 }
 
-// compareLeft says which of two leaves fewer pods over, those of the highest priority
-// deciding; below zero, if s does.
+// compareLeft compares the unplaced pods of two scores, the highest priorities first. It is
+// negative if s has fewer.
 func (s score) compareLeft(t score) int { return slices.Compare(s.left, t.left) }
 
-// betterThan says whether a later solution is to be taken instead of one that is there:
-// if it places more pods, those of higher priority first, or as many for less.
+// betterThan says whether s is better than t: more pods placed, those of higher priority first, or
+// as many at a lower cost.
 func (s score) betterThan(t score) bool {
 	return cmp.Or(s.compareLeft(t), cmp.Compare(s.cost, t.cost)) < 0
 }

@@ -14,33 +14,33 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Solution is where all pods of a problem go, or why they do not. Package provisioning
-// makes its Plan of it, and says there what the fields of the same names mean.
+// Solution has the place of every pod of a problem, or the reason why the pod has none. Package
+// provisioning converts it to a Plan, whose comments describe the fields of the same names.
 type Solution struct {
 	Create   []model.NewNode
 	Bind     []model.Binding
 	Unplaced []model.Unplaced
-	Spare    []model.Unplaced // pods that stand for room to keep, and have no place
+	Spare    []model.Unplaced // headroom pods without a place
 	Order    []*corev1.Pod
 	GivenUp  []model.GivenUpPreference
 
 	Cost, LowerBound, PackingBound, ObjectiveBound float64
 
 	Stats   model.Stats
-	Fees    float64          // Options.NodeFee of all new nodes
-	Offered map[string]Offer // by pool: what it had to choose from
+	Fees    float64          // Options.NodeFee of all new nodes, in USD per hour
+	Offered map[string]Offer // by pool: the options that it could choose from
 
-	floor float64     // LowerBound, if it matters to preferences: also with NoBounds
-	did   repair.Done // by passes
+	floor float64     // LowerBound where preferences need it, also with NoBounds
+	did   repair.Done // results of the passes
 
-	of      *assembler // that made it, until it is finished
-	bounded bool       // its bounds are worked out
+	of      *assembler // that made the solution; nil once it is finished
+	bounded bool       // the bounds are set
 }
 
-// Most solutions are made to be compared with others, by what bounds and reasons have no part
-// in: these are worked out of the one that is taken.
+// Most solutions are only compared with others, which needs neither bounds nor reasons. So these
+// are computed only for the solution that is returned.
 
-// bound works out the bounds.
+// bound sets the bounds if they are not set.
 func (s *Solution) bound() {
 	if !s.bounded {
 		s.of.setBounds(s)
@@ -48,7 +48,7 @@ func (s *Solution) bound() {
 	}
 }
 
-// finish works out what a solution lacks that assemble has made, and returns it.
+// finish sets bounds, reasons and preferences given up, and returns the solution.
 func (s *Solution) finish() *Solution {
 	if s.of != nil {
 		s.bound()
@@ -59,22 +59,22 @@ func (s *Solution) finish() *Solution {
 	return s
 }
 
-// detail is how good a solution is that a strategy leads to, for people.
+// detail describes the solution of a strategy in one line, for progress reports.
 func (s *Solution) detail(strategy string) string {
 	return fmt.Sprintf("%d new nodes at %.4f USD/h, %d pods without a place, after %s",
 		len(s.Create), s.Cost, len(s.Unplaced), strings.ReplaceAll(strategy, "-", " "))
 }
 
-// Offer is what a pool had to choose from.
+// Offer is what a pool could choose from.
 type Offer struct {
 	Template  requirements.Set
 	Types     []*cloudprovider.InstanceType
 	Limits    []corev1.ResourceName
 	Options   []catalog.Option
-	Resources []corev1.ResourceName // of the capacities of options
+	Resources []corev1.ResourceName // of the capacities of Options
 }
 
-// placedIn counts the pods that a plan places, by class.
+// placedIn returns, by class, the number of pods that a plan places.
 func placedIn(p *compile.Problem, plan *Solution) []int {
 	unplaced := map[*corev1.Pod]bool{}
 	for i := range plan.Unplaced {

@@ -8,25 +8,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// Solver finds the plan of a problem. It is safe for concurrent use.
+// Solver solves a problem. It is safe for concurrent use.
 type Solver struct {
 	p     *compile.Problem
 	first *attempt.Attempt // the problem with its domains assigned
 }
 
-// New assigns the pods of a problem to domains, and is ready to solve it.
+// New assigns the pods of a problem to domains and returns a Solver.
 func New(p *compile.Problem) *Solver {
 	return &Solver{p, attempt.New(p, attempt.Hints{PriorityFirst: len(p.Headroom) > 0})}
 }
 
-// Of is the solver of a problem that differs in no more than where pods are tried first.
+// Of returns the solver of a problem that differs only in nominated nodes.
 func (s *Solver) Of(p *compile.Problem) *Solver { return &Solver{p, s.first} }
 
-// Ready works out what all solutions of the problem begin with, so that a Solve need not.
+// Ready computes what all solutions of the problem start from, so that Solve need not.
 func (s *Solver) Ready() { s.first.Packer.Ready() }
 
-// Solve finds the plan. It fails only with the error of ctx, or with faults of nodes
-// that pods were nominated to.
+// Solve returns the solution. Its error is that of ctx, or lists faults of nodes to which pods are
+// nominated.
 func (s *Solver) Solve(ctx context.Context) (*Solution, error) {
 	if len(s.p.Nominated) > 0 {
 		return s.solveNominated(ctx)
@@ -38,8 +38,8 @@ func (s *Solver) Solve(ctx context.Context) (*Solution, error) {
 	return reassignClaims(ctx, s.p, plan)
 }
 
-// solve finds the plan in which those pods have claims for one pod only that got
-// them first.
+// solve returns the solution in which each claim for one pod only belongs to the pod that got it
+// first.
 func (s *Solver) solve(ctx context.Context) (*Solution, error) {
 	p := s.p
 	first := s.first.Begun()
@@ -59,15 +59,15 @@ func (s *Solver) solve(ctx context.Context) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	came(ctx, p, model.PreferenceShare, plan)
+	reportResult(ctx, p, model.PreferenceShare, plan)
 	return plan.finish(), nil
 }
 
-// What tests hold a solution against.
+// The functions below are for tests.
 
-// WithoutPreferences is the solution that Solve holds its own against: with no
-// preference followed. The share is how much more that one may cost; there is none if no
-// preference is worth its price on paper.
+// WithoutPreferences returns the solution that satisfies no preference, with which Solve compares
+// its own, and the share by which the latter may cost more. The solution is nil if no preference is
+// worth its price.
 func (s *Solver) WithoutPreferences(ctx context.Context) (*Solution, float64, error) {
 	if len(s.p.Preferred.Classes) == 0 {
 		return nil, 0, nil
@@ -79,8 +79,8 @@ func (s *Solver) WithoutPreferences(ctx context.Context) (*Solution, float64, er
 	return assemble(s.p, a, result).finish(), s.p.Preferred.Share, nil
 }
 
-// Once packs the problem once, and returns the solution with and without a look at
-// nodes that can be taken out of it again.
+// Once packs the problem once and returns two solutions: with and without the search that closes
+// nodes.
 func (s *Solver) Once(ctx context.Context) (closed, open *Solution, err error) {
 	a, result, err := packAndLearn(ctx, s.p, s.first)
 	if err != nil {

@@ -10,29 +10,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// trial is a solution, and the attempt that it came of.
+// trial is a solution and the attempt that led to it.
 type trial struct {
 	plan    *Solution
 	attempt *attempt.Attempt
 }
 
-// try makes the solution that comes of an attempt and what is learnt from it.
+// try solves an attempt, with its domains corrected by what packing shows.
 func try(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, error) {
 	s, result, err := packAndLearn(ctx, p, s)
 	if err != nil {
 		return trial{}, err
 	}
 	t := trial{assemble(p, s, result), s}
-	came(ctx, p, model.CellsAsFound, t.plan)
+	reportResult(ctx, p, model.CellsAsFound, t.plan)
 	return t, nil
 }
 
-// maxAttempts bounds how often domains are assigned anew, as the packer found
-// less room somewhere than thought.
+// maxAttempts is how often domains are assigned anew because cells turned out to have less room
+// than expected.
 const maxAttempts = 6
 
-// packAndLearn packs an attempt and, where that shows that its domains were assigned on
-// wrong assumptions, attempts made of what was learnt.
+// packAndLearn packs an attempt. If cells turn out to have less room than the assignment expected,
+// it packs further attempts with better hints.
 func packAndLearn(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (*attempt.Attempt, *pack.Result, error) {
 	result, err := packAttempt(ctx, s, p)
 	for range maxAttempts {
@@ -60,9 +60,8 @@ func packAttempt(ctx context.Context, s *attempt.Attempt, p *compile.Problem) (*
 	return s.Pack(ctx, p.Opts.MaxSteps)
 }
 
-// came tells the trace what a strategy came to, and who waits for the solution how good it
-// is by now.
-func came(ctx context.Context, p *compile.Problem, name string, plan *Solution) {
+// reportResult reports the solution of a strategy to the trace, and to the progress report of ctx.
+func reportResult(ctx context.Context, p *compile.Problem, name string, plan *Solution) {
 	if report := progress.From(ctx); report != nil {
 		report(progress.Event{Work: pack.Work, Stage: "search", Detail: plan.detail(name)})
 	}

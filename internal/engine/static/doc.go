@@ -1,6 +1,6 @@
-// Package static says how pools with a fixed number of nodes stand.
+// Package static compares NodePools with a fixed number of nodes with the nodes that they have.
 //
-// Input: pools of package catalog, and nodes. Output: what to launch and what to remove,
-// pool by pool. Invariant: no pod to be placed is looked at, and no pool has any say in
-// another.
+// Input: pools of package catalog, and nodes. Output: the nodes to launch and the nodes to remove,
+// for each pool. Invariant: the result depends on no pending pod, and the result of a pool on no
+// other pool.
 package static

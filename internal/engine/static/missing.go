@@ -8,12 +8,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// WithMissing says how static pools stand, and returns the nodes with those that the pools are
-// short of and launch now: they are room for the pods of the same plan, as NodeClaims that have
-// not been launched. As a pod needs one node, no more of a pool are returned than there are pods.
+// WithMissing returns the state of the static pools, and the nodes together with the missing nodes
+// that the pools launch now. Missing nodes are added as NodeClaims that have not been launched, so
+// that pods of the same plan can use them. At most as many are added for each pool as there are
+// pods, because one pod needs one node.
 func WithMissing(pools []catalog.Pool, nodes []model.Node, pods int, v *requirements.Vocabulary, f *model.Faults) ([]Pool, []model.Node) {
 	if slices.ContainsFunc(nodes, func(n model.Node) bool { return n.Node == nil && n.NodeClaim == nil }) {
-		return nil, nodes // a fault that is reported with the nodes
+		return nil, nodes // a fault, which is reported with the nodes
 	}
 	standing := Pools(pools, nodes, v, f)
 	var missing []model.Node

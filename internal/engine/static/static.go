@@ -14,9 +14,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Pools says how each static pool of pools stands, sorted by name. It
-// reports replicas below zero; a limit that cannot be read is passed over, as
-// setLimits reports it.
+// Pools returns the state of each static pool, sorted by name. It reports negative replicas. It
+// ignores a limit that cannot be read, because SetLimits reports it.
 func Pools(pools []catalog.Pool, nodes []model.Node, v *requirements.Vocabulary, f *model.Faults) []Pool {
 	if !slices.ContainsFunc(pools, func(p catalog.Pool) bool { return p.Object.Spec.Replicas != nil }) {
 		return nil
@@ -44,7 +43,7 @@ func Pools(pools []catalog.Pool, nodes []model.Node, v *requirements.Vocabulary,
 
 func newPool(p *catalog.Pool, nodes []model.Node, v *requirements.Vocabulary) Pool {
 	s := Pool{Pool: p.Object}
-	// A node must not bear these before it has started.
+	// Label requirements of a node must not include these before it has started.
 	s.Requirements = p.Template.Without(v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
 	var active []model.Node
 	for _, n := range nodes {
@@ -77,8 +76,8 @@ func newPool(p *catalog.Pool, nodes []model.Node, v *requirements.Vocabulary) Po
 	return s
 }
 
-// Pool says how a NodePool with spec.replicas stands: a provisioning.StaticPool, which
-// says what the fields mean.
+// Pool is the state of a NodePool with spec.replicas. It is provisioning.StaticPool, whose comments
+// describe the fields.
 type Pool struct {
 	Pool                                *v1.NodePool
 	Active, PendingDisruption, Deleting int
@@ -89,6 +88,6 @@ type Pool struct {
 	Remove                              []string
 	Requirements                        requirements.Set
 	Labels                              map[string]string
-	Pods                                [][]*corev1.Pod // of the plan, once it is published
+	Pods                                [][]*corev1.Pod // by new node: its pods under the plan; nil until the plan is published
 	Options                             []cloudprovider.LaunchOption
 }

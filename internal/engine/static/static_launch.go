@@ -12,8 +12,7 @@ import (
 // maxStaticLaunch is the most nodes of one pool that are launched at a time.
 const maxStaticLaunch = 10_000
 
-// launch divides what the pool is short of into what is launched and what is
-// held back.
+// launch divides the number of missing nodes into those to launch now and those held back.
 func (s *Pool) launch(short int64) {
 	now := int64(0)
 	s.Held = s.closed()
@@ -35,10 +34,10 @@ func (s *Pool) launch(short int64) {
 	s.HeldBack = int(min(short-now, int64(^uint(0)>>1)))
 }
 
-// closed says why the pool launches nothing at all, "" if it does.
+// closed says why the pool launches nothing at all, "" if it launches nodes.
 func (s *Pool) closed() string {
 	dynamic := *s.Pool
-	dynamic.Spec.Replicas = nil // what keeps a pool from launching, but for being static
+	dynamic.Spec.Replicas = nil // so that Idle looks for other causes than spec.replicas
 	if reason := catalog.Idle(&dynamic); reason.Cause != "" {
 		return reason.Detail
 	}
@@ -48,8 +47,8 @@ func (s *Pool) closed() string {
 	return ""
 }
 
-// soldOut says why no offering of some types can be launched, of which some requirements may
-// admit some.
+// soldOut says why no offering of the instance types can be launched: the requirements admit none,
+// or none of those admitted is available.
 func soldOut(types []*cloudprovider.InstanceType, reqs requirements.Set) string {
 	admitted := 0
 	for _, t := range types {

@@ -13,15 +13,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// removal is what decides when a node is removed.
+// removal is what decides the order in which nodes are removed.
 type removal struct {
 	name    string
 	turn    removalTurn
-	cost    podlife.EvictionUnits // of its pods
+	cost    podlife.EvictionUnits // sum over its pods
 	created time.Time
 }
 
-// removalTurn is the first thing that counts, the lowest first.
+// removalTurn is the first criterion of the order; the lowest value is removed first.
 type removalTurn int
 
 const (
@@ -31,8 +31,8 @@ const (
 	turnDoNotDisrupt
 )
 
-// removalOrder names nodes in the order in which a pool that has too many
-// removes them.
+// removalOrder returns the names of nodes in the order in which a pool with too many nodes removes
+// them.
 func removalOrder(nodes []model.Node) []string {
 	all := make([]removal, len(nodes))
 	for i, n := range nodes {
@@ -80,7 +80,7 @@ func newRemoval(n model.Node) removal {
 	return r
 }
 
-// created is when the node was asked for.
+// created returns when the NodeClaim, or else the Node, was created.
 func created(n model.Node) time.Time {
 	if n.NodeClaim != nil {
 		return n.NodeClaim.CreationTimestamp.Time
@@ -88,7 +88,7 @@ func created(n model.Node) time.Time {
 	return n.Node.CreationTimestamp.Time
 }
 
-// pendingDisruption says whether somebody has marked the node to be removed.
+// pendingDisruption says whether a controller has marked the node for removal.
 func pendingDisruption(n model.Node) bool {
 	if n.HasCondition(v1.ConditionTypeDisruptionReason) {
 		return true
@@ -97,15 +97,15 @@ func pendingDisruption(n model.Node) bool {
 	return n.Node != nil && slices.ContainsFunc(n.Node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&mark) })
 }
 
-// asksNotToBeDisrupted says whether the node itself has the annotation. Nodes
-// cannot limit it to a duration.
+// asksNotToBeDisrupted says whether the node or its NodeClaim has the do-not-disrupt annotation.
+// Nodes, unlike pods, cannot limit it to a duration.
 func asksNotToBeDisrupted(n model.Node) bool {
 	return n.Node != nil && n.Node.Annotations[v1.DoNotDisruptAnnotationKey] == "true" ||
 		n.NodeClaim != nil && n.NodeClaim.Annotations[v1.DoNotDisruptAnnotationKey] == "true"
 }
 
-// podAsksNotToBeDisrupted says whether a pod has the annotation: "true", or a
-// duration above zero.
+// podAsksNotToBeDisrupted says whether a pod has the do-not-disrupt annotation with the value
+// "true" or a positive duration.
 func podAsksNotToBeDisrupted(pod *corev1.Pod) bool {
 	text, found := pod.Annotations[v1.DoNotDisruptAnnotationKey]
 	if !found || text == "true" {

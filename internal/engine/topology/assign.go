@@ -1,14 +1,13 @@
 package topology
 
-// Assign serves all classes. Among the cells that the rules allow, a pod takes
-// the one with the fewest members of spreads that only others have, so that
-// these find room; then that which misses least of its preferences; then that
-// which most pods could follow to; then the cheapest; then that with most pods;
-// then the first. A skew is thus a bound, not an aim.
+// Assign serves all classes. Among the cells that the rules allow, a pod takes the cell with the
+// fewest members of spreads that only other classes have, so that these classes find room; then the
+// one that misses least of the pod's preferences; then the one into which most pods could follow;
+// then the cheapest; then the one with most pods; then the first. So a skew is a bound and not a
+// goal.
 //
-// Pods that no cell takes are tried again once others have been served, as
-// domains that were too full may be so no more. It takes
-// O(pods x cells x (rules of the class + domains)) time.
+// A pod that no cell takes is tried again after others have been placed, because a domain that was
+// too full may then admit it. Assign takes O(pods x cells x (rules of the class + domains)) time.
 func Assign(p *Problem) *Result {
 	s := newState(p)
 	waiting := make([]int, len(p.Classes))
@@ -38,22 +37,22 @@ func Assign(p *Problem) *Result {
 	return s.out
 }
 
-// state is what a run changes.
+// state is the mutable state of one call of Assign.
 type state struct {
 	p     *Problem
 	rules []count
-	load  [][]int // by key and domain: pods sent there
+	load  [][]int // by key and domain: pods placed there
 	out   *Result
 }
 
-// count is how a rule stands.
+// count is the state of a rule.
 type count struct {
 	members     []int // by domain
 	owners      []int
-	any         bool   // there is a member somewhere
-	sure        []bool // domains that are there for certain
+	any         bool   // the rule has a member in some domain or elsewhere
+	sure        []bool // by domain: it certainly has a node
 	sureDomains int
-	follow      []int // by domain: pods that could follow there, for Together
+	follow      []int // by domain: pods whose affinity could lead them there, for Together
 }
 
 func newState(p *Problem) *state {
@@ -91,7 +90,8 @@ func newCount(r *Rule, domains int) count {
 	return c
 }
 
-// addFollowers notes where the pods of a class could follow their affinity.
+// addFollowers counts, by domain, the pods of a class that could follow members there because of
+// their affinity.
 func (s *state) addFollowers(c *Class) {
 	for _, own := range c.Owns {
 		rule := &s.p.Rules[own.Rule]
@@ -112,7 +112,8 @@ func (s *state) addFollowers(c *Class) {
 	}
 }
 
-// at is the domain of a cell for a key, None if cells do not tell it.
+// at returns the domain of a cell for a key, None if the cells of the class are not divided by the
+// key.
 func (c *Class) at(cell, key int) int {
 	for i, k := range c.Keys {
 		if k == key {
@@ -122,8 +123,8 @@ func (c *Class) at(cell, key int) int {
 	return None
 }
 
-// join is the membership of a class in a rule; it counts nobody if there is
-// none.
+// join returns the membership of a class in a rule; its Count is 0 if the rule does not count the
+// class.
 func (c *Class) join(rule int) Join {
 	for _, j := range c.Joins {
 		if j.Rule == rule {
@@ -133,7 +134,7 @@ func (c *Class) join(rule int) Join {
 	return Join{Rule: rule}
 }
 
-// owns says whether the pods of a class have a rule, or would rather keep it.
+// owns says whether the pods of a class have a rule, required or preferred.
 func (c *Class) owns(rule int) bool {
 	for _, own := range c.Owns {
 		if own.Rule == rule {
@@ -143,7 +144,7 @@ func (c *Class) owns(rule int) bool {
 	return false
 }
 
-// serve places up to n pods of a class and returns how many it did.
+// serve places up to n pods of a class and returns the number placed.
 func (s *state) serve(c, n int) int {
 	for i := range n {
 		cell := s.choose(c)
@@ -155,13 +156,13 @@ func (s *state) serve(c, n int) int {
 	return n
 }
 
-// merit is how good a cell is.
+// merit is the value of a cell for a pod. Fields are compared in order.
 type merit struct {
-	crowd  int // members of rules that others have, the fewer the better
-	regret int // what preferences are missed, by weight
-	follow int // pods that could follow, the more the better
+	crowd  int // members of rules that only other classes have; fewer is better
+	regret int // weight of the missed preferences; less is better
+	follow int // pods that could follow; more is better
 	cost   float64
-	load   int // pods there, the more the better: nodes fill up
+	load   int // pods there; more is better, because nodes fill up
 }
 
 func (m merit) better(than merit) bool {
@@ -178,8 +179,7 @@ func (m merit) better(than merit) bool {
 	return m.load > than.load
 }
 
-// choose returns the best cell for one more pod of a class, -1 if there is
-// none.
+// choose returns the best cell for one more pod of a class, -1 if no cell takes it.
 func (s *state) choose(c int) int {
 	class := &s.p.Classes[c]
 	best, bestMerit := -1, merit{}
@@ -225,7 +225,7 @@ func (s *state) merit(c *Class, cell, placed int) merit {
 	return m
 }
 
-// regret is how far a domain is from what a preference asks for.
+// regret returns how far a domain is from satisfying a preference, times its weight.
 func (s *state) regret(own Own, rule *Rule, d int) int {
 	members := 0
 	if d >= 0 {
@@ -240,7 +240,7 @@ func (s *state) regret(own Own, rule *Rule, d int) int {
 	return own.Weight * members
 }
 
-// place counts a pod.
+// place counts one more pod of a class in a cell.
 func (s *state) place(c, cell int) {
 	class := &s.p.Classes[c]
 	for _, own := range class.Owns {

@@ -2,8 +2,7 @@ package topology
 
 import "math"
 
-// refusal returns the first rule that keeps a pod of a class out of a cell, -1
-// if none does.
+// refusal returns the first rule that excludes a pod of a class from a cell, -1 if there is none.
 func (s *state) refusal(c *Class, cell int) int {
 	for _, own := range c.Owns {
 		if own.Weight > 0 {
@@ -39,15 +38,15 @@ func (s *state) refusal(c *Class, cell int) int {
 	return -1
 }
 
-// apartAlone says whether what one pod of a class stands for can be in one
-// domain under a rule that keeps owners and members apart.
+// apartAlone says whether the pods that one pod of a class stands for can be in one domain under an
+// Apart rule.
 func apartAlone(own Own, join Join) bool {
 	return join.Count == 0 || own.Count == 1 && join.Count == 1 && join.Both == 1
 }
 
-// skew is how far a domain of a cell would be above the least with one more pod of
-// a class. Where that stands for several, they come one after the other, so that
-// for the last one the domain itself has all but one of them.
+// skew returns how far a domain of a cell would be above the least domain with one more pod of a
+// class. If that pod stands for several pods, they are placed one after the other: when the last
+// one is checked, the domain already has all but one of them.
 func (s *state) skew(c *Class, r, d int) int {
 	rule, count, join := &s.p.Rules[r], &s.rules[r], c.join(r)
 	before, sure := 0, count.sureDomains
@@ -73,8 +72,8 @@ func (s *state) skew(c *Class, r, d int) int {
 	return count.members[d] + join.Count - least
 }
 
-// first says whether a pod may be the first of all its affinities to the pods of
-// a group: nobody matches any of them yet, and it matches them all itself.
+// first says whether a pod of a class may be the first pod of all its affinities in a group: no
+// existing pod matches any of them, and the pod itself matches all of them.
 func (s *state) first(c *Class, group int) bool {
 	for _, own := range c.Owns {
 		r := own.Rule
@@ -85,8 +84,8 @@ func (s *state) first(c *Class, group int) bool {
 	return true
 }
 
-// blocker returns the rule that keeps the pods of a class out of the cell that
-// still has room, -1 if no cell has.
+// blocker returns the rule that excludes the pods of a class from the first cell that has room, -1
+// if no cell has room.
 func (s *state) blocker(c int) int {
 	class := &s.p.Classes[c]
 	for i := range class.Cells {

@@ -1,70 +1,68 @@
-// Package topology decides which domains (zones, capacity types, racks) pods go
-// to that have constraints between pods: topology spread, affinity and
-// anti-affinity over any label but the name of the node.
+// Package topology assigns pods that have constraints between pods to domains (zones, capacity
+// types, racks): topology spread, affinity and anti-affinity over any label except the hostname.
 //
-// It knows nothing of Kubernetes: label keys are numbers, so are the values
-// that a key may have (its domains), and every class of pods comes with the
-// combinations of domains (cells) it may go to. Pods are served one after the
-// other, each by the same checks that kube-scheduler makes, so that the order
-// in which they were served is an order in which they can be bound.
+// It knows nothing of Kubernetes. Label keys are numbers, and so are the values that a key may have
+// (its domains). Every class of pods lists the combinations of domains (cells) in which it may be.
+// Pods are placed one after the other, each by the checks of kube-scheduler, so they can be bound
+// in the order in which they were placed.
 package topology
 
-// Problem is one assignment problem. It is read-only.
+// Problem is one assignment problem. Assign does not change it.
 type Problem struct {
-	// Domains is, by key, how many domains there are.
+	// Domains is, by key, the number of domains.
 	Domains []int
 	Rules   []Rule
-	// Classes are in the order they are served.
+	// Classes are in the order in which Assign serves them.
 	Classes []Class
 }
 
-// Kind tells rules apart.
+// Kind is a kind of rule.
 type Kind int
 
 const (
-	// Spread keeps the members of the domains of a key even.
+	// Spread limits how far the member count of a domain may be above the lowest count.
 	Spread Kind = iota
-	// Together sends owners only where a member is.
+	// Together allows owners only in domains with a member.
 	Together
-	// Apart keeps owners and members out of one domain.
+	// Apart excludes owners from domains with a member, and members from domains with an owner.
 	Apart
 )
 
-// Rule is a constraint. Pods that have it are its owners, those that it counts
-// its members.
+// Rule is a constraint between pods. Its owners are the pods that have it, and its members the pods
+// that it counts.
 type Rule struct {
 	Kind Kind
 	Key  int
 
-	// Skew is how far a domain may be above the least, for Spread; and
-	// MinDomains is how many domains there must be for a least above zero.
+	// For Spread: Skew is the largest difference allowed between a domain and the least domain, and
+	// MinDomains is the number of domains below which the least counts as zero.
 	Skew, MinDomains int
 
-	// Members holds, by domain, the members that are there before.
+	// Members is, by domain, the number of members before the assignment.
 	Members []int
-	// Owners holds, by domain, the owners that are there before, for Apart.
+	// For Apart: Owners is, by domain, the number of owners before the assignment.
 	Owners []int
-	// Counted says, by domain, whether it is one to spread over, for Spread: it has
-	// a node, or one could be launched there.
+	// For Spread: Counted says, by domain, whether pods are spread over the domain, because it has
+	// a node or one could be launched there.
 	Counted []bool
-	// Sure says, by domain, that a node is there whatever else happens; only such
-	// domains count towards MinDomains.
+	// Sure says, by domain, that it has a node whatever is launched. Only such domains count
+	// towards MinDomains.
 	Sure []bool
-	// Group is equal for rules about the same pods: an owner of several of them
-	// can be the first only if it is the first of all, for Together.
+	// For Together: Group is equal for rules that select the same pods. A pod that owns several
+	// rules of a group can be the first pod only if it is the first for all of them.
 	Group int
-	// Elsewhere says that there are members outside of all domains. Then an
-	// owner cannot be the first, for Together.
+	// For Together: Elsewhere says that there are members outside all domains, so no owner can be
+	// the first pod.
 	Elsewhere bool
 }
 
-// Class is a group of pods that are alike.
+// Class is a group of pods that are alike for all rules.
 type Class struct {
 	Count int
-	// Owns lists the rules that its pods have, Joins those that count them.
+	// Owns lists the rules that its pods have, and Joins the rules that count its pods.
 	Owns  []Own
 	Joins []Join
-	// Keys lists the keys that cells tell apart.
+	// Keys lists the label keys by which Cells are divided.
 	Keys  []int
 	Cells []Cell
 }
@@ -72,57 +70,54 @@ type Class struct {
 // Own is the ownership of a rule by a class.
 type Own struct {
 	Rule int
-	// Count is how many owners one pod of the class stands for: more than one
-	// where the class stands for several pods that go together.
+	// Count is the number of owners that one pod of the class stands for. It is more than one where
+	// the class stands for several pods that are packed together.
 	Count int
-	// Weight is above zero if the pods would only rather keep the rule: it
-	// decides between cells, and keeps them out of none.
+	// Weight is positive if the rule is only preferred. A preferred rule helps to choose between
+	// cells and excludes none.
 	Weight int
 }
 
 // Join is the membership of a class in a rule.
 type Join struct {
 	Rule int
-	// Count is how many members one pod of the class stands for, and Both how
-	// many of them are owners too.
+	// Count is the number of members that one pod of the class stands for, and Both the number of
+	// these that are owners too.
 	Count, Both int
 }
 
 // Cell is a combination of domains.
 type Cell struct {
-	// At holds a domain for each of the class's keys; None where the node has
-	// no such label.
+	// At is, by entry of Keys, the domain of the cell; None where its nodes lack the label.
 	At []int
-	// Cost decides between cells that are equally good. The first Free pods of the
-	// class cost nothing there.
+	// Cost decides between cells that are equally good otherwise. The first Free pods of the class
+	// cost nothing in the cell.
 	Cost float64
 	Free int
-	// Room is the most pods of the class that it takes.
+	// Room is the largest number of pods of the class that the cell takes.
 	Room int
 }
 
 // None is the domain of a node without the label.
 const None = -1
 
-// Unknown is the domain of a node that will have the label, nobody knows with
-// which value. No cell is there.
+// Unknown is the domain of a node that will have the label with a value not known yet. No cell has
+// it.
 const Unknown = -2
 
-// Event is a number of pods of a class that went to a cell, one after the
-// other.
+// Event is a number of pods of a class that were placed in a cell one after the other.
 type Event struct{ Class, Cell, Count int }
 
-// Result says where pods go.
+// Result is the assignment of pods to cells.
 type Result struct {
-	// Events are in the order of service.
+	// Events are in the order in which pods were placed.
 	Events []Event
-	// Placed counts pods by class and cell.
+	// Placed is the number of pods, by class and cell.
 	Placed [][]int
-	// Blocked counts, by class, the pods without a cell, and By says which rule
-	// was in the way of the last one in the cell that came closest, -1 if its
-	// cells had no room.
+	// Blocked is, by class, the number of pods without a cell. By is, by class, the rule that
+	// excluded the last of them from the first cell with room, -1 if no cell had room.
 	Blocked []int
 	By      []int
-	// Members is, by rule and domain, what was counted in the end.
+	// Members is, by rule and domain, the number of members after the assignment.
 	Members [][]int
 }

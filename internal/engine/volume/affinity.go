@@ -11,22 +11,21 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// affinity says which nodes can reach a volume, or have one made for them:
-// those with labels that satisfy one of several Sets. It is read twice. launch
-// has keys and values normalised, which is how nodes to come are described.
-// exact has them as they stand, which is how kube-scheduler compares them with
-// the labels of a node that exists. Both leave out Sets that are Impossible.
+// affinity says which nodes can reach a volume, or have one made for them: those whose labels
+// satisfy one of several Sets. It is kept in two forms. launch has normalised keys and values, by
+// which new nodes are described. exact has them unchanged, as kube-scheduler compares them with the
+// labels of an existing node. Both leave out Sets that are Impossible.
 type affinity struct {
 	launch []requirements.Set
 	exact  []requirements.Set
 	err    error // why terms were left out
 }
 
-// literal knows no alias of anything.
+// literal returns a vocabulary that knows no aliases.
 func literal() *requirements.Vocabulary { return &requirements.Vocabulary{} }
 
-// volumeAffinity reads the node affinity of a volume. kube-scheduler compares it
-// with labels only, so that what its terms ask of fields holds for every node.
+// volumeAffinity reads the node affinity of a volume. kube-scheduler compares it with labels only,
+// so requirements of its terms on fields hold for every node.
 func volumeAffinity(v *corev1.PersistentVolume, vocabulary *requirements.Vocabulary) affinity {
 	var required *corev1.NodeSelector
 	if v.Spec.NodeAffinity != nil {
@@ -35,8 +34,8 @@ func volumeAffinity(v *corev1.PersistentVolume, vocabulary *requirements.Vocabul
 	return selectorAffinity(required, vocabulary)
 }
 
-// selectorAffinity reads a selector. Without one every node will do; a term that
-// asks for nothing, or cannot be read, is satisfied by none.
+// selectorAffinity reads a node selector. nil admits every node. A term that is empty or cannot be
+// read admits none.
 func selectorAffinity(required *corev1.NodeSelector, vocabulary *requirements.Vocabulary) affinity {
 	if required == nil {
 		return everywhere()
@@ -51,7 +50,7 @@ func selectorAffinity(required *corev1.NodeSelector, vocabulary *requirements.Vo
 	return out
 }
 
-// checkFields finds what makes a term unreadable.
+// checkFields returns an error if the field requirements of a term cannot be read.
 func checkFields(fields []corev1.NodeSelectorRequirement) error {
 	for i, f := range fields {
 		if f.Operator != corev1.NodeSelectorOpIn && f.Operator != corev1.NodeSelectorOpNotIn || len(f.Values) != 1 {
@@ -61,8 +60,8 @@ func checkFields(fields []corev1.NodeSelectorRequirement) error {
 	return nil
 }
 
-// topologyAffinity reads the topologies that a class may make volumes in.
-// Without terms that is everywhere; a term without expressions is nowhere.
+// topologyAffinity reads the topologies in which a StorageClass may make volumes. No terms admit
+// every node; a term without expressions admits none.
 func topologyAffinity(terms []corev1.TopologySelectorTerm, v *requirements.Vocabulary) affinity {
 	if len(terms) == 0 {
 		return everywhere()
@@ -84,7 +83,7 @@ func everywhere() affinity {
 	return affinity{launch: []requirements.Set{{}}, exact: []requirements.Set{{}}}
 }
 
-// add adds a term, unless there is something wrong with it.
+// add adds the term with index i. With a fault, it records the fault and adds nothing.
 func (a *affinity) add(i int, expressions []corev1.NodeSelectorRequirement, v *requirements.Vocabulary, fault error) {
 	exact, err := requirements.FromNodeSelectorRequirements(expressions, literal())
 	if err == nil {
@@ -92,7 +91,7 @@ func (a *affinity) add(i int, expressions []corev1.NodeSelectorRequirement, v *r
 	}
 	launch, launchErr := requirements.FromNodeSelectorRequirements(expressions, v)
 	if err == nil {
-		err = launchErr // only if a name stands for one that is no key
+		err = launchErr // possible only if an alias stands for an invalid key
 	}
 	if err != nil {
 		a.err = errors.Join(a.err, fmt.Errorf("term %d: %w", i, err))
@@ -106,7 +105,7 @@ func (a *affinity) add(i int, expressions []corev1.NodeSelectorRequirement, v *r
 	}
 }
 
-// nowhere says that no node to come satisfies the affinity.
+// nowhere says that no new node satisfies the affinity.
 func (a *affinity) nowhere() bool { return len(a.launch) == 0 }
 
 // matches says whether the labels of a node satisfy the affinity.
@@ -114,7 +113,7 @@ func (a *affinity) matches(labels map[string]string) bool {
 	return slices.ContainsFunc(a.exact, func(s requirements.Set) bool { return s.Matches(labels) })
 }
 
-// detail is why the affinity is nowhere, for the end of a sentence.
+// detail returns why the affinity admits no node, in parentheses for the end of a sentence, or "".
 func (a *affinity) detail() string {
 	if a.err == nil {
 		return ""
@@ -122,7 +121,7 @@ func (a *affinity) detail() string {
 	return " (" + oneLine(a.err) + ")"
 }
 
-// text writes all that the affinity depends on.
+// text returns a text that is equal for equal affinities.
 func (a *affinity) text() string {
 	var b strings.Builder
 	for _, s := range a.launch {

@@ -11,22 +11,22 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// Attachment counts the volumes of one CSI driver that a node has to attach.
+// Attachment counts the volumes of one CSI driver that a node must attach for a pod.
 type Attachment struct {
 	Driver string
 
-	// Own is the number of volumes that no other pod can have.
+	// Own is the number of volumes that no other pod can use.
 	Own int64
 
-	// Shared names volumes that other pods may have too, sorted. On one node,
-	// each counts once for all pods.
+	// Shared names the volumes that other pods may use too, sorted. On one node each counts once
+	// for all pods.
 	Shared []string
 }
 
-// Count is the number of volumes.
+// Count returns the number of volumes.
 func (a Attachment) Count() int64 { return a.Own + int64(len(a.Shared)) }
 
-// attachments collects volumes to attach.
+// attachments collects the volumes to attach, by driver.
 type attachments map[string]*Attachment
 
 func (as attachments) of(driver string) *Attachment {
@@ -54,9 +54,9 @@ func (as attachments) list() []Attachment {
 	return out
 }
 
-// Attached returns what a node has attached for pods that are bound to it,
-// sorted by driver. Pods that are nil or have run their course hold nothing.
-// Neither do volumes whose claim is missing, as kube-scheduler has it.
+// Attached returns the volumes that a node has attached for pods bound to it, sorted by driver.
+// Pods that are nil or have finished have none. As in kube-scheduler, volumes whose claim is
+// missing are left out.
 func (x *Index) Attached(pods ...*corev1.Pod) []Attachment {
 	as := attachments{}
 	for _, pod := range pods {
@@ -79,8 +79,8 @@ func (x *Index) attach(as attachments, pod *corev1.Pod, v *corev1.Volume) {
 	}
 }
 
-// attachedBy is how the driver knows a volume of a pod that is bound. It is false if the volume
-// does not count against any limit.
+// attachedBy returns how the driver identifies a volume of a bound pod. It returns false if the
+// volume does not count against any limit.
 func (x *Index) attachedBy(pod *corev1.Pod, v *corev1.Volume) (attached, kind, bool) {
 	name, kind := claimName(pod, v)
 	if kind == inline {
@@ -97,7 +97,7 @@ func (x *Index) attachedBy(pod *corev1.Pod, v *corev1.Volume) (attached, kind, b
 	return a, kind, ok
 }
 
-// inlineAttachment is how the driver knows a volume that stands in a pod.
+// inlineAttachment returns how the driver identifies a volume that a pod defines inline.
 func inlineAttachment(s source) attached {
 	if s.plugin == gcePD {
 		s.handle = "/" + s.handle // its zone is not known
@@ -105,10 +105,9 @@ func inlineAttachment(s source) attached {
 	return attached{plugins[s.plugin].driver, s.handle}
 }
 
-// Claims lists the claims that a pod names in volumes of type
-// persistentVolumeClaim, as namespace, slash and name, sorted and each once.
-// A pod that is bound keeps other pods from those that are Exclusive to them.
-// A nil pod names none.
+// Claims lists the claims of a pod's volumes of type persistentVolumeClaim, as namespace/name,
+// sorted and without duplicates. The claims of a bound pod are not available to other pods for
+// which they are Exclusive. A nil pod has none.
 func Claims(pod *corev1.Pod) []string {
 	if pod == nil {
 		return nil
@@ -123,23 +122,23 @@ func Claims(pod *corev1.Pod) []string {
 	return slices.Compact(out)
 }
 
-// LimitState says what a node publishes about the volumes of a driver.
+// LimitState says what a node publishes about the volume limit of a driver.
 type LimitState int
 
 const (
-	// LimitUnpublished: nothing, as the driver is not there or not there yet.
-	// What is known of the instance type may stand in for it.
+	// LimitUnpublished: nothing, because the driver is missing or has not started. The limit of the
+	// instance type may be used instead.
 	LimitUnpublished LimitState = iota
-	// LimitUnbounded: the driver is there, and names no limit.
+	// LimitUnbounded: the driver is there and publishes no limit.
 	LimitUnbounded
-	// LimitCounted: the driver is there and names a limit.
+	// LimitCounted: the driver is there and publishes a limit.
 	LimitCounted
 )
 
-// csiNode is what a CSINode says.
+// csiNode is what the engine reads from a CSINode.
 type csiNode struct {
 	limits   map[string]limit // by driver
-	migrated []string         // plugins switched over to their drivers
+	migrated []string         // in-tree plugins that are served by their CSI drivers
 }
 
 type limit struct {
@@ -147,8 +146,7 @@ type limit struct {
 	count int64
 }
 
-// newCSINode reads a CSINode. Of several entries for a driver the last with a
-// count holds.
+// newCSINode reads a CSINode. If a driver has several entries, the last one with a count decides.
 func newCSINode(n *storagev1.CSINode) csiNode {
 	out := csiNode{limits: make(map[string]limit, len(n.Spec.Drivers))}
 	for i := range n.Spec.Drivers {
@@ -166,9 +164,8 @@ func newCSINode(n *storagev1.CSINode) csiNode {
 	return out
 }
 
-// Limit says how many volumes of a CSI driver the node can have attached in
-// all, those included that are attached now. The number means something with
-// LimitCounted only, and is zero otherwise.
+// Limit returns how many volumes of a CSI driver the node can have attached in all, including those
+// attached now. The number is zero unless the state is LimitCounted.
 func (x *Index) Limit(node, driver string) (int64, LimitState) {
 	l := x.nodes[node].limits[driver]
 	return l.count, l.state

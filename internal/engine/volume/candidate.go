@@ -12,12 +12,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
-// candidate is a volume that exists and that a claim may yet be bound to.
+// candidate is an existing volume that a claim may still be bound to.
 type candidate struct {
 	volume *corev1.PersistentVolume
 	size   resource.Quantity
 	affinity
-	place string // the text of the affinity
+	place string // text of the affinity; equal for volumes in the same place
 }
 
 func (x *Index) newCandidate(v *corev1.PersistentVolume) *candidate {
@@ -26,16 +26,16 @@ func (x *Index) newCandidate(v *corev1.PersistentVolume) *candidate {
 	return c
 }
 
-// compareCandidates puts the smallest first, as a claim takes the smallest of
-// those that match. Which of equally large ones it takes is not defined; here
-// it is the first by name.
+// compareCandidates sorts by size, the smallest first, because a claim takes the smallest volume
+// that matches. Kubernetes does not define which of equally large ones it takes; here it is the
+// first by name.
 func compareCandidates(a, b *candidate) int {
 	return cmp.Or(quantity.Compare(a.size, b.size), cmp.Compare(a.volume.Name, b.volume.Name))
 }
 
-// candidates lists the volumes that a claim may be bound to, smallest first. If
-// some are reserved for the claim it takes one of these or none, whatever their
-// labels and access modes. The error is for a selector that cannot be read.
+// candidates lists the volumes to which a claim may be bound, the smallest first. If volumes are
+// reserved for the claim, it takes one of these or none, whatever their labels and access modes.
+// The error is that of a label selector that cannot be read.
 func (x *Index) candidates(c *corev1.PersistentVolumeClaim) (list []*candidate, err error) {
 	selector := labels.Everything()
 	if c.Spec.Selector != nil {
@@ -61,15 +61,15 @@ func (x *Index) candidates(c *corev1.PersistentVolumeClaim) (list []*candidate, 
 	return list, nil
 }
 
-// fits says whether a volume is large enough for a claim and of the right kind.
+// fits says whether a volume is large enough for a claim and has the same volume mode and
+// attributes class.
 func fits(c *corev1.PersistentVolumeClaim, v *candidate) bool {
 	return quantity.Compare(v.size, requested(c)) >= 0 &&
 		volumeMode(c.Spec.VolumeMode) == volumeMode(v.volume.Spec.VolumeMode) &&
 		deref(c.Spec.VolumeAttributesClassName) == deref(v.volume.Spec.VolumeAttributesClassName)
 }
 
-// offersModes says whether a volume can be accessed in all ways that a claim
-// asks for.
+// offersModes says whether a volume has all access modes that a claim requests.
 func offersModes(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) bool {
 	for _, mode := range c.Spec.AccessModes {
 		if !slices.Contains(v.Spec.AccessModes, mode) {

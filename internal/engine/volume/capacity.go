@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// setCapacities sorts out the capacities that count: those with a place and an amount.
+// setCapacities indexes the capacities that have a topology and an amount.
 func (x *Index) setCapacities(list []*storagev1.CSIStorageCapacity) {
 	x.capacities = map[string][]*storagev1.CSIStorageCapacity{}
 	for _, c := range list {
@@ -29,7 +29,7 @@ func (x *Index) setCapacities(list []*storagev1.CSIStorageCapacity) {
 	}
 }
 
-// largestVolume is the size of the largest volume that can be made; nil if it is not known.
+// largestVolume returns the size of the largest volume that can be made, nil if it is not known.
 func largestVolume(c *storagev1.CSIStorageCapacity) *resource.Quantity {
 	if c.MaximumVolumeSize != nil {
 		return c.MaximumVolumeSize
@@ -37,9 +37,9 @@ func largestVolume(c *storagev1.CSIStorageCapacity) *resource.Quantity {
 	return c.Capacity
 }
 
-// withRoom says where the driver of a class has room for a new volume of a claim. It is nil if
-// nobody asks: the driver does not publish its capacity, or the claim names no size. Each volume
-// is judged by itself, as for kube-scheduler.
+// withRoom returns the nodes for which the driver of a class has room for a new volume of a claim.
+// It returns nil if capacity does not matter: the driver does not publish it, or the claim requests
+// no size. As in kube-scheduler, each volume is checked alone.
 func (x *Index) withRoom(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) *affinity {
 	driver := x.drivers[class.Provisioner]
 	size, sized := c.Spec.Resources.Requests[corev1.ResourceStorage]
@@ -51,7 +51,7 @@ func (x *Index) withRoom(c *corev1.PersistentVolumeClaim, class *storagev1.Stora
 		if !x.sufficient(*largestVolume(capacity), size) {
 			continue
 		}
-		if expressions, err := expressionsOf(capacity.NodeTopology); err == nil { // else no node has access
+		if expressions, err := expressionsOf(capacity.NodeTopology); err == nil { // an invalid topology admits no node
 			out.add(i, expressions, x.vocabulary, nil)
 		}
 	}
@@ -59,8 +59,8 @@ func (x *Index) withRoom(c *corev1.PersistentVolumeClaim, class *storagev1.Stora
 	return out
 }
 
-// sufficient says whether a volume of a size can be made where the largest that can be made has
-// another. Exactly compared amounts suit kube-schedulers that compare rounded ones as well.
+// sufficient says whether a volume of a size can be made where largest is the largest possible
+// size. The exact comparison is valid for kube-schedulers that compare rounded sizes as well.
 func (x *Index) sufficient(largest, size resource.Quantity) bool {
 	if x.kubernetes.After(minors.StorageCapacities) {
 		return quantity.Compare(size, largest) <= 0
@@ -68,7 +68,7 @@ func (x *Index) sufficient(largest, size resource.Quantity) bool {
 	return size.Value() <= largest.Value()
 }
 
-// expressionsOf writes a label selector as requirements of the labels of a node.
+// expressionsOf converts a label selector to requirements on the labels of a node.
 func expressionsOf(s *metav1.LabelSelector) ([]corev1.NodeSelectorRequirement, error) {
 	if _, err := metav1.LabelSelectorAsSelector(s); err != nil {
 		return nil, err
@@ -84,18 +84,19 @@ func expressionsOf(s *metav1.LabelSelector) ([]corev1.NodeSelectorRequirement, e
 	return out, nil
 }
 
-// merge writes an affinity with fewer Sets, because a driver may publish a capacity for each node.
+// merge reduces the number of Sets of an affinity, because a driver may publish a capacity for each
+// node.
 func (a *affinity) merge() {
 	for _, sets := range []*[]requirements.Set{&a.launch, &a.exact} {
 		if len(*sets) > 0 {
 			if *sets = simplify(distinct(*sets)); *sets == nil {
-				*sets = []requirements.Set{{}} // anywhere
+				*sets = []requirements.Set{{}} // every node
 			}
 		}
 	}
 }
 
-// distinct leaves out Sets that read as one before them.
+// distinct removes Sets with the same text as an earlier one.
 func distinct(sets []requirements.Set) (out []requirements.Set) {
 	seen := map[string]bool{}
 	for _, s := range sets {
@@ -107,7 +108,7 @@ func distinct(sets []requirements.Set) (out []requirements.Set) {
 	return out
 }
 
-// and is the affinity of nodes that satisfy both.
+// and returns the affinity of the nodes that satisfy both.
 func (a *affinity) and(b *affinity) affinity {
 	both := func(left, right []requirements.Set) (out []requirements.Set) {
 		for _, s := range left {

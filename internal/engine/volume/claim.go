@@ -10,22 +10,22 @@ import (
 
 // Annotations of claims.
 const (
-	// bindCompleted is there once claim and volume are bound to each other.
+	// bindCompleted is set once claim and volume are bound to each other.
 	bindCompleted = "pv.kubernetes.io/bind-completed"
-	// SelectedNode names the node that kube-scheduler has chosen for a claim.
+	// SelectedNode names the node that kube-scheduler has selected for a claim.
 	SelectedNode = "volume.kubernetes.io/selected-node"
 )
 
-// kind says how a volume of a pod comes by its claim.
+// kind says how a volume of a pod gets its claim.
 type kind int
 
 const (
-	inline    kind = iota // it has none
-	named                 // it names one
-	ephemeral             // one is made for it
+	inline    kind = iota // it has no claim
+	named                 // it names a claim
+	ephemeral             // Kubernetes makes a claim for it
 )
 
-// claimName is the name of the claim behind a volume of a pod.
+// claimName returns the name of the claim of a pod's volume, and its kind.
 func claimName(pod *corev1.Pod, v *corev1.Volume) (string, kind) {
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -36,8 +36,8 @@ func claimName(pod *corev1.Pod, v *corev1.Volume) (string, kind) {
 	return "", inline
 }
 
-// claim finds the claim behind a volume of a pod, or the one that Kubernetes
-// will make for it. It is nil if there is none, and r says why.
+// claim returns the claim of a pod's volume, or the claim that Kubernetes will make for it. If
+// there is none, it returns nil and adds the reason to r.
 func (x *Index) claim(pod *corev1.Pod, v *corev1.Volume, r *reasons) *corev1.PersistentVolumeClaim {
 	name, kind := claimName(pod, v)
 	c := x.claims[key(pod.Namespace, name)]
@@ -69,16 +69,15 @@ func (x *Index) claim(pod *corev1.Pod, v *corev1.Volume, r *reasons) *corev1.Per
 	return c
 }
 
-// call is how errors name a claim.
+// call returns the name that errors give a claim.
 func call(namespace, name string) string {
 	return fmt.Sprintf("PersistentVolumeClaim %q", key(namespace, name))
 }
 
-// claimClass is the name of the class of a claim: that of the old annotation if
-// there is one, or else of its spec. A claim that says nothing at all gets the
-// default class; Kubernetes fills it in when the claim is made or, if there was
-// no default then, as soon as there is. A claim may also ask for no class, by
-// the empty name.
+// claimClass returns the name of the StorageClass of a claim: that of the deprecated annotation, or
+// else that of its spec. A claim with neither gets the default class; Kubernetes fills it in when
+// the claim is created or, if there was no default then, once there is one. The empty name in
+// annotation or spec means no class.
 func (x *Index) claimClass(c *corev1.PersistentVolumeClaim) string {
 	if name, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -92,13 +91,13 @@ func (x *Index) claimClass(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-// namesClass says whether a claim asks for a class, be it for none.
+// namesClass says whether a claim names a class, including the empty name.
 func namesClass(c *corev1.PersistentVolumeClaim) bool {
 	_, ok := c.Annotations[corev1.BetaStorageClassAnnotation]
 	return ok || c.Spec.StorageClassName != nil
 }
 
-// volumeClass is the name of the class of a volume.
+// volumeClass returns the name of the StorageClass of a volume.
 func volumeClass(v *corev1.PersistentVolume) string {
 	if name, ok := v.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -106,9 +105,8 @@ func volumeClass(v *corev1.PersistentVolume) string {
 	return v.Spec.StorageClassName
 }
 
-// waits says whether claims of the class are bound only when a pod that uses
-// them is placed. Without a mode they are bound at once, as the API server has
-// it.
+// waits says whether claims of the class are bound only when a pod that uses them is placed.
+// Without a binding mode they are bound at once, as the API server defaults.
 func waits(class *storagev1.StorageClass) bool {
 	return class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 }

@@ -8,16 +8,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Disk is a disk that a pod names itself, without a claim.
+// Disk is a disk that a pod names directly, without a claim.
 type Disk struct {
-	Name     string // with the kind of disk first
-	ReadOnly bool   // the pod only reads it, and it can be read by many
+	Name     string // starts with the kind of disk
+	ReadOnly bool   // the pod only reads it, and the disk supports several readers
 }
 
-// Disks lists the disks of a pod that pods on one node may not have in common:
-// EBS volumes, GCE persistent disks, iSCSI targets, and Ceph images under each
-// of their monitors. They are sorted, and each is there once for each way of
-// use. A nil pod has none.
+// Disks lists the disks that two pods on one node may not both use: EBS volumes, GCE persistent
+// disks, iSCSI targets, and Ceph images under each of their monitors. They are sorted, without
+// duplicates of name and ReadOnly. A nil pod has none.
 func Disks(pod *corev1.Pod) []Disk {
 	if pod == nil {
 		return nil
@@ -46,7 +45,7 @@ func Disks(pod *corev1.Pod) []Disk {
 	return slices.Compact(out)
 }
 
-// diskName keeps parts apart by a byte that no name has in it.
+// diskName joins parts by a byte that no name contains.
 func diskName(parts ...string) string { return strings.Join(parts, "\x00") }
 
 func compareBool(a, b bool) int {

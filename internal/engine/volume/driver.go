@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// plugin is a kind of volume that was part of Kubernetes and is now served by a
-// CSI driver. It is an index of plugins.
+// plugin is a kind of volume that was part of Kubernetes (in-tree) and is now served by a CSI
+// driver. Its value is an index in plugins.
 type plugin int
 
 const (
@@ -21,10 +21,10 @@ const (
 )
 
 var plugins = [...]struct {
-	name   string // as the provisioner of a class and in annotations of a CSINode
+	name   string // as in the provisioner of a StorageClass and in annotations of a CSINode
 	driver string
-	// topology is the label that the driver has in place of the zone; empty if
-	// volumes keep the label that they have.
+	// topology is the label that the driver uses instead of the zone label; empty if volumes keep
+	// their label.
 	topology string
 }{
 	awsEBS:    {"kubernetes.io/aws-ebs", "ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone"},
@@ -34,21 +34,20 @@ var plugins = [...]struct {
 	portworx:  {"kubernetes.io/portworx-volume", "pxd.portworx.com", ""},
 }
 
-// uncounted are provisioners of which no volumes are counted: the first makes
-// none, and the drivers of the others are not ones that kube-scheduler takes
-// their volumes for.
+// uncounted are provisioners whose volumes are not counted: the first makes none, and
+// kube-scheduler does not count the volumes of the others for their CSI drivers.
 var uncounted = []string{noProvisioner, "kubernetes.io/azure-file", "kubernetes.io/vsphere-volume"}
 
 // noProvisioner is the provisioner of a class that makes no volumes.
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// attached is a volume as a driver knows it.
+// attached is a volume as a driver identifies it.
 type attached struct{ driver, handle string }
 
-// name tells the volume from all others of all drivers.
+// name returns a name that is unique among all volumes of all drivers.
 func (a attached) name() string { return a.driver + "/" + a.handle }
 
-// source is a volume that one of the plugins describes.
+// source is a volume of an in-tree plugin.
 type source struct {
 	plugin plugin
 	handle string
@@ -69,7 +68,7 @@ func inlineSource(s *corev1.VolumeSource) (source, bool) {
 	return commonSource(s.AWSElasticBlockStore, s.GCEPersistentDisk, s.AzureDisk, s.PortworxVolume)
 }
 
-// commonSource reads the types that volumes and pods have in common.
+// commonSource reads the volume sources that volumes and pods have in common.
 func commonSource(
 	ebs *corev1.AWSElasticBlockStoreVolumeSource, pd *corev1.GCEPersistentDiskVolumeSource,
 	azure *corev1.AzureDiskVolumeSource, px *corev1.PortworxVolumeSource,
@@ -92,7 +91,7 @@ func commonSource(
 	return source{}, false
 }
 
-// ebsHandle takes the volume out of forms such as aws://us-east-1a/vol-1.
+// ebsHandle extracts the volume ID from forms such as aws://us-east-1a/vol-1.
 func ebsHandle(id string) (string, error) {
 	rest, ok := strings.CutPrefix(id, "aws://")
 	if !ok {
@@ -106,9 +105,9 @@ func ebsHandle(id string) (string, error) {
 	return handle, nil
 }
 
-// attachment is how the driver knows the volume of a claim. It is false if the
-// volume does not count against any limit. A volume that does not exist yet, or
-// is not known, goes by the name of its claim.
+// attachment returns how the driver identifies the volume of a claim. It returns false if the
+// volume does not count against any limit. A volume that does not exist yet, or is not known, is
+// identified by its claim.
 func (x *Index) attachment(c *corev1.PersistentVolumeClaim) (attached, bool) {
 	if v := x.volumes[c.Spec.VolumeName]; v != nil {
 		a := volumeAttachment(v)
@@ -127,8 +126,8 @@ func (x *Index) attachment(c *corev1.PersistentVolumeClaim) (attached, bool) {
 	return attached{driver, "claim/" + key(c.Namespace, c.Name)}, true
 }
 
-// volumeAttachment is how the driver knows a volume; a part of it is empty if
-// there is no driver.
+// volumeAttachment returns how the driver identifies a volume; fields are empty if there is no
+// driver.
 func volumeAttachment(v *corev1.PersistentVolume) attached {
 	if csi := v.Spec.CSI; csi != nil {
 		return attached{csi.Driver, csi.VolumeHandle}
@@ -138,13 +137,13 @@ func volumeAttachment(v *corev1.PersistentVolume) attached {
 		return attached{}
 	}
 	if s.plugin == gcePD && s.handle != "" {
-		// The name of a disk is its own within its zone only.
+		// The name of a disk is unique within its zone only.
 		s.handle = zoneName(v) + "/" + s.handle
 	}
 	return attached{plugins[s.plugin].driver, s.handle}
 }
 
-// zoneName is the label of the zone, or zones, of a volume.
+// zoneName returns the zone label of a volume, which may name several zones.
 func zoneName(v *corev1.PersistentVolume) string {
 	if name := v.Labels[corev1.LabelFailureDomainBetaZone]; name != "" {
 		return name

@@ -11,38 +11,38 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// bound is a claim that has its volume.
+// bound is a claim bound to its volume.
 type bound struct {
 	affinity
 	migrated *migrated
 }
 
-// unbound is a claim that is bound where the pod is placed.
+// unbound is a claim that is bound when the pod is placed.
 type unbound struct {
 	id         string
-	claim      string // by namespace, slash and name, if other pods can use it
-	many       bool   // several nodes may use it at once
+	claim      string // as namespace/name, if other pods can use it
+	many       bool   // several nodes may use the volume at once
 	size       resource.Quantity
-	candidates []*candidate // volumes that exist and match, smallest first
+	candidates []*candidate // existing volumes that match, smallest first
 	made       *affinity    // where the class can make a volume; nil if it makes none
 }
 
-// gatherer goes through the volumes of a pod and collects what they ask for.
+// gatherer collects the requirements of the volumes of a pod.
 type gatherer struct {
 	*reasons
 	x       *Index
 	needs   Needs
 	attach  attachments
-	factors []factor // of bound claims
+	factors []factor // requirements of bound claims
 	pending []unbound
 }
 
-// claim adds what a claim asks for.
+// claim adds the requirements of a claim.
 func (g *gatherer) claim(c *corev1.PersistentVolumeClaim, of *corev1.Volume, kind kind) {
 	id := call(c.Namespace, c.Name)
 	if kind == ephemeral {
-		// The name of the claim is peculiar to the pod, and errors are to be
-		// the same for all pods that are alike.
+		// The name of the claim contains that of the pod, and errors should be equal for all pods
+		// that are alike.
 		id = fmt.Sprintf("ephemeral volume %q", of.Name)
 	}
 	v := g.x.volumes[c.Spec.VolumeName]
@@ -61,9 +61,8 @@ func (g *gatherer) claim(c *corev1.PersistentVolumeClaim, of *corev1.Volume, kin
 	}
 }
 
-// bound adds what a volume asks for that is bound to a claim. Its labels count
-// only if the pod names the claim: kube-scheduler does not look at those of
-// ephemeral volumes.
+// bound adds the requirements of a volume bound to a claim. The labels of the volume count only if
+// the pod names the claim: kube-scheduler does not read those of ephemeral volumes.
 func (g *gatherer) bound(v *corev1.PersistentVolume, id string, kind kind) {
 	b := bound{volumeAffinity(v, g.x.vocabulary), newMigrated(v, g.x.vocabulary)}
 	if b.nowhere() {
@@ -83,7 +82,7 @@ func (g *gatherer) bound(v *corev1.PersistentVolume, id string, kind kind) {
 	g.factors = append(g.factors, f)
 }
 
-// unbound adds what a claim without a volume asks for.
+// unbound adds the requirements of a claim without a volume.
 func (g *gatherer) unbound(c *corev1.PersistentVolumeClaim, id string, kind kind) {
 	class := g.waitingClass(c, id)
 	if class == nil {
@@ -128,8 +127,8 @@ func (g *gatherer) unbound(c *corev1.PersistentVolumeClaim, id string, kind kind
 	g.pending = append(g.pending, u)
 }
 
-// waitingClass is the class of a claim without a volume. It is nil, with a
-// reason, if the claim has to be bound before the pod can be placed.
+// waitingClass returns the StorageClass of a claim without a volume. It returns nil and adds a
+// reason if the claim must be bound before the pod can be placed.
 func (g *gatherer) waitingClass(c *corev1.PersistentVolumeClaim, id string) *storagev1.StorageClass {
 	name := g.x.claimClass(c)
 	class := g.x.classes[name]
@@ -148,7 +147,7 @@ func (g *gatherer) waitingClass(c *corev1.PersistentVolumeClaim, id string) *sto
 	return class
 }
 
-// selected binds the pod to the node that was chosen for one of its claims.
+// selected restricts the pod to the node that was selected for one of its claims.
 func (g *gatherer) selected(id, node string) {
 	switch {
 	case node == "":

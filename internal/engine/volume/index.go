@@ -13,55 +13,52 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Objects are the storage objects of a cluster. The order of the slices carries
-// no meaning.
+// Objects are the storage objects of a cluster, each list in any order.
 type Objects struct {
 	Claims  []*corev1.PersistentVolumeClaim
 	Volumes []*corev1.PersistentVolume
 	Classes []*storagev1.StorageClass
 
-	// CSINodes say how many volumes each node can attach, by driver.
+	// CSINodes have the volume limit of each node, by driver.
 	CSINodes []*storagev1.CSINode
 
-	CSIDrivers           []*storagev1.CSIDriver          // how drivers want pods to be placed
-	CSIStorageCapacities []*storagev1.CSIStorageCapacity // what is left for new volumes
-	VolumeAttachments    []*storagev1.VolumeAttachment   // of volumes to nodes, whatever pods use them
+	CSIDrivers           []*storagev1.CSIDriver          // how drivers require pods to be placed
+	CSIStorageCapacities []*storagev1.CSIStorageCapacity // capacity left for new volumes
+	VolumeAttachments    []*storagev1.VolumeAttachment   // of volumes to nodes, whichever pods use the volumes
 }
 
-// Index answers questions about storage objects. The zero value knows none.
+// Index answers questions about storage objects. The zero value has no objects.
 type Index struct {
 	vocabulary *requirements.Vocabulary
-	kubernetes minors.Range // the versions whose kube-schedulers judge
+	kubernetes minors.Range // versions whose kube-schedulers must accept a placement
 
-	claims  map[string]*corev1.PersistentVolumeClaim // by namespace and name
+	claims  map[string]*corev1.PersistentVolumeClaim // by namespace/name
 	volumes map[string]*corev1.PersistentVolume
 	classes map[string]*storagev1.StorageClass
 	nodes   map[string]csiNode
 
 	drivers    map[string]*storagev1.CSIDriver
 	capacities map[string][]*storagev1.CSIStorageCapacity // by class, sorted by namespace and name
-	attached   map[string][]attached                      // by node: CSI volumes that VolumeAttachments name, each once
+	attached   map[string][]attached                      // by node: distinct CSI volumes that VolumeAttachments name
 
-	// standard is the class of claims that name none; nil without one.
+	// standard is the StorageClass of claims that name none; nil if there is no default.
 	standard *storagev1.StorageClass
 
-	// available are the volumes nobody has a claim to, by class, and reserved
-	// are those set aside for a claim, by the claim. Both are in the order of
-	// compareCandidates.
+	// available are the volumes without a claim, by class. reserved are the volumes reserved for a
+	// claim, by claim. Both are in the order of compareCandidates.
 	available map[string][]*candidate
 	reserved  map[string][]*candidate
 }
 
-// New indexes storage objects. The error joins a *faults.Fault for every entry that
-// is nil, has no name or is listed twice, in the order of the fields of Objects
-// and then by place; the Index then knows none. Whatever else is wrong with an
-// object concerns only the pods that use it, and is for Index.Of to say.
+// New indexes storage objects. The error joins a *faults.Fault for every entry that is nil, has no
+// name or is listed twice, in the order of the fields of Objects and then by index; the Index then
+// has no objects. Other faults of an object concern only the pods that use it, and Index.Of reports
+// them.
 //
-// Keys and values of labels are normalised by v, nil meaning
-// requirements.DefaultVocabulary. Answers hold for the kube-schedulers of some versions of
-// Kubernetes.
+// v normalises keys and values of labels; nil means requirements.DefaultVocabulary. kubernetes are
+// the versions whose kube-schedulers must accept a placement.
 //
-// It takes O(objects) time but for sorting the volumes that are not bound.
+// It takes O(objects) time, plus the time to sort the unbound volumes.
 func New(o Objects, v *requirements.Vocabulary, kubernetes minors.Range) (*Index, error) {
 	var f faults.List
 	x := &Index{
@@ -99,8 +96,7 @@ func New(o Objects, v *requirements.Vocabulary, kubernetes minors.Range) (*Index
 	return x, nil
 }
 
-// index puts objects in a map by their keys. The function of an object gives
-// its key and its name.
+// index returns a map of objects by their keys. names returns the key and the name of an object.
 func index[T any](f *faults.List, list string, objects []*T, names func(*T) (string, string)) map[string]*T {
 	out := make(map[string]*T, len(objects))
 	wrong := func(i int, field, format string, args ...any) {
@@ -124,11 +120,10 @@ func index[T any](f *faults.List, list string, objects []*T, names func(*T) (str
 	return out
 }
 
-// key is how a namespaced object is called: by namespace, slash and name,
-// neither of which can have a slash in it.
+// key returns namespace/name of an object. Neither part can contain a slash.
 func key(namespace, name string) string { return namespace + "/" + name }
 
-// setCandidates sorts out the volumes that a claim may still be bound to.
+// setCandidates finds the volumes to which a claim may still be bound.
 func (x *Index) setCandidates(volumes []*corev1.PersistentVolume) {
 	x.available = map[string][]*candidate{}
 	x.reserved = map[string][]*candidate{}
@@ -138,8 +133,8 @@ func (x *Index) setCandidates(volumes []*corev1.PersistentVolume) {
 		}
 		if ref := v.Spec.ClaimRef; ref != nil {
 			id := key(ref.Namespace, ref.Name)
-			// Most volumes of a cluster are bound, or were bound to a claim that
-			// is gone. They are of no interest here and need not be read.
+			// Most volumes of a cluster are bound, or were bound to a claim that is gone. They are
+			// not candidates and are not read.
 			if c := x.claims[id]; c == nil && ref.UID == "" || c != nil && c.Spec.VolumeName == "" {
 				x.reserved[id] = append(x.reserved[id], x.newCandidate(v))
 			}
@@ -156,8 +151,8 @@ func (x *Index) setCandidates(volumes []*corev1.PersistentVolume) {
 	}
 }
 
-// defaultClass is the class for claims that name none: of those marked as
-// default the newest, of equally new ones the first by name.
+// defaultClass returns the StorageClass for claims that name none: the newest of those marked as
+// default, of equally new ones the first by name; nil if none is marked.
 func defaultClass(classes []*storagev1.StorageClass) *storagev1.StorageClass {
 	var best *storagev1.StorageClass
 	for _, c := range classes {

@@ -10,10 +10,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
-// Key is a text under which the answer of Of can be kept: pods with equal Keys
-// get equal Needs, and equal errors. It is empty for pods without a volume that
-// matters. Pods made from one template have the same Key, unless a claim or a
-// volume is there already for one of them by name.
+// Key returns a text by which results of Of can be cached: pods with equal Keys get equal Needs and
+// equal errors. It is empty for a pod without volumes that matter. Pods made from one template have
+// the same Key, unless a claim or volume exists by name for one of them.
 func (x *Index) Key(pod *corev1.Pod) string {
 	if pod == nil {
 		return "nil"
@@ -50,7 +49,7 @@ func appendInline(b *strings.Builder, v *corev1.Volume) {
 	}
 }
 
-// template writes what a claim is made from.
+// template returns a text of everything that decides how a claim is made.
 func template(e *corev1.EphemeralVolumeSource) string {
 	if e.VolumeClaimTemplate == nil {
 		return ""
@@ -62,7 +61,7 @@ func template(e *corev1.EphemeralVolumeSource) string {
 		Spec        corev1.PersistentVolumeClaimSpec
 		Size        string
 	}{t.Annotations, t.Spec, quantity.Text(size)}
-	out.Spec.Resources = corev1.VolumeResourceRequirements{} // Size is all of it that matters
+	out.Spec.Resources = corev1.VolumeResourceRequirements{} // Size replaces it
 	text, err := json.Marshal(out)
 	if err != nil {
 		return "fault: " + err.Error()

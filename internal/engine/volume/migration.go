@@ -9,15 +9,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// migrated is the affinity of a volume on nodes where its plugin is switched
-// over to the CSI driver. kube-scheduler reads the label of the driver there,
-// in place of that of the zone.
+// migrated is the affinity of a volume on nodes where its in-tree plugin is served by the CSI
+// driver. There kube-scheduler reads the label of the driver instead of the zone label.
 type migrated struct {
 	plugin string
 	affinity
 }
 
-// newMigrated returns nil for volumes whose affinity stays as it is.
+// newMigrated returns the migrated affinity, nil for volumes whose affinity does not change.
 func newMigrated(v *corev1.PersistentVolume, vocabulary *requirements.Vocabulary) *migrated {
 	s, ok := volumeSource(&v.Spec.PersistentVolumeSource)
 	if !ok || v.Spec.CSI != nil || plugins[s.plugin].topology == "" {
@@ -31,18 +30,18 @@ func newMigrated(v *corev1.PersistentVolume, vocabulary *requirements.Vocabulary
 	if anyExpression(required, func(r *corev1.NodeSelectorRequirement) bool { return r.Key == zone && len(r.Values) > 0 }) {
 		rename(required, zone, plugins[s.plugin].topology)
 	} else {
-		// The affinity is silent about zones, so the label of the volume speaks.
+		// The affinity does not mention zones, so the label of the volume decides.
 		addZones(required, plugins[s.plugin].topology, v.Labels[zone])
 	}
 	rename(required, region, corev1.LabelTopologyRegion)
 	if len(required.NodeSelectorTerms) == 0 {
-		required = nil // a selector that had no terms from the start is refused elsewhere
+		required = nil // an empty selector is refused elsewhere
 	}
 	return &migrated{plugins[s.plugin].name, selectorAffinity(required, vocabulary)}
 }
 
-// zoneKeys are the names that a volume has for zone and region: the ones of
-// today or the old ones, whichever its affinity or else its labels use.
+// zoneKeys returns the keys of zone and region that a volume uses: the current or the deprecated
+// ones, as its affinity or else its labels have them.
 func zoneKeys(s *corev1.NodeSelector, labels map[string]string) (zone, region string) {
 	uses := func(key string) bool {
 		return anyExpression(s, func(r *corev1.NodeSelectorRequirement) bool { return r.Key == key })
@@ -80,7 +79,7 @@ func rename(s *corev1.NodeSelector, from, to string) {
 	}
 }
 
-// addZones asks for the zones of a label in every term.
+// addZones adds a requirement for the zones of a label to every term.
 func addZones(s *corev1.NodeSelector, key, label string) {
 	var zones []string
 	for zone := range strings.SplitSeq(label, "__") {
@@ -102,5 +101,5 @@ func addZones(s *corev1.NodeSelector, key, label string) {
 	}
 }
 
-// on says whether the plugin is switched over on a node.
+// on says whether the plugin is served by its CSI driver on a node.
 func (m *migrated) on(n csiNode) bool { return m != nil && slices.Contains(n.migrated, m.plugin) }

@@ -12,42 +12,38 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Needs is what the volumes of a pod ask of a node. The zero value asks for
-// nothing. A Needs is immutable; treat the slices as read-only.
+// Needs are the requirements of a pod's volumes on its node. The zero value requires nothing. It is
+// immutable, and its slices must not be changed.
 type Needs struct {
-	// NodeName is the one node that will do, because a volume is about to be
-	// made for it; empty if any node may do. kube-scheduler passes over every
-	// other node, also where this one is gone.
+	// NodeName is the only node allowed, because a volume is about to be made for it; empty if any
+	// node is allowed. kube-scheduler excludes every other node, even if this one is gone.
 	NodeName string
-	// Selected names the claim whose annotation asks for NodeName, as errors do.
+	// Selected names the claim whose annotation selects NodeName, for errors.
 	Selected string
 
-	// Alternatives are what the labels of a node yet to be launched must
-	// satisfy, any one of them; nil if any labels will do. None is Impossible.
-	// Those that differ in one label only are merged as far as a list of values
-	// goes, and they are sorted by their text.
+	// Alternatives are sets of label requirements, of which a new node must satisfy one; nil if any
+	// labels will do. None is Impossible. Sets that differ in one label only are merged into one
+	// where a list of values can express it, and the result is sorted by text.
 	//
-	// If the volumes are on the disks of nodes that exist, the Alternatives
-	// name these nodes by the label kubernetes.io/hostname, which no new node
-	// satisfies. For a node that exists, ask Index.Admits.
+	// If the volumes are on the disks of existing nodes, the Alternatives name these nodes by the
+	// label kubernetes.io/hostname, which no new node satisfies. For an existing node use
+	// Index.Admits.
 	Alternatives []requirements.Set
 
 	// Attach are the volumes to attach, sorted by driver.
 	Attach []Attachment
 
-	// Exclusive are the claims that one pod only may use (ReadWriteOncePod),
-	// as namespace, slash and name, sorted. If Claims of a bound pod, or of one
-	// placed before, lists any of them, no node will do.
+	// Exclusive are the claims that only one pod may use (ReadWriteOncePod), as namespace/name,
+	// sorted. No node can take the pod if Claims of a bound pod, or of a pod placed earlier, lists
+	// any of them.
 	Exclusive []string
 
-	// Unbound are the claims that get their volume where the first pod that
-	// uses them is placed, as in Exclusive. Pods with one of these in common
-	// are safe on one node; how far apart they may be, Reach says.
-	// Those of ephemeral volumes, which no other pod can use, are left out.
+	// Unbound are the claims whose volume is made where the first pod that uses them is placed, as
+	// namespace/name, sorted. Pods that share one of them can be on one node; Reach says how far
+	// apart they may be. Claims of ephemeral volumes, which no other pod can use, are left out.
 	Unbound []string
 
-	// Disks are disks that pods on one node may not have in common, unless both only
-	// read them.
+	// Disks are disks that two pods on one node may not both use, unless both only read them.
 	Disks []Disk
 
 	bound   []bound
@@ -56,33 +52,30 @@ type Needs struct {
 	present []presence
 }
 
-// Of works out what the volumes of a pod ask of a node. The error says in one
-// line why no node will do, with every claim at fault and what to do about it;
-// it does not name the pod. The Needs are then good for Attach, Exclusive,
-// Unbound and Disks of the volumes without fault.
+// Of computes the Needs of a pod. The error says in one line why no node can take the pod, with
+// every claim at fault and how to correct it; it does not name the pod. With an error, only Attach,
+// Exclusive, Unbound and Disks are valid, for the volumes without fault.
 //
 // In order:
 //
-//   - each volume of the pod is traced to its claim. The claim must exist, or
-//     be made by Kubernetes for an ephemeral volume, must not be deleted or
-//     Lost, and that of an ephemeral volume must be owned by the pod;
+//   - each volume of the pod is traced to its claim. The claim must exist, or be made by
+//     Kubernetes for an ephemeral volume; it must not be deleted or Lost, and that of an ephemeral
+//     volume must be owned by the pod;
 //   - a claim that names its volume must be bound to it completely, and the
 //     volume must exist;
-//   - any other claim must be of a class that waits for the first consumer. If
-//     a node was selected for it already, that node it must be;
-//   - the Alternatives of all claims are multiplied out. If none is left, the
-//     claims contradict each other. (kube-scheduler has one way out: on a node
-//     without any label for zone or region it does not look at the zone labels
-//     of volumes. No pod is planned by that.)
+//   - any other claim must be of a class that waits for the first consumer. If a node was
+//     selected for the claim, no other node is allowed;
+//   - the Alternatives of all claims are combined. If none is left, the claims contradict each
+//     other. (kube-scheduler has one exception: on a node without any zone or region label it does
+//     not read the zone labels of volumes. No plan relies on that.)
 //
-// Several claims of one pod never count on the same volume that exists. What
-// they choose from depends on sizes and selectors, and kube-scheduler does not
-// try all ways: it goes from the smallest claim to the largest and takes the
-// smallest volume for each. For nodes to come, the Alternatives may hold a place
-// where that way fails although another succeeds.
+// Several claims of one pod never count on the same existing volume. Which volumes they can choose
+// depends on sizes and selectors. kube-scheduler does not try all choices: it serves the smallest
+// claim first and takes the smallest volume for each. For new nodes, the Alternatives may include a
+// place where that choice fails although another succeeds.
 //
-// It takes time in proportion to the volumes of the pod and, where these are
-// to be bound, to the free volumes of their class.
+// It takes time in proportion to the volumes of the pod and, for unbound claims, to the free
+// volumes of their class.
 func (x *Index) Of(pod *corev1.Pod) (Needs, error) {
 	if pod == nil {
 		return Needs{}, errors.New("the pod is nil; leave it out")
@@ -116,7 +109,7 @@ func (x *Index) Of(pod *corev1.Pod) (Needs, error) {
 	return g.finish()
 }
 
-// finish puts all that was gathered in order.
+// finish sorts and combines what was collected.
 func (g *gatherer) finish() (Needs, error) {
 	n := &g.needs
 	n.Attach = g.attach.list()
@@ -137,8 +130,8 @@ func (g *gatherer) finish() (Needs, error) {
 	return *n, nil
 }
 
-// Key is a text that equal Needs have in common and others do not: two pods
-// whose Keys are equal ask the same of every node.
+// Key returns a text that is equal for equal Needs only: two pods with equal Keys have the same
+// requirements on every node.
 func (n *Needs) Key() string {
 	var b strings.Builder
 	appendWords(&b, "node", n.NodeName, n.Selected)
@@ -187,17 +180,16 @@ func (n *Needs) appendRules(b *strings.Builder) {
 	}
 }
 
-// Admits says whether a node that exists has the name and the labels that the
-// Needs ask for. The labels are all there are and are compared as they stand,
-// which is what kube-scheduler does; so a node that has not started, and has no
-// labels of CSI drivers yet, may be refused by Admits although it will do once
-// it is ready. The Alternatives tell.
+// Admits says whether an existing node has the name and the labels that the Needs require. As in
+// kube-scheduler, the labels are compared as they are. So Admits may refuse a node that has not
+// started and lacks labels of CSI drivers, although the node is suitable once it is ready; compare
+// the Alternatives for that.
 //
-// Limits of attachments, Exclusive claims and Disks are not looked at.
+// Limits of attachments, Exclusive claims and Disks are not checked.
 //
-// The Needs must be from the same Index. The name of the node finds its CSINode,
-// which tells whether old types of volumes are served by CSI drivers there, and which
-// drivers the node has. A node that is starting may not have them yet.
+// The Needs must be from the same Index. The name of the node selects its CSINode, which says
+// whether CSI drivers serve in-tree volumes there and which drivers the node has. With starting,
+// missing drivers are ignored.
 func (x *Index) Admits(n *Needs, node string, labels map[string]string, starting bool) bool {
 	if n.NodeName != "" && n.NodeName != node {
 		return false
@@ -218,10 +210,9 @@ func (x *Index) Admits(n *Needs, node string, labels map[string]string, starting
 	return zonesMatch(n.zones, labels) && serve(n.unbound, labels)
 }
 
-// serve says whether a node can have a volume for each claim, as kube-scheduler
-// goes about it: from the smallest claim to the largest each takes the smallest
-// free volume in reach, and one that finds none gets a new one if its class
-// makes volumes there.
+// serve says whether a node can have a volume for each claim, by the procedure of kube-scheduler:
+// the smallest claim first, each takes the smallest free volume that the node can reach, and a
+// claim without one gets a new volume if its class makes volumes there.
 func serve(claims []unbound, labels map[string]string) bool {
 	taken := map[*corev1.PersistentVolume]bool{}
 	for i := range claims {

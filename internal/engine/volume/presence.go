@@ -10,25 +10,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// presence asks a node to have a driver. A plugin of old that the driver serves is asked about only
-// where it is switched over.
+// presence requires a driver on a node. If plugin is set, it applies only where the driver serves
+// that in-tree plugin.
 type presence struct{ driver, plugin string }
 
-// wanted says whether pods with volumes of a driver stay off nodes without the driver.
+// wanted says whether pods with volumes of a driver are excluded from nodes without the driver.
 func (x *Index) wanted(driver string) bool {
 	d := x.drivers[driver]
 	return x.kubernetes.After(minors.MissingDrivers) && d != nil &&
 		d.Spec.PreventPodSchedulingIfMissing != nil && *d.Spec.PreventPodSchedulingIfMissing
 }
 
-// want notes that a node has to have the driver of a volume.
+// want records that a node must have the driver of a volume.
 func (g *gatherer) want(p presence) {
 	if g.x.wanted(p.driver) && !slices.Contains(g.needs.present, p) {
 		g.needs.present = append(g.needs.present, p)
 	}
 }
 
-// pluginOf is the plugin of old that a claim is served by; empty if it is a CSI driver.
+// pluginOf returns the in-tree plugin of a claim's volume, "" if it has none.
 func (x *Index) pluginOf(c *corev1.PersistentVolumeClaim) string {
 	if v := x.volumes[c.Spec.VolumeName]; v != nil {
 		if s, ok := volumeSource(&v.Spec.PersistentVolumeSource); ok && v.Spec.CSI == nil {
@@ -45,7 +45,7 @@ func (x *Index) pluginOf(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-// lacks says whether a node does not have a driver that it is asked for.
+// lacks says whether a node lacks a required driver.
 func (n csiNode) lacks(p presence) bool {
 	if p.plugin != "" && !slices.Contains(n.migrated, p.plugin) {
 		return false
@@ -54,7 +54,7 @@ func (n csiNode) lacks(p presence) bool {
 	return !has
 }
 
-// setAttached reads which CSI volumes are attached to which nodes.
+// setAttached indexes the CSI volumes attached to each node.
 func (x *Index) setAttached(list []*storagev1.VolumeAttachment) {
 	x.attached = map[string][]attached{}
 	for _, a := range list {
@@ -73,9 +73,9 @@ func (x *Index) setAttached(list []*storagev1.VolumeAttachment) {
 	}
 }
 
-// Lingering counts, by driver, the volumes that VolumeAttachments say a node has attached, and that
-// none of its pods uses. kube-scheduler counts them against the limits of the node, and once
-// more for a pod that is to use one of them.
+// Lingering counts, by driver, the volumes that VolumeAttachments name for a node and that none of
+// its pods uses. kube-scheduler counts them against the limits of the node, and once more for a pod
+// that will use one of them.
 func (x *Index) Lingering(node string, pods ...*corev1.Pod) map[string]int64 {
 	if len(x.attached[node]) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// Names lists all volumes, claims and disks in the Needs that a second pod
-// could have too: what Private asks about.
+// Names lists all volumes, claims and disks in the Needs that another pod could use too. Private
+// takes these names.
 func (n *Needs) Names() []string {
 	var out []string
 	for _, a := range n.Attach {
@@ -25,13 +25,12 @@ func (n *Needs) Names() []string {
 	return slices.Compact(out)
 }
 
-// Private returns what the Needs come to if no other pod has a volume, claim or
-// disk, but for the Names that shared says yes to: such volumes are counted and
-// no longer named, and such claims and disks stand in nobody's way. So pods of
-// a StatefulSet, of which each has a claim of its own, can have the same Key.
+// Private returns the Needs of a pod if no other pod uses its volumes, claims and disks, except
+// those Names for which shared returns true. Private volumes are counted without names, and private
+// claims and disks exclude no other pod. So pods of a StatefulSet, each with a claim of its own,
+// can have the same Key.
 //
-// To find out which names are shared, count those of all pods, bound ones
-// included; see Holds.
+// To find out which names are shared, count the Names of all pods, including bound ones; see Holds.
 func (n *Needs) Private(shared func(name string) bool) Needs {
 	alone := func(name string) bool { return !shared(name) }
 	out := *n
@@ -55,9 +54,8 @@ func (n *Needs) attachment(driver string) Attachment {
 	return n.Attach[i]
 }
 
-// Holds lists the names, as in Needs.Names, of all that a bound pod has and
-// another pod could have too, sorted. A pod that is nil or has run its course
-// has nothing.
+// Holds lists the names, as in Needs.Names, of everything that a bound pod uses and another pod
+// could use too, sorted. A pod that is nil or has finished has none.
 func (x *Index) Holds(pod *corev1.Pod) []string {
 	if pod == nil || podlife.Finished(pod) {
 		return nil

@@ -11,34 +11,34 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// maxSteps bounds the combinations of volumes that are looked at for one pod,
-// each counted by its labels. Volumes ask for a zone or a host, so that
-// combinations fall together quickly; only labels of many kinds, or three claims
-// for the disks of tens of thousands of hosts, come near the bound.
+// maxSteps bounds the combinations of volumes that are tried for one pod, each counted by its
+// labels. Volumes require a zone or a host, so few combinations remain after each claim. Only
+// labels of many kinds, or three claims for the disks of tens of thousands of hosts, come near the
+// bound.
 const maxSteps = 1 << 18
 
-// factor is what one claim asks for: one of the sets, or a set of one of the
-// groups together with a volume of it.
+// factor is the requirement of one claim: one of the sets, or a set of one of the groups together
+// with a volume of the group.
 type factor struct {
-	id     string // the claim
+	id     string // the claim, as errors name it
 	sets   []requirements.Set
 	groups []group
 }
 
-// group is a number of volumes in the same place.
+// group is volumes in the same place.
 type group struct {
 	sets    []requirements.Set
-	members []*candidate // in the order they are taken
+	members []*candidate // in the order in which they are taken
 }
 
-// combination is a way to serve some claims: on nodes that satisfy the set,
-// with the volumes used, which are sorted by name.
+// combination is one way to serve several claims: nodes that satisfy set, with the volumes used,
+// sorted by name.
 type combination struct {
 	set  requirements.Set
 	used []string
 }
 
-// factorsOf groups the candidates of claims by their place.
+// factorsOf groups the candidates of each claim by place.
 func factorsOf(claims []unbound) []factor {
 	var out []factor
 	for _, u := range claims {
@@ -61,8 +61,8 @@ func factorsOf(claims []unbound) []factor {
 	return out
 }
 
-// product lists what all factors ask for together: every Set of labels that
-// satisfies one choice of each. It fails if there is none.
+// product returns the Sets of labels that satisfy one choice of each factor. It returns an error if
+// there is none.
 func product(factors []factor) ([]requirements.Set, error) {
 	have := []combination{{}}
 	steps := 0
@@ -101,9 +101,9 @@ func product(factors []factor) ([]requirements.Set, error) {
 	return sets, nil
 }
 
-// hosts sorts out the groups that are on one host each. Most static volumes are
-// local disks, and looking at those of other hosts would make the work of a pod
-// with two claims quadratic in the size of the cluster.
+// hosts separates the groups that are on one host from all others. Most static volumes are local
+// disks, and trying those of other hosts would make the work for a pod with two claims quadratic in
+// the size of the cluster.
 func (f *factor) hosts() (byHost map[string][]int, elsewhere []int) {
 	byHost = map[string][]int{}
 	for i := range f.groups {
@@ -118,7 +118,7 @@ func (f *factor) hosts() (byHost map[string][]int, elsewhere []int) {
 	return byHost, elsewhere
 }
 
-// hostOf is the one host name that a Set admits.
+// hostOf returns the only hostname that a Set admits; false if it admits others.
 func hostOf(s requirements.Set) (string, bool) {
 	r, ok := s.Get(corev1.LabelHostname)
 	if !ok || r.AllowsAbsent() {
@@ -139,11 +139,11 @@ func allGroups(n int) []int {
 	return out
 }
 
-// combinations are all different.
+// combinations is a list without duplicates.
 type combinations struct {
 	list []combination
 	seen map[string]bool
-	last bool // no claim comes after, and what volumes are used is no matter
+	last bool // no claim comes after, so the volumes used do not matter
 }
 
 func (cs *combinations) add(set requirements.Set, used []string) {
@@ -163,7 +163,7 @@ func (cs *combinations) add(set requirements.Set, used []string) {
 	}
 }
 
-// addGroup adds to a combination the first volume of a group that is not used.
+// addGroup adds a combination extended by the first unused volume of a group.
 func (cs *combinations) addGroup(c combination, g *group) {
 	for _, m := range g.members {
 		at, used := slices.BinarySearch(c.used, m.volume.Name)
@@ -181,7 +181,7 @@ func (cs *combinations) addGroup(c combination, g *group) {
 	}
 }
 
-// cross adds a demand to each of several sets.
+// cross intersects each of several sets with a further one.
 func cross(sets []requirements.Set, with requirements.Set) []requirements.Set {
 	out := make([]requirements.Set, len(sets))
 	for i, s := range sets {
@@ -190,7 +190,7 @@ func cross(sets []requirements.Set, with requirements.Set) []requirements.Set {
 	return out
 }
 
-// conflict says that no node can serve the last factor along with the others.
+// conflict returns the error that no node can serve the last factor together with the others.
 func conflict(factors []factor) error {
 	last := &factors[len(factors)-1]
 	var before []string
@@ -204,7 +204,7 @@ func conflict(factors []factor) error {
 		last.id, last.asks(), strings.Join(before, " and "))
 }
 
-// asks shows the first few things that a claim asks for.
+// asks renders the first few requirements of a claim.
 func (f *factor) asks() string {
 	sets := slices.Clone(f.sets)
 	for i := range f.groups {
@@ -225,10 +225,10 @@ func (f *factor) asks() string {
 	return strings.Join(out, ", or ")
 }
 
-// simplify writes a disjunction of Sets with fewer of them. Those that differ in
-// one label only become one that lists the values of both, and one that asks
-// nothing of that label takes in the others. The result admits the same labels,
-// is sorted by its text, and is nil if it admits all. The Sets must differ.
+// simplify reduces a disjunction of Sets. Sets that differ in one label only become one Set with
+// the values of both, and a Set without a requirement on that label absorbs the others. The result
+// admits the same labels, is sorted by text, and is nil if it admits all. The Sets must be
+// distinct.
 func simplify(sets []requirements.Set) []requirements.Set {
 	for {
 		before := len(sets)
@@ -266,8 +266,8 @@ func keysOf(sets []requirements.Set) []string {
 func mergeAlong(key string, sets []requirements.Set) []requirements.Set {
 	type family struct {
 		rest   requirements.Set
-		free   bool     // one asks nothing of the label
-		values []string // of those that list values
+		free   bool     // a Set has no requirement on the label
+		values []string // of Sets that list values
 		others []requirements.Set
 	}
 	var families []*family

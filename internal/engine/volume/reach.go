@@ -6,27 +6,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Reach says how far apart the pods may be that share a claim without a volume,
-// if each of them is to have the volume in reach, wherever it is made.
+// Reach says how far apart pods that share a claim without a volume may be so that each can reach
+// the volume, wherever it is made.
 type Reach int
 
 const (
-	// ReachNode: on one node. The volume is used by one node at a time, or it
-	// may be one that exists and is in reach of some nodes only.
+	// ReachNode: on one node. The volume can be used by one node at a time, or it may be an
+	// existing one that only some nodes can reach.
 	ReachNode Reach = iota
-	// ReachZone: in one zone. Several nodes may use the volume at once, and it
-	// is made in the zone of its first pod.
+	// ReachZone: in one zone. Several nodes may use the volume at once, and it is made in the zone
+	// of its first pod.
 	ReachZone
-	// ReachAny: anywhere, as the claim is to have a volume that exists and that
-	// every node can reach.
+	// ReachAny: anywhere, because the claim gets an existing volume that every node can reach.
 	ReachAny
 )
 
-// Reach says how far apart the pods may be that share one of the claims in
-// Unbound. Of other claims it says ReachAny.
+// Reach returns how far apart pods that share one of the claims in Unbound may be. For other claims
+// it returns ReachAny.
 //
-// If a node was selected for the volume already, Needs.NodeName is the place
-// for all of them, and nothing else is asked: ReachAny.
+// If a node was selected for the volume, Needs.NodeName restricts all these pods, and Reach returns
+// ReachAny.
 func (n *Needs) Reach(claim string) Reach {
 	i := slices.IndexFunc(n.unbound, func(u unbound) bool { return u.claim == claim })
 	switch {

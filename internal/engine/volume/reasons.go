@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// reasons collects why a pod cannot be scheduled.
+// reasons collects why a pod cannot be placed.
 type reasons struct{ list []string }
 
 func (r *reasons) add(format string, args ...any) {
@@ -21,5 +21,5 @@ func (r *reasons) err() error {
 	return errors.New(strings.Join(r.list, "; "))
 }
 
-// oneLine is the text of an error without line breaks.
+// oneLine returns the text of an error without line breaks.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ", ") }

@@ -9,8 +9,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// zoneLabels are the labels of a volume that speak of the node, each with the
-// label of nodes that may stand in for it.
+// zoneLabels are the zone and region labels of a volume, each with the current label that nodes may
+// have instead.
 var zoneLabels = []struct{ key, current string }{
 	{corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone},
 	{corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion},
@@ -18,14 +18,14 @@ var zoneLabels = []struct{ key, current string }{
 	{corev1.LabelTopologyRegion, corev1.LabelTopologyRegion},
 }
 
-// zone is what one label of a volume asks of the node.
+// zone is the requirement of one label of a volume on the node.
 type zone struct {
 	key, current string
 	values       []string // sorted
 }
 
-// zonesOf reads the labels of a volume. A label may name several zones, between
-// two underscores each. One with an empty name among them counts for nothing.
+// zonesOf reads the zone and region labels of a volume. A label may list several zones, separated
+// by two underscores. A label with an empty zone name in the list is ignored.
 func zonesOf(v *corev1.PersistentVolume) []zone {
 	var out []zone
 	for _, l := range zoneLabels {
@@ -46,8 +46,7 @@ func zonesOf(v *corev1.PersistentVolume) []zone {
 	return out
 }
 
-// requirement is what a node to come is asked for. The name of the label is one
-// that new nodes have.
+// requirement returns the requirement on a new node, for the label that new nodes have.
 func (z *zone) requirement(v *requirements.Vocabulary) requirements.Requirement {
 	key := v.NormalizeKey(z.current)
 	values := make([]string, len(z.values))
@@ -57,8 +56,8 @@ func (z *zone) requirement(v *requirements.Vocabulary) requirements.Requirement 
 	return requirements.In(key, values...)
 }
 
-// zonesMatch says whether the labels of a node satisfy all zones. A node without
-// any such label does: its cluster has one zone only.
+// zonesMatch says whether the labels of a node satisfy all zones. A node without any such label
+// does: its cluster has one zone only.
 func zonesMatch(zones []zone, labels map[string]string) bool {
 	labelled := slices.ContainsFunc(zoneLabels, func(l struct{ key, current string }) bool {
 		_, ok := labels[l.key]

@@ -15,37 +15,37 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
-// BoundKinds tell which pods on nodes are alike to the constraints of others, whatever
-// these are: those of one namespace with the same labels, that have the same of each kind of
-// constraint. So a what-if looks at each kind of pod once, and counts. They do not change
-// once a problem has been compiled, so that all problems that come of it can share them.
+// BoundKinds groups running pods that are equal for all constraints of other pods: pods of one
+// namespace with the same labels and the same constraints of each kind. So a what-if checks each
+// kind of pod once, and counts. BoundKinds are read-only once a problem has been compiled, so
+// derived problems can share them.
 type BoundKinds struct {
-	older  *BoundKinds // with at least as many kinds, and lower numbers; nil of the first
-	first  int32       // number of the first of kinds
+	older  *BoundKinds // the earlier kinds, with lower numbers; nil for the first level
+	first  int32       // number of the first entry of kinds
 	number map[string]int32
 	kinds  []boundKind
-	fresh  int // kinds that the first problem had
+	fresh  int // number of kinds that the first problem had
 
 	mu      sync.Mutex
-	byLabel map[string]map[string][]int32 // of labels that were asked about: kinds by value
+	byLabel map[string]map[string][]int32 // by label and value: numbers of kinds; filled on demand
 }
 
-// boundKind is a kind of pods.
+// boundKind is one kind of running pods.
 type boundKind struct {
-	pod        *corev1.Pod // one of them
-	constrains bool        // it keeps others away: see constrains
+	pod        *corev1.Pod // one of its pods
+	constrains bool        // its pods can exclude others; see constrains
 	apart      []boundApart
 }
 
-// boundApart is a term of the required anti-affinity of a pod that runs, as far as nothing but
-// the pod decides what it is about.
+// boundApart is a term of a running pod's required anti-affinity whose selection depends on the pod
+// alone.
 type boundApart struct {
 	key  string
 	pods Selection
 }
 
-// boundAparts reads the terms of a pod. None are known if namespaces are selected, or if
-// something is wrong with them: they are left to be read in each problem.
+// boundAparts reads the terms of a pod. It returns none if a term selects namespaces or is invalid;
+// such terms are read again for each problem.
 func boundAparts(pod *corev1.Pod) (out []boundApart) {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
 		return nil
@@ -64,18 +64,18 @@ func boundAparts(pod *corev1.Pod) (out []boundApart) {
 	return out
 }
 
-// Ended is the kind of pods that nobody minds, as they have ended.
+// Ended is the kind of finished pods, which no constraint counts.
 const Ended = -1
 
-// manyKinds is how many kinds may come before it matters that others are there no more.
+// manyKinds is the number of kinds that may be added before it matters that old kinds may be gone.
 const manyKinds = 1024
 
-// Full says whether there are so many kinds that have come since the first problem that
-// nodes are better read anew: most of them may be gone.
+// Full says whether so many kinds were added since the first problem that the nodes should be read
+// anew, because most kinds may be gone.
 func (c *BoundKinds) Full() bool { return c != nil && c.Count() > 2*c.fresh+manyKinds }
 
-// Read finds the kinds of the pods on the nodes whose rooms are to be read, and returns
-// the bound kinds with those that are new.
+// Read finds the kinds of the pods on nodes whose rooms are to be read. It returns BoundKinds that
+// include the new kinds.
 func (c *BoundKinds) Read(rooms *model.Rooms) *BoundKinds {
 	out := &BoundKinds{older: c, first: int32(c.Count()), number: map[string]int32{}}
 	if c != nil {
@@ -97,14 +97,14 @@ func (c *BoundKinds) Read(rooms *model.Rooms) *BoundKinds {
 	return out
 }
 
-// merge takes in the kinds of older, so that there are few to ask one after the other.
+// merge merges the kinds of older into c, so that few levels have to be searched.
 func (c *BoundKinds) merge() {
 	number := maps.Clone(c.older.number)
 	maps.Copy(number, c.number)
 	c.first, c.number, c.kinds, c.older = c.older.first, number, slices.Concat(c.older.kinds, c.kinds), c.older.older
 }
 
-// read numbers the kinds of pods on a node.
+// read assigns kinds to the pods on a node.
 func (c *BoundKinds) read(room *model.Room, key *PodKey) {
 	room.BoundMemberships = make([]int32, len(room.Pods))
 	for i, pod := range room.Pods {
@@ -126,7 +126,7 @@ func (c *BoundKinds) read(room *model.Room, key *PodKey) {
 	}
 }
 
-// constrains says whether a pod that runs keeps others from where it is: by its
+// constrains says whether a running pod can exclude others from its domain or node: by
 // anti-affinity, by what it holds of its node, or by limits.
 func constrains(pod *corev1.Pod) bool {
 	if pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAntiAffinity != nil || len(kinds.Held(pod)) > 0 {
@@ -145,7 +145,7 @@ func (c *BoundKinds) find(text []byte) (int32, bool) {
 	return 0, false
 }
 
-// WithLabel calls yield with the kinds of pods that have a value of a label.
+// WithLabel calls yield for each kind of pods that has a value of a label.
 func (c *BoundKinds) WithLabel(key, value string, yield func(kind int32)) {
 	for ; c != nil; c = c.older {
 		for _, kind := range c.kindsBy(key)[value] {
@@ -154,7 +154,8 @@ func (c *BoundKinds) WithLabel(key, value string, yield func(kind int32)) {
 	}
 }
 
-// kindsBy are the kinds of this level by the value of a label. They are read once.
+// kindsBy returns the kinds of this level by the value of a label. It is computed once for each
+// label.
 func (c *BoundKinds) kindsBy(key string) map[string][]int32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,8 +176,8 @@ func (c *BoundKinds) kindsBy(key string) map[string][]int32 {
 	return out
 }
 
-// Constraining lists the kinds of the pods on nodes that keep others away, in the order in
-// which they are met.
+// Constraining lists the kinds of running pods that can exclude others, in the order in which they
+// occur on the nodes.
 func (c *BoundKinds) Constraining(rooms *model.Rooms) []int32 {
 	var out []int32
 	seen := bitset.New(c.Count())
@@ -194,7 +195,7 @@ func (c *BoundKinds) Constraining(rooms *model.Rooms) []int32 {
 	return out
 }
 
-// Count is how many kinds there are.
+// Count returns the number of kinds.
 func (c *BoundKinds) Count() int {
 	if c == nil {
 		return 0
@@ -202,11 +203,11 @@ func (c *BoundKinds) Count() int {
 	return int(c.first) + len(c.kinds)
 }
 
-// Pod is one of a kind.
+// Pod returns one pod of a kind.
 func (c *BoundKinds) Pod(kind int32) *corev1.Pod { return c.of(kind).pod }
 
-// Apart are the terms of the required anti-affinity of a kind, if it is known what they are
-// about; else there are none.
+// Apart returns the terms of the required anti-affinity of a kind. It returns none if the terms
+// have to be read for each problem.
 func (c *BoundKinds) Apart(kind int32, r *TermReader) []Term {
 	var out []Term
 	for _, t := range c.of(kind).apart {
@@ -222,8 +223,8 @@ func (c *BoundKinds) of(kind int32) *boundKind {
 	return &c.kinds[kind-c.first]
 }
 
-// boundKind returns the key of all that decides how constraints of others look at a pod
-// that runs. It is valid until the next call.
+// boundKind returns the key of everything that decides how constraints of others count a running
+// pod. The key is valid until the next call.
 func (k *PodKey) boundKind(pod *corev1.Pod) []byte {
 	k.Buf = k.Buf[:0]
 	k.Text(pod.Namespace)

@@ -19,44 +19,43 @@ import (
 
 // Class is a group of pods that are identical to the engine.
 type Class struct {
-	// pods are indices into Problem.pods, ascending; the first stands for all.
+	// Pods are pod IDs, ascending; the first pod represents the class.
 	Pods []int32
 
-	Spec         int32 // equal for pods that ask the same, but towards other pods
+	Spec         int32 // equal for pods with equal requirements, apart from constraints with other pods
 	Requests     resources.List
-	Alternatives []requirements.Alternative // any one of which will do
-	Asked        []requirements.Alternative // the same as the pod states them, without what its volumes and devices ask
-	Labels       []string                   // that a node must have, whatever the value
+	Alternatives []requirements.Alternative // requirements, of which a node must satisfy one
+	Asked        []requirements.Alternative // Alternatives of the pods alone, without those of volumes and devices
+	Labels       []string                   // keys that a node must have, with any value
 	Preferences  []requirements.Preference
 	Tolerations  []corev1.Toleration
 	Priority     int32
-	Holds        []constraint.Hold // of its node: ports, and disks that others name too
+	Holds        []constraint.Hold // of its node: ports, and disks that other pods name too
 
-	Terms    []Term     // constraints towards other pods, hard ones first
-	Limits   []Limit    // on the pods of its node
-	Selected bitset.Set // the selections that its pods are in
+	Terms    []Term     // constraints with other pods, required ones first
+	Limits   []Limit    // on the number of pods on its node
+	Selected bitset.Set // selections that select its pods
 
-	// refusal says why the whole class stays unplaced, nil if nothing does.
+	// Refusal says why the whole class stays unplaced; nil if it may be placed.
 	Refusal *model.Reason
 
 	Volumes    volume.Needs
-	Shares     []int32 // volumes that other pods may have attached
+	Shares     []int32 // volumes that other pods may have attached too
 	VolumeKey  string  // equal for volumes that the same nodes suit
 	Devices    *device.Need
-	Demand     device.Demand  // the one of Devices that is counted
-	Extra      resources.List // volumes and devices, counted like resources
-	Headroom   bool           // spare room: the pods do not exist
-	NoSpot     bool           // its pods are to come on other than spot capacity
-	HasVolumes bool           // that may matter to where it runs
+	Demand     device.Demand  // the demand of Devices that is counted
+	Extra      resources.List // volumes and devices, counted as resources
+	Headroom   bool           // headroom: the pods do not exist
+	NoSpot     bool           // CapacityMix assigns its pods to other capacity than spot
+	HasVolumes bool           // its volumes may matter to where it runs
 }
 
-// Kind is what makes a class: numbers of what its pods ask, of their constraints
-// towards others, and of the selections that they are in.
+// Kind identifies a class by numbers: of its pods' requirements, of their constraints with other
+// pods, and of the set of selections that select them.
 type Kind struct{ Spec, Terms, Members int32 }
 
-// NeedLabels notes the labels that constraints towards other pods are about. A
-// node without one takes no pod that is to be spread over it, or with others by
-// it.
+// NeedLabels adds the labels of constraints with other pods to those that a node must have. A node
+// without such a label takes no pod that is spread, or placed together with others, over the label.
 func (c *Class) NeedLabels(v *requirements.Vocabulary) {
 	for _, t := range c.Terms {
 		if t.Weight == 0 && t.Kind != topology.Apart && !t.besideStorage() && !slices.Contains(c.Labels, t.Key) {
@@ -65,7 +64,7 @@ func (c *Class) NeedLabels(v *requirements.Vocabulary) {
 	}
 	for _, key := range c.Labels {
 		if key == corev1.LabelHostname {
-			continue // every new node has it
+			continue // every new node has a hostname
 		}
 		there := requirements.NewSet(requirements.Exists(v.NormalizeKey(key)))
 		narrowed := make([]requirements.Alternative, len(c.Alternatives))
@@ -76,12 +75,12 @@ func (c *Class) NeedLabels(v *requirements.Vocabulary) {
 	}
 }
 
-// SchedulerName is that of the scheduler of a pod.
+// SchedulerName returns the name of a pod's scheduler.
 func SchedulerName(pod *corev1.Pod) string {
 	return cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
 }
 
-// Gates lists the scheduling gates of a pod.
+// Gates lists the scheduling gates of a pod for a message.
 func Gates(pod *corev1.Pod) string {
 	var names []string
 	for _, g := range pod.Spec.SchedulingGates {
@@ -90,17 +89,17 @@ func Gates(pod *corev1.Pod) string {
 	return strings.Join(names, ", ")
 }
 
-// OneLine joins the lines of an error.
+// OneLine renders an error on one line.
 func OneLine(err error) string { return strings.Join(strings.Split(err.Error(), "\n"), "; ") }
 
-// PodSpec is what pods ask for that are alike but for their constraints towards
-// others, worked out once for all.
+// PodSpec has the requirements of pods that are equal apart from their constraints with other pods.
+// It is computed once for all of them.
 type PodSpec struct {
-	Of       *corev1.Pod // one of them
+	Of       *corev1.Pod // one of the pods
 	Requests resources.List
 	Asked    requirements.Pod
 	Holds    []constraint.Hold
 
-	// What is wrong with the requests, and with what is asked of nodes.
+	// Faults of the requests, and of the node requirements.
 	NoRequests, NotAsked error
 }

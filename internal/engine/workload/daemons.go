@@ -18,26 +18,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// AdmitsNewNode says whether an alternative can be met by a node whose name is
-// not known yet.
+// AdmitsNewNode says whether a node whose name is not known yet can satisfy an alternative.
 func AdmitsNewNode(alt requirements.Alternative) bool {
 	return alt.NodeNames == nil || alt.NodeNames.Has(model.NewHostname)
 }
 
-// Daemon is a DaemonSet as its representative pod shows it.
+// Daemon is a DaemonSet, as described by a representative pod.
 type Daemon struct {
 	Pod          *corev1.Pod
 	Requests     resources.List
 	Extra        resources.List // devices of its claims
-	Demand       device.Demand  // the one of its claims that is counted
+	Demand       device.Demand  // the demand of its claims that is counted
 	alternatives []requirements.Alternative
 	selector     nodeaffinity.RequiredNodeAffinity
 	tolerations  []corev1.Toleration
-	Selected     bitset.Set // selections that its pods are in
-	Apart        []Term     // their own required anti-affinity
+	Selected     bitset.Set // selections that select its pods
+	Apart        []Term     // required anti-affinity of its pods
 }
 
-// NewDaemons reads the pods of DaemonSets, and reports their faults.
+// NewDaemons reads the representative pods of DaemonSets and reports their faults.
 func NewDaemons(pods []*corev1.Pod, known *RequestsCache, v *requirements.Vocabulary, f *model.Faults) []Daemon {
 	sorted := model.SortedPods(pods, "DaemonSetPods", f)
 	out := make([]Daemon, 0, len(sorted))
@@ -69,16 +68,15 @@ func NewDaemons(pods []*corev1.Pod, known *RequestsCache, v *requirements.Vocabu
 	return out
 }
 
-// KeepsAway says whether pods of a class may not be on one node with the daemon.
+// KeepsAway says whether anti-affinity forbids pods of a class on one node with the daemon.
 func (d *Daemon) KeepsAway(c *Class) bool {
 	return slices.ContainsFunc(c.Terms, func(t Term) bool {
 		return t.Weight == 0 && t.Kind == topology.Apart && d.Selected.Has(t.Pods)
 	}) || slices.ContainsFunc(d.Apart, func(t Term) bool { return c.Selected.Has(t.Pods) })
 }
 
-// withoutNodeName undoes what the DaemonSet controller does to each pod it
-// makes: it pins the pod to its node by a match on metadata.name. A live pod
-// may thus stand for its DaemonSet.
+// withoutNodeName removes the match on metadata.name by which the DaemonSet controller pins each of
+// its pods to a node. So a live pod can represent its DaemonSet.
 func withoutNodeName(pod *corev1.Pod) *corev1.Pod {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
@@ -107,24 +105,24 @@ func withoutNodeName(pod *corev1.Pod) *corev1.Pod {
 	required := out.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	required.NodeSelectorTerms = free
 	if always {
-		// A term of nothing but the node's name leaves no condition.
+		// A term with nothing but the node's name imposes no condition.
 		out.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil
 	}
 	return out
 }
 
-// nodeNameField is the one field that a node selector can match on.
+// nodeNameField is the only field on which a node selector can match.
 const nodeNameField = "metadata.name"
 
-// OnNew returns the options on which the daemon runs a pod. Where a label is
-// left open the pod may come, so room is set aside.
+// OnNew returns the options on which the daemon may run a pod. If a label is left open, the pod may
+// come, so its room is reserved.
 func (d *Daemon) OnNew(ds *catalog.Domains) bitset.Set { return d.optionsOf(ds, ds.AdmittingAll) }
 
-// SureOnNew returns the options on which the daemon runs a pod whatever value an open label gets.
+// SureOnNew returns the options on which the daemon runs a pod whichever values open labels get.
 func (d *Daemon) SureOnNew(ds *catalog.Domains) bitset.Set { return d.optionsOf(ds, ds.CertainAll) }
 
-// optionsOf returns the options of the pools that the daemon tolerates which meet one of its
-// alternatives.
+// optionsOf returns the options of pools that the daemon tolerates which satisfy one of its
+// alternatives. meeting returns the options that satisfy an alternative.
 func (d *Daemon) optionsOf(ds *catalog.Domains, meeting func(pool int, asked requirements.Set) bitset.Set) bitset.Set {
 	out := bitset.New(ds.Total)
 	for i := range ds.Pools {
@@ -150,7 +148,8 @@ func (d *Daemon) RunsOn(name string, labels map[string]string, taints []corev1.T
 	return ok && err == nil
 }
 
-// AgainDaemons are daemons as they were read, for another problem with the same pods.
+// AgainDaemons returns daemons for another problem with the same pods, without the fields that
+// depend on the problem.
 func AgainDaemons(known []Daemon) []Daemon {
 	out := slices.Clone(known)
 	for i := range out {
@@ -159,8 +158,8 @@ func AgainDaemons(known []Daemon) []Daemon {
 	return out
 }
 
-// Missing is what a daemon requests beyond the pods of it that are on a node,
-// and whether there are any.
+// Missing returns what a daemon requests in excess of its pods on a node, and whether any of its
+// pods is there.
 func (d *Daemon) Missing(pods []*corev1.Pod, requests *RequestsCache) (missing resources.List, here bool, err error) {
 	missing = d.Requests
 	for _, pod := range pods {

@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
-// newDefaultSpread returns nil if there are no constraints.
+// newDefaultSpread returns the default spread constraints, nil if there are none.
 func newDefaultSpread(in *model.Input, constraints []corev1.TopologySpreadConstraint, f *model.Faults) *podterm.Defaults {
 	for i, s := range in.Services {
 		if s == nil {
@@ -31,7 +31,7 @@ func newDefaultSpread(in *model.Input, constraints []corev1.TopologySpreadConstr
 	return podterm.NewDefaults(constraints, in.Services, controllers)
 }
 
-// ValidateDefaultSpread reports constraints that cannot be defaults.
+// ValidateDefaultSpread reports constraints that cannot be used as defaults.
 func ValidateDefaultSpread(constraints []corev1.TopologySpreadConstraint) []error {
 	var errs []error
 	seen := map[string]bool{}

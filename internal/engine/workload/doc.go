@@ -1,8 +1,7 @@
-// Package workload reads what pods ask for: requests, node selection, constraints
-// towards other pods, host ports, volumes and devices, and what DaemonSets take.
+// Package workload reads the requirements of pods: requests, node selection, constraints with other
+// pods, host ports, volumes and devices, and the requests of DaemonSets.
 //
-// Input: pods, and the objects that these refer to. Output: the parts of a Class, which
-// is a group of pods that are alike to the engine, and numbers for what they have in
-// common. Invariant: no pool, option or domain is known here, so that what is read of a
-// pod does not depend on what is for sale.
+// Input: pods, and the objects that they refer to. Output: the parts of a Class, which is a group
+// of pods that are equal to the engine, and numbers for what they have in common. Invariant:
+// nothing here depends on pools, options or domains.
 package workload

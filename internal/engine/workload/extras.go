@@ -16,15 +16,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// sharedVolumes are the volumes that several pods have. A node attaches each
-// once, however many of its pods use it.
+// sharedVolumes are the volumes that several pods use. A node attaches each once, however many of
+// its pods use it.
 type sharedVolumes struct {
-	Ids        map[string]int32 // by driver and name
+	Ids        map[string]int32 // by driver and name: the number of the volume
 	drivers    []string         // by volume
-	Dimensions []int            // by volume: the resource that counts it
+	Dimensions []int            // by volume: index of the resource that counts it
 }
 
-// number returns the number of a volume, and gives it one if need be.
+// number returns the number of a volume, assigning one if necessary.
 func (v *sharedVolumes) number(driver, name string) int32 {
 	key := driver + "\x00" + name
 	id, ok := v.Ids[key]
@@ -39,8 +39,7 @@ func (v *sharedVolumes) number(driver, name string) int32 {
 	return id
 }
 
-// FindShares notes which of the volumes that a class attaches other pods may
-// have attached.
+// FindShares records which volumes of a class other pods may have attached too.
 func (x *Extras) FindShares(c *Class) {
 	for _, a := range c.Volumes.Attach {
 		for _, name := range a.Shared {
@@ -51,7 +50,7 @@ func (x *Extras) FindShares(c *Class) {
 	}
 }
 
-// SetDimensions says where in vectors of some resources volumes are counted.
+// SetDimensions sets the resource that counts each volume, as an index in names.
 func (v *sharedVolumes) SetDimensions(names []corev1.ResourceName) {
 	for _, driver := range v.drivers {
 		at, _ := slices.BinarySearch(names, VolumesOf(driver))
@@ -59,8 +58,7 @@ func (v *sharedVolumes) SetDimensions(names []corev1.ResourceName) {
 	}
 }
 
-// AttachedTo lists the volumes that pods on a node have, of those that several
-// pods have.
+// AttachedTo lists the volumes that pods on a node use, among those that several pods use.
 func (x *Extras) AttachedTo(pods []*corev1.Pod) []int32 {
 	if len(x.Attached.Ids) == 0 || !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return pod != nil && HasVolumes(pod) }) {
 		return nil
@@ -76,34 +74,32 @@ func (x *Extras) AttachedTo(pods []*corev1.Pod) []int32 {
 	return out
 }
 
-// Extras are what pods need beside the resources they request: volumes, and the
-// devices of their resource claims. Both are counted as if they were resources
-// with names of their own.
+// Extras are what pods need in addition to the resources they request: volumes, and devices of
+// their resource claims. Both are counted as resources under names of their own.
 type Extras struct {
 	*Indexes
 	Counts *device.Counts
 
-	Drivers []string // that some pod has volumes of
+	Drivers []string // CSI drivers of which some pod has volumes
 
 	volumeNeeds map[string]*VolumeNeed // by key
-	NeedsOf     []*VolumeNeed          // the same by pod, once asked for
-	DeviceNeeds []device.Need          // by pod, nil if none has claims
-	DaemonNeeds []device.Need          // by daemon, likewise
+	NeedsOf     []*VolumeNeed          // by pod; nil until needed
+	DeviceNeeds []device.Need          // by pod; nil if no pod has claims
+	DaemonNeeds []device.Need          // by daemon; nil if none has claims
 	Claims      claims
 	Attached    sharedVolumes
 }
 
-// VolumeNeed is what the volumes of a pod ask for. key is equal for pods that
-// the same nodes suit, such as the replicas of a StatefulSet: claims that no
-// other pod has are not in it.
+// VolumeNeed has the requirements of a pod's volumes. Key is equal for pods that the same nodes
+// suit, such as the replicas of a StatefulSet: claims that no other pod uses are not part of it.
 type VolumeNeed struct {
 	volume.Needs
 	Key string
 	Err error
 }
 
-// NewExtras indexes the storage and device objects and reports their faults. What is the
-// same as in the known indexes, which may be nil, is taken over.
+// NewExtras indexes the storage and device objects and reports their faults. It reuses what is
+// unchanged from the known indexes, which may be nil.
 func NewExtras(in *model.Input, v *requirements.Vocabulary, kubernetes minors.Range, known *Indexes, f *model.Faults) *Extras {
 	return &Extras{Indexes: newIndexes(in, v, kubernetes, known, f), volumeNeeds: map[string]*VolumeNeed{}}
 }
@@ -111,7 +107,7 @@ func NewExtras(in *model.Input, v *requirements.Vocabulary, kubernetes minors.Ra
 // HasDevices says whether a pod has resource claims.
 func HasDevices(pod *corev1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
 
-// HasVolumes says whether some volume of a pod may matter to where it runs.
+// HasVolumes says whether any volume of a pod may matter to where it runs.
 func HasVolumes(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.AWSElasticBlockStore != nil || v.GCEPersistentDisk != nil ||
@@ -119,7 +115,8 @@ func HasVolumes(pod *corev1.Pod) bool {
 	})
 }
 
-// Key tells pods apart by their volumes and devices; podID is the pod's.
+// Key returns a key of a pod's volumes and devices: pods with equal keys are equal in them. podID
+// is the ID of the pod.
 func (x *Extras) Key(pod *corev1.Pod, podID int) string {
 	out := ""
 	if HasVolumes(pod) {
@@ -132,7 +129,8 @@ func (x *Extras) Key(pod *corev1.Pod, podID int) string {
 	return out
 }
 
-// Known works out the volumes of a pod, given its pod ID: once for all pods alike.
+// Known returns the requirements of a pod's volumes, computed once for all pods with equal volumes.
+// podID is the ID of the pod.
 func (x *Extras) Known(pod *corev1.Pod, podID int) *VolumeNeed {
 	if x.NeedsOf[podID] == nil {
 		key := x.Volumes.Key(pod)
@@ -147,8 +145,8 @@ func (x *Extras) Known(pod *corev1.Pod, podID int) *VolumeNeed {
 	return x.NeedsOf[podID]
 }
 
-// NeedOf returns the volumes of a pod, once it is known who else uses them. Claims
-// that only one pod may use are for each pod to get.
+// NeedOf is Known, given which other pods use the volumes. It adds an error if another pod has a
+// claim that only one pod may use.
 func (x *Extras) NeedOf(pod *corev1.Pod, podID int) VolumeNeed {
 	known := x.Known(pod, podID)
 	if known.Key == "" {
@@ -162,7 +160,7 @@ func (x *Extras) NeedOf(pod *corev1.Pod, podID int) VolumeNeed {
 	return need
 }
 
-// text tells needs apart.
+// text returns a key of the requirements.
 func (n *VolumeNeed) text(pod *corev1.Pod) string {
 	var b strings.Builder
 	b.WriteString(n.Key)
@@ -172,8 +170,8 @@ func (n *VolumeNeed) text(pod *corev1.Pod) string {
 	return b.String()
 }
 
-// Narrow multiplies alternatives by those of volumes and devices, and ties them to the node
-// that was selected for a volume. Nothing is left where they contradict each other.
+// Narrow combines alternatives with those of volumes and devices, and with the node that was
+// selected for a volume. The result is empty if they contradict each other.
 func (x *Extras) Narrow(alternatives []requirements.Alternative, n *VolumeNeed, d *device.Need) []requirements.Alternative {
 	if n != nil && n.NodeName != "" {
 		name, tied := requirements.In(nodeNameField, n.NodeName), make([]requirements.Alternative, len(alternatives))
@@ -200,12 +198,12 @@ func (x *Extras) Narrow(alternatives []requirements.Alternative, n *VolumeNeed, 
 	return alternatives
 }
 
-// VolumesOf is the name under which the volumes of a driver are counted.
+// VolumesOf returns the resource name under which the volumes of a driver are counted.
 func VolumesOf(driver string) corev1.ResourceName {
 	return corev1.ResourceName(model.VolumesPrefix + driver)
 }
 
-// Attachments are what a pod takes of the limits of drivers.
+// Attachments returns the volumes of each driver as resources.
 func Attachments(list []volume.Attachment) resources.List {
 	out := resources.List{}
 	for _, a := range list {
@@ -214,10 +212,10 @@ func Attachments(list []volume.Attachment) resources.List {
 	return out
 }
 
-// unlimited is more than any node has of anything.
+// unlimited is more than any node has of any resource.
 const unlimited = math.MaxInt64 / 4
 
-// OfType is what a new node of a type has.
+// OfType returns the extra resources of a new node of an instance type.
 func (x *Extras) OfType(t *cloudprovider.InstanceType) resources.List {
 	out := resources.List{}
 	if x.Counts != nil {
@@ -233,7 +231,8 @@ func (x *Extras) OfType(t *cloudprovider.InstanceType) resources.List {
 	return out
 }
 
-// OfNode is what a node that exists has left, given its type if that is known.
+// OfNode returns the extra resources that are left on an existing node. t is its instance type, nil
+// if it is not known.
 func (x *Extras) OfNode(n *model.Existing, t *cloudprovider.InstanceType) resources.List {
 	out := resources.List{}
 	if x.Counts != nil {
@@ -259,7 +258,7 @@ func (x *Extras) OfNode(n *model.Existing, t *cloudprovider.InstanceType) resour
 	return out
 }
 
-// Refuse notes why no pod of a class has a place, as its devices are refused.
+// Refuse records why no pod of a class can be placed, if its devices are refused.
 func (c *Class) Refuse(r *device.Refusal) {
 	c.Refusal = &model.Reason{Cause: model.CauseDevices, Detail: r.Text}
 	if r.Unsupported {

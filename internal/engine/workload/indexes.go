@@ -11,17 +11,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Indexes are the storage and device objects of an input, indexed. They know no pods and
-// do not change, so that problems with the same objects and options share them.
+// Indexes are the indexed storage and device objects of an input. They depend on no pods and are
+// read-only, so problems with the same objects and options share them.
 type Indexes struct {
 	Volumes *volume.Index
 	Devices *device.Index
 
-	storage model.Volumes // what they were made of
+	storage model.Volumes // objects of which the indexes were made
 	claimed model.Devices
 }
 
-// newIndexes reports the faults of the objects.
+// newIndexes indexes the objects and reports their faults. It reuses known where the objects are
+// the same.
 func newIndexes(in *model.Input, v *requirements.Vocabulary, kubernetes minors.Range, known *Indexes, f *model.Faults) *Indexes {
 	x := &Indexes{storage: in.Volumes, claimed: in.Devices}
 	var err error
@@ -52,7 +53,7 @@ func sameDevices(a, b *model.Devices) bool {
 		model.SameList(a.Classes, b.Classes) && model.SameList(a.Slices, b.Slices) && sameMatcher(a.Matcher, b.Matcher)
 }
 
-// sameMatcher says so of those that can be compared.
+// sameMatcher says whether two matchers are equal, false if they cannot be compared.
 func sameMatcher(a, b cloudprovider.DeviceMatcher) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

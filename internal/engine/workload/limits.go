@@ -9,18 +9,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
 )
 
-// Limit is a bound that a pod sets to the pods of its node: a constraint.Limit.
+// Limit is a constraint.Limit with its selection numbered.
 type Limit struct {
-	Kind int // in the list of package kinds
+	Kind int // index in the list of package kinds
 	Pods int // index of the selection
 	Most int
 }
 
-// BoundLimits are the limits of pods that run, by kind of pod.
+// BoundLimits are the limits of running pods, by kind of pod.
 type BoundLimits map[int32][]Limit
 
-// Limits returns the bounds that a pod sets to the pods of its node, each once. The error
-// says what is wrong with them, and then there are none.
+// Limits returns the distinct bounds that a pod sets to the number of pods on its node. The error
+// joins all faults; then no limits are returned.
 func (r *TermReader) Limits(pod *corev1.Pod) ([]Limit, error) {
 	list, err := kinds.Limits(pod)
 	if err != nil || len(list) == 0 {

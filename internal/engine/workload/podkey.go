@@ -7,12 +7,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 )
 
-// PodKey writes what the engine looks at in a pod as bytes, so that pods are
-// alike to the engine exactly if their bytes are.
+// PodKey writes everything that the engine reads from a pod as bytes: pods are equal to the engine
+// exactly if their bytes are equal.
 type PodKey struct{ podkey.Writer }
 
-// Scheduling returns the key of all that decides where the pod may run. It is
-// valid until the next call.
+// Scheduling returns the key of everything that decides where the pod may run. It is valid until
+// the next call.
 func (k *PodKey) Scheduling(pod *corev1.Pod) []byte {
 	k.Buf = k.Buf[:0]
 	k.Requests(pod)
@@ -24,8 +24,7 @@ func (k *PodKey) Scheduling(pod *corev1.Pod) []byte {
 	return k.Buf
 }
 
-// Where returns the key of the labels a pod asks of its node. It is valid
-// until the next call.
+// Where returns the key of the pod's node selection. It is valid until the next call.
 func (k *PodKey) Where(pod *corev1.Pod) []byte {
 	k.Buf = k.Buf[:0]
 	k.Labels(pod.Spec.NodeSelector)
@@ -33,8 +32,8 @@ func (k *PodKey) Where(pod *corev1.Pod) []byte {
 	return k.Buf
 }
 
-// Between returns the key of all that decides which constraints a pod has
-// towards other pods. It is valid until the next call.
+// Between returns the key of everything that decides which constraints with other pods a pod has.
+// It is valid until the next call.
 func (k *PodKey) Between(pod *corev1.Pod, defaults bool) []byte {
 	k.Buf = k.Buf[:0]
 	k.Text(pod.Namespace)
@@ -42,8 +41,7 @@ func (k *PodKey) Between(pod *corev1.Pod, defaults bool) []byte {
 	return k.Buf
 }
 
-// ApartOnly is between for a pod that runs already, of which only the required
-// anti-affinity matters.
+// ApartOnly is Between for a running pod, of which only the required anti-affinity matters.
 func (k *PodKey) ApartOnly(pod *corev1.Pod) []byte {
 	k.Buf = k.Buf[:0]
 	k.Text(pod.Namespace)

@@ -10,27 +10,27 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// RequestsCache remembers what pods request by their containers, as most pods on a cluster
-// are one of few kinds. Problems that come of one another share it. It is safe for
-// concurrent use, and no answer depends on who asked before.
+// RequestsCache caches the requests of pods by their containers, because most pods of a cluster are
+// of few kinds. Derived problems share it. It is safe for concurrent use, and results do not depend
+// on the order of calls.
 type RequestsCache struct {
-	kubernetes string // the versions of Kubernetes, as PodRequestsFor takes them
+	kubernetes string // versions of Kubernetes, as PodRequestsFor takes them
 
 	mu    sync.Mutex
 	key   podkey.Writer
 	known map[string]resources.List
 }
 
-// mostRequests is how many answers are kept; then all are forgotten.
+// mostRequests is the largest number of entries; a full cache is emptied.
 const mostRequests = 4096
 
-// NewRequestsCache is one without entries.
+// NewRequestsCache returns an empty cache.
 func NewRequestsCache(kubernetes minors.Range) *RequestsCache {
 	return &RequestsCache{kubernetes: kubernetes.Text(), known: map[string]resources.List{}}
 }
 
-// Of is what a pod requests. That of a pod which is being resized is worked out each time,
-// as its status takes part.
+// Of returns the requests of a pod. Those of a pod that is being resized depend on its status and
+// are computed each time.
 func (c *RequestsCache) Of(pod *corev1.Pod) (resources.List, error) {
 	if podkey.Resized(pod) {
 		return resources.PodRequestsFor(pod, c.kubernetes)

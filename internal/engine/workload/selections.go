@@ -18,12 +18,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
-// Selection is the pods that a constraint is about: those that every one of
-// its conjuncts selects, or those that use a claim.
+// Selection is the pods that a constraint applies to: those that all of its conjuncts select, or
+// those that use a claim.
 type Selection struct {
 	conjuncts []podterm.Pods
-	Claim     string // by namespace, slash and name; empty for pods selected by labels
-	text      string // tells selections apart
+	Claim     string // as namespace/name; empty if labels select the pods
+	text      string // unique among different selections
 }
 
 func newSelection(conjuncts ...podterm.Pods) Selection {
@@ -34,7 +34,7 @@ func newSelection(conjuncts ...podterm.Pods) Selection {
 	return Selection{conjuncts: conjuncts, text: b.String()}
 }
 
-// String says which pods are meant.
+// String describes the selected pods.
 func (s *Selection) String() string {
 	if s.Claim != "" {
 		return "pods that use claim " + s.Claim
@@ -46,7 +46,7 @@ func (s *Selection) String() string {
 	return strings.Join(parts, " and ")
 }
 
-// selects says whether a pod with the given namespace and labels is meant.
+// selects says whether a pod with the given namespace and labels is selected.
 func (s *Selection) selects(namespace string, set labels.Set) bool {
 	for i := range s.conjuncts {
 		if !s.conjuncts[i].Select(namespace, set) {
@@ -56,8 +56,8 @@ func (s *Selection) selects(namespace string, set labels.Set) bool {
 	return true
 }
 
-// namespaceFaults reports namespaces that are listed twice: which of two counts
-// would depend on their order. Nil ones are passed over, as they select nothing.
+// namespaceFaults reports namespaces that are listed twice: which of two counts would depend on
+// their order. It ignores nil ones, because they select nothing.
 func namespaceFaults(list []*corev1.Namespace, f *model.Faults) {
 	seen := map[string]bool{}
 	for _, ns := range list {
@@ -71,7 +71,7 @@ func namespaceFaults(list []*corev1.Namespace, f *model.Faults) {
 	}
 }
 
-// namespaces are those that affinity terms may be about.
+// namespaces returns the namespaces that affinity terms may refer to.
 func namespaces(in *model.Input) *podterm.Namespaces {
 	return &podterm.Namespaces{Declared: in.Namespaces, Pods: func(yield func(*corev1.Pod) bool) {
 		for _, pod := range in.Pods {
@@ -89,23 +89,22 @@ func namespaces(in *model.Input) *podterm.Namespaces {
 	}}
 }
 
-// SelectorIndex says which selections select a pod. Pods with the same namespace,
-// the same values of the labels that selections ask about and the same claims
-// of those that selections are about are of one identity, so each is looked at
-// once.
+// SelectorIndex finds the selections that select a pod. Pods with the same namespace, the same
+// values of the labels used in selections, and the same claims used in selections have one
+// identity, and each identity is computed once.
 type SelectorIndex struct {
 	selections []Selection
-	keys       []string           // labels that some selection asks about
-	local      map[string]*lookup // by namespace: selections of that namespace
+	keys       []string           // labels that any selection uses
+	local      map[string]*lookup // by namespace: selections of only that namespace
 	global     lookup             // the other selections
-	claims     map[string]int     // selections by the claim that they are about
+	claims     map[string]int     // by claim: its selection
 	index      map[string]int32
-	Members    []bitset.Set     // the sets of selections that select some identity, each once
-	numbers    map[string]int32 // of them, by their keys
+	Members    []bitset.Set     // distinct sets of selections that select a pod
+	numbers    map[string]int32 // by key of a set: its index in Members
 	key        PodKey
 }
 
-// NewSelectorIndex indexes selections by what they select.
+// NewSelectorIndex indexes selections.
 func NewSelectorIndex(selections []Selection) *SelectorIndex {
 	x := &SelectorIndex{selections: selections, local: map[string]*lookup{}, index: map[string]int32{}, numbers: map[string]int32{}}
 	keys := map[string]bool{}
@@ -140,7 +139,7 @@ func NewSelectorIndex(selections []Selection) *SelectorIndex {
 	return x
 }
 
-// Of returns the number of the set of selections that select a pod.
+// Of returns the index in Members of the set of selections that select a pod.
 func (x *SelectorIndex) Of(pod *corev1.Pod) int32 {
 	k := &x.key
 	k.Buf = k.Buf[:0]
@@ -169,8 +168,8 @@ func (x *SelectorIndex) Of(pod *corev1.Pod) int32 {
 	return number
 }
 
-// Candidates are the kinds of pods that run and that some selection may select; nil if these
-// may be any.
+// Candidates returns the kinds of running pods that a selection may select; nil if that may be any
+// kind.
 func (x *SelectorIndex) Candidates(bound *BoundKinds) bitset.Set {
 	if len(x.claims) > 0 {
 		return nil
@@ -206,15 +205,15 @@ func (x *SelectorIndex) selecting(pod *corev1.Pod) bitset.Set {
 	return out
 }
 
-// lookup finds the selections that may select a pod: those that want one of some values of
-// a label, by the value that the pod has, and all others. So a pod is not held against the
-// selection of every other workload.
+// lookup finds the selections that may select a pod: those that require one of some values of a
+// label, by the value that the pod has, and all others. So a pod is not compared with the selection
+// of every other workload.
 type lookup struct {
-	byLabel map[string]map[string][]int // by label and value
+	byLabel map[string]map[string][]int // by label and value: selections
 	others  []int
 }
 
-// add adds a selection, under the label of which it wants one of the fewest values.
+// add adds a selection, under the label for which it allows fewest values.
 func (l *lookup) add(selection int, conjuncts []podterm.Pods) {
 	key, values := "", []string(nil)
 	for _, c := range conjuncts {
@@ -245,8 +244,8 @@ func (l *lookup) add(selection int, conjuncts []podterm.Pods) {
 	}
 }
 
-// possible lists the selections that may select a pod with some labels, in no order. A nil
-// lookup has none.
+// possible yields the selections that may select a pod with some labels, in no order. A nil lookup
+// has none.
 func (l *lookup) possible(set labels.Set) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if l == nil {
@@ -269,7 +268,7 @@ func (l *lookup) possible(set labels.Set) iter.Seq[int] {
 	}
 }
 
-// claimed lists the selections that are about a claim of a pod.
+// claimed lists the selections of a pod's claims.
 func (x *SelectorIndex) claimed(pod *corev1.Pod) []int {
 	if x.claims == nil || !volumes.HasClaims(pod) {
 		return nil

@@ -15,34 +15,33 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
-// BoundTerms are the required anti-affinities of pods that run, by kind.
+// BoundTerms are the required anti-affinities of running pods, by kind.
 type BoundTerms map[int32][]Term
 
-// Term is one constraint of a pod towards other pods.
+// Term is one constraint of a pod with other pods.
 type Term struct {
 	Kind topology.Kind
 	Key  string // the label whose values are the domains
 	Pods int    // index of the selection
 
-	// For spread.
+	// For topology spread.
 	Skew, MinDomains          int
 	HonorAffinity, HonorTaint bool
 
-	// weight is that of a soft constraint, 1 to 100; 0 is a hard one. A soft
-	// term of kind Apart or Together is a preference.
+	// Weight is the weight of a soft constraint, 1 to 100; 0 means required. A soft term of kind
+	// Apart or Together is a preference.
 	Weight int
 
-	// storage says that the term stands for a claim that pods share, which gets
-	// its volume where they go.
+	// Storage says that the term represents a claim shared by several pods whose volume is made
+	// where they go.
 	Storage bool
 }
 
-// besideStorage says whether pods are to be on one node as they share a claim:
-// it need not have a label with its name.
+// besideStorage says whether the term requires pods on one node because they share a claim. The
+// node then need not have a hostname label.
 func (t *Term) besideStorage() bool { return t.Storage && t.Key == corev1.LabelHostname }
 
-// HostSpreads lists the hard topology spread constraints of a class over the name
-// of the node.
+// HostSpreads lists the required topology spread constraints of a class over the hostname.
 func (c *Class) HostSpreads() []Term {
 	var out []Term
 	for _, t := range c.Terms {
@@ -53,8 +52,7 @@ func (c *Class) HostSpreads() []Term {
 	return out
 }
 
-// faultError says what is wrong with a pod that is part of a larger problem:
-// the pod stays pending, and all else goes on.
+// faultError is a fault of one pod of a problem: that pod stays pending and the others are placed.
 type faultError struct{ field, message string }
 
 func (e *faultError) Error() string { return e.field + " " + e.message }
@@ -63,17 +61,17 @@ func badPod(field, format string, args ...any) error {
 	return &faultError{field, fmt.Sprintf(format, args...)}
 }
 
-// TermReader reads the constraints of pods, and numbers their selections.
+// TermReader reads the constraints of pods and numbers their selections.
 type TermReader struct {
 	Namespaces *podterm.Namespaces
 	Selections []Selection
 	number     map[string]int
-	soft       bool // read soft constraints too
+	soft       bool // soft constraints are read too
 	Defaults   *podterm.Defaults
 	kubernetes minors.Range
 }
 
-// NewTermReader reads constraints between pods, and reports faults of namespaces.
+// NewTermReader returns a reader and reports faults of namespaces.
 func NewTermReader(in *model.Input, opts *model.Options, f *model.Faults) *TermReader {
 	namespaceFaults(in.Namespaces, f)
 	return &TermReader{
@@ -104,9 +102,8 @@ func (r *TermReader) numbered(s Selection) int {
 	return id
 }
 
-// Terms returns the constraints of a pod: hard ones first, each once. The error
-// joins a *faultError for everything that is wrong with them, and then there are
-// none; so it is with the functions below.
+// Terms returns the distinct constraints of a pod, required ones first. The error joins a
+// *faultError for every fault; then no constraints are returned. The functions below do the same.
 func (r *TermReader) Terms(pod *corev1.Pod) ([]Term, error) {
 	var out []Term
 	var faults []error
@@ -141,7 +138,7 @@ func compareTerms(a, b Term) int {
 	)
 }
 
-// spread reads a topology spread constraint.
+// spread reads a topology spread constraint. field is its path in the pod, for faults.
 func (r *TermReader) spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint, field string) (Term, error) {
 	t := Term{Kind: topology.Spread, Key: c.TopologyKey, Skew: int(c.MaxSkew), HonorAffinity: true}
 	faults := spreadFaults(c, field)
@@ -165,7 +162,7 @@ func (r *TermReader) spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint,
 	return t, nil
 }
 
-// spreadFaults says what is wrong with the numbers and words of a constraint.
+// spreadFaults returns the faults in the fields of a topology spread constraint.
 func spreadFaults(c *corev1.TopologySpreadConstraint, field string) (faults []error) {
 	if c.WhenUnsatisfiable != corev1.DoNotSchedule && c.WhenUnsatisfiable != corev1.ScheduleAnyway {
 		faults = append(faults, badPod(field+".whenUnsatisfiable", "is %q; use DoNotSchedule or ScheduleAnyway", c.WhenUnsatisfiable))
@@ -186,8 +183,7 @@ func spreadFaults(c *corev1.TopologySpreadConstraint, field string) (faults []er
 	return faults
 }
 
-// below are the faults that package podterm finds as what is wrong with a field of a
-// pod.
+// below converts faults of package podterm to faults of a field of the pod.
 func below(field string, err error) (faults []error) {
 	for _, f := range podterm.Faults(err) {
 		faults = append(faults, badPod(field+"."+f.Field, "%s", f.Message))
@@ -195,9 +191,8 @@ func below(field string, err error) (faults []error) {
 	return faults
 }
 
-// affinity reads pod affinity and anti-affinity. kube-scheduler looks for pods
-// that match all required affinity terms at once, so these share one
-// selection.
+// affinity reads pod affinity and anti-affinity. kube-scheduler looks for pods that match all
+// required affinity terms at once, so these terms share one selection.
 func (r *TermReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]Term, error) {
 	var out []Term
 	var faults []error
@@ -213,8 +208,8 @@ func (r *TermReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]Term, erro
 	return out, errors.Join(faults...)
 }
 
-// together reads the required affinity of a pod. Where kube-schedulers differ on the
-// namespaces, a pod is wanted for each of them.
+// together reads the required affinity of a pod. If kube-scheduler versions read the namespaces
+// differently, a pod of each reading is required.
 func (r *TermReader) together(pod *corev1.Pod, p *corev1.PodAffinity) ([]Term, error) {
 	const field = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 	terms := p.RequiredDuringSchedulingIgnoredDuringExecution
@@ -222,7 +217,7 @@ func (r *TermReader) together(pod *corev1.Pod, p *corev1.PodAffinity) ([]Term, e
 	var faults []error
 	for _, read := range r.Namespaces.Readings(r.kubernetes) {
 		var all []podterm.Pods
-		faults = nil // the same for each reading
+		faults = nil // the faults are equal for each reading
 		for i := range terms {
 			c, err := conjunct(pod, &terms[i], fmt.Sprintf("%s[%d]", field, i), read)
 			all, faults = append(all, c), append(faults, err)
@@ -231,14 +226,14 @@ func (r *TermReader) together(pod *corev1.Pod, p *corev1.PodAffinity) ([]Term, e
 			continue
 		}
 		for i := range terms {
-			out = append(out, Term{Kind: topology.Together, Key: terms[i].TopologyKey, Pods: r.selection(all...)}) // mostly the same ones
+			out = append(out, Term{Kind: topology.Together, Key: terms[i].TopologyKey, Pods: r.selection(all...)}) // usually equal to those of the other readings
 		}
 	}
 	return out, errors.Join(faults...)
 }
 
-// Apart reads the required anti-affinity of a pod: all of it, or none. Incoming says that the
-// pod is being placed; otherwise it runs.
+// Apart reads the required anti-affinity of a pod, all terms or none. incoming says that the pod is
+// being placed; otherwise it is running.
 func (r *TermReader) Apart(pod *corev1.Pod, p *corev1.PodAntiAffinity, incoming bool) ([]Term, error) {
 	const field = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 	read := podterm.Reading(r.Namespaces.Affinity)
@@ -282,13 +277,13 @@ func (r *TermReader) preferred(pod *corev1.Pod, terms []corev1.WeightedPodAffini
 	return out, errors.Join(faults...)
 }
 
-// conjunct reads the pods that an affinity term is about.
+// conjunct reads the pods that an affinity term selects.
 func conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string, read podterm.Reading) (podterm.Pods, error) {
 	out, err := read(pod, t)
 	return out, errors.Join(below(field, err)...)
 }
 
-// Constrained says whether a pod may have constraints towards other pods.
+// Constrained says whether a pod may have constraints with other pods.
 func (r *TermReader) Constrained(pod *corev1.Pod) bool {
 	return kinds.Any(pod, r.Defaults != nil)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
-// Unsupported names what a pod has that kube-scheduler places it by and that the engine does
-// not model; "" for most pods. testdata/fields.txt of package randproblem lists the fields.
+// Unsupported describes the features of a pod that kube-scheduler considers and the engine does not
+// model; "" for most pods. testdata/fields.txt of package randproblem lists the fields.
 func Unsupported(pod *corev1.Pod, kubernetes minors.Range) string {
 	var out []string
 	if pod.Spec.SchedulingGroup != nil {
@@ -30,7 +30,7 @@ func Unsupported(pod *corev1.Pod, kubernetes minors.Range) string {
 
 const declaring = "only nodes take whose status.declaredFeatures has "
 
-// restartsAll says whether one of some containers restarts all containers of the pod.
+// restartsAll says whether any of some containers can restart all containers of the pod.
 func restartsAll(containers []corev1.Container) bool {
 	for i := range containers {
 		if slices.ContainsFunc(containers[i].RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {

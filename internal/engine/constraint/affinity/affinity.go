@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 )
 
-// Kind is the kind.
+// Kind describes required and preferred pod affinity to the engine.
 func Kind() constraint.Kind {
 	return constraint.Kind{
 		Name:   "podAffinity",
@@ -27,7 +27,7 @@ func Kind() constraint.Kind {
 	}
 }
 
-// sample asks for pods that are nowhere.
+// sample requires a pod that does not exist.
 func sample(pod *corev1.Pod) {
 	term := corev1.PodAffinityTerm{
 		TopologyKey: corev1.LabelTopologyZone, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"sample": "nobody"}},

@@ -1,3 +1,3 @@
-// Package affinity is the kind of pod affinity. Package workload reads what it says, and
-// package topology and the ledger judge it.
+// Package affinity describes pod affinity as a kind of constraint. Package workload reads the
+// terms, and package topology and the ledger judge them.
 package affinity

@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 )
 
-// Kind is the kind.
+// Kind describes required and preferred pod anti-affinity to the engine.
 func Kind() constraint.Kind {
 	return constraint.Kind{
 		Name:   "podAntiAffinity",
@@ -36,7 +36,7 @@ func has(pod *corev1.Pod) bool {
 	return pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAntiAffinity != nil
 }
 
-// sample keeps pods with the labels out of the zone.
+// sample excludes other pods with SampleLabels from the zone of the pod.
 func sample(pod *corev1.Pod) {
 	term := corev1.PodAffinityTerm{
 		TopologyKey: corev1.LabelTopologyZone, LabelSelector: &metav1.LabelSelector{MatchLabels: constraint.SampleLabels()},

@@ -1,3 +1,3 @@
-// Package antiaffinity is the kind of pod anti-affinity, which pods that run have as well.
-// Package workload reads what it says, and package topology and the ledger judge it.
+// Package antiaffinity describes pod anti-affinity as a kind of constraint; that of running pods
+// counts too. Package workload reads the terms, and package topology and the ledger judge them.
 package antiaffinity

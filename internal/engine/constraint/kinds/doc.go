@@ -1,6 +1,6 @@
-// Package kinds lists the kinds of constraints between pods, and asks all of them.
+// Package kinds lists the kinds of constraints between pods and calls all of them.
 //
-// Input: a pod. Output: what it has of each kind. Invariant: here a kind is a number, its
-// place in the list; nothing depends on their order but which of two is named where both
-// are in the way: the first.
+// Input: a pod. Output: its constraints of each kind. Invariant: a kind is identified by its index
+// in the list. The order matters in one case only: where two kinds exclude a pod, the reason names
+// the first.
 package kinds

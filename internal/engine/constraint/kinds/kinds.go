@@ -18,7 +18,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// list is the kinds. A new one is a folder beside the others and a line here.
+// list has the kinds. A new kind is a folder next to the others and a line here.
 var list = [...]constraint.Kind{
 	spread.Kind(),
 	affinity.Kind(),
@@ -27,20 +27,19 @@ var list = [...]constraint.Kind{
 	volumes.Kind(),
 }
 
-// disks is the number of the kind of disks.
+// disks is the index of the kind that describes disks.
 var disks = slices.IndexFunc(list[:], func(k constraint.Kind) bool { return k.Cause == model.CauseVolumes })
 
-// limited says whether some kind has limits.
+// limited says whether any kind has limits.
 var limited = slices.ContainsFunc(list[:], func(k constraint.Kind) bool { return k.Limits != nil })
 
-// All returns the kinds, in the order of the list.
+// All returns the kinds in the order of the list.
 func All() []constraint.Kind { return slices.Clone(list[:]) }
 
-// Of returns the kind with a number.
+// Of returns the kind with an index.
 func Of(kind int) constraint.Kind { return list[kind] }
 
-// ByCause returns the kind that pods are left pending for with a cause, and whether there
-// is one.
+// ByCause returns the kind with a cause; false if no kind has it.
 func ByCause(cause model.Cause) (constraint.Kind, bool) {
 	i := slices.IndexFunc(list[:], func(k constraint.Kind) bool { return k.Cause == cause })
 	if i < 0 {
@@ -49,7 +48,7 @@ func ByCause(cause model.Cause) (constraint.Kind, bool) {
 	return list[i], true
 }
 
-// Any says whether a pod that waits may have constraints towards other pods.
+// Any says whether a pending pod may have constraints with other pods.
 func Any(pod *corev1.Pod, defaults bool) bool {
 	for i := range list {
 		if has := list[i].Has; has != nil && has(pod, defaults) {
@@ -59,8 +58,8 @@ func Any(pod *corev1.Pod, defaults bool) bool {
 	return false
 }
 
-// WriteTowards writes all that decides which constraints a pod that waits has towards
-// other pods, but for what it holds of its node.
+// WriteTowards writes everything that decides which constraints with other pods a pending pod has,
+// except what the pod holds of its node.
 func WriteTowards(w *podkey.Writer, pod *corev1.Pod, defaults bool) {
 	for i := range list {
 		if has := list[i].Has; has != nil && has(pod, defaults) {
@@ -70,8 +69,8 @@ func WriteTowards(w *podkey.Writer, pod *corev1.Pod, defaults bool) {
 	}
 }
 
-// WriteWanted writes what a pod that waits holds of its node, but for its disks: package
-// workload knows which of these others name as well.
+// WriteWanted writes what a pending pod holds of its node, except disks: package workload knows
+// which disks several pods name.
 func WriteWanted(w *podkey.Writer, pod *corev1.Pod) {
 	for i := range list {
 		if list[i].Holds != nil && list[i].Key != nil {
@@ -80,9 +79,9 @@ func WriteWanted(w *podkey.Writer, pod *corev1.Pod) {
 	}
 }
 
-// WriteBound writes all that others have to mind of a pod that runs.
+// WriteBound writes what the constraints of a running pod mean to other pods.
 func WriteBound(w *podkey.Writer, pod *corev1.Pod) {
-	if limited && podlife.OfDaemonSet(pod) { // limits neither count it nor are its
+	if limited && podlife.OfDaemonSet(pod) { // limits neither count DaemonSet pods nor apply to them
 		w.Number(1)
 	}
 	for i := range list {
@@ -92,10 +91,10 @@ func WriteBound(w *podkey.Writer, pod *corev1.Pod) {
 	}
 }
 
-// Wanted lists what a pod that waits holds of its node, but for its disks.
+// Wanted lists what a pending pod holds of its node, except disks.
 func Wanted(pod *corev1.Pod) []constraint.Hold { return holds(pod, false) }
 
-// Held lists what a pod that runs holds of its node.
+// Held lists what a running pod holds of its node.
 func Held(pod *corev1.Pod) []constraint.Hold { return holds(pod, true) }
 
 func holds(pod *corev1.Pod, runs bool) []constraint.Hold {
@@ -108,7 +107,7 @@ func holds(pod *corev1.Pod, runs bool) []constraint.Hold {
 	return out
 }
 
-// Limits lists the bounds that a pod sets to the pods of its node.
+// Limits lists the pod's bounds on the number of pods on its node.
 func Limits(pod *corev1.Pod) ([]constraint.Limit, error) { return limits(list[:], pod) }
 
 func limits(of []constraint.Kind, pod *corev1.Pod) ([]constraint.Limit, error) {
@@ -133,10 +132,10 @@ func limits(of []constraint.Kind, pod *corev1.Pod) ([]constraint.Limit, error) {
 	return out, nil
 }
 
-// HeldDisks lists disks as what a pod holds.
+// HeldDisks converts disks to holds.
 func HeldDisks(of []volume.Disk) []constraint.Hold { return numbered(disks, volumes.Disks(of)) }
 
-// IsDisk says whether what a pod holds is a disk.
+// IsDisk says whether a hold is a disk.
 func IsDisk(h constraint.Hold) bool { return h.Kind == disks }
 
 func numbered(kind int, holds []constraint.Hold) []constraint.Hold {
@@ -146,7 +145,7 @@ func numbered(kind int, holds []constraint.Hold) []constraint.Hold {
 	return holds
 }
 
-// Clash says whether two pods cannot be on one node for what they hold.
+// Clash says whether two pods cannot be on one node because of their holds.
 func Clash(a, b []constraint.Hold) bool {
 	return slices.ContainsFunc(a, func(h constraint.Hold) bool { return slices.ContainsFunc(b, h.Clashes) })
 }

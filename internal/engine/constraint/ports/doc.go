@@ -1,2 +1,3 @@
-// Package ports is the kind of host ports: no two pods of a node bind the same.
+// Package ports describes host ports as a kind of constraint: no two pods of a node bind the same
+// port.
 package ports

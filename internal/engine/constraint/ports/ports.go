@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 )
 
-// Kind is the kind.
+// Kind describes host ports to the engine.
 func Kind() constraint.Kind {
 	return constraint.Kind{
 		Name:           "hostPorts",
@@ -36,10 +36,9 @@ func key(w *podkey.Writer, pod *corev1.Pod) {
 	}
 }
 
-// of lists the ports that a pod binds, sorted, each once: by number, with the protocol for a
-// name. An empty address means all of the node's; "::" is an address like any other, as for
-// kube-scheduler. Of init containers only those that keep
-// running (sidecars) count, as for kube-scheduler.
+// of lists the host ports that a pod binds, sorted by number and without duplicates. The protocol
+// is the name. An empty address means all addresses of the node; "::" is an address like any other.
+// Of init containers only sidecars, which keep running, count. All this is as in kube-scheduler.
 func of(pod *corev1.Pod) []constraint.Hold {
 	var out []constraint.Hold
 	for i := range pod.Spec.Containers {

@@ -1,3 +1,3 @@
-// Package spread is the kind of topology spread constraints. Package workload reads what
-// they say, and package topology and the ledger judge them.
+// Package spread describes topology spread constraints as a kind of constraint. Package workload
+// reads the constraints, and package topology and the ledger judge them.
 package spread

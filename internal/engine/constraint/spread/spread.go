@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 )
 
-// Kind is the kind.
+// Kind describes topology spread to the engine.
 func Kind() constraint.Kind {
 	return constraint.Kind{
 		Name:   "topologySpread",
@@ -23,7 +23,8 @@ func Kind() constraint.Kind {
 	}
 }
 
-// sample lets a zone have one pod as long as no hundred zones can be counted on.
+// sample allows one pod for each zone, because the cluster has fewer than 100 zones, its
+// minDomains.
 func sample(pod *corev1.Pod) {
 	domains := int32(100)
 	pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{

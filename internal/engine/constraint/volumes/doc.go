@@ -1,4 +1,5 @@
-// Package volumes is the kind of what pods have in common by their volumes: disks that are
-// named without a claim, which pods of one node may not share, and claims, by which pods
-// must go together. Package volume reads them and package workload knows who uses them.
+// Package volumes describes, as a kind of constraint, what pods share through their volumes: disks
+// named without a claim, which two pods of one node may not share, and claims, which require pods
+// to be on the same node. Package volume reads both, and package workload knows which pods use
+// them.
 package volumes

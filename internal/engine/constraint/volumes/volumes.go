@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 )
 
-// Kind is the kind.
+// Kind describes shared volumes to the engine.
 func Kind() constraint.Kind {
 	return constraint.Kind{
 		Name:     "volumes",
@@ -30,7 +30,7 @@ func Kind() constraint.Kind {
 	}
 }
 
-// Disks are disks as what a pod holds: each by its name, without number and address.
+// Disks converts disks to holds: each by its name, without number and address.
 func Disks(disks []volume.Disk) []constraint.Hold {
 	var out []constraint.Hold
 	for _, d := range disks {
@@ -60,7 +60,7 @@ func boundKey(w *podkey.Writer, pod *corev1.Pod) {
 	}
 }
 
-// HasClaims says whether a pod names a claim.
+// HasClaims says whether a pod has a volume with a PersistentVolumeClaim.
 func HasClaims(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil })
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 )
 
-// outlook tells the classes whose pods have no place whatever becomes of all others:
-// what exists and what limits leave has no room for them, or the pods that run there
-// keep them away. It takes it that others meet all affinities and topology spreads.
-type outlook struct {
+// unplaceable finds classes that no plan can place: existing nodes and the limits of pools leave no
+// room for them, or running pods exclude them. It assumes that other pods satisfy all affinities
+// and topology spreads.
+type unplaceable struct {
 	p       *Problem
-	options bitset.Set // that limits allow
+	options bitset.Set // options that limits allow
 	scratch bitset.Set
 }
 
-func newOutlook(p *Problem) *outlook {
-	out := &outlook{p: p, options: bitset.New(len(p.LowOptions)), scratch: bitset.New(len(p.LowOptions))}
+func newUnplaceable(p *Problem) *unplaceable {
+	out := &unplaceable{p: p, options: bitset.New(len(p.LowOptions)), scratch: bitset.New(len(p.LowOptions))}
 	for i := range p.LowPools {
 		low := &p.LowPools[i]
 		for o := low.First; o < low.Last; o++ {
@@ -30,25 +30,26 @@ func newOutlook(p *Problem) *outlook {
 }
 
 // anywhere says whether there may be a place for a pod of a class.
-func (x *outlook) anywhere(c int) bool {
+func (x *unplaceable) anywhere(c int) bool {
 	keys := x.p.Table.Numbers(x.p.Rules.Duties[c].Spans)
 	if len(keys) == 0 {
 		return x.in(c, nil, nil)
 	}
-	if slices.ContainsFunc(x.p.Cells[c], func(cell topology.Cell) bool { return !x.keptFrom(c, keys, cell.At) && x.in(c, keys, cell.At) }) {
+	if slices.ContainsFunc(x.p.Cells[c], func(cell topology.Cell) bool {
+		return !x.excludedByRunningPods(c, keys, cell.At) && x.in(c, keys, cell.At)
+	}) {
 		return true
 	}
 	for i := range x.p.Nodes {
 		if n := &x.p.Nodes[i]; slices.Contains(PlaceOf(n, keys), topology.Unknown) && x.p.Copies(c, n) > 0 {
-			return true // its pods may come to any of its domains
+			return true // its pods may be in any of its domains
 		}
 	}
 	return false
 }
 
-// keptFrom says whether anti-affinity keeps pods of a class out of a cell for the sake
-// of pods that run.
-func (x *outlook) keptFrom(c int, keys, at []int) bool {
+// excludedByRunningPods says whether running pods exclude pods of a class from a cell by anti-affinity.
+func (x *unplaceable) excludedByRunningPods(c int, keys, at []int) bool {
 	d := &x.p.Rules.Duties[c]
 	there := func(rule *DomainRule, counts []int) bool {
 		i := slices.Index(keys, rule.Rule.Key)
@@ -58,9 +59,8 @@ func (x *outlook) keptFrom(c int, keys, at []int) bool {
 		slices.ContainsFunc(d.Joins, func(r int) bool { return there(&x.p.Rules.Domain[r], x.p.Rules.Domain[r].Owners) })
 }
 
-// in says whether some node of a cell, existing or new, may have room for a pod of a
-// class.
-func (x *outlook) in(c int, keys, at []int) bool {
+// in says whether any node of a cell, existing or new, may have room for a pod of a class.
+func (x *unplaceable) in(c int, keys, at []int) bool {
 	options := x.scratch
 	copy(options, x.p.Admission.Lowered(c))
 	options.And(x.options)
@@ -80,16 +80,16 @@ func (x *outlook) in(c int, keys, at []int) bool {
 	return false
 }
 
-// findHopeless lists the classes of hopeless pods, and those of them that constraints
-// between pods count: they might divert others, and so have no part in the search.
-func (p *Problem) findHopeless() {
-	x := newOutlook(p)
-	p.Hopeless, p.Apart = bitset.New(len(p.Classes)), bitset.New(len(p.Classes))
+// findUnplaceable lists the unplaceable classes, and those of them that constraints between pods
+// count. The latter are set aside from the search so that they do not affect counts.
+func (p *Problem) findUnplaceable() {
+	x := newUnplaceable(p)
+	p.Unplaceable, p.Apart = bitset.New(len(p.Classes)), bitset.New(len(p.Classes))
 	for c := range p.Classes {
 		if p.Classes[c].Refusal == nil && (p.Classes[c].Headroom || x.anywhere(c)) {
 			continue
 		}
-		p.Hopeless.Add(c)
+		p.Unplaceable.Add(c)
 		if d := &p.Rules.Duties[c]; len(d.Owns)+len(d.Joins)+len(d.Soft)+len(d.With) > 0 {
 			p.Apart.Add(c)
 		}
