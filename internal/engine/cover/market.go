@@ -24,8 +24,8 @@ type offer struct {
 	supply       int
 }
 
-// nobody is the offer for a resource that no supply has.
-var nobody = offer{unit: math.Inf(1)}
+// noOffer is the offer for a resource that no supply has.
+var noOffer = offer{unit: math.Inf(1)}
 
 // NewMarket prepares supplies. It keeps its arguments, which must not be changed afterwards.
 func NewMarket(serves [][]int, supplies []Supply) *Market {
@@ -60,7 +60,7 @@ func (o offer) or(other offer) offer {
 func noOffers(n int) []offer {
 	out := make([]offer, n)
 	for i := range out {
-		out[i] = nobody
+		out[i] = noOffer
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func newTableau(in *part) *tableau {
 	n := 0
 	for i := range t.rowOf {
 		t.rowOf[i] = -1
-		if in.demand[in.groups[i/in.dims]][i%in.dims] > 0 && cheapest[i] != nobody {
+		if in.demand[in.groups[i/in.dims]][i%in.dims] > 0 && cheapest[i] != noOffer {
 			t.rowOf[i] = n
 			n++
 		}

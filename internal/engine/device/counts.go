@@ -169,14 +169,14 @@ func (c *Counts) OfNode(name string, starting bool, t *cloudprovider.InstanceTyp
 	}
 	var parts []part
 	for driver, d := range published {
-		if promises[driver] == nil || d.settled {
+		if promises[driver] == nil || d.allComplete {
 			parts = append(parts, part{driverStock: d})
 		}
 	}
 	for driver, promise := range promises {
 		p := part{driverStock: promise}
 		if d := published[driver]; d != nil {
-			if d.settled {
+			if d.allComplete {
 				continue
 			}
 			p.less = d.allocated

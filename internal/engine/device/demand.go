@@ -23,10 +23,10 @@ type wanted struct {
 }
 
 // whole asks for all devices of a node that some sets match, at least one for each set, for one
-// claim that takes beside more devices.
+// claim that takes others more devices.
 type whole struct {
 	sets   []*selectorSet // by name
-	beside int64
+	others int64
 }
 
 // name is unique among different wholes. The number of further devices is part of it, because a
@@ -37,8 +37,8 @@ func (w *whole) name() string {
 		names = append(names, s.name)
 	}
 	text := strings.Join(names, " and of class ")
-	if w.beside > 0 {
-		text += fmt.Sprintf(" beside %d more", w.beside)
+	if w.others > 0 {
+		text += fmt.Sprintf(" beside %d more", w.others)
 	}
 	return text
 }
@@ -75,7 +75,7 @@ func (d Demand) sets() (all []*selectorSet) {
 }
 
 // joined combines the wholes of a claim into one.
-func (d Demand) joined(beside int64) Demand {
+func (d Demand) joined(others int64) Demand {
 	if len(d.whole) == 0 {
 		return d
 	}
@@ -83,7 +83,7 @@ func (d Demand) joined(beside int64) Demand {
 	for _, w := range d.whole {
 		one.sets = append(one.sets, w.sets...)
 	}
-	one.beside = beside
+	one.others = others
 	return Demand{some: d.some, whole: []whole{one}, tried: d.tried}
 }
 

@@ -180,12 +180,12 @@ func (dim *dimension) had(c *Counts, parts []part) int64 {
 // a device, none of these devices is allocated or not counted, no pool is incomplete, and one claim
 // can hold them all.
 func (c *Counts) hasAll(w *whole, parts []part) bool {
-	total := w.beside
+	total := w.others
 	for _, s := range w.sets {
 		i := c.index[s.name]
 		single, n := bitset.Of(len(c.sets), i), int64(0)
 		for _, p := range parts {
-			if !p.settled || p.less > 0 || p.blocked.Has(i) {
+			if !p.allComplete || p.less > 0 || p.blocked.Has(i) {
 				return false
 			}
 			n = saturatedSum(n, matching(p.free, single))

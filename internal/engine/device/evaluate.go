@@ -34,8 +34,8 @@ type driverStock struct {
 	// failed are the sets that cannot be evaluated for some device of the node, of any driver.
 	failed bitset.Set
 	// See driverDevices.
-	allocated int64
-	settled   bool
+	allocated   int64
+	allComplete bool
 }
 
 // evaluator compares devices with all selector sets in use.
@@ -55,7 +55,7 @@ func (e *evaluator) stocks(groups []group) map[string]*driverStock {
 	for _, g := range groups {
 		d := out[g.driver]
 		if d == nil {
-			d = &driverStock{blocked: bitset.New(len(e.sets)), settled: true}
+			d = &driverStock{blocked: bitset.New(len(e.sets)), allComplete: true}
 			out[g.driver] = d
 		}
 		if g.taken && !e.whole {
@@ -203,7 +203,7 @@ func (e *evaluator) published(n nodeDevices) map[string]*driverStock {
 		if s == nil {
 			s = &driverStock{blocked: bitset.New(len(e.sets)), failed: bitset.New(len(e.sets))}
 		}
-		s.allocated, s.settled = d.allocated, d.settled
+		s.allocated, s.allComplete = d.allocated, d.allComplete
 		out[driver] = s
 	}
 	return out

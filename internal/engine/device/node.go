@@ -20,8 +20,8 @@ type driverDevices struct {
 	free, taken []*resourcev1.Device
 	// allocated is the number of allocated devices, of complete and incomplete pools.
 	allocated int64
-	// settled says that every pool of the driver on the node is complete.
-	settled bool
+	// allComplete says that every pool of the driver on the node is complete.
+	allComplete bool
 }
 
 // remoteDevice is a device that several nodes can reach.
@@ -95,7 +95,7 @@ func (x *Index) addPool(id poolID, all []*resourcev1.ResourceSlice, allocated ma
 	complete := isComplete(newest)
 	for node := range nodesOf(all) {
 		d := x.onNode(node, id.driver)
-		d.settled = d.settled && complete
+		d.allComplete = d.allComplete && complete
 		// Once the slice of an allocated device is gone, the node of the device is not known;
 		// counting it on each node of the pool is safe.
 		d.allocated += taken
@@ -130,7 +130,7 @@ func (x *Index) onNode(node, driver string) *driverDevices {
 	}
 	d := n[driver]
 	if d == nil {
-		d = &driverDevices{settled: true}
+		d = &driverDevices{allComplete: true}
 		n[driver] = d
 	}
 	return d

@@ -360,7 +360,7 @@ func (l *Ledger) DomainsAllow(class int, s *Bin) bool {
 		}
 	}
 	for _, t := range d.With {
-		if !l.beside(t.Pods, s) && !l.first(class, t.Pods) {
+		if !l.hasSelected(t.Pods, s) && !l.first(class, t.Pods) {
 			return false
 		}
 	}
@@ -375,7 +375,7 @@ func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	case topology.Spread:
 		return l.atHome(rule.Rule.Key, domain) || !l.tooFar(class, r, domain, l.broughtBy(r, s), s)
 	case topology.Together:
-		return c.least[domain] > 0 || l.beside(rule.Pods, s) || l.first(class, rule.Pods)
+		return c.least[domain] > 0 || l.hasSelected(rule.Pods, s) || l.first(class, rule.Pods)
 	}
 	return c.Members[domain] == 0
 }
@@ -464,8 +464,8 @@ func (l *Ledger) othersMayBe(r, domain int, s *Bin) bool {
 	return n > 0
 }
 
-// beside says whether a pod of a selection is on a bin.
-func (l *Ledger) beside(selection int, s *Bin) bool {
+// hasSelected says whether a pod of a selection is on a bin.
+func (l *Ledger) hasSelected(selection int, s *Bin) bool {
 	if s.Node >= 0 && l.P.Beside[selection] != nil && l.P.Beside[selection][s.Node] {
 		return true
 	}

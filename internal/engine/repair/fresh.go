@@ -89,8 +89,8 @@ func (g *placer) allowed(c int, s *ledger.Bin, dear func(price float64) bool) *l
 // It returns nil if the options are too few or too expensive.
 func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked *ask, dear func(price float64) bool) *ledger.Bin {
 	options = withoutScarceSpot(g.p, pool, options)
-	if g.beside != nil {
-		all, ok := attempt.Together(g.p.OfResources(g.p.Requests[c]), g.beside)
+	if g.extra != nil {
+		all, ok := attempt.Together(g.p.OfResources(g.p.Requests[c]), g.extra)
 		if options.And(g.lead); !ok {
 			return nil
 		}

@@ -14,9 +14,9 @@ import (
 // holds. It returns nil if there is none.
 func (g *placer) freshForMany(c, n int, cells []cell) (*ledger.Bin, int) {
 	for k := g.cheapestTogether(c, n); k > 1; k /= 2 {
-		g.beside, g.lead = times(g.p.OfResources(g.p.Requests[c]), k-1), g.p.Admission.Lowered(c)
+		g.extra, g.lead = times(g.p.OfResources(g.p.Requests[c]), k-1), g.p.Admission.Lowered(c)
 		s := g.freshIn(c, cells, math.Inf(1))
-		g.beside, g.lead = nil, nil
+		g.extra, g.lead = nil, nil
 		if s != nil {
 			return s, k
 		}

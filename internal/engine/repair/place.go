@@ -17,10 +17,10 @@ type placer struct {
 	ledger *ledger.Ledger
 	left   int // how many more times it may try a node
 
-	// For a pod that gets a node of its own: beside is the room that the node must have for further
+	// For a pod that gets a node of its own: extra is the room that the node must have for further
 	// pods, and lead the options that suit these pods; nil for none.
-	beside []int64
-	lead   bitset.Set
+	extra []int64
+	lead  bitset.Set
 
 	// Scratch space of narrowed: two sets of options, and what all pods of a node use.
 	scratch, spare bitset.Set

@@ -44,11 +44,11 @@ func (r *search) goesBefore(podID int32, c, n int) bool {
 	if !r.follows(c, m) {
 		return false
 	}
-	defer func() { r.beside, r.lead = nil, nil }()
+	defer func() { r.extra, r.lead = nil, nil }()
 	r.lead = r.p.Admission.Lowered(c)
 	for _, count := range []int{n, 1} {
-		r.beside = times(r.p.OfResources(r.p.Requests[c]), count)
-		both, ok := attempt.Together(r.p.OfResources(r.p.Requests[m]), r.beside)
+		r.extra = times(r.p.OfResources(r.p.Requests[c]), count)
+		both, ok := attempt.Together(r.p.OfResources(r.p.Requests[m]), r.extra)
 		if !ok {
 			continue
 		}

@@ -91,7 +91,7 @@ func (m *mover) classesOn(s *ledger.Bin) []int {
 // mayGain says whether a pod of a class may have a better place than on a bin.
 func (m *mover) mayGain(c int, s *ledger.Bin) bool {
 	t := &m.p.SoftScores.By[c]
-	if m.company(c, s, c) < 0 || slices.ContainsFunc(t.Hosts, func(h workload.Term) bool { return h.Kind == topology.Together }) {
+	if m.neighbourScore(c, s, c) < 0 || slices.ContainsFunc(t.Hosts, func(h workload.Term) bool { return h.Kind == topology.Together }) {
 		return true
 	}
 	return s.Node >= 0 && (t.Terms != nil || len(t.Domains) > 0 || m.shun[s.Node])
@@ -191,7 +191,7 @@ func (m *mover) comparable(c int, s, t *ledger.Bin) bool {
 // score returns how well a bin suits a pod of a class, given the pods there except one pod of class
 // without.
 func (m *mover) score(c int, s *ledger.Bin, without int) int {
-	sum := m.company(c, s, without)
+	sum := m.neighbourScore(c, s, without)
 	if s.Node < 0 {
 		return sum
 	}
@@ -207,9 +207,9 @@ func (m *mover) score(c int, s *ledger.Bin, without int) int {
 	return sum + m.inDomains(c, s, without)
 }
 
-// company returns how well a pod of a class and the pods of a node suit each other, except one pod
+// neighbourScore returns how well a pod of a class and the pods of a node suit each other, except one pod
 // of class without.
-func (m *mover) company(c int, s *ledger.Bin, without int) int {
+func (m *mover) neighbourScore(c int, s *ledger.Bin, without int) int {
 	sum := 0
 	for _, on := range s.Pods {
 		n := on.Count
