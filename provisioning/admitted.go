@@ -13,10 +13,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// Admitted returns a copy of pod with what the API server adds when the pod is created, as far
-// as scheduling reads it. Call it for each pod that is made from a template, such as that of a
-// DaemonSet: the API server completes pods and not templates. Calling it twice, or for a pod
-// that the API server has completed, adds nothing.
+// Admitted returns a copy of pod with the fields that the API server fills in when the pod is
+// created, as far as scheduling reads them. Call it for each pod made from a template, such as that
+// of a DaemonSet: the API server completes pods and not templates. It adds nothing to a pod that is
+// complete already.
 //
 //   - A container requests its limit of every resource for which it has a limit and no request.
 //   - spec.resources requests its limits for which it has no request: those of hugepages, and
@@ -28,9 +28,9 @@ import (
 //
 // LimitRanges, PriorityClasses and webhooks are not consulted.
 //
-// The error joins an InputError for each reason why the API server would refuse the pod: it and
-// its RuntimeClass have different values for one key of the node selector, or different
-// overheads. The pod that is returned with it lacks what the RuntimeClass adds. A nil pod gives nil.
+// The error joins an InputError for each reason why the API server would refuse the pod: the pod
+// and its RuntimeClass have different values for one key of the node selector, or different
+// overheads. The pod returned with an error lacks what the RuntimeClass adds. A nil pod gives nil.
 func Admitted(pod *corev1.Pod, classes ...*nodev1.RuntimeClass) (*corev1.Pod, error) {
 	if pod == nil {
 		return nil, nil
@@ -59,7 +59,8 @@ func Admitted(pod *corev1.Pod, classes ...*nodev1.RuntimeClass) (*corev1.Pod, er
 	return pod, runtimeOf(pod, classes)
 }
 
-// requestLimits requests the limits without a request, of the resources that may be requested.
+// requestLimits adds a request for each limit without one, for the resources for which may returns
+// true.
 func requestLimits(r *corev1.ResourceRequirements, may func(corev1.ResourceName) bool) {
 	for name, limit := range r.Limits {
 		if _, found := r.Requests[name]; found || !may(name) {
@@ -72,7 +73,8 @@ func requestLimits(r *corev1.ResourceRequirements, may func(corev1.ResourceName)
 	}
 }
 
-// runtimeOf adds to a pod what its RuntimeClass asks for, or nothing if the two contradict each other.
+// runtimeOf adds to a pod what its RuntimeClass specifies. It adds nothing if the two contradict
+// each other, and returns that as an error.
 func runtimeOf(pod *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	spec := &pod.Spec
 	i := slices.IndexFunc(classes, func(c *nodev1.RuntimeClass) bool {

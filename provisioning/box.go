@@ -9,18 +9,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// place is where and how an offering is sold, and the reservation that it draws on.
+// place is the zone, capacity type and reservation of an offering. An empty field stands for all.
 type place struct{ zone, capacityType, reservation string }
 
-// placeOf is the one place of an offering.
+// placeOf returns the place of an offering.
 func placeOf(o *cloudprovider.Offering) place { return place{o.Zone, o.CapacityType, o.ReservationID} }
 
-// box returns options that make up a box: all that their types, zones, capacity types and
-// reservations can be combined to and be bought as now. Tried are all options, and those of a
-// zone, a capacity type, or a place, each without the types that break the box. Of several
-// boxes one that misses fewer minValues is better, then one that is cheaper, then a larger
-// one. Some box always exists, as one place alone makes one: of a type nothing else is sold
-// there, but for reservations that no label tells apart.
+// box returns options that form a box: every available combination of their instance types, zones,
+// capacity types and reservations is one of them. It tries all options, and those of each zone,
+// capacity type and place, each without the instance types that break the box. Of several boxes it
+// chooses the one that misses fewest minValues, then the cheapest, then the largest. There is
+// always a box, because the options of one place form one: a type has one offering there, apart
+// from reservations that no label tells apart.
 func (n *NewNode) box() []cloudprovider.LaunchOption {
 	listed := map[*cloudprovider.Offering]bool{}
 	for _, o := range n.Options {
@@ -40,7 +40,7 @@ func (n *NewNode) box() []cloudprovider.LaunchOption {
 			}
 		}
 		if worse(inside) {
-			continue // and no better without some
+			continue // it does not get better with fewer options
 		}
 		if p != placeOf(inside[0].Offering) {
 			inside = n.whole(inside, listed)
@@ -52,14 +52,14 @@ func (n *NewNode) box() []cloudprovider.LaunchOption {
 	return best
 }
 
-// covers says whether an offering is sold there; an empty part means anywhere.
+// covers says whether an offering is in the place.
 func (p place) covers(o *cloudprovider.Offering) bool {
 	return (p.zone == "" || p.zone == o.Zone) && (p.capacityType == "" || p.capacityType == o.CapacityType) &&
 		(p.reservation == "" || p.reservation == o.ReservationID)
 }
 
-// places lists what to try: everywhere, each zone, each capacity type, each
-// place; in the order of the cheapest option of each.
+// places lists the places to try: everywhere, each zone, each capacity type, each single place, in
+// the order of their cheapest options.
 func (n *NewNode) places() []place {
 	out := []place{{}}
 	seen := map[place]bool{{}: true}
@@ -74,8 +74,8 @@ func (n *NewNode) places() []place {
 	return out
 }
 
-// whole returns those options of whose types every launchable offering in the zones and
-// capacity types of the options is listed, or is ruled out by what the NodeClaim requires.
+// whole returns the options of those instance types of which every available offering, in the zones
+// and capacity types of the options, is listed or excluded by the requirements of the NodeClaim.
 func (n *NewNode) whole(options []cloudprovider.LaunchOption, listed map[*cloudprovider.Offering]bool) []cloudprovider.LaunchOption {
 	zones, capacityTypes := map[string]bool{}, map[string]bool{}
 	for _, o := range options {
@@ -99,7 +99,8 @@ func (n *NewNode) whole(options []cloudprovider.LaunchOption, listed map[*cloudp
 	return slices.DeleteFunc(options, func(o cloudprovider.LaunchOption) bool { return breaks[o.InstanceType] })
 }
 
-// rulesOut says whether no node has a label that the offering has and that is asked for.
+// rulesOut says whether the requirements of an offering and those asked of the node have a label
+// with no common value.
 func rulesOut(asked requirements.Set, o *cloudprovider.Offering) bool {
 	for own := range o.Requirements.All() {
 		if r, found := asked.Get(own.Key()); found && !r.Overlaps(own) {

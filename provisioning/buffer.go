@@ -16,59 +16,55 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// Buffer is spare room to keep: as if Replicas pods of a template waited that
-// give way to every real pod. It is what a CapacityBuffer of
-// autoscaling.x-k8s.io comes to once its references are resolved; see
-// BufferSpec for the number of replicas. Buffers are told apart by namespace
-// and name.
+// Buffer is headroom to keep: Replicas pods of a template that do not exist and give way to every
+// real pod. It corresponds to a CapacityBuffer of autoscaling.x-k8s.io with its references
+// resolved; BufferSpec computes the number of replicas. Buffers are identified by namespace and
+// name.
 type Buffer struct {
-	// Namespace and Name are those of the CapacityBuffer. The pods count as
-	// being in that namespace. Name is required.
+	// Namespace and Name are those of the CapacityBuffer. The pods count as pods of that namespace.
+	// Name is required.
 	Namespace, Name string
 
-	// UID is that of the CapacityBuffer. Optional; it makes the UIDs of the
-	// pods differ from those of an earlier buffer of the same name.
+	// UID is that of the CapacityBuffer. Optional; with it, the UIDs of the pods differ from those
+	// of an earlier buffer of the same name.
 	UID types.UID
 
-	// Template is what each pod is made from. See Pods for what is left out.
+	// Template is the template of each pod. Pods describes which fields are left out.
 	Template corev1.PodTemplateSpec
 
 	// Replicas is the number of pods, from 0 to MaxBufferReplicas.
 	Replicas int
 }
 
-// MaxBufferReplicas is the most pods that one buffer stands for: as many as
-// Kubernetes supports in a whole cluster. A typing error in a quantity should
-// come out as an error and not fill the memory.
+// MaxBufferReplicas is the largest number of pods of one buffer: as many as Kubernetes supports in
+// a cluster. So a mistyped quantity gives an error and does not fill the memory.
 const MaxBufferReplicas = 150_000
 
 // bufferPodPrefix begins the names of the pods of all buffers.
 const bufferPodPrefix = "capacity-buffer-"
 
-// Pods returns the virtual pods that stand for the buffer, in the order of
-// their indices, which count from 0. Each is a pod of the template as a
-// scheduler would see it:
+// Pods returns the virtual pods of the buffer, in the order of their indexes, which start at 0.
+// Each is a pod of the template as a scheduler would see it:
 //
 //   - Its name is capacity-buffer-<name>-<index>, its namespace that of the
 //     buffer, its UID <UID>-<index>, or <namespace>/<name>-<index> if the
 //     buffer has no UID.
 //   - It has the labels of the template. Its annotations are those that mark a
 //     virtual pod and name its buffer, and no others; see BufferOf.
-//   - Volumes of PersistentVolumeClaims and ephemeral volumes are left out with
-//     all that mounts them: the claims of a pod that does not exist will never
-//     be bound. Scheduling gates are left out too, as nobody would lift them.
+//   - Volumes of PersistentVolumeClaims, ephemeral volumes and their mounts are left out, because
+//     the claims of a pod that does not exist are never bound. Scheduling gates are left out too,
+//     because no controller would remove them.
 //   - spec.nodeName is empty. spec.priority is the lowest there is, and the
 //     priority class is left out.
-//   - It has the requests and host ports that the API server gives to a pod that is
-//     created; see Admitted. What its RuntimeClass adds has to stand in the template.
-//   - Its status says that it is waiting for room (PodScheduled is False with
-//     the reason Unschedulable) and has no phase.
+//   - It has the requests and host ports that the API server gives to a created pod; see Admitted.
+//     The template must contain what its RuntimeClass would add.
+//   - Its status says that it is pending (PodScheduled is False with the reason Unschedulable) and
+//     has no phase.
 //
-// Every call makes pods of its own, which share nothing with the buffer or with
-// those of another call. The pods of one call share all that their specs,
-// labels, annotations and conditions point at: write to none of it. The time is
-// one copy of the template plus a small constant for each pod. More than
-// MaxBufferReplicas are not made, and none if Replicas is negative.
+// Every call makes new pods, which share nothing with the buffer or with the pods of another call.
+// The pods of one call share everything that their specs, labels, annotations and conditions point
+// at, so do not write to any of it. A call takes the time of one copy of the template plus a small
+// constant for each pod. At most MaxBufferReplicas pods are made, and none if Replicas is negative.
 func (b Buffer) Pods() []*corev1.Pod {
 	n := min(max(b.Replicas, 0), MaxBufferReplicas)
 	if n == 0 {
@@ -91,7 +87,7 @@ func (b Buffer) Pods() []*corev1.Pod {
 	return pods
 }
 
-// model is what all pods of the buffer have in common.
+// model returns a pod with everything that the pods of the buffer have in common.
 func (b *Buffer) model() *corev1.Pod {
 	template := b.Template.DeepCopy()
 	lowest := int32(math.MinInt32)
@@ -117,7 +113,7 @@ func (b *Buffer) model() *corev1.Pod {
 	pod.Spec.PriorityClassName = ""
 	pod.Spec.SchedulingGates = nil
 	withoutClaims(&pod.Spec)
-	pod, _ = Admitted(pod) // an error is of a RuntimeClass
+	pod, _ = Admitted(pod) // only a RuntimeClass gives an error
 	return pod
 }
 
@@ -144,9 +140,8 @@ func withoutClaims(spec *corev1.PodSpec) {
 	}
 }
 
-// BufferOf returns the namespace and name of the buffer that a virtual pod
-// stands for, and false for a real pod. A virtual pod is recognised by its
-// annotation karpenter.sh/capacity-buffer-fake-pod.
+// BufferOf returns the namespace and name of the buffer of a virtual pod, and false for a real pod.
+// A virtual pod is recognised by its annotation karpenter.sh/capacity-buffer-fake-pod.
 func BufferOf(pod *corev1.Pod) (namespace, name string, ok bool) {
 	if pod == nil || pod.Annotations[v1.CapacityBufferFakePodAnnotationKey] != "true" {
 		return "", "", false
@@ -154,9 +149,8 @@ func BufferOf(pod *corev1.Pod) (namespace, name string, ok bool) {
 	return pod.Annotations[v1.CapacityBufferNamespaceAnnotationKey], pod.Annotations[v1.CapacityBufferNameAnnotationKey], true
 }
 
-// sortedBuffers returns the buffers by namespace and name, and reports those
-// that have no name, are listed twice, or have a number of replicas that cannot
-// be.
+// sortedBuffers returns the buffers sorted by namespace and name. It reports buffers that have no
+// name, are listed twice, or have an invalid number of replicas.
 func sortedBuffers(buffers []Buffer, f *model.Faults) []Buffer {
 	sorted := make([]Buffer, 0, len(buffers))
 	for i, b := range buffers {

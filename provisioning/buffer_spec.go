@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// BufferSpec is the part of a CapacityBuffer's spec that says how large it is.
+// BufferSpec is the part of a CapacityBuffer's spec that defines its size.
 type BufferSpec struct {
 	// Replicas is a fixed number of pods, zero or more. Nil sets none.
 	Replicas *int32
@@ -20,36 +20,30 @@ type BufferSpec struct {
 	// allowed. Nil sets none.
 	Percentage *int32
 
-	// ScaledReplicas is spec.replicas of the object that the buffer's
-	// scalableRef names: 1 where that leaves it out, as Kubernetes has it. Nil
-	// if the buffer has a podTemplateRef instead; then Percentage has nothing to
-	// be a share of and is not looked at.
+	// ScaledReplicas is spec.replicas of the object that the buffer's scalableRef names: 1 if that
+	// is unset, as in Kubernetes. It is nil if the buffer has a podTemplateRef instead; then
+	// Percentage is ignored.
 	ScaledReplicas *int32
 
-	// Limits bound what the pods may request together, by resource; "pods"
-	// bounds their number. A resource of which the template requests nothing
-	// bounds nothing.
+	// Limits bound the total requests of the pods, by resource; "pods" bounds their number. A limit
+	// on a resource that the template does not request has no effect.
 	Limits corev1.ResourceList
 }
 
-// Count returns the number of pods of the buffer, given the template that its
-// reference leads to:
+// Count returns the number of pods of the buffer, given the template that its reference names:
 //
-//  1. The greater of Replicas and the share, Percentage of ScaledReplicas
-//     rounded up, where both are set. (The comment in the API says the lesser,
-//     but Karpenter takes the greater, and so do we: what is asked for is spare
-//     room, and either number alone promises it.)
-//  2. No more than fit into Limits: for each resource its limit divided by the
-//     request of one pod, rounded down. The request is what kube-scheduler
-//     reserves for a pod of the template, with limits of containers taken for
-//     the requests that are missing.
-//  3. With neither of the numbers, as many as fit into Limits.
+//  1. The greater of Replicas and, rounded up, Percentage of ScaledReplicas, if both are set. (The
+//     comment in the API says the lesser, but Karpenter takes the greater, and so does Count:
+//     either number alone promises that much headroom.)
+//  2. At most the number of pods that fit into Limits: for each resource its limit divided by the
+//     request of one pod, rounded down. The request is what kube-scheduler reserves for a pod of
+//     the template, where a missing request of a container equals its limit.
+//  3. If neither number is set, as many as fit into Limits.
 //
-// Neither s nor the template is changed. The error joins every fault: a
-// *field.Error with a path such as spec.replicas for a negative number, a
-// quantity out of range, nothing that says how large the buffer is, or a result
-// above MaxBufferReplicas; and the error of resources.PodRequests for the
-// template. The count is 0 then.
+// Neither s nor the template is changed. The error joins every fault: a *field.Error with a path
+// such as spec.replicas for a negative number, a quantity out of range, a buffer without any size,
+// or a result above MaxBufferReplicas; and the error of resources.PodRequests for the template.
+// With an error the count is 0.
 func (s *BufferSpec) Count(template *corev1.PodTemplateSpec) (int, error) {
 	spec := field.NewPath("spec")
 	if template == nil {
@@ -94,22 +88,20 @@ func (s *BufferSpec) negatives(spec *field.Path) []error {
 	return faults
 }
 
-// wanted is the number that Replicas and Percentage ask for, and false if
-// neither does.
+// wanted returns the number of pods by Replicas and Percentage, and false if neither is set.
 func (s *BufferSpec) wanted() (n int64, set bool) {
 	if s.Replicas != nil {
 		n, set = int64(*s.Replicas), true
 	}
 	if s.Percentage != nil && s.ScaledReplicas != nil {
-		// Both are 32 bits wide, so this cannot overflow.
+		// Both factors have 32 bits, so this cannot overflow.
 		share := (int64(*s.ScaledReplicas)*int64(*s.Percentage) + 99) / 100
 		n, set = max(n, share), true
 	}
 	return n, set
 }
 
-// fit is the number of pods that the limits have room for, and false if they
-// bound nothing.
+// fit returns the number of pods that fit into the limits, and false if the limits have no effect.
 func (s *BufferSpec) fit(spec *field.Path, template *corev1.PodTemplateSpec) (n int64, bounded bool, err error) {
 	if len(s.Limits) == 0 {
 		return 0, false, nil
@@ -123,7 +115,7 @@ func (s *BufferSpec) fit(spec *field.Path, template *corev1.PodTemplateSpec) (n 
 		faults = append(faults, field.Invalid(spec.Child("limits").Key(string(name)),
 			resources.Format(name, limits.Get(name)), "it is negative; use zero or more"))
 	}
-	pod, _ := Admitted(&corev1.Pod{Spec: template.Spec}) // an error is of a RuntimeClass
+	pod, _ := Admitted(&corev1.Pod{Spec: template.Spec}) // only a RuntimeClass gives an error
 	requests, err := resources.PodRequests(pod)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("pod template: %w", err))
@@ -143,7 +135,7 @@ func (s *BufferSpec) fit(spec *field.Path, template *corev1.PodTemplateSpec) (n 
 	return n, bounded, nil
 }
 
-// unsized is the fault of a buffer that could be of any size.
+// unsized returns the fault of a buffer whose size is not defined.
 func (s *BufferSpec) unsized(spec *field.Path) error {
 	switch {
 	case len(s.Limits) > 0:

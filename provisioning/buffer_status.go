@@ -11,7 +11,7 @@ const (
 	// ConditionTypeReadyForProvisioning says that the references of the buffer
 	// were resolved and its size is known.
 	ConditionTypeReadyForProvisioning = "ReadyForProvisioning"
-	// ConditionTypeProvisioning says whether the room of the buffer is there.
+	// ConditionTypeProvisioning says whether nodes have room for the buffer.
 	ConditionTypeProvisioning = "Provisioning"
 )
 
@@ -19,12 +19,11 @@ const (
 const (
 	// ReasonBufferResolved (True): the template and the size are known.
 	ReasonBufferResolved = "Resolved"
-	// ReasonPodTemplateNotFound (False): podTemplateRef leads to nothing.
+	// ReasonPodTemplateNotFound (False): the object of podTemplateRef does not exist.
 	ReasonPodTemplateNotFound = "PodTemplateNotFound"
-	// ReasonScalableRefNotFound (False): scalableRef leads to nothing.
+	// ReasonScalableRefNotFound (False): the object of scalableRef does not exist.
 	ReasonScalableRefNotFound = "ScalableRefNotFound"
-	// ReasonResolutionFailed (False): anything else, such as an error of
-	// BufferSpec.Count.
+	// ReasonResolutionFailed (False): any other failure, such as an error of BufferSpec.Count.
 	ReasonResolutionFailed = "ResolutionFailed"
 )
 
@@ -32,40 +31,39 @@ const (
 const (
 	// ReasonNotReadyForProvisioning (False): ReadyForProvisioning is not True.
 	ReasonNotReadyForProvisioning = "NotReadyForProvisioning"
-	// ReasonBufferEmpty (False): the buffer is of no pods.
+	// ReasonBufferEmpty (False): the buffer has no pods.
 	ReasonBufferEmpty = "BufferEmpty"
-	// ReasonRequiresNewCapacity (False): nodes are being launched for some of
-	// the pods, or there is no place for them.
+	// ReasonRequiresNewCapacity (False): nodes are being launched for some of the pods, or some are
+	// unplaced.
 	ReasonRequiresNewCapacity = "RequiresNewCapacity"
-	// ReasonFitsExistingCapacity (True): all pods fit on nodes that exist.
+	// ReasonFitsExistingCapacity (True): all pods fit on existing nodes.
 	ReasonFitsExistingCapacity = "FitsExistingCapacity"
 )
 
-// BufferStatus says where the room of a buffer is. Existing, Fresh and Unplaced
-// add up to Buffer.Replicas.
+// BufferStatus says where the pods of a buffer fit. Existing, Fresh and Unplaced add up to
+// Buffer.Replicas.
 type BufferStatus struct {
 	// Namespace and Name are those of the Buffer.
 	Namespace, Name string
 
-	// Existing counts the pods that fit on nodes that exist or are on their
-	// way, and on those that static pools are short of.
+	// Existing counts the pods that fit on nodes that exist or are on their way, and on missing
+	// nodes of static pools.
 	Existing int
 
 	// Fresh counts the pods for which nodes are to be launched.
 	Fresh int
 
-	// Unplaced counts the pods without a place, and Reason says why, of the
-	// first of them. Reason is nil if there is none.
+	// Unplaced counts the pods without a place, and Reason says why the first of them has none.
+	// Reason is nil if all are placed.
 	Unplaced int
 	Reason   *Reason
 }
 
-// Conditions returns the conditions for the status of the CapacityBuffer, in
-// the order Provisioning, ReadyForProvisioning, without transition time and
-// observed generation, which the caller knows. ReadyForProvisioning is True with
-// the reason Resolved. Provisioning is, in this order,
+// Conditions returns the conditions for the status of the CapacityBuffer, in the order
+// Provisioning, ReadyForProvisioning. The caller sets transition time and observed generation.
+// ReadyForProvisioning is True with the reason Resolved. Provisioning is, in this order,
 //
-//   - False with the reason BufferEmpty if the buffer is of no pods;
+//   - False with the reason BufferEmpty if the buffer has no pods;
 //   - False with the reason RequiresNewCapacity if any pod is Fresh or
 //     Unplaced;
 //   - True with the reason FitsExistingCapacity otherwise.
@@ -95,10 +93,9 @@ func (s BufferStatus) Conditions() []metav1.Condition {
 	}}
 }
 
-// UnresolvedBuffer returns the conditions for a CapacityBuffer that cannot be
-// made a Buffer, in the order of BufferStatus.Conditions. reason is one of
-// ReasonPodTemplateNotFound, ReasonScalableRefNotFound and
-// ReasonResolutionFailed; message says what is missing.
+// UnresolvedBuffer returns the conditions for a CapacityBuffer whose references cannot be resolved,
+// in the order of BufferStatus.Conditions. reason is one of ReasonPodTemplateNotFound,
+// ReasonScalableRefNotFound and ReasonResolutionFailed; message says what is missing.
 func UnresolvedBuffer(reason, message string) []metav1.Condition {
 	return []metav1.Condition{{
 		Type: ConditionTypeProvisioning, Status: metav1.ConditionFalse, Reason: ReasonNotReadyForProvisioning,

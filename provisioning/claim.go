@@ -17,25 +17,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// maxInstanceTypes is the most instance types that a NodeClaim names, as
-// Karpenter has it: a NodeClaim must stay small enough for the API server.
+// maxInstanceTypes is the largest number of instance types in a NodeClaim, as in Karpenter: a
+// NodeClaim must be small enough for the API server.
 const maxInstanceTypes = 600
 
-// Request is the order for the node as a CloudProvider takes it. The token
-// makes it idempotent: see cloudprovider.LaunchRequest. Use the UID of the NodeClaim, or
-// another token that is never used again: Name begins anew with each plan, so that a token
-// made of it gets the machine of an earlier plan. Name of the request is left empty for
-// the caller to set if the node has a NodeClaim object.
+// Request returns the launch request for a CloudProvider. The token makes the launch idempotent;
+// see cloudprovider.LaunchRequest. Use the UID of the NodeClaim, or another token that is never
+// used again. Do not use Name: it starts anew with each plan, so the request would return the
+// machine of an earlier plan. The Name of the request is empty; set it if the node has a NodeClaim
+// object.
 //
-// The drivers of the devices that the pods are to have are in its annotation
-// karpenter.sh/requested-dra-drivers, sorted, as far as all Options have them; so they
-// are in that of NodeClaim, as far as all have them that it states.
+// The annotation karpenter.sh/requested-dra-drivers lists, sorted, the drivers of the devices that
+// the pods will be allocated, restricted to drivers that all Options have. NodeClaim does the same
+// for the options that it states.
 //
-// It asks for Requests and Daemons, less what only DaemonSets ask for and some option has
-// too little of: that DaemonSet waits there.
+// It requests Requests plus Daemons, without resources that only DaemonSets request and some option
+// has too little of: the pods of these DaemonSets stay pending on that option.
 //
-// The request names all Options, each on its own, so that it stays exact where
-// a NodeClaim cannot be. Its slices and maps are shared with the plan.
+// The request lists all Options one by one, so it is exact where a NodeClaim cannot be. Its slices
+// and maps are shared with the plan.
 func (n *NewNode) Request(token string) cloudprovider.LaunchRequest {
 	template := &n.Pool.Spec.Template
 	var class v1.NodeClassReference
@@ -56,8 +56,8 @@ func (n *NewNode) Request(token string) cloudprovider.LaunchRequest {
 	}
 }
 
-// total is what pods and daemons ask for, as far as every option has it. It was summed up
-// before, so that it cannot overflow.
+// total returns the requests of pods and daemons, without the resources that wanting lists. The
+// engine has computed the same sum, so it cannot overflow.
 func (n *NewNode) total() resources.List {
 	sum, err := n.Requests.Add(n.Daemons)
 	if err != nil {
@@ -66,8 +66,9 @@ func (n *NewNode) total() resources.List {
 	return sum.Without(n.wanting()...)
 }
 
-// wanting lists what no pod of the node asks for, and daemons more of than some option has.
-// A daemon that finds too little of it waits, and is in nobody's way.
+// wanting lists the resources that no pod of the node requests and of which some option has less
+// than the daemons request. A DaemonSet pod without enough of such a resource stays pending and
+// excludes no other pod.
 func (n *NewNode) wanting() []corev1.ResourceName {
 	var out []corev1.ResourceName
 	for name, amount := range n.Daemons.All() {
@@ -81,24 +82,22 @@ func (n *NewNode) wanting() []corev1.ResourceName {
 	return out
 }
 
-// NodeClaim is the node as a karpenter.sh/v1 object to create: named by
-// generateName, owned by the pool, with the hash of the pool for drift. Add the finalizer
-// v1.TerminationFinalizer before it is created, if you end its machine: without it the
-// object is gone before anybody has seen that it goes.
+// NodeClaim returns the node as a karpenter.sh/v1 object to create: named by generateName, owned by
+// the pool, with the hash of the pool for drift. If your program terminates the machine, add the
+// finalizer v1.TerminationFinalizer before creating the object: without it the object disappears
+// before its deletion can be observed.
 //
-// The requirements of a NodeClaim can say "these types, in these zones, as
-// these capacity types" but not "type a in zone x or type b in zone y". Where
-// the options are not all combinations of the former kind, the NodeClaim
-// states a part of them that is, one with the cheapest option and the largest of those,
-// so that whatever is launched by it holds the pods, and what the plan costs can be
-// had by it. If that part is reserved, the NodeClaim names its reservations as well, by the
-// label of the offerings whose value is Offering.ReservationID; without such a label it
-// leaves open which reservation of a type and zone is used. Only to keep a minValues does
-// it go without the cheapest. It names at most 600 instance
-// types, the cheapest. A minValues that no such part satisfies is lowered to
-// what the part has, and the NodeClaim is annotated so.
+// The requirements of a NodeClaim can say "these types, in these zones, with these capacity types"
+// but not "type a in zone x or type b in zone y". If the options are not all combinations of types,
+// zones and capacity types, the NodeClaim states a part of them that is: the largest such part that
+// includes the cheapest option. So every node launched from the NodeClaim holds the pods, and the
+// cost of the plan can be reached. A part without the cheapest option is used only to satisfy
+// minValues. If the part is reserved, the NodeClaim names its reservations too, by the label of the
+// offerings whose value is Offering.ReservationID; without such a label the reservation of a type
+// and zone stays open. It names at most 600 instance types, the cheapest. A minValues that no such
+// part satisfies is lowered to what the part has, and an annotation of the NodeClaim says so.
 //
-// The object is the caller's own.
+// The object shares nothing with the plan.
 func (n *NewNode) NodeClaim() *v1.NodeClaim {
 	kept := n.kept()
 	asked, lowered := n.claimRequirements(kept)
@@ -112,7 +111,7 @@ func (n *NewNode) NodeClaim() *v1.NodeClaim {
 	return claim
 }
 
-// claim is a NodeClaim of the pool, made from its template.
+// claim returns a NodeClaim of the pool, made from its template.
 func (n *NewNode) claim(annotations map[string]string) *v1.NodeClaim {
 	block := true
 	claim := n.Pool.Spec.Template.ToNodeClaim()
@@ -132,8 +131,8 @@ func (n *NewNode) claim(annotations map[string]string) *v1.NodeClaim {
 	return claim
 }
 
-// annotations are those of the node, whichever of some options it is launched by. Drivers
-// that the template names stay.
+// annotations returns the annotations of the node if it is launched by any of some options. Drivers
+// in the annotations of the template are kept.
 func (n *NewNode) annotations(options []cloudprovider.LaunchOption) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, n.Pool.Spec.Template.Annotations)
@@ -150,9 +149,8 @@ func (n *NewNode) annotations(options []cloudprovider.LaunchOption) map[string]s
 	return out
 }
 
-// driversOf lists the drivers of devices that the pods are to have on each of some options,
-// sorted. A driver that only some of the options have devices of is not among them: on the
-// others the node would wait for it for ever.
+// driversOf lists, sorted, the drivers of devices for the pods that each of some options has. Other
+// drivers are left out, because a node without their devices would wait for them for ever.
 func (n *NewNode) driversOf(options []cloudprovider.LaunchOption) []string {
 	var out []string
 	for i, o := range options {
@@ -165,8 +163,8 @@ func (n *NewNode) driversOf(options []cloudprovider.LaunchOption) []string {
 	return out
 }
 
-// kept are the options that the NodeClaim states: the largest box, as far as it may name
-// their instance types.
+// kept returns the options that the NodeClaim states: the box, with at most maxInstanceTypes
+// instance types.
 func (n *NewNode) kept() []cloudprovider.LaunchOption {
 	types := map[string]bool{}
 	var kept []cloudprovider.LaunchOption
@@ -179,8 +177,8 @@ func (n *NewNode) kept() []cloudprovider.LaunchOption {
 	return kept
 }
 
-// claimRequirements narrows Requirements to some options, and says whether it had to lower
-// a minValues.
+// claimRequirements narrows Requirements to some options, and says whether a minValues had to be
+// lowered.
 func (n *NewNode) claimRequirements(kept []cloudprovider.LaunchOption) (requirements.Set, bool) {
 	var types []string
 	for _, o := range kept {

@@ -8,16 +8,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// GivenUpPreference is a preference that the nodes of some pods do not satisfy, and why.
-// A preference about the node is judged by the labels and taints of the node, and one between
-// pods by the pods that are on nodes once the whole plan is carried out. Of pods that run, and of
-// pods of the plan, it counts those that kube-scheduler counts. A new node is judged wherever it
-// may come up: as long as one of its Options would not do, it does not satisfy the preference,
-// and where its domain is open its pods count for no node but itself. Pods of DaemonSets that a
-// new node brings count for no preference.
+// GivenUpPreference is a preference that the nodes of some pods do not satisfy, with the cause. A
+// preference for a node depends on the labels and taints of the node, and a preference between pods
+// on the pods that nodes have once the whole plan is carried out. It counts those running pods and
+// pods of the plan that kube-scheduler counts. A new node satisfies a preference only if it does so
+// with each of its Options. Where its domain is open, its pods count only for the node itself.
+// DaemonSet pods of new nodes count for no preference.
 type GivenUpPreference struct {
-	// Pods are the pods whose nodes do not satisfy it, alike for scheduling, sorted by namespace
-	// and name. They are all on new nodes, or all on existing ones.
+	// Pods are the pods whose nodes do not satisfy the preference. They are equal for scheduling
+	// and sorted by namespace and name. They are all on new nodes, or all on existing ones.
 	Pods []*corev1.Pod
 
 	// Kind is the kind of soft constraint:
@@ -36,70 +35,69 @@ type GivenUpPreference struct {
 	// for a node affinity.
 	Key string
 
-	// Preferred says in words what is preferred: the requirements of a node affinity term, the
-	// pods that a term or constraint between pods selects, with its maxSkew, or the taint.
+	// Preferred describes the preference: the requirements of a node affinity term, the pods that a
+	// term or constraint between pods selects, with its maxSkew, or the taint.
 	Preferred string
 
-	// Weight is that of the term, from 1 to 100. It is 100 for a topology spread constraint and
-	// for a taint.
+	// Weight is the weight of the term, from 1 to 100. It is 100 for a topology spread constraint
+	// and for a taint.
 	Weight int
 
-	// Cause says why the plan gives the preference up: one of the constants that begin with
-	// GivenUp. The first that applies is named, in the order of the constants.
+	// Cause is the cause for which the plan gives the preference up: the first of the GivenUp
+	// constants, in their order, that applies.
 	Cause Cause
 
-	// Extra is how much more a pod would cost on paper with the preference than without any, as a
-	// share: by the share of a node that it takes up. For GivenUpCost only.
+	// For GivenUpCost only: Extra is how much more a pod would cost with the preference than
+	// without any, as a share, by unit prices: its share of a node's price.
 	Extra float64
 
 	// Allowed is the share that Options.PreferenceCost allows: for this preference with
-	// GivenUpCost, and for all preferences of the plan with GivenUpPlanCost. Else it is 0.
+	// GivenUpCost, and for all preferences of the plan with GivenUpPlanCost. Otherwise it is 0.
 	Allowed float64
 
-	// Nodes is how many nodes all pods come to on paper, and NodesWanted with how many the
-	// preference is followed. For GivenUpFewNodes only.
+	// For GivenUpFewNodes only: Nodes is the estimated number of nodes for all pods, and
+	// NodesWanted the number from which the preference is satisfied.
 	Nodes, NodesWanted int
 
-	// Reason says why each NodePool cannot launch a node as a node affinity prefers it, for
-	// GivenUpUnavailable. It is nil for other kinds and causes.
+	// For GivenUpUnavailable: Reason says why each NodePool cannot launch a node that satisfies a
+	// node affinity. It is nil for other kinds and causes.
 	Reason *Reason
 }
 
 const (
-	// GivenUpNoPods: a pod affinity prefers pods of which no other runs or is in the plan.
+	// GivenUpNoPods: no other pod that a pod affinity prefers is running or in the plan.
 	GivenUpNoPods = Cause(model.GivenUpNoPods)
 	// GivenUpExistingNodes: the pods have room on existing nodes, or on missing nodes of static
-	// pools, and no other node is launched for the sake of a preference.
+	// pools, and no node is launched for a preference alone.
 	GivenUpExistingNodes = Cause(model.GivenUpExistingNodes)
-	// GivenUpUnavailable: no new node that can be launched for the pods satisfies it: none has the
-	// labels or is without the taint, what has them is sold out or beyond the limits of the
+	// GivenUpUnavailable: no new node that can be launched for the pods satisfies it. No option has
+	// the labels or lacks the taint, those that do are sold out or beyond the limits of the
 	// NodePools, or there is only one domain to choose.
 	GivenUpUnavailable = Cause(model.GivenUpUnavailable)
 	// GivenUpCost: it costs more for each pod than Options.PreferenceCost allows.
 	GivenUpCost = Cause(model.GivenUpCost)
 	// GivenUpOutweighed: it contradicts other preferences of the same pods, which weigh more.
 	GivenUpOutweighed = Cause(model.GivenUpOutweighed)
-	// GivenUpNewNode: it is between the pods of one node, and no further node is launched for
-	// such a preference.
+	// GivenUpNewNode: it concerns the pods of one node, and no further node is launched for such a
+	// preference.
 	GivenUpNewNode = Cause(model.GivenUpNewNode)
-	// GivenUpFewNodes: it is over domains, and the plan has too few nodes for the last node of each
-	// domain to matter little.
+	// GivenUpFewNodes: it concerns domains, and the plan has too few nodes: the last node of each
+	// domain would waste too much.
 	GivenUpFewNodes = Cause(model.GivenUpFewNodes)
 	// GivenUpPlanCost: the preferences of all pods together cost the plan more than
 	// Options.PreferenceCost allows, and those of these pods weigh least.
 	GivenUpPlanCost = Cause(model.GivenUpPlanCost)
-	// GivenUpConstraints: what must hold comes first, such as constraints between pods, limits
-	// and the room of nodes, and left no such place where the search looked.
+	// GivenUpConstraints: required constraints, such as constraints between pods, limits and the
+	// room of nodes, left no place that satisfies it where the search tried.
 	GivenUpConstraints = Cause(model.GivenUpConstraints)
 )
 
-// String renders the preference and why it is given up as one line of English, of at most 1,024
-// bytes.
+// String renders the preference and the cause as one line of English of at most 1,024 bytes.
 func (g *GivenUpPreference) String() string {
 	return shortened(oneLine(g.preference() + ": " + g.because()))
 }
 
-// preference says what is preferred.
+// preference describes the preference.
 func (g *GivenUpPreference) preference() string {
 	switch g.Kind {
 	case CauseAffinity:
@@ -114,7 +112,7 @@ func (g *GivenUpPreference) preference() string {
 	return fmt.Sprintf("preferred node affinity of weight %d to %s", g.Weight, g.Preferred)
 }
 
-// because says why it is given up.
+// because describes the cause.
 func (g *GivenUpPreference) because() string {
 	switch g.Cause {
 	case GivenUpNoPods:
@@ -137,7 +135,7 @@ func (g *GivenUpPreference) because() string {
 	return "what must hold comes first, and the search found no such place"
 }
 
-// unavailable says why no new node satisfies the preference.
+// unavailable describes why no new node satisfies the preference.
 func (g *GivenUpPreference) unavailable() string {
 	switch {
 	case g.Reason != nil:
@@ -148,10 +146,10 @@ func (g *GivenUpPreference) unavailable() string {
 	return "new nodes for the pod can be launched with only one value of the label"
 }
 
-// percent renders a share.
+// percent renders a share as a percentage.
 func percent(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }
 
-// givenUp writes out what a solution gives up. Entries may share reasons.
+// givenUp converts the preferences that a solution gives up. Entries may share reasons.
 func (r reasons) givenUp(list []model.GivenUpPreference) []GivenUpPreference {
 	if list == nil {
 		return nil

@@ -13,55 +13,51 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Input is the snapshot a plan is made from. It is read-only: neither Prepare
-// nor Solve writes to anything it points at, and the Plan points back into it,
-// so the caller must not change it while either is in use.
+// Input is the snapshot from which a plan is made. It is read-only: Prepare and Solve write to
+// nothing that it points at. The Plan points into it, so the caller must not change it while either
+// is in use.
 //
-// The order of the slices carries no meaning: shuffled input gives the same
-// plan.
+// The slices may be in any order: shuffled input gives the same plan.
 type Input struct {
-	// NodePools are the pools that may launch nodes. A pool that is being
-	// deleted, is static (spec.replicas is set) or has a Ready condition that
-	// is not True launches none; its nodes still take pods.
+	// NodePools are the pools that may launch nodes. A pool launches none if it is being deleted,
+	// is static (spec.replicas is set) or has a Ready condition that is not True; its nodes still
+	// take pods.
 	NodePools []*v1.NodePool
 
-	// InstanceTypes holds each pool's catalog under the pool's name. A pool
-	// without an entry launches nothing, and the pods it might have served say
-	// so.
+	// InstanceTypes is, by name of the pool, its instance types. A pool without an entry launches
+	// nothing, and reasons of unplaced pods say so.
 	InstanceTypes map[string][]*cloudprovider.InstanceType
 
-	// Nodes are the nodes that exist or are on their way, whoever owns them. Join
-	// makes them out of lists of objects.
+	// Nodes are the nodes that exist or are on their way, whoever owns them. Join makes them from
+	// lists of objects.
 	Nodes []Node
 
-	// Pods are the pods to find room for. All are placed or listed as
-	// Unplaced; which pods of a cluster are pending is for the caller to say.
+	// Pods are the pods to place. Every one of them is placed or listed as Unplaced. The caller
+	// decides which pods of a cluster are pending.
 	Pods []*corev1.Pod
 
-	// Nominated are places to try first, by pod: the name of a node of Nodes for pods of
-	// Pods, as kube-scheduler nominates nodes. A pod has that place in the plan if it
-	// holds there by all that a node is judged by, before all other pods, whatever their
-	// priority, and whether or not another place suits it better. Pods with the most
-	// topology spreads of their own are tried first, then by namespace and name, and
-	// those that do not fit yet again after the others; where some do not fit at all, other
-	// orders are tried, and of those that place most pods the first is taken. A place that
-	// does not hold, and a node that is not there or takes no pods, is not used, and the
-	// pod is placed as any other. A pod that is not among Pods, as it is bound by now, is a
-	// fault. Plan.LowerBound is 0 where a pod has such a place. The map is only read;
-	// without any entry nothing is tried.
+	// Nominated is, by pod of Pods, the name of a node of Nodes to try first, as kube-scheduler
+	// nominates nodes. The pod gets that place if all constraints allow it before all other pods,
+	// whatever their priority, and even if another place suits it better. Pods with most topology
+	// spreads of their own are tried first, then by namespace and name; pods refused are tried
+	// again after the others. If some are still refused, other orders are tried, and the first of
+	// those that place most pods is used. A pod whose place is not valid, or whose node does not
+	// exist or takes no pods, is placed as any other. An entry for a pod that is not among Pods,
+	// because it is bound by now, is a fault. If any pod gets its nominated place, Plan.LowerBound
+	// is 0. The map is only read; an empty map changes nothing.
 	Nominated map[types.NamespacedName]string
 
-	// DaemonSetPods holds one representative pod for each DaemonSet. Its
-	// requests are set aside on every node it would run on. Topology spreads, affinity and
-	// anti-affinity count it by its labels on each new node, and on a node that exists and has no
-	// such pod: for certain while that node is starting, and afterwards only where one pod more
-	// would break a constraint. Required anti-affinity of its own keeps pods away. Where it is made
-	// from the DaemonSet's template, see Admitted.
+	// DaemonSetPods has one representative pod for each DaemonSet. Its requests are reserved on
+	// every node on which it would run. Topology spread, affinity and anti-affinity count the pod,
+	// by its labels, on each new node and on existing nodes that lack such a pod: certainly while
+	// the existing node is starting, and afterwards only where one more pod would break a
+	// constraint. Its own required anti-affinity excludes pods. If you make it from the DaemonSet's
+	// template, see Admitted.
 	DaemonSetPods []*corev1.Pod
 
-	// Namespaces are read for their labels, where a pod affinity term has a
-	// namespaceSelector. A namespace that is not listed has only the label
-	// kubernetes.io/metadata.name, as every namespace has.
+	// Namespaces are read for their labels, where a pod affinity term has a namespaceSelector. A
+	// namespace that is not listed has only the label kubernetes.io/metadata.name, which every
+	// namespace has.
 	Namespaces []*corev1.Namespace
 
 	// Volumes are the storage objects that the volumes of pods refer to.
@@ -71,51 +67,49 @@ type Input struct {
 	// claims of pods refer to.
 	Devices Devices
 
-	// Overlays change prices and capacities of the catalogs before anything
-	// else looks at them. See overlay.Apply. They also express a
-	// preference for types that costs money: one that makes older generations
-	// dearer moves pods to newer ones where the difference is less. What such
-	// preferences cost is in benchmarks/README.md.
+	// Overlays change prices and capacities of the instance types before they are used. See
+	// overlay.Apply. They can also express a preference for instance types at a cost: an overlay
+	// that raises the price of older generations moves pods to newer ones where these cost less
+	// than that more. benchmarks/README.md says what such preferences cost.
 	Overlays []*v1.NodeOverlay
 
-	// Buffers are spare room to keep, in pods that do not exist. They are
-	// placed last, where all real pods have been. Their hard topology spreads hold, except those
-	// over kubernetes.io/hostname: a node may have room for several pods of a buffer.
+	// Buffers are headroom to keep, as pods that do not exist. They are placed after all real pods.
+	// Their required topology spreads are kept, except those over kubernetes.io/hostname: one node
+	// may have room for several pods of a buffer.
 	Buffers []Buffer
 
-	// Services are read, as Controllers are, only where Options.DefaultSpread
-	// is set: what a constraint counts that names no selector is deduced from
-	// the Services that select the pod and from the controller that owns it.
+	// Services and Controllers are read only if Options.DefaultSpread is set: a constraint without
+	// a selector counts the pods selected by the Services that select the pod and by the controller
+	// that owns it.
 	Services []*corev1.Service
 
 	// Controllers are the owners of pods; see Services.
 	Controllers []Controller
 
-	// Vocabulary names the well-known labels and aliases in force; nil means
-	// requirements.DefaultVocabulary.
+	// Vocabulary has the well-known labels and aliases; nil means requirements.DefaultVocabulary.
 	Vocabulary *requirements.Vocabulary
 }
 
-// Node is capacity that exists or is on its way: a Node, the NodeClaim it came
-// from, or both. A Node without a NodeClaim is plain capacity that somebody
-// else manages. At least one of the two is set.
+// Node is capacity that exists or is on its way: a Node, the NodeClaim that it was launched for, or
+// both. A Node without a NodeClaim is capacity that another program manages. At least one of the
+// two is set.
 type Node struct {
 	Node      *corev1.Node
 	NodeClaim *v1.NodeClaim
 
-	// Pods are the pods bound here, DaemonSet pods included. Pods that have
-	// succeeded or failed take no room. Where there is a Node, spec.nodeName of the others is
-	// its name, or empty for pods that are only expected here. Join lists pods so.
+	// Pods are the pods bound to the node, DaemonSet pods included. Pods that have succeeded or
+	// failed take no room. If there is a Node, the spec.nodeName of every other pod must be its
+	// name, or empty for a pod that is only expected. Join lists pods this way.
 	Pods []*corev1.Pod
 }
 
-// Name is the Node's name, or the NodeClaim's while there is no Node.
+// Name returns the name of the Node, or of the NodeClaim if there is no Node.
 func (n Node) Name() string { return model.Node(n).Name() }
 
-// Leaving returns the node as it is while it is being deleted: Node and NodeClaim are
-// copies with a deletionTimestamp, the beginning of time. n is unchanged.
+// Leaving returns the node as if it were being deleted: Node and NodeClaim are copies with a
+// deletionTimestamp long ago. n is unchanged.
 func (n Node) Leaving() Node {
-	when := metav1.Unix(1, 0) // whenever: only that it is set matters
+	when := metav1.Unix(1, 0) // any time: only that it is set matters
 	if n.Node != nil {
 		node := *n.Node
 		node.DeletionTimestamp = &when
@@ -129,55 +123,52 @@ func (n Node) Leaving() Node {
 	return n
 }
 
-// Volumes are storage objects. The zero value has none; a pod whose claim is
-// missing stays pending and says so.
+// Volumes are storage objects. The zero value has none. A pod whose claim is missing stays pending
+// with a reason.
 type Volumes struct {
 	Claims  []*corev1.PersistentVolumeClaim
 	Volumes []*corev1.PersistentVolume
 	Classes []*storagev1.StorageClass
 
-	// CSINodes say how many volumes each node that exists can attach. For a
-	// driver that a node does not publish, the limit of its instance type
-	// counts, if that is known.
+	// CSINodes give the volume limit of each existing node, by driver. For a driver that a node
+	// does not publish, the limit of its instance type counts, if that is known.
 	CSINodes []*storagev1.CSINode
 
-	// CSIDrivers say how drivers want pods to be placed. With spec.storageCapacity a new volume is
-	// made only where one of CSIStorageCapacities has room for it. With
-	// spec.preventPodSchedulingIfMissing, which counts from Kubernetes 1.37, a pod stays off a
-	// node whose CSINode does not have the driver; a node to come and one that is starting are
-	// taken to get the driver. A driver that is not listed wants neither.
+	// CSIDrivers say how drivers require pods to be placed. With spec.storageCapacity a new volume
+	// is made only where one of CSIStorageCapacities has room for it. With
+	// spec.preventPodSchedulingIfMissing, which counts from Kubernetes 1.37, a pod is excluded from
+	// a node whose CSINode lacks the driver; new nodes and starting nodes are assumed to get the
+	// driver. A driver that is not listed requires neither.
 	CSIDrivers []*storagev1.CSIDriver
 
-	// CSIStorageCapacities say how large a new volume of a class can be on nodes with some
-	// labels: maximumVolumeSize, or else capacity. They hold for nodes to come too, as far as the
-	// labels of these are known. Several new volumes are not added up, as kube-scheduler does not.
+	// CSIStorageCapacities give the size of the largest new volume of a class on nodes with some
+	// labels: maximumVolumeSize, or else capacity. They apply to new nodes too, as far as the
+	// labels of these are known. As in kube-scheduler, the sizes of several new volumes are not
+	// added up.
 	CSIStorageCapacities []*storagev1.CSIStorageCapacity
 
-	// VolumeAttachments name volumes that are attached to nodes. Those that no pod on the node uses
-	// count against the limits of CSINodes as well.
+	// VolumeAttachments name volumes attached to nodes. Volumes that no pod on the node uses count
+	// against the limits of CSINodes too.
 	VolumeAttachments []*storagev1.VolumeAttachment
 }
 
-// Devices are the objects of dynamic resource allocation (DRA). The zero value
-// has none; a pod with resource claims stays pending then and says so.
+// Devices are the objects of dynamic resource allocation (DRA). The zero value has none; then a pod
+// with resource claims stays pending with a reason.
 type Devices struct {
 	Claims    []*resourcev1.ResourceClaim
 	Templates []*resourcev1.ResourceClaimTemplate
 	Classes   []*resourcev1.DeviceClass
 
-	// Slices say which devices the nodes that exist have. Those of nodes to
-	// come are InstanceType.Devices.
+	// Slices say which devices existing nodes have. Those of new nodes are InstanceType.Devices.
 	Slices []*resourcev1.ResourceSlice
 
-	// Matcher evaluates the selectors of claims and classes, which are
-	// expressions of the language CEL. Without it only requests with no
-	// selector can be counted.
+	// Matcher evaluates the CEL selectors of claims and classes. If it is nil, only requests
+	// without selectors can be counted.
 	Matcher cloudprovider.DeviceMatcher
 }
 
-// Controller is what owns pods: a ReplicaSet, a StatefulSet or a
-// ReplicationController.
+// Controller is an owner of pods: a ReplicaSet, a StatefulSet or a ReplicationController.
 type Controller struct {
-	UID      types.UID             // by which pods name their owner
+	UID      types.UID             // as in ownerReferences of its pods
 	Selector *metav1.LabelSelector // of its pods; nil selects none
 }

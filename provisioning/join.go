@@ -12,49 +12,46 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// Joined is what Join makes of lists of objects.
+// Joined is the result of Join.
 type Joined struct {
 	// Nodes are for Input.Nodes, sorted by Node.Name.
 	Nodes []Node
 
-	// Pending are the pods without a node, sorted by namespace and name. They may
-	// be Input.Pods; a program that leaves pods alone until kube-scheduler has
-	// tried to place them takes out those without the condition PodScheduled.
+	// Pending are the pods without a node, sorted by namespace and name. They can be used as
+	// Input.Pods. A program that waits until kube-scheduler has tried a pod removes those without
+	// the condition PodScheduled.
 	Pending []*corev1.Pod
 
-	// Preempting are the pods without a node for which kube-scheduler makes room on one,
-	// sorted by namespace and name. They are not among Pending: a node that is launched
-	// for one would stay empty.
+	// Preempting are the pods without a node for which kube-scheduler is making room on one, sorted
+	// by namespace and name. They are not among Pending, because a node launched for one would stay
+	// empty.
 	Preempting []*corev1.Pod
 
-	// Strays are the pods that are bound to a Node that is not listed, sorted by
-	// namespace and name. They take no room and count nowhere. A few are there
-	// while a node goes; many mean that the Nodes were not read.
+	// Strays are the pods bound to a Node that is not listed, sorted by namespace and name. They
+	// take no room and are not counted. There may be a few while a node is deleted; many mean that
+	// the Nodes were not read.
 	Strays []*corev1.Pod
 }
 
-// Join brings together what an API server lists apart: Nodes, NodeClaims and all
-// pods of a cluster, each in any order.
+// Join combines what an API server lists separately: Nodes, NodeClaims and all pods of a cluster,
+// each in any order.
 //
-//   - A NodeClaim belongs to the Node that status.nodeName names, or else to the one
-//     with the same provider ID. Without either it is a Node of its own, one that is
-//     on its way. A Node without a NodeClaim is one as well.
-//   - A pod belongs to the Node that spec.nodeName names. Pods that have succeeded
-//     or failed are left out: they take no room.
-//   - A pod without a node is pending, unless it is of a DaemonSet or of a node, for
-//     which nobody has to find a place. Pods that are gated or being deleted are
-//     among the pending: a plan says that of them.
-//   - A pod without a node is preempting, and not pending, where status.nominatedNodeName
-//     names a Node that is not on its way out and that a pod still takes room of which
-//     kube-scheduler is preempting: one that is being deleted, with the condition
-//     DisruptionTarget for the reason PreemptionByScheduler. Without such a pod the
-//     name is a hint that may be out of date, and the pod is pending.
+//   - A NodeClaim belongs to the Node that status.nodeName names, or else to the one with the same
+//     provider ID. Without such a Node it becomes an entry of Nodes by itself, a node on its way. A
+//     Node without a NodeClaim is an entry by itself too. - A pod belongs to the Node that
+//     spec.nodeName names. Pods that have succeeded or failed are left out: they take no room. - A
+//     pod without a node is pending, unless it belongs to a DaemonSet or to a node, so that it
+//     needs no place. Pending pods include gated pods and pods being deleted; a plan says so in
+//     their reasons. - A pod without a node is preempting, and not pending, if
+//     status.nominatedNodeName names a Node that is not terminating and on which kube-scheduler is
+//     preempting a pod that still takes room: one that is being deleted, with the condition
+//     DisruptionTarget for the reason PreemptionByScheduler. Without such a pod the name may be out
+//     of date, and the pod is pending.
 //
-// The error joins an InputError for every nil object, and for every NodeClaim that
-// says to be of a Node that another one has; those are left out, and the rest is
-// joined all the same. What is listed twice is for Prepare to report. Nothing is
-// changed or copied: the result points to the objects. The time is that of sorting each
-// list.
+// The error joins an InputError for every nil object, and for every NodeClaim whose Node has
+// another NodeClaim already. These are left out, and all other objects are joined. Prepare reports
+// objects that are listed twice. Nothing is changed or copied: the result points to the objects. It
+// takes the time of sorting each list.
 func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joined, error) {
 	j := &joiner{byName: map[string]*Node{}, byID: map[string]*Node{}}
 	for i, n := range nodes {
@@ -69,7 +66,7 @@ func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joi
 			j.byID[n.Spec.ProviderID] = node
 		}
 	}
-	// Of two claims for one Node the first by name has it, in whatever order they are.
+	// Of two claims for one Node the first by name gets it, whatever their order.
 	for _, i := range order(claims, func(a, b *v1.NodeClaim) int { return cmp.Compare(a.Name, b.Name) }) {
 		j.claim(i, claims[i])
 	}
@@ -91,8 +88,7 @@ func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joi
 	return out, inputErrors(j.f.Err())
 }
 
-// order lists the indices of objects, nil ones first and the others as compare
-// has them.
+// order returns the indexes of objects in the order of compare, nil objects first.
 func order[T any](list []*T, compare func(a, b *T) int) []int {
 	out := make([]int, len(list))
 	for i := range out {
@@ -107,7 +103,7 @@ func order[T any](list []*T, compare func(a, b *T) int) []int {
 	return out
 }
 
-// joiner is what Join knows so far.
+// joiner is the state of Join.
 type joiner struct {
 	f            model.Faults
 	all          []*Node

@@ -5,10 +5,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
-// The engine has types of its own for what goes in and comes out. Here the input is
-// put into them; publish.go is the way back.
+// The engine has types of its own for input and output. This file converts the input; publish.go
+// converts the output.
 
-// forModel is the input as the engine reads it. Buffers are not in it.
+// forModel converts the input, without buffers, for the engine.
 func (in *Input) forModel() model.Input {
 	out := model.Input{
 		NodePools:     in.NodePools,
@@ -30,7 +30,7 @@ func (in *Input) forModel() model.Input {
 	return out
 }
 
-// forModel are nodes as the engine reads them.
+// forModel converts nodes for the engine.
 func forModel(nodes []Node) []model.Node {
 	out := make([]model.Node, len(nodes))
 	for i, n := range nodes {
@@ -39,7 +39,7 @@ func forModel(nodes []Node) []model.Node {
 	return out
 }
 
-// forModel are the options as the engine reads them, with the defaults filled in.
+// forModel converts the options for the engine, with the defaults filled in.
 func (o *Options) forModel() model.Options {
 	full := o.withDefaults()
 	kubernetes, _ := minors.Parse(full.Kubernetes) // Validate reports the fault

@@ -12,14 +12,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
-// MinValuesPolicy says what to do when a minValues of a NodePool cannot be met.
+// MinValuesPolicy says what Solve does when a minValues of a NodePool cannot be met.
 type MinValuesPolicy string
 
 const (
 	// Strict refuses to launch a node that misses a minValues. It is the
 	// default.
 	Strict MinValuesPolicy = "Strict"
-	// BestEffort lowers a minValues to the number of values that can be had.
+	// BestEffort lowers a minValues to the number of values available.
 	BestEffort MinValuesPolicy = "BestEffort"
 )
 
@@ -35,138 +35,124 @@ const (
 	Ignore PreferencePolicy = "Ignore"
 )
 
-// ReservedPolicy says what becomes of a pod that could run on reserved capacity
-// of which nothing is left.
+// ReservedPolicy says what capacity a pod gets that could use a reservation with nothing left.
 type ReservedPolicy string
 
 const (
-	// ReservedFallback launches other capacity for it. It is the default.
+	// ReservedFallback launches other capacity for the pod. It is the default.
 	ReservedFallback ReservedPolicy = "Fallback"
-	// ReservedStrict makes the nodes that draw on a reservation name nothing
-	// else, so that a reservation which turns out to be full fails the launch
-	// rather than become a bill.
+	// ReservedStrict gives nodes that use a reservation no options outside of it. A reservation
+	// that turns out to be full then fails the launch, and no other capacity is paid for.
 	ReservedStrict ReservedPolicy = "Strict"
 )
 
-// CapacityMix divides the pods of each workload between on-demand and spot
-// capacity, where they may use both. Pods are of one group if they request the
-// same, ask the same of their nodes and tolerate, prefer and want of other pods the
-// same, and the same constraints count them; which volumes and devices they have
-// makes no difference, so that the replicas of a StatefulSet are one group wherever
-// their volumes are.
+// CapacityMix divides the pods of each group between on-demand and spot capacity, if they may use
+// both. Pods are in one group if they have the same requests, node requirements, tolerations,
+// preferences and constraints with other pods, and the same constraints count them. Volumes and
+// devices make no difference, so the replicas of a StatefulSet are one group wherever their volumes
+// are.
 type CapacityMix struct {
-	// OnDemandBase is how many pods of each group of like pods come on
-	// on-demand (or reserved) capacity first.
+	// OnDemandBase is how many pods of each group get on-demand (or reserved) capacity first.
 	OnDemandBase int
-	// OnDemandPercent, 0 to 100, is the share of the others that does,
+	// OnDemandPercent, 0 to 100, is the share of the other pods of the group that get it too,
 	// rounded up.
 	OnDemandPercent int
 }
 
-// Options tune the engine. The zero value, and nil, mean the defaults.
+// Options adjust the engine. The zero value, and nil, mean the defaults.
 type Options struct {
-	// MinValues says what to do when a minValues cannot be met. Default
-	// Strict.
+	// MinValues says what Solve does when a minValues cannot be met. Default Strict.
 	MinValues MinValuesPolicy
 
 	// Preferences says whether soft constraints count. Default Respect.
 	Preferences PreferencePolicy
 
-	// PreferenceCost is what a soft constraint of weight 100 may cost, as a
-	// share of what the pods that have it cost without, in the heaviest pools that
-	// can take them; lighter ones may cost in proportion. That is judged on paper,
-	// by the share of a node that a pod takes up. Default and zero: 0.1.
+	// PreferenceCost is what a soft constraint of weight 100 may cost, as a share of the cost of
+	// its pods without it, in the heaviest pools that can take them. Lighter soft constraints may
+	// cost less in proportion. The cost of a pod is the price of a node times the share of the node
+	// that the pod uses. Default and zero: 0.1.
 	//
-	// It holds for whole plans as well: a plan costs at most that share more, the
-	// fees for nodes included, than one in which nobody's wish is followed. If all
-	// that are worth their price on paper come to more, those are followed that
-	// weigh most for most pods. Pods that want several things, of more than weight
-	// 100 together, raise the share in proportion. No pod is left pending to save
-	// money.
+	// The limit applies to whole plans too: a plan, fees for nodes included, costs at most that
+	// share more than one without preferences. If all preferences that are worth their cost by pod
+	// would exceed it together, those with the highest weight for most pods are satisfied. Pods
+	// whose preferences have a total weight above 100 raise the share in proportion. No pod is left
+	// pending to save money.
 	//
-	// A search that has used up MaxSteps keeps to it on paper only.
+	// If a search has used up MaxSteps, the limit holds by pod only, not for the whole plan.
 	//
-	// What tells only nodes of one plan apart may cost nothing: soft
-	// constraints over the name of the node, and preferences among nodes that
-	// exist. They decide between nodes that are there, or bought, anyway.
+	// Preferences that only distinguish nodes of one plan cost nothing: soft constraints over the
+	// hostname, and preferences among existing nodes. They choose between nodes that exist or are
+	// bought anyway.
 	PreferenceCost float64
 
-	// DefaultSpread are the topology spread constraints of pods that have
-	// none of their own, as the defaultConstraints of kube-scheduler's
-	// PodTopologySpread plugin are. They name no selector.
+	// DefaultSpread are topology spread constraints for pods that have none of their own, as the
+	// defaultConstraints of kube-scheduler's PodTopologySpread plugin. They have no selector.
 	//
-	// With ScheduleAnyway over zones they are a weight on the balance of
-	// zones, which is paid for; benchmarks/README.md has an example.
+	// With ScheduleAnyway over zones they give the balance of zones a weight, which costs money;
+	// benchmarks/README.md has an example.
 	DefaultSpread []corev1.TopologySpreadConstraint
 
-	// SchedulerNames are the schedulers whose pods are placed; the pods of
-	// others stay Unplaced with that reason. Default and empty: all.
+	// SchedulerNames are the schedulers whose pods are placed; pods of other schedulers stay
+	// Unplaced with that reason. Default and empty: all.
 	SchedulerNames []string
 
-	// Reserved says what becomes of pods when reservations are used up.
-	// Default ReservedFallback.
+	// Reserved says what capacity pods get when reservations are used up. Default ReservedFallback.
 	Reserved ReservedPolicy
 
-	// NodeFee is added to the price of every new node when plans are compared,
-	// in USD per hour. It stands for what a node costs beside its bill
-	// (licences, agents, its share of attention), and makes plans with fewer,
-	// larger nodes; a high fee gives the fewest nodes. Plan.Cost does not
-	// include it. Default 0. benchmarks/README.md has an example.
+	// NodeFee is added to the price of every new node when plans are compared, in USD per hour. It
+	// represents what a node costs in addition to its bill (licences, agents, its share of
+	// attention). It leads to plans with fewer, larger nodes; a high fee gives the fewest nodes.
+	// Plan.Cost does not include it. Default 0. benchmarks/README.md has an example.
 	NodeFee float64
 
 	// CapacityMix, if set, divides pods between on-demand and spot capacity.
 	// More on demand costs more; benchmarks/README.md has an example.
 	CapacityMix *CapacityMix
 
-	// SpotFlexibility is the least number of distinct instance types that a
-	// node which may be launched as spot names for it; a node that can name
-	// fewer is launched as another capacity type if it may. Default 0. A floor
-	// above what pools have moves all pods off spot.
+	// SpotFlexibility is the least number of distinct instance types among the options of a node
+	// that may be launched as spot. A node with fewer is launched as another capacity type if
+	// possible. Default 0. A value above what pools have moves all pods off spot.
 	SpotFlexibility int
 
-	// MaxSteps bounds the search: the number of patterns built. Default and
-	// zero: 1,000,000, far above what ordinary problems need. A plan that ran
-	// out of steps is complete and valid, only dearer than it might be. With 1
-	// pods are packed once; benchmarks/README.md says what that saves and costs.
+	// MaxSteps bounds the search: the number of patterns built. Default and zero: 1,000,000, far
+	// above what ordinary problems need. A plan that ran out of steps is complete and valid, but
+	// may be more expensive. With 1 pods are packed once; benchmarks/README.md says what that saves
+	// and costs.
 	MaxSteps int
 
-	// NoBounds leaves out the proof of how cheap a plan could be: LowerBound,
-	// PackingBound and ObjectiveBound of the plan are zero then. Everything else is
-	// the same. The proof takes up to a third of a Solve, which is worth saving where
-	// plans are made to be compared with each other, as what-ifs are.
+	// NoBounds leaves LowerBound, PackingBound and ObjectiveBound of the plan zero. Everything else
+	// stays the same. The bounds take up to a third of a Solve, which is worth saving where plans
+	// are only compared with each other, as in what-ifs.
 	NoBounds bool
 
-	// Quick packs once, by a coarse search, with no proof of how cheap a plan could
-	// be, as if MaxSteps were 1 and NoBounds set; where pods are left over it packs
-	// again, as ever. Fewer kinds of node are compared
-	// for each pattern, prices are asked for less often, and pods are not exchanged,
-	// neither to fill a node better nor to suit their taste among the nodes of the
-	// plan, and no node is taken out of it again. Plans are as valid; limits aside, one
-	// pod in some fifteen hundred of problems full of constraints is left over that a
-	// full search would have placed.
+	// Quick packs once, by a coarse search and without bounds, as if MaxSteps were 1 and NoBounds
+	// set. If pods are left unplaced it packs again, as a full search does. It compares fewer kinds
+	// of node for each pattern and computes prices less often. It exchanges no pods, neither to
+	// fill a node better nor for preferences among the nodes of the plan, and it removes no new
+	// node. Plans are equally valid. Apart from limits, about one pod in 1,500, in problems full of
+	// constraints, stays unplaced that a full search would have placed.
 	//
 	// It takes a tenth to a half of the time and costs 0 to 8% more;
 	// benchmarks/README.md has both for each kind of problem. Default false.
 	Quick bool
 
 	// Kubernetes is the minor version of Kubernetes whose kube-scheduler binds the pods, such as
-	// "1.37". The version of a component, such as "v1.37.2", says the same. Default and empty:
+	// "1.37". The version of a component, such as "v1.37.2", means the same. Default and empty:
 	// each place in the plan is valid in every supported minor version, which Plan.Kubernetes
-	// lists. docs/design.md has what they differ in.
+	// lists. docs/design.md lists how the versions differ.
 	Kubernetes string
 
 	trace *model.Trace // nil outside tests
 }
 
-// defaultMaxSteps bounds the search of a Solve. Ordinary problems take
-// hundreds to thousands.
+// defaultMaxSteps bounds the search of a Solve. Ordinary problems take hundreds to thousands of
+// steps.
 const defaultMaxSteps = 1_000_000
 
 // defaultPreferenceCost is the default of Options.PreferenceCost.
 const defaultPreferenceCost = 0.1
 
-// Validate returns an error that joins all faults of the options. Nil options have
-// none.
+// Validate returns an error that joins all faults of the options. Nil options are valid.
 func (o *Options) Validate() error {
 	if o == nil {
 		return nil
@@ -201,7 +187,7 @@ func (o *Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// oneOf complains of a policy that is neither of two, nor left out.
+// oneOf returns an error for a policy that is neither of two values nor empty.
 func oneOf[P ~string](field string, got, a, b P) error {
 	if got == "" || got == a || got == b {
 		return nil

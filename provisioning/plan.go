@@ -15,110 +15,100 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Plan is the answer to an Input: every pod of Input.Pods stands in exactly
-// one of Create, Bind, Unplaced and the Pods of Static. A Plan is data; nothing has happened yet.
-// It shares memory with the Input and between its own nodes, so treat it as
-// read-only.
+// Plan is the result for an Input: every pod of Input.Pods is in exactly one of Create, Bind,
+// Unplaced and the Pods of Static. A Plan is data, and nothing of it is carried out yet. It shares
+// memory with the Input and between its nodes, so treat it as read-only.
 type Plan struct {
-	// Create lists the nodes to launch: by pool in the order pools are tried,
-	// then dearest first, then by the name of the first pod.
+	// Create lists the nodes to launch: by pool in the order in which pools are tried, then by
+	// descending price, then by the name of the first pod.
 	Create []NewNode
 
-	// Bind lists the existing nodes that take pods, sorted by node name.
+	// Bind lists the existing nodes that get pods, sorted by node name.
 	Bind []Binding
 
 	// Unplaced lists the pods that stay pending, sorted by namespace and name.
 	Unplaced []Unplaced
 
-	// GivenUp lists the preferences that the nodes of pods do not satisfy, and why:
-	// one entry for pods that are alike, sorted by the first of Pods and then as the pod lists
-	// them. It is nil with Preferences Ignore, and for pods of buffers, which do not exist. The
-	// same pod may be in several entries.
+	// GivenUp lists the preferences that the nodes of pods do not satisfy, with the causes: one
+	// entry for pods that are equal, sorted by the first of Pods and then in the order in which the
+	// pod lists its preferences. A pod may be in several entries. It is nil with Preferences
+	// Ignore, and pods of buffers are left out because they do not exist.
 	GivenUp []GivenUpPreference
 
-	// Order lists the pods of Create, Bind and Static in an order in which
-	// kube-scheduler may bind them, one by one: each constraint between pods
-	// (topology spread, affinity) holds at the turn of the pod that has it, on
-	// whichever of its options each new node turns out to be.
+	// Order lists the pods of Create, Bind and Static in an order in which kube-scheduler may bind
+	// them one by one: each constraint between pods (topology spread, affinity) is satisfied when
+	// the pod that has it is bound, whichever of its options each new node is launched by.
 	Order []*corev1.Pod
 
-	// Static says what NodePools with a fixed number of replicas are short of
-	// or have too much of, sorted by pool. The nodes that they are short of take pods.
+	// Static lists how many nodes static NodePools (those with spec.replicas) lack or have too
+	// many, sorted by pool. Missing nodes get pods.
 	Static []StaticPool
 
-	// Buffers says how each of Input.Buffers fares, sorted by namespace and
-	// name.
+	// Buffers says where the pods of each of Input.Buffers fit, sorted by namespace and name.
 	Buffers []BufferStatus
 
-	// Overlays says what each of Input.Overlays did, sorted by name.
+	// Overlays says what each of Input.Overlays changed, sorted by name.
 	Overlays []overlay.Status
 
-	// Cost is what Create costs at each node's cheapest option, in USD per
-	// hour, at the prices that the engine compares: what an overlay of
-	// Input.Overlays puts on a price or takes off counts, and so does
-	// Offering.NodeCost. It is no bill where an overlay expresses a preference.
+	// Cost is the total price of Create at each node's cheapest option, in USD per hour, by the
+	// prices that the engine compares: adjustments by Input.Overlays and Offering.NodeCost are
+	// included. So it is not the bill if an overlay expresses a preference.
 	Cost float64
 
-	// LowerBound is a proven floor under Cost, in USD per hour: no plan costs
-	// less that places the same pods and is valid (see package verify), whatever else it
-	// chooses. That is: which pods go to nodes that exist and which draw on
-	// reservations; over which zones and other domains pods are spread, and
-	// where they are kept together or apart; how many of them are on a node;
-	// which preferences are kept; and which nodes are launched for them. Two
-	// choices are not open: pools of lower weight launch for pods only when those of
-	// higher weight, or the limits of these, leave no room for them, though others
-	// may fill a node of a pod that no pool of higher weight can take; and as many
-	// pods of a group are kept off spot capacity for Options.CapacityMix as here.
+	// LowerBound is a proven lower bound on Cost, in USD per hour: no valid plan (see package
+	// verify) that places the same pods costs less, whatever its other choices: which pods go to
+	// existing nodes and which use reservations; over which zones and other domains pods are
+	// spread, and where they are kept together or apart; how many of them are on a node; which
+	// preferences are satisfied; and which nodes are launched. Two choices are fixed: pools of
+	// lower weight launch nodes for pods only if pools of higher weight, or their limits, leave no
+	// room, though other pods may use a node of a pod that no pool of higher weight can take; and
+	// as many pods of a group are kept off spot capacity for Options.CapacityMix as in this plan.
 	//
-	// It comes from relaxations in which each pod asks of its node what it asks
-	// by itself, only required anti-affinity over the name of the node and host
-	// ports counting between pods, and nodes may be split. Pods that can share no
-	// node, such as those of different zones, have nodes of their own also there,
-	// and these are whole if they are of few prices. Where Solve had nothing to
-	// choose but nodes it is PackingBound. It is 0 where some option
-	// is free, and with Options.NoBounds.
+	// It comes from relaxations in which each pod has its own requirements on its node, nodes may
+	// be split, and of constraints between pods only required anti-affinity over the hostname and
+	// host ports count. Pods that can share no node, such as pods of different zones, have separate
+	// nodes there too, and these are whole if there are few distinct prices. If nodes were the only
+	// choice of Solve, it equals PackingBound. It is 0 if some option is free, and with
+	// Options.NoBounds.
 	LowerBound float64
 
-	// PackingBound is what the new nodes cost at least given what this plan
-	// chose before it packed them: which pods go to existing nodes, to which
-	// domains, with which preferences and at most how many on a node; in USD per
-	// hour. Cost over PackingBound says how well the nodes were packed,
-	// PackingBound over LowerBound what those choices may have cost. It is at
-	// least LowerBound, and at most Cost; it is LowerBound where nodes were taken
-	// out of the plan again, for which those choices were changed. It is 0 with
-	// Options.NoBounds.
+	// PackingBound is a lower bound on the cost of the new nodes in USD per hour, given what this
+	// plan chose before packing: which pods go to existing nodes, to which domains, with which
+	// preferences, and at most how many on a node. Cost over PackingBound shows how well the nodes
+	// were packed, and PackingBound over LowerBound what those choices may have cost. It is at
+	// least LowerBound and at most Cost. If new nodes were removed again, which changes those
+	// choices, it equals LowerBound. It is 0 with Options.NoBounds.
 	PackingBound float64
 
-	// ObjectiveBound is a proven floor under what plans are compared by: Cost, and
-	// Options.NodeFee for each of Create. It is LowerBound where there is no fee, and
-	// 0 with Options.NoBounds.
+	// ObjectiveBound is a proven lower bound on the value by which plans are compared: Cost plus
+	// Options.NodeFee for each of Create. It equals LowerBound if there is no fee, and is 0 with
+	// Options.NoBounds.
 	ObjectiveBound float64
 
-	// Kubernetes lists the minor versions of Kubernetes in which all places of the plan are
-	// valid, in ascending order: the one of Options.Kubernetes, or all that are supported. In
-	// others it may be right to leave other pods pending, or fewer.
+	// Kubernetes lists the minor versions of Kubernetes in which all places of the plan are valid,
+	// ascending: the one of Options.Kubernetes, or all supported ones. In other versions the right
+	// plan may leave other pods pending.
 	Kubernetes []string
 
-	// Stats counts the work done; it is the same for the same input.
+	// Stats counts the work done; it is equal for equal inputs.
 	Stats Stats
 
 	fees    float64                // Options.NodeFee of all new nodes
-	offered map[string]solve.Offer // by pool, for Why; nil in a Plan that a caller made up
+	offered map[string]solve.Offer // by pool, for Why; nil in a Plan that Solve did not make
 }
 
-// Stats says how large the problem was and how much work it took.
+// Stats is the size of the problem and the work it took.
 type Stats struct {
-	Pods    int // pods asked for
+	Pods    int // pods to place
 	Classes int // groups of pods that are identical to the engine
 	Options int // launchable (pool, instance type, offering) triples
 	Steps   int // patterns built; the unit of Options.MaxSteps
 }
 
-// Gap is Cost over LowerBound less one: 0.01 means that the plan is at most 1%
-// above the optimum. With Options.NodeFee, which plans are compared by as well, it is
-// Cost with the fees over ObjectiveBound. It is zero when nothing is to be launched,
-// and infinite where something is and the bound is zero, which says nothing of the
-// optimum.
+// Gap is Cost / LowerBound - 1: 0.01 means that the plan is at most 1% above the optimum. With
+// Options.NodeFee, by which plans are then compared too, it is (Cost + fees) / ObjectiveBound - 1.
+// It is zero if nothing is to be launched, and +Inf if something is and the bound is zero, which
+// says nothing about the optimum.
 func (p *Plan) Gap() float64 {
 	cost, bound := p.Cost, p.LowerBound
 	if p.fees > 0 {
@@ -135,42 +125,39 @@ func (p *Plan) Gap() float64 {
 
 // NewNode is one node to launch.
 type NewNode struct {
-	// Name identifies the node within its plan, such as "general-0003". It is
-	// not the name of any object.
+	// Name identifies the node within its plan, such as "general-0003". No object has this name.
 	Name string
 
-	// Pool is the NodePool it belongs to.
+	// Pool is the NodePool of the node.
 	Pool *v1.NodePool
 
-	// Requirements are what the pool and the pods together ask of the node.
-	// They do not spell out the instance types; Options does, exactly.
+	// Requirements are those of the pool and the pods together. They do not list the instance
+	// types; Options does.
 	Requirements requirements.Set
 
-	// Labels are the labels to give the node: those of the pool's template, its
-	// NodePool and node class, and a value for each further label that
-	// Requirements ask for and no instance type brings along.
+	// Labels are the labels to give the node: those of the pool's template, its NodePool and node
+	// class, and a value for each further label that Requirements ask for and no instance type has.
 	Labels map[string]string
 
-	// Options are all the ways to launch the node, each of which holds all its
-	// pods: cheapest first, then by instance type, zone, capacity type and
-	// reservation. Never empty.
+	// Options are all the ways to launch the node, each of which holds all its pods, sorted by
+	// price, instance type, zone, capacity type and reservation. Never empty.
 	Options []cloudprovider.LaunchOption
 
-	// Pods are the pods it is for, sorted by namespace and name.
+	// Pods are the pods of the node, sorted by namespace and name.
 	Pods []*corev1.Pod
 
-	// Requests is what the pods ask for in sum, "pods" being their count.
-	// Room for DaemonSets is not in it, as it differs by option.
+	// Requests is the sum of the requests of Pods, with their number as "pods". DaemonSets are not
+	// included, because they differ by option.
 	Requests resources.List
 
-	// Daemons is the least that DaemonSet pods ask for on any option.
+	// Daemons is, by resource, the least that DaemonSet pods request on any option.
 	Daemons resources.List
 
-	// MinValuesRelaxed says that a minValues of the pool was lowered to what
-	// can be had, under BestEffort. MissedMinValues says which one, and to what.
+	// MinValuesRelaxed says that a minValues of the pool was lowered, under BestEffort, to the
+	// number of values available. MissedMinValues says which one, and to what.
 	MinValuesRelaxed bool
 
-	drivers map[string][]string // of the devices that its pods are to have, by instance type
+	drivers map[string][]string // by instance type: drivers of the devices that its pods will be allocated
 }
 
 // Price is the price of the cheapest option, in USD per hour.
@@ -178,33 +165,31 @@ func (n *NewNode) Price() float64 { return n.Options[0].Offering.Price }
 
 // Binding lists the pods that fit on a node that exists or is on its way.
 type Binding struct {
-	Node string        // its name, as Node.Name says it
+	Node string        // as Node.Name returns it
 	Pods []*corev1.Pod // sorted by namespace and name
 }
 
-// Unplaced is a pod that stays pending, and why. Pods that are alike share one
-// Reason.
+// Unplaced is a pod that stays pending, with the reason. Pods that are equal share one Reason.
 type Unplaced struct {
 	Pod    *corev1.Pod
 	Reason *Reason
 }
 
-// MissedMinValues is a minValues of a NodePool that the options of a new node fall
-// short of.
+// MissedMinValues is a minValues of a NodePool of which the options of a new node have too few
+// values.
 type MissedMinValues struct {
 	Key  string // of the label
-	Want int    // the distinct values of it that the pool demands
-	Have int    // those that can be had
+	Want int    // number of distinct values that the pool requires
+	Have int    // number of distinct values of the options
 }
 
-// String renders it as "minValues of LABEL is 2 instead of 3".
+// String renders it as "minValues of LABEL is HAVE instead of WANT".
 func (m MissedMinValues) String() string {
 	return fmt.Sprintf("minValues of %s is %d instead of %d", m.Key, m.Have, m.Want)
 }
 
-// MissedMinValues counts the values that the options have of each label that the
-// pool demands several of, and returns those of which there are too few, sorted by
-// key. There are none unless MinValuesRelaxed is set.
+// MissedMinValues returns the minValues requirements for which the options have too few distinct
+// values, sorted by key. There are none unless MinValuesRelaxed is set.
 func (n *NewNode) MissedMinValues() []MissedMinValues {
 	var out []MissedMinValues
 	for _, m := range catalog.Missed(n.Requirements, n.Options) {

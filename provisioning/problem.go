@@ -17,17 +17,17 @@ import (
 type Problem struct {
 	in       Input
 	opts     Options
-	buffers  []Buffer // those of in, by namespace and name
+	buffers  []Buffer // of in, sorted by namespace and name
 	compiled *compile.Problem
 	solver   *solve.Solver
 }
 
-// Prepare compiles an input. It reports every fault of the input at once, as
-// *InputError joined by errors.Join, and compiles nothing then. Of pods that are
-// alike it names the first. nil options mean the defaults.
+// Prepare compiles an input. It reports every fault of the input at once, as *InputError joined by
+// errors.Join, and then compiles nothing. For a fault of several equal pods it names the first. nil
+// options mean the defaults.
 //
-// It takes O(pods + options x (keys asked about + classes / 64)) time, and
-// little more memory than the input has options and classes.
+// It takes O(pods + options x (keys required + classes / 64)) time, and little more memory than the
+// input has options and classes.
 func Prepare(in Input, opts *Options) (*Problem, error) {
 	var o Options
 	if opts != nil {
@@ -41,8 +41,8 @@ func Prepare(in Input, opts *Options) (*Problem, error) {
 	return p, nil
 }
 
-// prepare compiles an input, with what another problem knows of what has not changed,
-// unless that is nil.
+// prepare compiles an input. It reuses what is unchanged from another problem, like, which may be
+// nil.
 func prepare(in Input, opts Options, like *Problem) (*Problem, error) {
 	var f model.Faults
 	if err := opts.Validate(); err != nil {
@@ -65,7 +65,7 @@ func prepare(in Input, opts Options, like *Problem) (*Problem, error) {
 	return p, nil
 }
 
-// Solve is Prepare and Problem.Solve in one.
+// Solve calls Prepare and then Problem.Solve.
 func Solve(ctx context.Context, in Input, opts *Options) (*Plan, error) {
 	p, err := Prepare(in, opts)
 	if err != nil {
@@ -74,38 +74,31 @@ func Solve(ctx context.Context, in Input, opts *Options) (*Plan, error) {
 	return p.Solve(ctx)
 }
 
-// Solve finds the plan. It fails only with the error of ctx, once that is
-// done; otherwise every pod is in the plan, placed or with a reason. Solving
-// again gives an equal plan.
+// Solve returns the plan. Every pod is in it, placed or with a reason. The error is that of ctx
+// once ctx is done, or lists faults of nominated nodes. Solving again gives an equal plan.
 //
-// The order of the work, and thereby what a plan is:
+// The work is done in this order, which defines the plan:
 //
-//  0. Pods go where Input.Nominated has them, as far as that holds.
-//  1. Existing nodes are filled, those that are initialised first and then by
-//     name. Of the pods that may run on a node it takes those that use its
-//     room best.
-//  2. Pods without room get new nodes of the pools of the highest weight that
-//     can serve them. Among pools of one weight, cost decides. A node of lower
-//     weight is launched for a pod only when no node of higher ones can hold it,
-//     or limits forbid one more.
-//  3. Pods that are left are unplaced. Before that, where they might have a place,
-//     the problem is packed again: without preferences, coarsely, and with pods of
-//     lower priority waiting until these have their place. The plan that leaves
-//     fewest of the highest priority is taken. Pods that no node could take,
-//     whatever becomes of others, have no part in the search.
-//  4. New nodes whose pods can be had for less on others, or on cheaper ones of their
-//     own, are taken out of the plan again, where pods were sent to domains or to
-//     existing nodes before it was known what had to be bought. Their pods may go to
-//     nodes of lower weight that hold a pod which no higher weight can take: those
-//     are launched anyway. Up to 400 pods, where some have constraints between pods, are
-//     also placed anew one by one, those with preferences aside; that plan is taken if it
-//     is cheaper.
-//  5. Pods are moved between the nodes of the plan, or exchanged, where that is
-//     more to their taste and concerns no hard constraint. What is launched and
-//     what it costs stays the same.
+//  0. Pods go to their nominated nodes of Input.Nominated where constraints allow it.
+//  1. Existing nodes are filled, initialised ones first and then by name. Each takes, of the pods
+//     that may run on it, those that use its room best.
+//  2. Pods without room get new nodes of the pools of the highest weight that can serve them.
+//     Within one weight, cost decides. A node of lower weight is launched for a pod only if no node
+//     of higher weight can hold it, or limits forbid another one.
+//  3. If pods are left that might have a place, the problem is packed again: without preferences,
+//     coarsely, and with pods of lower priority deferred until the unplaced ones have a place. The
+//     plan with the fewest unplaced pods of the highest priority is taken. Pods that no plan can
+//     place take no part in the search.
+//  4. A new node is removed again if its pods can be placed at a lower cost on other nodes, or on
+//     cheaper nodes of their own. This is tried where pods were sent to domains or existing nodes
+//     before it was known what had to be bought. The pods may go to nodes of lower weight that have
+//     a pod which no higher weight can take, because these are launched anyway. If some pods have
+//     constraints between pods, up to 400 pods are also placed anew one by one, without
+//     preferences, and that plan is taken if it is cheaper.
+//  5. Pods are moved or exchanged between the nodes of the plan where that satisfies more
+//     preferences and concerns no required constraint. The nodes and their cost do not change.
 //
-// The time is about proportional to (classes x options worth having), not to
-// the number of pods.
+// The time is about proportional to (classes x options worth comparing), not to the number of pods.
 func (p *Problem) Solve(ctx context.Context) (*Plan, error) {
 	s, err := p.solver.Solve(ctx)
 	if err != nil {
@@ -114,7 +107,7 @@ func (p *Problem) Solve(ctx context.Context) (*Plan, error) {
 	return p.publish(s), nil
 }
 
-// inputErrors makes an *InputError of each fault that an error joins.
+// inputErrors converts each fault that an error joins to an *InputError.
 func inputErrors(err error) error {
 	list := faults.Joined(err)
 	out := make([]error, len(list))
@@ -122,7 +115,7 @@ func inputErrors(err error) error {
 		if f, ok := e.(*faults.Fault); ok {
 			out[i] = (*InputError)(f)
 		} else {
-			return err // that of a context
+			return err // the error of a context
 		}
 	}
 	return errors.Join(out...)

@@ -10,8 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/static"
 )
 
-// publish makes the plan of a solution: what the solver found, how buffers and static
-// pools fare, and reasons.
+// publish converts a solution to a plan, with the state of buffers and static pools.
 func (p *Problem) publish(s *solve.Solution) *Plan {
 	reasons := reasons{}
 	plan := &Plan{
@@ -51,7 +50,7 @@ func newNode(n *model.NewNode) NewNode {
 		Requests: n.Requests, Daemons: n.Daemons, MinValuesRelaxed: n.MinValuesRelaxed, drivers: n.Drivers}
 }
 
-// moveToStatic moves the pods that are bound to missing nodes of static pools to these.
+// moveToStatic moves pods that are bound to missing nodes of static pools from Bind to Static.
 func (p *Plan) moveToStatic() {
 	p.Bind = slices.DeleteFunc(p.Bind, func(b Binding) bool {
 		pool, missing := model.PoolOfMissing(b.Node)
@@ -77,7 +76,7 @@ func publishStatic(pools []static.Pool) []StaticPool {
 	return out
 }
 
-// reasons are those that have been published: pods that are alike share one.
+// reasons are the reasons converted so far: pods that are equal share one.
 type reasons map[*model.Reason]*Reason
 
 func (r reasons) unplaced(list []model.Unplaced) []Unplaced {
@@ -123,7 +122,7 @@ func poolReason(m *model.PoolReason) PoolReason {
 	return out
 }
 
-// bufferStatus says how each buffer fares, given its pods without a place.
+// bufferStatus returns the status of each buffer, given its unplaced pods.
 func (p *Problem) bufferStatus(plan *Plan, spare []Unplaced) []BufferStatus {
 	if len(p.buffers) == 0 {
 		return nil
@@ -136,7 +135,7 @@ func (p *Problem) bufferStatus(plan *Plan, spare []Unplaced) []BufferStatus {
 	}
 	of := func(pod *corev1.Pod) *BufferStatus {
 		if !p.compiled.Headroom[pod] {
-			return nil // whatever its annotations say
+			return nil // a real pod, whatever its annotations say
 		}
 		namespace, name, _ := BufferOf(pod)
 		return &out[index[[2]string{namespace, name}]]

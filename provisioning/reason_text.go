@@ -14,16 +14,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// maxReason is the most bytes that a reason has in one line: what the message of an event and
-// of a condition may have.
+// maxReason is the largest number of bytes of a reason on one line: the limit for the message of an
+// event and of a condition.
 const maxReason = 1024
 
-// manyPools is how many NodePools there are at least for those that say the same to be told
-// together.
+// manyPools is the number of NodePools from which those with equal texts are grouped.
 const manyPools = 4
 
-// String renders the reason as one line of English, of at most 1,024 bytes. Of many NodePools
-// it tells those together that say the same, and how many more there are than have room.
+// String renders the reason as one line of English of at most 1,024 bytes. With many NodePools, it
+// groups those with equal texts, and counts those for which there is no space.
 func (r *Reason) String() string {
 	if r == nil {
 		return ""
@@ -31,7 +30,7 @@ func (r *Reason) String() string {
 	return shortened(r.line())
 }
 
-// shortened is a text of at most maxReason bytes.
+// shortened cuts a text to at most maxReason bytes.
 func shortened(text string) string {
 	if len(text) > maxReason {
 		text = strings.ToValidUTF8(text[:maxReason-len("...")], "") + "..."
@@ -39,7 +38,7 @@ func shortened(text string) string {
 	return text
 }
 
-// line is the reason as one line, which only its Detail may make longer than maxReason.
+// line renders the reason on one line. It exceeds maxReason only if Detail does.
 func (r *Reason) line() string {
 	var b strings.Builder
 	switch r.Cause {
@@ -63,7 +62,8 @@ func (r *Reason) line() string {
 	return oneLine(b.String())
 }
 
-// writePools writes what the pools say, as much as there is room for beside the nodes.
+// writePools writes the texts of the pools, as far as the space allows together with the text of
+// the nodes.
 func (r *Reason) writePools(b *strings.Builder) {
 	groups := r.groups()
 	room := maxReason - len(r.nodesText()) - len("; and 1000 more NodePools")
@@ -84,14 +84,14 @@ func (r *Reason) writePools(b *strings.Builder) {
 	}
 }
 
-// poolGroup is NodePools that say the same.
+// poolGroup is NodePools with equal texts.
 type poolGroup struct {
 	pools []string
 	says  string
 }
 
-// groups are the pools, those together that say the same if there are many, in the order of
-// the first of each.
+// groups returns the pools, those with equal texts grouped if there are many pools, in the order of
+// the first of each group.
 func (r *Reason) groups() (groups []poolGroup) {
 	at := map[string]int{}
 	for i := range r.Pools {
@@ -106,7 +106,7 @@ func (r *Reason) groups() (groups []poolGroup) {
 	return groups
 }
 
-// text names the pools of a group, up to three of them.
+// text names up to three pools of a group.
 func (g *poolGroup) text(of int) string {
 	const named = 3
 	if len(g.pools) == 1 {
@@ -119,15 +119,15 @@ func (g *poolGroup) text(of int) string {
 	return oneLine(fmt.Sprintf("%d of %d NodePools (%s): %s", len(g.pools), of, names, g.says))
 }
 
-// plain undoes what encoding/json does to characters of HTML, in faults that show a value.
+// plain reverses the escaping of HTML characters by encoding/json, and removes line breaks, in
+// faults that quote a value.
 var plain = strings.NewReplacer("\n", " ", `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
-// oneLine puts names and states in which others have written several lines on one, as people
-// write them.
+// oneLine renders a text on one line, without JSON escapes.
 func oneLine(text string) string { return plain.Replace(text) }
 
-// nodesText counts the existing nodes, those where a constraint between pods lets the pod
-// if one is to blame; "" if there are none.
+// nodesText counts the existing nodes by cause; for a constraint between pods, those in the domains
+// that it allows. It returns "" if there are none.
 func (r *Reason) nodesText() string {
 	total, there := 0, ""
 	if kind, ok := kinds.ByCause(model.Cause(r.Cause)); ok && kind.Places {
@@ -150,7 +150,7 @@ func (r *Reason) nodesText() string {
 	return fmt.Sprintf("; of %d existing nodes%s, %s", total, strings.TrimRight(" "+there, " "), strings.Join(parts, ", "))
 }
 
-// nodesCause is what is wrong with n nodes.
+// nodesCause describes why n nodes exclude the pod.
 func nodesCause(c Cause, n int) string {
 	is, has := "are", "have"
 	if n == 1 {
@@ -170,8 +170,7 @@ func nodesCause(c Cause, n int) string {
 	return is + " ruled out by " + strings.ToLower(string(c))
 }
 
-// String renders the reason as one line of English that begins with the name
-// of the pool.
+// String renders the reason as one line of English that starts with the name of the pool.
 func (r *PoolReason) String() string {
 	return oneLine(fmt.Sprintf("NodePool %s: %s", r.NodePool, r.text()))
 }
@@ -215,7 +214,7 @@ func (r *PoolReason) shortfallsText() string {
 	for i := range r.Shortfalls {
 		s := &r.Shortfalls[i]
 		if parts[i] = s.String(); r.Detail != "" {
-			// Other types have enough of it, and lack something else.
+			// Other types have enough of it and lack another resource.
 			asks, largest := s.texts()
 			parts[i] = asks + ", and it has " + largest
 		}
@@ -241,7 +240,8 @@ func (s *Shortfall) String() string {
 	return asks + fmt.Sprintf(", but no suitable instance type has more than %s (%s)", largest, s.InstanceType)
 }
 
-// texts says who asks for how much of the resource, and how much the instance type has.
+// texts returns how much of the resource the pod and DaemonSets request, and how much the instance
+// type has.
 func (s *Shortfall) texts() (asks, largest string) {
 	pod := s.Requested - s.Daemons
 	text := model.Quantities(s.Resource, pod, s.Daemons, max(s.Largest, 0))
@@ -252,9 +252,9 @@ func (s *Shortfall) texts() (asks, largest string) {
 	return asks, text[2]
 }
 
-// Report renders the reason in full, as lines that end in a line break: for each
-// NodePool what removed how many of its options, and the nearest miss; and what
-// the nodes that exist refuse the pod for.
+// Report renders the reason in full, as lines that end in a line break: for each NodePool how many
+// of its options each constraint removes, and the closest instance type; and the causes for which
+// existing nodes exclude the pod.
 func (r *Reason) Report() string {
 	if r == nil {
 		return ""

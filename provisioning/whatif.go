@@ -14,18 +14,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Without returns the problem as it is once the nodes of the given names are
-// being removed: they take no pods, and the pods that run there are to be
-// placed as well, but those of DaemonSets, those that a node runs by itself
-// (mirror pods) and those that are being deleted, unless a StatefulSet brings
-// them back. Where constraints count pods or domains, a node that is being removed
-// is still there, and its pods are not. p is unchanged and shares its catalog with
-// the result.
+// Without returns the problem in which the nodes of the given names are being removed: they take no
+// pods, and their pods are to be placed as well, except pods of DaemonSets, mirror pods, and pods
+// being deleted that no StatefulSet creates again. Constraints still count the domain of a node
+// being removed, but not its pods. p is unchanged and shares its catalog with the result.
 //
 // The error names each node that p does not have.
 //
-// It takes what Next does: catalogs are not read again, nor are the nodes that
-// stay.
+// It takes the time of Next: neither catalogs nor staying nodes are read again.
 func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	in := p.in
 	in.Nodes = slices.Clone(in.Nodes)
@@ -60,8 +56,8 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	return p.Next(in)
 }
 
-// moved returns the pods of a node that go elsewhere when it is removed, as
-// they will be: not bound to a node, and not being deleted.
+// moved returns the pods of a node that must move when it is removed, as they will be then: not
+// bound to a node, and not being deleted.
 func moved(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
@@ -73,58 +69,57 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// Next returns the problem of another moment: that of another Input, with the options of p.
-// Its plans and its error are those of Prepare of that Input; p is unchanged. What both
-// inputs are made of is not read again. Objects are the same if they are at the same
-// address, so replace what changes, as the caches of controllers do, and never write into
-// what a problem was made of, slices included:
+// Next returns the problem for another Input, with the options of p. Its plans and its error are
+// those of Prepare for that Input; p is unchanged. Objects in both inputs are not read again.
+// Objects are the same if they have the same address. So replace what changes, as the caches of
+// controllers do, and never write into objects, or slices, of which a problem was made:
 //
-//   - NodePools, InstanceTypes and Overlays are compiled anew unless all are the same, in
-//     the same order. That is most of what Prepare costs. Even then a type is validated
-//     once, and what a pool launches is listed once while it asks for the same.
-//   - A node is read again, with its pods, unless its Node, its NodeClaim and its pods are
-//     the same, in the same order; one on its way that has not been launched is as well
-//     if any of the above has changed.
-//   - All nodes are read again if some of DaemonSetPods is another, or once twice as many
-//     kinds of pod have run as at first, and 1,024 more: most are gone by then.
-//   - Volumes are indexed anew unless all are the same, and so are Devices, whose Matcher
-//     must be comparable for that.
-//   - With a Vocabulary that says something else all is compiled anew.
+//   - NodePools, InstanceTypes and Overlays are compiled again unless all are the same, in the same
+//     order. That is most of the cost of Prepare. Even then an instance type is validated once, and
+//     the options of a pool are listed once while its requirements do not change.
+//   - A node is read again, with its pods, unless its Node, its NodeClaim and its pods are the
+//     same, in the same order. A node on its way that has not been launched is also read again if
+//     any of the above has changed.
+//   - All nodes are read again if one of DaemonSetPods changes, or once the number of kinds of pods
+//     that have run exceeds twice the number at first plus 1,024, because most of these kinds are
+//     gone by then.
+//   - Volumes are indexed again unless all are the same, and so are Devices, whose Matcher must be
+//     comparable for that.
+//   - With a different Vocabulary everything is compiled again.
 //
-// Pods to be placed are compiled in any case. It takes O(pods + what changed), and a few
-// passes over the nodes that copy some numbers of each and allocate nothing for it: some tenths
-// of a microsecond a node where Nodes are sorted by name, as Join does it. The result keeps both inputs' nodes alive
-// only as far as they are its own, but for one pod of each kind that has run.
+// Pods to be placed are compiled in any case. It takes O(pods + changes) time, and a few passes
+// over the nodes that copy some numbers of each without allocating: some tenths of a microsecond
+// for each node if Nodes are sorted by name, as Join sorts them. The result keeps no node of p
+// alive that is not its own, except one pod of each kind that has run.
 func (p *Problem) Next(in Input) (*Problem, error) { return prepare(in, p.opts, p) }
 
-// With returns the problem with more pods to place: Next, of such an Input. The error is
-// that of Prepare, of the pods alone.
+// With returns the problem with more pods to place: it is Next of such an Input. The error is that
+// of Prepare for these pods.
 func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Pods = slices.Concat(in.Pods, pods)
 	return p.Next(in)
 }
 
-// WithNodes returns the problem with other nodes, and other pods to place: Next, of the
-// same catalog at another moment. Places to try first are left out: see Nominating.
+// WithNodes returns the problem with other nodes and other pods to place: it is Next of such an
+// Input, with the same catalog. Nominated is left out: see Nominating.
 func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Nodes, in.Pods, in.Nominated = nodes, pods, nil
 	return p.Next(in)
 }
 
-// WithPools returns the problem with other NodePools and their catalogs: Next, of what if
-// this pool had another limit, or were not there. Without any it asks what fits on the nodes
-// that exist.
+// WithPools returns the problem with other NodePools and instance types: it is Next of such an
+// Input, to ask what happens if a pool has another limit or does not exist. Without any pools it
+// says which pods fit on existing nodes.
 func (p *Problem) WithPools(pools []*v1.NodePool, types map[string][]*cloudprovider.InstanceType) (*Problem, error) {
 	in := p.in
 	in.NodePools, in.InstanceTypes = pools, types
 	return p.Next(in)
 }
 
-// Nominating returns the problem with other places to try first, as Input.Nominated has
-// them. p is unchanged and shares its catalog with the result. The error is that of
-// Prepare, of these places alone.
+// Nominating returns the problem with other nominated nodes, as in Input.Nominated. p is unchanged
+// and shares its catalog with the result. The error is that of Prepare for these entries.
 func (p *Problem) Nominating(places map[types.NamespacedName]string) (*Problem, error) {
 	var f model.Faults
 	compiled := p.compiled.Nominating(places, &f)

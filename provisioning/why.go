@@ -15,14 +15,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Why says how an instance type stands with a new node: which of its offerings
-// the node may be launched by, and what speaks against the others.
+// Why says by which offerings of an instance type a new node may be launched, and why not by the
+// others.
 type Why struct {
 	Node         string
 	InstanceType string
 
-	// Offerings are those of the type in the catalog of the node's pool, in the
-	// order of OfferingKey. None means that the pool has no such type.
+	// Offerings are the offerings of the type in the catalog of the node's pool, in the order of
+	// OfferingKey. It is empty if the pool has no such type.
 	Offerings []WhyOffering
 }
 
@@ -30,27 +30,24 @@ type Why struct {
 type WhyOffering struct {
 	Offering *cloudprovider.Offering
 
-	// Rank is the place of the offering among the options of the node, the
-	// cheapest being 1; 0 if it is none of them.
+	// Rank is the position of the offering among the options of the node, 1 for the cheapest; 0 if
+	// it is not one of them.
 	Rank int
 
-	// Dearer is how much more it costs than the cheapest option, in USD per
-	// hour.
+	// Dearer is its price minus that of the cheapest option, in USD per hour.
 	Dearer float64
 
-	// Against says in words what keeps it from being an option, "" if it is
-	// one.
+	// Against says why the offering is not an option, "" if it is one.
 	Against string
 }
 
-// Why says how an instance type stands with a new node of the plan, given by
-// NewNode.Name. The error says that there is no such node.
+// Why explains an instance type for a new node of the plan, given by NewNode.Name. The error says
+// that there is no such node.
 //
-// What is tried, in this order, is whether the offering can be had now, whether
-// the labels of pool, type and offering agree, whether it has what each pod of
-// the node asks for, whether it has room for all of them, and what else the
-// plan demands of the node: a reservation, enough instance types to choose
-// from, the limits of the pool, other pods.
+// It checks, in this order: whether the offering is available; whether the labels of pool, type and
+// offering agree; whether it has the labels and resources that each pod of the node requires;
+// whether it has room for all of them; and what else the plan requires of the node: a reservation,
+// enough instance types to choose from, the limits of the pool, other pods.
 func (p *Plan) Why(node, instanceType string) (Why, error) {
 	i := slices.IndexFunc(p.Create, func(n NewNode) bool { return n.Name == node })
 	if i < 0 {
@@ -67,7 +64,7 @@ func (p *Plan) Why(node, instanceType string) (Why, error) {
 	return out, nil
 }
 
-// weigh judges the offerings of a type for a node.
+// weigh explains each offering of a type for a node.
 func weigh(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType) []WhyOffering {
 	var out []WhyOffering
 	for i := range t.Offerings {
@@ -85,7 +82,7 @@ func weigh(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType) []WhyOffer
 	return out
 }
 
-// against says what keeps an offering from being an option of a node.
+// against says why an offering is not an option of a node.
 func against(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType, o *cloudprovider.Offering) string {
 	switch {
 	case !o.Available:
@@ -128,8 +125,8 @@ func against(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType, o *cloud
 	return "constraints between pods, or a mix that Options ask for, keep the node off it"
 }
 
-// crowded says that the daemons of an option leave too little for the pods of a
-// node, "" if they do not.
+// crowded says that the daemons of an option leave too little room for the pods of a node, "" if
+// they leave enough.
 func crowded(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) string {
 	i := slices.IndexFunc(f.Options, func(o catalog.Option) bool { return o.LaunchOption == l })
 	if i < 0 || n.Requests.Len() == 0 {
@@ -144,8 +141,8 @@ func crowded(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) string {
 	return ""
 }
 
-// beyondLimits says of which limit of the pool an option takes more than any that
-// the node may be launched by, "" if of none.
+// beyondLimits says of which limit of the pool an option uses more than each option of the node
+// does, "" if of none.
 func beyondLimits(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) string {
 	aside := make([]int64, len(f.Limits))
 	for _, own := range n.Options {
@@ -162,7 +159,8 @@ func beyondLimits(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) stri
 	return ""
 }
 
-// disagreement returns a requirement that the labels of an option do not meet.
+// disagreement returns a requirement that the labels of an option do not satisfy; false if there is
+// none.
 func disagreement(asked requirements.Set, o cloudprovider.LaunchOption) (requirements.Requirement, bool) {
 	for r := range asked.All() {
 		if own, ok := catalog.TypeRequirement(o.InstanceType, r.Key()); ok && !own.Overlaps(r) {
@@ -175,7 +173,7 @@ func disagreement(asked requirements.Set, o cloudprovider.LaunchOption) (require
 	return requirements.Requirement{}, false
 }
 
-// String renders the answer as one line.
+// String renders the explanation on one line.
 func (w Why) String() string {
 	if len(w.Offerings) == 0 {
 		return fmt.Sprintf("%s: the pool of node %s has no such instance type", w.InstanceType, w.Node)
@@ -193,7 +191,7 @@ func (w Why) String() string {
 	return fmt.Sprintf("%s is no option of node %s: %s", at, w.Node, best.Against)
 }
 
-// Report renders the answer in full: a line for each offering.
+// Report renders the explanation in full: a line for each offering.
 func (w Why) Report() string {
 	if len(w.Offerings) == 0 {
 		return w.String() + "\n"
