@@ -12,10 +12,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// costTolerance is the relative error that sums of prices may carry.
+// costTolerance is the relative error allowed in sums of prices.
 const costTolerance = 1e-9
 
-// checkAccounts recomputes what the plan says about itself. The sums of single nodes are checked with the nodes.
+// checkAccounts recomputes the figures of the plan. Those of single nodes are checked with the
+// nodes.
 func (r *referee) checkAccounts() {
 	var sum float64
 	for i := range r.plan.Create {
@@ -25,8 +26,7 @@ func (r *referee) checkAccounts() {
 	}
 	cost := r.plan.Cost
 	slack := costTolerance * math.Max(1, math.Abs(sum))
-	// Comparisons with NaN are false, so each is put the way round that NaN
-	// fails.
+	// Comparisons with NaN are false, so each condition is written so that NaN fails.
 	if !(math.Abs(cost-sum) <= slack) {
 		r.report(RuleAccounts, "", "", "Cost is %s, but the cheapest options of the new nodes sum up to %s", priceText(cost), priceText(sum))
 	}
@@ -43,7 +43,8 @@ func (r *referee) checkAccounts() {
 	}
 }
 
-// checkBound wants a bound of at least 0 and at most what the new nodes cost, fees included where they count.
+// checkBound checks that a bound is at least 0 and at most the cost of the new nodes, fees included
+// where they count.
 func (r *referee) checkBound(name string, bound, sum, slack float64) {
 	if !(bound >= 0) {
 		r.report(RuleAccounts, "", "", "%s is %s; expected a number that is not negative", name, priceText(bound))
@@ -53,7 +54,8 @@ func (r *referee) checkBound(name string, bound, sum, slack float64) {
 	}
 }
 
-// gapOf is how far a cost is above a bound: 0.01 is 1%. It is 0 for a cost of 0, else infinite for a bound of 0.
+// gapOf returns cost / bound - 1, so 0.01 is 1%. It is 0 for a cost of 0, and otherwise +Inf for a
+// bound of 0.
 func gapOf(cost, bound float64) float64 {
 	switch {
 	case cost <= 0:
@@ -64,7 +66,8 @@ func gapOf(cost, bound float64) float64 {
 	return cost/bound - 1
 }
 
-// checkReasons wants a reason for each unplaced pod that the pod and its NodePools do not contradict.
+// checkReasons checks that each unplaced pod has a reason that the pod and its NodePools do not
+// contradict.
 func (r *referee) checkReasons() {
 	for _, u := range r.plan.Unplaced {
 		if u.Pod == nil {
@@ -100,8 +103,9 @@ func refusedByTaint(pod *corev1.Pod, pool *poolInfo) bool {
 	return refused
 }
 
-// unmodelled says whether an engine may say of a pod that it does not model what the pod uses: resource claims, volumes,
-// constraints on other pods, groups of pods, features that nodes declare, and extended resources that only devices serve.
+// unmodelled says whether an engine may give as the reason that it does not model what the pod
+// uses: resource claims, volumes, constraints on other pods, groups of pods, features that nodes
+// declare, and extended resources that only devices provide.
 func (r *referee) unmodelled(p *podInfo) bool {
 	a := p.Spec.Affinity
 	return p.Spec.SchedulingGroup != nil || nodefit.Undeclared(p.Pod, nil, r.kubernetes) != "" || r.wantsDevices(p) ||
@@ -109,14 +113,15 @@ func (r *referee) unmodelled(p *podInfo) bool {
 		a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) || r.waits(p) != ""
 }
 
-// wantsDevices says whether a pod requests an extended resource that a DeviceClass serves and no instance type or node has.
+// wantsDevices says whether a pod requests an extended resource that a DeviceClass provides and no
+// instance type or node has.
 func (r *referee) wantsDevices(p *podInfo) bool {
 	for name, amount := range p.requests.All() {
 		if amount <= 0 || !slices.ContainsFunc(r.in.Devices.Classes, func(c *resourcev1.DeviceClass) bool { return devices.Serves(c, name) }) {
 			continue
 		}
 		sold := false
-		for _, pool := range r.pools { // the order does not matter
+		for _, pool := range r.pools { // the order does not affect the result
 			sold = sold || slices.ContainsFunc(r.stockOf(pool).options, func(o *optionInfo) bool { return o.capacity.Get(name) > 0 })
 		}
 		if !sold && !slices.ContainsFunc(r.nodes, func(n *nodeInfo) bool { return n.Allocatable.Get(name) > 0 }) {

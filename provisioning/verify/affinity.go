@@ -26,14 +26,14 @@ func (t *antiTerm) count(s *site, p *podInfo, sure bool) {
 	t.selected.add(t.r.domainsOf(t.topology, s), p, sure)
 }
 
-// affinityGroup is the required affinity of a pod: it wants a pod that all terms select in its domain of each
-// term. Pods with the same terms share it.
+// affinityGroup is the required affinity of a pod: in the pod's domain of each term there must be a
+// pod that all terms select. Pods with the same terms share an affinityGroup.
 type affinityGroup struct {
 	r          *referee
 	terms      []podselect.Term
 	topologies []*topology
 	counts     []domainCounts // by term
-	here       map[*site]bool // pods that it selects are on these
+	here       map[*site]bool // nodes with pods that all terms select
 }
 
 func (g *affinityGroup) selects(p *podInfo) bool {
@@ -52,8 +52,8 @@ func (g *affinityGroup) count(s *site, p *podInfo, sure bool) {
 	g.here[s] = g.here[s] || sure
 }
 
-// avoids reads the required anti-affinity of a pod. For a pod to be bound it covers the namespaces that any
-// of the kube-schedulers in question reads from a term.
+// avoids reads the required anti-affinity of a pod. For a pod to be bound, a term covers all
+// namespaces that any of the kube-scheduler versions in question reads from it.
 func (r *referee) avoids(p *podInfo, toBind bool) (terms []*antiTerm, err error) {
 	a := p.Spec.Affinity
 	if a == nil || a.PodAntiAffinity == nil {
@@ -65,7 +65,7 @@ func (r *referee) avoids(p *podInfo, toBind bool) (terms []*antiTerm, err error)
 		return nil, err
 	}
 	if toBind {
-		all, _ := r.selectors().Readings(p.Pod, required) // they have been read
+		all, _ := r.selectors().Readings(p.Pod, required) // Terms has read them without an error
 		read = all[len(all)-1]
 	}
 	for _, t := range read {
@@ -79,7 +79,8 @@ func (r *referee) avoids(p *podInfo, toBind bool) (terms []*antiTerm, err error)
 	return terms, nil
 }
 
-// follows reads the required affinity of a pod, in each way in which kube-schedulers read it.
+// follows reads the required affinity of a pod, once for each way in which kube-scheduler versions
+// read it.
 func (r *referee) follows(p *podInfo) (groups []*affinityGroup, err error) {
 	a := p.Spec.Affinity
 	if a == nil || a.PodAffinity == nil {
@@ -110,8 +111,8 @@ func (r *referee) follows(p *podInfo) (groups []*affinityGroup, err error) {
 	return groups, err
 }
 
-// judgeAffinity wants a pod where a pod that it follows is sure to be in each of its domains. The first of
-// pods that follow each other may go to any node that has the keys.
+// judgeAffinity reports a pod that follows others if no such pod is certain to be in each of its
+// domains. The first of several pods that follow each other may go to any node that has the labels.
 func (r *referee) judgeAffinity(s *site, p *podInfo, note faultFunc) {
 	for _, g := range p.follows {
 		first := g.selects(p) && !slices.ContainsFunc(g.counts, func(c domainCounts) bool { return c.total > 0 })
@@ -132,7 +133,7 @@ func (r *referee) judgeAffinity(s *site, p *podInfo, note faultFunc) {
 	}
 }
 
-// judgeAntiAffinity wants no pod in the domain of a pod that this one excludes, or that excludes this one.
+// judgeAntiAffinity reports a pod in the domain of a pod that it excludes or that excludes it.
 func (r *referee) judgeAntiAffinity(s *site, p *podInfo, note faultFunc) {
 	judge := func(t *antiTerm, counts *domainCounts, format string) {
 		if counts.total == 0 {
@@ -153,7 +154,7 @@ func (r *referee) judgeAntiAffinity(s *site, p *podInfo, note faultFunc) {
 	}
 }
 
-// shownDomain is a domain as messages call it.
+// shownDomain returns the name of a domain for messages.
 func (r *referee) shownDomain(s *site, key, value string) string {
 	if key == corev1.LabelHostname && value == s.host() {
 		return s.name

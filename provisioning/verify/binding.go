@@ -2,8 +2,9 @@ package verify
 
 import "slices"
 
-// checkBinding replays the plan: all new nodes are there, with their DaemonSets, and the pods are bound one by one in
-// the order of the plan. Constraints of others are read as well, for questions about them afterwards.
+// checkBinding replays the plan: all new nodes exist, with their DaemonSets, and the pods are bound
+// one by one in the order of the plan. It also reads the constraints of others, for later checks of
+// these pods.
 func (r *referee) checkBinding(others []*podInfo) {
 	r.makeSites()
 	order, sites := r.bindingOrder()
@@ -22,8 +23,8 @@ func (r *referee) checkBinding(others []*podInfo) {
 	}
 }
 
-// bindingOrder returns the placed pods in the order of the plan, each with its node, and reports where that is not
-// an order of them. Pods that it leaves out come last.
+// bindingOrder returns the placed pods in the order of the plan, each with its node. It reports
+// where Plan.Order is no order of these pods. Pods that Order leaves out come last.
 func (r *referee) bindingOrder() (order []*podInfo, sites []*site) {
 	places := map[*podInfo][]*site{}
 	for _, s := range r.sites {
@@ -42,7 +43,7 @@ func (r *referee) bindingOrder() (order []*podInfo, sites []*site) {
 			placed[p.key]++
 		}
 	}
-	last := "" // pod of a buffer
+	last := "" // last pod of a buffer
 	for i, pod := range r.plan.Order {
 		if pod == nil {
 			r.report(RuleOrder, "", "", "the pod at index %d of Order is nil", i)
@@ -76,7 +77,7 @@ func (r *referee) bindingOrder() (order []*podInfo, sites []*site) {
 	return order, sites
 }
 
-// reportMissing reports the pods that Order leaves out, all at once.
+// reportMissing reports the pods that Order leaves out, as one violation.
 func (r *referee) reportMissing(placed map[objectKey]int) {
 	missing := 0
 	var first objectKey
@@ -106,8 +107,8 @@ func (r *referee) readConstraints(p *podInfo) {
 	p.avoids, p.constraintsErr = r.avoids(p, true)
 }
 
-// readPresent reads the anti-affinity of pods that are there already. kube-scheduler ignores what cannot be
-// read.
+// readPresent reads the anti-affinity of running pods and DaemonSets. As in kube-scheduler, terms
+// that cannot be read are ignored.
 func (r *referee) readPresent() {
 	for _, d := range r.daemons {
 		d.avoids, _ = r.avoids(d, true)
@@ -119,8 +120,8 @@ func (r *referee) readPresent() {
 	}
 }
 
-// countPresent counts the pods that are there before the plan binds any. The pod of a DaemonSet that a node lacks
-// comes if the node is still starting. Otherwise it may come or not.
+// countPresent counts the pods that are there before the plan binds any. If a node lacks the pod of
+// a DaemonSet, that pod is certain to come while the node is starting, and may come otherwise.
 func (r *referee) countPresent() {
 	for _, s := range r.sites {
 		if s.node == nil {
@@ -142,7 +143,7 @@ func (r *referee) countPresent() {
 	}
 }
 
-// count counts a pod by all constraints that select it, and by its own anti-affinity.
+// count counts a pod for all constraints that select it, and for its own anti-affinity.
 func (r *referee) count(s *site, p *podInfo, sure bool) {
 	for _, t := range p.avoids {
 		t.owners.add(r.domainsOf(t.topology, s), p, sure)

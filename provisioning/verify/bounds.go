@@ -10,10 +10,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// checkBounds holds the cost of a plan without any other fault between a floor of the referee's
-// own and its claims: Cost is not below what the resources of its pods cost at least, and
-// LowerBound not above what a plan of the referee's own costs, in which each new node is launched
-// as the cheapest option of its pool that holds its pods.
+// checkBounds compares a plan without other faults with bounds of the referee's own. Cost must be
+// at least what the resources of its pods cost, and LowerBound at most the cost of the referee's
+// own plan, in which each new node is launched as the cheapest option of its pool that holds its
+// pods.
 func (r *referee) checkBounds(opts *provisioning.Options) {
 	if len(r.found) > 0 || len(r.fresh) == 0 {
 		return
@@ -36,7 +36,7 @@ func (r *referee) checkBounds(opts *provisioning.Options) {
 	if least := leastCost(r.vector(asked), all); r.plan.Cost < least-slack {
 		r.report(RuleAccounts, "", "", "Cost is %s, but nodes with room for what the pods ask for cost at least %s", priceText(r.plan.Cost), priceText(least))
 	}
-	// With a capacity mix the bound is of plans with as many pods off spot.
+	// With a capacity mix the bound applies only to plans with as many pods off spot.
 	own, cost := r.cheaper()
 	if r.plan.LowerBound <= cost+slack || opts != nil && opts.CapacityMix != nil {
 		return
@@ -47,8 +47,9 @@ func (r *referee) checkBounds(opts *provisioning.Options) {
 	}
 }
 
-// cheaper is the plan, without bounds, in which a new node becomes the cheapest option of its pool
-// that holds its pods where the plan does not name it, and what that costs.
+// cheaper returns the plan, without bounds, in which each new node is the cheapest option of its
+// pool that holds its pods, even if the plan does not list that option. It also returns the cost in
+// USD per hour.
 func (r *referee) cheaper() (*provisioning.Plan, float64) {
 	own := *r.plan
 	own.Cost, own.LowerBound, own.PackingBound, own.ObjectiveBound = 0, 0, 0, 0
@@ -72,15 +73,15 @@ func (r *referee) cheaper() (*provisioning.Plan, float64) {
 	}
 	slices.SortStableFunc(own.Create, func(a, b provisioning.NewNode) int {
 		if a.Pool.Name != b.Pool.Name {
-			return 0 // the nodes of a pool stand side by side already
+			return 0 // the nodes of a pool are next to each other already
 		}
 		return cmp.Or(-cmp.Compare(a.Price(), b.Price()), keyOf(a.Pods[0]).Compare(keyOf(b.Pods[0])))
 	})
 	return &own, own.Cost
 }
 
-// leastCost is the largest amount of any resource at the least price for which an option has a unit of it. A
-// resource that no option has room for adds nothing.
+// leastCost returns the highest cost of any single resource of a request, each at the lowest unit
+// price of any option. A resource that no option has is ignored.
 func leastCost(asked []int64, options []*optionInfo) float64 {
 	least := 0.0
 	for k, amount := range asked {

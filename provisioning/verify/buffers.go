@@ -6,7 +6,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// addBuffers adds the pods that buffers stand for. A real pod of the same name has precedence.
+// addBuffers adds the pods of buffers. A real pod of the same name takes precedence.
 func (r *referee) addBuffers() {
 	for i := range r.in.Buffers {
 		for _, pod := range r.in.Buffers[i].Pods() {
@@ -18,8 +18,8 @@ func (r *referee) addBuffers() {
 	}
 }
 
-// checkBuffers compares what the plan says of each buffer with where its pods are: on existing nodes, on new ones, or on
-// none. A buffer has a reason exactly if some pod of it has no place.
+// checkBuffers compares the status of each buffer with where its pods are: on existing nodes, on
+// new ones, or unplaced. A buffer must have a reason exactly if some of its pods are unplaced.
 func (r *referee) checkBuffers() {
 	said := map[objectKey]*provisioning.BufferStatus{}
 	var last objectKey

@@ -15,15 +15,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
 
-// poolInfo is a NodePool with what each of its nodes has in common.
+// poolInfo is a NodePool with what is equal for all of its nodes.
 type poolInfo struct {
 	*v1.NodePool
-	labels    requirements.Set // of its nodes: requirements, template labels and those that every node gets
+	labels    requirements.Set // of its nodes: requirements, template labels and labels of every node
 	demands   requirements.Set // the requirements as the pool lists them, with minValues
 	err       error            // of demands
-	limits    resources.List   // as far as they can be read
+	limits    resources.List   // restricted to limits that can be read
 	limitsErr error
-	daemons   []*podInfo   // that tolerate its taints
+	daemons   []*podInfo   // DaemonSets that tolerate its taints
 	stock     *poolCatalog // nil until it is needed
 }
 
@@ -50,7 +50,7 @@ func (r *referee) newPool(pool *v1.NodePool) *poolInfo {
 	return p
 }
 
-// daemonSelections are the node selections of the pool's DaemonSets.
+// daemonSelections returns the node selections of the pool's DaemonSets.
 func (p *poolInfo) daemonSelections() (out []*nodefit.Selection) {
 	for _, d := range p.daemons {
 		out = append(out, d.selection)
@@ -58,7 +58,7 @@ func (p *poolInfo) daemonSelections() (out []*nodefit.Selection) {
 	return out
 }
 
-// closed says why a pool may not launch nodes; "" if it may.
+// closed says why a pool may not launch nodes, "" if it may.
 func (p *poolInfo) closed() string {
 	switch {
 	case p.DeletionTimestamp != nil:
@@ -76,25 +76,25 @@ func (p *poolInfo) closed() string {
 	return ""
 }
 
-// optionInfo is one way to launch a node, as the catalog has it.
+// optionInfo is one way to launch a node, as in the catalog.
 type optionInfo struct {
 	cloudprovider.LaunchOption
-	own         requirements.Set // labels by which the offering differs from others of its type, and the name of the type
+	own         requirements.Set // labels in which the offering differs from others of its type, and the name of the type
 	capacity    resources.List
 	allocatable resources.List
-	room        []int64 // allocatable, by referee.asks
-	indebted    bool    // it holds back more than it has of something
+	room        []int64 // allocatable by referee.asks
+	indebted    bool    // it reserves more of a resource than it has
 	err         error   // of allocatable
 }
 
 func (o *optionInfo) String() string { return o.Key().String() }
 
-// labels are those of the instance type and the offering.
+// labels returns the labels of the instance type and the offering.
 func (o *optionInfo) labels() requirements.Set {
 	return o.InstanceType.Requirements.Intersect(o.own)
 }
 
-// label is the entry of labels for one key.
+// label returns the entry of labels for one key.
 func (o *optionInfo) label(key string) (requirements.Requirement, bool) {
 	of, byType := o.InstanceType.Requirements.Get(key)
 	own, byOffering := o.own.Get(key)
@@ -107,7 +107,7 @@ func (o *optionInfo) label(key string) (requirements.Requirement, bool) {
 	return of.Intersect(own), true
 }
 
-// option derives, once for each offering, what the catalog says of it.
+// option returns the optionInfo of an offering, computed once.
 func (r *referee) option(option cloudprovider.LaunchOption) *optionInfo {
 	if known := r.options[option]; known != nil {
 		return known
@@ -132,7 +132,7 @@ func (r *referee) option(option cloudprovider.LaunchOption) *optionInfo {
 	return o
 }
 
-// vector is a list as amounts of each of asks.
+// vector returns a list as amounts by referee.asks.
 func (r *referee) vector(list resources.List) []int64 {
 	v := make([]int64, len(r.asks))
 	for i, name := range r.asks {
@@ -141,30 +141,31 @@ func (r *referee) vector(list resources.List) []int64 {
 	return v
 }
 
-// poolCatalog is the catalog of a pool, with its options numbered. A plan names each option thousands of times, so what does
-// not depend on the node is computed here once.
+// poolCatalog is the catalog of a pool, with its options numbered. A plan lists each option
+// thousands of times, so everything that does not depend on the node is computed here once.
 type poolCatalog struct {
 	options []*optionInfo
 	numbers map[cloudprovider.LaunchOption]int32
-	types   map[string]*cloudprovider.InstanceType // the first of each name
+	types   map[string]*cloudprovider.InstanceType // by name: the first type with it
 	listed  map[*cloudprovider.InstanceType]bool
 
 	odd     []bool                  // by option: its labels contradict those of the pool
 	columns map[string]*labelColumn // by label key
-	open    *question               // about a node of which nothing is asked
+	open    *question               // the question for a node without further requirements
 }
 
-// labelColumn is what pool and catalog say of one label, by option. Options that say the same share a state.
+// labelColumn has the state of one label on each option of a pool. Options with equal states share
+// a labelState.
 type labelColumn struct {
 	state  []int32 // by option
 	states []labelState
 }
 
-// labelState is what is said of one label.
+// labelState is what pool, instance type and offering say about one label.
 type labelState struct {
 	requirements.Requirement
-	named bool // somebody speaks of the label
-	own   bool // the instance type or the offering does
+	named bool // one of them names the label
+	own   bool // the instance type or the offering names it
 }
 
 // stockOf returns the catalog of a pool.
@@ -187,7 +188,7 @@ func (r *referee) stockOf(pool *poolInfo) *poolCatalog {
 		if s.types[t.Name] == nil {
 			s.types[t.Name] = t
 		}
-		// What the type says is judged once for all its offerings.
+		// The requirements of the type are checked once for all its offerings.
 		odd := t.Requirements.Intersect(pool.labels).Without(corev1.LabelHostname).Impossible()
 		for i := range t.Offerings {
 			o := r.option(cloudprovider.LaunchOption{InstanceType: t, Offering: &t.Offerings[i]})
@@ -208,7 +209,8 @@ func (r *referee) oddOffering(pool *poolInfo, o *optionInfo) bool {
 	return false
 }
 
-// labelOn is what pool, instance type and offering leave of a label. The name of a node is not known before it exists.
+// labelOn returns what pool, instance type and offering allow for a label. The hostname is not
+// known before a node exists.
 func (r *referee) labelOn(pool *poolInfo, o *optionInfo, key string) labelState {
 	if key == corev1.LabelHostname {
 		return labelState{Requirement: requirements.In(key, nodefit.NewNodeName), named: true}
@@ -221,7 +223,7 @@ func (r *referee) labelOn(pool *poolInfo, o *optionInfo, key string) labelState 
 	return labelState{Requirement: label, named: own || byPool, own: own}
 }
 
-// column returns what is said of a label by each option of a pool.
+// column returns the state of a label on each option of a pool.
 func (r *referee) column(pool *poolInfo, key string) *labelColumn {
 	s := r.stockOf(pool)
 	if known := s.columns[key]; known != nil {
@@ -248,8 +250,8 @@ func (r *referee) column(pool *poolInfo, key string) *labelColumn {
 	return c
 }
 
-// locate finds an option of a plan in the catalog of a pool, so that it is judged by what the catalog says and not by the
-// plan's copy. It is false for an option that is not there; missing says why.
+// locate finds an option of a plan in the catalog of a pool, so that the catalog is checked and not
+// the plan's copy. It returns false for an option that is not in the catalog; missing says why.
 func (r *referee) locate(pool *poolInfo, option cloudprovider.LaunchOption) (int32, bool) {
 	s := r.stockOf(pool)
 	if number, ok := s.numbers[option]; ok {
@@ -269,7 +271,7 @@ func (r *referee) locate(pool *poolInfo, option cloudprovider.LaunchOption) (int
 	return s.numbers[cloudprovider.LaunchOption{InstanceType: t, Offering: like}], true
 }
 
-// typeLike is the catalog's own object for an instance type, of which the plan may have a copy.
+// typeLike returns the catalog's instance type for one of which the plan may have a copy.
 func (s *poolCatalog) typeLike(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	if s.listed[t] {
 		return t
@@ -277,7 +279,8 @@ func (s *poolCatalog) typeLike(t *cloudprovider.InstanceType) *cloudprovider.Ins
 	return s.types[t.Name]
 }
 
-// offeringLike is the offering of a type with the same names as another, if possible at the same price.
+// offeringLike returns the offering of a type with the same zone, capacity type and reservation as
+// another, preferably at the same price.
 func (*referee) offeringLike(t *cloudprovider.InstanceType, want *cloudprovider.Offering) *cloudprovider.Offering {
 	var like *cloudprovider.Offering
 	for i := range t.Offerings {
@@ -294,7 +297,7 @@ func (*referee) offeringLike(t *cloudprovider.InstanceType, want *cloudprovider.
 	return like
 }
 
-// missing says what is wrong with an option that locate did not find.
+// missing describes what is wrong with an option that locate did not find.
 func (r *referee) missing(pool *poolInfo, option cloudprovider.LaunchOption) string {
 	t := r.stockOf(pool).typeLike(option.InstanceType)
 	if t == nil {

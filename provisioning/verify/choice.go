@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/exclusive"
 )
 
-// checkSpotFlexibility looks for new nodes that may be launched as spot, name too few instance types for that, and could
-// be launched as another capacity type: such a node has to do without its spot options.
+// checkSpotFlexibility reports new nodes that may be launched as spot, have too few instance types
+// for spot, and could be launched as another capacity type: such a node must not have spot options.
 func (r *referee) checkSpotFlexibility(need int) {
 	for _, f := range r.fresh {
 		if f == nil || need < 2 {
@@ -23,9 +23,9 @@ func (r *referee) checkSpotFlexibility(need int) {
 	}
 }
 
-// capacityTypes counts the instance types that a new node names for spot capacity, and says whether it could do without: a
-// node that names spot only may be all that its pods can have, and a node of a pool with minValues may need its
-// spot options to show as many values.
+// capacityTypes counts the spot instance types of a new node. steady says whether the node could do
+// without spot: a node with spot options only may have no others for its pods, and a node of a pool
+// with minValues may need its spot options for enough values.
 func (f *newNode) capacityTypes() (spot int, steady bool) {
 	seen := map[string]bool{}
 	for _, o := range f.Options {
@@ -40,19 +40,20 @@ func (f *newNode) capacityTypes() (spot int, steady bool) {
 	return len(seen), steady && (f.MinValuesRelaxed || f.survey == nil || len(f.pool.missedValues(f.survey.steady)) == 0)
 }
 
-// mixCount is how the pods of one group are divided.
+// mixCount says how the pods of one group are divided.
 type mixCount struct {
 	first  *podInfo
 	pods   int
-	steady int      // on nodes that are not launched as spot, or exist
+	steady int      // on existing nodes, or new ones that are not launched as spot
 	either *newNode // the first node that may be spot and could do without
 }
 
-// checkCapacityMix counts, for pods that ask the same of their nodes and have the same constraints on other pods, those that
-// may come up on spot. There may be too many only where no node of theirs could do without its spot options.
+// checkCapacityMix counts, by group of pods with equal node requirements and equal constraints on
+// other pods, the pods that may be launched on spot. Too many are allowed only if no node of theirs
+// could do without its spot options.
 //
-// Groups are as large as they can be, which asks for least: volumes and devices tell no pods apart, because every replica
-// of a workload may have its own.
+// Groups are as large as possible, which is the weakest check: volumes and devices do not
+// distinguish pods, because every replica of a workload may have its own.
 func (r *referee) checkCapacityMix(mix *provisioning.CapacityMix) {
 	if mix == nil {
 		return
@@ -85,8 +86,9 @@ func (r *referee) checkCapacityMix(mix *provisioning.CapacityMix) {
 	}
 }
 
-// mixKey is the same for pods that CapacityMix divides together. Of labels and the namespace it has only the constraints that
-// they decide about, and no disks, which only exclude pods from each other's nodes.
+// mixKey is equal for pods that CapacityMix divides as one group. Of labels and namespace it
+// includes only the constraints that depend on them, and it includes no disks, which only exclude
+// pods from each other's nodes.
 func (r *referee) mixKey(p *podInfo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %v %v", p.selection.Number, p.requests, p.follows)

@@ -7,30 +7,28 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Cluster holds the existing nodes of an input and answers, pod by pod, what
-// kube-scheduler's filters answer: which node a pod may be bound to now. It is the judge
-// of [Plan] without a plan: whoever imitates kube-scheduler asks Fits of each node, takes
-// one, and binds the pod there.
+// Cluster has the existing nodes of an input and answers, pod by pod, what kube-scheduler's filters
+// answer: to which nodes a pod may be bound now. It checks by the same rules as [Plan], but without
+// a plan: a program that imitates kube-scheduler calls Fits for each node, chooses one, and calls
+// Bind.
 //
-// The filters are those of Plan: node selection, taints, resources, host ports, volumes,
-// topology spread, affinity and anti-affinity. DaemonSet pods that a node lacks have their
-// room set aside. Resource claims are not looked at. Nodes that are being deleted take no
-// pods, but the pods there count.
+// The filters are those of Plan: node selection, taints, resources, host ports, volumes, topology
+// spread, affinity and anti-affinity. The room of missing DaemonSet pods is reserved. Resource
+// claims are ignored. Nodes that are being deleted take no pods, but their pods count.
 //
-// A Cluster is for one goroutine.
+// A Cluster must not be used by several goroutines at a time.
 type Cluster struct {
 	r      *referee
 	rooms  map[*nodeInfo]resources.List
 	placed map[objectKey]bool
 }
 
-// NewCluster reads the nodes of in, with the pods bound to them, and its pending pods,
-// none of which is bound yet. Of two nodes of one name, which [RuleInput] forbids, only the
-// last can be asked about. Buffers are no pods, and NodePools and catalogs
-// matter only to NodeClaims without a Node. A nil opts means the defaults, of which
-// SchedulerNames and DefaultSpread are read. The input is read-only, and must not change
-// while the Cluster is in use. Time grows with nodes and pods, and with nodes times
-// distinct constraints.
+// NewCluster reads the nodes of in with the pods bound to them, and its pending pods, none of which
+// is bound yet. Of two nodes with one name, which [RuleInput] forbids, only the last is known.
+// Buffers are ignored, and NodePools and catalogs matter only for NodeClaims without a Node. A nil
+// opts means the defaults; only SchedulerNames and DefaultSpread are read. The input is read-only,
+// and must not change while the Cluster is in use. The time grows with nodes and pods, and with
+// nodes times distinct constraints.
 func NewCluster(in provisioning.Input, opts *provisioning.Options) *Cluster {
 	in.Buffers = nil
 	r := newReferee(in, &provisioning.Plan{}, opts)
@@ -39,10 +37,9 @@ func NewCluster(in provisioning.Input, opts *provisioning.Options) *Cluster {
 	return &Cluster{r: r, rooms: r.rooms(), placed: map[objectKey]bool{}}
 }
 
-// Fits says whether a pending pod may be bound to a node now. A pod that is not pending
-// in the input, is bound already, is being deleted, gated or for another scheduler, or
-// whose requests or constraints cannot be read, fits nowhere; a node that the input
-// does not list fits no pod.
+// Fits says whether a pending pod may be bound to a node now. It is false for a pod that is not
+// pending in the input, is bound already, is being deleted, is gated, is for another scheduler, or
+// has unreadable requests or constraints. It is false for a node that is not in the input.
 func (c *Cluster) Fits(pod *corev1.Pod, node string) bool {
 	p, n := c.r.known(pod), c.r.nodesNamed[node]
 	if p == nil || n == nil || c.placed[p.key] || p.requestsErr != nil || p.constraintsErr != nil || c.r.waits(p) != "" {
@@ -52,8 +49,8 @@ func (c *Cluster) Fits(pod *corev1.Pod, node string) bool {
 	return open && c.r.takes(n, room, p)
 }
 
-// Bind puts a pending pod on a node, whether or not it fits: from now on it counts
-// there. It says whether the input has both, and the pod was not bound before.
+// Bind binds a pending pod to a node, whether or not it fits: from now on the pod counts there. It
+// returns false, and does nothing, if the input lacks either or the pod was bound before.
 func (c *Cluster) Bind(pod *corev1.Pod, node string) bool {
 	p, n := c.r.known(pod), c.r.nodesNamed[node]
 	if p == nil || n == nil || c.placed[p.key] {

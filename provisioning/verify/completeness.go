@@ -7,9 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// checkCompleteness counts where each pod stands. A plan that loses a pod
-// leaves it pending without a word, and one that places a pod twice launches a
-// node for nothing.
+// checkCompleteness counts the places of each pod. A plan that loses a pod leaves it pending
+// silently, and one that places a pod twice launches a node for nothing.
 func (r *referee) checkCompleteness() {
 	places := map[objectKey][]string{}
 	add := func(pods []*corev1.Pod, place string) {
@@ -57,7 +56,7 @@ func (r *referee) checkCompleteness() {
 	}
 }
 
-// checkScheduling looks for placed pods that no scheduler, or none of those that are asked about, would place.
+// checkScheduling reports placed pods that no scheduler in question would place.
 func (r *referee) checkScheduling() {
 	for _, l := range r.placedLists() {
 		for _, p := range r.knownPods(l.pods) {
@@ -68,7 +67,7 @@ func (r *referee) checkScheduling() {
 	}
 }
 
-// waits says why a pod stays pending whatever room there is; "" if it does not.
+// waits says why a pod stays pending whatever room there is, "" if it does not.
 func (r *referee) waits(p *podInfo) string {
 	if p.DeletionTimestamp != nil {
 		return "it is being deleted"

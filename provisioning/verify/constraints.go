@@ -11,28 +11,30 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// faultFunc notes a fault of the pod being judged, podFaultFunc one of a pod by its name; "" is the node
-// as a whole.
+// faultFunc reports a fault of the pod being checked. podFaultFunc reports a fault of a pod by
+// name; "" means the node as a whole.
 type (
 	faultFunc    func(rule Rule, format string, args ...any)
 	podFaultFunc func(rule Rule, pod, format string, args ...any)
 )
 
-// constraintKind is a kind of constraint that depends on more than the labels and the room of a node, such as its
-// pods. It has pod, node or both.
+// constraintKind is a kind of constraint that depends on more than the labels and the room of a
+// node, for example on its pods. Its pod, its node or both are set.
 type constraintKind struct {
-	// rules are those that it judges. The engine has a kind of the same name for each.
+	// rules are the rules that the kind checks. The engine has a kind of the same name for each.
 	rules []Rule
-	// needs lists the constraints of the kind that a pod has, or that other pods have about it. Pods of a namespace
-	// with the same labels and needs may go to the same nodes.
+	// needs lists the constraints of the kind that a pod has, or that other pods have about it.
+	// Pods of one namespace with equal labels and needs may go to the same nodes.
 	needs func(*referee, *podInfo) []string
-	// pod judges a pod at the moment it is bound to a site, after those before it.
+	// pod checks a pod when it is bound to a site, after the pods before it.
 	pod func(*referee, *site, *podInfo, faultFunc)
-	// node judges pods that go to a site, in any order, with those of the plan that are there.
+	// node checks pods that go to a site in any order, together with the pods of the plan that are
+	// there.
 	node func(r *referee, s *site, there, coming []*podInfo, note podFaultFunc)
 }
 
-// constraintKinds are all of them. A new one is an entry here and a file of its own, with the name of its rule.
+// constraintKinds has all kinds. A new kind is an entry here and a file of its own, with the name
+// of its rule.
 var constraintKinds = [...]constraintKind{
 	{rules: []Rule{RuleSpread}, needs: spreadNeeds, pod: (*referee).judgeSpread},
 	{rules: []Rule{RuleAffinity}, needs: affinityNeeds, pod: (*referee).judgeAffinity},
@@ -41,11 +43,12 @@ var constraintKinds = [...]constraintKind{
 	{rules: []Rule{RuleHostPorts, RuleVolumes}, needs: exclusiveNeeds, node: (*referee).judgeExclusive},
 }
 
-// constrained says whether it depends on other pods, or on more than labels and room, where a pod may be.
+// constrained says whether the place of a pod depends on other pods, or on more than labels and
+// room.
 func (r *referee) constrained(p *podInfo) bool { return r.needs(p) != "" }
 
-// needs are the same for pods that may go to the same nodes, labels and room aside; "" for a pod without any.
-// The constraints of all pods must have been read.
+// needs returns a text that is equal for pods that may go to the same nodes, labels and room aside;
+// "" for a pod without constraints. The constraints of all pods must have been read.
 func (r *referee) needs(p *podInfo) string {
 	if p.needs == nil {
 		var all []string
@@ -60,7 +63,7 @@ func (r *referee) needs(p *podInfo) string {
 	return *p.needs
 }
 
-// judgePod judges the constraints of a pod that is bound to a site now.
+// judgePod checks the constraints of a pod that is bound to a site now.
 func (r *referee) judgePod(s *site, p *podInfo, note faultFunc) {
 	if p.constraintsErr != nil {
 		note(RuleAffinity, "its constraints on other pods cannot be read: %v", p.constraintsErr)
@@ -72,7 +75,8 @@ func (r *referee) judgePod(s *site, p *podInfo, note faultFunc) {
 	}
 }
 
-// judgeNode judges the constraints between pods of a site for which the order of binding does not matter.
+// judgeNode checks the constraints between pods of a site that do not depend on the order of
+// binding.
 func (r *referee) judgeNode(s *site, there, coming []*podInfo, note podFaultFunc) {
 	for i := range constraintKinds {
 		if judge := constraintKinds[i].node; judge != nil {
@@ -81,7 +85,7 @@ func (r *referee) judgeNode(s *site, there, coming []*podInfo, note podFaultFunc
 	}
 }
 
-// checkNodes judges the pods that the plan puts on each site.
+// checkNodes checks the pods of the plan on each site.
 func (r *referee) checkNodes() {
 	for _, s := range r.sites {
 		r.judgeNode(s, nil, s.placed, func(rule Rule, pod, format string, args ...any) {
@@ -104,10 +108,11 @@ func (r *referee) admits(s *site, p *podInfo) bool {
 	return admitted
 }
 
-// checkOneDomain reports new nodes with several possible domains of a label over which a hard constraint counts one of their
-// pods, or is a constraint of the pod. Such a node has to be in one domain, so that its options do not change what the
-// constraint counts. For DaemonSets only constraints matter that count or belong to some pod of the plan. Nodes of a
-// NodePool with minValues are exempt, because minValues may demand several domains.
+// checkOneDomain reports new nodes with several possible domains of a label, if a required
+// constraint over the label belongs to one of their pods or counts it. Such a node must be in one
+// domain, so that its options do not change what the constraint counts. DaemonSet pods matter only
+// for constraints that count or belong to some pod of the plan. Nodes of a NodePool with minValues
+// are exempt, because minValues may require several domains.
 func (r *referee) checkOneDomain() {
 	planned := map[podCounter]bool{}
 	for _, s := range r.sites {
@@ -139,7 +144,8 @@ func (r *referee) checkOneDomain() {
 	}
 }
 
-// constraintsOn lists the hard constraints over topology domains that a pod has, or that count it.
+// constraintsOn lists the required constraints over topology domains that belong to a pod or count
+// it.
 func (r *referee) constraintsOn(p *podInfo) (all []podCounter) {
 	for _, w := range p.spreads {
 		all = append(all, w.spreadCounter)

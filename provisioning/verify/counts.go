@@ -12,8 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
 
-// domainCounts counts pods by topology domain. A node that may be in several domains counts in most of each,
-// and in least of none: only nodes of NodePools with minValues are such nodes.
+// domainCounts counts pods by topology domain. A node that may be in several domains, which only
+// nodes of NodePools with minValues may be, counts in most for each of them, and in least for none.
 type domainCounts struct {
 	most, least map[string]int
 	first       map[string]*podInfo
@@ -24,7 +24,8 @@ func newDomainCounts() domainCounts {
 	return domainCounts{most: map[string]int{}, least: map[string]int{}, first: map[string]*podInfo{}}
 }
 
-// add counts a pod on a node in some domains, and says whether it is sure to be there.
+// add counts a pod on a node in some domains, and says whether the pod is certain to be in one of
+// them.
 func (c *domainCounts) add(d domains, p *podInfo, sure bool) bool {
 	for i, value := range d.values {
 		if c.most[value]++; c.first[value] == nil {
@@ -40,7 +41,7 @@ func (c *domainCounts) add(d domains, p *podInfo, sure bool) bool {
 	return sure
 }
 
-// atMost is how many pods a domain may have.
+// atMost returns the largest number of pods that a domain may have.
 func (c *domainCounts) atMost(value string) int {
 	if value == nodefit.OtherValue {
 		return c.total
@@ -48,7 +49,7 @@ func (c *domainCounts) atMost(value string) int {
 	return c.most[value] + c.most[nodefit.OtherValue]
 }
 
-// example is the name of a pod that may be in a domain.
+// example returns the name of a pod that may be in a domain.
 func (c *domainCounts) example(value string) string {
 	if p := c.first[value]; p != nil {
 		return p.key.String()
@@ -59,31 +60,31 @@ func (c *domainCounts) example(value string) string {
 // podCounter is a constraint that counts pods where they are bound.
 type podCounter interface {
 	selects(p *podInfo) bool
-	// about is the rule by which the constraint is judged, and the labels that it counts over.
+	// about returns the rule that checks the constraint, and the labels over which it counts.
 	about() (Rule, []*topology)
-	// count counts a pod that it selects. A pod that is not sure may not be there.
+	// count counts a pod that it selects. If sure is not set, the pod may not be there.
 	count(s *site, p *podInfo, sure bool)
 }
 
-// counterKey is what a pod must have for a counter to look at it: the namespace, or anyNamespace, and a label,
-// if the counter asks for one.
+// counterKey is what a pod must have for a counter to be compared with it: the namespace, or
+// anyNamespace, and a label, if the counter requires one.
 type counterKey struct{ namespace, key, value string }
 
 const anyNamespace = "*" // no namespace has this name
 
-// counterIndex finds the counters of a pod without a look at all of them.
+// counterIndex finds the counters that select a pod without comparing all of them.
 type counterIndex struct {
 	byKey  map[counterKey][]podCounter
 	groups map[string]*labelGroup
 }
 
-// labelGroup is what pods of one namespace with the same labels share.
+// labelGroup is shared by pods of one namespace with the same labels.
 type labelGroup struct {
 	counters []podCounter
 	terms    []*antiTerm // among counters
 }
 
-// add registers a counter for pods of the namespaces, nil meaning all.
+// add registers a counter for pods of some namespaces; nil means all.
 func (c *counterIndex) add(counter podCounter, namespaces []string, selector labels.Selector) {
 	wanted, selectable := selector.Requirements()
 	if !selectable {
@@ -109,7 +110,7 @@ func (c *counterIndex) add(counter podCounter, namespaces []string, selector lab
 
 // of returns the counters that select a pod. All must have been added.
 func (c *counterIndex) of(p *podInfo) *labelGroup {
-	kind := make([]byte, 0, 128) // the same for pods that selectors cannot tell apart
+	kind := make([]byte, 0, 128) // equal for pods that selectors cannot tell apart
 	kind = strconv.AppendQuote(kind, p.Namespace)
 	kind = strconv.AppendBool(kind, p.DeletionTimestamp != nil)
 	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
@@ -140,7 +141,7 @@ func (c *counterIndex) of(p *podInfo) *labelGroup {
 	return g
 }
 
-// selectors reads which pods are selected, in the namespaces that there are.
+// selectors returns the reader of selectors, for the namespaces of the input.
 func (r *referee) selectors() *podselect.Reader {
 	if r.reader == nil {
 		var namespaces []string

@@ -10,11 +10,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/devices"
 )
 
-// checkDevices counts the devices that the pods of each node ask for. Its faults are certain, but kube-scheduler may find
-// more.
+// checkDevices counts the devices that the pods of each node request. The faults it reports are
+// certain, but kube-scheduler may refuse more.
 func (r *referee) checkDevices() {
 	var d *devices.Index
-	homes := map[objectKey]*site{} // of claims that nothing is allocated to
+	homes := map[objectKey]*site{} // by claim without an allocation: its node
 	for _, s := range r.sites {
 		asked := map[objectKey]*resourcev1.ResourceClaimSpec{}
 		for _, p := range s.placed {
@@ -47,13 +47,13 @@ func (r *referee) checkDevices() {
 	}
 }
 
-// reaches says whether a site is among some nodes, whichever option is launched.
+// reaches says whether a site is certain to be among some nodes, whichever option is launched.
 func (r *referee) reaches(s *site, nodes *corev1.NodeSelector) bool {
 	selection := r.selections.OfNodes(nodes)
 	return !slices.ContainsFunc(r.outcomes(s, selection.Mentions), func(node *corev1.Node) bool { return !selection.Accepts(node) })
 }
 
-// countDevices wants as many devices of each class as claims ask for.
+// countDevices checks that there are as many devices of each class as claims request.
 func (r *referee) countDevices(d *devices.Index, s *site, asked map[objectKey]*resourcev1.ResourceClaimSpec) {
 	needs := devices.Needs(asked)
 	for _, name := range slices.Sorted(maps.Keys(needs)) {
@@ -72,8 +72,8 @@ func (r *referee) countDevices(d *devices.Index, s *site, asked map[objectKey]*r
 	}
 }
 
-// devicesAt are the devices of a site: those of each instance type that it may
-// be. A node that has not published any yet gets those of its type.
+// devicesAt returns the devices of a site, for each instance type that it may be. A node that has
+// published no devices yet gets those of its instance type.
 func (r *referee) devicesAt(d *devices.Index, s *site) [][]devices.Device {
 	if s.node != nil {
 		own := d.ByNode[s.node.Node.Name]

@@ -11,7 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
-// bindCompleted is the annotation by which the volume controller marks a claim whose volume is its own.
+// bindCompleted is the annotation that the volume controller sets on a claim that is bound to its
+// volume.
 const bindCompleted = "pv.kubernetes.io/bind-completed"
 
 // excused says whether an engine may leave a pod pending whatever room there is.
@@ -26,8 +27,8 @@ func (r *referee) excused(p *podInfo) bool {
 	})
 }
 
-// undecided says whether a claim that several pods use, perhaps on several nodes, may be bound to one of several volumes
-// that exist: which of them is known only once it is bound.
+// undecided says whether a claim that several pods use, perhaps on several nodes, may be bound to
+// any of several existing volumes: which one is known only once it is bound.
 func (r *referee) undecided(c *storage.Claim) bool {
 	if c.Claim.Spec.VolumeName != "" || !c.Shared() || len(r.storage.Static[r.storage.ClassOf(c.Claim)]) == 0 {
 		return false
@@ -49,9 +50,10 @@ func (r *referee) undecided(c *storage.Claim) bool {
 	return users > 1
 }
 
-// withClaimSharers says whether a pod goes to the pods that share claims with it whose volumes are yet to be made.
-// kube-scheduler may send it elsewhere, but a volume for one node at a time is then out of its reach, and so
-// may be one that is made in another zone: an engine may leave the pod pending instead.
+// withClaimSharers says whether a pod goes where the other pods are that share a claim with it
+// whose volume is still to be made. kube-scheduler may place the pod elsewhere, but there it may
+// not reach the volume, if that is for one node at a time or made in another zone. So an engine may
+// leave the pod pending instead.
 func (r *referee) withClaimSharers(s *site, p *podInfo) bool {
 	for _, c := range r.storage.ClaimsOf(p.Pod) {
 		users := r.storage.users[c.Key]
@@ -65,8 +67,8 @@ func (r *referee) withClaimSharers(s *site, p *podInfo) bool {
 	return true
 }
 
-// mayExclude says whether a node that has not registered yet may come up in a domain where anti-affinity of the pod, or
-// of another one, excludes it.
+// mayExclude says whether a node that is not registered yet may be in a domain from which
+// anti-affinity, the pod's own or another pod's, excludes the pod.
 func (r *referee) mayExclude(n *nodeInfo, p *podInfo) bool {
 	if n.Coming == nil {
 		return false

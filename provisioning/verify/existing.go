@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
 
-// nodeInfo is an existing node as it will stand, with the pods there that take room.
+// nodeInfo is an existing node as it will be once it is ready, with the pods there that take room.
 type nodeInfo struct {
 	*nodestate.State
 	bound []*podInfo
@@ -31,7 +31,7 @@ func (r *referee) addNodes() {
 		n := &nodeInfo{State: state}
 		for _, pod := range in.Pods {
 			if pod != nil && !podlife.Finished(pod) && (!n.Deleting || r.pods[keyOf(pod)] == nil) {
-				// A pod that is to be placed anew is gone from a node that is being deleted.
+				// A pod that is to be placed anew does not count on a node that is being deleted.
 				n.bound = append(n.bound, r.newPod(pod))
 			}
 		}
@@ -40,7 +40,8 @@ func (r *referee) addNodes() {
 	}
 }
 
-// missingDaemons sums up what the DaemonSets of a node request, less what the pod of the same DaemonSet there already holds.
+// missingDaemons returns the requests of the DaemonSets of a node in excess of those of their pods
+// there.
 func (r *referee) missingDaemons(n *nodeInfo) resources.List {
 	var sum resources.List
 	for _, d := range r.daemonsOn(n) {
@@ -63,7 +64,7 @@ func (r *referee) missingDaemons(n *nodeInfo) resources.List {
 	return sum
 }
 
-// daemonsOn are the DaemonSets that run on the node, or will once it is ready.
+// daemonsOn returns the DaemonSets that run on the node, or will once it is ready.
 func (r *referee) daemonsOn(n *nodeInfo) (daemons []*podInfo) {
 	ready := &corev1.Node{}
 	ready.Name = n.Node.Name
@@ -83,7 +84,7 @@ func (r *referee) daemonsOn(n *nodeInfo) (daemons []*podInfo) {
 	return daemons
 }
 
-// comingDaemons are the DaemonSets of a node that have no pod there yet.
+// comingDaemons returns the DaemonSets of a node that have no pod there yet.
 func (r *referee) comingDaemons(n *nodeInfo) (daemons []*podInfo) {
 	if n.Deleting {
 		return nil
@@ -96,7 +97,7 @@ func (r *referee) comingDaemons(n *nodeInfo) (daemons []*podInfo) {
 	return daemons
 }
 
-// checkBindings judges the pods that are to go to existing nodes.
+// checkBindings checks the pods that the plan binds to existing nodes.
 func (r *referee) checkBindings() {
 	for _, b := range r.plan.Bind {
 		n := r.nodesNamed[b.Node]
@@ -154,7 +155,7 @@ func (r *referee) judgeRoom(n *nodeInfo, pods []*podInfo) {
 		return
 	}
 	for name, more := range asked.All() {
-		// A node may be overcommitted in what the new pods do not ask for.
+		// A node may be overcommitted in resources that the new pods do not request.
 		if more <= 0 || taken.Get(name) <= n.Allocatable.Get(name) {
 			continue
 		}
@@ -164,7 +165,7 @@ func (r *referee) judgeRoom(n *nodeInfo, pods []*podInfo) {
 	}
 }
 
-// typeOf is the instance type of a node, as its label says; nil where the catalog of its pool does not have it.
+// typeOf returns the instance type of a node by its label, nil if the catalog of its pool lacks it.
 func (r *referee) typeOf(n *nodeInfo) *cloudprovider.InstanceType {
 	for _, t := range r.in.InstanceTypes[n.Pool] {
 		if t != nil && t.Name == n.Node.Labels[corev1.LabelInstanceTypeStable] {

@@ -12,13 +12,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
-// launchableDomains lists the domains in which a node could be launched for a pod when a plan begins, each with the first
-// NodePool that could: a hard topology spread covers these, in addition to the domains with a node. Neither
-// stock, nor limits, nor the size of the pod matter. A label whose values the catalog leaves open has no such
-// domain, nor has kubernetes.io/hostname. A pod with a claim that has no volume yet has none, because more may depend on
-// where that volume is made.
+// launchableDomains returns, by domain in which a node could be launched for a pod when the plan
+// starts, the first NodePool that could. A required topology spread counts these domains in
+// addition to those with a node. Neither stock, limits nor the size of the pod matter. There are
+// none for kubernetes.io/hostname, for a label whose values the catalog leaves open, and for a pod
+// with a claim without a volume, because the domains may depend on where that volume is made.
 //
-// An engine that leaves a pod pending may disregard its volumes, so they count for placed pods only.
+// An engine may ignore the volumes of a pod that it leaves pending, so they count for placed pods
+// only.
 func (r *referee) launchableDomains(p *podInfo, t *topology) map[string]string {
 	if t.key == corev1.LabelHostname {
 		return nil
@@ -59,7 +60,8 @@ func (r *referee) launchableDomains(p *podInfo, t *topology) map[string]string {
 	return found
 }
 
-// addLaunchable adds the domains in which a pool offers a node that has what is asked, in stock or sold out.
+// addLaunchable adds the domains in which a pool has an offering, available or not, that satisfies
+// the requirements asked.
 func (r *referee) addLaunchable(found map[string]string, pool *poolInfo, t *topology, asked requirements.Set) {
 	for _, key := range t.keys {
 		asked = asked.With(requirements.Exists(r.vocabulary.NormalizeKey(key)))
@@ -84,7 +86,7 @@ func (r *referee) addLaunchable(found map[string]string, pool *poolInfo, t *topo
 	}
 }
 
-// withVolumes narrows alternatives to nodes from which the volumes of a pod can be reached.
+// withVolumes narrows alternatives to nodes that can reach the volumes of a pod.
 func (r *referee) withVolumes(pod *corev1.Pod, alternatives []requirements.Alternative) []requirements.Alternative {
 	for _, claim := range r.storage.ClaimsOf(pod) {
 		if claim.Fault != "" || r.storage.Volumes[claim.Claim.Spec.VolumeName] == nil {

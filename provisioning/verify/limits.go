@@ -11,8 +11,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// checkLimits adds up, for each pool with limits, the capacity of its nodes and the most that any option of each new node
-// has. Where the pool is above a limit already, its new nodes must have none of that resource.
+// checkLimits sums, for each pool with limits, the capacity of its nodes and the largest capacity
+// of any option of each new node. If the pool exceeds a limit already, its new nodes must have none
+// of that resource.
 func (r *referee) checkLimits() {
 	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
 		pool := r.pools[name]
@@ -40,7 +41,7 @@ func (r *referee) checkLimits() {
 	}
 }
 
-// limits are the limits of a pool, and what its present nodes leave of them.
+// limits returns the limits of a pool, and what its existing nodes leave of them.
 func (r *referee) limits(pool *poolInfo) (limits, left resources.List, err error) {
 	if pool.limitsErr != nil {
 		return pool.limits, left, pool.limitsErr
@@ -52,7 +53,7 @@ func (r *referee) limits(pool *poolInfo) (limits, left resources.List, err error
 	return pool.limits, left, err
 }
 
-// usage is the capacity of the nodes that a pool has.
+// usage returns the total capacity of a pool's existing nodes.
 func (r *referee) usage(pool *poolInfo) (used resources.List, err error) {
 	for _, n := range r.nodes {
 		if n.Pool != pool.Name || n.Deleting {
@@ -68,8 +69,8 @@ func (r *referee) usage(pool *poolInfo) (used resources.List, err error) {
 	return used, nil
 }
 
-// growth is the capacity that the new nodes of a pool add at most: of each node the most that any option has of each
-// limited resource.
+// growth returns the most that the new nodes of a pool may add: for each node and limited resource
+// the largest capacity of any option.
 func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
 	for _, f := range r.fresh {
 		if f == nil || f.pool != pool {
@@ -86,13 +87,13 @@ func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
 	return added, nil
 }
 
-// checkReservations counts the nodes whose cheapest option draws on a reservation: they cannot be more than it has
-// instances left. A node that names nothing but reservations must be sure of an instance even if other such nodes come
-// first and take from its reservations what they can. Nodes that name something else as well fall back on that;
-// under the policy Strict there must be none.
+// checkReservations checks that at most as many nodes have a cheapest option of a reservation as it
+// has instances left. A node with options of reservations only must be certain of an instance, even
+// if other such nodes are launched first and use what they can of its reservations. A node with
+// other options can use those instead; with the policy Strict it must not have any.
 func (r *referee) checkReservations() {
 	left, takers := r.reservationsLeft(), map[string]int{}
-	groups := map[string][]*newNode{} // nodes that name the same reservations, and nothing else
+	groups := map[string][]*newNode{} // nodes with the same reservations and no other options
 	for _, f := range r.fresh {
 		if f == nil || f.survey == nil {
 			continue
@@ -131,8 +132,8 @@ func (r *referee) checkReservations() {
 	}
 }
 
-// reservationsLeft are the instances that each reservation has left. Where the catalogs give several numbers for one
-// reservation, the least is true.
+// reservationsLeft returns the instances that each reservation has left. If catalogs give several
+// numbers for one reservation, the least counts.
 func (r *referee) reservationsLeft() map[string]int {
 	left := map[string]int{}
 	for _, types := range r.in.InstanceTypes {
@@ -151,8 +152,8 @@ func (r *referee) reservationsLeft() map[string]int {
 	return left
 }
 
-// checkMinValues counts, for each requirement of the pool with minValues, the values that the launch of a node
-// can still choose among: those of the options that can be launched, as far as pool and Requirements admit them.
+// checkMinValues counts, for each requirement of the pool with minValues, the values among which
+// the launch of a node can choose: those of the available options that pool and Requirements admit.
 func (r *referee) checkMinValues(f *newNode, values map[string]int) {
 	short := f.pool.missedValues(values)
 	if r.policy != provisioning.BestEffort {

@@ -9,18 +9,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// newNode is a new node as judged.
+// newNode is a new node with what the referee computes about it.
 type newNode struct {
 	*provisioning.NewNode
 	pool     *poolInfo
 	pods     []*podInfo
-	kinds    []*podInfo // of pods, the first of each node selection
+	kinds    []*podInfo // of pods: the first of each node selection
 	requests resources.List
 	survey   *survey // of its options; nil if it has none
 }
 
-// checkNewNodes judges the nodes to launch. Nodes that share a question are judged one after the other, so that
-// only one question is in memory at a time.
+// checkNewNodes checks the nodes to launch. Nodes that share a question are checked one after the
+// other, so that only one question is in memory at a time.
 func (r *referee) checkNewNodes() {
 	var keys []string
 	alike := map[string][]*newNode{}
@@ -50,7 +50,7 @@ func (r *referee) checkNewNodes() {
 	}
 }
 
-// selections are those of the node's pods, each once.
+// selections returns the distinct node selections of the node's pods.
 func (f *newNode) selections() (all []*nodefit.Selection) {
 	for _, p := range f.kinds {
 		all = append(all, p.selection)
@@ -58,8 +58,8 @@ func (f *newNode) selections() (all []*nodefit.Selection) {
 	return all
 }
 
-// newFresh judges what can be said of a new node without a look at its options.
-// It is nil for a node of no known pool.
+// newFresh checks what does not depend on the options of a new node. It returns nil for a node of
+// an unknown pool.
 func (r *referee) newFresh(n *provisioning.NewNode) *newNode {
 	if n.Pool == nil {
 		r.report(RulePool, n.Name, "", "it has no NodePool")
@@ -88,7 +88,7 @@ func (r *referee) newFresh(n *provisioning.NewNode) *newNode {
 	return f
 }
 
-// questionKey is the same for nodes that share a question.
+// questionKey is equal for nodes that share a question.
 func (f *newNode) questionKey() string {
 	numbers := make([]int, len(f.kinds))
 	for i, p := range f.kinds {
@@ -109,8 +109,8 @@ func (r *referee) checkPoolTaints(f *newNode) {
 	}
 }
 
-// checkAsked wants the node's Requirements to be no wider than what its pool
-// asks for: whoever launches from them must not leave the pool's bounds.
+// checkAsked checks that the Requirements of a node are not wider than those of its pool, so that a
+// launch from them stays within the pool.
 func (r *referee) checkAsked(f *newNode) {
 	for want := range f.pool.demands.All() {
 		want = want.WithMinValues(0)
@@ -126,7 +126,7 @@ func (r *referee) checkAsked(f *newNode) {
 	}
 }
 
-// checkSums compares what the node says its pods and DaemonSets ask for.
+// checkSums checks the sums of requests that the node states for its pods and DaemonSets.
 func (r *referee) checkSums(f *newNode) {
 	for name := range f.Requests.Max(f.requests).All() {
 		if said, sum := f.Requests.Get(name), f.requests.Get(name); said != sum {

@@ -10,29 +10,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// optionFaults gathers what is wrong with the options of a new node. Thousands of options may fail alike, so
-// it keeps the first of each kind of fault, and counts the others.
+// optionFaults collects the faults of a new node's options. Thousands of options may have the same
+// fault, so it keeps the first of each kind and counts the others.
 type optionFaults struct {
 	question *question
 	requests resources.List // of the pods of the node
-	index    int            // of the option being judged
+	index    int            // of the option being checked
 	found    map[faultKey]*faultCount
 }
 
-// faultKey is a kind of fault. subject tells apart faults of one rule, such as the resource that is
-// short.
+// faultKey identifies a kind of fault. subject distinguishes faults of one rule, for example by the
+// resource that is short.
 type faultKey struct {
 	rule      Rule
-	selection *nodefit.Selection // of the pods concerned, if not all are
+	selection *nodefit.Selection // of the pods concerned, nil if all are
 	subject   string
 }
 
 type faultCount struct {
 	message       string
-	options, last int // how many have the fault, and the index of the last of them
+	options, last int // how many options have the fault, and the index of the last of them
 }
 
-// add notes a fault of the option being judged. The message is made for the first option only.
+// add records a fault of the option being checked. The message is made for the first option only.
 func (t *optionFaults) add(fault faultKey, message func() string) {
 	count := t.found[fault]
 	if count == nil {
@@ -42,7 +42,7 @@ func (t *optionFaults) add(fault faultKey, message func() string) {
 	}
 }
 
-// judgeOptions judges each option of a new node by itself.
+// judgeOptions checks each option of a new node separately.
 func (r *referee) judgeOptions(f *newNode, q *question) {
 	t := &optionFaults{question: q, requests: f.requests, found: map[faultKey]*faultCount{}}
 	for i, option := range f.Options {
@@ -131,7 +131,7 @@ func (r *referee) judgeLabels(t *optionFaults, o *optionInfo) {
 	}
 }
 
-// judgeOutcome puts the pods on one node that an option may come up as.
+// judgeOutcome checks the pods on one node as which an option may be launched.
 func (t *optionFaults) judgeOutcome(o *optionInfo, node *outcome) {
 	for _, s := range t.question.selections {
 		if !node.admits(s) {
@@ -140,7 +140,7 @@ func (t *optionFaults) judgeOutcome(o *optionInfo, node *outcome) {
 			})
 		}
 	}
-	// A resource that DaemonSets alone are short of excludes no pod.
+	// A pod is not excluded by a resource of which only DaemonSets have too little.
 	for name, asked := range t.requests.All() {
 		daemons, have := node.requests.Get(name), o.allocatable.Get(name)
 		if asked <= 0 || have >= daemons && asked <= have-daemons {

@@ -12,8 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// checkOrder judges the order of every list of the plan, as its comment promises. Two plans for the same input could
-// differ without it.
+// checkOrder checks that every list of the plan has the order that its comment states. Otherwise
+// two plans for the same input could differ.
 func (r *referee) checkOrder() {
 	pools, names := map[string]bool{}, map[string]bool{}
 	for i := range r.plan.Create {
@@ -62,8 +62,9 @@ func (r *referee) checkPodOrder(node string, pods []*corev1.Pod) {
 	}
 }
 
-// checkNodeOrder wants pools of more weight first, the nodes of a pool next to each other, the dearest of them first,
-// and ties decided by the first pod. seen: the pool of the latter node came before.
+// checkNodeOrder checks that pools of higher weight come first, the nodes of a pool are next to
+// each other, the most expensive of them first, and ties are decided by the first pod. seen says
+// that the pool of after has occurred before.
 func (r *referee) checkNodeOrder(before, after *provisioning.NewNode, seen bool) {
 	if before.Pool.Name != after.Pool.Name {
 		if seen {
@@ -94,7 +95,7 @@ func (r *referee) checkNodeOrder(before, after *provisioning.NewNode, seen bool)
 	}
 }
 
-// checkOptionOrder reports the first option that stands in the wrong place, and how many do.
+// checkOptionOrder reports the first option in the wrong position, and how many there are.
 func (r *referee) checkOptionOrder(n *provisioning.NewNode) {
 	l := r.list(n.Options)
 	if l.misplaced == 0 {
@@ -112,14 +113,14 @@ func (r *referee) checkOptionOrder(n *provisioning.NewNode) {
 	r.report(RuleOrder, n.Name, "", "%s", message)
 }
 
-// optionList is what a list of options says by itself.
+// optionList is what a list of options alone implies.
 type optionList struct {
-	price            float64 // of the cheapest option, wherever it stands
+	price            float64 // of the cheapest option, at any position
 	priced           bool    // there is an option with a price
-	misplaced, first int     // how many options may not follow the one before them, and the index of the first
+	misplaced, first int     // how many options must not follow the one before, and the index of the first
 }
 
-// list reads a list of options once.
+// list returns the optionList of a list, computed once.
 func (r *referee) list(options []cloudprovider.LaunchOption) optionList {
 	id := idOf(options)
 	if known, ok := r.lists[id]; ok {

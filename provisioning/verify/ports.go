@@ -6,8 +6,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/exclusive"
 )
 
-// judgeExclusive looks for pods that take of a node what others have: host ports, and disks
-// that are named without a claim.
+// judgeExclusive reports pods that take something of a node that another pod has already: host
+// ports, and disks named without a claim.
 func (r *referee) judgeExclusive(s *site, there, coming []*podInfo, note podFaultFunc) {
 	type holding struct {
 		exclusive.Resource

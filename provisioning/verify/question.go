@@ -12,37 +12,37 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// question asks which labels the nodes may have that a NodePool launches with some Requirements. Only
-// labels count that mentions names.
+// question asks which labels the nodes may have that a NodePool launches with some Requirements,
+// restricted to the labels in mentions.
 type question struct {
 	pool       *poolInfo
 	asked      requirements.Set  // Requirements of the nodes
 	given      map[string]string // labels that the plan gives the nodes
 	mentions   nodefit.Mentions
-	selections []*nodefit.Selection // of pods that all go to each of the nodes, each once
+	selections []*nodefit.Selection // distinct selections of pods that all go to each of the nodes
 
-	keys    []string           // of mentions in canonical form, sorted
+	keys    []string           // keys of mentions in canonical form, sorted
 	columns []*labelColumn     // by key
-	states  [][]labelState     // by key: those of its column, narrowed by asked and given
+	states  [][]labelState     // by key: the states of its column, narrowed by asked and given
 	answers map[string]*answer // by the states of the keys
 	buffer  []byte
 
-	impossible []bool // by option: its labels contradict those of the pool, or asked
+	impossible []bool // by option: its labels contradict those of the pool or asked
 	surveys    map[listID]*survey
 }
 
-// answer lists the nodes that an option may come up as. Options with the same states of all keys
-// share it.
+// answer lists the nodes as which an option may be launched. Options with the same states of all
+// keys share an answer.
 type answer struct {
 	nodes   []*outcome
-	refuses bool // a selection of the question refuses one of the nodes
-	// least and most bound what the DaemonSets of one of the nodes request, most by referee.asks. all is what
-	// the DaemonSets of all nodes together request.
+	refuses bool // a selection of the question excludes one of the nodes
+	// least and most are bounds on the requests of the DaemonSets of one of the nodes; most is by
+	// referee.asks. all is the total of all DaemonSets that run on any of the nodes.
 	least, all resources.List
 	most       []int64
 }
 
-// outcome is a node that an option may come up as, with the labels that the question mentions.
+// outcome is a node as which an option may be launched, with the labels that the question mentions.
 type outcome struct {
 	*corev1.Node
 	daemons  []*podInfo
@@ -74,7 +74,7 @@ func (r *referee) ask(pool *poolInfo, asked requirements.Set, given map[string]s
 	return q
 }
 
-// askForPods returns the question about the labels by which pods and the DaemonSets of the pool select
+// askForPods returns the question about the labels by which pods and the pool's DaemonSets select
 // nodes.
 func (r *referee) askForPods(pool *poolInfo, asked requirements.Set, selections []*nodefit.Selection) *question {
 	q := r.ask(pool, asked, nil, nodefit.Join(append(pool.daemonSelections(), selections...)...))
@@ -90,12 +90,12 @@ func (r *referee) askForPods(pool *poolInfo, asked requirements.Set, selections 
 	return q
 }
 
-// narrow returns the states of a label as far as the question leaves them.
+// narrow returns the states of a label narrowed by the question.
 func (r *referee) narrow(q *question, column *labelColumn, key string) []labelState {
 	states := slices.Clone(column.states)
 	for i := range states {
 		states[i] = r.narrowed(states[i], q.asked, key)
-		// The plan decides on labels that no instance type has.
+		// The plan decides the labels that no instance type has.
 		value, ok := q.given[key]
 		if s := &states[i]; ok && s.named && !s.own && key != corev1.LabelHostname && s.Has(value) {
 			s.Requirement = requirements.In(key, value)
@@ -104,8 +104,8 @@ func (r *referee) narrow(q *question, column *labelColumn, key string) []labelSt
 	return states
 }
 
-// narrowed returns a label of nodes with some Requirements. A label that is not well known and that neither
-// pool nor option name is absent, whatever the Requirements say.
+// narrowed returns a label of nodes with some Requirements. A label that is not well-known and that
+// neither pool nor option names is absent, whatever the Requirements say.
 func (r *referee) narrowed(state labelState, asked requirements.Set, key string) labelState {
 	want, listed := asked.Get(key)
 	if !listed || key == corev1.LabelHostname {
@@ -118,7 +118,8 @@ func (r *referee) narrowed(state labelState, asked requirements.Set, key string)
 	return state
 }
 
-// answer returns what a question comes to for an option, nil where its labels contradict each other.
+// answer returns the answer of a question for an option, nil if the labels of the option contradict
+// each other.
 func (r *referee) answer(q *question, option int32) *answer {
 	if q.impossible != nil && q.impossible[option] {
 		return nil
@@ -148,7 +149,7 @@ func (r *referee) answer(q *question, option int32) *answer {
 		o := &outcome{Node: node, verdicts: map[*nodefit.Selection]bool{}}
 		a.nodes = append(a.nodes, o)
 		if q.impossible == nil {
-			continue // the labels that DaemonSets select by are not known
+			continue // the labels by which DaemonSets select are not known
 		}
 		for _, d := range q.pool.daemons {
 			if o.admits(d.selection) {
@@ -172,8 +173,8 @@ func (r *referee) answer(q *question, option int32) *answer {
 	return a
 }
 
-// openAnswer is the answer for a node of a pool of which nothing else is asked. Its DaemonSets are more than may
-// ever run on the option at once.
+// openAnswer returns the answer for a node of a pool without further requirements. It may have more
+// DaemonSets than can run on the option at once.
 func (r *referee) openAnswer(pool *poolInfo, option int32) *answer {
 	stock := r.stockOf(pool)
 	if stock.open == nil {
@@ -182,7 +183,7 @@ func (r *referee) openAnswer(pool *poolInfo, option int32) *answer {
 	return r.answer(stock.open, option)
 }
 
-// sumOf adds up what pods request. It leaves out requests that cannot be read or added up.
+// sumOf returns the total requests of pods, without those that cannot be read or added.
 func sumOf(pods []*podInfo) resources.List {
 	var sum resources.List
 	for _, p := range pods {
@@ -193,7 +194,8 @@ func sumOf(pods []*podInfo) resources.List {
 	return sum
 }
 
-// located lists the options of a list that are in the catalog and can be computed with.
+// located returns the numbers of the options of a list that are in the catalog and can be
+// evaluated.
 func (r *referee) located(pool *poolInfo, list []cloudprovider.LaunchOption) []int32 {
 	found := make([]int32, 0, len(list))
 	for _, option := range list {

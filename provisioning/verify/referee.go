@@ -17,7 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
-// referee holds one plan, its input in a form for look-ups, and the violations found so far.
+// referee has one plan, its input in a form for look-ups, and the violations found so far.
 type referee struct {
 	in         provisioning.Input
 	plan       *provisioning.Plan
@@ -32,19 +32,19 @@ type referee struct {
 	selections nodefit.Parser
 	options    map[cloudprovider.LaunchOption]*optionInfo
 	lists      map[listID]optionList
-	asks       []corev1.ResourceName // what pods of the input ask for, sorted
+	asks       []corev1.ResourceName // resources that pods of the input request, sorted
 
-	kubernetes    minors.Range // in which places have to be valid
-	schedulers    []string     // whose pods are placed; none means all
+	kubernetes    minors.Range // versions in which places must be valid
+	schedulers    []string     // schedulers whose pods are placed; empty means all
 	nodeFee       float64
 	reserved      provisioning.ReservedPolicy
 	defaultSpread []corev1.TopologySpreadConstraint
-	// pending: the questions are about pods without a place, which disregard the pods of buffers.
+	// pending says that the checks are for unplaced pods, which ignore the pods of buffers.
 	pending bool
 
 	sites          []*site
 	siteOf         map[*nodeInfo]*site
-	topologies     map[string]*topology // of all nodes, by label
+	topologies     map[string]*topology // by label: the topology of all nodes
 	counters       counterIndex
 	antiTerms      map[string]*antiTerm
 	affinityGroups map[string]*affinityGroup
@@ -52,9 +52,9 @@ type referee struct {
 	reader         *podselect.Reader // nil until it is needed
 
 	storage    storageUse
-	launchable map[string]map[string]string // answers of launchableDomains
+	launchable map[string]map[string]string // cache of launchableDomains
 
-	fresh []*newNode // the new nodes as judged, in the order of Plan.Create; nil where the pool is unknown
+	fresh []*newNode // new nodes in the order of Plan.Create; nil if the pool is unknown
 	found []Violation
 }
 
@@ -63,17 +63,18 @@ type objectKey = storage.Key
 
 func keyOf(pod *corev1.Pod) objectKey { return objectKey{Namespace: pod.Namespace, Name: pod.Name} }
 
-// podInfo is a pod with what the referee asks about it more than once.
+// podInfo is a pod with what the referee needs more than once.
 type podInfo struct {
 	*corev1.Pod
 	key         objectKey
-	virtual     bool // it stands for a buffer
+	virtual     bool // it is a pod of a buffer
 	selection   *nodefit.Selection
 	tolerations nodefit.Tolerations
 	requests    resources.List
 	requestsErr error
 
-	// Its constraints on other pods, once they are read. Of pods that run only the anti-affinity is.
+	// Constraints on other pods, once they are read. For running pods only the anti-affinity is
+	// read.
 	read           bool
 	spreads        []podSpread
 	follows        []*affinityGroup
@@ -88,8 +89,8 @@ func (r *referee) newPod(pod *corev1.Pod) *podInfo {
 	return p
 }
 
-// known returns the input's own object for a pod of the plan, which may have an altered copy. It is nil for a pod that was not
-// asked for.
+// known returns the input's object for a pod of the plan, which may be a changed copy. It returns
+// nil for a pod that is not among the pods to place.
 func (r *referee) known(pod *corev1.Pod) *podInfo {
 	if pod == nil {
 		return nil
@@ -97,7 +98,8 @@ func (r *referee) known(pod *corev1.Pod) *podInfo {
 	return r.pods[keyOf(pod)]
 }
 
-// knownPods returns the pods of a list that were asked for. checkCompleteness reports the others, and nil.
+// knownPods returns the pods of a list that are to be placed. checkCompleteness reports others, and
+// nil.
 func (r *referee) knownPods(pods []*corev1.Pod) []*podInfo {
 	var known []*podInfo
 	for _, pod := range pods {
@@ -112,12 +114,13 @@ func (r *referee) report(rule Rule, node, pod, format string, args ...any) {
 	r.found = append(r.found, Violation{rule, node, pod, r.oneLine(fmt.Sprintf(format, args...))})
 }
 
-// oneLine keeps a joined error on the single line that a Message is.
+// oneLine renders a joined error on one line, because a Message has one line.
 func (*referee) oneLine(text string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return s == "" }), "; ")
 }
 
-// sumRequests adds up what pods ask for. It reports and leaves out pods whose requests cannot be read.
+// sumRequests returns the total requests of pods. It reports and leaves out pods whose requests
+// cannot be read.
 func (r *referee) sumRequests(node string, pods []*podInfo) (resources.List, bool) {
 	var sum resources.List
 	ok := true

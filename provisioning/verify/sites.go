@@ -11,45 +11,46 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// site is a node that pods are bound to one by one: one that exists, or one that the plan launches.
+// site is a node to which pods are bound one by one: an existing node or a new node of the plan.
 type site struct {
-	number int // its index in referee.sites; -1 for a node that is not in the plan
+	number int // index in referee.sites; -1 for a node that is not in the plan
 	name   string
 	node   *nodeInfo  // nil for a new node
-	fresh  *newNode   // nil for a node that exists, or is not in the plan
-	family *family    // nil for a node that exists
+	fresh  *newNode   // nil for an existing node, or one that is not in the plan
+	family *family    // nil for an existing node
 	placed []*podInfo // by the plan
 }
 
-// family is what new nodes share that may come up with the same labels, their names aside.
+// family is shared by new nodes that may be launched with the same labels, apart from their
+// hostnames.
 type family struct {
 	pool    *poolInfo
 	asked   requirements.Set
-	labels  map[string]string // that the plan gives the node
+	labels  map[string]string // labels that the plan gives the node
 	options []int32           // numbers in the stock of the pool
-	// always are the DaemonSets that run on the node whichever option is launched, perhaps those that run
-	// on some option.
+	// always are the DaemonSets that run on the node whichever option is launched, and perhaps
+	// those that run on some option.
 	always, perhaps []*podInfo
 
 	domains map[*topology]domains
 }
 
-// topology is a way to divide nodes into domains by a label. Only nodes count that have all of keys,
-// that the selection admits and whose taints are tolerated, where these are given.
+// topology divides nodes into domains by a label. Only nodes count that have all of keys, that the
+// selection admits and whose taints are tolerated, where these are set.
 type topology struct {
 	key         string
-	keys        []string           // key among them
+	keys        []string           // keys that a counted node must have, key included
 	selection   *nodefit.Selection // nil means that every node counts
 	taints      bool
 	tolerations nodefit.Tolerations
 	mentions    nodefit.Mentions
 }
 
-// domains are the domains that a site may be in.
+// domains are the topology domains in which a site may be.
 type domains struct {
-	values []string // those where it counts, sorted
-	sure   bool     // it is in the one domain, whichever option is launched
-	lacks  bool     // it may come up without one of the keys
+	values []string // domains in which it counts, sorted
+	sure   bool     // it is in the only domain, whichever option is launched
+	lacks  bool     // it may lack one of the keys
 }
 
 func (r *referee) newTopology(key string, keys []string, selection *nodefit.Selection) *topology {
@@ -65,7 +66,7 @@ func (r *referee) newTopology(key string, keys []string, selection *nodefit.Sele
 	return t
 }
 
-// topologyOf is the topology of all nodes that have a label.
+// topologyOf returns the topology of all nodes that have a label.
 func (r *referee) topologyOf(key string) *topology {
 	if r.topologies[key] == nil {
 		r.topologies[key] = r.newTopology(key, []string{key}, nil)
@@ -73,7 +74,7 @@ func (r *referee) topologyOf(key string) *topology {
 	return r.topologies[key]
 }
 
-// makeSites lists the nodes of a judged plan: those that exist first.
+// makeSites lists the nodes of the plan as sites, existing nodes first.
 func (r *referee) makeSites() {
 	families := map[string]*family{}
 	r.siteOf = map[*nodeInfo]*site{}
@@ -89,7 +90,7 @@ func (r *referee) makeSites() {
 	}
 	for _, f := range r.fresh {
 		if f == nil || f.survey == nil {
-			continue // there is no option to launch, which is reported
+			continue // it has no option to launch, which is reported
 		}
 		id := idOf(f.Options)
 		key := fmt.Sprintf("%s\n%p %d\n%s\n%q", f.pool.Name, id.first, id.length, f.Requirements, f.Labels)
@@ -121,7 +122,7 @@ func (r *referee) outcomes(s *site, mentions nodefit.Mentions) (nodes []*corev1.
 	return nodes
 }
 
-// domainsOf returns the domains that a site may be in.
+// domainsOf returns the domains in which a site may be.
 func (r *referee) domainsOf(t *topology, s *site) domains {
 	if s.node != nil {
 		return r.findDomains(t, s)
@@ -132,7 +133,7 @@ func (r *referee) domainsOf(t *topology, s *site) domains {
 		s.family.domains[t] = d
 	}
 	if t.key == corev1.LabelHostname && len(d.values) > 0 {
-		d.values = []string{s.host()} // the one label in which nodes of a family differ
+		d.values = []string{s.host()} // the only label in which nodes of a family differ
 	}
 	return d
 }
@@ -164,10 +165,11 @@ func (r *referee) findDomains(t *topology, s *site) (d domains) {
 	return d
 }
 
-// host stands for the host name of a site: no pod knows that of a new node, and no two nodes share one.
+// host returns a placeholder for the hostname of a site: no pod knows the hostname of a new node,
+// and no two nodes share one.
 func (s *site) host() string { return nodefit.NewNodeName + " " + strconv.Itoa(s.number) }
 
-// taints are those that the node has once it is ready.
+// taints returns the taints of the node once it is ready.
 func (s *site) taints() []corev1.Taint {
 	if s.node != nil {
 		return s.node.Taints
@@ -175,8 +177,8 @@ func (s *site) taints() []corev1.Taint {
 	return s.family.pool.Spec.Template.Spec.Taints
 }
 
-// present lists the pods of a site before the plan binds any: those that run there and those of
-// DaemonSets that may come.
+// present lists the pods of a site before the plan binds any: running pods, and DaemonSet pods that
+// may come.
 func (r *referee) present(s *site) []*podInfo {
 	if s.node != nil {
 		return slices.Concat(s.node.bound, r.comingDaemons(s.node))
@@ -184,7 +186,7 @@ func (r *referee) present(s *site) []*podInfo {
 	return slices.Concat(s.family.always, s.family.perhaps)
 }
 
-// sameZone says whether two sites are sure to be in one zone.
+// sameZone says whether two sites are certain to be in one zone.
 func (r *referee) sameZone(a, b *site) bool {
 	zone := r.topologyOf(corev1.LabelTopologyZone)
 	x, y := r.domainsOf(zone, a), r.domainsOf(zone, b)

@@ -11,8 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
 
-// spreadCounter counts the pods that a topology spread constraint selects, by domain. Constraints with the
-// same selector over the same nodes share it.
+// spreadCounter counts by domain the pods that a topology spread constraint selects. Constraints
+// with the same selector over the same nodes share a spreadCounter.
 type spreadCounter struct {
 	r         *referee
 	namespace string
@@ -21,15 +21,15 @@ type spreadCounter struct {
 
 	sites   []domains // by site
 	counts  domainCounts
-	certain map[string]bool // by domain that may exist: some site is sure to be there
-	exist   int             // domains that are certain
+	certain map[string]bool // by domain that may exist: some site is certain to be there
+	exist   int             // number of domains that are certain
 
-	// fewest is the smallest of the least counts of all domains, and tally says how many domains have each
-	// least count.
+	// fewest is the lowest least count of any domain. tally is, by least count, the number of
+	// domains with it.
 	fewest int
 	tally  map[int]int
 
-	// needsEveryDomain: some pod was admitted only because no domain had too few pods.
+	// needsEveryDomain says that some pod was admitted only because no domain had too few pods.
 	needsEveryDomain bool
 }
 
@@ -38,7 +38,7 @@ type podSpread struct {
 	*spreadCounter
 	skew, minDomains int
 	self             int               // 1 if the constraint counts its own pod
-	launchable       map[string]string // domains where a node could be launched when the plan begins, with a NodePool
+	launchable       map[string]string // by domain in which a node could be launched when the plan starts: a NodePool
 }
 
 func (c *spreadCounter) selects(p *podInfo) bool {
@@ -47,7 +47,7 @@ func (c *spreadCounter) selects(p *podInfo) bool {
 
 func (c *spreadCounter) about() (Rule, []*topology) { return RuleSpread, []*topology{c.topology} }
 
-// findDomains notes the domains of all sites.
+// findDomains records the domains of all sites.
 func (c *spreadCounter) findDomains(sites []*site) {
 	for _, s := range sites {
 		d := c.r.domainsOf(c.topology, s)
@@ -79,7 +79,8 @@ func (c *spreadCounter) count(s *site, p *podInfo, sure bool) {
 	}
 }
 
-// spreads reads the constraints with DoNotSchedule of a pod, or the default ones where it has no constraints.
+// spreads reads the DoNotSchedule constraints of a pod, or the default ones if it has no
+// constraints.
 func (r *referee) spreads(p *podInfo) (spreads []podSpread, err error) {
 	if len(p.Spec.TopologySpreadConstraints)+len(r.defaultSpread) == 0 {
 		return nil, nil
@@ -125,13 +126,13 @@ func (r *referee) spreadCounterOf(p *podInfo, of *podselect.Spread) *spreadCount
 	return c
 }
 
-// judgeSpread wants a pod where it keeps to maxSkew in each domain that the node may be in.
+// judgeSpread reports a pod that breaks maxSkew in any domain in which its node may be.
 func (r *referee) judgeSpread(s *site, p *podInfo, note faultFunc) {
 	for i := range p.spreads {
 		w := &p.spreads[i]
 		key := w.topology.key
 		if p.virtual && key == corev1.LabelHostname {
-			continue // room for several pods of a buffer may be on one node
+			continue // one node may have room for several pods of a buffer
 		}
 		at := r.domainsOf(w.topology, s)
 		if at.lacks {
@@ -155,8 +156,8 @@ func (r *referee) judgeSpread(s *site, p *podInfo, note faultFunc) {
 	}
 }
 
-// tooFarBelow is a domain without need of a node that another domain would be too far above; "" if
-// there is none.
+// tooFarBelow returns a launchable domain with so few pods that another domain with one more pod
+// would exceed maxSkew; "" if there is none.
 func (w *podSpread) tooFarBelow(value string, most int) string {
 	for _, name := range slices.Sorted(maps.Keys(w.launchable)) {
 		if name != value && !w.allows(most, w.counts.least[name]) {
@@ -168,7 +169,8 @@ func (w *podSpread) tooFarBelow(value string, most int) string {
 
 func (w *podSpread) allows(most, least int) bool { return most+w.self-least <= w.skew }
 
-// bounds returns how many pods a domain has at most, and any other domain at least.
+// bounds returns the largest number of pods that a domain may have, and the lowest number that any
+// other domain may have.
 func (w *podSpread) bounds(value string) (most, least int) {
 	certain, known := w.certain[value]
 	exist := w.exist
@@ -182,7 +184,7 @@ func (w *podSpread) bounds(value string) (most, least int) {
 	case w.allows(most, least) || w.tally[least] > 1 || w.counts.least[value] > least:
 		return most, least
 	}
-	least = most // the domain itself is the one with the fewest
+	least = most // the domain itself has the fewest
 	for other := range w.certain {
 		if other != value {
 			least = min(least, w.counts.least[other])
@@ -191,7 +193,7 @@ func (w *podSpread) bounds(value string) (most, least int) {
 	return most, least
 }
 
-// extendedBy says whether a node would be a further domain of the constraint.
+// extendedBy says whether a node would add a domain to the constraint.
 func (c *spreadCounter) extendedBy(s *site) bool {
 	return slices.ContainsFunc(c.r.domainsOf(c.topology, s).values, func(value string) bool { return !c.certain[value] })
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// withStatic returns an input and a plan in which the nodes that static pools are short of are
-// NodeClaims that have not been launched, and their pods are bound to these. Of the nodes without
-// pods one for each pool is enough: several empty nodes count as one does.
+// withStatic returns an input and a plan in which the missing nodes of static pools are NodeClaims
+// that have not been launched, and their pods are bound to these. Of the missing nodes without pods
+// only one for each pool is added: several empty nodes have the same effect.
 func withStatic(in provisioning.Input, plan *provisioning.Plan) (provisioning.Input, *provisioning.Plan) {
 	var nodes []provisioning.Node
 	var bind []provisioning.Binding
@@ -43,8 +43,8 @@ func withStatic(in provisioning.Input, plan *provisioning.Plan) (provisioning.In
 	return in, &out
 }
 
-// missingClaim is the NodeClaim of a missing node: made from the template, with the values that the
-// plan gives to labels which the template leaves open.
+// missingClaim returns the NodeClaim of a missing node: made from the template, with the values
+// that the plan gives to labels which the template leaves open.
 func missingClaim(s *provisioning.StaticPool, v *requirements.Vocabulary) *v1.NodeClaim {
 	claim := s.Pool.Spec.Template.ToNodeClaim()
 	labels := map[string]string{v1.NodePoolLabelKey: s.Pool.Name}
@@ -63,13 +63,14 @@ func missingClaim(s *provisioning.StaticPool, v *requirements.Vocabulary) *v1.No
 	return claim
 }
 
-// missingName names a missing node of a static pool. It is no name of an object, and comes after
-// all that are.
+// missingName returns the name of a missing node of a static pool. No object can have this name,
+// and it sorts after all names of objects.
 func missingName(pool *v1.NodePool, number int) string {
 	return fmt.Sprintf("~%s/%d", pool.Name, number)
 }
 
-// missingNodes is how many nodes a static pool of the input is short of, within its limit of nodes.
+// missingNodes returns the number of nodes that a static pool of the input lacks, within its limit
+// of nodes.
 func missingNodes(in provisioning.Input, pool *v1.NodePool) int64 {
 	if !slices.Contains(in.NodePools, pool) || pool.Spec.Replicas == nil || pool.DeletionTimestamp != nil {
 		return 0
@@ -103,7 +104,7 @@ func missingNodes(in provisioning.Input, pool *v1.NodePool) int64 {
 	return max(missing, 0)
 }
 
-// terminating says whether the cloud is ending the machine of a NodeClaim.
+// terminating says whether the cloud is terminating the machine of a NodeClaim.
 func terminating(claim *v1.NodeClaim) bool {
 	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
 		return c.Type == v1.ConditionTypeInstanceTerminating && c.Status == metav1.ConditionTrue

@@ -13,29 +13,34 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// survey sums up a list of options under a question. Nodes that share both share it.
+// survey summarises a list of options for a question. Nodes with the same list and question share a
+// survey.
 type survey struct {
-	// sound: each option is in the catalog and on sale, and its nodes are for the pods of the question.
+	// sound says that each option is in the catalog and available, and that the selections of the
+	// question accept all of its nodes.
 	sound bool
-	// room is what every option has for pods, by referee.asks; -1 where DaemonSets take more than there is.
+	// room is, by referee.asks, what every option has for pods; -1 if DaemonSets take more than
+	// there is.
 	room []int64
-	// least is what DaemonSets request on any option, most what all of them together request that may run on an
-	// option of any labels, on the option where that is least. landed: some option can be launched.
+	// least is the lowest total of DaemonSet requests on any option. most is the total of all
+	// DaemonSets that may run on an option whatever its labels, on the option where that total is
+	// lowest. landed says that some option can be launched.
 	landed      bool
 	least, most resources.List
-	// always are the DaemonSets that run on every option, perhaps the others that run on some.
+	// always are the DaemonSets that run on every option, and perhaps those that run on some only.
 	always, perhaps []*podInfo
 
-	cheapest *optionInfo // the first with the lowest price; nil if the catalog has none of them
-	// reservations are those that some option draws on, sorted. reservedOnly: every option does.
+	cheapest *optionInfo // the first with the lowest price; nil if none of the list is in the catalog
+	// reservations are those of any option, sorted. reservedOnly says that every option has one.
 	reservations []string
 	reservedOnly bool
-	largest      resources.List // by resource that the pool limits, the most that an option has
-	// values counts the values of each label with minValues, steady those of options that are not spot.
+	largest      resources.List // by resource that the pool limits: the most that any option has
+	// values is, by label with minValues, the number of distinct values, and steady that of options
+	// that are not spot.
 	values, steady map[string]int
 }
 
-// survey looks at every option of a list once.
+// survey returns the survey of a list, computed once.
 func (r *referee) survey(q *question, list []cloudprovider.LaunchOption) *survey {
 	id := idOf(list)
 	if known := q.surveys[id]; known != nil {
@@ -94,8 +99,8 @@ func (r *referee) survey(q *question, list []cloudprovider.LaunchOption) *survey
 	return s
 }
 
-// findDaemons divides the DaemonSets of a pool into those that run on all nodes of some answers, and those
-// that run on some.
+// findDaemons divides the DaemonSets of a pool into those that run on all nodes of some answers and
+// those that run on some only.
 func (s *survey) findDaemons(pool *poolInfo, answers map[*answer]bool) {
 	nodes, counts := 0, map[*podInfo]int{}
 	for a := range answers {
@@ -117,13 +122,14 @@ func (s *survey) findDaemons(pool *poolInfo, answers map[*answer]bool) {
 	}
 }
 
-// fits says whether every option has room for what the pods of a node request.
+// fits says whether every option has room for the requests of the pods on a node.
 func (r *referee) fits(s *survey, requests resources.List) bool {
 	return coversAll(s.room, r.vector(requests))
 }
 
-// countValues counts the values of each label with minValues, over the options that can be launched. A label
-// that an option does not define counts for nothing, as does one with infinitely many values.
+// countValues counts, by label with minValues, the distinct values over the available options. A
+// label that an option does not define, or for which it allows infinitely many values, does not
+// count.
 func (r *referee) countValues(q *question, options []int32) map[string]int {
 	counts := map[string]int{}
 	for want := range q.pool.demands.All() {
@@ -149,7 +155,7 @@ func (r *referee) countValues(q *question, options []int32) map[string]int {
 	return counts
 }
 
-// missedValues lists the requirements of a pool whose minValues is more than there are values.
+// missedValues lists the requirements of a pool whose minValues exceeds the number of values.
 func (p *poolInfo) missedValues(values map[string]int) (short []requirements.Requirement) {
 	for want := range p.demands.All() {
 		if values[want.Key()] < want.MinValues() {
@@ -159,8 +165,8 @@ func (p *poolInfo) missedValues(values map[string]int) (short []requirements.Req
 	return short
 }
 
-// listID tells lists of options apart by their place in memory. The nodes of a plan share few lists, and
-// each is judged once.
+// listID identifies a list of options by its address. The nodes of a plan share few lists, and each
+// is checked once.
 type listID struct {
 	first  *cloudprovider.LaunchOption
 	length int
@@ -173,9 +179,9 @@ func idOf(list []cloudprovider.LaunchOption) listID {
 	return listID{&list[0], len(list)}
 }
 
-// holding lists the options that have so much left by every DaemonSet that could run on it, and may come up as a node
-// for pods with the selections of the question. Those DaemonSets are more than may ever run there at
-// once, so that a careful engine is never accused.
+// holding lists the options with room for a request in addition to every DaemonSet that could run
+// on them, and which may be launched as a node that the selections of the question accept. More
+// DaemonSets are counted than can run at once, so that a cautious engine is never accused.
 func (r *referee) holding(q *question, options []int32, asked resources.List) (holding []int32) {
 	for _, i := range options {
 		o, a := q.pool.stock.options[i], r.answer(q, i)
@@ -189,18 +195,18 @@ func (r *referee) holding(q *question, options []int32, asked resources.List) (h
 	return holding
 }
 
-// launches says whether a node may be launched with some options, one of which is not of a reservation.
+// launches says whether a node may be launched with some options, one of which uses no reservation.
 func (r *referee) launches(q *question, options []int32) bool {
 	return slices.ContainsFunc(options, func(i int32) bool { return q.pool.stock.options[i].Offering.ReservationID == "" }) &&
 		(r.policy == provisioning.BestEffort || len(q.pool.missedValues(r.countValues(q, options))) == 0)
 }
 
-// wantsValues says whether a pool has minValues that its nodes must meet.
+// wantsValues says whether a pool has minValues that its nodes must satisfy.
 func (r *referee) wantsValues(pool *poolInfo) bool {
 	return r.policy != provisioning.BestEffort && len(pool.missedValues(nil)) > 0
 }
 
-// coversAll says whether there is room for each amount that is asked for.
+// coversAll says whether there is room for each requested amount.
 func coversAll(room, asked []int64) bool {
 	for k, amount := range asked {
 		if amount > 0 && amount > room[k] {
@@ -210,7 +216,7 @@ func coversAll(room, asked []int64) bool {
 	return true
 }
 
-// covers says whether room has what is asked for, whatever it lacks of all else.
+// covers says whether room has what is requested, whatever else it lacks.
 func covers(room, asked resources.List) bool {
 	for name, amount := range asked.All() {
 		if amount > 0 && amount > room.Get(name) {

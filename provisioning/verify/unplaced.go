@@ -13,42 +13,45 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// Unplaced asks whether a plan left pods pending that have a place: on an existing node or a new one of the plan
-// with the pods that the plan puts there, or alone on a fresh node of a NodePool within its limits. It returns
-// a violation of RuleOverlooked for each such pod, sorted as [Plan] sorts; nil means that none was overlooked.
+// Unplaced finds pods that a plan leaves pending although they have a place: on an existing node or
+// a new node of the plan, together with the pods of the plan there, or alone on a further new node
+// of a NodePool within its limits. It returns a violation of RuleOverlooked for each such pod,
+// sorted as by [Plan]; nil means that no pod was overlooked.
 //
-// A pod also has a place if one pod that the plan places can move to another node, existing or of the plan, and
-// no constraint between pods is about either of the two: of each kind of pending pod the first hundred kinds of
-// placed pods are tried, node by node. Not with Options.CapacityMix.
+// A pod also has a place if one placed pod can move to another node, existing or of the plan, and
+// no constraint between pods concerns either of the two. For each kind of pending pod, up to a
+// hundred kinds of placed pods are tried, node by node. This is not tried with Options.CapacityMix.
 //
-// All other pods are where the plan puts them. A fresh node is launched as one instance type in one zone, and must
-// be certain to do. A new node of the plan may give up options for the pod, as long as it keeps one that no
-// reservation pays for, and what its NodePool demands by minValues. Where a node could be in several domains, the
-// pod must be admitted in each.
+// All other pods are where the plan puts them. A further new node is launched as one instance type
+// in one zone, and must be certain to suit the pod. A new node of the plan may drop options for the
+// pod, as long as it keeps one without reservation, and what its NodePool requires by minValues. If
+// a node could be in several domains, the pod must be admitted in each.
 //
-// No place is asked for:
+// No place is required:
 //
-//   - a pod that is being deleted, waits for a gate or is for another scheduler; a pod with resource claims, or
-//     whose Reason says that what it uses is not supported; a pod whose constraints cannot be read, or whose volume
-//     claims are not bound yet;
-//   - in a NodePool that the pod's Reason blames the limits of, or by means of a capacity reservation;
-//   - on a fresh node that would be a further domain of a topology spread by which the plan placed a pod only because
-//     every domain had enough;
-//   - on a node that has not registered yet, and may come up in a domain where anti-affinity excludes the pod;
-//   - away from the pods that share a claim with it whose volume is yet to be made: the pod has a place only on their
-//     node or, if several nodes may use the volume, in their zone, and none if the claim may get one of several
-//     volumes that exist.
+//   - for a pod that is being deleted, has scheduling gates or is for another scheduler; for a pod
+//     with resource claims, or whose Reason says that what it uses is not supported; for a pod
+//     whose constraints cannot be read, or whose volume claims are not bound yet;
+//   - in a NodePool whose limits the pod's Reason names, or by means of a capacity reservation;
+//   - on a further new node that would add a domain to a topology spread by which the plan placed a
+//     pod only because every domain had enough pods;
+//   - on a node that is not registered yet and may be in a domain from which anti-affinity excludes
+//     the pod;
+//   - apart from the pods that share a claim with it whose volume is still to be made: the pod has
+//     a place only on their node or, if several nodes may use the volume, in their zone, and none
+//     if the claim may get any of several existing volumes.
 //
-// Pods of buffers are neither followed nor spread from.
+// Pods of buffers do not count for affinity and topology spread.
 //
-// Arguments are those of [Plan], whose rules the plan is expected to keep. [RuleInput] is among them.
+// The arguments are those of [Plan]. The plan should satisfy the rules of Plan, [RuleInput]
+// included.
 func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []Violation {
 	if plan == nil {
 		return nil
 	}
 	in, plan = withStatic(in, plan)
 	r := newReferee(in, plan, opts)
-	r.checkNewNodes() // for what the new nodes count against limits
+	r.checkNewNodes() // for what the new nodes use of limits
 	var pending []*podInfo
 	for _, u := range plan.Unplaced {
 		if p := r.known(u.Pod); p != nil {
@@ -73,7 +76,7 @@ func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 				}
 			}
 		}
-		// Pods alike get the same answer; thousands of them are common.
+		// Equal pods get equal results; thousands of equal pods are common.
 		like := fmt.Sprintf("%d %v %v %v %s", p.selection.Number, p.requests, p.tolerations, limited, r.needs(p))
 		place, known := verdicts[like]
 		if !known {
@@ -90,8 +93,8 @@ func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 	return r.verdict()
 }
 
-// rooms computes what each existing node has left under the plan. Nodes that cannot take pods, or have less of
-// something than they hold back, are missing.
+// rooms returns what each existing node has left under the plan. Nodes that cannot take pods, or
+// reserve more of a resource than they have, are left out.
 func (r *referee) rooms() map[*nodeInfo]resources.List {
 	rooms := map[*nodeInfo]resources.List{}
 	for _, n := range r.nodes {
@@ -111,7 +114,7 @@ func (r *referee) rooms() map[*nodeInfo]resources.List {
 	return rooms
 }
 
-// takes says whether an existing node takes one pod more, given the room that is left there.
+// takes says whether an existing node with the given room takes one more pod.
 func (r *referee) takes(n *nodeInfo, room resources.List, p *podInfo) bool {
 	if !covers(room, p.requests) || !p.selection.Accepts(n.Node) || nodefit.Undeclared(p.Pod, n.Declared, r.kubernetes) != "" {
 		return false
@@ -129,9 +132,9 @@ func (r *referee) placeOnExisting(p *podInfo, rooms map[*nodeInfo]resources.List
 	return ""
 }
 
-// placeOnPlanned looks for a new node of the plan that a pod could go to, with the pods that the plan puts there.
-// The node may give up options for it that are too small or have other labels, as long as some are left that no
-// reservation pays for, and as many as the pool demands.
+// placeOnPlanned finds a new node of the plan, except one, that could take a pod together with its
+// pods of the plan. The node may drop options that are too small or have other labels, as long as
+// some are left without reservation, and as many as the pool requires.
 func (r *referee) placeOnPlanned(p *podInfo, except *site, limited []string) string {
 	for _, s := range r.sites {
 		if s != except && s.fresh != nil && r.takesPlanned(s, s.fresh.requests, p, limited) {
@@ -141,7 +144,8 @@ func (r *referee) placeOnPlanned(p *podInfo, except *site, limited []string) str
 	return ""
 }
 
-// takesPlanned says whether a new node of the plan, whose pods have some requests, takes one pod more.
+// takesPlanned says whether a new node of the plan, whose pods have the given requests, takes one
+// more pod.
 func (r *referee) takesPlanned(s *site, requests resources.List, p *podInfo, limited []string) bool {
 	f := s.fresh
 	if r.closedTo(f.pool, p, limited) {
@@ -151,7 +155,7 @@ func (r *referee) takesPlanned(s *site, requests resources.List, p *podInfo, lim
 	return err == nil && slices.ContainsFunc(r.alternatives(p), func(asked requirements.Set) bool {
 		for key, value := range f.Labels {
 			if want, named := asked.Get(r.vocabulary.NormalizeKey(key)); named && !want.Has(value) {
-				return false // the plan has decided on another value
+				return false // the plan gives the label another value
 			}
 		}
 		if asked = asked.Intersect(f.Requirements); asked.Impossible() {
@@ -169,14 +173,14 @@ func (r *referee) takesPlanned(s *site, requests resources.List, p *podInfo, lim
 	})
 }
 
-// closedTo says whether no new node of a pool is asked for on behalf of a pod. With minValues, constraints of a pod
-// would have to be judged for several options at once.
+// closedTo says whether no new node of a pool is required for a pod. With minValues, constraints of
+// a pod would have to be checked for several options at once.
 func (r *referee) closedTo(pool *poolInfo, p *podInfo, limited []string) bool {
 	_, refused := p.tolerations.Refused(pool.Spec.Template.Spec.Taints)
 	return refused || slices.Contains(limited, pool.Name) || r.wantsValues(pool) && r.constrained(p)
 }
 
-// placeOnFresh looks for a node that could be launched for a pod alone.
+// placeOnFresh finds a node that could be launched for a pod alone.
 func (r *referee) placeOnFresh(p *podInfo, limited []string) string {
 	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
 		pool := r.pools[name]
@@ -184,7 +188,8 @@ func (r *referee) placeOnFresh(p *podInfo, limited []string) string {
 			continue
 		}
 		within := r.optionsWithinLimits(pool)
-		// What the pod asks for matters to count minValues; otherwise the labels of each outcome are judged.
+		// The requirements of the pod matter to count minValues; otherwise the labels of each
+		// outcome are checked.
 		alternatives := []requirements.Set{{}}
 		if r.wantsValues(pool) {
 			alternatives = r.alternatives(p)
@@ -201,18 +206,19 @@ func (r *referee) placeOnFresh(p *podInfo, limited []string) string {
 	return ""
 }
 
-// freshSite is a new node that the plan does not have. All DaemonSets of its pool may run there.
+// freshSite returns a new node that the plan does not have. All DaemonSets of its pool may run
+// there.
 func freshSite(pool *poolInfo, asked requirements.Set, option int32) *site {
 	return &site{number: -1, name: "a fresh node", family: &family{
 		pool: pool, asked: asked, options: []int32{option}, perhaps: pool.daemons, domains: map[*topology]domains{},
 	}}
 }
 
-// admitsOnNew says whether a pod may be bound to a new node after all the others, with every DaemonSet of the pool, and
-// without a further domain for a constraint by which the plan placed a pod only because every domain had
-// enough.
+// admitsOnNew says whether a pod may be bound to a further new node after all other pods. Every
+// DaemonSet of the pool is on the node. The node must not add a domain to a topology spread by
+// which the plan placed a pod only because every domain had enough pods.
 func (r *referee) admitsOnNew(s *site, p *podInfo) bool {
-	for _, c := range r.spreadCounters { // the order does not matter
+	for _, c := range r.spreadCounters { // the order does not affect the result
 		if c.needsEveryDomain && c.extendedBy(s) {
 			return false
 		}
@@ -225,7 +231,7 @@ func (r *referee) admitsOnNew(s *site, p *podInfo) bool {
 	})
 }
 
-// alternatives are those of what a pod asks of the labels of its node.
+// alternatives returns the alternative label requirements of a pod on its node.
 func (r *referee) alternatives(p *podInfo) (asked []requirements.Set) {
 	parsed, err := requirements.FromPod(p.Pod, r.vocabulary)
 	if err != nil {
@@ -237,8 +243,9 @@ func (r *referee) alternatives(p *podInfo) (asked []requirements.Set) {
 	return asked
 }
 
-// optionsWithinLimits lists what can be launched in a pool in addition to the new nodes of the plan, in the order of the
-// catalog. Reservations are left out, as others may be counting on them.
+// optionsWithinLimits lists the options that a pool could launch in addition to the new nodes of
+// the plan, in the order of the catalog. Reservations are left out, because other nodes may be
+// counting on them.
 func (r *referee) optionsWithinLimits(pool *poolInfo) (within []int32) {
 	limits, room, err := r.limits(pool)
 	if err != nil {
@@ -265,11 +272,11 @@ func (r *referee) optionsWithinLimits(pool *poolInfo) (within []int32) {
 	return within
 }
 
-// maxExchanges is how many placed pods are looked at for one kind of pending pod.
+// maxExchanges is the number of kinds of placed pods that are tried for one kind of pending pod.
 const maxExchanges = 100
 
-// placeByExchange looks for a placed pod that could move to another node of the plan, or to one that exists, and leave
-// room for a pending one. No constraint between pods may be about either: then no other pod is concerned.
+// placeByExchange finds a placed pod that could move to another node and leave room for a pending
+// pod. No constraint between pods may concern either of them, so that no other pod is affected.
 func (r *referee) placeByExchange(p *podInfo, rooms map[*nodeInfo]resources.List, limited []string) string {
 	entangled := func(p *podInfo) bool {
 		return p.virtual || p.requestsErr != nil || r.constrained(p) || len(r.counters.of(p).counters) > 0
@@ -277,7 +284,7 @@ func (r *referee) placeByExchange(p *podInfo, rooms map[*nodeInfo]resources.List
 	if entangled(p) {
 		return ""
 	}
-	seen := map[string]bool{} // kinds of placed pods, by node
+	seen := map[string]bool{} // kinds of placed pods tried, by node
 	for _, s := range r.sites {
 		for _, q := range s.placed {
 			kind := fmt.Sprintf("%d %d %v %v", s.number, q.selection.Number, q.requests, q.tolerations)
@@ -300,7 +307,7 @@ func (r *referee) placeByExchange(p *podInfo, rooms map[*nodeInfo]resources.List
 	return ""
 }
 
-// takesInstead says whether a node takes a pod in place of one that the plan puts there.
+// takesInstead says whether a node takes a pod in place of one of its pods of the plan.
 func (r *referee) takesInstead(s *site, p, q *podInfo, rooms map[*nodeInfo]resources.List, limited []string) bool {
 	if s.node == nil {
 		requests, err := s.fresh.requests.Sub(q.requests)

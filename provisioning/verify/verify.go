@@ -15,48 +15,51 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Rule names what a plan must respect. The set may grow.
+// Rule is a rule that a plan must satisfy. Rules may be added.
 type Rule string
 
 const (
-	// RuleInput: no objects of the input contradict each other, such as two nodes of one name. Where some do,
-	// provisioning.Prepare makes no plan, and Plan judges none: the input is at fault.
+	// RuleInput: no objects of the input contradict each other, such as two nodes with one name. If
+	// some do, provisioning.Prepare makes no plan, and Plan checks none: the input is at fault.
 	RuleInput Rule = "input"
-	// RuleCompleteness: every pod of the input is in exactly one place of the plan, and nothing else is there.
+	// RuleCompleteness: every pod of the input is in exactly one place of the plan, and no other
+	// pod is in the plan.
 	RuleCompleteness Rule = "completeness"
 	// RuleOrder: the lists of a plan are sorted as their comments say.
 	RuleOrder Rule = "order"
-	// RuleAccounts: what a plan says about itself, such as Cost, LowerBound and the Requests of a node, agrees with what
-	// it lists.
+	// RuleAccounts: the figures of a plan, such as Cost, LowerBound and the Requests of a node,
+	// agree with what it lists.
 	RuleAccounts Rule = "accounts"
-	// RuleReason: an unplaced pod comes with a reason, and the pod itself does not contradict it.
+	// RuleReason: an unplaced pod has a reason that the pod itself does not contradict.
 	RuleReason Rule = "reason"
 
 	// RulePool: a new node belongs to a NodePool that may launch nodes.
 	RulePool Rule = "pool"
 	// RuleOffering: an option of a new node is in the catalog of its NodePool and can be launched now.
 	RuleOffering Rule = "offering"
-	// RuleReservation: no more nodes count on a capacity reservation than it has instances left.
+	// RuleReservation: at most as many nodes rely on a capacity reservation as it has instances
+	// left.
 	RuleReservation Rule = "reservation"
 	// RuleRequirements: the labels of a node satisfy its NodePool and the node selection of its pods, whichever option is
 	// launched.
 	RuleRequirements Rule = "requirements"
 	// RuleTaints: a pod tolerates the NoSchedule and NoExecute taints of its node.
 	RuleTaints Rule = "taints"
-	// RuleFeatures: a node declares the features that its pods need, in status.declaredFeatures. No new node is known to
-	// declare any.
+	// RuleFeatures: a node declares the features that its pods need, in status.declaredFeatures. No
+	// new node is known to declare any.
 	RuleFeatures Rule = "declaredFeatures"
 	// RuleResources: the pods of a node, with its DaemonSets, fit into what it can allocate.
 	RuleResources Rule = "resources"
-	// RuleMinValues: the options of a new node have as many distinct values as its NodePool demands.
+	// RuleMinValues: the options of a new node have as many distinct values as its NodePool
+	// requires.
 	RuleMinValues Rule = "minValues"
 	// RuleLimits: the nodes of a NodePool stay within its limits, whichever option of each new one is launched.
 	RuleLimits Rule = "limits"
-	// RuleNode: pods are bound to a node that exists and stays.
+	// RuleNode: pods are bound to an existing node that is not being deleted.
 	RuleNode Rule = "node"
 
-	// RuleScheduling: a pod that is being deleted, waits for a scheduling gate, or is for a scheduler that is not asked
-	// about, is left pending.
+	// RuleScheduling: a pod that is being deleted, has scheduling gates, or is for a scheduler that
+	// Options.SchedulerNames does not name, is left pending.
 	RuleScheduling Rule = "scheduling"
 	// RuleSpread: when a pod is bound, its topology spread constraints with DoNotSchedule hold.
 	RuleSpread Rule = "topologySpread"
@@ -66,36 +69,38 @@ const (
 	RuleAntiAffinity Rule = "podAntiAffinity"
 	// RuleHostPorts: no two pods of a node use the same host port.
 	RuleHostPorts Rule = "hostPorts"
-	// RuleVolumes: a node has the volumes of its pods, all at once.
+	// RuleVolumes: a node can have all volumes of its pods at once.
 	RuleVolumes Rule = "volumes"
-	// RuleDevices: the resource claims of a pod can be met, as far as devices can be counted.
+	// RuleDevices: the resource claims of a pod can be satisfied, as far as devices can be counted.
 	RuleDevices Rule = "devices"
 
-	// RuleCapacityMix: of pods with the same requests and constraints as many are kept off spot capacity as
-	// Options.CapacityMix says, unless none of their nodes could be launched as anything else within the minValues of its
-	// pool. Volumes and devices tell no pods apart.
+	// RuleCapacityMix: of pods with the same requests and constraints, as many are kept off spot
+	// capacity as Options.CapacityMix says, unless none of their nodes could be launched otherwise
+	// within the minValues of its pool. Volumes and devices do not distinguish pods.
 	RuleCapacityMix Rule = "capacityMix"
-	// RuleSpotFlexibility: a node that may be launched as spot names as many instance types for that as
-	// Options.SpotFlexibility says, unless it can be launched as nothing else within the minValues of its pool.
+	// RuleSpotFlexibility: a node that may be launched as spot has as many spot instance types as
+	// Options.SpotFlexibility says, unless it cannot be launched otherwise within the minValues of
+	// its pool.
 	RuleSpotFlexibility Rule = "spotFlexibility"
 
-	// RuleOverlooked: an unplaced pod really has no place. Unplaced checks it; Plan does not.
+	// RuleOverlooked: no place exists for an unplaced pod. Unplaced checks this rule; Plan does
+	// not.
 	RuleOverlooked Rule = "overlooked"
 )
 
 // Violation is one way in which a plan breaks a rule.
 type Violation struct {
 	Rule Rule
-	// Node is the name of the new or existing node concerned, if there is one.
+	// Node is the name of the new or existing node concerned, "" if there is none.
 	Node string
-	// Pod is the namespace/name of the pod concerned, if there is one. Of several pods that break the rule in the same way
-	// it is the first.
+	// Pod is the namespace/name of the pod concerned, "" if there is none. Of several pods that
+	// break the rule in the same way it is the first.
 	Pod string
-	// Message says what is wrong, in one line.
+	// Message says what is wrong, on one line.
 	Message string
 }
 
-// String renders the violation as one line: the rule, the node and the pod if there are such, and the message.
+// String renders the violation on one line: the rule, the node and the pod if set, and the message.
 func (v Violation) String() string {
 	text := string(v.Rule)
 	if v.Node != "" {
@@ -116,66 +121,79 @@ func compareViolations(a, b Violation) int {
 	)
 }
 
-// Plan judges a plan against the input it was made from, and returns every rule it breaks, sorted by rule, node, pod and
-// message without duplicates; nil means that the plan is valid. It shares no code with the solver: each node is written out
-// as the Node it would be, and pods are put on it as kube-scheduler would.
+// Plan checks a plan against its input and returns every violation of a rule, sorted by rule, node,
+// pod and message without duplicates; nil means that the plan is valid. It shares no code with the
+// solver: it makes the Node object of each new node, and binds pods to it as kube-scheduler would.
 //
-// Every option of a new node is a promise, so each is judged by itself, and so is each set of labels that the node may
-// come up with where its NodePool, instance type and Requirements leave a choice. A label that no instance type names has
-// the value that NewNode.Labels gives it.
+// Every option of a new node is checked separately, because any may be launched. So is each set of
+// labels that the node may get where its NodePool, instance type and Requirements leave a choice. A
+// label that no instance type names has the value in NewNode.Labels.
 //
-// Constraints between pods are judged in the order in which Plan.Order binds the pods. All new nodes are there from the
-// start, with their DaemonSet pods; bound pods, and those earlier in the order, count where they are, on nodes that are being
-// deleted too. The pod of a DaemonSet that an existing node lacks comes if the node is still starting, otherwise it may come
-// or not. Pods of buffers come last, and their topology spreads are judged except over kubernetes.io/hostname.
+// Constraints between pods are checked in the order in which Plan.Order binds the pods. All new
+// nodes exist from the start, with their DaemonSet pods. Bound pods, and pods earlier in the order,
+// count where they are, including on nodes that are being deleted. If an existing node lacks the
+// pod of a DaemonSet, that pod is certain to come while the node is starting, and may come
+// otherwise. Pods of buffers come last; their topology spreads are checked except those over
+// kubernetes.io/hostname.
 //
-//   - Topology spread with DoNotSchedule, of the pod or else Options.DefaultSpread: the pods that the constraint counts in the
-//     domain of the node, with the pod itself if it is selected, less those of any other domain, are at most maxSkew.
-//     Where there are fewer domains than minDomains, the other domain counts as empty. An empty selector counts no pods up
-//     to Kubernetes 1.37, and every pod of the namespace from 1.38. As with Karpenter, a domain in which a node could be
-//     launched when the plan begins counts as well, with or without one: some open NodePool offers, in stock or sold out, an
-//     instance type there that the node selection and the volumes of the pod admit, and that its taints policy counts.
-//   - Required affinity: a pod that all terms select is in the domain of each term, or there is none in any domain and the
-//     pod selects itself.
-//   - Required anti-affinity of the pod, and of the pods before it: no pod of the same domain is one that the other excludes.
-//   - A new node with a pod that one of these constraints counts or belongs to, over a label other than
-//     kubernetes.io/hostname, is in one domain of that label, whichever of its options is launched. Nodes of a NodePool with
-//     minValues may be in several: then each of them is judged, and a pod there may be in any of them for other pods.
-//   - Host ports and volumes are as in kube-scheduler's filters; the volume that a claim will be bound to is reserved by the
-//     first pod that uses it. Where kube-scheduler would wait for a controller (a claim that names its volume but is not
-//     marked as bound, an ephemeral volume whose claim does not exist yet) the referee looks ahead. Two pods with one claim
-//     whose volume is yet to be made, and which one node at a time may use, belong in one zone.
-//   - Devices are counted only: requests for an exact number of a class, on each node against all its devices of the class,
-//     if those can be told. What else a resource claim asks for is taken on trust.
+//   - Topology spread with DoNotSchedule, of the pod or else of Options.DefaultSpread: the pods
+//     that the constraint counts in the domain of the node, the pod itself included if it is
+//     selected, exceed those of any other domain by at most maxSkew. If there are fewer domains
+//     than minDomains, the other domain counts as empty. An empty selector counts no pods up to
+//     Kubernetes 1.37, and every pod of the namespace from 1.38. As in Karpenter, a domain in which
+//     a node could be launched when the plan starts counts too: some open NodePool has an instance
+//     type there, in stock or sold out, that the node selection and the volumes of the pod admit
+//     and that its taints policy counts.
+//   - Required affinity: a pod that all terms select is in the domain of each term, or there is no
+//     such pod in any domain and the pod selects itself.
+//   - Required anti-affinity of the pod, and of the pods before it: no two pods in one domain
+//     exclude each other.
+//   - A new node with a pod to which one of these constraints belongs, or which it counts, over a
+//     label other than kubernetes.io/hostname, is in one domain of that label, whichever of its
+//     options is launched. Nodes of a NodePool with minValues may be in several domains: then each
+//     domain is checked, and other pods must allow for the pod in any of them.
+//   - Host ports and volumes are checked as in kube-scheduler's filters. The first pod that uses a
+//     claim reserves the volume to which the claim will be bound. Where kube-scheduler would wait
+//     for a controller (a claim that names its volume but is not marked as bound, an ephemeral
+//     volume whose claim does not exist yet) the referee assumes the controller's result. Two pods
+//     with one claim whose volume is still to be made, and which one node at a time may use, must
+//     be in one zone.
+//   - Devices are only counted: requests for an exact number of a class, on each node, against all
+//     its devices of the class, if these can be counted. Other requirements of a resource claim are
+//     not checked.
 //
-// Neither soft constraints nor Options.NodeFee make a plan invalid, and Plan.Static and Overlays are not judged. CapacityMix is
-// judged for pods with the same requests, node selection and required constraints on other pods, whatever volumes and devices
-// they have, and counts pods on existing nodes as kept off spot: the plan did not choose the capacity type of those.
-// Input.Overlays are applied before anything else reads the catalogs. The pods of buffers may be in Create, Bind and Order
-// as others are, and must come last; Plan.Buffers counts them.
+// Neither soft constraints nor Options.NodeFee make a plan invalid, and Plan.Static and Overlays
+// are not checked. CapacityMix is checked for pods with the same requests, node selection and
+// required constraints on other pods, whatever their volumes and devices. Pods on existing nodes
+// count as kept off spot, because the plan did not choose the capacity type of those nodes.
+// Input.Overlays are applied before the catalogs are read. The pods of buffers may be in Create,
+// Bind and Order like others, and must come last; Plan.Buffers counts them.
 //
-// What nodes have in common is judged once: a list of options that they share, Requirements that read the same, pods that
-// select the same. Memory grows with the catalog and with the number of pods and nodes, never with nodes times options; only
-// constraints between pods take memory for each node and each distinct constraint. Time grows with the options of different
-// lists; in a plan that was decoded every node has a list of its own, and the verdict is the same.
+// What nodes have in common is checked once: a shared list of options, equal Requirements, pods
+// with equal node selections. Memory grows with the catalog and with the number of pods and nodes,
+// never with nodes times options; only constraints between pods take memory for each node and each
+// distinct constraint. Time grows with the options of distinct lists. In a decoded plan every node
+// has a list of its own; the result is the same.
 //
-// A NodeClaim that is not launched, which has neither a Node nor a provider ID nor allocatable resources, takes pods too. It
-// may become any instance type of its pool's catalog that its labels and requirements admit, whether or not that can be
-// launched now: its room is the least that those types have of each resource, and against limits it counts with the most.
-// If there is no such type, or one holds back more than it has, it has no room. Its labels are its own and the single
-// values that its requirements leave.
+// A NodeClaim that is not launched, which has neither a Node nor a provider ID nor allocatable
+// resources, takes pods too. It may become any instance type of its pool that its labels and
+// requirements admit, available or not: its room is, by resource, the least of these types, and
+// against limits it counts with the most. If there is no such type, or one reserves more than it
+// has, the NodeClaim has no room. Its labels are its own and those for which its requirements allow
+// one value.
 //
-// An input whose objects contradict each other is no ground to judge a plan on: then Plan returns the contradictions, each
-// under [RuleInput], and nothing else.
+// If objects of the input contradict each other, Plan returns only these contradictions, each under
+// [RuleInput].
 //
-// Plan trusts nothing in plan and does not panic on one that is malformed. Cost is computed anew, from what the catalog says
-// of the options. LowerBound is compared with plans that exist: this one, and, for a plan without any other fault, one of the
-// referee's own, in which each new node is launched as the cheapest option of its NodePool that holds its pods. That does not
-// prove the bound, and does not look for the cheapest plan. Whether pods were left pending although they have a place is
-// a question for [Unplaced].
+// Plan trusts nothing in plan and does not panic on a malformed one. Cost is computed again from
+// the prices in the catalog. LowerBound is compared with the cost of plans that exist: this one
+// and, for a plan without other faults, one of the referee's own in which each new node is launched
+// as the cheapest option of its NodePool that holds its pods. That neither proves the bound nor
+// finds the cheapest plan. [Unplaced] checks whether pods were left pending although they have a
+// place.
 //
-// A nil opts means the defaults; it must be what the plan was made with. Neither in nor plan is changed, and calls may run
-// concurrently.
+// opts must be the options with which the plan was made; nil means the defaults. Neither in nor
+// plan is changed, and calls may run concurrently.
 func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []Violation {
 	if plan == nil {
 		return []Violation{{Rule: RuleCompleteness, Message: "there is no plan: it is nil"}}
@@ -207,7 +225,7 @@ func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Opt
 	return r.verdict()
 }
 
-// contradictions are the faults of an input that no plan can be judged against.
+// contradictions returns the faults of an input for which no plan can be checked.
 func contradictions(in provisioning.Input, opts *provisioning.Options) []Violation {
 	r := &referee{}
 	for _, f := range contradiction.Find(in, opts) {
@@ -216,7 +234,7 @@ func contradictions(in provisioning.Input, opts *provisioning.Options) []Violati
 	return r.verdict()
 }
 
-// verdict sorts what was found, so that the order of checks shows nowhere.
+// verdict sorts the violations, so that the order of checks has no effect.
 func (r *referee) verdict() []Violation {
 	slices.SortFunc(r.found, compareViolations)
 	return slices.Compact(r.found)
@@ -244,14 +262,14 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 	if opts != nil {
 		r.policy = cmp.Or(opts.MinValues, provisioning.Strict)
 		r.nodeFee = opts.NodeFee
-		r.kubernetes, _ = minors.Parse(opts.Kubernetes) // there is no plan for one that is unknown
+		r.kubernetes, _ = minors.Parse(opts.Kubernetes) // no plan is made for an unknown version
 		r.schedulers, r.reserved, r.defaultSpread = opts.SchedulerNames, opts.Reserved, opts.DefaultSpread
 	}
 	if r.vocabulary == nil {
 		r.vocabulary = requirements.DefaultVocabulary()
 	}
 	if len(in.Overlays) > 0 {
-		// Where overlays cannot be applied there is no plan; then the catalogs stay as they were.
+		// If overlays cannot be applied there is no plan, and the catalogs stay unchanged.
 		if types, _, err := overlay.Apply(in.Overlays, in.NodePools, in.InstanceTypes, r.vocabulary); err == nil {
 			r.in.InstanceTypes = types
 		}
@@ -268,7 +286,7 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 	return r
 }
 
-// addPods reads the pods to place and those of DaemonSets.
+// addPods reads the pods to place and the DaemonSet pods.
 func (r *referee) addPods() {
 	for _, pod := range r.in.Pods {
 		if pod != nil && r.pods[keyOf(pod)] == nil {
@@ -286,7 +304,7 @@ func (r *referee) addPods() {
 	}
 }
 
-// askedResources are the resources that some pod asks for.
+// askedResources returns the resources that some pod requests.
 func (r *referee) askedResources() []corev1.ResourceName {
 	asked := map[corev1.ResourceName]bool{}
 	for _, p := range r.pods {

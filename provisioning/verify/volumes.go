@@ -11,12 +11,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
-// storageUse are the storage objects of the input, and who uses them so far.
+// storageUse are the storage objects of the input, and which nodes use them so far.
 type storageUse struct {
 	*storage.Index
-	users map[objectKey][]*site                    // of claims
-	lent  map[string]objectKey                     // volumes that claims will be bound to
-	loans map[objectKey][]*corev1.PersistentVolume // the same by claim
+	users map[objectKey][]*site                    // by claim: the nodes of its users
+	lent  map[string]objectKey                     // by volume: the claim that will be bound to it
+	loans map[objectKey][]*corev1.PersistentVolume // by claim: the volumes to which it will be bound
 }
 
 func (r *referee) newStorage() storageUse {
@@ -28,10 +28,11 @@ func (r *referee) newStorage() storageUse {
 	}
 }
 
-// nodeOfClaim is the annotation in which kube-scheduler writes the node that it has chosen for a claim without a volume.
+// nodeOfClaim is the annotation that names the node which kube-scheduler has selected for a claim
+// without a volume.
 const nodeOfClaim = "volume.kubernetes.io/selected-node"
 
-// judgeVolumes asks whether each volume of a pod can be had on the site, whichever option is launched.
+// judgeVolumes checks that a site can have each volume of a pod, whichever option is launched.
 func (r *referee) judgeVolumes(s *site, p *podInfo, note faultFunc) {
 	if len(p.Spec.Volumes) == 0 {
 		return
@@ -64,7 +65,7 @@ func (r *referee) judgeVolumes(s *site, p *podInfo, note faultFunc) {
 	}
 }
 
-// useVolumes notes that a pod has come to a site.
+// useVolumes records that a pod is bound to a site.
 func (r *referee) useVolumes(s *site, p *podInfo) {
 	if len(p.Spec.Volumes) == 0 {
 		return
@@ -87,7 +88,7 @@ func (r *referee) useVolumes(s *site, p *podInfo) {
 	}
 }
 
-// judgeBound judges a claim that has a volume.
+// judgeBound checks a claim that has a volume.
 func (r *referee) judgeBound(s *site, c *storage.Claim, note faultFunc) {
 	volume := r.storage.Volumes[c.Claim.Spec.VolumeName]
 	if volume == nil {
@@ -104,7 +105,8 @@ func (r *referee) judgeBound(s *site, c *storage.Claim, note faultFunc) {
 	}
 }
 
-// outOfReach is a node that a site may turn out to be and that a volume cannot be attached to; nil if there is none.
+// outOfReach returns a node that a site may turn out to be and that cannot reach a volume; nil if
+// there is none.
 func (r *referee) outOfReach(s *site, volume *corev1.PersistentVolume) *corev1.Node {
 	if selection := r.storage.Reach(volume); selection != nil {
 		for _, node := range r.outcomes(s, selection.Mentions) {
@@ -125,8 +127,9 @@ func (r *referee) outOfReach(s *site, volume *corev1.PersistentVolume) *corev1.N
 	return nil
 }
 
-// provide lists the volumes that a claim without one would be bound to, one for each node that the site may be, or says why
-// it gets none. A claim for which a volume will be made gets none, and no fault.
+// provide returns the volumes to which a claim without one would be bound, one for each node that
+// the site may be, or why it would get none. A claim for which a volume will be made has neither
+// volumes nor a fault.
 func (r *referee) provide(s *site, c *storage.Claim, taken []*corev1.PersistentVolume) (found []*corev1.PersistentVolume, fault string) {
 	class := r.storage.Classes[r.storage.ClassOf(c.Claim)]
 	switch {
@@ -160,7 +163,7 @@ func (r *referee) provide(s *site, c *storage.Claim, taken []*corev1.PersistentV
 	return found, r.apartFrom(s, c)
 }
 
-// follow judges a claim that is bound to a volume because of an earlier pod.
+// follow checks a claim that will be bound to a volume because of an earlier pod.
 func (r *referee) follow(s *site, c *storage.Claim) string {
 	for _, volume := range r.storage.loans[c.Key] {
 		if r.outOfReach(s, volume) != nil {
@@ -170,8 +173,8 @@ func (r *referee) follow(s *site, c *storage.Claim) string {
 	return ""
 }
 
-// apartFrom says whether a volume that is made for an earlier pod may be where the site cannot reach it. A volume that one
-// node at a time may use is taken to be in one zone.
+// apartFrom returns a fault if a volume made for an earlier pod may be where the site cannot reach
+// it. A volume for one node at a time is assumed to be in one zone.
 func (r *referee) apartFrom(s *site, c *storage.Claim) string {
 	if c.Shared() {
 		return ""
@@ -184,7 +187,8 @@ func (r *referee) apartFrom(s *site, c *storage.Claim) string {
 	return ""
 }
 
-// judgeAttachments asks whether volumes of pods that go to a site can be attached in addition to those that are.
+// judgeAttachments checks that the volumes of pods that go to a site can be attached in addition to
+// those attached already.
 func (r *referee) judgeAttachments(s *site, there, coming []*podInfo, note podFaultFunc) {
 	if !slices.ContainsFunc(coming, func(p *podInfo) bool { return len(p.Spec.Volumes) > 0 }) {
 		return
@@ -223,8 +227,8 @@ func (r *referee) attach(to storage.Attached, s *site, pods []*podInfo) {
 	}
 }
 
-// attachLimit is how many volumes of a driver can be attached to a site, at least. Where the driver does not run yet, the
-// limit is that of the instance type.
+// attachLimit returns the least number of volumes of a driver that can be attached to a site. If
+// the driver does not run yet, it is the limit of the instance type.
 func (r *referee) attachLimit(s *site, driver string) (limit int64, limited bool) {
 	least := func(limits map[string]int64) {
 		if own, known := limits[driver]; known && (!limited || own < limit) {

@@ -13,9 +13,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Finding is a contradiction.
+// Finding is one contradiction.
 type Finding struct {
-	Node, Pod string // names of the node and the pod concerned, if any
+	Node, Pod string // names of the node and the pod concerned, "" if there are none
 	Message   string
 }
 
@@ -26,7 +26,7 @@ type Finding struct {
 //   - a bound pod that is listed under another Node than its spec.nodeName says, unless it has finished;
 //   - a pod to place that is bound.
 //
-// Owners of pods count only where opts spread pods by them. nil opts mean the defaults.
+// Owners of pods are checked only if opts spread pods by their owners. nil opts mean the defaults.
 func Find(in provisioning.Input, opts *provisioning.Options) []Finding {
 	f := &finder{}
 	f.nodes(in.Nodes)
@@ -60,10 +60,10 @@ func (f *finder) add(node, pod, format string, args ...any) {
 	f.found = append(f.found, Finding{node, pod, fmt.Sprintf(format, args...)})
 }
 
-// nodes looks at nodes and the pods that are bound there.
+// nodes checks nodes and the pods bound to them.
 func (f *finder) nodes(nodes []provisioning.Node) {
 	var there []*provisioning.Node
-	with, named := map[string]bool{}, map[string]bool{} // NodeClaims that have their Node beside them, and Nodes
+	with, named := map[string]bool{}, map[string]bool{} // NodeClaims that are listed with their Node, and Nodes
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Node != nil || n.NodeClaim != nil {
@@ -93,7 +93,7 @@ func (f *finder) nodes(nodes []provisioning.Node) {
 	}
 }
 
-// volumes looks at storage objects.
+// volumes checks storage objects.
 func (f *finder) volumes(v provisioning.Volumes) {
 	once(f, "PersistentVolumeClaim", v.Claims, key)
 	once(f, "PersistentVolume", v.Volumes, (*corev1.PersistentVolume).GetName)
@@ -104,7 +104,7 @@ func (f *finder) volumes(v provisioning.Volumes) {
 	once(f, "VolumeAttachment", v.VolumeAttachments, (*storagev1.VolumeAttachment).GetName)
 }
 
-// once reports objects of a kind of which another one has the name.
+// once reports objects of a kind that have the name of another one.
 func once[T any](f *finder, kind string, objects []*T, name func(*T) string) {
 	seen := make(map[string]bool, len(objects))
 	for _, o := range objects {
@@ -119,7 +119,7 @@ func once[T any](f *finder, kind string, objects []*T, name func(*T) string) {
 	}
 }
 
-// key is the name of an object of a namespace.
+// key returns namespace/name of an object.
 func key[T interface {
 	GetNamespace() string
 	GetName() string

@@ -11,28 +11,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
-// Device is a device, or a number of equal ones.
+// Device is one device, or a number of equal ones.
 type Device struct {
 	driver string
 	device *resourcev1.Device
 	count  int64
 }
 
-// Index are the objects of dynamic resource allocation of the input.
+// Index has the objects of dynamic resource allocation of an input.
 type Index struct {
 	claims    map[storage.Key]*resourcev1.ResourceClaim
 	templates map[storage.Key]*resourcev1.ResourceClaimTemplate
 	Classes   map[string]*resourcev1.DeviceClass
-	// ByNode are the devices that are free, "" for those of several nodes.
+	// ByNode is, by name of the node, its free devices; "" for devices that several nodes can
+	// reach.
 	ByNode map[string][]Device
 
 	matcher cloudprovider.DeviceMatcher
 }
 
-// id names a device of a node that exists.
+// id identifies a device of an existing node.
 type id struct{ driver, pool, device string }
 
-// New reads the objects of an input. Of a pool of devices the newest generation counts.
+// New reads the objects of an input. Of each pool of devices only the newest generation counts.
 func New(in *provisioning.Devices) *Index {
 	d := &Index{matcher: in.Matcher,
 		claims: storage.ByKey(in.Claims), templates: storage.ByKey(in.Templates),
@@ -76,8 +77,8 @@ func New(in *provisioning.Devices) *Index {
 
 func yes(flag *bool) bool { return flag != nil && *flag }
 
-// Resolve finds what a claim of a pod asks for: nothing if it has been allocated, then the
-// nodes that reach its devices. The fault says why no pod can use it.
+// Resolve returns what a claim of a pod asks for: nil if the claim is allocated, and then the nodes
+// that can reach its devices. The fault says why no pod can use the claim.
 func (d *Index) Resolve(p *corev1.Pod, of *corev1.PodResourceClaim) (key storage.Key, asked *resourcev1.ResourceClaimSpec, where *corev1.NodeSelector, fault string) {
 	name := of.ResourceClaimName
 	for _, status := range p.Status.ResourceClaimStatuses {
@@ -108,8 +109,8 @@ func (d *Index) Resolve(p *corev1.Pod, of *corev1.PodResourceClaim) (key storage
 	return key, nil, claim.Status.Allocation.NodeSelector, ""
 }
 
-// Needs are how many devices of each class claims ask for, as far as they say an exact
-// number.
+// Needs returns, by class, the number of devices that claims request; only requests for an exact
+// number count.
 func Needs(asked map[storage.Key]*resourcev1.ResourceClaimSpec) map[string]int64 {
 	needs := map[string]int64{}
 	for _, spec := range asked {
@@ -127,8 +128,8 @@ func Needs(asked map[storage.Key]*resourcev1.ResourceClaimSpec) map[string]int64
 	return needs
 }
 
-// Count counts the devices of a class. They cannot be counted where nobody
-// can evaluate the selectors.
+// Count counts the devices of a class. countable is false if the selectors of the class cannot be
+// evaluated.
 func (d *Index) Count(class *resourcev1.DeviceClass, devices []Device) (have int64, countable bool) {
 	if len(class.Spec.Selectors) > 0 && d.matcher == nil {
 		return 0, false
@@ -142,14 +143,14 @@ func (d *Index) Count(class *resourcev1.DeviceClass, devices []Device) (have int
 			continue
 		}
 		if yes(each.device.AllowMultipleAllocations) {
-			return 0, false // as many as anybody likes
+			return 0, false // any number of claims can use it
 		}
 		have += each.count
 	}
 	return have, true
 }
 
-// OfType are the devices of an instance type.
+// OfType returns the devices of an instance type.
 func OfType(listed []cloudprovider.InstanceDevice) (devices []Device) {
 	for i := range listed {
 		devices = append(devices, Device{listed[i].Driver, &listed[i].Device, int64(listed[i].Count)})

@@ -1,5 +1,5 @@
-// Package devices knows the objects of dynamic resource allocation of an input: what the claims
-// of a pod ask for, which devices are free where, and how many of a class there are. What it
-// cannot count, as nobody can evaluate a selector or a device is for as many as anybody likes,
-// it says that it cannot.
+// Package devices reads the objects of dynamic resource allocation of an input: what the claims of
+// a pod ask for, which devices are free on which nodes, and how many of a class there are. It
+// reports a class as not countable if no matcher can evaluate its selectors or a device can be used
+// by any number of claims.
 package devices

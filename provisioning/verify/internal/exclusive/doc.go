@@ -1,5 +1,5 @@
-// Package exclusive knows what of a node one pod keeps from the others: host ports, and
-// disks that pods name without a claim (kube-scheduler's filters NodePorts and
-// VolumeRestrictions). Its input is a pod, its output what the pod takes by name; it holds
-// that whether two of them clash does not depend on which is asked.
+// Package exclusive lists what one pod takes of a node so that other pods cannot use it: host
+// ports, and disks that pods name without a claim (kube-scheduler's filters NodePorts and
+// VolumeRestrictions). Input: a pod. Output: the names of what it takes. Invariant: whether two of
+// them clash does not depend on their order.
 package exclusive

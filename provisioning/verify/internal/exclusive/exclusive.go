@@ -6,18 +6,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Resource is one of them.
+// Resource is a host port or a disk that a pod takes.
 type Resource struct {
 	Name  string
-	Port  bool   // a host port; else a disk
+	Port  bool   // it is a host port, otherwise a disk
 	IP    string // of a port; "" means every address
-	Share bool   // of a disk: pods that all would share it may
+	Share bool   // of a disk: pods may share it if all of them set Share
 }
 
 // Of lists what a pod takes of its node.
 func Of(pod *corev1.Pod) (out []Resource) {
 	for i := range pod.Spec.InitContainers {
-		// Those that end leave their ports to others.
+		// Init containers that end leave their ports to others.
 		if c := &pod.Spec.InitContainers[i]; c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			out = append(out, ports(c)...)
 		}
@@ -64,7 +64,7 @@ func ports(c *corev1.Container) (out []Resource) {
 	return out
 }
 
-// Clashes says whether what two pods take cannot be had on one node.
+// Clashes says whether two pods that take these cannot be on one node.
 func (r Resource) Clashes(other Resource) bool {
 	return r.Port == other.Port && r.Name == other.Name && !(r.Share && other.Share) &&
 		(r.IP == "" || other.IP == "" || r.IP == other.IP)

@@ -1,5 +1,5 @@
-// Package nodefit knows what a pod asks of the labels and the taints of its node, and which
-// nodes may come of labels that are open. Its input is pods and sets of requirements, its
-// output the answer of kube-scheduler's filters NodeAffinity and TaintToleration, and nodes
-// with labels written out. It holds that what selections can tell apart is among those nodes.
+// Package nodefit reads the requirements of a pod on the labels and taints of its node, and lists
+// the nodes that open labels may lead to. Input: pods and sets of requirements. Output: the results
+// of kube-scheduler's filters NodeAffinity and TaintToleration, and nodes with their labels.
+// Invariant: any two nodes that a selection distinguishes are both among those nodes.
 package nodefit

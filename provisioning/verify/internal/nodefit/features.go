@@ -8,8 +8,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
-// Features lists the features that a node has to declare in status.declaredFeatures to take a
-// pod, as kube-scheduler infers them from the pod; nil for most pods.
+// Features lists the features that a node must declare in status.declaredFeatures to take a pod, as
+// kube-scheduler infers them from the pod; nil for most pods.
 func Features(pod *corev1.Pod) (features []string) {
 	if users := pod.Spec.HostUsers; pod.Spec.HostNetwork && users != nil && !*users {
 		features = append(features, "UserNamespacesHostNetworkSupport")
@@ -26,8 +26,8 @@ func Features(pod *corev1.Pod) (features []string) {
 	return features
 }
 
-// Undeclared is a feature that a pod needs and a node does not declare; "" if it declares all,
-// and for a kube-scheduler that does not ask.
+// Undeclared returns a feature that a pod needs and a node does not declare. It returns "" if the
+// node declares all, or if the kube-schedulers in question do not check features.
 func Undeclared(pod *corev1.Pod, declared []string, kubernetes minors.Range) string {
 	if !kubernetes.After(minors.DeclaredFeatures) {
 		return ""

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// NewNodeName is the name and host name of a node that does not exist
-	// yet. No pod can know the real one, so it is one that no pod names.
+	// NewNodeName is the placeholder for the name and hostname of a node that does not exist yet.
+	// No pod can name it.
 	NewNodeName = "(name of a new node)"
 
-	// OtherValue stands for all values of a label that nobody mentions.
+	// OtherValue represents all values of a label that no selection mentions.
 	OtherValue = "(any other value)"
 
-	// maxCombinations bounds how many combinations of open labels are
-	// written out for one option.
+	// maxCombinations is the largest number of combinations of open labels that are listed for one
+	// option.
 	maxCombinations = 256
 )
 
-// Mentions are values of labels that somebody asks about, by label key as written.
+// Mentions are, by label key as written, the values that selections mention.
 type Mentions map[string][]string
 
-// Join joins what node selections mention. The values of a key are sorted and differ.
+// Join combines the mentions of node selections. The values of a key are sorted and distinct.
 func Join(selections ...*Selection) Mentions {
 	all := Mentions{}
 	seen := map[*Selection]bool{}
@@ -47,7 +47,7 @@ func Join(selections ...*Selection) Mentions {
 	return all
 }
 
-// Keys are the keys that are mentioned in canonical form, sorted.
+// Keys returns the keys in canonical form, sorted.
 func (m Mentions) Keys(vocabulary *requirements.Vocabulary) []string {
 	var keys []string
 	for key := range m {
@@ -57,7 +57,7 @@ func (m Mentions) Keys(vocabulary *requirements.Vocabulary) []string {
 	return slices.Compact(keys)
 }
 
-// Text shows the labels of a node that are mentioned.
+// Text renders the mentioned labels of a node.
 func (m Mentions) Text(node *corev1.Node) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -73,10 +73,10 @@ func (m Mentions) Text(node *corev1.Node) string {
 	return strings.Join(parts, ", ")
 }
 
-// Outcomes are the nodes within a domain, with the labels that are mentioned.
-// Labels that are open get each of the values that the mentions can tell apart.
+// Outcomes returns the nodes within a domain, with the labels mentioned. An open label gets each of
+// the values that the mentions distinguish.
 func Outcomes(vocabulary *requirements.Vocabulary, domain requirements.Set, mentions Mentions) []*corev1.Node {
-	byKey := map[string][]string{} // mentioned values by canonical key
+	byKey := map[string][]string{} // by canonical key: the mentioned values
 	for key, values := range mentions {
 		canonical := vocabulary.NormalizeKey(key)
 		if byKey[canonical] == nil {
@@ -114,10 +114,9 @@ type labelValue struct {
 	value   string
 }
 
-// statesOf lists the states that a label may be in. Of infinitely many values it
-// takes those that a selector could tell from the others: the mentioned ones,
-// their integer neighbours and one that nobody mentions. It is never empty: a
-// label that can be in no state is treated as absent, and reported elsewhere.
+// statesOf lists the states of a label that the mentions distinguish. Of infinitely many values
+// these are the mentioned ones, their integer neighbours and one that is not mentioned. It is never
+// empty: a label without a possible state counts as absent, and is reported elsewhere.
 func statesOf(vocabulary *requirements.Vocabulary, domain requirements.Set, key string, mentioned []string) []labelValue {
 	want, defined := domain.Get(key)
 	if !defined && !vocabulary.WellKnown(key) {
@@ -150,8 +149,8 @@ func statesOf(vocabulary *requirements.Vocabulary, domain requirements.Set, key 
 	return choices
 }
 
-// combinations returns index vectors into choices: all of them, or where those
-// are too many, those that differ from the first in one label at most.
+// combinations returns index vectors into choices: all of them or, if these are too many, those
+// that differ from the first in at most one label.
 func combinations(choices [][]labelValue) [][]int {
 	total := 1
 	for _, c := range choices {
@@ -181,8 +180,8 @@ func combinations(choices [][]labelValue) [][]int {
 	return picks
 }
 
-// spelling is how a node writes a label under a key that may be an alias. A
-// provider that translates values writes the alias in its own words.
+// spelling returns the value that a node has under a key that may be an alias. A provider that
+// translates values uses its own words under the alias.
 func spelling(vocabulary *requirements.Vocabulary, key, canonical, value string, mentioned []string) string {
 	if key == canonical {
 		return value

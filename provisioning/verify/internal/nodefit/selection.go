@@ -11,17 +11,17 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// Selection is the node selection that pods of one workload share.
+// Selection is the node selection of the pods of one workload.
 type Selection struct {
-	Number   int // tells it apart from others of its parser
+	Number   int // unique among the selections of its parser
 	affinity nodeaffinity.RequiredNodeAffinity
-	// Mentions are the values that the selection names. A key that is only tested for
-	// existence has none.
+	// Mentions are the values that the selection names. A key that is only tested for existence has
+	// none.
 	Mentions Mentions
 }
 
-// Parser reads node selections, each once for all pods that share it. The zero value is
-// ready.
+// Parser reads node selections, each once for all pods that share it. The zero value is ready to
+// use.
 type Parser struct {
 	known  map[string]*Selection // by signature
 	parsed int
@@ -30,8 +30,8 @@ type Parser struct {
 // Of returns the node selection of a pod.
 func (p *Parser) Of(pod *corev1.Pod) *Selection {
 	terms := requiredTerms(pod)
-	// Most pods select nothing. A selection of strings always marshals; were it
-	// ever not to, the pod would get a selection of its own below.
+	// Most pods have no selection. A selection of strings can always be marshalled; if it could
+	// not, the pod would get a selection of its own below.
 	var signature []byte
 	var err error
 	if len(pod.Spec.NodeSelector) > 0 || terms != nil {
@@ -67,8 +67,8 @@ func (p *Parser) Of(pod *corev1.Pod) *Selection {
 	return s
 }
 
-// requiredTerms are the ORed terms of the required node affinity; nil if there
-// is none, empty but not nil if there is one that nothing can match.
+// requiredTerms returns the ORed terms of the required node affinity: nil if there is no affinity,
+// and empty but not nil if it has no terms, which no node satisfies.
 func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
 	affinity := pod.Spec.Affinity
 	if affinity == nil || affinity.NodeAffinity == nil {
@@ -84,22 +84,21 @@ func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
 	return required.NodeSelectorTerms
 }
 
-// Accepts says whether the pod's node selection lets it run on a node.
+// Accepts says whether the selection admits a node.
 func (s *Selection) Accepts(node *corev1.Node) bool {
 	ok, err := s.affinity.Match(node)
 	return ok && err == nil
 }
 
-// OfNodes returns the selection of a pod that asks for nothing but these nodes.
+// OfNodes returns the selection of a pod that requires only these nodes.
 func (p *Parser) OfNodes(required *corev1.NodeSelector) *Selection {
 	stand := &corev1.Pod{}
 	stand.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}
 	return p.Of(stand)
 }
 
-// Unwritable says whether a pod may want a label with a value that no
-// label can have, which a label that a pool leaves open seems to admit, or a field
-// of nodes that no API server lets a pod ask for.
+// Unwritable says whether a pod may require a label value that no label can have, although an open
+// label of a pool seems to admit it, or a node field that no API server accepts.
 func Unwritable(pod *corev1.Pod) bool {
 	for _, value := range pod.Spec.NodeSelector {
 		if len(validation.IsValidLabelValue(value)) > 0 {

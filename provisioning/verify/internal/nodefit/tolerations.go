@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Tolerations are the tolerations a pod has when it is scheduled.
+// Tolerations are the tolerations of a pod when it is scheduled.
 type Tolerations []corev1.Toleration
 
 // Refused returns the first taint that excludes the pod. PreferNoSchedule excludes none.
@@ -37,7 +37,7 @@ func (t Tolerations) tolerate(taint corev1.Taint) bool {
 	return false
 }
 
-// covers judges the value of a taint whose key and effect match.
+// covers says whether a toleration matches the value of a taint whose key and effect match.
 func (t Tolerations) covers(toleration corev1.Toleration, value string) bool {
 	switch toleration.Operator {
 	case "", corev1.TolerationOpEqual:
@@ -58,16 +58,16 @@ func (t Tolerations) covers(toleration corev1.Toleration, value string) bool {
 	return false
 }
 
-// integer reads an integer in its canonical form, the only one that Kubernetes
-// compares: no sign but a minus, no leading zeros.
+// integer reads an integer in its canonical form, the only one that Kubernetes compares: no sign
+// except minus, no leading zeros.
 func (Tolerations) integer(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// OfDaemon returns the tolerations of a DaemonSet's pod with those
-// that the DaemonSet controller adds, so that it runs on nodes in trouble too. A
-// pod made from the template of a DaemonSet lacks them.
+// OfDaemon returns the tolerations of a DaemonSet's pod together with those that the DaemonSet
+// controller adds, by which it also runs on nodes with problems. A pod made from the template of a
+// DaemonSet lacks them.
 func OfDaemon(pod *corev1.Pod) Tolerations {
 	added := Tolerations{
 		{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
@@ -82,11 +82,11 @@ func OfDaemon(pod *corev1.Pod) Tolerations {
 			Key: corev1.TaintNodeNetworkUnavailable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule,
 		})
 	}
-	// Appending the pod's own to ours leaves the pod's slice alone.
+	// The pod's slice is not changed.
 	return append(added, pod.Spec.Tolerations...)
 }
 
-// Text is the same for tolerations that are the same.
+// Text returns texts that are equal for equal tolerations.
 func (t Tolerations) Text() []string {
 	var text []string
 	for _, toleration := range t {

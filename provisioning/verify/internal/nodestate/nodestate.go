@@ -18,31 +18,31 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// State is an existing node as it will stand once it is ready for pods.
+// State is an existing node as it will be once it is ready for pods.
 type State struct {
 	Name     string
-	Pool     string       // "" for capacity that somebody else manages
+	Pool     string       // "" for a node without a NodePool
 	Node     *corev1.Node // name and labels only
 	Taints   []corev1.Taint
-	Settling bool          // managed and not ready for the first time, or rebooting
-	Coming   *v1.NodeClaim // of a node that has not registered yet, and may get further labels when it does
-	Starting bool          // managed, and not initialized yet
+	Settling bool          // it has a NodeClaim and is starting for the first time or rebooting
+	Coming   *v1.NodeClaim // set if the node is not registered yet, and may get further labels when it is
+	Starting bool          // it has a NodeClaim and is not initialised yet
 	Deleting bool
-	Declared []string // the features of status.declaredFeatures
+	Declared []string // features of status.declaredFeatures
 
 	Allocatable, Capacity       resources.List
 	AllocatableErr, CapacityErr error
-	Shut                        string // why it has no room at all
+	Shut                        string // why it has no room at all, "" if it has some
 }
 
-// Reader reads nodes. It changes neither them nor the catalogs.
+// Reader reads nodes. It changes neither the nodes nor the catalogs.
 type Reader struct {
 	Vocabulary    *requirements.Vocabulary
 	InstanceTypes map[string][]*cloudprovider.InstanceType // by pool
 }
 
-// Read completes a node that is on its way from its NodeClaim. It is nil where there is
-// neither of the two.
+// Read returns the state of a node, completed from its NodeClaim. It returns nil if there is
+// neither a Node nor a NodeClaim.
 func (r *Reader) Read(in provisioning.Node) *State {
 	claim := in.NodeClaim
 	if in.Node == nil && claim == nil {
@@ -78,7 +78,7 @@ func (r *Reader) Read(in provisioning.Node) *State {
 	return n
 }
 
-// measure sets the size that node and claim say it has.
+// measure sets the allocatable and the capacity that node and claim state.
 func measure(n *State, node *corev1.Node, claim *v1.NodeClaim, initialized bool) {
 	allocatable, capacity := node.Status.Allocatable, node.Status.Capacity
 	if !initialized {
@@ -98,9 +98,8 @@ func hasCondition(conditions []metav1.Condition, kind string) bool {
 	return false
 }
 
-// standingNode has the labels that the node will have: those of the NodeClaim
-// are put on it when it registers, with those that follow from what an
-// unlaunched claim asks for.
+// standingNode returns the node with the labels that it will have: when it registers it gets those
+// of the NodeClaim and, for an unlaunched claim, those that follow from its requirements.
 func (r *Reader) standingNode(in provisioning.Node, claim *v1.NodeClaim, registered bool) *corev1.Node {
 	standing := &corev1.Node{}
 	standing.Name = claim.Status.NodeName
@@ -129,8 +128,7 @@ func (r *Reader) standingNode(in provisioning.Node, claim *v1.NodeClaim, registe
 	return standing
 }
 
-// standingTaints are those that will not go away by themselves when the node
-// becomes ready.
+// standingTaints returns the taints that are not removed when the node becomes ready.
 func standingTaints(node *corev1.Node, claim *v1.NodeClaim, registered, settling bool) []corev1.Taint {
 	taints := slices.Clone(node.Spec.Taints)
 	if !registered {
@@ -149,8 +147,7 @@ func standingTaints(node *corev1.Node, claim *v1.NodeClaim, registered, settling
 	return taints
 }
 
-// passing says whether a taint is one that every node bears while it starts or
-// reboots.
+// passing says whether every node has a taint while it starts or reboots.
 func passing(taint corev1.Taint) bool {
 	hard := taint.Effect == corev1.TaintEffectNoSchedule
 	switch taint.Key {
@@ -164,8 +161,8 @@ func passing(taint corev1.Taint) bool {
 	return strings.HasPrefix(taint.Key, "readiness.k8s.io/")
 }
 
-// filled is a list with its missing and zero entries taken from another: until
-// a device plugin reports, the kubelet says zero or nothing.
+// filled returns a list with its missing and zero entries taken from another: until a device plugin
+// reports, the kubelet reports zero or nothing.
 func filled(list, from corev1.ResourceList) corev1.ResourceList {
 	full := corev1.ResourceList{}
 	maps.Copy(full, list)
@@ -177,19 +174,18 @@ func filled(list, from corev1.ResourceList) corev1.ResourceList {
 	return full
 }
 
-// unlaunched says whether all there is of a node is a NodeClaim that no instance
-// stands behind yet.
+// unlaunched says whether a node is only a NodeClaim whose instance does not exist yet.
 func unlaunched(in provisioning.Node) bool {
 	return in.Node == nil && in.NodeClaim != nil &&
 		in.NodeClaim.Status.ProviderID == "" && len(in.NodeClaim.Status.Allocatable) == 0
 }
 
-// settledLabels are those that the requirements of a claim leave no choice of.
-// Where they leave one, the label counts as absent until there is a Node.
+// settledLabels returns the labels for which the requirements of a claim allow one value only. A
+// label with several values counts as absent until there is a Node.
 func (r *Reader) settledLabels(claim *v1.NodeClaim) map[string]string {
 	asked, err := requirements.FromRequirements(claim.Spec.Requirements, r.Vocabulary)
 	if err != nil {
-		return nil // expect says so
+		return nil // expect reports it
 	}
 	settled := map[string]string{}
 	for want := range asked.All() {
@@ -200,9 +196,9 @@ func (r *Reader) settledLabels(claim *v1.NodeClaim) map[string]string {
 	return settled
 }
 
-// expect sets what an unlaunched claim can be counted on for. It may become any
-// instance type of its pool that its requirements admit, so pods get the room
-// that all of those have, and limits count the size that any of them has.
+// expect sets the certain size of an unlaunched claim. It may become any instance type of its pool
+// that its requirements admit, so pods get the least room of these types, and limits count the
+// largest capacity.
 func (r *Reader) expect(n *State, claim *v1.NodeClaim) {
 	asked, err := requirements.FromNodeClaim(claim, r.Vocabulary)
 	if err != nil {
@@ -235,8 +231,8 @@ func (r *Reader) expect(n *State, claim *v1.NodeClaim) {
 	}
 }
 
-// mayBecome says whether a claim admits an instance type: for each label that
-// both speak of, some value or its absence suits both.
+// mayBecome says whether a claim admits an instance type: for each label that both name, they have
+// a state in common.
 func mayBecome(asked requirements.Set, t *cloudprovider.InstanceType) bool {
 	if asked.Impossible() {
 		return false
@@ -250,7 +246,7 @@ func mayBecome(asked requirements.Set, t *cloudprovider.InstanceType) bool {
 	return true
 }
 
-// roomOf is what an instance type can allocate whatever it is bought as.
+// roomOf returns the allocatable of an instance type, whichever offering is launched.
 func roomOf(t *cloudprovider.InstanceType) (resources.List, error) {
 	overhead, err := t.Overhead.Total()
 	if err != nil {
@@ -259,15 +255,14 @@ func roomOf(t *cloudprovider.InstanceType) (resources.List, error) {
 	return Allocatable(t.Capacity, overhead)
 }
 
-// Allocatable is what is left of a capacity for pods. Huge pages are carved
-// out of memory at boot.
+// Allocatable returns what a capacity minus an overhead leaves for pods. Huge pages are taken from
+// the memory at boot.
 func Allocatable(capacity, overhead resources.List) (resources.List, error) {
 	left, err := capacity.Sub(overhead)
 	if err != nil {
 		return left, err
 	}
-	// What is held back of a resource that the type does not have leaves none,
-	// not a debt.
+	// An overhead of a resource that the type does not have leaves none, and not a negative amount.
 	for name := range overhead.All() {
 		if _, listed := capacity.Lookup(name); !listed {
 			left = left.Without(name)

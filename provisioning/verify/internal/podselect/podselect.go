@@ -13,15 +13,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Reader reads which pods are selected. It changes nothing that it reads.
+// Reader reads selectors. It changes none of the objects that it reads.
 type Reader struct {
 	kubernetes  minors.Range
-	namespaces  map[string]labels.Set // of every namespace that some pod is in or that is listed
+	namespaces  map[string]labels.Set // by name, of every namespace that has a pod or is listed
 	services    []*corev1.Service
 	controllers []provisioning.Controller
 }
 
-// New returns the reader for an input, some pods of which are in namespaces. It reads as the
+// New returns the reader of an input, given the namespaces of its pods. It reads as the
 // kube-schedulers of some versions of Kubernetes do.
 func New(in *provisioning.Input, namespaces []string, kubernetes minors.Range) *Reader {
 	r := &Reader{kubernetes: kubernetes, namespaces: map[string]labels.Set{}, services: in.Services, controllers: in.Controllers}
@@ -44,16 +44,15 @@ func New(in *provisioning.Input, namespaces []string, kubernetes minors.Range) *
 	return r
 }
 
-// Term is a pod affinity term in a form that pods can be held against.
+// Term is a pod affinity term in a form that pods can be compared with.
 type Term struct {
 	Namespaces []string // sorted; nil means every namespace
 	Selector   labels.Selector
 	Key        string
 }
 
-// term reads a term of a pod as the API server and kube-scheduler do: the keys to
-// match and to mismatch become part of the selector, and the selector of
-// namespaces becomes names.
+// term reads a term of a pod as the API server and kube-scheduler do: the matchLabelKeys and
+// mismatchLabelKeys become part of the selector, and the namespaceSelector becomes a list of names.
 func (r *Reader) term(owner *corev1.Pod, of *corev1.PodAffinityTerm) (Term, error) {
 	t := Term{Key: of.TopologyKey}
 	selector, err := metav1.LabelSelectorAsSelector(of.LabelSelector)
@@ -99,8 +98,8 @@ func (r *Reader) namespacesOf(owner *corev1.Pod, of *corev1.PodAffinityTerm) ([]
 	return slices.Compact(names), nil
 }
 
-// narrow adds to a selector the values that the owner has under some keys. A
-// selector of nothing stays one.
+// narrow adds to a selector the values that the owner has under some keys. A selector that selects
+// nothing stays unchanged.
 func narrow(selector labels.Selector, owner *corev1.Pod, keys []string, how operators.Operator) (labels.Selector, error) {
 	if _, selectable := selector.Requirements(); !selectable {
 		return selector, nil
@@ -119,7 +118,7 @@ func narrow(selector labels.Selector, owner *corev1.Pod, keys []string, how oper
 	return selector, nil
 }
 
-// Selects says whether a pod is one of those.
+// Selects says whether the term selects a pod.
 func (t *Term) Selects(p *corev1.Pod) bool {
 	if t.Namespaces != nil {
 		if _, in := slices.BinarySearch(t.Namespaces, p.Namespace); !in {
@@ -129,13 +128,13 @@ func (t *Term) Selects(p *corev1.Pod) bool {
 	return t.Selector.Matches(labels.Set(p.Labels))
 }
 
-// String is the same for terms that mean the same.
+// String is equal for terms with the same meaning.
 func (t *Term) String() string {
 	return fmt.Sprintf("%t %q %q %t %s", t.Namespaces == nil, t.Namespaces, t.Key, t.Selector.Empty(), t.Selector)
 }
 
-// Readings reads affinity terms of a pod that arrives, in each way in which kube-schedulers
-// read them. The widest reading is the last.
+// Readings reads affinity terms of a pod that is to be bound, once for each way in which
+// kube-scheduler versions read them. The widest reading is the last.
 func (r *Reader) Readings(p *corev1.Pod, of []corev1.PodAffinityTerm) (all [][]Term, err error) {
 	for _, unlabelled := range []bool{false, true} {
 		if unlabelled && !r.kubernetes.Before(minors.NamespaceSelectors) || !unlabelled && !r.kubernetes.After(minors.NamespaceSelectors) {
@@ -150,13 +149,13 @@ func (r *Reader) Readings(p *corev1.Pod, of []corev1.PodAffinityTerm) (all [][]T
 	return all, nil
 }
 
-// Terms reads affinity terms of a pod that runs.
+// Terms reads affinity terms of a running pod.
 func (r *Reader) Terms(p *corev1.Pod, of []corev1.PodAffinityTerm) ([]Term, error) {
 	return r.terms(p, of, false)
 }
 
-// terms reads affinity terms. If unlabelled is set, a namespaceSelector that selects a
-// namespace without labels selects all namespaces.
+// terms reads affinity terms. With unlabelled, a namespaceSelector that selects a namespace without
+// labels selects all namespaces.
 func (r *Reader) terms(p *corev1.Pod, of []corev1.PodAffinityTerm, unlabelled bool) (terms []Term, err error) {
 	for i := range of {
 		t, err := r.term(p, &of[i])
@@ -164,7 +163,7 @@ func (r *Reader) terms(p *corev1.Pod, of []corev1.PodAffinityTerm, unlabelled bo
 			return nil, err
 		}
 		if unlabelled && of[i].NamespaceSelector != nil {
-			selector, _ := metav1.LabelSelectorAsSelector(of[i].NamespaceSelector) // it has been read
+			selector, _ := metav1.LabelSelectorAsSelector(of[i].NamespaceSelector) // term has read it without an error
 			if selector.Matches(labels.Set(nil)) {
 				t.Namespaces = nil
 			}
@@ -174,16 +173,16 @@ func (r *Reader) terms(p *corev1.Pod, of []corev1.PodAffinityTerm, unlabelled bo
 	return terms, nil
 }
 
-// Spread is a topology spread constraint with DoNotSchedule, in a form that pods can be held
-// against.
+// Spread is a topology spread constraint with DoNotSchedule, in a form that pods can be compared
+// with.
 type Spread struct {
 	*corev1.TopologySpreadConstraint
 	Selector labels.Selector
-	Counts   bool     // else it counts no pod, whatever the selector selects
-	Keys     []string // the topology keys of all such constraints of the pod, sorted
+	Counts   bool     // false if it counts no pod, whatever the selector selects
+	Keys     []string // topology keys of all such constraints of the pod, sorted
 }
 
-// Spreads reads the constraints with DoNotSchedule of a pod, or of defaults if the pod has no
+// Spreads reads the DoNotSchedule constraints of a pod, or of defaults if the pod has no
 // constraints.
 func (r *Reader) Spreads(p *corev1.Pod, defaults []corev1.TopologySpreadConstraint) (hard []Spread, err error) {
 	constraints, deduced := p.Spec.TopologySpreadConstraints, labels.Selector(nil)
@@ -215,8 +214,8 @@ func (r *Reader) Spreads(p *corev1.Pod, defaults []corev1.TopologySpreadConstrai
 	return hard, nil
 }
 
-// deduced is what a default constraint counts: the pods that the Services of a
-// pod and its controller select.
+// deduced returns the selector of a default constraint: the pods that the Services of a pod and its
+// controller select.
 func (r *Reader) deduced(p *corev1.Pod) labels.Selector {
 	merged := labels.Set{}
 	for _, service := range r.services {
@@ -246,8 +245,8 @@ func (r *Reader) deduced(p *corev1.Pod) labels.Selector {
 	return selector
 }
 
-// Malformed says whether the API server refuses a topology spread constraint, so that its meaning
-// is undefined.
+// Malformed says whether the API server would refuse a topology spread constraint, so that its
+// meaning is undefined.
 func Malformed(c corev1.TopologySpreadConstraint) bool {
 	soft := c.WhenUnsatisfiable == corev1.ScheduleAnyway
 	return c.MaxSkew < 1 || c.TopologyKey == "" || !soft && c.WhenUnsatisfiable != corev1.DoNotSchedule ||

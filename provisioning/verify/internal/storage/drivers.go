@@ -14,10 +14,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// noProvisioner makes no volumes; somebody makes them beforehand.
+// noProvisioner makes no volumes; they have to be created beforehand.
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// NotMade says why no volume is made for a claim that a node can reach; "" if one is.
+// NotMade says why no volume that a node can reach is made for a claim, "" if one is made.
 func (s *Index) NotMade(c *Claim, class *storagev1.StorageClass, node *corev1.Node) string {
 	switch {
 	case class.Provisioner == "" || class.Provisioner == noProvisioner:
@@ -68,7 +68,8 @@ func (s *Index) hasRoom(c *Claim, class *storagev1.StorageClass, node *corev1.No
 	})
 }
 
-// within compares as all kube-schedulers do that are asked about: in whole bytes, exactly, or both.
+// within compares sizes as all kube-scheduler versions in question do: in whole bytes, exactly, or
+// both.
 func (s *Index) within(size, limit resource.Quantity) bool {
 	if s.kubernetes.Before(minors.StorageCapacities) && limit.Value() < size.Value() {
 		return false
@@ -94,8 +95,8 @@ func (s *Index) mentionRoom(class *storagev1.StorageClass, mentions nodefit.Ment
 	}
 }
 
-// Missing is the driver of the volume of a claim if the CSINode of a node does not have it and the
-// driver keeps pods from such nodes; else "".
+// Missing returns the driver of a claim's volume if the CSINode of a node lacks it and the driver
+// excludes pods from such nodes; "" otherwise.
 func (s *Index) Missing(c *Claim, node string) string {
 	name, _, legacy := s.Attachment(c)
 	driver := s.drivers[name]
@@ -109,7 +110,7 @@ func (s *Index) Missing(c *Claim, node string) string {
 	return name
 }
 
-// Attached are volumes that a node has attached, by driver and their own name.
+// Attached are the volumes that a node has attached, by driver and name.
 type Attached map[string]map[string]bool
 
 func (a Attached) add(driver, name string) {
@@ -119,8 +120,8 @@ func (a Attached) add(driver, name string) {
 	a[driver][name] = true
 }
 
-// Attach adds the volumes that a pod has attached. Drivers that took over from plugins of Kubernetes
-// count on a node that exists only where they did; the name of another node is "".
+// Attach adds the volumes of a pod. On an existing node, drivers that replace in-tree plugins count
+// only if they do so there. node is "" for any other node.
 func (s *Index) Attach(to Attached, pod *corev1.Pod, node string) {
 	claims := s.ClaimsOf(pod)
 	for i := range claims {
@@ -134,7 +135,7 @@ func (s *Index) Attach(to Attached, pod *corev1.Pod, node string) {
 	}
 }
 
-// addAttachment notes what a VolumeAttachment says, as far as kube-scheduler counts it.
+// addAttachment records a VolumeAttachment, if kube-scheduler counts it.
 func (s *Index) addAttachment(a *storagev1.VolumeAttachment) {
 	volume := s.Volumes[valueOr(a.Spec.Source.PersistentVolumeName, "")]
 	if a.Spec.Attacher == "" || volume == nil || volume.Spec.CSI == nil {
@@ -146,8 +147,8 @@ func (s *Index) addAttachment(a *storagev1.VolumeAttachment) {
 	s.attached[a.Spec.NodeName].add(a.Spec.Attacher, "volume "+volume.Spec.CSI.VolumeHandle)
 }
 
-// Lingering is how many volumes of a driver are attached to a node, as VolumeAttachments say, that
-// are not among those that pods have.
+// Lingering returns the number of volumes of a driver that VolumeAttachments name for a node and
+// that used does not contain.
 func (s *Index) Lingering(node, driver string, used Attached) (count int) {
 	for name := range s.attached[node][driver] {
 		if !used[driver][name] {

@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// Labels shows the labels of a node that keep a volume from it.
+// Labels renders the labels of a node because of which it cannot reach a volume.
 func (s *Index) Labels(volume *corev1.PersistentVolume, node *corev1.Node) string {
 	if selection := s.Reach(volume); selection != nil && !selection.Accepts(node) {
 		return selection.Mentions.Text(node)
@@ -21,7 +21,7 @@ func (s *Index) Labels(volume *corev1.PersistentVolume, node *corev1.Node) strin
 	return ZoneMentions(Zones(volume)).Text(node)
 }
 
-// Zones are the zones and regions that the labels of a volume name.
+// Zones returns, by label key, the zones and regions that the labels of a volume name.
 func Zones(volume *corev1.PersistentVolume) map[string][]string {
 	var zones map[string][]string
 	for _, key := range zoneKeys() {
@@ -45,7 +45,7 @@ func zoneKeys() []string {
 	}
 }
 
-// ZoneMentions are the labels by which nodes are told to be in zones or not.
+// ZoneMentions returns the labels that decide whether nodes are in zones.
 func ZoneMentions(zones map[string][]string) nodefit.Mentions {
 	mentions := nodefit.Mentions{}
 	for _, key := range zoneKeys() {
@@ -54,7 +54,8 @@ func ZoneMentions(zones map[string][]string) nodefit.Mentions {
 	return mentions
 }
 
-// InZones says whether a node is in one of some zones. It is true of a node without zones: there is one for all then.
+// InZones says whether a node is in one of some zones. It is true for a node without zone labels,
+// because its cluster has one zone.
 func InZones(node *corev1.Node, zones map[string][]string) bool {
 	anywhere := true
 	for _, key := range zoneKeys() {
@@ -87,7 +88,7 @@ func stableKey(key string) string {
 	return key
 }
 
-// Reach is the node selection of a volume; nil if every node will do.
+// Reach returns the node selection of a volume, nil if every node can reach it.
 func (s *Index) Reach(volume *corev1.PersistentVolume) *nodefit.Selection {
 	if volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
 		return nil
@@ -109,16 +110,16 @@ func (s *Index) Reach(volume *corev1.PersistentVolume) *nodefit.Selection {
 	return s.selections.OfNodes(required)
 }
 
-// asksField says whether a term of the node affinity of a volume asks for a field of the node in
-// a way that can be read. kube-scheduler compares these terms with labels only, so every node
-// satisfies what they ask of fields.
+// asksField says whether a term of a volume's node affinity has valid requirements on fields.
+// kube-scheduler compares these terms with labels only, so every node satisfies requirements on
+// fields.
 func asksField(term corev1.NodeSelectorTerm) bool {
 	return len(term.MatchFields) > 0 && !slices.ContainsFunc(term.MatchFields, func(f corev1.NodeSelectorRequirement) bool {
 		return f.Operator != corev1.NodeSelectorOpIn && f.Operator != corev1.NodeSelectorOpNotIn || len(f.Values) != 1
 	})
 }
 
-// Mentions are the labels that decide which volume a claim gets.
+// Mentions returns the labels that decide which volume a claim gets.
 func (s *Index) Mentions(c *Claim, class *storagev1.StorageClass) nodefit.Mentions {
 	mentions := nodefit.Mentions{}
 	for _, term := range class.AllowedTopologies {
@@ -144,8 +145,8 @@ func (s *Index) Mentions(c *Claim, class *storagev1.StorageClass) nodefit.Mentio
 	return mentions
 }
 
-// StaticFor is the volume, of those that are free, that kube-scheduler would bind a claim to on a node:
-// the one that is set aside for it, or the smallest that suits.
+// StaticFor returns the free volume to which kube-scheduler would bind a claim on a node: the one
+// reserved for the claim, or the smallest that suits; nil if there is none.
 func (s *Index) StaticFor(c *Claim, node *corev1.Node, free func(*corev1.PersistentVolume) bool) *corev1.PersistentVolume {
 	var smallest *corev1.PersistentVolume
 	for _, volume := range s.Static[s.ClassOf(c.Claim)] {
@@ -167,7 +168,7 @@ func (s *Index) StaticFor(c *Claim, node *corev1.Node, free func(*corev1.Persist
 	return smallest
 }
 
-// suits says whether a volume is what a claim asks for, wherever it is.
+// suits says whether a volume satisfies the requirements of a claim, apart from where it is.
 func (c *Claim) suits(volume *corev1.PersistentVolume) bool {
 	spec := &c.Claim.Spec
 	if ref := volume.Spec.ClaimRef; ref != nil && (Key{ref.Namespace, ref.Name}) != c.Key {

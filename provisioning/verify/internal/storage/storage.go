@@ -15,10 +15,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// Key names an object of a namespace.
+// Key identifies an object by namespace and name.
 type Key struct{ Namespace, Name string }
 
-// String is namespace/name.
+// String returns namespace/name.
 func (k Key) String() string { return k.Namespace + "/" + k.Name }
 
 // Compare orders by namespace and name.
@@ -26,24 +26,24 @@ func (k Key) Compare(l Key) int {
 	return cmp.Or(cmp.Compare(k.Namespace, l.Namespace), cmp.Compare(k.Name, l.Name))
 }
 
-// Index are storage objects by name.
+// Index has the storage objects of an input by name.
 type Index struct {
 	Claims  map[Key]*corev1.PersistentVolumeClaim
 	Volumes map[string]*corev1.PersistentVolume
 	Static  map[string][]*corev1.PersistentVolume // by class, sorted by size and name
 	Classes map[string]*storagev1.StorageClass
 
-	standard   string // the default class; "" without one
+	standard   string // the default class, "" if there is none
 	csi        map[string]*storagev1.CSINode
 	drivers    map[string]*storagev1.CSIDriver
 	capacities []*storagev1.CSIStorageCapacity
-	attached   map[string]Attached // by node: what VolumeAttachments say
+	attached   map[string]Attached // by node: volumes that VolumeAttachments name
 	kubernetes minors.Range
 	selections *nodefit.Parser
 }
 
-// New reads storage objects, for the kube-schedulers of some versions of Kubernetes. Selections reads which nodes volumes
-// can be reached from.
+// New reads storage objects for the kube-schedulers of some versions of Kubernetes. selections
+// reads which nodes can reach volumes.
 func New(in provisioning.Volumes, selections *nodefit.Parser, kubernetes minors.Range) *Index {
 	s := &Index{selections: selections, kubernetes: kubernetes,
 		Claims:     ByKey(in.Claims),
@@ -104,7 +104,7 @@ func ByKey[T any, P named[T]](list []P) map[Key]P {
 	return out
 }
 
-// classOf is the class that an object names by annotation, or else by its field.
+// classOf returns the class that an object names by annotation, or else field.
 func classOf(o metav1.Object, field string) string {
 	if class, beta := o.GetAnnotations()[corev1.BetaStorageClassAnnotation]; beta {
 		return class
@@ -112,8 +112,9 @@ func classOf(o metav1.Object, field string) string {
 	return field
 }
 
-// defaultClass is the name of the class that Kubernetes gives to claims that name none: the
-// newest of the classes marked as default, and of equally new ones the first by name.
+// defaultClass returns the name of the class that Kubernetes gives to claims that name none: the
+// newest of the classes marked as default, of equally new ones the first by name; "" if none is
+// marked.
 func defaultClass(classes []*storagev1.StorageClass) string {
 	var marked []*storagev1.StorageClass
 	for _, class := range classes {
@@ -132,21 +133,21 @@ func defaultClass(classes []*storagev1.StorageClass) string {
 	}).Name
 }
 
-// ClassOf is the storage class of a claim; "" if it has none.
+// ClassOf returns the storage class of a claim, "" if it has none.
 func (s *Index) ClassOf(claim *corev1.PersistentVolumeClaim) string {
 	return classOf(claim, valueOr(claim.Spec.StorageClassName, s.standard))
 }
 
-// Claim is a volume of a pod that a claim stands for.
+// Claim is a volume of a pod that has a claim.
 type Claim struct {
 	Key       Key
 	Ephemeral bool
 	Claim     *corev1.PersistentVolumeClaim
-	Fault     string // why no pod can use it
+	Fault     string // why no pod can use it, "" if pods can
 }
 
-// ClaimsOf are the claims of a pod, each once, the smallest first. The claim of
-// an ephemeral volume that is not there yet is as its template says.
+// ClaimsOf returns the distinct claims of a pod, the smallest first. The claim of an ephemeral
+// volume that does not exist yet is made from its template.
 func (s *Index) ClaimsOf(p *corev1.Pod) []Claim {
 	var claims []Claim
 	for i := range p.Spec.Volumes {
@@ -194,19 +195,19 @@ func (s *Index) ClaimsOf(p *corev1.Pod) []Claim {
 	return claims
 }
 
-// Alone says that no second pod may use the claim.
+// Alone says whether only one pod may use the claim.
 func (c *Claim) Alone() bool {
 	return !c.Ephemeral && slices.Contains(c.Claim.Spec.AccessModes, corev1.ReadWriteOncePod)
 }
 
-// Shared says that several nodes may use the claim at once.
+// Shared says whether several nodes may use the claim at once.
 func (c *Claim) Shared() bool {
 	return slices.ContainsFunc(c.Claim.Spec.AccessModes, func(mode corev1.PersistentVolumeAccessMode) bool {
 		return mode == corev1.ReadWriteMany || mode == corev1.ReadOnlyMany
 	})
 }
 
-// driverOf is the CSI driver of a provisioner, and whether it took over from a plugin within Kubernetes.
+// driverOf returns the CSI driver of a provisioner, and whether it replaces an in-tree plugin.
 func driverOf(provisioner string) (driver string, migrated bool) {
 	driver, migrated = map[string]string{
 		"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
@@ -223,8 +224,9 @@ func driverOf(provisioner string) (driver string, migrated bool) {
 	return provisioner, false
 }
 
-// Attachment is the driver that attaches the volume of a claim, and a name of the volume that no other has. Volumes
-// without a driver are not counted. With legacy set the driver counts only where it took over from that plugin.
+// Attachment returns the driver that attaches the volume of a claim, and a unique name of the
+// volume. Volumes without a driver are not counted. If legacy is set, the driver counts only where
+// it replaces that in-tree plugin.
 func (s *Index) Attachment(c *Claim) (driver, name, legacy string) {
 	if volume := s.Volumes[c.Claim.Spec.VolumeName]; c.Claim.Spec.VolumeName != "" && volume != nil {
 		switch {
@@ -253,18 +255,18 @@ func (s *Index) Attachment(c *Claim) (driver, name, legacy string) {
 	return driver, "claim " + c.Key.String(), legacy
 }
 
-// migratedPlugins is where a CSINode lists the volume plugins of Kubernetes that
-// drivers have taken over from.
+// migratedPlugins is the annotation of a CSINode that lists the in-tree plugins that drivers
+// replace.
 const migratedPlugins = "storage.alpha.kubernetes.io/migrated-plugins"
 
-// Migrated says whether a CSI driver has taken over from a plugin on a node.
+// Migrated says whether a CSI driver replaces an in-tree plugin on a node.
 func (s *Index) Migrated(node, legacy string) bool {
 	csi := s.csi[node]
 	return csi != nil && slices.Contains(strings.Split(csi.Annotations[migratedPlugins], ","), legacy)
 }
 
-// Limit is how many volumes of a driver a node says that it can attach; limited is false
-// if there is no limit, and known if the node does not say.
+// Limit returns the number of volumes of a driver that a node publishes as its limit. limited is
+// false if there is no limit, and known is false if the node does not publish one.
 func (s *Index) Limit(node, driver string) (limit int64, limited, known bool) {
 	csi := s.csi[node]
 	if csi == nil {
