@@ -22,32 +22,28 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// After is an input as it would be if actions that were decided on it were done
-// at an instant: to look ahead, to see whether decisions come to rest, and to
-// tell what a cluster will look like. Nothing of the kind is sure: clouds sell
-// what they want to, and kube-scheduler puts pods where it wants to.
+// After returns the input as it would be if some actions decided on it were done at an instant. Use
+// it to look ahead, to see whether decisions converge, and to describe a future cluster. The result
+// is a guess: clouds launch what they have, and kube-scheduler chooses the places of pods.
 //
-//   - Nodes that are removed are not there any more, and neither are their pods,
-//     machines and notices. Those with pods that Action.Held lists are being deleted, and have
-//     these pods.
-//   - Replacements have come up, as the cheapest of their options, initialized at
-//     that instant and with the name of their NodeClaim. So has the node that a
-//     static pool gets for one that it loses to Drift or repair. Pods of
-//     DaemonSets are not put on them: the engine keeps room for those that are
-//     missing.
-//   - Pods are where Action.Moves say. Other pods that need another place are
-//     among Input.Pods, to be planned for; see AfterPlan.
-//   - Pods have come to the nodes that take them at that instant, so that these
-//     settle for a while.
-//   - The capacity of reservations is less what was launched into them and more
-//     what was removed.
-//   - A node that is rebooted stays as it is, and so do PodDisruptionBudgets: the
-//     pods are up again.
+//   - Removed nodes are gone, and so are their pods, machines and notices. A removed node with pods
+//     that Action.Held lists is being deleted and still has these pods.
+//   - Replacements are initialised at that instant, launched by the cheapest of their options, with
+//     the name of their NodeClaim. So is the node that a static pool gets for one that it loses to
+//     drift or repair. DaemonSet pods are not added to them: the engine reserves room for missing
+//     ones.
+//   - Pods are where Action.Moves say. Other pods that need a new place are in Input.Pods, to be
+//     planned for; see AfterPlan.
+//   - The nodes that take pods have their last pod event at that instant, so consolidateAfter
+//     starts again for them.
+//   - The capacity of reservations is reduced by what was launched from them and increased by what
+//     was removed.
+//   - A rebooted node and PodDisruptionBudgets do not change: the pods are running again.
 //
-// What does not change is shared with the input. The error joins those of
-// Cluster.Command for actions that are not of this input; then there is no result.
+// Unchanged objects are shared with the input. The error joins those of Cluster.Command for actions
+// that do not belong to this input; then there is no result.
 func After(now time.Time, in Input, actions []Action, opts *Options) (Input, error) {
-	f, _ := Observe(now, in, opts) // what is at fault has no action
+	f, _ := Observe(now, in, opts) // objects at fault have no action
 	a := newAftermath(now, in)
 	var errs []error
 	for _, action := range actions {
@@ -61,11 +57,10 @@ func After(now time.Time, in Input, actions []Action, opts *Options) (Input, err
 	return a.input(), nil
 }
 
-// AfterPlan is an input as it would be if a plan for its pending pods was carried
-// out at an instant. New nodes, and nodes with pods that static pools are short of, are as in
-// After, with the name that the plan gives them, or that of the pool, and what makes it unique
-// among the nodes. Pods without a place stay
-// pending; those of buffers are not put anywhere. A nil plan changes nothing.
+// AfterPlan returns the input as it would be if a plan for its pending pods were carried out at an
+// instant. New nodes, and missing nodes of static pools with pods, are as in After. They have the
+// name from the plan, or that of the pool, with a suffix that makes it unique among the nodes.
+// Unplaced pods stay pending, and pods of buffers are not placed. A nil plan changes nothing.
 func AfterPlan(now time.Time, in Input, plan *provisioning.Plan) Input {
 	a := newAftermath(now, in)
 	if plan == nil {
@@ -104,19 +99,19 @@ func AfterPlan(now time.Time, in Input, plan *provisioning.Plan) Input {
 	return a.input()
 }
 
-// aftermath collects what changes in an input.
+// aftermath collects the changes of an input.
 type aftermath struct {
 	now      time.Time
 	in       Input
-	gone     map[string]bool               // nodes
-	staying  map[string]provisioning.Node  // nodes that are being deleted and hold pods
-	machines map[string]bool               // that are gone, by provider ID
-	placed   map[types.NamespacedName]bool // pods that have a place by now
+	gone     map[string]bool               // by name of a removed node
+	staying  map[string]provisioning.Node  // nodes that are being deleted and still have pods
+	machines map[string]bool               // by provider ID of a removed machine
+	placed   map[types.NamespacedName]bool // pods with a new place
 	arrivals map[string][]*corev1.Pod      // by node
 	fresh    []provisioning.Node
 	launched []*cloudprovider.Instance
 	homeless []*corev1.Pod
-	reserved map[string]int // places that are set free, by reservation
+	reserved map[string]int // by reservation: instances set free
 }
 
 func newAftermath(now time.Time, in Input) *aftermath {
@@ -124,7 +119,7 @@ func newAftermath(now time.Time, in Input) *aftermath {
 		arrivals: map[string][]*corev1.Pod{}, reserved: map[string]int{}}
 }
 
-// take carries out an action.
+// take applies an action.
 func (a *aftermath) take(f *Cluster, action Action) error {
 	switch action.Step {
 	case Reboot:
@@ -162,7 +157,7 @@ func (a *aftermath) take(f *Cluster, action Action) error {
 	return nil
 }
 
-// relaunch has static pools replace nodes that were terminated first.
+// relaunch replaces nodes of static pools that were terminated first.
 func (a *aftermath) relaunch(f *Cluster, action Action, c command.Command) {
 	for i, t := range action.Targets {
 		m := f.seen.ByName[t.Node]
@@ -176,8 +171,8 @@ func (a *aftermath) relaunch(f *Cluster, action Action, c command.Command) {
 	}
 }
 
-// launchStatic launches the cheapest that the template of a static pool allows.
-// If that is nothing, nothing comes.
+// launchStatic launches the cheapest option that the template of a static pool allows, if there is
+// one.
 func (a *aftermath) launchStatic(f *Cluster, claim *v1.NodeClaim) {
 	p := f.seen.Pools[claim.Labels[v1.NodePoolLabelKey]]
 	if p == nil {
@@ -188,7 +183,7 @@ func (a *aftermath) launchStatic(f *Cluster, claim *v1.NodeClaim) {
 		return
 	}
 	types := make([]*cloudprovider.InstanceType, 0, len(p.Types))
-	for _, t := range p.Types { // the options are sorted
+	for _, t := range p.Types { // any order: the options are sorted
 		types = append(types, t)
 	}
 	if options := cloudlaunch.Compatible(types, asked); len(options) > 0 {
@@ -196,7 +191,7 @@ func (a *aftermath) launchStatic(f *Cluster, claim *v1.NodeClaim) {
 	}
 }
 
-// bind puts a pod on a node.
+// bind binds a pod to a node.
 func (a *aftermath) bind(pod *corev1.Pod, node string) {
 	a.placed[state.NameOf(pod)] = true
 	if _, _, virtual := provisioning.BufferOf(pod); virtual {
@@ -209,8 +204,7 @@ func (a *aftermath) bind(pod *corev1.Pod, node string) {
 	a.arrivals[node] = append(a.arrivals[node], &p)
 }
 
-// remove takes a node or machine away, and makes its pods pending that have not
-// found a place.
+// remove removes a node or machine, and makes its pods pending if they have no new place.
 func (a *aftermath) remove(f *Cluster, action Action, t Target) {
 	m := f.seen.ByName[t.Node]
 	stays := m != nil && t.Node != "" && f.staysUntilPodsEnd(action, m)
@@ -239,8 +233,8 @@ func (a *aftermath) remove(f *Cluster, action Action, t Target) {
 	}
 }
 
-// drained is a node that is being deleted and has no pods left but those that nothing may
-// evict, and those that go with it. It adds the former to held.
+// drained returns a node that is being deleted and has only the pods that nothing may evict, and
+// those that end with it. It adds the former to held.
 func (a *aftermath) drained(m *state.StateNode, d state.Departure, held map[*corev1.Pod]bool) provisioning.Node {
 	for _, p := range d.Endless {
 		held[p.Pod] = true
@@ -256,7 +250,7 @@ func (a *aftermath) drained(m *state.StateNode, d state.Departure, held map[*cor
 	return out
 }
 
-// input is the input with all changes.
+// input returns the input with all changes.
 func (a *aftermath) input() Input {
 	out := a.in
 	out.Nodes = nil
@@ -291,8 +285,8 @@ func (a *aftermath) input() Input {
 	return out
 }
 
-// launch adds the node that a NodeClaim becomes when it is launched by an
-// option. The claim has its name, and is the aftermath's own.
+// launch adds the node that results from launching a NodeClaim by an option. The claim must have a
+// name, and aftermath may change it.
 func (a *aftermath) launch(claim *v1.NodeClaim, option cloudprovider.LaunchOption) {
 	at := metav1.NewTime(a.now)
 	known := option.NodeLabels()
@@ -306,7 +300,7 @@ func (a *aftermath) launch(claim *v1.NodeClaim, option cloudprovider.LaunchOptio
 	if option.Offering.Capacity != nil {
 		capacity = capacity.Merge(*option.Offering.Capacity)
 	}
-	// A type whose sums overflow has no options to be launched by.
+	// An instance type whose sums overflow has no options.
 	if l, err := option.InstanceType.AllocatableFor(option.Offering); err == nil {
 		allocatable = l
 	}
@@ -335,8 +329,7 @@ func (a *aftermath) launch(claim *v1.NodeClaim, option cloudprovider.LaunchOptio
 	a.reserved[option.Offering.ReservationID]--
 }
 
-// catalogs are those of the input, with the capacity of reservations as it is by
-// now.
+// catalogs returns those of the input, with the capacity of reservations updated.
 func (a *aftermath) catalogs() map[string][]*cloudprovider.InstanceType {
 	return simulation.Credited(a.in.InstanceTypes, a.reserved)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 )
 
-// Method is what looks at candidates only.
+// Method is a group of rules that act on candidates only.
 type Method string
 
 // The methods.
@@ -26,115 +26,115 @@ const (
 	MethodInterruption Method = "Interruption"
 )
 
-// Code is what keeps a node from being disrupted. Blocked.Detail says more. From v1 on the
-// set is closed within a major version. Before v1 a minor version may add codes or remove
-// them, and the CHANGELOG names each; a patch version does neither.
+// Code is the kind of cause that prevents the disruption of a node. Blocked.Detail says more. From
+// v1 on no code is added or removed within a major version. Before v1 a minor version may add or
+// remove codes, and the CHANGELOG names each; a patch version does neither.
 type Code string
 
 // The codes.
 const (
-	// CodeMarkedForDeletion: the node is on its way out, or a decision made earlier deals with it: it is
-	// in Input.MarkedForDeletion, being deleted, or being rebooted.
+	// CodeMarkedForDeletion: the node is being deleted or rebooted, or an earlier decision deals
+	// with it (Input.MarkedForDeletion).
 	CodeMarkedForDeletion Code = "MarkedForDeletion"
-	// CodeUnmanaged: the node has no NodeClaim, so somebody else manages it.
+	// CodeUnmanaged: the node has no NodeClaim, so another program manages it.
 	CodeUnmanaged Code = "Unmanaged"
-	// CodeIncomplete: something is missing that the decision needs: the Node of a NodeClaim, the
-	// NodePool or its catalog, the type of the node in that, or the labels of the node for
-	// its pool, zone and capacity type. Blocked.Detail says what.
+	// CodeIncomplete: something that the decision needs is missing: the Node of a NodeClaim, the
+	// NodePool or its catalog, the instance type of the node in the catalog, or the labels of the
+	// node for its pool, zone and capacity type. Blocked.Detail says which.
 	CodeIncomplete Code = "Incomplete"
-	// CodeUninitialized: the Node was not matched with its NodeClaim yet, or is not ready for pods
-	// yet. Repair passes over the latter.
+	// CodeUninitialized: the Node is not registered or not initialised yet. Repair ignores the
+	// latter.
 	CodeUninitialized Code = "Uninitialized"
-	// CodeNominated: a place on the node was promised to a pending pod, or pods that are pending
-	// or on nodes on their way out need the node. Repair passes over it while the node is
-	// not initialized.
+	// CodeNominated: a pending pod is nominated to the node, or pods that are pending or on
+	// terminating nodes need it. Repair ignores that while the node is not initialised.
 	CodeNominated Code = "Nominated"
 	// CodeDoNotDisrupt: the node or a pod on it has the annotation karpenter.sh/do-not-disrupt.
-	// Blocked.Object names the pod. Repair passes over that of the node; drift and repair
-	// pass over that of a pod if something else bounds the drain.
+	// Blocked.Object names the pod. Repair ignores the annotation of the node. Drift and repair
+	// ignore that of a pod if something else limits the drain.
 	CodeDoNotDisrupt Code = "DoNotDisrupt"
-	// CodePodDisruptionBudget: a PodDisruptionBudget lets no pod go, or not all that have to, or
-	// several select one pod, which the eviction API cannot handle. Drift and repair pass
-	// over it if something else bounds the drain.
+	// CodePodDisruptionBudget: a PodDisruptionBudget does not allow the eviction of a pod, or of
+	// all pods that must be evicted, or several select one pod, which the eviction API cannot
+	// handle. Drift and repair ignore it if something else limits the drain.
 	CodePodDisruptionBudget Code = "PodDisruptionBudget"
-	// CodeStatic: the pool is static, or has more nodes than replicas and gets rid of those first.
+	// CodeStatic: the pool is static, or it is static with more nodes than replicas and removes the
+	// excess first.
 	CodeStatic Code = "Static"
 	// CodeConsolidationOff: consolidateAfter of the pool is Never, or its consolidationPolicy is
-	// WhenEmpty or none that is known.
+	// WhenEmpty or unknown.
 	CodeConsolidationOff Code = "ConsolidationOff"
-	// CodeBuffer: spare room is kept on the node.
+	// CodeBuffer: the node has headroom for a buffer.
 	CodeBuffer Code = "Buffer"
 	// CodeNotEmpty: pods on the node need another place.
 	CodeNotEmpty Code = "NotEmpty"
-	// CodeEmpty: the node is empty, which is dealt with for the reason Empty.
+	// CodeEmpty: the node is empty, which is handled for the reason Empty.
 	CodeEmpty Code = "Empty"
-	// CodeConsolidateAfter: pods have come or gone, or the node was initialized, too recently.
+	// CodeConsolidateAfter: the node was initialised, or a pod was bound or ended there, too
+	// recently.
 	CodeConsolidateAfter Code = "ConsolidateAfter"
 	// CodeNotDrifted: the node matches its pool and NodeClass.
 	CodeNotDrifted Code = "NotDrifted"
-	// CodeNoReplacement: a replacement cannot be launched: the static pool is at its limit of
-	// nodes or not ready, its reservations are full, or what it may launch is sold out.
+	// CodeNoReplacement: a replacement cannot be launched: the static pool is at its limit of nodes
+	// or not ready, its reservations are full, or its offerings are sold out.
 	CodeNoReplacement Code = "NoReplacement"
-	// CodeHealthy: no condition of the node asks for repair now.
+	// CodeHealthy: no condition of the node needs repair now.
 	CodeHealthy Code = "Healthy"
 	// CodeDoNotRepair: the node has the annotation karpenter.sh/do-not-repair with the value true.
 	CodeDoNotRepair Code = "DoNotRepair"
 	// CodeManyUnhealthy: too much of the pool is unhealthy.
 	CodeManyUnhealthy Code = "ManyUnhealthy"
-	// CodeNoDrainBound: pods hold the node, and neither the repair policy nor the NodeClaim bounds
-	// how long it may drain.
+	// CodeNoDrainBound: pods prevent the drain, and neither the repair policy nor the NodeClaim
+	// limits its duration.
 	CodeNoDrainBound Code = "NoDrainBound"
-	// CodePriceUnknown: what the node costs is not known, so nothing can be known to be cheaper.
+	// CodePriceUnknown: the price of the node is not known, so nothing is known to be cheaper.
 	CodePriceUnknown Code = "PriceUnknown"
-	// CodeUnplaced: a pod of the node would find no place elsewhere.
+	// CodeUnplaced: no other place for a pod of the node exists.
 	CodeUnplaced Code = "Unplaced"
-	// CodeNotCheaper: nothing runs the same pods for less. Blocked.Object is the first of the pods
-	// that find no room on other nodes; Proposal.Explain says what keeps them from there.
+	// CodeNotCheaper: there is no cheaper way to run the same pods. Blocked.Object is the first of
+	// the pods without room on other nodes; Proposal.Explain says what excludes them there.
 	CodeNotCheaper Code = "NotCheaper"
-	// CodeSpotToSpot: a spot node would be replaced by spot capacity, for which there are too few
-	// cheaper instance types.
+	// CodeSpotToSpot: a spot node would be replaced by spot capacity with too few cheaper instance
+	// types.
 	CodeSpotToSpot Code = "SpotToSpot"
-	// CodeSavingTooSmall: the saving is below what the options ask for, or what the policy
-	// Balanced of the pool asks for.
+	// CodeSavingTooSmall: the saving is below what the options, or the policy Balanced of the pool,
+	// require.
 	CodeSavingTooSmall Code = "SavingTooSmall"
-	// CodeBudget: the budgets of the pool do not let the node go now, beside others that save more.
+	// CodeBudget: the budgets of the pool do not allow the node's removal now, in addition to
+	// others that save more.
 	CodeBudget Code = "Budget"
-	// CodeNotSearched: nothing is known of where the pods could go. The search ended before the
-	// node was tried, by ConsolidationOptions.MaxSteps or because others come first; or
-	// the engine refuses the input. Of Drift and Repair also: where the pods could go
-	// depends on others of the proposal, which go first; ask again after them.
+	// CodeNotSearched: no place for the pods is known. The search ended before the node was tried,
+	// because of ConsolidationOptions.MaxSteps or because others come first; or the engine refuses
+	// the input. For Drift and Repair also: the places depend on other actions of the proposal that
+	// come first; propose again after them.
 	CodeNotSearched Code = "NotSearched"
 )
 
-// Blocked is one thing that keeps a method from a node.
+// Blocked is one cause that prevents a method from acting on a node.
 type Blocked struct {
 	// Target is the node.
 	Target
-	// Method is the one that is kept from it, empty where Confirm asks about
-	// a reason that no method acts for.
+	// Method is the method concerned, empty if Confirm checks a reason that no method acts for.
 	Method Method
-	// Code is what does so.
+	// Code is the kind of cause.
 	Code Code
-	// Object is the pod or budget concerned, such as Pod "shop/web-1". Empty if
-	// the rule is about the node or its pool.
+	// Object is the pod or budget concerned, such as Pod "shop/web-1". It is empty if the cause is
+	// in the node or its pool.
 	Object string
-	// Detail is the reason in one line without a full stop, and what would have
-	// to change where that is not plain.
+	// Detail is the cause on one line without a full stop, and what would have to change if that is
+	// not obvious.
 	Detail string
-	// Until is when the rule ceases to hold by itself; zero if time alone does
-	// not make it.
+	// Until is when the cause ends by itself; zero if time alone does not end it.
 	Until time.Time
 
-	// Rule is what Code says, precisely.
+	// rule is the exact rule behind Code.
 	rule rule.Rule
 }
 
-// blockedBy is an outcome as users see it.
+// blockedBy converts an outcome to a Blocked.
 func blockedBy(t Target, m Method, v rule.Outcome) Blocked {
 	return Blocked{Target: t, Method: m, Code: codeOf(v.Rule), rule: v.Rule, Object: v.Object, Detail: v.Detail, Until: v.Until}
 }
 
-// String is the reason in one line.
+// String renders the cause on one line.
 func (b Blocked) String() string {
 	if b.Method == "" {
 		return b.Target.String() + ": " + b.Detail
@@ -142,11 +142,10 @@ func (b Blocked) String() string {
 	return string(b.Method) + " of " + b.Target.String() + ": " + b.Detail
 }
 
-// Event is the reason of the event that Karpenter writes about the Node and its NodeClaim
-// for this: DisruptionBlocked where something keeps the node from being disrupted that
-// somebody could change, Unconsolidatable where consolidation finds nothing to save, and
-// empty where time ends it, or nothing is wrong. Detail is its text; write it once, and
-// again when it is another.
+// Event returns the reason of the event that Karpenter writes for the Node and its NodeClaim:
+// DisruptionBlocked if something that a user could change prevents the disruption, Unconsolidatable
+// if consolidation finds nothing to save, and "" if time ends the cause or nothing is wrong. Detail
+// is the text of the event. Write it once, and again when it changes.
 func (b Blocked) Event() string {
 	switch b.Code {
 	case CodeDoNotDisrupt, CodePodDisruptionBudget, CodeIncomplete, CodeNoDrainBound, CodePriceUnknown, CodeDoNotRepair, CodeManyUnhealthy, CodeNoReplacement:
@@ -161,7 +160,7 @@ func (b Blocked) Event() string {
 	return ""
 }
 
-// Compare orders by node, method, what is looked at first, object and detail.
+// Compare orders by node, method, the order in which causes are checked, object and detail.
 func (b Blocked) Compare(other Blocked) int {
 	if c := cmp.Or(strings.Compare(b.Node, other.Node), strings.Compare(string(b.Method), string(other.Method))); c != 0 {
 		return c
@@ -174,7 +173,7 @@ func (b Blocked) Compare(other Blocked) int {
 	return cmp.Or(strings.Compare(b.Object, other.Object), strings.Compare(b.Detail, other.Detail))
 }
 
-// codeOf is what users see of a rule.
+// codeOf returns the code of a rule.
 func codeOf(r rule.Rule) Code {
 	switch r {
 	case rule.MarkedForDeletion, rule.Rebooting, rule.Deleting:
@@ -200,5 +199,5 @@ func codeOf(r rule.Rule) Code {
 	case rule.NotSimulated:
 		return CodeNotSearched
 	}
-	return Code(r) // the others are called alike
+	return Code(r) // other codes equal their rule
 }

@@ -9,34 +9,32 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
-// admitted says which actions begin now.
+// admitted is the result of admit.
 type admitted struct {
-	// Go are the actions that begin now, and Wait those that do not, each in
-	// the order given.
+	// Go are the actions that may begin now, and Wait those that may not, each in the given order.
 	Go   []Action
 	Wait []Waiting
-	// Next is the earliest instant at which the answer can differ by time
-	// alone; zero if never.
+	// Next is the earliest instant at which the result can change by time alone; zero if never.
 	Next time.Time
 }
 
-// Waiting is an action that does not begin now.
+// Waiting is an action that may not begin now.
 type Waiting struct {
-	// Action is the action.
+	// Action is the waiting action.
 	Action
 	// For is what it waits for, such as NodePool "web", group "zones" or
 	// PodDisruptionBudget "shop/web".
 	For string
-	// Allowance is the answer of the budgets, if it waits for those of a pool
-	// or group; otherwise it is zero. It counts the actions that begin now.
+	// Allowance is the result of the budgets if it waits for those of a pool or group; otherwise it
+	// is zero. It includes the actions that begin now.
 	Allowance budgets.Allowance
-	// Why says why, in one line without a full stop.
+	// Why says why it waits, on one line without a full stop.
 	Why string
 	// Until is when that can change by time alone, zero if it cannot.
 	Until time.Time
 }
 
-// String is the action and what it waits for, in one line.
+// String renders the action and what it waits for on one line.
 func (w Waiting) String() string {
 	short := w.Action
 	short.Detail = ""
@@ -47,28 +45,26 @@ func (w Waiting) String() string {
 	return text
 }
 
-// admit decides which actions begin now, beside those that have passed. It goes through
-// them in the order given, and lets an action begin unless
+// admit decides which actions may begin now, in addition to those admitted already. It checks them
+// in the given order, and admits an action unless
 //
-//  1. a node of it is not there, or is being deleted or dealt with, also by an
-//     action that begins now;
-//  2. its reason is voluntary or Expired, and the budgets of a pool or group
-//     that its nodes belong to do not leave room for all of them: budgets.Allow
-//     for that reason. A node that is not initialized is repaired whatever they
-//     say;
-//  3. its reason is voluntary, what holds its pods counts (see Candidates), and
-//     a PodDisruptionBudget does not let one of its pods go, or with
-//     Options.EvictAtOnce all of them;
+//  1. one of its nodes does not exist, is being deleted, or is dealt with, including by an action
+//     that begins now;
+//  2. its reason is voluntary or Expired, and the budgets of a pool or group of its nodes do not
+//     allow all of them: budgets.Allow for that reason. A node that is not initialised is repaired
+//     whatever the budgets say;
+//  3. its reason is voluntary, protection of its pods counts (see Candidates), and a
+//     PodDisruptionBudget does not allow the eviction of one of its pods, or with
+//     Options.EvictAtOnce of all of them;
 //  4. it replaces a node of a static pool that is at its limit of nodes.
 //
-// What begins counts for everything after it, whatever its reason: its nodes as
-// on their way out, its pods as evictions that use up what
-// PodDisruptionBudgets allow, its replacement as a node of the static pool. So
-// do nodes that are on their way out already. As the eviction API refuses a pod
-// of several PodDisruptionBudgets, each pod needs one at most, and counting is
+// An admitted action counts for all later ones, whatever its reason: its nodes count as being
+// removed, its pods as evictions that use up what PodDisruptionBudgets allow, and its replacement
+// as a node of the static pool. Nodes that are being deleted already count too. The eviction API
+// refuses a pod with several PodDisruptionBudgets, so each pod has at most one, and counting is
 // exact.
 //
-// An action that waits does not keep others from beginning.
+// An action that waits does not prevent others from beginning.
 func (f *Cluster) admit(g *admission.Admission, actions []Action) admitted {
 	var p admitted
 	for _, a := range actions {
@@ -85,19 +81,19 @@ func (f *Cluster) admit(g *admission.Admission, actions []Action) admitted {
 	return p
 }
 
-// newGate counts what is on its way out.
+// newGate returns an Admission that counts the nodes being removed.
 func (f *Cluster) newGate() *admission.Admission {
 	return admission.New(f.seen, f.bounds, f.opts.EvictAtOnce)
 }
 
-// gateAfter counts what some actions do as well.
+// gateAfter returns an Admission that counts some actions as well.
 func (f *Cluster) gateAfter(actions []Action) *admission.Admission {
 	g := f.newGate()
 	f.admit(g, actions)
 	return g
 }
 
-// request is what an action asks of budgets.
+// request returns what an action requires of budgets.
 func (a Action) request() admission.Request {
 	r := admission.Request{Reason: a.Reason, Replaces: a.Step == Replace, Terminates: a.Step == Terminate, Overrides: a.Reason == Interrupted, Hastens: a.Reason == GarbageCollected}
 	for _, t := range a.Targets {
@@ -106,7 +102,7 @@ func (a Action) request() admission.Request {
 	return r
 }
 
-// waits is an action that may not begin.
+// waits returns the action as Waiting, with the refusal.
 func (a Action) waits(no *admission.Refusal) Waiting {
 	return Waiting{Action: a, For: no.For, Allowance: no.Allowance, Why: no.Why, Until: no.Until}
 }

@@ -17,81 +17,71 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Candidate is a node that a method may disrupt. What it points at is the
-// input's.
+// Candidate is a node that a method may disrupt. Its pointers point into the input.
 type Candidate struct {
-	// Target names the node.
+	// Target identifies the node.
 	Target
-	// Entry is the node in Input.Nodes.
+	// Entry is the entry of the node in Input.Nodes.
 	Entry provisioning.Node
 	// Pool is its NodePool.
 	Pool *v1.NodePool
-	// InstanceType is its type, nil if the catalog of the pool does not have it.
+	// InstanceType is its instance type, nil if the catalog of the pool lacks it.
 	InstanceType *cloudprovider.InstanceType
-	// Offering is what it was bought by, available or not, nil if it is not
-	// offered. That of a node whose reservation is not offered any more is the
-	// on-demand one.
+	// Offering is the offering by which it was launched, available or not, nil if there is no such
+	// offering. If its reservation is no longer offered, it is the on-demand offering.
 	Offering *cloudprovider.Offering
-	// Price is what the machine costs, in USD per hour, and PriceKnown whether
-	// that is known; if not, Price is 0.
+	// Price is the price of the machine in USD per hour. If PriceKnown is false, Price is 0.
 	Price      float64
 	PriceKnown bool
 
-	// Pods are the pods that need another place when the node goes, by
-	// namespace and name: those that are active, and pods of StatefulSets that
-	// are terminating, even if they have ended, as they come back; without pods
-	// of DaemonSets and static pods.
+	// Pods are the pods that need another place if the node is removed, sorted by namespace and
+	// name: active pods, and terminating pods of StatefulSets, even ended ones, because these are
+	// created again. Pods of DaemonSets and static pods are left out.
 	Pods []*corev1.Pod
-	// Held are those of Pods that nothing can evict as things are written: by
-	// do-not-disrupt, by a PodDisruptionBudget that never lets a pod go, or by
-	// several of them. A place for them is not needed before the drain is ended
-	// by force.
+	// Held are those of Pods that nothing can evict as long as objects do not change: because of
+	// do-not-disrupt, of a PodDisruptionBudget that never allows an eviction, or of several
+	// budgets. They need no place before the drain is ended by force.
 	Held []*corev1.Pod
 
-	// DisruptionCost is 1 for the node and, for each of Pods, what it costs to
-	// evict it, if that is above 0: 1 + c/2^27 + p/2^25, at least -10 and at most
-	// 10, where p is the priority of the pod, and c the 32-bit integer in its
-	// annotation karpenter.sh/disruption-cost or, only if that is not there and
-	// without Options.IgnorePodDeletionCost, in
-	// controller.kubernetes.io/pod-deletion-cost. What is no such integer counts
-	// as 0.
+	// DisruptionCost is 1 for the node plus, for each of Pods, the cost of its eviction if that is
+	// positive: 1 + c/2^27 + p/2^25, limited to the range -10 to 10. p is the priority of the pod.
+	// c is the 32-bit integer in its annotation karpenter.sh/disruption-cost or, only if that
+	// annotation is missing and without Options.IgnorePodDeletionCost, in
+	// controller.kubernetes.io/pod-deletion-cost. A value that is no such integer counts as 0.
 	DisruptionCost float64
-	// LifetimeCost is the sum of what it costs to evict them over all pods on the node, also
-	// where it is below 0, times the part of expireAfter that is left.
+	// LifetimeCost is the sum of the eviction costs of all pods on the node, negative ones
+	// included, times the part of expireAfter that is left.
 	LifetimeCost float64
 	// SavingsRatio is Price / DisruptionCost, in USD per hour.
 	SavingsRatio float64
-	// Empty is whether the node counts as empty: without Pods, or with
-	// Options.Consolidation.FreePodsAreEmpty if DisruptionCost is 1.
+	// Empty says whether the node counts as empty: without Pods or, with
+	// Options.Consolidation.FreePodsAreEmpty, if DisruptionCost is 1.
 	Empty bool
 }
 
-// Candidates sorts the nodes of the cluster into those that a method may disrupt,
-// highest SavingsRatio first and then by name, and those that it may not, with
-// every reason, in the order of Blocked.Compare. Each node is in one of the two.
+// Candidates divides the nodes of the cluster into those that a method may disrupt, by descending
+// SavingsRatio and then by name, and those that it may not, with every cause, in the order of
+// Blocked.Compare. Each node is in one of the two.
 //
-// The rules are looked at in the order of the constants of Code. To be a
-// candidate for
+// The rules are checked in the order of the constants of Code. To be a candidate for
 //
-//   - any method, a node must be managed, registered, initialized, not being
-//     dealt with, rebooted, deleted or kept for a pending pod, and have a
-//     NodePool with a catalog;
-//   - Interruption, Emptiness and Consolidation, nothing must hold it: no
-//     do-not-disrupt on the node, or on an active pod, including those of
-//     DaemonSets and static pods; and every pod that would be evicted must have
-//     at most one PodDisruptionBudget, and that must let it go, as drain.Plan
-//     reads it;
-//   - Emptiness and Consolidation, the pool must be dynamic and consolidateAfter
-//     must have passed as well;
-//   - Emptiness, it must be empty, and no spare room be kept on it;
-//   - Consolidation, it must not be empty, its type, zone and capacity type
-//     must be known, and the policy be other than WhenEmpty;
-//   - Drift, it must have drifted, do-not-disrupt on the node holds it, and what
-//     holds its pods counts only if the NodeClaim has no terminationGracePeriod;
-//   - Repair, it must be registered but need not be initialized, and a
-//     condition must ask for repair that karpenter.sh/do-not-repair does not
-//     veto. do-not-disrupt on the node does not count. What holds its pods
-//     counts only if nothing bounds the drain.
+//   - any method, a node must be managed, registered and initialised, and have a NodePool with a
+//     catalog. It must not be dealt with already, rebooted, deleted, or nominated for a pending
+//     pod;
+//   - Interruption, Emptiness and Consolidation, the node must not be protected: it has no
+//     do-not-disrupt on the node or on an active pod, including pods of DaemonSets and static pods;
+//     and every pod to be evicted has at most one PodDisruptionBudget, which allows its eviction as
+//     drain.Plan reads it;
+//   - Emptiness and Consolidation, the pool must be dynamic and consolidateAfter must have passed
+//     as well;
+//   - Emptiness, it must be empty and have no headroom for a buffer;
+//   - Consolidation, it must not be empty, its instance type, zone and capacity type must be known,
+//     and the policy must not be WhenEmpty;
+//   - Drift, it must have drifted; do-not-disrupt on the node protects it, and protection of its
+//     pods counts only if the NodeClaim has no terminationGracePeriod;
+//   - Repair, it must be registered but need not be initialised, and must have a condition to be
+//     repaired without karpenter.sh/do-not-repair. do-not-disrupt on the node does not count, and
+//     protection of its pods counts only if nothing limits the drain.
 func (f *Cluster) Candidates(method Method) ([]Candidate, []Blocked) {
 	var candidates []Candidate
 	var blocked []Blocked
@@ -134,7 +124,7 @@ func (f *Cluster) candidate(m *state.StateNode) Candidate {
 	return c
 }
 
-// lifetimeCost is Candidate.LifetimeCost.
+// lifetimeCost returns Candidate.LifetimeCost.
 func (f *Cluster) lifetimeCost(m *state.StateNode) float64 {
 	return m.AllCost.Float() * m.LifetimeLeft(f.seen.Now)
 }
@@ -147,7 +137,7 @@ func (f *Cluster) empty(m *state.StateNode) bool {
 	return m.Homeless() == 0
 }
 
-// check collects what keeps one method from one node.
+// check collects the causes that prevent one method from acting on one node.
 type check struct {
 	cluster *Cluster
 	m       *state.StateNode
@@ -155,7 +145,7 @@ type check struct {
 	blocked []Blocked
 }
 
-// check lists everything that keeps a method from a node, nothing if it is a
+// check lists all causes that prevent a method from acting on a node; none if the node is a
 // candidate.
 func (f *Cluster) check(m *state.StateNode, method Method) []Blocked {
 	c := &check{cluster: f, m: m, method: method}
@@ -190,10 +180,10 @@ func (c *check) about(object string, r rule.Rule, until time.Time, format string
 		rule.Outcome{Rule: r, Object: object, Detail: fmt.Sprintf(format, args...), Until: until}))
 }
 
-// never is the instant at which something changes that time does not change.
+// never is the instant for causes that time does not end.
 var never time.Time
 
-// existence reports whether there is anything to look at further.
+// existence reports whether further checks are possible.
 func (c *check) existence() bool {
 	switch {
 	case c.m.Underway:
@@ -225,7 +215,7 @@ func (c *check) state() {
 		c.add(rule.Uninitialized, never, "it is not ready for pods yet, see condition Initialized of the NodeClaim")
 	}
 	until, nominated := c.cluster.in.Nominations[m.Name]
-	// A place on a node that has not come up is no promise that repair breaks.
+	// Repair does not wait for a nomination to a node that has not come up.
 	if nominated && until.After(c.cluster.seen.Now) && (c.method != MethodRepair || m.Initialized()) {
 		c.add(rule.Nominated, until, "a place on it was promised to a pending pod, until %s", words.Instant(until))
 	}
@@ -248,14 +238,14 @@ func (c *check) membership() {
 	}
 }
 
-// bypassesPods reports whether what holds the pods does not count.
+// bypassesPods reports whether protection of the pods does not count.
 func (c *check) bypassesPods() bool {
 	switch c.method {
 	case MethodDrift:
 		return c.m.ClaimBound() != nil
 	case MethodRepair:
-		// The outcome on the conditions knows whether something bounds the
-		// drain. Without one there is nothing to repair either.
+		// The outcome of the conditions says whether something limits the drain. Without an outcome
+		// nothing is to be repaired.
 		return c.m.Sick.Bound != nil || c.m.ClaimBound() != nil || !c.m.Sick.Due()
 	}
 	return false
@@ -266,7 +256,7 @@ func (c *check) pods() {
 	first := map[*state.PDB]string{}
 	say := func(r rule.Rule) rule.Rule { return r }
 	if c.method == MethodRepair {
-		// What holds them would not, if the drain were bounded.
+		// They would not count if the drain were limited.
 		say = func(rule.Rule) rule.Rule { return rule.NoDrainBound }
 	}
 	for _, p := range c.m.PodViews {
@@ -298,7 +288,8 @@ func (c *check) pods() {
 	}
 }
 
-// dynamic is what Emptiness and Consolidation ask of the pool.
+// dynamic checks what Emptiness and Consolidation require of the pool, and reports whether the
+// quiet time matters.
 func (c *check) dynamic() bool {
 	switch {
 	case c.m.Pool == nil:
@@ -355,7 +346,7 @@ func (c *check) consolidation() {
 	}
 }
 
-// quiet asks that consolidateAfter has passed.
+// quiet checks that consolidateAfter has passed.
 func (c *check) quiet() {
 	since, known := c.cluster.seen.LastPodEvent(c.m)
 	if !known {

@@ -4,12 +4,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 )
 
-// CatalogCache is what a search has read of pools and catalogs, for the next search to
-// use: see Input.CatalogCache. It does not change, and any number of goroutines may use
-// it. It keeps all that it was made from in memory.
+// CatalogCache has what a search read of pools and catalogs, for the next search: see
+// Input.CatalogCache. It is read-only and safe for concurrent use. It keeps everything that it was
+// made from in memory.
 type CatalogCache struct{ market *simulation.Market }
 
-// orAnother is the cache of a market: this one if it is the same, nil if there is none.
+// orAnother returns the cache of a market: this one if its market is the same, nil if there is no
+// market.
 func (c *CatalogCache) orAnother(market *simulation.Market) *CatalogCache {
 	switch {
 	case market == nil:

@@ -11,8 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Cluster is an Input read at one instant. It does not change, points into the
-// input, and may be used from any number of goroutines.
+// Cluster is an Input read at one instant. It is read-only, points into the input, and is safe for
+// concurrent use.
 type Cluster struct {
 	seen   *state.Cluster
 	in     Input
@@ -22,17 +22,17 @@ type Cluster struct {
 
 // Observe reads an input at an instant. Nil options mean the defaults.
 //
-// The Cluster can always be used. If the error is not nil it lists every fault of
-// the input and the options, each an InputError of package provisioning (see its
-// Faults). No rule touches what is at fault:
+// The Cluster can always be used. A non-nil error lists every fault of the input and the options,
+// each an InputError of package provisioning (see its Faults). Rules treat objects at fault as
+// follows:
 //
 //   - a node that is listed twice or has no name is left out;
-//   - a pod that is bound to another node counts on the one that it is listed under, and
-//     consolidation, which has to plan, moves nothing;
+//   - a pod that is bound to another node counts on the node that lists it, and consolidation,
+//     which has to plan, moves nothing;
 //   - a pool that is listed twice counts as missing;
-//   - budgets that are malformed block;
-//   - of a pool whose consolidationPolicy is not known only empty nodes go;
-//   - options that are out of bounds count as Options.Validate says;
+//   - malformed budgets allow no disruption;
+//   - only empty nodes of a pool with an unknown consolidationPolicy are removed;
+//   - options out of range count as Options.Validate says;
 //   - repair policies with a fault repair nothing, and overlays with a fault change
 //     nothing;
 //   - a PodDisruptionBudget that cannot be read selects nothing.
@@ -51,7 +51,7 @@ func Observe(now time.Time, in Input, opts *Options) (*Cluster, error) {
 	return f, faults.Err()
 }
 
-// snapshotOf is what of the input every rule looks at.
+// snapshotOf returns the part of the input that every rule reads.
 func (f *Cluster) snapshotOf(now time.Time) state.Snapshot {
 	s := state.Snapshot{Input: f.in.Input, Now: now, PodDisruptionBudgets: f.in.PodDisruptionBudgets, MarkedForDeletion: f.in.MarkedForDeletion,
 		PodEvents: f.in.PodEvents, BufferNodes: f.in.BufferNodes, Instances: f.in.Instances,
@@ -64,18 +64,18 @@ func (f *Cluster) snapshotOf(now time.Time) state.Snapshot {
 	return s
 }
 
-// Now is the instant that was given to Observe.
+// Now returns the instant given to Observe.
 func (f *Cluster) Now() time.Time { return f.seen.Now }
 
-// Warnings lists values of nodes and pods that cannot be read and were passed
-// over, such as a karpenter.sh/do-not-disrupt that is neither true nor a
-// duration, or annotations in the words of before v1beta1, and NodeClaims whose age
-// would count and is not known; sorted by object, field and detail.
+// Warnings lists values of nodes and pods that cannot be read and were ignored, such as a
+// karpenter.sh/do-not-disrupt that is neither true nor a duration, or annotations with names from
+// before v1beta1. It also lists NodeClaims whose age matters and is not known. It is sorted by
+// object, field and detail.
 func (f *Cluster) Warnings() []*provisioning.InputError { return slices.Clone(f.seen.Warnings) }
 
-// Price is what a node costs in USD per hour, by the offering that its labels name in the
-// catalog of its pool after overlays, available or not. It is not known of a node that
-// nobody manages, that is not in the input, or whose offering is not in the catalog.
+// Price returns the price of a node in USD per hour, by the offering that its labels name in the
+// catalog of its pool after overlays, available or not. known is false for a node that has no
+// NodeClaim, is not in the input, or whose offering is not in the catalog.
 func (f *Cluster) Price(node string) (price float64, known bool) {
 	m := f.seen.ByName[node]
 	if m == nil || !m.Managed() {

@@ -10,28 +10,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Command makes an action of this cluster a command, decided at Now:
+// Command converts an action of this cluster to a command, decided at Now:
 //
-//   - Replace launches Action.Replacements and waits for them, and one node of
-//     the template for each target of a static pool, whose actions are not
-//     Simulated;
+//   - Replace launches Action.Replacements and waits for them. For a static pool, whose actions are
+//     not Simulated, it launches one node of the template for each target;
 //   - Delete launches nothing and waits for nothing;
-//   - TerminateFirst launches nothing either. That the machine is gone makes
-//     room, and what the pods or the static pool lack then is for the next plan
-//     of package provisioning.
+//   - TerminateFirst launches nothing either. Once the machine is gone there is room, and the next
+//     plan of package provisioning launches what the pods or the static pool lack.
 //
-// The time that the command has is command.Timeout of the nodes in
-// Input.MarkedForDeletion and those of the action.
+// The timeout of the command is command.Timeout of the number of nodes in Input.MarkedForDeletion
+// plus the targets of the action.
 //
-// An action about a node that takes part in another command, as one of Interrupted
-// may be, needs no command of its own: delete the NodeClaim, with the deadline of
-// the action, and the other command sees that it is gone.
+// An action for Interrupted may concern a node that is part of another command. It then needs no
+// command of its own: delete the NodeClaim with the deadline of the action, and the other command
+// sees that the node is gone.
 //
-// The error joins all that speaks against it: another step, which is one request
-// and no command; a target that is not in the cluster any more, or has no
-// NodeClaim; a Replace for a dynamic pool that was not Simulated; and more nodes
-// than a command may have. An action without targets, or with a replacement or a
-// move of nothing, is none. Whether the action may begin is not asked: see Confirm.
+// The error joins all faults: a step that is a single request and no command; a target that is no
+// longer in the cluster or has no NodeClaim; a Replace for a dynamic pool that was not Simulated;
+// more nodes than a command may have; and a value that is no valid action, without targets or with
+// an empty replacement or move. Command does not check whether the action may begin: see Confirm.
 func (f *Cluster) Command(a Action) (command.Prepared, error) {
 	spec := command.Spec{Reason: v1.DisruptionReason(a.Reason), Mode: command.ReplaceFirst,
 		Timeout: command.Timeout(len(f.in.MarkedForDeletion) + len(a.Targets))}
@@ -89,12 +86,12 @@ func (f *Cluster) Command(a Action) (command.Prepared, error) {
 	return out, nil
 }
 
-// source is a node that an action removes.
+// source returns a node that an action removes, for a command.
 func (f *Cluster) source(a Action, m *state.StateNode) command.Source {
 	s := command.Source{NodeClaim: m.NodeClaim.Name, ClaimUID: m.NodeClaim.UID, Drain: a.DrainBound, DrainBy: a.DrainBy,
 		Bounded: m.NodeClaim.Spec.TerminationGracePeriod != nil}
 	if a.Reason == Empty {
-		s.Pods = m.Homeless() // none, unless Options.Consolidation.FreePodsAreEmpty
+		s.Pods = m.Homeless() // zero without Options.Consolidation.FreePodsAreEmpty
 	}
 	if n := m.Node.Node; n != nil {
 		s.Node, s.NodeUID = n.Name, n.UID
@@ -102,7 +99,7 @@ func (f *Cluster) source(a Action, m *state.StateNode) command.Source {
 	return s
 }
 
-// templateClaim is the NodeClaim of one more node of a static pool.
+// templateClaim returns the NodeClaim of one more node of a static pool.
 func templateClaim(p *state.NodePool) (*v1.NodeClaim, error) {
 	if p == nil || !p.Static() {
 		return nil, errors.New("what is to replace it is not known, as the action was not simulated; take it from Propose")
@@ -118,8 +115,8 @@ func templateClaim(p *state.NodePool) (*v1.NodeClaim, error) {
 	return claims[0], nil
 }
 
-// oneMissing is how a static pool stands that lacks one node, apart from all that it has and
-// its limits, with the catalogs and the vocabulary of an input.
+// oneMissing returns the state of a static pool that lacks one node, without its nodes and its
+// limits, with the catalogs and the vocabulary of an input.
 func oneMissing(in provisioning.Input, p *state.NodePool) (provisioning.StaticPool, error) {
 	alone := v1.NodePool{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
 	alone.DeletionTimestamp = nil

@@ -16,31 +16,30 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Confirm says what speaks against an action that was decided on an earlier
-// input: nothing if it still does what it was to do. Ask it right before the
-// action begins, and some seconds after it was proposed, as a passing state
-// should not cost a node.
+// Confirm returns the objections to an action that was decided on an earlier input: none if it can
+// still be carried out. Call it right before the action begins. For actions with a transient reason
+// also wait some seconds after the proposal, so that a short-lived state does not cost a node.
 //
-//  0. The actions that Action.After names are done: their nodes are gone. One that has
-//     not begun, is under way or was given up is the only objection then.
-//  1. The rules find no objection to the targets, and budgets and
-//     PodDisruptionBudgets let the action begin.
-//  2. No pod has come to the targets since that needs another place.
-//  3. The nodes that pods go to are there and take pods. One that pods have come to within
-//     consolidateAfter takes none that are moved to save money, unless the action comes
-//     after others: these may have sent them there.
-//  4. Some option of each replacement can still be had.
-//  5. The limits of its pool leave room for it once the targets are gone, beside
-//     what has been launched since and what pods that wait need.
-//  6. With these replacements, and nothing else, every pod of the targets finds
-//     a place: where Moves say, or elsewhere.
-//  7. An action to save money still saves what Options asks for.
+//  0. The actions that Action.After names are done: their nodes are gone. If one has not begun, is
+//     under way or was given up, that is the only objection.
+//  1. The rules have no objection to the targets, and budgets and PodDisruptionBudgets allow the
+//     action.
+//  2. No further pod on the targets needs another place.
+//  3. The nodes to which pods move exist and take pods. A node that got pods within
+//     consolidateAfter takes none that move to save money, unless the action comes after others,
+//     which may have sent these pods.
+//  4. Some option of each replacement is still available.
+//  5. The limits of the replacement's pool leave room for it once the targets are gone, in addition
+//     to nodes launched since and nodes for pending pods.
+//  6. With only these replacements, every pod of the targets has a place: where Moves say, or
+//     elsewhere.
+//  7. An action to save money still saves what Options require.
 //
-// The first two hold for every action, the others for those that are Simulated. The
-// objections are in this order, and then in that of names. The error is that of
-// ctx, once that is done; faults of the input are objections only if they keep it
-// from being simulated. An action without targets, or with a replacement or a move of
-// nothing, is none: that is the only objection then. Nil options mean the defaults.
+// The first two conditions apply to every action, the others to those that are Simulated.
+// Objections are in this order, and then sorted by name. The error is that of ctx once ctx is done.
+// Faults of the input are objections only if they prevent the simulation. An action without
+// targets, or with an empty replacement or move, is invalid: that is then the only objection. Nil
+// options mean the defaults.
 func Confirm(ctx context.Context, now time.Time, fresh Input, a Action, opts *Options) ([]Objection, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -81,7 +80,7 @@ func (c *confirmation) add(kind ObjectionKind, object, format string, args ...an
 	c.objections = append(c.objections, Objection{Kind: kind, Object: object, Detail: fmt.Sprintf(format, args...)})
 }
 
-// before asks for what has to be done before the action.
+// before checks that the actions of After are done.
 func (c *confirmation) before() {
 	for _, name := range c.a.After {
 		m := c.cluster.seen.ByName[name]
@@ -102,14 +101,14 @@ func (c *confirmation) recheck() {
 			Object: b.Object, Detail: b.Detail, Until: b.Until})
 	}
 	if len(c.objections) > 0 {
-		return // admit would say the same in other words
+		return // admit would repeat these objections
 	}
 	for _, w := range c.cluster.admit(c.cluster.newGate(), []Action{c.a}).Wait {
 		c.objections = append(c.objections, Objection{Kind: ObjectionBudget, Object: w.For, Detail: w.Why, Until: w.Until})
 	}
 }
 
-// missing reports whether a target is not there.
+// missing reports whether a target does not exist.
 func (c *confirmation) missing() bool {
 	return slices.ContainsFunc(c.a.Targets, func(t Target) bool { return c.cluster.seen.ByName[t.Node] == nil })
 }
@@ -162,7 +161,8 @@ func (c *confirmation) destinations() {
 	}
 }
 
-// receivers are the nodes of Moves, if others have sent them pods before.
+// receivers returns the nodes of Moves if the action comes after others, which may have sent pods
+// there.
 func (c *confirmation) receivers() map[string]bool {
 	if len(c.a.After) == 0 {
 		return nil
@@ -174,7 +174,7 @@ func (c *confirmation) receivers() map[string]bool {
 	return out
 }
 
-// offerings narrows the options of the replacements to those that can be had.
+// offerings returns the replacements with only their available options.
 func (c *confirmation) offerings() []provisioning.NewNode {
 	dry := c.cluster.seen.WithoutUnavailable()
 	out := slices.Clone(c.a.Replacements)
@@ -199,7 +199,7 @@ func (c *confirmation) offerings() []provisioning.NewNode {
 			}
 		}
 		slices.SortStableFunc(had, cloudprovider.LaunchOption.Compare)
-		n.Pool = pool.NodePool // its limits may be others by now
+		n.Pool = pool.NodePool // its limits may have changed
 		if len(had) == 0 {
 			c.add(ObjectionOffering, object, "none of the %d ways to launch %s can be had any more, the cheapest %s", len(n.Options), object, n.Options[0].Key())
 			continue
@@ -209,7 +209,7 @@ func (c *confirmation) offerings() []provisioning.NewNode {
 	return out
 }
 
-// currentOption is an option at what it costs now, if it can be had.
+// currentOption returns an option at its current price, if it is available.
 func currentOption(o cloudprovider.LaunchOption, catalog, priced map[string]*cloudprovider.InstanceType) (cloudprovider.LaunchOption, bool) {
 	t, p := catalog[o.InstanceType.Name], priced[o.InstanceType.Name]
 	if t == nil || p == nil {
@@ -223,8 +223,7 @@ func currentOption(o cloudprovider.LaunchOption, catalog, priced map[string]*clo
 	return cloudprovider.LaunchOption{InstanceType: p, Offering: offering}, found
 }
 
-// places asks the engine whether the pods fit on the nodes that stay and on the
-// replacements.
+// places checks with the engine that the pods fit on the staying nodes and the replacements.
 func (c *confirmation) places(ctx context.Context, replacements []provisioning.NewNode) error {
 	config := c.cluster.simulationConfig()
 	config.Receivers = c.receivers()
@@ -251,9 +250,9 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	if w.Compile(); c.refused(w) {
 		return nil
 	}
-	// The engine fills one node after the other, and may miss a way to place all pods that
-	// is known: the one that was decided on. Where part of that does not hold any more, the
-	// rest of it may be in the way of the pods that have to go elsewhere.
+	// The engine fills one node after the other, and may miss the known way to place all pods: the
+	// one that was decided. But if part of that way is no longer valid, the rest of it may exclude
+	// pods that must go elsewhere. So both are tried.
 	var sets []*simulation.CandidateSet
 	for _, places := range []map[types.NamespacedName]string{c.destinationsByPod(), nil} {
 		var err error
@@ -272,7 +271,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	return nil
 }
 
-// refused objects to a cluster that the engine refuses.
+// refused adds an objection if the engine refuses the cluster.
 func (c *confirmation) refused(w *simulation.Simulation) bool {
 	if w.Refused != nil {
 		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
@@ -280,7 +279,7 @@ func (c *confirmation) refused(w *simulation.Simulation) bool {
 	return w.Refused != nil
 }
 
-// unplaced says which pod has lost its place.
+// unplaced adds an objection for the pod without a place.
 func (c *confirmation) unplaced(cs *simulation.CandidateSet) {
 	for _, m := range c.a.Moves {
 		if state.PodObject(m.Pod) == cs.Outcome.Object && m.Node != "" {
@@ -292,7 +291,7 @@ func (c *confirmation) unplaced(cs *simulation.CandidateSet) {
 	c.add(ObjectionUnplaced, cs.Outcome.Object, "%s", cs.Outcome.Detail)
 }
 
-// price asks whether the action still saves enough.
+// price checks that the action still saves enough.
 func (c *confirmation) price(replacements []provisioning.NewNode) {
 	if c.a.Reason != Underutilized {
 		return
@@ -305,8 +304,8 @@ func (c *confirmation) price(replacements []provisioning.NewNode) {
 	}
 }
 
-// destinationsByPod are the nodes that the action moves pods to, by pod that is still on
-// its targets.
+// destinationsByPod returns the node to which the action moves each pod that is still on its
+// targets.
 func (c *confirmation) destinationsByPod() map[types.NamespacedName]string {
 	decided := map[types.NamespacedName]string{}
 	for _, m := range c.a.Moves {
@@ -324,26 +323,25 @@ func (c *confirmation) destinationsByPod() map[types.NamespacedName]string {
 	return to
 }
 
-// coming is the name of a replacement of the action.
+// coming returns the name of a replacement of the action.
 func (c *confirmation) coming(i int) string { return fmt.Sprintf("%s~%d", c.a.Targets[0].Node, i) }
 
-// recheck says what speaks against an action that was decided on an earlier
-// input: nothing if it could be decided on this one. Some time between the two
-// looks keeps a passing state from costing a node: see Transient.
+// recheck returns the causes that prevent an action decided on an earlier input: none if it could
+// be decided on this one. Some time between the two checks avoids removing a node because of a
+// short-lived state: see Transient.
 //
 // For each target, in this order:
 //
-//  1. the node must be there, with the same NodeClaim and machine; a target
-//     without a node is not looked at;
-//  2. for a voluntary reason, nothing may keep the method of that reason from it:
-//     see Candidates. Those of Empty, Drifted, Unhealthy and Underutilized are
-//     MethodEmptiness, MethodDrift, MethodRepair and MethodConsolidation;
-//  3. for another reason, it must not be underway or be deleted already, but a
-//     voluntary decision gives way to Interrupted, and a deletion to
-//     GarbageCollected while the machine is not there.
+//  1. the node must exist, with the same NodeClaim and machine; a target without a node is not
+//     checked;
+//  2. for a voluntary reason, the node must be a candidate for the method of that reason: see
+//     Candidates. Those of Empty, Drifted, Unhealthy and Underutilized are MethodEmptiness,
+//     MethodDrift, MethodRepair and MethodConsolidation;
+//  3. for another reason, the node must not be dealt with or deleted already. Interrupted overrides
+//     a voluntary decision, and GarbageCollected a deletion while the machine is missing.
 //
-// Budgets are asked by admit. Whether the pods still fit elsewhere is for a
-// simulation to say. The order is that of Blocked.Compare.
+// admit checks budgets, and a simulation checks whether the pods still fit elsewhere. The order is
+// that of Blocked.Compare.
 func (f *Cluster) recheck(a Action) []Blocked {
 	var out []Blocked
 	method := methodOf(a.Reason)
@@ -375,7 +373,7 @@ func (f *Cluster) recheck(a Action) []Blocked {
 	return out
 }
 
-// methodOf is the method that acts for a reason, empty if none does.
+// methodOf returns the method that acts for a reason, "" if none does.
 func methodOf(r Reason) Method {
 	switch r {
 	case Empty:
@@ -390,8 +388,8 @@ func methodOf(r Reason) Method {
 	return ""
 }
 
-// isTarget reports whether a target is this node and not another of the same name. A
-// claim that was without a machine may have one by now.
+// isTarget reports whether a target is this node and not another one of the same name. A claim
+// without a machine may have one by now.
 func isTarget(m *state.StateNode, t Target) bool {
 	now := targetOf(m)
 	return now.NodeClaim == t.NodeClaim && (t.ProviderID == "" || now.ProviderID == t.ProviderID)

@@ -17,18 +17,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// PodDeletionCost is a change of the annotation
-// controller.kubernetes.io/pod-deletion-cost of a pod.
+// PodDeletionCost is a change to the annotation controller.kubernetes.io/pod-deletion-cost of a
+// pod.
 type PodDeletionCost struct {
 	// Pod is the pod, as in the input.
 	Pod *corev1.Pod
-	// Node is where it runs.
+	// Node is the name of the pod's node.
 	Node string
-	// Cost is what to write, a number below zero. Zero: take the annotation off.
+	// Cost is the value to write, negative. Zero means to remove the annotation.
 	Cost int32
 }
 
-// EditPod returns a copy of the pod with the annotation as it is to be.
+// EditPod returns a copy of the pod with the annotation changed.
 func (c PodDeletionCost) EditPod() *corev1.Pod {
 	out := *c.Pod
 	out.Annotations = maps.Clone(out.Annotations)
@@ -40,35 +40,33 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 	return &out
 }
 
-// PodDeletionCosts says which pods of ReplicaSets are to be ended first when their
-// ReplicaSet is scaled down, so that it empties the nodes that would be removed
-// next: the ReplicaSet controller ends those first whose cost is least. It returns
-// only what has to change.
+// PodDeletionCosts decides which pods of ReplicaSets should end first when their ReplicaSet is
+// scaled down, so that the nodes to be removed next become empty: the ReplicaSet controller ends
+// the pods with the lowest cost first. It returns only the changes that are needed.
 //
-// The pods of each node get one number:
+// The pods of each node get the same number:
 //
-//  1. The least there is, on nodes that are on their way out.
-//  2. On nodes that have drifted in dynamic pools and may go for it, highest
-//     Candidate.SavingsRatio first and then by name, as many of each pool as its
-//     budgets let go now for Drifted, the next higher numbers.
-//  3. Then those of other nodes of dynamic pools that nothing holds, in the same
-//     order, as many as budgets let go for Underutilized. Their type must be known,
-//     and consolidateAfter must not be Never, but need not have passed: pods that
-//     come and go are what this is about.
-//  4. None on all others, and on nodes of 2 and 3 that hold a pod that would not come
-//     back elsewhere: one outside kube-system whose controller is no ReplicaSet, Job
-//     or DaemonSet, other than the static pods of the node.
+//  1. The lowest number, on terminating nodes.
+//  2. The next higher numbers, on drifted nodes of dynamic pools that may be removed for drift, by
+//     descending Candidate.SavingsRatio and then by name, as many of each pool as its budgets allow
+//     now for Drifted.
+//  3. The next higher numbers, on other nodes of dynamic pools without protection, in the same
+//     order, as many as budgets allow for Underutilized. Their instance type must be known.
+//     consolidateAfter must not be Never, but need not have passed, because nodes with changing
+//     pods are the purpose.
+//  4. No number on all other nodes. These include nodes of 2 and 3 with a pod that would not be
+//     created again elsewhere: a pod outside kube-system whose controller is no ReplicaSet, Job or
+//     DaemonSet, except static pods.
 //
-// Only the order of numbers means something, so pods keep theirs where it is right as
-// it is. All that is written is below zero: a cost of zero or more has been set by
-// somebody else, and stays; so does what is no number. Set
-// Options.IgnorePodDeletionCost, or the numbers count in Candidate.DisruptionCost.
+// Only the order of the numbers matters, so pods keep theirs where the order is right. All written
+// numbers are negative. A value of zero or more, or one that is no number, belongs to another
+// program and is kept. Set Options.IgnorePodDeletionCost; otherwise the numbers count in
+// Candidate.DisruptionCost.
 //
-// The changes are in the order of their urgency, those that take the annotation off
-// last, then by node and pod; whoever writes only some of them at a time begins at the
-// front. This is the PodDeletionCostManagement of Karpenter 1.15, which overwrites what
-// others have set, and numbers all nodes anew when one comes or goes. It takes O(pods)
-// and sorts the nodes.
+// The changes are sorted by urgency, removals of the annotation last, then by node and pod. A
+// program that writes only some of them at a time should start with the first. This is the
+// PodDeletionCostManagement of Karpenter 1.15, which overwrites values of other programs and
+// renumbers all nodes when one is added or removed. It takes O(pods) time and sorts the nodes.
 func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 	var leaving, drifted, others, rest []*state.StateNode
 	for _, m := range f.seen.Nodes {
@@ -107,7 +105,7 @@ func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 	return out
 }
 
-// deletionClass is what a node is to PodDeletionCosts.
+// deletionClass is the group of a node for PodDeletionCosts.
 type deletionClass int
 
 const (
@@ -134,7 +132,7 @@ func (f *Cluster) deletionClass(m *state.StateNode) deletionClass {
 	return classRemovable
 }
 
-// pins reports whether a pod of the node would not come back elsewhere.
+// pins reports whether the node has a pod that would not be created again elsewhere.
 func pins(m *state.StateNode) bool {
 	return slices.ContainsFunc(m.PodViews, func(p *state.PodView) bool {
 		if !p.Active || p.Namespace == metav1.NamespaceSystem || state.IsMirror(p.Pod) {
@@ -152,8 +150,8 @@ func pins(m *state.StateNode) bool {
 	})
 }
 
-// withinBudgets parts nodes into those that budgets let go for a reason, in the order
-// in which they would best go, and the others.
+// withinBudgets divides nodes into those that budgets allow to be removed for a reason, in the best
+// order of removal, and the others.
 func (f *Cluster) withinBudgets(members []*state.StateNode, reason Reason) (within, over []*state.StateNode) {
 	worth := make(map[*state.StateNode]Candidate, len(members))
 	for _, m := range members {
@@ -171,14 +169,14 @@ func (f *Cluster) withinBudgets(members []*state.StateNode, reason Reason) (with
 	return within, over
 }
 
-// ofReplicaSet reports whether a pod is one whose end its ReplicaSet chooses.
+// ofReplicaSet reports whether a ReplicaSet decides when a pod ends.
 func ofReplicaSet(p *state.PodView) bool {
 	c := metav1.GetControllerOf(p.Pod)
 	return p.Active && c != nil && c.APIVersion == "apps/v1" && c.Kind == "ReplicaSet"
 }
 
-// writtenCost is the cost in the annotation of a pod. It reports false if the
-// annotation is somebody else's.
+// writtenCost returns the cost in the annotation of a pod, 0 without one. ours is false if the
+// annotation belongs to another program.
 func writtenCost(p *state.PodView) (cost int32, ours bool) {
 	text, found := p.Annotations[v1.PodDeletionCostAnnotationKey]
 	if !found {
@@ -188,8 +186,8 @@ func writtenCost(p *state.PodView) (cost int32, ours bool) {
 	return int32(n), err == nil && n < 0
 }
 
-// deletionCost is the least number that a pod of the node has, other than that of
-// nodes on their way out; zero without any.
+// deletionCost returns the lowest number of a pod on the node, apart from the one for terminating
+// nodes; zero if there is none.
 func deletionCost(m *state.StateNode) int32 {
 	least := int32(0)
 	for _, p := range m.PodViews {
@@ -200,7 +198,7 @@ func deletionCost(m *state.StateNode) int32 {
 	return least
 }
 
-// addDeletionCosts adds what has to change for the pods of the node to have a cost.
+// addDeletionCosts adds the changes by which the pods of a node get a cost.
 func addDeletionCosts(m *state.StateNode, out []PodDeletionCost, cost int32) []PodDeletionCost {
 	for _, p := range m.PodViews {
 		if written, ours := writtenCost(p); ofReplicaSet(p) && ours && written != cost {

@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// actionOf is a candidate set as an action.
+// actionOf converts a candidate set to an action.
 func actionOf(cs *simulation.CandidateSet, r Reason) Action {
 	a := Action{Reason: r, Step: Replace, Detail: detailOf(cs), Simulated: true, Replacements: cs.Nodes, Moves: movesOf(cs.Moves), After: cs.After,
 		Savings: state.PriceOf(cs.Targets) - simulation.TotalPrice(cs.Nodes), DisruptionCost: state.DisruptionCost(cs.Targets...)}
@@ -22,7 +22,7 @@ func actionOf(cs *simulation.CandidateSet, r Reason) Action {
 	return a
 }
 
-// detailOf says in one line what becomes of the pods of a set, and what that saves.
+// detailOf describes on one line where the pods of a set go, and what that saves.
 func detailOf(cs *simulation.CandidateSet) string {
 	subject, object := "they cost", "them"
 	if len(cs.Targets) == 1 {
@@ -39,15 +39,15 @@ func detailOf(cs *simulation.CandidateSet) string {
 	return text
 }
 
-// destinations are where the pods of an action find a place.
+// destinations are the places of an action's pods.
 type destinations struct {
-	fresh, other, none int             // pods: on new nodes, on others, on none
-	nodes              map[string]bool // the other nodes
+	fresh, other, none int             // numbers of pods: on new nodes, on other nodes, without a place
+	nodes              map[string]bool // names of the other nodes
 	launched           []*provisioning.NewNode
 	shared             bool // other pods share the new nodes
 }
 
-// destinationsOf are where the pods of a set go.
+// destinationsOf returns the places of the pods of a set.
 func destinationsOf(cs *simulation.CandidateSet) *destinations {
 	d := &destinations{nodes: map[string]bool{}}
 	for _, m := range cs.Moves {
@@ -65,7 +65,7 @@ func destinationsOf(cs *simulation.CandidateSet) *destinations {
 	return d
 }
 
-// price is what the new nodes cost, in USD per hour.
+// price returns the price of the new nodes, in USD per hour.
 func (d *destinations) price() (sum float64) {
 	for _, n := range d.launched {
 		sum += n.Price()
@@ -73,8 +73,8 @@ func (d *destinations) price() (sum float64) {
 	return sum
 }
 
-// launches says which new nodes there are for how many pods, and of a single one what
-// it is.
+// launches describes the number of new nodes and of pods on them, and the option of a single new
+// node.
 func (d *destinations) launches() string {
 	text := words.Plural(len(d.launched), "new node") + " for " + words.Plural(d.fresh, "pod")
 	if len(d.launched) == 1 {
@@ -83,12 +83,12 @@ func (d *destinations) launches() string {
 	return text
 }
 
-// room says how many pods go to other nodes.
+// room describes how many pods go to other nodes.
 func (d *destinations) room() string {
 	return fmt.Sprintf("there is room for %s on %s", words.Plural(d.other, "pod"), words.Plural(len(d.nodes), "other node"))
 }
 
-// String says all of it in one line, nothing if there is no pod.
+// String describes all destinations on one line; "" if there is no pod.
 func (d *destinations) String() string {
 	var parts []string
 	if len(d.launched) > 0 {
@@ -114,8 +114,7 @@ func arePlural(n int, thing string) string {
 	return words.Plural(n, thing) + " are"
 }
 
-// destinationsIn are those that a plan has for some pods; without a plan none are
-// known.
+// destinationsIn returns the places that a plan has for some pods. Without a plan it is empty.
 func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations {
 	d := &destinations{nodes: map[string]bool{}}
 	if plan == nil {
@@ -150,7 +149,7 @@ func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations
 	return d
 }
 
-// completed adds to an action what was found for it.
+// completed adds the result of a simulation to an action.
 func completed(cs *simulation.CandidateSet, a Action) Action {
 	done := actionOf(cs, a.Reason)
 	a.Targets, a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = done.Targets, true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
@@ -161,7 +160,7 @@ func completed(cs *simulation.CandidateSet, a Action) Action {
 	return a
 }
 
-// movesOf are moves as users see them.
+// movesOf converts moves to the exported type.
 func movesOf(moves []simulation.Move) []Move {
 	if moves == nil {
 		return nil
@@ -173,7 +172,7 @@ func movesOf(moves []simulation.Move) []Move {
 	return out
 }
 
-// setOf is an action that was simulated as a candidate set.
+// setOf converts a simulated action to a candidate set.
 func (f *Cluster) setOf(a Action) *simulation.CandidateSet {
 	cs := &simulation.CandidateSet{Nodes: a.Replacements}
 	for _, t := range a.Targets {

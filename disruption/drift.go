@@ -12,36 +12,35 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// The reasons for drift that the engine sees by itself. A provider adds its own.
+// The reasons for drift that the engine detects. A provider adds its own.
 const (
 	// NodePoolDrifted: the template of the NodePool has changed, apart from its
 	// requirements.
 	NodePoolDrifted = drift.NodePoolDrifted
-	// RequirementsDrifted: the labels of the NodeClaim do not satisfy the
-	// requirements of the NodePool any more.
+	// RequirementsDrifted: the labels of the NodeClaim no longer satisfy the requirements of the
+	// NodePool.
 	RequirementsDrifted = drift.RequirementsDrifted
-	// InstanceTypeNotFound: the catalog does not have what the machine is.
+	// InstanceTypeNotFound: the catalog lacks the instance type or offering of the machine.
 	InstanceTypeNotFound = drift.InstanceTypeNotFound
 )
 
-// DriftStatus is what the condition Drifted of a NodeClaim should say.
+// DriftStatus is the state that the condition Drifted of a NodeClaim should have.
 type DriftStatus struct {
-	// Target names the node.
+	// Target identifies the node.
 	Target
-	// Reason is the reason of the condition, such as NodePoolDrifted. Empty
-	// means that the node has not drifted, and that there should be no
-	// condition.
+	// Reason is the reason of the condition, such as NodePoolDrifted. Empty means that the node has
+	// not drifted and should have no condition.
 	Reason string
-	// Detail is one line on what has changed.
+	// Detail describes the change on one line.
 	Detail string
-	// Since is when the condition became True; zero if it is not so yet. A
-	// change of the reason keeps it.
+	// Since is when the condition became True; zero if it is not True yet. A change of the reason
+	// does not change it.
 	Since time.Time
-	// Next is when the answer can change by time alone, zero if never.
+	// Next is when the status can change by time alone, zero if never.
 	Next time.Time
 }
 
-// String is the node and how it has drifted, in one line.
+// String renders the node and how it has drifted on one line.
 func (s DriftStatus) String() string {
 	if s.Reason == "" {
 		return s.Target.String() + ": not drifted"
@@ -49,27 +48,24 @@ func (s DriftStatus) String() string {
 	return s.Target.String() + ": " + s.Reason + ": " + s.Detail
 }
 
-// Drifts judges every NodeClaim that is launched, not being deleted, and of a
-// NodePool that exists, sorted by node. The first that holds counts:
+// Drifts returns the drift status of every NodeClaim that is launched, not being deleted, and of an
+// existing NodePool, sorted by node. The first of these that applies is the reason:
 //
-//  1. NodePoolDrifted: the claim and the pool have hashes of the same version
-//     that differ. Those of the claim are its annotations. That of the pool is
-//     NodePool.Hash, of v1.NodePoolHashVersion, as MigrateHashes would write it
-//     down and as new claims have it: annotations of that version do not count,
-//     as they are those of the template before its last edit until somebody
-//     writes them anew. If the pool is annotated with another version, what it
-//     is annotated with counts, until its claims are migrated.
-//  2. RequirementsDrifted: the labels of the claim do not satisfy the
-//     requirements of the template; minValues do not count. A label that is
-//     missing satisfies only what admits its absence. The label
-//     karpenter.sh/capacity-type of a claim that is an hour old counts as
-//     on-demand if it says reserved, and the reservation is not offered any more.
-//  3. InstanceTypeNotFound, if the claim is an hour old and the pool has a
-//     catalog: it does not have the type, or no offering of it, available or
-//     not, that agrees with the labels of the claim; other names of its zone
-//     (requirements.Vocabulary.NamesZone) do not count. For a claim with reserved
-//     capacity an on-demand offering, or one of another reservation, will do.
-//  4. What Input.Drift says.
+//  1. NodePoolDrifted: the claim and the pool have hashes of the same version that differ. The
+//     claim's hash is in its annotations. The pool's hash is NodePool.Hash, of
+//     v1.NodePoolHashVersion, as MigrateHashes would write it and new claims have it. Annotations
+//     of the pool with that version do not count, because they are those of the template before its
+//     last edit until a controller writes them again. Annotations of the pool with another version
+//     do count, until its claims are migrated.
+//  2. RequirementsDrifted: the labels of the claim do not satisfy the requirements of the template;
+//     minValues do not count. A missing label satisfies only a requirement that admits its absence.
+//     If the label karpenter.sh/capacity-type of a claim older than an hour says reserved and the
+//     reservation is no longer offered, it counts as on-demand.
+//  3. InstanceTypeNotFound: the claim is at least an hour old, and the pool has a catalog without
+//     its instance type, or without an offering, available or not, that agrees with the labels of
+//     the claim; other names of its zone (requirements.Vocabulary.NamesZone) do not count. For a
+//     claim with reserved capacity an on-demand offering, or one of another reservation, is enough.
+//  4. The drift in Input.Drift.
 func (f *Cluster) Drifts() []DriftStatus {
 	var out []DriftStatus
 	for _, m := range f.seen.Nodes {
@@ -80,7 +76,7 @@ func (f *Cluster) Drifts() []DriftStatus {
 	return out
 }
 
-// driftOf judges one node, and reports false if there is nothing to judge.
+// driftOf returns the drift status of one node, false if drift does not apply to it.
 func (f *Cluster) driftOf(m *state.StateNode) (DriftStatus, bool) {
 	var said cloudprovider.Drift
 	if m.NodeClaim != nil {
@@ -93,7 +89,7 @@ func (f *Cluster) driftOf(m *state.StateNode) (DriftStatus, bool) {
 	return DriftStatus{Target: targetOf(m), Reason: s.Reason, Detail: s.Detail, Since: s.Since, Next: s.Next}, true
 }
 
-// drift is the method's part of check.
+// drift adds the causes for MethodDrift.
 func (c *check) drift() {
 	s, ok := c.cluster.driftOf(c.m)
 	switch {
@@ -104,22 +100,19 @@ func (c *check) drift() {
 	}
 }
 
-// drift wants to replace nodes that have drifted. Those of static pools come
-// first, pool by pool, as Cluster.Candidates has them ordered by what follows here;
-// within a pool, those that hold a place in a reservation come first. Then those
-// of dynamic pools: first nodes without pods that need another place, which are
-// deleted; then the others. In each of these groups, the one that has drifted
-// the longest comes first, those whose condition does not say so yet come last,
-// and otherwise the name decides.
+// drift proposes to replace drifted nodes. Nodes of static pools come first, pool by pool, in the
+// order of Cluster.Candidates refined by what follows; within a pool, nodes in a reservation come
+// first. Then come those of dynamic pools: first nodes without pods that need another place, which
+// are deleted, then the others. Within each group, nodes are sorted by how long they have drifted,
+// the longest first and those whose condition does not say so yet last, and then by name.
 //
-// A node of a static pool is kept, and listed as Blocked, while the pool has
-// more nodes than replicas, while no offering that its template admits is available,
-// or if it is at its limit of nodes. With Options.Drift.TerminateFirst it is deleted
-// first in the latter case, and also where all that the template can launch is
-// reserved and full. Whether a node of
-// a dynamic pool can be replaced is for a simulation to say.
+// A node of a static pool is kept, and listed as Blocked, while the pool has more nodes than
+// replicas, while no offering that its template admits is available, or if the pool is at its limit
+// of nodes. With Options.Drift.TerminateFirst it is deleted first in the last case, and also if
+// everything that the template can launch is reserved and full. A simulation decides whether a node
+// of a dynamic pool can be replaced.
 //
-// Blocked are the nodes that have drifted.
+// Blocked lists drifted nodes only.
 func (f *Cluster) drift() Result {
 	candidates, blocked := f.Candidates(MethodDrift)
 	var r Result

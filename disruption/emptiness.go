@@ -10,11 +10,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
-// emptiness wants to delete nodes of dynamic pools that are empty, the highest
-// SavingsRatio first and then by name. Each saves its price. All consolidation policies allow it.
+// emptiness proposes to delete empty nodes of dynamic pools, by descending SavingsRatio and then by
+// name. Each saves its price. All consolidation policies allow that.
 //
-// Blocked are the nodes that are empty, those of static pools included: the
-// search for savings passes over what is empty, so nobody else speaks of them.
+// Blocked lists empty nodes, including those of static pools: the search for savings ignores empty
+// nodes, so no other rule lists them.
 func (f *Cluster) emptiness() Result {
 	candidates, blocked := f.Candidates(MethodEmptiness)
 	var r Result
@@ -33,8 +33,8 @@ func (f *Cluster) emptiness() Result {
 	return r
 }
 
-// without leaves out all about the nodes that one of the rules keeps the method
-// from: it has no business with them.
+// without removes all entries of nodes that one of the rules blocks: the method does not apply to
+// them.
 func without(blocked []Blocked, rules ...rule.Rule) []Blocked {
 	out := map[string]bool{}
 	for _, b := range blocked {
@@ -45,7 +45,7 @@ func without(blocked []Blocked, rules ...rule.Rule) []Blocked {
 	return slices.DeleteFunc(blocked, func(b Blocked) bool { return out[b.Node] })
 }
 
-// soonest is the first instant at which one of the reasons ceases to hold.
+// soonest returns the first instant at which one of the causes ends, zero if none does.
 func soonest(blocked []Blocked) time.Time {
 	var first time.Time
 	for _, b := range blocked {

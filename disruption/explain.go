@@ -15,60 +15,56 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// Explanation says what keeps the pods of a node off the other nodes; see Proposal.Explain.
-// What it points at is the input's.
+// Explanation says why the pods of a node cannot go to other nodes; see Proposal.Explain. Its
+// pointers point into the input.
 type Explanation struct {
 	// Node is the name of the node.
 	Node string
-	// Others is how many other nodes there are that stay.
+	// Others is the number of other nodes that stay.
 	Others int
-	// Placed is how many pods of the node find room on those.
+	// Placed is the number of the node's pods that have room on other nodes.
 	Placed int
-	// Pods are those that find none, by namespace and name.
+	// Pods are the pods without a place on other nodes, sorted by namespace and name.
 	Pods []PodExplanation
 }
 
-// PodExplanation is a pod that finds no place on another node.
+// PodExplanation is a pod without a place on another node.
 type PodExplanation struct {
-	// Pod is the pod.
+	// Pod is as in the input.
 	Pod *corev1.Pod
-	// Reason is that of the engine: where a constraint over zones, or over
-	// other labels that several nodes share, is in the way, it says which.
-	// NodePools play no part in it.
+	// Reason is the engine's reason. If a constraint over zones, or over other labels that several
+	// nodes share, excludes the pod, the reason names it. NodePools have no part in it.
 	Reason *provisioning.Reason
-	// Unsuited, Full and Open are how many of the other nodes its node selection
-	// or their taints rule out, have no room for it, or have. Those that take no
-	// pods that are moved to save money are full, such as those that
-	// consolidateAfter keeps quiet.
+	// Unsuited is the number of other nodes that the pod's node selection or their taints exclude,
+	// Full the number without room for it, and Open the number with room. Nodes that take no pods
+	// that move to save money, for example because of consolidateAfter, count as Full.
 	Unsuited, Full, Open int
-	// Conflicts are what keeps the pod from nodes that have room for it, with all
-	// that speaks against each: of the open ones, or if none is suited of those
-	// that are not, the first six by name.
+	// Conflicts are the constraints that exclude the pod from nodes with room for it, with all
+	// causes for each node: for the first six Open nodes by name, or else for the first six
+	// Unsuited ones.
 	Conflicts []Conflict
 }
 
-// Conflict is what keeps a pod from a node.
+// Conflict is a constraint that excludes a pod from a node.
 type Conflict struct {
 	// Node is the name of the node.
 	Node string
-	// Rule is what would be broken, as package verify has it.
+	// Rule is the rule that would be broken, as named by package verify.
 	Rule verify.Rule
-	// Detail is one line without a full stop. It names the other pod where one
-	// is in the way.
+	// Detail is one line without a full stop. It names the other pod if one is the cause.
 	Detail string
 }
 
-// Explain says what keeps the pods of a node off the other nodes, once Actions are under
-// way: which of them find no place there, and the constraint that binds, be it an
-// anti-affinity, a host port, a volume, a taint or a lack of room. It is for a node
-// that is left alone since new nodes would cost as much as it does (CodeNotCheaper),
-// but answers for any that no action is about.
+// Explain says why the pods of a node cannot go to other nodes once Actions are under way: which of
+// them have no place there, and which constraint excludes them, such as an anti-affinity, a host
+// port, a volume, a taint or a lack of room. It is meant for a node that stays because new nodes
+// would cost as much as it does (CodeNotCheaper), but it works for any node without an action.
 //
-// The engine is asked anew, so it takes about as long as one simulation, and some
-// milliseconds for each pod that finds no place in a cluster of some hundred nodes.
-// Pods of one kind are looked at once. A Proposal has none of it until it is asked for.
+// The engine is called again, so Explain takes about as long as one simulation, plus some
+// milliseconds for each pod without a place in a cluster of some hundred nodes. Pods of one kind
+// are examined once. A Proposal contains no explanations until Explain is called.
 //
-// The error says that there is no such node, that it goes, or that the engine
+// The error says that there is no such node, that the node is being removed, or that the engine
 // refuses the input; or it is that of ctx.
 func (p *Proposal) Explain(ctx context.Context, node string) (*Explanation, error) {
 	if p.cluster == nil || p.cluster.seen.ByName[node] == nil {
@@ -108,7 +104,7 @@ func (p *Proposal) Explain(ctx context.Context, node string) (*Explanation, erro
 	return nil, fmt.Errorf("disruption: the engine refuses the input: %w", err)
 }
 
-// String says in one line what keeps the first pod.
+// String explains the first pod without a place on one line.
 func (s *Explanation) String() string {
 	if len(s.Pods) == 0 {
 		return fmt.Sprintf("other nodes have places for %s of %s", words.Plural(s.Placed, "pod"), s.Node)
@@ -123,8 +119,8 @@ func (s *Explanation) String() string {
 	return text
 }
 
-// Report says all of it: a line for pods of each kind, and one for each thing that
-// keeps them from a node. Each line ends in a line break.
+// Report renders the whole explanation: a line for pods of each kind, and one for each conflict.
+// Each line ends in a line break.
 func (s *Explanation) Report() string {
 	var b strings.Builder
 	if s.Placed > 0 || len(s.Pods) == 0 {
@@ -154,7 +150,7 @@ func (s *Explanation) Report() string {
 	return b.String()
 }
 
-// headline says that so many pods like this one find no place.
+// headline says how many pods like this one have no place, and how many nodes exclude them.
 func (p *PodExplanation) headline(others, pods int) string {
 	text := words.Verb(pods, " finds", " find") + " no place"
 	if others == 0 {
@@ -177,12 +173,12 @@ func (p *PodExplanation) headline(others, pods int) string {
 	return text
 }
 
-// lines say what keeps the pod, the domains of its constraints first.
+// lines lists the causes for the pod, the domains of its constraints first.
 func (p *PodExplanation) lines() []string {
 	var out []string
 	if p.Reason != nil {
 		switch p.Reason.Cause {
-		case provisioning.CauseNoNodePool, provisioning.CauseNodePools: // what nodes could be launched is another matter
+		case provisioning.CauseNoNodePool, provisioning.CauseNodePools: // Reason must not be about nodes that could be launched
 		default:
 			out = append(out, p.Reason.String())
 		}

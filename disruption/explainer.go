@@ -17,18 +17,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// explainer answers for one node.
+// explainer explains one node.
 type explainer struct {
 	sim    *simulation.Simulation
 	node   *state.StateNode
 	e      *estimate.Estimate
-	nodes  []provisioning.Node                     // the cluster without the node, and with those of its pods that found a place
-	others []*state.StateNode                      // that stay
-	known  map[*provisioning.Reason]PodExplanation // of the first of its kind
+	nodes  []provisioning.Node                     // the cluster without the node, with those of its pods that have a place
+	others []*state.StateNode                      // nodes that stay
+	known  map[*provisioning.Reason]PodExplanation // by reason: the explanation of the first pod with it
 }
 
-// ask asks the engine, on nodes that there are. The error is that of ctx, or says why the
-// engine refuses the cluster.
+// ask returns the explanation of the node, with existing nodes only. The error is that of ctx, or
+// says why the engine refuses the cluster.
 func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
 	if s.sim.StopLaunching(); s.sim.Refused != nil {
 		return nil, s.sim.Refused
@@ -73,8 +73,7 @@ func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
 	return out, ctx.Err()
 }
 
-// pod looks at a pod that found no place. It is nil for one that only stands for spare
-// room.
+// pod explains a pod without a place. It returns the zero value for a headroom pod.
 func (s *explainer) pod(u provisioning.Unplaced) PodExplanation {
 	i := slices.IndexFunc(s.node.PodViews, func(p *state.PodView) bool { return state.NameOf(p.Pod) == state.NameOf(u.Pod) })
 	if i < 0 {
@@ -115,11 +114,11 @@ func (s *explainer) pod(u provisioning.Unplaced) PodExplanation {
 	return out
 }
 
-// mostConflicts is of how many nodes with room it is said what keeps a pod from them.
+// mostConflicts is the number of nodes for which conflicts of a pod are listed.
 const mostConflicts = 6
 
-// conflicts are what keeps a pod from a node that has room for it: what the referee
-// finds where it is put there after all others, or else the domain that it must keep.
+// conflicts returns why a node with room for a pod excludes it: the violations that the referee
+// finds if the pod is bound there after all others, or else the domain that the pod must keep.
 // asked is the pod as the engine had it.
 func (s *explainer) conflicts(own, asked *corev1.Pod, m *state.StateNode) []Conflict {
 	pod := podlife.Moved(own, "")
@@ -145,8 +144,8 @@ func (s *explainer) conflicts(own, asked *corev1.Pod, m *state.StateNode) []Conf
 	return out
 }
 
-// keeps is the kind of constraint for the sake of which a pod keeps a label of its
-// node: its own, or else an affinity of others.
+// keeps returns the kind of constraint because of which a pod must keep a label of its node: the
+// pod's own constraint, or else an affinity of others.
 func (s *explainer) keeps(p *corev1.Pod, key string) verify.Rule {
 	spreads, _ := s.sim.Defaults.Of(p)
 	for _, t := range spreads {

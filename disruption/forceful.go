@@ -17,34 +17,32 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
-// interruptions is the answer of Cluster.interruption.
+// interruptions is the result of Cluster.interruption.
 type interruptions struct {
-	// Result has an action for each node that has to go.
+	// Result has an action for each node that must be removed.
 	Result
-	// Ignored are the notices that ask for nothing, in the order of At,
-	// InstanceID, Kind and ID.
+	// Ignored are the notices that require no action, in the order of At, InstanceID, Kind and ID.
 	Ignored []IgnoredNotice
-	// Unavailable are the offerings that the cloud is taking back, in their own
-	// order: do not launch by them for a while. See
-	// availability.Cache.MarkUnavailable.
+	// Unavailable are the offerings that the cloud is taking back, sorted: do not launch by them
+	// for a while. See availability.Cache.MarkUnavailable.
 	Unavailable []cloudprovider.OfferingKey
 }
 
-// IgnoredNotice is a notice that asks for nothing.
+// IgnoredNotice is a notice that requires no action.
 type IgnoredNotice struct {
 	// Interruption is the notice.
 	cloudprovider.Interruption
-	// Why says why nothing is to be done, in one line without a full stop.
+	// Why says why no action is needed, on one line without a full stop.
 	Why string
 }
 
-// String is the notice and why it asks for nothing, in one line.
+// String renders the notice and why it requires no action on one line.
 func (n IgnoredNotice) String() string {
 	return fmt.Sprintf("%s of machine %s: %s", n.Kind, n.InstanceID, n.Why)
 }
 
-// urgency orders kinds of interruptions, the most urgent first. What is not in
-// it asks for nothing.
+// urgency returns the position of a kind of interruption, the most urgent first; -1 for a kind that
+// requires no action.
 func urgency(k cloudprovider.InterruptionKind) int {
 	return slices.Index([]cloudprovider.InterruptionKind{
 		cloudprovider.InterruptionUnhealthy,
@@ -65,20 +63,18 @@ func urgency(k cloudprovider.InterruptionKind) int {
 //	Maintenance                  delete
 //	RebalanceRecommended         nothing; with Options.Lifecycle.ActOnRebalance, replace
 //
-// Of several notices for one node the first in this list decides, and the drain
-// must have ended by the earliest deadline of all. The order of actions is that
-// of deadlines, nodes without one last, then of the list, then of names. Neither
-// budgets nor protection count, except that a node is replaced on a mere
-// recommendation only if it could be disrupted otherwise: see Candidates for
-// what holds for any method and for the pods. What keeps it is Blocked.
+// Of several notices for one node the first kind in this list is chosen, and the drain must have
+// ended by the earliest deadline of all. Actions are sorted by deadline, nodes without one last,
+// then by this list, then by name. Budgets and protection are ignored, with one exception: a node
+// is replaced on a recommendation only if it could be disrupted otherwise, by the rules for any
+// method and for the pods in Candidates. What prevents that is Blocked.
 //
-// A node that a voluntary decision deals with has to go all the same: the cloud
-// does not wait for a replacement.
+// A node that a voluntary decision deals with is deleted too: the cloud does not wait for a
+// replacement.
 //
-// Notices about machines that are not there, or have no NodeClaim, or are being
-// deleted, or dealt with for a reason that is not voluntary, are Ignored, and so
-// are recommendations about a node that is dealt with. All notices may be
-// acknowledged once the actions are on record.
+// Notices are Ignored if their machine does not exist, has no NodeClaim, is being deleted, or is
+// dealt with for a reason that is not voluntary. Recommendations are also Ignored for any node that
+// is dealt with. All notices may be acknowledged once the actions are recorded.
 func (f *Cluster) interruption() interruptions {
 	var out interruptions
 	of := map[string][]*state.StateNode{}
@@ -119,13 +115,13 @@ func compareNotices(a, b cloudprovider.Interruption) int {
 	return cmp.Or(a.Compare(b), a.Deadline.Compare(b.Deadline), strings.Compare(a.Detail, b.Detail))
 }
 
-// compareInterrupted orders actions on nodes, which are by name already.
+// compareInterrupted orders actions on nodes that are sorted by name already.
 func compareInterrupted(a, b Action) int {
 	kind := func(a Action) int { return urgency(cloudprovider.InterruptionKind(a.Cause)) }
 	return cmp.Or(compareSince(a.DrainBy, b.DrainBy), cmp.Compare(kind(a), kind(b)))
 }
 
-// ignores says why a notice asks for nothing; empty if it asks for something.
+// ignores says why a notice requires no action; "" if it requires one.
 func (f *Cluster) ignores(n cloudprovider.Interruption, members []*state.StateNode) string {
 	switch {
 	case urgency(n.Kind) < 0:
@@ -142,13 +138,12 @@ func (f *Cluster) ignores(n cloudprovider.Interruption, members []*state.StateNo
 	return ""
 }
 
-// heeds says whether a notice asks for more than what is being done about a
-// node already.
+// heeds says whether a notice requires more than the current action on a node.
 func (f *Cluster) heeds(m *state.StateNode, kind cloudprovider.InterruptionKind) bool {
 	return !m.Marked() || kind != cloudprovider.InterruptionRebalance && f.seen.Yields(m)
 }
 
-// interrupt acts on the notices for one node, of which there is at least one.
+// interrupt adds the action for the notices of one node, of which there is at least one.
 func (f *Cluster) interrupt(out *interruptions, m *state.StateNode, notices []cloudprovider.Interruption) {
 	decides := slices.MinFunc(notices, func(a, b cloudprovider.Interruption) int {
 		return cmp.Compare(urgency(a.Kind), urgency(b.Kind))
@@ -177,8 +172,8 @@ func (f *Cluster) interrupt(out *interruptions, m *state.StateNode, notices []cl
 	out.Actions = append(out.Actions, a)
 }
 
-// offeringKey is that of the offering by which the machine was bought. That of
-// a reservation is known only if the catalog has it.
+// offeringKey returns the key of the offering by which a machine was launched. That of a
+// reservation is known only if the catalog has it.
 func offeringKey(m *state.StateNode) (cloudprovider.OfferingKey, bool) {
 	capacity := m.Labels[v1.CapacityTypeLabelKey]
 	if m.Offering != nil && m.Offering.CapacityType == capacity {
@@ -189,8 +184,8 @@ func offeringKey(m *state.StateNode) (cloudprovider.OfferingKey, bool) {
 	return key, key.InstanceType != "" && key.Zone != "" && capacity == v1.CapacityTypeSpot
 }
 
-// overdue wants to delete NodeClaims that do not come up, by nodeclaim.Overdue, the one
-// whose time was up first first, then by name. Nothing is ever Blocked.
+// overdue proposes to delete NodeClaims that do not start in time, by nodeclaim.Overdue, sorted by
+// the end of their time and then by name. Nothing is Blocked.
 func (f *Cluster) overdue() Result {
 	var r Result
 	for _, m := range f.seen.Nodes {
@@ -210,29 +205,27 @@ func (f *Cluster) overdue() Result {
 	return r
 }
 
-// timeouts are how long the start of a node may take.
+// timeouts returns the limits for the start of a node.
 func (f *Cluster) timeouts() nodeclaim.Timeouts {
 	return nodeclaim.Timeouts{Launch: f.opts.Lifecycle.LaunchTimeout, Registration: f.opts.Lifecycle.RegistrationTimeout, Initialization: f.opts.Lifecycle.InitializationTimeout}
 }
 
-// garbage compares the nodes with the machines that the cloud has, and wants to
-// do away with what is left of either. It finds nothing if Input.Instances is
-// nil. In this order:
+// garbage compares the nodes with the machines of the cloud and proposes to remove what remains of
+// either. It proposes nothing if Input.Instances is nil. In this order:
 //
-//  1. Delete of a NodeClaim that is registered, and whose machine the cloud does
-//     not list, not even as going down, with no time for a drain, as nothing is
-//     left to drain. If its Node is Ready it is left alone: a kubelet that runs
-//     knows better. Claims that are not registered are the affair of Liveness.
-//     One that is being deleted has its drain ended, unless its deadline has come.
-//  2. DeleteNode of a Node that has the label karpenter.sh/nodepool, but no
-//     NodeClaim, is not Ready, and whose machine is not listed.
-//  3. Terminate of a machine that is listed and not going down, and that no
-//     NodeClaim speaks for: none has its ID, and none without an ID its name.
+//  1. Delete of a registered NodeClaim whose machine the cloud does not list, not even as being
+//     terminated. There is no time for a drain, because nothing is left to drain. If its Node is
+//     Ready nothing is done: the running kubelet proves that the machine exists. NodeClaims that
+//     are not registered are left to their timeouts. If the NodeClaim is being deleted, its drain
+//     is ended unless the deadline has passed.
+//  2. DeleteNode of a Node with the label karpenter.sh/nodepool that has no NodeClaim, is not
+//     Ready, and whose machine is not listed.
+//  3. Terminate of a machine that is listed, not being terminated, and without a NodeClaim: no
+//     claim has its ID, and no claim without an ID has its name.
 //
-// Each must have been as old as GarbageGrace at Input.InstancesAt, by when
-// it was created, and a claim also by the last transition of its condition
-// Launched. What is of unknown age is left alone; of claims see Cluster.Warnings.
-// Within each kind the order is by name or ID. Nothing is ever Blocked.
+// Each must have been older than GarbageGrace at Input.InstancesAt, by its creation and, for a
+// claim, by the last transition of its condition Launched. Objects of unknown age are not removed;
+// for claims see Cluster.Warnings. Each kind is sorted by name or ID. Nothing is Blocked.
 func (f *Cluster) garbage() Result {
 	var r Result
 	if f.in.Instances == nil {
@@ -277,14 +270,14 @@ func (f *Cluster) lost(m *state.StateNode) bool {
 	return m.PoolName != ""
 }
 
-// drains reports whether the drain of a node that is being deleted can be brought forward.
+// drains reports whether the end of the drain of a node being deleted can be brought forward.
 func (f *Cluster) drains(m *state.StateNode) bool {
 	by, _ := drain.Deadline(m.NodeClaim, f.seen.Now)
 	return !m.IsTrue(v1.ConditionTypeInstanceTerminating) && (by.IsZero() || by.After(f.seen.Now))
 }
 
-// aged reports whether the grace has passed since each of the instants that are
-// known, of which there must be one, and notes in r when it will have.
+// aged reports whether the grace period has passed since all of the known instants, at least one of
+// which must be known. Otherwise it records in r when it will have passed.
 func (f *Cluster) aged(r *Result, instants ...time.Time) bool {
 	var last time.Time
 	for _, t := range instants {
@@ -297,7 +290,7 @@ func (f *Cluster) aged(r *Result, instants ...time.Time) bool {
 	}
 	due := last.Add(GarbageGrace)
 	if at := f.in.InstancesAt; !at.IsZero() && at.Before(f.seen.Now) {
-		return !due.After(at) // until there is a newer list, time makes no difference
+		return !due.After(at) // time makes no difference until there is a newer list
 	}
 	if due.After(f.seen.Now) {
 		r.Next = state.Sooner(r.Next, due)
@@ -306,10 +299,10 @@ func (f *Cluster) aged(r *Result, instants ...time.Time) bool {
 	return true
 }
 
-// orphans are the machines that no claim speaks for, by ID.
+// orphans returns the machines without a NodeClaim, sorted by ID.
 func (f *Cluster) orphans() []*cloudprovider.Instance {
 	ids, names := map[string]bool{}, map[string]bool{}
-	// Entries with a fault speak for their machines all the same.
+	// Entries at fault still count for their machines.
 	for _, n := range f.in.Nodes {
 		switch {
 		case n.NodeClaim == nil:
@@ -323,7 +316,7 @@ func (f *Cluster) orphans() []*cloudprovider.Instance {
 		}
 	}
 	var out []*cloudprovider.Instance
-	for id, instance := range f.seen.Instances { // sorted below
+	for id, instance := range f.seen.Instances { // the order does not matter: the list is sorted below
 		if !instance.Deleting && !ids[id] && (instance.Name == "" || !names[instance.Name]) {
 			out = append(out, instance)
 		}
@@ -332,16 +325,16 @@ func (f *Cluster) orphans() []*cloudprovider.Instance {
 	return out
 }
 
-// expiration wants to delete nodes whose NodeClaim is as old as its own
-// spec.expireAfter, the one that was due first first, then by name. It asks
-// neither for a NodePool nor for a Node: claims that stand alone or never came up
-// expire as well. What has been asked for before is not changed by an edit of the
-// pool, as that is drift.
+// expiration proposes to delete nodes whose NodeClaim has reached the age of its own
+// spec.expireAfter, sorted by when they expired and then by name. Neither a NodePool nor a Node is
+// needed: NodeClaims without a pool, and those that never started, expire as well. An edit of the
+// pool does not change existing claims, because that is drift.
 //
-// A claim without a creationTimestamp, as manifests written by hand may be, is of
-// unknown age and does not expire; see Cluster.Warnings.
+// A claim without a creationTimestamp, as in manifests written by hand, is of unknown age and does
+// not expire; see Cluster.Warnings.
 //
-// Budgets have no say unless the policy of the pool says so (budgets.Policy.ExpiryUnderBudgets). Nothing is Blocked.
+// Budgets apply only if the policy of the pool says so (budgets.Policy.ExpiryUnderBudgets). Nothing
+// is Blocked.
 func (f *Cluster) expiration() Result {
 	var r Result
 	for _, m := range f.seen.Nodes {
@@ -362,7 +355,7 @@ func (f *Cluster) expiration() Result {
 	return r
 }
 
-// expiry is when a node expires, if it does and its age is known.
+// expiry returns when a node expires; false if it does not or its age is unknown.
 func (f *Cluster) expiry(m *state.StateNode) (due time.Time, expires bool) {
 	if !m.HasLifetime() || m.NodeClaim.CreationTimestamp.IsZero() {
 		return time.Time{}, false

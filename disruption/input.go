@@ -10,85 +10,78 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Input is the snapshot that decisions are made from. It is read-only, and a
-// Cluster points back into it: do not change it while that is in use. The order of
-// slices carries no meaning.
+// Input is the snapshot from which decisions are made. It is read-only, and a Cluster points into
+// it: do not change it while that is in use. The slices may be in any order.
 //
-// Nodes are told apart by name: provisioning.Node.Name, that of the Node, or of
-// the NodeClaim while there is no Node. Maps by node have that name as key.
+// Nodes are identified by name: provisioning.Node.Name, which is that of the Node, or of the
+// NodeClaim if there is no Node. It is the key of maps by node.
 type Input struct {
-	// Input is what provisioning decides from. Read here are NodePools,
-	// InstanceTypes, Nodes, Overlays and Vocabulary; the rest is for the search
-	// that places the pods of the nodes removed.
+	// Input is the input of provisioning. Rules read NodePools, InstanceTypes, Nodes, Overlays and
+	// Vocabulary; the search that places the pods of removed nodes reads all of it.
 	provisioning.Input
 
 	// PodDisruptionBudgets are all those of the cluster.
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 
-	// Drift holds what the provider said of each NodeClaim by name: see
-	// cloudprovider.IsDrifted. A claim that is not there, or has the zero
-	// Drift, has not drifted as far as the provider knows.
+	// Drift is, by name of the NodeClaim, the drift that the provider reported: see
+	// cloudprovider.IsDrifted. A claim without an entry, or with the zero Drift, has not drifted
+	// according to the provider.
 	Drift map[string]cloudprovider.Drift
 
-	// RepairPolicies say which node conditions ask for repair: see
-	// cloudprovider.RepairPolicies. Without any nothing is repaired.
+	// RepairPolicies say which node conditions need repair: see cloudprovider.RepairPolicies.
+	// Without any nothing is repaired.
 	RepairPolicies []cloudprovider.RepairPolicy
 
-	// Reboots are the reboots that were asked for, by the UID of the NodeClaim.
-	// Those of the last 24 hours count; older ones may be left out.
+	// Reboots are, by UID of the NodeClaim, the reboots that were requested. Those of the last 24
+	// hours count; older ones may be left out.
 	Reboots map[types.UID][]time.Time
 
-	// MarkedForDeletion holds the nodes that a decision made earlier is dealing with,
-	// and why. They are left alone, and count as on their way out for budgets.
+	// MarkedForDeletion has the nodes with which an earlier decision deals, and the reason. They
+	// are not disrupted again, and count as being removed for budgets.
 	MarkedForDeletion map[string]Reason
 
-	// Nominations say until when a node is kept for pods that were promised a
-	// place there, as nomination.State.Nominations does. A node is free again at that
-	// instant.
+	// Nominations are, by node, the instant until which it is kept for nominated pods, as returned
+	// by nomination.State.Nominations. At that instant the node is free again.
 	Nominations map[string]time.Time
 
-	// PodEvents say when a pod, not of a DaemonSet, was last bound to a node,
-	// ended or began to end there. The later of this and
-	// NodeClaim.Status.LastPodEventTime counts.
+	// PodEvents are, by node, the last instant at which a pod other than a DaemonSet's was bound to
+	// it, ended or began to end there. The later of this and NodeClaim.Status.LastPodEventTime
+	// counts.
 	PodEvents map[string]time.Time
 
-	// BufferNodes are the nodes on which spare room is kept: those that hold a
-	// virtual pod of a Buffer in the last plan. They are not empty.
+	// BufferNodes are the nodes with headroom: those that have a virtual pod of a Buffer in the
+	// last plan. They are not empty.
 	BufferNodes []string
 
-	// Interruptions are the notices of the cloud that were not dealt with yet:
-	// see cloudprovider.Interruptions.
+	// Interruptions are the notices of the cloud that were not acted on yet: see
+	// cloudprovider.Interruptions.
 	Interruptions []cloudprovider.Interruption
 
-	// Instances is what List of the provider returned: see
-	// cloudprovider.CloudProvider. Nil means that it was not asked; then
-	// nothing is garbage. Read it before the NodeClaims.
+	// Instances is the result of the provider's List: see cloudprovider.CloudProvider. Nil means
+	// that List was not called; then nothing is garbage. Call List before reading the NodeClaims.
 	Instances []*cloudprovider.Instance
 
-	// InstancesAt is when List was asked; zero is now. What is younger than
-	// GarbageGrace was then is no garbage, however old the list is by
-	// now.
+	// InstancesAt is when List was called; zero means now. An object that was younger than
+	// GarbageGrace then is no garbage, however old the list is now.
 	InstancesAt time.Time
 
-	// CatalogCache is that of an earlier Proposal, so that pools and
-	// catalogs need not be read again: where all that Input has of them says the
-	// same as then, the answer comes sooner and is the same. It does not matter
-	// whether the objects are copies, in which order they are, which
-	// resourceVersion they have, and what the status of a NodePool counts.
-	// Where something says otherwise, or CatalogCache is nil, they are read. An object
-	// that was changed in place since is taken for what it was.
+	// CatalogCache is that of an earlier Proposal, so that unchanged pools and catalogs need not be
+	// read again. If everything that Input has of them is equal to that time, the result is the
+	// same and comes sooner. Copies, order, resourceVersions and the counts in the status of a
+	// NodePool do not matter. If anything differs, or CatalogCache is nil, they are read. Changes
+	// in place to an object since then are not noticed.
 	CatalogCache *CatalogCache
 
-	// UnavailableOfferings are the offerings that the cloud refused to sell lately. For
-	// UnavailableHold the search does not count on them to save money,
-	// even if the catalog says that they can be had again: else a cluster keeps
-	// trying the cheaper type that is out of stock.
+	// UnavailableOfferings are the offerings that the cloud recently refused to sell. For
+	// UnavailableHold the search does not rely on them to save money, even if the catalog says that
+	// they are available again. Otherwise a cluster would keep trying the cheaper type that is out
+	// of stock.
 	UnavailableOfferings []UnavailableOffering
 }
 
-// UnavailableOffering is an offering that could not be had.
+// UnavailableOffering is an offering that could not be launched.
 type UnavailableOffering struct {
-	// Offering is the one.
+	// Offering identifies the offering.
 	Offering cloudprovider.OfferingKey
 	// At is when the cloud refused it.
 	At time.Time

@@ -14,14 +14,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
-// Options tune the rules. The zero value, and nil, mean the defaults. It is
-// read-only. See Validate for what is out of bounds.
+// Options adjust the rules. The zero value, and nil, mean the defaults. It is read-only. Validate
+// describes values out of range.
 type Options struct {
-	// Policies are what the budgets of a NodePool cannot say, by pool.
+	// Policies are, by pool, settings that the budgets of a NodePool cannot express.
 	Policies map[string]*budgets.Policy
 
-	// Groups are sets of nodes with budgets of their own, beside those of the
-	// pools.
+	// Groups are sets of nodes with budgets of their own, in addition to those of the pools.
 	Groups []budgets.Group
 
 	// IgnorePodDeletionCost leaves the annotation
@@ -29,138 +28,132 @@ type Options struct {
 	// where Cluster.PodDeletionCosts, or a controller, writes that annotation.
 	IgnorePodDeletionCost bool
 
-	// EvictAtOnce asks that a PodDisruptionBudget let all the pods of an action
-	// go at the same time. Default: that it let one go, as the others follow
-	// when the first have come up elsewhere.
+	// EvictAtOnce requires that PodDisruptionBudgets allow the eviction of all pods of an action at
+	// the same time. Default: the eviction of one pod is enough, because the others follow once the
+	// first are running elsewhere.
 	EvictAtOnce bool
 
-	// Provisioning are the options of the engine that finds places for pods.
-	// Nil means its defaults. Use what new pods are placed with, or nodes are
-	// filled by one set of rules and emptied by another.
+	// Provisioning are the options of the engine that places pods. Nil means its defaults. Use the
+	// same options as for new pods; otherwise nodes are filled by one set of rules and emptied by
+	// another.
 	Provisioning *provisioning.Options
 
-	// Consolidation is about empty and underutilized nodes.
+	// Consolidation applies to empty and underutilized nodes.
 	Consolidation ConsolidationOptions
 
-	// Drift is about drifted nodes.
+	// Drift applies to drifted nodes.
 	Drift DriftOptions
 
-	// Repair is about unhealthy nodes.
+	// Repair applies to unhealthy nodes.
 	Repair RepairOptions
 
-	// Lifecycle is about nodes that do not come up, and that the cloud takes back.
+	// Lifecycle applies to nodes that do not start, and nodes that the cloud takes back.
 	Lifecycle LifecycleOptions
 }
 
-// ConsolidationOptions tune the removal of nodes that are empty, and the search for
-// cheaper ways to run the same pods. The zero value means the defaults.
+// ConsolidationOptions adjust the removal of empty nodes, and the search for cheaper ways to run
+// the same pods. The zero value means the defaults.
 type ConsolidationOptions struct {
-	// FreePodsAreEmpty makes a node count as empty if evicting its pods costs
-	// nothing (see Candidate.DisruptionCost), as Karpenter has it. Nobody looks
-	// then for a place where these pods could go: a node is launched for them,
-	// which goes in turn, and so for ever. Default: a node is empty if no pod
-	// on it needs another place.
+	// FreePodsAreEmpty makes a node count as empty if the eviction of its pods costs nothing (see
+	// Candidate.DisruptionCost), as in Karpenter. Then no place is sought for these pods: a node is
+	// launched for them, which is removed in turn, and so on for ever. Default: a node is empty if
+	// no pod on it needs another place.
 	FreePodsAreEmpty bool
 
-	// MaxSteps bounds the search for cheaper ways to run the same pods: see
-	// SearchStats.Steps. What was found by then is proposed. Default and zero:
-	// 2,000,000, far above what 5,000 nodes need. Negative: none.
+	// MaxSteps limits the search for cheaper ways to run the same pods: see SearchStats.Steps. What
+	// was found by then is proposed. Default and zero: 2,000,000, far above what 5,000 nodes need.
+	// Negative: no search.
 	MaxSteps int
 
-	// MaxNodes is how many nodes one action of the search may remove. Smaller
-	// actions fit under budgets, and less goes wrong with each. Default: 25.
-	// At most command.MaxSources.
+	// MaxNodes is the largest number of nodes that one action of the search may remove. Smaller
+	// actions fit under budgets, and less can fail with each. Default: 25. At most
+	// command.MaxSources.
 	MaxNodes int
 
-	// MinimumSaving is what an action of the search must save at least, in USD
-	// per hour. Default: 0, so that any saving is enough. Infinity is never enough.
+	// MinimumSaving is the least saving of an action of the search, in USD per hour. Default: 0, so
+	// that any saving is enough. With +Inf no saving is enough.
 	MinimumSaving float64
 
-	// MinimumScore is the least score of an action of the search: the share of
-	// the cost of its pools that it saves, over the share of their disruption
-	// cost that it takes. Removing an average node for nothing scores 1, and
-	// replacing it at half its price 0.5. The nodes of a pool are taken to cost
-	// no more for each unit of disruption cost than those of all pools do
-	// together: a dear node with one pod is replaced for less than half its
-	// price. Default: 0.5. Negative: none, so that pods are moved for any
-	// saving, as Karpenter moves them.
+	// MinimumScore is the least score of an action of the search: the share of the cost of its
+	// pools that it saves, divided by the share of their disruption cost that it takes. Removing an
+	// average node without replacement scores 1, and replacing it at half its price 0.5. The nodes
+	// of a pool count as no more expensive, for each unit of disruption cost, than those of all
+	// pools together: an expensive node with one pod is only replaced for less than half its price.
+	// Default: 0.5. Negative: none, so that pods are moved for any saving, as in Karpenter.
 	MinimumScore float64
 
-	// NoSpotToSpot keeps spot nodes from being replaced by spot nodes. They may
-	// still be removed where their pods find room, or be replaced by other
-	// capacity that costs no more than the spot capacity would.
+	// NoSpotToSpot forbids the replacement of spot nodes by spot nodes. They may still be removed
+	// if their pods have room elsewhere, or be replaced by other capacity that costs at most as
+	// much as the spot capacity would.
 	NoSpotToSpot bool
 
-	// SpotFloor is how many instance types that are cheaper a spot node must
-	// have to be replaced by one spot node: with few, the launch ends on the
-	// next cheapest, which is replaced again, down to the type that is
-	// interrupted most. Default: 15. Negative: none.
+	// SpotFloor is the least number of cheaper instance types for which one spot node is replaced
+	// by another. With few, the launch ends on the next cheapest type, which is replaced again,
+	// down to the type that is interrupted most. Default: 15. Negative: none.
 	SpotFloor int
 
-	// NoReplacements keeps the search from launching nodes: it removes nodes
-	// only whose pods have room on others, as cluster-autoscaler scales down.
+	// NoReplacements forbids the search to launch nodes: it removes only nodes whose pods have room
+	// on others, as cluster-autoscaler scales down.
 	NoReplacements bool
 }
 
-// DriftOptions tune what becomes of drifted nodes. The zero value means the defaults.
+// DriftOptions adjust what is done with drifted nodes. The zero value means the defaults.
 type DriftOptions struct {
-	// TerminateFirst lets a drifted node of a static pool be deleted before
-	// its replacement is launched, if the pool is at its limit of nodes or its
-	// reservations are full; and one of a dynamic pool that holds a place in a
-	// reservation, if its pods can go nowhere else than to such a place and none
-	// is left. Default: it stays, and says so.
+	// TerminateFirst allows a drifted node to be deleted before its replacement is launched, in two
+	// cases: the node belongs to a static pool that is at its limit of nodes or whose reservations
+	// are full; or it belongs to a dynamic pool, is in a reservation, and its pods can go only to
+	// reserved capacity of which none is left. Default: such a node stays, and is Blocked.
 	TerminateFirst bool
 }
 
-// RepairOptions tune what becomes of unhealthy nodes. The zero value means the defaults.
+// RepairOptions adjust what is done with unhealthy nodes. The zero value means the defaults.
 type RepairOptions struct {
-	// Share is the part of a pool's nodes, rounded up, of which more must
-	// not be unhealthy, or none is repaired: many broken nodes point to
-	// something else that is broken. Default: 0.2. Values are taken to be
-	// within 0 and 1; a negative one means 0.
+	// Share is the largest share of a pool's nodes, rounded up, that may be unhealthy. If more are,
+	// none is repaired, because many broken nodes indicate another fault. Default: 0.2. Values are
+	// limited to 0 to 1; a negative one means 0.
 	Share float64
 
-	// TerminateFirst is for unhealthy nodes what DriftOptions.TerminateFirst is for
-	// drifted ones. Default: such a node stays, and says so.
+	// TerminateFirst is DriftOptions.TerminateFirst for unhealthy nodes. Default: such a node
+	// stays, and is Blocked.
 	TerminateFirst bool
 }
 
-// LifecycleOptions tune how long the start of a node may take, and which notices of the
-// cloud count. The zero value means the defaults.
+// LifecycleOptions adjust how long the start of a node may take, and which notices of the cloud
+// count. The zero value means the defaults.
 type LifecycleOptions struct {
-	// LaunchTimeout is how long a NodeClaim may go without a machine. Default: 5
-	// minutes. Negative: for ever.
+	// LaunchTimeout is how long a NodeClaim may have no machine. Default: 5 minutes. Negative: no
+	// limit.
 	LaunchTimeout time.Duration
 
-	// RegistrationTimeout is how long a machine may take to join. Default: 15
-	// minutes. Negative: for ever.
+	// RegistrationTimeout is how long a machine may take to register. Default: 15 minutes.
+	// Negative: no limit.
 	RegistrationTimeout time.Duration
 
-	// InitializationTimeout is how long a Node may take to become ready for
-	// pods after it joined. Default, and negative: for ever.
+	// InitializationTimeout is how long a Node may take to become ready for pods after it
+	// registered. Default, and negative: no limit.
 	InitializationTimeout time.Duration
 
-	// ActOnRebalance replaces nodes for which the cloud recommends it, as the AWS Node
-	// Termination Handler can. Default: such a notice is passed over, as in Karpenter.
+	// ActOnRebalance replaces nodes for which the cloud recommends it, as the AWS Node Termination
+	// Handler can. Default: such a notice is ignored, as in Karpenter.
 	ActOnRebalance bool
 }
 
-// What is the same for everybody.
+// Fixed limits.
 const (
-	// TerminateFirstDrain bounds the drain of a node that is deleted first and has no
-	// terminationGracePeriod, as nothing replaces it meanwhile.
+	// TerminateFirstDrain limits the drain of a node that is deleted first and has no
+	// terminationGracePeriod, because nothing replaces it in the meantime.
 	TerminateFirstDrain = command.DefaultDrain
-	// BalancedThreshold is the least score of an action on a pool whose consolidationPolicy
-	// is Balanced, for each such pool by itself: see ConsolidationOptions.MinimumScore.
+	// BalancedThreshold is the least score of an action on a pool whose consolidationPolicy is
+	// Balanced, for each such pool separately: see ConsolidationOptions.MinimumScore.
 	BalancedThreshold = consolidation.BalancedThreshold
-	// UnavailableHold is for how long an offering of Input.UnavailableOfferings is not
-	// counted on to save money.
+	// UnavailableHold is how long the search does not rely on an offering of
+	// Input.UnavailableOfferings to save money.
 	UnavailableHold = 10 * time.Minute
-	// LaunchAhead is how long before a pod that nothing may evict is ended by force a place
-	// for it is planned for: see Displaced.
+	// LaunchAhead is how long before the forced end of a pod that nothing may evict a place for it
+	// is planned: see Displaced.
 	LaunchAhead = state.LaunchAhead
-	// GarbageGrace is how old an instance, Node or NodeClaim must be before it can be
-	// garbage, as lists of the cloud lag behind.
+	// GarbageGrace is the least age of an instance, Node or NodeClaim that may be garbage, because
+	// lists of the cloud are delayed.
 	GarbageGrace = time.Minute
 )
 
@@ -175,8 +168,8 @@ const (
 	DefaultSpotFloor           = 15
 )
 
-// withDefaults is a copy in which every field means what it says: a duration of
-// zero is none, and for ever is negative.
+// withDefaults returns a copy with the defaults filled in: a duration of zero then means none, and
+// a negative one no limit.
 func (o *Options) withDefaults() Options {
 	var out Options
 	if o != nil {
@@ -193,7 +186,7 @@ func (o *Options) withDefaults() Options {
 	return out
 }
 
-// setSearchDefaults does the same for the options of the search.
+// setSearchDefaults fills in the defaults of the search.
 func (o *Options) setSearchDefaults() {
 	if o.Consolidation.MaxSteps == 0 {
 		o.Consolidation.MaxSteps = DefaultMaxSteps
@@ -203,7 +196,7 @@ func (o *Options) setSearchDefaults() {
 		o.Consolidation.MaxNodes = DefaultMaxNodes
 	}
 	o.Consolidation.MaxNodes = min(o.Consolidation.MaxNodes, command.MaxSources)
-	if !(o.Consolidation.MinimumSaving > 0) { // also what is not a number
+	if !(o.Consolidation.MinimumSaving > 0) { // also true for NaN
 		o.Consolidation.MinimumSaving = 0
 	}
 	switch {
@@ -226,13 +219,12 @@ func setDefault(d *time.Duration, value time.Duration) {
 	}
 }
 
-// Validate returns an error that joins all faults of the options, those of
-// Options.Provisioning included; nil options have none. Observe and Propose list
-// the same faults and go on: what is not a number, or infinite, or negative where
-// no comment says what that means, counts as left out, and what is above its upper
-// bound as it is or as that bound. Only Consolidation.MinimumSaving may be infinite: then nothing
-// is removed to save money. Groups and Policies are judged by budgets.ValidateGroups and
-// budgets.Compile.
+// Validate returns an error that joins all faults of the options, those of Options.Provisioning
+// included; nil options have none. Observe and Propose list the same faults and continue: a value
+// that is NaN, infinite, or negative without a documented meaning counts as unset, and a value
+// above its upper bound is kept or limited to that bound. Only Consolidation.MinimumSaving may be
+// infinite: then nothing is removed to save money. budgets.ValidateGroups and budgets.Compile check
+// Groups and Policies.
 func (o *Options) Validate() error {
 	if o == nil {
 		return nil
@@ -262,14 +254,14 @@ func (c *optionCheck) add(format string, args ...any) {
 	c.list = append(c.list, fmt.Errorf(format, args...))
 }
 
-// number asks that an option is a finite number.
+// number checks that an option is a finite number.
 func (c *optionCheck) number(name string, x float64, remedy string) {
 	if !finite(x) {
 		c.add("%s is %v; use %s", name, x, remedy)
 	}
 }
 
-// addOptionFaults adds what is wrong with options.
+// addOptionFaults adds the faults of options.
 func addOptionFaults(l *state.Faults, o *Options) {
 	if err := o.Validate(); err != nil {
 		for _, e := range state.Joined(err) {

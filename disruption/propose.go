@@ -15,32 +15,31 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// Propose decides what to do with the nodes of a cluster: it asks every rule
-// and the search for cheaper ways to run the same pods, and lets begin what
-// budgets and PodDisruptionBudgets allow. In this order:
+// Propose decides what to do with the nodes of a cluster: it evaluates every rule and the search
+// for cheaper ways to run the same pods, and admits what budgets and PodDisruptionBudgets allow. In
+// this order:
 //
 //  1. Observe reads the input.
-//  2. Cluster.Actions asks the rules.
-//  3. Budgets and PodDisruptionBudgets say which of their actions may begin, in the order of
+//  2. Cluster.Actions evaluates the rules.
+//  3. Budgets and PodDisruptionBudgets decide which of their actions may begin, in the order of
 //     Cluster.Actions.
-//  4. One simulation is made of the cluster once those are under way that leave their pods to
-//     the next plan, such as those of nodes that have expired. In it pods without a node have
-//     places. Empty nodes that some of them are about to come to are left alone.
-//  5. The engine is asked what the other actions have to launch. What it finds is accepted,
-//     and changes the simulation. Actions whose pods would find no place, or only once others
-//     are done, are Blocked, and others may begin in their stead.
-//  6. Cheaper ways to run the same pods are searched in the same simulation, for what may
-//     begin as well.
-//  7. The Detail of actions that leave their pods to the next plan says where these will find
+//  4. One simulation is made of the cluster with those actions under way that leave their pods to
+//     the next plan, such as expirations. In the simulation, pods without a node have places. Empty
+//     nodes to which some of these pods will go are kept.
+//  5. The engine decides which nodes the other actions must launch. The accepted results change the
+//     simulation. Actions whose pods have no place, or only once other actions are done, are
+//     Blocked, and other actions may begin instead.
+//  6. The same simulation is searched for cheaper ways to run the same pods, again only for actions
+//     that may begin.
+//  7. The Detail of actions that leave their pods to the next plan says where these pods will find
 //     places.
 //
-// The error is that of ctx, once that is done; then there is no proposal. Faults
-// of the input are in the proposal, and an answer nonetheless: look at them. Nil
-// options mean the defaults.
+// The error is that of ctx once ctx is done; then there is no proposal. Faults of the input are
+// listed in the proposal, so check them. Nil options mean the defaults.
 //
-// Time grows with the nodes that may go, and with what the search tries for them, which
-// ConsolidationOptions.MaxSteps bounds. Input.CatalogCache saves reading the catalogs
-// again. It runs on the goroutine of the caller.
+// The time grows with the nodes that may be removed, and with what the search tries for them, which
+// ConsolidationOptions.MaxSteps limits. Input.CatalogCache saves reading the catalogs again.
+// Propose runs on the goroutine of the caller.
 func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Proposal, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -71,7 +70,8 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	return p, nil
 }
 
-// cost is what the managed nodes cost that are not on their way out.
+// cost returns the total price of the managed nodes that are not being removed, in USD per hour,
+// and the number of those with an unknown price.
 func (f *Cluster) cost() (sum float64, unknown int) {
 	for _, m := range f.seen.Nodes {
 		if !m.Managed() || m.Marked() {
@@ -86,8 +86,8 @@ func (f *Cluster) cost() (sum float64, unknown int) {
 	return sum, unknown
 }
 
-// savings is what an action saves of cost. One that was not simulated replaces
-// what it removes by the same, or by nothing.
+// savings returns by how much an action lowers cost, in USD per hour. An action that was not
+// simulated replaces what it removes at the same price, or deletes it without replacement.
 func (f *Cluster) savings(a Action) float64 {
 	switch {
 	case a.Simulated:
@@ -98,104 +98,96 @@ func (f *Cluster) savings(a Action) float64 {
 	var targets []*state.StateNode
 	for _, t := range a.Targets {
 		m := f.seen.ByName[t.Node]
-		if m != nil && !m.Marked() && !f.staysUntilPodsEnd(a, m) { // an interrupted node may be on its way out
+		if m != nil && !m.Marked() && !f.staysUntilPodsEnd(a, m) { // an interrupted node may be marked already
 			targets = append(targets, m)
 		}
 	}
 	return state.PriceOf(targets)
 }
 
-// Proposal is the answer of Propose: what to do with the nodes of a cluster now,
-// and why each node that is left alone is left alone. What it points at is the
-// input's.
+// Proposal is the result of Propose: what to do with the nodes of a cluster now, and why each other
+// node is left alone. Its pointers point into the input.
 type Proposal struct {
-	// Actions hold in the order in which they are listed: each in the state that those
-	// before it leave. Those whose Action.After is empty may begin now, together; the
-	// others once the actions that After names are done. Ask Confirm before each begins.
-	// The order is that of Cluster.Actions, and then of the search for savings, best
-	// first, but that each comes after those that it names.
+	// Actions are valid in the order in which they are listed: each in the state that those before
+	// it leave. Those with an empty Action.After may begin now, together; the others once the
+	// actions named by After are done. Call Confirm before each begins. They are in the order of
+	// Cluster.Actions, followed by the actions that save money, best first, except that each comes
+	// after those that it names.
 	Actions []Action
-	// Waiting are actions that are wanted but may not begin now, in the same
-	// order. Those that save money are simulated together with Actions, and may
-	// follow without another search.
+	// Waiting are proposed actions that may not begin now, in the same order. Those that save money
+	// were simulated together with Actions, and may follow without another search.
 	Waiting []Waiting
-	// Blocked are the nodes that are left alone, with every reason, in the
-	// order of Blocked.Compare. A node may be in Actions for one reason and
-	// Blocked for the method of another.
+	// Blocked are the nodes that are left alone, with every cause, in the order of Blocked.Compare.
+	// A node may have an action for one reason and be Blocked for the method of another.
 	Blocked []Blocked
-	// Next is the earliest instant after now at which the same input can have
-	// another answer; zero if time alone never changes it. See Result.Next.
+	// Next is the earliest instant after now at which the same input can give another result; zero
+	// if time alone never changes it. See Result.Next.
 	Next time.Time
 
-	// CostBefore is what the managed nodes cost that are not on their way out,
-	// in USD per hour, and CostAfter what they cost once Actions are done.
-	// Nodes whose price is not known count as 0 in both, and UnknownPrices is
-	// how many those are.
+	// CostBefore is the total price of the managed nodes that are not being removed, in USD per
+	// hour, and CostAfter that price once Actions are done. Nodes of unknown price count as 0 in
+	// both; UnknownPrices is their number.
 	CostBefore, CostAfter float64
 	UnknownPrices         int
 
-	// Ignored and Unavailable are what follows from Input.Interruptions: the notices that
-	// ask for nothing, and the offerings that the cloud is taking back.
+	// Ignored and Unavailable follow from Input.Interruptions: the notices that require no action,
+	// and the offerings that the cloud is taking back.
 	Ignored     []IgnoredNotice
 	Unavailable []cloudprovider.OfferingKey
 
-	// CatalogCache is for the next Input: see Input.CatalogCache. Nil if there was nothing
-	// to search.
+	// CatalogCache is for the next Input: see Input.CatalogCache. It is nil if there was nothing to
+	// search.
 	CatalogCache *CatalogCache
 
-	// Stats counts the work done; it is the same for the same input.
+	// Stats counts the work done; it is equal for equal inputs.
 	Stats SearchStats
 	// Truncated says that Options.Consolidation.MaxSteps ended the search. What was found is
-	// proposed, and each node that was not looked at says so.
+	// proposed, and each node that was not tried is Blocked by CodeNotSearched.
 	Truncated bool
 
-	// Faults are those of the input, each an InputError of package
-	// provisioning; nil if there are none. What is at fault is left alone: see
-	// Observe. If the engine refuses the input, nothing is simulated, and every
-	// node that a simulation is needed for is Blocked by CodeNotSearched.
+	// Faults are those of the input, each an InputError of package provisioning; nil if there are
+	// none. Objects at fault are not disrupted: see Observe. If the engine refuses the input,
+	// nothing is simulated, and every node that needs a simulation is Blocked by CodeNotSearched.
 	Faults error
-	// Warnings are those of Cluster.Warnings.
+	// Warnings are Cluster.Warnings.
 	Warnings []*provisioning.InputError
 
 	cluster *Cluster // for Explain
 }
 
-// Savings is what Actions save together, in USD per hour. It is below zero where
-// nodes that must go are replaced by dearer ones.
+// Savings returns the total saving of Actions in USD per hour. It is negative if nodes that must be
+// removed are replaced by more expensive ones.
 func (p *Proposal) Savings() float64 { return p.CostBefore - p.CostAfter }
 
-// SearchStats says how much work a search took. Times are for a benchmark; this
-// is the same on any machine.
+// SearchStats is the amount of work of a search, which is the same on any machine. For times use a
+// benchmark.
 type SearchStats struct {
-	// Candidates are the nodes that could be consolidated.
+	// Candidates is the number of nodes that could be consolidated.
 	Candidates int
 	// Steps is the work of the simulation, of replacements and of the search, in the unit of
-	// Options.Consolidation.MaxSteps: one attempt to place the pods of one or more nodes
-	// somewhere else.
+	// Options.Consolidation.MaxSteps: one attempt to place the pods of one or more nodes elsewhere.
 	Steps int
-	// WhatIfs is how many sets of nodes were looked at by the estimate that
-	// finds what is worth simulating.
+	// WhatIfs is the number of sets of nodes that the estimate evaluated to find sets worth
+	// simulating.
 	WhatIfs int
-	// Simulations is how many times the engine solved the cluster without some
-	// of its nodes.
+	// Simulations is the number of times the engine solved the cluster without some of its nodes.
 	Simulations int
 }
 
-// Move is a pod that finds another place.
+// Move is a pod that gets another place.
 type Move struct {
 	// Pod is the pod, as it is in the input.
 	Pod *corev1.Pod
-	// From is the name of the node that it leaves.
+	// From is the name of the node that the pod leaves.
 	From string
-	// Node is the name of the node that it goes to, empty if that is yet to be
-	// launched.
+	// Node is the name of the node to which the pod goes, empty if that node is yet to be launched.
 	Node string
-	// Replacement is the index in Action.Replacements of the node that it goes
-	// to; -1 if it goes to Node.
+	// Replacement is the index in Action.Replacements of the node to which the pod goes; -1 if it
+	// goes to Node.
 	Replacement int
 }
 
-// String is the move in one line.
+// String renders the move on one line.
 func (m Move) String() string {
 	text := "a pod"
 	if m.Pod != nil {
@@ -208,61 +200,55 @@ func (m Move) String() string {
 	return text + fmt.Sprintf("Replacements[%d]", m.Replacement)
 }
 
-// ObjectionKind is what speaks against an action. The set is closed within a
-// major version.
+// ObjectionKind is a kind of objection to an action. No kind is added or removed within a major
+// version.
 type ObjectionKind string
 
-// The kinds, in the order in which they are looked at.
+// The kinds, in the order in which Confirm checks them.
 const (
-	// ObjectionBefore: an action that has to be done before this one is not done: it
-	// has not begun, is under way or was given up. See Action.After.
+	// ObjectionBefore: an action that must be done before this one is not done: it has not begun,
+	// is under way or was given up. See Action.After.
 	ObjectionBefore ObjectionKind = "Before"
-	// ObjectionInput: the fresh input cannot be simulated, as it is at fault, or the
-	// action is none.
+	// ObjectionInput: the fresh input cannot be simulated because it is at fault, or the action is
+	// not valid.
 	ObjectionInput ObjectionKind = "Input"
-	// ObjectionBlocked: a rule keeps the action from one of its nodes by now;
-	// see Code.
+	// ObjectionBlocked: a rule now prevents the action on one of its nodes; see Code.
 	ObjectionBlocked ObjectionKind = "Blocked"
-	// ObjectionBudget: budgets or PodDisruptionBudgets do not let the action
-	// begin.
+	// ObjectionBudget: budgets or PodDisruptionBudgets do not allow the action.
 	ObjectionBudget ObjectionKind = "Budget"
-	// ObjectionNewPods: pods have come to a node of the action since.
+	// ObjectionNewPods: further pods are on a node of the action.
 	ObjectionNewPods ObjectionKind = "NewPods"
-	// ObjectionDestination: a node that pods were to go to is gone, takes none,
-	// or has no room left for them.
+	// ObjectionDestination: a node to which pods should go is gone, takes no pods, or has no room
+	// left for them.
 	ObjectionDestination ObjectionKind = "Destination"
-	// ObjectionOffering: none of the ways to launch a replacement can be had
-	// any more.
+	// ObjectionOffering: no option of a replacement is available any more.
 	ObjectionOffering ObjectionKind = "Offering"
-	// ObjectionLimits: the limits of a pool leave no room for a replacement any
-	// more.
+	// ObjectionLimits: the limits of a pool leave no room for a replacement any more.
 	ObjectionLimits ObjectionKind = "Limits"
-	// ObjectionUnplaced: a pod would find no place.
+	// ObjectionUnplaced: a pod has no place.
 	ObjectionUnplaced ObjectionKind = "Unplaced"
-	// ObjectionPrice: the action does not save what it must any more.
+	// ObjectionPrice: the action no longer saves enough.
 	ObjectionPrice ObjectionKind = "Price"
 )
 
-// Objection is one thing that speaks against an action by now.
+// Objection is one objection to an action.
 type Objection struct {
-	// Kind is what it is.
+	// Kind is the kind of objection.
 	Kind ObjectionKind
-	// Target is the node of the action that it is about; zero if it is about
-	// the action as a whole.
+	// Target is the node of the action concerned; zero if the objection concerns the action as a
+	// whole.
 	Target Target
-	// Code is that of ObjectionBlocked, otherwise empty.
+	// Code is the code of ObjectionBlocked, otherwise empty.
 	Code Code
-	// Object is what is concerned, such as Pod "shop/web-1" or Node "n7". May
-	// be empty.
+	// Object is the object concerned, such as Pod "shop/web-1" or Node "n7". It may be empty.
 	Object string
-	// Detail is the objection in one line without a full stop.
+	// Detail is the objection on one line without a full stop.
 	Detail string
-	// Until is when it ceases to hold by itself; zero if time alone does not
-	// make it.
+	// Until is when the objection ends by itself; zero if time alone does not end it.
 	Until time.Time
 }
 
-// String is the objection in one line.
+// String renders the objection on one line.
 func (o Objection) String() string {
 	if o.Target == (Target{}) {
 		return string(o.Kind) + ": " + o.Detail

@@ -15,25 +15,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// proposer decides which actions begin. There is one simulation of the cluster: what is
-// accepted changes it, and what comes next is asked about in it.
+// proposer decides which actions begin. There is one simulation of the cluster: each accepted
+// action changes it, and later ones are tried in the changed simulation.
 type proposer struct {
 	*Cluster
-	gate *admission.Admission   // what is accepted has passed it
-	sim  *simulation.Simulation // nil if there is nothing to ask
+	gate *admission.Admission   // accepted actions have passed it
+	sim  *simulation.Simulation // nil if nothing needs a simulation
 
-	// Nodes that must go, by name, because they have drifted or are sick, whether they may go now or
-	// not. They take none of the pods that are moved, which would have to move again.
+	// going are the names of nodes that must be removed because they have drifted or are unhealthy,
+	// now or later. Pods are not moved to them, because they would have to move again.
 	going []string
 
 	accepted []Action
 	waiting  []Waiting
 	blocked  []Blocked
-	next     time.Time // at which budgets can say something else
+	next     time.Time // when budgets can allow more
 }
 
-// simulatable reports whether an action of a rule replaces one node of a dynamic
-// pool.
+// simulatable reports whether an action of a rule replaces one node of a dynamic pool.
 func (f *Cluster) simulatable(a Action) bool {
 	if a.Step != Replace || a.Simulated || len(a.Targets) != 1 {
 		return false
@@ -42,26 +41,25 @@ func (f *Cluster) simulatable(a Action) bool {
 	return m != nil && m.Pool != nil && !m.Pool.Static() && !m.Marked()
 }
 
-// decide asks for the actions of the rules, in the order of reasons:
+// decide decides which actions of the rules begin, in the order of reasons:
 //
-//  1. Budgets and PodDisruptionBudgets say which may begin: see Cluster.admit.
-//  2. Of those, the actions that leave their pods to the next plan begin. A node that pods
-//     are about to come to is Blocked if it is empty, or was to be replaced in the stead of
-//     another.
+//  1. Budgets and PodDisruptionBudgets decide which may begin: see Cluster.admit.
+//  2. Of those, the actions that leave their pods to the next plan begin. A node to which pods are
+//     about to go is Blocked if it is empty, or was to be replaced instead of another.
 //  3. Those that replace a node of a dynamic pool (Drifted, Unhealthy, and Interrupted by a
-//     recommendation) are simulated together: see simulation.Replace. Each has replacements
-//     of its own, but that drifted nodes become one action where they cost less together. The pods
-//     may go where Moves say in the state that the actions before leave; Action.After names
-//     those that it needs. No pod moves to a node that must go as well, now or later, unless
-//     there is no other place. Capacity for pods that nothing can
-//     evict is launched as well, as they need it when the drain is ended by force. Prices,
-//     consolidation policies and Options.Consolidation.NoReplacements play no part. One
-//     whose pods find no place is Blocked, or terminated first: see terminateReserved.
-//  4. What is Blocked gives back what it took of budgets, and those that waited are asked
-//     for again, beside those that begin.
+//     recommendation) are simulated together: see simulation.Replace. Each has its own
+//     replacements, but drifted nodes become one action if they cost less together. The pods may go
+//     where Moves say in the state that the actions before leave; Action.After names the actions
+//     that are needed first. No pod moves to another node that must be removed, now or later,
+//     unless there is no other place. Capacity for pods that nothing can evict is launched too,
+//     because they need it when the drain is ended by force. Prices, consolidation policies and
+//     Options.Consolidation.NoReplacements have no influence. An action whose pods have no place is
+//     Blocked, or terminates its node first: see terminateReserved.
+//  4. Blocked actions return what they took of budgets, and actions that waited are tried again, in
+//     addition to those that begin.
 //
-// Where several actions were in each other's way, so that none could begin, one does whose
-// pods find places while the nodes of the others stay open.
+// If several actions prevent each other so that none can begin, one begins whose pods find places
+// while the nodes of the others accept pods.
 func (p *proposer) decide(ctx context.Context, actions []Action) error {
 	report := func(done int) {
 		progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "replacements", Done: done, Total: len(actions), Unit: "actions"})
@@ -112,11 +110,11 @@ func (p *proposer) decide(ctx context.Context, actions []Action) error {
 	return nil
 }
 
-// mostRounds bounds how often actions are let begin in the stead of others.
+// mostRounds is the largest number of rounds in which actions begin instead of blocked ones.
 const mostRounds = 4
 
-// simulate makes the simulation, of the cluster as it is once those actions are under way
-// that leave pods to the next plan, if there is anything to ask.
+// simulate makes the simulation if anything needs one: of the cluster with those actions under way
+// that leave pods to the next plan.
 func (p *proposer) simulate(ctx context.Context, actions []Action) error {
 	asks := func(a Action) bool {
 		return p.simulatable(a) || p.displaces(a) || a.Reason == Empty && len(p.in.Pods) > 0
@@ -141,7 +139,7 @@ func (p *proposer) simulate(ctx context.Context, actions []Action) error {
 	return err
 }
 
-// begin accepts what may begin by budgets, and returns what is turned down.
+// begin accepts actions that budgets allow, and returns those that are refused.
 func (p *proposer) begin(ctx context.Context, actions []Action) (refused []Action, err error) {
 	var wanted []Action
 	for _, a := range actions {
@@ -171,12 +169,12 @@ func (p *proposer) begin(ctx context.Context, actions []Action) (refused []Actio
 		first, ok := a, false
 		switch v := found[i].Outcome; {
 		case !v.Bad():
-			if !carried[found[i]] { // else it goes with one before it
+			if !carried[found[i]] { // otherwise an action before it removes the node too
 				carried[found[i]] = true
 				p.accepted = append(p.accepted, completed(found[i], a))
 			}
 			continue
-		case v.Rule != rule.NotSearched: // else it waits for others
+		case v.Rule != rule.NotSearched: // otherwise it waits for others
 			if first, ok, err = p.terminateReserved(ctx, a); err != nil {
 				return nil, err
 			}
@@ -191,7 +189,8 @@ func (p *proposer) begin(ctx context.Context, actions []Action) (refused []Actio
 	return refused, nil
 }
 
-// promised names a pod that is about to come to the node of an action that could wait.
+// promised returns a pod that is about to go to the node of an action that could wait, "" if there
+// is none.
 func (p *proposer) promised(a Action) string {
 	if p.sim == nil || a.Reason != Empty && !p.simulatable(a) {
 		return ""
@@ -199,7 +198,7 @@ func (p *proposer) promised(a Action) string {
 	return p.sim.Promised[a.Targets[0].Node]
 }
 
-// accept has an action begin that leaves its pods to the next plan.
+// accept accepts an action that leaves its pods to the next plan.
 func (p *proposer) accept(a Action) {
 	p.accepted = append(p.accepted, a)
 	if p.sim != nil {
@@ -207,12 +206,12 @@ func (p *proposer) accept(a Action) {
 	}
 }
 
-// turnDown notes what speaks against an action.
+// turnDown records the cause that prevents an action.
 func (p *proposer) turnDown(a Action, v rule.Outcome) {
 	p.blocked = append(p.blocked, blockedBy(a.Targets[0], methodOf(a.Reason), v))
 }
 
-// replace finds what becomes of the pods of actions, or what speaks against each.
+// replace returns the places of the pods of each action, or the cause that prevents the action.
 func (p *proposer) replace(ctx context.Context, wanted []Action) ([]*simulation.CandidateSet, error) {
 	targets := make([]*state.StateNode, len(wanted))
 	for i, a := range wanted {
@@ -234,8 +233,8 @@ func (p *proposer) replace(ctx context.Context, wanted []Action) ([]*simulation.
 	return out, nil
 }
 
-// together is how many nodes one action may replace. Only those that have drifted go together: the
-// nodes of other reasons differ in what bounds their drain.
+// together returns the largest number of nodes that one action may replace. Only drifted nodes are
+// replaced together, because nodes of other reasons differ in the limit of their drain.
 func (p *proposer) together(wanted []Action) int {
 	if slices.ContainsFunc(wanted, func(a Action) bool { return a.Reason != Drifted }) {
 		return 1
@@ -243,7 +242,7 @@ func (p *proposer) together(wanted []Action) int {
 	return p.opts.Consolidation.MaxNodes
 }
 
-// close keeps pods from the nodes that must go, and opens all others.
+// close excludes pods from the nodes that must be removed, and opens all other nodes.
 func (p *proposer) close() {
 	if p.sim == nil {
 		return
@@ -256,8 +255,8 @@ func (p *proposer) close() {
 	}
 }
 
-// withRoom asks again about the actions whose pods found no place, with the nodes open that must go
-// later: to move twice is better than to stay.
+// withRoom tries the actions without places again, with those nodes open that must be removed
+// later: moving twice is better than not moving.
 func (p *proposer) withRoom(ctx context.Context, wanted []Action, found []*simulation.CandidateSet) ([]*simulation.CandidateSet, error) {
 	var again []int
 	for i := range wanted {
@@ -286,8 +285,8 @@ func (p *proposer) withRoom(ctx context.Context, wanted []Action, found []*simul
 	return found, nil
 }
 
-// oneOf lets one action begin where several were in each other's way, so that none
-// could: the first whose pods find places while the nodes of the others stay open.
+// oneOf accepts one action if several prevent each other so that none can begin: the first whose
+// pods find places while the nodes of the others accept pods.
 func (p *proposer) oneOf(ctx context.Context, refused []Action) error {
 	refused = slices.DeleteFunc(refused, func(a Action) bool { return !p.simulatable(a) })
 	replaces := func(a Action) bool { return a.Simulated || a.Step == TerminateFirst }
@@ -314,8 +313,8 @@ func (p *proposer) oneOf(ctx context.Context, refused []Action) error {
 	return nil
 }
 
-// foretell adds to actions that end nodes without looking for places where the pods of those
-// nodes go, as the next plan will have it, and which pods hold up the drain.
+// foretell adds to actions that remove nodes without a simulation where the next plan will place
+// their pods, and which pods delay the drain.
 func (p *proposer) foretell() {
 	for i := range p.accepted {
 		a := &p.accepted[i]
@@ -343,7 +342,7 @@ func (p *proposer) foretell() {
 	}
 }
 
-// awaitHolds notes when pods on nodes that are being deleted first need a place.
+// awaitHolds records when pods on nodes being deleted first need a place.
 func (p *proposer) awaitHolds() {
 	for _, m := range p.seen.Nodes {
 		if m.Leaving {
@@ -352,13 +351,13 @@ func (p *proposer) awaitHolds() {
 	}
 }
 
-// staysUntilPodsEnd reports whether nothing bounds the drain of a node with pods that
-// nothing may evict.
+// staysUntilPodsEnd reports whether nothing limits the drain of a node with pods that nothing may
+// evict.
 func (f *Cluster) staysUntilPodsEnd(a Action, m *state.StateNode) bool {
 	return a.Step == Delete && !a.Simulated && len(f.seen.Departs(m, a.drainedBy(f.seen.Now)).Endless) > 0
 }
 
-// heldText says which pods hold up the drain of a node, empty if none does.
+// heldText describes the pods that delay the drain of a node, "" if there are none.
 func heldText(d state.Departure) string {
 	pods := func(list []*state.PodView) string {
 		if len(list) == 1 {
@@ -381,8 +380,8 @@ func (f *Cluster) displaces(a Action) bool {
 	return slices.ContainsFunc(f.departures(a), func(d state.Departure) bool { return len(d.Displaced) > 0 })
 }
 
-// departures are what becomes of the pods of nodes that an action ends without having
-// places for them.
+// departures returns, for each node that an action removes without places for its pods, what
+// happens to the pods.
 func (f *Cluster) departures(a Action) (out []state.Departure) {
 	if a.Simulated || a.Step != Delete {
 		return nil
@@ -395,7 +394,7 @@ func (f *Cluster) departures(a Action) (out []state.Departure) {
 	return out
 }
 
-// simulationConfig is what simulations keep to.
+// simulationConfig returns the settings of simulations.
 func (f *Cluster) simulationConfig() simulation.Config {
 	c := simulation.Config{Provisioning: f.opts.Provisioning}
 	if f.in.CatalogCache != nil {
@@ -404,7 +403,7 @@ func (f *Cluster) simulationConfig() simulation.Config {
 	return c
 }
 
-// decisionOf is an action that leaves its pods to the next plan, as simulations know it.
+// decisionOf converts an action that leaves its pods to the next plan for the simulation.
 func decisionOf(a Action, now time.Time) simulation.Decision {
 	d := simulation.Decision{Name: a.name(), Reboots: a.Step == Reboot, By: a.drainedBy(now)}
 	for _, t := range a.Targets {

@@ -16,36 +16,32 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
-// RebootsSpent is the StepCause of a Replace in the place of a Reboot: the node
-// was rebooted twice within 24 hours, and a third time would not help.
+// RebootsSpent is the StepCause of a Replace instead of a Reboot: the node was rebooted twice
+// within 24 hours, and a third reboot would not help.
 const RebootsSpent = "RebootsSpent"
 
-// repair wants to reboot or replace nodes with a condition that asks for it.
+// repair proposes to reboot or replace nodes with a condition that needs repair.
 //
-// A policy speaks for a condition with its type and status if its expression
-// matches the reason; if none does, the fallback of the set speaks for it. It
-// asks for repair when its toleration has passed since the latest of the last
-// transition of the condition, the creation of the Node and the end of its last
-// reboot. Equality is enough. Of the policies that ask,
+// A policy applies to a condition with its type and status if its expression matches the reason; if
+// no expression does, the fallback of the set applies. The condition needs repair once the
+// toleration of the policy has passed since the latest of the last transition of the condition, the
+// creation of the Node and the end of its last reboot. Of the policies that apply and need repair,
 //
-//   - the one decides whose action is the more disruptive, then that of the
-//     higher priority, then the one that has asked longest, then the condition
-//     that is first by name;
-//   - the shortest bound for the drain holds, or that of the NodeClaim if it is
-//     shorter;
-//   - each adds to the urgency: the place of its priority among those in use,
-//     from 0, plus one for each 30 minutes that it has asked. The highest counts.
+//   - the chosen one has the more disruptive action, then the higher priority, then has needed
+//     repair longest, then has the first condition by name;
+//   - the shortest limit for the drain applies, or that of the NodeClaim if it is shorter;
+//   - each has an urgency: the rank of its priority among those in use, from 0, plus one for each
+//     30 minutes that repair has been needed. The highest counts.
 //
-// The more urgent node comes first, then the one with the lower LifetimeCost,
-// then by name. Karpenter carries out one such action at a time.
+// Nodes are sorted by descending urgency, then by LifetimeCost, then by name. Karpenter carries out
+// one such action at a time.
 //
-// A pool of which more than Options.Repair.Share of the nodes, rounded up, have a
-// condition that some policy names, whatever its reason and for however short a
-// time, is not repaired. Nodes of static pools are replaced as Drift replaces
-// them, by Options.Repair.TerminateFirst. Nodes that are not initialized are
+// A pool is not repaired if more than Options.Repair.Share of its nodes, rounded up, have a
+// condition that some policy names, whatever its reason and however recent. Nodes of static pools
+// are replaced as for drift, with Options.Repair.TerminateFirst. Nodes that are not initialised are
 // repaired too, and do not count for budgets.
 //
-// Blocked are the nodes that a condition asks to be repaired.
+// Blocked lists nodes with a condition that needs repair.
 func (f *Cluster) repair() Result {
 	candidates, blocked := f.Candidates(MethodRepair)
 	var r Result
@@ -79,7 +75,7 @@ func (f *Cluster) repair() Result {
 	return r
 }
 
-// repairOf is the action on a node.
+// repairOf returns the action on a node.
 func repairOf(m *state.StateNode, p placement) Action {
 	a := actionOn(m, Unhealthy, p.step)
 	c := &m.Sick.Condition
@@ -104,7 +100,7 @@ func repairOf(m *state.StateNode, p placement) Action {
 	return a
 }
 
-// health is the method's part of check.
+// health adds the causes for MethodRepair.
 func (c *check) health() {
 	m := c.m
 	if !m.Sick.Due() {
@@ -119,7 +115,7 @@ func (c *check) health() {
 		c.add(rule.DoNotRepair, never, "it has the annotation %s", v1.DoNotRepairAnnotationKey)
 	}
 	if p := m.Pool; p != nil {
-		// A share such as 0.07 of 100 must not come out as 7.000000000000001.
+		// So that 0.07 of 100 does not give 7.000000000000001.
 		most := int(math.Ceil(c.cluster.opts.Repair.Share*float64(p.Nodes) - 1e-9))
 		if p.Sick > most {
 			c.add(rule.ManyUnhealthy, time.Time{}, "%d of %d nodes of its %s are unhealthy, and with more than %d something else is probably wrong",
@@ -129,13 +125,13 @@ func (c *check) health() {
 }
 
 const (
-	// rebootMemory is how long a reboot counts, and rebootsSpent how many of
-	// them show that another would not help.
+	// rebootMemory is how long a reboot counts, and rebootsSpent the number of reboots after which
+	// another would not help.
 	rebootMemory = 24 * time.Hour
 	rebootsSpent = 2
 )
 
-// diagnose judges every node by the repair policies.
+// diagnose applies the repair policies to every node.
 func (f *Cluster) diagnose(set *repair.Policies) {
 	for _, m := range f.seen.Nodes {
 		if m.Node.Node == nil || !m.Managed() {
@@ -151,7 +147,7 @@ func (f *Cluster) diagnose(set *repair.Policies) {
 	}
 }
 
-// rebootsSpentUntil is when one more reboot can be tried, zero if at any time.
+// rebootsSpentUntil returns when another reboot can be tried, zero if at any time.
 func (f *Cluster) rebootsSpentUntil(m *state.StateNode) time.Time {
 	times := slices.Clone(f.in.Reboots[m.NodeClaim.UID])
 	if len(times) < rebootsSpent {

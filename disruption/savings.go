@@ -13,19 +13,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// consolidate searches for cheaper ways to run the pods of the cluster, as it is once what
-// was accepted is under way. Nodes of that are left alone, and what it moves is where it
-// moves it to. The candidates are those of MethodConsolidation whose price is known; see
+// consolidate searches for cheaper ways to run the pods of the cluster, in the state with the
+// accepted actions under way. It does not touch the nodes of these actions, and pods that they move
+// are at their new places. The candidates are those of MethodConsolidation with a known price; see
 // Candidates.
 //
-// How it searches, and what an action keeps to, is in package consolidation.
+// Package consolidation describes the search and the limits of an action.
 //
-// The proposal has what was found, and nothing else: actions in the order of savings for
-// each unit of DisruptionCost, highest first, and then of the first target; those that may not
-// begin beside them, which were simulated together with them; and each candidate that is in
-// none is Blocked with the reason that was found.
+// The proposal has only the results of the search: actions by descending saving for each unit of
+// DisruptionCost, and then by first target; waiting actions, which were simulated together with
+// them; and each other candidate as Blocked, with the cause found.
 //
-// The error is that of ctx, once that is done.
+// The error is that of ctx once ctx is done.
 func (p *proposer) consolidate(ctx context.Context) (*Proposal, error) {
 	candidates, blocked := p.consolidationCandidates(p.accepted)
 	quota := admission.NewQuota(p.gate, Underutilized)
@@ -45,7 +44,7 @@ func (p *proposer) consolidate(ctx context.Context) (*Proposal, error) {
 	return out, nil
 }
 
-// add makes what a search has found actions and reasons.
+// add converts the results of a search to actions and causes.
 func (p *Proposal) add(found *consolidation.Found) {
 	p.Truncated = found.Truncated
 	p.Stats.Steps, p.Stats.WhatIfs, p.Stats.Simulations = found.Stats.Steps, found.Stats.WhatIfs, found.Stats.Simulations
@@ -65,15 +64,15 @@ func (p *Proposal) add(found *consolidation.Found) {
 	}
 }
 
-// priceRules are what an action must save by the options.
+// priceRules returns what an action must save by the options.
 func (f *Cluster) priceRules() *consolidation.Rules {
 	o := &f.opts.Consolidation
 	return consolidation.NewRules(f.seen, consolidation.Options{MaxSteps: o.MaxSteps, MaxNodes: o.MaxNodes, MinimumSaving: o.MinimumSaving,
 		MinimumScore: o.MinimumScore, NoSpotToSpot: o.NoSpotToSpot, SpotFloor: o.SpotFloor})
 }
 
-// consolidationCandidates are the nodes that may go to save money, by name, and what keeps
-// the others.
+// consolidationCandidates returns the nodes that may be removed to save money, sorted by name, and
+// the causes that prevent the others.
 func (f *Cluster) consolidationCandidates(others []Action) (candidates []*state.StateNode, blocked []Blocked) {
 	taken := map[string]bool{}
 	for _, a := range others {
@@ -98,7 +97,7 @@ func (f *Cluster) consolidationCandidates(others []Action) (candidates []*state.
 // consolidatable reports whether a node is a candidate.
 func (f *Cluster) consolidatable(m *state.StateNode) bool { return len(f.keepsConsolidation(m)) == 0 }
 
-// keepsConsolidation is what keeps a node from going to save money.
+// keepsConsolidation returns the causes that prevent the removal of a node to save money.
 func (f *Cluster) keepsConsolidation(m *state.StateNode) []Blocked {
 	reasons := f.check(m, MethodConsolidation)
 	if len(reasons) > 0 {
@@ -119,8 +118,8 @@ func priceFault(m *state.StateNode) string {
 	return "its offering has no price"
 }
 
-// inOrder has each action come after those that have to be done before it, and keeps the
-// order otherwise.
+// inOrder moves each action after the actions that must be done before it, and keeps the order
+// otherwise.
 func inOrder(actions []Action) []Action {
 	open := map[string]bool{}
 	for _, a := range actions {
@@ -145,7 +144,7 @@ func inOrder(actions []Action) []Action {
 	return out
 }
 
-// name is that of the first target.
+// name returns the name of the first target.
 func (a Action) name() string {
 	if len(a.Targets) == 0 {
 		return ""
@@ -153,13 +152,12 @@ func (a Action) name() string {
 	return a.Targets[0].String()
 }
 
-// asksSingles reports whether each node was asked about alone, given what a proposal has
-// found.
+// asksSingles reports whether the search tried each node alone, given the actions of a proposal.
 func (f *Cluster) asksSingles(actions []Action) bool {
 	return consolidation.AsksSingles(len(f.seen.Nodes)) && !slices.ContainsFunc(actions, func(a Action) bool { return a.Reason == Underutilized })
 }
 
-// shortagesEnd is when the first of the shortages ceases to count.
+// shortagesEnd returns when the first of the shortages no longer counts.
 func (f *Cluster) shortagesEnd() time.Time {
 	var first time.Time
 	for _, s := range f.in.UnavailableOfferings {

@@ -22,17 +22,17 @@ func targetOf(m *state.StateNode) Target {
 	return t
 }
 
-// actionOn is one about this node.
+// actionOn returns an action on this node.
 func actionOn(m *state.StateNode, r Reason, step Step) Action {
 	return Action{Reason: r, Step: step, Targets: []Target{targetOf(m)}}
 }
 
-// Leaving lists the nodes that are on their way out, by name: those whose NodeClaim
-// or Node is being deleted, or whose machine is being ended. Displaced are the pods there
-// that need another place.
+// Leaving lists the nodes that are being deleted, sorted by name: those whose NodeClaim or Node is
+// being deleted, or whose machine is being terminated. Displaced returns the pods there that need
+// another place.
 //
-// Nodes that a command is to remove and that are not being deleted yet are not among
-// them: their replacements are on their way.
+// Nodes that a command will remove and that are not being deleted yet are left out: their
+// replacements are being launched.
 func Leaving(nodes []provisioning.Node) []string {
 	var names []string
 	for _, n := range nodes {
@@ -44,23 +44,23 @@ func Leaving(nodes []provisioning.Node) []string {
 	return slices.Compact(names)
 }
 
-// Displaced lists the pods on nodes that are Leaving which need another place now, by node,
-// namespace and name, each as it will be then: without a node, and not being deleted. Plan
-// for them together with the pods that are pending, before they are evicted:
+// Displaced lists the pods on nodes in Leaving that need another place now, by node, namespace and
+// name, each as it will be then: without a node, and not being deleted. Plan for them together with
+// the pending pods, before they are evicted:
 //
 //	problem, err := provisioning.Prepare(in.Input, nil)
 //	problem, err = problem.With(disruption.Displaced(now, in)...)
 //	plan, err := problem.Solve(ctx)
 //
-// They are the pods that are active, and pods of StatefulSets that are being deleted, as
-// these come back; without those of DaemonSets and static pods. Pods that nothing may evict
-// (Candidate.Held) wait: a node that is launched for them would stay empty. They are
-// listed from LaunchAhead before they are ended by force, which is their grace period before
-// the deadline of the drain (drain.Deadline), or before their karpenter.sh/do-not-disrupt
-// runs out, and in any case once the machine is being ended.
+// These are active pods, and pods of StatefulSets that are being deleted, because they are created
+// again; without those of DaemonSets and static pods. Pods that nothing may evict (Candidate.Held)
+// are left out at first, because a node launched for them would stay empty. They are listed from
+// LaunchAhead before they are ended by force, which is their grace period before the deadline of
+// the drain (drain.Deadline), or before their karpenter.sh/do-not-disrupt expires, and in any case
+// once the machine is being terminated.
 //
-// It reads Nodes and PodDisruptionBudgets of the input. Time grows with the pods on nodes
-// that leave.
+// It reads Nodes and PodDisruptionBudgets of the input. The time grows with the pods on terminating
+// nodes.
 func Displaced(now time.Time, in Input) (pods []*corev1.Pod) {
 	f := departures(now, in)
 	for _, m := range f.Nodes {
@@ -73,11 +73,11 @@ func Displaced(now time.Time, in Input) (pods []*corev1.Pod) {
 	return pods
 }
 
-// departures reads the nodes of an input that leave, and nothing else.
+// departures reads only the nodes of an input that are being deleted.
 func departures(now time.Time, in Input) *state.Cluster {
 	s := state.Snapshot{Now: now, PodDisruptionBudgets: in.PodDisruptionBudgets}
 	s.Nodes = slices.DeleteFunc(slices.Clone(in.Nodes), func(n provisioning.Node) bool { return !leaves(n) })
-	var faults state.Faults // for Observe to list
+	var faults state.Faults // Observe lists them
 	return state.Read(s, &faults)
 }
 

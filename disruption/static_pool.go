@@ -17,34 +17,33 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Why a node is terminated first: Action.StepCause.
+// Why a node is terminated first; see Action.StepCause.
 const (
-	// NoReservedCapacity: no reserved capacity is left for a replacement beside
-	// it.
+	// NoReservedCapacity: no reserved capacity is left for a replacement while the node exists.
 	NoReservedCapacity = "NoReservedCapacity"
 	// StaticAtLimit: the static pool is at its limit of nodes.
 	StaticAtLimit = "StaticAtLimit"
 )
 
-// staticSlots finds room for the replacements of nodes of static pools.
+// staticSlots counts the room for replacements of nodes of static pools.
 type staticSlots struct {
 	cluster *Cluster
 	method  Method
 	gate    bool // nodes may be terminated first
 	room    map[string]int
-	held    map[string]string // why a pool launches nothing now, by pool
+	held    map[string]string // by pool: why it launches nothing now
 	blocked []Blocked
 }
 
-// placement is how a node of a static pool can be replaced.
+// placement says how a node of a static pool can be replaced.
 type placement struct {
 	step  Step
-	why   string // it is terminated first
+	why   string // why the node is terminated first, "" if it is not
 	drain *time.Duration
-	comes string // in its stead, in words; empty if the engine has to say it
+	comes string // description of its replacement; "" if the engine adds it
 }
 
-// detail completes what is said of the reason.
+// detail returns the reason, completed by the replacement.
 func (p placement) detail(reason string) string {
 	if p.comes == "" {
 		return reason
@@ -56,8 +55,8 @@ func (f *Cluster) newStaticSlots(method Method, gate bool) *staticSlots {
 	return &staticSlots{cluster: f, method: method, gate: gate, room: map[string]int{}, held: map[string]string{}}
 }
 
-// place finds room for the replacement of a node, and takes it. If there is
-// none it says so and reports false.
+// place reserves room for the replacement of a node. If there is none, it records the cause and
+// reports false.
 func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
 	p := m.Pool
 	if h := p.Count; int64(h.Active)+int64(h.Pending) > *p.Spec.Replicas {
@@ -88,7 +87,7 @@ func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
 		s.room[p.Name]--
 		return placement{step: Replace, comes: fmt.Sprintf("a new node by the template of its %s comes first", state.PoolObject(p.Name))}, true
 	}
-	// While others of the pool are replaced, room comes back by itself.
+	// While other nodes of the pool are replaced, room will become free.
 	if s.gate && p.Room() == 0 {
 		return s.first(m, StaticAtLimit)
 	}
@@ -100,21 +99,21 @@ func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
 	return placement{}, false
 }
 
-// launchesNothing says why the template of a pool lets no node be launched from its catalog
-// now, "" if it does or if nobody can tell.
+// launchesNothing says why no node can be launched from the template of a pool and its catalog now,
+// "" if one can or that is not known.
 func (s *staticSlots) launchesNothing(p *state.NodePool) string {
 	if _, known := s.held[p.Name]; !known {
-		types := map[string][]*cloudprovider.InstanceType{p.Name: slices.Collect(maps.Values(p.Types))} // in any order
+		types := map[string][]*cloudprovider.InstanceType{p.Name: slices.Collect(maps.Values(p.Types))} // the order does not matter
 		pool, err := oneMissing(provisioning.Input{InstanceTypes: types, Vocabulary: s.cluster.seen.Vocabulary}, p)
 		if err != nil {
-			pool.Held = "" // its faults are those of the input
+			pool.Held = "" // Observe reports the faults of the input
 		}
 		s.held[p.Name] = pool.Held
 	}
 	return s.held[p.Name]
 }
 
-// first terminates a node first if its pool will launch another.
+// first terminates a node first, if its pool will launch another one.
 func (s *staticSlots) first(m *state.StateNode, why string) (placement, bool) {
 	if !m.Pool.Ready() {
 		s.block(m, rule.PoolNotReady, "%s is not ready or being deleted, so the node would not come back", state.PoolObject(m.PoolName))
@@ -131,9 +130,9 @@ func (s *staticSlots) block(m *state.StateNode, r rule.Rule, format string, args
 	s.blocked = append(s.blocked, blockedBy(targetOf(m), s.method, rule.Forbid(r, format, args...)))
 }
 
-// reservedFull reports whether all that the template of a pool can launch is
-// reserved capacity of which none is left. An offering of another capacity type
-// keeps it from being full, even one that is not available.
+// reservedFull reports whether everything that the template of a pool can launch is reserved
+// capacity of which none is left. With an offering of another capacity type, even an unavailable
+// one, the pool is not full.
 func (f *Cluster) reservedFull(p *state.NodePool) bool {
 	template, err := requirements.FromNodePool(p.NodePool, f.seen.Vocabulary)
 	if err != nil {
@@ -146,7 +145,7 @@ func (f *Cluster) reservedFull(p *state.NodePool) bool {
 				continue
 			}
 			option := cloudprovider.LaunchOption{InstanceType: t, Offering: o}
-			// Labels that only the template names are put on the node by it.
+			// The template adds labels that only the template names.
 			if !option.Requirements().Intersect(template).Impossible() {
 				return false
 			}
@@ -155,24 +154,23 @@ func (f *Cluster) reservedFull(p *state.NodePool) bool {
 	return true
 }
 
-// scaleDown wants to delete the nodes that static pools have above their
-// replicas, pool by pool in the order of their names. Within a pool it takes
+// scaleDown proposes to delete the nodes that static pools have in excess of their replicas, by
+// pool name. Within a pool it removes, in this order,
 //
 //  1. NodeClaims that have no machine yet: no Node and no provider ID;
-//  2. nodes without pods that need another place, unless some pod there, or the
-//     node, asks not to be disrupted now;
-//  3. other nodes where nothing asks so now;
-//  4. the rest;
+//  2. nodes without pods that need another place, unless the node or a pod there has do-not-disrupt
+//     now;
+//  3. other nodes without do-not-disrupt on the node or a pod now;
+//  4. all other nodes;
 //
-// within each the one with the lowest Candidate.LifetimeCost, then the oldest,
-// then the first by name. provisioning.StaticPool.Remove reads no clock and no
-// Options, and can have another order: there the part of expireAfter that is left
-// and Options.IgnorePodDeletionCost do not count, and a duration in
-// karpenter.sh/do-not-disrupt does for ever.
+// and within each group by Candidate.LifetimeCost, the lowest first, then by age, the oldest first,
+// then by name. provisioning.StaticPool.Remove reads neither the clock nor Options, and can have
+// another order: there the part of expireAfter that is left and Options.IgnorePodDeletionCost do
+// not count, and a duration in karpenter.sh/do-not-disrupt never ends.
 //
-// Nodes that are being deleted or dealt with count for nothing. Budgets do not
-// apply, as in Karpenter, and what protects a node only puts it last. Nothing is
-// ever Blocked, and time alone changes no more than which nodes go.
+// Nodes that are being deleted or dealt with do not count. As in Karpenter, budgets do not apply,
+// and protection of a node only puts it last. Nothing is Blocked, and time alone changes only which
+// nodes are removed.
 func (f *Cluster) scaleDown() Result {
 	var r Result
 	for _, name := range f.seen.PoolNames {
@@ -194,8 +192,8 @@ func (f *Cluster) scaleDown() Result {
 	return r
 }
 
-// removalOrder lists the active nodes of a static pool in the order in which they
-// go when it has too many.
+// removalOrder lists the active nodes of a static pool in the order in which excess nodes are
+// removed.
 func (f *Cluster) removalOrder(p *state.NodePool) []*state.StateNode {
 	active := slices.DeleteFunc(slices.Clone(p.Members), func(m *state.StateNode) bool { return !m.Active() })
 	slices.SortFunc(active, func(a, b *state.StateNode) int {
@@ -209,7 +207,7 @@ func (f *Cluster) removalOrder(p *state.NodePool) []*state.StateNode {
 	return active
 }
 
-// removalTurn is the first thing that counts, the lowest first.
+// removalTurn is the first criterion of the order; the lowest value is removed first.
 type removalTurn int
 
 const (

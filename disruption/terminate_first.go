@@ -8,19 +8,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// terminateReserved makes an action that wants to replace a node of a dynamic
-// pool, and found no place for its pods, one that terminates it first: if the
-// options allow that for the reason, the node holds a place in a reservation that
-// is still offered, and all pods that need a place find one once that place is
-// free, beside what has begun. What it needs is taken from then on. It reports
-// false otherwise.
+// terminateReserved converts an action that replaces a node of a dynamic pool, and found no place
+// for its pods, to one that terminates the node first. The conditions are: the options allow that
+// for the reason, the node is in a reservation that is still offered, and all pods that need a
+// place have one once the node is gone, in addition to the actions that have begun. What it needs
+// is reserved from then on. It reports false otherwise.
 //
-// Repair makes room for pods that nothing can evict as well. For Drift they need
-// none before the drain is ended by force.
+// For Repair, pods that nothing can evict need room too. For Drift they need none before the drain
+// is ended by force.
 //
-// Nothing but reserved capacity is named beside a reservation in that
-// simulation: a launch that could end up elsewhere would have found a place
-// without ending the node.
+// In that simulation nodes that use a reservation have no other options: a launch with other
+// options would have found a place without terminating the node first.
 func (p *proposer) terminateReserved(ctx context.Context, a Action) (Action, bool, error) {
 	if !p.mayTerminateFirst(a.Reason) || p.promised(a) != "" {
 		return a, false, nil
@@ -53,8 +51,7 @@ func (f *Cluster) mayTerminateFirst(r Reason) bool {
 	return false
 }
 
-// holdsReservation reports whether the node has a place in a reservation that is
-// still offered.
+// holdsReservation reports whether the node is in a reservation that is still offered.
 func holdsReservation(m *state.StateNode) bool {
 	return m.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeReserved && m.Reservation() != "" && m.Offering.Available
 }
