@@ -128,6 +128,9 @@ func (s Set) Impossible() bool {
 // Equal reports whether both have Equal requirements on the same keys. It is so
 // exactly when their Strings are equal.
 func (s Set) Equal(t Set) bool {
+	if len(s.reqs) > 0 && len(s.reqs) == len(t.reqs) && &s.reqs[0] == &t.reqs[0] {
+		return true // both are copies of one Set
+	}
 	return slices.EqualFunc(s.reqs, t.reqs, Requirement.Equal)
 }
 

@@ -48,6 +48,23 @@ type facts struct {
 
 	daemons     []DaemonOn
 	daemonsRead bool
+
+	with map[*requirements.Set]requirements.Set // see AskedWith
+}
+
+// AskedWith returns the intersection of Asked and more, which must not change afterwards. The result
+// is kept.
+func (s *BinType) AskedWith(more *requirements.Set) requirements.Set {
+	f := s.facts
+	out, known := f.with[more]
+	if !known {
+		if f.with == nil {
+			f.with = map[*requirements.Set]requirements.Set{}
+		}
+		out = s.Asked.Intersect(*more)
+		f.with[more] = out
+	}
+	return out
 }
 
 // DaemonOn is a DaemonSet on a new node whose pods take part in constraints between pods.

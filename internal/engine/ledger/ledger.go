@@ -20,6 +20,7 @@ type Ledger struct {
 	Hosts hostLedger
 
 	journal journal
+	keys    []int // the last result of KeysOfCell
 
 	// Home is the bin that a pod leaves while a place for it is sought, nil for none. A topology
 	// spread allowed the pod there at its position in the order of pods. Within the same domain the

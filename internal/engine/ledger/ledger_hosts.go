@@ -326,15 +326,15 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 
 // KeysOfCell lists the keys of the domain table for which the domain of a new node with a pod of a
 // class must be known: those over which constraints count the pod, and those over which some spread
-// allows no further domain.
+// allows no further domain. The next call overwrites the list.
 func (l *Ledger) KeysOfCell(class int) []int {
-	out := l.P.Counted[class]
+	l.keys = append(l.keys[:0], l.P.Counted[class]...)
 	for i := range l.Counts {
 		if l.Counts[i].Relies {
-			out = append(slices.Clip(out), l.P.Rules.Domain[i].Rule.Key)
+			l.keys = append(l.keys, l.P.Rules.Domain[i].Rule.Key)
 		}
 	}
-	return out
+	return l.keys
 }
 
 // boundOnHost returns how many pods a constraint counts on a bin without pods of the plan: running

@@ -78,18 +78,28 @@ func (l *Ledger) Mark() {
 // Save records a bin before it changes, if there is a mark. Every function that changes a bin calls
 // it first.
 func (l *Ledger) Save(s *Bin) {
-	j := &l.journal
-	if !j.on || s.Number >= j.bins || s.Number < 0 {
-		return // it was added after the mark
-	}
-	if _, known := j.saved[s]; known {
+	was := l.SaveForHold(s)
+	if was == nil {
 		return
 	}
-	j.saved[s] = len(j.was)
-	was := *s
 	was.Free, was.Taken, was.Attached = slices.Clone(s.Free), slices.Clone(s.Taken), slices.Clone(s.Attached)
 	was.Apart, was.Pods, was.PodIDs = slices.Clone[[]pack.Membership](s.Apart), slices.Clone[[]attempt.Bundled](s.Pods), slices.Clone(s.PodIDs)
-	j.was = append(j.was, savedBin{s, was})
+}
+
+// SaveForHold is Save before a call of Hold. It copies no list, because Hold replaces the lists of
+// the bin and changes none. It returns the saved bin, valid until the next one is saved; nil if
+// there is no mark or the bin was saved before.
+func (l *Ledger) SaveForHold(s *Bin) *Bin {
+	j := &l.journal
+	if !j.on || s.Number >= j.bins || s.Number < 0 {
+		return nil // it was added after the mark
+	}
+	if _, known := j.saved[s]; known {
+		return nil
+	}
+	j.saved[s] = len(j.was)
+	j.was = append(j.was, savedBin{s, *s})
+	return &j.was[len(j.was)-1].was
 }
 
 // Before returns a bin as it was at the mark.

@@ -12,12 +12,16 @@ import (
 // NewBinType returns the bin type of a node that is launched with one of some options of a pool and
 // must satisfy the requirements asked.
 func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked requirements.Set, relaxed bool) *ledger.BinType {
+	return st.cloneBinType(st.binType(pool, options, trait, asked, relaxed))
+}
+
+// binType is NewBinType for a caller that only reads the bin type. Calls with equal arguments return
+// the same one, which is cheaper than a copy of it.
+func (st *State) binType(pool int, options bitset.Set, trait int32, asked requirements.Set, relaxed bool) *ledger.BinType {
 	of := st.options(options)
 	for _, known := range of.binTypes {
 		if known.Trait == trait && known.Relaxed == relaxed && known.Asked.Equal(asked) {
-			out := st.cloneBinType(known)
-			out.Wide = nil
-			return out
+			return known
 		}
 	}
 	st.binTypes++

@@ -46,7 +46,9 @@ func (g *placer) freshIn(c int, cells []cell, limit float64) *ledger.Bin {
 func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price float64) bool) *ledger.Bin {
 	low := g.st.aloneIn(c, in)
 	for i, v := range low.class.Variants {
-		options := v.Options.Both(within)
+		g.scratch = append(g.scratch[:0], v.Options...)
+		options := g.scratch
+		options.And(within)
 		asked := g.st.ask(low, pool, i)
 		last := i == len(low.class.Variants)-1 // an earlier variant takes precedence, whatever it costs
 		tooDear := func(price float64) bool { return last && dear(price) }
@@ -55,8 +57,10 @@ func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price
 			continue
 		}
 		if s = g.allowed(c, s, tooDear); s != nil {
-			s.BinType.Wide = optionsAloneIgnoringLimits(g.p, pool, v.Options)
-			return s
+			out := *s
+			out.BinType, out.Taken = g.st.cloneBinType(s.BinType), make([]int64, len(g.p.Requests[c]))
+			out.BinType.Wide = optionsAloneIgnoringLimits(g.p, pool, v.Options)
+			return &out
 		}
 	}
 	return nil
@@ -86,15 +90,16 @@ func (g *placer) allowed(c int, s *ledger.Bin, dear func(price float64) bool) *l
 }
 
 // launch returns a node of some options of a pool for a pod of a class, with the pod not yet on it.
-// It returns nil if the options are too few or too expensive.
+// It returns nil if the options are too few or too expensive. The next call overwrites the node: few
+// nodes are accepted.
 func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked *ask, dear func(price float64) bool) *ledger.Bin {
 	options = withoutScarceSpot(g.p, pool, options)
 	if g.extra != nil {
 		all, ok := attempt.Together(g.p.OfResources(g.p.Requests[c]), g.extra)
-		if options.And(g.lead); !ok {
+		if !ok {
 			return nil
 		}
-		options = ledger.Holding(g.p, pool, options, all)
+		options = ledger.Holding(g.p, pool, options.Both(g.lead), all)
 	}
 	short := !g.p.Choice(pool, options, trait)
 	if options.Empty() || g.left <= 0 || short && g.p.Opts.MinValues != model.BestEffort || asked.never {
@@ -103,9 +108,9 @@ func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked *ask
 	if g.left--; dear(ledger.Cheapest(g.p, pool, options)) {
 		return nil
 	}
-	s := &ledger.Bin{Number: -1, Node: -1, BinType: g.st.NewBinType(pool, options, trait, asked.of, short), Taken: make([]int64, len(g.p.Requests[c]))}
-	s.At = ledger.BinTypeLocations(g.p, s.BinType)
-	return s
+	of := g.st.binType(pool, options, trait, asked.of, short)
+	g.candidate = ledger.Bin{Number: -1, Node: -1, BinType: of, At: ledger.BinTypeLocations(g.p, of)}
+	return &g.candidate
 }
 
 // withinLimits returns the options of a pool, except those of reservations, that its limits allow

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
@@ -27,14 +28,33 @@ func openKeys(at []ledger.Location, keys []int) (out []int) {
 // cellsOf divides the options of a pool that satisfy requirements by their cells over some keys,
 // the cheapest cell first, and returns the requirements of a node in each cell. Where constraints
 // between pods count DaemonSet pods, options that run a DaemonSet and options that do not are in
-// different cells.
+// different cells. The result is kept, as passes repeat a few calls many times: the caller only
+// reads it.
 func (st *State) cellsOf(options bitset.Set, asked requirements.Set, keys []int) (parts []compile.Part, asks []requirements.Set) {
+	st.key = options.AppendKey(st.key[:0])
+	for _, k := range keys {
+		st.key = binary.AppendUvarint(st.key, uint64(k))
+	}
+	known := st.splits[string(st.key)]
+	for i := range known {
+		if known[i].asked.Equal(asked) {
+			return known[i].parts, known[i].asks
+		}
+	}
 	for _, part := range st.p.SplitByDaemons(st.p.Finder.Split(keys, options)) {
 		if there := asked.Intersect(attempt.PinOf(st.p, keys, part.At)); !there.Impossible() {
 			parts, asks = append(parts, part), append(asks, there)
 		}
 	}
+	st.splits[string(st.key)] = append(known, split{asked, parts, asks})
 	return parts, asks
+}
+
+// split is the result of cellsOf for the requirements asked.
+type split struct {
+	asked requirements.Set
+	parts []compile.Part
+	asks  []requirements.Set
 }
 
 // open returns the keys over which a new node must be in one cell, given the keys over which

@@ -25,6 +25,8 @@ type placer struct {
 	// Scratch space of narrowed: two sets of options, and what all pods of a node use.
 	scratch, spare bitset.Set
 	sum            []int64
+
+	candidate ledger.Bin // the last result of launch
 }
 
 // onto says whether a pod of a class may go to a bin. A new node that can take it at no higher cost
@@ -103,9 +105,9 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 		}
 		g.p.Distinct.KeepHoldingIn(pool, options, sum, g.spare)
 		options = withoutScarceSpot(g.p, pool, options)
-		if sh := g.narrowedIn(s, c, options, trait, s.BinType.Asked.Intersect(low.item.Sources[i]), dear); sh != nil {
-			sh.Wide = optionsIgnoringLimits(g.p, s.BinType, v.Options, trait)
-			best = sh
+		if sh := g.narrowedIn(s, c, options, trait, s.BinType.AskedWith(&low.item.Sources[i]), dear); sh != nil {
+			best = g.st.cloneBinType(sh)
+			best.Wide = optionsIgnoringLimits(g.p, s.BinType, v.Options, trait)
 		}
 	}
 	return best
@@ -113,7 +115,7 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 
 // narrowedIn returns the bin type of a new node with some of its options and one more pod of a
 // class, in the cheapest cell in which constraints between pods admit the pod. It returns nil if
-// there is none, or if it is too expensive.
+// there is none, or if it is too expensive. The caller only reads the bin type.
 func (g *placer) narrowedIn(s *ledger.Bin, c int, options bitset.Set, trait int32, asked requirements.Set, dear func(price float64) bool) *ledger.BinType {
 	parts, asks := []compile.Part{{Options: options}}, []requirements.Set{asked}
 	if open := openKeys(s.At, g.ledger.KeysOfCell(c)); len(open) > 0 {
@@ -163,16 +165,17 @@ func inside(at, before []ledger.Location) bool {
 	return true
 }
 
-// shaped returns the bin type of a bin with fewer options, nil if these are too few.
+// shaped returns the bin type of a bin with fewer options, nil if these are too few. The caller only
+// reads the bin type.
 func (g *placer) shaped(s *ledger.Bin, options bitset.Set, trait int32, asked requirements.Set) *ledger.BinType {
 	switch {
 	case options.Empty() || asked.Impossible():
 		return nil
 	case options.Equal(s.BinType.Options) && trait == s.BinType.Trait && asked.Equal(s.BinType.Asked):
-		return g.st.cloneBinType(s.BinType)
+		return s.BinType
 	case options.Equal(s.BinType.Options) && (trait == s.BinType.Trait || s.BinType.Relaxed):
 	case !g.p.Choice(s.BinType.Pool, options, trait):
 		return nil
 	}
-	return g.st.NewBinType(s.BinType.Pool, options, trait, asked, s.BinType.Relaxed)
+	return g.st.binType(s.BinType.Pool, options, trait, asked, s.BinType.Relaxed)
 }

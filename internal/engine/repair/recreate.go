@@ -268,7 +268,7 @@ func (r *search) put(podID int32, to *ledger.Bin, as *ledger.BinType) {
 
 // remove takes a pod off a bin.
 func (r *search) remove(podID int32, s *ledger.Bin) {
-	r.ledger.Save(s)
+	r.ledger.SaveForHold(s)
 	r.ledger.Count(r.p.ClassOf[podID], -1, s)
 	ledger.Hold(r.p, s, slices.DeleteFunc(slices.Clone(s.PodIDs), func(other int32) bool { return other == podID }))
 	s.Late = true

@@ -190,7 +190,7 @@ func (r *search) decide(c int) bool {
 			}
 		}
 		if sh := r.shaped(s, options, s.BinType.Trait, s.BinType.Asked); sh != nil && !options.Equal(s.BinType.Options) {
-			r.become(s, sh)
+			r.become(s, r.st.cloneBinType(sh))
 			some = true
 		}
 	}

@@ -40,6 +40,7 @@ type search struct {
 	before float64               // cost of the plan before the trial, if placing is set
 	budget float64               // how much more the nodes may cost
 	tier   int                   // of the pod being placed
+	ranks  []rank                // by class; see sorted
 	turns  bool                  // pods may keep their position in the order; see stay
 	weighs bool                  // a node of its own is compared with room on another
 	fills  bool                  // pods may move to lighter pools' nodes that are launched anyway
@@ -66,7 +67,10 @@ const (
 
 // newSearch starts a search from the current plan.
 func (st *State) newSearch(order []int32, looks int) *search {
-	return &search{placer: placer{st: st, p: st.p, left: looks}, order: order, dice: chance.New(1, 0), fails: map[int32]int{}}
+	return &search{
+		placer: placer{st: st, p: st.p, left: looks}, order: order, dice: chance.New(1, 0), fails: map[int32]int{},
+		homes: map[int32]*ledger.Bin{}, tiers: map[int32]int{}, many: map[int]int{}, ranks: make([]rank, len(st.p.Classes)),
+	}
 }
 
 // show finds the pods of the plan that cannot be shown to be validly placed.
@@ -356,7 +360,10 @@ type trial struct {
 // the highest priority first, or as many at a lower cost.
 func (r *search) try(t trial) bool {
 	r.ledger.Mark()
-	r.homes, r.tiers, r.moved, r.inTurn, r.budget = map[int32]*ledger.Bin{}, map[int32]int{}, nil, false, 0
+	clear(r.homes)
+	clear(r.tiers)
+	clear(r.many)
+	r.moved, r.inTurn, r.budget = nil, false, 0
 	r.fills, r.turns, r.weighs = r.p.Tiers.Fill && t.n%2 == 1, t.alone, t.n%3 != 1
 	r.vacate(t.out)
 	r.budget *= 1 - 1e-9
@@ -369,7 +376,6 @@ func (r *search) try(t trial) bool {
 		}
 	}
 	queue = r.sorted(queue, t)
-	r.many = map[int]int{}
 	for _, podID := range queue {
 		r.many[r.p.ClassOf[podID]]++
 	}
@@ -560,7 +566,7 @@ func (r *search) vacate(out []int32) {
 		}
 	}
 	for _, s := range bins {
-		r.ledger.Save(s)
+		r.ledger.SaveForHold(s)
 		for _, m := range s.Pods {
 			r.ledger.Count(m.Class, -m.Count, s)
 		}
@@ -599,29 +605,45 @@ func (r *search) sorted(queue []int32, t trial) []int32 {
 			sum[d] += n
 		}
 	}
-	keys := map[int]float64{}
-	key := func(c int) float64 {
-		k, known := keys[c]
-		if !known {
-			switch {
-			case r.placing:
-				k = r.places(c)
-			case t.n%2 == 0:
-				k = -largestShare(r.p.OfResources(r.p.Requests[c]), sum)
-			case t.n%4 == 1:
-				k = float64(r.p.Admission.Lowered(c).Len())
-			default:
-				k = float64(r.below(1 << 20))
-			}
-			keys[c] = k
+	rankOf := func(podID int32) *rank {
+		c := class(podID)
+		k := &r.ranks[c]
+		if k.known {
+			return k
+		}
+		of := &r.p.Classes[c]
+		*k = rank{known: true, headroom: of.Headroom, lead: c == t.lead, priority: of.Priority}
+		switch {
+		case r.placing:
+			k.key = r.places(c)
+		case t.n%2 == 0:
+			k.key = -largestShare(r.p.OfResources(r.p.Requests[c]), sum)
+		case t.n%4 == 1:
+			k.key = float64(r.p.Admission.Lowered(c).Len())
+		default:
+			k.key = float64(r.below(1 << 20))
 		}
 		return k
 	}
 	queue = slices.Clone(queue)
 	slices.SortStableFunc(queue, func(x, y int32) int {
-		a, b := &r.p.Classes[class(x)], &r.p.Classes[class(y)]
-		return cmp.Or(model.CompareBools(a.Headroom, b.Headroom), -model.CompareBools(class(x) == t.lead, class(y) == t.lead),
-			-cmp.Compare(a.Priority, b.Priority), -cmp.Compare(r.trouble(x), r.trouble(y)), cmp.Compare(key(class(x)), key(class(y))), cmp.Compare(x, y))
+		a, b := rankOf(x), rankOf(y)
+		if a != b { // pods of two classes
+			if c := cmp.Or(model.CompareBools(a.headroom, b.headroom), -model.CompareBools(a.lead, b.lead), -cmp.Compare(a.priority, b.priority)); c != 0 {
+				return c
+			}
+		}
+		return cmp.Or(-cmp.Compare(r.trouble(x), r.trouble(y)), cmp.Compare(a.key, b.key), cmp.Compare(x, y))
 	})
+	for _, podID := range queue {
+		r.ranks[class(podID)] = rank{}
+	}
 	return queue
+}
+
+// rank is what sorted compares of the pods of a class.
+type rank struct {
+	known, headroom, lead bool
+	priority              int32
+	key                   float64
 }

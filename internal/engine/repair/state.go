@@ -20,6 +20,7 @@ type State struct {
 
 	steps    int                   // of the packing that the solution started from
 	sets     map[string]*optionSet // by their keys
+	splits   map[string][]split    // by options and keys; see cellsOf
 	key      []byte                // of the last set looked up
 	forms    map[int]*forms        // by class; nil until needed
 	at       [][]ledger.Location   // by existing node; nil until needed
@@ -38,7 +39,7 @@ type Done struct {
 // the packing of the attempt took.
 func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
 	return &State{
-		p: p, s: s, steps: steps, sets: map[string]*optionSet{}, forms: map[int]*forms{},
+		p: p, s: s, steps: steps, sets: map[string]*optionSet{}, splits: map[string][]split{}, forms: map[int]*forms{},
 		Placed: make([]bool, len(p.Pods)), Bound: make([][]int32, len(p.Nodes)),
 	}
 }
