@@ -1,6 +1,7 @@
 package provisioning_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -17,8 +18,10 @@ import (
 // nodes, pods are bound in each order that kube-scheduler's filters let them.
 type everyPlan struct {
 	*plainProblem
-	all    []plainNode // those that exist, then new ones
+	all    []plainNode // those that exist, then new ones, those of one option side by side
 	counts [][]int     // by node, by class: pods, those that run included
+	zoned  [2][]int    // the same by zone
+	used   []int       // by node: room that the pods that wait take
 	left   []int       // by class
 	seen   map[string]bool
 	evenly bool // spreads mean what Solve takes them for; see least
@@ -61,11 +64,19 @@ func (e *everyPlan) priceOf(all []plainNode) float64 {
 
 // try binds pods to some nodes.
 func (e *everyPlan) try(all []plainNode) {
-	e.all, e.counts, e.left, e.seen = all, nil, nil, map[string]bool{}
+	e.all, e.counts, e.used, e.left = all, nil, make([]int, len(all)), nil
+	if e.seen == nil {
+		e.seen = map[string]bool{}
+	}
+	clear(e.seen)
+	for zone := range e.zoned {
+		e.zoned[zone] = make([]int, len(e.classes))
+	}
 	for i := range all {
 		e.counts = append(e.counts, make([]int, len(e.classes)))
 		for _, c := range all[i].bound {
 			e.counts[i][c]++
+			e.zoned[all[i].zone][c]++
 		}
 	}
 	for _, c := range e.classes {
@@ -75,12 +86,8 @@ func (e *everyPlan) try(all []plainNode) {
 }
 
 func (e *everyPlan) bind(placed int) {
-	key := make([]byte, 0, 32)
-	for _, counts := range e.counts {
-		for _, n := range counts {
-			key = append(key, byte(n))
-		}
-	}
+	var memory [64]byte
+	key := e.key(memory[:0])
 	if e.seen[string(key)] {
 		return
 	}
@@ -89,14 +96,47 @@ func (e *everyPlan) bind(placed int) {
 	for c := range e.classes {
 		for n := range e.all {
 			if e.left[c] > 0 && e.filter(c, n) {
-				e.left[c]--
-				e.counts[n][c]++
+				e.put(c, n, 1)
 				e.bind(placed + 1)
-				e.counts[n][c]--
-				e.left[c]++
+				e.put(c, n, -1)
 			}
 		}
 	}
+}
+
+// put binds so many pods of a class to a node.
+func (e *everyPlan) put(c, n, count int) {
+	e.left[c] -= count
+	e.counts[n][c] += count
+	e.zoned[e.all[n].zone][c] += count
+	e.used[n] += count * e.classes[c].cpu
+}
+
+// key tells apart which pods are where. New nodes of one option differ in nothing but their place
+// in the list: it counts what each of them has, and not which of them has it.
+func (e *everyPlan) key(key []byte) []byte {
+	width := len(e.classes)
+	for n, counts := range e.counts {
+		for _, count := range counts {
+			key = append(key, byte(count))
+		}
+		for ; n > len(e.nodes) && e.alike(n-1, n); n-- { // in order
+			before, this := key[(n-1)*width:n*width], key[n*width:(n+1)*width]
+			if bytes.Compare(before, this) <= 0 {
+				break
+			}
+			for i := range width {
+				before[i], this[i] = this[i], before[i]
+			}
+		}
+	}
+	return key
+}
+
+// alike says whether two new nodes are of one option.
+func (e *everyPlan) alike(n, m int) bool {
+	a, b := &e.all[n], &e.all[m]
+	return a.zone == b.zone && a.room == b.room && a.price == b.price
 }
 
 // note keeps the best plan. New nodes without pods are in none.
@@ -115,14 +155,7 @@ func (e *everyPlan) note(placed int) {
 // filter says whether kube-scheduler would bind a pod of a class to a node now.
 func (e *everyPlan) filter(c, n int) bool {
 	class, node := &e.classes[c], &e.all[n]
-	used := class.cpu
-	for m, count := range e.counts[n] {
-		used += count * e.classes[m].cpu
-	}
-	for _, m := range node.bound {
-		used -= e.classes[m].cpu // room is what they leave
-	}
-	if used > node.room || class.zone >= 0 && class.zone != node.zone || node.cordoned && !class.tolerates {
+	if e.used[n]+class.cpu > node.room || class.zone >= 0 && class.zone != node.zone || node.cordoned && !class.tolerates {
 		return false
 	}
 	for k := range plainKeys {
@@ -160,13 +193,7 @@ func (e *everyPlan) near(k, n, m int) int {
 	if k == 1 {
 		return e.counts[n][m]
 	}
-	sum := 0
-	for i := range e.all {
-		if e.all[i].zone == e.all[n].zone {
-			sum += e.counts[i][m]
-		}
-	}
-	return sum
+	return e.zoned[e.all[n].zone][m]
 }
 
 // least is the least that is in any domain that a spread of a class looks at: those
