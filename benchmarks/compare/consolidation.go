@@ -18,11 +18,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// mostForAll is how many nodes a cluster has at most that all contenders consolidate:
-// a larger one would take some of them hours, and is for this library alone.
+// mostForAll is the largest cluster, in nodes, that all contenders consolidate. A larger one would
+// take some of them hours, and is consolidated by this library alone.
 const mostForAll = 1000
 
-// clusters are the sets of clusters to consolidate.
+// clusters returns the clusters to consolidate, by the value of -sizes.
 func clusters() map[string][]family.Spec {
 	of := func(nodes int) family.Spec {
 		return family.Spec{Family: "consolidate", Types: "aws", Nodes: nodes, Seed: 1}
@@ -34,33 +34,34 @@ func clusters() map[string][]family.Spec {
 	}
 }
 
-// shrinking is a cluster and what everybody made of it.
+// shrinking is a cluster and the result of each contender.
 type shrinking struct {
 	name    string
 	nodes   int
-	cost    float64 // USD per hour, before
+	cost    float64 // USD per hour, before any action
 	entries []shrunk
 }
 
-// shrunk is what a contender made of a cluster.
+// shrunk is the result of one contender on one cluster.
 type shrunk struct {
 	contender       string
-	first           float64 // seconds until the first answer
-	seconds         float64 // of computing until it was quiet or was stopped
+	first           float64 // seconds until the first proposal
+	seconds         float64 // seconds of computing until no proposal was left, or the time limit
 	actions, rounds int
 	nodes, launched int
 	cost            float64
 	moved           int
-	refused, judged int // actions
+	refused, judged int // actions that break a rule, and actions judged
 	quiet           bool
 	fault           error
 }
 
-// mostJudged is how many actions of a contender are judged in a cluster, evenly
-// spread: to judge one reads all nodes.
+// mostJudged returns how many actions of a contender are judged in a cluster of so many nodes. The
+// judged actions are evenly spread. The number is bounded because judging one action reads all
+// nodes.
 func mostJudged(nodes int) int { return max(20, 200_000/max(nodes, 1)) }
 
-// consolidate runs the contenders on clusters and writes the section.
+// consolidate runs the contenders on clusters and writes the section about consolidation.
 func consolidate(ctx context.Context, c settings) error {
 	all, ok := clusters()[c.sizes]
 	if !ok {
@@ -81,7 +82,7 @@ func consolidate(ctx context.Context, c settings) error {
 	return err
 }
 
-// shrink lets all contenders consolidate a cluster, one after the other.
+// shrink runs all contenders on one cluster, one after the other.
 func shrink(ctx context.Context, dir string, spec family.Spec, contenders []contender, limit time.Duration) (*shrinking, error) {
 	s, err := family.Generate(spec)
 	if err != nil {
@@ -110,8 +111,8 @@ func shrink(ctx context.Context, dir string, spec family.Spec, contenders []cont
 	return m, nil
 }
 
-// run has a contender consolidate a cluster, once for the first answer alone and
-// once until it is quiet, and judges what it did.
+// run consolidates a cluster twice: once for the time to the first proposal, and once until nothing
+// is proposed. It judges the actions of the second run.
 func (e *shrunk) run(ctx context.Context, dir, file string, s *scenario.Scenario, c contender, limit time.Duration) error {
 	first, err := c.propose(ctx, file, filepath.Join(dir, s.Name+"."+c.name+".first.json.gz"), "-reps", "3")
 	if err != nil {
@@ -149,11 +150,12 @@ func (e *shrunk) run(ctx context.Context, dir, file string, s *scenario.Scenario
 	return nil
 }
 
-// propose runs the contender on a cluster. What it says goes to standard error.
+// propose runs the contender on a cluster and reads the proposal. The contender's output goes to
+// standard error.
 func (c contender) propose(ctx context.Context, scenarioFile, proposalFile string, args ...string) (*scenario.Proposal, error) {
 	args = append([]string{"-consolidate", "-scenario", scenarioFile, "-plan", proposalFile}, args...)
 	if c.name == "dovetail" {
-		args = append(args, "-verify=false") // it is judged here, like the others
+		args = append(args, "-verify=false") // its plan is judged below, like those of the others
 	}
 	cmd := exec.CommandContext(ctx, c.program, args...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
@@ -163,7 +165,7 @@ func (c contender) propose(ctx context.Context, scenarioFile, proposalFile strin
 	return scenario.ReadProposal(proposalFile)
 }
 
-// consolidation is the section on it in RESULTS.md.
+// consolidation is the section about consolidation in RESULTS.md.
 type consolidation struct {
 	about    circumstances
 	limit    time.Duration
@@ -176,7 +178,7 @@ func consolidationHead() string {
 		"", "", "", "", "", "left", "left", "pods", "USD/h", "")
 }
 
-// text is the cluster and a line for each contender.
+// text returns the cluster and a line for each contender.
 func (m *shrinking) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s (%d nodes at %.2f USD/h)\n", m.name, m.nodes, m.cost)
@@ -202,7 +204,7 @@ func (m *shrinking) text() string {
 
 const consolidationTitle = "## Consolidation"
 
-// markdown is the section.
+// markdown returns the section as Markdown.
 func (s *consolidation) markdown() string {
 	var names []string
 	for _, m := range s.clusters {
@@ -234,7 +236,7 @@ kube-scheduler or of the pools, of those that were judged.
 	return b.String()
 }
 
-// write puts the section in place of an older one, or at the end of a file.
+// write replaces the section in a file, or appends it if there is none.
 func (s *consolidation) write(path string) error {
 	return results.WriteSection(path, consolidationTitle, s.markdown())
 }

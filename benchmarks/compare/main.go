@@ -1,13 +1,12 @@
-// Compare lets this library and Karpenter answer the same scenarios, one after
-// the other on the same machine, and prints how each did.
+// Compare runs this library and Karpenter on the same scenarios, one after the other on the same
+// machine, and prints the times and costs of both.
 //
 //	go run ./compare -sizes small -reps 3 -o RESULTS.md
 //
-// It generates the scenarios into a temporary directory, builds the two
-// contenders, runs each in a process of its own, and judges both plans by the
-// same code. With -consolidate the scenarios are clusters to make smaller. With
-// -sweep N they are N random ones full of constraints, and what is printed is
-// where this library did worse.
+// It generates the scenarios into a temporary directory, builds the two contenders, runs each in a
+// process of its own, and judges both plans by the same code. With -consolidate the scenarios are
+// clusters to consolidate. With -sweep N there are N random scenarios with many constraints, and
+// only the scenarios on which this library did worse are printed.
 package main
 
 import (
@@ -26,7 +25,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 )
 
-// settings are the flags.
+// settings are the command-line flags.
 type settings struct {
 	sizes, only, out, keep string
 	reps                   int
@@ -85,8 +84,8 @@ func run(ctx context.Context, c settings) error {
 	return err
 }
 
-// each builds the contenders and prints the heading. Then it asks of one what became of
-// each of the specs whose names match -only, and prints that.
+// each builds the contenders, prints the heading, and calls one for every spec whose name matches
+// -only. It prints the text that one returns.
 func each(ctx context.Context, c settings, specs []family.Spec, heading string,
 	one func(dir string, contenders []contender, spec family.Spec) (text string, faults []error),
 ) error {
@@ -118,7 +117,7 @@ func each(ctx context.Context, c settings, specs []family.Spec, heading string,
 	return errors.Join(faults...)
 }
 
-// prepared returns where to put files, the contenders, which are built there, and what
+// prepared returns the directory for files, the contenders, which are built there, and a function
 // to call at the end.
 func prepared(ctx context.Context, keep string) (dir string, contenders []contender, done func(), err error) {
 	dir, done, err = directory(keep)
@@ -133,7 +132,7 @@ func prepared(ctx context.Context, keep string) (dir string, contenders []conten
 	return dir, contenders, done, nil
 }
 
-// faultsOf are those of the contenders that have one.
+// faultsOf returns the errors of the contenders that failed, with their names.
 func faultsOf[T any](entries []T, of func(T) (contender string, fault error)) (faults []error) {
 	for _, e := range entries {
 		if name, fault := of(e); fault != nil {
@@ -143,7 +142,8 @@ func faultsOf[T any](entries []T, of func(T) (contender string, fault error)) (f
 	return faults
 }
 
-// directory returns where to put files, and what to call at the end.
+// directory returns the directory for files, and a function to call at the end. The function
+// removes a temporary directory.
 func directory(keep string) (dir string, done func(), err error) {
 	if keep != "" {
 		dir, err := filepath.Abs(keep)

@@ -15,27 +15,27 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// contender is a program that answers scenarios, with flags of its own.
+// contender is a program that answers scenarios, with additional flags.
 type contender struct {
 	name, program string
 	flags         []string
 }
 
-// entry is how a contender did on a scenario.
+// entry is the result of one contender on one scenario.
 type entry struct {
 	contender       string
 	solve, setup    float64 // seconds, medians
-	pods            int     // placed
+	pods            int     // placed pods
 	unplaced        int
-	nodes, existing int     // new nodes; existing nodes that take pods
+	nodes, existing int     // new nodes, and existing nodes that take pods
 	cost            float64 // USD per hour
-	bound           float64 // the judge's, for the pods on new nodes
-	ownBound        float64 // the contender's, or 0
+	bound           float64 // lower bound of the judge, in USD per hour, for the pods on new nodes
+	ownBound        float64 // lower bound that the contender proved, in USD per hour; 0 if none
 	bytes, allocs   uint64
 	fault           error
 }
 
-// contest is a scenario and how everybody did.
+// contest is a scenario and the results of all contenders.
 type contest struct {
 	name    string
 	pods    int
@@ -59,13 +59,13 @@ func build(ctx context.Context, dir string) ([]contender, error) {
 	return out, nil
 }
 
-// withQuick adds this library once more, with Options.Quick.
+// withQuick adds a contender: this library with Options.Quick.
 func withQuick(contenders []contender) []contender {
 	ours := slices.IndexFunc(contenders, func(c contender) bool { return c.name == "dovetail" })
 	return slices.Insert(contenders, ours+1, contender{"quick", contenders[ours].program, []string{"-quick"}})
 }
 
-// match lets all contenders answer a scenario, one after the other.
+// match runs all contenders on one scenario, one after the other.
 func match(ctx context.Context, dir string, spec family.Spec, contenders []contender, reps int) (*contest, error) {
 	s, err := family.Generate(spec)
 	if err != nil {
@@ -94,7 +94,7 @@ func match(ctx context.Context, dir string, spec family.Spec, contenders []conte
 	return m, nil
 }
 
-// answer runs the contender. What it says goes to standard error.
+// answer runs the contender on a scenario. Its output goes to standard error.
 func (c contender) answer(ctx context.Context, scenarioFile, planFile string, reps int) error {
 	if err := os.Remove(planFile); err != nil && !os.IsNotExist(err) {
 		return err
@@ -105,7 +105,7 @@ func (c contender) answer(ctx context.Context, scenarioFile, planFile string, re
 	return cmd.Run()
 }
 
-// read judges the plan.
+// read reads the plan from a file and fills in the entry: counts, cost and bound.
 func (e *entry) read(file string, j *judge.Judge, pods int) error {
 	p, err := scenario.ReadPlan(file)
 	if err != nil {
@@ -125,7 +125,7 @@ func (e *entry) read(file string, j *judge.Judge, pods int) error {
 	return err
 }
 
-// short is the contender without its version.
+// short returns the name of the contender without its version.
 func (e *entry) short() string {
 	name, _, _ := strings.Cut(e.contender, " ")
 	return name

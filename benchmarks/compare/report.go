@@ -10,13 +10,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/results"
 )
 
-// report is what RESULTS.md says.
+// report is the first part of RESULTS.md.
 type report struct {
 	about   circumstances
 	matches []*contest
 }
 
-// circumstances are what figures depend on.
+// circumstances are the conditions under which the figures were measured.
 type circumstances struct {
 	results.Circumstances
 	reps int
@@ -36,7 +36,7 @@ func about(ctx context.Context, c settings) circumstances {
 	return circumstances{results.About(ctx, command), c.reps}
 }
 
-// contenders are the names with their versions, in the order of the table.
+// contenders returns the names with versions, in the order of the table.
 func (r *report) contenders() []string {
 	var out []string
 	for _, m := range r.matches {
@@ -49,7 +49,7 @@ func (r *report) contenders() []string {
 	return out
 }
 
-// write writes the results to a file. Sections that are there stay: others write them.
+// write writes the results to a file. Sections of the file, which other commands write, are kept.
 func (r *report) write(path string) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
@@ -64,7 +64,7 @@ func (r *report) write(path string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// markdown is all but the section on consolidation.
+// markdown returns the results without the section about consolidation.
 func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Results

@@ -9,8 +9,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 )
 
-// sizes are the sets of scenarios that can be asked for. All have seed 1: which
-// scenarios are shown was not chosen by how they came out.
+// sizes returns the scenarios by the value of -sizes. All have seed 1, so that the scenarios are
+// not chosen by their results.
 func sizes() map[string][]family.Spec {
 	return map[string][]family.Spec{
 		"small": {
@@ -32,7 +32,7 @@ func sizes() map[string][]family.Spec {
 			{Family: "production", Types: "aws", Pods: 5000, Seed: 1},
 			{Family: "mixedexisting", Types: "aws", Pods: 2000, Nodes: 500, Seed: 1},
 		},
-		// A minute for this library; Karpenter needs some for each repetition.
+		// This library takes a minute; Karpenter takes several for each repetition.
 		"huge": {
 			{Family: "diverse", Types: "fake400", Pods: 20000, Seed: 1},
 			{Family: "production", Types: "aws", Pods: 20000, Seed: 1},
@@ -43,7 +43,7 @@ func sizes() map[string][]family.Spec {
 
 func sizeNames() []string { return slices.Sorted(maps.Keys(sizes())) }
 
-// specsOf lists the scenarios of sizes that are separated by commas.
+// specsOf lists the scenarios of a comma-separated list of sizes.
 func specsOf(list string) ([]family.Spec, error) {
 	var out []family.Spec
 	for size := range strings.SplitSeq(list, ",") {

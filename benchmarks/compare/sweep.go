@@ -17,24 +17,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// dearer is how much of Karpenter's cost counts as the same.
+// dearer is the ratio to Karpenter's cost up to which two costs count as equal.
 const dearer = 1.01
 
-// verdict is what a plan of a sweep comes to.
+// verdict is the judgement of one plan of a sweep.
 type verdict struct {
-	valid      int     // pods whose places break no rule
+	valid      int     // pods whose placement breaks no rule
 	cost       float64 // USD per hour
-	broken     string  // the first rule that is broken, if one is
-	overlooked string  // the first pod that was left pending and has a place, if there is one
+	broken     string  // the first broken rule; empty if none
+	overlooked string  // the first pod that was left pending although a place exists; empty if none
 }
 
-// round is a scenario of a sweep, both verdicts, and why ours is worse if it is.
+// round is one scenario of a sweep with both verdicts, and an explanation if ours is worse.
 type round struct {
 	name, why  string
 	ours, them verdict
 }
 
-// sweepSpec is the scenario of a seed: of three two are small, of two one has nodes.
+// sweepSpec returns the scenario of a seed. Two in three are small, and one in two has nodes.
 func sweepSpec(seed uint64) family.Spec {
 	spec := family.Spec{Family: "constrained", Types: "aws", Pods: 30, Seed: seed}
 	if seed%3 == 0 {
@@ -46,8 +46,8 @@ func sweepSpec(seed uint64) family.Spec {
 	return spec
 }
 
-// sweep prints a line for each scenario on which this library did worse than
-// Karpenter or not as it should, and the sums.
+// sweep prints a line for each scenario on which this library did worse than Karpenter or broke a
+// rule, and then the totals.
 func sweep(ctx context.Context, c settings) error {
 	dir, contenders, done, err := prepared(ctx, c.keep)
 	if err != nil {
@@ -72,8 +72,8 @@ func sweep(ctx context.Context, c settings) error {
 	return errors.Join(append(faults, ctx.Err())...)
 }
 
-// sweepOne has both answer a scenario. Files of scenarios that are as they
-// should be are removed.
+// sweepOne runs both contenders on a scenario. The files of a scenario are removed if nothing is
+// wrong.
 func sweepOne(ctx context.Context, dir string, spec family.Spec, contenders []contender) (round, error) {
 	s, err := family.Generate(spec)
 	if err != nil {
@@ -106,14 +106,14 @@ func sweepOne(ctx context.Context, dir string, spec family.Spec, contenders []co
 	return r, nil
 }
 
-// task is a scenario that contenders are to answer, and those who judge their plans.
+// task is a scenario for the contenders, with the judges of their plans.
 type task struct {
-	file    string // of the scenario, without .json.gz
+	file    string // path of the scenario, without .json.gz
 	judge   *judge.Judge
 	cluster *replay.Cluster
 }
 
-// pose writes a scenario under a name.
+// pose writes a scenario to a file and prepares its judges.
 func pose(dir, name string, s *scenario.Scenario) (*task, error) {
 	t := &task{file: filepath.Join(dir, name)}
 	if err := scenario.WriteScenario(t.file+".json.gz", s); err != nil {
@@ -127,10 +127,10 @@ func pose(dir, name string, s *scenario.Scenario) (*task, error) {
 	return t, err
 }
 
-// answered has a contender answer, and judges the plan.
+// answered runs a contender on the task, and judges the plan.
 func (t *task) answered(ctx context.Context, c contender) (v verdict, err error) {
 	plan := t.file + "." + c.name + ".json.gz"
-	// A plan that breaks a rule is told of as well.
+	// A plan that breaks a rule makes the contender fail, but is judged all the same.
 	failed := c.answer(ctx, t.file+".json.gz", plan, 1)
 	p, err := scenario.ReadPlan(plan)
 	if err != nil {
@@ -151,7 +151,8 @@ func (t *task) answered(ctx context.Context, c contender) (v verdict, err error)
 	return v, err
 }
 
-// wishes are what may be worth more than cost or a pod, with how to leave each out.
+// wishes lists the features that can justify a higher cost or fewer placed pods, each with a
+// function that removes it from a scenario.
 func wishes() []wish {
 	return []wish{
 		{"weights", func(s *scenario.Scenario) { eachPool(s, func(p *v1.NodePool) { p.Spec.Weight = nil }) }},
@@ -185,8 +186,8 @@ func eachPool(s *scenario.Scenario, change func(*v1.NodePool)) {
 	}
 }
 
-// whyWorse lists the wishes of which any, left out, has this library do as well as
-// Karpenter did with all of them.
+// whyWorse lists each feature without which this library does as well as Karpenter did with all
+// features.
 func whyWorse(ctx context.Context, dir string, s *scenario.Scenario, ours contender, r round) string {
 	var out []string
 	for _, w := range wishes() {
@@ -207,14 +208,14 @@ func whyWorse(ctx context.Context, dir string, s *scenario.Scenario, ours conten
 	return "not without " + strings.Join(out, ", nor without ")
 }
 
-// fewer says that this library placed fewer pods validly; dearer, that it placed as
-// many at a cost that is higher by more than one percent.
+// fewer reports whether this library placed fewer pods validly than Karpenter. dearer reports
+// whether it placed as many at a cost more than one percent higher.
 func (r *round) fewer() bool { return r.ours.valid < r.them.valid }
 func (r *round) dearer() bool {
 	return r.ours.valid == r.them.valid && r.ours.cost > dearer*r.them.cost
 }
 
-// text is a line if something is not as it should be.
+// text returns a line about what is wrong with the round; empty if nothing is.
 func (r *round) text() string {
 	var out []string
 	if r.fewer() {
@@ -239,11 +240,11 @@ func (r *round) text() string {
 		r.name, r.ours.valid, r.ours.cost, r.them.valid, r.them.cost, strings.Join(out, "; "))
 }
 
-// tally is the sum of rounds.
+// tally is the total of rounds.
 type tally struct {
 	rounds, ours, them, more, fewer int
 	equal, dearer, cheaper          int
-	ourCost, theirCost              float64 // where as many pods have places
+	ourCost, theirCost              float64 // over the scenarios in which both place the same number of pods
 	faulty, theirFaulty, overlooked int
 }
 

@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// row is the layout of a line of the table; a heading and its values have the
-// same widths.
+// row is the format of a line of the table. The heading and the values have the same widths.
 const row = "%-9s %8s %8s %8s %8s %5s %9s %7s %7s %5s %7s %7s\n"
 
-// head is the heading of the table.
+// head returns the heading of the table.
 func head() string {
 	return fmt.Sprintf(row, "", "solve s", "set-up s", "pods/s", "with", "new", "USD/h", "over", "over", "pods", "MB", "1000") +
 		fmt.Sprintf(row, "", "", "", "", "set-up", "nodes", "", "bound", "own", "left", "", "allocs")
 }
 
-// text is the part of the table that a scenario takes.
+// text returns the lines of the table for one scenario.
 func (m *contest) text() string {
 	var b strings.Builder
 	about := fmt.Sprintf("%d pods, %d types", m.pods, m.types)
@@ -44,8 +43,8 @@ func (e *entry) text() string {
 	return line
 }
 
-// versus compares each contender with the last, where both placed the same number
-// of pods; otherwise it says that they did not.
+// versus compares each contender with the last one if both placed the same number of pods, and
+// otherwise says that the numbers differ.
 func (m *contest) versus() string {
 	if len(m.entries) < 2 {
 		return ""
@@ -73,7 +72,7 @@ func (e *entry) versus(other *entry) string {
 		factor(other.solve/e.solve), factor((other.solve+other.setup)/(e.solve+e.setup)), cost)
 }
 
-// factor has two digits that mean something, or more.
+// factor formats f with two significant digits or more.
 func factor(f float64) string {
 	switch {
 	case f >= 10:
@@ -84,7 +83,7 @@ func factor(f float64) string {
 	return fmt.Sprintf("%.2f", f)
 }
 
-// seconds has three digits that mean something, or four.
+// seconds formats s with three significant digits or more.
 func seconds(s float64) string {
 	switch {
 	case s >= 100:
@@ -102,7 +101,7 @@ func rate(pods int, seconds float64) string {
 	return fmt.Sprintf("%.0f", float64(pods)/seconds)
 }
 
-// percentOver is how far a cost is above a floor.
+// percentOver returns how far a cost is above a floor, in percent.
 func percentOver(cost, floor float64) string {
 	if floor <= 0 {
 		return "-"

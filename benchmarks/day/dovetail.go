@@ -14,16 +14,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// dovetail is the loop of examples/autoscaler.
+// dovetail runs the control loop of examples/autoscaler as a contender.
 type dovetail struct{ *autoscaler.Autoscaler }
 
-// Step is a turn. What goes wrong in it is tried again in the next, as in a cluster.
+// Step runs one turn of the loop. It returns only the error of ctx: what fails is retried in the
+// next turn, as in a cluster.
 func (d dovetail) Step(ctx context.Context) error {
 	d.Autoscaler.Step(ctx)
 	return ctx.Err()
 }
 
-// startDovetail returns how the loop starts with a MinimumScore.
+// startDovetail returns a function that starts the loop with a MinimumScore.
 func startDovetail(score float64, verbose bool) life.Start {
 	return func(site life.Site) (life.Contender, error) {
 		a, err := autoscaler.New(autoscaler.Config{
@@ -34,23 +35,23 @@ func startDovetail(score float64, verbose bool) life.Start {
 	}
 }
 
-// journal prints what the loop does, if it is to.
+// journal implements the loop's log. It prints if verbose is set, and otherwise does nothing.
 type journal struct {
 	cluster *simcluster.Cluster
 	verbose bool
 }
 
-// Trouble prints a line.
+// Trouble prints a formatted line with the time of the cluster.
 func (j *journal) Trouble(format string, args ...any) {
 	if j.verbose {
 		fmt.Fprintln(os.Stderr, j.cluster.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
 	}
 }
 
-// Detail prints a line.
+// Detail prints like Trouble.
 func (j *journal) Detail(format string, args ...any) { j.Trouble(format, args...) }
 
-// Planned prints what was planned.
+// Planned prints the size, the cost and the unplaced pods of a plan.
 func (j *journal) Planned(plan *provisioning.Plan) {
 	j.Trouble("plan: %d new nodes at %.3f USD/h, %d pods unplaced", len(plan.Create), plan.Cost, len(plan.Unplaced))
 }

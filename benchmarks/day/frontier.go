@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Measures of the picture, in pixels.
+// Dimensions of the picture, in pixels.
 const (
 	frontierWidth  = 640
 	frontierHeight = 320
@@ -18,8 +18,9 @@ const (
 	frontierBottom = 44
 )
 
-// frontier draws, for each trace, the bill over from empty against evictions of a pod in a day: one
-// point for each setting of a contender, and a line from setting to setting. Lower and further left is better.
+// frontier returns an SVG with one diagram for each trace: the bill over from-empty, in percent,
+// against evictions per pod and day. Each setting of a contender is a point, and a line connects
+// the settings. Lower and further left is better.
 func frontier(rows []row) string {
 	var traces []string
 	for _, r := range rows {
@@ -39,7 +40,8 @@ func frontier(rows []row) string {
 	return b.String()
 }
 
-// point is where a row is, in USD over from empty in percent, and evictions of a pod in a day.
+// point returns the position of a row: x is evictions per pod and day, y the bill over from-empty
+// in percent.
 func (r row) point() (x, y float64) {
 	x = r.figures.EvictionsPerPodDay()
 	if r.figures.FromEmpty > 0 {
@@ -81,7 +83,7 @@ func drawTrace(b *strings.Builder, trace string, rows []row) {
 			path = append(path, fmt.Sprintf("%.1f,%.1f", left(x), top(y)))
 			label := strings.TrimSpace(r.contender[:1] + " " + r.setting)
 			anchor, beside := "start", 6.0
-			if x > mostX/2 { // so that no label ends outside of the picture
+			if x > mostX/2 { // so that no label ends outside the picture
 				anchor, beside = "end", -6
 			}
 			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"/><text x="%.1f" y="%.1f" text-anchor="%s" fill="%s">%s</text>`+"\n",
@@ -91,7 +93,8 @@ func drawTrace(b *strings.Builder, trace string, rows []row) {
 	}
 }
 
-// tickStep is the distance of ticks on an axis that ends at most: 1, 2 or 5 times a power of ten.
+// tickStep returns the distance between the ticks of an axis that ends at most: 1, 2 or 5 times a
+// power of ten.
 func tickStep(most float64) float64 {
 	if most <= 0 {
 		return 1

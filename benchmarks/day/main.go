@@ -1,10 +1,10 @@
-// Day plays the life of a cluster in virtual time with node autoscalers, and says what it came to:
-// the bill, beside what plans from empty cost at each moment; evictions; and how long pods waited.
+// Day plays the life of a cluster in virtual time with node autoscalers, and reports three figures:
+// the bill, compared with the cost of plans from empty; evictions; and how long pods waited.
 //
 //	go run ./day -trace churn -only dovetail
 //
-// Pods are bound by kube-scheduler's own plugins, in a program that is built the first time, which
-// takes some minutes. See package life for how the figures are made.
+// Pods are bound by kube-scheduler's own plugins, in a separate program. Building that program the
+// first time takes some minutes. See package life for how the figures are made.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/kubescheduler"
 )
 
-// settings are the flags.
+// settings are the command-line flags.
 type settings struct {
 	traces, only  string
 	seed          uint64
@@ -38,11 +38,11 @@ type settings struct {
 	profile       string
 	verbose       bool
 
-	frontier, results string // files to write
+	frontier, results string // output files; empty writes none
 
-	limit time.Duration // of the measured time of each trace; 0 is none
+	limit time.Duration // upper bound on the simulated time measured in each trace; 0 is none
 
-	pods  string // file with the pods of the trace of that name
+	pods  string // CSV file of the pods of the trace "pods"
 	from  int64
 	hours float64
 }
@@ -69,14 +69,14 @@ func main() {
 	}
 }
 
-// contender is a name and how it starts.
+// contender is an autoscaler with a name and a setting.
 type contender struct {
-	name, setting string            // of the setting, what differs from the defaults
-	start         func() life.Start // for one play
+	name, setting string            // setting says what differs from the defaults
+	start         func() life.Start // makes the Start of one play
 }
 
-// contenders are those that were asked for. The frontier has each with several settings: Dovetail with
-// values of MinimumScore, Karpenter with its policies.
+// contenders returns the contenders that the flags ask for. With -frontier each contender has
+// several settings: Dovetail values of MinimumScore, Karpenter its consolidation policies.
 func (c settings) contenders() (all []contender, err error) {
 	scores, policies := []float64{c.score}, []karpenterv1.ConsolidationPolicy{""}
 	if c.frontier != "" {
@@ -113,7 +113,7 @@ func run(ctx context.Context, c settings, out io.Writer) error {
 		return err
 	}
 	if program != nil {
-		defer func() { _ = program.Close() }() // all answers are here
+		defer func() { _ = program.Close() }() // all answers have been read
 	}
 	var rows []row
 	for name := range strings.SplitSeq(c.traces, ",") {
@@ -138,7 +138,8 @@ func run(ctx context.Context, c settings, out io.Writer) error {
 	return c.write(ctx, rows, out)
 }
 
-// trace makes a trace anew, as a play uses one up.
+// trace returns a new trace of that name, because a play uses its trace up. The flag -limit
+// shortens it.
 func (c settings) trace(name string) (*life.Trace, error) {
 	t, err := c.whole(name)
 	if err == nil && c.limit > 0 {
@@ -147,7 +148,7 @@ func (c settings) trace(name string) (*life.Trace, error) {
 	return t, err
 }
 
-// whole is a trace in its full length.
+// whole returns a trace in its full length.
 func (c settings) whole(name string) (*life.Trace, error) {
 	if name != "pods" {
 		return traces.New(name, c.seed)
@@ -160,7 +161,7 @@ func (c settings) whole(name string) (*life.Trace, error) {
 	return traces.FromPods(file, c.from, time.Duration(c.hours*float64(time.Hour)).Round(time.Hour/6), c.seed)
 }
 
-// write prints the table, and writes the files that were asked for.
+// write prints the table, and writes the output files that the flags name.
 func (c settings) write(ctx context.Context, rows []row, out io.Writer) error {
 	if _, err := io.WriteString(out, table(rows)); err != nil {
 		return err
@@ -176,7 +177,7 @@ func (c settings) write(ctx context.Context, rows []row, out io.Writer) error {
 	return results.WriteSection(c.results, title, section(results.About(ctx, c.command()), rows, c.frontier))
 }
 
-// command is how the program was called.
+// command returns the command line that reproduces the results.
 func (c settings) command() string {
 	text := fmt.Sprintf("go run ./day -trace %s -seed %d", c.traces, c.seed)
 	if c.pods != "" {
@@ -200,10 +201,11 @@ func (c settings) command() string {
 	return text + " -o " + c.results
 }
 
-// minor is the version of kube-scheduler that binds pods.
+// minor is the Kubernetes minor version of the kube-scheduler that binds pods.
 const minor = "1.37"
 
-// scheduler starts kube-scheduler, and builds it first if need be. It is nil if none is wanted.
+// scheduler starts kube-scheduler, after building it if necessary. It returns nil if the flag is
+// "none".
 func (c settings) scheduler(ctx context.Context) (*kubescheduler.Program, error) {
 	switch c.kubescheduler {
 	case "none":

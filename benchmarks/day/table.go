@@ -9,13 +9,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/results"
 )
 
-// row is one play.
+// row is the result of one play.
 type row struct {
 	trace, contender, setting string
 	figures                   *life.Figures
 }
 
-// table is the figures as Markdown.
+// table returns the figures as a Markdown table.
 func table(rows []row) string {
 	var b strings.Builder
 	b.WriteString("| trace | | bill, USD | over from empty | over the bound | evictions | a pod and day | lost | launches | waits: median | 99% | in the end: USD/h | over from empty |\n")
@@ -33,7 +33,7 @@ func table(rows []row) string {
 	return b.String()
 }
 
-// over is how far a sum is above another.
+// over returns how far a sum is above another, in percent.
 func over(sum, base float64) string {
 	if base == 0 {
 		return "-"
@@ -43,7 +43,8 @@ func over(sum, base float64) string {
 
 const title = "## The life of a cluster"
 
-// section is the part of RESULTS.md on these rows. The picture is a file next to it, if any.
+// section returns the section of RESULTS.md about these rows. picture names an image file next to
+// it; empty is none.
 func section(about results.Circumstances, rows []row, picture string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s

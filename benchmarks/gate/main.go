@@ -1,13 +1,13 @@
-// Command gate compares the engine of this tree with that of another commit, side by side:
-// how long plans of the families take, and at what cost clusters rest once all proposals are
-// carried out. This part of make plans-gate needs both engines at once. The rest of
-// make plans-gate compares sums with figures that are on file.
+// Command gate compares the engine of this tree with the engine of another commit: how long plans
+// of the scenario families take, and what clusters cost once all proposals are carried out. This
+// part of make plans-gate needs both engines at once. The rest of make plans-gate compares totals
+// with recorded figures.
 //
 //	go -C benchmarks run ./gate -base COMMIT
 //
-// It builds benchmarks/dovetail of both, has them solve the same scenarios in turns, prints
-// a table, and exits with 1 if a bound is broken. The shortest of all repetitions counts
-// for each, as a busy machine only ever makes one longer.
+// It builds benchmarks/dovetail of both commits, has them solve the same scenarios in turn, prints
+// a table, and exits with 1 if a bound is exceeded. The shortest of all repetitions counts, because
+// a busy machine can only make a repetition longer.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// settings are what the flags say.
+// settings are the command-line flags.
 type settings struct {
 	base     string
 	turns    int
@@ -78,7 +78,7 @@ func run(ctx context.Context, c settings) (err error) {
 	return nil
 }
 
-// build returns the programs of the other commit and of this tree.
+// build returns the paths of the programs of the other commit and of this tree, in this order.
 func build(ctx context.Context, dir, commit string) (engines [2]string, err error) {
 	tree := filepath.Join(dir, "base")
 	if out, err := exec.CommandContext(ctx, "git", "worktree", "add", "--detach", tree, commit).CombinedOutput(); err != nil {
@@ -101,7 +101,7 @@ func build(ctx context.Context, dir, commit string) (engines [2]string, err erro
 	return engines, nil
 }
 
-// timed are the scenarios whose plans are timed.
+// timed lists the scenarios whose plans are timed.
 func timed() []family.Spec {
 	return []family.Spec{
 		{Family: "generic", Pods: 1000, Types: "aws"},
@@ -117,7 +117,7 @@ func timed() []family.Spec {
 	}
 }
 
-// write makes the file of a scenario.
+// write generates a scenario and writes it to a file.
 func write(dir string, spec family.Spec) (name, file string, err error) {
 	s, err := family.Generate(spec)
 	if err != nil {
@@ -127,7 +127,7 @@ func write(dir string, spec family.Spec) (name, file string, err error) {
 	return s.Name, file, scenario.WriteScenario(file, s)
 }
 
-// ask has a program work on a scenario, and returns where the answer is.
+// ask runs a program on a scenario, and returns the path of its answer.
 func ask(ctx context.Context, engine, file string, args ...string) (string, error) {
 	answer := file + ".answer.json"
 	args = append([]string{"-scenario", file, "-plan", answer}, args...)
@@ -175,7 +175,8 @@ func plans(ctx context.Context, dir string, engines [2]string, c settings) (brok
 	return broken, nil
 }
 
-// race has both engines solve a scenario in turns, and returns the shortest time of each.
+// race has both engines solve a scenario in turn, and returns the shortest time of each, in
+// seconds.
 func race(ctx context.Context, engines [2]string, file string, turns int, mode string) (best [2]float64, err error) {
 	for turn := range turns {
 		for i, engine := range engines {
@@ -199,13 +200,14 @@ func race(ctx context.Context, engines [2]string, file string, turns int, mode s
 	return best, nil
 }
 
-// rest is what became of a cluster.
+// rest is the result of consolidating a cluster.
 type rest struct {
 	cost, seconds float64
 	moved         int
 }
 
-// proposals has both engines consolidate clusters until they rest.
+// proposals has both engines consolidate clusters until nothing is proposed, and compares the
+// costs.
 func proposals(ctx context.Context, dir string, engines [2]string, c settings) (broken []string, err error) {
 	if c.clusters == "" {
 		return nil, nil

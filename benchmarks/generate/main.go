@@ -1,4 +1,4 @@
-// Generate writes a scenario. The same flags give the same file, byte for byte.
+// Generate writes a scenario to a file. The same flags give the same file, byte for byte.
 //
 //	go run ./generate -family production -types aws -pods 5000 -seed 1 -o S.json.gz
 //	go run ./generate -trace openb_pod_list_default.csv -at 12000000 -o S.json.gz
@@ -49,7 +49,7 @@ func run(spec family.Spec, trace string, at int64, out string) error {
 	return nil
 }
 
-// made is a scenario of a family, or of a trace.
+// made returns a scenario of a family, or of a trace if one is named.
 func made(spec family.Spec, trace string, at int64) (*scenario.Scenario, error) {
 	if trace == "" {
 		return family.Generate(spec)

@@ -25,11 +25,11 @@ import (
 	karpenterv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// kind is one that the scheduler reads.
+// kind is a kind of object that the scheduler reads.
 type kind struct {
 	object client.Object
 	scope  meta.RESTScope
-	// field is indexed, by value; as Karpenter's operator has it.
+	// name of an indexed field, as in Karpenter's operator; value returns the field's value
 	field string
 	value func(client.Object) string
 }
@@ -56,11 +56,11 @@ func kinds() []kind {
 	}
 }
 
-// newClient returns a client as controllers have it: it reads from the informer
-// cache of controller-runtime, with the indexes that Karpenter registers.
-// Instead of an API server, lists in memory feed the informers. Reading
-// through controller-runtime's fake client instead, as Karpenter's own
-// benchmark does, would charge Karpenter for JSON that it does not cause.
+// newClient returns a client like the one of Karpenter's controllers. It reads from the informer
+// cache of controller-runtime, with the indexes that Karpenter registers. Lists in memory feed the
+// informers, in place of an API server. Karpenter's own benchmark reads through
+// controller-runtime's fake client instead, which would charge Karpenter for JSON encoding that it
+// does not cause.
 //
 // All kinds are in the cache when newClient returns. Writing is an error.
 func newClient(ctx context.Context, all []client.Object) (client.Client, error) {
@@ -94,7 +94,7 @@ func newClient(ctx context.Context, all []client.Object) (client.Client, error) 
 		}
 	}
 	go func() {
-		// It ends with ctx, and has no other error to report.
+		// The reader ends with ctx and has no other error to report.
 		_ = reader.Start(ctx)
 	}()
 	if !reader.WaitForCacheSync(ctx) {
@@ -105,7 +105,7 @@ func newClient(ctx context.Context, all []client.Object) (client.Client, error) 
 	})
 }
 
-// newMapper knows the kinds by heart.
+// newMapper returns a mapper of the kinds in kinds, without asking an API server.
 func newMapper() (meta.RESTMapper, error) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, k := range kinds() {
@@ -118,20 +118,19 @@ func newMapper() (meta.RESTMapper, error) {
 	return mapper, nil
 }
 
-// stillLife lists objects that never change.
+// stillLife is a list and watch source of objects that never change.
 type stillLife struct{ objects []runtime.RawExtension }
 
-// List returns all objects, whatever is asked for.
+// List returns all objects, whatever the options.
 func (s stillLife) List(metav1.ListOptions) (runtime.Object, error) {
 	return &metav1.List{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: s.objects}, nil
 }
 
-// Watch returns a watch on which nothing happens.
+// Watch returns a watch without events.
 func (stillLife) Watch(metav1.ListOptions) (watch.Interface, error) {
 	return watch.NewFake(), nil
 }
 
-// IsWatchListSemanticsUnSupported makes the informer call List, instead of
-// waiting for the objects to come as events of a watch. The name is that of
-// client-go.
+// IsWatchListSemanticsUnSupported makes the informer call List, instead of waiting for the objects
+// to come as events of a watch. client-go defines the name.
 func (stillLife) IsWatchListSemanticsUnSupported() bool { return true }

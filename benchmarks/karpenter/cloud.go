@@ -17,8 +17,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// cloud is a cloud provider that sells the scenario's catalog. Of the methods
-// that it inherits, none is called to schedule.
+// cloud is a cloud provider that sells the scenario's catalog. The scheduler calls none of the
+// methods inherited from the embedded interface.
 type cloud struct {
 	cloudprovider.CloudProvider
 	types   []*cloudprovider.InstanceType
@@ -27,9 +27,9 @@ type cloud struct {
 	classes []status.Object
 }
 
-// newCloud also does what providers do when they are linked in: it makes the
-// labels of their instance types well-known, and names the label that tells
-// reservations apart. Both are variables of Karpenter's packages.
+// newCloud returns the cloud of a scenario. It also changes two package variables of Karpenter, as
+// cloud providers do when they are linked in: the labels of its instance types become well-known,
+// and the label that tells reservations apart is named.
 func newCloud(s *scenario.Scenario, pools []*karpenterv1.NodePool) *cloud {
 	cloudprovider.ReservationIDLabel = awsv1.LabelCapacityReservationID
 	cloudprovider.ReservedCapacityLabels.Insert(reservationLabels()...)
@@ -58,16 +58,15 @@ func reservationLabels() []string {
 	return []string{awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible}
 }
 
-// Name is the provider's.
+// Name returns the name of the provider.
 func (c *cloud) Name() string { return "benchmark" }
 
-// GetSupportedNodeClasses has a class of every kind that pools refer to, so that
-// they count as this provider's.
+// GetSupportedNodeClasses returns a class of every kind that pools refer to, so that all pools
+// count as this provider's.
 func (c *cloud) GetSupportedNodeClasses() []status.Object { return c.classes }
 
-// GetInstanceTypes returns new instance types at every call, whose parts are
-// shared, as providers with a cache do: each schedules from scratch, and none
-// pays for building a catalog.
+// GetInstanceTypes returns new instance types at every call, with shared parts, as providers with a
+// cache do. Each solve starts from scratch, and none pays for building a catalog.
 func (c *cloud) GetInstanceTypes(_ context.Context, pool *karpenterv1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	sold := c.types
 	if c.byPool != nil {
@@ -107,8 +106,8 @@ func instanceType(t *scenario.InstanceType) *cloudprovider.InstanceType {
 	return out
 }
 
-// offeringRequirements are zone, capacity type, and which reservation it is: of
-// a type that knows of reservations, none for all others.
+// offeringRequirements returns the zone, the capacity type and the reservation of an offering. If
+// the type knows reservations, all its other offerings exclude the reservation labels.
 func offeringRequirements(t *cloudprovider.InstanceType, o scenario.Offering) scheduling.Requirements {
 	out := scheduling.NewLabelRequirements(map[string]string{
 		corev1.LabelTopologyZone:         o.Zone,

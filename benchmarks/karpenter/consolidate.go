@@ -17,9 +17,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// consolidate answers a scenario with what to do with its nodes: the first
-// command that the controller finds or, with -converge, all of them until it
-// finds none.
+// consolidate writes a proposal for a scenario: the first command that the disruption controller
+// finds or, with -converge, all commands until none is found.
 func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 	out := &scenario.Proposal{Contender: contender, Scenario: s.Name, Actions: []scenario.Action{}}
 	cluster, err := replay.New(s)
@@ -53,11 +52,10 @@ func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 	return cluster.Finish(out, c.plan, c.final)
 }
 
-// turn has a controller that is new to the cluster look at it once, and carries
-// out what it finds if it is to converge, or this is the last repetition. It
-// reports whether something was found.
+// turn runs a new controller on the cluster once. It carries the command out if the run converges,
+// or if this is the last repetition. It reports whether a command was found.
 func turn(ctx context.Context, c settings, cluster *replay.Cluster, out *scenario.Proposal, last bool) (bool, error) {
-	ctx, cancel := context.WithCancel(ctx) // ends the caches
+	ctx, cancel := context.WithCancel(ctx) // ends the informer caches
 	defer cancel()
 	control, err := newController(ctx, cluster.Scenario(), c.cpuRequests)
 	if err != nil {
@@ -96,10 +94,10 @@ func turn(ctx context.Context, c settings, cluster *replay.Cluster, out *scenari
 	return true, nil
 }
 
-// blockedLog keeps what Karpenter says last about nodes that it leaves alone.
+// blockedLog keeps Karpenter's latest event about each node that is left alone.
 type blockedLog struct{ nodes map[string]scenario.Blocked }
 
-// Publish takes in events.
+// Publish records events.
 func (l *blockedLog) Publish(all ...events.Event) {
 	for _, e := range all {
 		node, ok := e.InvolvedObject.(*corev1.Node)
@@ -109,7 +107,7 @@ func (l *blockedLog) Publish(all ...events.Event) {
 	}
 }
 
-// list is what was said about nodes, sorted by name.
+// list returns the recorded reasons, sorted by node name.
 func (l *blockedLog) list(s *scenario.Scenario) []scenario.Blocked {
 	known := map[string]bool{}
 	for _, n := range s.Nodes {

@@ -28,10 +28,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// controller is what Karpenter's provisioning controller is made of, short of
-// an API server and a cloud.
+// controller holds the parts of Karpenter's provisioning controller, without an API server and a
+// cloud.
 type controller struct {
-	ctx     context.Context // carries its options
+	ctx     context.Context // carries Karpenter's options
 	objects *objects
 	cloud   *cloud
 	kube    client.Client
@@ -48,7 +48,7 @@ type round struct {
 	results   scheduling.Results
 }
 
-// newController serves the scenario. The caches live until ctx is done.
+// newController returns a controller for a scenario. The caches live until ctx is done.
 func newController(ctx context.Context, s *scenario.Scenario, cpuRequests int) (*controller, error) {
 	silence()
 	flags, err := settingsOf(s, cpuRequests)
@@ -74,15 +74,13 @@ func newController(ctx context.Context, s *scenario.Scenario, cpuRequests int) (
 	}, nil
 }
 
-// silence turns logging off: formatting lines that nobody reads is not part of
-// the work.
+// silence turns logging off, because formatting lines that nobody reads should not be measured.
 func silence() {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 }
 
-// settingsOf are the flags of the controller: defaults, but for what the
-// scenario asks for.
+// settingsOf returns the flags of the controller: the defaults, except for what the scenario sets.
 func settingsOf(s *scenario.Scenario, cpuRequests int) (*options.Options, error) {
 	out := &options.Options{}
 	set := &options.FlagSet{FlagSet: flag.NewFlagSet("controller", flag.ContinueOnError)}
@@ -100,17 +98,17 @@ func settingsOf(s *scenario.Scenario, cpuRequests int) (*options.Options, error)
 	return out, nil
 }
 
-// prepare does what comes before a solve: it fills a new cluster state from
-// objects as informers would, and does then what each loop does up to the
-// solve.
+// prepare does everything that precedes a solve: it fills a new cluster state from the objects, as
+// informers would, and then runs the steps of the controller's loop up to the solve.
 func (c *controller) prepare() (round, error) {
 	cluster := state.NewCluster(c.clock, c.kube, c.cloud)
 	if err := c.fill(cluster); err != nil {
 		return round{}, err
 	}
-	// Devices and buffers of virtual pods are behind flags that are off.
+	// The arguments for devices and for buffers of virtual pods are nil: their feature flags are
+	// off.
 	provisioner := provisioning.NewProvisioner(c.kube, c.events, c.cloud, cluster, c.clock, nil, nil)
-	// In this order, as the controller wants nodes that are older than pods.
+	// Nodes are read before pods, as in the controller, so that nodes are older than pods.
 	nodes := cluster.DeepCopyNodes()
 	pods, err := provisioner.GetPendingPods(c.ctx)
 	if err != nil {
@@ -123,7 +121,7 @@ func (c *controller) prepare() (round, error) {
 	return round{ctx: c.ctx, objects: c.objects, scheduler: scheduler, pods: pods}, nil
 }
 
-// solverOptions are those with which the controller solves for pending pods.
+// solverOptions returns the options with which the controller solves for pending pods.
 func (c *controller) solverOptions() []scheduling.Options {
 	flags := options.FromContext(c.ctx)
 	out := []scheduling.Options{
@@ -137,8 +135,8 @@ func (c *controller) solverOptions() []scheduling.Options {
 	return out
 }
 
-// fill tells the cluster state of every object. The state keeps and changes
-// what it is given.
+// fill adds every object to the cluster state. The state gets copies, because it keeps and changes
+// its objects.
 func (c *controller) fill(cluster *state.Cluster) error {
 	for _, claim := range c.objects.claims {
 		cluster.UpdateNodeClaim(claim.DeepCopy())
@@ -170,8 +168,7 @@ func (c *controller) fill(cluster *state.Cluster) error {
 	return nil
 }
 
-// movedClock is a clock that showed the instant of the scenario when it was
-// made, and goes on from there.
+// movedClock is a clock that starts at the instant of the scenario and runs on from there.
 type movedClock struct {
 	clock.RealClock
 	by time.Duration

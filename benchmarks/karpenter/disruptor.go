@@ -13,8 +13,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// disruptor is Karpenter's disruption controller as far as it looks for nodes
-// to empty or consolidate.
+// disruptor is the part of Karpenter's disruption controller that looks for empty nodes to remove
+// and for nodes to consolidate.
 type disruptor struct {
 	*controller
 	ctx     context.Context
@@ -23,21 +23,21 @@ type disruptor struct {
 	methods []disruptionMethod // in the order of the controller
 }
 
-// disruptionMethod is one way to look.
+// disruptionMethod is one of the controller's methods of disruption.
 type disruptionMethod struct {
 	disruption.Method
 	validator *prompt
 }
 
-// prompt validates at once. The controller lets 15 seconds pass first, for the
-// cluster to change, which it does not here. What it takes is counted apart: it
-// is the same simulation once more.
+// prompt validates a command at once. The controller first waits 15 seconds for the cluster to
+// change, but here the cluster does not change. The time spent is counted separately, because the
+// validation repeats the simulation.
 type prompt struct {
 	disruption.Validator
 	spent time.Duration
 }
 
-// Validate is that of the controller without the wait.
+// Validate runs the controller's validation without the wait.
 func (p *prompt) Validate(ctx context.Context, command disruption.Command, _ time.Duration) (disruption.Command, error) {
 	begin := time.Now()
 	defer func() { p.spent += time.Since(begin) }()
@@ -66,9 +66,8 @@ func (c *controller) newDisruptor() (*disruptor, error) {
 	}, nil
 }
 
-// look is one loop of the controller up to the command: the first method that
-// finds something to do has it. It returns nil if none does, and how long all of
-// them took without validation.
+// look runs one loop of the controller up to the command, which comes from the first method that
+// finds one. It returns nil if none does, and the time that the methods took without validation.
 func (d *disruptor) look() (*scenario.Action, time.Duration, error) {
 	var took time.Duration
 	for _, m := range d.methods {
@@ -88,7 +87,7 @@ func (d *disruptor) look() (*scenario.Action, time.Duration, error) {
 	return nil, took, nil
 }
 
-// ask has a method look at all candidates, within the budgets.
+// ask runs a method on all candidates, within the budgets.
 func (d *disruptor) ask(m disruptionMethod) (*disruption.Command, error) {
 	candidates, totals, err := disruption.GetCandidatesWithTotals(d.ctx, d.cluster, d.kube, d.events, d.clock, d.cloud,
 		m.ShouldDisrupt, m.Class(), d.queue, nil)
@@ -114,8 +113,7 @@ func (d *disruptor) ask(m disruptionMethod) (*disruption.Command, error) {
 	return nil, nil
 }
 
-// describeCommand writes a command down, but for the reason, which is that of
-// the method.
+// describeCommand converts a command. It leaves out the reason, which the method gives.
 func describeCommand(command *disruption.Command, took time.Duration) scenario.Action {
 	a := scenario.Action{Nodes: command.SourceNodeNames(), Replacements: []scenario.NewNodeClaim{},
 		Moves: map[string]string{}, SavingsPerHour: command.EstimatedSavings(), Seconds: took.Seconds()}

@@ -3,15 +3,15 @@
 //
 //	go run ./karpenter -scenario S.json.gz -plan P.json.gz -reps 3
 //
-// It is set up as its controller would be, with default flags. Setup is filling
-// the cluster state and building the scheduler, solve is Scheduler.Solve, and
-// truncate is what follows before claims are created. See the README for what
-// was done to be fair to it.
+// It is set up as its controller would be, with default flags. The plan has three times: set-up is
+// filling the cluster state and building the scheduler, solve is Scheduler.Solve, and truncate is
+// the step before claims are created. The README says what was done to make the comparison fair to
+// Karpenter.
 //
 //	go run ./karpenter -consolidate -converge -scenario S.json.gz -plan P.json.gz
 //
-// With -consolidate it looks for nodes to remove, as its disruption controller
-// does, and writes a proposal instead of a plan.
+// With -consolidate it looks for nodes to remove, as Karpenter's disruption controller does, and
+// writes a proposal instead of a plan.
 package main
 
 import (
@@ -26,10 +26,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// contender is the version that go.mod asks for; a test holds the two together.
+// contender is the name with the version that go.mod requires; a test checks that both agree.
 const contender = "karpenter v1.14.1"
 
-// settings are the flags.
+// settings are the command-line flags.
 type settings struct {
 	scenario, plan, profile string
 	reps, cpuRequests       int
@@ -92,8 +92,8 @@ func run(ctx context.Context, c settings) error {
 	return scenario.WritePlan(c.plan, out)
 }
 
-// repeat solves the scenario once, from scratch. It adds what that took to out
-// and replaces the decisions there.
+// repeat solves the scenario once, from scratch. It appends the times to out and replaces the
+// decisions there.
 func (c *controller) repeat(timeout time.Duration, out *scenario.Plan) error {
 	var r round
 	setup, err := measure.Of(func() (err error) {
@@ -108,7 +108,7 @@ func (c *controller) repeat(timeout time.Duration, out *scenario.Plan) error {
 	late := false
 	took, err := measure.Of(func() (err error) {
 		r.results, err = r.scheduler.Solve(ctx, r.pods)
-		// What was placed in time stands; the controller does the same.
+		// What was placed before the timeout is kept, as in the controller.
 		if late = errors.Is(err, context.DeadlineExceeded); late {
 			return nil
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// objects are what an API server would have, with Karpenter's own types.
+// objects are the objects that an API server would have, in Karpenter's own types.
 type objects struct {
 	pools          []*karpenterv1.NodePool
 	claims         []*karpenterv1.NodeClaim
@@ -23,7 +23,7 @@ type objects struct {
 	others         []client.Object
 }
 
-// objectsOf takes the scenario apart.
+// objectsOf converts a scenario into objects.
 func objectsOf(s *scenario.Scenario) (*objects, error) {
 	out := &objects{pending: s.Pods}
 	for _, p := range s.NodePools {
@@ -79,7 +79,7 @@ func appendAll[T client.Object](to []client.Object, from []T) []client.Object {
 	return to
 }
 
-// daemonSet is the owner of a daemon's pod, with that pod for a template.
+// daemonSet returns a DaemonSet that owns the pod and has it as template.
 func daemonSet(pod *corev1.Pod) *appsv1.DaemonSet {
 	uid := types.UID("daemonset/" + scenario.PodKey(pod))
 	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "DaemonSet" {
@@ -97,8 +97,8 @@ func daemonSet(pod *corev1.Pod) *appsv1.DaemonSet {
 	}
 }
 
-// namespaces are those of the scenario, and one for each other namespace that
-// a pod is in.
+// namespaces returns the namespaces of the scenario, and one for each other namespace that contains
+// a pod.
 func namespaces(s *scenario.Scenario) []client.Object {
 	out := appendAll(nil, s.Namespaces)
 	known := map[string]bool{}

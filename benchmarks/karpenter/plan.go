@@ -15,13 +15,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// longestReason cuts errors off, as Karpenter's list every pool with all of its
-// requirements.
+// longestReason is the length at which error texts are cut, in bytes. Karpenter's list every pool
+// with all of its requirements.
 const longestReason = 500
 
-// describe writes the decisions down, replacing those of an earlier round.
-// There is no PlacementOrder: Karpenter tells the order of pods within each
-// node only.
+// describe writes the decisions to out, and replaces those of an earlier round. It sets no
+// PlacementOrder, because Karpenter gives the order of pods only within each node.
 func (r *round) describe(out *scenario.Plan) {
 	out.NewNodeClaims, out.ExistingNodes = []scenario.NewNodeClaim{}, []scenario.ExistingNode{}
 	out.Errors = map[string]string{}
@@ -43,8 +42,8 @@ func (r *round) describe(out *scenario.Plan) {
 	r.unmentioned(out)
 }
 
-// unmentioned adds pods that are neither placed nor refused: those that
-// Karpenter does not take up at all, and those that it had no time for.
+// unmentioned adds an error for each pod that was neither placed nor refused: pods that Karpenter
+// does not consider at all, and pods for which no time was left.
 func (r *round) unmentioned(out *scenario.Plan) {
 	known := map[string]bool{}
 	for _, c := range out.NewNodeClaims {
@@ -73,7 +72,7 @@ func (r *round) unmentioned(out *scenario.Plan) {
 	}
 }
 
-// claim is a new node with all options that it had when the solve ended.
+// claim converts a new node, with all options that were left when the solve ended.
 func claim(n *scheduling.NodeClaim) scenario.NewNodeClaim {
 	out := scenario.NewNodeClaim{
 		NodePool: n.NodePoolName, Taints: n.Spec.Taints, StartupTaints: n.Spec.StartupTaints,
@@ -83,8 +82,8 @@ func claim(n *scheduling.NodeClaim) scenario.NewNodeClaim {
 		out.Labels = map[string]string{}
 	}
 	for _, r := range n.Requirements.NodeSelectorRequirements() {
-		// The scheduler adds these two for itself, and leaves them out of the
-		// objects that it creates.
+		// The scheduler adds these two labels for its own use, and leaves them out of the objects
+		// that it creates.
 		if r.Key == karpenterv1.NodeRegisteredLabelKey || r.Key == karpenterv1.NodeInitializedLabelKey {
 			continue
 		}
@@ -92,7 +91,7 @@ func claim(n *scheduling.NodeClaim) scenario.NewNodeClaim {
 		out.Requirements = append(out.Requirements, v1.NodeSelectorRequirementWithMinValues{
 			Key: r.Key, Operator: r.Operator, Values: values, MinValues: r.MinValues,
 		})
-		// A single value is what the node will have.
+		// A requirement of a single value is the label that the node will have.
 		if _, set := out.Labels[r.Key]; !set && r.Operator == corev1.NodeSelectorOpIn && len(values) == 1 {
 			out.Labels[r.Key] = values[0]
 		}
@@ -106,13 +105,12 @@ func claim(n *scheduling.NodeClaim) scenario.NewNodeClaim {
 	return out
 }
 
-// byPrice orders the options of a node as Karpenter orders them when it
-// launches.
+// byPrice orders the options of a node by price, as Karpenter does when it launches the node.
 func byPrice(n *scheduling.NodeClaim) cloudprovider.InstanceTypes {
 	return slices.Clone(n.InstanceTypeOptions).OrderByPrice(n.Requirements)
 }
 
-// cost is that of the cheapest launch of each new node, in USD per hour.
+// cost returns the sum of the cheapest launches of all new nodes, in USD per hour.
 func (r *round) cost() float64 {
 	sum := 0.0
 	for _, n := range r.results.NewNodeClaims {
@@ -129,8 +127,8 @@ func (r *round) cost() float64 {
 	return sum
 }
 
-// truncate is the step between solving and creating claims: each keeps so many
-// of its cheapest types.
+// truncate runs the step between solving and creating claims: each claim keeps only its cheapest
+// types, up to scheduling.MaxInstanceTypes.
 func (r *round) truncate() {
 	r.results.TruncateInstanceTypes(r.ctx, scheduling.MaxInstanceTypes)
 }

@@ -9,16 +9,16 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// cluster is the snapshot of nodes and bound pods that plugins read. A pod is added in constant
-// time, where the scheduler's own snapshot is built anew. It embeds an empty one of these for pod
-// groups, which this program has none of.
+// cluster is the snapshot of nodes and bound pods that plugins read. Adding a pod takes constant
+// time, where the scheduler's own snapshot would be rebuilt. It embeds an empty scheduler snapshot
+// to implement the methods for pod groups, which this program does not use.
 type cluster struct {
 	*internalcache.Snapshot
 	nodes                  []fwk.NodeInfo
 	byName                 map[string]fwk.NodeInfo
 	affinity, antiAffinity []fwk.NodeInfo
 	claimUses              map[string]int
-	order                  []int // as turns returns it
+	order                  []int // result of turns
 }
 
 var _ fwk.SharedLister = &cluster{}
@@ -31,7 +31,7 @@ func newCluster() *cluster {
 	}
 }
 
-// reset makes the nodes of a state those of the cluster.
+// reset replaces the nodes of the cluster.
 func (c *cluster) reset(nodes []Node) error {
 	c.nodes, c.affinity, c.antiAffinity = nil, nil, nil
 	clear(c.byName)
@@ -39,7 +39,7 @@ func (c *cluster) reset(nodes []Node) error {
 	return c.join(nodes)
 }
 
-// join adds nodes to the cluster.
+// join adds nodes, with their pods, to the cluster.
 func (c *cluster) join(nodes []Node) error {
 	for _, n := range nodes {
 		if n.Node == nil {
@@ -97,7 +97,7 @@ func (c *cluster) Get(name string) (fwk.NodeInfo, error) {
 	return nil, fmt.Errorf("there is no node %q", name)
 }
 
-// turns are the indexes of all nodes in the order in which kube-scheduler looks at them: one of
+// turns returns the indexes of all nodes in the order in which kube-scheduler looks at them: one of
 // each zone in turn.
 func (c *cluster) turns() []int {
 	var zones []string

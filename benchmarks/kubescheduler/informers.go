@@ -16,15 +16,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// objects is an informer factory without a control plane: what load gives it is in its informers,
-// and in the caches of the plugins that listen to them, as soon as load returns.
+// objects is an informer factory without a control plane. After load returns, the loaded objects
+// are in the informers, and in the caches of the plugins that listen to them.
 type objects struct {
-	informers.SharedInformerFactory // for the groups that no plugin reads
+	informers.SharedInformerFactory // for the API groups that no plugin reads
 	client                          kubernetes.Interface
 	kinds                           map[reflect.Type]*kind
 }
 
-// kind is the informer of one kind of object. It embeds one that is never started.
+// kind is the informer of one kind of object. The embedded informer is never started.
 type kind struct {
 	cache.SharedIndexInformer
 	handlers []cache.ResourceEventHandler
@@ -41,7 +41,8 @@ func (o *objects) Resource() resource.Interface     { return resource.New(o, "",
 func (o *objects) Scheduling() scheduling.Interface { return scheduling.New(o, "", nil) }
 func (o *objects) Storage() storage.Interface       { return storage.New(o, "", nil) }
 
-// InformerFor returns the informer of the kind of obj, one for each kind.
+// InformerFor returns the informer of the kind of obj. Every call for one kind returns the same
+// informer.
 func (o *objects) InformerFor(obj apiruntime.Object, build internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	of := reflect.TypeOf(obj)
 	if o.kinds[of] == nil {
@@ -62,13 +63,13 @@ func (k *kind) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, op
 
 func (k *kind) HasSynced() bool { return true }
 
-// kindOf is the kind of some objects; nil if no plugin of this minor version reads it.
+// kindOf returns the informer of a kind, or nil if no plugin of this minor version reads the kind.
 func kindOf[T apiruntime.Object](o *objects) *kind {
 	var none T
 	return o.kinds[reflect.TypeOf(none)]
 }
 
-// add adds objects to those of their kind.
+// add adds objects to the informer of their kind.
 func add[T apiruntime.Object](o *objects, list []T) error {
 	k := kindOf[T](o)
 	if k == nil {
@@ -85,7 +86,7 @@ func add[T apiruntime.Object](o *objects, list []T) error {
 	return nil
 }
 
-// update puts an object in the place of another of its name.
+// update replaces an object by one of the same name.
 func update[T apiruntime.Object](o *objects, old, object T) error {
 	k := kindOf[T](o)
 	if err := k.GetIndexer().Update(object); err != nil {
@@ -97,7 +98,7 @@ func update[T apiruntime.Object](o *objects, old, object T) error {
 	return nil
 }
 
-// load replaces the stored objects of one kind with those of list.
+// load replaces all stored objects of one kind by those of list.
 func load[T apiruntime.Object](o *objects, list []T) error {
 	k := kindOf[T](o)
 	if k == nil {

@@ -1,5 +1,6 @@
-// Command kubescheduler says what kube-scheduler's own default plugins think of pods on nodes. It
-// reads a [Question] a line from its standard input and writes an [Answer] a line.
+// Command kubescheduler tells whether kube-scheduler's own default plugins admit pods to nodes, and
+// where they would place them. It reads one [Question] per line from standard input and writes one
+// [Answer] per line.
 package main
 
 import (

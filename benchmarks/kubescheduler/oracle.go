@@ -25,7 +25,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/util/assumecache"
 )
 
-// oracle asks kube-scheduler's default plugins whether a pod may go on a node.
+// oracle runs kube-scheduler's default plugins on a snapshot of a cluster.
 type oracle struct {
 	framework framework.Framework
 	objects   *objects
@@ -35,18 +35,19 @@ type oracle struct {
 	next      int // index of the node at which the next search for nodes begins
 }
 
-// reservation is what a pod that was bound holds in the caches of plugins.
+// reservation is the state that plugins keep for a pod that was bound.
 type reservation struct {
 	pod   *corev1.Pod
 	state fwk.CycleState
 	node  string
 }
 
-// gates are off by default. A pod that asks for what one of them brings exists only where the API
-// server has the gate on, and then kube-scheduler has it on too.
+// gates are feature gates that are off by default and that this program turns on. A pod that uses
+// such a feature exists only where the API server has the gate on, and then kube-scheduler has it
+// on too.
 var gates = []string{"TaintTolerationComparisonOperators"}
 
-// newOracle sets the framework up as kube-scheduler does for its default profile.
+// newOracle builds the framework as kube-scheduler does for its default profile.
 func newOracle(ctx context.Context) (*oracle, error) {
 	metrics.Register()
 	for _, gate := range gates {
@@ -58,7 +59,8 @@ func newOracle(ctx context.Context) (*oracle, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Nothing is preempted, and from 1.38 on the plugin needs more of the scheduler than its framework.
+	// DefaultPreemption is removed: nothing is preempted, and from 1.38 on that plugin needs more
+	// of the scheduler than its framework.
 	multi := &defaults.Profiles[0].Plugins.MultiPoint
 	multi.Enabled = slices.DeleteFunc(multi.Enabled, func(p config.Plugin) bool { return p.Name == names.DefaultPreemption })
 	client := fake.NewSimpleClientset()
@@ -84,7 +86,7 @@ func newOracle(ctx context.Context) (*oracle, error) {
 	return o, err
 }
 
-// answer judges the pairs of a question.
+// answer answers all parts of a question.
 func (o *oracle) answer(ctx context.Context, q *Question) (*Answer, error) {
 	if q.State != nil {
 		if err := o.load(ctx, q.State); err != nil {
@@ -127,7 +129,7 @@ func (o *oracle) answer(ctx context.Context, q *Question) (*Answer, error) {
 	return a, nil
 }
 
-// has refuses the index of a pod that is not there.
+// has returns an error if the question has no pod of that index.
 func (q *Question) has(pod int) error {
 	if pod < 0 || pod >= len(q.Pods) || q.Pods[pod] == nil {
 		return fmt.Errorf("there is no pod %d", pod)
@@ -142,7 +144,7 @@ func (o *oracle) pair(q *Question, pair [2]int) (fwk.NodeInfo, error) {
 	return o.cluster.nodes[pair[1]], q.has(pair[0])
 }
 
-// load replaces the state.
+// load replaces the state of the cluster.
 func (o *oracle) load(ctx context.Context, s *State) error {
 	for _, r := range o.reserved {
 		o.framework.RunReservePluginsUnreserve(ctx, r.state, r.pod, r.node)
@@ -181,7 +183,8 @@ func objectsOf(nodes []Node) []*corev1.Node {
 	return all
 }
 
-// namespaces are those of the state, with the label that every namespace has.
+// namespaces returns copies of the namespaces of the state, with the label
+// kubernetes.io/metadata.name that every namespace has.
 func (s *State) namespaces() []*corev1.Namespace {
 	var all []*corev1.Namespace
 	for _, namespace := range s.Namespaces {
@@ -192,14 +195,14 @@ func (s *State) namespaces() []*corev1.Namespace {
 	return all
 }
 
-// candidate is a pod after PreFilter, which reads the whole cluster. It may be tried on any number
-// of nodes until the cluster changes.
+// candidate is a pod for which PreFilter has run, which reads the whole cluster. It can be checked
+// against any number of nodes until the cluster changes.
 type candidate struct {
 	o        *oracle
 	pod      *corev1.Pod
 	state    fwk.CycleState
 	nodes    *fwk.PreFilterResult
-	narrowed string // the plugin that left only some nodes
+	narrowed string // the plugin whose PreFilter left only some nodes
 	refused  Verdict
 }
 
@@ -226,7 +229,7 @@ func (o *oracle) consider(ctx context.Context, pod *corev1.Pod) *candidate {
 	return c
 }
 
-// on says why the pod may not go on a node.
+// on says why the pod may not run on a node. The verdict is empty if it may.
 func (c *candidate) on(ctx context.Context, node fwk.NodeInfo) Verdict {
 	if c.refused.Plugin != "" {
 		return c.refused
@@ -240,7 +243,7 @@ func (c *candidate) on(ctx context.Context, node fwk.NodeInfo) Verdict {
 	return Verdict{}
 }
 
-// bind puts a pod on a node if it fits there.
+// bind binds a pod to a node if it fits there. The verdict is empty if it was bound.
 func (o *oracle) bind(ctx context.Context, pod *corev1.Pod, node fwk.NodeInfo) (Verdict, error) {
 	c := o.consider(ctx, pod)
 	if verdict := c.on(ctx, node); verdict.Plugin != "" {
@@ -249,7 +252,7 @@ func (o *oracle) bind(ctx context.Context, pod *corev1.Pod, node fwk.NodeInfo) (
 	return c.bind(ctx, node)
 }
 
-// bind puts the pod on a node that it fits on. The verdict is that of Reserve.
+// bind binds the pod to a node on which it fits. The verdict is that of the Reserve plugins.
 func (c *candidate) bind(ctx context.Context, node fwk.NodeInfo) (Verdict, error) {
 	name := node.Node().Name
 	if status := c.o.framework.RunReservePluginsReserve(ctx, c.state, c.pod, name); !status.IsSuccess() {
@@ -269,8 +272,8 @@ func (c *candidate) bind(ctx context.Context, node fwk.NodeInfo) (Verdict, error
 	return Verdict{}, nil
 }
 
-// allocate writes what Reserve has allocated to the resource claims of a pod into their status,
-// as PreBind does. Only then may another pod use a claim.
+// allocate writes the allocation that Reserve chose into the status of the pod's resource claims,
+// as PreBind does. Other pods may use a claim only after that.
 func (o *oracle) allocate(pod *corev1.Pod) error {
 	for i := range pod.Spec.ResourceClaims {
 		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
@@ -287,7 +290,7 @@ func (o *oracle) allocate(pod *corev1.Pod) error {
 		}
 		allocated := claim.DeepCopy()
 		allocated.Status.Allocation = allocation
-		allocated.ResourceVersion += "0" // one more digit, so that it is newer
+		allocated.ResourceVersion += "0" // one more digit makes the version newer
 		if err := update(o.objects, claim, allocated); err != nil {
 			return err
 		}

@@ -8,16 +8,16 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// How many nodes that a pod fits on kube-scheduler looks for where nothing configures it.
+// These constants determine how many feasible nodes kube-scheduler looks for by default.
 const (
 	fewNodes     = 100 // clusters with fewer nodes are searched as a whole
 	mostPercent  = 50
 	leastPercent = 5
-	percentStep  = 125 // nodes for which one percent less is looked for
+	percentStep  = 125 // for each so many nodes the percentage falls by one
 )
 
-// wantedNodes returns after how many nodes that fit kube-scheduler stops its search, given the number
-// of all nodes of the cluster.
+// wantedNodes returns the number of feasible nodes after which kube-scheduler stops its search, in
+// a cluster of all nodes.
 func wantedNodes(all int) int {
 	if all < fewNodes {
 		return all
@@ -25,8 +25,8 @@ func wantedNodes(all int) int {
 	return max(all*max(mostPercent-all/percentStep, leastPercent)/100, fewNodes)
 }
 
-// schedule binds a pod to the node that kube-scheduler would choose, and returns its index; -1 if
-// the pod fits on none.
+// schedule binds a pod to the node that kube-scheduler would choose, and returns the index of the
+// node; -1 if the pod fits on none.
 func (o *oracle) schedule(ctx context.Context, pod *corev1.Pod, choice Choice) (int, error) {
 	c := o.consider(ctx, pod)
 	feasible := c.feasible(ctx, choice.Closed)
@@ -45,8 +45,8 @@ func (o *oracle) schedule(ctx context.Context, pod *corev1.Pod, choice Choice) (
 	return slices.Index(o.cluster.nodes, chosen), nil
 }
 
-// feasible are nodes that the pod fits on, as many as kube-scheduler looks for. The search begins
-// where the one before has ended.
+// feasible returns nodes on which the pod fits, as many as kube-scheduler looks for. The search
+// begins where the previous one ended.
 func (c *candidate) feasible(ctx context.Context, closed []int) (found []fwk.NodeInfo) {
 	nodes, order := c.o.cluster.nodes, c.o.cluster.order
 	looked := 0
@@ -60,7 +60,7 @@ func (c *candidate) feasible(ctx context.Context, closed []int) (found []fwk.Nod
 	return found
 }
 
-// best are the nodes with the highest score.
+// best returns the nodes with the highest score.
 func (c *candidate) best(ctx context.Context, nodes []fwk.NodeInfo) (best []fwk.NodeInfo, err error) {
 	if len(nodes) == 1 {
 		return nodes, nil

@@ -9,10 +9,10 @@ import (
 	"k8s.io/dynamic-resource-allocation/resourceslice/tracker"
 )
 
-// trackSlices has the ResourceSlices of objects tracked.
+// trackSlices starts a tracker of the ResourceSlices of objects.
 func trackSlices(ctx context.Context, o *objects) (*tracker.Tracker, error) {
 	return tracker.StartTracker(ctx, tracker.Options{SliceInformer: o.Resource().V1().ResourceSlices()})
 }
 
-// loadSlices loads ResourceSlices as the tracker reads them.
+// loadSlices loads ResourceSlices in the type that the tracker reads.
 func loadSlices(o *objects, slices []*resourcev1.ResourceSlice) error { return load(o, slices) }

@@ -10,14 +10,14 @@ import (
 	"k8s.io/dynamic-resource-allocation/resourceslice/tracker"
 )
 
-// trackSlices has the ResourceSlices of objects tracked, which from 1.38 on are of a type of the
-// tracker's own.
+// trackSlices starts a tracker of the ResourceSlices of objects. From 1.38 on the tracker has its
+// own type for them.
 func trackSlices(ctx context.Context, o *objects) (*tracker.Tracker, error) {
 	informer := api.NewInformerForResourceSlice(o)
 	return tracker.StartTracker(ctx, tracker.Options{SliceInformer: informer, SliceLister: api.NewResourceSliceLister(informer.GetIndexer())})
 }
 
-// loadSlices loads ResourceSlices as the tracker reads them.
+// loadSlices loads ResourceSlices in the type that the tracker reads.
 func loadSlices(o *objects, slices []*resourcev1.ResourceSlice) error {
 	read := make([]*api.ResourceSlice, len(slices))
 	for i, slice := range slices {

@@ -7,7 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// State is a moment of a cluster: everything that the default plugins of kube-scheduler look up.
+// State is a snapshot of a cluster: everything that the default plugins of kube-scheduler look up.
 type State struct {
 	Nodes      []Node              `json:"nodes"`
 	Namespaces []*corev1.Namespace `json:"namespaces,omitempty"`
@@ -24,8 +24,8 @@ type State struct {
 	ResourceSlices []*resourcev1.ResourceSlice `json:"resourceSlices,omitempty"`
 	DeviceClasses  []*resourcev1.DeviceClass   `json:"deviceClasses,omitempty"`
 
-	// The owners of pods, and Services, say over which pods a pod without a topology spread is
-	// spread by default. Only Question.Schedule depends on that.
+	// The owners of pods, and Services, determine the pods over which a pod without a topology
+	// spread is spread by default. Only Question.Schedule depends on them.
 	ReplicaSets  []*appsv1.ReplicaSet  `json:"replicaSets,omitempty"`
 	StatefulSets []*appsv1.StatefulSet `json:"statefulSets,omitempty"`
 	Services     []*corev1.Service     `json:"services,omitempty"`
@@ -39,28 +39,28 @@ type Node struct {
 
 // Question is one line of the input. Its parts are answered in the order of the fields.
 type Question struct {
-	// State replaces the state of the question before. Nil keeps that state, with the nodes
+	// State replaces the state of the question before. Nil keeps that state, including the nodes
 	// that joined and the pods that were bound.
 	State *State `json:"state,omitempty"`
-	// Join are nodes that come up now. Their indexes follow those of the nodes of the state.
+	// Join lists nodes that come up now. Their indexes follow those of the nodes of the state.
 	Join []Node `json:"join,omitempty"`
 	// Pods are the pods that the other fields refer to by index. They are not part of the state.
 	Pods []*corev1.Pod `json:"pods"`
-	// Ask has pairs of an index of Pods and an index of a node. Each pair is judged alone, in
-	// the state as it is.
+	// Ask has pairs of an index of Pods and an index of a node. Each pair is judged on its own,
+	// without binding the pod.
 	Ask [][2]int `json:"ask,omitempty"`
-	// Bind has pairs as Ask has. They are judged in order, and each pod that fits is bound
-	// before the next pair is judged.
+	// Bind has pairs like Ask. They are judged in order, and each pod that fits is bound before the
+	// next pair is judged.
 	Bind [][2]int `json:"bind,omitempty"`
 	// Schedule has pods to bind one after the other. Each pod is bound to the node that
 	// kube-scheduler would choose: the node with the highest score among the nodes on which the pod fits.
 	Schedule []Choice `json:"schedule,omitempty"`
 }
 
-// Choice is a pod that a node is to be found for.
+// Choice is a pod to schedule.
 type Choice struct {
 	Pod int `json:"pod"` // index of Question.Pods
-	// Closed are the indexes of nodes that the pod may not be tried on.
+	// Closed are the indexes of nodes that are excluded for the pod.
 	Closed []int `json:"closed,omitempty"`
 	// Draw decides between nodes of equal score: with n of them, the one at Draw modulo n.
 	Draw uint64 `json:"draw"`

@@ -1,12 +1,11 @@
-// Replay carries a proposal out on paper, whoever made it, and judges every
-// action: whether the pods of the nodes that it removes are placed by the rules.
+// Replay carries out a proposal of any contender on a copy of the scenario, and judges every
+// action: whether the pods of the removed nodes get places that break no rule.
 //
 //	go run ./replay -scenario S.json.gz -proposal P.json.gz
 //
-// With -steps it also writes each action as a scenario, in which the nodes are
-// gone and their pods pending, and a plan for it, so that another judge can be
-// asked. The exit status is 1 if an action cannot be carried out or breaks a
-// rule.
+// With -steps it also writes each action as a scenario, in which the nodes are gone and their pods
+// pending, and a plan for it, so that another judge can check it. The exit status is 1 if an action
+// cannot be carried out or breaks a rule.
 package main
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// settings are the flags.
+// settings are the command-line flags.
 type settings struct{ scenario, proposal, steps string }
 
 func main() {
@@ -90,7 +89,7 @@ func run(c settings, out io.Writer) error {
 	return nil
 }
 
-// writeStep writes an action as a scenario and a plan for it.
+// writeStep writes an action as a scenario and a plan for that scenario.
 func writeStep(dir string, i int, cluster *replay.Cluster, a scenario.Action) error {
 	s, p := cluster.Step(a)
 	name := filepath.Join(dir, fmt.Sprintf("step-%04d", i))

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maxDocument is the size of an uncompressed document beyond which it is
-// refused: a small file can unfold to any size.
+// maxDocument is the largest uncompressed document that is read, in bytes. A small compressed file
+// can expand to any size.
 const maxDocument = 4 << 30
 
 // ReadScenario reads a scenario from a file and validates it.
@@ -54,7 +54,7 @@ func WriteScenario(path string, s *Scenario) error { return writeFile(path, s) }
 // WritePlan writes a plan to a file.
 func WritePlan(path string, p *Plan) error { return writeFile(path, p) }
 
-// decode wants exactly one JSON value.
+// decode reads exactly one JSON value; anything after it is an error.
 func decode(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(into); err != nil {
@@ -112,7 +112,7 @@ func unzip(data []byte) ([]byte, error) {
 	return out, err
 }
 
-// zip leaves the header of gzip empty, so that equal documents make equal
+// zip compresses data. It leaves the header of gzip empty, so that equal documents give equal
 // files.
 func zip(data []byte) ([]byte, error) {
 	var out bytes.Buffer

@@ -6,58 +6,57 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Plan is an answer to a Scenario, and what it took to find.
+// Plan is an answer to a Scenario, with the time and memory that it took.
 type Plan struct {
 	// Contender names who made the plan, with its version.
 	Contender string `json:"contender"`
-	// Scenario is the name of the scenario that it answers.
+	// Scenario is the name of the scenario that the plan answers.
 	Scenario string `json:"scenario"`
 
-	// SolveSeconds, SetupSeconds and TruncateSeconds are wall time, an entry
-	// for each repetition. Setup is everything from parsed objects to a solver
-	// that is ready; solve is the decision alone; truncate is what has to
-	// follow it before nodes can be launched, where a contender has such a
-	// step.
+	// SolveSeconds, SetupSeconds and TruncateSeconds are wall time, with one entry for each
+	// repetition. Set-up is everything from parsed objects to a solver that is ready. Solve is the
+	// decision alone. Truncate is the step between the decision and the launch of nodes, if the
+	// contender has one.
 	SolveSeconds    []float64 `json:"solveSeconds"`
 	SetupSeconds    []float64 `json:"setupSeconds"`
 	TruncateSeconds []float64 `json:"truncateSeconds,omitempty"`
-	// AllocBytes and Allocs count what one solve allocates.
+	// AllocBytes and Allocs are the bytes and objects that one solve allocates.
 	AllocBytes uint64 `json:"allocBytes"`
 	Allocs     uint64 `json:"allocs"`
 
-	// Bound is a floor under the cost of new nodes that the contender proved,
-	// in USD per hour; 0 if it has none.
+	// Bound is a lower bound on the cost of new nodes that the contender proved, in USD per hour; 0
+	// if it has none.
 	Bound float64 `json:"bound,omitempty"`
 
 	// NewNodeClaims are the nodes to launch.
 	NewNodeClaims []NewNodeClaim `json:"newNodeClaims"`
 	// ExistingNodes are the nodes that take pods.
 	ExistingNodes []ExistingNode `json:"existingNodes"`
-	// PlacementOrder lists the placed pods in an order in which all rules
-	// between them hold at each turn. Nil if the contender has no such order.
+	// PlacementOrder lists the placed pods in an order of binding in which no pod breaks a rule at
+	// its turn. Nil if the contender has no such order.
 	PlacementOrder []string `json:"placementOrder,omitempty"`
-	// Errors says of each pod that stays pending why.
+	// Errors gives the reason for each pod that stays pending, by PodKey.
 	Errors map[string]string `json:"errors,omitempty"`
 }
 
-// NewNodeClaim is a node to launch. Whatever the requirements and the instance
-// types together allow will do.
+// NewNodeClaim is a node to launch. The requirements and the instance types together say what may
+// be launched.
 type NewNodeClaim struct {
 	// NodePool is the name of its pool.
 	NodePool string `json:"nodePool"`
-	// Requirements bound its labels: zone, capacity type, architecture.
+	// Requirements restrict the labels of the node: zone, capacity type, architecture.
 	Requirements []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
-	// InstanceTypes are the types that it may become, cheapest first if the
-	// contender orders them.
+	// InstanceTypes are the types that the node may become, cheapest first if the contender orders
+	// them.
 	InstanceTypes []string          `json:"instanceTypes"`
 	Taints        []corev1.Taint    `json:"taints,omitempty"`
 	StartupTaints []corev1.Taint    `json:"startupTaints,omitempty"`
 	Labels        map[string]string `json:"labels,omitempty"`
-	// Pods are those it is for, in the order of placement if there is one.
+	// Pods are the pods of the node, by PodKey, in the order of placement if there is one.
 	Pods []string `json:"pods"`
 }
 
-// ExistingNode lists the pending pods that go to a node that exists.
+// ExistingNode lists the pending pods that are bound to an existing node.
 type ExistingNode struct {
 	Node string   `json:"node"`
 	Pods []string `json:"pods"`

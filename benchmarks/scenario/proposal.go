@@ -9,51 +9,49 @@ import (
 	"strings"
 )
 
-// Proposal is what to do with the nodes of a Scenario that exist, and what it
-// took to find.
+// Proposal says what to do with the existing nodes of a Scenario, with the time that finding it
+// took.
 type Proposal struct {
 	// Contender names who made the proposal, with its version.
 	Contender string `json:"contender"`
-	// Scenario is the name of the scenario that it answers.
+	// Scenario is the name of the scenario that the proposal answers.
 	Scenario string `json:"scenario"`
-	// SolveSeconds and SetupSeconds are as in Plan. In a proposal that was made
-	// until nothing was left to do there is one entry, of all the computing.
+	// SolveSeconds and SetupSeconds are as in Plan. If Converged is set, there is one entry, the
+	// total of all computing.
 	SolveSeconds []float64 `json:"solveSeconds"`
 	SetupSeconds []float64 `json:"setupSeconds"`
-	// CostBefore and CostAfter are what all nodes cost, in USD per hour, before
-	// and after the actions.
+	// CostBefore and CostAfter are the cost of all nodes before and after the actions, in USD per
+	// hour.
 	CostBefore float64 `json:"costBefore"`
 	CostAfter  float64 `json:"costAfter"`
 	// Actions are in the order in which they are to be carried out.
 	Actions []Action `json:"actions"`
 	// Blocked says why nodes are left alone.
 	Blocked []Blocked `json:"blocked"`
-	// Converged is whether the contender carried out its own actions until it
-	// had none.
+	// Converged reports whether the contender carried out its own actions until it proposed none.
 	Converged bool `json:"converged"`
-	// Rounds is how often it was asked until then, and Stopped why it was asked
-	// no more.
+	// Rounds is how often the contender was asked for actions, and Stopped says why it was not
+	// asked again.
 	Rounds  int    `json:"rounds,omitempty"`
 	Stopped string `json:"stopped,omitempty"`
-	// NodesAfter is how many nodes are left.
+	// NodesAfter is the number of nodes that are left.
 	NodesAfter int `json:"nodesAfter"`
 }
 
-// Action removes nodes, and launches others in their place first.
+// Action removes nodes, after launching their replacements.
 type Action struct {
 	// Reason is Empty, Underutilized, Drifted or another word of the contender.
 	Reason string `json:"reason"`
-	// Nodes are the names of those to remove.
+	// Nodes are the names of the nodes to remove.
 	Nodes []string `json:"nodes"`
 	// Replacements are the nodes to launch.
 	Replacements []NewNodeClaim `json:"replacements"`
-	// Moves say where each pod goes that needs another place, by PodKey: to a
-	// node, or to replacement-0 and so on.
+	// Moves has the new place of each pod that needs one, by PodKey: the name of a node, or
+	// replacement-0 and so on.
 	Moves map[string]string `json:"moves"`
-	// SavingsPerHour is what the contender thinks it saves, in USD.
+	// SavingsPerHour is what the action saves, in USD per hour, as the contender computes it.
 	SavingsPerHour float64 `json:"savingsPerHour"`
-	// Seconds is how long it took to find, if the contender counts for each
-	// action.
+	// Seconds is the time that finding the action took, if the contender measures each action.
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
@@ -64,10 +62,10 @@ type Blocked struct {
 	Reason string `json:"reason"`
 }
 
-// Replacement is the name that Action.Moves has for a new node.
+// Replacement returns the name that Action.Moves uses for the i-th new node of an action.
 func Replacement(i int) string { return "replacement-" + strconv.Itoa(i) }
 
-// ReplacementIndex reads such a name back, and reports false for that of a node.
+// ReplacementIndex is the inverse of Replacement. It reports false for any other name.
 func ReplacementIndex(name string) (int, bool) {
 	digits, found := strings.CutPrefix(name, "replacement-")
 	if !found {
@@ -95,10 +93,9 @@ func DecodeProposal(data []byte) (*Proposal, error) {
 // WriteProposal writes a proposal to a file.
 func WriteProposal(path string, p *Proposal) error { return writeFile(path, p) }
 
-// Validate returns an error that joins all faults of a proposal that can be seen
-// without its scenario: no scenario named, actions without nodes, nodes that are
-// removed twice, replacements without a pool or instance types, and moves to
-// replacements that there are not.
+// Validate returns an error that joins all faults that can be found without the scenario: no
+// scenario named, actions without nodes, nodes removed twice, replacements without a pool or
+// instance types, and moves to replacements that do not exist.
 func (p *Proposal) Validate() error {
 	f := &faults{document: "proposal"}
 	if p.Scenario == "" {

@@ -10,9 +10,9 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Scenario is a problem: a cluster, what can be bought, and pods that wait.
+// Scenario is a problem: a cluster, the instance types on sale, and pending pods.
 type Scenario struct {
-	// Name says which scenario it is, such as "diverse-5000-fake400-seed1".
+	// Name identifies the scenario, such as "diverse-5000-fake400-seed1".
 	Name string `json:"name"`
 	// Now is the instant of the snapshot.
 	Now time.Time `json:"now"`
@@ -21,19 +21,18 @@ type Scenario struct {
 	NodePools []*v1.NodePool `json:"nodePools"`
 	// InstanceTypes is the catalog.
 	InstanceTypes []InstanceType `json:"instanceTypes"`
-	// InstanceTypesByPool names the types that each pool may use, by pool. If
-	// it is nil, every pool may use all; if not, a pool without an entry may
-	// use none.
+	// InstanceTypesByPool names the types that each pool may use, by pool. Nil lets every pool use
+	// all types. Otherwise a pool without an entry may use none.
 	InstanceTypesByPool map[string][]string `json:"instanceTypesByPool,omitempty"`
 
-	// Pods are pending. Name and UID of each are unique in the scenario.
+	// Pods are the pending pods. Name and UID of each are unique in the scenario.
 	Pods []*corev1.Pod `json:"pods"`
-	// DaemonSetPods has a pod as each DaemonSet would make it.
+	// DaemonSetPods has one pod for each DaemonSet, as the DaemonSet would create it.
 	DaemonSetPods []*corev1.Pod `json:"daemonSetPods,omitempty"`
-	// Nodes exist or are on their way.
+	// Nodes are the nodes that exist or are being launched.
 	Nodes []Node `json:"nodes,omitempty"`
 
-	// Namespaces are those whose labels matter.
+	// Namespaces are the namespaces whose labels matter.
 	Namespaces []*corev1.Namespace `json:"namespaces,omitempty"`
 	// PersistentVolumeClaims, PersistentVolumes, StorageClasses and CSINodes
 	// are what the volumes of pods refer to.
@@ -41,7 +40,7 @@ type Scenario struct {
 	PersistentVolumes      []*corev1.PersistentVolume      `json:"persistentVolumes,omitempty"`
 	StorageClasses         []*storagev1.StorageClass       `json:"storageClasses,omitempty"`
 	CSINodes               []*storagev1.CSINode            `json:"csiNodes,omitempty"`
-	// PodDisruptionBudgets matter where nodes are to be removed.
+	// PodDisruptionBudgets limit evictions when nodes are removed.
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget `json:"podDisruptionBudgets,omitempty"`
 
 	// Options are the settings of the cluster that change what a good plan is.
@@ -51,12 +50,12 @@ type Scenario struct {
 // Node is a node, the claim it came from, and the pods bound to it.
 type Node struct {
 	Node *corev1.Node `json:"node"`
-	// NodeClaim is nil for a node that no autoscaler made.
+	// NodeClaim is nil for a node that no autoscaler launched.
 	NodeClaim *v1.NodeClaim `json:"nodeClaim"`
 	Pods      []*corev1.Pod `json:"pods,omitempty"`
 }
 
-// Name is that of the Node, or of the NodeClaim while there is no Node.
+// Name returns the name of the Node, or of the NodeClaim while there is no Node.
 func (n Node) Name() string {
 	switch {
 	case n.Node != nil:
@@ -67,13 +66,14 @@ func (n Node) Name() string {
 	return ""
 }
 
-// InstanceType is a shape of machine and the ways to buy it.
+// InstanceType is a type of machine with its offerings.
 type InstanceType struct {
 	// Name is unique in the scenario.
 	Name string `json:"name"`
 	// Requirements are the labels that nodes of the type can have.
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
-	// Capacity is the whole machine; Overhead, in sum, what it keeps from pods.
+	// Capacity is that of the whole machine. Overhead is the total of what is reserved for the
+	// system.
 	Capacity corev1.ResourceList `json:"capacity"`
 	Overhead corev1.ResourceList `json:"overhead,omitempty"`
 	// Offerings are the ways to buy it.
@@ -87,16 +87,15 @@ type Offering struct {
 	CapacityType string `json:"capacityType"`
 	// Price is in USD per hour.
 	Price float64 `json:"price"`
-	// Available says that it can be bought now.
+	// Available reports whether the offering can be bought now.
 	Available bool `json:"available"`
-	// ReservationID names the reservation of a reserved offering, of which
-	// ReservationCapacity instances are left.
+	// ReservationID names the reservation of a reserved offering, and ReservationCapacity is the
+	// number of instances left in it.
 	ReservationID       string `json:"reservationID,omitempty"`
 	ReservationCapacity int    `json:"reservationCapacity,omitempty"`
 }
 
-// Options are settings of a whole cluster. The zero value has the defaults of
-// Karpenter.
+// Options are settings of a whole cluster. The zero value has Karpenter's defaults.
 type Options struct {
 	// PreferencePolicy is Respect, the default, or Ignore.
 	PreferencePolicy string `json:"preferencePolicy,omitempty"`
@@ -104,10 +103,10 @@ type Options struct {
 	MinValuesPolicy string `json:"minValuesPolicy,omitempty"`
 }
 
-// PodKey is the name of a pod in a Plan: namespace, slash, name.
+// PodKey returns the name of a pod in a Plan: namespace/name.
 func PodKey(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
 
-// PodKeys are the names of pods, in their order.
+// PodKeys returns the keys of pods, in the same order.
 func PodKeys(pods []*corev1.Pod) []string {
 	out := make([]string, 0, len(pods))
 	for _, p := range pods {

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// faults collects what is wrong with a document.
+// faults collects the faults of a document.
 type faults struct {
 	document string
 	found    []error
@@ -22,7 +22,7 @@ func (f *faults) add(where, format string, args ...any) {
 	f.found = append(f.found, fmt.Errorf("%s: %s: %s", f.document, where, fmt.Sprintf(format, args...)))
 }
 
-// unique reports a name that is empty or was seen before.
+// unique adds a fault for a name that is empty or was seen before.
 func (f *faults) unique(seen map[string]bool, where, name string) {
 	switch {
 	case name == "":
@@ -33,10 +33,9 @@ func (f *faults) unique(seen map[string]bool, where, name string) {
 	seen[name] = true
 }
 
-// Validate returns an error that joins all faults: entries that are null, names
-// that are missing or there twice, instance types that a pool names and nobody
-// defines, prices below zero, and options that do not exist. What is in
-// Kubernetes objects beyond that is for the contenders to judge.
+// Validate returns an error that joins all faults: null entries, missing or duplicate names,
+// instance types that a pool names but the catalog lacks, negative prices, and unknown options.
+// Everything else about the Kubernetes objects is for the contenders to judge.
 func (s *Scenario) Validate() error {
 	f := &faults{document: "scenario"}
 	if s.Name == "" {
@@ -156,9 +155,9 @@ func noNulls[T any](f *faults, field string, objects []*T) {
 	}
 }
 
-// Validate returns an error that joins all faults of a plan that can be seen
-// without its scenario: no scenario named, claims without a pool or without
-// instance types, pods that are placed twice or both placed and in errors.
+// Validate returns an error that joins all faults that can be found without the scenario: no
+// scenario named, claims without a pool or without instance types, and pods that are placed twice
+// or both placed and in Errors.
 func (p *Plan) Validate() error {
 	f := &faults{document: "plan"}
 	if p.Scenario == "" {

@@ -17,17 +17,17 @@ import (
 const (
 	awsTypes   = "aws"
 	fakePrefix = "fake"
-	// mostFakes bounds a catalog that somebody mistypes.
+	// mostFakes bounds the size of a synthetic catalog, in case the name is mistyped.
 	mostFakes = 10_000
 )
 
-// catalog is the instance types to buy and the zones they are in.
+// catalog has the instance types on sale and their zones.
 type catalog struct {
 	zones []string
 	types []scenario.InstanceType
 }
 
-// catalogByName finds the catalog that a Spec names.
+// catalogByName returns the catalog that Spec.Types names.
 func catalogByName(name string) (catalog, error) {
 	if name == awsTypes {
 		return aws()
@@ -40,8 +40,8 @@ func catalogByName(name string) (catalog, error) {
 	return catalog{}, fmt.Errorf("there is no catalog %q; use %s, or %s1 to %s%d", name, awsTypes, fakePrefix, fakePrefix, mostFakes)
 }
 
-// aws is the library's catalog. Labels that only some offerings of a type have,
-// which are zone IDs, cannot be told in a scenario; the type keeps all of them.
+// aws returns the library's catalog. A scenario cannot express labels that only some offerings of a
+// type have, which are zone IDs; the type keeps all their values.
 func aws() (catalog, error) {
 	var c catalog
 	for _, t := range fake.Catalog() {
@@ -68,7 +68,7 @@ func aws() (catalog, error) {
 	return c, nil
 }
 
-// What the synthetic types are made of, per vCPU.
+// Sizes and price of the synthetic types, per vCPU.
 const (
 	syntheticMemory = 2 << 30 // bytes
 	syntheticPods   = 10
@@ -76,9 +76,9 @@ const (
 	syntheticPrice = 0.1 // USD per hour
 )
 
-// synthetic is the catalog of Karpenter's benchmark: types of 1 to n vCPUs with
-// memory and pods in proportion, at a linear price. Each can be had on demand in
-// three zones and as spot in the first two of them, all at the one price.
+// synthetic returns the catalog of Karpenter's benchmark: types of 1 to n vCPUs with memory and
+// pods in proportion, at a linear price. Each is sold on demand in three zones and as spot in the
+// first two of them, all at the same price.
 func synthetic(n int) catalog {
 	c := catalog{zones: []string{"test-zone-1", "test-zone-2", "test-zone-3"}}
 	for i := range n {
@@ -118,7 +118,7 @@ func syntheticType(i int, zones []string) scenario.InstanceType {
 	in(corev1.LabelTopologyZone, zones...)
 	in(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand, v1.CapacityTypeSpot)
 	in("integer", strconv.FormatInt(cpus, 10))
-	// Large is what has more than 4 vCPUs, and so more than 8 GiB.
+	// Types with more than 4 vCPUs, and so more than 8 GiB, are large.
 	if cpus > 4 {
 		in("size", "large")
 		in("special", "optional")

@@ -14,8 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// rackLabel is a key of its own to spread over: pools give it, as one value or
-// as a choice.
+// rackLabel is a topology key that pools define themselves, with one value or several.
 const rackLabel = "example.com/rack"
 
 var (
@@ -26,8 +25,8 @@ var (
 
 const teamLabel = "app.kubernetes.io/part-of"
 
-// constrained is a few workloads with many constraints on a share of the
-// catalog, at times beside nodes that run other replicas of them.
+// constrained makes a few workloads with many constraints, on a part of the catalog, and sometimes
+// with nodes that run other replicas of the workloads.
 func constrained(m *maker) {
 	m.someTypes()
 	for _, name := range workloadNamespaces()[:3] {
@@ -56,7 +55,7 @@ func constrained(m *maker) {
 	}
 }
 
-// someTypes keeps 10 to 200 of the catalog's types, none of them huge.
+// someTypes keeps 10 to 200 types of the catalog: none with more than 48 vCPUs or with GPUs.
 func (m *maker) someTypes() {
 	kept := slices.DeleteFunc(shuffled(m.dice, m.types), func(t scenario.InstanceType) bool {
 		cpu, gpus := t.Capacity[corev1.ResourceCPU], t.Capacity[awsv1.ResourceNVIDIAGPU]
@@ -106,7 +105,7 @@ func (m *maker) constrainedPool(name string) {
 	m.addPool(name, spec)
 }
 
-// constrainedWorkloads have as many replicas in sum as pods are asked for.
+// constrainedWorkloads returns workloads with spec.Pods replicas in total.
 func (m *maker) constrainedWorkloads() []*workload {
 	var all []*workload
 	for left := m.spec.Pods; left > 0; {
@@ -130,7 +129,7 @@ func (m *maker) constrainedWorkloads() []*workload {
 	return all
 }
 
-// constrain gives a workload one more constraint, or a preference.
+// constrain gives a workload one more constraint or preference.
 func (m *maker) constrain(w *workload) {
 	key := weighted(m.dice, []odds[string]{{8, corev1.LabelTopologyZone}, {6, corev1.LabelHostname}, {2, rackLabel}, {1, v1.CapacityTypeLabelKey}})
 	whom := w.selects()
@@ -155,7 +154,7 @@ func (m *maker) constrain(w *workload) {
 		if m.chance(20) {
 			s.NodeTaintsPolicy = new(corev1.NodeInclusionPolicyHonor)
 		}
-		// A pod may not have two of one key and effect.
+		// A pod may not have two spreads with the same key and whenUnsatisfiable.
 		for _, other := range w.spec.TopologySpreadConstraints {
 			if other.TopologyKey == s.TopologyKey && other.WhenUnsatisfiable == s.WhenUnsatisfiable {
 				return
@@ -183,7 +182,7 @@ func (m *maker) constrain(w *workload) {
 	}
 }
 
-// somewhere is a term that some nodes of most scenarios meet.
+// somewhere returns a node selector term that some nodes of most scenarios satisfy.
 func (m *maker) somewhere() corev1.NodeSelectorTerm {
 	return oneOf(m.dice,
 		labelIn(corev1.LabelTopologyZone, shuffled(m.dice, m.zones)[:1+m.IntN(3)]...),
@@ -202,8 +201,8 @@ func (w *workload) podAffinity() *corev1.PodAffinity {
 	return a.PodAffinity
 }
 
-// withVolume is the pod with a claim of its own: of a volume that stands in a
-// zone, or of one that is made where the pod runs.
+// withVolume returns a copy of the pod with a volume claim of its own: for a volume that exists in
+// a zone, or for one that is created in the zone where the pod runs.
 func (m *maker) withVolume(pod *corev1.Pod) *corev1.Pod {
 	const class, driver = "disk", "ebs.csi.aws.com"
 	pod = pod.DeepCopy()
@@ -245,9 +244,9 @@ func (m *maker) withVolume(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// constrainedHost adds a node of any pool that could have bought one, with
-// replicas that run there whatever their spreads and neighbours say, as scaling
-// down leaves them behind; of those with affinity or a port there is one.
+// constrainedHost adds a node of any pool that could have bought one, with replicas on it. Their
+// spreads and affinities may be violated, as after scaling down. Of a workload with affinity or a
+// host port it runs one replica.
 func (m *maker) constrainedHost(i int, workloads []*workload) {
 	for _, pool := range shuffled(m.dice, m.out.NodePools) {
 		offers := m.sold(pool)
@@ -278,7 +277,7 @@ func (m *maker) constrainedHost(i int, workloads []*workload) {
 	}
 }
 
-// sold lists what a pool of a constrained scenario can buy.
+// sold lists the offerings that a pool of a constrained scenario can buy.
 func (m *maker) sold(pool *v1.NodePool) []offer {
 	var out []offer
 	for i := range m.types {

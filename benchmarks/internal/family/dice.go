@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// dice is where everything random comes from.
+// dice is the source of all random choices.
 type dice struct{ *rand.Rand }
 
 // uid returns a random UUID (version 4).
@@ -22,8 +22,8 @@ func (d dice) uid() types.UID {
 	return types.UID(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
 }
 
-// tail returns n random characters for the end of a name. Without vowels they
-// spell nothing.
+// tail returns n random characters for the end of a name. It uses no vowels, so that no words
+// appear.
 func (d dice) tail(n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	out := make([]byte, n)
@@ -33,19 +33,19 @@ func (d dice) tail(n int) string {
 	return string(out)
 }
 
-// chance is true in percent of 100 cases.
+// chance returns true with a probability of so many percent.
 func (d dice) chance(percent int) bool { return d.IntN(100) < percent }
 
-// oneOf returns any of the values.
+// oneOf returns one of the values, each with the same probability.
 func oneOf[T any](d dice, values ...T) T { return values[d.IntN(len(values))] }
 
-// odds is a value with the number of times it comes up among all others.
+// odds is a value with its weight.
 type odds[T any] struct {
 	times int
 	value T
 }
 
-// weighted returns a value as often as its odds say.
+// weighted returns a value at random, in proportion to the weights.
 func weighted[T any](d dice, table []odds[T]) T {
 	sum := 0
 	for _, o := range table {

@@ -1,8 +1,7 @@
 // Package family makes scenarios of several families, deterministic by seed.
 //
-// The families diverse, generic and preferences have the mixes of pods of
-// Karpenter's own scheduling benchmark: one pool that takes any type, and pods
-// of one container.
+// The families diverse, generic and preferences have the mixes of pods of Karpenter's own
+// scheduling benchmark: one pool that accepts any type, and pods of one container.
 //
 //	generic      pods that differ in CPU and memory only
 //	generic10    generic, of ten distinct pods
@@ -11,7 +10,7 @@
 //	preferences  equal pods that would rather be in one zone, each in another
 //	             zone and each on another node, which is not to be had in full
 //
-// The other families are what a production cluster looks like:
+// The other families resemble production clusters:
 //
 //	production     200 to 1000 workloads with replicas by Zipf's law, in eight
 //	               namespaces, with five daemons and four pools: general, arm,
@@ -33,8 +32,8 @@
 //	consolidate    nothing pending: nodes 30% to 60% full, with disruption
 //	               budgets on three in ten workloads
 //
-// Shares are of workloads, not of pods. Types are the library's catalog of EC2
-// ("aws") or synthetic ones as in Karpenter's benchmark ("fake400").
+// Shares are of workloads, not of pods. Instance types are the library's catalog of EC2 ("aws") or
+// synthetic ones as in Karpenter's benchmark ("fake400").
 //
 // The same Spec gives the same scenario, byte for byte, on every machine.
 package family

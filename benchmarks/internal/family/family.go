@@ -16,14 +16,14 @@ import (
 type Spec struct {
 	// Family is one of Names.
 	Family string
-	// Pods is how many are pending. Consolidate has none.
+	// Pods is the number of pending pods. Consolidate has none.
 	Pods int
-	// Nodes is how many exist. Mixedexisting and consolidate need at least one,
-	// constrained may have some, the others have none.
+	// Nodes is the number of existing nodes. Mixedexisting and consolidate need at least one,
+	// constrained may have some, and the others have none.
 	Nodes int
-	// Types is the catalog: "aws", or "fake" and the number of types.
+	// Types names the catalog: "aws", or "fake" and the number of types.
 	Types string
-	// Seed tells scenarios of the same shape apart.
+	// Seed selects one of the scenarios of the same shape.
 	Seed uint64
 }
 
@@ -39,13 +39,13 @@ func (s Spec) Name() string {
 	return strings.Join(append(parts, s.Types, fmt.Sprintf("seed%d", s.Seed)), "-")
 }
 
-// recipe makes a family.
+// recipe makes the scenarios of a family.
 type recipe struct {
 	build func(*maker)
-	// needsAWS: its pools name labels that only those types have.
+	// needsAWS: the pools use labels that only the types of the AWS catalog have.
 	needsAWS bool
-	// hasNodes: some nodes exist already. onlyNodes: and nothing is pending.
-	// anyNodes: some may exist.
+	// hasNodes: some nodes exist. onlyNodes: and no pods are pending. anyNodes: some nodes may
+	// exist.
 	hasNodes, onlyNodes, anyNodes bool
 }
 
@@ -63,11 +63,10 @@ var families = map[string]recipe{
 // Names lists the families, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(families)) }
 
-// epoch is the instant of every scenario.
+// epoch is the time of every scenario.
 var epoch = time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
 
-// Generate makes a scenario. The error is for a Spec that asks for what there
-// is not.
+// Generate makes a scenario. The error says what is wrong with the Spec.
 func Generate(spec Spec) (*scenario.Scenario, error) {
 	recipe, ok := families[spec.Family]
 	switch {
@@ -86,7 +85,7 @@ func Generate(spec Spec) (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Families with one seed should not draw the same numbers.
+	// Families with the same seed should not draw the same numbers.
 	stream := fnv.New64a()
 	stream.Write([]byte(spec.Family))
 	m := &maker{
@@ -106,13 +105,13 @@ func Generate(spec Spec) (*scenario.Scenario, error) {
 	return m.out, nil
 }
 
-// maker is a scenario that is being made.
+// maker holds a scenario while it is being made.
 type maker struct {
 	dice
 	catalog
 	spec Spec
 	out  *scenario.Scenario
 
-	named   map[string]bool // pods, as scenario.PodKey
-	claimed map[string]bool // workloads whose pods have volumes, by name
+	named   map[string]bool // names of pods, as scenario.PodKey
+	claimed map[string]bool // names of workloads whose pods have volumes
 }

@@ -14,19 +14,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// host is a node that is being filled.
+// host is a node while it is being filled.
 type host struct {
 	scenario.Node
 	pool, zone  string
 	created     time.Time
 	allocatable resources.List
 	free        resources.List
-	target      float64 // share of CPU or memory, whichever is larger
+	target      float64 // share of CPU or memory to use, whichever is larger
 	misses      int
 	has         map[*workload]bool
 }
 
-// usedOf is how full the node is, from 0 to 1, if that much is free.
+// usedOf returns how full the node is, from 0 to 1, when free is left.
 func (h *host) usedOf(free resources.List) float64 {
 	used := 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -35,10 +35,10 @@ func (h *host) usedOf(free resources.List) float64 {
 	return used
 }
 
-// full says that the node is as full as it is meant to be, near enough.
+// full reports whether the node has reached its target within 0.02. GPU nodes are never full.
 func (h *host) full() bool { return h.pool != poolGPU && h.usedOf(h.free) > h.target-0.02 }
 
-// familiesOf are instance families that the nodes of a pool are of.
+// familiesOf returns the instance families that the nodes of a pool have.
 func familiesOf(pool string) []string {
 	return map[string][]string{
 		poolGeneral: {"c5", "c6a", "c6i", "m5", "m6a", "m6i", "m7i", "r5", "r6i"},
@@ -48,8 +48,8 @@ func familiesOf(pool string) []string {
 	}[pool]
 }
 
-// host makes the i-th node, hours after it was launched, with daemons on it.
-// Nodes take turns among the zones.
+// host makes the i-th node, hours after its launch, with its daemons. Successive nodes cycle
+// through the zones.
 func (m *maker) host(i int, target float64) *host {
 	poolName := weighted(m.dice, []odds[string]{{13, poolGeneral}, {3, poolArm}, {3, poolSpot}, {1, poolGPU}})
 	pool := m.out.NodePools[slices.IndexFunc(m.out.NodePools, func(p *v1.NodePool) bool { return p.Name == poolName })]
@@ -57,7 +57,7 @@ func (m *maker) host(i int, target float64) *host {
 	return m.hostOf(i, pool, m.offer(pool, zone), target)
 }
 
-// hostOf makes the i-th node, bought like that.
+// hostOf makes the i-th node from an offer.
 func (m *maker) hostOf(i int, pool *v1.NodePool, offer offer, target float64) *host {
 	zone := offer.zone
 	h := &host{
@@ -70,7 +70,7 @@ func (m *maker) hostOf(i int, pool *v1.NodePool, offer offer, target float64) *h
 		q.Sub(kept)
 		allocatable[name] = q
 	}
-	// The catalog is the library's own, so its amounts can be read.
+	// The catalog is the library's own, so its amounts can be parsed.
 	h.allocatable, _ = resources.FromResourceList(allocatable)
 	h.free = h.allocatable
 	name := fmt.Sprintf("node-%05d", i)
@@ -98,13 +98,13 @@ func (m *maker) hostOf(i int, pool *v1.NodePool, offer offer, target float64) *h
 	return h
 }
 
-// offer is an instance type and how it was bought.
+// offer is an instance type with a zone and a capacity type.
 type offer struct {
 	of                 *scenario.InstanceType
 	zone, capacityType string
 }
 
-// offer draws one that the pool could have bought in the zone.
+// offer returns a random offer that the pool could have bought in the zone.
 func (m *maker) offer(pool *v1.NodePool, zone string) offer {
 	capacityType := v1.CapacityTypeOnDemand
 	if pool.Name == poolSpot {
@@ -125,7 +125,7 @@ func (m *maker) offer(pool *v1.NodePool, zone string) offer {
 	}
 }
 
-// nodeLabels are what pool, type and offering give a node.
+// nodeLabels returns the labels that the pool, the type and the offering give a node.
 func nodeLabels(pool *v1.NodePool, o offer) map[string]string {
 	labels := maps.Clone(pool.Spec.Template.Labels)
 	for _, r := range o.of.Requirements {
@@ -170,7 +170,7 @@ func (m *maker) startDaemons(h *host) {
 		}
 		meta := metav1.ObjectMeta{Namespace: d.Namespace, Name: d.Name + "-" + m.tail(8), Labels: d.Labels, OwnerReferences: d.OwnerReferences}
 		target := h.target
-		h.target = 1 // daemons come first, and do not ask how full a node should be
+		h.target = 1 // daemons start first, and ignore the target
 		h.run(m, meta, d.Spec)
 		h.target = target
 	}

@@ -11,8 +11,8 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// The mixes of Karpenter's benchmark. The keys of labels are as there, one of
-// them misspelt; all that matters is that there are two.
+// The mixes of Karpenter's benchmark use these label keys. One is misspelt there; all that matters
+// is that the keys differ.
 const (
 	mixLabel      = "my-label"
 	mixAffinity   = "my-affininity"
@@ -21,7 +21,7 @@ const (
 	mixPodsWaited = 15 * time.Second
 )
 
-// generic pods have nothing but requests.
+// generic makes pods that have requests and nothing else.
 func generic(m *maker) {
 	m.openPool()
 	for range m.spec.Pods {
@@ -29,7 +29,7 @@ func generic(m *maker) {
 	}
 }
 
-// generic10 has ten distinct pods, as ten Deployments would make them.
+// generic10 makes ten distinct pods, as ten Deployments would.
 func generic10(m *maker) {
 	const shapes = 10
 	m.openPool()
@@ -43,8 +43,8 @@ func generic10(m *maker) {
 	}
 }
 
-// diverse has five kinds of pods in equal parts. What the division by five
-// leaves over is generic.
+// diverse makes five kinds of pods in equal parts. The remainder of the division by five is
+// generic.
 func diverse(m *maker) {
 	m.openPool()
 	kinds := []func() (map[string]string, corev1.PodSpec){
@@ -66,7 +66,8 @@ func diverse(m *maker) {
 	}
 }
 
-// spreading pods spread those of some letter, which need not be their own.
+// spreading returns a pod with a spread over the pods of a random letter, which may differ from its
+// own.
 func (m *maker) spreading(key string) (map[string]string, corev1.PodSpec) {
 	labels := m.letter(mixLabel)
 	return labels, corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
@@ -74,7 +75,7 @@ func (m *maker) spreading(key string) (map[string]string, corev1.PodSpec) {
 	}}
 }
 
-// clinging pods are affine to those of their own letter in a zone.
+// clinging returns a pod with affinity to the pods of its own letter in a zone.
 func (m *maker) clinging() (map[string]string, corev1.PodSpec) {
 	labels := m.letter(mixAffinity)
 	return labels, corev1.PodSpec{Affinity: &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
@@ -82,7 +83,7 @@ func (m *maker) clinging() (map[string]string, corev1.PodSpec) {
 	}}}
 }
 
-// aloof pods share no node with one another.
+// aloof returns a pod of which no two may share a node.
 func (m *maker) aloof() (map[string]string, corev1.PodSpec) {
 	labels := map[string]string{"app": "nginx"}
 	return labels, corev1.PodSpec{Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
@@ -90,7 +91,7 @@ func (m *maker) aloof() (map[string]string, corev1.PodSpec) {
 	}}}
 }
 
-// preferences has equal pods with wishes that contradict each other.
+// preferences makes equal pods with preferences that contradict each other.
 func preferences(m *maker) {
 	m.openPool()
 	labels := map[string]string{"app": "nginx"}
@@ -108,7 +109,7 @@ func preferences(m *maker) {
 	}
 }
 
-// openPool takes every type, and nobody meets its limits.
+// openPool adds a pool that accepts every type, with limits that no scenario reaches.
 func (m *maker) openPool() {
 	m.addPool("default", v1.NodePoolSpec{Limits: v1.Limits{
 		corev1.ResourceCPU:    resource.MustParse("10M"),
@@ -116,7 +117,7 @@ func (m *maker) openPool() {
 	}})
 }
 
-// letter is a label with one of seven values.
+// letter returns a label with one of seven values.
 func (m *maker) letter(key string) map[string]string {
 	return map[string]string{key: oneOf(m.dice, "a", "b", "c", "d", "e", "f", "g")}
 }

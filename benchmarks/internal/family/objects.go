@@ -10,11 +10,11 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// poolAge is how long all pools have been there.
+// poolAge is the age of all pools.
 const poolAge = 60 * 24 * time.Hour
 
-// addPool adds a pool to the scenario, with what all pools have in common. Any
-// number of its nodes may be disrupted at once.
+// addPool adds a pool to the scenario, with the fields that all pools have in common. Its budget
+// lets any number of nodes be disrupted at once.
 func (m *maker) addPool(name string, spec v1.NodePoolSpec) *v1.NodePool {
 	class := &v1.NodeClassReference{Group: "karpenter.test.sh", Kind: "TestNodeClass", Name: "default"}
 	if m.spec.Types == awsTypes {
@@ -37,7 +37,7 @@ func (m *maker) addPool(name string, spec v1.NodePoolSpec) *v1.NodePool {
 	return pool
 }
 
-// met are conditions that have been true since then.
+// met returns conditions that have been true since an instant.
 func met(since time.Time, types ...string) []metav1.Condition {
 	var out []metav1.Condition
 	for _, t := range types {
@@ -46,7 +46,7 @@ func met(since time.Time, types ...string) []metav1.Condition {
 	return out
 }
 
-// pending completes a pod that the scheduler found no room for.
+// pending completes a pod for which the scheduler found no node.
 func (m *maker) pending(meta metav1.ObjectMeta, spec corev1.PodSpec, waited time.Duration) *corev1.Pod {
 	created := epoch.Add(-waited)
 	meta.UID = m.uid()
@@ -66,7 +66,7 @@ func (m *maker) pending(meta metav1.ObjectMeta, spec corev1.PodSpec, waited time
 	}
 }
 
-// amounts are requests of CPU, in thousandths, and memory, in MiB.
+// amounts returns requests of CPU, in thousandths, and memory, in MiB.
 func amounts(milli, mebi int64) corev1.ResourceList {
 	return corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewMilliQuantity(milli, resource.DecimalSI),
@@ -74,7 +74,7 @@ func amounts(milli, mebi int64) corev1.ResourceList {
 	}
 }
 
-// spread is a constraint with a skew of one.
+// spread returns a topology spread constraint with a skew of one.
 func spread(key string, otherwise corev1.UnsatisfiableConstraintAction, labels map[string]string) corev1.TopologySpreadConstraint {
 	return corev1.TopologySpreadConstraint{
 		MaxSkew:           1,
@@ -84,7 +84,7 @@ func spread(key string, otherwise corev1.UnsatisfiableConstraintAction, labels m
 	}
 }
 
-// near is a term about the pods with these labels.
+// near returns an affinity term about the pods with these labels.
 func near(key string, labels map[string]string) corev1.PodAffinityTerm {
 	return corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}
 }
@@ -95,7 +95,7 @@ func labelIn(key string, values ...string) corev1.NodeSelectorTerm {
 	}}
 }
 
-// tolerate lets pods onto nodes with the taint.
+// tolerate adds a toleration of the taint.
 func tolerate(spec *corev1.PodSpec, taint corev1.Taint) {
 	spec.Tolerations = append(spec.Tolerations, corev1.Toleration{
 		Key: taint.Key, Operator: corev1.TolerationOpEqual, Value: taint.Value, Effect: taint.Effect,

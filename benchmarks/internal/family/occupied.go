@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// mixedExisting is a cluster about 60% full that is asked for more of what it
+// mixedExisting makes a cluster about 60% full, and more pending replicas of the workloads that it
 // runs.
 func mixedExisting(m *maker) {
 	workloads := m.cluster(m.spec.Pods)
@@ -22,7 +22,7 @@ func mixedExisting(m *maker) {
 	m.pendAll(workloads)
 }
 
-// consolidate is a cluster that was busier once.
+// consolidate makes a cluster that was scaled down: its nodes are 30% to 60% full.
 func consolidate(m *maker) {
 	const podsPerNode = 15
 	workloads := m.cluster(podsPerNode * m.spec.Nodes)
@@ -31,19 +31,19 @@ func consolidate(m *maker) {
 	m.protect(workloads, running)
 }
 
-// floor is the nodes of a cluster while they are being filled.
+// floor is the set of nodes of a cluster while they are being filled.
 type floor struct {
 	m         *maker
-	workloads []*workload // each as often as it has replicas
+	workloads []*workload // each workload once per replica
 	running   map[*workload]int
 	perZone   map[*workload]map[string]int
 }
 
-// occupy makes the nodes and lets replicas of the workloads run on them until
-// each is as full as was drawn for it, between low and high percent, or takes
-// nothing more. It returns how many replicas run.
+// occupy makes the nodes and runs replicas of the workloads on them. A node is filled to a target
+// drawn between low and high percent, or until no replica fits. It returns the number of running
+// replicas of each workload.
 func (m *maker) occupy(workloads []*workload, low, high int) map[*workload]int {
-	const patience = 12 // rounds without a pod that went in
+	const patience = 12 // rounds without a new pod after which a node is given up
 	f := &floor{m: m, running: map[*workload]int{}, perZone: map[*workload]map[string]int{}}
 	for _, w := range workloads {
 		f.perZone[w] = map[string]int{}
@@ -56,8 +56,8 @@ func (m *maker) occupy(workloads []*workload, low, high int) map[*workload]int {
 		open = append(open, m.host(i, float64(low+m.IntN(high-low+1))/100))
 	}
 	all := slices.Clone(open)
-	// One pod a turn for each node, so that zones fill evenly and strict
-	// spreading finds takers everywhere.
+	// Each node gets one pod per round, so that zones fill evenly and required spreads can be met
+	// everywhere.
 	for len(open) > 0 {
 		open = slices.DeleteFunc(open, func(h *host) bool {
 			if f.fillOnce(h) {
@@ -74,7 +74,8 @@ func (m *maker) occupy(workloads []*workload, low, high int) map[*workload]int {
 	return f.running
 }
 
-// fillOnce runs one replica on the node, if one of a few that are drawn can.
+// fillOnce draws a few workloads and runs one replica of the first that the node admits. It reports
+// whether it did.
 func (f *floor) fillOnce(h *host) bool {
 	const draws = 8
 	for range draws {
@@ -89,7 +90,7 @@ func (f *floor) fillOnce(h *host) bool {
 	return false
 }
 
-// admits says whether the rules of the workload let a replica onto the node.
+// admits reports whether the constraints of the workload admit a replica on the node.
 func (f *floor) admits(h *host, w *workload) bool {
 	const mostAlone = 20
 	if !slices.Contains(w.homes, h.pool) {
@@ -109,7 +110,7 @@ func (f *floor) admits(h *host, w *workload) bool {
 	return true
 }
 
-// run puts a pod on the node, if it has room below its target.
+// run puts a pod on the node if it fits below the node's target.
 func (h *host) run(m *maker, meta metav1.ObjectMeta, spec corev1.PodSpec) bool {
 	pod := m.pending(meta, *spec.DeepCopy(), 0)
 	requests, err := resources.PodRequests(pod)
@@ -117,7 +118,7 @@ func (h *host) run(m *maker, meta metav1.ObjectMeta, spec corev1.PodSpec) bool {
 		return false
 	}
 	free, err := h.free.Sub(requests)
-	// A GPU node is as full as its GPUs are, whatever else they leave free.
+	// A GPU node is limited by its GPUs alone.
 	if err != nil || h.pool != poolGPU && h.usedOf(free) > h.target {
 		return false
 	}
@@ -134,8 +135,8 @@ func (h *host) run(m *maker, meta metav1.ObjectMeta, spec corev1.PodSpec) bool {
 	return true
 }
 
-// protect gives disruption budgets to three in ten of the workloads that have
-// replicas to spare. Some of the budgets never allow anything.
+// protect gives disruption budgets to three in ten of the workloads that run two replicas or more.
+// Some of the budgets never allow an eviction.
 func (m *maker) protect(workloads []*workload, running map[*workload]int) {
 	for _, w := range workloads {
 		n := running[w]

@@ -9,7 +9,7 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// Pools of a production cluster.
+// The pools of a production cluster.
 const (
 	poolGeneral = "general"
 	poolArm     = "arm"
@@ -25,14 +25,14 @@ var (
 	gpuTaint  = corev1.Taint{Key: string(awsv1.ResourceNVIDIAGPU), Value: "present", Effect: corev1.TaintEffectNoSchedule}
 )
 
-// production has every replica of every workload pending.
+// production makes every replica of every workload pending.
 func production(m *maker) {
 	workloads := m.cluster(m.spec.Pods)
 	m.pendAll(workloads)
 }
 
-// cluster adds namespaces, pools and daemons, and returns the workloads, which
-// have that many replicas in sum.
+// cluster adds namespaces, pools and daemons, and returns workloads with that many replicas in
+// total.
 func (m *maker) cluster(replicas int) []*workload {
 	for _, name := range append([]string{"kube-system", "monitoring"}, workloadNamespaces()...) {
 		m.out.Namespaces = append(m.out.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -44,9 +44,8 @@ func (m *maker) cluster(replicas int) []*workload {
 	return m.workloads(replicas)
 }
 
-// productionPools differ in weight, taints and what they may buy. Limits are
-// set and wide: there is room even for somebody who counts a node at the
-// largest type that it may become.
+// productionPools adds the pools, which differ in weight, taints and instance types. Limits are set
+// so wide that they suffice even if every node is counted as the largest type that it may become.
 func (m *maker) productionPools(replicas int) {
 	const (
 		cpusPerPod = 64
@@ -92,8 +91,8 @@ func compare(key string, op corev1.NodeSelectorOperator, values ...string) v1.No
 	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: op, Values: values}
 }
 
-// daemons run on every node, but for the device plugin, which only nodes with
-// NVIDIA GPUs have.
+// daemons adds the daemons. All run on every node, except for the device plugin, which runs on
+// nodes with NVIDIA GPUs.
 func (m *maker) daemons() {
 	m.daemon("kube-system", "cni", amounts(50, 0))
 	m.daemon("kube-system", "kube-proxy", amounts(100, 0))
@@ -123,7 +122,7 @@ func (m *maker) daemon(namespace, name string, requests corev1.ResourceList) *co
 	return pod
 }
 
-// controller is a new owner of pods.
+// controller returns a reference to a new owner of pods.
 func (m *maker) controller(kind, name string) metav1.OwnerReference {
 	yes := true
 	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: kind, Name: name, UID: m.uid(), Controller: &yes, BlockOwnerDeletion: &yes}

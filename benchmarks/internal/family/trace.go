@@ -19,35 +19,35 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// Trace is a list of pods that ran in a cluster, and which of them to take.
+// Trace is a list of pods that ran in a cluster, and a choice among them.
 type Trace struct {
-	// Name is that of the scenario.
+	// Name is the name of the scenario.
 	Name string
-	// Pods is the list: CSV with a line of column names. Needed are cpu_milli and
-	// memory_mib, what a pod requests in thousandths of a CPU and in MiB. Read as well are
-	// name; num_gpu, how many whole GPUs; gpu_spec, the models that will do, with | between;
-	// creation_time and deletion_time, in seconds from any instant. Other columns are passed
-	// over, and so are gpu_spec of models that nobody sells. The pod lists of
-	// github.com/alibaba/clusterdata (cluster-trace-gpu-v2023/csv) are of this form.
+	// Pods is the list: CSV with a line of column names. Required columns are cpu_milli and
+	// memory_mib, the requests of a pod in thousandths of a CPU and in MiB. Optional columns are
+	// name; num_gpu, the number of whole GPUs; gpu_spec, the acceptable models, separated by |;
+	// creation_time and deletion_time, in seconds from any instant. Other columns are ignored, as
+	// are models in gpu_spec that no instance type has. The pod lists of
+	// github.com/alibaba/clusterdata (cluster-trace-gpu-v2023/csv) have this form.
 	Pods io.Reader
-	// At, if set, takes the pods that are there at that second: created by then, and deleted
-	// later. Else all are taken.
+	// At, if set, keeps only the pods that exist at that second: created by then, and deleted
+	// later. Nil keeps all.
 	At *int64
 
-	timed bool // the times of pods are needed
+	timed bool // creation and deletion times are required
 }
 
-// Task is a pod of a trace.
+// Task is one pod of a trace.
 type Task struct {
 	Name string
 	Spec corev1.PodSpec
-	// Created and Deleted are when it came and went, in seconds from an instant that all pods
-	// of a trace share. A pod that was not deleted has zero for Deleted.
+	// Created and Deleted are the times of creation and deletion, in seconds from an instant that
+	// all pods of a trace share. Deleted is zero for a pod that was not deleted.
 	Created, Deleted int64
 }
 
-// Tasks reads all pods of a trace, in the order in which they came. See Trace.Pods for the form; both times
-// are needed.
+// Tasks reads all pods of a trace, in the order of creation. See Trace.Pods for the form; both
+// times are required.
 func Tasks(pods io.Reader) ([]Task, error) {
 	rows, err := readTrace(Trace{Pods: pods, timed: true})
 	if err != nil {
@@ -74,11 +74,11 @@ const (
 
 const gpuResource corev1.ResourceName = "nvidia.com/gpu"
 
-// gpuModels are the names that instance types have for the models of traces.
+// gpuModels maps the GPU models of traces to the names that instance types use.
 var gpuModels = map[string]string{"A10": "a10g", "A100": "a100", "H100": "h100", "K80": "k80", "L4": "l4", "M60": "m60", "T4": "t4", "V100": "v100", "V100M16": "v100", "V100M32": "v100"}
 
-// FromTrace makes a scenario of pods that ran elsewhere: all of them wait, and one pool takes
-// every type. A pod that requests 0 of everything is one as well. The error lists every line
+// FromTrace makes a scenario of pods that ran elsewhere: all of them are pending, and one pool
+// accepts every type. A pod that requests 0 of everything is included. The error lists every line
 // that cannot be read.
 func FromTrace(t Trace) (*scenario.Scenario, error) {
 	rows, err := readTrace(t)
@@ -102,11 +102,11 @@ func FromTrace(t Trace) (*scenario.Scenario, error) {
 	return m.out, nil
 }
 
-// tracePod is a line of a trace.
+// tracePod is one line of a trace.
 type tracePod struct {
 	name            string
 	cpu, mebi, gpus int64
-	models          []string // as instance types name them
+	models          []string // names as in instance types
 
 	created, deleted int64 // seconds
 }
@@ -115,7 +115,7 @@ func (m *maker) traced(r tracePod) *corev1.Pod {
 	return m.pending(metav1.ObjectMeta{Namespace: mixNamespace, Name: r.name}, r.podSpec(), time.Minute)
 }
 
-// podSpec asks for what the pod requests.
+// podSpec returns a spec with the requests of the pod.
 func (r tracePod) podSpec() corev1.PodSpec {
 	requests := amounts(r.cpu, r.mebi)
 	var spec corev1.PodSpec
@@ -126,7 +126,7 @@ func (r tracePod) podSpec() corev1.PodSpec {
 				NodeSelectorTerms: []corev1.NodeSelectorTerm{labelIn("karpenter.k8s.aws/instance-gpu-name", r.models...)}}}}
 		}
 	}
-	// GPUs cannot be overcommitted: limits are requests.
+	// GPUs cannot be overcommitted: limits equal requests.
 	spec.Containers = []corev1.Container{{Name: "main", Image: mixImage, Resources: corev1.ResourceRequirements{Requests: requests}}}
 	if r.gpus > 0 {
 		spec.Containers[0].Resources.Limits = corev1.ResourceList{gpuResource: requests[gpuResource]}
@@ -134,7 +134,7 @@ func (r tracePod) podSpec() corev1.PodSpec {
 	return spec
 }
 
-// readTrace reads the pods that are there.
+// readTrace reads the pods that t.At selects.
 func readTrace(t Trace) ([]tracePod, error) {
 	in := csv.NewReader(t.Pods)
 	header, err := in.Read()
@@ -191,7 +191,7 @@ func neededColumns(t Trace) []string {
 	return []string{columnCPU, columnMemory, columnCreated, columnDeleted}
 }
 
-// row is a line that is being read.
+// row is a line while it is being read.
 type row struct {
 	record []string
 	at     map[string]int
@@ -210,7 +210,7 @@ func (r *row) text(column string) string {
 	return ""
 }
 
-// number reads a column that may be missing.
+// number reads a column, which may be missing; then it returns 0.
 func (r *row) number(column string) int64 {
 	text := r.text(column)
 	if text == "" || text == "nan" {
@@ -224,7 +224,7 @@ func (r *row) number(column string) int64 {
 	return int64(n)
 }
 
-// pod reads a pod, and whether it is there.
+// pod reads a pod, and reports whether it exists at the second at.
 func (r *row) pod(at *int64) (tracePod, bool) {
 	p := tracePod{name: r.text(columnName), cpu: r.number(columnCPU), mebi: r.number(columnMemory), gpus: r.number(columnGPUs)}
 	if p.name == "" {

@@ -17,7 +17,7 @@ import (
 type workload struct {
 	namespace, name string
 	replicas        int
-	waited          time.Duration // since the replicas were made
+	waited          time.Duration // time since the replicas were created
 	labels          map[string]string
 	owner           metav1.OwnerReference
 	spec            corev1.PodSpec
@@ -31,18 +31,18 @@ func workloadNamespaces() []string {
 	return []string{"web", "orders", "payments", "catalog", "search", "reports", "pipelines", "platform"}
 }
 
-// selects is how constraints of a workload refer to its own replicas.
+// selects returns the labels by which the workload's constraints select its own replicas.
 func (w *workload) selects() map[string]string { return map[string]string{appLabel: w.name} }
 
-// numberOfWorkloads grows from 200, up to 1,000 pods, to 1,000 at 20,000.
+// numberOfWorkloads returns 200 for up to 1,000 replicas and grows to 1,000 at 20,000 replicas.
 func numberOfWorkloads(replicas int) int {
 	const fewest, most, growsFrom, growsTo = 200, 1000, 1000, 20000
 	n := fewest + (replicas-growsFrom)*(most-fewest)/(growsTo-growsFrom)
 	return min(replicas, max(fewest, min(most, n)))
 }
 
-// zipf divides a total among n so that the share of rank r goes by 1/r^0.9.
-// Each gets at least one. The sum is exact.
+// zipf divides a total among n so that the share of rank r is proportional to 1/r^0.9. Each gets at
+// least one. The sum is exact.
 func zipf(total, n int) []int {
 	const exponent = -0.9
 	weight := make([]float64, n)
@@ -54,7 +54,7 @@ func zipf(total, n int) []int {
 	shares := make([]int, n)
 	given, reached := 0, 0.0
 	for i := range shares {
-		// Rounding the running total, and not each share, keeps the sum.
+		// Rounding the running total instead of each share keeps the sum.
 		reached += weight[i] / sum * float64(total-n)
 		shares[i] = 1 + int(math.Round(reached)) - given
 		given += shares[i] - 1
@@ -62,7 +62,7 @@ func zipf(total, n int) []int {
 	return shares
 }
 
-// workloads draws Deployments with so many replicas in sum.
+// workloads returns random Deployments with so many replicas in total.
 func (m *maker) workloads(replicas int) []*workload {
 	n := numberOfWorkloads(replicas)
 	all := make([]*workload, n)
@@ -92,15 +92,15 @@ func (m *maker) workload(name string, replicas int) *workload {
 	}
 }
 
-// trait is something that a share of the workloads has.
+// trait is a property that a share of the workloads has.
 type trait struct {
 	percent int
-	most    int // replicas that a workload with it may have; 0 for any number
+	most    int // largest number of replicas of a workload with the trait; 0 for any number
 	give    func(*workload)
 }
 
-// deal gives each trait to its share, rounded up, of n workloads, at random and
-// none to the same workload as another. It returns those that got none.
+// deal gives each trait to its share, rounded up, of n workloads. The workloads are chosen at
+// random, and none gets two traits. It returns those without a trait.
 func (m *maker) deal(n int, among []*workload, traits ...trait) []*workload {
 	deck := shuffled(m.dice, among)
 	for _, t := range traits {
@@ -119,7 +119,7 @@ func (m *maker) deal(n int, among []*workload, traits ...trait) []*workload {
 	return deck
 }
 
-// dealHomes says which workloads run elsewhere than in the general pool.
+// dealHomes chooses the workloads that run in other pools than the general one.
 func (m *maker) dealHomes(all []*workload) {
 	m.deal(len(all), all,
 		trait{percent: 5, most: 8, give: m.needGPU},
@@ -143,8 +143,8 @@ func (m *maker) dealHomes(all []*workload) {
 	)
 }
 
-// dealConstraints says which workloads keep their replicas apart, and which
-// would like to have something. Those with GPUs do neither.
+// dealConstraints chooses the workloads whose replicas are kept apart, and those with preferences.
+// Workloads with GPUs get neither.
 func (m *maker) dealConstraints(all []*workload) {
 	var others []*workload
 	for _, w := range all {
@@ -153,8 +153,7 @@ func (m *maker) dealConstraints(all []*workload) {
 		}
 	}
 	m.deal(len(all), others,
-		// A port and a node of one's own are things that only small workloads
-		// ask for.
+		// Only small workloads use a host port or one node per replica.
 		trait{percent: 1, most: 4, give: func(w *workload) {
 			w.alone = true
 			w.spec.Containers[0].Ports = []corev1.ContainerPort{hostPort("direct", int32(7000+m.IntN(2000)))}
@@ -181,8 +180,7 @@ func (m *maker) dealConstraints(all []*workload) {
 	}})
 }
 
-// needGPU turns a workload into one that computes on GPUs: 2 CPUs and 8 GiB
-// with each.
+// needGPU makes a workload request GPUs, with 2 CPUs and 8 GiB for each.
 func (m *maker) needGPU(w *workload) {
 	gpus := weighted(m.dice, []odds[int64]{{14, 1}, {3, 2}, {3, 4}})
 	w.homes = []string{poolGPU}
@@ -223,8 +221,8 @@ func (w *workload) antiAffinity() *corev1.PodAntiAffinity {
 	return a.PodAntiAffinity
 }
 
-// replica is the metadata of one more pod of a workload. Of many names some are
-// drawn twice, and the API server draws again then.
+// replica returns the metadata of one more pod of a workload. A name that is taken is drawn again,
+// as the API server does.
 func (m *maker) replica(w *workload) metav1.ObjectMeta {
 	name := w.owner.Name + "-" + m.tail(5)
 	for m.named[w.namespace+"/"+name] {
@@ -238,8 +236,7 @@ func (m *maker) replica(w *workload) metav1.ObjectMeta {
 	}
 }
 
-// pendAll makes all replicas pending. They come in random order, as from
-// rollouts at once.
+// pendAll makes all replicas pending, in random order, as after simultaneous rollouts.
 func (m *maker) pendAll(workloads []*workload) {
 	var turns []*workload
 	for _, w := range workloads {
@@ -258,9 +255,9 @@ func (m *maker) pendAll(workloads []*workload) {
 	}
 }
 
-// template is the pod of a workload: one container of common size, at times
-// with a sidecar, an init container, scratch space or a priority, and with what
-// admission adds to every pod.
+// template returns the pod of a workload: one container of common size, at times with a sidecar, an
+// init container, an emptyDir volume or a priority, and with the fields that admission adds to
+// every pod.
 func (m *maker) template() corev1.PodSpec {
 	spec := corev1.PodSpec{
 		RestartPolicy:      corev1.RestartPolicyAlways,
@@ -291,14 +288,14 @@ func (m *maker) template() corev1.PodSpec {
 	return spec
 }
 
-// container draws sizes as clusters have them: many small requests, few large
-// ones, and memory mostly between 1 and 8 GiB for each CPU.
+// container draws requests with the distribution of real clusters: many small ones, few large ones,
+// and memory mostly between 1 and 8 GiB for each CPU.
 func (m *maker) container() corev1.Container {
 	milli := weighted(m.dice, []odds[int64]{
 		{8, 20}, {10, 50}, {18, 100}, {11, 200}, {12, 250}, {15, 500}, {12, 1000}, {8, 2000}, {4, 4000}, {2, 8000},
 	})
 	gibPerCPU := weighted(m.dice, []odds[float64]{{10, 0.5}, {15, 1}, {25, 2}, {30, 4}, {20, 8}})
-	// Somebody measured, and set it a little lower or higher.
+	// As if somebody had measured, and set memory a little lower or higher.
 	gibPerCPU *= oneOf(m.dice, 0.8, 1, 1, 1.2)
 	const step = 32 // MiB
 	mebi := step * max(1, int64(math.Round(float64(milli)/1000*gibPerCPU*1024/step)))
@@ -323,7 +320,7 @@ func helper(name string, milli, mebi int64) corev1.Container {
 	return corev1.Container{Name: name, Image: mixImage, Resources: corev1.ResourceRequirements{Requests: amounts(milli, mebi)}}
 }
 
-// tokenVolume is what gives a pod the token of its service account.
+// tokenVolume returns the volume with the token of the pod's service account.
 func tokenVolume() corev1.Volume {
 	return corev1.Volume{Name: "token", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
 		Sources: []corev1.VolumeProjection{

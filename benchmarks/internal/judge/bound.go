@@ -11,29 +11,28 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// supply is a node that can be bought.
+// supply is a kind of node that can be bought.
 type supply struct {
-	group int       // which parties it may host: index of cover.hosts
+	group int       // index of cover.hosts: which parties the node may host
 	price float64   // USD per hour
-	room  []float64 // by resource, as a share of what all parties ask for
+	room  []float64 // by resource, as a share of the total demand of all parties
 }
 
-// cover is the linear programme. A price is looked for for each resource on
-// each group of nodes (those that host the same parties), such that no node has
-// room worth more than it costs. A unit of a resource is worth to a party the
-// least of those prices over the groups that host it. What the parties ask for
-// is then worth no more than any nodes that hold it cost: each unit is held
-// somewhere, where it is worth at least as much. The dearest such prices give
-// the bound.
+// cover is the linear programme. Its unknowns are a price for each resource on each group of nodes
+// (nodes that host the same parties), such that no node has resources worth more than the node
+// costs. A unit of a resource is worth to a party the least of those prices over the groups that
+// host the party. The demand of all parties is then worth no more than any nodes that hold it cost,
+// because each unit is held on a group where it is worth at least as much. The maximum of that
+// worth is the bound.
 type cover struct {
 	names    []corev1.ResourceName
-	demand   [][]float64 // by party and resource, as a share of the whole
+	demand   [][]float64 // by party and resource, as a share of the total
 	hosts    [][]bool    // by group and party
 	supplies []supply
 }
 
-// Bound returns a floor, in USD per hour, under the cost of any new nodes that
-// take the pods that this plan puts on new nodes. It is 0 if there are none.
+// Bound returns a lower bound, in USD per hour, on the cost of any new nodes that take the pods
+// that this plan puts on new nodes. It returns 0 if there are none.
 func (j *Judge) Bound(p *scenario.Plan) (float64, error) {
 	parties, err := j.parties(p)
 	if err != nil || len(parties) == 0 {
@@ -106,8 +105,8 @@ func (j *Judge) cover(parties []party) (*cover, error) {
 	return c, nil
 }
 
-// add takes a supply up unless it is of no use: it hosts nobody, or another of
-// its group has as much room and costs no more.
+// add adds a supply unless it is useless: it hosts no party, or another supply of its group has as
+// much room and costs no more.
 func (c *cover) add(hosted []bool, price float64, room []float64) {
 	if !slices.Contains(hosted, true) {
 		return
@@ -126,7 +125,7 @@ func (c *cover) add(hosted []bool, price float64, room []float64) {
 	c.supplies = append(slices.DeleteFunc(c.supplies, func(s supply) bool { return one.beats(&s) }), one)
 }
 
-// beats says that nobody needs t where s can be bought.
+// beats reports whether s makes t useless: same group, no higher price, as much room.
 func (s *supply) beats(t *supply) bool {
 	if s.group != t.group || s.price > t.price {
 		return false
@@ -139,8 +138,8 @@ func (s *supply) beats(t *supply) bool {
 	return true
 }
 
-// prices solves the programme: by group and resource. Its variables are those
-// prices, and what a unit is worth to each party.
+// prices solves the programme and returns the prices, by group and resource. The variables are
+// those prices, and the worth of a unit to each party.
 func (c *cover) prices() [][]float64 {
 	kinds := len(c.names)
 	columns := (len(c.hosts) + len(c.demand)) * kinds
@@ -174,9 +173,8 @@ func (c *cover) prices() [][]float64 {
 	return out
 }
 
-// value is the bound that prices prove. It takes nothing on trust: prices that
-// make some node worth more than it costs are scaled down until none does, so
-// that a solution which is only almost one gives a bound all the same.
+// value returns the bound that the prices prove. Prices that make some node worth more than it
+// costs are scaled down until none is, so that an approximate solution still gives a valid bound.
 func (c *cover) value(prices [][]float64) float64 {
 	scale := 1.0
 	for _, s := range c.supplies {
@@ -186,7 +184,7 @@ func (c *cover) value(prices [][]float64) float64 {
 		}
 		if worth > s.price*scale {
 			if s.price <= 0 {
-				return 0 // something that is worth having is free
+				return 0 // a node that is worth something is free
 			}
 			scale = worth / s.price
 		}
@@ -200,8 +198,8 @@ func (c *cover) value(prices [][]float64) float64 {
 	return sum
 }
 
-// worth is what a unit is worth to a party: the least of its prices wherever the
-// party may run.
+// worth returns what a unit of a resource is worth to a party: the least of its prices over the
+// groups that host the party.
 func (c *cover) worth(prices [][]float64, party, r int) float64 {
 	least := -1.0
 	for g, hosted := range c.hosts {

@@ -1,13 +1,12 @@
-// Package judge says what a plan costs and how little any plan could cost. It
-// reads scenario and plan only, so that it judges every contender alike.
+// Package judge computes what a plan costs and a lower bound on the cost of any plan. It reads only
+// the scenario and the plan, so that every contender is judged alike.
 //
-// The cost of a plan is the sum over its new nodes of the cheapest launch that
-// each allows. The bound is a linear programme: what must be paid at least to
-// cover what the pods on new nodes ask for, in fractions of nodes, of each
-// resource, by nodes that the pods may run on, net of the daemons that run
-// there too. It knows nothing of pods being whole, of spreading, affinity and
-// ports, of minValues, limits and reservations running out; so it is a floor,
-// at times a low one.
+// The cost of a plan is the sum over its new nodes of the cheapest launch that each allows. The
+// bound is a linear programme. It is the least cost of fractions of nodes whose resources cover the
+// requests of the pods on new nodes, net of the daemons that run there. Only nodes count on which
+// the pods may run. The programme ignores that pods are indivisible, spreading, affinity and ports,
+// minValues, limits, and that reservations run out. The bound is therefore a lower bound, and at
+// times a low one.
 //
-// Whether a plan keeps the rules is not judged here.
+// The package does not check whether a plan breaks rules.
 package judge

@@ -17,18 +17,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Judge is a scenario that is ready to judge plans by. It does not change.
+// Judge judges plans for one scenario. It does not change after New.
 type Judge struct {
 	scenario   *scenario.Scenario
 	vocabulary *requirements.Vocabulary
 	catalogs   map[string][]*cloudprovider.InstanceType
-	byName     map[string]map[string]*cloudprovider.InstanceType // by pool
+	byName     map[string]map[string]*cloudprovider.InstanceType // by pool, then by name
 	pods       map[string]*corev1.Pod
 	daemons    []party
 }
 
-// New reads a scenario. The error joins all faults of its instance types, or is
-// of a daemon that makes no sense.
+// New prepares a judge for a scenario. The error joins all faults of its instance types, or names a
+// daemon that cannot be read.
 func New(s *scenario.Scenario) (*Judge, error) {
 	j := &Judge{
 		scenario:   s,
@@ -59,13 +59,13 @@ func New(s *scenario.Scenario) (*Judge, error) {
 	return j, nil
 }
 
-// party is pods that may run on the same nodes.
+// party is a group of pods that may run on the same nodes.
 type party struct {
-	name        string // of one of them
+	name        string // name of one of the pods
 	asked       requirements.Pod
 	tolerations []corev1.Toleration
-	demand      resources.List // in sum
-	least       resources.List // of any one of them, by resource
+	demand      resources.List // total of the pods
+	least       resources.List // the least request of any of the pods, by resource
 }
 
 func (j *Judge) party(pod *corev1.Pod) (party, error) {
@@ -80,8 +80,7 @@ func (j *Judge) party(pod *corev1.Pod) (party, error) {
 	return party{name: scenario.PodKey(pod), asked: asked, tolerations: pod.Spec.Tolerations, demand: requests, least: requests}, nil
 }
 
-// runsOn says whether pods of the party may be on a node with these labels and
-// taints.
+// runsOn reports whether pods of the party may run on a node with these labels and taints.
 func (p *party) runsOn(labels requirements.Set, taints []corev1.Taint, v *requirements.Vocabulary) bool {
 	for i := range taints {
 		soft := taints[i].Effect == corev1.TaintEffectPreferNoSchedule
@@ -124,7 +123,7 @@ func (j *Judge) parties(p *scenario.Plan) ([]party, error) {
 	return out, nil
 }
 
-// rulesOf writes down what decides which nodes a pod may run on.
+// rulesOf returns a key that is equal for pods that may run on the same nodes.
 func rulesOf(pod *corev1.Pod) string {
 	var required *corev1.NodeSelector
 	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
@@ -132,13 +131,13 @@ func rulesOf(pod *corev1.Pod) string {
 	}
 	text, err := json.Marshal([]any{pod.Spec.NodeSelector, required, pod.Spec.Tolerations})
 	if err != nil {
-		// These types are made of strings, which can always be written.
+		// These types consist of strings, which can always be encoded.
 		panic(err)
 	}
 	return string(text)
 }
 
-// daemonsOn is what daemons ask for on such a node.
+// daemonsOn returns the total requests of the daemons on a node with these labels and taints.
 func (j *Judge) daemonsOn(labels requirements.Set, taints []corev1.Taint) (resources.List, error) {
 	var sum resources.List
 	for i := range j.daemons {
@@ -153,8 +152,8 @@ func (j *Judge) daemonsOn(labels requirements.Set, taints []corev1.Taint) (resou
 	return sum, nil
 }
 
-// launches calls visit for each way to launch a node of a pool, with the labels
-// that the node has.
+// launches calls visit for each way to launch a node of a pool, with the labels that the node would
+// have.
 func (j *Judge) launches(pool *v1.NodePool, visit func(*cloudprovider.InstanceType, *cloudprovider.Offering, requirements.Set) error) error {
 	asked, err := requirements.FromNodePool(pool, j.vocabulary)
 	if err != nil {
@@ -178,9 +177,9 @@ func (j *Judge) launches(pool *v1.NodePool, visit func(*cloudprovider.InstanceTy
 	return nil
 }
 
-// Cost returns what the new nodes of a plan cost at the cheapest launch that
-// each allows, in USD per hour. A reservation is used only as often as it holds,
-// by the claims in their order. A claim that allows no launch is an error.
+// Cost returns what the new nodes of a plan cost, in USD per hour, at the cheapest launch that each
+// allows. A reservation is used only as often as it has instances, by the claims in their order. A
+// claim that allows no launch is an error.
 func (j *Judge) Cost(p *scenario.Plan) (float64, error) {
 	sum := 0.0
 	used := map[string]int{}
@@ -197,7 +196,7 @@ func (j *Judge) Cost(p *scenario.Plan) (float64, error) {
 	return sum, nil
 }
 
-// cheapest returns the offering by which the claim is launched.
+// cheapest returns the offering with which the claim is launched.
 func (j *Judge) cheapest(c *scenario.NewNodeClaim, used map[string]int) (*cloudprovider.Offering, error) {
 	asked, err := requirements.FromRequirements(c.Requirements, j.vocabulary)
 	if err != nil {

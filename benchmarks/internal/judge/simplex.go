@@ -2,8 +2,8 @@ package judge
 
 import "math"
 
-// programme is a linear programme: the greatest gain·x with rows·x <= limits
-// and x >= 0. No limit is below zero, so that x = 0 is a start.
+// programme is a linear programme: maximize gain·x subject to rows·x <= limits and x >= 0. No limit
+// is negative, so that x = 0 is feasible.
 type programme struct {
 	gain   []float64
 	rows   [][]float64
@@ -11,24 +11,23 @@ type programme struct {
 }
 
 const (
-	// tiny is what counts as zero among numbers near one.
+	// tiny is the absolute value below which a number counts as zero; the numbers are near one.
 	tiny = 1e-11
-	// maxPivots ends a search that goes in circles in spite of all.
+	// maxPivots ends a search that cycles in spite of the perturbation.
 	maxPivots = 50_000
 )
 
-// solve returns the x with the greatest gain, by the simplex method on a dense
-// tableau. Limits of zero are moved a little, each by another amount, which
-// keeps the method from going in circles; x is then off by about as little. An
-// x that the method has not finished with is returned as it is. The programme
-// is used up. All gains must be bounded by the rows.
+// solve returns the x with the greatest gain, by the simplex method on a dense tableau. Limits are
+// increased a little, each by a different amount, which prevents cycling; x is then off by about as
+// much. If the method does not finish, solve returns the x reached so far. The programme is
+// overwritten. The rows must bound all gains.
 func (p *programme) solve() []float64 {
 	const nudge = 1e-10
 	for i := range p.limits {
 		p.limits[i] += nudge * (1 + float64(i%97)/97)
 	}
-	// outside says which variable each column stands for, basis each row:
-	// those of x from 0, then the slack of each row.
+	// outside has the variable of each column, and basis the variable of each row. Variables are
+	// numbered: first x, then the slack of each row.
 	columns := len(p.gain)
 	outside, basis := make([]int, columns), make([]int, len(p.rows))
 	for c := range outside {
@@ -58,7 +57,7 @@ func (p *programme) solve() []float64 {
 	return x
 }
 
-// entering is the column that gains most by the unit.
+// entering returns the column with the greatest gain per unit, or -1 if no column gains.
 func (p *programme) entering() int {
 	best := -1
 	for c, gain := range p.gain {
@@ -69,8 +68,8 @@ func (p *programme) entering() int {
 	return best
 }
 
-// leaving is the row that stops the column first. Of equal ones that with the
-// largest coefficient is kindest to the numbers.
+// leaving returns the row that limits the column first. Among equal rows the one with the largest
+// coefficient is the most stable numerically.
 func (p *programme) leaving(c int) int {
 	best, least := -1, math.Inf(1)
 	for r, row := range p.rows {
@@ -103,8 +102,8 @@ func (p *programme) pivot(r, c int) {
 	subtract(p.gain, row, p.gain[c], c)
 }
 
-// subtract takes factor times a row off another one; of column c, which now
-// stands for the variable that left, nothing was there before.
+// subtract takes factor times a row off another row. Column c now stands for the variable that
+// left, so its old value is replaced.
 func subtract(from, row []float64, factor float64, c int) {
 	from[c] = 0
 	for i, v := range row {

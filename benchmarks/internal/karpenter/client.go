@@ -26,33 +26,34 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 )
 
-// kube is a client of a simulated cluster. NodeClaims and NodePools are in it; all other objects
-// are those of the cluster. It may be used by several goroutines.
+// kube is a Kubernetes client of a simulated cluster. It stores NodeClaims and NodePools itself;
+// all other objects are those of the cluster. It may be used by several goroutines.
 type kube struct {
-	client.Client // nil: methods that no controller calls
+	client.Client // nil; provides the methods that no controller calls
 
 	cluster *simcluster.Cluster
-	changed func(ctx context.Context, object client.Object, deleted bool) // told of each write of a Node or NodeClaim
+	changed func(ctx context.Context, object client.Object, deleted bool) // called after each write of a Node or NodeClaim
 
 	mu     sync.Mutex
 	claims map[string]*karpenterv1.NodeClaim
 	pools  map[string]*karpenterv1.NodePool
-	leaves map[string]*corev1.Node // nodes that are being deleted, as they were when that began
+	leaves map[string]*corev1.Node // nodes that are being deleted, as they were when deletion began
 
-	podsAt int // cluster.Changes() when pods were read
+	podsAt int // value of cluster.Changes() when pods were read
 	pods   []*corev1.Pod
 	onNode map[string][]*corev1.Pod
 }
 
-// version is the resource version of all objects: no two writes collide, because controllers have their
-// turns one after the other.
+// version is the resource version of all objects. No two writes conflict, because controllers run
+// one after the other.
 const version = "1"
 
 func notFound(what, name string) error {
 	return apierrors.NewNotFound(schema.GroupResource{Resource: what}, name)
 }
 
-// readPods reads the pods. Those that wait have the condition that kube-scheduler gives them.
+// readPods reads the pods, unless they are up to date. Pending pods get the condition that
+// kube-scheduler sets.
 func (k *kube) readPods() {
 	if k.pods != nil && k.podsAt == k.cluster.Changes() {
 		return
@@ -106,7 +107,7 @@ func (k *kube) get(key client.ObjectKey, object client.Object) error {
 	return notFound(fmt.Sprintf("%T", object), key.String())
 }
 
-// List lists objects. Of kinds that the cluster does not have there are none.
+// List lists objects. It returns none for kinds that the cluster does not have.
 func (k *kube) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	var o client.ListOptions
 	o.ApplyOptions(opts)
@@ -151,8 +152,8 @@ func sorted[T any](byName map[string]T) (all []T) {
 	return all
 }
 
-// selected are copies of the objects that options ask for. index has the fields of an object; with
-// nil the caller has looked at them.
+// selected returns copies of the objects that the list options select. index returns the indexed
+// fields of an object; nil means that the caller has applied the field selector.
 func selected[T any, P interface {
 	*T
 	client.Object
@@ -191,8 +192,8 @@ func (k *kube) Create(ctx context.Context, object client.Object, _ ...client.Cre
 	return nil
 }
 
-// Delete marks an object with a finalizer for deletion, and removes one without. A Pod ends within
-// its grace period.
+// Delete marks an object that has a finalizer for deletion, and removes one that has none. A Pod
+// ends within its grace period.
 func (k *kube) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
 	var o client.DeleteOptions
 	o.ApplyOptions(opts)
@@ -222,8 +223,8 @@ func (k *kube) Delete(ctx context.Context, object client.Object, opts ...client.
 	return nil
 }
 
-// store replaces an object. It reports whether that was the last of the object: one that is being
-// deleted goes with its last finalizer.
+// store replaces an object. It reports whether the object is gone: an object that is being deleted
+// is removed with its last finalizer.
 func (k *kube) store(object client.Object) (gone bool) {
 	gone = object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0
 	switch o := object.(type) {
@@ -277,7 +278,7 @@ func (k *kube) patch(ctx context.Context, object client.Object, patch client.Pat
 	return nil
 }
 
-// apply patches the status of an object, or everything else.
+// apply patches either the status of an object or everything else.
 func apply(object client.Object, kind types.PatchType, data []byte, ofStatus bool) error {
 	before, err := json.Marshal(object)
 	if err != nil {
@@ -327,15 +328,15 @@ func copyObject(from, to client.Object) {
 	}
 }
 
-// Status writes the status of objects.
+// Status returns a client of the status subresource.
 func (k *kube) Status() client.SubResourceWriter { return part{kube: k} }
 
-// SubResource is the status, or the eviction of a Pod.
+// SubResource returns a client of the status, or of the eviction of a Pod.
 func (k *kube) SubResource(string) client.SubResourceClient { return part{kube: k} }
 
-// part is a part of objects that has an address of its own.
+// part is a client of a subresource.
 type part struct {
-	client.SubResourceClient // nil: methods that no controller calls
+	client.SubResourceClient // nil; provides the methods that no controller calls
 	kube                     *kube
 }
 

@@ -20,13 +20,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
-// classKind is the kind of node classes that the pools of traces refer to.
+// classKind is the kind of node class that the pools of traces refer to.
 var classKind = schema.GroupKind{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass"}
 
-// soldOutFor is how long the AWS provider does not offer what was sold out.
+// soldOutFor is how long the AWS provider hides an offering that was sold out.
 const soldOutFor = 3 * time.Minute
 
-// cloud is the cloud of the trace as a provider of Karpenter.
+// cloud adapts the cloud of the trace to Karpenter's provider interface.
 type cloud struct {
 	provider cloudprovider.CloudProvider
 	stock    *availability.Cache
@@ -34,8 +34,8 @@ type cloud struct {
 	now      func() time.Time
 	class    *NodeClass
 
-	fixed map[string]*kcloud.InstanceType // what does not change of instance types
-	asked time.Time                       // when types were made
+	fixed map[string]*kcloud.InstanceType // the parts of instance types that do not change
+	asked time.Time                       // when types was computed
 	types map[string][]*kcloud.InstanceType
 }
 
@@ -51,16 +51,16 @@ func newCloud(provider cloudprovider.CloudProvider, pools []*v1.NodePool, now fu
 	return c, nil
 }
 
-// Name is the provider's.
+// Name returns the name of the provider.
 func (c *cloud) Name() string { return "benchmark" }
 
-// GetSupportedNodeClasses has a class of the kind that pools refer to.
+// GetSupportedNodeClasses returns a class of the kind that pools refer to.
 func (c *cloud) GetSupportedNodeClasses() []status.Object { return []status.Object{c.class} }
 
-// RepairPolicies are none.
+// RepairPolicies returns none.
 func (c *cloud) RepairPolicies() []kcloud.RepairPolicy { return nil }
 
-// Create launches the machine of a NodeClaim: the cheapest offering that its requirements admit.
+// Create launches the cheapest offering that the requirements of the NodeClaim admit.
 func (c *cloud) Create(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, error) {
 	ours := &v1.NodeClaim{}
 	if err := Translate(claim, ours); err != nil {
@@ -82,7 +82,8 @@ func (c *cloud) Create(ctx context.Context, claim *karpenterv1.NodeClaim) (*karp
 	return c.claimOf(nodeclaim.Launched(nil).EditClaim(ours, instance, c.now()))
 }
 
-// refusal is an error of the cloud as Karpenter knows it.
+// refusal converts an error of the cloud into Karpenter's error type, and records offerings that
+// are sold out.
 func (c *cloud) refusal(err error) error {
 	c.stock.MarkFromError(err)
 	c.types = nil // offerings have changed
@@ -95,7 +96,7 @@ func (c *cloud) refusal(err error) error {
 	return err
 }
 
-// claimOf is what a provider returns of a machine.
+// claimOf converts the NodeClaim that the provider returned.
 func (c *cloud) claimOf(ours *v1.NodeClaim) (*karpenterv1.NodeClaim, error) {
 	out := &karpenterv1.NodeClaim{}
 	if err := Translate(ours, out); err != nil {
@@ -105,7 +106,7 @@ func (c *cloud) claimOf(ours *v1.NodeClaim) (*karpenterv1.NodeClaim, error) {
 	return out, nil
 }
 
-// Delete ends a machine.
+// Delete terminates a machine.
 func (c *cloud) Delete(ctx context.Context, claim *karpenterv1.NodeClaim) error {
 	if err := c.provider.Delete(ctx, claim.Status.ProviderID); err != nil {
 		return c.refusal(err)
@@ -113,7 +114,7 @@ func (c *cloud) Delete(ctx context.Context, claim *karpenterv1.NodeClaim) error 
 	return nil
 }
 
-// Get is the NodeClaim of a machine.
+// Get returns the NodeClaim of a machine.
 func (c *cloud) Get(ctx context.Context, id string) (*karpenterv1.NodeClaim, error) {
 	instance, err := c.provider.Get(ctx, id)
 	if err != nil {
@@ -122,7 +123,7 @@ func (c *cloud) Get(ctx context.Context, id string) (*karpenterv1.NodeClaim, err
 	return stub(instance), nil
 }
 
-// List has a NodeClaim for each machine.
+// List returns a NodeClaim for each machine.
 func (c *cloud) List(ctx context.Context) (all []*karpenterv1.NodeClaim, err error) {
 	instances, err := c.provider.List(ctx)
 	for _, i := range instances {
@@ -131,7 +132,7 @@ func (c *cloud) List(ctx context.Context) (all []*karpenterv1.NodeClaim, err err
 	return all, err
 }
 
-// stub is as much of a NodeClaim as controllers read of a listed machine.
+// stub returns a NodeClaim with the fields that controllers read of a listed machine.
 func stub(i *cloudprovider.Instance) *karpenterv1.NodeClaim {
 	out := &karpenterv1.NodeClaim{Status: karpenterv1.NodeClaimStatus{ProviderID: i.ID}}
 	out.Labels = i.Labels
@@ -142,7 +143,7 @@ func stub(i *cloudprovider.Instance) *karpenterv1.NodeClaim {
 	return out
 }
 
-// IsDrifted asks the cloud.
+// IsDrifted asks the cloud whether a NodeClaim has drifted, and returns the reason.
 func (c *cloud) IsDrifted(ctx context.Context, claim *karpenterv1.NodeClaim) (kcloud.DriftReason, error) {
 	ours := &v1.NodeClaim{}
 	if err := Translate(claim, ours); err != nil {
@@ -155,7 +156,8 @@ func (c *cloud) IsDrifted(ctx context.Context, claim *karpenterv1.NodeClaim) (kc
 	return kcloud.DriftReason(drift.Reason), nil
 }
 
-// GetInstanceTypes is what the cloud sells at the prices of the moment, as new objects in each turn.
+// GetInstanceTypes returns the cloud's instance types at current prices, as new objects in each
+// turn.
 func (c *cloud) GetInstanceTypes(ctx context.Context, pool *karpenterv1.NodePool) ([]*kcloud.InstanceType, error) {
 	if c.types == nil || !c.asked.Equal(c.now()) {
 		c.types, c.asked = map[string][]*kcloud.InstanceType{}, c.now()

@@ -41,8 +41,8 @@ import (
 )
 
 const (
-	gracePeriod  = 30 * time.Second // of pods
-	retryPending = 10 * time.Second // a pod that stays pending triggers the provisioner so often
+	gracePeriod  = 30 * time.Second // grace period of pods
+	retryPending = 10 * time.Second // interval at which a pod that stays pending triggers the provisioner
 	collectEvery = 2 * time.Minute
 	mostBackoff  = time.Minute
 )
@@ -69,30 +69,30 @@ type Contender struct {
 	termination *termination.Controller
 	evictions   *terminator.Queue
 
-	nodes       map[string]*corev1.Node // as the state knows them
+	nodes       map[string]*corev1.Node // nodes that the cluster state was last told of
 	pods        map[string]*corev1.Pod
-	conditioned map[string]turn // when claims are due for their conditions
-	launches    map[string]turn // and for a launch
+	conditioned map[string]turn // when the conditions of claims are reconciled next
+	launches    map[string]turn // when launches are reconciled next
 	provisioned time.Time
 	collect     time.Time
 	disrupt     time.Time // when disruption looks again
 	done        chan reconcile.Result
-	waiting     *waiter // disruption waits for this
+	waiting     *waiter // the instant that disruption waits for; nil if it does not wait
 	fault       error
 }
 
-// turn is when an object is due.
+// turn says when an object is reconciled next.
 type turn struct {
-	claim    *karpenterv1.NodeClaim // as it was at the last time
-	at       time.Time              // zero if only a change matters
+	claim    *karpenterv1.NodeClaim // the claim at the last reconciliation
+	at       time.Time              // zero if only a change triggers it
 	failures int
 }
 
-// New returns how Karpenter starts in one play. When it is started again, it finds the NodeClaims that it has
-// made, and nothing else that is not in the cluster.
+// New returns a function that starts Karpenter in one play. After a restart it finds the NodeClaims
+// that it created, and otherwise only what is in the cluster.
 //
 // policy replaces the consolidationPolicy of pools that consolidate underutilized nodes; empty
-// leaves it as it is.
+// keeps theirs.
 func New(policy karpenterv1.ConsolidationPolicy) life.Start {
 	claims := map[string]*karpenterv1.NodeClaim{}
 	return func(site life.Site) (life.Contender, error) { return start(site, claims, policy) }
@@ -127,7 +127,7 @@ func start(site life.Site, claims map[string]*karpenterv1.NodeClaim, policy karp
 		Ready(pool, metav1.NewTime(site.Cluster.Now()))
 		pool.UID, pool.ResourceVersion = types.UID(pool.Name), version
 		c.kube.pools[pool.Name] = pool
-		if _, err := provider.GetInstanceTypes(context.Background(), pool); err != nil { // makes their labels known
+		if _, err := provider.GetInstanceTypes(context.Background(), pool); err != nil { // registers the labels of the instance types
 			return nil, err
 		}
 	}
@@ -144,7 +144,7 @@ func start(site life.Site, claims map[string]*karpenterv1.NodeClaim, policy karp
 	return c, c.state.UpdateDaemonSet(ctx, site.Cluster.Daemon.DeepCopy())
 }
 
-// build makes the controllers.
+// build constructs the controllers.
 func (c *Contender) build(recorder events.Recorder) {
 	c.state = state.NewCluster(c.clock, c.kube, c.cloud)
 	c.provisioner = provisioning.NewProvisioner(c.kube, recorder, c.cloud, c.state, c.clock, nil, nil)
@@ -159,7 +159,7 @@ func (c *Contender) build(recorder events.Recorder) {
 	c.termination = termination.NewController(c.clock, c.kube, c.cloud, terminator.NewTerminator(c.clock, c.kube, c.evictions, recorder), recorder)
 }
 
-// inform tells the state of a write, as an informer does.
+// inform reports a write to the cluster state, as an informer does.
 func (c *Contender) inform(ctx context.Context, object client.Object, deleted bool) {
 	switch o := object.(type) {
 	case *karpenterv1.NodeClaim:
@@ -179,14 +179,14 @@ func (c *Contender) inform(ctx context.Context, object client.Object, deleted bo
 	}
 }
 
-// note keeps the first error that no controller should have.
+// note keeps the first error that a controller should not return.
 func (c *Contender) note(err error) {
 	if err != nil && c.fault == nil {
 		c.fault = err
 	}
 }
 
-// Step is one turn of all controllers.
+// Step runs all controllers once.
 func (c *Contender) Step(ctx context.Context) error {
 	ctx = injection.WithControllerName(options.ToContext(ctx, c.options), "karpenter")
 	c.sync(ctx)
@@ -201,14 +201,15 @@ func (c *Contender) Step(ctx context.Context) error {
 	return errors.Join(c.fault, ctx.Err())
 }
 
-// sync tells the state what happened to Nodes and Pods, and has controllers see the events of pods.
+// sync reports changes of Nodes and Pods to the cluster state, and runs the controllers that handle
+// pod events.
 func (c *Contender) sync(ctx context.Context) {
 	for name, was := range c.kube.leaves {
 		node, ok := c.site.Cluster.Nodes.Get(name)
 		switch {
 		case !ok:
 			delete(c.kube.leaves, name)
-		case node.DeletionTimestamp == nil: // the kubelet has reported
+		case node.DeletionTimestamp == nil: // the kubelet has written the node without these fields
 			node = node.DeepCopy()
 			node.DeletionTimestamp, node.Finalizers = was.DeletionTimestamp, was.Finalizers
 			c.site.Cluster.Nodes.Put(name, node)
@@ -258,7 +259,7 @@ func (c *Contender) syncPods(ctx context.Context) {
 	}
 }
 
-// interruptions does what the AWS provider does with notices.
+// interruptions handles interruption notices as the AWS provider does.
 func (c *Contender) interruptions(ctx context.Context) {
 	notices, err := cloudprovider.Interruptions(ctx, c.site.Provider)
 	if err != nil || len(notices) == 0 {
@@ -280,7 +281,7 @@ func (c *Contender) interruptions(ctx context.Context) {
 	c.note(cloudprovider.Acknowledge(ctx, c.site.Provider, notices...))
 }
 
-// advance carries on the commands of disruption.
+// advance continues the commands in the disruption queue.
 func (c *Contender) advance(ctx context.Context) {
 	commands := c.queue.GetCommands()
 	slices.SortFunc(commands, func(a, b *disruption.Command) int {
@@ -295,7 +296,7 @@ func (c *Contender) advance(ctx context.Context) {
 	}
 }
 
-// provision plans for the pods that wait, and for those of nodes that are being deleted.
+// provision plans for pending pods, and for the pods of nodes that are being deleted.
 func (c *Contender) provision(ctx context.Context) {
 	now := c.site.Cluster.Now()
 	fresh, pending := false, false
@@ -313,13 +314,13 @@ func (c *Contender) provision(ctx context.Context) {
 	c.provisioned = now
 	results, err := c.provisioner.Schedule(ctx)
 	if err == nil && len(results.NewNodeClaims) > 0 {
-		// A pool at its limit is an error that the controller logs and meets again.
+		// A pool at its limit returns an error, which the controller logs and retries.
 		_, _ = c.provisioner.CreateNodeClaims(ctx, results.NewNodeClaims, provisioning.WithReason("provisioned"), provisioning.RecordPodNomination)
 	}
 	c.note(err)
 }
 
-// live sees NodeClaims through their lives.
+// live runs the life-cycle controllers of NodeClaims.
 func (c *Contender) live(ctx context.Context) {
 	now := c.site.Cluster.Now()
 	for _, claim := range sorted(c.kube.claims) {
@@ -365,14 +366,14 @@ func (c *Contender) live(ctx context.Context) {
 	}
 }
 
-// terminate empties nodes that are being deleted.
+// terminate drains nodes that are being deleted.
 func (c *Contender) terminate(ctx context.Context) {
 	for _, name := range slices.Sorted(maps.Keys(c.kube.leaves)) {
 		node, ok := c.site.Cluster.Nodes.Get(name)
 		if !ok {
 			continue
 		}
-		// An error of the cloud is met again in the next turn.
+		// An error of the cloud is retried in the next turn.
 		_, _ = c.termination.Reconcile(ctx, node.DeepCopy())
 	}
 	c.kube.readPods()
@@ -384,7 +385,7 @@ func (c *Contender) terminate(ctx context.Context) {
 	}
 }
 
-// look has disruption look for nodes to remove, or go on with the look in which it waits.
+// look starts a disruption loop, or continues one that waits.
 func (c *Contender) look(ctx context.Context) {
 	now := c.site.Cluster.Now()
 	switch {

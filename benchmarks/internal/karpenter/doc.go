@@ -1,18 +1,17 @@
-// Package karpenter is Karpenter as a contender of package life.
+// Package karpenter runs Karpenter as a contender of package life.
 //
-// Its own controllers decide and act: the provisioner, disruption and its queue, the life cycle,
-// expiration, drift and garbage collection of NodeClaims, and the termination of nodes with the
-// eviction queue. They run on a clock and a client that are those of the simulated cluster. What a
-// manager of controllers does is done here: each controller is called in a fixed order in each turn
-// for objects that have changed, or whose time has come.
+// Karpenter's own controllers decide and act: the provisioner, disruption and its queue, the life
+// cycle, expiration, drift and garbage collection of NodeClaims, and the termination of nodes with
+// the eviction queue. They use the clock of the simulated cluster and a client of it. This package
+// replaces the controller manager: in each turn it calls the controllers in a fixed order, for
+// objects that have changed or are due.
 //
-// What is part of the AWS provider and not of Karpenter itself is here too: an interruption notice
-// deletes the NodeClaim, and an offering that is sold out, or whose machine was taken back, is not
-// offered for three minutes.
+// Two parts of the AWS provider are here too: an interruption notice deletes the NodeClaim, and an
+// offering that is sold out, or whose machine was reclaimed, is not offered for three minutes.
 //
-// A turn takes no time. The validation of a consolidation waits 15 seconds, as in a cluster. Time
-// limits that Karpenter sets itself for a computation never run out, because the clock stands
+// A turn takes no simulated time. The validation of a consolidation waits 15 seconds, as in a
+// cluster. Karpenter's own time limits for a computation never expire, because the clock stands
 // still within a turn.
 //
-// Some decisions depend on the order of Go maps, so that two plays may differ a little.
+// Some decisions depend on the iteration order of Go maps, so two plays may differ a little.
 package karpenter

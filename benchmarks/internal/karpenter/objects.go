@@ -10,7 +10,7 @@ import (
 	karpenterv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// NodeClass is a node class of which nobody looks at more than the kind.
+// NodeClass is a node class of which only the kind is read.
 type NodeClass struct{ unstructured.Unstructured }
 
 // NewNodeClass returns a node class of a kind.
@@ -26,12 +26,12 @@ func (*NodeClass) GetConditions() []status.Condition { return nil }
 // SetConditions does nothing.
 func (*NodeClass) SetConditions([]status.Condition) {}
 
-// StatusConditions is a view of the conditions, of which there are none.
+// StatusConditions returns the condition set, which is empty.
 func (n *NodeClass) StatusConditions(opts ...status.ForOption) status.ConditionSet {
 	return status.NewReadyConditions().For(n, opts...)
 }
 
-// Translate goes from one Go type to another by way of the manifest, which both read.
+// Translate converts between two Go types of the same object by way of JSON.
 func Translate(from, to any) error {
 	manifest, err := json.Marshal(from)
 	if err != nil {
@@ -40,8 +40,8 @@ func Translate(from, to any) error {
 	return json.Unmarshal(manifest, to)
 }
 
-// Ready sets the conditions without which the scheduler passes a pool over. In a cluster,
-// controllers of Karpenter set them that are not part of the benchmarks.
+// Ready sets the conditions without which the scheduler ignores a pool. In a cluster, Karpenter's
+// controllers that are not part of the benchmarks set them.
 func Ready(pool *karpenterv1.NodePool, since metav1.Time) {
 	for _, t := range []string{karpenterv1.ConditionTypeValidationSucceeded, karpenterv1.ConditionTypeNodeClassReady, status.ConditionReady} {
 		known := false

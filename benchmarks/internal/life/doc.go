@@ -11,22 +11,22 @@
 //  4. the contender acts: it reads the objects of the cluster and writes them, launches and ends
 //     machines, and evicts pods through the eviction API.
 //
-// What a contender decides takes as long as it takes in a cluster: machines boot, pods have a grace
-// period, budgets let a few pods go at a time.
+// A decision takes as long to carry out as in a cluster: machines boot, pods have a grace period,
+// budgets let a few pods go at a time.
 //
 // # Figures
 //
 // The bill is the sum over all turns of the prices of the machines that the cloud lists, from launch
 // until the machine is gone. Prices are those of the latest sample.
 //
-// From-empty is what a plan for all pods that should run, pending ones included, costs with no
-// node in the cluster and everything in stock, at the prices of the moment. It is computed when
-// [Trace.Sample] has passed and pods or prices have changed, and stands for the time until the
-// next sample. The bound is the proven floor of the same plans.
+// From-empty is the cost of a plan for all pods that should run, pending ones included, with no
+// node in the cluster and everything in stock, at current prices. It is computed every
+// [Trace.Sample] if pods or prices have changed, and is used for the time until the next sample.
+// The bound is the proven lower bound of the same plans.
 //
-// Evictions are calls of the eviction API that were granted, and deletions of pods by the
-// contender. A wait is the time from the creation of a pod until it is bound. Pods that are
-// pending in the end count with the time that they have waited so far.
+// Evictions are granted calls of the eviction API, and deletions of pods by the contender. A wait
+// is the time from the creation of a pod until it is bound. For pods that are still pending at the
+// end, it is the time until the end.
 //
 // The same trace, seed and contender give the same figures, to the last bit.
 package life

@@ -15,29 +15,30 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// Figures are what a play came to.
+// Figures are the measurements of a play.
 type Figures struct {
 	Length time.Duration
 	// Bill, FromEmpty and Bound are in USD.
 	Bill, FromEmpty, Bound float64
 	// Launches and Interruptions count machines.
 	Launches, Interruptions int
-	// Evictions count pods, and Lost those that went with their machine.
+	// Evictions counts pods; Lost counts pods that ended with their machine.
 	Evictions, Lost, Preemptions int
-	// PodDays is how many pods there were, times the days for which they were there.
+	// PodDays is the total time of all pods, in days.
 	PodDays float64
-	// Pods counts waits; Pending are those of pods that are pending in the end.
+	// Pods counts waits; Pending counts the waits of pods that are pending at the end.
 	Pods, Pending int
 	// Median and P99 are quantiles of the waits.
 	Median, P99 time.Duration
-	// NodeHours is the time of machines, and EndNodes how many there are in the end.
+	// NodeHours is the total time of all machines, in hours, and EndNodes their number at the end.
 	NodeHours float64
 	EndNodes  int
-	// EndRate and EndFromEmpty are the bill and the plan from empty in the end, in USD per hour.
+	// EndRate and EndFromEmpty are the cost of the cluster and of the plan from empty at the end,
+	// in USD per hour.
 	EndRate, EndFromEmpty float64
 }
 
-// EvictionsPerPodDay is the number of evictions and preemptions of a pod in a day.
+// EvictionsPerPodDay returns the number of evictions and preemptions per pod and day.
 func (f *Figures) EvictionsPerPodDay() float64 {
 	if f.PodDays == 0 {
 		return 0
@@ -52,23 +53,23 @@ type meter struct {
 	out     Figures
 
 	began      time.Time
-	waitsAt    int // waits before the beginning
+	waitsAt    int // waitsAt to hoursAt: the counters when measuring began
 	evictedAt  int
 	lostAt     int
 	launchedAt int
-	brokenAt   int // interruptions
+	brokenAt   int // of interruptions
 	hoursAt    float64
 
 	prices     map[cloudprovider.OfferingKey]float64
 	nextSample time.Time
-	lastSample string // what the last plan from empty was for
+	lastSample string // key of the pods and prices of the last plan from empty
 	empty      float64
 	bound      float64
 }
 
 func newMeter(t *Trace, c *simcluster.Cluster) *meter { return &meter{trace: t, cluster: c} }
 
-// begin starts to measure.
+// begin starts measuring.
 func (m *meter) begin() {
 	c, stats := m.cluster, m.cluster.Cloud.Stats()
 	m.began, m.nextSample = c.Now(), c.Now()
@@ -76,8 +77,8 @@ func (m *meter) begin() {
 	m.launchedAt, m.brokenAt, m.hoursAt = stats.Launched, stats.Interrupted, stats.Hours
 }
 
-// look makes a plan from empty if it is time, before the contender has its turn: the controllers of
-// workloads have replaced the pods by then that were evicted in the turn before.
+// look makes a plan from empty if one is due. It runs before the contender's turn: by then the
+// controllers of workloads have replaced the pods evicted in the turn before.
 func (m *meter) look(ctx context.Context) error {
 	if m.cluster.Now().Before(m.nextSample) {
 		return nil
@@ -86,7 +87,7 @@ func (m *meter) look(ctx context.Context) error {
 	return m.sample(ctx)
 }
 
-// turn takes the turn that is over into the sums.
+// turn adds the turn that has ended to the totals.
 func (m *meter) turn(ctx context.Context) error {
 	machines, err := m.cluster.Cloud.List(ctx)
 	if err != nil {
@@ -110,7 +111,7 @@ func (m *meter) turn(ctx context.Context) error {
 	return nil
 }
 
-// sample plans from empty what should run now.
+// sample makes a plan from empty for the pods that should run now.
 func (m *meter) sample(ctx context.Context) error {
 	types, err := m.cluster.Cloud.InstanceTypes(ctx, nil)
 	if err != nil {
@@ -163,7 +164,7 @@ func (m *meter) sample(ctx context.Context) error {
 	return nil
 }
 
-// figures sums up.
+// figures returns the measurements.
 func (m *meter) figures() *Figures {
 	c, stats, out := m.cluster, m.cluster.Cloud.Stats(), m.out
 	out.Length = c.Now().Sub(m.began)

@@ -11,43 +11,44 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Tick is the length of a turn of a trace that names no other.
+// Tick is the default length of a turn.
 const Tick = 5 * time.Second
 
-// Contender is a node autoscaler that plays.
+// Contender is a node autoscaler.
 type Contender interface {
-	// Step is one turn: the contender reads the cluster and acts on it, at the time of the cluster.
+	// Step runs one turn at the time of the cluster: the contender reads the cluster and acts on
+	// it.
 	Step(ctx context.Context) error
 }
 
-// Site is where a contender works.
+// Site is the cluster and the cloud that a contender works on.
 type Site struct {
 	Cluster  *simcluster.Cluster
 	Provider cloudprovider.CloudProvider
 	Pools    []*v1.NodePool
 }
 
-// Start makes a contender that knows nothing but what is in the cluster.
+// Start makes a contender that has no other state than what is in the cluster.
 type Start func(Site) (Contender, error)
 
-// world is a play.
+// world is a play in progress.
 type world struct {
 	site      Site
 	start     Start
 	contender Contender
 }
 
-// Cluster is the cluster that events happen to.
+// Cluster returns the cluster that events change.
 func (w *world) Cluster() *simcluster.Cluster { return w.site.Cluster }
 
-// Restart replaces the contender.
+// Restart replaces the contender by a new one.
 func (w *world) Restart() (err error) {
 	w.contender, err = w.start(w.site)
 	return err
 }
 
-// Play plays a trace with a contender. scheduler binds the pods; nil is the one of simcluster,
-// which fills the fullest node first.
+// Play plays a trace with a contender. scheduler binds the pods; nil is simcluster's own, which
+// fills the fullest node first.
 func Play(ctx context.Context, t *Trace, start Start, scheduler Scheduler) (*Figures, error) {
 	cluster, err := simcluster.New(t.Cloud, t.Daemon, t.Workloads...)
 	if err != nil {

@@ -19,17 +19,17 @@ type Scheduler interface {
 }
 
 // KubeScheduler binds pods as kube-scheduler does with its default profile: its own plugins filter
-// nodes and score them. Of nodes with equal scores one is drawn.
+// and score the nodes. Among nodes with equal scores one is drawn at random.
 //
-// A pod that names a node in its status is tried there first, and pods that cannot go to that node
-// yet keep their room on it, as in kube-scheduler. Nothing is preempted.
+// A pod with a nominated node is tried there first. While such a pod cannot be bound, its room on
+// that node is kept, as in kube-scheduler. Nothing is preempted.
 type KubeScheduler struct {
 	Program *kubescheduler.Program
 	Seed    uint64
 }
 
-// Schedule has one turn with all pending pods, in the order of the scheduling queue: by priority,
-// then by age.
+// Schedule tries all pending pods once, in the order of the scheduling queue: by priority, then by
+// age.
 func (s *KubeScheduler) Schedule(c *simcluster.Cluster) error {
 	var in provisioning.Input
 	var nominated, others []*corev1.Pod
@@ -82,14 +82,15 @@ func priority(p *corev1.Pod) int32 {
 	return *p.Spec.Priority
 }
 
-// nominations are pods that could not go to the nodes that they name.
+// nominations are the pods that could not be bound to their nominated nodes.
 type nominations struct {
 	left   []*corev1.Pod
-	rooms  []*corev1.Pod // pods that keep the room of those, and nothing else
-	places []int         // of the rooms, by index of the node
+	rooms  []*corev1.Pod // placeholder pods that keep the room, with the containers of the pods in left
+	places []int         // index of the node of each placeholder
 }
 
-// bindNominated binds pods to the nodes that they name. It returns nil if there are none.
+// bindNominated binds pods to their nominated nodes, and returns those that could not be bound. It
+// returns nil if there are no pods.
 func (s *KubeScheduler) bindNominated(c *simcluster.Cluster, state *kubescheduler.State, pods []*corev1.Pod, index map[string]int) (*nominations, error) {
 	if len(pods) == 0 {
 		return nil, nil
@@ -116,7 +117,7 @@ func (s *KubeScheduler) bindNominated(c *simcluster.Cluster, state *kubeschedule
 	return out, nil
 }
 
-// choose binds pods to the best nodes that there are.
+// choose binds pods to the nodes with the best scores.
 func (s *KubeScheduler) choose(c *simcluster.Cluster, state *kubescheduler.State, kept *nominations, pods []*corev1.Pod) error {
 	if len(pods) == 0 {
 		return nil

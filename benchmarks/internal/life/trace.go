@@ -12,24 +12,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 )
 
-// Trace is what happens to a cluster. Its parts are used up by one play.
+// Trace describes what happens to a cluster. One play uses its parts up.
 type Trace struct {
 	Name string
-	// Length is how long it is measured, after Warmup.
+	// Length is how long the cluster is measured, after Warmup.
 	Warmup, Length time.Duration
-	// Tick is the length of a turn; zero is that of the package. Warmup, Sample and Length are
+	// Tick is the length of a turn; zero is the package's Tick. Warmup, Sample and Length are
 	// multiples of it.
 	Tick time.Duration
-	// Sample is how often a plan from empty is made.
+	// Sample is the interval between plans from empty.
 	Sample time.Duration
 
 	Cloud *fake.Cloud
-	// Provider is Cloud as contenders call it.
+	// Provider is Cloud behind the interface that contenders call.
 	Provider  cloudprovider.CloudProvider
 	Pools     []*v1.NodePool
 	Daemon    *appsv1.DaemonSet
 	Workloads []*simcluster.Workload
-	// Events have their time from the start of the warm-up.
+	// Events have their times from the start of the warm-up.
 	Events []simcluster.Event
 }
 

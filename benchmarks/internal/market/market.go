@@ -1,8 +1,8 @@
-// Package market turns the instance types of a scenario into those of the
-// library, for whoever buys or judges.
+// Package market converts the instance types of a scenario into those of the library, for
+// contenders and judges.
 //
-// Labels that instance types of the scenario carry count as well-known, which
-// is what a cloud provider does with the labels of its own.
+// Labels of the scenario's instance types count as well-known, as the labels of a cloud provider
+// do.
 package market
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Vocabulary returns the words of the AWS provider and the labels of the
-// scenario's instance types.
+// Vocabulary returns the vocabulary of the AWS provider, extended by the labels of the scenario's
+// instance types.
 func Vocabulary(s *scenario.Scenario) *requirements.Vocabulary {
 	keys := map[string]bool{}
 	for i := range s.InstanceTypes {
@@ -30,8 +30,8 @@ func Vocabulary(s *scenario.Scenario) *requirements.Vocabulary {
 	return fake.Vocabulary().Extend(requirements.Extension{WellKnown: slices.Sorted(maps.Keys(keys))})
 }
 
-// Catalogs returns the instance types of each pool, by its name. Pools share
-// them. The error joins the faults of all types.
+// Catalogs returns the instance types of each pool, by the pool's name. Pools share the types. The
+// error joins the faults of all types.
 func Catalogs(s *scenario.Scenario, v *requirements.Vocabulary) (map[string][]*cloudprovider.InstanceType, error) {
 	var faults []error
 	byName := map[string]*cloudprovider.InstanceType{}
@@ -72,8 +72,8 @@ func instanceType(t *scenario.InstanceType, v *requirements.Vocabulary) (*cloudp
 		Name:         t.Name,
 		Requirements: labels,
 		Capacity:     capacity,
-		// The scenario has the sum of the three parts; which part it is does
-		// not change what is allocatable.
+		// The scenario has only the sum of the three parts. Which part has it does not change what
+		// is allocatable.
 		Overhead: cloudprovider.Overhead{KubeReserved: overhead},
 	}
 	for _, o := range t.Offerings {

@@ -1,5 +1,4 @@
-// Package measure is how both contenders are timed, so that the same things
-// are counted for each.
+// Package measure times both contenders in the same way.
 package measure
 
 import (
@@ -11,16 +10,14 @@ import (
 	"time"
 )
 
-// Cost is what a piece of work took: wall time, and bytes and objects that it
-// allocated.
+// Cost is what a piece of work took: wall time in seconds, and bytes and objects allocated.
 type Cost struct {
 	Seconds       float64
 	Bytes, Allocs uint64
 }
 
-// Of runs work and returns what it took. Garbage of what went before is
-// collected first, so that nobody pays for another's. Counting reads the
-// counters of the whole process: nothing else may run meanwhile.
+// Of runs work and returns its cost. It collects garbage first, so that the work does not pay for
+// earlier garbage. It reads the counters of the whole process: nothing else may run meanwhile.
 func Of(work func() error) (Cost, error) {
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -36,8 +33,7 @@ func Of(work func() error) (Cost, error) {
 	}, err
 }
 
-// Profiled runs work and writes a CPU profile of it to the file; it merely
-// runs it if file is empty.
+// Profiled runs work and writes a CPU profile of it to the file; an empty file writes no profile.
 func Profiled(file string, work func() error) (err error) {
 	if file == "" {
 		return work()
@@ -58,7 +54,7 @@ func Profiled(file string, work func() error) (err error) {
 	return work()
 }
 
-// Sum adds values up.
+// Sum returns the sum of the values.
 func Sum(values []float64) (total float64) {
 	for _, v := range values {
 		total += v
@@ -66,8 +62,8 @@ func Sum(values []float64) (total float64) {
 	return total
 }
 
-// Median returns the middle of the values, the mean of the two in the middle
-// where their number is even, and 0 where there are none.
+// Median returns the middle of the values, the mean of the two middle ones if their number is even,
+// and 0 if there are none.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

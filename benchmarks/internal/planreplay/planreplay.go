@@ -23,52 +23,51 @@ type Options struct {
 	// Scheduler binds the pods. Required.
 	Scheduler *kubescheduler.Program
 
-	// Engine is what the plan was made with. Later rounds are planned with it too.
+	// Engine has the options with which the plan was made. Later rounds use them too.
 	Engine *provisioning.Options
 
 	// Reserved keeps each new node for the pods that the plan has for it, until all
 	// of them are bound.
 	Reserved bool
 
-	// Runs is the number of orders in which nodes come up. Default and zero: 8. The
-	// first has all nodes at once, the second has them one by one as in Plan.Create,
-	// the third from its end; the others are shuffled. More than 16 nodes come up
-	// in 16 groups.
+	// Runs is the number of orders in which nodes come up. Default and zero: 8. In the first all
+	// nodes come up at once, in the second one by one as in Plan.Create, in the third in reverse;
+	// the others are shuffled. More than 16 nodes come up in 16 groups.
 	Runs int
 
-	// Rounds is how often pods that are left are planned for, at most. Default and
-	// zero: 10.
+	// Rounds is the maximum number of times that remaining pods are planned for. Default and zero:
+	// 10.
 	Rounds int
 }
 
-// Report says what became of a plan.
+// Report has the results of carrying out a plan.
 type Report struct {
-	// Planned is what the plan costs on paper, in USD per hour: Plan.Cost.
+	// Planned is the cost of the plan, in USD per hour: Plan.Cost.
 	Planned float64
 
-	// Runs are what became of it in each order of arrival. Never empty.
+	// Runs has the result for each order of arrival. It is never empty.
 	Runs []Run
 }
 
-// Run is one way in which a plan was carried out.
+// Run is the result of carrying out a plan once.
 type Run struct {
-	// Nodes were launched, and cost Cost in USD per hour, in all rounds together.
+	// Nodes is the number of launched nodes, and Cost their price in USD per hour, in all rounds
+	// together.
 	Nodes int
 	Cost  float64
 
-	// Rounds is how often pods were left over and planned for again.
+	// Rounds is the number of times that remaining pods were planned for.
 	Rounds int
 
-	// Elsewhere counts the pods that were bound to another node than the plan
-	// had for them.
+	// Elsewhere is the number of pods that were bound to another node than the planned one.
 	Elsewhere int
 
-	// Left are the pods that are pending in the end though the plan had a place for
-	// them, sorted by namespace and name.
+	// Left are the pods that are pending at the end although the plan had a place for them, sorted
+	// by namespace and name.
 	Left []*corev1.Pod
 }
 
-// Expected is the mean of what the runs cost, in USD per hour.
+// Expected returns the mean cost of the runs, in USD per hour.
 func (r *Report) Expected() float64 {
 	sum := 0.0
 	for i := range r.Runs {
@@ -77,18 +76,17 @@ func (r *Report) Expected() float64 {
 	return sum / float64(len(r.Runs))
 }
 
-// Worst is what the dearest run costs, in USD per hour.
+// Worst returns the cost of the dearest run, in USD per hour.
 func (r *Report) Worst() float64 {
 	return slices.MaxFunc(r.Runs, func(a, b Run) int { return cmp.Compare(a.Cost, b.Cost) }).Cost
 }
 
-// Plan carries out a plan for in, which keeps the rules of verify.Plan, and
-// reports what becomes of it. Input.Buffers are left out: no pods stand behind
-// them.
+// Plan carries out a plan for in, and reports the results. The plan must satisfy verify.Plan.
+// Input.Buffers are ignored, because no pods exist for them.
 //
-// The error is about options that make no sense, about a later round that cannot be
-// planned (see provisioning.Solve), kube-scheduler's, or ctx's. Time grows with runs times
-// arrivals times pending pods times nodes.
+// It returns an error if the options are invalid, if a later round cannot be planned (see
+// provisioning.Solve), if kube-scheduler fails, or if ctx ends. Time grows with runs times arrivals
+// times pending pods times nodes.
 func Plan(ctx context.Context, in provisioning.Input, plan *provisioning.Plan, opts Options) (*Report, error) {
 	if plan == nil {
 		return nil, errors.New("there is no plan to replay: it is nil")
@@ -110,7 +108,7 @@ func Plan(ctx context.Context, in provisioning.Input, plan *provisioning.Plan, o
 	return report, nil
 }
 
-// complete fills in the defaults. The error joins all faults.
+// complete returns the options with their defaults. The error joins all faults.
 func (o Options) complete() (Options, error) {
 	var faults []error
 	if o.Scheduler == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// podKey names a pod.
+// podKey identifies a pod.
 type podKey struct{ namespace, name string }
 
 func keyOf(pod *corev1.Pod) podKey { return podKey{pod.Namespace, pod.Name} }
@@ -27,20 +27,20 @@ func comparePods(a, b *corev1.Pod) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// run is a plan being carried out.
+// run is a plan while it is carried out.
 type run struct {
 	opts *Options
-	in   provisioning.Input // in.Nodes are the nodes that are up, in.Pods the pods that are pending
+	in   provisioning.Input // in.Nodes are the nodes that are up, in.Pods the pending pods
 	dice chance.Stream
 
 	launched int
-	home     map[podKey]string // where the first plan has each pod
-	kept     map[string]int    // pending pods that a node is kept for, by its name
-	promised map[podKey]string // the kept node of a pod
+	home     map[podKey]string // the node of each pod in the first plan
+	kept     map[string]int    // number of pending pods for which a node is reserved, by node name
+	promised map[podKey]string // the reserved node of a pod
 	result   Run
 }
 
-// carryOut carries a plan out once, in the order of arrival of a number.
+// carryOut carries a plan out once. The number of the run selects the order of arrival.
 func carryOut(ctx context.Context, in provisioning.Input, plan *provisioning.Plan, opts *Options, number int) (Run, error) {
 	r := &run{
 		opts: opts, in: in, dice: chance.New(0, uint64(number)),
@@ -78,7 +78,7 @@ func carryOut(ctx context.Context, in provisioning.Input, plan *provisioning.Pla
 			return Run{}, err
 		}
 		if len(plan.Create) == 0 {
-			break // kube-scheduler has tried what is up
+			break // kube-scheduler has tried all nodes
 		}
 		r.result.Rounds++
 	}
@@ -86,7 +86,7 @@ func carryOut(ctx context.Context, in provisioning.Input, plan *provisioning.Pla
 	return r.result, nil
 }
 
-// queue puts pods in the order in which kube-scheduler takes them.
+// queue sorts pods in the order of kube-scheduler's queue.
 func queue(pods []*corev1.Pod) []*corev1.Pod {
 	sorted := slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return pod == nil })
 	slices.SortStableFunc(sorted, func(a, b *corev1.Pod) int {
@@ -96,7 +96,7 @@ func queue(pods []*corev1.Pod) []*corev1.Pod {
 	return sorted
 }
 
-// launch makes the nodes of a plan, in its order, which come up later.
+// launch makes the nodes of a plan, in its order. They come up later.
 func (r *run) launch(plan *provisioning.Plan) ([]provisioning.Node, error) {
 	var coming []provisioning.Node
 	for i := range plan.Create {
@@ -120,8 +120,8 @@ func (r *run) launch(plan *provisioning.Plan) ([]provisioning.Node, error) {
 	return coming, nil
 }
 
-// newNode is the node that the cheapest option of a planned one comes up as, initialized and
-// without its startup taints.
+// newNode returns the node that the cheapest option of a planned node becomes, initialized and
+// without startup taints.
 func newNode(n *provisioning.NewNode, name string, vocabulary *requirements.Vocabulary) (provisioning.Node, error) {
 	node, err := kubescheduler.NewNode(n, n.Options[0], name, vocabulary)
 	if err != nil {
@@ -139,7 +139,7 @@ func newNode(n *provisioning.NewNode, name string, vocabulary *requirements.Voca
 	return provisioning.Node{NodeClaim: claim, Node: node}, nil
 }
 
-// arrive lets nodes come up group by group, and binds what can be bound after each.
+// arrive lets nodes come up group by group, and binds pods after each group.
 func (r *run) arrive(groups [][]provisioning.Node) error {
 	if len(groups) == 0 {
 		return r.bind()
@@ -160,7 +160,7 @@ func (r *run) arrive(groups [][]provisioning.Node) error {
 	if len(r.kept) == 0 {
 		return nil
 	}
-	clear(r.kept) // the pods that they were kept for were not bound
+	clear(r.kept) // their pods were not bound
 	clear(r.promised)
 	return r.bind()
 }
@@ -189,7 +189,7 @@ func (r *run) bind() error {
 }
 
 // schedule returns the index of the node to which kube-scheduler binds a pod, or -1 if the pod fits
-// on no node. Nodes that are kept for other pods are closed to the pod.
+// on no node. Nodes that are reserved for other pods are excluded.
 func (r *run) schedule(pod *corev1.Pod) (int, error) {
 	choice := kubescheduler.Choice{Draw: r.dice.Next()}
 	for i := range r.in.Nodes {
@@ -206,7 +206,7 @@ func (r *run) schedule(pod *corev1.Pod) (int, error) {
 	return answer.Schedule[0], nil
 }
 
-// bound notes that a pod has got a node, which may be open to all then.
+// bound records that a pod was bound. The last pod of a reserved node ends the reservation.
 func (r *run) bound(pod *corev1.Pod, node string) {
 	key := keyOf(pod)
 	if home, planned := r.home[key]; planned && home != node {
@@ -222,13 +222,13 @@ func (r *run) bound(pod *corev1.Pod, node string) {
 	}
 }
 
-// opens says whether a node is not kept for other pods.
+// opens reports whether the pod may use the node: it is not reserved, or reserved for this pod.
 func (r *run) opens(node string, pod *corev1.Pod) bool {
 	_, kept := r.kept[node]
 	return !kept || r.promised[keyOf(pod)] == node
 }
 
-// sumUp lists the pods that are left.
+// sumUp lists the planned pods that are left.
 func (r *run) sumUp() {
 	for _, pod := range r.in.Pods {
 		if _, planned := r.home[keyOf(pod)]; planned {
@@ -238,10 +238,11 @@ func (r *run) sumUp() {
 	slices.SortFunc(r.result.Left, comparePods)
 }
 
-// maxArrivals bounds how often nodes come up in a round: each time all pending pods are tried.
+// maxArrivals bounds the number of arrivals in a round, because each arrival tries all pending
+// pods.
 const maxArrivals = 16
 
-// arrivals are groups of nodes in the order in which they come up in a run.
+// arrivals returns groups of nodes in the order in which they come up in a run.
 func arrivals(coming []provisioning.Node, number int, dice *chance.Stream) [][]provisioning.Node {
 	if len(coming) == 0 {
 		return nil
@@ -264,5 +265,5 @@ func arrivals(coming []provisioning.Node, number int, dice *chance.Stream) [][]p
 	return slices.Collect(slices.Chunk(order, size))
 }
 
-// draw is a number from 0 to n-1, the same for the same start.
+// draw returns a random number from 0 to n-1.
 func draw(dice *chance.Stream, n int) int { return int(dice.Next() % uint64(n)) }

@@ -19,8 +19,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// Step is an action as a plan: the cluster without the nodes that it removes,
-// whose pods are pending, and where it places them.
+// Step converts an action into a scenario and a plan: the cluster without the removed nodes, whose
+// pods are pending, and a plan with the action's places.
 func (c *Cluster) Step(a scenario.Action) (*scenario.Scenario, *scenario.Plan) {
 	s := *c.scenario
 	s.Nodes, s.Pods = nil, slices.Clone(c.scenario.Pods)
@@ -57,10 +57,9 @@ func (c *Cluster) Step(a scenario.Action) (*scenario.Scenario, *scenario.Plan) {
 	return &s, p
 }
 
-// Judge says which rules of kube-scheduler and of the pools an action breaks, as
-// verify.Plan finds them. A proposal has no order in which its pods are
-// bound, and whether a spread lets a pod in depends on that: pods that find no
-// place at their turn are tried again after the others, as long as that helps.
+// Judge returns the rules of kube-scheduler and of the pools that an action breaks, as verify.Plan
+// finds them. A proposal has no order of binding, on which spread constraints depend. Pods that
+// break a rule at their turn are therefore tried again after the others, as long as that helps.
 func (c *Cluster) Judge(a scenario.Action) ([]verify.Violation, error) {
 	s, p := c.Step(a)
 	in, err := snapshot.Input(s)
@@ -74,12 +73,11 @@ func (c *Cluster) Judge(a scenario.Action) ([]verify.Violation, error) {
 	return judged(in, plan, snapshot.Options(s)), nil
 }
 
-// JudgePlan says which pods of a plan for the scenario are validly placed: those
-// that are left when all that break a rule have been taken out, with the first
-// violations found; and which pods that are left pending have a place in it. Pods are
-// bound in the plan's order if it has one, else as Judge binds them. Of nodes that a
-// pool's limits do not allow, each launched as the cheapest that it may be, the last
-// ones do not count.
+// JudgePlan judges a plan for the scenario. valid is the number of pods that are left when all pods
+// that break a rule have been removed. broken has the first violations found. overlooked has the
+// pending pods for which a place exists. Pods are bound in the plan's order if it has one, else as
+// Judge binds them. New nodes beyond the limits of a pool do not count: each counts as its cheapest
+// option, and the last ones are dropped.
 func (c *Cluster) JudgePlan(p *scenario.Plan) (valid int, broken, overlooked []verify.Violation, err error) {
 	in, err := snapshot.Input(c.scenario)
 	if err != nil {
@@ -98,7 +96,7 @@ func (c *Cluster) JudgePlan(p *scenario.Plan) (valid int, broken, overlooked []v
 		return cmp.Compare(turn[scenario.PodKey(a)], turn[scenario.PodKey(b)])
 	})
 	for i := range plan.Unplaced {
-		plan.Unplaced[i].Reason = nil // a scenario's plan has none, and nothing is excused by it
+		plan.Unplaced[i].Reason = nil // a scenario's plan has no reasons, and no reason may excuse a pod
 	}
 	overlooked = verify.Unplaced(in, plan, opts)
 	broken = withinLimits(in, plan, opts)
@@ -121,7 +119,7 @@ func (c *Cluster) JudgePlan(p *scenario.Plan) (valid int, broken, overlooked []v
 	}
 }
 
-// withinLimits leaves out the last new nodes that limits do not allow.
+// withinLimits removes the last new nodes that exceed limits.
 func withinLimits(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) (broken []verify.Violation) {
 	for {
 		launched := *plan
@@ -152,7 +150,7 @@ func withinLimits(in provisioning.Input, plan *provisioning.Plan, opts *provisio
 	}
 }
 
-// takeOut leaves the pods with these keys pending.
+// takeOut makes the pods with these keys pending.
 func takeOut(plan *provisioning.Plan, out map[string]bool) {
 	gone := func(pod *corev1.Pod) bool { return out[scenario.PodKey(pod)] }
 	for _, pod := range plan.Order {
@@ -169,7 +167,8 @@ func takeOut(plan *provisioning.Plan, out map[string]bool) {
 	}
 }
 
-// judged finds the rules that a plan breaks, by the turns that are best for it.
+// judged returns the rules that a plan breaks. Pods that break a rule between pods are moved to the
+// end of the order of binding, and judged again, as long as that changes the order.
 func judged(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []verify.Violation {
 	var found []verify.Violation
 	for range 1 + len(plan.Order) {
@@ -195,14 +194,14 @@ func judged(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.O
 			}
 		}
 		if slices.Equal(plan.Order[len(first):], last) {
-			break // they had their turn after all others
+			break // they were already last
 		}
 		plan.Order = append(first, last...)
 	}
 	return found
 }
 
-// plan is a plan of the library that says the same.
+// plan converts a plan into the library's type.
 func (c *Cluster) plan(in provisioning.Input, p *scenario.Plan) (*provisioning.Plan, error) {
 	pods := map[string]*corev1.Pod{}
 	for _, pod := range in.Pods {

@@ -18,7 +18,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// cheapest is the launch that a claim comes to.
+// cheapest returns the cheapest launch that a claim allows.
 func (c *Cluster) cheapest(n *scenario.NewNodeClaim) (cloudprovider.LaunchOption, error) {
 	options, err := c.options(n)
 	if err == nil && len(options) == 0 {
@@ -30,7 +30,7 @@ func (c *Cluster) cheapest(n *scenario.NewNodeClaim) (cloudprovider.LaunchOption
 	return options[0], nil
 }
 
-// options are all launches that a claim allows, cheapest first.
+// options returns all launches that a claim allows, cheapest first.
 func (c *Cluster) options(n *scenario.NewNodeClaim) ([]cloudprovider.LaunchOption, error) {
 	asked, err := requirements.FromRequirements(n.Requirements, c.vocabulary)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Cluster) options(n *scenario.NewNodeClaim) ([]cloudprovider.LaunchOptio
 	return launch.Compatible(named, asked), nil
 }
 
-// launch makes the node that the cheapest launch of a claim gives.
+// launch makes the node that results from the cheapest launch of a claim.
 func (c *Cluster) launch(n *scenario.NewNodeClaim, index int) (scenario.Node, error) {
 	option, err := c.cheapest(n)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Cluster) launch(n *scenario.NewNodeClaim, index int) (scenario.Node, er
 	return out, nil
 }
 
-// template is that of a pool, or nothing if there is no such pool.
+// template returns the template of a pool, or the zero value if there is no such pool.
 func (c *Cluster) template(pool string) v1.NodeClaimTemplateSpec {
 	for _, p := range c.scenario.NodePools {
 		if p.Name == pool {
@@ -90,8 +90,8 @@ func (c *Cluster) template(pool string) v1.NodeClaimTemplateSpec {
 	return v1.NodeClaimTemplateSpec{}
 }
 
-// labelsOf are those of the launch, of the claim, and those that its
-// requirements leave no choice of.
+// labelsOf returns the labels of the launch, of the claim, and of the requirements that leave one
+// value.
 func labelsOf(n *scenario.NewNodeClaim, option cloudprovider.LaunchOption, template v1.NodeClaimTemplateSpec) map[string]string {
 	labels := option.NodeLabels()
 	maps.Copy(labels, n.Labels)
@@ -106,7 +106,7 @@ func labelsOf(n *scenario.NewNodeClaim, option cloudprovider.LaunchOption, templ
 	return labels
 }
 
-// claim is the NodeClaim of a node that has just come up and counts as quiet.
+// claim returns the NodeClaim of a node that has just come up and counts as quiet for an hour.
 func (c *Cluster) claim(n *scenario.NewNodeClaim, name string, labels map[string]string, template v1.NodeClaimTemplateSpec) *v1.NodeClaim {
 	quiet := metav1.NewTime(c.scenario.Now.Add(-time.Hour))
 	claim := &v1.NodeClaim{
@@ -124,7 +124,7 @@ func (c *Cluster) claim(n *scenario.NewNodeClaim, name string, labels map[string
 	return claim
 }
 
-// daemons are the pods that DaemonSets start on a node.
+// daemons returns the pods that DaemonSets start on a node.
 func (c *Cluster) daemons(node *corev1.Node) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, d := range c.scenario.DaemonSetPods {

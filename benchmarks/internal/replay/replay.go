@@ -1,10 +1,9 @@
-// Package replay carries proposals out on paper, for every contender alike: it
-// changes a scenario as an action would change the cluster, and judges whether
-// the pods of an action have the places that it gives them.
+// Package replay carries out proposals of any contender without a cluster: it changes a scenario as
+// an action would change the cluster, and judges whether the pods may run where the action puts
+// them.
 //
-// A replacement is launched as the cheapest of the launches that it allows, and
-// is initialized at once. Pods go where the action says. Every node counts as
-// quiet for an hour, and as consolidatable.
+// A replacement is launched as the cheapest launch that it allows, and is initialized at once. Pods
+// go where the action says. Every node counts as quiet for an hour, and as consolidatable.
 package replay
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Cluster is a scenario that actions are carried out on.
+// Cluster is a scenario on which actions are carried out.
 type Cluster struct {
 	scenario   *scenario.Scenario
 	catalog    map[string][]*cloudprovider.InstanceType
@@ -33,8 +32,8 @@ type Cluster struct {
 	launched   int
 }
 
-// New returns a cluster that is as the scenario has it. The scenario is not
-// changed. The error is about its instance types.
+// New returns a cluster in the state of the scenario. The scenario is not changed. The error is
+// about its instance types.
 func New(s *scenario.Scenario) (*Cluster, error) {
 	copied := *s
 	copied.Nodes = slices.Clone(s.Nodes)
@@ -44,12 +43,12 @@ func New(s *scenario.Scenario) (*Cluster, error) {
 	return c, err
 }
 
-// Scenario is the cluster as it is now. It is read-only, and a later Apply does
-// not change it.
+// Scenario returns the current state of the cluster. It is read-only, and a later Apply does not
+// change it.
 func (c *Cluster) Scenario() *scenario.Scenario { return c.scenario }
 
-// Finish completes a proposal whose actions were carried out here, and writes it and
-// the scenario as it is now, each to a file or, with an empty name, nowhere.
+// Finish completes a proposal whose actions were carried out on this cluster. It writes the
+// proposal and the current scenario to files; an empty file name writes nothing.
 func (c *Cluster) Finish(p *scenario.Proposal, proposalFile, scenarioFile string) error {
 	p.CostAfter, p.NodesAfter = c.Cost(), len(c.scenario.Nodes)
 	fmt.Fprintf(os.Stderr, "%s: %d nodes at $%.3f/h after %d actions, %.3fs of computing in all %s\n",
@@ -64,8 +63,8 @@ func (c *Cluster) Finish(p *scenario.Proposal, proposalFile, scenarioFile string
 	return errors.Join(errs...)
 }
 
-// Cost is what all nodes cost, in USD per hour. Nodes that the catalog does not
-// know cost nothing.
+// Cost returns the price of all nodes, in USD per hour. Nodes whose offering is not in the catalog
+// count as zero.
 func (c *Cluster) Cost() float64 {
 	sum := 0.0
 	for _, n := range c.scenario.Nodes {
@@ -90,10 +89,9 @@ func (c *Cluster) price(labels map[string]string) float64 {
 	return 0
 }
 
-// Apply carries an action out. The error joins what cannot be done: nodes that
-// are not there, pods that are not on them, pods that need a place and are given
-// none, and replacements that nothing can be launched for. Nothing is changed
-// then.
+// Apply carries out an action. The error joins everything that is impossible: nodes that do not
+// exist, pods that are not on them, pods that need a place and have none, and replacements that
+// cannot be launched. After an error nothing has changed.
 func (c *Cluster) Apply(a scenario.Action) error {
 	var errs []error
 	fresh := make([]scenario.Node, len(a.Replacements))
@@ -119,7 +117,7 @@ func (c *Cluster) Apply(a scenario.Action) error {
 	return nil
 }
 
-// arrivals are the pods that come to each node, and what is wrong with them.
+// arrivals returns the pods that move to each node, and the faults of the moves.
 func (c *Cluster) arrivals(a scenario.Action, fresh []scenario.Node) (map[string][]*corev1.Pod, []error) {
 	var errs []error
 	at := map[string]int{}

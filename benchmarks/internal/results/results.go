@@ -1,5 +1,5 @@
-// Package results writes what benchmarks come to into a file of results: under what circumstances,
-// and a section of it that leaves the others alone.
+// Package results writes results of benchmarks into a Markdown file: the conditions of the
+// measurement, and one section, without changing the other sections.
 package results
 
 import (
@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// Circumstances are what figures depend on.
+// Circumstances are the conditions under which figures were measured.
 type Circumstances struct {
 	Date, Machine, Version, Commit, Command string
 }
 
-// About returns the circumstances of now, in which a command runs.
+// About returns the current conditions of a command.
 func About(ctx context.Context, command string) Circumstances {
 	return Circumstances{
 		Date:    time.Now().UTC().Format(time.DateOnly),
@@ -29,7 +29,7 @@ func About(ctx context.Context, command string) Circumstances {
 	}
 }
 
-// processor is its name where the system tells it in the way of Linux.
+// processor returns the name of the processor from /proc/cpuinfo on Linux.
 func processor() string {
 	file, err := os.Open("/proc/cpuinfo")
 	if err != nil {
@@ -45,14 +45,14 @@ func processor() string {
 	return "unknown processor"
 }
 
-// commit is that of the working tree.
+// commit returns the commit of the working tree.
 func commit(ctx context.Context) string {
 	id, err := exec.CommandContext(ctx, "git", "rev-parse", "--short=12", "HEAD").Output()
 	if err != nil {
 		return "unknown"
 	}
 	out := strings.TrimSpace(string(id))
-	// Results are written into the tree themselves and do not count.
+	// The results file itself is excluded from the changes.
 	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--", "..", ":(exclude)RESULTS.md").Output()
 	if err != nil || len(changes) > 0 {
 		out += " with changes"
@@ -60,13 +60,13 @@ func commit(ctx context.Context) string {
 	return out
 }
 
-// Text is the circumstances, a line each.
+// Text returns the conditions, one per line.
 func (c Circumstances) Text() string {
 	return fmt.Sprintf("date     %s\nmachine  %s\nGo       %s\ncommit   %s\ncommand  %s\n", c.Date, c.Machine, c.Version, c.Commit, c.Command)
 }
 
-// WriteSection puts a section in place of the one with its title, or at the end of a file. The
-// title is a line that begins with "## ", and the first line of the section.
+// WriteSection replaces the section with that title, or appends it to the file. The title is a line
+// that begins with "## ", and the first line of the section.
 func WriteSection(path, title, section string) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
@@ -82,7 +82,7 @@ func WriteSection(path, title, section string) error {
 	return os.WriteFile(path, []byte(above+section+below), 0o644)
 }
 
-// split returns what is above a section, and the sections below it.
+// split returns the text above a section, and the sections below it.
 func split(text, title string) (above, below string) {
 	i := strings.Index(text, "\n"+title) + 1
 	if i == 0 && !strings.HasPrefix(text, title) {

@@ -1,8 +1,7 @@
-// Package snapshot turns a scenario into what the library takes: a
-// provisioning.Input and its Options.
+// Package snapshot converts a scenario into the library's types: a provisioning.Input and its
+// Options.
 //
-// The input shares memory with the scenario, which must not change while it is
-// in use.
+// The input shares memory with the scenario, which must not change while the input is in use.
 package snapshot
 
 import (
@@ -11,8 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Input returns the scenario as an input. The error joins all faults of its
-// instance types.
+// Input returns the scenario as an input. The error joins all faults of its instance types.
 func Input(s *scenario.Scenario) (provisioning.Input, error) {
 	vocabulary := market.Vocabulary(s)
 	catalog, err := market.Catalogs(s, vocabulary)

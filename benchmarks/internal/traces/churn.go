@@ -19,12 +19,12 @@ import (
 //go:embed churn.yaml
 var churnPool string
 
-// churnServices are how many Deployments the cluster of the trace churn has.
+// churnServices is the number of Deployments in the trace churn.
 const churnServices = 16
 
 // churn is 28 minutes in which something happens every two minutes: services are scaled and
-// deployed, machines fail or are taken back, an image is released, and types are sold out. Before
-// that the cluster has ten minutes to start.
+// deployed, machines fail or are reclaimed, an image is released, and types are sold out. The
+// cluster starts in a warm-up of ten minutes.
 func churn(seed uint64) (*life.Trace, error) {
 	cloud, err := market(seed, 0)
 	if err != nil {
@@ -42,8 +42,8 @@ func churn(seed uint64) (*life.Trace, error) {
 	}, nil
 }
 
-// churnWorkloads are services of 4 to 27 pods. A third is spread over zones, and all but a
-// quarter have a disruption budget.
+// churnWorkloads returns services of 4 to 27 pods. A third is spread over zones, and three quarters
+// have a disruption budget.
 func churnWorkloads(seed uint64) (all []*simcluster.Workload) {
 	sizes := []string{"cpu=100m, memory=256Mi", "cpu=250m, memory=512Mi", "cpu=250m, memory=1Gi", "cpu=500m, memory=1Gi", "cpu=500m, memory=3Gi", "cpu=1, memory=2Gi", "cpu=1500m, memory=6Gi"}
 	for i := range churnServices {
@@ -65,7 +65,8 @@ func churnWorkloads(seed uint64) (all []*simcluster.Workload) {
 
 func service(i int) string { return fmt.Sprintf("service-%02d", i) }
 
-// scaled is the number of replicas of a service: from some minutes on it is a multiple of the base.
+// scaled returns the number of replicas of a service over time: from certain minutes on it is a
+// multiple of the base.
 func scaled(i, base int) func(time.Time) int {
 	steps := []struct{ minute, percent int }{{12, 180}, {18, 50}, {28, 150}, {33, 60}}
 	return func(at time.Time) int {
@@ -82,7 +83,7 @@ func scaled(i, base int) func(time.Time) int {
 	}
 }
 
-// churnEvents are what happens besides scaling, in the order of time.
+// churnEvents returns the events other than scaling, in the order of time.
 func churnEvents() []simcluster.Event {
 	spot := cloudprovider.Scope{CapacityType: v1.CapacityTypeSpot}
 	do := func(minute int, text string, action fake.Action) simcluster.Event {
@@ -113,7 +114,7 @@ func churnEvents() []simcluster.Event {
 	return append(events, deploy(35, 3, 8, 13))
 }
 
-// soldOut are the types whose spot capacity is sold out for six minutes.
+// soldOut returns the types whose spot capacity is sold out for six minutes.
 func soldOut() (names []string) {
 	for _, family := range []string{"c6a", "m6a", "r6a", "m7a"} {
 		for _, size := range []string{"large", "xlarge", "2xlarge", "4xlarge"} {

@@ -11,9 +11,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// market is a cloud of eight families in three zones. Spot prices change every ten minutes, and spot
-// machines are taken back after a lifetime in the mean; zero is never. With more families the largest
-// types have 128 CPUs in place of 16.
+// market returns a cloud of eight families in three zones, and of more. Spot prices change every
+// ten minutes. Spot machines are reclaimed after lifetime in the mean; zero never reclaims them.
+// With more families the largest types have 128 CPUs instead of 16.
 func market(seed uint64, lifetime time.Duration, more ...string) (*fake.Cloud, error) {
 	where := requirements.MustParse("karpenter.k8s.aws/instance-cpu < 17")
 	if len(more) > 0 {
@@ -45,8 +45,8 @@ func market(seed uint64, lifetime time.Duration, more ...string) (*fake.Cloud, e
 //go:embed general.yaml
 var generalManifest string
 
-// generalPool takes spot and on-demand capacity, waits five minutes before it consolidates, and lets a
-// tenth of its nodes go at once.
+// generalPool returns a pool that uses spot and on-demand capacity, waits five minutes before it
+// consolidates, and lets a tenth of its nodes be disrupted at once.
 func generalPool() (*v1.NodePool, error) {
 	pool, err := v1.DecodeNodePool([]byte(generalManifest))
 	if err != nil {

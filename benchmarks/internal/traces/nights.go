@@ -11,11 +11,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
 
-// gangsANight are how many gangs come in each night.
+// gangsANight is the number of gangs in each night.
 const gangsANight = 24
 
-// nights are two nights of batch. Between 20:00 and 4:00 gangs of 8 to 47 pods come all at once, run
-// for 20 to 79 minutes and may not be evicted. Some services run all the time.
+// nights is a trace of two nights of batch work. Between 20:00 and 4:00 gangs of 8 to 47 pods are
+// created, each gang at once. They run for 20 to 79 minutes and may not be evicted. Some services
+// run all the time.
 func nights(seed uint64) (*life.Trace, error) {
 	cloud, err := market(seed, 72*time.Hour)
 	if err != nil {
@@ -50,7 +51,8 @@ func nights(seed uint64) (*life.Trace, error) {
 	}, nil
 }
 
-// burst is a number of pods that come at once. All have twelve hours to finish.
+// burst returns a number of replicas over time: pods from after on, for twelve hours, which is
+// enough to finish.
 func burst(after time.Duration, pods int) func(time.Time) int {
 	return func(at time.Time) int {
 		if since := at.Sub(twodays.Start); since < after || since >= after+12*time.Hour {

@@ -14,19 +14,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
 
-// gpuFamilies have the GPUs that traces ask for.
+// gpuFamilies have the GPUs that pods of traces request.
 var gpuFamilies = []string{"g4dn", "g5", "g6", "p3"}
 
-// FromPods makes a trace of pods that ran elsewhere, in the form of family.Trace.Pods: those that were
-// there in a window that begins at a second of their own time. Pods that were there before come in the beginning,
-// and run for what is left of their time. A pod that was not deleted runs to the end.
+// FromPods makes a trace of pods that ran elsewhere, in the form of family.Trace.Pods. It takes the
+// pods that existed in the window of that length beginning at second from. Pods that existed before
+// are created at the beginning, and run for the rest of their time. A pod that was not deleted runs
+// to the end.
 func FromPods(pods io.Reader, from int64, length time.Duration, seed uint64) (*life.Trace, error) {
 	all, err := family.Tasks(pods)
 	if err != nil {
 		return nil, err
 	}
 	w := &simcluster.Workload{Name: "pods"}
-	more := []string{"c7i"} // pods of traces may be larger than 16 CPUs
+	more := []string{"c7i"} // pods of traces may request more than 16 CPUs
 	for _, t := range all {
 		if t.Created >= from+int64(length.Seconds()) || t.Deleted != 0 && t.Deleted <= max(from, t.Created) {
 			continue

@@ -1,4 +1,4 @@
-// Package traces has the lives of clusters that benchmarks/day plays.
+// Package traces has the traces that benchmarks/day plays.
 package traces
 
 import (
@@ -19,10 +19,10 @@ var all = map[string]func(seed uint64) (*life.Trace, error){
 	"hour":     hour,
 }
 
-// Names lists the traces.
+// Names lists the traces, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(all)) }
 
-// New makes a trace. The same seed makes the same one.
+// New makes a trace. The same name and seed make the same trace.
 func New(name string, seed uint64) (*life.Trace, error) {
 	make, ok := all[name]
 	if !ok {
@@ -36,7 +36,7 @@ func New(name string, seed uint64) (*life.Trace, error) {
 	return t, nil
 }
 
-// twoDays is the story of examples/autoscaler.
+// twoDays is the trace of examples/autoscaler.
 func twoDays(seed uint64) (*life.Trace, error) {
 	cloud, err := twodays.Cloud(seed)
 	if err != nil {
@@ -57,7 +57,7 @@ func twoDays(seed uint64) (*life.Trace, error) {
 func hour(seed uint64) (*life.Trace, error) {
 	t, err := twoDays(seed)
 	if err == nil {
-		t.Length, t.Events = time.Hour, nil // the first comes later
+		t.Length, t.Events = time.Hour, nil // all events come later
 	}
 	return t, err
 }

@@ -21,9 +21,9 @@ const (
 	deploysADay  = 12 // on working days
 )
 
-// week is a week of 200 services of 1 to 40 pods, a few of which are large. Two thirds follow the hour of the
-// day. On working days there are twelve deploys, and on Wednesday an image is released. Spot machines
-// are taken back after four days in the mean.
+// week is a trace of a week with 200 services of 1 to 40 pods, a few of which are large. Two thirds
+// follow the hour of the day. On working days there are twelve deploys, and on Wednesday an image
+// is released. Spot machines are reclaimed after four days in the mean.
 func week(seed uint64) (*life.Trace, error) {
 	cloud, err := market(seed, 96*time.Hour)
 	if err != nil {
@@ -64,7 +64,8 @@ func weekWorkloads(seed uint64) (all []*simcluster.Workload) {
 	return all
 }
 
-// daily is a number of replicas that is highest in the afternoon and halfway there on Saturday and Sunday.
+// daily returns a number of replicas over time that is highest in the afternoon, and rises half as
+// far on Saturday and Sunday.
 func daily(seed uint64, name string, low, high int) func(time.Time) int {
 	return func(at time.Time) int {
 		share := (1 - math.Cos((at.Sub(twodays.Start).Hours()-4)/24*2*math.Pi)) / 2
