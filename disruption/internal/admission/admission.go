@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
-// Admission lets actions pass one by one.
+// Admission decides which actions may begin, one after the other.
 type Admission struct {
 	cluster *state.Cluster
 	atOnce  bool
@@ -19,17 +19,17 @@ type Admission struct {
 	Next    time.Time
 }
 
-// Request asks whether an action may begin.
+// Request describes an action that is to begin.
 type Request struct {
 	Reason     budgets.Reason
-	Nodes      []string // its targets; a machine without a node is empty
-	Replaces   bool     // nodes are launched first
-	Terminates bool     // machines, of which there need not be a node
-	Overrides  bool     // it takes nodes over from voluntary decisions
-	Hastens    bool     // it ends the drain of nodes that are being deleted
+	Nodes      []string // names of its targets; a machine without a Node is empty
+	Replaces   bool     // new nodes are launched before the targets go
+	Terminates bool     // it terminates machines, which may have no Node in the cluster
+	Overrides  bool     // it may take nodes that a voluntary decision deals with
+	Hastens    bool     // it may take nodes that are being deleted, to end their drain
 }
 
-// Refusal says what an action waits for.
+// Refusal says why an action may not begin, and when it may be asked for again.
 type Refusal struct {
 	For       string
 	Allowance budgets.Allowance
@@ -37,8 +37,8 @@ type Refusal struct {
 	Until     time.Time
 }
 
-// New counts what is on its way out. atOnce asks that a PodDisruptionBudget let
-// all the pods of an action go at the same time.
+// New counts the nodes that are already on their way out. With atOnce, PodDisruptionBudgets must
+// allow the eviction of all pods of an action at once.
 func New(f *state.Cluster, bounds []*Bound, atOnce bool) *Admission {
 	g := &Admission{cluster: f, atOnce: atOnce, ledger: newLedger(f, bounds), used: state.Demand{}, room: map[string]int{}}
 	for _, m := range f.Nodes {
@@ -50,8 +50,8 @@ func New(f *state.Cluster, bounds []*Bound, atOnce bool) *Admission {
 	return g
 }
 
-// foresee notes when pods of a node cease to be held: from then on they ask
-// something of a PodDisruptionBudget.
+// foresee records when do-not-disrupt ends for pods of a node: from then on their eviction counts
+// for a PodDisruptionBudget.
 func (g *Admission) foresee(m *state.StateNode) {
 	for _, p := range m.PodViews {
 		g.Next = state.Sooner(g.Next, p.HeldUntil)
@@ -66,7 +66,7 @@ func demandOf(members []*state.StateNode) state.Demand {
 	return d
 }
 
-// Judge returns what an action waits for, or nil and its nodes.
+// Judge returns the refusal of an action, or nil and the nodes of the action.
 func (g *Admission) Judge(a Request) (*Refusal, []*state.StateNode) {
 	var members []*state.StateNode
 	for _, name := range a.Nodes {
@@ -92,7 +92,7 @@ func (g *Admission) Judge(a Request) (*Refusal, []*state.StateNode) {
 	return g.limit(a, members), members
 }
 
-// budgets asks the budgets of pools and groups.
+// budgets checks the disruption budgets of pools and groups.
 func (g *Admission) budgets(a Request, members []*state.StateNode) *Refusal {
 	if !state.Voluntary(a.Reason) && a.Reason != budgets.Expired {
 		return nil
@@ -121,7 +121,7 @@ func (g *Admission) budgets(a Request, members []*state.StateNode) *Refusal {
 	return nil
 }
 
-// countedText says how many nodes a budget counts already, nothing if none.
+// countedText renders the number of nodes that a budget counts already; empty if none.
 func countedText(n int) string {
 	switch n {
 	case 0:
@@ -132,7 +132,8 @@ func countedText(n int) string {
 	return fmt.Sprintf(", and %d count already", n)
 }
 
-// bypasses reports whether what holds the pods does not count for an action.
+// bypasses reports whether an action ignores do-not-disrupt and PodDisruptionBudgets, because the
+// drain of all its nodes has a time limit.
 func bypasses(r budgets.Reason, members []*state.StateNode) bool {
 	for _, m := range members {
 		switch {
@@ -145,7 +146,7 @@ func bypasses(r budgets.Reason, members []*state.StateNode) bool {
 	return true
 }
 
-// limit asks for room for the replacements of nodes of static pools.
+// limit checks that the limits of static pools leave room for the replacements of their nodes.
 func (g *Admission) limit(a Request, members []*state.StateNode) *Refusal {
 	if !a.Replaces {
 		return nil

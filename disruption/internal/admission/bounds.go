@@ -12,17 +12,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// Bound is a set of nodes with budgets: a NodePool or a budgets.Group.
+// Bound is a set of nodes with disruption budgets: a NodePool or a budgets.Group.
 type Bound struct {
-	name     string // as it is shown
+	name     string // name for messages
 	pools    []string
 	labels   map[string]string
 	each     string
 	compiled *budgets.Compiled
 }
 
-// ReadBounds compiles the budgets of pools, in the order of their names, and
-// then those of groups.
+// ReadBounds compiles the budgets of all pools, sorted by name, and then those of the groups.
 func ReadBounds(f *state.Cluster, policies map[string]*budgets.Policy, groups []budgets.Group, faults *state.Faults) []*Bound {
 	var out []*Bound
 	for _, name := range f.PoolNames {
@@ -41,14 +40,14 @@ func ReadBounds(f *state.Cluster, policies map[string]*budgets.Policy, groups []
 		addGroupFaults(faults, err)
 	}
 	for _, g := range groups {
-		compiled, _ := budgets.Compile(g.Budgets, g.Policy) // ValidateGroups has told what is wrong
+		compiled, _ := budgets.Compile(g.Budgets, g.Policy) // ValidateGroups has reported its errors
 		out = append(out, &Bound{name: fmt.Sprintf("group %q", g.Name), pools: g.Pools, labels: g.Labels,
 			each: g.Each, compiled: compiled})
 	}
 	return out
 }
 
-// key is the share that a node belongs to, if it does.
+// key returns the share of the i-th bound that a node belongs to, and false if it belongs to none.
 func (b *Bound) key(i int, m *state.StateNode) (shareKey, bool) {
 	if b.pools != nil && !slices.Contains(b.pools, m.PoolName) {
 		return shareKey{}, false
@@ -64,8 +63,7 @@ func (b *Bound) key(i int, m *state.StateNode) (shareKey, bool) {
 	return shareKey{i, m.Labels[b.each]}, true
 }
 
-// addBudgetFaults adds what is wrong with the budgets of a pool and with its policy, which
-// is an option.
+// addBudgetFaults adds the faults of a pool's budgets and of its policy, which is an option.
 func addBudgetFaults(l *state.Faults, pool string, err error) {
 	for _, e := range state.Joined(err) {
 		if fault, ok := e.(*field.Error); ok && strings.HasPrefix(fault.Field, "only[") {
@@ -76,7 +74,7 @@ func addBudgetFaults(l *state.Faults, pool string, err error) {
 	}
 }
 
-// addGroupFaults adds what is wrong with Options.Groups.
+// addGroupFaults adds the faults of Options.Groups.
 func addGroupFaults(l *state.Faults, err error) {
 	for _, e := range state.Joined(err) {
 		if fault, ok := e.(*field.Error); ok {

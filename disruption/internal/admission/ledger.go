@@ -8,7 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// share is a bound, or the part of one that is split by a label.
+// share is a bound, or its part with one value of the label that splits it.
 type share struct {
 	*Bound
 	value  string
@@ -22,12 +22,12 @@ func (s *share) String() string {
 	return fmt.Sprintf("%s, %s=%s", s.name, s.each, s.value)
 }
 
-// ledger says how many nodes of each share are on their way out.
+// ledger counts for each share how many nodes are on their way out.
 type ledger struct {
 	cluster *state.Cluster
 	bounds  []*Bound
 	shares  map[shareKey]*share
-	state   map[string]budgets.NodeState // by node
+	state   map[string]budgets.NodeState // by node name
 }
 
 type shareKey struct {
@@ -54,7 +54,7 @@ func newLedger(f *state.Cluster, bounds []*Bound) *ledger {
 	return l
 }
 
-// of lists the shares that a node belongs to.
+// of lists the shares to which a node belongs.
 func (l *ledger) of(m *state.StateNode) []*share {
 	var out []*share
 	for i, b := range l.bounds {
@@ -65,7 +65,7 @@ func (l *ledger) of(m *state.StateNode) []*share {
 	return out
 }
 
-// counted reports whether a node has a part in counts.
+// counted reports whether budgets count a node of this state.
 func counted(s budgets.NodeState) bool { return budgets.Count([]budgets.NodeState{s}).Nodes == 1 }
 
 // take counts a node as on its way out.
@@ -95,7 +95,7 @@ func (l *ledger) take(m *state.StateNode, r budgets.Reason) {
 	}
 }
 
-// notReady names the nodes that count for a share as not ready, by name.
+// notReady lists the names of the nodes that count for a share as not ready, sorted.
 func (l *ledger) notReady(s *share) []string {
 	if s.counts.NotReady == 0 {
 		return nil

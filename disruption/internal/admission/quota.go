@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
-// Quota is how many nodes budgets let go for a reason.
+// Quota counts how many nodes budgets let go for one reason.
 type Quota struct {
 	Admission *Admission
 	reason    budgets.Reason
@@ -20,23 +20,24 @@ type Quota struct {
 	Next      time.Time
 }
 
-// answer is what a share said when the search asked first, and what it counted
-// then: what the search takes afterwards is not on its way out yet.
+// answer is the allowance of a share when the search first asked, and the counts at that time.
+// Nodes that the search takes later are not in the counts.
 type answer struct {
 	budgets.Allowance
 	counts   budgets.Counts
 	notReady []string // by name
 }
 
-// NewQuota is beside what has passed already.
+// NewQuota returns a quota that remains after what the Admission has let pass.
 func NewQuota(g *Admission, reason budgets.Reason) *Quota {
 	return &Quota{Admission: g, reason: reason, left: map[*share]int{}, said: map[*share]answer{}}
 }
 
-// Take counts a node, unless budgets do not let it go.
+// Take counts a node if budgets let it go, and otherwise returns the refusal.
 func (q *Quota) Take(m *state.StateNode) rule.Outcome { return q.refusal(q.take(m)) }
 
-// Refusal is why budgets do not let some nodes go together. It counts none of them.
+// Refusal says why budgets do not let some nodes go together, or returns the zero value if they do.
+// It counts none of them.
 func (q *Quota) Refusal(nodes []*state.StateNode) rule.Outcome {
 	var full *share
 	taken := 0
@@ -51,7 +52,7 @@ func (q *Quota) Refusal(nodes []*state.StateNode) rule.Outcome {
 	return q.refusal(full)
 }
 
-// take counts a node, or gives the share that does not let it go.
+// take counts a node and returns nil, or returns the share that does not let it go.
 func (q *Quota) take(m *state.StateNode) *share {
 	shares := q.Admission.ledger.of(m)
 	for _, s := range shares {
@@ -70,7 +71,7 @@ func (q *Quota) take(m *state.StateNode) *share {
 	return nil
 }
 
-// refusal is what a share says that lets nothing more go, nothing if it is nil.
+// refusal returns the outcome of a share that lets no further node go; the zero value if s is nil.
 func (q *Quota) refusal(s *share) rule.Outcome {
 	if s == nil {
 		return rule.Outcome{}
@@ -80,8 +81,8 @@ func (q *Quota) refusal(s *share) rule.Outcome {
 		a.Binding, s, words.Plural(a.Limit, "node"), q.usedUp(s))}
 }
 
-// usedUp says what uses up the nodes that a share lets go; nothing if it lets none
-// go anyhow, or none is used up.
+// usedUp says which nodes use up the allowance of a share. It is empty if the allowance is zero or
+// nothing is used.
 func (q *Quota) usedUp(s *share) string {
 	a := q.said[s]
 	if a.Limit <= 0 {
@@ -112,10 +113,10 @@ func (q *Quota) usedUp(s *share) string {
 	return ", but " + strings.Join(uses, "; ")
 }
 
-// mostNamed is how many nodes a reason names; more are counted.
+// mostNamed is the number of nodes that a message names; it only counts the others.
 const mostNamed = 4
 
-// Back takes the count of a node back.
+// Back takes back the count of a node.
 func (q *Quota) Back(m *state.StateNode) {
 	for _, s := range q.Admission.ledger.of(m) {
 		q.left[s]++

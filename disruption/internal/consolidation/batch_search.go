@@ -9,15 +9,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// cover tries the nodes that the estimate would remove, as many as budgets
-// allow. While some of them are tried, those that are still to be tried take no
-// pods, which would have to move again.
+// cover tries the nodes that the estimate would remove, as many as budgets allow. While some nodes
+// are tried, the nodes still to be tried take no pods, because those pods would have to move again.
 func (s *search) cover(ctx context.Context) error {
 	var chosen, all []*state.StateNode
 	for _, name := range s.e.Cover(names(s.open()), s.evictionPrice) {
 		m := s.cluster.ByName[name]
 		if s.tried[setKey([]*state.StateNode{m})] {
-			continue // with more nodes gone it is no better
+			continue // with more nodes gone it is not better
 		}
 		if s.needed(m) {
 			continue
@@ -49,7 +48,7 @@ func (s *search) cover(ctx context.Context) error {
 			continue
 		}
 		s.cordoned(queue)
-		if looks > 0 { // the estimate has chosen the first, and not its halves
+		if looks > 0 { // the estimate has chosen the first set, but not its halves
 			if _, ok := s.weigh(targets); !ok {
 				continue
 			}
@@ -69,7 +68,7 @@ func (s *search) cover(ctx context.Context) error {
 	return nil
 }
 
-// names are those of some nodes.
+// names returns the names of nodes.
 func names(nodes []*state.StateNode) []string {
 	out := make([]string, len(nodes))
 	for i, m := range nodes {
@@ -78,29 +77,29 @@ func names(nodes []*state.StateNode) []string {
 	return out
 }
 
-// evictionPrice is what a unit of disruption cost weighs when nodes of a pool are
-// chosen. It is above zero even where Options asks for nothing, so that of two
-// nodes the one with fewer pods goes.
+// evictionPrice returns the weight of a unit of disruption cost when nodes of a pool are chosen, in
+// USD per hour. It is above zero even if MinimumScore is zero, so that of two nodes the one with
+// fewer pods is chosen.
 func (s *search) evictionPrice(pool string) float64 {
 	return max(rankingShare, s.rules.opts.MinimumScore) * s.rules.totals[pool].unit
 }
 
-// rankingShare is the least weight of a unit of disruption cost, as a share of
-// what the pool costs for each such unit.
+// rankingShare is the least weight of a unit of disruption cost, as a share of the pool's cost per
+// unit.
 const rankingShare = 1.0
 
-// fewTargets are too few nodes to ask about them apart once something was found:
-// the next pass finds them.
+// fewTargets is the number of nodes below which halves are not tried once something was found: the
+// next pass finds them.
 const fewTargets = 20
 
-// Bounds of how many sets are tried that way: each look reads all nodes.
+// These constants bound how many sets cover tries. Each try reads all nodes.
 const (
 	maxLooks = 8
 	lookedAt = 6000
 )
 
-// needed reports whether a pod of a node finds no room elsewhere and needs a new
-// node that costs no less: whatever else goes, the node may as well stay.
+// needed reports whether a pod of a node fits on no other node and needs a new node that costs no
+// less. Then the node may as well stay, whatever else is removed.
 func (s *search) needed(m *state.StateNode) bool {
 	price, _ := m.Price()
 	for _, c := range s.remove(s.e, m).Rest {
@@ -111,9 +110,9 @@ func (s *search) needed(m *state.StateNode) bool {
 	return false
 }
 
-// cordoned keeps nodes from taking pods in what-ifs and estimates until it is called
-// again. In a large cluster it does not: there is more room elsewhere than is asked for
-// again, and what the nodes take now saves more than it costs to move it twice.
+// cordoned keeps the nodes of the sets from taking pods in what-ifs and estimates, until it is
+// called again. It does nothing in a large cluster: there is more room elsewhere than the pods
+// need, and what the nodes take now saves more than moving it twice costs.
 func (s *search) cordoned(sets [][]*state.StateNode) {
 	if len(s.cluster.Nodes) > refitNodes {
 		return
@@ -132,9 +131,9 @@ func (s *search) cordoned(sets [][]*state.StateNode) {
 	s.e.Estimator.Shut(numbers...)
 }
 
-// smaller are the sets to try in the place of one that is not worth doing: where its
-// replacements would be spot nodes and must not, those of it that promise to need
-// none; or its halves in the order in which its nodes were chosen.
+// smaller returns the sets to try after one that is not worth doing. If its replacements would have
+// to be spot nodes and may not, it is the part of the set that the estimate expects to need no
+// replacement. Otherwise it is the two halves, in the order in which the nodes were chosen.
 func (s *search) smaller(cs *simulation.CandidateSet, order []*state.StateNode) [][]*state.StateNode {
 	set := slices.DeleteFunc(slices.Clone(order), func(m *state.StateNode) bool { return !slices.Contains(cs.Targets, m) })
 	if len(set) < 2 {
@@ -152,8 +151,8 @@ func (s *search) smaller(cs *simulation.CandidateSet, order []*state.StateNode) 
 	return [][]*state.StateNode{set[:len(set)/2], set[len(set)/2:]}
 }
 
-// grow picks nodes one after the other, each if the estimate promises more with it
-// than without.
+// grow picks nodes one after the other, each if the estimate promises a larger saving with it than
+// without.
 func (s *search) grow(set []*state.StateNode) []*state.StateNode {
 	var out []*state.StateNode
 	best := 0.0
@@ -167,6 +166,6 @@ func (s *search) grow(set []*state.StateNode) []*state.StateNode {
 	return out
 }
 
-// mostGrown is up to how many nodes are picked from that way: each is estimated
-// with those before it.
+// mostGrown is the largest set from which grow picks. Each node is estimated together with those
+// picked before.
 const mostGrown = 100

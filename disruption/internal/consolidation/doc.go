@@ -1,71 +1,67 @@
 // Package consolidation searches for cheaper ways to run the pods of a cluster.
 //
-// Input: candidates, a [simulation.Simulation] and the [admission.Quota] of budgets. Output:
-// sets of nodes that are worth removing, in the order in which they were found, and why each
-// other candidate stays. Invariant: an estimate only says where to look; what is found was
-// simulated with all that was found before it, saves what [Rules] ask for, and may begin by the
-// budgets.
+// Input: candidates, a [simulation.Simulation] and the [admission.Quota] of budgets. Output: the
+// sets of nodes that are worth removing, in the order in which they were found, and for each other
+// candidate the reason why it stays. Invariant: an estimate only guides the search. Every set that
+// is found was simulated with all sets found before it, saves what [Rules] require, and may begin
+// by the budgets.
 //
-// # What an action keeps to
+// # What an action must satisfy
 //
-// Any set of nodes may go, for any number of new ones or for none. What is
-// proposed has been simulated: the engine (package provisioning) found a place
-// for every pod that must have one, on nodes that stay or on new ones, with all
-// that is proposed done. Actions hold in the order in which they are listed; one that
-// is not carried out leaves only more room for the others, and Action.After names those
-// that have to be done before. An action is as small as that allows: nodes go in one
-// action only if their pods share a new node.
+// Any set of nodes may go, and be replaced by any number of new nodes or by none. What is proposed
+// has been simulated: with all proposed actions done, the engine (package provisioning) found a
+// place for every pod that needs one, on nodes that stay or on new nodes. Actions are valid in the
+// order in which they are listed. An action that is not carried out only leaves more room for the
+// others, and Action.After names the actions that have to be done before. An action is as small as
+// possible: two nodes go in one action only if their pods share a new node.
 //
-// An action saves money for certain, at least what Options asks for, whichever
-// option of its replacements is launched. It never launches what it removes. A
-// spot node is replaced by one spot node only with Options.SpotFloor types to
-// choose from. Pods go neither to nodes that settle nor to those that are not
-// initialized. Pods with a topology spread, affinity or anti-affinity over zones
-// that must hold, and pods that such affinity selects, stay in their zones where
-// it holds now, so that most actions may begin together; but one pod of each spread,
-// of those that all nodes together move, may change its zone where the spread holds
-// with that pod moved and no other. Where a spread or an affinity is broken as things
-// are, or is about pods that do not have it, or an affinity is over nodes, pods change
-// their zone or node one action after the other: each is taken if kube-scheduler lets its
-// pods land in the state that those before it leave. Nothing is asked of pods that stay.
-// Options.DefaultSpread of package provisioning counts as spreads do that pods have
-// themselves.
-// Budgets bound how many nodes are looked at; the Admission of Quota has the last word on them.
+// An action saves at least the amount that Options require, whichever option of its replacements is
+// launched. It never launches what it removes. A spot node is replaced by one spot node only if
+// there are Options.SpotFloor types to choose from. Pods move neither to settling nodes (see
+// [state.Cluster.Settling]) nor to nodes that are not initialized.
+//
+// Pods with a required topology spread, affinity or anti-affinity over zones, and pods that such
+// affinity selects, stay in their zones if the constraint is satisfied now, so that most actions
+// may begin together. There is one exception: of all pods that move, one pod of each spread may
+// change its zone, if the spread is satisfied with that pod moved and no other. Pods change their
+// zone or node one action after the other if a spread or an affinity is violated now, if it is
+// about pods that do not have it, or if an affinity is over nodes. Each such action is accepted if
+// kube-scheduler admits its pods in the state that the actions before it leave. Constraints of pods
+// that stay are not checked. Options.DefaultSpread of package provisioning counts like a spread of
+// the pod's own.
+//
+// Budgets bound how many nodes the search considers. The Admission of Quota decides in the end.
 //
 // # The search
 //
-// The search is in this order:
+// The search has these steps:
 //
-//  1. Of up to six candidates every set is tried that could gain more than the best
-//     so far, on more than 500 nodes only those that promise most, each with pods on
-//     the nodes where the estimate has them as well, and the best is taken, again and
-//     again.
-//  2. Of more, an estimate chooses those to remove: see Stats of package simulation.
-//     They are tried together, and in fleets of up to 300 nodes once more, with
-//     pods on the nodes where the estimate has them, if they are many and that
-//     promises to launch less. Of a set that is not worth doing, the halves are
-//     tried.
-//  3. If nothing came of that, nodes are tried one by one, and with their
-//     neighbours, where the estimate says that it may save something, until
-//     several in a row do not.
-//  4. If something was found, it begins anew, once, with the nodes that are
-//     left.
-//  5. In fleets of up to 300 nodes, if nothing was found that may begin, each node is
-//     tried alone, with its pods free to change their zones. So there is none left that
-//     could be removed by itself, or replaced at the saving asked for, unless MaxSteps
-//     ended the search.
+//  1. With up to six candidates, every set is tried that could save more than the best set so far.
+//     On more than 500 nodes only the most promising sets are tried. Each set is also tried with
+//     its pods on the nodes that the estimate chose for them. The best set is accepted, and the
+//     step repeats.
+//  2. With more candidates, an estimate chooses the nodes to remove: see Stats of package
+//     simulation. They are tried together. In fleets of up to 300 nodes, if the nodes are many and
+//     the estimate promises to launch less, they are tried once more with pods on the nodes that
+//     the estimate chose. Of a set that is not worth doing, the halves are tried.
+//  3. If step 2 found nothing, single nodes and sets of neighbours are tried where the estimate
+//     promises a saving, until several in a row are not worth doing.
+//  4. If something was found, the search begins anew with the remaining nodes, once.
+//  5. In fleets of up to 300 nodes, if nothing was found that may begin, each node is tried alone,
+//     with its pods free to change their zones. Afterwards no node is left that could be removed
+//     alone, or replaced at the required saving, unless MaxSteps ended the search.
 //
-// Sets that budgets do not let go together are passed over. In the end some of them are asked
-// about, those of the fewest nodes first: where removing one would be worth it, the budget is
-// why its nodes stay. This changes nothing of what is proposed.
+// Sets that budgets do not let go together are skipped. In the end some of them are simulated,
+// those with the fewest nodes first: if removing such a set would be worth it, the budget is the
+// reason why its nodes stay. This does not change what is proposed.
 //
-// Carrying out what is proposed, and asking again, ends: each action makes the
+// Carrying out the proposals and searching again comes to an end, because each action makes the
 // cluster cheaper.
 //
 // # Files
 //
 //   - search.go: the order of the search, and what is accepted.
-//   - batch_search.go: many nodes at once, and halves of what fails.
+//   - batch_search.go: many nodes at once, and halves of sets that fail.
 //   - local_search.go: single nodes, and neighbours.
 //   - exhaustive.go: all sets of a few nodes.
 //   - price_rules.go: what a set must save, and what its replacements may be.

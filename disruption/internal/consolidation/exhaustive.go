@@ -10,14 +10,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// Bounds of the search through all sets.
+// Bounds of the exhaustive search.
 const (
-	exhaustiveLimit = 6      // candidates
-	exhaustiveLooks = 31_500 // tries, over the number of nodes: each reads all of them
+	exhaustiveLimit = 6      // most candidates
+	exhaustiveLooks = 31_500 // most tries times nodes: each try reads all nodes
 )
 
-// exhaust tries the sets of the candidates, takes the one that saves the most for
-// what it disturbs, and goes on with what is left.
+// exhaust tries the sets of the candidates, accepts the set that saves the most for its disruption,
+// and repeats with the remaining candidates.
 func (s *search) exhaust(ctx context.Context) error {
 	for {
 		open := s.open()
@@ -42,24 +42,23 @@ func (s *search) exhaust(ctx context.Context) error {
 			}
 		}
 		if s.found() == before {
-			return nil // what they lean on has to wait
+			return nil // the sets that this one depends on have to wait
 		}
 	}
 }
 
-// choice is a set of candidates.
+// choice is a set of candidates with its estimated gain.
 type choice struct {
 	set     []*state.StateNode
-	most    float64 // that it can gain: what its nodes cost less their evictions
-	promise float64 // what it gains by the estimate
+	most    float64 // upper bound on its gain: the price of its nodes less their evictions
+	promise float64 // its gain by the estimate
 }
 
-// bestSet tries sets and returns what is worth doing of the one that gains the most.
-// First come the nodes by themselves, then the sets that promise the most by the
-// estimate; those are left out that cannot gain more than the best so far, and all that
-// are left once as many were tried as the size of the cluster lets. Each is tried with
-// pods where the estimate has them as well: the engine fills nodes one after the other,
-// and so misses a perfect fit now and then.
+// bestSet tries sets and returns the parts worth doing of the set that gains the most. Single nodes
+// come first, then the sets that promise the most by the estimate. A set is skipped if it cannot
+// gain more than the best so far. The number of tries is bounded by the size of the cluster. Each
+// set is also tried with its pods on the nodes that the estimate chose for them: the engine fills
+// nodes one after the other, and so misses a perfect fit now and then.
 func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*simulation.CandidateSet, err error) {
 	most := 0.0
 	tries := max(2*len(open), exhaustiveLooks/len(s.cluster.Nodes))

@@ -16,11 +16,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// evictionWeight breaks ties in favour of fewer evictions: it is too small to
-// weigh against money.
+// evictionWeight breaks ties in favour of fewer evictions. It is too small to outweigh a difference
+// in price.
 const evictionWeight = 1e-7
 
-// worthDoing are the sets that are, and what they gain together.
+// worthDoing returns the sets that are worth doing, and the sum of their gains in USD per hour.
 func worthDoing(sets []*simulation.CandidateSet) (good []*simulation.CandidateSet, gain float64) {
 	for _, cs := range sets {
 		if cs.Outcome.Bad() {
@@ -32,8 +32,8 @@ func worthDoing(sets []*simulation.CandidateSet) (good []*simulation.CandidateSe
 	return good, gain
 }
 
-// allowed reports whether budgets let some nodes go together. It notes the reason
-// for a node that may not go even alone, and sets for withoutBudgets.
+// allowed reports whether budgets let some nodes go together. If not, it records the reason for a
+// single node, and a larger set for withoutBudgets.
 func (s *search) allowed(targets []*state.StateNode) bool {
 	v := s.quota.Refusal(targets)
 	switch {
@@ -47,8 +47,8 @@ func (s *search) allowed(targets []*state.StateNode) bool {
 	return false
 }
 
-// polish tries nodes one by one, and sets of neighbours, where the estimate says
-// that it may save something. It ends when several in a row were not worth doing.
+// polish tries single nodes, and sets of neighbours, where the estimate promises a saving. It ends
+// when several in a row were not worth doing.
 func (s *search) polish(ctx context.Context) error {
 	for _, list := range s.promising() {
 		failed := 0
@@ -82,34 +82,32 @@ func (s *search) polish(ctx context.Context) error {
 	return nil
 }
 
-// mostFailures is how many sets in a row may be tried in vain.
+// mostFailures is the number of tries in a row that may fail.
 const mostFailures = 4
 
-// setKey is the same for the same nodes.
+// setKey returns a key that is equal for equal sets of nodes.
 func setKey(set []*state.StateNode) string {
 	list := names(set)
 	slices.Sort(list)
 	return strings.Join(list, " ")
 }
 
-// maxPolished is how many actions are found that way before the estimate is made
-// anew.
+// maxPolished is the number of actions that polish finds before the estimate is made anew.
 const maxPolished = 8
 
-// attempt is a set of nodes and what removing it may gain.
+// attempt is a set of nodes with the estimated gain of removing it.
 type attempt struct {
 	set  []*state.StateNode
 	gain float64
 }
 
-// compare has what may gain the most first.
+// compare sorts the attempts with the largest gain first.
 func (a attempt) compare(b attempt) int {
 	return cmp.Or(cmp.Compare(b.gain, a.gain), strings.Compare(a.set[0].Name, b.set[0].Name), cmp.Compare(len(a.set), len(b.set)))
 }
 
-// promising lists sets of nodes to try, the most promising first: single nodes,
-// and runs of two to four nodes of a pool that are the emptiest for what they
-// cost.
+// promising lists sets of nodes to try, the most promising first: single nodes, and runs of two to
+// four nodes of a pool with the least load for their price.
 func (s *search) promising() [2][][]*state.StateNode {
 	open := s.open()
 	var singles, runs []attempt
@@ -151,22 +149,23 @@ func (s *search) promising() [2][][]*state.StateNode {
 	return out
 }
 
-// Bounds of what is tried that way.
+// Bounds of the sets that polish tries.
 const (
 	longestRun  = 4
 	fewestTries = 8
-	manyTries   = 1200 // over the number of nodes: each try reads all of them
+	manyTries   = 1200 // most tries times nodes: each try reads all nodes
 )
 
-// New nodes cost more than the floor, as they come in sizes: roundedUp as a rule, and
-// hardly ever less than roundedLeast. Of single nodes even the unlikely is tried.
+// New nodes cost more than the floor, because they come in sizes: by the factor roundedUp on
+// average, and almost always by at least roundedLeast. Single nodes are tried even if a gain is
+// unlikely.
 const (
 	roundedUp    = 1.3
 	roundedLeast = 1.05
 )
 
-// weigh estimates what removing some nodes may gain, and reports false if it
-// cannot be worth doing.
+// weigh estimates the gain of removing some nodes. It reports false if the set cannot be worth
+// doing.
 func (s *search) weigh(set []*state.StateNode) (attempt, bool) {
 	if len(set) > 1 {
 		return s.gain(set, roundedUp)
@@ -174,7 +173,7 @@ func (s *search) weigh(set []*state.StateNode) (attempt, bool) {
 	return s.gain(set, roundedLeast)
 }
 
-// gain is weigh where new nodes cost so many times the floor.
+// gain is weigh with new nodes at rounded times the floor.
 func (s *search) gain(set []*state.StateNode, rounded float64) (attempt, bool) {
 	o := s.outcome(s.e, set)
 	o.Floor *= rounded
@@ -185,8 +184,8 @@ func (s *search) gain(set []*state.StateNode, rounded float64) (attempt, bool) {
 	return attempt{set: set, gain: gain / state.DisruptionCost(set...)}, true
 }
 
-// outcome estimates what becomes of the pods of some nodes, with a floor that is
-// higher than that of the prices of resources alone.
+// outcome estimates where the pods of some nodes go. Its floor is higher than the one by the prices
+// of resources alone, because nodes come in sizes.
 func (s *search) outcome(e *estimate.Estimate, set []*state.StateNode) screen.Outcome {
 	o := s.remove(e, set...)
 	if o.Floor < o.Price && o.Left > 0 {
@@ -198,7 +197,7 @@ func (s *search) outcome(e *estimate.Estimate, set []*state.StateNode) screen.Ou
 	return o
 }
 
-// remove estimates what becomes of the pods of some nodes.
+// remove estimates where the pods of some nodes go.
 func (s *search) remove(e *estimate.Estimate, set ...*state.StateNode) screen.Outcome {
 	numbers := make([]int, len(set))
 	for i, m := range set {
@@ -209,10 +208,10 @@ func (s *search) remove(e *estimate.Estimate, set ...*state.StateNode) screen.Ou
 	return e.Estimator.RemoveWith(s.swaps(e, set), numbers...)
 }
 
-// refit asks the engine again about nodes for which it launches more than the estimate
-// would, gap times as much at least, which is to try each pod first where the estimate
-// has it. The engine chooses zones and nodes for one kind of pod after the other, and
-// leaves gaps; of the two answers the better one counts.
+// refit repeats a what-if in which the engine launches nodes for at least gap times the price in
+// the estimate. The engine tries each pod first on the node that the estimate chose. The engine
+// chooses zones and nodes for one kind of pod after the other, and so leaves gaps. refit returns
+// the better of the two answers.
 func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*simulation.CandidateSet, gap float64) ([]*simulation.CandidateSet, error) {
 	if len(s.cluster.Nodes) > refitNodes || s.w.Refused != nil || s.spent() {
 		return sets, nil
@@ -238,17 +237,18 @@ func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*
 	return sets, nil
 }
 
-// Bounds of a second look: the largest cluster; and where not all sets are tried, which
-// part of a small cluster must be about to go, where fewTargets is more than that, and how
-// much more than the floor what was launched must cost. Of fewer nodes it hardly ever
-// brings anything there.
+// Bounds of refit. refitNodes is the largest cluster. If not all sets are tried, at least one node
+// in refitShare of a small cluster must be among the targets (fewTargets, if that is less), and the
+// new nodes must cost refitGap times the floor. With fewer targets it hardly ever improves the
+// answer.
 const (
 	refitNodes = 300
 	refitShare = 5
 	refitGap   = 1.2
 )
 
-// value is what some sets save above what is asked for.
+// value returns what the sets that are worth doing save beyond the required saving, in USD per
+// hour.
 func (s *search) value(sets []*simulation.CandidateSet) float64 {
 	sum := 0.0
 	for _, cs := range sets {
@@ -259,8 +259,8 @@ func (s *search) value(sets []*simulation.CandidateSet) float64 {
 	return sum
 }
 
-// places are the names of the nodes where the last estimate has the pods of some
-// nodes, by pod.
+// places returns, by pod, the name of the node that the last estimate chose for the pods of some
+// nodes.
 func (s *search) places(targets []*state.StateNode) map[types.NamespacedName]string {
 	nodes := map[int]string{}
 	for _, m := range s.cluster.Nodes {
@@ -291,8 +291,7 @@ func (s *search) places(targets []*state.StateNode) map[types.NamespacedName]str
 	return out
 }
 
-// swaps are the pods that may change their domain when some nodes go, as the
-// estimator knows them.
+// swaps returns the pods that may change their domain when some nodes go, in the estimator's terms.
 func (s *search) swaps(e *estimate.Estimate, set []*state.StateNode) []screen.Swap {
 	var out []screen.Swap
 	free := s.w.Moving(set)

@@ -14,47 +14,49 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Rules says what an action must save to be worth doing.
+// Rules computes what an action must save to be worth doing.
 type Rules struct {
 	cluster *state.Cluster
 	opts    Options
 	totals  map[string]poolTotals
 }
 
-// NewRules are those of a cluster by some options.
+// NewRules returns the rules for a cluster with some options.
 func NewRules(f *state.Cluster, opts Options) *Rules {
 	return &Rules{cluster: f, opts: opts, totals: totalsOf(f)}
 }
 
-// Options tune the search. Every field means what it says: zero is none.
+// Options tune the search. Zero values have no defaults: zero means zero.
 type Options struct {
-	// MaxSteps bounds the search, and MaxNodes the nodes of one action.
+	// MaxSteps bounds the work of the search, and MaxNodes the number of nodes that one action
+	// removes.
 	MaxSteps, MaxNodes int
-	// MinimumSaving and MinimumScore are what an action must save: in USD per hour, and as a
-	// share of what its pools cost over that of the disruption.
+	// MinimumSaving and MinimumScore are what an action must save: an amount in USD per hour, and
+	// the ratio of the saved share of the pools' cost to the share of their disruption cost.
 	MinimumSaving, MinimumScore float64
-	// NoSpotToSpot keeps spot nodes from being replaced by spot nodes.
+	// NoSpotToSpot forbids replacing spot nodes by spot nodes.
 	NoSpotToSpot bool
-	// SpotFloor is how many cheaper types one spot node must have to replace another.
+	// SpotFloor is the number of cheaper types that a spot node needs to be replaced by one spot
+	// node.
 	SpotFloor int
 }
 
-// BalancedThreshold is the least score for pools with the policy Balanced, as in Karpenter.
+// BalancedThreshold is the least score for pools with the policy Balanced. Karpenter uses the same
+// value.
 const BalancedThreshold = 0.5
 
-// narrow narrows the options of the replacements of some nodes to those that
-// save what is required, whichever of them is launched:
+// narrow reduces the options of the replacements of some nodes to those that save the required
+// amount, whichever of them is launched:
 //
-//   - for one replacement, those that are cheaper than the nodes together by
-//     what is required;
-//   - for several, those that are dearer than the cheapest of each by no more
-//     than an equal share of what the cheapest of all save beyond that;
-//   - none that would launch again what is removed: of one replacement for
-//     several nodes, only those that are cheaper than each node of a type that is
-//     among its own; of several, none of the same type, zone and capacity type
-//     as a node.
+//   - for one replacement, the options that cost less than the nodes together by the required
+//     amount;
+//   - for several, the options that exceed the cheapest of their replacement by at most an equal
+//     share of what all cheapest options save beyond the required amount;
+//   - no options that would launch again what is removed: of one replacement for several nodes,
+//     only options cheaper than each node whose type is among its types; of several replacements,
+//     none with the type, zone and capacity type of a removed node.
 //
-// What minValues of the pool ask for must be there still.
+// The remaining options must still satisfy minValues of the pool.
 func narrow(targets []*state.StateNode, nodes []provisioning.NewNode, required float64) ([]provisioning.NewNode, rule.Outcome) {
 	out := slices.Clone(nodes)
 	if len(nodes) == 0 {
@@ -122,8 +124,8 @@ func notCheaper(targets []*state.StateNode, nodes []provisioning.NewNode, remove
 	return rule.Outcome{Rule: which, Detail: text}
 }
 
-// typeCeiling is the least price of the nodes whose type is among the options,
-// below zero if none is.
+// typeCeiling returns the lowest price of the nodes whose type is among the options, or a negative
+// number if there are none.
 func typeCeiling(targets []*state.StateNode, options []cloudprovider.LaunchOption) float64 {
 	ceiling := -1.0
 	if len(targets) < 2 {
@@ -141,7 +143,7 @@ func typeCeiling(targets []*state.StateNode, options []cloudprovider.LaunchOptio
 	return ceiling
 }
 
-// keysOf are the offerings that nodes were bought by.
+// keysOf returns the offerings with which nodes were bought.
 func keysOf(targets []*state.StateNode) map[cloudprovider.OfferingKey]bool {
 	out := map[cloudprovider.OfferingKey]bool{}
 	for _, m := range targets {
@@ -152,11 +154,11 @@ func keysOf(targets []*state.StateNode) map[cloudprovider.OfferingKey]bool {
 	return out
 }
 
-// spotRules narrows the replacements of spot nodes by spot nodes. One for one
-// needs Options.Consolidation.SpotFloor types that are cheaper, and is launched as one of the
-// cheapest of so many: then it is not replaced again at once. Where spot is ruled out
-// other capacity must cost no more than the spot options do, or these would replace it
-// in turn: on demand in between, the node would end as what it must not become.
+// spotRules narrows the replacements of spot nodes by spot nodes. Replacing one by one requires
+// SpotFloor cheaper types, and the new node is launched as one of the cheapest of so many, so that
+// it is not replaced again at once. If spot is forbidden, other capacity must cost no more than the
+// spot options. Otherwise spot options would replace it in turn, and by way of on-demand the node
+// would become the spot node that is forbidden.
 func (f *Rules) spotRules(targets []*state.StateNode, nodes []provisioning.NewNode) ([]provisioning.NewNode, rule.Outcome) {
 	for _, m := range targets {
 		if m.Labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeSpot {
@@ -190,7 +192,7 @@ func (f *Rules) spotRules(targets []*state.StateNode, nodes []provisioning.NewNo
 	return out, rule.Outcome{}
 }
 
-// spotTypes lists the types that can be had as spot, cheapest first.
+// spotTypes lists the types with a spot offering, cheapest first.
 func spotTypes(options []cloudprovider.LaunchOption) []string {
 	var out []string
 	for _, o := range options {
@@ -201,7 +203,7 @@ func spotTypes(options []cloudprovider.LaunchOption) []string {
 	return out
 }
 
-// withoutSpot keeps the options that are not spot and cost no more than any that is.
+// withoutSpot returns the options that are not spot and cost no more than every spot option.
 func withoutSpot(options []cloudprovider.LaunchOption) []cloudprovider.LaunchOption {
 	least := math.Inf(1)
 	for _, o := range options {
@@ -214,8 +216,8 @@ func withoutSpot(options []cloudprovider.LaunchOption) []cloudprovider.LaunchOpt
 	})
 }
 
-// firstTypes keeps the spot options of the cheapest types: as many as the floor,
-// or as minValues ask for, as far as all options together have so many values.
+// firstTypes returns the spot options of the cheapest types: as many types as floor, or as
+// minValues require if all options together can satisfy them.
 func firstTypes(n *provisioning.NewNode, types []string, floor int) []cloudprovider.LaunchOption {
 	missed := n.MissedMinValues()
 	for count := floor; ; count++ {
@@ -230,8 +232,8 @@ func firstTypes(n *provisioning.NewNode, types []string, floor int) []cloudprovi
 	}
 }
 
-// Required is what an action on some nodes must save at least, in USD per hour:
-// the most that Options asks for.
+// Required returns the least saving of an action on some nodes, in USD per hour: the larger of the
+// two that Options require.
 func (f *Rules) Required(targets []*state.StateNode) float64 {
 	score := 0.0
 	for _, m := range targets {
@@ -240,7 +242,7 @@ func (f *Rules) Required(targets []*state.StateNode) float64 {
 	return max(f.opts.MinimumSaving, score)
 }
 
-// judge decides whether a set is worth doing to save money.
+// judge decides whether a set saves enough to be worth doing.
 func (f *Rules) judge(cs *simulation.CandidateSet) {
 	if cs.Outcome.Bad() {
 		return
@@ -264,14 +266,14 @@ func (f *Rules) judge(cs *simulation.CandidateSet) {
 	cs.Outcome = f.balanced(cs.Targets, cs.Saving)
 }
 
-// poolTotals is what an action on a pool is weighed against.
+// poolTotals are the totals of a pool with which an action is compared.
 type poolTotals struct {
-	cost       float64 // USD per hour of all nodes
+	cost       float64 // of all nodes, in USD per hour
 	disruption float64 // of all nodes: see Candidate.DisruptionCost
-	unit       float64 // what a unit of it is taken to cost: in the pool, or in all pools if that is less
+	unit       float64 // USD per hour for a unit of disruption: in the pool, or in all pools if that is less
 }
 
-// perUnit is what the pool costs for each unit of its disruption cost.
+// perUnit returns what the pool costs for each unit of its disruption cost.
 func (t poolTotals) perUnit() float64 {
 	if !(t.disruption > 0) {
 		return 0
@@ -279,7 +281,7 @@ func (t poolTotals) perUnit() float64 {
 	return t.cost / t.disruption
 }
 
-// totalsOf are those of all pools.
+// totalsOf returns the totals of all pools, by name.
 func totalsOf(f *state.Cluster) map[string]poolTotals {
 	out := map[string]poolTotals{}
 	var all poolTotals
@@ -294,22 +296,21 @@ func totalsOf(f *state.Cluster) map[string]poolTotals {
 		all.cost, all.disruption = all.cost+t.cost, all.disruption+t.disruption
 		out[name] = t
 	}
-	for name, t := range out { // by key: the order does not matter
+	for name, t := range out { // the order does not matter
 		t.unit = min(t.perUnit(), all.perUnit())
 		out[name] = t
 	}
 	return out
 }
 
-// scoreSlack is how much two scores may differ and count as equal: a node of many
-// that are alike, replaced at half its price, scores exactly one half, but for the
-// last digits of sums of prices.
+// scoreSlack is the difference up to which two scores count as equal. If one of many equal nodes is
+// replaced at half its price, the score is one half, except for rounding errors in sums of prices.
 const scoreSlack = 1e-9
 
-// balanced judges an action by the pools that ask for balance: for each, the
-// share of its cost that is saved over the share of its disruption cost must
-// reach the threshold. What an action on several pools saves counts for each by
-// what its nodes cost.
+// balanced judges an action by the pools with the policy Balanced. For each such pool, the ratio of
+// the saved share of its cost to the share of its disruption cost must reach the threshold. The
+// saving of an action on several pools is divided among them in proportion to the prices of their
+// nodes.
 func (f *Rules) balanced(targets []*state.StateNode, savings float64) rule.Outcome {
 	price, disruption := map[string]float64{}, map[string]float64{}
 	all := state.PriceOf(targets)

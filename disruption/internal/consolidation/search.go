@@ -18,54 +18,54 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// Input is what a search looks at.
+// Input is the input of a search.
 type Input struct {
 	// Cluster is the cluster as it was observed.
 	Cluster *state.Cluster
-	// Candidates are the nodes that may go, by name.
+	// Candidates are the nodes that may be removed, sorted by name.
 	Candidates []*state.StateNode
 	// Rules say what an action must save.
 	Rules *Rules
-	// Quota says how many nodes budgets let go.
+	// Quota counts how many nodes budgets let go.
 	Quota *admission.Quota
-	// Simulation is asked; nothing has been found in it yet.
+	// Simulation answers what-ifs. Nothing may have been accepted in it yet.
 	Simulation *simulation.Simulation
 }
 
-// Found is the answer of a search.
+// Found is the result of a search.
 type Found struct {
-	// Sets are those that may be removed together, in the order in which they were found.
+	// Sets are the sets that may be removed together, in the order in which they were found.
 	Sets []*simulation.CandidateSet
-	// Waiting are worth doing, and may not begin beside those.
+	// Waiting are the sets that are worth doing, but may not begin together with Sets.
 	Waiting []Waiting
-	// Left are the other candidates, by name.
+	// Left are the other candidates, sorted by name.
 	Left []Left
-	// Truncated says that MaxSteps ended the search.
+	// Truncated reports whether MaxSteps ended the search.
 	Truncated bool
-	// Stats is the work of the simulation so far, without what the reasons of Left took.
+	// Stats is the work of the simulation so far, except for the work for the reasons of Left.
 	Stats simulation.Stats
 }
 
-// Waiting is worth doing and may not begin.
+// Waiting is a set that is worth doing but may not begin yet.
 type Waiting struct {
 	*simulation.CandidateSet
 	For *admission.Refusal
 }
 
-// Left is a candidate that stays, and why.
+// Left is a candidate that stays, with the reason.
 type Left struct {
 	Node   *state.StateNode
 	Reason rule.Outcome
 }
 
-// Find searches. The error is that of ctx.
+// Find runs a search. Its error is that of ctx.
 func Find(ctx context.Context, in Input) (*Found, error) {
 	s := newSearch(in)
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
 	s.report(ctx)
-	done := s.w.Stats // what reasons take is not search
+	done := s.w.Stats // the work for reasons does not count as search
 	if err := s.withoutBudgets(ctx); err != nil {
 		return nil, err
 	}
@@ -77,25 +77,25 @@ func newSearch(in Input) *search {
 		reasons: map[string]rule.Outcome{}, refused: map[string][]*state.StateNode{}, waits: map[string]bool{}, tried: map[string]bool{}}
 }
 
-// search is one run.
+// search is the state of one search.
 type search struct {
 	cluster    *state.Cluster
 	rules      *Rules
 	w          *simulation.Simulation
-	first, e   *estimate.Estimate // as things were, and when this pass began
+	first, e   *estimate.Estimate // at the beginning of the search, and of this pass
 	quota      *admission.Quota
-	candidates []*state.StateNode         // by name
-	sets       []*simulation.CandidateSet // accepted
+	candidates []*state.StateNode         // sorted by name
+	sets       []*simulation.CandidateSet // accepted sets
 	waiting    []Waiting
-	waits      map[string]bool // nodes of waiting
+	waits      map[string]bool // names of the nodes of waiting
 	reasons    map[string]rule.Outcome
 	refused    map[string][]*state.StateNode // sets that budgets do not let go together, by setKey
 	truncated  bool
-	before     int             // actions that were found before this pass
-	tried      map[string]bool // sets that were tried in vain, by setKey
+	before     int             // number of actions found before this pass
+	tried      map[string]bool // setKey of the sets that were tried without success
 }
 
-// run searches.
+// run runs the search.
 func (s *search) run(ctx context.Context) error {
 	if s.w.Refused != nil {
 		return nil
@@ -128,18 +128,18 @@ func (s *search) run(ctx context.Context) error {
 	return s.singles(ctx)
 }
 
-// mostPasses bounds how often the search begins anew where it found something:
-// the nodes that pods are about to come to stay, so that later passes find less.
+// mostPasses bounds how often the search begins anew after it found something. Nodes to which pods
+// are about to move stay, so later passes find less.
 const mostPasses = 2
 
-// repolished is up to how many nodes later passes polish as well.
+// repolished is the number of nodes up to which later passes polish too.
 const repolished = 200
 
-// found is how many actions were found, and news whether this pass found one.
+// found returns the number of actions found, and news reports whether this pass found one.
 func (s *search) found() int { return len(s.sets) + len(s.waiting) }
 func (s *search) news() bool { return s.found() > s.before }
 
-// promises leaves nodes alone that pods elsewhere need.
+// promises keeps candidates on which a pending or moving pod was promised a place.
 func (s *search) promises() {
 	for _, m := range s.candidates {
 		s.promise(m.Name)
@@ -152,7 +152,7 @@ func (s *search) promise(node string) {
 	}
 }
 
-// open lists the candidates that may still go.
+// open lists the candidates that may still be removed.
 func (s *search) open() []*state.StateNode {
 	var out []*state.StateNode
 	for _, m := range s.candidates {
@@ -175,8 +175,8 @@ func (s *search) spent() bool {
 	return s.truncated
 }
 
-// try asks about some nodes and accepts the sets that are worth doing. It
-// returns those that are not.
+// try simulates the removal of some nodes and accepts the sets that are worth doing. It returns the
+// other sets.
 func (s *search) try(ctx context.Context, targets []*state.StateNode) ([]*simulation.CandidateSet, error) {
 	sets, err := s.ask(ctx, targets, nil)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *search) try(ctx context.Context, targets []*state.StateNode) ([]*simula
 	return bad, nil
 }
 
-// report says how far the search has come.
+// report reports the progress of the search.
 func (s *search) report(ctx context.Context) {
 	if report := progress.From(ctx); report != nil {
 		report(progress.Event{Work: simulation.Work, Stage: "search", Done: s.w.Stats.Steps, Total: s.rules.opts.MaxSteps, Unit: "steps",
@@ -211,9 +211,9 @@ func (s *search) report(ctx context.Context) {
 	}
 }
 
-// ask judges the sets that some nodes make that are removed together. A set with a pod that
-// does not hold where the engine is to try it first is turned down: it is not what was looked
-// for.
+// ask simulates the removal of some nodes together and judges the resulting sets. A set is rejected
+// if the engine cannot place some pod on the node given for it in places, because the search asked
+// for those places.
 func (s *search) ask(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) ([]*simulation.CandidateSet, error) {
 	if s.w.Refused != nil {
 		return nil, nil
@@ -233,8 +233,8 @@ func (s *search) ask(ctx context.Context, targets []*state.StateNode, places map
 	return sets, nil
 }
 
-// judge judges sets, also by how many nodes one action may remove, and whether they
-// hold one after the other, beside what was accepted before.
+// judge judges sets by their saving, by the number of nodes that one action may remove, and by
+// whether they are valid one after the other, together with the sets accepted before.
 func (s *search) judge(sets []*simulation.CandidateSet) {
 	for _, cs := range sets {
 		s.rules.judge(cs)
@@ -245,9 +245,9 @@ func (s *search) judge(sets []*simulation.CandidateSet) {
 	s.setApart(sets)
 }
 
-// accept takes a set that is worth doing, if its pods can land in the state that what
-// begins before it leaves. One that has to wait is counted on all the same, but for what
-// its pods do to constraints: it begins as soon as it may.
+// accept accepts a set that is worth doing, if its pods can be bound in the state that earlier
+// actions leave. A set that has to wait still counts for later sets, except for the effect of its
+// pods on constraints. It begins as soon as it may.
 func (s *search) accept(cs *simulation.CandidateSet) {
 	before := len(s.w.Landing.Undo)
 	if ok, tie := s.w.Landing.Takes(cs); !ok {
@@ -277,8 +277,8 @@ func (s *search) accept(cs *simulation.CandidateSet) {
 	}
 }
 
-// remember keeps the reason against a set for its nodes. What was found of a
-// node alone says most.
+// remember records the reason against a set for its nodes. The reason for a node alone takes
+// precedence.
 func (s *search) remember(cs *simulation.CandidateSet) {
 	for _, m := range cs.Targets {
 		if _, known := s.reasons[m.Name]; !known || len(cs.Targets) == 1 {
@@ -291,9 +291,9 @@ func (s *search) remember(cs *simulation.CandidateSet) {
 	}
 }
 
-// singles asks about each node alone once nothing else was found that may begin. Pins and estimates
-// leave out ways that there are: kube-scheduler asks nothing of pods that stay, so that
-// a constraint may be broken before and after.
+// singles simulates each node alone if nothing else was found that may begin. Pins and estimates
+// exclude some valid moves: kube-scheduler does not check the constraints of pods that stay, so a
+// constraint may be violated before and after.
 func (s *search) singles(ctx context.Context) error {
 	if len(s.sets) > 0 || len(s.cluster.Nodes) > mostSingles {
 		return nil
@@ -321,15 +321,15 @@ func (s *search) singles(ctx context.Context) error {
 	return nil
 }
 
-// AsksSingles reports whether each node of so many is asked about alone, if nothing else is
-// found.
+// AsksSingles reports whether a search of a cluster of so many nodes simulates each node alone if
+// it found nothing else.
 func AsksSingles(nodes int) bool { return nodes <= mostSingles }
 
-// mostSingles is up to how many nodes each is asked about alone.
+// mostSingles is the largest number of nodes for which each is simulated alone.
 const mostSingles = 300
 
-// bySaving sorts nodes by what they cost above what is asked for, the dearest first,
-// without those that cannot save as much as that.
+// bySaving returns the nodes that cost more than the required saving, those with the largest
+// difference first.
 func (s *search) bySaving(nodes []*state.StateNode) []*state.StateNode {
 	most := make(map[*state.StateNode]float64, len(nodes))
 	var out []*state.StateNode
@@ -345,8 +345,8 @@ func (s *search) bySaving(nodes []*state.StateNode) []*state.StateNode {
 	return out
 }
 
-// answered reports whether the engine was asked about a node by itself, and none of its
-// pods was pinned: it would say the same again.
+// answered reports whether the engine has answered about a node alone with none of its pods pinned.
+// The answer would be the same again.
 func (s *search) answered(m *state.StateNode) bool {
 	if !s.tried[setKey([]*state.StateNode{m})] {
 		return false
@@ -359,8 +359,8 @@ func (s *search) answered(m *state.StateNode) bool {
 	return true
 }
 
-// setApart turns down the sets whose pods could not land in their turn, or that limits
-// leave no room for, the best of them being served first.
+// setApart rejects the sets whose pods could not be bound in their turn, or that exceed limits. The
+// best sets are considered first.
 func (s *search) setApart(sets []*simulation.CandidateSet) {
 	meter, l := simulation.NewLimitsMeter(s.w), s.w.Landing
 	var left []*simulation.CandidateSet
@@ -384,7 +384,7 @@ func (s *search) setApart(sets []*simulation.CandidateSet) {
 	l.Rewind(start)
 }
 
-// bestFirst sorts sets by what they are worth.
+// bestFirst returns the sets sorted by CandidateSet.Worth, largest first.
 func bestFirst(sets []*simulation.CandidateSet) []*simulation.CandidateSet {
 	out := slices.Clone(sets)
 	slices.SortStableFunc(out, func(a, b *simulation.CandidateSet) int {

@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
-// leftAlone says why each candidate that is in no action is left alone.
+// leftAlone returns the candidates that are in no action, each with the reason.
 func (s *search) leftAlone() []Left {
 	goes := map[*state.StateNode]bool{}
 	for _, cs := range s.sets {
@@ -90,12 +90,12 @@ func savedBy(sets []*simulation.CandidateSet, nodes []*state.StateNode) float64 
 	return sum
 }
 
-// refusedSets are the sets of nodes that stay because of budgets, of which the estimate
-// promises a saving: small ones first, as a large one may have nodes that add nothing, and
-// then the most promising.
+// refusedSets lists the sets of nodes that stay because of budgets and for which the estimate
+// promises a saving. Small sets come first, because a large one may have nodes that add nothing;
+// among equal sizes the most promising come first.
 func (s *search) refusedSets() []attempt {
 	var out []attempt
-	for _, set := range s.refused { // by key: they are sorted
+	for _, set := range s.refused { // the result is sorted
 		set = slices.DeleteFunc(slices.Clone(set), func(m *state.StateNode) bool { return !s.mayGo(m) })
 		v := s.quota.Refusal(set)
 		if !v.Bad() || len(set) < 2 || len(set) > s.rules.opts.MaxNodes || s.allByBudget(set) {
@@ -111,12 +111,12 @@ func (s *search) refusedSets() []attempt {
 	return out
 }
 
-// allByBudget reports whether the reason of each of some nodes is a budget.
+// allByBudget reports whether a budget is the reason of every node of a set.
 func (s *search) allByBudget(set []*state.StateNode) bool {
 	return !slices.ContainsFunc(set, func(m *state.StateNode) bool { return s.reasons[m.Name].Rule != rule.Budget })
 }
 
-// listed are names, a few of them.
+// listed joins names; it only counts those after the first four.
 func listed(names []string) string {
 	const most = 4
 	if n := len(names) - most; n > 0 {
@@ -125,9 +125,9 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// estimated is the reason for a node that the engine was not asked about. What the
-// nodes of this proposal leave of the room elsewhere is no more than there was, so
-// the first estimate promises the most.
+// estimated returns the reason for a node that was not simulated. It uses the first estimate: the
+// sets found since can only reduce the room on other nodes, so the first estimate promises the
+// most.
 func (s *search) estimated(m *state.StateNode) rule.Outcome {
 	if s.e == nil {
 		s.e = s.w.Estimate(nil)
@@ -155,7 +155,7 @@ func (s *search) estimated(m *state.StateNode) rule.Outcome {
 	return v
 }
 
-// shortOf is the reason for a node that an estimate says is not worth removing.
+// shortOf returns the reason for a node whose removal is not worth it by an estimate.
 func (s *search) shortOf(o screen.Outcome, required float64) rule.Outcome {
 	switch {
 	case o.Saving() > required:
@@ -169,8 +169,8 @@ func (s *search) shortOf(o screen.Outcome, required float64) rule.Outcome {
 		podsFind(o.Left), words.Verb(o.Left, "costs", "cost"), words.USD(o.Floor), words.USD(o.Price))
 }
 
-// needy names a pod of a node that finds no room elsewhere by an estimate, given how
-// many of each class do not; "" if none is known.
+// needy names a pod of a node that fits on no other node by an estimate, given the number of such
+// pods of each class; "" if none is known.
 func (s *search) needy(m *state.StateNode, rest []screen.Count) string {
 	for _, p := range s.w.Displaced[m.Name] {
 		class, known := s.first.Class(s.w.Kinds.Of(p))

@@ -1,5 +1,7 @@
-// Package deletioncost numbers nodes in the order in which their pods are to be ended.
+// Package deletioncost ranks nodes for the pod deletion cost of their pods: a lower number is
+// deleted earlier.
 //
-// Input: the numbers that nodes have, in the order in which they are to go. Output: numbers that
-// ascend. Invariant: as many keep theirs as possible, and all are below zero.
+// Input: the present number of each node, in the order in which the nodes should go. Output:
+// ascending numbers. Invariant: as many nodes as possible keep their number, and all numbers are
+// negative.
 package deletioncost

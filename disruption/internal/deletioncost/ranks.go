@@ -2,12 +2,11 @@ package deletioncost
 
 import "slices"
 
-// rankStep is how far apart ranks are that are given out anew, so that nodes find room
-// between two others later.
+// rankStep is the distance between new ranks. It leaves room for nodes between two others later.
 const rankStep = 1024
 
-// Ranks returns numbers below zero that ascend, as many of those at hand as
-// possible: present has one for each place, or zero. It takes O(n log n).
+// Ranks returns ascending negative numbers, and keeps as many present numbers as possible. present
+// has the number of each place; zero is none. It takes O(n log n).
 func Ranks(present []int32) []int32 {
 	out := make([]int32, len(present))
 	keep := ascending(present)
@@ -16,7 +15,7 @@ func Ranks(present []int32) []int32 {
 		for to < len(present) && !keep[to] {
 			to++
 		}
-		end, count := int64(0), int64(to-from) // between lowest and end there is to be room for so many
+		end, count := int64(0), int64(to-from) // places to fill between lowest and end
 		if to < len(present) {
 			out[to] = present[to]
 			end = int64(present[to])
@@ -37,7 +36,7 @@ func Ranks(present []int32) []int32 {
 	return out
 }
 
-// freshRanks are ranks for n places of which none keeps its number.
+// freshRanks returns ranks for n places that all get new numbers.
 func freshRanks(n int) []int32 {
 	out := make([]int32, n)
 	for i := range out {
@@ -46,12 +45,11 @@ func freshRanks(n int) []int32 {
 	return out
 }
 
-// ascending marks the places of a longest sequence of numbers that ascend; zeros are
-// left out.
+// ascending marks the places of a longest ascending sequence of numbers. Zeros are not part of it.
 func ascending(numbers []int32) []bool {
 	keep := make([]bool, len(numbers))
-	before := make([]int, len(numbers)) // the place before it in the sequence
-	var ends []int                      // by length: the place of the least number that ends such a sequence
+	before := make([]int, len(numbers)) // the previous place in the sequence
+	var ends []int                      // by length: the place of the smallest number that ends such a sequence
 	for i, n := range numbers {
 		if n == 0 {
 			continue

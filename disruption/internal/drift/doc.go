@@ -1,5 +1,5 @@
-// Package drift says how a node differs from what its NodePool asks for.
+// Package drift reports how a node differs from what its NodePool specifies.
 //
-// Input: a [state.Cluster], one of its nodes, and what the provider says of it. Output: a
-// [Status]. Invariant: nothing is decided about the node; what cannot be read is no drift.
+// Input: a [state.Cluster], one of its nodes, and the provider's answer about the node. Output: a
+// [Status]. Invariant: the package decides nothing about the node; unreadable data is no drift.
 package drift

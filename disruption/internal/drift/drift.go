@@ -14,21 +14,21 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// The reasons that are seen without a provider: see package disruption.
+// These reasons are found without a provider. Package disruption documents them.
 const (
 	NodePoolDrifted      = "NodePoolDrifted"
 	RequirementsDrifted  = "RequirementsDrifted"
 	InstanceTypeNotFound = "InstanceTypeNotFound"
 )
 
-// Status is how a node has drifted, as disruption.DriftStatus has it.
+// Status says how a node has drifted. Package disruption has it as DriftStatus.
 type Status struct {
 	Reason, Detail string
 	Since, Next    time.Time
 }
 
-// Judge judges one node by the cluster and by what the provider says of it, and reports
-// false if there is nothing to judge.
+// Judge judges one node by the cluster and by the provider's answer. It reports false for a node to
+// which drift does not apply.
 func Judge(f *state.Cluster, m *state.StateNode, said cloudprovider.Drift) (Status, bool) {
 	if m.Pool == nil || !m.Managed() || !m.NodeClaim.DeletionTimestamp.IsZero() || !m.IsTrue(v1.ConditionTypeLaunched) {
 		return Status{}, false
@@ -43,7 +43,7 @@ func Judge(f *state.Cluster, m *state.StateNode, said cloudprovider.Drift) (Stat
 		s.Next = old
 	}
 	if s.Detail = hashDrift(m); s.Detail != "" {
-		// Comes first whatever the time.
+		// This reason comes first, whatever the time.
 		s.Reason, s.Next = NodePoolDrifted, time.Time{}
 		return s, true
 	}
@@ -61,7 +61,7 @@ func Judge(f *state.Cluster, m *state.StateNode, said cloudprovider.Drift) (Stat
 	return s, true
 }
 
-// hashDrift says that the hashes differ, or nothing.
+// hashDrift describes how the hashes differ; empty if they are equal or one is missing.
 func hashDrift(m *state.StateNode) string {
 	version, hash, ok := hashOf(m.NodeClaim.Annotations)
 	if !ok {
@@ -83,7 +83,8 @@ func hashOf(annotations map[string]string) (version, hash string, ok bool) {
 	return version, hash, ok && found
 }
 
-// requirementDrift says what the labels do not satisfy, or nothing.
+// requirementDrift describes the requirements that the labels do not satisfy; empty if there are
+// none.
 func requirementDrift(f *state.Cluster, m *state.StateNode, settled bool) string {
 	if m.Pool.Unreadable {
 		return ""
@@ -104,8 +105,8 @@ func requirementDrift(f *state.Cluster, m *state.StateNode, settled bool) string
 	return note + strings.Join(texts, "; ")
 }
 
-// outlivedReservation reports whether a machine was launched into a reservation
-// that the catalog does not have any more.
+// outlivedReservation reports whether a machine was launched into a reservation that is no longer
+// in the catalog.
 func outlivedReservation(m *state.StateNode, v *requirements.Vocabulary) bool {
 	labels := m.NodeClaim.Labels
 	if labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeReserved {
@@ -115,8 +116,8 @@ func outlivedReservation(m *state.StateNode, v *requirements.Vocabulary) bool {
 	return t != nil && state.MatchOffering(t, labels, labels[corev1.LabelTopologyZone], v1.CapacityTypeReserved, v) == nil
 }
 
-// catalogDrift says that the catalog does not have what the machine is, or
-// nothing.
+// catalogDrift says what the catalog lacks of the machine's type and offering; empty if it has
+// both.
 func catalogDrift(m *state.StateNode, v *requirements.Vocabulary) string {
 	labels := m.NodeClaim.Labels
 	name, found := labels[corev1.LabelInstanceTypeStable]
@@ -136,7 +137,7 @@ func catalogDrift(m *state.StateNode, v *requirements.Vocabulary) string {
 		cmp.Or(labels[v1.CapacityTypeLabelKey], "any capacity type"), cmp.Or(labels[corev1.LabelTopologyZone], "any zone"))
 }
 
-// offered reports whether a machine with such labels can be of an offering.
+// offered reports whether a machine with these labels may have been bought with an offering.
 func offered(o *cloudprovider.Offering, labels map[string]string, v *requirements.Vocabulary) bool {
 	zone, capacity := labels[corev1.LabelTopologyZone], labels[v1.CapacityTypeLabelKey]
 	if zone != "" && o.Zone != zone {
@@ -148,6 +149,6 @@ func offered(o *cloudprovider.Offering, labels map[string]string, v *requirement
 	return (capacity == "" || o.CapacityType == capacity) && state.Agrees(o, labels, v)
 }
 
-// catalogGrace is how old a NodeClaim must be before the catalog is held against
-// it: right after a launch, catalogs may be behind.
+// catalogGrace is the age from which a NodeClaim is compared with the catalog. Right after a launch
+// the catalog may be out of date.
 const catalogGrace = time.Hour

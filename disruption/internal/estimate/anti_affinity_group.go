@@ -9,18 +9,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// antiAffinityGroups tells which pods share no node with which, by required anti-affinity
-// over the name of the node. Terms that look for namespaces by their labels are
-// left to the engine.
+// antiAffinityGroups records which pods may not share a node, by required anti-affinity over the
+// name of the node. Terms with a namespace selector are left to the engine.
 type antiAffinityGroups struct {
 	kinds   *podclass.Classes
 	groups  []podclass.Group
-	numbers map[string]int    // of groups, by key
-	index   *selectors.Index  // by number
-	known   []*screen.Company // by kind; nil while nobody asked
+	numbers map[string]int    // index in groups, by key
+	index   *selectors.Index  // by index in groups
+	known   []*screen.Company // by number of the class; nil until it is needed
 }
 
-// readGroups lists the groups of the pods on all nodes.
+// readGroups returns the groups that the pods on all nodes have anti-affinity to.
 func (e *Estimate) readGroups() *antiAffinityGroups {
 	c := &antiAffinityGroups{kinds: e.in.Classes, numbers: map[string]int{}, index: selectors.NewIndex()}
 	seen := map[*podclass.Class]bool{}
@@ -38,7 +37,7 @@ func (e *Estimate) readGroups() *antiAffinityGroups {
 	return c
 }
 
-// add adds the groups that pods of a kind keep away from and that are not there yet.
+// add adds the groups to which pods of a kind have anti-affinity, unless they are known.
 func (c *antiAffinityGroups) add(kind *podclass.Class) {
 	for _, g := range kind.Shunned() {
 		if _, known := c.numbers[g.Key]; !known {
@@ -49,7 +48,7 @@ func (c *antiAffinityGroups) add(kind *podclass.Class) {
 	}
 }
 
-// of is what pods of a kind are to others.
+// of returns the groups of pods of a kind, and the groups that they exclude.
 func (c *antiAffinityGroups) of(kind *podclass.Class) screen.Company {
 	if len(c.groups) == 0 {
 		return screen.Company{}
@@ -74,14 +73,14 @@ func (c *antiAffinityGroups) read(kind *podclass.Class) screen.Company {
 		}
 	}
 	for _, g := range kind.Shunned() {
-		if n, known := c.numbers[g.Key]; known { // that of a pod that is on no node may not be
+		if n, known := c.numbers[g.Key]; known { // a pod that is on no node may have a group that is unknown
 			out.Shuns[n/64] |= 1 << (n % 64)
 		}
 	}
 	return out
 }
 
-// all is what some pods are to others, together.
+// all returns the union of the groups of some pods, and of the groups that they exclude.
 func (c *antiAffinityGroups) all(pods []*corev1.Pod) screen.Company {
 	if len(c.groups) == 0 {
 		return screen.Company{}

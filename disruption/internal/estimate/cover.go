@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// spareRoom is the part by which the nodes that stay must be larger than what is
-// to run on them: pods do not fill nodes to the brim.
+// spareRoom is the share by which the nodes that stay must be larger than the pods on them, because
+// pods do not fill nodes completely.
 const spareRoom = 0.10
 
-// supplier is a node as something that could hold pods.
+// supplier is a node that could hold pods of other nodes. All amounts are in USD per hour.
 type supplier struct {
 	m     *Node
-	value float64 // of its room, at the prices of new nodes
-	load  float64 // of its pods, at the same
-	price float64 // less what it would cost to disturb its pods
-	waste float64 // what it costs above load, by disruption cost
+	value float64 // of its room, at the prices of resources on new nodes
+	load  float64 // of its pods, at the same prices
+	price float64 // price of the node less the cost of evicting its pods
+	waste float64 // price above load, per unit of disruption cost
 }
 
-// Cover chooses which of the candidates to remove, by name: pool by pool it keeps the
-// nodes whose room is cheapest until that is enough for all pods, as long as it
-// is cheaper than on new nodes, and names the others, the most wasteful first.
-// What it costs to disturb the pods of a node speaks for keeping it: eviction is what a
-// unit of disruption cost weighs in a pool.
+// Cover chooses candidates to remove, by name. Pool by pool it keeps the nodes with the cheapest
+// room until they hold all pods, as long as that is cheaper than new nodes. It returns the other
+// candidates, the most wasteful first. The disruption cost of a node speaks for keeping it:
+// eviction returns the weight of a unit of disruption cost in a pool, in USD per hour.
 func (e *Estimate) Cover(candidates []string, eviction func(pool string) float64) []string {
 	byPool := map[string][]supplier{}
 	var pools []string
@@ -65,8 +64,8 @@ func (e *Estimate) Cover(candidates []string, eviction func(pool string) float64
 	return out
 }
 
-// Waste is what a node costs above what its pods would cost on new nodes, for each unit
-// of its disruption cost.
+// Waste returns the price of a node above what its pods would cost on new nodes, per unit of its
+// disruption cost.
 func (e *Estimate) Waste(name string) float64 { return e.supplier(e.at[name], 0).waste }
 
 func (e *Estimate) supplier(i int, eviction float64) supplier {
@@ -84,8 +83,8 @@ func (e *Estimate) supplier(i int, eviction float64) supplier {
 	return s
 }
 
-// roomElsewhere is the room on the nodes of a pool that are no candidates, at the
-// prices of new ones.
+// roomElsewhere returns the value of the room on the nodes of a pool that are no candidates, at the
+// prices of new nodes.
 func (e *Estimate) roomElsewhere(pool string, candidates []supplier) float64 {
 	named := map[string]bool{}
 	for _, s := range candidates {

@@ -1,7 +1,7 @@
-// Package estimate reads a cluster into numbers for package screen: classes of pods and
-// what they ask for, the room on nodes and whom they admit, and what can be launched at
-// which price. It says what new nodes cost at least for some pods, and which nodes to try
-// to remove first. It knows nothing of rules, budgets and actions.
+// Package estimate converts a cluster into numbers for package screen: classes of pods with their
+// requests, the room on nodes and the classes that they admit, and the prices of new nodes. It
+// computes a lower bound on the price of new nodes for some pods, and chooses the nodes to try
+// first. It does not depend on rules, budgets or actions.
 package estimate
 
 import (
@@ -22,63 +22,64 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Input is what an estimate is made from. It is read-only, and kept.
+// Input is what an estimate is made from. It is read-only, and the estimate keeps it.
 type Input struct {
-	// Nodes are the managed nodes and others, in an order that is always the same.
+	// Nodes are all nodes, managed or not, in a fixed order.
 	Nodes []Node
-	// Entries are all nodes with their pods, also those that are to come.
+	// Entries are all nodes with their pods, including nodes that are still to come.
 	Entries []provisioning.Node
-	// Pools may launch nodes.
+	// Pools are the pools that may launch nodes.
 	Pools []*v1.NodePool
-	// Templates have what all nodes of a pool have, for those that do launch.
+	// Templates are the requirements that all nodes of a pool have, by pool, for pools that launch
+	// nodes.
 	Templates map[string]requirements.Set
-	// Launches are the types that these can launch, cheapest first.
+	// Launches are the types that those pools can launch, by pool, cheapest first.
 	Launches map[string][]Launch
-	// DaemonSetPods are as in provisioning.Input.
+	// DaemonSetPods are those of provisioning.Input.
 	DaemonSetPods []*corev1.Pod
-	// Classes tells which pods are alike.
+	// Classes groups pods that are alike.
 	Classes *podclass.Classes
 	// Vocabulary says which labels are well-known.
 	Vocabulary *requirements.Vocabulary
-	// Free is a pod as it is if it may change its domain, nil if it must not.
+	// Free returns the pod without its pin if it may change its domain, and otherwise nil.
 	Free func(*corev1.Pod) *corev1.Pod
 }
 
-// Node is a node as it is now.
+// Node is one node of the estimate.
 type Node struct {
 	Name  string
-	Pool  string // that it counts for; empty if it is not managed
+	Pool  string // pool whose node it is; empty if it is not managed
 	Entry provisioning.Node
 	Price float64
-	Cost  float64       // of disrupting it: see Candidate.DisruptionCost of package disruption
-	Pods  []*corev1.Pod // that need a place elsewhere when it goes
-	Gone  bool          // it has gone already
+	Cost  float64       // disruption cost: see Candidate.DisruptionCost of package disruption
+	Pods  []*corev1.Pod // pods that need another place when the node goes
+	Gone  bool          // it is no longer in the cluster
 }
 
-// Estimate is a cluster in numbers, to find what is worth asking the engine about.
+// Estimate is a cluster in numbers. It guides the search for sets that are worth simulating.
 type Estimate struct {
-	// Cluster has the nodes that are there, by number, and the classes of their pods.
+	// Cluster has the nodes that are in the cluster, by number, and the classes of their pods.
 	Cluster *screen.Cluster
-	// Estimator says what becomes of pods when nodes go.
+	// Estimator estimates where pods go when nodes are removed.
 	Estimator *screen.Estimator
 
 	in      Input
 	nodes   []*Node               // by number
-	names   []corev1.ResourceName // of the dimensions; the first is the CPU
+	names   []corev1.ResourceName // resource of each dimension; the first is the CPU
 	place   map[corev1.ResourceName]int
-	classes []*podclass.Class // one of each
-	classOf []int32           // by kind of pod; below zero for those of none
-	vectors [][]int64         // by kind of pod: what one requests; nil while nobody asked
+	classes []*podclass.Class // a representative of each class
+	classOf []int32           // by number of the kind of pod: the class; negative if it has none
+	vectors [][]int64         // by number of the kind of pod: its requests; nil until they are needed
 	groups  *antiAffinityGroups
-	at      map[string]int       // by node: its number
-	total   [][]int64            // by number: room for pods that move, with those that are there
-	prices  map[string][]float64 // by pool, of a unit of each resource
+	at      map[string]int       // number of each node, by name
+	total   [][]int64            // by number of the node: room for movable pods, counting the room that they use now
+	prices  map[string][]float64 // price of a unit of each resource, by pool
 	goods   *goods
 	demands []demand // by class
 }
 
-// New reads a cluster as it is now. before, if not nil, is the estimate before of the
-// same search: what it knows of what can be launched still holds.
+// New reads a cluster in its current state. before, if not nil, is an earlier estimate of the same
+// search, whose data about launches is reused.
 func New(in Input, before *Estimate) *Estimate {
 	e := &Estimate{in: in, place: map[corev1.ResourceName]int{},
 		at: map[string]int{}, Cluster: &screen.Cluster{}, prices: map[string][]float64{}}
@@ -104,7 +105,7 @@ func (e *Estimate) dimension(name corev1.ResourceName) {
 	}
 }
 
-// readClasses sorts the pods that may move into classes.
+// readClasses assigns the movable pods to classes.
 func (e *Estimate) readClasses() {
 	e.groups = e.readGroups()
 	known := map[string]int32{}
@@ -122,11 +123,12 @@ func (e *Estimate) readClasses() {
 	}
 }
 
-// readClass notes the class of a pod, and what it asks for if it is a new one.
+// readClass records the class of a pod. lists has the requests of the classes and is extended by
+// those of a new class.
 func (e *Estimate) readClass(p *corev1.Pod, known map[string]int32, lists []resources.List) []resources.List {
 	kind := e.in.Classes.Of(p)
 	if _, found := e.Class(kind); found || !kind.Readable {
-		return lists // of one that cannot be read the engine has said so, or will
+		return lists // the engine reports a pod that cannot be read
 	}
 	company := e.groups.of(kind)
 	key := classKey(kind.Pod, kind.Requests, company)
@@ -150,7 +152,7 @@ func (e *Estimate) readClass(p *corev1.Pod, known map[string]int32, lists []reso
 	return lists
 }
 
-// Class is that of pods of a kind.
+// Class returns the class of pods of a kind, and false if it has none.
 func (e *Estimate) Class(kind *podclass.Class) (int32, bool) {
 	if kind.Number >= len(e.classOf) || e.classOf[kind.Number] < 0 {
 		return 0, false
@@ -158,7 +160,7 @@ func (e *Estimate) Class(kind *podclass.Class) (int32, bool) {
 	return e.classOf[kind.Number], true
 }
 
-// Vector is a list in the dimensions of the estimate.
+// Vector returns a resource list as a vector in the dimensions of the estimate.
 func (e *Estimate) Vector(list resources.List) []int64 {
 	out := make([]int64, len(e.names))
 	for i, name := range e.names {
@@ -167,8 +169,7 @@ func (e *Estimate) Vector(list resources.List) []int64 {
 	return out
 }
 
-// classKey is the same for pods that ask for the same and may run on the same
-// nodes.
+// classKey returns a key that is equal for pods with equal requests that may run on the same nodes.
 func classKey(p *corev1.Pod, requests resources.List, company screen.Company) string {
 	var b strings.Builder
 	b.WriteString(requests.String())
@@ -184,19 +185,19 @@ func classKey(p *corev1.Pod, requests resources.List, company screen.Company) st
 	return b.String()
 }
 
-// WriteNodeDemand writes what is the same for pods that ask for the same labels of
-// nodes.
+// WriteNodeDemand writes a text that is equal for pods with the same node selector and required
+// node affinity.
 func WriteNodeDemand(b *strings.Builder, p *corev1.Pod) {
 	for _, key := range slices.Sorted(maps.Keys(p.Spec.NodeSelector)) {
 		fmt.Fprintf(b, "|%s=%s", key, p.Spec.NodeSelector[key])
 	}
 	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		text, _ := json.Marshal(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution) // plain data: it cannot fail
+		text, _ := json.Marshal(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution) // plain data: encoding cannot fail
 		b.Write(text)
 	}
 }
 
-// readNodes reads the room on nodes, and what moves when they go.
+// readNodes reads the room on the nodes, and the pods that move when a node goes.
 func (e *Estimate) readNodes() {
 	kinds := &nodeKinds{keys: e.selectorKeys(), known: map[string]int32{}, vocabulary: e.in.Vocabulary}
 	for i := range e.in.Nodes {
@@ -234,7 +235,7 @@ func (e *Estimate) readNodes() {
 	}
 }
 
-// Of is what a pod asks for, and its class.
+// Of returns the requests and the class of a pod, and false if it has no class.
 func (e *Estimate) Of(p *corev1.Pod) ([]int64, int32, bool) {
 	class, known := e.Class(e.in.Classes.Of(p))
 	if !known {
@@ -243,7 +244,7 @@ func (e *Estimate) Of(p *corev1.Pod) ([]int64, int32, bool) {
 	return e.Cluster.Classes[class].Request, class, true
 }
 
-// Free is the room on a node.
+// Free returns the free room on a node, in the dimensions of the estimate.
 func (e *Estimate) Free(n provisioning.Node) []int64 {
 	var status corev1.ResourceList
 	if n.Node != nil {
@@ -272,13 +273,13 @@ func (e *Estimate) Free(n provisioning.Node) []int64 {
 	return out
 }
 
-// At is the number of a node, if it is there.
+// At returns the number of a node, and false if the node is not in the cluster.
 func (e *Estimate) At(name string) (int, bool) {
 	i, found := e.at[name]
 	return i, found
 }
 
-// requested is what a pod of a kind requests.
+// requested returns the requests of a pod of a kind.
 func (e *Estimate) requested(kind *podclass.Class) []int64 {
 	for len(e.vectors) <= kind.Number {
 		e.vectors = append(e.vectors, nil)
@@ -289,7 +290,7 @@ func (e *Estimate) requested(kind *podclass.Class) []int64 {
 	return e.vectors[kind.Number]
 }
 
-// TakesPods reports whether a node is open to pods.
+// TakesPods reports whether a node is schedulable and has room for pods.
 func TakesPods(n provisioning.Node) bool {
 	if n.Node == nil {
 		return false
@@ -298,7 +299,7 @@ func TakesPods(n provisioning.Node) bool {
 	return !n.Node.Spec.Unschedulable && (!found || !q.IsZero())
 }
 
-// wanted is what the pods on the nodes of a pool ask for in sum.
+// wanted returns the total requests of the pods on the nodes of a pool.
 func (e *Estimate) wanted(pool string) []int64 {
 	out := make([]int64, len(e.names))
 	for i, m := range e.nodes {
@@ -314,16 +315,16 @@ func (e *Estimate) wanted(pool string) []int64 {
 	return out
 }
 
-// nodeKinds tells nodes apart by what the classes of an estimate ask about.
+// nodeKinds groups nodes that are alike in what the classes of an estimate require.
 type nodeKinds struct {
-	keys       []string // of labels
+	keys       []string // labels that some class requires
 	known      map[string]int32
-	nodes      []*corev1.Node // one of each kind
+	nodes      []*corev1.Node // a representative of each kind
 	labels     []requirements.Set
 	vocabulary *requirements.Vocabulary
 }
 
-// selectorKeys are the labels that some class asks about.
+// selectorKeys lists the labels that some class requires.
 func (e *Estimate) selectorKeys() []string {
 	seen := map[string]string{}
 	for _, kind := range e.classes {
@@ -336,7 +337,7 @@ func (e *Estimate) selectorKeys() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// of is the kind of a node.
+// of returns the kind of a node.
 func (k *nodeKinds) of(n provisioning.Node) int32 {
 	node := n.Node
 	if node == nil {
@@ -360,7 +361,7 @@ func (k *nodeKinds) of(n provisioning.Node) int32 {
 	return kind
 }
 
-// admit says which kinds admit pods of a kind.
+// admit reports for each kind of node whether it admits pods of a kind.
 func (k *nodeKinds) admit(kind *podclass.Class) []bool {
 	out := make([]bool, len(k.nodes))
 	asked := kind.Asks(k.vocabulary)
@@ -370,15 +371,15 @@ func (k *nodeKinds) admit(kind *podclass.Class) []bool {
 	return out
 }
 
-// Admits reports whether the labels and taints of a node let a pod run there.
+// Admits reports whether the labels and taints of a node admit a pod.
 func Admits(node *corev1.Node, labels requirements.Set, p *corev1.Pod, asked requirements.Pod) bool {
 	return Tolerates(p, node.Spec.Taints) && slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool {
 		return labels.Compatible(a.Set, nil)
 	})
 }
 
-// Tolerates reports whether a pod tolerates all taints that keep pods out. Comparisons of
-// numbers are left to the engine.
+// Tolerates reports whether a pod tolerates all taints with the effects NoSchedule and NoExecute.
+// Numeric comparisons of tolerations are left to the engine.
 func Tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
 	return !slices.ContainsFunc(taints, func(t corev1.Taint) bool {
 		return t.Effect != corev1.TaintEffectPreferNoSchedule && !podlife.Tolerates(p, t)

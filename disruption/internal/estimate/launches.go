@@ -15,17 +15,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Launch is a type that a pool can launch, at its cheapest.
+// Launch is a type that a pool can launch, with its lowest price in USD per hour.
 type Launch struct {
 	Of          *cloudprovider.InstanceType
 	Price       float64
 	Allocatable resources.List
 }
 
-// Rooms is what is known of the room that types have, which pools share.
+// Rooms caches the allocatable resources of types, which pools share.
 type Rooms map[*cloudprovider.InstanceType]roomOfType
 
-// roomOfType is what a type has for pods, if that is known.
+// roomOfType is the allocatable resources of a type, if they can be computed.
 type roomOfType struct {
 	allocatable resources.List
 	known       bool
@@ -35,7 +35,7 @@ type roomOfType struct {
 func Launches(template requirements.Set, types map[string]*cloudprovider.InstanceType, rooms Rooms) []Launch {
 	var out []Launch
 	sold := newSale(template)
-	for _, t := range types { // sorted below
+	for _, t := range types { // the result is sorted
 		best := math.Inf(1)
 		for i := range t.Offerings {
 			if o := &t.Offerings[i]; o.Launchable() && o.Price > 0 && o.Price < best && sold.admits(o) {
@@ -61,8 +61,8 @@ func Launches(template requirements.Set, types map[string]*cloudprovider.Instanc
 	return out
 }
 
-// admitsType reports whether a template admits some value of each label of a
-// type. It looks at the labels of the template only, which are few.
+// admitsType reports whether a template admits some value of each label of a type. It checks the
+// labels of the template only, which are few.
 func admitsType(template requirements.Set, t *cloudprovider.InstanceType) bool {
 	for r := range template.All() {
 		if own, found := t.Requirements.Get(r.Key()); found && !own.Overlaps(r) {
@@ -72,7 +72,7 @@ func admitsType(template requirements.Set, t *cloudprovider.InstanceType) bool {
 	return true
 }
 
-// sale is where and as what a template, or a pod, lets a node be bought.
+// sale is the zones and capacity types in which a template, or a pod, lets a node be bought.
 type sale struct {
 	zone, kind         requirements.Requirement
 	anyZone, anyOfKind bool
@@ -87,30 +87,32 @@ func newSale(set requirements.Set) sale {
 	return s
 }
 
-// admits reports whether an offering is among that.
+// admits reports whether the sale includes an offering.
 func (s *sale) admits(o *cloudprovider.Offering) bool {
 	return (s.anyZone || s.zone.Has(o.Zone)) && (s.anyOfKind || s.kind.Has(o.CapacityType))
 }
 
-// machine is a launch with its room, less what DaemonSets surely take.
+// machine is a launch with its room, less the requests of DaemonSets that run on every node of the
+// pool.
 type machine struct {
 	Launch
 	room []int64
 }
 
-// goods are what the pools of a simulation can launch, in the dimensions of an estimate.
+// goods are the machines that the pools of a simulation can launch, in the dimensions of an
+// estimate.
 type goods struct {
 	templates map[string]requirements.Set
-	machines  map[string][]machine       // by pool: what it can launch, cheapest first
-	supplies  map[string][]screen.Supply // by pool: the same
-	units     map[string][]float64       // by pool: what a unit of each resource costs on the machine that is best for it alone
+	machines  map[string][]machine       // by pool, cheapest first
+	supplies  map[string][]screen.Supply // the same, as supplies
+	units     map[string][]float64       // by pool: the least price of a unit of each resource, on the machine that is best for that resource alone
 
-	asked  map[string]int // numbers of what pods ask of labels
+	asked  map[string]int // number of each set of label requirements of pods
 	least  map[leastKey]float64
-	quotes map[quoteKey][]float64 // see quotes
+	quotes map[quoteKey][]float64 // lowest prices of the machines; see quotes
 }
 
-// readGoods finds what can be launched.
+// readGoods reads the machines that pools can launch.
 func (e *Estimate) readGoods() *goods {
 	g := &goods{templates: map[string]requirements.Set{}, machines: map[string][]machine{}, supplies: map[string][]screen.Supply{}, units: map[string][]float64{},
 		asked: map[string]int{}, least: map[leastKey]float64{}, quotes: map[quoteKey][]float64{}}
@@ -139,8 +141,8 @@ func (e *Estimate) readGoods() *goods {
 	return g
 }
 
-// readPrices finds what resources cost at least on new nodes of each pool, and
-// with that what each class costs.
+// readPrices computes lower bounds on the price of resources on new nodes of each pool, and from
+// them the floor of each class.
 func (e *Estimate) readPrices() {
 	for _, pool := range e.in.Pools {
 		if _, launches := e.goods.templates[pool.Name]; launches {
@@ -162,22 +164,22 @@ func (e *Estimate) readPrices() {
 	}
 }
 
-// accepts reports whether a pool launches nodes that a pod may run on, as far as
-// its template says.
+// accepts reports whether a pool launches nodes on which a pod may run, as far as its template
+// says.
 func (e *Estimate) accepts(pool *v1.NodePool, p *corev1.Pod, asked requirements.Pod) bool {
 	set, found := e.goods.templates[pool.Name]
 	return found && Tolerates(p, pool.Spec.Template.Spec.Taints) && slices.ContainsFunc(asked.Alternatives,
 		func(a requirements.Alternative) bool { return set.Compatible(a.Set, e.in.Vocabulary) })
 }
 
-// daemons is what the DaemonSets ask for that run on every node of a pool.
+// daemons returns the total requests of the DaemonSets that run on every node of a pool.
 func (e *Estimate) daemons(pool *v1.NodePool) []int64 {
 	out := make([]int64, len(e.names))
 	for _, p := range e.in.DaemonSetPods {
 		asked, err := requirements.FromPod(p, e.in.Vocabulary)
 		if err != nil || !Tolerates(p, pool.Spec.Template.Spec.Taints) || !slices.ContainsFunc(asked.Alternatives,
 			func(a requirements.Alternative) bool { return a.Set.Len() == 0 && a.NodeNames == nil }) {
-			continue // whether it runs depends on the node
+			continue // it depends on the node whether it runs there
 		}
 		list, err := resources.PodRequests(p)
 		if err != nil {

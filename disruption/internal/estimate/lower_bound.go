@@ -10,14 +10,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// demand is what the pods of a class ask of new nodes.
+// demand is what the pods of a class require of new nodes.
 type demand struct {
 	asked  requirements.Pod
-	pools  []string // those that launch nodes for them
-	number int      // equal for those that ask for the same labels
+	pools  []string // pools that launch nodes for the class
+	number int      // equal for classes that require the same labels
 }
 
-// askedOf numbers what is asked of labels.
+// askedOf returns the number of the label requirements of a kind.
 func (g *goods) askedOf(kind *podclass.Class, v *requirements.Vocabulary) int {
 	text := kind.AskedText(v)
 	number, known := g.asked[text]
@@ -28,10 +28,10 @@ func (g *goods) askedOf(kind *podclass.Class, v *requirements.Vocabulary) int {
 	return number
 }
 
-// AtLeast is what new nodes cost at least for some pods, none of them spot where
-// they must be steady. It knows what prices of resources do not: nodes come in
-// sizes. The pods are on one node that holds them all, or on two or more of which
-// each holds one of them.
+// AtLeast returns a lower bound on the price of new nodes for some pods, in USD per hour. With
+// steady, spot nodes are excluded. In contrast to prices of resources, it considers that nodes come
+// in sizes: either one node holds all pods, or there are two or more nodes, each with at least one
+// of the pods.
 func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
 	if len(rest) == 0 {
 		return 0
@@ -60,20 +60,20 @@ func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
 	return least
 }
 
-// unitPrice is what a unit of a resource costs at least for pods of a class.
+// unitPrice returns the least price of a unit of a resource for pods of a class.
 func (e *Estimate) unitPrice(d *demand, dimension int) float64 {
 	best := math.Inf(1)
 	for _, pool := range d.pools {
 		best = min(best, e.goods.units[pool][dimension])
 	}
 	if math.IsInf(best, 1) {
-		return 0 // nothing has any of it: CheapestOne says so
+		return 0 // no machine has the resource: CheapestOne returns infinity
 	}
 	return best
 }
 
-// cheapestFor is the price of the cheapest new node that pods of some classes may
-// be on and that has room for a request; infinite if there is none.
+// cheapestFor returns the price of the cheapest new node that admits pods of all the classes and
+// has room for a request; infinite if there is none.
 func (e *Estimate) cheapestFor(classes []screen.Count, request []int64, steady bool) float64 {
 	best := math.Inf(1)
 	for _, pool := range e.demands[classes[0].Class].pools {
@@ -92,7 +92,8 @@ func (e *Estimate) cheapestFor(classes []screen.Count, request []int64, steady b
 	return best
 }
 
-// CheapestOne is the same for one pod of a class.
+// CheapestOne returns the price of the cheapest new node for one pod of a class; infinite if there
+// is none.
 func (e *Estimate) CheapestOne(c screen.Count, steady bool) float64 {
 	key := leastKey{kind: e.classes[c.Class].Number, steady: steady}
 	best, known := e.goods.least[key]
@@ -103,29 +104,29 @@ func (e *Estimate) CheapestOne(c screen.Count, steady bool) float64 {
 	return best
 }
 
-// leastKey is a kind of pod, on nodes that may be spot or must be steady.
+// leastKey identifies a result of CheapestOne.
 type leastKey struct {
 	kind   int
 	steady bool
 }
 
-// quotes are what the machines of a pool cost at least where a pod may be on them
-// that asks for some labels, by machine: infinite where it may not, zero while not
-// known.
+// quotes are the lowest prices of the machines of a pool, by machine, for a pod that requires
+// certain labels. A price is infinite if the machine does not admit the pod, and zero if it is not
+// computed yet.
 type quotes struct {
 	demand *demand
 	steady bool
 	prices []float64
 }
 
-// quoteKey is what quotes depend on.
+// quoteKey identifies quotes.
 type quoteKey struct {
 	pool   string
 	asked  int
 	steady bool
 }
 
-// quotesFor are those for pods of some classes, for all that ask for the same once.
+// quotesFor returns the quotes for pods of some classes, once for equal requirements.
 func (e *Estimate) quotesFor(pool string, classes []screen.Count, steady bool) []quotes {
 	var out []quotes
 	for _, c := range classes {
@@ -144,8 +145,8 @@ func (e *Estimate) quotesFor(pool string, classes []screen.Count, steady bool) [
 	return out
 }
 
-// priceFor is what a machine of a pool costs at least by some quotes; infinite if it
-// may not be had by one.
+// priceFor returns the lowest price at which a machine of a pool satisfies all quotes; infinite if
+// there is none.
 func (e *Estimate) priceFor(pool string, machine int, lists []quotes) float64 {
 	price := 0.0
 	for _, q := range lists {
@@ -157,7 +158,7 @@ func (e *Estimate) priceFor(pool string, machine int, lists []quotes) float64 {
 	return price
 }
 
-// quote is what a machine costs at least where a pod may be on it.
+// quote returns the lowest price of a machine that admits a pod with this demand.
 func (e *Estimate) quote(m *machine, pool string, d *demand, steady bool) float64 {
 	best := math.Inf(1)
 	for _, a := range d.asked.Alternatives {
@@ -168,7 +169,7 @@ func (e *Estimate) quote(m *machine, pool string, d *demand, steady bool) float6
 	return best
 }
 
-// cheapest is the price of the cheapest offering that a template and a pod admit.
+// cheapest returns the price of the cheapest offering that a template and a pod admit.
 func (m *machine) cheapest(template, asked requirements.Set, steady bool) float64 {
 	best := math.Inf(1)
 	of, by := newSale(template), newSale(asked)
@@ -182,7 +183,7 @@ func (m *machine) cheapest(template, asked requirements.Set, steady bool) float6
 	return best
 }
 
-// Holds reports whether there is room for a request.
+// Holds reports whether a request fits in the room.
 func Holds(room, request []int64) bool {
 	for d, n := range request {
 		if n > 0 && n > room[d] {

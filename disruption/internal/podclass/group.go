@@ -9,16 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Group is a set of pods that other pods share no node with, by required anti-affinity
+// Group is a set of pods that some other pods exclude from their node, by required anti-affinity
 // over the name of the node.
 type Group struct {
-	Key        string // the same for the same pods
+	Key        string // equal for equal groups
 	Namespaces []string
 	Selector   labels.Selector
 }
 
-// Shunned lists the groups that the pods keep away from. Terms that look for namespaces
-// by their labels are left out.
+// Shunned lists the groups to which the pods have anti-affinity. Terms with a namespace selector
+// are left out.
 func (k *Class) Shunned() []Group {
 	if !k.shunsRead {
 		k.shunsRead, k.shuns = true, shunned(k.Pod)
@@ -26,7 +26,7 @@ func (k *Class) Shunned() []Group {
 	return k.shuns
 }
 
-// shunned lists the groups that a pod keeps away from.
+// shunned lists the groups to which a pod has anti-affinity.
 func shunned(p *corev1.Pod) []Group {
 	if p.Spec.Affinity == nil || p.Spec.Affinity.PodAntiAffinity == nil {
 		return nil
@@ -50,7 +50,7 @@ func shunned(p *corev1.Pod) []Group {
 	return out
 }
 
-// Selects reports whether a pod is one of the group.
+// Selects reports whether a pod belongs to the group.
 func (g *Group) Selects(p *corev1.Pod) bool {
 	return slices.Contains(g.Namespaces, p.Namespace) && g.Selector.Matches(labels.Set(p.Labels))
 }

@@ -1,6 +1,6 @@
-// Package podclass tells which pods are alike in all that a search for cheaper nodes
-// looks at, and says once for each class what its pods ask for and keep away from. All
-// of it is for one goroutine.
+// Package podclass groups pods that are alike in everything that a search for cheaper nodes reads,
+// and computes their requirements and anti-affinity once per class. It is not safe for concurrent
+// use.
 package podclass
 
 import (
@@ -15,38 +15,37 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Classes tells which pods are alike in all that a search looks at: most are
-// replicas of few workloads, and what a pod asks for and whom it keeps away from
-// takes long to read. It is for one goroutine.
+// Classes groups pods into classes. Most pods are replicas of few workloads, and reading the
+// requirements and anti-affinity of a pod takes long. It is not safe for concurrent use.
 type Classes struct {
 	known map[*corev1.Pod]*Class
 	byKey map[string]*Class
-	count int // of kinds
+	count int // number of classes
 	key   key
 }
 
-// Class is what is known of pods that are alike, in parts as it is asked for.
+// Class is a group of pods that are alike. Its parts are computed when they are needed.
 type Class struct {
-	Number int         // from 0 on, in the order in which they were met
-	Pod    *corev1.Pod // one of them
+	Number int         // from 0 on, in the order of creation
+	Pod    *corev1.Pod // a representative
 
 	Requests resources.List
-	Readable bool // what they request can be read
+	Readable bool // the requests can be read
 
 	asked     *requirements.Pod
-	askedText string // the same, once written out
+	askedText string // asked as text
 	shuns     []Group
 	shunsRead bool
-	pins      map[string]*Class // those that are to keep labels of their nodes, by what these are
+	pins      map[string]*Class // classes of pods that are also pinned to labels of their nodes, by the text of these labels
 }
 
-// New makes room for so many pods. With defaults, pods without topology spreads are
-// alike only if what gives them default ones is.
+// New returns an empty set of classes with capacity for so many pods. With defaults, pods without
+// topology spreads are alike only if their default spreads are equal.
 func New(pods int, defaults bool) *Classes {
 	return &Classes{known: make(map[*corev1.Pod]*Class, pods), byKey: map[string]*Class{}, key: key{defaults: defaults}}
 }
 
-// Of is the class of a pod.
+// Of returns the class of a pod.
 func (k *Classes) Of(p *corev1.Pod) *Class {
 	kind, known := k.known[p]
 	if known {
@@ -65,8 +64,7 @@ func (k *Classes) Of(p *corev1.Pod) *Class {
 	return kind
 }
 
-// Pin notes that a pod is like those of a kind, but asks for some labels more of its
-// node.
+// Pin records that a pod is like those of a class, but requires the labels held in addition.
 func (k *Classes) Pin(pod *corev1.Pod, kind *Class, held map[string]string) {
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(held)) {
@@ -84,7 +82,7 @@ func (k *Classes) Pin(pod *corev1.Pod, kind *Class, held map[string]string) {
 	k.known[pod] = pinned
 }
 
-// Asks is what the pods ask of nodes. What is at fault asks for nothing that is met.
+// Asks returns what the pods require of nodes. Invalid requirements match no node.
 func (k *Class) Asks(v *requirements.Vocabulary) requirements.Pod {
 	if k.asked == nil {
 		asked, _ := requirements.FromPod(k.Pod, v)
@@ -93,7 +91,7 @@ func (k *Class) Asks(v *requirements.Vocabulary) requirements.Pod {
 	return *k.asked
 }
 
-// AskedText is the same for classes that ask for the same labels of nodes.
+// AskedText returns a text that is equal for classes that require the same labels of nodes.
 func (k *Class) AskedText(v *requirements.Vocabulary) string {
 	if k.askedText == "" {
 		var b strings.Builder
@@ -105,14 +103,13 @@ func (k *Class) AskedText(v *requirements.Vocabulary) string {
 	return k.askedText
 }
 
-// key writes what a search looks at in a pod as bytes: pods are alike if these
-// are equal.
+// key encodes everything that a search reads of a pod. Pods are alike if their encodings are equal.
 type key struct {
 	podkey.Writer
-	defaults bool // pods without topology spreads get some
+	defaults bool // pods without topology spreads get default ones
 }
 
-// of is good until the next call.
+// of returns the encoding of a pod. It is valid until the next call.
 func (k *key) of(p *corev1.Pod) []byte {
 	k.Buf = k.Buf[:0]
 	k.Text(p.Namespace)

@@ -1,3 +1,3 @@
-// Package repair says what the conditions of a node ask for by the repair policies of a
-// cloud: which action, since when, and how urgent it is.
+// Package repair evaluates the repair policies of a cloud for the conditions of a node: which
+// action they ask for, since when, and how urgent it is.
 package repair

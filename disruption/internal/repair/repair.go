@@ -12,11 +12,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// rankWorth is how much longer a node must wait for repair than one of the
-// next higher priority to be as urgent.
+// rankWorth is the waiting time that one step of priority is worth: a node that has waited so much
+// longer is as urgent as one of the next higher priority.
 const rankWorth = 30 * time.Minute
 
-// Policies is a set of repair policies in a form that answers quickly.
+// Policies is a compiled set of repair policies.
 type Policies struct {
 	policies []policy
 	fallback int
@@ -24,12 +24,12 @@ type Policies struct {
 
 type policy struct {
 	cloudprovider.RepairPolicy
-	reason *regexp.Regexp // nil for the fallback
-	rank   int            // of the priority among those in use, from 0
+	reason *regexp.Regexp // nil for the fallback policy
+	rank   int            // rank of its priority among those in use, from 0
 }
 
-// Read reads policies. It is nil, which repairs nothing, if there are
-// none, or if the set has a fault.
+// Read compiles policies. It returns nil, which repairs nothing, if there are none or if the set is
+// invalid.
 func Read(policies []cloudprovider.RepairPolicy) (*Policies, error) {
 	if len(policies) == 0 {
 		return nil, nil
@@ -49,15 +49,15 @@ func Read(policies []cloudprovider.RepairPolicy) (*Policies, error) {
 		if p.ReasonRegex == "" {
 			s.fallback = i
 		} else {
-			r.reason = regexp.MustCompile(p.ReasonRegex) // it was validated
+			r.reason = regexp.MustCompile(p.ReasonRegex) // ValidateRepairPolicies has compiled it
 		}
 		s.policies = append(s.policies, r)
 	}
 	return s, nil
 }
 
-// of lists the policies for a condition: those whose expression matches its
-// reason, or else the fallback. None if no policy names its type and status.
+// of returns the policies for a condition: those whose expression matches its reason, or else the
+// fallback. It returns none if no policy names the type and status of the condition.
 func (s *Policies) of(c *corev1.NodeCondition) []*policy {
 	known := false
 	var out []*policy
@@ -77,32 +77,31 @@ func (s *Policies) of(c *corev1.NodeCondition) []*policy {
 	return out
 }
 
-// Diagnosis is what the conditions of a node ask for.
+// Diagnosis is what the repair policies ask for, given the conditions of a node.
 type Diagnosis struct {
-	Unhealthy bool      // some condition is one that policies name
-	Next      time.Time // when that will ask for more; zero if never
+	Unhealthy bool      // some policy names one of the conditions
+	Next      time.Time // when the policies will ask for something else; zero is never
 
 	Action    cloudprovider.RepairAction // empty if nothing is asked for now
-	Spent     bool                       // it would be a reboot, but those have not helped
-	Condition corev1.NodeCondition       // that decided
-	Since     time.Time                  // when it began to ask
-	Bound     *time.Duration             // of the drain, by the policies
-	Turn      time.Time                  // the earlier, the more urgent
+	Spent     bool                       // a reboot would be due, but earlier reboots have not helped
+	Condition corev1.NodeCondition       // the condition that decided
+	Since     time.Time                  // since when the policies ask for the action
+	Bound     *time.Duration             // time limit of the drain, by the policies
+	Turn      time.Time                  // order of urgency: the earlier, the more urgent
 }
 
-// Due reports whether something is asked for now.
+// Due reports whether an action is asked for now.
 func (s *Diagnosis) Due() bool { return s.Action != "" }
 
-// complaint is one condition and one policy that speaks for it.
+// complaint is a condition with a policy that matches it.
 type complaint struct {
 	policy    *policy
 	condition *corev1.NodeCondition
 	since     time.Time
 }
 
-// Diagnose is what a Node has at an instant. rebooted is when its last reboot ended,
-// and rebootsSpent until when one more will not help; zero if there was none, or if it
-// may be tried. A nil set finds nothing.
+// Diagnose evaluates the policies for a Node at an instant. rebooted is when its last reboot ended.
+// Until rebootsSpent, another reboot is not tried. Both may be zero. A nil set finds nothing.
 func (s *Policies) Diagnose(now time.Time, node *corev1.Node, rebooted, rebootsSpent time.Time) Diagnosis {
 	var out Diagnosis
 	if s == nil {
@@ -143,8 +142,8 @@ func (s *Policies) Diagnose(now time.Time, node *corev1.Node, rebooted, rebootsS
 	return out
 }
 
-// compareComplaints puts first what decides: the more disruptive action, the
-// higher priority, the earlier, the condition that is first by name.
+// compareComplaints orders complaints by precedence: the more disruptive action, the higher
+// priority, the earlier time, and the condition type by name.
 func compareComplaints(a, b complaint) int {
 	reboots := func(c complaint) int {
 		if c.policy.Action == cloudprovider.RebootNode {
@@ -167,7 +166,7 @@ func latest(times ...time.Time) time.Time {
 	return last
 }
 
-// earlier is the earlier of two instants, of which zero is never.
+// earlier returns the earlier of two instants; zero is never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

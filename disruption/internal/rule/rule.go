@@ -1,10 +1,10 @@
 package rule
 
-// Rule is what keeps a node from being disrupted. Users see its Code; the rule
-// itself decides about the order, and about who passes over it.
+// Rule is a reason that keeps a node from being disrupted. Users see its Code. The rule determines
+// the order of checks, and which actions ignore it.
 type Rule string
 
-// Order is the order of the constants.
+// Order lists the rules in the order of the constants.
 func Order() []Rule {
 	return []Rule{
 		MarkedForDeletion, Unmanaged, NoNode, Rebooting, Deleting, Unregistered, Uninitialized,
@@ -19,17 +19,17 @@ func Order() []Rule {
 	}
 }
 
-// The rules, in the order in which they are looked at. Nothing else is looked at
-// if one of the first three holds. Most are called as their Code, which says what they are.
+// The rules, in the order in which they are checked. If one of the first three applies, no other is
+// checked. Most have the name of their Code, which documents them.
 const (
-	MarkedForDeletion   Rule = "Underway" // a decision made earlier deals with the node
+	MarkedForDeletion   Rule = "Underway" // an earlier decision deals with the node
 	Unmanaged           Rule = "Unmanaged"
 	NoNode              Rule = "NoNode" // the NodeClaim has no Node yet
 	Rebooting           Rule = "Rebooting"
 	Deleting            Rule = "Deleting"
-	Unregistered        Rule = "Unregistered"     // the Node was not matched with its NodeClaim yet
+	Unregistered        Rule = "Unregistered"     // the Node is not matched with its NodeClaim yet
 	Uninitialized       Rule = "Uninitialized"    // the Node is not ready for pods yet
-	Nominated           Rule = "Nominated"        // a place on the node was promised to a pending pod
+	Nominated           Rule = "Nominated"        // a pending pod was promised a place on the node
 	NodeDoNotDisrupt    Rule = "NodeDoNotDisrupt" // the node has karpenter.sh/do-not-disrupt with the value true
 	NoNodePoolLabel     Rule = "NoNodePoolLabel"
 	NodePoolMissing     Rule = "NodePoolMissing"
@@ -45,14 +45,14 @@ const (
 	Buffer              Rule = "Buffer"
 	NotEmpty            Rule = "NotEmpty"
 	Empty               Rule = "Empty"
-	PolicyWhenEmpty     Rule = "PolicyWhenEmpty" // consolidationPolicy is WhenEmpty, or none that is known
+	PolicyWhenEmpty     Rule = "PolicyWhenEmpty" // consolidationPolicy is WhenEmpty or unknown
 	ConsolidateAfter    Rule = "ConsolidateAfter"
 	NotDrifted          Rule = "NotDrifted"
-	OverReplicas        Rule = "OverReplicas"    // the static pool has more nodes than replicas, and gets rid of those first
+	OverReplicas        Rule = "OverReplicas"    // the static pool has more nodes than replicas, and removes those first
 	StaticAtLimit       Rule = "StaticAtLimit"   // the static pool is at its limit of nodes
 	ReservationFull     Rule = "ReservationFull" // the static pool may use reserved capacity only, and none is left
-	NothingToLaunch     Rule = "NothingToLaunch" // no offering that the template of the static pool admits is available
-	PoolNotReady        Rule = "PoolNotReady"    // a node that is deleted first would not come back
+	NothingToLaunch     Rule = "NothingToLaunch" // the template of the static pool admits no available offering
+	PoolNotReady        Rule = "PoolNotReady"    // the pool could not replace a node that is deleted first
 	Healthy             Rule = "Healthy"
 	DoNotRepair         Rule = "DoNotRepair"
 	ManyUnhealthy       Rule = "ManyUnhealthy"
@@ -63,8 +63,8 @@ const (
 	Unplaced            Rule = "Unplaced"
 	NotCheaper          Rule = "NotCheaper"
 	SpotToSpot          Rule = "SpotToSpot"
-	SavingTooSmall      Rule = "SavingTooSmall" // it is below what the options ask for
-	Balanced            Rule = "Balanced"       // it is below what the policy Balanced of the pool asks for
+	SavingTooSmall      Rule = "SavingTooSmall" // less than the options require
+	Balanced            Rule = "Balanced"       // less than the policy Balanced of the pool requires
 	Budget              Rule = "Budget"
 	NotSearched         Rule = "NotSearched"
 )

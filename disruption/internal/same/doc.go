@@ -1,3 +1,3 @@
-// Package same compares what two snapshots say, whatever the order of their lists and
-// whoever read them.
+// Package same compares the contents of two snapshots, regardless of the order of their lists and
+// of object identity.
 package same

@@ -14,15 +14,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// object is a pointer to an object of the API.
+// object is a pointer to a Kubernetes API object.
 type object[T any] interface {
 	*T
 	metav1.Object
 }
 
-// Objects reports whether two lists have objects that say the same, whatever
-// their order: each read from a cache gives copies of its own. What the API server
-// counts and who wrote what is left out.
+// Objects reports whether two lists have equal objects, in any order. Each read from a cache
+// returns new copies. Resource versions and managed fields are ignored.
 func Objects[T any, P object[T]](a, b []P) bool {
 	if len(a) != len(b) || slices.Equal(a, b) {
 		return len(a) == len(b)
@@ -30,7 +29,7 @@ func Objects[T any, P object[T]](a, b []P) bool {
 	return slices.EqualFunc(byName[T](a), byName[T](b), sameObject[T, P])
 }
 
-// byName sorts a list of its own by namespace and name, nil first.
+// byName returns a copy of a list, sorted by namespace and name, nil first.
 func byName[T any, P object[T]](list []P) []P {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b P) int {
@@ -49,7 +48,7 @@ func sameObject[T any, P object[T]](a, b P) bool {
 	if a.GetName() != b.GetName() || a.GetNamespace() != b.GetNamespace() || a.GetUID() != b.GetUID() {
 		return false
 	}
-	x, y := *a, *b // nothing below them is written
+	x, y := *a, *b // shallow copies: only their metadata is changed
 	for _, o := range []P{&x, &y} {
 		o.SetResourceVersion("")
 		o.SetManagedFields(nil)
@@ -57,8 +56,8 @@ func sameObject[T any, P object[T]](a, b P) bool {
 	return equality.Semantic.DeepEqual(&x, &y)
 }
 
-// Bare are pools without what their status counts: it changes with every node, and
-// nothing here reads it.
+// Bare returns copies of pools without the counts in their status, which change with every node and
+// are not read here.
 func Bare(pools []*v1.NodePool) []*v1.NodePool {
 	out := make([]*v1.NodePool, len(pools))
 	for i, p := range pools {
@@ -70,7 +69,7 @@ func Bare(pools []*v1.NodePool) []*v1.NodePool {
 	return out
 }
 
-// Controllers is Objects for what is no object.
+// Controllers is Objects for provisioning.Controller.
 func Controllers(a, b []provisioning.Controller) bool {
 	sorted := func(list []provisioning.Controller) []provisioning.Controller {
 		list = slices.Clone(list)
@@ -80,8 +79,8 @@ func Controllers(a, b []provisioning.Controller) bool {
 	return len(a) == len(b) && equality.Semantic.DeepEqual(sorted(a), sorted(b))
 }
 
-// Catalogs reports whether each pool has types that say the same. Pools share
-// types, which are compared once.
+// Catalogs reports whether each pool has equal types in both catalogs. Types that pools share are
+// compared once.
 func Catalogs(a, b map[string][]*cloudprovider.InstanceType) bool {
 	if len(a) != len(b) {
 		return false
@@ -108,7 +107,7 @@ func Catalogs(a, b map[string][]*cloudprovider.InstanceType) bool {
 	return true
 }
 
-// typesByName sorts a list of its own by name, nil first.
+// typesByName returns a copy of a list, sorted by name, nil first.
 func typesByName(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	compare := func(a, b *cloudprovider.InstanceType) int {
 		if a == nil || b == nil {
@@ -124,7 +123,7 @@ func typesByName(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceT
 	return types
 }
 
-// order puts false before true.
+// order returns 0 for false and 1 for true.
 func order(b bool) int {
 	if b {
 		return 1

@@ -6,30 +6,31 @@ type Count struct {
 	Pods  int32
 }
 
-// Node is a node and the pods that have to move when it goes.
+// Node is a node, with the pods that have to move when it is removed.
 type Node struct {
-	// Free is the room for pods of other nodes; nil takes none.
+	// Free is the room for pods of other nodes. A node with nil takes none.
 	Free []int64
-	// Kind tells apart nodes that admit different classes.
+	// Kind is equal for nodes that admit the same classes; see Class.Admits.
 	Kind int32
 	// Price is in USD per hour.
 	Price float64
-	// Pods are those that have to move, each class once.
+	// Pods are the pods that have to move, each class once.
 	Pods []Count
-	// There is who is there, whether it moves or not.
+	// There is the groups of all pods on the node, whether they move or not.
 	There Company
 }
 
-// Company is what pods are to one another. The zero value is company to all.
-// Sets are of groups, by number: all of a cluster have the same length.
+// Company describes the anti-affinity of pods as sets of groups, by the number of the group. With
+// the zero value, pods may share a node with all others. All sets of a cluster have the same
+// length.
 type Company struct {
-	// Of are the groups that they belong to.
+	// Of are the groups to which the pods belong.
 	Of []uint64
-	// Shuns are the groups of which they share a node with no other pod.
+	// Shuns are the groups whose pods may not share a node with these pods.
 	Shuns []uint64
 }
 
-// suits reports whether pods may join others.
+// suits reports whether pods may share a node with others.
 func (c Company) suits(others Company) bool {
 	for i, s := range c.Shuns {
 		if s&others.Of[i]|c.Of[i]&others.Shuns[i] != 0 {
@@ -39,7 +40,7 @@ func (c Company) suits(others Company) bool {
 	return true
 }
 
-// Alone reports whether a node has no more than one of the pods.
+// Alone reports whether a node can have only one of the pods, because they exclude their own group.
 func (c Company) Alone() bool {
 	for i, s := range c.Shuns {
 		if s&c.Of[i] != 0 {
@@ -49,47 +50,47 @@ func (c Company) Alone() bool {
 	return false
 }
 
-// Class is a group of pods that are alike.
+// Class is a group of pods with equal requirements.
 type Class struct {
-	// Request is what one of them asks for.
+	// Request is the request of one pod.
 	Request []int64
-	// Admits tells for each kind of node whether it admits them.
+	// Admits tells for each kind of node whether it admits the pods.
 	Admits []bool
-	// Floor is what one of them costs at least on new nodes, in USD per hour.
-	// Infinite if no new node can have it.
+	// Floor is a lower bound on the price of one pod on new nodes, in USD per hour. It is infinite
+	// if no new node can have the pod.
 	Floor float64
-	// Company is what they are to other pods.
+	// Company is the anti-affinity of the pods.
 	Company Company
 }
 
-// Cluster is nodes and classes of pods. It does not change while it is in use.
+// Cluster has the nodes and the classes of pods. It does not change while it is in use.
 type Cluster struct {
 	Nodes   []Node
 	Classes []Class
 }
 
-// Outcome is the estimate of what becomes of the pods of removed nodes.
+// Outcome is the estimate for the pods of removed nodes.
 type Outcome struct {
-	// Moved is how many pods find room on other nodes, and Left how many do not.
+	// Moved is the number of pods that fit on other nodes, and Left the number of those that do
+	// not.
 	Moved, Left int
-	// Rest are those that do not, by class. It is good until the next estimate.
+	// Rest are the pods that do not fit, by class. It is valid until the next estimate.
 	Rest []Count
-	// Floor is what those that are left cost at least, in USD per hour.
+	// Floor is a lower bound on the price of new nodes for the pods in Rest, in USD per hour.
 	Floor float64
-	// Price is that of the nodes.
+	// Price is the price of the removed nodes, in USD per hour.
 	Price float64
 }
 
-// Place is a number of pods of a class on a node, by its number.
+// Place is a number of pods of a class on a node, which is given by number.
 type Place struct {
 	Class, Node, Pods int32
 }
 
-// Swap is a pod that counts for another class than its own.
+// Swap says that one pod of class Own counts as one of class Other.
 type Swap struct {
 	Own, Other int32
 }
 
-// Saving is the most that removing the nodes can save, as far as the estimate
-// goes.
+// Saving returns an upper bound on what removing the nodes saves, by the estimate, in USD per hour.
 func (o Outcome) Saving() float64 { return o.Price - o.Floor }

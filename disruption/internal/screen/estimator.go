@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// Estimator estimates. It keeps memory between calls, so it is for one goroutine.
+// Estimator makes estimates. It reuses memory between calls, so it is not safe for concurrent use.
 type Estimator struct {
 	c      *Cluster
 	order  []int32 // nodes that take pods, the fullest first
 	room   [][]int64
 	there  []Company
 	gone   []bool
-	shut   []bool // by Shut
+	shut   []bool // set by Shut
 	pods   []Count
 	rest   []Count
 	places []Place
-	used   []change // nodes that are not what they are in the cluster
+	used   []change // nodes whose room differs from the cluster's
 	dirty  []bool
 }
 
-// change is a node and what it was before.
+// change is a node with its previous room.
 type change struct {
 	node int32
 	free []int64
 }
 
-// NewEstimator makes an estimator of a cluster.
+// NewEstimator returns an estimator for a cluster.
 func NewEstimator(c *Cluster) *Estimator {
 	e := &Estimator{c: c, room: make([][]int64, len(c.Nodes)), there: make([]Company, len(c.Nodes)),
 		gone: make([]bool, len(c.Nodes)), shut: make([]bool, len(c.Nodes)), dirty: make([]bool, len(c.Nodes))}
@@ -43,14 +43,14 @@ func NewEstimator(c *Cluster) *Estimator {
 	return e
 }
 
-// Remove estimates what becomes of the pods of some nodes, given by number, that
-// are removed together. The cluster stays as it is.
+// Remove estimates where the pods of some nodes go if the nodes, given by number, are removed
+// together. The cluster does not change.
 //
-// The classes that are dearest to launch for come first. Each goes to the nodes
-// that have the least room in the first dimension, of equals the first by number.
+// The classes with the most expensive floor come first. The pods of each class go to the nodes with
+// the least room in the first dimension; of equal nodes, to the one with the lower number.
 func (e *Estimator) Remove(nodes ...int) Outcome { return e.RemoveWith(nil, nodes...) }
 
-// Shut makes nodes, given by number, take no pods until it is called again.
+// Shut makes nodes, given by number, take no pods. Each call replaces the nodes of the call before.
 func (e *Estimator) Shut(nodes ...int) {
 	clear(e.shut)
 	for _, i := range nodes {
@@ -58,7 +58,7 @@ func (e *Estimator) Shut(nodes ...int) {
 	}
 }
 
-// RemoveWith is the same with some of their pods in other classes than their own.
+// RemoveWith is Remove with some pods counted in other classes than their own.
 func (e *Estimator) RemoveWith(swaps []Swap, nodes ...int) Outcome {
 	var o Outcome
 	e.pods, e.rest, e.places = e.pods[:0], e.rest[:0], e.places[:0]
@@ -76,7 +76,7 @@ func (e *Estimator) RemoveWith(swaps []Swap, nodes ...int) Outcome {
 	e.merge()
 	for _, p := range e.pods {
 		if p.Pods <= 0 {
-			continue // each of them is in another class
+			continue // all of them are counted in other classes
 		}
 		left := e.place(p)
 		o.Moved += int(p.Pods - left)
@@ -102,11 +102,11 @@ func (e *Estimator) RemoveWith(swaps []Swap, nodes ...int) Outcome {
 	return o
 }
 
-// Places are where those pods of the last estimate went that found room. It is good
-// until the next one.
+// Places returns where the last estimate put the pods that fit. It is valid until the next
+// estimate.
 func (e *Estimator) Places() []Place { return e.places }
 
-// merge adds up the pods of each class, dearest first.
+// merge adds up the pods of each class, and sorts them by floor, the highest first.
 func (e *Estimator) merge() {
 	slices.SortFunc(e.pods, func(a, b Count) int { return cmp.Compare(a.Class, b.Class) })
 	out := e.pods[:0]
@@ -123,7 +123,7 @@ func (e *Estimator) merge() {
 	})
 }
 
-// place puts pods of a class on nodes and returns how many are left.
+// place puts pods of a class on nodes and returns the number of pods that are left.
 func (e *Estimator) place(p Count) int32 {
 	class := &e.c.Classes[p.Class]
 	from := 0
@@ -144,8 +144,8 @@ func (e *Estimator) place(p Count) int32 {
 	return 0
 }
 
-// tightestUsed is the fullest node that takes pods of a class, among those whose
-// room has changed; below zero if there is none.
+// tightestUsed returns the fullest node that takes pods of a class, among those whose room has
+// changed, and how many it takes. The node is negative if there is none.
 func (e *Estimator) tightestUsed(class *Class, most int64) (node int, fit int64) {
 	node = -1
 	for _, u := range e.used {
@@ -157,8 +157,8 @@ func (e *Estimator) tightestUsed(class *Class, most int64) (node int, fit int64)
 	return node, fit
 }
 
-// tightest is the same among the others, from a place in the order on. Those
-// before it take none. It returns the place where it was found.
+// tightest is tightestUsed for the nodes whose room has not changed, starting at position from of
+// the order. The nodes before take none. It also returns the position of the node.
 func (e *Estimator) tightest(class *Class, most int64, from int) (node, position int, fit int64) {
 	if from == 0 {
 		from, _ = slices.BinarySearchFunc(e.order, class.Request[0], func(i int32, r int64) int {
@@ -177,7 +177,7 @@ func (e *Estimator) tightest(class *Class, most int64, from int) (node, position
 	return -1, len(e.order), 0
 }
 
-// takes is how many pods of a class a node takes, at most so many.
+// takes returns how many pods of a class a node takes, at most most.
 func (e *Estimator) takes(i int, class *Class, most int64) int64 {
 	if e.gone[i] || e.shut[i] || !class.Admits[e.c.Nodes[i].Kind] {
 		return 0
@@ -209,7 +209,7 @@ func (e *Estimator) take(node int, class *Class, times int64) {
 	free := e.room[node]
 	if !e.dirty[node] {
 		e.dirty[node] = true
-		if n := len(e.used); n < cap(e.used) { // keep the memory of an earlier call
+		if n := len(e.used); n < cap(e.used) { // reuse the memory of an earlier call
 			e.used = e.used[:n+1]
 			e.used[n].node, e.used[n].free = int32(node), append(e.used[n].free[:0], free...)
 		} else {

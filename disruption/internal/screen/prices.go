@@ -4,25 +4,24 @@ import "math"
 
 // Supply is a way to launch a node.
 type Supply struct {
-	// Room is what it has for pods.
+	// Room is the room for pods on the node.
 	Room []int64
 	// Price is in USD per hour.
 	Price float64
 }
 
-// Prices finds what a unit of each resource costs at least, given what is wanted
-// of each in sum: no supply is worth more than its price at these. So what some
-// pods ask for, times the prices, is a floor under the cost of nodes that hold
-// them. The nearer the better: the floor of what is wanted is close to the
-// highest there is.
+// Prices returns a price for a unit of each resource such that no supply has room worth more than
+// the supply costs. The request of some pods at these prices is then a lower bound on the price of
+// nodes that hold them. wanted is the total demand. The prices are chosen so that the bound for
+// that demand is close to the highest possible.
 //
-// Nil means that there is no supply. The work is bounded: a few hundred looks at
-// each supply.
+// It returns nil if there is no supply. The work is bounded: a few hundred passes over the
+// supplies.
 func Prices(supply []Supply, wanted []int64) []float64 {
 	if len(supply) == 0 {
 		return nil
 	}
-	scale := make([]float64, len(wanted)) // one over what is wanted
+	scale := make([]float64, len(wanted)) // the reciprocal of the demand
 	weight := make([]float64, len(wanted))
 	for d, n := range wanted {
 		if n > 0 {
@@ -54,7 +53,7 @@ func Prices(supply []Supply, wanted []int64) []float64 {
 				best[d] = w * scale[d] / most
 			}
 		}
-		// What the tightest supply has much of is worth less than thought.
+		// Lower the weight of the resources of which the tightest supply has much.
 		mean, dims := 0.0, 0.0
 		for d, s := range scale {
 			if s > 0 {
@@ -78,7 +77,7 @@ const (
 	priceStep   = 0.05
 )
 
-// Floor is a request at prices; infinite without prices.
+// Floor returns the value of a request at the prices; infinite if prices is nil.
 func Floor(request []int64, prices []float64) float64 {
 	if prices == nil {
 		return math.Inf(1)

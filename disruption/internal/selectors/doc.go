@@ -1,3 +1,3 @@
-// Package selectors finds those of many label selectors that may select a pod,
-// without asking all of them.
+// Package selectors is an index of label selectors. It finds the selectors that may select a pod
+// without evaluating all of them.
 package selectors

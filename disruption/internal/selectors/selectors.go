@@ -8,24 +8,24 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Index finds those of many label selectors that may select a pod. Of a
-// thousand workloads each has its own, and to ask all of them about each pod takes
-// long; but nearly all ask for one value of some label, and are found by that.
+// Index finds those of many label selectors that may select a pod. Evaluating the selectors of a
+// thousand workloads for each pod takes long. Nearly all selectors require one value of some label,
+// and are found by that label.
 type Index struct {
 	byLabel map[Label][]int
-	others  map[string][]int // those that ask for no single value, by namespace
+	others  map[string][]int // selectors that require no single value, by namespace
 }
 
-// Label is a label of pods in a namespace, or in all where that is empty.
+// Label is a label of pods in a namespace; an empty namespace is all namespaces.
 type Label struct{ Namespace, Key, Value string }
 
-// NewIndex is an index without selectors.
+// NewIndex returns an empty index.
 func NewIndex() *Index {
 	return &Index{byLabel: map[Label][]int{}, others: map[string][]int{}}
 }
 
-// Add adds a selector by its number, for pods in some namespaces, or in all if
-// there is none.
+// Add adds a selector with its number, for pods in some namespaces, or in all if namespaces is
+// empty.
 func (x *Index) Add(number int, selector labels.Selector, namespaces []string) {
 	if len(namespaces) == 0 {
 		namespaces = []string{""}
@@ -41,7 +41,7 @@ func (x *Index) Add(number int, selector labels.Selector, namespaces []string) {
 	}
 }
 
-// SingleValue is a label of which a selector admits one value only.
+// SingleValue returns a label for which a selector admits one value only.
 func SingleValue(selector labels.Selector) (key, value string, found bool) {
 	asked, _ := selector.Requirements()
 	for _, r := range asked {
@@ -55,13 +55,13 @@ func SingleValue(selector labels.Selector) (key, value string, found bool) {
 	return "", "", false
 }
 
-// Candidates are the numbers of the selectors that may select a pod, in order. They
-// are asked about its namespace and one of its labels; the rest is for the caller.
+// Candidates returns the numbers of the selectors that may select a pod, sorted. Only the namespace
+// and one label are checked; the caller has to evaluate the selectors.
 func (x *Index) Candidates(p *corev1.Pod) []int {
 	var out []int
 	for _, space := range []string{"", p.Namespace} {
 		out = append(out, x.others[space]...)
-		for key, value := range p.Labels { // sorted below
+		for key, value := range p.Labels { // the result is sorted
 			out = append(out, x.byLabel[Label{space, key, value}]...)
 		}
 	}

@@ -12,19 +12,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
-// affinityTerm is a required affinity or anti-affinity term. Where it is over a label other
-// than the name of the node, pods with it, and pods that it selects, stay in their
-// domain: were they to move with different actions, one would lean on what another
-// does. What becomes of those that do not stay is looked at by landing.
+// affinityTerm is a required affinity or anti-affinity term. If it is over a label other than the
+// name of the node, pods that have it, and pods that it selects, stay in their domain. If such pods
+// changed domains in different actions, one action would depend on another. Landing checks the pods
+// that change their domain.
 type affinityTerm struct {
 	key   string
-	pods  []podterm.Pods // that it selects: those that are among all of these
+	pods  []podterm.Pods // pods that it selects: those that are in all of these
 	apart bool
-	text  string // the same for affinity terms over the same label that select the same
+	text  string // equal for affinity terms over the same label that select the same pods
 }
 
-// affinityTermsOf lists the terms of a pod. Those that cannot be read are left to the engine.
-// A pod has to be selected by all terms of an affinity, as kube-scheduler has it.
+// affinityTermsOf lists the terms of a pod. Terms that cannot be read are left to the engine. As in
+// kube-scheduler, all affinity terms of a pod have to select a pod for it to count.
 func (c *topologyCounts) affinityTermsOf(p *corev1.Pod) []affinityTerm {
 	a := p.Spec.Affinity
 	if a == nil {
@@ -67,23 +67,23 @@ func newAffinityTerm(key string, apart bool, pods ...podterm.Pods) affinityTerm 
 	return b
 }
 
-// affinityTerms are those of all pods, each once.
+// affinityTerms has the terms of all pods, each once.
 type affinityTerms struct {
 	list    []affinityTerm
-	numbers map[string]int   // in list, by text
-	index   *selectors.Index // by number
-	members []map[string]int // pods that an affinity term selects, by domain; by number, nil while nobody asked
-	owners  []map[string]int // pods that have an affinity term, in the same way
+	numbers map[string]int   // index in list, by text
+	index   *selectors.Index // by index in list
+	members []map[string]int // by index in list: the number of selected pods in each domain; nil until it is needed
+	owners  []map[string]int // by index in list: the number of pods that have the term in each domain
 }
 
-// readAffinities reads those of the pods that the counts knows.
+// readAffinities reads the terms of the counted pods.
 func (c *topologyCounts) readAffinities() {
 	b := affinityTerms{numbers: map[string]int{}, index: selectors.NewIndex()}
 	for _, kind := range c.present {
 		for _, one := range c.bound(kind) {
 			if _, known := b.numbers[one.text]; !known {
 				b.numbers[one.text] = len(b.list)
-				if first := &one.pods[0]; first.Namespaces == nil || len(first.Namespaces) > 0 { // else it selects nobody
+				if first := &one.pods[0]; first.Namespaces == nil || len(first.Namespaces) > 0 { // else it selects no pod
 					b.index.Add(len(b.list), first.Selector, first.Namespaces)
 				}
 				b.list = append(b.list, one)
@@ -94,7 +94,7 @@ func (c *topologyCounts) readAffinities() {
 	c.affinities = b
 }
 
-// membersOf are how many pods an affinity term selects in each domain.
+// membersOf returns the number of pods that an affinity term selects, by domain.
 func (c *topologyCounts) membersOf(number int) map[string]int {
 	if known := c.affinities.members[number]; known != nil {
 		return known
@@ -120,12 +120,12 @@ func (c *topologyCounts) bound(kind *podclass.Class) []affinityTerm {
 	return terms
 }
 
-// selecting are the numbers of the affinity terms that are about a pod.
+// selecting returns the indexes of the affinity terms that select a pod.
 func (b *affinityTerms) selecting(p *corev1.Pod) []int {
 	return slices.DeleteFunc(b.index.Candidates(p), func(i int) bool { return !b.list[i].selects(p) })
 }
 
-// selects reports whether an affinity term is about a pod.
+// selects reports whether an affinity term selects a pod.
 func (b *affinityTerm) selects(p *corev1.Pod) bool {
 	for i := range b.pods {
 		if !b.pods[i].Select(p.Namespace, p.Labels) {
@@ -135,9 +135,9 @@ func (b *affinityTerm) selects(p *corev1.Pod) bool {
 	return true
 }
 
-// bound by affinity are the labels of its node that a pod must keep for the sake of affinity terms,
-// its own and those of others. A pod whose affinity term does not hold as things are is
-// left free, or it could not be moved at all.
+// pinnedByAffinity returns the labels of its node that a pod must keep because of affinity terms,
+// its own and those of other pods. A pod whose affinity term is violated now is not pinned, or it
+// could not be moved at all.
 func (c *topologyCounts) pinnedByAffinity(kind *podclass.Class, node *corev1.Node) map[string]string {
 	var out map[string]string
 	pin := func(key string) {
@@ -159,26 +159,26 @@ func (c *topologyCounts) pinnedByAffinity(kind *podclass.Class, node *corev1.Nod
 	return out
 }
 
-// meets reports whether a pod that an affinity term selects, other than its owner, is in
-// the domain of a node.
+// meets reports whether the domain of a node has a pod that an affinity term selects, other than
+// the owner of the term.
 func (c *topologyCounts) meets(own *affinityTerm, owner *corev1.Pod, node *corev1.Node) bool {
 	domain, found := node.Labels[own.key]
 	if !found {
 		return false
 	}
 	n := 0
-	if i, known := c.affinities.numbers[own.text]; known { // that of a pod that is ending is not
+	if i, known := c.affinities.numbers[own.text]; known { // a term of a pod that is ending has no index
 		n = c.membersOf(i)[domain]
 	}
 	if own.selects(owner) {
 		if n--; !own.apart {
-			return true // its like may come where it is
+			return true // pods like it may come to its domain
 		}
 	}
 	return n > 0
 }
 
-// ownersOf are how many pods have an affinity term in each domain.
+// ownersOf returns the number of pods that have an affinity term, by domain.
 func (c *topologyCounts) ownersOf(number int) map[string]int {
 	if c.affinities.owners == nil {
 		c.affinities.owners = make([]map[string]int, len(c.affinities.list))

@@ -15,32 +15,31 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// CandidateSet is some nodes that go together, as they share what replaces them, and
-// what becomes of their pods.
+// CandidateSet is a set of nodes that are removed together, because they share replacements, with
+// the new places of their pods.
 type CandidateSet struct {
-	Targets []*state.StateNode // by name
+	Targets []*state.StateNode // sorted by name
 	Nodes   []provisioning.NewNode
 	Moves   []Move
-	spare   []Move // of spare room: pods of buffers, which no action names
+	spare   []Move // moves of buffer pods, which no action names
 	Outcome rule.Outcome
 	Saving  float64
-	tied    bool     // turned down for the sake of a topology spread or an affinity
-	alone   bool     // the engine was asked about it by itself, with its pods free to go anywhere
-	first   bool     // it goes before anything is launched for its pods
-	After   []string // nodes of actions that have to be done first
+	tied    bool     // rejected because of a topology spread or an affinity
+	alone   bool     // simulated alone, with its pods free to change their domains
+	first   bool     // it is removed before anything is launched for its pods
+	After   []string // names of the actions that have to be done first
 }
 
-// Try asks the engine what becomes of the pods of some nodes that are removed
-// together, and takes the answer apart: nodes are in one set if pods of both go to
-// one new node. The sets are in the order of their first nodes. Places are nodes on which the
-// engine tries pods first; there may be none.
+// Try simulates the removal of some nodes together, and splits the answer into sets: two nodes are
+// in one set if pods of both go to one new node. The sets are in the order of their first nodes.
+// places may have, by pod, the name of a node that the engine tries first.
 func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) ([]*CandidateSet, error) {
 	without, home, err := w.Emptied(targets)
 	if err != nil {
 		w.Refused = err
 		return nil, nil
 	}
-	w.Market = without // it knows the nodes that have changed since
+	w.Market = without // reads the nodes that have changed since
 	if len(places) > 0 {
 		if without, err = without.Nominating(places); err != nil {
 			w.Refused = err
@@ -54,8 +53,8 @@ func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode, places
 	return w.sets(targets, plan, home), nil
 }
 
-// Emptied is the cluster without some nodes: what to solve to find places for their
-// pods, and the node of each of these. The error is that of the engine.
+// Emptied returns the cluster without some nodes as a problem that finds places for their pods, and
+// the node of each of these pods. The error is that of the engine.
 func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem, map[types.NamespacedName]*state.StateNode, error) {
 	nodes, pods := slices.Clone(w.In.Nodes), slices.Clone(w.In.Pods)
 	home, free := map[types.NamespacedName]*state.StateNode{}, w.Moving(targets)
@@ -95,7 +94,7 @@ func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, h
 		n := &plan.Create[i]
 		cs := of[home[state.NameOf(n.Pods[0])]]
 		if cs == nil {
-			continue // not for these nodes
+			continue // for other pods
 		}
 		for _, p := range n.Pods {
 			if from := home[state.NameOf(p)]; from != nil {
@@ -126,7 +125,7 @@ func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, h
 	return out
 }
 
-// joined are the sets of some nodes: those whose pods go to one new node are in one.
+// joined returns the set of each node: nodes whose pods go to one new node are in one set.
 func joined(targets []*state.StateNode, plan *provisioning.Plan, home map[types.NamespacedName]*state.StateNode) map[*state.StateNode]*CandidateSet {
 	of := make(map[*state.StateNode]*CandidateSet, len(targets))
 	for _, m := range targets {
@@ -136,7 +135,7 @@ func joined(targets []*state.StateNode, plan *provisioning.Plan, home map[types.
 		var first *CandidateSet
 		for _, p := range plan.Create[i].Pods {
 			switch cs := of[home[state.NameOf(p)]]; {
-			case cs == nil: // it is not of these nodes
+			case cs == nil: // the pod is not from these nodes
 			case first == nil:
 				first = cs
 			case cs != first:
@@ -150,7 +149,7 @@ func joined(targets []*state.StateNode, plan *provisioning.Plan, home map[types.
 	return of
 }
 
-// finish sorts a set, and puts the pods of the input in the place of copies.
+// finish sorts a set, and replaces copies of pods by the pods of the input.
 func (cs *CandidateSet) finish(w *Simulation) {
 	slices.SortFunc(cs.Targets, func(a, b *state.StateNode) int { return strings.Compare(a.Name, b.Name) })
 	original := map[types.NamespacedName]*corev1.Pod{}
@@ -173,7 +172,7 @@ func (cs *CandidateSet) finish(w *Simulation) {
 	sortReplacements(cs)
 }
 
-// sortReplacements puts the dearest first.
+// sortReplacements sorts the new nodes by price, the highest first.
 func sortReplacements(cs *CandidateSet) {
 	order := make([]int, len(cs.Nodes))
 	for i := range order {
@@ -194,9 +193,9 @@ func sortReplacements(cs *CandidateSet) {
 	}
 }
 
-// Needy names the first pod of a node that needs a new one, "" if none does.
+// Needy names the first pod of a node that goes to a new node; "" if there is none.
 func (cs *CandidateSet) Needy(m *state.StateNode) string {
-	for _, move := range cs.Moves { // by namespace and name
+	for _, move := range cs.Moves { // sorted by namespace and name
 		if move.Node == "" && move.From == m.Name {
 			return state.PodObject(move.Pod)
 		}
@@ -204,11 +203,11 @@ func (cs *CandidateSet) Needy(m *state.StateNode) string {
 	return ""
 }
 
-// PriceSlack is how much two prices may differ and count as equal, in USD per
-// hour: sums of prices depend on their order in the last digits.
+// PriceSlack is the difference up to which two prices count as equal, in USD per hour. The last
+// digits of sums of prices depend on the order of the terms.
 const PriceSlack = 1e-9
 
-// TotalPrice is what new nodes cost together at their cheapest.
+// TotalPrice returns what new nodes cost together, each as its cheapest option, in USD per hour.
 func TotalPrice(nodes []provisioning.NewNode) float64 {
 	sum := 0.0
 	for i := range nodes {
@@ -217,7 +216,7 @@ func TotalPrice(nodes []provisioning.NewNode) float64 {
 	return sum
 }
 
-// Worth is what a set saves for each unit of disruption cost.
+// Worth returns the saving of a set per unit of disruption cost, in USD per hour.
 func (cs *CandidateSet) Worth() float64 {
 	return cs.Saving / state.DisruptionCost(cs.Targets...)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// ComingNode is a replacement as it will be when it has come up as the cheapest
-// of its options.
+// ComingNode returns a replacement as a node that has come up as the cheapest of its options. The
+// node has no pods.
 func ComingNode(name string, n *provisioning.NewNode) (provisioning.Node, error) {
 	option := n.Options[0]
 	room, err := option.InstanceType.AllocatableFor(option.Offering)

@@ -12,11 +12,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// First asks the engine about one node that goes before anything is launched for its pods,
-// so that its place in a reservation is free by then, and carries it out if all pods that
-// need a place find one. It returns nil, and nothing changes, if they do not. Pods that
-// nothing can evict are among them if stuck is set; else nobody knows where they go. What
-// draws on a reservation names nothing beside it.
+// First simulates a node that is removed before anything is launched for its pods, so that its
+// place in a reservation is free by then. If all pods that need a place find one, it carries the
+// removal out; otherwise it returns nil and changes nothing. With stuck, pods that nothing can
+// evict need a place too; without, their place is left open. If a replacement uses a reservation,
+// its other options are dropped.
 //
 // The error is that of ctx.
 func (w *Simulation) First(ctx context.Context, m *state.StateNode, stuck bool) (*CandidateSet, error) {
@@ -59,8 +59,8 @@ func (w *Simulation) First(ctx context.Context, m *state.StateNode, stuck bool) 
 	return cs, nil
 }
 
-// reservedPlaces are the places in reservations that nodes set free which go first, less
-// those that what is launched takes as the cheapest of its options.
+// reservedPlaces returns, by reservation, the places that nodes removed first free, less the places
+// that new nodes take with the cheapest of their options.
 func (w *Simulation) reservedPlaces() map[string]int {
 	places := map[string]int{}
 	take := func(nodes []provisioning.NewNode) {
@@ -80,8 +80,8 @@ func (w *Simulation) reservedPlaces() map[string]int {
 	return places
 }
 
-// Credited are catalogs in which reservations have so many more places, or fewer; those given
-// where none has.
+// Credited returns catalogs in which each reservation has so many more places, or fewer. Without
+// changes it returns the given catalogs.
 func Credited(types map[string][]*cloudprovider.InstanceType, places map[string]int) map[string][]*cloudprovider.InstanceType {
 	changes := func(id string) bool { return id != "" && places[id] != 0 }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(places)), changes) {
@@ -90,13 +90,13 @@ func Credited(types map[string][]*cloudprovider.InstanceType, places map[string]
 	credits := func(o cloudprovider.Offering) bool { return changes(o.ReservationID) }
 	out := maps.Clone(types)
 	changed := map[*cloudprovider.InstanceType]*cloudprovider.InstanceType{}
-	for pool, list := range types { // each by itself: the order does not matter
+	for pool, list := range types { // the order does not matter
 		out[pool] = slices.Clone(list)
 		for i, t := range list {
 			if t == nil || !slices.ContainsFunc(t.Offerings, credits) {
 				continue
 			}
-			if changed[t] == nil { // pools share types, and go on to
+			if changed[t] == nil { // pools share types, and the copies are shared too
 				changed[t] = t.Clone()
 				for k := range changed[t].Offerings {
 					o := &changed[t].Offerings[k]

@@ -7,13 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// footprint is what an action does to the constraints of others, and what it asks of them.
+// footprint lists the constraints and domains that an action changes, and those on which it
+// depends.
 type footprint struct {
-	name    string // of its first node
+	name    string // name of its first node
 	changed map[constraint]map[string]bool
 	leans   map[constraint]map[string]bool
-	removed map[domain]bool // of which it removes nodes
-	opened  map[domain]bool // that have none without it, or without others that open them
+	removed map[domain]bool // domains of which it removes nodes
+	opened  map[domain]bool // domains that have no nodes without this action, or without others that open them
 }
 
 // domain is a value of a label that a topology spread is over.
@@ -22,7 +23,7 @@ type domain struct{ key, value string }
 // anywhere stands for all domains of a constraint.
 const anywhere = "*"
 
-// footprint is that of a set of nodes.
+// footprint returns the footprint of a set of nodes.
 func (l *Landing) footprint(cs *CandidateSet, name string) *footprint {
 	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}, removed: map[domain]bool{}, opened: map[domain]bool{}}
 	net := map[constraint]map[string]int{}
@@ -44,7 +45,7 @@ func (l *Landing) footprint(cs *CandidateSet, name string) *footprint {
 		}
 		f.lean(l, a)
 	}
-	for k, delta := range net { // as sets: the order does not matter
+	for k, delta := range net { // the order does not matter
 		for value, n := range delta {
 			if n != 0 {
 				mark(f.changed, k, value)
@@ -60,16 +61,16 @@ func (l *Landing) footprint(cs *CandidateSet, name string) *footprint {
 	return f
 }
 
-// remove notes a node that goes.
+// remove records the domains of a node that is removed.
 func (f *footprint) remove(l *Landing, n *corev1.Node) {
-	for key := range l.all { // each by itself: the order does not matter
+	for key := range l.all { // the order does not matter
 		if value, found := n.Labels[key]; found {
 			f.removed[domain{key, value}] = true
 		}
 	}
 }
 
-// lean notes what a pod asks of where it lands.
+// lean records the constraints on which the place of a pod depends.
 func (f *footprint) lean(l *Landing, a *arrival) {
 	for _, o := range a.spreads {
 		if o.kind == overLabel {
@@ -85,7 +86,7 @@ func (f *footprint) lean(l *Landing, a *arrival) {
 		for _, value := range a.domains(k.kind, l.key(k)) {
 			mark(f.leans, k, value)
 		}
-		if !l.c.affinities.list[n].apart && slices.Contains(a.counted, k) { // it may be the first of its kind
+		if !l.c.affinities.list[n].apart && slices.Contains(a.counted, k) { // the pod may be the first that the term selects
 			mark(f.leans, k, anywhere)
 		}
 	}
@@ -97,11 +98,11 @@ func (f *footprint) lean(l *Landing, a *arrival) {
 	}
 }
 
-// countNodes notes the topology spreads for which the last node of a domain leaves, by
-// this action or those before it, or the first comes, which may be that of any action that
-// opens the domain. cs may be nil.
+// countNodes records the topology spreads whose number of domains changes: because this action, or
+// one before it, removes the last node of a domain, or because the first node of a domain comes up.
+// That node may be from any action that opens the domain. cs may be nil.
 func (f *footprint) countNodes(l *Landing, cs *CandidateSet) {
-	for key, before := range l.all { // each by itself: the order does not matter
+	for key, before := range l.all { // the order does not matter
 		sites := maps.Clone(before.sites)
 		if cs != nil {
 			for i := range cs.Nodes {
@@ -120,7 +121,7 @@ func (f *footprint) countNodes(l *Landing, cs *CandidateSet) {
 				}
 			}
 		}
-		for d := range f.removed { // each by itself: the order does not matter
+		for d := range f.removed { // the order does not matter
 			if d.key != key || sites[d.value] > 0 {
 				continue
 			}
@@ -134,7 +135,7 @@ func (f *footprint) countNodes(l *Landing, cs *CandidateSet) {
 	}
 }
 
-// changes notes that the domains of a label are others afterwards.
+// changes records that the set of domains of a label changes.
 func (f *footprint) changes(l *Landing, key string) {
 	for n, s := range l.c.spreads.list {
 		if s.own.TopologyKey == key {
@@ -150,7 +151,7 @@ func mark(in map[constraint]map[string]bool, k constraint, value string) {
 	in[k][value] = true
 }
 
-// touches reports whether an action changes something that another leans on.
+// touches reports whether an action changes something on which another depends.
 func (f *footprint) touches(other *footprint) bool {
 	for k, leans := range other.leans { // the order does not matter
 		changed := f.changed[k]

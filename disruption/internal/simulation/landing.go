@@ -12,36 +12,35 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Landing says whether the pods of some nodes may be bound where they are to go, in the
-// state that what was decided before leaves: whether topology spreads, affinity and
-// anti-affinity let them, in an order that Takes names. The engine finds places for the
-// pods of many nodes at once; actions are carried out one after the other, and each has to
-// hold in its turn.
+// Landing checks that topology spreads, affinity and anti-affinity admit the pods of some nodes in
+// their new places, in the state that earlier decisions leave. The engine finds places for the pods
+// of many nodes at once, but actions are carried out one after the other, and each has to be valid
+// in its turn. Takes chooses the order.
 //
-// What is not sure counts both ways. A pod that waits, or that is left to the next plan,
-// may be where it was settled or not be there yet; a new node may come up in any of the
-// zones of its options. So each domain has the most pods that may be there, and those that
-// are sure to be.
+// Where a pod is may be uncertain: a pending pod, or one that is left to the next plan, may be in
+// its planned place or nowhere yet, and a new node may come up in any of the zones of its options.
+// Each domain therefore has two counts: the most pods that may be there, and those that are certain
+// to be there.
 type Landing struct {
 	w         *Simulation
 	c         *topologyCounts
-	uncertain []countedPod            // that may not be where they are in the simulation
-	coming    []*arrival              // to new nodes, which the simulation does not have
-	left      map[string]bool         // nodes that others remove
-	looks     map[string]*domainNodes // by what topology spreads look at
-	all       map[string]*domainNodes // the same of all nodes, by label that a spread is over
+	uncertain []countedPod            // pods whose place in the simulation is uncertain
+	coming    []*arrival              // pods that move to new nodes, which the simulation does not have
+	left      map[string]bool         // names of nodes that others remove
+	looks     map[string]*domainNodes // by the text of a spread's view: the nodes that it counts
+	all       map[string]*domainNodes // by label key of a spread: all nodes
 
 	roles   map[*podclass.Class]*roles
 	tallies map[constraint]*tally
-	done    []*footprint // of what was counted in, in order
+	done    []*footprint // footprints counted so far, in order
 
-	gone  []*corev1.Node // nodes of what was counted in
+	gone  []*corev1.Node // removed nodes of the sets counted so far
 	fresh []*provisioning.NewNode
 	Undo  []func()
 }
 
-// constraint is one that counts pods: a topology spread, over the name of the node or
-// another label, or the pods that an affinity term selects, or those that have it.
+// constraint identifies a constraint that counts pods: a topology spread over the name of the node
+// or another label, the pods that an affinity term selects, or the pods that have the term.
 type constraint struct {
 	kind   constraintKind
 	number int
@@ -56,30 +55,30 @@ const (
 	termOwners
 )
 
-// roles are what pods of a class have to do with constraints.
+// roles are the constraints that concern pods of a class.
 type roles struct {
-	counted []constraint // that count them
+	counted []constraint // constraints that count the pods
 	spreads []ownLimit   // their own topology spreads
 	terms   []int        // their own affinity terms
-	apart   []int        // the anti-affinity terms that are about them
+	apart   []int        // anti-affinity terms that select them
 }
 
-// ownLimit is a topology spread that a pod has.
+// ownLimit is a topology spread that a pod has itself.
 type ownLimit struct {
 	constraint
 	skew, self int
 }
 
-// tally is how many pods a constraint counts in each domain.
+// tally has the number of pods that a constraint counts, by domain.
 type tally struct {
 	most, least map[string]int
-	nodes       *domainNodes // of topology spreads over a label
+	nodes       *domainNodes // of topology spreads over a label; otherwise nil
 	fewest      int
 }
 
-// domainNodes are how many nodes of each domain a topology spread looks at: those that stay
-// or come, and those of what is being carried out, which are there still. Spreads that look
-// at the same nodes share one.
+// domainNodes has the number of nodes that a topology spread counts, by domain: sites are the nodes
+// that stay or come, leaving the nodes of the action being carried out, which still exist. Spreads
+// that count the same nodes share one.
 type domainNodes struct {
 	*spreadView
 	key            string
@@ -100,7 +99,7 @@ func newLanding(w *Simulation, c *topologyCounts) *Landing {
 	return l
 }
 
-// begin notes what is decided already. In the simulation it is done, but for new nodes.
+// begin records the earlier decisions. The simulation has carried them out, except for new nodes.
 func (l *Landing) begin(begun []Decision) {
 	for i := range begun {
 		if len(begun[i].Nodes) == 0 {
@@ -125,13 +124,13 @@ func (l *Landing) begin(begun []Decision) {
 	}
 }
 
-// Takes counts a set of nodes in if its pods may land where it has them. Otherwise nothing
-// changes, and the constraint is named that keeps a pod out.
+// Takes counts a set of nodes if all its pods can be bound in their places. Otherwise it changes
+// nothing, and returns the constraint that excludes a pod.
 //
-// Pods with topology spreads come last, as nobody says who comes first; what the engine
-// was asked about by itself may also land with those first. In both a pod that is kept out
-// is tried again after the others, as kube-scheduler does. Other orders are not looked for:
-// what needs one fails in these, and the cluster has whichever order comes.
+// Two orders are tried, because the order in which the pods come is unknown. Pods with topology
+// spreads come last; if the set was simulated alone, they also come first. In both orders a pod
+// that is excluded is tried again after the others, as kube-scheduler does. No other orders are
+// tried: a set that needs one is rejected, and in the cluster any order may occur.
 func (l *Landing) Takes(cs *CandidateSet) (ok bool, tie string) {
 	l.Read(cs)
 	print := l.footprint(cs, cs.Targets[0].Name)
@@ -150,8 +149,8 @@ func (l *Landing) Takes(cs *CandidateSet) (ok bool, tie string) {
 	return true, ""
 }
 
-// After names what has to be done before what was counted in last, as one changes
-// something that the other leans on.
+// After returns the names of the actions that have to be done before the one counted last, because
+// one changes something on which the other depends.
 func (l *Landing) After() (names []string) {
 	last := len(l.done) - 1
 	for _, before := range l.done[:last] {
@@ -162,9 +161,9 @@ func (l *Landing) After() (names []string) {
 	return names
 }
 
-// carryOut has the nodes of a set leave and its pods land, those with topology spreads of
-// their own first or last. It names the constraint by which the first pod is kept out
-// that cannot land, "" if all can.
+// carryOut removes the nodes of a set and binds its pods, those with topology spreads of their own
+// last or first. It returns the constraint that excludes the first pod that cannot be bound; "" if
+// all can.
 func (l *Landing) carryOut(cs *CandidateSet, spreadLast bool) string {
 	l.launch(cs)
 	var waiting []*arrival
@@ -202,18 +201,18 @@ func (l *Landing) carryOut(cs *CandidateSet, spreadLast bool) string {
 	return ""
 }
 
-// arrival is a pod on its way.
+// arrival is a pod that moves.
 type arrival struct {
 	*roles
 	cs   *CandidateSet
 	move *Move
 	pod  *corev1.Pod
-	from *corev1.Node // where it is counted, nil if nowhere
-	to   *corev1.Node // nil if that is new, or not known
+	from *corev1.Node // node on which it is counted; nil if none
+	to   *corev1.Node // nil if the node is new or unknown
 	new  *provisioning.NewNode
-	name string // of the new node, for this search
+	name string // name of the new node, within this search
 
-	unsure bool // it may not come
+	unsure bool // it may not arrive
 }
 
 func (l *Landing) arrival(cs *CandidateSet, move *Move) *arrival {
@@ -227,7 +226,7 @@ func (l *Landing) arrival(cs *CandidateSet, move *Move) *arrival {
 	return a
 }
 
-// newName tells the new nodes of a search apart.
+// newName returns a name for a new node, unique within the search.
 func newName(cs *CandidateSet, i int) string {
 	if len(cs.Targets) == 0 {
 		return fmt.Sprintf("~new~%d", i)
@@ -235,7 +234,7 @@ func newName(cs *CandidateSet, i int) string {
 	return fmt.Sprintf("%s~new~%d", cs.Targets[0].Name, i)
 }
 
-// domains are the values of a label where a pod may land, for a constraint.
+// domains returns the values of a label that the place of a pod may have, for a constraint.
 func (a *arrival) domains(kind constraintKind, key string) []string {
 	switch {
 	case a.to != nil && kind == overHosts:
@@ -252,7 +251,7 @@ func (a *arrival) domains(kind constraintKind, key string) []string {
 	return nil
 }
 
-// object is the Node of a name, nil if there is none.
+// object returns the Node with a name, or nil if there is none.
 func (w *Simulation) object(name string) *corev1.Node {
 	if i, found := w.At[name]; found {
 		return w.In.Nodes[i].Node
@@ -260,7 +259,7 @@ func (w *Simulation) object(name string) *corev1.Node {
 	return nil
 }
 
-// rolesOf reads what pods of a class have to do with constraints.
+// rolesOf returns the constraints that concern pods of a class.
 func (l *Landing) rolesOf(kind *podclass.Class) *roles {
 	r := l.roles[kind]
 	if r != nil {
@@ -303,7 +302,7 @@ func (l *Landing) rolesOf(kind *podclass.Class) *roles {
 	return r
 }
 
-// key is the label that a constraint is over.
+// key returns the label that a constraint is over.
 func (l *Landing) key(k constraint) string {
 	switch k.kind {
 	case overLabel:
@@ -314,7 +313,7 @@ func (l *Landing) key(k constraint) string {
 	return l.c.affinities.list[k.number].key
 }
 
-// tally is that of a constraint, as things are.
+// tally returns the current counts of a constraint.
 func (l *Landing) tally(k constraint) *tally {
 	t := l.tallies[k]
 	if t != nil {
@@ -359,7 +358,7 @@ func (l *Landing) tally(k constraint) *tally {
 	return t
 }
 
-// nodesOf counts the nodes that a topology spread over a label looks at, as things are.
+// nodesOf returns the current counts of the nodes that a topology spread over a label counts.
 func (l *Landing) nodesOf(key string, view *spreadView) *domainNodes {
 	text := key + view.text()
 	d := l.looks[text]
@@ -369,7 +368,7 @@ func (l *Landing) nodesOf(key string, view *spreadView) *domainNodes {
 	d = &domainNodes{spreadView: view, key: key, sites: map[string]int{}, leaving: map[string]int{}}
 	l.looks[text] = d
 	l.log(func() { delete(l.looks, text) })
-	for value, nodes := range l.c.domainsOver(key) { // each by itself: the order does not matter
+	for value, nodes := range l.c.domainsOver(key) { // the order does not matter
 		for _, n := range nodes {
 			if !l.left[n.Name] && view.at(n) {
 				d.sites[value]++
@@ -389,7 +388,7 @@ func (l *Landing) nodesOf(key string, view *spreadView) *domainNodes {
 	return d
 }
 
-// sees reports whether a constraint looks at a node.
+// sees reports whether a constraint counts pods on a node.
 func (t *tally) sees(n *corev1.Node) bool { return t.nodes == nil || t.nodes.at(n) }
 
 func domainOn(n *corev1.Node, kind constraintKind, key string) (string, bool) {
@@ -400,10 +399,10 @@ func domainOn(n *corev1.Node, kind constraintKind, key string) (string, bool) {
 	return value, found
 }
 
-// log notes how to take a change back, and rewind takes all back since a mark.
+// log records how to undo a change.
 func (l *Landing) log(back func()) { l.Undo = append(l.Undo, back) }
 
-// Rewind takes all changes back since a mark.
+// Rewind undoes all changes since a mark.
 func (l *Landing) Rewind(mark int) {
 	for len(l.Undo) > mark {
 		last := l.Undo[len(l.Undo)-1]
@@ -417,8 +416,8 @@ func (l *Landing) add(to map[string]int, value string, n int) {
 	l.log(func() { to[value] -= n })
 }
 
-// Read counts what the pods of a set have to do with, as things are. What is counted before
-// a change stays counted when the change is taken back.
+// Read computes the current counts that concern the pods of a set. Counts computed before a change
+// remain when the change is undone.
 func (l *Landing) Read(cs *CandidateSet) {
 	for i := range cs.Moves {
 		r := l.rolesOf(l.c.kinds.Of(cs.Moves[i].Pod))
@@ -437,8 +436,8 @@ func (l *Landing) Read(cs *CandidateSet) {
 	}
 }
 
-// launch has the new nodes of a set come up, and its nodes begin to leave: they are there
-// until their pods have landed.
+// launch brings up the new nodes of a set, and marks its nodes as leaving: they exist until their
+// pods have been bound.
 func (l *Landing) launch(cs *CandidateSet) {
 	gone, fresh := len(l.gone), len(l.fresh)
 	l.log(func() { l.gone, l.fresh = l.gone[:gone], l.fresh[:fresh] })
@@ -451,15 +450,15 @@ func (l *Landing) launch(cs *CandidateSet) {
 	l.come(cs.Nodes)
 }
 
-// come has new nodes come up.
+// come brings up new nodes.
 func (l *Landing) come(nodes []provisioning.NewNode) {
 	for i := range nodes {
 		l.fresh = append(l.fresh, &nodes[i])
 		values := map[string][]string{}
-		for key := range l.all { // each by itself: the order does not matter
+		for key := range l.all { // the order does not matter
 			values[key] = domainsOf(&nodes[i], key)
 		}
-		for _, d := range l.looks { // each by itself: the order does not matter
+		for _, d := range l.looks { // the order does not matter
 			for _, value := range values[d.key] {
 				l.add(d.sites, value, 1)
 			}
@@ -467,13 +466,13 @@ func (l *Landing) come(nodes []provisioning.NewNode) {
 	}
 }
 
-// linger has a node begin to leave, or be gone.
+// linger counts a node as leaving (n is 1) or as gone (n is -1).
 func (l *Landing) linger(m *state.StateNode, n int) {
 	node := l.w.object(m.Name)
 	if node == nil {
 		return
 	}
-	for _, d := range l.looks { // each by itself: the order does not matter
+	for _, d := range l.looks { // the order does not matter
 		if value, found := node.Labels[d.key]; found && d.at(node) {
 			l.add(d.leaving, value, n)
 			if n > 0 {
@@ -483,7 +482,7 @@ func (l *Landing) linger(m *state.StateNode, n int) {
 	}
 }
 
-// depart takes a pod off its node.
+// depart removes a pod from its node.
 func (l *Landing) depart(a *arrival) {
 	if a.from == nil {
 		return
@@ -497,14 +496,14 @@ func (l *Landing) depart(a *arrival) {
 	}
 }
 
-// land binds a pod where it is to go.
+// land binds a pod to its new place.
 func (l *Landing) land(a *arrival) {
 	for _, k := range a.counted {
 		l.count(a, k)
 	}
 }
 
-// count counts a pod for one constraint where it is to go.
+// count counts a pod in its new place, for one constraint.
 func (l *Landing) count(a *arrival, k constraint) {
 	t := l.tally(k)
 	if a.to != nil && !t.sees(a.to) {
@@ -518,19 +517,19 @@ func (l *Landing) count(a *arrival, k constraint) {
 		}
 	}
 	if a.new != nil && !a.unsure && k.kind == termMembers {
-		l.add(t.least, a.name, 1) // whatever zone that is in
+		l.add(t.least, a.name, 1) // whatever zone the node is in
 	}
 }
 
-// has reports whether a pod has a topology spread itself.
+// has reports whether a pod has the topology spread itself.
 func (r *roles) has(k constraint) bool {
 	return slices.ContainsFunc(r.spreads, func(o ownLimit) bool { return o.constraint == k })
 }
 
-// keepsOut names what keeps a pod from landing now, "" if nothing does.
+// keepsOut returns the constraint that excludes a pod from its place now, or "" if there is none.
 func (l *Landing) keepsOut(a *arrival) string {
 	if a.to == nil && a.new == nil {
-		return "" // nobody knows where it goes
+		return "" // its place is unknown
 	}
 	for _, o := range a.spreads {
 		if !l.lets(o, a.domains(o.kind, l.key(o.constraint))) {
@@ -555,10 +554,10 @@ func (l *Landing) keepsOut(a *arrival) string {
 	return ""
 }
 
-// lets reports whether a topology spread lets a pod that has it into some domains.
+// lets reports whether a topology spread of a pod admits the pod in some domains.
 func (l *Landing) lets(o ownLimit, to []string) bool {
 	t := l.tally(o.constraint)
-	low := 0 // of nodes: one that is being emptied has no pods
+	low := 0 // over nodes the minimum is 0: a node that is being emptied has no pods
 	if o.kind == overLabel {
 		low = t.lowest()
 	}
@@ -570,8 +569,8 @@ func (l *Landing) lets(o ownLimit, to []string) bool {
 	return len(to) > 0
 }
 
-// lowest is how many pods are sure to be in the domain with the fewest; none where there
-// may be fewer domains than there must be.
+// lowest returns the number of pods that are certain to be in the domain with the fewest. It is 0
+// if there may be fewer domains than minDomains.
 func (t *tally) lowest() int {
 	if t.nodes == nil {
 		return 0
@@ -610,7 +609,7 @@ func isEmpty(counts map[string]int) bool {
 	return true
 }
 
-// more adds to a count; the map is made when it is needed.
+// more adds to a count, and creates the map if necessary.
 func more(counts *map[string]int, value string, n int) {
 	if *counts == nil {
 		*counts = map[string]int{}

@@ -8,29 +8,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// limitsMeter says which candidate sets of one what-if fit under the limits of pools. The
-// engine counts all nodes as gone that are tried together, or that other actions are
-// to remove; where only some of them go in the end, the others still count.
+// limitsMeter checks which candidate sets of one what-if fit within the limits of pools. The engine
+// counts all nodes as gone that are tried together, or that other actions are to remove. If only
+// some of them go in the end, the others still count.
 type limitsMeter struct {
 	w    *Simulation
-	used map[string]map[corev1.ResourceName]int64 // by pool, of what it limits
+	used map[string]map[corev1.ResourceName]int64 // by pool, for the resources that it limits
 }
 
-// NewLimitsMeter counts what the pools of a simulation have.
+// NewLimitsMeter returns a meter for the pools of a simulation.
 func NewLimitsMeter(w *Simulation) *limitsMeter {
 	return &limitsMeter{w: w, used: map[string]map[corev1.ResourceName]int64{}}
 }
 
-// Takes counts a set in if its pools stay within their limits, whichever other
-// sets are carried out: what those give back does not count. Else nothing changes,
-// and the pool is returned.
+// Takes counts a set if its pools stay within their limits, whichever other sets are carried out;
+// resources that those sets release do not count. Otherwise it changes nothing and returns the full
+// pool.
 func (l *limitsMeter) Takes(cs *CandidateSet) (full *v1.NodePool) {
 	growth := map[string]map[corev1.ResourceName]int64{}
 	for i := range cs.Nodes {
 		pool := cs.Nodes[i].Pool
 		limits, err := resources.FromResourceList(corev1.ResourceList(pool.Spec.Limits))
 		if err != nil || limits.Len() == 0 || growth[pool.Name] != nil {
-			continue // the engine has refused what cannot be read
+			continue // the engine has refused limits that cannot be read
 		}
 		used, more := l.of(pool.Name), cs.growth(pool.Name)
 		for name, limit := range limits.All() {
@@ -40,7 +40,7 @@ func (l *limitsMeter) Takes(cs *CandidateSet) (full *v1.NodePool) {
 		}
 		growth[pool.Name] = more
 	}
-	for pool, more := range growth { // by pool and resource: the order does not matter
+	for pool, more := range growth { // the order does not matter
 		for name, amount := range more {
 			l.used[pool][name] += max(0, amount)
 		}
@@ -48,8 +48,8 @@ func (l *limitsMeter) Takes(cs *CandidateSet) (full *v1.NodePool) {
 	return nil
 }
 
-// of is the most that a pool may come to have by what has been decided: each action
-// may be carried out or given up, so that what one gives back is not there for others.
+// of returns the most that a pool may use after the decisions so far. Each action may be carried
+// out or given up, so the resources that an action releases are not available to others.
 func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 	used := l.used[pool]
 	if used != nil {
@@ -69,7 +69,7 @@ func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 		}
 	}
 	for _, cs := range l.w.decided {
-		for name, amount := range cs.growth(pool) { // by resource: the order does not matter
+		for name, amount := range cs.growth(pool) { // the order does not matter
 			used[name] += max(0, amount)
 		}
 	}
@@ -77,7 +77,7 @@ func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 	return used
 }
 
-// growth is how much more a pool has once a set is carried out.
+// growth returns by how much the resources of a pool grow when a set is carried out.
 func (cs *CandidateSet) growth(pool string) map[corev1.ResourceName]int64 {
 	more := map[corev1.ResourceName]int64{}
 	for i := range cs.Nodes {
@@ -93,7 +93,7 @@ func (cs *CandidateSet) growth(pool string) map[corev1.ResourceName]int64 {
 	return more
 }
 
-// largestCapacity is the most of each resource that a new node may have.
+// largestCapacity returns the most of each resource that a new node may have.
 func largestCapacity(n *provisioning.NewNode) resources.List {
 	most := resources.List{}
 	for _, o := range n.Options {
@@ -106,11 +106,11 @@ func largestCapacity(n *provisioning.NewNode) resources.List {
 	return most
 }
 
-// capacityOf is what a node has.
+// capacityOf returns the capacity of a node.
 func capacityOf(n provisioning.Node) resources.List {
 	var capacity resources.List
 	if n.NodeClaim != nil {
-		capacity, _ = resources.FromResourceList(n.NodeClaim.Status.Capacity) // the engine refuses what cannot be read
+		capacity, _ = resources.FromResourceList(n.NodeClaim.Status.Capacity) // the engine refuses a capacity that cannot be read
 	}
 	if n.Node != nil {
 		own, _ := resources.FromResourceList(n.Node.Status.Capacity)
@@ -119,14 +119,14 @@ func capacityOf(n provisioning.Node) resources.List {
 	return capacity
 }
 
-// addCapacity adds so many nodes and what they have.
+// addCapacity adds the capacity of so many nodes, and the number of nodes.
 func addCapacity(sum map[corev1.ResourceName]int64, capacity resources.List, nodes int64) {
 	for name, amount := range capacity.With(v1.ResourceNodes, 1).All() {
 		sum[name] += nodes * amount
 	}
 }
 
-// poolOf is the name of the pool of a node.
+// poolOf returns the name of the pool of a node.
 func poolOf(n provisioning.Node) string {
 	if n.Node != nil && n.Node.Labels[v1.NodePoolLabelKey] != "" {
 		return n.Node.Labels[v1.NodePoolLabelKey]

@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// newMarket keeps what a simulation was compiled from.
+// newMarket keeps the input from which a simulation was compiled.
 func newMarket(w *Simulation) *Market {
 	in := w.In
 	in.Nodes, in.Pods = nil, nil
@@ -22,8 +22,7 @@ func newMarket(w *Simulation) *Market {
 	return m
 }
 
-// fits reports whether a market is that of a simulation: whether what it was made from
-// says the same.
+// fits reports whether a market can be used for a simulation: whether it was made from equal input.
 func (m *Market) fits(w *Simulation) bool {
 	if m == nil || m.compiled == nil || !reflect.DeepEqual(m.opts, w.Opts) {
 		return false
@@ -41,7 +40,7 @@ func (m *Market) fits(w *Simulation) bool {
 		same.Catalogs(a.InstanceTypes, b.InstanceTypes)
 }
 
-// launches lists what pools can launch.
+// launches returns what each pool can launch.
 func launches(f *state.Cluster, pools []*v1.NodePool) map[string][]estimate.Launch {
 	out := map[string][]estimate.Launch{}
 	rooms := estimate.Rooms{}
@@ -53,12 +52,13 @@ func launches(f *state.Cluster, pools []*v1.NodePool) map[string][]estimate.Laun
 	return out
 }
 
-// Market is what a simulation was compiled from, for the next one to use.
+// Market is the compiled input of a simulation without nodes and pods, for reuse by the next
+// simulation.
 type Market struct {
 	in   provisioning.Input // without nodes and pods
 	opts provisioning.Options
-	// compiled is that input; nil where it could not be.
+	// compiled is that input compiled; nil if it is invalid.
 	compiled *provisioning.Problem
-	// launches lists what a pool can launch. It is asked for by few.
+	// launches returns what each pool can launch. It is computed at the first call.
 	launches func() map[string][]estimate.Launch
 }

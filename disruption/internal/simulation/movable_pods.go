@@ -11,11 +11,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// spread is a topology spread that must hold, other than by node.
+// spread is a required topology spread over a label other than the name of the node.
 type spread struct {
-	own    *ownSpread  // as one of the pods has it
+	own    *ownSpread  // as one of its pods has it
 	of     *corev1.Pod // that pod
-	closed bool        // pods that it counts wait for a place
+	closed bool        // pods that it counts are pending
 	left   bool        // a pod of it has changed its domain
 }
 
@@ -24,24 +24,24 @@ func (s *spread) counts(p *corev1.Pod) bool {
 	return s.own.pods.Select(p.Namespace, p.Labels)
 }
 
-// spreads are those of all pods, each once.
+// spreads has the spreads of all pods, each once.
 type spreads struct {
 	list    []*spread
-	numbers map[string]int   // in list, by key
-	index   *selectors.Index // by number
-	known   [][]int          // by kind: those that count its pods, by number; nil while nobody asked
+	numbers map[string]int   // index in list, by key
+	index   *selectors.Index // by index in list
+	known   [][]int          // by number of the class: indexes of the spreads that count its pods; nil until they are needed
 }
 
 // movablePod is a pod that may change its domain.
 type movablePod struct {
 	of     *spread
-	domain string      // where it is
-	pinned *corev1.Pod // as it stands on its node
-	free   *corev1.Pod // the same, which may go to some other domains as well
-	choice int         // to how many
+	domain string      // its present domain
+	pinned *corev1.Pod // with a node selector that pins it to its domain
+	free   *corev1.Pod // with an affinity to some other domains as well
+	choice int         // the number of those domains
 }
 
-// readSpreads reads those of the pods that the counts knows.
+// readSpreads reads the spreads of the counted pods.
 func (c *topologyCounts) readSpreads(waiting []*corev1.Pod) {
 	c.spreads, c.hosts = newSpreads(), newSpreads()
 	for _, kind := range c.present {
@@ -57,7 +57,7 @@ func (c *topologyCounts) readSpreads(waiting []*corev1.Pod) {
 
 func newSpreads() spreads { return spreads{numbers: map[string]int{}, index: selectors.NewIndex()} }
 
-// add adds those of a pod that are not there yet.
+// add adds the spreads of a pod that are not yet in the list.
 func (x *spreads) add(p *corev1.Pod, list []ownSpread) {
 	for i := range list {
 		t := &list[i]
@@ -66,14 +66,14 @@ func (x *spreads) add(p *corev1.Pod, list []ownSpread) {
 		}
 		n := len(x.list)
 		x.numbers[t.text] = n
-		if len(t.pods.Namespaces) > 0 { // else it counts nobody
+		if len(t.pods.Namespaces) > 0 { // else it counts no pod
 			x.index.Add(n, t.pods.Selector, t.pods.Namespaces)
 		}
 		x.list = append(x.list, &spread{own: t, of: p})
 	}
 }
 
-// counting are the numbers of the spreads that count pods of a kind.
+// counting returns the indexes of the spreads that count pods of a kind.
 func (x *spreads) counting(kind *podclass.Class) []int {
 	for len(x.known) <= kind.Number {
 		x.known = append(x.known, nil)
@@ -89,9 +89,9 @@ func (x *spreads) counting(kind *podclass.Class) []int {
 	return x.known[kind.Number]
 }
 
-// movable says where else than in its domain a pod may be, nil if nowhere: where its
-// spread holds for all pods of it once this one has moved, and no other has. It is
-// for pods of one spread that no other counts, and that nothing else binds.
+// movable returns the other domains to which a pod may move, or nil if there are none. In each of
+// them the spread must be satisfied for all its pods after this pod has moved and no other. The pod
+// must have exactly one spread, which alone counts it, and no other constraint that pins it.
 func (c *topologyCounts) movable(kind *podclass.Class, p *corev1.Pod, node *corev1.Node) *movablePod {
 	if len(c.facts(kind).spreads) == 0 || c.pinnedByAffinity(kind, node) != nil {
 		return nil
@@ -124,14 +124,14 @@ func (c *topologyCounts) movable(kind *podclass.Class, p *corev1.Pod, node *core
 	return &movablePod{of: s, domain: domain, free: withNodeChoice(p, own.TopologyKey, domains), choice: len(domains) - 1}
 }
 
-// plain reports whether the domains of a spread are those of the nodes that its pods
-// ask for, however few they are.
+// plain reports whether the domains of a spread are those of the nodes that its pods may use,
+// without a minimum number.
 func plain(t *corev1.TopologySpreadConstraint) bool {
 	return t.MinDomains == nil &&
 		(t.NodeAffinityPolicy == nil || honors(t.NodeAffinityPolicy)) && !honors(t.NodeTaintsPolicy)
 }
 
-// holdsAfter reports whether a spread holds in all domains once a pod has moved.
+// holdsAfter reports whether a spread is satisfied in all domains after a pod has moved.
 func holdsAfter(counts map[string]int, from, to string, skew int) bool {
 	most, least, first := 0, 0, true
 	for domain, n := range counts { // the order does not matter
@@ -149,7 +149,7 @@ func holdsAfter(counts map[string]int, from, to string, skew int) bool {
 	return most-least <= skew
 }
 
-// withNodeChoice is a pod that asks for a node with one of some values of a label.
+// withNodeChoice returns a copy of a pod that requires one of some values of a node label.
 func withNodeChoice(p *corev1.Pod, key string, values []string) *corev1.Pod {
 	out := *p
 	affinity := &corev1.Affinity{}
@@ -165,7 +165,7 @@ func withNodeChoice(p *corev1.Pod, key string, values []string) *corev1.Pod {
 	if required := node.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 		terms = slices.Clone(required.NodeSelectorTerms)
 		for i, t := range terms {
-			if len(t.MatchExpressions)+len(t.MatchFields) > 0 { // a term that asks for nothing admits no node
+			if len(t.MatchExpressions)+len(t.MatchFields) > 0 { // an empty term admits no node
 				terms[i].MatchExpressions = append(slices.Clone(t.MatchExpressions), asked)
 			}
 		}
@@ -176,10 +176,10 @@ func withNodeChoice(p *corev1.Pod, key string, values []string) *corev1.Pod {
 	return &out
 }
 
-// Moving lists the pods that may change their domain when some nodes go, by the
-// pods as they stand there: one of each spread, the first of those with the most
-// domains to go to, as two would have to be carried out one after the other; and none where one has
-// gone before.
+// Moving returns the pods that may change their domain when some nodes are removed, by their pinned
+// copies. It chooses one pod of each spread, the first with the largest choice of domains, because
+// two moves would have to be carried out one after the other. It chooses none of a spread of which
+// a pod has moved before.
 func (w *Simulation) Moving(targets []*state.StateNode) map[*corev1.Pod]*corev1.Pod {
 	if len(w.movable) == 0 {
 		return nil
@@ -201,14 +201,14 @@ func (w *Simulation) Moving(targets []*state.StateNode) map[*corev1.Pod]*corev1.
 		return nil
 	}
 	out := map[*corev1.Pod]*corev1.Pod{}
-	for _, r := range best { // by pod: the order does not matter
+	for _, r := range best { // the order does not matter
 		out[r.pinned] = r.free
 	}
 	return out
 }
 
-// moved notes where a set takes a pod to another domain: others of its spread
-// stay in theirs from then on.
+// moved records that a set moves a pod to another domain. From then on other pods of its spread
+// stay in their domains.
 func (w *Simulation) moved(cs *CandidateSet) {
 	for _, move := range cs.Moves {
 		r := w.movable[move.Pod]
@@ -223,12 +223,12 @@ func (w *Simulation) moved(cs *CandidateSet) {
 	}
 }
 
-// waitingPods are those that have no place, or lose theirs.
+// waitingPods returns the pods that have no place or lose it.
 func (w *Simulation) waitingPods() []*corev1.Pod {
 	return append(pending(w.Cluster.In.Pods), w.leavingPods()...)
 }
 
-// leavingPods are those that lose their place.
+// leavingPods returns the pods that lose their place.
 func (w *Simulation) leavingPods() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, m := range w.Cluster.Nodes {

@@ -10,25 +10,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// replacements finds what becomes of the pods of actions that launch nodes first, such
-// that each holds once those before it are done.
+// replacements finds places for the pods of actions that launch nodes first, such that each action
+// is valid after those before it are done.
 type replacements struct {
-	w      *Simulation // in which pods stay in their domains
+	w      *Simulation // with pods pinned to their domains
 	found  map[*state.StateNode]*CandidateSet
-	most   int                       // nodes of one set
-	shared map[*state.StateNode]bool // asked about together they would share new nodes with others
+	most   int                       // the most nodes of one set
+	shared map[*state.StateNode]bool // in a joint what-if they shared new nodes with others
 }
 
-// Replace asks about nodes that have to be replaced, all together, with pods kept in their
-// domains, and carries out what holds in the order given. Nodes that would share new nodes go
-// together if that costs less than new nodes for each of them, and if they are no more than
-// most; they have the same CandidateSet. Those that do not, that have no place or that depend on
-// others are asked about again one by one, in the cluster as it is with what was found.
-// The nodes are closed meanwhile.
+// Replace finds replacements for nodes that have to be replaced. It simulates them together, with
+// pods pinned to their domains, and carries out the valid sets in the order given. Nodes that would
+// share new nodes go together if that costs less than new nodes for each of them, and if they are
+// at most most nodes; they have the same CandidateSet. The others, and nodes without places for
+// their pods or that depend on others, are simulated again one by one, in the cluster with what was
+// found. The nodes are closed meanwhile.
 //
-// A node that stays, as there is no place for its pods, is opened again. It may have the
-// room for which the others launch nodes, so these are then asked about anew. One that waits
-// for others remains closed: see Open.
+// A node that stays, because its pods have no place, is opened again. It may have the room for
+// which the others launch nodes, so the others are simulated anew. A node that waits for others
+// remains closed: see Open.
 //
 // The error is that of ctx.
 func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode, most int) (map[*state.StateNode]*CandidateSet, error) {
@@ -67,16 +67,16 @@ func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode, mos
 	}
 }
 
-// mostAgain bounds how often others are asked about anew as nodes stay.
+// mostAgain bounds how often the others are simulated anew because nodes stay.
 const mostAgain = 4
 
-// snapshot is a simulation as it was.
+// snapshot is an earlier state of a simulation.
 type snapshot struct {
 	sim  Simulation
-	undo int // changes of the landing
+	undo int // length of Landing.Undo
 }
 
-// snapshot notes how things are.
+// snapshot returns the current state.
 func (w *Simulation) snapshot() snapshot {
 	s := snapshot{sim: *w, undo: len(w.Landing.Undo)}
 	s.sim.In.Nodes = slices.Clone(w.In.Nodes)
@@ -84,14 +84,14 @@ func (w *Simulation) snapshot() snapshot {
 	return s
 }
 
-// rewind makes things as they were, but for the work that was done.
+// rewind restores an earlier state, except for the statistics of the work done.
 func (w *Simulation) rewind(to snapshot) {
 	w.Landing.Rewind(to.undo)
 	to.sim.Stats, to.sim.Market = w.Stats, w.Market
 	*w = to.sim
 }
 
-// find asks about some actions.
+// find finds replacements for some nodes.
 func (r *replacements) find(ctx context.Context, wanted []*state.StateNode) error {
 	rest, err := r.together(ctx, wanted)
 	if err != nil {
@@ -114,8 +114,8 @@ func (r *replacements) find(ctx context.Context, wanted []*state.StateNode) erro
 	return nil
 }
 
-// byItself asks about one node, with its pods in their domains if it was tied to others or
-// shared what they launch, and then with its pods free.
+// byItself simulates one node. If it was tied to others or shared new nodes, its pods are first
+// pinned to their domains. Then they are free.
 func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
 	if cs := r.found[m]; cs == nil || cs.tied {
 		if left, err := r.together(ctx, []*state.StateNode{m}); err != nil || len(left) == 0 || r.w.Refused != nil {
@@ -131,12 +131,12 @@ func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
 	return nil
 }
 
-// AskedAlone bounds how many actions that have no place, or lean on others, are asked about
-// one by one on so many nodes: each question reads all of them.
+// AskedAlone returns how many nodes without a place for their pods, or that depend on others, are
+// simulated one by one in a cluster of so many nodes. Each what-if reads all nodes.
 func AskedAlone(nodes int) int { return max(4, 20_000/max(1, nodes)) }
 
-// together asks about some nodes, accepts what holds in the order given, and returns the
-// others.
+// together simulates some nodes, accepts the sets that are valid in the order given, and returns
+// the other nodes.
 func (r *replacements) together(ctx context.Context, targets []*state.StateNode) ([]*state.StateNode, error) {
 	sets, err := r.w.Try(ctx, targets, nil)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *replacements) together(ctx context.Context, targets []*state.StateNode)
 				continue
 			}
 			left = append(left, m)
-			if len(cs.Targets) > 1 { // each by itself
+			if len(cs.Targets) > 1 { // each is simulated alone
 				for _, other := range cs.Targets {
 					delete(r.found, other)
 					r.shared[other] = true
@@ -183,7 +183,7 @@ func (r *replacements) together(ctx context.Context, targets []*state.StateNode)
 }
 
 // cheaper reports whether new nodes for all nodes of a set cost less than new nodes for each of
-// them by itself, which may even count the same room elsewhere more than once.
+// them alone. The latter may count the same room on other nodes more than once.
 func (r *replacements) cheaper(ctx context.Context, cs *CandidateSet) (bool, error) {
 	apart := 0.0
 	for _, m := range cs.Targets {
@@ -199,14 +199,14 @@ func (r *replacements) cheaper(ctx context.Context, cs *CandidateSet) (bool, err
 	return TotalPrice(cs.Nodes) < apart-PriceSlack, nil
 }
 
-// takes accepts a set if it holds beside those before it.
+// takes accepts a set if it is valid together with those before it.
 func (r *replacements) takes(cs *CandidateSet) bool {
 	if cs.Outcome.Bad() {
 		return false
 	}
 	if full := NewLimitsMeter(r.w).Takes(cs); full != nil {
 		cs.Limited(full)
-		cs.tied = true // to those that stay
+		cs.tied = true // to nodes that stay
 		return false
 	}
 	if ok, tie := r.w.Landing.Takes(cs); !ok {
@@ -218,8 +218,7 @@ func (r *replacements) takes(cs *CandidateSet) bool {
 	return true
 }
 
-// freed is the simulation with the pods of some nodes as they are, free to change their
-// domains.
+// freed returns a copy of the simulation in which the pods of some nodes are not pinned.
 func (w *Simulation) freed(targets []*state.StateNode) *Simulation {
 	out := *w
 	out.In.Nodes = slices.Clone(w.In.Nodes)
@@ -239,9 +238,9 @@ func (w *Simulation) freed(targets []*state.StateNode) *Simulation {
 	return &out
 }
 
-// Alone asks the engine about one node with its pods free to go where kube-scheduler
-// lets them, whatever the pins of the others. What is found is what one action does by
-// itself, beside what is decided already.
+// Alone simulates one node with its pods free to go wherever kube-scheduler admits them, whatever
+// the pins of other pods. The result is valid for one action carried out alone, after the earlier
+// decisions.
 func (w *Simulation) Alone(ctx context.Context, m *state.StateNode) (*CandidateSet, error) {
 	free := w.freed([]*state.StateNode{m})
 	sets, err := free.Try(ctx, []*state.StateNode{m}, nil)
@@ -253,12 +252,13 @@ func (w *Simulation) Alone(ctx context.Context, m *state.StateNode) (*CandidateS
 	return sets[0], nil
 }
 
-// Limited turns a set down that a pool has no room for while others stay.
+// Limited rejects a set because the limits of a pool leave no room while other nodes stay.
 func (cs *CandidateSet) Limited(pool *v1.NodePool) {
 	cs.Outcome = rule.Forbid(rule.NotSearched, "the limits of %s leave no room for what would be launched, unless others go first; ask again after them", state.PoolObject(pool.Name))
 }
 
-// TurnDown says that a set is tied to others, or that it would not hold by itself.
+// TurnDown rejects a set because a constraint ties its pods to those of others, or because it would
+// not be valid alone.
 func (cs *CandidateSet) TurnDown(l *Landing, tie string) {
 	cs.tied = true
 	cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)

@@ -24,76 +24,74 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Simulation is the cluster as the engine is asked about it: nothing is pending, what
-// is on its way out is gone, and nodes that are not to take pods have no room.
+// Simulation is the input of the engine for what-ifs: no pods are pending, nodes on their way out
+// are gone, and nodes that may not take pods have no room.
 type Simulation struct {
 	Cluster *state.Cluster
 	config  Config
 	Opts    provisioning.Options
 	In      provisioning.Input
-	At      map[string]int // place in in.Nodes, by node
+	At      map[string]int // index in In.Nodes, by name
 
-	Market  *provisioning.Problem // in as it was compiled: nothing but nodes and pods has changed since
-	Shared  *Market               // the same for others
-	Refused error                 // why in cannot be compiled
+	Market  *provisioning.Problem // In, compiled: only nodes and pods have changed since
+	Shared  *Market               // compiled input for later simulations
+	Refused error                 // why In cannot be compiled
 
-	Displaced map[string][]*corev1.Pod       // by node: the pods that need a place when it goes
-	Promised  map[string]string              // by node: a pod that was placed there
-	Settled   *provisioning.Plan             // for the pods without a node, nil if there was none
-	places    map[types.NamespacedName]place // by pod: where settled has it
+	Displaced map[string][]*corev1.Pod       // by node name: the pods that need a place when it is removed
+	Promised  map[string]string              // by node name: a pod that was placed there
+	Settled   *provisioning.Plan             // of the pods without a node; nil if there were none
+	places    map[types.NamespacedName]place // by pod: its place in Settled
 	Leaving   map[string]bool
-	departing map[string]state.Departure   // by node that leaves
-	decided   []*CandidateSet              // what is under way: the actions of others, and what this search has found
-	Cordoned  []*state.StateNode           // take no pods in what-ifs
-	closed    map[string]provisioning.Node // those that Close has closed, as they were
+	departing map[string]state.Departure   // by name of a node that leaves
+	decided   []*CandidateSet              // sets being carried out: earlier decisions, and what this search has found
+	Cordoned  []*state.StateNode           // nodes that take no pods in what-ifs
+	closed    map[string]provisioning.Node // the original entries of nodes closed by Close
 	Kinds     *podclass.Classes
-	Defaults  *podterm.Defaults           // topology spreads of pods without any
-	movable   map[*corev1.Pod]*movablePod // those that may change their domain, by pod, as it is and pinned
-	Landing   *Landing                    // of the pods that actions move; nil where nothing is pinned
+	Defaults  *podterm.Defaults           // default topology spreads of pods without any
+	movable   map[*corev1.Pod]*movablePod // pods that may change their domain, by the pod and by its pinned copy
+	Landing   *Landing                    // checks the order of moves; nil if no pods are pinned
 	Stats     Stats
 }
 
-// Work is whose progress is reported.
+// Work is the name under which progress is reported.
 const Work = "disruption.Propose"
 
-// Config says what a simulation is to keep to.
+// Config has the settings of a simulation.
 type Config struct {
-	// Provisioning are the options of the engine; nil means its defaults.
+	// Provisioning are the options of the engine; nil is its defaults.
 	Provisioning *provisioning.Options
-	// Pin has pods stay in the domains that they are spread over.
+	// Pin pins pods to the domains of their required constraints.
 	Pin bool
-	// Market is what an earlier simulation was compiled from, nil if there was none.
+	// Market is the compiled input of an earlier simulation; nil if there was none.
 	Market *Market
-	// Receivers are nodes that take pods although they settle, by name.
+	// Receivers are the names of settling nodes that take pods all the same.
 	Receivers map[string]bool
 }
 
-// Decision is an action that leaves its pods to the next plan: its nodes go, or are
-// rebooted.
+// Decision is an action that leaves its pods to the next plan. Its nodes are removed or rebooted.
 type Decision struct {
-	Name    string   // of its first target
-	Nodes   []string // its targets; a machine without a node is empty
+	Name    string   // name of its first target
+	Nodes   []string // names of its targets; a machine without a Node is empty
 	Reboots bool
-	By      time.Time // when their drain has ended at the latest, in addition to what their NodeClaims say; zero is no limit
+	By      time.Time // the latest end of the drain, in addition to limits in the NodeClaims; zero is no limit
 }
 
-// Move is a pod that finds another place: on a node, or on the replacement of that
-// index.
+// Move is a pod with its new place: a node, or a replacement by index.
 type Move struct {
 	Pod         *corev1.Pod
 	From        string
-	Node        string // empty if it is yet to be launched
-	Replacement int    // -1 if it goes to Node
+	Node        string // empty if the node is yet to be launched
+	Replacement int    // index of the replacement; -1 if the pod goes to Node
 }
 
-// Stats says how much work was done.
+// Stats counts the work done.
 type Stats struct {
 	Steps, WhatIfs, Simulations int
 }
 
-// New reads the cluster as it will be once what was decided is under way, and gives the
-// pods that wait, and those that lose their node by it, their places: none on nodes that may
-// be about to go. The error is that of ctx.
+// New reads the cluster in the state after the earlier decisions have begun. It gives places to
+// pending pods, and to pods that lose their node by these decisions, but none on nodes that may be
+// about to go. The error is that of ctx.
 func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision, going []string) (*Simulation, error) {
 	w := &Simulation{Cluster: f, config: config, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
 		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}}
@@ -102,9 +100,9 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 	}
 	w.Defaults = defaultSpread(&f.In.Input, &w.Opts)
 	w.Kinds = podclass.New(f.CountPods(), w.Defaults != nil)
-	w.Opts.NoBounds = true // nothing here asks how cheap it could be
+	w.Opts.NoBounds = true // lower bounds are not needed here
 	if w.Opts.MaxSteps == 0 && len(f.Nodes) > smallCluster {
-		w.Opts.MaxSteps = 1 // no polish: what a search loses by it, it finds in the next
+		w.Opts.MaxSteps = 1 // no improvement steps: what this search misses, the next finds
 	}
 	w.In.NodePools = w.pools()
 	w.In.InstanceTypes = f.WithoutUnavailable()
@@ -135,8 +133,8 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 	return w, nil
 }
 
-// Begin has an action begin that leaves its pods to the next plan. Where these will go is
-// not known, unless it was decided before the simulation was made: then nothing changes.
+// Begin carries out an action that leaves its pods to the next plan. Their new places are unknown.
+// If the action was decided before the simulation was made, nothing changes.
 func (w *Simulation) Begin(d Decision) {
 	cs := &CandidateSet{}
 	for _, name := range d.Nodes {
@@ -166,13 +164,13 @@ func (w *Simulation) Begin(d Decision) {
 	}
 }
 
-// departs notes what becomes of the pods of a node that leaves without a replacement.
+// departs records the departure of a node that is removed without a replacement, and returns it.
 func (w *Simulation) departs(m *state.StateNode, by time.Time) state.Departure {
 	w.departing[m.Name] = w.Cluster.Departs(m, by)
 	return w.departing[m.Name]
 }
 
-// StopLaunching keeps the engine from launching nodes from now on.
+// StopLaunching makes the engine launch no more nodes.
 func (w *Simulation) StopLaunching() {
 	w.In.NodePools, w.In.InstanceTypes, w.Market, w.Shared = nil, nil, nil, nil
 	if w.Refused == nil {
@@ -180,7 +178,7 @@ func (w *Simulation) StopLaunching() {
 	}
 }
 
-// Close keeps pods from a node that may be about to go, until it is opened again.
+// Close keeps pods off a node that may be about to go, until Open is called.
 func (w *Simulation) Close(node string) {
 	if i, found := w.At[node]; found && !w.Leaving[node] {
 		if _, closed := w.closed[node]; !closed {
@@ -190,7 +188,7 @@ func (w *Simulation) Close(node string) {
 	}
 }
 
-// Open takes Close back, unless the node goes by now.
+// Open undoes Close, unless the node has been removed meanwhile.
 func (w *Simulation) Open(node string) {
 	if before, closed := w.closed[node]; closed && !w.Leaving[node] {
 		w.In.Nodes[w.At[node]] = before
@@ -198,8 +196,8 @@ func (w *Simulation) Open(node string) {
 	delete(w.closed, node)
 }
 
-// Estimate reads the simulation as it is now, in numbers. before, if not nil, is the
-// estimate before of the same search.
+// Estimate returns an estimate of the current state. before, if not nil, is an earlier estimate of
+// the same search.
 func (w *Simulation) Estimate(before *estimate.Estimate) *estimate.Estimate {
 	in := estimate.Input{Entries: w.In.Nodes, Pools: w.In.NodePools, Templates: map[string]requirements.Set{}, Launches: w.Shared.launches(),
 		DaemonSetPods: w.In.DaemonSetPods, Classes: w.Kinds, Vocabulary: w.Cluster.Vocabulary, Free: w.freeKind}
@@ -218,7 +216,7 @@ func (w *Simulation) Estimate(before *estimate.Estimate) *estimate.Estimate {
 	return estimate.New(in, before)
 }
 
-// freeKind is a pinned pod as it is where it may change its domain, else nil.
+// freeKind returns the unpinned copy of a pinned pod that may change its domain, and otherwise nil.
 func (w *Simulation) freeKind(p *corev1.Pod) *corev1.Pod {
 	if r := w.movable[p]; r != nil && r.pinned == p && !r.of.left {
 		return r.free
@@ -226,11 +224,11 @@ func (w *Simulation) freeKind(p *corev1.Pod) *corev1.Pod {
 	return nil
 }
 
-// smallCluster is up to how many nodes the engine takes all its time.
+// smallCluster is the number of nodes up to which the engine's steps are not limited.
 const smallCluster = 30
 
-// pools are those that may launch nodes. Static pools are short of none here, because no pod may
-// be moved to a node that no NodeClaim asks for yet.
+// pools returns the pools that may launch nodes. Static pools have zero replicas here, because no
+// pod may be moved to a node for which no NodeClaim exists.
 func (w *Simulation) pools() []*v1.NodePool {
 	var out []*v1.NodePool
 	for _, name := range w.Cluster.PoolNames {
@@ -279,7 +277,7 @@ func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
 	return homeless
 }
 
-// bind puts a pod on a node.
+// bind binds a pod to a node, and promises it the place.
 func (w *Simulation) bind(node string, p *corev1.Pod) {
 	i, found := w.At[node]
 	if !found || w.Leaving[node] {
@@ -291,8 +289,8 @@ func (w *Simulation) bind(node string, p *corev1.Pod) {
 	}
 }
 
-// keepSpare keeps spare room for a pod of a buffer on a node. It needs another
-// place when the node goes, as any pod does, but does not keep the node from going.
+// keepSpare reserves room for a buffer pod on a node. When the node is removed, the room is needed
+// elsewhere, as for any pod. But the buffer pod does not keep the node from being removed.
 func (w *Simulation) keepSpare(node string, p *corev1.Pod) {
 	if i, found := w.At[node]; found && !w.Leaving[node] {
 		w.In.Nodes[i].Pods = append(slices.Clone(w.In.Nodes[i].Pods), podlife.Moved(p, node))
@@ -300,15 +298,15 @@ func (w *Simulation) keepSpare(node string, p *corev1.Pod) {
 	}
 }
 
-// place is where a pod without a node finds one: on one that there is, or a new one.
+// place is the place of a pod without a node: an existing or a new node.
 type place struct {
 	name string
 	node *provisioning.NewNode
 }
 
-// settlePending gives pods that wait a place on nodes that exist, as kube-
-// scheduler will. What needs new nodes is for provisioning, and is left out but
-// where those nodes count for the limits of a pool.
+// settlePending gives pending pods a place on existing nodes, as kube-scheduler will. Pods that
+// need new nodes are left to provisioning, except that those nodes count for the limits of their
+// pools.
 func (w *Simulation) settlePending(ctx context.Context) error {
 	if len(w.In.Pods) == 0 && len(w.In.Buffers) == 0 {
 		return nil
@@ -348,7 +346,7 @@ func (w *Simulation) settlePending(ctx context.Context) error {
 			}
 		}
 	}
-	for i := range plan.Create { // what limits have left is less by those
+	for i := range plan.Create { // new nodes use up limits
 		if n := &plan.Create[i]; len(n.Pool.Spec.Limits) > 0 {
 			w.In.Nodes = append(w.In.Nodes, replacementNode(fmt.Sprintf("~pending~%d", i), n))
 		}
@@ -359,8 +357,7 @@ func (w *Simulation) settlePending(ctx context.Context) error {
 	return nil
 }
 
-// Compile prepares the engine for what-ifs: each of them reads only those nodes
-// that are not as they are here.
+// Compile prepares the engine for what-ifs. Each what-if then reads only the nodes that it changes.
 func (w *Simulation) Compile() {
 	if w.Market == nil {
 		w.Market, w.Refused = provisioning.Prepare(w.In, &w.Opts)
@@ -372,7 +369,7 @@ func (w *Simulation) Compile() {
 	}
 }
 
-// Solve asks the engine.
+// Solve runs the engine on a problem with so many pods, and counts the work.
 func (w *Simulation) Solve(ctx context.Context, p *provisioning.Problem, pods int) (*provisioning.Plan, error) {
 	w.Stats.Simulations++
 	w.Stats.Steps += 1 + pods
@@ -382,15 +379,15 @@ func (w *Simulation) Solve(ctx context.Context, p *provisioning.Problem, pods in
 		return nil, err
 	}
 	for i := range plan.Create {
-		// The pool of a market that was passed on may be an older copy.
+		// A reused market may have an older copy of the pool.
 		n := &plan.Create[i]
 		n.Pool = w.Cluster.Pools[n.Pool.Name].NodePool
 	}
 	return plan, nil
 }
 
-// ClosedNodes names the nodes that take no pod that is moved to save money. Receivers do
-// although they settle.
+// ClosedNodes returns the names of the nodes that take no pod that is moved to save money. Settling
+// nodes are among them unless they are receivers.
 func ClosedNodes(f *state.Cluster, others []Decision, receivers map[string]bool) []string {
 	var out []string
 	for _, s := range f.Settling() {
@@ -411,7 +408,7 @@ func ClosedNodes(f *state.Cluster, others []Decision, receivers map[string]bool)
 	return out
 }
 
-// closedNode is a node without room for more pods.
+// closedNode returns a copy of a node without room for more pods.
 func closedNode(n provisioning.Node) provisioning.Node {
 	if n.Node != nil {
 		node := *n.Node
@@ -435,7 +432,7 @@ func noPods(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// replacementNode is a node to come, as one that exists and takes nothing more.
+// replacementNode returns a new node as an existing node that takes no more pods.
 func replacementNode(name string, n *provisioning.NewNode) provisioning.Node {
 	option := n.Options[0]
 	labels := option.NodeLabels()
@@ -456,7 +453,7 @@ func replacementNode(name string, n *provisioning.NewNode) provisioning.Node {
 	return out
 }
 
-// CarryOut makes the simulation what it is once a set is done.
+// CarryOut changes the simulation to the state after a set is carried out.
 func (w *Simulation) CarryOut(cs *CandidateSet) {
 	w.decided = append(slices.Clip(w.decided), cs)
 	for _, m := range cs.Targets {
@@ -483,7 +480,7 @@ func (w *Simulation) CarryOut(cs *CandidateSet) {
 	}
 }
 
-// targetsOf are the nodes of a decision that go.
+// targetsOf returns the nodes that a decision removes.
 func (w *Simulation) targetsOf(d *Decision) []*state.StateNode {
 	var out []*state.StateNode
 	for _, name := range d.Nodes {
@@ -494,7 +491,7 @@ func (w *Simulation) targetsOf(d *Decision) []*state.StateNode {
 	return out
 }
 
-// setOf is a decision with what the next plan would do now to its pods.
+// setOf returns a decision as a set, with the moves that the next plan would make now.
 func (w *Simulation) setOf(d *Decision) *CandidateSet {
 	cs := &CandidateSet{}
 	for _, m := range w.targetsOf(d) {
@@ -511,10 +508,10 @@ func (w *Simulation) setOf(d *Decision) *CandidateSet {
 	return cs
 }
 
-// namespaces are those that affinity terms may be about.
+// namespaces returns the namespaces that affinity terms may refer to.
 func (w *Simulation) namespaces() *podterm.Namespaces {
 	return &podterm.Namespaces{Declared: w.In.Namespaces, Pods: func(yield func(*corev1.Pod) bool) {
-		for _, p := range w.Cluster.In.Pods { // also those that have found a place, or none
+		for _, p := range w.Cluster.In.Pods { // whether they have found a place or not
 			if !yield(p) {
 				return
 			}
@@ -529,14 +526,14 @@ func (w *Simulation) namespaces() *podterm.Namespaces {
 	}}
 }
 
-// kubernetes is in which versions of Kubernetes places have to be valid.
+// kubernetes returns the versions of Kubernetes for which places have to be valid.
 func (w *Simulation) kubernetes() minors.Range {
 	kubernetes, _ := minors.Parse(w.Opts.Kubernetes) // the engine reports the fault
 	return kubernetes
 }
 
-// defaultSpread are the topology spreads of pods that have none of their own, nil if
-// there are none.
+// defaultSpread returns the topology spreads of pods that have none of their own; nil if there are
+// none.
 func defaultSpread(in *provisioning.Input, opts *provisioning.Options) *podterm.Defaults {
 	if len(opts.DefaultSpread) == 0 {
 		return nil

@@ -21,19 +21,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// pinSpread keeps each pod in its domain of a topology spread that must hold,
-// other than by node. What is found for many nodes is carried out set by set, and
-// each must hold in its turn: were pods of a workload to change places
-// between zones, one set would lean on what another does. In its own domain a
-// pod may always come back, whatever becomes of the others.
+// pinSpread pins each pod to its domain of a required topology spread over a label other than the
+// name of the node. What is found for many nodes is carried out set by set, and each set must be
+// valid in its turn. If pods of a workload changed places between zones, one set would depend on
+// another. In its own domain a pod is always admitted, wherever the others go.
 //
-// The same goes for required affinity and anti-affinity over such a label.
+// The same applies to required affinity and anti-affinity over such a label.
 //
-// That holds where the skew is no more than allowed as things are. A pod in a
-// domain that has too many is left free, or it could not be moved at all, and so is
-// one that is counted by a spread which it does not have: see landing.
+// Pods are pinned only where the skew is within its limit now. A pod in a domain that has too many
+// is not pinned, or it could not be moved at all. Nor is a pod that is counted by a spread which it
+// does not have: Landing checks it.
 //
-// One pod of each spread may leave its domain, as all others stay: see movablePod.
+// One pod of each spread may leave its domain, because all others stay: see movablePod.
 func (w *Simulation) pinSpread() {
 	c := newSpreadCensus(w)
 	w.movable, w.Landing = map[*corev1.Pod]*movablePod{}, newLanding(w, c)
@@ -69,7 +68,7 @@ func (w *Simulation) pinSpread() {
 	}
 }
 
-// instead is a list with the changed pods in the place of those they were.
+// instead returns a copy of a list in which the changed pods replace the originals.
 func instead(list, before, changed []*corev1.Pod) []*corev1.Pod {
 	out := slices.Clone(list)
 	for i, p := range out {
@@ -80,7 +79,7 @@ func instead(list, before, changed []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// withNodeSelector is a pod that asks for more labels of its node.
+// withNodeSelector returns a copy of a pod with more node selector labels.
 func withNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
 	out := *p
 	out.Spec.NodeSelector = make(map[string]string, len(p.Spec.NodeSelector)+len(more))
@@ -92,22 +91,22 @@ func withNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
 // topologyCounts counts pods by domain.
 type topologyCounts struct {
 	kinds      *podclass.Classes
-	read       []*classFacts // by kind; nil while nobody asked
+	read       []*classFacts // by number of the class; nil until they are needed
 	terms      map[*podclass.Class][]affinityTerm
 	nodes      []*corev1.Node
-	domains    map[string]map[string][]*corev1.Node // by label and its value
+	domains    map[string]map[string][]*corev1.Node // by label key and value
 	counted    []countedPod
-	present    []*podclass.Class                // those of the counted pods, and of those that lose their place or come back
-	inSpace    map[string][]countedPod          // the same by namespace
-	byLabel    map[selectors.Label][]countedPod // and by label; nil while nobody asked
+	present    []*podclass.Class                // classes of the counted pods, and of pods that lose their place or come back
+	inSpace    map[string][]countedPod          // by namespace
+	byLabel    map[selectors.Label][]countedPod // by label; nil until it is needed
 	known      map[string]map[string]int
 	spaces     *podterm.Namespaces
 	kubernetes minors.Range
 	affinities affinityTerms
 	spreads    spreads
-	hosts      spreads // those over the name of the node
+	hosts      spreads // spreads over the name of the node
 
-	defaults *podterm.Defaults // topology spreads of pods without any
+	defaults *podterm.Defaults // default topology spreads of pods without any
 }
 
 type countedPod struct {
@@ -116,14 +115,14 @@ type countedPod struct {
 	node *corev1.Node
 }
 
-// classFacts are what the constraints of all pods have to do with those of a kind.
+// classFacts are the constraints that concern the pods of a class.
 type classFacts struct {
-	selecting []int // affinity terms that are about them, by number
+	selecting []int // indexes of the affinity terms that select them
 	spreads   []ownSpread
-	hosts     []ownSpread // those over the name of the node
+	hosts     []ownSpread // spreads over the name of the node
 }
 
-// facts are what is known of a kind, once all affinity terms are read.
+// facts returns the constraints of a class. All affinity terms must have been read.
 func (c *topologyCounts) facts(kind *podclass.Class) *classFacts {
 	for len(c.read) <= kind.Number {
 		c.read = append(c.read, nil)
@@ -143,7 +142,7 @@ func newSpreadCensus(w *Simulation) *topologyCounts {
 		if n.Node == nil {
 			continue
 		}
-		c.nodes = append(c.nodes, n.Node) // also one that leaves: its domain is there until it has gone
+		c.nodes = append(c.nodes, n.Node) // also if it leaves: its domain exists until it is gone
 		for _, p := range n.Pods {
 			switch {
 			case p == nil:
@@ -162,8 +161,8 @@ func newSpreadCensus(w *Simulation) *topologyCounts {
 	return c
 }
 
-// findKinds lists the kinds of the counted pods, and of those that lose their place, which
-// may be on nodes that there are not yet, or come back to one.
+// findKinds lists the classes of the counted pods, and of pods that lose their place: these may be
+// bound to nodes that do not exist yet, or come back to one.
 func (c *topologyCounts) findKinds(others []*corev1.Pod) {
 	seen := map[*podclass.Class]bool{}
 	add := func(kind *podclass.Class) {
@@ -180,8 +179,8 @@ func (c *topologyCounts) findKinds(others []*corev1.Pod) {
 	}
 }
 
-// pins are the labels of its node that a pod of a kind must keep, nil if there are
-// none. A label of which the pod itself asks for another value by now it cannot keep.
+// pins returns the labels of its node that a pod of a kind must keep; nil if there are none. A
+// label is left out if the pod's node selector now requires another value.
 func (c *topologyCounts) pins(kind *podclass.Class, node *corev1.Node) map[string]string {
 	out := c.pinnedByAffinity(kind, node)
 	spreads := c.facts(kind).spreads
@@ -200,7 +199,7 @@ func (c *topologyCounts) pins(kind *podclass.Class, node *corev1.Node) map[strin
 		}
 		out[t.TopologyKey] = domain
 	}
-	for key, value := range kind.Pod.Spec.NodeSelector { // by key: the order does not matter
+	for key, value := range kind.Pod.Spec.NodeSelector { // the order does not matter
 		if out[key] != value {
 			delete(out, key)
 		}
@@ -211,8 +210,8 @@ func (c *topologyCounts) pins(kind *podclass.Class, node *corev1.Node) map[strin
 	return out
 }
 
-// counts are the pods that a constraint of pods of a kind counts, by domain that
-// they may be in. They are the same for all pods of a workload.
+// counts returns the number of pods that a spread of pods of a kind counts, by domain. It is
+// computed once for all pods of a workload.
 func (c *topologyCounts) counts(kind *podclass.Class, t *ownSpread) map[string]int {
 	counts, found := c.known[t.text]
 	if !found {
@@ -222,11 +221,12 @@ func (c *topologyCounts) counts(kind *podclass.Class, t *ownSpread) map[string]i
 	return counts
 }
 
-// count counts them: on nodes that the constraint looks at, as kube-scheduler does.
+// count computes counts. As in kube-scheduler, only pods on nodes that the spread counts are
+// counted.
 func (c *topologyCounts) count(p *corev1.Pod, t *ownSpread) map[string]int {
 	counts := map[string]int{}
 	looks := t.view(p)
-	for domain, nodes := range c.domainsOver(t.TopologyKey) { // each by itself: the order does not matter
+	for domain, nodes := range c.domainsOver(t.TopologyKey) { // the order does not matter
 		if slices.ContainsFunc(nodes, looks.at) {
 			counts[domain] = 0
 		}
@@ -240,7 +240,7 @@ func (c *topologyCounts) count(p *corev1.Pod, t *ownSpread) map[string]int {
 	return counts
 }
 
-// domainsOver are the nodes by their values of a label.
+// domainsOver returns the nodes by their values of a label.
 func (c *topologyCounts) domainsOver(key string) map[string][]*corev1.Node {
 	if known, found := c.domains[key]; found {
 		return known
@@ -255,7 +255,7 @@ func (c *topologyCounts) domainsOver(key string) map[string][]*corev1.Node {
 	return out
 }
 
-// among are the pods that some may be among.
+// among returns a superset of the counted pods that are in pods.
 func (c *topologyCounts) among(pods *podterm.Pods) []countedPod {
 	if len(pods.Namespaces) != 1 {
 		return c.counted
@@ -268,7 +268,7 @@ func (c *topologyCounts) among(pods *podterm.Pods) []countedPod {
 	if c.byLabel == nil {
 		c.byLabel = map[selectors.Label][]countedPod{}
 		for _, p := range c.counted {
-			for key, value := range p.pod.Labels { // each in a list of its own
+			for key, value := range p.pod.Labels { // every label has a list of its own
 				at := selectors.Label{Namespace: p.pod.Namespace, Key: key, Value: value}
 				c.byLabel[at] = append(c.byLabel[at], p)
 			}
@@ -277,17 +277,17 @@ func (c *topologyCounts) among(pods *podterm.Pods) []countedPod {
 	return c.byLabel[selectors.Label{Namespace: namespace, Key: key, Value: value}]
 }
 
-// ownSpread is a topology spread of a pod that must hold, other than by node.
+// ownSpread is a required topology spread of a pod.
 type ownSpread struct {
 	*corev1.TopologySpreadConstraint
-	text string       // see key
-	pods podterm.Pods // that it counts
-	keys []string     // labels that a node must have to be looked at, sorted
+	text string       // result of key
+	pods podterm.Pods // the pods that it counts
+	keys []string     // labels that a node must have to be counted, sorted
 }
 
-// spreadsOf reads the topology spreads of a pod that must hold, and those of them that
-// are over the name of the node apart. What cannot be read counts nobody:
-// the engine refuses such a pod.
+// spreadsOf returns the required topology spreads of a pod: those over the name of the node in
+// hosts, and the others in out. A selector that cannot be read counts no pods, and the engine
+// refuses such a pod.
 func (c *topologyCounts) spreadsOf(p *corev1.Pod) (out, hosts []ownSpread) {
 	list, _ := c.defaults.Of(p)
 	var keys []string
@@ -319,13 +319,13 @@ func (c *topologyCounts) spreadsOf(p *corev1.Pod) (out, hosts []ownSpread) {
 	return out, hosts
 }
 
-// spreadView says which nodes a constraint of a pod looks at.
+// spreadView is the set of nodes that a spread of a pod counts.
 type spreadView struct {
 	pod      *corev1.Pod
-	keys     []string // labels that they must have
-	affinity bool     // those that the pod asks for
+	keys     []string // labels that the nodes must have
+	affinity bool     // only nodes that the pod's node selector and node affinity match
 	selected nodeaffinity.RequiredNodeAffinity
-	taints   bool // those whose taints it tolerates
+	taints   bool // only nodes whose taints the pod tolerates
 	known    map[*corev1.Node]bool
 }
 
@@ -340,13 +340,13 @@ func (t *ownSpread) view(p *corev1.Pod) *spreadView {
 	return v
 }
 
-// asksOfNodes reports whether a pod asks for nodes by their labels or names.
+// asksOfNodes reports whether a pod has a node selector or a required node affinity.
 func asksOfNodes(p *corev1.Pod) bool {
 	a := p.Spec.Affinity
 	return len(p.Spec.NodeSelector) > 0 || a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
 }
 
-// text tells views apart: those with the same text look at the same nodes.
+// text returns a key that is equal for views of the same nodes.
 func (v *spreadView) text() string {
 	said := struct {
 		Keys        []string
@@ -364,7 +364,7 @@ func (v *spreadView) text() string {
 	if v.taints {
 		said.Tolerations = v.pod.Spec.Tolerations
 	}
-	text, _ := json.Marshal(said) // of these types it cannot fail
+	text, _ := json.Marshal(said) // encoding of these types cannot fail
 	return string(text)
 }
 
@@ -395,8 +395,8 @@ func (t *ownSpread) honorsAffinity() bool {
 
 func (t *ownSpread) honorsTaints() bool { return honors(t.NodeTaintsPolicy) }
 
-// least is the count of the domain with the fewest pods; none where there are fewer
-// domains than the constraint asks for.
+// least returns the count of the domain with the fewest pods, and 0 if there are fewer domains than
+// minDomains.
 func (t *ownSpread) least(counts map[string]int) int {
 	if len(counts) < t.fewest() {
 		return 0
@@ -410,7 +410,7 @@ func (t *ownSpread) least(counts map[string]int) int {
 	return out
 }
 
-// fewest is how many domains a constraint asks for.
+// fewest returns minDomains, by default 1.
 func (t *ownSpread) fewest() int {
 	if t.MinDomains == nil {
 		return 1
@@ -418,7 +418,7 @@ func (t *ownSpread) fewest() int {
 	return int(*t.MinDomains)
 }
 
-// key is the same for constraints that count the same pods in the same domains.
+// key returns a text that is equal for constraints that count the same pods in the same domains.
 func (t *ownSpread) key(p *corev1.Pod) string {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%s|%q|%d|%s", t.TopologyKey, t.keys, t.fewest(), t.pods.Text())
@@ -431,7 +431,7 @@ func (t *ownSpread) key(p *corev1.Pod) string {
 	return key.String()
 }
 
-// domainsOf are the values of a label that a new node may have, sorted.
+// domainsOf returns the values of a label that a new node may have, sorted.
 func domainsOf(n *provisioning.NewNode, key string) []string {
 	seen := map[string]bool{}
 	if value, found := n.Labels[key]; found {
@@ -445,8 +445,8 @@ func domainsOf(n *provisioning.NewNode, key string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// nodeLabel is a label that a node launched by an option is sure to have: what
-// LaunchOption.NodeLabels says of one key, without the others where that is the zone.
+// nodeLabel returns the value of a label that a node launched by an option is certain to have, as
+// LaunchOption.NodeLabels does. For the zone it avoids computing all labels.
 func nodeLabel(o cloudprovider.LaunchOption, key string) (value string, found bool) {
 	if zone := o.Offering.Zone; key == corev1.LabelTopologyZone && zone != "" {
 		_, narrowed := o.Offering.Requirements.Get(key)
@@ -459,7 +459,7 @@ func nodeLabel(o cloudprovider.LaunchOption, key string) (value string, found bo
 	return value, found
 }
 
-// honors reports whether a policy of a topology spread is Honor, which is not the
+// honors reports whether a policy of a topology spread is Honor. Nil reports false, which is the
 // default for taints.
 func honors(policy *corev1.NodeInclusionPolicy) bool {
 	return policy != nil && *policy == corev1.NodeInclusionPolicyHonor

@@ -18,8 +18,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Snapshot is what an observed cluster is read from: what every rule looks at of Input and
-// Options of package disruption, which say what it is. It is read-only.
+// Snapshot is the input from which a Cluster is read: the fields of Input and Options of package
+// disruption that rules use. See there for their meaning. It is read-only.
 type Snapshot struct {
 	provisioning.Input
 	Now                   time.Time
@@ -28,27 +28,27 @@ type Snapshot struct {
 	PodEvents             map[string]time.Time
 	BufferNodes           []string
 	Instances             []*cloudprovider.Instance
-	Unavailable           map[cloudprovider.OfferingKey]bool // not counted on to save money
+	Unavailable           map[cloudprovider.OfferingKey]bool // offerings that a saving may not count on
 	IgnorePodDeletionCost bool
 	Timeouts              nodeclaim.Timeouts
 }
 
-// Cluster is a cluster read at one instant. It does not change once it is read, and
-// points into what it was read from.
+// Cluster is a cluster at one instant. It does not change after Read, and shares memory with its
+// Snapshot.
 type Cluster struct {
 	In         Snapshot
 	Now        time.Time
 	Vocabulary *requirements.Vocabulary
 	Pools      map[string]*NodePool
 	PoolNames  []string     // sorted
-	Nodes      []*StateNode // by name
+	Nodes      []*StateNode // sorted by name
 	ByName     map[string]*StateNode
 	pdbs       pdbIndex
 	Instances  map[string]*cloudprovider.Instance // by ID
 	Warnings   []*provisioning.InputError
 }
 
-// Read reads a snapshot, and adds what is at fault.
+// Read reads a snapshot, and adds the faults that it finds.
 func Read(in Snapshot, faults *Faults) *Cluster {
 	f := &Cluster{In: in, Now: in.Now, Vocabulary: in.Vocabulary, ByName: map[string]*StateNode{}}
 	if f.Vocabulary == nil {
@@ -61,7 +61,7 @@ func Read(in Snapshot, faults *Faults) *Cluster {
 	return f
 }
 
-// readMembers makes the members, sorted by name.
+// readMembers reads the nodes, sorted by name.
 func (f *Cluster) readMembers(faults *Faults) {
 	claims, names := map[string]int{}, map[string]int{}
 	for _, n := range f.In.Nodes {
@@ -101,21 +101,20 @@ func (f *Cluster) readMembers(faults *Faults) {
 	}
 }
 
-// Settling is a node that consolidation must send no pod to for now.
+// Settling is a node to which consolidation may move no pods for now.
 type Settling struct {
-	// Node is its name.
+	// Node is the name of the node.
 	Node string
-	// Until is when it takes pods again; zero if that is not known, as the
-	// node is not initialized.
+	// Until is when the node takes pods again; zero if that is unknown because the node is not
+	// initialized.
 	Until time.Time
 }
 
-// Settling lists the nodes that pods have come to or left within
-// consolidateAfter, by name: where pods move, others should not move yet, or
-// nodes would be filled and emptied in circles. They take pods that are pending
-// all the same, and pods of nodes that are on their way out. Nodes of pools whose
-// consolidateAfter is Never or 0s always take pods, and so do those of pools that
-// are static, not ready or being deleted, or not there.
+// Settling lists the nodes that pods have come to or left within consolidateAfter, sorted by name.
+// Pods must not be moved to such nodes yet, or consolidation would fill and empty nodes in circles.
+// Pending pods, and pods of nodes on their way out, may still be bound to them. Nodes of a pool
+// never settle if its consolidateAfter is Never or 0s, or if the pool is static, not ready, being
+// deleted or missing.
 func (f *Cluster) Settling() []Settling {
 	var out []Settling
 	for _, m := range f.Nodes {
@@ -137,8 +136,8 @@ func (f *Cluster) Settling() []Settling {
 	return out
 }
 
-// LastPodEvent is when consolidateAfter began to count: at the last event of a
-// pod or, without any, when the node was initialized.
+// LastPodEvent returns when consolidateAfter began to count: the last event of a pod or, without
+// any, the initialization of the node.
 func (f *Cluster) LastPodEvent(m *StateNode) (since time.Time, known bool) {
 	initialized := m.Condition(v1.ConditionTypeInitialized)
 	if initialized == nil || initialized.Status != metav1.ConditionTrue {
@@ -154,7 +153,8 @@ func (f *Cluster) LastPodEvent(m *StateNode) (since time.Time, known bool) {
 	return since, true
 }
 
-// CountPods is how many pods are on the nodes, and copies of them that a search makes.
+// CountPods returns the number of pods on the nodes, plus half as much for the copies that a search
+// makes.
 func (f *Cluster) CountPods() int {
 	n := 0
 	for _, m := range f.Nodes {
@@ -163,14 +163,14 @@ func (f *Cluster) CountPods() int {
 	return n + n/2
 }
 
-// WithoutUnavailable are the catalogs less the offerings that ran dry lately.
+// WithoutUnavailable returns the catalogs without the offerings that were recently sold out.
 func (f *Cluster) WithoutUnavailable() map[string][]*cloudprovider.InstanceType {
 	dry := f.In.Unavailable
 	if len(dry) == 0 {
 		return f.In.InstanceTypes
 	}
 	out := map[string][]*cloudprovider.InstanceType{}
-	for pool, types := range f.In.InstanceTypes { // by key: the order does not matter
+	for pool, types := range f.In.InstanceTypes { // the order does not matter
 		for _, t := range types {
 			out[pool] = append(out[pool], withoutOfferings(t, dry))
 		}
@@ -192,13 +192,13 @@ func withoutOfferings(t *cloudprovider.InstanceType, dry map[cloudprovider.Offer
 	return &changed
 }
 
-// Yields reports whether a voluntary decision that deals with a node gives way to
-// a notice of the cloud: the machine is about to be taken away, replaced or not.
+// Yields reports whether a voluntary decision that deals with a node gives way to an interruption
+// notice, because the cloud is about to take the machine whether it is replaced or not.
 func (f *Cluster) Yields(m *StateNode) bool {
 	return m.Underway && !m.Leaving && Voluntary(f.In.MarkedForDeletion[m.Name])
 }
 
-// Voluntary reports whether a reason is the autoscaler's own choice.
+// Voluntary reports whether a reason is a choice of the autoscaler.
 func Voluntary(r budgets.Reason) bool {
 	switch r {
 	case budgets.Unhealthy, budgets.Empty, budgets.Drifted, budgets.Underutilized:
@@ -207,8 +207,8 @@ func Voluntary(r budgets.Reason) bool {
 	return false
 }
 
-// readInstances indexes the machines of the cloud by ID. Of those listed twice
-// the one that is going down counts, then the one first by name and age.
+// readInstances indexes the machines of the cloud by ID. If an ID is listed twice, a machine that
+// is being deleted takes precedence, then the first by name and age.
 func (f *Cluster) readInstances(faults *Faults) {
 	f.Instances = map[string]*cloudprovider.Instance{}
 	for i, instance := range f.In.Instances {

@@ -2,7 +2,7 @@ package state
 
 import "time"
 
-// Sooner is the earlier of two instants, of which zero is never.
+// Sooner returns the earlier of two instants; zero is never.
 func Sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -10,7 +10,7 @@ func Sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// ZeroOrOne is one for true, to compare by.
+// ZeroOrOne returns 0 for false and 1 for true.
 func ZeroOrOne(b bool) int {
 	if b {
 		return 1

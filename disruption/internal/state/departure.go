@@ -9,30 +9,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
 )
 
-// LaunchAhead is how long before a pod is ended by force a place for it is planned for: a
-// node launches and joins within that time.
+// LaunchAhead is how long before the forced end of a pod its new place is planned for. A node
+// launches and joins within that time.
 const LaunchAhead = 2 * time.Minute
 
-// Departure sorts the pods of a node that goes.
+// Departure divides the pods of a node that is removed.
 type Departure struct {
-	// Displaced need another place now, and Staying do not: pods of DaemonSets, static pods,
-	// and Held.
+	// Displaced are the pods that need another place now. Staying are the others: pods of
+	// DaemonSets, static pods, and Held.
 	Displaced, Staying []*corev1.Pod
-	// Held are the pods that nothing may evict for longer than LaunchAhead from now: a node
-	// that is launched for them would stay empty.
+	// Held are the pods that nothing may evict for longer than LaunchAhead from now. A node
+	// launched for them now would stay empty.
 	Held []*PodView
-	// Endless are those of Held that no time frees: they have no deadline. The node stays
-	// until they end.
+	// Endless are the pods of Held without a deadline. The node stays until they end.
 	Endless []*PodView
-	// Next is when the first of Held needs a place, zero if time alone changes nothing.
+	// Next is when the first of Held needs a place; zero if none will.
 	Next time.Time
 }
 
-// Departs sorts the pods of a node that goes. by bounds its drain in addition to what its
-// NodeClaim says; the zero time does not. Nothing holds pods whose machine is ended by now,
-// nor those for whose node a replacement is on its way.
+// Departs divides the pods of a node that is removed. by limits its drain in addition to the
+// NodeClaim; the zero time does not. No pod is held if its machine is being terminated, or if a
+// replacement of its node is being launched.
 func (f *Cluster) Departs(m *StateNode, by time.Time) Departure {
-	end, _ := drain.Deadline(m.NodeClaim, f.Now) // what cannot be read is replaced: see drain.Bound
+	end, _ := drain.Deadline(m.NodeClaim, f.Now) // a bound that cannot be read is replaced: see drain.Bound
 	end = Sooner(end, by)
 	free := m.IsTrue(v1.ConditionTypeInstanceTerminating) || m.Underway && !m.Leaving
 	var d Departure
@@ -55,8 +54,8 @@ func (f *Cluster) Departs(m *StateNode, by time.Time) Departure {
 	return d
 }
 
-// placeDue is when a place for a pod that nothing may evict has to be planned for, given
-// the deadline of its drain, zero if that is never.
+// placeDue returns when a new place for a held pod has to be planned for, given the deadline of its
+// drain; zero if never.
 func (p *PodView) placeDue(deadline time.Time) time.Time {
 	end := p.HeldUntil
 	if !deadline.IsZero() {

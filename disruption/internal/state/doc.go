@@ -1,7 +1,7 @@
-// Package state is the cluster as it was observed: nodes with their pools, machines, prices
-// and pods, and the PodDisruptionBudgets of these.
+// Package state reads an observed cluster: nodes with their pools, machines, prices and pods, and
+// the PodDisruptionBudgets of the pods.
 //
-// Input: a [Snapshot] of Kubernetes objects, at one instant. Output: a [Cluster], and what is
-// at fault. Invariant: nothing here decides what becomes of a node; an object of the input is
-// never written to, and a Cluster does not change once it is read.
+// Input: a [Snapshot] of Kubernetes objects, at one instant. Output: a [Cluster], and the faults of
+// the input. Invariant: the package decides nothing about nodes. Objects of the input are never
+// written to, and a Cluster does not change after it is read.
 package state

@@ -16,7 +16,7 @@ import (
 // Faults collects the faults of an input.
 type Faults struct{ List []*provisioning.InputError }
 
-// Add adds a fault of a field of an object.
+// Add adds a fault in a field of an object.
 func (l *Faults) Add(object, field, format string, args ...any) {
 	l.List = append(l.List, &provisioning.InputError{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
 }
@@ -26,8 +26,7 @@ func (l *Faults) Wrap(object, field string, err error) {
 	l.List = append(l.List, &provisioning.InputError{Object: object, Field: field, Err: err})
 }
 
-// Split adds each of the errors that err joins, with the path of its field below
-// the one that is given.
+// Split adds each of the errors that err joins. The path of each field is relative to path.
 func (l *Faults) Split(object, path string, err error) {
 	for _, e := range Joined(err) {
 		fault, ok := e.(*field.Error)
@@ -45,7 +44,7 @@ func (l *Faults) Split(object, path string, err error) {
 	}
 }
 
-// Joined returns the errors that err, or what it wraps, is made of.
+// Joined returns the errors that err, or an error that it wraps, joins.
 func Joined(err error) []error {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		switch list := inner.(type) {
@@ -58,7 +57,7 @@ func Joined(err error) []error {
 	return []error{err}
 }
 
-// Err joins the faults, sorted, and each once.
+// Err joins the faults, sorted and without duplicates; nil if there are none.
 func (l *Faults) Err() error {
 	slices.SortStableFunc(l.List, CompareFaults)
 	l.List = slices.CompactFunc(l.List, func(a, b *provisioning.InputError) bool { return CompareFaults(a, b) == 0 })
@@ -69,10 +68,10 @@ func (l *Faults) Err() error {
 	return errors.Join(all...)
 }
 
-// CompareFaults orders faults by what they say.
+// CompareFaults orders faults by their text.
 func CompareFaults(a, b *provisioning.InputError) int { return strings.Compare(a.Error(), b.Error()) }
 
-// PoolObject is a NodePool as faults and reasons name it.
+// PoolObject returns the name of a NodePool as messages show it.
 func PoolObject(name string) string { return fmt.Sprintf("NodePool %q", name) }
 
 func nodeObject(n provisioning.Node) string {
@@ -82,10 +81,10 @@ func nodeObject(n provisioning.Node) string {
 	return fmt.Sprintf("Node %q", n.Name())
 }
 
-// NameOf is the name of a pod.
+// NameOf returns the namespace and name of a pod.
 func NameOf(p *corev1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
 }
 
-// PodObject is a pod as faults and reasons name it.
+// PodObject returns the name of a pod as messages show it.
 func PodObject(p *corev1.Pod) string { return fmt.Sprintf("Pod %q", p.Namespace+"/"+p.Name) }

@@ -13,20 +13,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// NodePool is a NodePool and what follows from it.
+// NodePool is a NodePool with values derived from it.
 type NodePool struct {
 	*v1.NodePool
 	TemplateHash     string
 	Types            map[string]*cloudprovider.InstanceType
-	Requirements     requirements.Set // those of the template
+	Requirements     requirements.Set // requirements of the template
 	Unreadable       bool             // the requirements cannot be read
-	LimitFault       error            // what is wrong with the limit of nodes, nil if nothing
+	LimitFault       error            // fault of the limit of nodes; nil if there is none
 	ConsolidateAfter v1.NillableDuration
 	Policy           v1.ConsolidationPolicy
-	PolicyUnknown    bool         // nobody knows what it asks for
-	Members          []*StateNode // those with a NodeClaim, by name
-	Count            headcount    // of members
-	Nodes, Sick      int          // members with a Node, and those of them that are unhealthy
+	PolicyUnknown    bool         // the policy is not one of those that Karpenter has
+	Members          []*StateNode // nodes with a NodeClaim, sorted by name
+	Count            headcount    // of Members
+	Nodes, Sick      int          // numbers of Members with a Node, and of the unhealthy ones among them
 }
 
 // Static reports whether the pool has a fixed number of nodes.
@@ -63,7 +63,7 @@ func (f *Cluster) readPools(faults *Faults) {
 	slices.Sort(f.PoolNames)
 }
 
-// catalogs are those of the input with the overlays applied.
+// catalogs returns the catalogs of the input with the overlays applied.
 func (f *Cluster) catalogs(faults *Faults) map[string][]*cloudprovider.InstanceType {
 	types, _, err := overlay.Apply(f.In.Overlays, f.In.NodePools, f.In.InstanceTypes, f.Vocabulary)
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *Cluster) newPoolView(p *v1.NodePool, types []*cloudprovider.InstanceTyp
 	return v
 }
 
-// readPolicy completes the policy, and complains of one that is not known.
+// readPolicy sets the default policy, and adds a fault for an unknown one.
 func (p *NodePool) readPolicy(faults *Faults) {
 	switch p.Policy {
 	case "":
@@ -109,7 +109,8 @@ func (p *NodePool) readPolicy(faults *Faults) {
 	}
 }
 
-// readTypes indexes a catalog by name. A type that is listed twice is left out.
+// readTypes indexes a catalog by name. Two different types with one name are a fault, and both are
+// left out.
 func (p *NodePool) readTypes(types []*cloudprovider.InstanceType, faults *Faults) {
 	twice := map[string]bool{}
 	for i, t := range types {
@@ -122,14 +123,14 @@ func (p *NodePool) readTypes(types []*cloudprovider.InstanceType, faults *Faults
 			p.Types[t.Name] = t
 		}
 	}
-	for name := range twice { // faults are sorted in the end
+	for name := range twice { // faults are sorted later
 		faults.Add(PoolObject(p.Name), "InstanceTypes", "%s is listed twice; list each type once", name)
 		delete(p.Types, name)
 	}
 }
 
-// headcount says how the nodes of a static pool stand, as
-// provisioning.StaticPool counts them; what is underway is pending.
+// headcount counts the nodes of a static pool by state, like provisioning.StaticPool. Nodes with
+// which a decision deals are pending.
 type headcount struct{ Active, Pending, deleting int }
 
 func (h *headcount) add(m *StateNode) {
@@ -143,8 +144,8 @@ func (h *headcount) add(m *StateNode) {
 	}
 }
 
-// Room is how many more nodes the pool may have beside those it has, whatever
-// their state. A limit that cannot be read leaves none.
+// Room returns how many nodes the pool may have in addition to those it has, whatever their state.
+// A limit that cannot be read leaves no room.
 func (p *NodePool) Room() int {
 	limit, limited, _ := nodelimit.Of(p.Spec.Limits)
 	if !limited {
@@ -154,7 +155,8 @@ func (p *NodePool) Room() int {
 	return int(min(max(0, limit-int64(h.Active+h.Pending+h.deleting)), math.MaxInt))
 }
 
-// Template is what every node of a pool has, if the pool launches nodes for pods.
+// Template returns the requirements that every node of a pool has. It returns false if the pool
+// launches no nodes for pods.
 func (f *Cluster) Template(pool *v1.NodePool) (requirements.Set, bool) {
 	set, err := requirements.FromNodePool(pool, f.Vocabulary)
 	return set, err == nil && pool.Spec.Replicas == nil && f.Pools[pool.Name].Ready()

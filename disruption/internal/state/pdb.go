@@ -21,17 +21,17 @@ type PDB struct {
 	Object   string
 	key      pdbKey
 	selector labels.Selector
-	Allowed  int // evictions
+	Allowed  int // number of evictions that are allowed now
 	health   podlife.Health
-	disrupts map[string]metav1.Time // the pods whose eviction it has counted, by name
-	never    bool                   // it lets no pod go, ever
+	disrupts map[string]metav1.Time // by name: the pods whose eviction it has counted already
+	never    bool                   // it never allows an eviction
 }
 
-// pdbIndex finds budgets by what they surely ask of a pod.
+// pdbIndex finds the budgets that may select a pod, by one label that they require.
 type pdbIndex map[pdbKey][]*PDB
 
-// pdbKey is a namespace and one label that a budget asks for. Without a key it
-// stands for budgets that ask for none with equality.
+// pdbKey is a namespace and one label that a budget requires. An empty key is for budgets that
+// require no label with equality.
 type pdbKey struct{ namespace, key, value string }
 
 func readPDBs(list []*policyv1.PodDisruptionBudget, faults *Faults) pdbIndex {
@@ -42,7 +42,7 @@ func readPDBs(list []*policyv1.PodDisruptionBudget, faults *Faults) pdbIndex {
 			continue
 		}
 		object := fmt.Sprintf("PodDisruptionBudget %q", b.Namespace+"/"+b.Name)
-		// A nil selector selects nothing, and an empty one everything.
+		// A nil selector selects no pods, and an empty one all pods.
 		selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 		if err != nil {
 			faults.Wrap(object, "spec.selector", err)
@@ -61,13 +61,13 @@ func readPDBs(list []*policyv1.PodDisruptionBudget, faults *Faults) pdbIndex {
 	return index
 }
 
-// keyOf is the first label that a budget asks for.
+// keyOf returns the first label by key that a budget requires.
 func keyOf(b *policyv1.PodDisruptionBudget) pdbKey {
 	k := pdbKey{namespace: b.Namespace}
 	if b.Spec.Selector == nil {
 		return k
 	}
-	for key, value := range b.Spec.Selector.MatchLabels { // the least counts
+	for key, value := range b.Spec.Selector.MatchLabels { // takes the smallest key
 		if k.key == "" || key < k.key {
 			k.key, k.value = key, value
 		}
@@ -75,7 +75,7 @@ func keyOf(b *policyv1.PodDisruptionBudget) pdbKey {
 	return k
 }
 
-// sortedPDBs sorts by object. Of those that are listed twice the strictest stays.
+// sortedPDBs sorts budgets by object. If one is listed twice, the strictest is kept.
 func sortedPDBs(list []*PDB, faults *Faults) []*PDB {
 	slices.SortFunc(list, func(a, b *PDB) int {
 		return cmp.Or(strings.Compare(a.Object, b.Object), cmp.Compare(a.Allowed, b.Allowed),
@@ -92,9 +92,8 @@ func sortedPDBs(list []*PDB, faults *Faults) []*PDB {
 	})
 }
 
-// letsNoneGo reports whether a budget, as it is written, never lets a pod go:
-// maxUnavailable 0 or 0%, or minAvailable 100%. A minAvailable of as many pods
-// as there are is not recognised.
+// letsNoneGo reports whether a budget never allows an eviction: maxUnavailable is 0 or 0%, or
+// minAvailable is 100%. It does not recognise a minAvailable equal to the number of pods.
 func letsNoneGo(b *policyv1.PodDisruptionBudget) bool {
 	if most := b.Spec.MaxUnavailable; most != nil {
 		return most.Type == intstr.Int && most.IntVal == 0 || most.Type == intstr.String && most.StrVal == "0%"
@@ -103,10 +102,10 @@ func letsNoneGo(b *policyv1.PodDisruptionBudget) bool {
 	return least != nil && least.Type == intstr.String && least.StrVal == "100%"
 }
 
-// of lists the budgets that select a pod, by object.
+// of returns the budgets that select a pod, sorted by object.
 func (x pdbIndex) of(p *corev1.Pod) []*PDB {
 	out := x.matching(nil, pdbKey{namespace: p.Namespace}, p)
-	for key, value := range p.Labels { // sorted below
+	for key, value := range p.Labels { // the result is sorted
 		if key != "" {
 			out = x.matching(out, pdbKey{p.Namespace, key, value}, p)
 		}
@@ -124,9 +123,9 @@ func (x pdbIndex) matching(out []*PDB, k pdbKey, p *corev1.Pod) []*PDB {
 	return out
 }
 
-// Governing is the budget that has to allow the eviction of the pod, nil if none has: the
-// pod is selected by none or by several, or the budget does not protect it or has counted
-// its eviction already.
+// Governing returns the budget that has to allow the eviction of the pod. It returns nil if no
+// budget or several select the pod, or if the budget does not protect the pod or has counted its
+// eviction already.
 func (p *PodView) Governing() *PDB {
 	if len(p.Budgets) != 1 {
 		return nil
@@ -138,8 +137,8 @@ func (p *PodView) Governing() *PDB {
 	return b
 }
 
-// Stuck reports whether no eviction of the pod can succeed as things are
-// written, so that a place elsewhere is not needed yet.
+// Stuck reports whether no eviction of the pod can succeed while the objects stay as they are. A
+// place elsewhere is then not needed yet.
 func (p *PodView) Stuck() bool {
 	if p.Held || len(p.Budgets) > 1 {
 		return true
@@ -148,12 +147,11 @@ func (p *PodView) Stuck() bool {
 	return b != nil && b.never
 }
 
-// Demand counts the evictions that nodes ask of each budget. As the eviction
-// API refuses pods of several budgets, each pod asks of one at most, and counting
-// is exact: there is nothing to assign.
+// Demand counts the evictions that nodes need from each budget. The eviction API refuses pods
+// selected by several budgets, so each pod needs one budget at most, and counting is exact.
 type Demand map[*PDB]int
 
-// Add adds what the pods of a node ask.
+// Add adds the evictions of the pods of a node.
 func (d Demand) Add(m *StateNode) {
 	for _, p := range m.PodViews {
 		if b := p.Governing(); b != nil {
@@ -162,10 +160,9 @@ func (d Demand) Add(m *StateNode) {
 	}
 }
 
-// Short returns a budget that lets too few pods go, given what earlier actions
-// have used up: the first by object. Nil if all is well. One that lets some go is
-// enough, unless all have to go at once: the others follow when the first have
-// come up elsewhere.
+// Short returns the first budget, by object, that allows too few evictions, given what earlier
+// actions have used; nil if there is none. A budget that allows one eviction is enough, unless
+// atOnce is set: other pods follow when the first are running elsewhere.
 func (d Demand) Short(used Demand, atOnce bool) *PDB {
 	var worst *PDB
 	for b, want := range d { // the order does not matter
@@ -179,17 +176,17 @@ func (d Demand) Short(used Demand, atOnce bool) *PDB {
 	return worst
 }
 
-// Use takes off what an action needs, as much as there is.
+// Use adds the evictions of an action to used, as far as the budgets allow them.
 func (d Demand) Use(used Demand) {
 	for b, want := range d { // the order does not matter
 		used[b] = min(used[b]+want, b.Allowed)
 	}
 }
 
-// Sorted lists the budgets by object.
+// Sorted returns the budgets, sorted by object.
 func (d Demand) Sorted() []*PDB {
 	out := make([]*PDB, 0, len(d))
-	for b := range d { // sorted below
+	for b := range d { // the result is sorted
 		out = append(out, b)
 	}
 	slices.SortFunc(out, func(a, b *PDB) int { return strings.Compare(a.Object, b.Object) })

@@ -14,24 +14,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// PodView is a pod on a node and what the rules want to know of it.
+// PodView is a pod on a node, with the properties that rules use.
 type PodView struct {
 	*corev1.Pod
 	cost          podlife.EvictionUnits
 	Active        bool
-	Reschedulable bool // it needs another place when the node goes
+	Reschedulable bool // it needs another place when the node is removed
 	evictable     bool
 	Held          bool      // do-not-disrupt is in force
-	HeldUntil     time.Time // zero is for ever
-	Budgets       []*PDB    // that select it, if it is evictable and budgets protect pods of its phase
+	HeldUntil     time.Time // end of do-not-disrupt; zero is never
+	Budgets       []*PDB    // budgets that select it, if it is evictable and budgets protect pods of its phase
 }
 
-// Object is the pod as faults and reasons name it.
+// Object returns the name of the pod as messages show it.
 func (p *PodView) Object() string { return PodObject(p.Pod) }
 
-// readPods makes the views of the pods of a node, sorted by namespace, name and
-// UID. A pod that is listed twice counts once. A pod
-// whose spec.nodeName names another node counts on this node, which lists the pod.
+// readPods returns the views of the pods of a node, sorted by namespace, name and UID. A pod that
+// is listed twice counts once. A pod whose spec.nodeName names another node counts on the node that
+// lists it.
 func (f *Cluster) readPods(n provisioning.Node, faults *Faults) []*PodView {
 	pods := make([]*corev1.Pod, 0, len(n.Pods))
 	for i, p := range n.Pods {
@@ -81,14 +81,14 @@ func (f *Cluster) newPodView(p *corev1.Pod) *PodView {
 	return v
 }
 
-// IsMirror reports whether a pod stands for a static pod of its node.
+// IsMirror reports whether a pod is the mirror pod of a static pod of its node.
 func IsMirror(p *corev1.Pod) bool {
 	_, found := p.Annotations[corev1.MirrorPodAnnotationKey]
 	return found
 }
 
-// doNotDisrupt reports whether the annotation of a pod keeps its node from being
-// disrupted now, and until when; zero is for ever.
+// doNotDisrupt reports whether the annotation of a pod keeps its node from being disrupted now, and
+// until when; zero is forever.
 func (f *Cluster) doNotDisrupt(p *corev1.Pod) (held bool, until time.Time) {
 	text, found := p.Annotations[v1.DoNotDisruptAnnotationKey]
 	if !found {
@@ -108,15 +108,15 @@ func (f *Cluster) doNotDisrupt(p *corev1.Pod) (held bool, until time.Time) {
 	return held, until
 }
 
-// warn is used while the cluster is being read, and not after.
+// warn adds a warning. It is used only while the cluster is being read.
 func (f *Cluster) warn(object, field, format string, args ...any) {
 	f.Warnings = append(f.Warnings, &provisioning.InputError{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
 }
 
 func annotation(key string) string { return "metadata.annotations[" + key + "]" }
 
-// costOfEviction is what it costs to evict a pod. What its annotation has that is no integer
-// counts as 0, with a warning.
+// costOfEviction returns the cost of evicting a pod. A deletion cost that is no integer counts as
+// 0, with a warning.
 func (f *Cluster) costOfEviction(pod *corev1.Pod) podlife.EvictionUnits {
 	cost, unread := podlife.CostOfEviction(pod, f.In.IgnorePodDeletionCost)
 	if unread != "" {

@@ -18,11 +18,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// StateNode is a node of the cluster and what the rules want to know of it.
+// StateNode is a node of the cluster, with the properties that rules use.
 type StateNode struct {
 	provisioning.Node
 	Name        string
-	Labels      map[string]string // those in force; see readMetadata
+	Labels      map[string]string // labels in force; see readMetadata
 	Annotations map[string]string
 	PoolName    string
 	Pool        *NodePool // nil if there is none
@@ -33,7 +33,7 @@ type StateNode struct {
 
 	InstanceType *cloudprovider.InstanceType // nil if not in the catalog
 	Offering     *cloudprovider.Offering     // nil if not in the catalog
-	Cost         podlife.EvictionUnits       // of the pods that need another place, none of them below zero
+	Cost         podlife.EvictionUnits       // of the pods that need another place; negative costs count as zero
 	AllCost      podlife.EvictionUnits       // of all pods
 	Sick         repair.Diagnosis
 }
@@ -61,8 +61,8 @@ func (f *Cluster) newStateNode(n provisioning.Node, faults *Faults) *StateNode {
 	return m
 }
 
-// warnOfAge tells of a node that would be deleted at some age, but whose age is not
-// known. The zero time would make it older than any limit.
+// warnOfAge warns of a node that is to be deleted at some age if its age is unknown. The zero time
+// would make the node older than any limit.
 func (f *Cluster) warnOfAge(m *StateNode) {
 	if !m.Managed() || m.Marked() || !m.NodeClaim.CreationTimestamp.IsZero() {
 		return
@@ -77,15 +77,14 @@ func (f *Cluster) warnOfAge(m *StateNode) {
 	}
 }
 
-// What the annotation karpenter.sh/do-not-disrupt was called before v1beta1, on pods
-// and on nodes.
+// The names of the annotation karpenter.sh/do-not-disrupt before v1beta1, on pods and on nodes.
 const (
 	formerPodAnnotation  = v1.Group + "/do-not-evict"
 	formerNodeAnnotation = v1.Group + "/do-not-consolidate"
 )
 
-// warnOfAnnotations tells of a node that somebody meant to protect in words that do
-// not: of nodes only true counts.
+// warnOfAnnotations warns of a protective annotation of a node that has no effect: an old name, or
+// another value than true.
 func (f *Cluster) warnOfAnnotations(m *StateNode) {
 	if !m.Managed() {
 		return
@@ -100,8 +99,8 @@ func (f *Cluster) warnOfAnnotations(m *StateNode) {
 	}
 }
 
-// readMetadata sets the labels and annotations in force: those of the NodeClaim
-// until its Node is registered, and those of the Node from then on.
+// readMetadata sets the labels and annotations in force: those of the NodeClaim until its Node is
+// registered, and those of the Node afterwards.
 func (m *StateNode) readMetadata() {
 	if m.Registered() || m.NodeClaim == nil {
 		m.Labels, m.Annotations = m.Node.Node.Labels, m.Node.Node.Annotations
@@ -133,7 +132,7 @@ func (m *StateNode) Ready() bool { return status.Ready(m.Node.Node) }
 // Marked reports whether the node is on its way out.
 func (m *StateNode) Marked() bool { return m.Underway || m.Leaving }
 
-// Condition is one of the NodeClaim, or nil.
+// Condition returns a condition of the NodeClaim, or nil if it has none of that type.
 func (m *StateNode) Condition(kind string) *metav1.Condition {
 	if m.NodeClaim == nil {
 		return nil
@@ -147,7 +146,7 @@ func (m *StateNode) IsTrue(kind string) bool {
 	return c != nil && c.Status == metav1.ConditionTrue
 }
 
-// ProviderID is the cloud's name for the machine, empty if it has none yet.
+// ProviderID returns the cloud's ID of the machine; empty if it has none yet.
 func (m *StateNode) ProviderID() string {
 	if m.NodeClaim != nil && m.NodeClaim.Status.ProviderID != "" {
 		return m.NodeClaim.Status.ProviderID
@@ -158,7 +157,7 @@ func (m *StateNode) ProviderID() string {
 	return ""
 }
 
-// ClaimBound is the terminationGracePeriod of the NodeClaim, nil if it has none.
+// ClaimBound returns the terminationGracePeriod of the NodeClaim; nil if it has none.
 func (m *StateNode) ClaimBound() *time.Duration {
 	if m.NodeClaim == nil || m.NodeClaim.Spec.TerminationGracePeriod == nil {
 		return nil
@@ -166,7 +165,7 @@ func (m *StateNode) ClaimBound() *time.Duration {
 	return new(max(m.NodeClaim.Spec.TerminationGracePeriod.Duration, 0))
 }
 
-// BudgetState is how the node counts for budgets.
+// BudgetState returns the state of the node that budgets count.
 func (m *StateNode) BudgetState(reason budgets.Reason) budgets.NodeState {
 	return budgets.NodeState{
 		Managed:             m.Managed(),
@@ -179,15 +178,15 @@ func (m *StateNode) BudgetState(reason budgets.Reason) budgets.NodeState {
 	}
 }
 
-// HasLifetime reports whether the node is to be deleted at some age.
+// HasLifetime reports whether the node has an expireAfter.
 func (m *StateNode) HasLifetime() bool {
 	return m.Managed() && m.NodeClaim.Spec.ExpireAfter.Duration != nil
 }
 
-// offeringOf is the offering by which a node was bought, whether available or
-// not, judged by its labels: zone and capacity type, and of further labels those
-// that the node has. Of several the first by key counts. A node of a reservation
-// that is not offered any more is an on-demand machine now.
+// offeringOf returns the offering with which a node was bought, whether available or not. It is
+// found by the node's labels: zone, capacity type, and further labels of the offering that the node
+// has. Of several the first by key is returned. A node of a reservation that is no longer offered
+// counts as on-demand.
 func offeringOf(t *cloudprovider.InstanceType, labels map[string]string, v *requirements.Vocabulary) *cloudprovider.Offering {
 	if t == nil {
 		return nil
@@ -203,7 +202,8 @@ func offeringOf(t *cloudprovider.InstanceType, labels map[string]string, v *requ
 	return found
 }
 
-// MatchOffering is the first offering by key of a zone and capacity type that no label contradicts.
+// MatchOffering returns the first offering by key with a zone and capacity type that no label
+// contradicts.
 func MatchOffering(t *cloudprovider.InstanceType, labels map[string]string, zone, capacity string, v *requirements.Vocabulary) *cloudprovider.Offering {
 	var found *cloudprovider.Offering
 	for i := range t.Offerings {
@@ -218,9 +218,9 @@ func MatchOffering(t *cloudprovider.InstanceType, labels map[string]string, zone
 	return found
 }
 
-// Agrees reports whether no label contradicts what sets an offering apart. Where the
-// zone is the same, what else names it says no more: that differs from account to
-// account, and a catalog may be of another.
+// Agrees reports whether no label contradicts the requirements of an offering. If the zone is the
+// same, other names of the zone are ignored: they differ between accounts, and a catalog may be
+// from another account.
 func Agrees(o *cloudprovider.Offering, labels map[string]string, v *requirements.Vocabulary) bool {
 	sameZone := labels[corev1.LabelTopologyZone] == o.Zone
 	for r := range o.Requirements.All() {
@@ -231,8 +231,7 @@ func Agrees(o *cloudprovider.Offering, labels map[string]string, v *requirements
 	return true
 }
 
-// Reservation is the ID of the reservation that the machine draws on, empty if
-// none is known.
+// Reservation returns the ID of the reservation that the machine uses; empty if none is known.
 func (m *StateNode) Reservation() string {
 	if m.Offering == nil {
 		return ""
@@ -240,7 +239,7 @@ func (m *StateNode) Reservation() string {
 	return m.Offering.ReservationID
 }
 
-// Price is what the machine costs, in USD per hour, if that is known.
+// Price returns the price of the machine, in USD per hour, and false if it is unknown.
 func (m *StateNode) Price() (price float64, known bool) {
 	if m.Offering == nil || math.IsNaN(m.Offering.Price) || math.IsInf(m.Offering.Price, 0) || m.Offering.Price < 0 {
 		return 0, false
@@ -248,7 +247,7 @@ func (m *StateNode) Price() (price float64, known bool) {
 	return m.Offering.Price, true
 }
 
-// pendingDisruption reports whether somebody has marked the node to be removed.
+// pendingDisruption reports whether the node has been marked to be removed.
 func (m *StateNode) pendingDisruption() bool {
 	return m.IsTrue(v1.ConditionTypeDisruptionReason) ||
 		m.Node.Node != nil && status.HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint())
@@ -257,7 +256,7 @@ func (m *StateNode) pendingDisruption() bool {
 // Active reports whether the node is neither on its way out nor marked to be removed.
 func (m *StateNode) Active() bool { return !m.Marked() && !m.pendingDisruption() }
 
-// Homeless counts the pods that need another place when the node goes.
+// Homeless returns the number of pods that need another place when the node is removed.
 func (m *StateNode) Homeless() int {
 	n := 0
 	for _, p := range m.PodViews {
@@ -268,9 +267,8 @@ func (m *StateNode) Homeless() int {
 	return n
 }
 
-// Movable lists the pods that need another place when the node goes. Those of
-// StatefulSets that are being deleted are among them: podlife.Moved is such a pod
-// as it comes back.
+// Movable lists the pods that need another place when the node is removed. Pods of StatefulSets
+// that are being deleted are among them; podlife.Moved returns such a pod as it will be recreated.
 func (m *StateNode) Movable() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, p := range m.PodViews {
@@ -292,7 +290,7 @@ func (m *StateNode) Staying() []*corev1.Pod {
 	return out
 }
 
-// LaunchedAt is when the machine was launched, zero if that is not known.
+// LaunchedAt returns when the machine was launched; zero if that is unknown.
 func (m *StateNode) LaunchedAt() time.Time {
 	if c := m.Condition(v1.ConditionTypeLaunched); c != nil {
 		return c.LastTransitionTime.Time
@@ -300,7 +298,7 @@ func (m *StateNode) LaunchedAt() time.Time {
 	return time.Time{}
 }
 
-// PriceOf is what nodes cost together; those of unknown price count as 0.
+// PriceOf returns the total price of nodes, in USD per hour; nodes of unknown price count as 0.
 func PriceOf(members []*StateNode) float64 {
 	sum := 0.0
 	for _, m := range members {
@@ -310,8 +308,8 @@ func PriceOf(members []*StateNode) float64 {
 	return sum
 }
 
-// DisruptionCost is what it costs to disrupt nodes together: one for each, and what the
-// evictions of their pods cost.
+// DisruptionCost returns the cost of disrupting nodes: one for each node, plus the eviction costs
+// of their pods.
 func DisruptionCost(nodes ...*StateNode) float64 {
 	units := podlife.EvictionUnits(0)
 	for _, m := range nodes {
@@ -320,8 +318,8 @@ func DisruptionCost(nodes ...*StateNode) float64 {
 	return units.Float()
 }
 
-// LifetimeLeft is the part of expireAfter that is left, from 0 to 1; 1 if the
-// node does not expire, or is of unknown age.
+// LifetimeLeft returns the share of expireAfter that is left, from 0 to 1. It is 1 if the node does
+// not expire, or if its age is unknown.
 func (m *StateNode) LifetimeLeft(now time.Time) float64 {
 	if !m.HasLifetime() {
 		return 1
@@ -337,14 +335,13 @@ func (m *StateNode) LifetimeLeft(now time.Time) float64 {
 	return min(max(float64(whole-now.Sub(created))/float64(whole), 0), 1)
 }
 
-// VetoesRepair reports whether the Node or the NodeClaim asks not to be
-// repaired.
+// VetoesRepair reports whether an annotation of the Node or the NodeClaim forbids repairs.
 func (m *StateNode) VetoesRepair() bool {
 	return m.Node.Node != nil && m.Node.Node.Annotations[v1.DoNotRepairAnnotationKey] == "true" ||
 		m.NodeClaim != nil && m.NodeClaim.Annotations[v1.DoNotRepairAnnotationKey] == "true"
 }
 
-// Rebooted is when the last reboot of the node ended, zero if there was none.
+// Rebooted returns when the last reboot of the node ended; zero if there was none.
 func (m *StateNode) Rebooted() time.Time {
 	if c := m.Condition(v1.ConditionTypeRebooting); c != nil && c.Status == metav1.ConditionFalse {
 		return c.LastTransitionTime.Time

@@ -1,5 +1,4 @@
-// Package words writes amounts, numbers and instants for the one-line details of
-// disruption.
+// Package words formats amounts, numbers and times for the one-line details of disruption.
 package words
 
 import (
@@ -8,10 +7,10 @@ import (
 	"time"
 )
 
-// Instant renders a time to the second, in UTC.
+// Instant formats a time in UTC, to the second.
 func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Span writes a duration to the second, without what is zero at its end: 1h, or 1m30s.
+// Span formats a duration to the second, without zero units at its end: 1h, or 1m30s.
 func Span(d time.Duration) string {
 	text := d.Round(time.Second).String()
 	if whole, ok := strings.CutSuffix(text, "m0s"); ok {
@@ -23,7 +22,7 @@ func Span(d time.Duration) string {
 	return text
 }
 
-// Plural writes a number of things.
+// Plural formats a number with a noun, such as "no node", "1 node" and "2 nodes".
 func Plural(n int, thing string) string {
 	switch n {
 	case 0:
@@ -34,7 +33,7 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Verb is the verb of so many things: one for one of them, else more.
+// Verb returns one if n is 1, and more otherwise: the form of a verb that agrees with n.
 func Verb(n int, one, more string) string {
 	if n == 1 {
 		return one
@@ -42,10 +41,10 @@ func Verb(n int, one, more string) string {
 	return more
 }
 
-// USD is an amount of USD per hour.
+// USD formats an amount in USD per hour.
 func USD(amount float64) string { return fmt.Sprintf("%.4g USD/h", amount) }
 
-// FirstLine is the first line of an error.
+// FirstLine returns the first line of an error's text.
 func FirstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
