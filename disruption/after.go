@@ -101,17 +101,17 @@ func AfterPlan(now time.Time, in Input, plan *provisioning.Plan) Input {
 
 // aftermath collects the changes of an input.
 type aftermath struct {
-	now      time.Time
-	in       Input
-	gone     map[string]bool               // by name of a removed node
-	staying  map[string]provisioning.Node  // nodes that are being deleted and still have pods
-	machines map[string]bool               // by provider ID of a removed machine
-	placed   map[types.NamespacedName]bool // pods with a new place
-	arrivals map[string][]*corev1.Pod      // by node
-	fresh    []provisioning.Node
-	launched []*cloudprovider.Instance
-	homeless []*corev1.Pod
-	reserved map[string]int // by reservation: instances set free
+	now       time.Time
+	in        Input
+	gone      map[string]bool               // by name of a removed node
+	staying   map[string]provisioning.Node  // nodes that are being deleted and still have pods
+	machines  map[string]bool               // by provider ID of a removed machine
+	placed    map[types.NamespacedName]bool // pods with a new place
+	arrivals  map[string][]*corev1.Pod      // by node
+	fresh     []provisioning.Node
+	launched  []*cloudprovider.Instance
+	displaced []*corev1.Pod
+	reserved  map[string]int // by reservation: instances set free
 }
 
 func newAftermath(now time.Time, in Input) *aftermath {
@@ -229,7 +229,7 @@ func (a *aftermath) remove(f *Cluster, action Action, t Target) {
 		free.Spec.NodeName = ""
 		free.DeletionTimestamp = nil
 		free.Status = corev1.PodStatus{Phase: corev1.PodPending}
-		a.homeless = append(a.homeless, &free)
+		a.displaced = append(a.displaced, &free)
 	}
 }
 
@@ -270,7 +270,7 @@ func (a *aftermath) input() Input {
 			out.Pods = append(out.Pods, p)
 		}
 	}
-	out.Pods = append(out.Pods, a.homeless...)
+	out.Pods = append(out.Pods, a.displaced...)
 	out.PodEvents = make(map[string]time.Time, len(a.in.PodEvents)+len(a.arrivals))
 	maps.Copy(out.PodEvents, a.in.PodEvents)
 	for node := range a.arrivals {

@@ -134,7 +134,7 @@ func (f *Cluster) empty(m *state.StateNode) bool {
 	if f.opts.Consolidation.FreePodsAreEmpty {
 		return m.Cost == 0
 	}
-	return m.Homeless() == 0
+	return m.CountMovable() == 0
 }
 
 // check collects the causes that prevent one method from acting on one node.
@@ -309,7 +309,7 @@ func (c *check) emptiness() {
 	if c.m.Buffer {
 		c.add(rule.Buffer, never, "spare room is kept on it")
 	}
-	if n := c.m.Homeless(); !c.cluster.empty(c.m) {
+	if n := c.m.CountMovable(); !c.cluster.empty(c.m) {
 		c.add(rule.NotEmpty, never, "it is not empty: %s without a place elsewhere", words.Plural(n, "pod"))
 	}
 	if quiet {

@@ -91,7 +91,7 @@ func (f *Cluster) source(a Action, m *state.StateNode) command.Source {
 	s := command.Source{NodeClaim: m.NodeClaim.Name, ClaimUID: m.NodeClaim.UID, Drain: a.DrainBound, DrainBy: a.DrainBy,
 		Bounded: m.NodeClaim.Spec.TerminationGracePeriod != nil}
 	if a.Reason == Empty {
-		s.Pods = m.Homeless() // zero without Options.Consolidation.FreePodsAreEmpty
+		s.Pods = m.CountMovable() // zero without Options.Consolidation.FreePodsAreEmpty
 	}
 	if n := m.Node.Node; n != nil {
 		s.Node, s.NodeUID = n.Name, n.UID

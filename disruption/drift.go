@@ -138,7 +138,7 @@ func (f *Cluster) drift() Result {
 			cmp.Compare(state.ZeroOrOne(a.Reservation() == ""), state.ZeroOrOne(b.Reservation() == "")), age(a, b))
 	})
 	slices.SortFunc(dynamic, func(a, b *state.StateNode) int {
-		return cmp.Or(cmp.Compare(state.ZeroOrOne(a.Homeless() > 0), state.ZeroOrOne(b.Homeless() > 0)), age(a, b))
+		return cmp.Or(cmp.Compare(state.ZeroOrOne(a.CountMovable() > 0), state.ZeroOrOne(b.CountMovable() > 0)), age(a, b))
 	})
 	s := f.newStaticSlots(MethodDrift, f.opts.Drift.TerminateFirst)
 	for _, m := range static {
@@ -148,7 +148,7 @@ func (f *Cluster) drift() Result {
 	}
 	for _, m := range dynamic {
 		step := placement{step: Replace}
-		if m.Homeless() == 0 {
+		if m.CountMovable() == 0 {
 			step.step = Delete
 		}
 		r.Actions = append(r.Actions, statuses[m.Name].action(m, step))

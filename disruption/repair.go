@@ -61,7 +61,7 @@ func (f *Cluster) repair() Result {
 			if p, ok = s.place(m); !ok {
 				continue
 			}
-		case m.Homeless() == 0:
+		case m.CountMovable() == 0:
 			p.step = Delete
 		}
 		r.Actions = append(r.Actions, repairOf(m, p))

@@ -225,7 +225,7 @@ func removalTurnOf(m *state.StateNode) removalTurn {
 	case asks(m.NodeClaim.Annotations) || m.Node.Node != nil && asks(m.Node.Node.Annotations) ||
 		slices.ContainsFunc(m.PodViews, func(p *state.PodView) bool { return p.Held }):
 		return turnDoNotDisrupt
-	case m.Homeless() == 0:
+	case m.CountMovable() == 0:
 		return turnEmpty
 	}
 	return turnOrdinary

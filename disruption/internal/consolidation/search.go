@@ -249,20 +249,20 @@ func (s *search) judge(sets []*simulation.CandidateSet) {
 // actions leave. A set that has to wait still counts for later sets, except for the effect of its
 // pods on constraints. It begins as soon as it may.
 func (s *search) accept(cs *simulation.CandidateSet) {
-	before := len(s.w.Landing.Undo)
-	if ok, tie := s.w.Landing.Takes(cs); !ok {
-		cs.TurnDown(s.w.Landing, tie)
+	before := len(s.w.BindOrder.Undo)
+	if ok, tie := s.w.BindOrder.Takes(cs); !ok {
+		cs.TurnDown(s.w.BindOrder, tie)
 		s.remember(cs)
 		return
 	}
-	cs.After = s.w.Landing.After()
+	cs.After = s.w.BindOrder.After()
 	for _, m := range cs.Targets {
 		delete(s.reasons, m.Name)
 	}
 	a := admission.Request{Reason: budgets.Underutilized, Nodes: names(cs.Targets), Replaces: true}
 	no, members := s.quota.Admission.Judge(a)
 	if no != nil {
-		s.w.Landing.Rewind(before)
+		s.w.BindOrder.Rewind(before)
 		s.waiting = append(s.waiting, Waiting{cs, no})
 		for _, m := range cs.Targets {
 			s.waits[m.Name] = true
@@ -362,7 +362,7 @@ func (s *search) answered(m *state.StateNode) bool {
 // setApart rejects the sets whose pods could not be bound in their turn, or that exceed limits. The
 // best sets are considered first.
 func (s *search) setApart(sets []*simulation.CandidateSet) {
-	meter, l := simulation.NewLimitsMeter(s.w), s.w.Landing
+	meter, l := simulation.NewLimitsMeter(s.w), s.w.BindOrder
 	var left []*simulation.CandidateSet
 	for _, cs := range bestFirst(sets) {
 		if cs.Outcome.Bad() {

@@ -37,7 +37,7 @@ func TestWhoSharesANodeWithWhom(t *testing.T) {
 	shares := func(p *corev1.Pod, there ...*corev1.Pod) bool {
 		mine, theirs := c.of(c.kinds.Of(p)), c.all(there)
 		for i := range mine.Of {
-			if mine.Shuns[i]&theirs.Of[i]|mine.Of[i]&theirs.Shuns[i] != 0 {
+			if mine.Excludes[i]&theirs.Of[i]|mine.Of[i]&theirs.Excludes[i] != 0 {
 				return false
 			}
 		}

@@ -130,14 +130,14 @@ func (e *Estimate) readClass(p *corev1.Pod, known map[string]int32, lists []reso
 	if _, found := e.Class(kind); found || !kind.Readable {
 		return lists // the engine reports a pod that cannot be read
 	}
-	company := e.groups.of(kind)
-	key := classKey(kind.Pod, kind.Requests, company)
+	groups := e.groups.of(kind)
+	key := classKey(kind.Pod, kind.Requests, groups)
 	class, found := known[key]
 	if !found {
 		class = int32(len(e.classes))
 		known[key] = class
 		e.classes = append(e.classes, kind)
-		e.Cluster.Classes = append(e.Cluster.Classes, screen.Class{Company: company})
+		e.Cluster.Classes = append(e.Cluster.Classes, screen.Class{AntiAffinity: groups})
 		lists = append(lists, kind.Requests.With(corev1.ResourcePods, 1))
 		for name, n := range kind.Requests.All() {
 			if n > 0 {
@@ -170,12 +170,12 @@ func (e *Estimate) Vector(list resources.List) []int64 {
 }
 
 // classKey returns a key that is equal for pods with equal requests that may run on the same nodes.
-func classKey(p *corev1.Pod, requests resources.List, company screen.Company) string {
+func classKey(p *corev1.Pod, requests resources.List, groups screen.AntiAffinity) string {
 	var b strings.Builder
 	b.WriteString(requests.String())
-	for i, of := range company.Of {
-		if of|company.Shuns[i] != 0 {
-			fmt.Fprintf(&b, "|%d %x %x", i, of, company.Shuns[i])
+	for i, of := range groups.Of {
+		if of|groups.Excludes[i] != 0 {
+			fmt.Fprintf(&b, "|%d %x %x", i, of, groups.Excludes[i])
 		}
 	}
 	for _, t := range p.Spec.Tolerations {

@@ -44,7 +44,7 @@ func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
 		one := e.CheapestOne(c, steady)
 		floor += float64(c.Pods) * class.Floor
 		cheapest, pods = min(cheapest, one), pods+c.Pods
-		if class.Company.Alone() && c.Pods > 1 {
+		if class.AntiAffinity.Alone() && c.Pods > 1 {
 			alone, one = true, one*float64(c.Pods)
 		}
 		dearest = max(dearest, one)

@@ -39,8 +39,8 @@ func twoSizes() *Estimate {
 	}
 }
 
-func (e *Estimate) addClass(request int64, company screen.Company, d demand) int32 {
-	e.Cluster.Classes = append(e.Cluster.Classes, screen.Class{Request: []int64{request}, Company: company, Floor: 0.1 * float64(request)})
+func (e *Estimate) addClass(request int64, groups screen.AntiAffinity, d demand) int32 {
+	e.Cluster.Classes = append(e.Cluster.Classes, screen.Class{Request: []int64{request}, AntiAffinity: groups, Floor: 0.1 * float64(request)})
 	d.number = len(e.demands) // each asks for something of its own
 	e.classes = append(e.classes, &podclass.Class{Number: d.number})
 	e.demands = append(e.demands, d)
@@ -53,10 +53,10 @@ func TestWhatPodsCostAtLeastOnNewNodes(t *testing.T) {
 	inZone := func(zone string) requirements.Pod {
 		return requirements.Pod{Alternatives: []requirements.Alternative{{Set: requirements.MustParse("topology.kubernetes.io/zone = " + zone)}}}
 	}
-	free := e.addClass(1, screen.Company{}, demand{asked: anywhere, pools: []string{"p"}})
-	big := e.addClass(3, screen.Company{}, demand{asked: anywhere, pools: []string{"p"}})
-	apart := e.addClass(1, screen.Company{Of: []uint64{1}, Shuns: []uint64{1}}, demand{asked: anywhere, pools: []string{"p"}})
-	bigB := e.addClass(3, screen.Company{}, demand{asked: inZone("b"), pools: []string{"p"}})
+	free := e.addClass(1, screen.AntiAffinity{}, demand{asked: anywhere, pools: []string{"p"}})
+	big := e.addClass(3, screen.AntiAffinity{}, demand{asked: anywhere, pools: []string{"p"}})
+	apart := e.addClass(1, screen.AntiAffinity{Of: []uint64{1}, Excludes: []uint64{1}}, demand{asked: anywhere, pools: []string{"p"}})
+	bigB := e.addClass(3, screen.AntiAffinity{}, demand{asked: inZone("b"), pools: []string{"p"}})
 	one := func(class int32) screen.Count { return screen.Count{Class: class, Pods: 1} }
 	tests := []struct {
 		name   string

@@ -17,17 +17,17 @@ type Group struct {
 	Selector   labels.Selector
 }
 
-// Shunned lists the groups to which the pods have anti-affinity. Terms with a namespace selector
+// Excluded lists the groups to which the pods have anti-affinity. Terms with a namespace selector
 // are left out.
-func (k *Class) Shunned() []Group {
-	if !k.shunsRead {
-		k.shunsRead, k.shuns = true, shunned(k.Pod)
+func (k *Class) Excluded() []Group {
+	if !k.excludesRead {
+		k.excludesRead, k.excludes = true, excluded(k.Pod)
 	}
-	return k.shuns
+	return k.excludes
 }
 
-// shunned lists the groups to which a pod has anti-affinity.
-func shunned(p *corev1.Pod) []Group {
+// excluded lists the groups to which a pod has anti-affinity.
+func excluded(p *corev1.Pod) []Group {
 	if p.Spec.Affinity == nil || p.Spec.Affinity.PodAntiAffinity == nil {
 		return nil
 	}

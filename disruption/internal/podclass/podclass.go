@@ -32,11 +32,11 @@ type Class struct {
 	Requests resources.List
 	Readable bool // the requests can be read
 
-	asked     *requirements.Pod
-	askedText string // asked as text
-	shuns     []Group
-	shunsRead bool
-	pins      map[string]*Class // classes of pods that are also pinned to labels of their nodes, by the text of these labels
+	asked        *requirements.Pod
+	askedText    string // asked as text
+	excludes     []Group
+	excludesRead bool
+	pins         map[string]*Class // classes of pods that are also pinned to labels of their nodes, by the text of these labels
 }
 
 // New returns an empty set of classes with capacity for so many pods. With defaults, pods without
@@ -72,7 +72,7 @@ func (k *Classes) Pin(pod *corev1.Pod, kind *Class, held map[string]string) {
 	}
 	pinned := kind.pins[text.String()]
 	if pinned == nil {
-		pinned = &Class{Number: k.count, Pod: pod, Requests: kind.Requests, Readable: kind.Readable, shuns: kind.shuns, shunsRead: kind.shunsRead}
+		pinned = &Class{Number: k.count, Pod: pod, Requests: kind.Requests, Readable: kind.Readable, excludes: kind.excludes, excludesRead: kind.excludesRead}
 		k.count++
 		if kind.pins == nil {
 			kind.pins = map[string]*Class{}

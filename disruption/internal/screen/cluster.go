@@ -16,24 +16,24 @@ type Node struct {
 	Price float64
 	// Pods are the pods that have to move, each class once.
 	Pods []Count
-	// There is the groups of all pods on the node, whether they move or not.
-	There Company
+	// There is the anti-affinity of all pods on the node, whether they move or not.
+	There AntiAffinity
 }
 
-// Company describes the anti-affinity of pods as sets of groups, by the number of the group. With
-// the zero value, pods may share a node with all others. All sets of a cluster have the same
+// AntiAffinity describes the anti-affinity of pods as sets of groups, by the number of the group.
+// With the zero value, pods may share a node with all others. All sets of a cluster have the same
 // length.
-type Company struct {
+type AntiAffinity struct {
 	// Of are the groups to which the pods belong.
 	Of []uint64
-	// Shuns are the groups whose pods may not share a node with these pods.
-	Shuns []uint64
+	// Excludes are the groups whose pods may not share a node with these pods.
+	Excludes []uint64
 }
 
-// suits reports whether pods may share a node with others.
-func (c Company) suits(others Company) bool {
-	for i, s := range c.Shuns {
-		if s&others.Of[i]|c.Of[i]&others.Shuns[i] != 0 {
+// compatible reports whether pods may share a node with others.
+func (c AntiAffinity) compatible(others AntiAffinity) bool {
+	for i, s := range c.Excludes {
+		if s&others.Of[i]|c.Of[i]&others.Excludes[i] != 0 {
 			return false
 		}
 	}
@@ -41,8 +41,8 @@ func (c Company) suits(others Company) bool {
 }
 
 // Alone reports whether a node can have only one of the pods, because they exclude their own group.
-func (c Company) Alone() bool {
-	for i, s := range c.Shuns {
+func (c AntiAffinity) Alone() bool {
+	for i, s := range c.Excludes {
 		if s&c.Of[i] != 0 {
 			return true
 		}
@@ -59,8 +59,8 @@ type Class struct {
 	// Floor is a lower bound on the price of one pod on new nodes, in USD per hour. It is infinite
 	// if no new node can have the pod.
 	Floor float64
-	// Company is the anti-affinity of the pods.
-	Company Company
+	// AntiAffinity is the anti-affinity of the pods.
+	AntiAffinity AntiAffinity
 }
 
 // Cluster has the nodes and the classes of pods. It does not change while it is in use.

@@ -6,7 +6,7 @@
 //   - Pods are counted by class: pods of a class have equal requests and may run on the same kinds
 //     of node.
 //   - Room and requests are vectors of integers, all of the same length.
-//   - Pods may exclude groups of pods from their node: see [Company].
+//   - Pods may exclude groups of pods from their node: see [AntiAffinity].
 //   - A market is a set of ways to launch a node, and each class may use some of them. The lower
 //     bound on the price of a class is linear in its request: see [Prices].
 //

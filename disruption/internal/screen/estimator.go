@@ -10,7 +10,7 @@ type Estimator struct {
 	c      *Cluster
 	order  []int32 // nodes that take pods, the fullest first
 	room   [][]int64
-	there  []Company
+	there  []AntiAffinity
 	gone   []bool
 	shut   []bool // set by Shut
 	pods   []Count
@@ -28,11 +28,11 @@ type change struct {
 
 // NewEstimator returns an estimator for a cluster.
 func NewEstimator(c *Cluster) *Estimator {
-	e := &Estimator{c: c, room: make([][]int64, len(c.Nodes)), there: make([]Company, len(c.Nodes)),
+	e := &Estimator{c: c, room: make([][]int64, len(c.Nodes)), there: make([]AntiAffinity, len(c.Nodes)),
 		gone: make([]bool, len(c.Nodes)), shut: make([]bool, len(c.Nodes)), dirty: make([]bool, len(c.Nodes))}
 	for i := range c.Nodes {
 		if c.Nodes[i].Free != nil {
-			e.there[i] = Company{Of: slices.Clone(c.Nodes[i].There.Of), Shuns: slices.Clone(c.Nodes[i].There.Shuns)}
+			e.there[i] = AntiAffinity{Of: slices.Clone(c.Nodes[i].There.Of), Excludes: slices.Clone(c.Nodes[i].There.Excludes)}
 			e.room[i] = slices.Clone(c.Nodes[i].Free)
 			e.order = append(e.order, int32(i))
 		}
@@ -92,7 +92,7 @@ func (e *Estimator) RemoveWith(swaps []Swap, nodes ...int) Outcome {
 	for _, s := range e.used {
 		copy(e.room[s.node], s.free)
 		copy(e.there[s.node].Of, e.c.Nodes[s.node].There.Of)
-		copy(e.there[s.node].Shuns, e.c.Nodes[s.node].There.Shuns)
+		copy(e.there[s.node].Excludes, e.c.Nodes[s.node].There.Excludes)
 		e.dirty[s.node] = false
 	}
 	e.used = e.used[:0]
@@ -182,10 +182,10 @@ func (e *Estimator) takes(i int, class *Class, most int64) int64 {
 	if e.gone[i] || e.shut[i] || !class.Admits[e.c.Nodes[i].Kind] {
 		return 0
 	}
-	if !class.Company.suits(e.there[i]) {
+	if !class.AntiAffinity.compatible(e.there[i]) {
 		return 0
 	}
-	if class.Company.Alone() {
+	if class.AntiAffinity.Alone() {
 		most = 1
 	}
 	free := e.room[i]
@@ -219,8 +219,8 @@ func (e *Estimator) take(node int, class *Class, times int64) {
 	for d, r := range class.Request {
 		free[d] -= r * times
 	}
-	for i, of := range class.Company.Of {
+	for i, of := range class.AntiAffinity.Of {
 		e.there[node].Of[i] |= of
-		e.there[node].Shuns[i] |= class.Company.Shuns[i]
+		e.there[node].Excludes[i] |= class.AntiAffinity.Excludes[i]
 	}
 }

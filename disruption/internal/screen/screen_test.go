@@ -96,18 +96,18 @@ func TestPodsThatShunOthers(t *testing.T) {
 	// class 1 keeps away from.
 	c := &screen.Cluster{
 		Classes: []screen.Class{
-			{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1, Company: screen.Company{Of: []uint64{1}, Shuns: []uint64{1}}},
-			{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1, Company: screen.Company{Of: []uint64{0}, Shuns: []uint64{2}}},
-			{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1, Company: screen.Company{Of: []uint64{2}, Shuns: []uint64{0}}},
+			{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1, AntiAffinity: screen.AntiAffinity{Of: []uint64{1}, Excludes: []uint64{1}}},
+			{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1, AntiAffinity: screen.AntiAffinity{Of: []uint64{0}, Excludes: []uint64{2}}},
+			{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1, AntiAffinity: screen.AntiAffinity{Of: []uint64{2}, Excludes: []uint64{0}}},
 		},
 	}
-	node := func(room int64, there screen.Company, pods ...screen.Count) {
+	node := func(room int64, there screen.AntiAffinity, pods ...screen.Count) {
 		c.Nodes = append(c.Nodes, screen.Node{Free: []int64{room}, Price: 1, Pods: pods, There: there})
 	}
-	nobody := screen.Company{Of: []uint64{0}, Shuns: []uint64{0}}
+	nobody := screen.AntiAffinity{Of: []uint64{0}, Excludes: []uint64{0}}
 	node(5, nobody)
 	node(6, nobody)
-	node(7, screen.Company{Of: []uint64{1}, Shuns: []uint64{1}}, screen.Count{Class: 0, Pods: 1})
+	node(7, screen.AntiAffinity{Of: []uint64{1}, Excludes: []uint64{1}}, screen.Count{Class: 0, Pods: 1})
 	node(0, nobody, screen.Count{Class: 0, Pods: 3})                                  // as if they had come before they shunned each other
 	node(0, nobody, screen.Count{Class: 1, Pods: 2}, screen.Count{Class: 2, Pods: 9}) // likewise
 	e := screen.NewEstimator(c)

@@ -14,8 +14,8 @@ import (
 
 // affinityTerm is a required affinity or anti-affinity term. If it is over a label other than the
 // name of the node, pods that have it, and pods that it selects, stay in their domain. If such pods
-// changed domains in different actions, one action would depend on another. Landing checks the pods
-// that change their domain.
+// changed domains in different actions, one action would depend on another. BindOrder checks the
+// pods that change their domain.
 type affinityTerm struct {
 	key   string
 	pods  []podterm.Pods // pods that it selects: those that are in all of these

@@ -6,14 +6,14 @@
 //
 // Invariant: a [Simulation] is the cluster after everything that was decided is done, and pending
 // pods have their places. What it accepts changes it ([Simulation.CarryOut], [Simulation.Replace],
-// [Simulation.Begin]). There is one for each proposal. Only the engine finds places. Only [Landing]
-// decides whether pods can be bound in the order in which actions are carried out.
+// [Simulation.Begin]). There is one for each proposal. Only the engine finds places. Only
+// [BindOrder] decides whether pods can be bound in the order in which actions are carried out.
 //
 //   - simulation.go: the input of the engine.
 //   - candidate_set.go: one what-if, and its answer split into sets.
 //   - replacements.go: the replacements of nodes that must all be replaced.
 //   - topology_counts.go, movable_pods.go, affinity_terms.go: which pods stay in their domains.
-//   - landing.go, footprint.go: whether pods can be bound in their turn, and which actions come
+//   - bind_order.go, footprint.go: whether pods can be bound in their turn, and which actions come
 //     before others.
 //   - limits.go: the limits of pools while removed nodes still exist.
 //   - market.go: compiled input, reused by the next simulation.

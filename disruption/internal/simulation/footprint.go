@@ -12,7 +12,7 @@ import (
 type footprint struct {
 	name    string // name of its first node
 	changed map[constraint]map[string]bool
-	leans   map[constraint]map[string]bool
+	depends map[constraint]map[string]bool
 	removed map[domain]bool // domains of which it removes nodes
 	opened  map[domain]bool // domains that have no nodes without this action, or without others that open them
 }
@@ -24,8 +24,8 @@ type domain struct{ key, value string }
 const anywhere = "*"
 
 // footprint returns the footprint of a set of nodes.
-func (l *Landing) footprint(cs *CandidateSet, name string) *footprint {
-	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}, removed: map[domain]bool{}, opened: map[domain]bool{}}
+func (l *BindOrder) footprint(cs *CandidateSet, name string) *footprint {
+	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, depends: map[constraint]map[string]bool{}, removed: map[domain]bool{}, opened: map[domain]bool{}}
 	net := map[constraint]map[string]int{}
 	for i := range cs.Moves {
 		a := l.arrival(cs, &cs.Moves[i])
@@ -43,7 +43,7 @@ func (l *Landing) footprint(cs *CandidateSet, name string) *footprint {
 			}
 			net[k] = delta
 		}
-		f.lean(l, a)
+		f.dependOn(l, a)
 	}
 	for k, delta := range net { // the order does not matter
 		for value, n := range delta {
@@ -62,7 +62,7 @@ func (l *Landing) footprint(cs *CandidateSet, name string) *footprint {
 }
 
 // remove records the domains of a node that is removed.
-func (f *footprint) remove(l *Landing, n *corev1.Node) {
+func (f *footprint) remove(l *BindOrder, n *corev1.Node) {
 	for key := range l.all { // the order does not matter
 		if value, found := n.Labels[key]; found {
 			f.removed[domain{key, value}] = true
@@ -70,30 +70,30 @@ func (f *footprint) remove(l *Landing, n *corev1.Node) {
 	}
 }
 
-// lean records the constraints on which the place of a pod depends.
-func (f *footprint) lean(l *Landing, a *arrival) {
+// dependOn records the constraints on which the place of a pod depends.
+func (f *footprint) dependOn(l *BindOrder, a *arrival) {
 	for _, o := range a.spreads {
 		if o.kind == overLabel {
-			mark(f.leans, o.constraint, anywhere)
+			mark(f.depends, o.constraint, anywhere)
 			continue
 		}
 		for _, value := range a.domains(o.kind, corev1.LabelHostname) {
-			mark(f.leans, o.constraint, value)
+			mark(f.depends, o.constraint, value)
 		}
 	}
 	for _, n := range a.terms {
 		k := constraint{termMembers, n}
 		for _, value := range a.domains(k.kind, l.key(k)) {
-			mark(f.leans, k, value)
+			mark(f.depends, k, value)
 		}
 		if !l.c.affinities.list[n].apart && slices.Contains(a.counted, k) { // the pod may be the first that the term selects
-			mark(f.leans, k, anywhere)
+			mark(f.depends, k, anywhere)
 		}
 	}
 	for _, n := range a.apart {
 		k := constraint{termOwners, n}
 		for _, value := range a.domains(k.kind, l.key(k)) {
-			mark(f.leans, k, value)
+			mark(f.depends, k, value)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (f *footprint) lean(l *Landing, a *arrival) {
 // countNodes records the topology spreads whose number of domains changes: because this action, or
 // one before it, removes the last node of a domain, or because the first node of a domain comes up.
 // That node may be from any action that opens the domain. cs may be nil.
-func (f *footprint) countNodes(l *Landing, cs *CandidateSet) {
+func (f *footprint) countNodes(l *BindOrder, cs *CandidateSet) {
 	for key, before := range l.all { // the order does not matter
 		sites := maps.Clone(before.sites)
 		if cs != nil {
@@ -136,7 +136,7 @@ func (f *footprint) countNodes(l *Landing, cs *CandidateSet) {
 }
 
 // changes records that the set of domains of a label changes.
-func (f *footprint) changes(l *Landing, key string) {
+func (f *footprint) changes(l *BindOrder, key string) {
 	for n, s := range l.c.spreads.list {
 		if s.own.TopologyKey == key {
 			mark(f.changed, constraint{overLabel, n}, anywhere)
@@ -153,12 +153,12 @@ func mark(in map[constraint]map[string]bool, k constraint, value string) {
 
 // touches reports whether an action changes something on which another depends.
 func (f *footprint) touches(other *footprint) bool {
-	for k, leans := range other.leans { // the order does not matter
+	for k, depends := range other.depends { // the order does not matter
 		changed := f.changed[k]
-		if len(changed) > 0 && (leans[anywhere] || changed[anywhere]) {
+		if len(changed) > 0 && (depends[anywhere] || changed[anywhere]) {
 			return true
 		}
-		for value := range leans {
+		for value := range depends {
 			if changed[value] {
 				return true
 			}

@@ -218,7 +218,7 @@ func (w *Simulation) moved(cs *CandidateSet) {
 		if i, found := w.At[move.Node]; !found || w.In.Nodes[i].Node == nil || w.In.Nodes[i].Node.Labels[r.of.own.TopologyKey] != r.domain {
 			before := r.of.left
 			r.of.left = true
-			w.Landing.log(func() { r.of.left = before })
+			w.BindOrder.log(func() { r.of.left = before })
 		}
 	}
 }

@@ -73,12 +73,12 @@ const mostAgain = 4
 // snapshot is an earlier state of a simulation.
 type snapshot struct {
 	sim  Simulation
-	undo int // length of Landing.Undo
+	undo int // length of BindOrder.Undo
 }
 
 // snapshot returns the current state.
 func (w *Simulation) snapshot() snapshot {
-	s := snapshot{sim: *w, undo: len(w.Landing.Undo)}
+	s := snapshot{sim: *w, undo: len(w.BindOrder.Undo)}
 	s.sim.In.Nodes = slices.Clone(w.In.Nodes)
 	s.sim.Displaced, s.sim.Promised, s.sim.Leaving = maps.Clone(w.Displaced), maps.Clone(w.Promised), maps.Clone(w.Leaving)
 	return s
@@ -86,7 +86,7 @@ func (w *Simulation) snapshot() snapshot {
 
 // rewind restores an earlier state, except for the statistics of the work done.
 func (w *Simulation) rewind(to snapshot) {
-	w.Landing.Rewind(to.undo)
+	w.BindOrder.Rewind(to.undo)
 	to.sim.Stats, to.sim.Market = w.Stats, w.Market
 	*w = to.sim
 }
@@ -209,11 +209,11 @@ func (r *replacements) takes(cs *CandidateSet) bool {
 		cs.tied = true // to nodes that stay
 		return false
 	}
-	if ok, tie := r.w.Landing.Takes(cs); !ok {
-		cs.TurnDown(r.w.Landing, tie)
+	if ok, tie := r.w.BindOrder.Takes(cs); !ok {
+		cs.TurnDown(r.w.BindOrder, tie)
 		return false
 	}
-	cs.After = r.w.Landing.After()
+	cs.After = r.w.BindOrder.After()
 	r.w.CarryOut(cs)
 	return true
 }
@@ -259,7 +259,7 @@ func (cs *CandidateSet) Limited(pool *v1.NodePool) {
 
 // TurnDown rejects a set because a constraint ties its pods to those of others, or because it would
 // not be valid alone.
-func (cs *CandidateSet) TurnDown(l *Landing, tie string) {
+func (cs *CandidateSet) TurnDown(l *BindOrder, tie string) {
 	cs.tied = true
 	cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
 	switch {

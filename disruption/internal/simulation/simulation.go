@@ -49,7 +49,7 @@ type Simulation struct {
 	Kinds     *podclass.Classes
 	Defaults  *podterm.Defaults           // default topology spreads of pods without any
 	movable   map[*corev1.Pod]*movablePod // pods that may change their domain, by the pod and by its pinned copy
-	Landing   *Landing                    // checks the order of moves; nil if no pods are pinned
+	BindOrder *BindOrder                  // checks the order of moves; nil if no pods are pinned
 	Stats     Stats
 }
 
@@ -122,7 +122,7 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 	}
 	if config.Pin {
 		w.pinSpread()
-		w.Landing.begin(begun)
+		w.BindOrder.begin(begun)
 	}
 	for _, name := range ClosedNodes(f, begun, config.Receivers) {
 		if i, found := w.At[name]; found && !w.Leaving[name] {
@@ -155,8 +155,8 @@ func (w *Simulation) Begin(d Decision) {
 	if len(cs.Targets) == 0 {
 		return
 	}
-	if w.Landing != nil {
-		w.Landing.Takes(cs)
+	if w.BindOrder != nil {
+		w.BindOrder.Takes(cs)
 	}
 	w.CarryOut(cs)
 	for _, m := range cs.Targets {
@@ -255,7 +255,7 @@ func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
 			gone[name], by[name] = gone[name] || !a.Reboots, a.By
 		}
 	}
-	var homeless []*corev1.Pod
+	var displaced []*corev1.Pod
 	for _, m := range w.Cluster.Nodes {
 		w.At[m.Name] = len(w.In.Nodes)
 		if !m.Marked() && !gone[m.Name] {
@@ -268,13 +268,13 @@ func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
 		entry.Pods = d.Staying
 		w.In.Nodes = append(w.In.Nodes, entry)
 		for _, p := range d.Displaced {
-			homeless = append(homeless, podlife.Moved(p, ""))
+			displaced = append(displaced, podlife.Moved(p, ""))
 		}
 	}
 	for i := range begun {
 		w.decided = append(w.decided, &CandidateSet{Targets: w.targetsOf(&begun[i])})
 	}
-	return homeless
+	return displaced
 }
 
 // bind binds a pod to a node, and promises it the place.

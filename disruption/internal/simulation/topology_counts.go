@@ -30,12 +30,12 @@ import (
 //
 // Pods are pinned only where the skew is within its limit now. A pod in a domain that has too many
 // is not pinned, or it could not be moved at all. Nor is a pod that is counted by a spread which it
-// does not have: Landing checks it.
+// does not have: BindOrder checks it.
 //
 // One pod of each spread may leave its domain, because all others stay: see movablePod.
 func (w *Simulation) pinSpread() {
 	c := newSpreadCensus(w)
-	w.movable, w.Landing = map[*corev1.Pod]*movablePod{}, newLanding(w, c)
+	w.movable, w.BindOrder = map[*corev1.Pod]*movablePod{}, newBindOrder(w, c)
 	for i := range w.In.Nodes {
 		n := &w.In.Nodes[i]
 		if n.Node == nil || w.Leaving[n.Name()] {

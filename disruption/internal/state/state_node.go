@@ -256,8 +256,8 @@ func (m *StateNode) pendingDisruption() bool {
 // Active reports whether the node is neither on its way out nor marked to be removed.
 func (m *StateNode) Active() bool { return !m.Marked() && !m.pendingDisruption() }
 
-// Homeless returns the number of pods that need another place when the node is removed.
-func (m *StateNode) Homeless() int {
+// CountMovable returns the number of pods that need another place when the node is removed.
+func (m *StateNode) CountMovable() int {
 	n := 0
 	for _, p := range m.PodViews {
 		if p.Reschedulable {

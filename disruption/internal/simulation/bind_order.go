@@ -12,16 +12,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Landing checks that topology spreads, affinity and anti-affinity admit the pods of some nodes in
-// their new places, in the state that earlier decisions leave. The engine finds places for the pods
-// of many nodes at once, but actions are carried out one after the other, and each has to be valid
-// in its turn. Takes chooses the order.
+// BindOrder checks that topology spreads, affinity and anti-affinity admit the pods of some nodes
+// in their new places, in the state that earlier decisions leave. The engine finds places for the
+// pods of many nodes at once, but actions are carried out one after the other, and each has to be
+// valid in its turn. Takes chooses the order.
 //
 // Where a pod is may be uncertain: a pending pod, or one that is left to the next plan, may be in
 // its planned place or nowhere yet, and a new node may come up in any of the zones of its options.
 // Each domain therefore has two counts: the most pods that may be there, and those that are certain
 // to be there.
-type Landing struct {
+type BindOrder struct {
 	w         *Simulation
 	c         *topologyCounts
 	uncertain []countedPod            // pods whose place in the simulation is uncertain
@@ -85,8 +85,8 @@ type domainNodes struct {
 	sites, leaving map[string]int
 }
 
-func newLanding(w *Simulation, c *topologyCounts) *Landing {
-	l := &Landing{w: w, c: c, left: maps.Clone(w.Leaving), roles: map[*podclass.Class]*roles{}, tallies: map[constraint]*tally{},
+func newBindOrder(w *Simulation, c *topologyCounts) *BindOrder {
+	l := &BindOrder{w: w, c: c, left: maps.Clone(w.Leaving), roles: map[*podclass.Class]*roles{}, tallies: map[constraint]*tally{},
 		looks: map[string]*domainNodes{}, all: map[string]*domainNodes{}}
 	for _, s := range c.spreads.list {
 		l.all[s.own.TopologyKey] = l.nodesOf(s.own.TopologyKey, &spreadView{})
@@ -100,7 +100,7 @@ func newLanding(w *Simulation, c *topologyCounts) *Landing {
 }
 
 // begin records the earlier decisions. The simulation has carried them out, except for new nodes.
-func (l *Landing) begin(begun []Decision) {
+func (l *BindOrder) begin(begun []Decision) {
 	for i := range begun {
 		if len(begun[i].Nodes) == 0 {
 			continue
@@ -120,7 +120,7 @@ func (l *Landing) begin(begun []Decision) {
 				l.coming = append(l.coming, a)
 			}
 		}
-		l.come(cs.Nodes)
+		l.bringUp(cs.Nodes)
 	}
 }
 
@@ -131,7 +131,7 @@ func (l *Landing) begin(begun []Decision) {
 // spreads come last; if the set was simulated alone, they also come first. In both orders a pod
 // that is excluded is tried again after the others, as kube-scheduler does. No other orders are
 // tried: a set that needs one is rejected, and in the cluster any order may occur.
-func (l *Landing) Takes(cs *CandidateSet) (ok bool, tie string) {
+func (l *BindOrder) Takes(cs *CandidateSet) (ok bool, tie string) {
 	l.Read(cs)
 	print := l.footprint(cs, cs.Targets[0].Name)
 	mark := len(l.Undo)
@@ -151,7 +151,7 @@ func (l *Landing) Takes(cs *CandidateSet) (ok bool, tie string) {
 
 // After returns the names of the actions that have to be done before the one counted last, because
 // one changes something on which the other depends.
-func (l *Landing) After() (names []string) {
+func (l *BindOrder) After() (names []string) {
 	last := len(l.done) - 1
 	for _, before := range l.done[:last] {
 		if before.touches(l.done[last]) || l.done[last].touches(before) {
@@ -164,7 +164,7 @@ func (l *Landing) After() (names []string) {
 // carryOut removes the nodes of a set and binds its pods, those with topology spreads of their own
 // last or first. It returns the constraint that excludes the first pod that cannot be bound; "" if
 // all can.
-func (l *Landing) carryOut(cs *CandidateSet, spreadLast bool) string {
+func (l *BindOrder) carryOut(cs *CandidateSet, spreadLast bool) string {
 	l.launch(cs)
 	var waiting []*arrival
 	for i := range cs.Moves {
@@ -181,14 +181,14 @@ func (l *Landing) carryOut(cs *CandidateSet, spreadLast bool) string {
 	for len(waiting) > 0 {
 		first, left := "", waiting[:0]
 		for _, a := range waiting {
-			if tie := l.keepsOut(a); tie != "" {
+			if tie := l.excludes(a); tie != "" {
 				left = append(left, a)
 				if first == "" {
 					first = tie
 				}
 				continue
 			}
-			l.land(a)
+			l.bind(a)
 		}
 		if len(left) == len(waiting) {
 			return first
@@ -196,7 +196,7 @@ func (l *Landing) carryOut(cs *CandidateSet, spreadLast bool) string {
 		waiting = left
 	}
 	for i := range cs.Targets { // they are gone by then
-		l.linger(cs.Targets[i], -1)
+		l.countLeaving(cs.Targets[i], -1)
 	}
 	return ""
 }
@@ -215,7 +215,7 @@ type arrival struct {
 	unsure bool // it may not arrive
 }
 
-func (l *Landing) arrival(cs *CandidateSet, move *Move) *arrival {
+func (l *BindOrder) arrival(cs *CandidateSet, move *Move) *arrival {
 	a := &arrival{roles: l.rolesOf(l.c.kinds.Of(move.Pod)), cs: cs, move: move, pod: move.Pod, to: l.w.object(move.Node)}
 	if move.Pod.DeletionTimestamp.IsZero() {
 		a.from = l.w.object(move.From)
@@ -260,7 +260,7 @@ func (w *Simulation) object(name string) *corev1.Node {
 }
 
 // rolesOf returns the constraints that concern pods of a class.
-func (l *Landing) rolesOf(kind *podclass.Class) *roles {
+func (l *BindOrder) rolesOf(kind *podclass.Class) *roles {
 	r := l.roles[kind]
 	if r != nil {
 		return r
@@ -303,7 +303,7 @@ func (l *Landing) rolesOf(kind *podclass.Class) *roles {
 }
 
 // key returns the label that a constraint is over.
-func (l *Landing) key(k constraint) string {
+func (l *BindOrder) key(k constraint) string {
 	switch k.kind {
 	case overLabel:
 		return l.c.spreads.list[k.number].own.TopologyKey
@@ -314,7 +314,7 @@ func (l *Landing) key(k constraint) string {
 }
 
 // tally returns the current counts of a constraint.
-func (l *Landing) tally(k constraint) *tally {
+func (l *BindOrder) tally(k constraint) *tally {
 	t := l.tallies[k]
 	if t != nil {
 		return t
@@ -342,7 +342,7 @@ func (l *Landing) tally(k constraint) *tally {
 		t.most, t.least = map[string]int{}, map[string]int{}
 	}
 	for _, p := range l.uncertain {
-		if slices.Contains(l.rolesOf(p.kind).counted, k) && t.sees(p.node) {
+		if slices.Contains(l.rolesOf(p.kind).counted, k) && t.counts(p.node) {
 			if value, found := domainOn(p.node, k.kind, l.key(k)); found {
 				t.least[value]--
 			}
@@ -359,7 +359,7 @@ func (l *Landing) tally(k constraint) *tally {
 }
 
 // nodesOf returns the current counts of the nodes that a topology spread over a label counts.
-func (l *Landing) nodesOf(key string, view *spreadView) *domainNodes {
+func (l *BindOrder) nodesOf(key string, view *spreadView) *domainNodes {
 	text := key + view.text()
 	d := l.looks[text]
 	if d != nil {
@@ -388,8 +388,8 @@ func (l *Landing) nodesOf(key string, view *spreadView) *domainNodes {
 	return d
 }
 
-// sees reports whether a constraint counts pods on a node.
-func (t *tally) sees(n *corev1.Node) bool { return t.nodes == nil || t.nodes.at(n) }
+// counts reports whether a constraint counts pods on a node.
+func (t *tally) counts(n *corev1.Node) bool { return t.nodes == nil || t.nodes.at(n) }
 
 func domainOn(n *corev1.Node, kind constraintKind, key string) (string, bool) {
 	if kind == overHosts {
@@ -400,10 +400,10 @@ func domainOn(n *corev1.Node, kind constraintKind, key string) (string, bool) {
 }
 
 // log records how to undo a change.
-func (l *Landing) log(back func()) { l.Undo = append(l.Undo, back) }
+func (l *BindOrder) log(back func()) { l.Undo = append(l.Undo, back) }
 
 // Rewind undoes all changes since a mark.
-func (l *Landing) Rewind(mark int) {
+func (l *BindOrder) Rewind(mark int) {
 	for len(l.Undo) > mark {
 		last := l.Undo[len(l.Undo)-1]
 		l.Undo = l.Undo[:len(l.Undo)-1]
@@ -411,14 +411,14 @@ func (l *Landing) Rewind(mark int) {
 	}
 }
 
-func (l *Landing) add(to map[string]int, value string, n int) {
+func (l *BindOrder) add(to map[string]int, value string, n int) {
 	to[value] += n
 	l.log(func() { to[value] -= n })
 }
 
 // Read computes the current counts that concern the pods of a set. Counts computed before a change
 // remain when the change is undone.
-func (l *Landing) Read(cs *CandidateSet) {
+func (l *BindOrder) Read(cs *CandidateSet) {
 	for i := range cs.Moves {
 		r := l.rolesOf(l.c.kinds.Of(cs.Moves[i].Pod))
 		for _, k := range r.counted {
@@ -438,20 +438,20 @@ func (l *Landing) Read(cs *CandidateSet) {
 
 // launch brings up the new nodes of a set, and marks its nodes as leaving: they exist until their
 // pods have been bound.
-func (l *Landing) launch(cs *CandidateSet) {
+func (l *BindOrder) launch(cs *CandidateSet) {
 	gone, fresh := len(l.gone), len(l.fresh)
 	l.log(func() { l.gone, l.fresh = l.gone[:gone], l.fresh[:fresh] })
 	for _, m := range cs.Targets {
 		if n := l.w.object(m.Name); n != nil {
 			l.gone = append(l.gone, n)
 		}
-		l.linger(m, 1)
+		l.countLeaving(m, 1)
 	}
-	l.come(cs.Nodes)
+	l.bringUp(cs.Nodes)
 }
 
-// come brings up new nodes.
-func (l *Landing) come(nodes []provisioning.NewNode) {
+// bringUp brings up new nodes.
+func (l *BindOrder) bringUp(nodes []provisioning.NewNode) {
 	for i := range nodes {
 		l.fresh = append(l.fresh, &nodes[i])
 		values := map[string][]string{}
@@ -466,8 +466,8 @@ func (l *Landing) come(nodes []provisioning.NewNode) {
 	}
 }
 
-// linger counts a node as leaving (n is 1) or as gone (n is -1).
-func (l *Landing) linger(m *state.StateNode, n int) {
+// countLeaving counts a node as leaving (n is 1) or as gone (n is -1).
+func (l *BindOrder) countLeaving(m *state.StateNode, n int) {
 	node := l.w.object(m.Name)
 	if node == nil {
 		return
@@ -483,30 +483,30 @@ func (l *Landing) linger(m *state.StateNode, n int) {
 }
 
 // depart removes a pod from its node.
-func (l *Landing) depart(a *arrival) {
+func (l *BindOrder) depart(a *arrival) {
 	if a.from == nil {
 		return
 	}
 	for _, k := range a.counted {
 		t := l.tally(k)
-		if value, found := domainOn(a.from, k.kind, l.key(k)); found && t.sees(a.from) {
+		if value, found := domainOn(a.from, k.kind, l.key(k)); found && t.counts(a.from) {
 			l.add(t.most, value, -1)
 			l.add(t.least, value, -1)
 		}
 	}
 }
 
-// land binds a pod to its new place.
-func (l *Landing) land(a *arrival) {
+// bind binds a pod to its new place.
+func (l *BindOrder) bind(a *arrival) {
 	for _, k := range a.counted {
 		l.count(a, k)
 	}
 }
 
 // count counts a pod in its new place, for one constraint.
-func (l *Landing) count(a *arrival, k constraint) {
+func (l *BindOrder) count(a *arrival, k constraint) {
 	t := l.tally(k)
-	if a.to != nil && !t.sees(a.to) {
+	if a.to != nil && !t.counts(a.to) {
 		return
 	}
 	to := a.domains(k.kind, l.key(k))
@@ -526,13 +526,13 @@ func (r *roles) has(k constraint) bool {
 	return slices.ContainsFunc(r.spreads, func(o ownLimit) bool { return o.constraint == k })
 }
 
-// keepsOut returns the constraint that excludes a pod from its place now, or "" if there is none.
-func (l *Landing) keepsOut(a *arrival) string {
+// excludes returns the constraint that excludes a pod from its place now, or "" if there is none.
+func (l *BindOrder) excludes(a *arrival) string {
 	if a.to == nil && a.new == nil {
 		return "" // its place is unknown
 	}
 	for _, o := range a.spreads {
-		if !l.lets(o, a.domains(o.kind, l.key(o.constraint))) {
+		if !l.admits(o, a.domains(o.kind, l.key(o.constraint))) {
 			return "a topology spread over " + l.key(o.constraint)
 		}
 	}
@@ -554,8 +554,8 @@ func (l *Landing) keepsOut(a *arrival) string {
 	return ""
 }
 
-// lets reports whether a topology spread of a pod admits the pod in some domains.
-func (l *Landing) lets(o ownLimit, to []string) bool {
+// admits reports whether a topology spread of a pod admits the pod in some domains.
+func (l *BindOrder) admits(o ownLimit, to []string) bool {
 	t := l.tally(o.constraint)
 	low := 0 // over nodes the minimum is 0: a node that is being emptied has no pods
 	if o.kind == overLabel {
