@@ -30,6 +30,8 @@ type search struct {
 	forLess   bool            // a plan with as many unplaced pods but a lower cost is better
 	mode      placementMode   // how places are found for unplaced pods
 	fails     map[int32]int   // by pod: number of trials that failed because of it
+	failed    failures        // trials to place unplaced pods
+	key       []byte          // see keyOf
 
 	// Of the current trial.
 	homes  map[int32]*ledger.Bin // by pod that was taken off: its bin before
@@ -69,7 +71,7 @@ const (
 func (st *State) newSearch(order []int32, looks int) *search {
 	return &search{
 		placer: placer{st: st, p: st.p, left: looks}, order: order, dice: chance.New(1, 0), fails: map[int32]int{},
-		homes: map[int32]*ledger.Bin{}, tiers: map[int32]int{}, many: map[int]int{}, ranks: make([]rank, len(st.p.Classes)),
+		homes: map[int32]*ledger.Bin{}, tiers: map[int32]int{}, many: map[int]int{}, ranks: make([]rank, len(st.p.Classes)), failed: failures{},
 	}
 }
 
@@ -359,6 +361,10 @@ type trial struct {
 // the unplaced ones anew, and keeps the result if it is better: fewer unplaced pods, compared by
 // the highest priority first, or as many at a lower cost.
 func (r *search) try(t trial) bool {
+	if r.placing && r.failsAgain(t) {
+		return false
+	}
+	looks := r.left
 	r.ledger.Mark()
 	clear(r.homes)
 	clear(r.tiers)
@@ -384,7 +390,15 @@ func (r *search) try(t trial) bool {
 		queue = r.placeFirst(t, queue)
 	}
 	left, ok := r.placeAll(queue, t)
-	if !ok || !r.better(left) || !r.accept(left) {
+	if !ok || !r.better(left) {
+		if r.placing {
+			r.recordFailure(t, looks, ok && r.cheaper(left))
+		}
+		r.ledger.Rewind()
+		return false
+	}
+	clear(r.failed)
+	if !r.accept(left) {
 		r.ledger.Rewind()
 		return false
 	}
@@ -461,8 +475,14 @@ func (r *search) better(left []int32) bool {
 	if !r.placing {
 		return true // the trial kept to its budget
 	}
-	c := slices.Compare(r.priorities(left), r.priorities(r.pending))
-	return c < 0 || c == 0 && r.forLess && (r.st.relies || !r.ledger.Relies()) && r.bill() < r.before*(1-1e-9)
+	return slices.Compare(r.priorities(left), r.priorities(r.pending)) < 0 || r.forLess && r.cheaper(left)
+}
+
+// cheaper says whether a trial that leaves some pods unplaced leaves as many of each priority as
+// before, at a lower cost.
+func (r *search) cheaper(left []int32) bool {
+	return len(left) == len(r.pending) && (r.st.relies || !r.ledger.Relies()) && r.bill() < r.before*(1-1e-9) &&
+		slices.Equal(r.priorities(left), r.priorities(r.pending))
 }
 
 // bill returns the cost of the new nodes in USD per hour, fees included.
