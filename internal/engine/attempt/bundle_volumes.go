@@ -14,7 +14,7 @@ import (
 // other resources allow. It skips classes whose pods must be placed one by one.
 func (b *bundler) bundleShares() {
 	for c := range b.p.Classes {
-		d := &b.p.Rules.Duties[c]
+		d := &b.p.Rules.ByClass[c]
 		if b.left[c] < 2 || len(b.p.Classes[c].Shares) == 0 || len(d.With) > 0 || len(d.All) > 0 || d.Phase < compile.ByDomain || d.Phase > compile.AtWill {
 			continue
 		}

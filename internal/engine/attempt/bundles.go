@@ -70,13 +70,13 @@ func newBundler(p *compile.Problem, left []int) *bundler {
 
 // Wants says whether pods of a class must be on one node with pods of a selection.
 func Wants(p *compile.Problem, c, selection int) bool {
-	return slices.ContainsFunc(p.Rules.Duties[c].With, func(t workload.Term) bool { return t.Pods == selection })
+	return slices.ContainsFunc(p.Rules.ByClass[c].With, func(t workload.Term) bool { return t.Pods == selection })
 }
 
 func (b *bundler) join(s int) {
 	var owners, targets []int
 	for c := range b.p.Classes {
-		switch d := &b.p.Rules.Duties[c]; {
+		switch d := &b.p.Rules.ByClass[c]; {
 		case b.left[c] == 0:
 		case Wants(b.p, c, s):
 			owners = append(owners, c)
@@ -121,7 +121,7 @@ func (b *bundler) fix(node int, classes []int) {
 	free := slices.Clone(b.free[node])
 	for _, c := range classes {
 		n := 0
-		for n < b.left[c] && b.p.Admits(c, &b.p.Nodes[node]) && compile.Within(b.p.Takes(c, b.has[node]), free) && tally.Add(b.p.Rules.Duties[c].Parts) {
+		for n < b.left[c] && b.p.Admits(c, &b.p.Nodes[node]) && compile.Within(b.p.Takes(c, b.has[node]), free) && tally.Add(b.p.Rules.ByClass[c].Parts) {
 			Subtract(free, b.p.Takes(c, b.has[node]))
 			b.has[node] = b.p.Attach(b.has[node], c)
 			n++
@@ -129,7 +129,7 @@ func (b *bundler) fix(node int, classes []int) {
 		if n > 0 {
 			b.left[c] -= n
 			b.Pinned = append(b.Pinned, pinned{node, c, n})
-			for _, part := range b.p.Rules.Duties[c].Parts {
+			for _, part := range b.p.Rules.ByClass[c].Parts {
 				b.parts[node] = compile.AddPart(slices.Clone(b.parts[node]), part.Rule, part.Owners*n, part.Members*n, part.Both*n)
 			}
 		}
@@ -188,7 +188,7 @@ func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, m
 				old.Remove(i)
 			}
 		}
-		if fresh.Empty() && old.Empty() || !tally.Add(p.Rules.Duties[c].Parts) {
+		if fresh.Empty() && old.Empty() || !tally.Add(p.Rules.ByClass[c].Parts) {
 			return false
 		}
 		options, nodes, out.request = fresh, old, sum
@@ -198,11 +198,11 @@ func (b *bundler) bundleSome(leader int, followers []int, phase compile.Phase, m
 		} else {
 			out.members = append(out.members, Bundled{c, 1})
 		}
-		for _, part := range p.Rules.Duties[c].Parts {
+		for _, part := range p.Rules.ByClass[c].Parts {
 			out.parts = compile.AddPart(out.parts, part.Rule, part.Owners, part.Members, part.Both)
 		}
 		b.left[c]--
-		if d := &p.Rules.Duties[c]; len(d.With) > 0 {
+		if d := &p.Rules.ByClass[c]; len(d.With) > 0 {
 			out.Phase = min(out.Phase, d.Phase)
 		}
 		return true

@@ -27,7 +27,7 @@ func (s *Attempt) lower(p *compile.Problem) {
 		class.Count = part.Count
 		class.Urgency = s.priorityWeight(p, part.Class)
 		class.Content = s.Relaxed[part.Class]
-		class.Memberships = p.Rules.Duties[part.Class].Parts
+		class.Memberships = p.Rules.ByClass[part.Class].Parts
 		buf = s.itemKey(buf[:0], p, part, &class, &l)
 		id, fresh := model.Intern(index, buf, int32(len(s.Items)))
 		if fresh {

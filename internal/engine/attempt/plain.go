@@ -11,7 +11,7 @@ import (
 // IsPlain says whether only a class's node requirements, and rules that separate pods on a node,
 // decide where its pods go. with lists the selections of affinities over the hostname.
 func IsPlain(p *compile.Problem, c int, with []int) bool {
-	d, w := &p.Rules.Duties[c], &p.Preferences[c]
+	d, w := &p.Rules.ByClass[c], &p.Preferences[c]
 	if len(d.Owns)+len(d.Spans)+len(d.With)+len(w.Spans) > 0 || w.Options != nil {
 		return false
 	}

@@ -31,14 +31,14 @@ type unit struct {
 func units(p *compile.Problem, b *bundler, left []int, o Hints) []unit {
 	var out []unit
 	for c, n := range left {
-		d := &p.Rules.Duties[c]
+		d := &p.Rules.ByClass[c]
 		if n == 0 || d.Phase == compile.Leading || d.Phase > compile.ByDomain || len(d.Spans) == 0 {
 			continue
 		}
 		out = append(out, unit{Members: []Bundled{{c, 1}}, Bundle: -1, Pinned: -1, spans: d.Spans, Cells: p.Cells[c], Count: n, Phase: d.Phase, depth: d.Depth})
 	}
 	for c, n := range left {
-		if w := &p.Preferences[c]; n > 0 && len(w.Spans) > 0 && p.Rules.Duties[c].Phase == compile.AtWill && !o.Relaxed[c] && !o.GivesUp(c) {
+		if w := &p.Preferences[c]; n > 0 && len(w.Spans) > 0 && p.Rules.ByClass[c].Phase == compile.AtWill && !o.Relaxed[c] && !o.GivesUp(c) {
 			out = append(out, unit{Members: []Bundled{{c, 1}}, Bundle: -1, Pinned: -1, spans: w.Spans, Cells: w.Cells, Count: n, Phase: compile.ByPreference, Leads: true})
 		}
 	}
@@ -50,7 +50,7 @@ func units(p *compile.Problem, b *bundler, left []int, o Hints) []unit {
 		}
 	}
 	for i, f := range b.Pinned {
-		u := unit{Members: []Bundled{{f.Class, 1}}, Bundle: -1, Pinned: i, Count: f.count, Phase: p.Rules.Duties[f.Class].Phase}
+		u := unit{Members: []Bundled{{f.Class, 1}}, Bundle: -1, Pinned: i, Count: f.count, Phase: p.Rules.ByClass[f.Class].Phase}
 		if u.spans = spansOf(p, u.Members); len(u.spans) > 0 {
 			keys := p.Table.Numbers(u.spans)
 			if at := compile.PlaceOf(&p.Nodes[f.Node], keys); !slices.Contains(at, topology.Unknown) {
@@ -69,9 +69,9 @@ func units(p *compile.Problem, b *bundler, left []int, o Hints) []unit {
 
 // spansOf lists the labels that decide for any of several classes.
 func spansOf(p *compile.Problem, members []Bundled) []string {
-	var all compile.Duty
+	var all compile.ClassRules
 	for _, m := range members {
-		for _, key := range p.Rules.Duties[m.Class].Spans {
+		for _, key := range p.Rules.ByClass[m.Class].Spans {
 			all.Span(key)
 		}
 	}
@@ -122,7 +122,7 @@ func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 			}
 		}
 		for _, m := range u.Members {
-			addDuty(p, &class, m, number)
+			addRules(p, &class, m, number)
 		}
 		countOwn(out, &class)
 		out.Classes = append(out.Classes, class)
@@ -130,9 +130,9 @@ func (s *Attempt) state(p *compile.Problem) *topology.Problem {
 	return out
 }
 
-// addDuty adds the rules of a number of pods of a class.
-func addDuty(p *compile.Problem, class *topology.Class, m Bundled, number []int) {
-	d := &p.Rules.Duties[m.Class]
+// addRules adds the rules of a number of pods of a class.
+func addRules(p *compile.Problem, class *topology.Class, m Bundled, number []int) {
+	d := &p.Rules.ByClass[m.Class]
 	for _, r := range d.Owns {
 		i := slices.IndexFunc(class.Owns, func(o topology.Own) bool { return o.Rule == number[r] })
 		if i < 0 {

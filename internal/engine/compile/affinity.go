@@ -15,7 +15,7 @@ import (
 func (p *Problem) TogetherOverNodes() []int {
 	var out []int
 	for c := range p.Classes {
-		for _, t := range p.Rules.Duties[c].With {
+		for _, t := range p.Rules.ByClass[c].With {
 			if !slices.Contains(out, t.Pods) {
 				out = append(out, t.Pods)
 			}
@@ -80,7 +80,7 @@ func (x *baseline) noteMember(n *model.Existing, index int, members bitset.Set, 
 
 // dropCoveredAffinity removes affinities over other labels from classes that have one to the same
 // pods over the hostname: pods on one node are also in one zone.
-func (r *Rules) dropCoveredAffinity(d *Duty) {
+func (r *Rules) dropCoveredAffinity(d *ClassRules) {
 	if len(d.With) == 0 {
 		return
 	}

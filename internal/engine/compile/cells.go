@@ -50,7 +50,7 @@ func (f *CellFinder) admitting(r requirements.Requirement) bitset.Set {
 // holds one of its pods, and those of existing nodes with room. The result must not be changed.
 // bought caches the cells of options.
 func (f *CellFinder) cells(c int, r *catalog.Rater, bought map[cellsKey][]topology.Cell) []topology.Cell {
-	spans := f.P.Rules.Duties[c].Spans
+	spans := f.P.Rules.ByClass[c].Spans
 	keys := f.P.Table.Numbers(spans)
 	id := cellsKey{f.A.asks[c], strings.Join(spans, "\x00")}
 	out, ok := bought[id]
@@ -124,7 +124,7 @@ func (f *CellFinder) Split(keys []int, options bitset.Set) (out []Part) {
 func (p *Problem) findCounted() {
 	p.Counted = make([][]int, len(p.Classes))
 	for c := range p.Classes {
-		d := &p.Rules.Duties[c]
+		d := &p.Rules.ByClass[c]
 		for _, r := range slices.Concat(d.Owns, d.Joins) {
 			rule := &p.Rules.Domain[r]
 			if rule.Rule.Key >= 0 && rule.Term.Weight == 0 && !slices.Contains(p.Counted[c], rule.Rule.Key) {

@@ -15,8 +15,8 @@ import (
 // The DaemonSet pods of a new node are on it before all other pods. Constraints between pods count
 // them there as they count running pods, and their own required anti-affinity excludes pods.
 
-// DaemonDuty has the rules that concern the pod of a DaemonSet.
-type DaemonDuty struct {
+// DaemonRules has the rules that concern the pod of a DaemonSet.
+type DaemonRules struct {
 	Joins    []int      // domain rules that count the pod
 	Owns     []int      // domain rules of the pod's own anti-affinity
 	Selected bitset.Set // selections that select the pod
@@ -24,9 +24,9 @@ type DaemonDuty struct {
 	Sure     bitset.Set // options on which it certainly runs
 }
 
-// findDaemonDuties computes the DaemonDuties of those DaemonSets whose pods take part in
+// findDaemonRules computes ByDaemon: the rules of each DaemonSet whose pods take part in
 // constraints of, or about, pods to be placed.
-func (p *Problem) findDaemonDuties(x *baseline) {
+func (p *Problem) findDaemonRules(x *baseline) {
 	asked := bitset.New(len(p.Rules.selections)) // selections of constraints over the hostname
 	for c := range p.Classes {
 		for _, t := range p.Classes[c].Terms {
@@ -47,34 +47,34 @@ func (p *Problem) findDaemonDuties(x *baseline) {
 	for i := range p.Daemons {
 		d := &p.Daemons[i]
 		p.ofDaemon[i] = -1
-		duty := DaemonDuty{Selected: d.Selected, On: p.onDaemon[i]}
+		rules := DaemonRules{Selected: d.Selected, On: p.onDaemon[i]}
 		for s := range d.Selected.All() {
 			for _, r := range p.Rules.bySelection[s] {
 				if p.Rules.Domain[r].Term.Weight == 0 {
-					duty.Joins = append(duty.Joins, r)
+					rules.Joins = append(rules.Joins, r)
 				}
 			}
 		}
 		for _, t := range d.Apart {
 			if r, ok := x.byTerm[t]; ok {
-				duty.Owns = append(duty.Owns, r)
+				rules.Owns = append(rules.Owns, r)
 			}
 		}
-		if len(duty.Joins)+len(duty.Owns) == 0 && !d.Selected.Overlaps(asked) {
+		if len(rules.Joins)+len(rules.Owns) == 0 && !d.Selected.Overlaps(asked) {
 			continue
 		}
-		slices.Sort(duty.Joins)
-		duty.Sure = p.sureOn(i)
-		p.ofDaemon[i] = len(p.DaemonDuties)
-		p.DaemonDuties = append(p.DaemonDuties, duty)
+		slices.Sort(rules.Joins)
+		rules.Sure = p.sureOn(i)
+		p.ofDaemon[i] = len(p.ByDaemon)
+		p.ByDaemon = append(p.ByDaemon, rules)
 	}
 }
 
-// daemonsTo lists the DaemonDuties of the DaemonSets whose pods are expected on an existing node.
-func (p *Problem) daemonsTo(n *model.Existing) (out []*DaemonDuty) {
+// daemonsTo lists the rules of the DaemonSets whose pods are expected on an existing node.
+func (p *Problem) daemonsTo(n *model.Existing) (out []*DaemonRules) {
 	for _, i := range n.Daemons {
 		if k := p.ofDaemon[i]; k >= 0 {
-			out = append(out, &p.DaemonDuties[k])
+			out = append(out, &p.ByDaemon[k])
 		}
 	}
 	return out
@@ -114,8 +114,8 @@ func (a *Admission) KeepBesideDaemons(options bitset.Set, c *workload.Class) {
 			continue
 		}
 		beside := bitset.New(a.Domains.Total)
-		for i := range a.p.DaemonDuties {
-			if d := &a.p.DaemonDuties[i]; d.Selected.Has(t.Pods) {
+		for i := range a.p.ByDaemon {
+			if d := &a.p.ByDaemon[i]; d.Selected.Has(t.Pods) {
 				beside.Or(d.Sure)
 			}
 		}
@@ -134,14 +134,14 @@ func (p *Problem) besideDaemons(c int, n *model.Existing) bool {
 	return true
 }
 
-// SplitByDaemons divides each part, for every DaemonSet in DaemonDuties, into options that run it
+// SplitByDaemons divides each part, for every DaemonSet in ByDaemon, into options that run it
 // and options that do not, the part of the cheapest option first.
 func (p *Problem) SplitByDaemons(parts []Part) []Part {
-	if len(p.DaemonDuties) == 0 {
+	if len(p.ByDaemon) == 0 {
 		return parts
 	}
-	for i := range p.DaemonDuties {
-		on, out := p.DaemonDuties[i].On, parts[:0:0]
+	for i := range p.ByDaemon {
+		on, out := p.ByDaemon[i].On, parts[:0:0]
 		for _, part := range parts {
 			with, without := part.Options.Both(on), part.Options.Without(on)
 			if with.Empty() || without.Empty() {

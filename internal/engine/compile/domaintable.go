@@ -25,11 +25,11 @@ type domainTable struct {
 func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Rooms) *domainTable {
 	t := &domainTable{}
 	wanted := map[string]bool{}
-	for c := range r.Duties {
-		for _, key := range r.Duties[c].Spans {
+	for c := range r.ByClass {
+		for _, key := range r.ByClass[c].Spans {
 			wanted[key] = true
 		}
-		for _, i := range r.Duties[c].Soft {
+		for _, i := range r.ByClass[c].Soft {
 			wanted[r.Domain[i].Key] = true
 		}
 	}

@@ -24,7 +24,7 @@ func (r *Rules) addHolds(p *Problem, bound []constraint.Hold) {
 	}
 	for c := range p.Classes {
 		for _, part := range r.holdParts(p.Classes[c].Holds) {
-			r.Duties[c].Parts = AddPart(r.Duties[c].Parts, part.Rule, part.Owners, part.Members, part.Both)
+			r.ByClass[c].Parts = AddPart(r.ByClass[c].Parts, part.Rule, part.Owners, part.Members, part.Both)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (p *Problem) newHostRule(class int, t workload.Term) *HostRule {
 	for i := range p.Nodes {
 		out.Looks[i] = p.LooksAt(&out.DomainRule, &p.Nodes[i])
 		out.There[i] = int32(p.MembersOf(t, p.NodeParts[i]))
-		if n := &p.Nodes[i]; len(p.DaemonDuties) > 0 && !n.Settling() {
+		if n := &p.Nodes[i]; len(p.ByDaemon) > 0 && !n.Settling() {
 			for _, d := range p.daemonsTo(n) {
 				if d.Selected.Has(t.Pods) {
 					out.Perhaps[i]++

@@ -19,8 +19,8 @@ type Hostnames struct {
 // findHostnames finds the shared hostnames among staying and terminating nodes.
 func (p *Problem) findHostnames(staying, leaving []model.Existing) Hostnames {
 	about := bitset.New(len(p.Classes))
-	for c := range p.Rules.Duties {
-		for _, part := range p.Rules.Duties[c].All {
+	for c := range p.Rules.ByClass {
+		for _, part := range p.Rules.ByClass[c].All {
 			rule := &p.Rules.Node[part.Rule]
 			if rule.pods >= 0 && (rule.Spread && part.Owners > 0 || rule.Kind == pack.Apart) {
 				about.Add(c)

@@ -20,7 +20,7 @@ func limitKey(l workload.Limit) nodeRuleKey {
 // addLimits adds the limits of a class to its memberships.
 func (r *Rules) addLimits(c int, limits []workload.Limit) {
 	for _, l := range limits {
-		r.Duties[c].Parts = AddPart(r.Duties[c].Parts, r.limitRule(l), 1, 0, 0)
+		r.ByClass[c].Parts = AddPart(r.ByClass[c].Parts, r.limitRule(l), 1, 0, 0)
 	}
 }
 
@@ -53,7 +53,7 @@ func (x *baseline) addBoundLimits() {
 // LimitOn returns the cause of the first limit that excludes pods of a class from a node because of
 // the pods running there, "" if none does.
 func (p *Problem) LimitOn(c, node int) model.Cause {
-	for _, part := range p.Rules.Duties[c].All {
+	for _, part := range p.Rules.ByClass[c].All {
 		rule, there := &p.Rules.Node[part.Rule], pack.Membership{}
 		if rule.limit == 0 {
 			continue

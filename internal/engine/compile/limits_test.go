@@ -26,9 +26,9 @@ func TestLimitsCountAllPods(t *testing.T) {
 	require.Len(t, p.Rules.Node, 1)
 	require.False(t, p.Rules.Node[0].Spread)
 	require.Equal(t, pack.Rule{Kind: pack.AtMost, Limit: 2}, p.Rules.Node[0].Rule)
-	require.Equal(t, []pack.Membership{{Owners: 1, Members: 1, Both: 1}}, p.Rules.Duties[0].Parts)
-	require.Equal(t, []pack.Membership{{Members: 1}}, p.Rules.Duties[1].Parts)
-	require.Equal(t, []pack.Membership{{Owners: 1}}, p.Rules.Duties[2].Parts)
+	require.Equal(t, []pack.Membership{{Owners: 1, Members: 1, Both: 1}}, p.Rules.ByClass[0].Parts)
+	require.Equal(t, []pack.Membership{{Members: 1}}, p.Rules.ByClass[1].Parts)
+	require.Equal(t, []pack.Membership{{Owners: 1}}, p.Rules.ByClass[2].Parts)
 
 	x := &baseline{p: p, r: p.Rules, byNode: [][]int{{0}}}
 	now := metav1.Now()
@@ -39,8 +39,8 @@ func TestLimitsCountAllPods(t *testing.T) {
 	require.Empty(t, x.limitParts(nil, []workload.Limit{{Kind: 0, Pods: 0, Most: 2}}), "of another kind")
 
 	p.NodeParts = [][]pack.Membership{{{Members: 1}}, {{Members: 2}}, {{Owners: 1, Members: 2}}}
-	for c := range p.Rules.Duties {
-		p.Rules.Duties[c].All = p.Rules.Duties[c].Parts
+	for c := range p.Rules.ByClass {
+		p.Rules.ByClass[c].All = p.Rules.ByClass[c].Parts
 	}
 	cause := kinds.Of(1).Cause
 	require.Empty(t, p.LimitOn(0, 0))

@@ -104,7 +104,7 @@ func (p *Problem) weighPreferences(r *catalog.Rater) {
 		if preferred := p.preferredOptions(c, fitting, r); preferred != nil {
 			p.Preferences[c].Options = preferred
 		}
-		d := &p.Rules.Duties[c]
+		d := &p.Rules.ByClass[c]
 		if len(d.Soft) == 0 || d.Phase != AtWill {
 			continue
 		}
@@ -122,13 +122,13 @@ const leastNodes = 10
 // spreadPreferences decides over which domains the preferences of a class are worth their price. In
 // a plan of few nodes none is.
 func (p *Problem) spreadPreferences(c int, fitting bitset.Set, large float64, r *catalog.Rater) {
-	d := &p.Rules.Duties[c]
+	d := &p.Rules.ByClass[c]
 	if p.Preferences[c].Options != nil {
 		fitting = fitting.Clone()
 		fitting.And(p.Preferences[c].Options)
 	}
 	heaviest := 0
-	var spans Duty
+	var spans ClassRules
 	for _, rule := range d.Soft {
 		heaviest = max(heaviest, p.Rules.Domain[rule].Term.Weight)
 		spans.Span(p.Rules.Domain[rule].Key)

@@ -126,7 +126,7 @@ func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
 	p.findClassOf()
 	x := p.compileRules(k)
 	p.setCapacities(f)
-	p.findDaemonDuties(x)
+	p.findDaemonRules(x)
 	p.MinValues = p.Catalog.MinValues
 	for c := range p.Classes {
 		p.Requests = append(p.Requests, p.request(c))
@@ -215,7 +215,7 @@ func (p *Problem) compileCells(r *catalog.Rater) {
 	p.Finder = newCellFinder(p, p.Admission)
 	bought := map[cellsKey][]topology.Cell{} // many classes have equal requirements
 	for c := range p.Classes {
-		if len(p.Rules.Duties[c].Spans) > 0 {
+		if len(p.Rules.ByClass[c].Spans) > 0 {
 			p.Cells[c] = p.Finder.cells(c, r, bought)
 		}
 	}

@@ -24,8 +24,8 @@ type Rules struct {
 	holds       []constraint.Hold // by number of a node rule minus firstHold: its hold
 	firstHold   int               // node rules from this number on are for holds
 
-	Duties []Duty // by class
-	Slots  []Slot
+	ByClass []ClassRules // rules of each class
+	Slots   []Slot
 
 	domainIndex map[DomainRuleKey]int
 	nodeIndex   map[nodeRuleKey]int
@@ -80,8 +80,8 @@ func spreadKey(t workload.Term) nodeRuleKey {
 
 func apartKey(t workload.Term) nodeRuleKey { return nodeRuleKey{kind: pack.Apart, pods: t.Pods} }
 
-// Duty has the rules that concern the pods of a class.
-type Duty struct {
+// ClassRules has the rules that concern the pods of a class.
+type ClassRules struct {
 	Owns  []int    // domain rules that its pods have
 	Joins []int    // domain rules that count its pods
 	Soft  []int    // domain rules that its pods prefer
@@ -120,7 +120,7 @@ func (r *Rules) Selection(number int) *workload.Selection { return &r.selections
 func newRules(p *Problem, selections []workload.Selection) *Rules {
 	r := &Rules{
 		selections:  selections,
-		Duties:      make([]Duty, len(p.Classes)),
+		ByClass:     make([]ClassRules, len(p.Classes)),
 		domainIndex: map[DomainRuleKey]int{},
 		nodeIndex:   map[nodeRuleKey]int{},
 	}
@@ -137,14 +137,14 @@ func newRules(p *Problem, selections []workload.Selection) *Rules {
 			r.own(p, c, t, &key)
 		}
 		r.addLimits(c, p.Classes[c].Limits)
-		r.dropCoveredAffinity(&r.Duties[c])
+		r.dropCoveredAffinity(&r.ByClass[c])
 	}
 	return r
 }
 
 // own adds a constraint to a class.
 func (r *Rules) own(p *Problem, c int, t workload.Term, key *workload.PodKey) {
-	d := &r.Duties[c]
+	d := &r.ByClass[c]
 	if t.Key == corev1.LabelHostname {
 		if p.Classes[c].Headroom && t.Kind == topology.Spread {
 			return // headroom pods may be on one node
@@ -173,11 +173,11 @@ func (r *Rules) preference(p *Problem, c int, t workload.Term, key *workload.Pod
 	if t.Key == corev1.LabelHostname || p.Classes[c].Headroom {
 		return
 	}
-	r.Duties[c].Soft = append(r.Duties[c].Soft, r.domainRule(p, c, t, key))
+	r.ByClass[c].Soft = append(r.ByClass[c].Soft, r.domainRule(p, c, t, key))
 }
 
 // Span adds a label that decides where pods go.
-func (d *Duty) Span(key string) {
+func (d *ClassRules) Span(key string) {
 	if !slices.Contains(d.Spans, key) {
 		d.Spans = append(d.Spans, key)
 		slices.Sort(d.Spans)
@@ -276,13 +276,13 @@ func (r *Rules) join(p *Problem) {
 			continue
 		}
 		for s := range p.Classes[c].Selected.All() {
-			r.Duties[c].Joins = append(r.Duties[c].Joins, r.bySelection[s]...)
+			r.ByClass[c].Joins = append(r.ByClass[c].Joins, r.bySelection[s]...)
 		}
-		slices.Sort(r.Duties[c].Joins)
+		slices.Sort(r.ByClass[c].Joins)
 	}
 	r.setDepths(p)
 	for c := range p.Classes {
-		r.setPhase(&r.Duties[c], p.Classes[c].Selected)
+		r.setPhase(&r.ByClass[c], p.Classes[c].Selected)
 	}
 	latest := r.latest()
 	for c := range p.Classes {
@@ -292,8 +292,8 @@ func (r *Rules) join(p *Problem) {
 		for s := range p.Classes[c].Selected.All() {
 			for _, n := range nodeBySelection[s] {
 				// A spread does not count pods that are placed after all of its owners.
-				if !r.Node[n].Spread || r.Duties[c].Phase <= latest[n] && !p.Classes[c].Headroom {
-					r.Duties[c].joinNode(n)
+				if !r.Node[n].Spread || r.ByClass[c].Phase <= latest[n] && !p.Classes[c].Headroom {
+					r.ByClass[c].joinNode(n)
 				}
 			}
 		}
@@ -301,7 +301,7 @@ func (r *Rules) join(p *Problem) {
 }
 
 // setPhase sets the phase in which the pods of a class are placed.
-func (r *Rules) setPhase(d *Duty, selected bitset.Set) {
+func (r *Rules) setPhase(d *ClassRules, selected bitset.Set) {
 	d.Phase = AtWill
 	if slices.ContainsFunc(d.Parts, func(p pack.Membership) bool { return r.Node[p.Rule].Term.Kind == topology.Spread && p.Owners > 0 }) {
 		d.Phase = BySpreadOverNodes
@@ -346,7 +346,7 @@ func (r *Rules) CountedOverNodes(p *Problem, c int) bool {
 }
 
 // joinNode makes a class a member of a rule over nodes.
-func (d *Duty) joinNode(n int) {
+func (d *ClassRules) joinNode(n int) {
 	owner := 0
 	for i := range d.Parts {
 		if d.Parts[i].Rule == n && d.Parts[i].Owners > 0 {
@@ -359,8 +359,8 @@ func (d *Duty) joinNode(n int) {
 // latest returns, by rule over nodes, the last phase in which a class has it.
 func (r *Rules) latest() []Phase {
 	out := make([]Phase, len(r.Node)) // Leading, unless a class is later
-	for c := range r.Duties {
-		d := &r.Duties[c]
+	for c := range r.ByClass {
+		d := &r.ByClass[c]
 		for i := range d.Parts {
 			if d.Parts[i].Owners > 0 {
 				out[d.Parts[i].Rule] = max(out[d.Parts[i].Rule], d.Phase)
@@ -375,8 +375,8 @@ func (r *Rules) setDepths(p *Problem) {
 	const deepest = 8 // the order does not help in longer chains or cycles
 	for range deepest {
 		changed := false
-		for c := range r.Duties {
-			d := &r.Duties[c]
+		for c := range r.ByClass {
+			d := &r.ByClass[c]
 			depth := 0
 			for _, o := range d.Owns {
 				rule := &r.Domain[o]
@@ -385,7 +385,7 @@ func (r *Rules) setDepths(p *Problem) {
 				}
 				for other := range p.Classes {
 					if p.Classes[other].Refusal == nil && p.Classes[other].Selected.Has(rule.Pods) {
-						depth = max(depth, r.Duties[other].Depth+1)
+						depth = max(depth, r.ByClass[other].Depth+1)
 					}
 				}
 			}

@@ -76,10 +76,10 @@ type Constraints struct {
 	Running map[int]bool
 	Beside  map[int][]bool
 
-	DaemonDuties []DaemonDuty
-	onSure       []bitset.Set  // by DaemonSet: see sureOn; nil until needed
-	ofDaemon     []int         // by DaemonSet: index of its DaemonDuty, -1 for none
-	followed     map[int][]int // by class: the selections for which FollowsDaemons is true
+	ByDaemon []DaemonRules
+	onSure   []bitset.Set  // by DaemonSet: see sureOn; nil until needed
+	ofDaemon []int         // by DaemonSet: index of its DaemonRules, -1 for none
+	followed map[int][]int // by class: the selections for which FollowsDaemons is true
 }
 
 // Cluster has the existing nodes and their pods.

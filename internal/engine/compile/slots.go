@@ -59,8 +59,8 @@ func (r *Rules) addSlots(p *Problem) {
 		}
 		r.Slots = append(r.Slots, *s)
 	}
-	for c := range r.Duties {
-		d := &r.Duties[c]
+	for c := range r.ByClass {
+		d := &r.ByClass[c]
 		d.All = d.Parts
 		kept := d.Parts[:0:0]
 		for _, part := range d.Parts {
@@ -83,8 +83,8 @@ func (r *Rules) plainSlot(p *Problem, n int) (*Slot, int) {
 		s.count = r.Node[n].Limit
 	}
 	pods := 0
-	for c := range r.Duties {
-		for _, part := range r.Duties[c].Parts {
+	for c := range r.ByClass {
+		for _, part := range r.ByClass[c].Parts {
 			if part.Rule != n {
 				continue
 			}
@@ -110,9 +110,9 @@ func (r *Rules) tangles(taken []bool) [][]int {
 		}
 		return n
 	}
-	for c := range r.Duties {
+	for c := range r.ByClass {
 		first := -1
-		for _, part := range r.Duties[c].Parts {
+		for _, part := range r.ByClass[c].Parts {
 			switch {
 			case taken[part.Rule]:
 			case first < 0:
@@ -152,8 +152,8 @@ func (r *Rules) commonSlot(p *Problem, group []int) (s *Slot, pods, classes int)
 			s.count = count
 		}
 	}
-	for c := range r.Duties {
-		for _, part := range r.Duties[c].Parts {
+	for c := range r.ByClass {
+		for _, part := range r.ByClass[c].Parts {
 			if in[part.Rule] && !s.Takes[c] {
 				s.Takes[c] = true
 				pods += len(p.Classes[c].Pods)

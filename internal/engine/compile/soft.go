@@ -52,7 +52,7 @@ func (p *Problem) findSoftScores(x *baseline) {
 				p.SoftScores.Bound[own.Pods] = nil
 			}
 		}
-		t.Domains = p.Rules.Duties[c].Soft
+		t.Domains = p.Rules.ByClass[c].Soft
 		if len(p.Nodes) > 1 {
 			t.Terms = preferredTerms(p.Pod(c))
 		}
@@ -99,7 +99,7 @@ func (p *Problem) NodeSatisfies(c, preference int, n *model.LabelsAndTaints) boo
 // alike says the same for moves between new nodes of one bin type. with lists the selections of
 // affinities over the hostname.
 func (p *Problem) movable(c int, with []int) (free, alike bool) {
-	class, d := &p.Classes[c], &p.Rules.Duties[c]
+	class, d := &p.Classes[c], &p.Rules.ByClass[c]
 	if class.Refusal != nil || class.Headroom || class.Devices != nil || len(class.Shares) > 0 || len(d.All)+len(d.With) > 0 {
 		return false, false
 	}

@@ -31,7 +31,7 @@ func newUnplaceable(p *Problem) *unplaceable {
 
 // anywhere says whether there may be a place for a pod of a class.
 func (x *unplaceable) anywhere(c int) bool {
-	keys := x.p.Table.Numbers(x.p.Rules.Duties[c].Spans)
+	keys := x.p.Table.Numbers(x.p.Rules.ByClass[c].Spans)
 	if len(keys) == 0 {
 		return x.in(c, nil, nil)
 	}
@@ -48,9 +48,10 @@ func (x *unplaceable) anywhere(c int) bool {
 	return false
 }
 
-// excludedByRunningPods says whether running pods exclude pods of a class from a cell by anti-affinity.
+// excludedByRunningPods reports whether running pods exclude pods of a class from a cell by
+// anti-affinity.
 func (x *unplaceable) excludedByRunningPods(c int, keys, at []int) bool {
-	d := &x.p.Rules.Duties[c]
+	d := &x.p.Rules.ByClass[c]
 	there := func(rule *DomainRule, counts []int) bool {
 		i := slices.Index(keys, rule.Rule.Key)
 		return rule.Kind == topology.Apart && i >= 0 && at[i] >= 0 && counts[at[i]] > 0
@@ -90,7 +91,7 @@ func (p *Problem) findUnplaceable() {
 			continue
 		}
 		p.Unplaceable.Add(c)
-		if d := &p.Rules.Duties[c]; len(d.Owns)+len(d.Joins)+len(d.Soft)+len(d.With) > 0 {
+		if d := &p.Rules.ByClass[c]; len(d.Owns)+len(d.Joins)+len(d.Soft)+len(d.With) > 0 {
 			p.Apart.Add(c)
 		}
 	}

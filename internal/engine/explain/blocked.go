@@ -73,7 +73,7 @@ func (e *explainer) barred(b *Barrier) *model.Reason {
 			"its required pod affinity over %s lets it only where matching pods are, and there it finds no room; matching pods by value: %s",
 			rule.Key, countsOf)}
 	}
-	for _, own := range e.p.Rules.Duties[e.c].Owns {
+	for _, own := range e.p.Rules.ByClass[e.c].Owns {
 		if &e.p.Rules.Domain[own] == rule {
 			return &model.Reason{Cause: model.CauseAntiAffinity, Detail: fmt.Sprintf(
 				"its required pod anti-affinity over %s keeps it from every value with room; matching pods by value: %s", rule.Key, countsOf)}

@@ -42,7 +42,7 @@ func Explain(p *compile.Problem, c int, room bool, barrier *Barrier, planned [][
 		return class.Refusal
 	}
 	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: class, request: p.OfResources(p.Requests[c]), planned: planned}
-	if with := p.Rules.Duties[c].With; room && barrier != nil {
+	if with := p.Rules.ByClass[c].With; room && barrier != nil {
 		return e.because(barrier)
 	} else if room && len(with) > 0 {
 		return noCompany(p, with)
@@ -164,7 +164,7 @@ func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int
 			out[model.CauseResources]++
 		case e.clash(i) != "":
 			out[e.clash(i)]++
-		case len(e.p.Rules.Duties[e.c].All) > 0 || len(e.p.Rules.Duties[e.c].Spans) > 0:
+		case len(e.p.Rules.ByClass[e.c].All) > 0 || len(e.p.Rules.ByClass[e.c].Spans) > 0:
 			out[model.CauseNodes]++
 		default:
 			out[model.CauseResources]++ // other pods use it

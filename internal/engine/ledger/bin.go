@@ -106,7 +106,7 @@ func AddTo(p *compile.Problem, s *Bin, c int, podID int32) {
 		}
 	}
 	s.Attached = p.Attach(s.Attached, c)
-	all := p.Rules.Duties[c].All
+	all := p.Rules.ByClass[c].All
 	if len(s.Apart) == 0 {
 		s.Apart = slices.Grow(s.Apart, len(all))
 	}
@@ -131,7 +131,7 @@ func (s *Bin) Add(c int) {
 // NodeAllows says whether the rules over nodes allow a pod of a class on a node, given the
 // memberships of the pods there. It leaves out topology spreads, which HostsAllow checks.
 func NodeAllows(r *compile.Rules, c int, others []pack.Membership) bool {
-	for _, part := range r.Duties[c].All {
+	for _, part := range r.ByClass[c].All {
 		rule := &r.Node[part.Rule]
 		if rule.Spread {
 			continue

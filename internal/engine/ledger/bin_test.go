@@ -19,26 +19,26 @@ func TestNodeAllowsWhatThePackerDoes(t *testing.T) {
 	for seed := range uint64(5_000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		rules := []pack.Rule{{Kind: pack.AtMost, Limit: 1 + r.IntN(3)}, {Kind: pack.Apart}, {Kind: pack.AtMost, Limit: 1 + r.IntN(2)}}
-		c := &compile.Rules{Duties: make([]compile.Duty, 3)}
+		c := &compile.Rules{ByClass: make([]compile.ClassRules, 3)}
 		c.Node = slices.Grow(c.Node, len(rules))[:len(rules)]
 		for i, rule := range rules {
 			c.Node[i].Rule = rule
 		}
-		for i := range c.Duties {
+		for i := range c.ByClass {
 			for n := range rules {
 				if owner, member := r.IntN(2), r.IntN(2); owner+member > 0 {
-					c.Duties[i].All = append(c.Duties[i].All, pack.Membership{Rule: n, Owners: owner, Members: member, Both: min(owner, member)})
+					c.ByClass[i].All = append(c.ByClass[i].All, pack.Membership{Rule: n, Owners: owner, Members: member, Both: min(owner, member)})
 				}
 			}
 		}
 		tally, there := pack.NewTally(rules, nil), []pack.Membership(nil)
 		for range 6 {
-			class := r.IntN(len(c.Duties))
-			want := tally.Add(c.Duties[class].All)
+			class := r.IntN(len(c.ByClass))
+			want := tally.Add(c.ByClass[class].All)
 			require.Equal(t, want, ledger.NodeAllows(c, class, there), "seed %d", seed)
 			if want {
 				let++
-				for _, m := range c.Duties[class].All {
+				for _, m := range c.ByClass[class].All {
 					there = compile.AddPart(there, m.Rule, m.Owners, m.Members, m.Both)
 				}
 				continue

@@ -52,8 +52,8 @@ type facts struct {
 	with map[*requirements.Set]requirements.Set // see AskedWith
 }
 
-// AskedWith returns the intersection of Asked and more, which must not change afterwards. The result
-// is kept.
+// AskedWith returns the intersection of Asked and more, which must not change afterwards. The
+// result is cached.
 func (s *BinType) AskedWith(more *requirements.Set) requirements.Set {
 	f := s.facts
 	out, known := f.with[more]
@@ -69,8 +69,8 @@ func (s *BinType) AskedWith(more *requirements.Set) requirements.Set {
 
 // DaemonOn is a DaemonSet on a new node whose pods take part in constraints between pods.
 type DaemonOn struct {
-	Number int // index in DaemonDuties of the Problem
-	Duty   *compile.DaemonDuty
+	Number int // index in ByDaemon of the Problem
+	Rules  *compile.DaemonRules
 	Sure   bool // its pod runs on every option, whatever values open labels get
 }
 
@@ -79,8 +79,8 @@ func (s *BinType) DaemonsOn(p *compile.Problem) []DaemonOn {
 	f := s.facts
 	if !f.daemonsRead {
 		f.daemonsRead = true
-		for i := range p.DaemonDuties {
-			if d := &p.DaemonDuties[i]; s.Options.Overlaps(d.On) {
+		for i := range p.ByDaemon {
+			if d := &p.ByDaemon[i]; s.Options.Overlaps(d.On) {
 				f.daemons = append(f.daemons, DaemonOn{i, d, s.Options.SubsetOf(d.Sure)})
 			}
 		}

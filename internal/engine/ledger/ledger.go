@@ -15,7 +15,7 @@ type Ledger struct {
 	Bins   []*Bin
 	Counts []ledgerCount // by domain rule
 	There  []int         // by class: pods of the plan
-	Daemon []int         // by entry of DaemonDuties: new nodes on which it runs
+	Daemon []int         // by entry of ByDaemon: new nodes on which it runs
 
 	Hosts hostLedger
 
@@ -61,7 +61,7 @@ func (l *Ledger) Covers(rule, domain int) bool {
 
 // New returns a ledger with the pods of the bins counted.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
-	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes)), Daemon: make([]int, len(p.DaemonDuties))}
+	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes)), Daemon: make([]int, len(p.ByDaemon))}
 	l.Hosts.ofClass = make([][]int, len(p.Classes))
 	domains := 0
 	for i := range p.Rules.Domain {
@@ -158,10 +158,10 @@ func (l *Ledger) countNode(s *Bin, n int) {
 func (l *Ledger) countDaemons(s *Bin, n int) {
 	for _, d := range s.BinType.DaemonsOn(l.P) {
 		l.Daemon[d.Number] += n
-		for _, r := range d.Duty.Owns {
+		for _, r := range d.Rules.Owns {
 			l.countOwner(r, n, s)
 		}
-		for _, r := range d.Duty.Joins {
+		for _, r := range d.Rules.Joins {
 			l.countMember(r, n, s, d.Sure)
 		}
 	}
@@ -237,7 +237,7 @@ func lookedIn(p *compile.Problem, r *compile.DomainRule, s *BinType) []int {
 func (l *Ledger) Count(class, n int, s *Bin) {
 	l.There[class] += n
 	l.countHost(class, n, s)
-	d := &l.P.Rules.Duties[class]
+	d := &l.P.Rules.ByClass[class]
 	for _, r := range d.Owns {
 		if l.P.Rules.Domain[r].Kind == topology.Apart {
 			l.countOwner(r, n, s)
@@ -313,7 +313,7 @@ func (l *Ledger) AllowsAs(class int, s *Bin, as *BinType) bool {
 	if l.Extends(s, &there) {
 		return false
 	}
-	if !slices.ContainsFunc(l.P.Rules.Duties[class].Owns, func(r int) bool { return l.comesToCount(r, s, &there) }) {
+	if !slices.ContainsFunc(l.P.Rules.ByClass[class].Owns, func(r int) bool { return l.comesToCount(r, s, &there) }) {
 		return l.Allows(class, &there)
 	}
 	was := s.BinType
@@ -336,7 +336,7 @@ func (l *Ledger) comesToCount(r int, before, after *Bin) bool {
 
 // DomainsAllow is Allows restricted to constraints over domains and affinity.
 func (l *Ledger) DomainsAllow(class int, s *Bin) bool {
-	d := &l.P.Rules.Duties[class]
+	d := &l.P.Rules.ByClass[class]
 	for _, r := range d.Owns {
 		rule := &l.P.Rules.Domain[r]
 		at := &s.At[rule.Rule.Key]
@@ -388,7 +388,7 @@ func (l *Ledger) broughtBy(r int, s *Bin) (n int) {
 		return 0
 	}
 	for _, d := range s.BinType.DaemonsOn(l.P) {
-		if slices.Contains(d.Duty.Joins, r) {
+		if slices.Contains(d.Rules.Joins, r) {
 			n++
 		}
 	}
@@ -404,8 +404,8 @@ func (l *Ledger) DaemonsAllowed(s *Bin) bool {
 			return rule.Kind == topology.Apart && rule.Rule.Key >= 0 &&
 				slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return counts[d] > 0 })
 		}
-		if slices.ContainsFunc(d.Duty.Joins, func(r int) bool { return there(r, l.Counts[r].Owners) }) ||
-			slices.ContainsFunc(d.Duty.Owns, func(r int) bool { return there(r, l.Counts[r].Members) }) {
+		if slices.ContainsFunc(d.Rules.Joins, func(r int) bool { return there(r, l.Counts[r].Owners) }) ||
+			slices.ContainsFunc(d.Rules.Owns, func(r int) bool { return there(r, l.Counts[r].Members) }) {
 			return false
 		}
 	}
@@ -470,7 +470,7 @@ func (l *Ledger) hasSelected(selection int, s *Bin) bool {
 	if s.Node >= 0 && l.P.Beside[selection] != nil && l.P.Beside[selection][s.Node] {
 		return true
 	}
-	if s.BinType != nil && slices.ContainsFunc(s.BinType.DaemonsOn(l.P), func(d DaemonOn) bool { return d.Sure && d.Duty.Selected.Has(selection) }) {
+	if s.BinType != nil && slices.ContainsFunc(s.BinType.DaemonsOn(l.P), func(d DaemonOn) bool { return d.Sure && d.Rules.Selected.Has(selection) }) {
 		return true
 	}
 	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return l.P.IsMember(m.Class, selection) })
@@ -482,7 +482,7 @@ func (l *Ledger) first(class, selection int) bool {
 	if !l.P.Classes[class].Selected.Has(selection) {
 		return false
 	}
-	for _, r := range l.P.Rules.Duties[class].Owns {
+	for _, r := range l.P.Rules.ByClass[class].Owns {
 		if rule := &l.P.Rules.Domain[r]; rule.Kind == topology.Together && rule.Pods == selection && l.Counts[r].any() {
 			return false
 		}
@@ -499,7 +499,7 @@ func (l *Ledger) first(class, selection int) bool {
 		}
 	}
 	for i, n := range l.Daemon {
-		if n > 0 && l.P.DaemonDuties[i].Selected.Has(selection) {
+		if n > 0 && l.P.ByDaemon[i].Selected.Has(selection) {
 			return false
 		}
 	}

@@ -163,7 +163,7 @@ func (l *Ledger) recordDomainReliance(class int, s *Bin, counted bool) {
 	if l.P.Classes[class].Headroom {
 		return
 	}
-	for _, r := range l.P.Rules.Duties[class].Owns {
+	for _, r := range l.P.Rules.ByClass[class].Owns {
 		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 		if rule.Kind != topology.Spread || rule.Rule.Key < 0 || c.Relies {
 			continue
@@ -358,7 +358,7 @@ func (l *Ledger) perhapsOn(rule *compile.HostRule, s *Bin) int {
 // returns true.
 func (l *Ledger) daemonsOnHost(rule *compile.HostRule, s *Bin, which func(DaemonOn) bool) (n int) {
 	for _, d := range s.BinType.DaemonsOn(l.P) {
-		if d.Duty.Selected.Has(rule.Term.Pods) && which(d) {
+		if d.Rules.Selected.Has(rule.Term.Pods) && which(d) {
 			n++
 		}
 	}

@@ -22,7 +22,7 @@ func TestSpreadsRelyWhereTheirPodsAre(t *testing.T) {
 	}}
 	p := &compile.Problem{
 		Workload:    compile.Workload{Classes: make([]workload.Class, 2)},
-		Constraints: compile.Constraints{Rules: &compile.Rules{Domain: []compile.DomainRule{rule}, Duties: []compile.Duty{{Owns: []int{0}}, {}}}},
+		Constraints: compile.Constraints{Rules: &compile.Rules{Domain: []compile.DomainRule{rule}, ByClass: []compile.ClassRules{{Owns: []int{0}}, {}}}},
 	}
 	relies := func(class int, domains ...int) bool {
 		return ledger.New(p, []*ledger.Bin{{

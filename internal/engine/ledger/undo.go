@@ -21,7 +21,7 @@ type journal struct {
 	hosts  []hostChange // in the order of the changes
 	relies []bool       // by constraint over the hostname
 	there  []int        // by class
-	daemon []int        // by entry of DaemonDuties
+	daemon []int        // by entry of ByDaemon
 	count  []savedCount // by domain rule
 	ints   copies[int]  // memory of count
 }

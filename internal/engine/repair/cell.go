@@ -65,7 +65,7 @@ func (st *State) cells(c int) []cell {
 		return f.cells
 	}
 	f.cells = []cell{{}}
-	if spans := st.p.Rules.Duties[c].Spans; len(spans) > 0 {
+	if spans := st.p.Rules.ByClass[c].Spans; len(spans) > 0 {
 		keys := st.p.Table.Numbers(spans)
 		f.cells = make([]cell, len(st.p.Cells[c]))
 		for i := range f.cells {

@@ -65,7 +65,7 @@ func (g *placer) cheapestTogether(c, n int) int {
 
 // mostOnNode returns how many of n pods of a class the rules over nodes allow on one node.
 func (g *placer) mostOnNode(c, n int) int {
-	for _, part := range g.p.Rules.Duties[c].All {
+	for _, part := range g.p.Rules.ByClass[c].All {
 		n = g.p.Rules.Node[part.Rule].Most(part, n)
 	}
 	return n

@@ -53,7 +53,7 @@ func ranked(p *compile.Problem, rank func(p *compile.Problem, c int) int) []comp
 // other pod itself.
 func spreadFirst(p *compile.Problem, c int) int {
 	rank := -len(p.HostRules(c))
-	for _, r := range p.Rules.Duties[c].Owns {
+	for _, r := range p.Rules.ByClass[c].Owns {
 		if p.Rules.Domain[r].Kind == topology.Spread {
 			rank--
 		}
@@ -67,7 +67,7 @@ func gatherFirst(p *compile.Problem, c int) int {
 	gathers := func(r int) bool {
 		return p.Rules.Domain[r].Kind == topology.Together && p.Classes[c].Selected.Has(p.Rules.Domain[r].Pods)
 	}
-	if slices.ContainsFunc(p.Rules.Duties[c].Owns, gathers) {
+	if slices.ContainsFunc(p.Rules.ByClass[c].Owns, gathers) {
 		return math.MinInt
 	}
 	return spreadFirst(p, c)
@@ -116,7 +116,7 @@ func (n *nomination) outlasts(c int, s *ledger.Bin) bool {
 			return false
 		}
 	}
-	for _, r := range n.p.Rules.Duties[c].Owns {
+	for _, r := range n.p.Rules.ByClass[c].Owns {
 		rule, count := &n.p.Rules.Domain[r], &n.ledger.Counts[r]
 		if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
 			continue

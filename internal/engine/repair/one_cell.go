@@ -61,8 +61,8 @@ type split struct {
 // constraints count its pods. several says whether its options are in several cells.
 func (st *State) open(s *ledger.BinType, keys []int) (open []int, several bool) {
 	for _, d := range s.DaemonsOn(st.p) {
-		several = several || !s.Options.SubsetOf(d.Duty.On)
-		for _, r := range slices.Concat(d.Duty.Joins, d.Duty.Owns) {
+		several = several || !s.Options.SubsetOf(d.Rules.On)
+		for _, r := range slices.Concat(d.Rules.Joins, d.Rules.Owns) {
 			if k := st.p.Rules.Domain[r].Rule.Key; k >= 0 {
 				keys = append(slices.Clip(keys), k)
 			}

@@ -55,7 +55,7 @@ func (st *State) replayed(order []int32) ([]int32, bool) { return st.replayOrder
 // replayedLast replays the plan if constraints between pods count DaemonSet pods: each new node
 // adds DaemonSet pods, and some nodes were added after the first replay.
 func (st *State) replayedLast(order []int32) ([]int32, bool) {
-	if len(st.p.DaemonDuties) == 0 {
+	if len(st.p.ByDaemon) == 0 {
 		return order, false
 	}
 	return st.replayAll(order, false), true

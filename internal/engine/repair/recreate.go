@@ -59,7 +59,7 @@ func (r *search) stay(podID int32) bool {
 
 // isSpread says whether pods of a class have topology spread constraints over domains.
 func (r *search) isSpread(c int) bool {
-	return slices.ContainsFunc(r.p.Rules.Duties[c].Owns, func(i int) bool { return r.p.Rules.Domain[i].Kind == topology.Spread })
+	return slices.ContainsFunc(r.p.Rules.ByClass[c].Owns, func(i int) bool { return r.p.Rules.Domain[i].Kind == topology.Spread })
 }
 
 // roomFor returns the bin on which a pod of a class adds least cost, if that is below a limit, and
@@ -111,7 +111,7 @@ func (r *search) acceptsMoved(s *ledger.Bin, c, tier int) bool {
 // class. Pods that constraints count go to NodeClaims that are not launched only if there is no
 // other place.
 func (r *search) isLocatedFor(s *ledger.Bin, c int) bool {
-	d := &r.p.Rules.Duties[c]
+	d := &r.p.Rules.ByClass[c]
 	return s.Node < 0 || len(d.Owns)+len(d.Joins) == 0 || !slices.Contains(r.p.Nodes[s.Node].At, topology.Unknown)
 }
 
@@ -156,7 +156,7 @@ func (r *search) ejectOne(podID int32) bool {
 // another pod makes room for it and gets a new node.
 func (r *search) buyFor(podID int32) bool {
 	c := r.p.ClassOf[podID]
-	if len(r.p.Rules.Duties[c].With) == 0 {
+	if len(r.p.Rules.ByClass[c].With) == 0 {
 		return false
 	}
 	for s, other := range r.makingRoom(c) {

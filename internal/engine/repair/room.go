@@ -158,7 +158,7 @@ func (r *search) level(c int, s *ledger.Bin, sh *ledger.BinType) int {
 		at = ledger.BinTypeLocations(r.p, sh)
 	}
 	sum := 0
-	for _, i := range r.p.Rules.Duties[c].Owns {
+	for _, i := range r.p.Rules.ByClass[c].Owns {
 		rule := &r.p.Rules.Domain[i]
 		if rule.Kind != topology.Spread {
 			continue
@@ -184,7 +184,7 @@ func (r *search) decide(c int) bool {
 			continue
 		}
 		options := s.BinType.Options.Clone()
-		for _, i := range r.p.Rules.Duties[c].Owns {
+		for _, i := range r.p.Rules.ByClass[c].Owns {
 			if rule := &r.p.Rules.Domain[i]; rule.Kind == topology.Spread {
 				r.keepAlike(options, rule)
 			}

@@ -163,7 +163,7 @@ func (r *search) makeSomeRoom(c int) bool {
 // makeRoom tries to place pods of a class by taking other pods of the plan off their nodes.
 func (r *search) makeRoom(c int) bool {
 	ways := r.inTheWay(c)
-	return r.tryAll(c, ways, byPrice, evenly, elsewhere) || len(r.p.Rules.Duties[c].With) > 0 && r.tryAll(c, ways, inFront)
+	return r.tryAll(c, ways, byPrice, evenly, elsewhere) || len(r.p.Rules.ByClass[c].With) > 0 && r.tryAll(c, ways, inFront)
 }
 
 // follow tries to place pods of a class on the node of one pod that they can follow, which is
@@ -405,8 +405,8 @@ func (r *search) try(t trial) bool {
 	return true
 }
 
-// placeFirst places the pods that the placement mode puts before all others, and returns the pods still
-// to be placed. Where no pod is taken off, it fixes the domains of new nodes.
+// placeFirst places the pods that the placement mode puts before all others, and returns the pods
+// still to be placed. If no pod was evicted, it fixes the domains of new nodes.
 func (r *search) placeFirst(t trial, queue []int32) []int32 {
 	switch first := len(r.pending); {
 	case len(t.out) == 0:

@@ -36,7 +36,7 @@ func (m *SoftCounts) add(c, n int, s *ledger.Bin) {
 	if m.p.Classes[c].Headroom {
 		return
 	}
-	for _, r := range m.p.Rules.Duties[c].Joins {
+	for _, r := range m.p.Rules.ByClass[c].Joins {
 		rule := &m.p.Rules.Domain[r]
 		if rule.Term.Weight == 0 || rule.Rule.Key < 0 {
 			continue

@@ -175,7 +175,7 @@ func (m *mover) comparable(c int, s, t *ledger.Bin) bool {
 	if !softScore.Alike {
 		return true
 	}
-	d := &m.p.Rules.Duties[c]
+	d := &m.p.Rules.ByClass[c]
 	for _, list := range [][]int{d.Owns, d.Joins} {
 		for _, r := range list {
 			if rule := &m.p.Rules.Domain[r]; rule.Term.Weight == 0 && rule.Rule.Key >= 0 {
@@ -207,8 +207,8 @@ func (m *mover) score(c int, s *ledger.Bin, without int) int {
 	return sum + m.inDomains(c, s, without)
 }
 
-// neighbourScore returns how well a pod of a class and the pods of a node suit each other, except one pod
-// of class without.
+// neighbourScore returns how well a pod of a class and the pods of a node suit each other, except
+// one pod of class without.
 func (m *mover) neighbourScore(c int, s *ledger.Bin, without int) int {
 	sum := 0
 	for _, on := range s.Pods {

@@ -16,7 +16,7 @@ import (
 // if the class follows itself, and one pod of each other such class on each node. Each set has pods
 // of one class.
 func (r *search) leaders(c int) [][]int32 {
-	if len(r.p.Rules.Duties[c].With) == 0 {
+	if len(r.p.Rules.ByClass[c].With) == 0 {
 		return nil
 	}
 	var out [][]int32
@@ -136,8 +136,8 @@ func (r *search) ofLimits(c, pool int) []int32 {
 
 // avoids says whether pods of class c have an anti-affinity to pods of class m.
 func (r *search) avoids(c, m int) bool {
-	return slices.ContainsFunc(r.p.Rules.Duties[c].Owns, func(i int) bool {
-		return r.p.Rules.Domain[i].Kind == topology.Apart && slices.Contains(r.p.Rules.Duties[m].Joins, i)
+	return slices.ContainsFunc(r.p.Rules.ByClass[c].Owns, func(i int) bool {
+		return r.p.Rules.Domain[i].Kind == topology.Apart && slices.Contains(r.p.Rules.ByClass[m].Joins, i)
 	})
 }
 
@@ -155,7 +155,7 @@ func (r *search) placedOf(c int) []int32 {
 // shareDomainRule says whether one constraint over domains belongs to, or counts, pods of both
 // classes.
 func (r *search) shareDomainRule(c, m int) bool {
-	x, y := &r.p.Rules.Duties[c], &r.p.Rules.Duties[m]
+	x, y := &r.p.Rules.ByClass[c], &r.p.Rules.ByClass[m]
 	return slices.ContainsFunc(slices.Concat(x.Owns, x.Joins), func(i int) bool {
 		return slices.Contains(y.Owns, i) || slices.Contains(y.Joins, i)
 	})
@@ -163,7 +163,7 @@ func (r *search) shareDomainRule(c, m int) bool {
 
 // connected says whether two classes have a constraint between pods in common.
 func (r *search) connected(c, m int) bool {
-	x, y := &r.p.Rules.Duties[c], &r.p.Rules.Duties[m]
+	x, y := &r.p.Rules.ByClass[c], &r.p.Rules.ByClass[m]
 	if r.shareDomainRule(c, m) {
 		return true
 	}
@@ -177,7 +177,7 @@ func (r *search) connected(c, m int) bool {
 
 // follows says whether pods of class c may only be on nodes with a pod of class m.
 func (r *search) follows(c, m int) bool {
-	return slices.ContainsFunc(r.p.Rules.Duties[c].With, func(t workload.Term) bool { return r.p.IsMember(m, t.Pods) })
+	return slices.ContainsFunc(r.p.Rules.ByClass[c].With, func(t workload.Term) bool { return r.p.IsMember(m, t.Pods) })
 }
 
 // roomPods is the largest number of pods that one trial takes off to make room.

@@ -264,8 +264,8 @@ func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 			options.AndNot(p.LookedAt(&w.looks[i], false))
 		}
 	}
-	for i := range p.DaemonDuties {
-		d := &p.DaemonDuties[i]
+	for i := range p.ByDaemon {
+		d := &p.ByDaemon[i]
 		switch {
 		case s.Options.SubsetOf(d.Sure):
 			options.And(d.Sure)

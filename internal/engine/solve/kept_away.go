@@ -23,7 +23,7 @@ type diagnosis struct {
 // because explains why pods of a class are unplaced. planned is, by pool, what the new nodes use of
 // each limit.
 func (a *assembler) because(c int, planned [][]int64) *model.Reason {
-	if d := &a.p.Rules.Duties[c]; a.p.Classes[c].Refusal != nil || len(d.Owns)+len(d.Joins)+len(d.With) == 0 {
+	if d := &a.p.Rules.ByClass[c]; a.p.Classes[c].Refusal != nil || len(d.Owns)+len(d.Joins)+len(d.With) == 0 {
 		return explain.Explain(a.p, c, false, nil, planned)
 	}
 	if a.causes == nil {
@@ -53,13 +53,13 @@ func (d *diagnosis) because(c int, planned [][]int64) *model.Reason {
 	if !room {
 		return explain.Explain(p, c, false, nil, planned)
 	}
-	duties := &p.Rules.Duties[c]
-	rules, keys := slices.Concat(duties.Owns, duties.Joins), p.Table.Numbers(duties.Spans)
+	of := &p.Rules.ByClass[c]
+	rules, keys := slices.Concat(of.Owns, of.Joins), p.Table.Numbers(of.Spans)
 	alone, any := make([]int, len(rules)), make([]int, len(rules))
 	for _, cell := range p.Cells[c] {
 		var shut []int
 		for i, r := range rules {
-			if !d.ruleAdmits(c, r, i < len(duties.Owns), keys, cell.At) {
+			if !d.ruleAdmits(c, r, i < len(of.Owns), keys, cell.At) {
 				shut = append(shut, i)
 			}
 		}
@@ -81,11 +81,11 @@ func (d *diagnosis) because(c int, planned [][]int64) *model.Reason {
 		by = any
 	}
 	worst := slices.Index(by, slices.Max(by))
-	return explain.Explain(p, c, true, d.barrier(c, rules[worst], worst < len(duties.Owns), keys), planned)
+	return explain.Explain(p, c, true, d.barrier(c, rules[worst], worst < len(of.Owns), keys), planned)
 }
 
-// ruleAdmits says whether a rule admits one more pod of a class into a cell. own says that the class has
-// the rule itself.
+// ruleAdmits reports whether a rule admits one more pod of a class into a cell. own says that the
+// class has the rule itself.
 func (d *diagnosis) ruleAdmits(c, r int, own bool, keys, cell []int) bool {
 	rule := &d.p.Rules.Domain[r]
 	at := slices.Index(keys, rule.Rule.Key)

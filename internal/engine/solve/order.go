@@ -32,11 +32,11 @@ func (a *assembler) order() []int32 {
 	}
 	waiting := s.waiting()
 	s.events(events[:leaders], waiting)
-	s.classes(func(d *compile.Duty) bool { return d.Phase == compile.BySpreadOverNodes && len(d.Spans) == 0 })
+	s.classes(func(d *compile.ClassRules) bool { return d.Phase == compile.BySpreadOverNodes && len(d.Spans) == 0 })
 	s.events(events[leaders:], waiting)
-	s.classes(func(d *compile.Duty) bool { return d.Phase < compile.Following })
+	s.classes(func(d *compile.ClassRules) bool { return d.Phase < compile.Following })
 	s.bundles(compile.Following)
-	s.classes(func(*compile.Duty) bool { return true })
+	s.classes(func(*compile.ClassRules) bool { return true })
 	return s.out
 }
 
@@ -61,9 +61,9 @@ func (s *sequence) add(podIDs []int32) {
 	}
 }
 
-func (s *sequence) classes(which func(*compile.Duty) bool) {
+func (s *sequence) classes(which func(*compile.ClassRules) bool) {
 	for c := range s.a.p.Classes {
-		if which(&s.a.p.Rules.Duties[c]) {
+		if which(&s.a.p.Rules.ByClass[c]) {
 			s.add(s.a.p.Classes[c].Pods)
 		}
 	}
@@ -84,7 +84,7 @@ func (s *sequence) bundles(phase compile.Phase) {
 // pinned adds the pinned pods of a phase to which no domain was assigned.
 func (s *sequence) pinned(phase compile.Phase) {
 	for i, part := range s.a.s.PinnedParts {
-		if part >= 0 && s.a.s.Parts[part].Unit < 0 && s.a.p.Rules.Duties[s.a.s.Bundler.Pinned[i].Class].Phase == phase {
+		if part >= 0 && s.a.s.Parts[part].Unit < 0 && s.a.p.Rules.ByClass[s.a.s.Bundler.Pinned[i].Class].Phase == phase {
 			s.add(s.podIDs[part])
 		}
 	}

@@ -35,7 +35,7 @@ func preferencesOf(p *compile.Problem, c int, taints []corev1.Taint) (out []pref
 	for i := range class.Preferences {
 		out = append(out, preference{kind: model.CauseRequirements, weight: int(class.Preferences[i].Weight), node: &class.Preferences[i]})
 	}
-	soft := p.Rules.Duties[c].Soft
+	soft := p.Rules.ByClass[c].Soft
 	for _, t := range class.Terms {
 		if t.Weight == 0 {
 			continue

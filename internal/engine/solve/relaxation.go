@@ -141,7 +141,7 @@ func (x *relaxation) add(c, count int) {
 	request := x.request(c)
 	options, suited := x.options(c, request)
 	class := pack.Class{Request: request, Count: count, Variants: []pack.Variant{{Options: options}}}
-	class.Memberships = x.holding(x.p.Rules.Duties[c].Parts)
+	class.Memberships = x.holding(x.p.Rules.ByClass[c].Parts)
 	class.Kind = int(compile.KindOf(options, x.fine))
 	id, fresh := model.Intern(x.index, x.key(c, &class), int32(len(x.first)))
 	if fresh {
