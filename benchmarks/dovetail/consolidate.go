@@ -14,10 +14,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
-// maxRounds bounds the rounds of -converge: to come to rest takes a few.
+// maxRounds bounds the rounds of -converge, which normally ends after a few.
 const maxRounds = 1000
 
-// consolidate answers a scenario with what to do with its nodes.
+// consolidate writes a proposal for a scenario: what to do with its nodes.
 func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 	out := &scenario.Proposal{Contender: contender(false), Scenario: s.Name, Actions: []scenario.Action{}, Blocked: []scenario.Blocked{}}
 	cluster, err := replay.New(s)
@@ -55,13 +55,13 @@ func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 	return cluster.Finish(out, c.plan, c.final)
 }
 
-// asker asks about a cluster from round to round. As a controller would, it keeps
-// the catalog, and what the library made of it.
+// asker asks for proposals about a cluster in every round. Like a controller, it keeps the catalog,
+// and what the library compiled from it.
 type asker struct {
 	in disruption.Input
 }
 
-// propose makes one proposal. Set-up is turning the scenario into an input.
+// propose makes one proposal. Set-up is converting the scenario into an input.
 func (a *asker) propose(ctx context.Context, s *scenario.Scenario) (p *disruption.Proposal, took, setup measure.Cost, err error) {
 	setup, err = measure.Of(func() error {
 		if a.in.InstanceTypes != nil {
@@ -85,12 +85,12 @@ func (a *asker) propose(ctx context.Context, s *scenario.Scenario) (p *disruptio
 	return p, took, setup, err
 }
 
-// proposing are the options of each proposal.
+// proposing returns the options of each proposal.
 func proposing(s *scenario.Scenario) *disruption.Options {
 	return &disruption.Options{Provisioning: snapshot.Options(s), Consolidation: disruption.ConsolidationOptions{NoSpotToSpot: true}}
 }
 
-// converge carries proposals out until there is none. The first is given.
+// converge carries proposals out until there are none. The first proposal is p.
 func (a *asker) converge(ctx context.Context, c settings, cluster *replay.Cluster, p *disruption.Proposal, out *scenario.Proposal) error {
 	started := time.Now()
 	computed, setups := measure.Sum(out.SolveSeconds), measure.Sum(out.SetupSeconds)
@@ -121,9 +121,9 @@ func (a *asker) converge(ctx context.Context, c settings, cluster *replay.Cluste
 	return nil
 }
 
-// carryOut applies the actions of a proposal, each judged before if asked for.
-// Until quiet, those follow that save money and wait for a PodDisruptionBudget:
-// by then the pods of the others are up again.
+// carryOut applies the actions of a proposal, and judges each before if the flags ask for it. With
+// -converge it also applies the actions that save money and wait for a PodDisruptionBudget, because
+// by then the pods of the other actions are running again.
 func carryOut(cluster *replay.Cluster, p *disruption.Proposal, out *scenario.Proposal, c settings) error {
 	actions := slices.Clone(p.Actions)
 	for _, w := range p.Waiting {
@@ -156,7 +156,7 @@ func carryOut(cluster *replay.Cluster, p *disruption.Proposal, out *scenario.Pro
 	return nil
 }
 
-// describeAction writes an action down.
+// describeAction converts an action.
 func describeAction(a disruption.Action) scenario.Action {
 	out := scenario.Action{Reason: string(a.Reason), Nodes: []string{}, Replacements: []scenario.NewNodeClaim{}, Moves: map[string]string{}, SavingsPerHour: a.Savings}
 	for _, t := range a.Targets {

@@ -2,17 +2,16 @@
 //
 //	go run ./dovetail -scenario S.json.gz -plan P.json.gz -reps 3
 //
-// Setup is Prepare, solve is Solve. The plan is verified, which is not timed;
-// the exit status is 1 if it breaks a rule.
+// Set-up is Prepare, and solve is Solve. The plan is verified, which is not timed; the exit status
+// is 1 if the plan breaks a rule.
 //
 //	go run ./dovetail -consolidate -converge -scenario S.json.gz -plan P.json.gz
 //
-// With -replay N it also carries the plan out N times on paper, where the kube-scheduler of
-// -kubescheduler FILE binds its pods, and prints what the nodes cost in the end.
+// With -replay N it also carries the plan out N times in a simulation, in which the kube-scheduler
+// of -kubescheduler FILE binds its pods, and prints what the nodes cost in the end.
 //
-// With -consolidate it says what to do with the nodes that exist, and writes a
-// proposal instead of a plan: solve is disruption.Propose. With -converge it
-// carries its proposals out until there is none.
+// With -consolidate it writes a proposal for the existing nodes instead of a plan: solve is
+// disruption.Propose. With -converge it carries its proposals out until there are none.
 package main
 
 import (
@@ -33,7 +32,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// settings are the flags.
+// settings are the command-line flags.
 type settings struct {
 	scenario, plan, profile string
 	reps                    int
@@ -127,7 +126,7 @@ func run(c settings) error {
 	return nil
 }
 
-// solve is one repetition. It adds what it took to out.
+// solve runs one repetition, and appends its times to out.
 func solve(in provisioning.Input, options *provisioning.Options, out *scenario.Plan) (*provisioning.Plan, error) {
 	var problem *provisioning.Problem
 	var plan *provisioning.Plan
@@ -151,7 +150,7 @@ func solve(in provisioning.Input, options *provisioning.Options, out *scenario.P
 	return plan, nil
 }
 
-// report prints a repetition in a line.
+// report prints one line about a repetition.
 func report(plan *provisioning.Plan, out *scenario.Plan) {
 	last := len(out.SolveSeconds) - 1
 	bound := 0
@@ -164,7 +163,7 @@ func report(plan *provisioning.Plan, out *scenario.Plan) {
 		bound, len(plan.Unplaced), out.SetupSeconds[last], out.SolveSeconds[last], plan.Stats.Steps, out.AllocBytes>>10, out.Allocs)
 }
 
-// checked prints the rules that the plan breaks.
+// checked prints the rules that the plan breaks, and returns an error if there are any.
 func checked(in provisioning.Input, plan *provisioning.Plan, options *provisioning.Options) error {
 	const shown = 10
 	violations := verify.Plan(in, plan, options)
@@ -181,8 +180,8 @@ func checked(in provisioning.Input, plan *provisioning.Plan, options *provisioni
 	return nil
 }
 
-// contender is the name of the library with the commit it was built from, if
-// the go command knew it.
+// contender returns the name of the library, with the commit from which it was built if the build
+// recorded it.
 func contender(quick bool) string {
 	name := "dovetail"
 	if quick {

@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// describe writes the decisions of the plan down.
+// describe writes the decisions of the plan to out.
 func describe(plan *provisioning.Plan, out *scenario.Plan) {
 	out.Bound = plan.LowerBound
 	out.NewNodeClaims, out.ExistingNodes = []scenario.NewNodeClaim{}, []scenario.ExistingNode{}
@@ -30,10 +30,10 @@ func describe(plan *provisioning.Plan, out *scenario.Plan) {
 	out.PlacementOrder = order(plan, out)
 }
 
-// claim states a node as the NodeClaim that would be created for it. The
-// options of a node need not be all combinations of some types, zones and
-// capacity types, and a claim can say no more than that; NodeClaim has narrowed
-// them to some that are, so that whatever is launched for it is an option.
+// claim converts a node into the NodeClaim that would be created for it. The options of a node may
+// be fewer than all combinations of its types, zones and capacity types, which a claim cannot
+// express. NodeClaim has narrowed the options to a set that is such a product, so that every
+// possible launch of the claim is an option.
 func claim(n *provisioning.NewNode) scenario.NewNodeClaim {
 	object := n.NodeClaim()
 	named := map[string]bool{}
@@ -61,8 +61,8 @@ func claim(n *provisioning.NewNode) scenario.NewNodeClaim {
 	return out
 }
 
-// order is that of the plan; a plan without constraints between pods may leave
-// it out, and any order will do then.
+// order returns the order of the plan. A plan without constraints between pods may omit its order,
+// because any order is valid.
 func order(plan *provisioning.Plan, out *scenario.Plan) []string {
 	if len(plan.Order) > 0 {
 		return scenario.PodKeys(plan.Order)
@@ -77,8 +77,8 @@ func order(plan *provisioning.Plan, out *scenario.Plan) []string {
 	return all
 }
 
-// replayPlan prints what becomes of a plan when kube-scheduler binds its pods, with nodes
-// that are open to all and with nodes that are kept for their pods.
+// replayPlan prints the results when kube-scheduler binds the pods of a plan, with nodes that are
+// open to all pods and with nodes that are reserved for their pods.
 func replayPlan(out io.Writer, in provisioning.Input, plan *provisioning.Plan, options *provisioning.Options, c settings) error {
 	scheduler, err := kubescheduler.Start(context.Background(), c.kubescheduler)
 	if err != nil {

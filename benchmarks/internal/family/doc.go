@@ -20,7 +20,7 @@
 //	               spread over zones, 10% keep one to a node, 1% bind a host
 //	               port, 5% each spread over zones or keep apart if it can be
 //	               had, and 5% prefer a category of types
-//	mixedexisting  production beside nodes that run other replicas of the same
+//	mixedexisting  production with nodes that run other replicas of the same
 //	               workloads and are about 60% full
 //	constrained    workloads of all sorts with up to three constraints or
 //	               preferences each: spreads over zones, hostnames, racks and
