@@ -38,8 +38,8 @@ func Judge(f *state.Cluster, m *state.StateNode, said cloudprovider.Drift) (Stat
 		s.Since = m.Condition(v1.ConditionTypeDrifted).LastTransitionTime.Time
 	}
 	old := m.NodeClaim.CreationTimestamp.Add(catalogGrace)
-	settled := !old.After(f.Now)
-	if !settled {
+	pastGrace := !old.After(f.Now)
+	if !pastGrace {
 		s.Next = old
 	}
 	if s.Detail = hashDrift(m); s.Detail != "" {
@@ -47,11 +47,11 @@ func Judge(f *state.Cluster, m *state.StateNode, said cloudprovider.Drift) (Stat
 		s.Reason, s.Next = NodePoolDrifted, time.Time{}
 		return s, true
 	}
-	if s.Detail = requirementDrift(f, m, settled); s.Detail != "" {
+	if s.Detail = requirementDrift(f, m, pastGrace); s.Detail != "" {
 		s.Reason = RequirementsDrifted
 		return s, true
 	}
-	if s.Detail = catalogDrift(m, f.Vocabulary); settled && s.Detail != "" {
+	if s.Detail = catalogDrift(m, f.Vocabulary); pastGrace && s.Detail != "" {
 		s.Reason = InstanceTypeNotFound
 		return s, true
 	}
@@ -85,13 +85,13 @@ func hashOf(annotations map[string]string) (version, hash string, ok bool) {
 
 // requirementDrift describes the requirements that the labels do not satisfy; empty if there are
 // none.
-func requirementDrift(f *state.Cluster, m *state.StateNode, settled bool) string {
+func requirementDrift(f *state.Cluster, m *state.StateNode, pastGrace bool) string {
 	if m.Pool.Unreadable {
 		return ""
 	}
 	labels := requirements.FromLabels(m.NodeClaim.Labels, f.Vocabulary)
 	note := ""
-	if settled && outlivedReservation(m, f.Vocabulary) {
+	if pastGrace && outlivedReservation(m, f.Vocabulary) {
 		labels = labels.Without(v1.CapacityTypeLabelKey).With(requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand))
 		note = "its reservation is not offered any more, so it is on-demand; "
 	}
