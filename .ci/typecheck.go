@@ -1,6 +1,7 @@
 // Command typecheck type-checks all packages of modules and all that they import, and prints
 // every fault. Two libraries whose types agree can be built together, and to find that out
-// takes a tenth of the time that a compiler needs.
+// takes a tenth of the time that a compiler needs. A package that several modules use in one version,
+// with the same imports, is checked once.
 //
 //	go run .ci/typecheck.go internal/neighbours/karpenter
 package main
@@ -26,6 +27,7 @@ import (
 type listed struct {
 	Dir, ImportPath string
 	GoFiles         []string
+	Imports         []string
 	ImportMap       map[string]string
 	Standard        bool
 	Module          *struct{ GoVersion string }
@@ -38,9 +40,10 @@ func main() {
 		os.Exit(2)
 	}
 	results, failures := make([]string, len(os.Args)), make([]error, len(os.Args))
+	shared := &packages{files: token.NewFileSet(), checked: map[string]*checked{}}
 	var all sync.WaitGroup
 	for i := 1; i < len(os.Args); i++ {
-		all.Go(func() { results[i], failures[i] = check(os.Args[i]) })
+		all.Go(func() { results[i], failures[i] = check(os.Args[i], shared) })
 	}
 	all.Wait()
 	for i, dir := range os.Args[1:] {
@@ -56,12 +59,12 @@ func main() {
 }
 
 // check type-checks the module in a folder, and says what it did.
-func check(dir string) (string, error) {
-	text, err := run(dir, "list", "-deps", "-json=Dir,ImportPath,GoFiles,ImportMap,Standard,Module,Error", "./...")
+func check(dir string, shared *packages) (string, error) {
+	text, err := run(dir, "list", "-deps", "-json=Dir,ImportPath,GoFiles,Imports,ImportMap,Standard,Module,Error", "./...")
 	if err != nil {
 		return "", err
 	}
-	c := checker{files: token.NewFileSet(), known: map[string]*types.Package{}}
+	c := checker{packages: shared, known: map[string]*types.Package{}}
 	d := json.NewDecoder(bytes.NewReader(text))
 	for d.More() {
 		var p listed
@@ -85,14 +88,38 @@ func run(dir string, args ...string) ([]byte, error) {
 	return text, nil
 }
 
-// checker type-checks packages, each after its imports.
+// packages holds the packages of all modules, checked once each.
+type packages struct {
+	files   *token.FileSet
+	mutex   sync.Mutex
+	checked map[string]*checked // by key
+}
+
+// checked is a package and its faults.
+type checked struct {
+	once   sync.Once
+	is     *types.Package
+	faults []error
+}
+
+// at returns the package of a key, which may not be checked yet.
+func (p *packages) at(key string) *checked {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.checked[key] == nil {
+		p.checked[key] = &checked{}
+	}
+	return p.checked[key]
+}
+
+// checker type-checks the packages of a module, each after its imports.
 type checker struct {
-	files  *token.FileSet
+	*packages
 	known  map[string]*types.Package // by import path
 	faults []error
 }
 
-// check type-checks a package. Function bodies of the standard library are left out.
+// check type-checks a package, or finds it among those that were checked.
 func (c *checker) check(p *listed) {
 	if p.ImportPath == "unsafe" {
 		c.known[p.ImportPath] = types.Unsafe
@@ -101,25 +128,39 @@ func (c *checker) check(p *listed) {
 	if p.Error != nil {
 		c.faults = append(c.faults, fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err))
 	}
-	files := make([]*ast.File, 0, len(p.GoFiles))
-	for _, name := range p.GoFiles {
-		file, err := parser.ParseFile(c.files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			c.faults = append(c.faults, err)
-			continue
-		}
-		files = append(files, file)
-	}
 	conf := types.Config{
 		Importer:         importer{c.known, p.ImportMap},
-		Error:            func(err error) { c.faults = append(c.faults, err) },
 		IgnoreFuncBodies: p.Standard,
 		Sizes:            types.SizesFor("gc", build.Default.GOARCH),
 	}
 	if p.Module != nil && p.Module.GoVersion != "" {
 		conf.GoVersion = "go" + p.Module.GoVersion
 	}
-	c.known[p.ImportPath], _ = conf.Check(p.ImportPath, c.files, files, nil) // Error has the faults
+	// An import of another version, or one that imports something of another version, is another package.
+	key := fmt.Sprintf("%s %s %q %s", p.ImportPath, p.Dir, p.GoFiles, conf.GoVersion)
+	for _, path := range p.Imports {
+		is, _ := conf.Importer.Import(path)
+		key += fmt.Sprintf(" %p", is)
+	}
+	one := c.at(key)
+	one.once.Do(func() { one.is, one.faults = c.read(p, conf) })
+	c.known[p.ImportPath], c.faults = one.is, append(c.faults, one.faults...)
+}
+
+// read parses and type-checks a package. Function bodies of the standard library are left out.
+func (c *checker) read(p *listed, conf types.Config) (is *types.Package, faults []error) {
+	files := make([]*ast.File, 0, len(p.GoFiles))
+	for _, name := range p.GoFiles {
+		file, err := parser.ParseFile(c.files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		files = append(files, file)
+	}
+	conf.Error = func(err error) { faults = append(faults, err) }
+	is, _ = conf.Check(p.ImportPath, c.files, files, nil) // conf.Error has the faults
+	return is, faults
 }
 
 // importer finds what a package imports among the packages that were checked before it.
