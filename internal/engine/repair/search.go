@@ -30,7 +30,8 @@ type search struct {
 	forLess   bool            // a plan with as many unplaced pods but a lower cost is better
 	mode      placementMode   // how places are found for unplaced pods
 	fails     map[int32]int   // by pod: number of trials that failed because of it
-	failed    failures        // trials to place unplaced pods
+	failed    failures        // trials since the plan last changed
+	failedPod int32           // because of which the last trial about the cost failed
 	key       []byte          // see keyOf
 
 	// Of the current trial.
@@ -361,7 +362,9 @@ type trial struct {
 // the unplaced ones anew, and keeps the result if it is better: fewer unplaced pods, compared by
 // the highest priority first, or as many at a lower cost.
 func (r *search) try(t trial) bool {
-	if r.placing && r.failsAgain(t) {
+	r.fills, r.turns, r.weighs = r.p.Tiers.Fill && t.n%2 == 1, t.alone, t.n%3 != 1
+	queue := r.sorted(slices.Concat(r.pending, t.out), t)
+	if r.failsAgain(t, queue) {
 		return false
 	}
 	looks := r.left
@@ -370,18 +373,14 @@ func (r *search) try(t trial) bool {
 	clear(r.tiers)
 	clear(r.many)
 	r.moved, r.inTurn, r.budget = nil, false, 0
-	r.fills, r.turns, r.weighs = r.p.Tiers.Fill && t.n%2 == 1, t.alone, t.n%3 != 1
 	r.vacate(t.out)
 	r.budget *= 1 - 1e-9
-	queue := t.out
 	if len(r.pending) > 0 {
 		r.budget = math.Inf(1)
-		queue = slices.Concat(r.pending, t.out)
 		for _, podID := range r.pending {
 			r.tiers[podID] = r.topTier()
 		}
 	}
-	queue = r.sorted(queue, t)
 	for _, podID := range queue {
 		r.many[r.p.ClassOf[podID]]++
 	}
@@ -391,9 +390,7 @@ func (r *search) try(t trial) bool {
 	}
 	left, ok := r.placeAll(queue, t)
 	if !ok || !r.better(left) {
-		if r.placing {
-			r.recordFailure(t, looks, ok && r.cheaper(left))
-		}
+		r.recordFailure(looks, ok && r.cheaper(left))
 		r.ledger.Rewind()
 		return false
 	}
@@ -459,6 +456,7 @@ func (r *search) placeAll(queue []int32, t trial) (left []int32, ok bool) {
 			left = append(left, podID)
 			if len(r.pending) == 0 {
 				r.fails[podID]++
+				r.failedPod = podID
 				return nil, false
 			}
 		}
