@@ -78,8 +78,8 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 //     order. That is most of the cost of Prepare. Even then an instance type is validated once, and
 //     the options of a pool are listed once while its requirements do not change.
 //   - A node is read again, with its pods, unless its Node, its NodeClaim and its pods are the
-//     same, in the same order. A node on its way that has not been launched is also read again if
-//     any of the above has changed.
+//     same, in the same order, or the same as before the node last changed. A node on its way that
+//     has not been launched is also read again if any of the above has changed.
 //   - All nodes are read again if one of DaemonSetPods changes, or once the number of kinds of pods
 //     that have run exceeds twice the number at first plus 1,024, because most of these kinds are
 //     gone by then.
@@ -90,7 +90,8 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 // Pods to be placed are compiled in any case. It takes O(pods + changes) time, and a few passes
 // over the nodes that copy some numbers of each without allocating: some tenths of a microsecond
 // for each node if Nodes are sorted by name, as Join sorts them. The result keeps no node of p
-// alive that is not its own, except one pod of each kind that has run.
+// alive that is not its own, except one pod of each kind that has run, and each node that has
+// changed as it was before.
 func (p *Problem) Next(in Input) (*Problem, error) { return prepare(in, p.opts, p) }
 
 // With returns the problem with more pods to place: it is Next of such an Input. The error is that

@@ -11,7 +11,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
-	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -68,13 +67,13 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 				if free[p] != nil {
 					p = free[p]
 				}
-				pods = append(pods, podlife.Moved(p, ""))
+				pods = append(pods, w.copies.unplaced(p))
 			}
 		}
-		*n = n.Leaving()
+		*n = w.copies.leaving(*n)
 	}
 	for _, m := range w.Cordoned {
-		nodes[w.At[m.Name]] = closedNode(nodes[w.At[m.Name]])
+		nodes[w.At[m.Name]] = w.copies.closed(nodes[w.At[m.Name]])
 	}
 	without, err := w.Market.WithNodes(nodes, pods)
 	return without, home, err

@@ -51,6 +51,7 @@ type Simulation struct {
 	movable   map[*corev1.Pod]*movablePod // pods that may change their domain, by the pod and by its pinned copy
 	BindOrder *BindOrder                  // checks the order of moves; nil if no pods are pinned
 	Stats     Stats
+	copies    *copies // of objects, for what-ifs
 }
 
 // Work is the name under which progress is reported.
@@ -94,7 +95,7 @@ type Stats struct {
 // about to go. The error is that of ctx.
 func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision, going []string) (*Simulation, error) {
 	w := &Simulation{Cluster: f, config: config, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
-		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}}
+		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}, copies: newCopies()}
 	if config.Provisioning != nil {
 		w.Opts = *config.Provisioning
 	}

@@ -72,7 +72,7 @@ func (p *Problem) freeOfResources(before *model.Rooms) []int64 {
 	row := func(i int) []int64 { return out[i*dims : (i+1)*dims] }
 	if before != nil && before.Free != nil && slices.Equal(before.Resources, p.Resources) {
 		model.CarryOver(p.rooms, out, before.Free, dims)
-		for _, i := range p.rooms.Read {
+		for _, i := range p.rooms.Changed {
 			p.layOut(row(i), p.rooms.Of[i].Left)
 		}
 	} else {

@@ -35,7 +35,7 @@ func (r *Rooms) Column(key string, before *Rooms) *LabelColumn {
 		c.Values, c.numbers = slices.Clip(old.Values), old.numbers
 		CarryOver(r, c.Of, old.Of, 1)
 		shared := true
-		for _, i := range r.Read {
+		for _, i := range r.Changed {
 			c.read(i, r.Of[i], key, &shared)
 		}
 	} else {

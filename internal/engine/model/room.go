@@ -66,7 +66,10 @@ type Rooms struct {
 	Nodes []Node
 	Of    []*Room // by node
 	Marks []Mark  // by node
-	Read  []int   // nodes without a Room from the previous problem
+
+	Changed []int   // nodes whose Room is not the one of the previous problem
+	Read    []int   // those of them whose Room has to be read
+	Others  []*Room // by node: its Room before the node last changed, nil if it has not
 
 	// Free is, by node and by entry of Resources, what is left on the node if nothing else is
 	// counted.
@@ -114,7 +117,7 @@ func (r *Rooms) Mark(before *Rooms) {
 	if before != nil {
 		CarryOver(r, r.Marks, before.Marks, 1)
 	}
-	for _, i := range r.Read {
+	for _, i := range r.Changed {
 		r.Marks[i] = r.Of[i].mark()
 	}
 }
@@ -143,15 +146,15 @@ func NewRooms(nodes []Node, before *Rooms, stale func(*Room) bool, f *Faults) *R
 	if out.follow(sorted, before, stale) {
 		return out
 	}
-	out = &Rooms{Nodes: sorted, Of: make([]*Room, len(sorted))} // the list has faults, so nothing is reused
+	out = &Rooms{Nodes: sorted, Of: make([]*Room, len(sorted)), Others: make([]*Room, len(sorted))} // the list has faults, so nothing is reused
 	for i := range sorted {
-		out.Read = append(out.Read, i)
+		out.Changed, out.Read = append(out.Changed, i), append(out.Read, i)
 	}
 	return out
 }
 
 func newRooms(nodes []Node) *Rooms {
-	return &Rooms{Nodes: make([]Node, 0, len(nodes)), Of: make([]*Room, 0, len(nodes))}
+	return &Rooms{Nodes: make([]Node, 0, len(nodes)), Of: make([]*Room, 0, len(nodes)), Others: make([]*Room, 0, len(nodes))}
 }
 
 // follow reuses the rooms of unchanged nodes. It returns false if the changed nodes have faults or
@@ -170,22 +173,33 @@ func (r *Rooms) follow(nodes []Node, before *Rooms, stale func(*Room) bool) bool
 				next++
 			}
 		}
-		var known *Room
+		var known, other *Room
 		if next < len(before.Nodes) {
 			switch old := before.Of[next]; {
 			case same(n, &before.Nodes[next]) && !stale(old):
-				known = old
+				known, other = old, before.Others[next]
 				r.keep(i, next)
 				next++
 			case before.Nodes[next].Name() == n.Name():
+				if known = before.Others[next]; known != nil && !same(n, &known.Node) {
+					known = nil
+				}
+				if old.Launched() {
+					other = old
+				}
 				r.gone = append(r.gone, old)
+				r.Changed = append(r.Changed, i)
 				next++
+			default:
+				r.Changed = append(r.Changed, i)
 			}
+		} else {
+			r.Changed = append(r.Changed, i)
 		}
 		if known == nil {
 			r.Read = append(r.Read, i)
 		}
-		r.Nodes, r.Of = append(r.Nodes, *n), append(r.Of, known)
+		r.Nodes, r.Of, r.Others = append(r.Nodes, *n), append(r.Of, known), append(r.Others, other)
 	}
 	r.gone = append(r.gone, before.Of[next:]...)
 	return true
@@ -215,10 +229,11 @@ func SameList[T any](a, b []*T) bool {
 func (r *Rooms) apart() bool {
 	claims, nodes := map[string]bool{}, map[string]bool{}
 	changed := false
+	same := func(i int) bool { _, found := slices.BinarySearch(r.Changed, i); return !found }
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Node == nil {
 			claims[n.NodeClaim.Name], nodes[n.NodeClaim.Status.NodeName] = true, true
-			changed = changed || r.Of[i] == nil
+			changed = changed || !same(i)
 		}
 	}
 	if len(claims) == 0 {
@@ -226,7 +241,7 @@ func (r *Rooms) apart() bool {
 	}
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
-		if n.Node == nil || !changed && r.Of[i] != nil {
+		if n.Node == nil || !changed && same(i) {
 			continue
 		}
 		if nodes[n.Node.Name] || n.NodeClaim != nil && claims[n.NodeClaim.Name] {
@@ -257,13 +272,13 @@ func (r *Rooms) SumUp(before *Rooms) {
 	for _, room := range r.gone {
 		r.count(room, resources.List.Sub)
 	}
-	for _, i := range r.Read {
+	for _, i := range r.Changed {
 		r.count(r.Of[i], resources.List.Add)
 	}
 }
 
 // Close drops what only the compilation of the problem needed.
-func (r *Rooms) Close() { r.Read, r.kept, r.gone = nil, nil, nil }
+func (r *Rooms) Close() { r.Changed, r.Read, r.kept, r.gone = nil, nil, nil, nil }
 
 func (r *Rooms) count(room *Room, by func(a, b resources.List) (resources.List, error)) {
 	pool := room.PoolName()
