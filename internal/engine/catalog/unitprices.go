@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
+	"sync"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
@@ -15,17 +17,30 @@ type UnitPrices struct {
 	rooms  []int32   // by option: index of its capacity
 	whole  []float64 // by capacity and resource: 1 / capacity, 0 if the capacity is 0
 	count  int       // number of distinct capacities
+
+	mu    sync.Mutex
+	known map[string]rating // by request and options
 }
+
+// rating is the option with the lowest cost of a request.
+type rating struct {
+	cost   float64
+	option int
+}
+
+// maxRatings is how many ratings are kept. Then all are dropped.
+const maxRatings = 1024
 
 // Rater finds the option with the lowest unit price for a request. It must not be used by several
 // goroutines at a time.
 type Rater struct {
 	*UnitPrices
 	shares []float64 // by capacity: the share that the request takes, negative if not computed yet
+	key    []byte    // scratch
 }
 
 // Rater returns a new Rater over these prices.
-func (u *UnitPrices) Rater() *Rater { return &Rater{u, make([]float64, u.count)} }
+func (u *UnitPrices) Rater() *Rater { return &Rater{UnitPrices: u, shares: make([]float64, u.count)} }
 
 // NewUnitPrices computes the unit prices of all options.
 func NewUnitPrices(options [][]Option, dims int) *UnitPrices {
@@ -80,8 +95,31 @@ func (u *UnitPrices) share(request []int64, room int32) float64 {
 }
 
 // Best returns the lowest cost of a request over some options, and the option that has it; +Inf and
-// -1 if there are no options.
+// -1 if there are no options. All problems with these prices share the answers.
 func (u *Rater) Best(request []int64, options bitset.Set) (float64, int) {
+	u.key = u.key[:0]
+	for _, n := range request[:u.dims] {
+		u.key = binary.LittleEndian.AppendUint64(u.key, uint64(n))
+	}
+	u.key = options.AppendKey(u.key)
+	u.mu.Lock()
+	known, ok := u.known[string(u.key)]
+	u.mu.Unlock()
+	if ok {
+		return known.cost, known.option
+	}
+	cost, option := u.best(request, options)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.known) == maxRatings || u.known == nil {
+		u.known = map[string]rating{}
+	}
+	u.known[string(u.key)] = rating{cost, option}
+	return cost, option
+}
+
+// best computes Best.
+func (u *Rater) best(request []int64, options bitset.Set) (float64, int) {
 	for i := range u.shares {
 		u.shares[i] = -1
 	}
