@@ -46,7 +46,7 @@ func (s *search) leftAlone() []Left {
 // as the reason of nodes that would be worth removing so: no price keeps them. What goes
 // stays as it was found.
 func (s *search) withoutBudgets(ctx context.Context) error {
-	tries := max(mostFailures, manyTries/len(s.cluster.Nodes))
+	tries := max(mostFailures, min(manyTries/len(s.cluster.Nodes), s.w.Stats.Simulations/reasonShare))
 	var found []*simulation.CandidateSet
 	for _, a := range s.refusedSets() {
 		if s.truncated || tries == 0 {
@@ -76,6 +76,9 @@ func (s *search) withoutBudgets(ctx context.Context) error {
 	}
 	return nil
 }
+
+// reasonShare is which part of the questions that the search took may be asked again for reasons.
+const reasonShare = 4
 
 // savedBy is what those of some sets save that are among some nodes, each node in one of them.
 func savedBy(sets []*simulation.CandidateSet, nodes []*state.StateNode) float64 {
