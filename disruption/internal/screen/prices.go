@@ -1,6 +1,9 @@
 package screen
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Supply is a way to launch a node.
 type Supply struct {
@@ -28,6 +31,7 @@ func Prices(supply []Supply, wanted []int64) []float64 {
 			scale[d], weight[d] = 1/float64(n), 1
 		}
 	}
+	supply = undominated(supply, wanted)
 	best, floor := make([]float64, len(wanted)), -1.0
 	for range priceRounds {
 		tightest, most := -1, 0.0
@@ -70,6 +74,26 @@ func Prices(supply []Supply, wanted []int64) []float64 {
 		}
 	}
 	return best
+}
+
+// undominated leaves out each supply that has no more of what is wanted than one before it that
+// costs no more: at no prices is it worth more for its price. Few are left.
+func undominated(supply []Supply, wanted []int64) []Supply {
+	var out []Supply
+	for _, s := range supply {
+		dominates := func(other Supply) bool {
+			for d, n := range wanted {
+				if n > 0 && other.Room[d] < s.Room[d] {
+					return false
+				}
+			}
+			return other.Price <= s.Price
+		}
+		if !slices.ContainsFunc(out, dominates) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 const (
