@@ -103,9 +103,13 @@ func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 }
 
 // WithNodes returns the problem with other nodes and other pods to place: it is Next of such an
-// Input, with the same catalog. Nominated is left out: see Nominating.
+// Input, with the same catalog. Nominated is left out: see Nominating. With the same nodes and
+// pods it is p itself.
 func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) {
-	in := p.in
+	in, same := p.in, func(a, b Node) bool { return model.SameNode((*model.Node)(&a), (*model.Node)(&b)) }
+	if len(in.Nominated) == 0 && model.SameList(in.Pods, pods) && slices.EqualFunc(in.Nodes, nodes, same) {
+		return p, nil
+	}
 	in.Nodes, in.Pods, in.Nominated = nodes, pods, nil
 	return p.Next(in)
 }

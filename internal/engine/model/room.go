@@ -163,7 +163,7 @@ func (r *Rooms) follow(nodes []Node, before *Rooms, stale func(*Room) bool) bool
 	next := 0 // index in before
 	for i := range nodes {
 		n := &nodes[i]
-		if next == len(before.Nodes) || !same(n, &before.Nodes[next]) {
+		if next == len(before.Nodes) || !SameNode(n, &before.Nodes[next]) {
 			name := n.Name()
 			if name == "" || slices.Contains(n.Pods, nil) || len(r.Nodes) > 0 && r.Nodes[len(r.Nodes)-1].Name() >= name {
 				return false
@@ -174,26 +174,25 @@ func (r *Rooms) follow(nodes []Node, before *Rooms, stale func(*Room) bool) bool
 			}
 		}
 		var known, other *Room
+		kept := false
 		if next < len(before.Nodes) {
 			switch old := before.Of[next]; {
-			case same(n, &before.Nodes[next]) && !stale(old):
-				known, other = old, before.Others[next]
+			case SameNode(n, &before.Nodes[next]) && !stale(old):
+				known, other, kept = old, before.Others[next], true
 				r.keep(i, next)
 				next++
 			case before.Nodes[next].Name() == n.Name():
-				if known = before.Others[next]; known != nil && !same(n, &known.Node) {
-					known = nil
+				if o := before.Others[next]; o != nil && SameNode(n, &o.Node) {
+					known = o
 				}
 				if old.Launched() {
 					other = old
 				}
 				r.gone = append(r.gone, old)
-				r.Changed = append(r.Changed, i)
 				next++
-			default:
-				r.Changed = append(r.Changed, i)
 			}
-		} else {
+		}
+		if !kept {
 			r.Changed = append(r.Changed, i)
 		}
 		if known == nil {
@@ -214,8 +213,8 @@ func (r *Rooms) keep(at, was int) {
 	r.kept = append(r.kept, run{at, was, 1})
 }
 
-// same says whether two nodes consist of the same objects, compared by pointer.
-func same(a, b *Node) bool {
+// SameNode says whether two nodes consist of the same objects, compared by pointer.
+func SameNode(a, b *Node) bool {
 	return a.Node == b.Node && a.NodeClaim == b.NodeClaim && SameList(a.Pods, b.Pods)
 }
 
