@@ -39,6 +39,41 @@ type CapacitiesOf struct {
 	Rates         *UnitPrices
 }
 
+// Distinguish groups the options by their capacities, which have dims dimensions.
+func (c *CapacitiesOf) Distinguish(dims int) *levels.Capacities {
+	firsts, first := make([]int, len(c.Options)), 0
+	for i := range c.Options {
+		firsts[i] = first
+		first += len(c.Options[i])
+	}
+	return pack.NewCapacities(c.Low, firsts, dims)
+}
+
+// WithSlots returns the capacities with the counts of slots after the resources.
+func (c *CapacitiesOf) WithSlots(counts []int64) *CapacitiesOf {
+	out := *c
+	out.Options, out.Low = nil, make([]pack.Option, 0, len(c.Low))
+	known := map[*CapacityOf]*CapacityOf{}
+	var list []Option
+	var lists OptionLists
+	for i := range c.Options {
+		list = append(list[:0], c.Options[i]...)
+		for j := range list {
+			of := list[j].CapacityOf
+			if known[of] == nil {
+				known[of] = &CapacityOf{Capacity: slices.Concat(of.Capacity, counts), Daemons: of.Daemons}
+			}
+			list[j].CapacityOf = known[of]
+			low := c.Low[len(out.Low)]
+			low.Capacity = known[of].Capacity
+			out.Low = append(out.Low, low)
+		}
+		out.Options = append(out.Options, lists.Keep(list))
+	}
+	out.Distinct = out.Distinguish(len(c.Resources) + len(counts))
+	return &out
+}
+
 // CheckTypes reports the faults of the instance types of all pools, each type once. It adds the
 // types to checked and skips those that checked has already.
 func CheckTypes(pools []Pool, checked map[*cloudprovider.InstanceType]bool, f *model.Faults) {

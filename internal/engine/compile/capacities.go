@@ -15,9 +15,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// find returns the cached capacities in the dimensions of a problem, or nil.
+// find returns the cached capacities for the resources of a problem, without slots, or nil.
 func find(c *catalog.Capacities, p *Problem) *catalog.CapacitiesOf {
-	if !p.countsResourcesOnly() {
+	if p.countsExtras() {
 		return nil
 	}
 	c.Mu.Lock()
@@ -32,7 +32,7 @@ func find(c *catalog.Capacities, p *Problem) *catalog.CapacitiesOf {
 
 // keep caches the capacities of a problem.
 func keep(c *catalog.Capacities, p *Problem, of *catalog.CapacitiesOf) {
-	if !p.countsResourcesOnly() || find(c, p) != nil {
+	if p.countsExtras() || find(c, p) != nil {
 		return
 	}
 	c.Mu.Lock()
@@ -42,9 +42,10 @@ func keep(c *catalog.Capacities, p *Problem, of *catalog.CapacitiesOf) {
 
 // countsResourcesOnly says whether resources are the only dimensions of the problem. Slots, volumes
 // and devices mean something different in each problem.
-func (p *Problem) countsResourcesOnly() bool {
-	return len(p.Rules.Slots) == 0 && p.Extras.Counts == nil && len(p.Extras.Drivers) == 0
-}
+func (p *Problem) countsResourcesOnly() bool { return len(p.Rules.Slots) == 0 && !p.countsExtras() }
+
+// countsExtras says whether volumes or devices are dimensions of the problem.
+func (p *Problem) countsExtras() bool { return p.Extras.Counts != nil || len(p.Extras.Drivers) > 0 }
 
 // setCapacities computes the room of each option: the allocatable of the type with the offering,
 // minus the daemons that run there. It reuses what another problem on the same catalog has
@@ -58,13 +59,16 @@ func (p *Problem) setCapacities(f *model.Faults) {
 			keep(&p.Catalog.Capacities, p, known)
 		}
 	}
+	if len(p.Rules.Slots) > 0 {
+		known = known.WithSlots(p.slotCounts())
+	}
 	for i := range p.Pools {
 		p.Pools[i].Options = known.Options[i]
 	}
 	p.onDaemon, p.LowOptions, p.Distinct, p.Rates = known.OnDaemon, known.Low, known.Distinct, known.Rates
 }
 
-// workOutCapacities computes the capacities without a cache.
+// workOutCapacities computes the capacities without a cache, and without slots.
 func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 	d := p.Catalog.Domains
 	out := &catalog.CapacitiesOf{Resources: p.Resources, DaemonSetPods: p.In.DaemonSetPods, Low: make([]pack.Option, 0, d.Total)}
@@ -111,12 +115,16 @@ func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 		}
 		out.Options = append(out.Options, lists.Keep(list))
 	}
-	firsts := make([]int, len(p.Pools))
-	for i := range firsts {
-		firsts[i] = p.Pools[i].First
-	}
-	out.Distinct = pack.NewCapacities(out.Low, firsts, len(p.Resources)+len(p.Rules.Slots))
+	out.Distinct = out.Distinguish(len(p.Resources))
 	out.Rates = catalog.NewUnitPrices(out.Options, len(p.Resources))
+	return out
+}
+
+// slotCounts returns the number of each slot on a node.
+func (p *Problem) slotCounts() (out []int64) {
+	for i := range p.Rules.Slots {
+		out = append(out, int64(p.Rules.Slots[i].count))
+	}
 	return out
 }
 
@@ -144,10 +152,8 @@ func (p *Problem) net(o *catalog.Option, daemons bitset.Set) (*catalog.CapacityO
 		// Nothing fits on a node with a negative amount of any resource.
 		free = resources.New(map[corev1.ResourceName]int64{corev1.ResourcePods: -1})
 	}
-	out := &catalog.CapacityOf{Capacity: p.vector(free), Daemons: &taken}
-	for i := range p.Rules.Slots {
-		out.Capacity[len(p.Resources)+i] = int64(p.Rules.Slots[i].count)
-	}
+	out := &catalog.CapacityOf{Capacity: make([]int64, len(p.Resources)), Daemons: &taken}
+	p.layOut(out.Capacity, free)
 	return out, err
 }
 
