@@ -68,23 +68,7 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 // PodDeletionCostManagement of Karpenter 1.15, which overwrites values of other programs and
 // renumbers all nodes when one is added or removed. It takes O(pods) time and sorts the nodes.
 func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
-	var leaving, drifted, others, rest []*state.StateNode
-	for _, m := range f.seen.Nodes {
-		switch f.deletionClass(m) {
-		case classLeaving:
-			leaving = append(leaving, m)
-		case classDrifted:
-			drifted = append(drifted, m)
-		case classRemovable:
-			others = append(others, m)
-		case classKept:
-			rest = append(rest, m)
-		}
-	}
-	first, over := f.withinBudgets(drifted, Drifted)
-	second, more := f.withinBudgets(others, Underutilized)
-	rest = append(append(rest, over...), more...)
-	ranked := append(first, second...)
+	leaving, ranked, rest := f.deletionOrder()
 	present := make([]int32, len(ranked))
 	for i, m := range ranked {
 		present[i] = deletionCost(m)
@@ -105,7 +89,29 @@ func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 	return out
 }
 
-// deletionClass is the group of a node for PodDeletionCosts.
+// deletionOrder returns the nodes in three groups, as PodDeletionCosts defines them: terminating
+// nodes; nodes of 2 and 3, those to remove first at the front; and the other nodes. Nodes that other
+// programs manage are in no group.
+func (f *Cluster) deletionOrder() (leaving, ranked, rest []*state.StateNode) {
+	var drifted, others []*state.StateNode
+	for _, m := range f.seen.Nodes {
+		switch f.deletionClass(m) {
+		case classLeaving:
+			leaving = append(leaving, m)
+		case classDrifted:
+			drifted = append(drifted, m)
+		case classRemovable:
+			others = append(others, m)
+		case classKept:
+			rest = append(rest, m)
+		}
+	}
+	first, over := f.withinBudgets(drifted, Drifted)
+	second, more := f.withinBudgets(others, Underutilized)
+	return leaving, append(first, second...), append(append(rest, over...), more...)
+}
+
+// deletionClass is the group of a node for deletionOrder.
 type deletionClass int
 
 const (

@@ -141,6 +141,9 @@ const (
 	UnregisteredTaintKey = Group + "/unregistered"
 	// RebootingTaintKey excludes new pods from a node that is about to reboot.
 	RebootingTaintKey = Group + "/rebooting"
+	// DeletionCandidateTaintKey makes kube-scheduler prefer other nodes for new pods, so that the node
+	// becomes empty without evictions: see disruption.Cluster.SoftTaints. Karpenter does not know it.
+	DeletionCandidateTaintKey = "dovetail-sdk.github.io/deletion-candidate"
 )
 
 // DisruptedNoScheduleTaint returns the taint of a node that is being removed.

@@ -75,11 +75,12 @@ func startingTaint(t *corev1.Taint) bool {
 	return len(t.Key) > len(readiness) && t.Key[:len(readiness)] == readiness
 }
 
-// SoftTaints returns the PreferNoSchedule taints.
+// SoftTaints returns the PreferNoSchedule taints. v1.DeletionCandidateTaintKey is not among them: it
+// is for kube-scheduler alone, and must not change a plan.
 func SoftTaints(taints []corev1.Taint) []corev1.Taint {
 	var soft []corev1.Taint
 	for _, t := range taints {
-		if t.Effect == corev1.TaintEffectPreferNoSchedule {
+		if t.Effect == corev1.TaintEffectPreferNoSchedule && t.Key != v1.DeletionCandidateTaintKey {
 			soft = append(soft, t)
 		}
 	}

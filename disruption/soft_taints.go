@@ -1,0 +1,67 @@
+package disruption
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+)
+
+// SoftTaint is a change of the taint v1.DeletionCandidateTaintKey of a Node.
+type SoftTaint struct {
+	// Node is the Node, as in the input.
+	Node *corev1.Node
+	// Remove means that the taint has to be removed. Otherwise it has to be added.
+	Remove bool
+}
+
+// EditNode returns a copy of the Node with the change.
+func (t SoftTaint) EditNode() *corev1.Node {
+	out := *t.Node
+	out.Spec.Taints = slices.DeleteFunc(slices.Clone(out.Spec.Taints), isSoftTaint)
+	if !t.Remove {
+		out.Spec.Taints = append(out.Spec.Taints, corev1.Taint{Key: v1.DeletionCandidateTaintKey, Effect: corev1.TaintEffectPreferNoSchedule})
+	}
+	return &out
+}
+
+func isSoftTaint(t corev1.Taint) bool { return t.Key == v1.DeletionCandidateTaintKey }
+
+// SoftTaints decides which nodes new pods should avoid while other nodes have room for them. Pods
+// that come and go by themselves then empty these nodes, and fewer pods are evicted. By default
+// kube-scheduler binds a pod to the emptiest node, which is the node to be removed next. But it
+// prefers nodes without a taint of effect PreferNoSchedule.
+//
+// The nodes are the first of groups 2 and 3 of PodDeletionCosts: at most a fifth of all nodes, rounded
+// up. At least one node stays without the taint, because kube-scheduler compares nodes with each other.
+//
+// The result has only the changes that are needed: first the taints to add, then the taints to
+// remove, each sorted by node. Terminating nodes, and nodes without a NodeClaim, are not changed.
+//
+// Plans ignore the taint: pods are planned onto such a node like onto any other node. Cluster
+// Autoscaler uses a soft taint on nodes that it does not need in the same way. The call takes
+// O(pods) time and sorts the nodes.
+func (f *Cluster) SoftTaints() []SoftTaint {
+	leaving, ranked, rest := f.deletionOrder()
+	all := len(leaving) + len(ranked) + len(rest)
+	most := max(0, min(len(ranked), (all+softShare-1)/softShare, all-1))
+	return append(changeTaints(ranked[:most], false), changeTaints(slices.Concat(ranked[most:], rest), true)...)
+}
+
+// softShare: one of so many nodes gets the taint.
+const softShare = 5
+
+// changeTaints lists the nodes where the taint has to be added or removed, by name.
+func changeTaints(nodes []*state.StateNode, remove bool) []SoftTaint {
+	var out []SoftTaint
+	for _, m := range nodes {
+		if slices.ContainsFunc(m.Node.Node.Spec.Taints, isSoftTaint) == remove {
+			out = append(out, SoftTaint{Node: m.Node.Node, Remove: remove})
+		}
+	}
+	slices.SortFunc(out, func(a, b SoftTaint) int { return strings.Compare(a.Node.Name, b.Node.Name) })
+	return out
+}
