@@ -207,7 +207,9 @@ func TestRestart(t *testing.T) {
 			require.Equal(t, "image-2", claim.Status.ImageID, claim.Name)
 		}
 		for _, n := range s.cluster.Nodes.All() {
-			require.Empty(t, n.Spec.Taints, n.Name)
+			for _, taint := range n.Spec.Taints {
+				require.Equal(t, v1.DeletionCandidateTaintKey, taint.Key, n.Name)
+			}
 		}
 	}
 }

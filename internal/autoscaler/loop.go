@@ -22,6 +22,7 @@ const (
 	confirmAfter  = 15 * time.Second // between a decision and the deed
 	lookEvery     = 10 * time.Minute // at the cloud: its machines, what has drifted, what is garbage
 	proposeEvery  = time.Minute      // once the cluster has changed
+	steerEvery    = time.Minute
 	retryUnplaced = time.Minute
 )
 
@@ -83,8 +84,10 @@ type Autoscaler struct {
 
 	nextLook    time.Time
 	nextPropose time.Time // if anything has changed by then
+	nextSteer   time.Time
 	nextChange  time.Time // when there can be another answer by time alone; zero is never
 	proposedAt  int       // cluster.Changes() at the last Propose
+	steeredAt   int       // and at the last steer
 	watchedAt   int       // and when the rules were asked last for what is due
 }
 
@@ -118,6 +121,7 @@ func options(asked *disruption.Options) *disruption.Options {
 	if out.Provisioning == nil {
 		out.Provisioning = &provisioning.Options{MaxSteps: 100}
 	}
+	out.IgnorePodDeletionCost = true // steer writes it
 	return &out
 }
 
@@ -134,6 +138,7 @@ func (a *Autoscaler) Step(ctx context.Context) {
 		{"join", a.join},
 		{"keep promises", a.keepPromises},
 		{"propose", a.propose},
+		{"steer", a.steer},
 		{"confirm", a.confirm},
 		{"advance", a.advance},
 		{"terminate", a.terminate},
@@ -318,6 +323,38 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 		return err // the notices come again
 	}
 	return errors.Join(proposal.Faults, a.acknowledge(ctx))
+}
+
+// steer has pods that end and pods that come empty the nodes that would be removed next: of a
+// ReplicaSet that is scaled down the pods on these nodes go first, and new pods go to other nodes
+// where there is room. No pod is evicted for it. What steer writes is no reason to propose anew.
+func (a *Autoscaler) steer(ctx context.Context) error {
+	if a.cluster.Now().Before(a.nextSteer) || a.cluster.Changes() == a.steeredAt {
+		return nil
+	}
+	f, err := a.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	cluster, err := disruption.Observe(f.Now, f.Input, a.asked)
+	if err != nil {
+		return err
+	}
+	unchanged := a.cluster.Changes() == a.proposedAt
+	for _, c := range cluster.PodDeletionCosts() {
+		if p, found := a.cluster.Pods.Get(simcluster.Key(c.Pod)); found {
+			c.Pod = p.Pod // Read takes tolerations off
+			a.cluster.UpdatePod(c.EditPod())
+		}
+	}
+	for _, t := range cluster.SoftTaints() {
+		a.cluster.Nodes.Put(t.Node.Name, t.EditNode())
+	}
+	a.nextSteer, a.steeredAt = f.Now.Add(steerEvery), a.cluster.Changes()
+	if unchanged {
+		a.proposedAt = a.steeredAt
+	}
+	return nil
 }
 
 // proposalDue says whether to ask about the fleet: there is news from the cloud, time

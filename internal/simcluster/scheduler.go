@@ -1,6 +1,7 @@
 package simcluster
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -16,7 +17,8 @@ import (
 // against something else than themselves.
 //
 // A pod goes where status.nominatedNodeName says if it can, as there its place
-// was planned, and others leave that room to it; else to the node that is fullest, as with the scoring strategy MostAllocated.
+// was planned, and others leave that room to it; else to a node without a taint of effect
+// PreferNoSchedule, if there is one, and of these to the fullest, as with the scoring strategy MostAllocated.
 func schedule(c *Cluster) {
 	s := newSchedule(c)
 	for progress := true; progress; {
@@ -84,7 +86,7 @@ func (s *schedulingRun) take(p *Pod, i int) {
 
 // choose is the node for a pod, nil if there is none.
 func (s *schedulingRun) choose(p *Pod) *place {
-	best, bestFree := -1, 0.0
+	best, bestSoft, bestFree := -1, 0, 0.0
 	for i := range s.places {
 		at := &s.places[i]
 		if !s.admits(at, p) {
@@ -93,14 +95,26 @@ func (s *schedulingRun) choose(p *Pod) *place {
 		if at.node.Name == p.Status.NominatedNodeName {
 			return at
 		}
-		if free := at.free(); best < 0 || free < bestFree {
-			best, bestFree = i, free
+		soft, free := at.softTaints(), at.free()
+		if best < 0 || cmp.Or(cmp.Compare(soft, bestSoft), cmp.Compare(free, bestFree)) < 0 {
+			best, bestSoft, bestFree = i, soft, free
 		}
 	}
 	if best < 0 {
 		return nil
 	}
 	return &s.places[best]
+}
+
+// softTaints counts the taints of effect PreferNoSchedule, which no pod of the sample tolerates.
+func (at *place) softTaints() int {
+	n := 0
+	for _, t := range at.node.Spec.Taints {
+		if t.Effect == corev1.TaintEffectPreferNoSchedule {
+			n++
+		}
+	}
+	return n
 }
 
 // free is the part of a node that is not requested: of CPU and memory the mean.

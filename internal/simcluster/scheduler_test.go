@@ -64,7 +64,7 @@ func TestSchedule(t *testing.T) {
 		"spread, no b":   {[]string{"a", "a"}, 3, spread, nil, []int{3, 0}, 0},
 		"selector":       {[]string{"a", "b"}, 2, func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{corev1.LabelTopologyZone: "b"} }, nil, []int{0, 2}, 0},
 		"taint":          {[]string{"a", "b"}, 2, nil, func(c *Cluster) { taint(c, "n0", corev1.TaintEffectNoSchedule) }, []int{0, 2}, 0},
-		"soft taint":     {[]string{"a", "b"}, 2, nil, func(c *Cluster) { taint(c, "n0", corev1.TaintEffectPreferNoSchedule) }, []int{2, 0}, 0},
+		"soft taint":     {[]string{"a", "b"}, 6, nil, func(c *Cluster) { taint(c, "n0", corev1.TaintEffectPreferNoSchedule) }, []int{2, 4}, 0},
 		"nominated node": {[]string{"a", "b"}, 1, nil, func(c *Cluster) { nominate(c, "shop/web-0-0001", "n1") }, []int{0, 1}, 0},
 		"room promised":  {[]string{"a"}, 5, nil, func(c *Cluster) { nominate(c, "shop/web-0-0005", "n0") }, []int{4}, 1},
 	} {
