@@ -31,6 +31,8 @@ const (
 	passAtLeast = time.Second            // even if nothing has changed: time passes
 	lookEvery   = 10 * time.Second       // at what the cloud does not tell by itself
 	retryIn     = 20 * time.Second       // for pods that found no place
+	steerEvery  = time.Minute            // the pods that come and go by themselves
+	steerAtOnce = 200                    // pods
 	stuckAfter  = 5 * time.Minute        // without a pass
 )
 
@@ -65,6 +67,7 @@ type autoscaler struct {
 	proposing   chan proposed
 	catalogs    *disruption.CatalogCache
 	decided     []decision
+	nextSteer   time.Time
 	commands    command.Book
 
 	figures *collectors
@@ -105,7 +108,7 @@ func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		do   func(context.Context, *snapshot) error
 	}{
 		{"version", a.askVersion}, {"look", a.look}, {"terminate", a.terminate}, {"launch", a.launch}, {"keep promises", a.keepPromises}, {"provision", a.provision},
-		{"join", a.join}, {"propose", a.propose}, {"confirm", a.confirm}, {"advance", a.advance}, {"status", a.status},
+		{"join", a.join}, {"propose", a.propose}, {"confirm", a.confirm}, {"advance", a.advance}, {"steer", a.steer}, {"status", a.status},
 	} {
 		started := time.Now()
 		if err := safely(func() error { return part.do(ctx, s) }); err != nil {

@@ -171,7 +171,7 @@ func (c *cluster) schedule() {
 		for _, n := range c.nodes() {
 			ok := p.Spec.NodeName == ""
 			for _, taint := range n.Spec.Taints {
-				tolerated := false
+				tolerated := taint.Effect == corev1.TaintEffectPreferNoSchedule
 				for _, t := range p.Spec.Tolerations {
 					tolerated = tolerated || t.Key == taint.Key && t.Value == taint.Value
 				}
@@ -651,5 +651,64 @@ func TestANodeWithoutItsTaintsGetsThem(t *testing.T) {
 	}
 	if told != 1 {
 		t.Errorf("the NodeClaim was told %d times", told)
+	}
+}
+
+// TestPodsThatComeAndGoEmptyTheNextNode: of two Nodes one would be removed next. A ReplicaSet ends its
+// pods there first, and kube-scheduler binds new ones elsewhere; once budgets let nothing go, neither.
+func TestPodsThatComeAndGoEmptyTheNextNode(t *testing.T) {
+	pool := general()
+	var pods []client.Object
+	for _, name := range []string{"web-1", "web-2"} {
+		p := pod(name, "3")
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: new(true)}}
+		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{}}}}}
+		pods = append(pods, p)
+	}
+	c := newCluster(t, append(pods, pool)...)
+	next := func() (found []string) {
+		c.pass(5) // launched, and registered
+		c.boot()
+		c.pass(3)
+		c.schedule()
+		c.pass(4) // initialized
+		at, err := c.a.snapshot(t.Context(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at.Input.Nominations = nil // the places of the pods were promised a moment ago
+		c.a.nextSteer = time.Time{}
+		if err := c.a.steer(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+		var l corev1.PodList
+		if err := c.List(t.Context(), &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range c.nodes() {
+			if !slices.Contains(n.Spec.Taints, corev1.Taint{Key: v1.DeletionCandidateTaintKey, Effect: corev1.TaintEffectPreferNoSchedule}) {
+				continue
+			}
+			for _, p := range l.Items {
+				if p.Spec.NodeName == n.Name && p.Annotations[v1.PodDeletionCostAnnotationKey] != "" {
+					found = append(found, p.Name)
+				}
+			}
+		}
+		return found
+	}
+	if found := next(); len(found) != 1 {
+		t.Fatalf("pods on Nodes that would be removed next: %q", found)
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(pool), pool); err != nil {
+		t.Fatal(err)
+	}
+	pool.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "0"}}
+	if err := c.Update(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if found := next(); len(found) != 0 {
+		t.Fatalf("pods on Nodes that would be removed next, with a budget of none: %q", found)
 	}
 }

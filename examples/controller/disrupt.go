@@ -99,6 +99,22 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 	return errors.Join(append(errs, p.Faults)...)
 }
 
+// steer has pods that end and pods that come empty the nodes that would be removed next, now and
+// then: of a ReplicaSet that is scaled down the pods on these nodes go first, and new pods go to
+// other nodes where there is room. No pod is evicted for it.
+func (a *autoscaler) steer(ctx context.Context, s *snapshot) error {
+	if s.Now.Before(a.nextSteer) {
+		return nil
+	}
+	a.nextSteer = s.Now.Add(steerEvery)
+	cluster, _ := disruption.Observe(s.Now, s.Input, a.options()) // propose reports the faults
+	costs, taints := cluster.PodDeletionCosts(), cluster.SoftTaints()
+	costs = costs[:min(len(costs), steerAtOnce)] // the most urgent come first
+	return errors.Join(
+		each(len(costs), func(i int) error { return store(ctx, a, costs[i].Pod, costs[i].EditPod()) }),
+		each(len(taints), func(i int) error { return store(ctx, a, taints[i].Node, taints[i].EditNode()) }))
+}
+
 // force removes what has to go with one request each.
 func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.Action) (errs error) {
 	a.log.Info("forced", "action", action.String())

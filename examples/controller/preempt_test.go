@@ -117,7 +117,7 @@ func (r *room) free(p *corev1.Pod) int64 {
 // admits says whether a pod may come to a Node if there is room.
 func (r *room) admits(p *corev1.Pod) bool {
 	for _, taint := range r.node.Spec.Taints {
-		if !slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool { return t.Key == taint.Key && t.Value == taint.Value }) {
+		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool { return t.Key == taint.Key && t.Value == taint.Value }) {
 			return false
 		}
 	}
