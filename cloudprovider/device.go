@@ -8,8 +8,8 @@ import (
 )
 
 // DeviceMatcher evaluates selectors of dynamic resource allocation against devices. Selectors are
-// CEL expressions. A CEL interpreter is large; this interface keeps it out of programs that do not
-// need it. Package cloudprovider/devicecel has an implementation.
+// CEL expressions. A CEL interpreter is large; because of this interface, programs without such
+// selectors do not contain one. Package cloudprovider/devicecel has an implementation.
 //
 // An implementation is safe for concurrent use, does not modify its arguments, and gives the same
 // answer to the same question.

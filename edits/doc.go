@@ -17,10 +17,10 @@
 // stops between the two is told so by the next look: the status still differs.
 //
 // Each patch names the version of the object that the decision was made from. Conflict
-// (409) means that somebody has written the object meanwhile: leave the rest, look again
-// and decide again. Not found (404) means that it has gone, and is the same. Neither is a
-// fault. A kubelet writes its Node every few seconds, so conflicts are daily business, and
-// nothing that was to follow a write may begin if that was refused.
+// (409) means that another writer has changed the object in the meantime: leave the rest,
+// read again and decide again. Not found (404) means that the object is gone; do the same.
+// Neither is a fault. A kubelet writes its Node every few seconds, so conflicts are daily
+// business, and nothing that was to follow a write may begin if that was refused.
 //
 // Several objects are written in the order in which a crash between two of them does no
 // harm: what names another after that is there, a record before the deed that it records,

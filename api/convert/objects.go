@@ -383,7 +383,8 @@ func (o *object) terms(path, from string, selector map[string]string) (terms []a
 }
 
 // tagSets returns the product of the comma lists in the values of tags, in the order of the
-// keys, as far as that is no more than 1,000: classes take 30 terms.
+// keys. The list of a key that would make the product larger than 1,000 sets is not split: classes
+// take 30 terms.
 func tagSets(tags map[string]string) []map[string]string {
 	sets := []map[string]string{tags}
 	for _, key := range slices.Sorted(maps.Keys(tags)) {

@@ -48,7 +48,7 @@ type object struct {
 	name    string           // behind the namespace, if there is one
 	asked   []string         // the fields of notes of severity Action and more
 	refused bool             // it stays as it is, and a note says why
-	now     []runtime.Object // what it becomes, and what follows that; none if it stays as it is
+	now     []runtime.Object // the converted object, and the objects added for it; none if the object stays as it is
 }
 
 // note adds a note on a field.

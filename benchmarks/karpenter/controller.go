@@ -74,7 +74,7 @@ func newController(ctx context.Context, s *scenario.Scenario, cpuRequests int) (
 	}, nil
 }
 
-// silence turns logging off, because formatting lines that nobody reads should not be measured.
+// silence turns logging off, because the time to format unread lines should not be measured.
 func silence() {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())

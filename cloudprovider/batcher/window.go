@@ -34,9 +34,9 @@ const (
 	DefaultWindowMax = 10 * time.Second
 )
 
-// NewWindow returns an empty Window that waits for idle after the last addition, and for most
-// altogether. Zero means the default, but for most at least idle. The error lists every fault: a
-// time below zero, and most below idle.
+// NewWindow returns an empty Window. It waits idle after the last addition, and at most the time
+// most after the first. Zero means the default; the default of most is at least idle. The error
+// lists every fault: a time below zero, or most below idle.
 func NewWindow(idle, most time.Duration) (Window, error) {
 	var faults []error
 	if idle < 0 {

@@ -32,7 +32,7 @@ type Recovery struct {
 // or that is of a command in which the object has no part; a hold, a disruption
 // reason or a disrupted taint without a record. The reason of a rebooting node
 // is kept. That includes what Karpenter leaves behind when it restarts, and
-// taints that somebody added by hand.
+// taints that were added by hand.
 func Recover(v View) Recovery {
 	var out Recovery
 	commands := map[string]Command{}

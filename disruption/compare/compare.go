@@ -31,7 +31,7 @@ type Comparison struct {
 // hour: for plans of least cost the difference is from atLeast to atMost. Each plan that was found
 // costs at most Fresh.Cost minus Fresh.LowerBound more than the least cost, so if atLeast <= 0 <=
 // atMost the search alone may explain the difference. If a pod has a place on one side only, the
-// costs are for different pods. There are no such bounds for the settled costs, because nodes that
+// costs are for different pods. There are no such bounds for the costs at rest, because nodes that
 // stay may cost more or less than any plan from empty.
 func (c *Comparison) FreshChange() (atLeast, atMost float64) {
 	return c.New.Fresh.LowerBound - c.Old.Fresh.Cost, c.New.Fresh.Cost - c.Old.Fresh.LowerBound

@@ -7,7 +7,7 @@
 //     instance types and options. [Side.With] makes the other side.
 //   - [FromEmpty] plans all pods of a side from empty, which gives the [Fresh] bill. [Settle]
 //     simulates consolidation of the present nodes until nothing changes any more, which gives the
-//     [Settled] bill and the steps: rounds, evictions, the peak of nodes, and when budgets allow
+//     bill at rest and the steps: rounds, evictions, the peak of nodes, and when budgets allow
 //     each drifted node to be replaced.
 //   - [Compare] does both for two sides and lists each [Difference] with its reason and its nodes.
 //

@@ -30,7 +30,7 @@ type Options struct {
 	MaxRounds int
 	// Parallel is the number of goroutines of Compare, which end before it returns: with 2 or 3
 	// both sides are simulated concurrently, and more than 4 have no use. The result does not
-	// depend on it. Zero means 1, the goroutine of the caller. Settle ignores it.
+	// depend on it. Zero means 1, the goroutine of the caller. A simulation of one side ignores it.
 	Parallel int
 }
 
@@ -85,7 +85,7 @@ type Drift struct {
 	Held string
 }
 
-// Settled is the result of Settle.
+// Settled is the result of the simulation of one side: its bill at rest, and the rounds before.
 type Settled struct {
 	// Today is the present bill of the cluster.
 	Today Bill
@@ -106,8 +106,8 @@ type Settled struct {
 	// simulation ended.
 	Rested bool
 	Why    string
-	// At is when it came to rest: the instant of the last round, or the beginning if there was
-	// none. If it did not come to rest, At is the end of the simulation.
+	// At is when the rest began: the instant of the last round, or the beginning of the simulation
+	// if there was no round. If Rested is false, At is the end of the simulation.
 	At time.Time
 	// Drifts are the nodes that have drifted now, by name.
 	Drifts []Drift

@@ -76,7 +76,7 @@ func (h *history) countPending(c *simcluster.Cluster) {
 	}
 }
 
-// now is the sample of the moment, but for what history knows.
+// now returns the sample of the present instant, without the fields that history fills in.
 func (s *simulation) now(ctx context.Context) (sample, error) {
 	c := s.cluster
 	v := sample{at: c.Now()}

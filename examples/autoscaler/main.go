@@ -2,7 +2,7 @@
 // two days with a daily wave, nightly jobs, a deploy, spot interruptions, a
 // shortage, a provider that panics and a new image go by in seconds.
 //
-//	autoscaler                     tell the story, and what it came to
+//	autoscaler                     print the events, and a summary
 //	autoscaler -html report.html   with plots, for a browser or a printer
 //	autoscaler -hours 12 -v        half a day, with every decision
 //	autoscaler -seed 7             customers, prices and interruptions of another kind

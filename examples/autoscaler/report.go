@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
 
-// report is what a run came to.
+// report is the summary of a run.
 type report struct {
 	settings
 	from, to    time.Time

@@ -20,7 +20,7 @@ type decision struct {
 	at     time.Time
 }
 
-// proposed is the answer of a Propose that ran beside the passes.
+// proposed is the answer of a Propose that ran concurrently with the passes.
 type proposed struct {
 	at       time.Time
 	notices  []cloudprovider.Interruption
@@ -29,7 +29,7 @@ type proposed struct {
 	err      error
 }
 
-// propose asks what to do with the nodes there are, beside the passes: it can take
+// propose asks what to do with the present nodes, in a goroutine of its own: the answer can take
 // seconds. What must happen begins at once; what is a choice has to be confirmed.
 func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	if a.proposing != nil {

@@ -20,8 +20,8 @@ type versions interface {
 	ServerVersion() (*version.Info, error)
 }
 
-// askVersion asks the API server for its version, which kube-scheduler has too but for an upgrade
-// that is under way. One that the engine does not know leaves plans to hold in all that it does.
+// askVersion asks the API server for its version. kube-scheduler has the same version, except during
+// an upgrade. If the engine does not know the version, plans are valid in all versions that it knows.
 func (a *autoscaler) askVersion(_ context.Context, s *snapshot) error {
 	if a.versions == nil || s.Now.Before(a.nextVersion) {
 		return nil

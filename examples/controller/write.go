@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/edits"
 )
 
-// errStale is that somebody else has written an object meanwhile: the next pass sees it.
+// errStale says that another writer has changed the object in the meantime: the next pass reads it.
 var errStale = errors.New("the object has changed meanwhile")
 
 func stale(err error) error {
@@ -27,8 +27,8 @@ func stale(err error) error {
 }
 
 // store sends what differs between an object as it was read and as it should be: nothing
-// where they are one, or there is none. It is refused if somebody has written the object
-// meanwhile.
+// where they are one, or there is none. It is refused if another writer has changed the
+// object in the meantime.
 func store[T interface {
 	client.Object
 	comparable

@@ -3,9 +3,9 @@
 //
 //	newprovider     start the cloud on loopback, plan, launch, list, delete
 //
-// The provider, in less than three hundred lines and what it can do beside, is package
-// puddle, to be read, and copied for a cloud that does exist: docs/writing-a-provider.md
-// walks through it. The cloud is package examples/internal/puddlecloud.
+// The provider is package puddle: the contract in less than three hundred lines, and the
+// optional abilities. Read it, and copy it for a cloud that does exist:
+// docs/writing-a-provider.md walks through it. The cloud is package examples/internal/puddlecloud.
 //
 // Nothing is listened to or called but the loopback interface. The cloud has a
 // clock of its own, so that the log is always the same.

@@ -31,7 +31,7 @@ var mode = flag.String("plans", "", "write: rewrite the fingerprints of answers;
 type Case struct {
 	// Name tells it apart. It has no space in it.
 	Name string
-	// Answer solves it. It may be called beside others.
+	// Answer solves the problem. Cases are solved concurrently.
 	Answer func() (Answer, error)
 }
 

@@ -39,7 +39,7 @@ type Fault struct {
 	// Percent is how many in a hundred calls go wrong, by chance that depends on the
 	// seed of the cloud alone. Zero is all of them.
 	Percent int
-	// Err is what becomes of the call: an error that it returns without being carried
+	// Err is the outcome of the call: an error that it returns without being carried
 	// out, or one of the values and types that the cloud documents, such as ErrLost.
 	Err error
 }

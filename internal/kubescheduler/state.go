@@ -23,7 +23,7 @@ import (
 func StateOf(in provisioning.Input) *State {
 	s := &State{
 		Namespaces:             in.Namespaces,
-		PersistentVolumeClaims: settled(in.Volumes.Classes, slices.Concat(in.Volumes.Claims, ephemeralClaims(in))),
+		PersistentVolumeClaims: prepareClaims(in.Volumes.Classes, slices.Concat(in.Volumes.Claims, ephemeralClaims(in))),
 		PersistentVolumes:      in.Volumes.Volumes,
 		StorageClasses:         in.Volumes.Classes,
 		CSINodes:               in.Volumes.CSINodes,
@@ -136,9 +136,9 @@ func selectKeys(term *corev1.PodAffinityTerm, labels map[string]string) {
 // boundAnnotation marks a claim that the volume controller has bound.
 const boundAnnotation = "pv.kubernetes.io/bind-completed"
 
-// settled gives claims without a class the default class, and marks those that name a volume as
+// prepareClaims gives claims without a class the default class, and marks those that name a volume as
 // bound.
-func settled(classes []*storagev1.StorageClass, claims []*corev1.PersistentVolumeClaim) []*corev1.PersistentVolumeClaim {
+func prepareClaims(classes []*storagev1.StorageClass, claims []*corev1.PersistentVolumeClaim) []*corev1.PersistentVolumeClaim {
 	class := defaultClass(classes)
 	for i, claim := range claims {
 		_, old := claim.Annotations[corev1.BetaStorageClassAnnotation]

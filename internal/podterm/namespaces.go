@@ -19,7 +19,7 @@ type Namespaces struct {
 	// namespaces by their labels, and once. Nil pods do not count.
 	Pods iter.Seq[*corev1.Pod]
 
-	labels map[string]labels.Set // by name; nil while nobody asked
+	labels map[string]labels.Set // by name; nil until a term first selects namespaces
 }
 
 // read lists all namespaces.

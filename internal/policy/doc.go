@@ -14,7 +14,7 @@
 //   - examples: every public package has an Example whose output is checked;
 //   - size: files and functions stay small enough to read;
 //   - large: packages stay small enough to take in, by files and exported names;
-//   - words: no promise is left in the code, no path of somebody's machine;
+//   - words: no promise is left in the code, no path of an author's machine;
 //   - english: turns at which strangers stop, as english_test.go lists them, only get fewer;
 //   - terms: the engine has the words of its field, in names and file names;
 //   - referee: the solver of plans and their referee share no code;

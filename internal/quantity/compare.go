@@ -9,9 +9,9 @@ import (
 )
 
 // Quantities are compared exactly between these, and by their first digits
-// beyond. A comparison that is exact writes out powers of ten, which takes for
-// ever with the exponent of a quantity such as 1E2147483647, and nobody has so
-// much of anything.
+// beyond. An exact comparison writes out powers of ten, which takes for ever
+// with the exponent of a quantity such as 1E2147483647. No real amount is that
+// large.
 const (
 	leastExact = 1e-10
 	mostExact  = 1e19

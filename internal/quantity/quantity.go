@@ -1,6 +1,6 @@
-// Package quantity tells quantities that can be worked out from those that nobody
-// can: a few characters, such as 1e-99999999, would take minutes, and more memory
-// than there is.
+// Package quantity finds quantities that would take too long to work out: a few
+// characters, such as 1e-99999999, would take minutes, and more memory than there
+// is. It also compares quantities.
 package quantity
 
 import "strings"

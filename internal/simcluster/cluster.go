@@ -331,7 +331,7 @@ func (c *Cluster) setBudget(w *Workload) {
 	c.Budgets.Put(w.Name, b)
 }
 
-// UpdatePod stores a pod that somebody has changed a copy of, if there still is one.
+// UpdatePod stores a changed copy of a pod, if the cluster still has the pod.
 func (c *Cluster) UpdatePod(pod *corev1.Pod) {
 	if p, ok := c.Pods.Get(Key(pod)); ok {
 		c.edit(p, func(p *Pod) { p.Pod = pod })

@@ -1,7 +1,7 @@
 // Package structhash computes the 64-bit hashes of Go structs that Karpenter
 // keeps in annotations to detect drift. It has the primitives; which fields of
 // an object are hashed, in which order and under which names, is written out
-// beside the object.
+// in the package of the object.
 //
 // # Model
 //

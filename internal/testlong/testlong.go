@@ -57,8 +57,8 @@ func Only(t testing.TB) {
 	}
 }
 
-// Alone skips a test that takes long and runs on one core, where the race detector
-// watches: nothing runs beside it that it could race with. Without the detector it runs.
+// Alone skips a long test that runs on one core, if the race detector is on: no other
+// goroutine runs with which the test could race. Without the detector the test runs.
 func Alone(t testing.TB) {
 	t.Helper()
 	if UnderRace {

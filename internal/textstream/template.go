@@ -26,8 +26,9 @@ var (
 // longestMark bounds what a message shows of a template.
 const longestMark = 40
 
-// Mark says how a line of a template that nobody has rendered shows it, and what to do
-// first and then, such as "read the result". It is "" for other lines.
+// Mark says what shows that a line is of a template that was not rendered. It also says what
+// to do: first render the template, then what the argument then says, such as "read the
+// result". It is "" for other lines.
 func Mark(line, then string) string {
 	if found := helmMark.FindString(line); found != "" {
 		return fmt.Sprintf("is a template that is not rendered: %s; render it, with helm template for instance, and %s", shortMark(found), then)

@@ -19,7 +19,7 @@ import (
 // whole, or with nothing.
 type Document struct {
 	Line int    // of the whole text, on which Text begins, from 1
-	Text []byte // with the marker --- that begins it, but for JSON
+	Text []byte // with the marker --- that begins it, except for JSON
 	JSON bool   // Text is one valid JSON value
 }
 
@@ -52,7 +52,7 @@ func fromUTF16(data []byte, order binary.ByteOrder) []byte {
 // Part is a piece of a text. The markers and texts of all parts, joined, are the text.
 type Part struct {
 	Marker string // that begins the part: ---, a line that begins with ..., or nothing
-	Text   []byte // behind the marker, up to the next; what stands beside --- is in it
+	Text   []byte // behind the marker, up to the next; the rest of the line of --- is in it
 	Line   int    // of the whole text, on which Text begins, from 1
 	JSON   bool   // Text is one JSON value, and blanks around it
 }

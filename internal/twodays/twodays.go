@@ -26,7 +26,7 @@ var Start = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 //go:embed pools.yaml
 var poolManifests string
 
-// Pools are the NodePools of pools.yaml, as anybody would write them.
+// Pools returns the NodePools of pools.yaml, with the defaults of their fields.
 func Pools() (pools []*v1.NodePool, err error) {
 	for _, text := range strings.Split(poolManifests, "\n---\n") {
 		pool, err := v1.DecodeNodePool([]byte(text))

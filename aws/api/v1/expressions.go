@@ -18,8 +18,8 @@ import (
 )
 
 // ExpressionEvaluator evaluates the CEL expressions that spec.kubelet may have in place of numbers.
-// A CEL interpreter is large; this interface keeps it out of programs that do not need it. Package
-// aws/kubeletcel has an implementation.
+// A CEL interpreter is large; because of this interface, programs without such expressions do not
+// contain one. Package aws/kubeletcel has an implementation.
 //
 // An implementation is safe for concurrent use, and gives the same answer to the
 // same question.

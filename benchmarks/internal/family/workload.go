@@ -295,7 +295,7 @@ func (m *maker) container() corev1.Container {
 		{8, 20}, {10, 50}, {18, 100}, {11, 200}, {12, 250}, {15, 500}, {12, 1000}, {8, 2000}, {4, 4000}, {2, 8000},
 	})
 	gibPerCPU := weighted(m.dice, []odds[float64]{{10, 0.5}, {15, 1}, {25, 2}, {30, 4}, {20, 8}})
-	// As if somebody had measured, and set memory a little lower or higher.
+	// As if the owner of the workload had measured its use, and set memory a little lower or higher.
 	gibPerCPU *= oneOf(m.dice, 0.8, 1, 1, 1.2)
 	const step = 32 // MiB
 	mebi := step * max(1, int64(math.Round(float64(milli)/1000*gibPerCPU*1024/step)))

@@ -40,7 +40,7 @@ type Simulation struct {
 	Displaced map[string][]*corev1.Pod       // by node name: the pods that need a place when it is removed
 	Promised  map[string]string              // by node name: a pod that was placed there
 	Settled   *provisioning.Plan             // of the pods without a node; nil if there were none
-	places    map[types.NamespacedName]place // by pod: its place in Settled
+	places    map[types.NamespacedName]place // by pod: its place in the plan above
 	Leaving   map[string]bool
 	departing map[string]state.Departure   // by name of a node that leaves
 	decided   []*CandidateSet              // sets being carried out: earlier decisions, and what this search has found

@@ -112,9 +112,9 @@ type Settling struct {
 
 // Settling lists the nodes that pods have come to or left within consolidateAfter, sorted by name.
 // Pods must not be moved to such nodes yet, or consolidation would fill and empty nodes in circles.
-// Pending pods, and pods of nodes on their way out, may still be bound to them. Nodes of a pool
-// never settle if its consolidateAfter is Never or 0s, or if the pool is static, not ready, being
-// deleted or missing.
+// Pending pods, and pods of nodes on their way out, may still be bound to them. A node is
+// never listed if the consolidateAfter of its pool is Never or 0s, or if the pool is static, not
+// ready, being deleted or missing.
 func (f *Cluster) Settling() []Settling {
 	var out []Settling
 	for _, m := range f.Nodes {

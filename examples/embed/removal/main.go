@@ -45,7 +45,8 @@ func main() {
 	}
 }
 
-// ask prints what becomes of the pods of a node without it.
+// ask plans for the pods of a node without that node, and prints how many have no place, how many
+// nodes would be launched, and what that saves.
 func ask(ctx context.Context, problem *provisioning.Problem, c disruption.Candidate) error {
 	without, err := problem.Without(c.Node)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package awsinput reads a cluster in AWS from manifests: what package manifest reads, and the
-// EC2NodeClasses beside it.
+// Package awsinput reads a cluster in AWS from manifests: what package manifest reads, and
+// EC2NodeClasses.
 package awsinput
 
 import (

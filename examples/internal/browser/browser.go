@@ -69,7 +69,7 @@ var windows = []struct {
 
 // Look has a browser lay a page out on a phone that is dark and on a desk that is light, side
 // by side, and holds that it has colours of its own on each. It skips the test where no browser
-// runs, so that nobody can look, and under the race detector.
+// runs, and under the race detector.
 func Look(t *testing.T, page []byte) (seen []Seen) {
 	t.Helper()
 	browser := find(t)

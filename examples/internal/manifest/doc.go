@@ -18,8 +18,8 @@
 //     not have is a fault, because in a manifest written by hand it is a
 //     misspelling. In an object that carries a metadata.uid it is only noted:
 //     an API server has accepted that object, so the field is merely newer
-//     than this program. So it is with a pod that is bound to a node which is
-//     not there, beside nodes that are.
+//     than this program. The same holds for a pod that is bound to a node
+//     which the input does not have, if the input has other nodes.
 //   - What pods refer to is read too: namespaces, services, volumes, devices,
 //     priority classes; and what changes the picture: NodeOverlays and
 //     CapacityBuffers, with their references resolved, and

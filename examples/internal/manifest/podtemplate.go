@@ -87,8 +87,8 @@ func controller(apiVersion, kind, name string, uid types.UID) []metav1.OwnerRefe
 	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: new(true)}}
 }
 
-// uidOf is the UID of a workload, or what stands for it where nobody has given
-// it one yet.
+// uidOf returns the UID of a workload, or one made of its kind, namespace and
+// name if it has none yet.
 func uidOf(w metav1.Object, kind string) types.UID {
 	if uid := w.GetUID(); uid != "" {
 		return uid

@@ -19,8 +19,8 @@ import (
 
 const classKind = awsv1.EC2NodeClassKind
 
-// readClasses finds the classes. A class that cannot be read is no fault, as a cluster
-// may be planned without it, and neither is one of another version beside it.
+// readClasses finds the classes. A class that cannot be read is no fault, because a cluster
+// may be planned without it. A class of another version is no fault either.
 func (w *World) readClasses(sources []manifest.Source) (all []*awsv1.EC2NodeClass) {
 	if !slices.ContainsFunc(w.Cluster.Ignored, func(k manifest.KindCount) bool { return k.Kind == classKind }) {
 		return nil
@@ -48,7 +48,8 @@ func (w *World) readClasses(sources []manifest.Source) (all []*awsv1.EC2NodeClas
 	return all
 }
 
-// noteOlder says what becomes of classes of versions that are not read.
+// noteOlder notes the classes of versions that are not read. Those of which the input also has
+// a version that is read are only counted.
 func (w *World) noteOlder(older []v1.Document, read []*awsv1.EC2NodeClass) {
 	beside := map[string]int{}
 	for _, doc := range older {

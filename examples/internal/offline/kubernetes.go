@@ -8,9 +8,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Kubernetes is the version of the newest kubelet of the input, which kube-scheduler has too but for
-// an upgrade that is under way: no kubelet is newer than the control plane, so where they
-// differ the older ones are yet to follow. It is empty where no Node names a version, and, with
+// Kubernetes is the version of the newest kubelet of the input. kube-scheduler has the same version,
+// except during an upgrade: no kubelet is newer than the control plane, so where kubelets differ
+// the older ones are yet to follow. It is empty where no Node names a version, and, with
 // a remark, where the engine does not know it.
 func (w *World) Kubernetes() (newest, remark string) {
 	least := -1

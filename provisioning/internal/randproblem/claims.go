@@ -39,7 +39,7 @@ func (p *problem) drawRequest(name string) provisioning.Node {
 }
 
 // drawClaimRequirements draws what a NodeClaim of a pool asks for: mostly a few
-// instance types of the pool, and further labels of which some settle a value,
+// instance types of the pool, and further labels of which some require one value,
 // some leave a choice and some rule out all of those types. Now and then they
 // contradict the labels that the NodeClaim has.
 func (p *problem) drawClaimRequirements(pool string) []v1.NodeSelectorRequirementWithMinValues {
@@ -66,8 +66,8 @@ func (p *problem) drawClaimRequirements(pool string) []v1.NodeSelectorRequiremen
 	return reqs
 }
 
-// drawTypeNames draws up to three instance types of a pool, which has them all
-// in its catalog but for a few that are sold no more.
+// drawTypeNames draws up to three instance types. Most are in the catalog of the
+// pool; a few are no longer sold.
 func (p *problem) drawTypeNames(pool string) []string {
 	var names []string
 	for range p.between(1, 3) {

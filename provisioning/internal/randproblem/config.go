@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Feature is something that a problem may be full of beside what New draws.
+// Feature is something that a problem may have much of, in addition to what New draws.
 // Features add up by |.
 type Feature uint
 
@@ -144,8 +144,8 @@ func DrawOptions(seed uint64, c Config) *provisioning.Options {
 	return o
 }
 
-// workloads lists the pods by workload: those with a name in common but for the
-// number at its end. Order is that of names.
+// workloads lists the pods by workload. The names of the pods of a workload differ only
+// in the number at the end. Workloads are in the order of their names.
 func (p *problem) workloads() [][]*corev1.Pod {
 	byName := map[string][]*corev1.Pod{}
 	for _, pod := range p.in.Pods {

@@ -295,7 +295,7 @@ func (p *problem) drawRareClaim(pod *corev1.Pod, name string) {
 	p.in.Volumes.Claims = append(p.in.Volumes.Claims, c)
 }
 
-// drawFreeVolumes makes volumes that nobody uses yet, some of which are set aside for a claim.
+// drawFreeVolumes makes volumes that are bound to no claim yet; some are reserved for a claim.
 func (p *problem) drawFreeVolumes() {
 	managed := corev1.AzureManagedDisk
 	for i := range p.below(6) {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// bindCompleted marks a claim whose volume is settled for good.
+// bindCompleted marks a claim that the volume controller has bound to its volume.
 const bindCompleted = "pv.kubernetes.io/bind-completed"
 
 func drivers() []string { return []string{"disk.csi.example.com", "file.csi.example.com"} }

@@ -58,7 +58,7 @@
 //	buffer NAME [xREPLICAS]  spare room for so many pods
 //	  (below any of the three, the lines of a pod; see Pods)
 //
-//	node NAME                a Node that nobody manages
+//	node NAME                a Node without a NodePool
 //	  of POOL                with a NodeClaim of a NodePool
 //	  stage STAGE            launched (no Node yet; without allocatable there is
 //	                         no machine either), joined, registered or
@@ -111,7 +111,7 @@
 //	default-spread KEY ...   Options.DefaultSpread; as spread of a pod
 //	well-known KEYS          labels added to the vocabulary
 //	alias OLD=NEW            label names added to the vocabulary
-//	show WORDS               what the test should show beside the usual
+//	show WORDS               what the test shows in addition to the usual
 //
 // # Pods
 //

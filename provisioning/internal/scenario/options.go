@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Options are what the engine is told beside the problem; the fields are those
-// of provisioning.Options, zero if not set.
+// Options are the settings with which the engine solves the problem; the fields
+// are those of provisioning.Options, zero if not set.
 type Options struct {
 	MinValues       string                            // see provisioning.Options
 	MaxSteps        int                               // see provisioning.Options

@@ -16,7 +16,7 @@ func nodeClass() *v1.NodeClassReference {
 	return &v1.NodeClassReference{Group: "example.com", Kind: "NodeClass", Name: "default"}
 }
 
-// deletedAt stamps objects on their way out; nobody asks when.
+// deletedAt is the deletion timestamp of objects that are being deleted; any instant will do.
 func deletedAt() *metav1.Time {
 	return &metav1.Time{Time: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 }

@@ -14,7 +14,7 @@ import (
 // Driver is the CSI driver of storage that names no other.
 const Driver = "csi.example.com"
 
-// bindCompleted marks a claim whose volume is settled for good.
+// bindCompleted marks a claim that the volume controller has bound to its volume.
 const bindCompleted = "pv.kubernetes.io/bind-completed"
 
 // Volumes are storage objects. The fields are those of provisioning.Volumes,

@@ -49,7 +49,7 @@ func (b *builder) addType(bl block) error {
 	return err
 }
 
-// typeLabels are the usual labels of a type, but for those it has of its own.
+// typeLabels returns the labels of a type: its own, and the usual ones for all other keys.
 func typeLabels(t *cloudprovider.InstanceType, own requirements.Set) requirements.Set {
 	var zones, capacityTypes []string
 	for _, o := range t.Offerings {

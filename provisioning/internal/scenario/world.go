@@ -148,7 +148,7 @@ func kinds() []string {
 	}
 }
 
-// declareMore reads the objects beside types, pools, pods and nodes.
+// declareMore reads all objects except types, pools, pods and nodes.
 func (b *builder) declareMore(bl block) (known bool, err error) {
 	switch bl.word {
 	case "namespace":

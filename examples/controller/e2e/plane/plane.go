@@ -138,7 +138,7 @@ func (p *Plane) Outage(ctx context.Context, d time.Duration) error {
 
 func (p *Plane) file(name string) string { return filepath.Join(p.dir, name) }
 
-// freePorts are addresses on loopback that nobody listens on now.
+// freePorts returns addresses on loopback on which no program listens now.
 func freePorts(n int) (addresses []string, err error) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -17,7 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Labels of the machines of this cloud, beside those that all clouds have.
+// Labels of the machines of this cloud, in addition to those that all clouds have.
 const (
 	labelFamily = "puddle.example/family"
 	labelGPU    = "puddle.example/gpu"

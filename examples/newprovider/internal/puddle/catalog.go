@@ -16,7 +16,7 @@ import (
 )
 
 // catalog returns what the cloud sells, sorted by name, at most a minute old. No
-// lock is held during the call, so that nobody waits for more than its own.
+// lock is held during the call, so that each caller waits for its own call only.
 func (p *provider) catalog(ctx context.Context) ([]*cloudprovider.InstanceType, error) {
 	p.mu.Lock()
 	types, fresh := p.types, p.now().Before(p.until)
