@@ -51,7 +51,7 @@ func (f *Cluster) SoftTaints() []SoftTaint {
 	return append(changeTaints(ranked[:most], false), changeTaints(slices.Concat(ranked[most:], rest), true)...)
 }
 
-// softShare: one of so many nodes gets the taint.
+// softShare is how many nodes there are for each node with the taint.
 const softShare = 5
 
 // changeTaints lists the nodes where the taint has to be added or removed, by name.
