@@ -119,7 +119,8 @@ type checker struct {
 	faults []error
 }
 
-// check type-checks a package, or finds it among those that were checked.
+// check type-checks a package. If another module has the same package with the same imports, the
+// package is not checked a second time.
 func (c *checker) check(p *listed) {
 	if p.ImportPath == "unsafe" {
 		c.known[p.ImportPath] = types.Unsafe

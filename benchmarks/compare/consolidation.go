@@ -236,7 +236,7 @@ kube-scheduler or of the pools, of those that were judged.
 	return b.String()
 }
 
-// write replaces the section in a file, or appends it if there is none.
+// write replaces the section in a file. If the file has no such section, write appends it.
 func (s *consolidation) write(path string) error {
 	return results.WriteSection(path, consolidationTitle, s.markdown())
 }

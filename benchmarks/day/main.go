@@ -40,7 +40,7 @@ type settings struct {
 
 	frontier, results string // output files; empty writes none
 
-	limit time.Duration // upper bound on the simulated time measured in each trace; 0 is none
+	limit time.Duration // upper bound on the simulated time measured in each trace; 0 means no bound
 
 	pods  string // CSV file of the pods of the trace "pods"
 	from  int64

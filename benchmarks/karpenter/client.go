@@ -121,7 +121,7 @@ func newMapper() (meta.RESTMapper, error) {
 // stillLife is a list and watch source of objects that never change.
 type stillLife struct{ objects []runtime.RawExtension }
 
-// List returns all objects, whatever the options.
+// List returns all objects. It ignores the options.
 func (s stillLife) List(metav1.ListOptions) (runtime.Object, error) {
 	return &metav1.List{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: s.objects}, nil
 }

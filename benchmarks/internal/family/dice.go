@@ -33,7 +33,7 @@ func (d dice) tail(n int) string {
 	return string(out)
 }
 
-// chance returns true with a probability of so many percent.
+// chance returns true with the given probability in percent.
 func (d dice) chance(percent int) bool { return d.IntN(100) < percent }
 
 // oneOf returns one of the values, each with the same probability.

@@ -62,7 +62,7 @@ func zipf(total, n int) []int {
 	return shares
 }
 
-// workloads returns random Deployments with so many replicas in total.
+// workloads returns random Deployments with the given number of replicas in total.
 func (m *maker) workloads(replicas int) []*workload {
 	n := numberOfWorkloads(replicas)
 	all := make([]*workload, n)

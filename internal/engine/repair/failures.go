@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// failures are trials that have failed since the plan last changed, by their keys. The outcome of a trial depends on the plan and on nothing else, so that a repeated
-// one fails again. Many are repeated: makeRoom repeats the trials of makeSomeRoom, sharing those of
+// failures are trials that have failed since the plan last changed, by their keys. The outcome of a
+// trial depends on the plan and on nothing else, so that a repeated trial fails again. Many are repeated: makeRoom repeats the trials of makeSomeRoom, sharing those of
 // makeRoom, and the search for a lower cost those of the search for more pods.
 type failures map[string]failure
 
