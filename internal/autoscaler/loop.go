@@ -26,14 +26,14 @@ const (
 	retryUnplaced = time.Minute
 )
 
-// Config says what an autoscaler works on.
+// Config is the configuration of an Autoscaler.
 type Config struct {
 	Cluster *simcluster.Cluster
 	// Cloud is the provider that machines are launched from, usually that of Cluster.
 	Cloud   cloudprovider.CloudProvider
 	Pools   []*v1.NodePool
 	Journal Journal
-	// Options are those of disruption. Nil means the defaults.
+	// Options are the options of package disruption. Nil means the defaults.
 	Options *disruption.Options
 }
 
@@ -55,15 +55,14 @@ type Journal interface {
 	Disrupted(action disruption.Action)
 }
 
-// Autoscaler is a node autoscaler: it launches nodes for pods that have no room, and
-// removes nodes that are not worth their price. All decisions are those of the
-// library. What is here is what the library leaves to its caller: to read the
-// cluster, to ask, and to carry the answers out.
+// Autoscaler is a node autoscaler: it launches nodes for pods that have no room, and removes nodes
+// that are not worth their price. The library makes all decisions. This package does the work that
+// the library leaves to its caller: it reads the cluster, asks for decisions, and carries them out.
 //
-// The objects in the cluster are its memory, as for any controller. The fields below
-// may be lost at any moment.
+// All state that must survive is in the objects of the cluster, as for any controller. The fields
+// below are only caches.
 type Autoscaler struct {
-	// Cloud is that of the Config. A caller may replace it between two steps.
+	// Cloud is Config.Cloud. A caller may replace it between two steps.
 	Cloud cloudprovider.CloudProvider
 
 	cluster *simcluster.Cluster
@@ -88,7 +87,7 @@ type Autoscaler struct {
 	nextChange  time.Time // when there can be another answer by time alone; zero is never
 	proposedAt  int       // cluster.Changes() at the last Propose
 	steeredAt   int       // and at the last steer
-	watchedAt   int       // and when the rules were asked last for what is due
+	watchedAt   int       // and when the rules were last evaluated for due actions
 }
 
 // decision is a voluntary action and when it was taken.
@@ -97,7 +96,7 @@ type decision struct {
 	at     time.Time
 }
 
-// New returns an autoscaler that knows nothing but what is in the cluster.
+// New returns an autoscaler that has no state except the objects in the cluster.
 func New(c Config) (*Autoscaler, error) {
 	stock, err := availability.New(c.Cluster.Now, &availability.Options{TTL: 3 * time.Minute, MaxTTL: 30 * time.Minute})
 	if err != nil {
@@ -111,8 +110,8 @@ func New(c Config) (*Autoscaler, error) {
 		window: window, last: &fleet.Fleet{}, drift: map[string]cloudprovider.Drift{}}, nil
 }
 
-// options are those that were asked for. What-ifs about a few nodes need no long search
-// for the best packing, so that a short one is the default.
+// options returns the given options with defaults. What-ifs about a few nodes need no long search
+// for the best packing, so the default is a short one.
 func options(asked *disruption.Options) *disruption.Options {
 	var out disruption.Options
 	if asked != nil {
@@ -125,8 +124,8 @@ func options(asked *disruption.Options) *disruption.Options {
 	return &out
 }
 
-// Step is one turn of the loop, in the order of a node's life. A part that fails
-// is noted, and keeps no other from its work: the next step tries again.
+// Step runs one pass of the loop, in the order of a node's life. If a part fails, the error is
+// recorded and the other parts still run: the next step tries again.
 func (a *Autoscaler) Step(ctx context.Context) {
 	for _, part := range []struct {
 		name string
@@ -149,8 +148,8 @@ func (a *Autoscaler) Step(ctx context.Context) {
 	}
 }
 
-// look asks the cloud for its notices, and now and then for its machines and
-// for what has drifted.
+// look reads the notices of the cloud, and from time to time its machines and which of them have
+// drifted.
 func (a *Autoscaler) look(ctx context.Context) (err error) {
 	now := a.cluster.Now()
 	a.instances = nil
@@ -425,8 +424,8 @@ func (a *Autoscaler) confirm(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// advance carries every command on. They are found in the objects: those of the
-// autoscaler before this one as well.
+// advance carries out the next step of every command. Commands are read from the objects, so those
+// of an earlier autoscaler are included.
 func (a *Autoscaler) advance(context.Context) error {
 	f, err := a.Read()
 	if err != nil {

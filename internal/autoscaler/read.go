@@ -32,7 +32,7 @@ func (a *Autoscaler) Read() (*fleet.Fleet, error) {
 	return f, err
 }
 
-// snapshot is the cluster with what else decisions are made from.
+// snapshot returns the cluster with everything else that decisions are made from.
 func (a *Autoscaler) snapshot(ctx context.Context) (*fleet.Fleet, error) {
 	f, err := a.Read()
 	if err != nil || f.Input.InstanceTypes != nil {
@@ -50,7 +50,8 @@ func (a *Autoscaler) snapshot(ctx context.Context) (*fleet.Fleet, error) {
 	return f, nil
 }
 
-// catalog is what the cloud sells to a pool, less what it was out of lately.
+// catalog returns the instance types of a pool, without the offerings that the cloud lacked
+// recently.
 func (a *Autoscaler) catalog(ctx context.Context, pool string) ([]*cloudprovider.InstanceType, error) {
 	i := slices.IndexFunc(a.pools, func(p *v1.NodePool) bool { return p.Name == pool })
 	if i < 0 {

@@ -72,8 +72,8 @@ func (a *Autoscaler) carryOut(f *fleet.Fleet, steps []command.Step) (errs error)
 	return errs
 }
 
-// force removes a node, or what is left of one, with one call. It does not wait, not even
-// for a command that has the node.
+// force removes a node, or its remains, with one call. It does not wait, even if a command has the
+// node.
 func (a *Autoscaler) force(ctx context.Context, action disruption.Action) error {
 	a.journal.Disrupted(action)
 	target := action.Targets[0] // the rules give one each

@@ -1,5 +1,5 @@
-// Package chance is what looks like chance and is decided by a seed: the SplitMix64
-// generator and its finaliser.
+// Package chance generates pseudo-random numbers from a seed: it has the SplitMix64 generator and
+// its finaliser.
 package chance
 
 // Stream is a stream of numbers. Two with the same seed and name have the same.
@@ -22,7 +22,7 @@ func (s *Stream) Next() uint64 {
 	return Mix(s.state)
 }
 
-// Mix is the finaliser of SplitMix64: neighbouring numbers come out unlike.
+// Mix maps similar numbers to dissimilar ones. It is the finaliser of SplitMix64.
 func Mix(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb

@@ -29,13 +29,13 @@ var mode = flag.String("plans", "", "write: rewrite the fingerprints of answers;
 
 // Case is a problem.
 type Case struct {
-	// Name tells it apart. It has no space in it.
+	// Name identifies the case. It contains no blanks.
 	Name string
 	// Answer solves the problem. Cases are solved concurrently.
 	Answer func() (Answer, error)
 }
 
-// Answer is what is kept of an answer.
+// Answer is the part of an answer that is recorded.
 type Answer struct {
 	Value any     // what is hashed
 	Cost  float64 // in USD per hour
@@ -48,13 +48,12 @@ type Answer struct {
 	Faults func() int
 }
 
-// Check holds that each case has the answer that testdata/file says. Of the cases it
-// solves every n-th in the long run, half as many by default, and a tenth under the race
-// detector, as each is a problem by itself; with -plans=check it solves all, and with
-// -plans=write it writes the file.
+// Check fails the test unless each case has the answer recorded in testdata/file. In the long run
+// it solves every n-th case, where n is every; by default half as many, and under the race detector
+// a tenth. With -plans=check it solves all cases, and with -plans=write it writes the file.
 //
-// With -plans=gate it solves all and holds their sums to the bounds, against the answers of
-// the commit in testdata/plans/base.txt, and logs a row of the table.
+// With -plans=gate it solves all cases, compares their sums with the answers of the commit in
+// testdata/plans/base.txt, fails the test if a sum exceeds its bound, and logs a row of the table.
 func Check(t *testing.T, file string, every int, cases []Case, bounds Bounds) {
 	t.Helper()
 	short := filepath.Base(file)
@@ -132,7 +131,7 @@ func write(file string, lines []string) error {
 	return os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o666)
 }
 
-// part is every n-th case.
+// part returns every n-th case.
 func part(cases []Case, every int) (out []Case) {
 	for i := 0; i < len(cases); i += every {
 		out = append(out, cases[i])
@@ -140,13 +139,13 @@ func part(cases []Case, every int) (out []Case) {
 	return out
 }
 
-// tally is what lines do not say.
+// tally counts facts that lines do not have.
 type tally struct {
 	faults, proven *atomic.Int64
 	broken         []string // problems whose answer breaks a rule
 }
 
-// solve returns the lines of cases, in their order, and what is counted over all of them.
+// solve returns the lines of cases, in their order, and the totals over all of them.
 func solve(cases []Case) ([]string, tally, error) {
 	broken := make([]string, len(cases))
 	sums := tally{faults: new(atomic.Int64), proven: new(atomic.Int64)}
@@ -183,8 +182,8 @@ func solve(cases []Case) ([]string, tally, error) {
 	return lines, sums, cmp.Or(errs...)
 }
 
-// Line is an answer as the files have it: the name of the problem, a hash, cost, what
-// is left over, and steps.
+// Line returns the line of an answer in the files: the name of the problem, a hash, the cost, the
+// number of unplaced pods, and the steps.
 func Line(name string, a Answer) string {
 	return fmt.Sprintf("%s %08x %.4f %d %d", name, uint32(Hash(a.Value)), a.Cost, a.Left, a.Steps)
 }
@@ -217,7 +216,7 @@ func Differences(known, lines []string, all bool) (out []string) {
 
 func name(line string) string { return line[:max(strings.IndexByte(line, ' '), 0)] }
 
-// difference says what changed from one line to another.
+// difference describes how one line differs from another.
 func difference(before, now string) string {
 	a, b := strings.Fields(before), strings.Fields(now)
 	if len(a) != 5 || len(b) != 5 {
@@ -265,8 +264,8 @@ func (h *hasher) number(n uint64) {
 	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, n))
 }
 
-// givenUp is the type of what follows from the rest of a plan, and so has no part in a hash: the
-// preferences that nodes do not satisfy.
+// givenUp is the type of the preferences that nodes do not satisfy. The rest of a plan determines
+// them, so they are not hashed.
 const givenUp = "[]provisioning.GivenUpPreference"
 
 func (h *hasher) value(v reflect.Value) {
@@ -302,8 +301,8 @@ func (h *hasher) value(v reflect.Value) {
 	}
 }
 
-// whole writes what has a form of its own: objects their name, and what has no
-// exported fields its text.
+// whole hashes values that have a form of their own: of objects the name, and of types without
+// exported fields the text.
 func (h *hasher) whole(v reflect.Value) bool {
 	if v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Interface {
 		return false

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Bounds are what a change of the engine may cost against the commit that the gate compares
-// with, in shares: 0.001 is 0.1%.
+// Bounds are the largest allowed increases compared with the base commit, as shares: 0.001 is 0.1%.
 type Bounds struct {
 	Left  float64 // things left over, in sum
 	Mean  float64 // cost, in sum, of the problems in which as much is left over
@@ -130,7 +129,7 @@ func (f Figures) Breaks(b Bounds) (out []string) {
 	return out
 }
 
-// String is the row of the gate's table.
+// String returns the row of the gate's table.
 func (f Figures) String() string {
 	return fmt.Sprintf("%5d problems, %d faults; left %d (%+d: %d fewer, %d more); cost %.4f (%+.3f%%: %d cheaper, %d dearer, worst %+.2f%% %s); steps %+.1f%%; proven %d (%+d)",
 		f.Problems, f.Faults, f.Left, f.Left-f.LeftBefore, f.Fewer, f.More,

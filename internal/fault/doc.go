@@ -1,3 +1,3 @@
-// Package fault is what the two clouds in memory have in common that makes their
-// calls go wrong: packages fake and aws/awstest show its Fault as their own.
+// Package fault makes the calls of the two clouds in memory, packages fake and aws/awstest, fail.
+// Both export its Fault under their own name.
 package fault

@@ -22,22 +22,23 @@ import (
 type Fault struct {
 	// Op is the name of the call, in upper or lower case. Empty is every call.
 	Op string
-	// Pool is the NodePool that the call is for. Empty is any, or none.
+	// Pool is the NodePool of the call. Empty matches every call.
 	Pool string
-	// Zone is the zone that the call is about. Empty is any, or none.
+	// Zone is the zone of the call. Empty matches every call.
 	Zone string
-	// From is how old the cloud must be, by its own clock, and Until how old it must
-	// not be yet. Zero does not bound.
+	// From is the least age of the cloud, by its own clock, and Until the first age at which the
+	// fault no longer applies. Zero means no limit.
 	From, Until time.Duration
 	// Nth is the first call that goes wrong. Alone, it is the only one.
 	Nth int
-	// Times is how many calls go wrong from the Nth, or the first, on. Calls that
-	// Every or Percent spare are among them. Zero is all, if Nth is zero too.
+	// Times is the number of calls that fail, counted from the Nth or the first call. Calls that
+	// Every or Percent leave out count too. Zero means all calls, if Nth is zero too.
 	Times int
-	// Every is every so many calls: with 3, the third, the sixth and so on.
+	// Every makes only each call fail whose number is a multiple: with 3, the third, the sixth and
+	// so on.
 	Every int
-	// Percent is how many in a hundred calls go wrong, by chance that depends on the
-	// seed of the cloud alone. Zero is all of them.
+	// Percent is the percentage of calls that fail, at random by the seed of the cloud. Zero means
+	// all.
 	Percent int
 	// Err is the outcome of the call: an error that it returns without being carried
 	// out, or one of the values and types that the cloud documents, such as ErrLost.
@@ -58,13 +59,13 @@ var (
 // out. Nothing sleeps.
 type Delay time.Duration
 
-// Error is the text of a Delay.
+// Error describes the Delay.
 func (d Delay) Error() string { return "a delay of " + time.Duration(d).String() }
 
-// Drip has the answer come in pieces of so many bytes.
+// Drip makes the answer arrive in pieces of this many bytes.
 type Drip int
 
-// Error is the text of a Drip.
+// Error describes the Drip.
 func (d Drip) Error() string { return fmt.Sprintf("an answer in pieces of %d bytes", int(d)) }
 
 // Refusal has the offerings in a scope out of stock for one launch, which may then
@@ -76,20 +77,19 @@ type Refusal struct {
 	Code string
 }
 
-// Error is the text of a Refusal.
+// Error describes the Refusal.
 func (r Refusal) Error() string { return fmt.Sprintf("refused: %s", r.Scope) }
 
 // Partly has half of the call carried out, and then fail.
 type Partly struct{ Err error }
 
-// Error is the text of a Partly.
+// Error describes the Partly.
 func (p Partly) Error() string { return fmt.Sprintf("half of the call, and then: %v", p.Err) }
 
 // Unwrap returns the error that the call returns.
 func (p Partly) Unwrap() error { return p.Err }
 
-// Wrong is the error about a field of a fault. The format, and %w in it, is that of
-// fmt.Errorf.
+// Wrong returns an error about a field of a fault. The format, including %w, is that of fmt.Errorf.
 func Wrong(field, format string, args ...any) error {
 	return fmt.Errorf("%s: %w", field, fmt.Errorf(format, args...))
 }
@@ -139,7 +139,7 @@ func (f *Fault) validate() (errs []error) {
 type Call struct {
 	// Op is its name.
 	Op string
-	// At is how old the cloud is.
+	// At is the age of the cloud.
 	At time.Duration
 	// Pool and Zone report whether the call is about that one.
 	Pool, Zone func(string) bool
@@ -181,8 +181,8 @@ func (s *Script) Add(faults []Fault, seed uint64, check func(Fault) []error) err
 // Clear removes all faults.
 func (s *Script) Clear() { s.faults = nil }
 
-// Meet puts a call to all faults, in the order in which they were added, so that each
-// counts it, and returns the Err of those that befall it.
+// Meet compares a call with all faults, in the order in which they were added, so that each counts
+// it, and returns the Err of those that apply.
 func (s *Script) Meet(c Call) (errs []error) {
 	for i := range s.faults {
 		if s.faults[i].befalls(c) {

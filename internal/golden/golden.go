@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Equal holds that a text is that of a file, which is named by its path under
-// testdata. With -update it writes the file first. A difference ends the test.
+// Equal fails the test unless a text is equal to a file, given by its path in testdata. With
+// -update it writes the file first. A difference ends the test.
 func Equal(t testing.TB, got string, path ...string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.Join(path...))
@@ -28,7 +28,7 @@ func Equal(t testing.TB, got string, path ...string) {
 	require.Equal(t, string(want), got, "run the tests of this package with -update if this is meant")
 }
 
-// JSON holds that a value is that of testdata/NAME.json, with what is not set left out.
+// JSON fails the test unless a value is equal to testdata/NAME.json, with unset fields left out.
 // With -update it writes that file first.
 func JSON(t testing.TB, name string, v any) {
 	t.Helper()

@@ -19,10 +19,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// CarryOut is the question whether the pods of a plan can be bound in the order of the plan. All
-// nodes are up: those that exist as Started leaves them, and each new one, missing nodes of static
-// pools among them, as the option at the index that choose returns for their number, with the pods
-// that DaemonSets run there.
+// CarryOut returns the question whether kube-scheduler can bind the pods of a plan in the order of
+// the plan. All nodes are ready: existing ones as Started returns them, and each new one, including
+// missing nodes of static pools, as one of its options, with its DaemonSet pods. choose returns the
+// index of the option, given the number of options.
 func CarryOut(in provisioning.Input, plan *provisioning.Plan, choose func(options int) int) (*Question, error) {
 	q := &Question{State: StateOf(in), Pods: Pods(plan.Order)}
 	q.State.addNamespaces(plan.Order)
@@ -57,8 +57,8 @@ func CarryOut(in provisioning.Input, plan *provisioning.Plan, choose func(option
 	return q, nil
 }
 
-// comingNodes are the new nodes of a plan, and after them the missing nodes of static pools that
-// pods have a place on.
+// comingNodes returns the new nodes of a plan, followed by the missing nodes of static pools that
+// have pods.
 func comingNodes(plan *provisioning.Plan) (nodes []*provisioning.NewNode) {
 	for i := range plan.Create {
 		nodes = append(nodes, &plan.Create[i])
@@ -82,9 +82,9 @@ func csiNode(node string, drivers []*storagev1.CSIDriver) *storagev1.CSINode {
 	return out
 }
 
-// NewNode is the initialized node that an option of a planned one comes up as. Of a label that
-// both plan and option leave open it has a value that the plan admits. A label with aliases is
-// there under each of its names.
+// NewNode returns the initialized Node of a planned node launched as an option. A label that both
+// plan and option leave open has a value that the plan admits. A label with aliases is present
+// under each of its names.
 func NewNode(n *provisioning.NewNode, option cloudprovider.LaunchOption, name string, vocabulary *requirements.Vocabulary) (*corev1.Node, error) {
 	allocatable, err := option.InstanceType.AllocatableFor(option.Offering)
 	if err != nil {
@@ -116,7 +116,7 @@ func addAliases(labels map[string]string, vocabulary *requirements.Vocabulary) {
 	}
 }
 
-// ClaimsOf are the claims of volumes that a pod names and the input has.
+// ClaimsOf returns the claims of a pod's volumes that the input has.
 func ClaimsOf(in provisioning.Input, pod *corev1.Pod) []*corev1.PersistentVolumeClaim {
 	return slices.DeleteFunc(slices.Clone(in.Volumes.Claims), func(c *corev1.PersistentVolumeClaim) bool {
 		return c.Namespace != pod.Namespace || !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
@@ -125,8 +125,8 @@ func ClaimsOf(in provisioning.Input, pod *corev1.Pod) []*corev1.PersistentVolume
 	})
 }
 
-// WithoutSharedClaims leaves out pending pods whose claim has no volume yet and is used by
-// another pending pod too. The plugins alone bind no volume, and refuse the second of these pods.
+// WithoutSharedClaims leaves out pending pods whose claim has no volume yet and is also used by
+// another pending pod. The plugins alone bind no volume, and would refuse the second of these pods.
 func WithoutSharedClaims(in provisioning.Input) provisioning.Input {
 	taken := map[*corev1.PersistentVolumeClaim]bool{}
 	in.Pods = slices.DeleteFunc(slices.Clone(in.Pods), func(pod *corev1.Pod) bool {
@@ -141,9 +141,9 @@ func WithoutSharedClaims(in provisioning.Input) provisioning.Input {
 }
 
 // Started returns the input with a Node in place of each NodeClaim that has none yet. Nodes that
-// are starting are ready: their startup taints are gone, and what they do not say yet of their
-// labels and allocatable resources is as their NodeClaims say. Nodes that are being deleted are
-// cordoned. in is not changed.
+// are starting are ready: their startup taints are gone, and missing labels and allocatable
+// resources are those of their NodeClaims. Nodes that are being deleted are cordoned. in is not
+// changed.
 func Started(in provisioning.Input) provisioning.Input {
 	in.Nodes = slices.Clone(in.Nodes)
 	for i := range in.Nodes {
@@ -206,7 +206,7 @@ func start(node *corev1.Node, claim *v1.NodeClaim) {
 	node.Status.Allocatable = allocatable
 }
 
-// DaemonPods are the pods that DaemonSets run on a new node.
+// DaemonPods returns the pods that DaemonSets run on a new node.
 func DaemonPods(in provisioning.Input, node *corev1.Node) (pods []*corev1.Pod) {
 	for _, daemon := range in.DaemonSetPods {
 		if runsOn(daemon, node) {
@@ -229,7 +229,7 @@ func runsOn(daemon *corev1.Pod, node *corev1.Node) bool {
 	return !refused
 }
 
-// Slices are the ResourceSlices that a new node with some devices publishes.
+// Slices returns the ResourceSlices that a new node with some devices publishes.
 func Slices(node string, devices []cloudprovider.InstanceDevice) (all []*resourcev1.ResourceSlice) {
 	for i, d := range devices {
 		s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", node, i)}}

@@ -17,9 +17,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// StateOf is the state of an input once the controllers of Kubernetes have done their part.
-// Nodes have the order of in.Nodes, each of which has to have a Node; the index of a node is the
-// same in both. Pods that have finished are left out. in is not changed.
+// StateOf returns the state of an input once the controllers of Kubernetes have done their work.
+// Nodes have the order of in.Nodes, each of which must have a Node; so indexes of nodes agree. Pods
+// that have finished are left out. in is not changed.
 func StateOf(in provisioning.Input) *State {
 	s := &State{
 		Namespaces:             in.Namespaces,
@@ -72,9 +72,9 @@ func (s *State) addNamespaces(pods []*corev1.Pod) {
 	}
 }
 
-// Pods are pods as the API server and the controllers of Kubernetes leave them: their status
-// names the claims that were made from templates, and label keys that a term of pod affinity
-// matches are in its selector. pods are not changed.
+// Pods returns pods as the API server and the controllers of Kubernetes change them: their status
+// names the claims made from templates, and label keys that a pod affinity term matches are in its
+// selector. The given pods are not changed.
 func Pods(pods []*corev1.Pod) []*corev1.Pod {
 	out := make([]*corev1.Pod, len(pods))
 	for i, pod := range pods {
@@ -154,8 +154,8 @@ func prepareClaims(classes []*storagev1.StorageClass, claims []*corev1.Persisten
 	return claims
 }
 
-// defaultClass is the newest of the default classes, and of these the first by name; nil if
-// there is none.
+// defaultClass returns the newest of the default classes, of equally new ones the first by name;
+// nil if there is none.
 func defaultClass(classes []*storagev1.StorageClass) (class *storagev1.StorageClass) {
 	for _, c := range classes {
 		if c.Annotations["storageclass.kubernetes.io/is-default-class"] != "true" && c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] != "true" {
@@ -168,15 +168,15 @@ func defaultClass(classes []*storagev1.StorageClass) (class *storagev1.StorageCl
 	return class
 }
 
-// generatedName is the name of the claim that is made from a template, or from an ephemeral
-// volume, of a pod.
+// generatedName returns the name of the claim made from a template, or for an ephemeral volume, of
+// a pod.
 func generatedName(pod *corev1.Pod, part string) string { return pod.Name + "-" + part }
 
 func ownedBy(pod *corev1.Pod) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID, Controller: new(true)}}
 }
 
-// ephemeralClaims are the claims that the ephemeral volume controller has yet to make for the
+// ephemeralClaims returns the claims that the ephemeral volume controller still has to make for the
 // pending pods.
 func ephemeralClaims(in provisioning.Input) (made []*corev1.PersistentVolumeClaim) {
 	for _, pod := range in.Pods {
@@ -201,9 +201,9 @@ func ephemeralClaims(in provisioning.Input) (made []*corev1.PersistentVolumeClai
 	return made
 }
 
-// resourceClaims are the resource claims of the input, and those that the resource claim
-// controller has yet to make for its pending pods. Each has a UID, by which kube-scheduler tells
-// claims apart.
+// resourceClaims returns the resource claims of the input, and those that the resource claim
+// controller still has to make for its pending pods. Each has a UID, which identifies claims in
+// kube-scheduler.
 func resourceClaims(in provisioning.Input) (all []*resourcev1.ResourceClaim) {
 	templates := map[string]*resourcev1.ResourceClaimTemplate{}
 	for _, t := range in.Devices.Templates {

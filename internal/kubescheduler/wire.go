@@ -35,8 +35,7 @@ type Node struct {
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 }
 
-// Question is what the program is asked in one go. It answers the parts in the order of the
-// fields.
+// Question is one request to the program. It answers the parts in the order of the fields.
 type Question struct {
 	// State replaces the state of the question before. Nil keeps that state, with the nodes
 	// that joined and the pods that were bound.
@@ -53,10 +52,10 @@ type Question struct {
 	Schedule []Choice `json:"schedule,omitempty"`
 }
 
-// Choice is a pod that kube-scheduler finds a node for.
+// Choice is a pod for which kube-scheduler chooses a node.
 type Choice struct {
 	Pod int `json:"pod"`
-	// Closed are the nodes that the pod may not be tried on.
+	// Closed lists the nodes that are not offered to the pod.
 	Closed []int `json:"closed,omitempty"`
 	// Draw decides between nodes of equal score: with n of them, the one at Draw modulo n.
 	Draw uint64 `json:"draw"`

@@ -66,7 +66,7 @@ func (g *Grid) DropEmpty() {
 // goes on in the lines below.
 func (g *Grid) Lines() []string { return slices.Concat(g.blocks()...) }
 
-// blocks are the lines of the titles and of each row.
+// blocks returns the lines of the titles and of each row.
 func (g *Grid) blocks() [][]string {
 	g.gapBeforeNumber = 2
 	widths, ok := g.widths()
@@ -85,7 +85,7 @@ func (g *Grid) blocks() [][]string {
 	return blocks
 }
 
-// block are the lines of one row.
+// block returns the lines of one row.
 func (g *Grid) block(cells []string, widths []int) (lines []string) {
 	pieces, height := make([][]string, len(cells)), 1
 	for i, cell := range cells {
@@ -106,8 +106,9 @@ func (g *Grid) block(cells []string, widths []int) (lines []string) {
 	return lines
 }
 
-// Break breaks a text into pieces of a width, behind a mark that parts the words of a name
-// where there is one behind the first third of a piece. The pieces joined are the text.
+// Break divides a text into pieces of at most the given width. It breaks after a mark that
+// separates the words of a name, if there is one after the first third of a piece. The joined
+// pieces are equal to the text.
 func Break(text string, width int) (pieces []string) {
 	rest := []rune(text)
 	for width > 0 && len(rest) > width {
@@ -123,7 +124,7 @@ func Break(text string, width int) (pieces []string) {
 	return append(pieces, string(rest))
 }
 
-// gap is the space before column i.
+// gap returns the number of blanks before column i.
 func (g *Grid) gap(i int) int {
 	switch {
 	case i == 0:
@@ -142,9 +143,9 @@ func (g *Grid) cell(i int, text string, width int) string {
 	return text + pad
 }
 
-// widths fits the columns to the page. Text columns share what the numbers
-// leave: the widest is narrowed first, and what is left over goes to the last.
-// It reports whether nothing had to be narrowed.
+// widths fits the columns to the page. Text columns share the space that number columns leave: the
+// widest is narrowed first, and remaining space goes to the last. It reports whether nothing was
+// narrowed.
 func (g *Grid) widths() ([]int, bool) {
 	widths := make([]int, len(g.Columns))
 	room := Width - g.indent
@@ -195,7 +196,7 @@ func Shorten(text string, width int) string {
 // of the page, at blanks where it can. Every line gets the indent.
 func Wrap(text string, indent int) []string { return wrapWords(strings.Fields(text), indent) }
 
-// wrapWords is wrap of words that may have blanks in them.
+// wrapWords is wrap for words that may contain blanks.
 func wrapWords(words []string, indent int) []string {
 	width := Width - indent
 	margin := strings.Repeat(" ", indent)
@@ -226,7 +227,7 @@ func wrapWords(words []string, indent int) []string {
 	return lines
 }
 
-// WrapHanging is wrap that sets every line but the first two further in.
+// WrapHanging is wrap with every line but the first indented by two more blanks.
 func WrapHanging(text string, indent int) []string {
 	lines := Wrap(text, indent+2)
 	if len(lines) > 0 {
@@ -248,8 +249,8 @@ func hang(label, words string) []string {
 	return lines
 }
 
-// Enumerate lists items, separated by commas, on at most so many lines. Those
-// that find no room are counted.
+// Enumerate lists items, separated by commas, on at most most lines. Those that find no room are
+// counted.
 func Enumerate(items []string, indent, limit int) []string {
 	// An item takes three characters at least, with its comma and blank.
 	for shown := min(len(items), limit*Width/3); ; shown-- {
@@ -290,7 +291,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// Count is a number of things in words: "1 pod", "2 pods", "3 batches".
+// Count returns a number with its noun: "1 pod", "2 pods", "3 batches".
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -307,7 +308,7 @@ type Page struct {
 	lines []string
 }
 
-// String is the text.
+// String returns the text of the page.
 func (p *Page) String() string { return strings.Join(p.lines, "\n") + "\n" }
 
 // Add adds lines, without the blanks at their ends.
@@ -329,7 +330,8 @@ func (p *Page) Fill(label, words string, paint func(string) string) {
 	}
 }
 
-// Table begins a section with a table, and after each row has what stands below it added.
+// Table begins a section with a table. After each row it calls a function that adds lines below the
+// row.
 func (p *Page) Table(g *Grid, below func(row int)) {
 	blocks := g.blocks()
 	p.Add("")

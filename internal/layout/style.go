@@ -18,21 +18,21 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Heading is bold.
+// Heading makes a text bold.
 func (s Style) Heading(text string) string { return s.paint("1", text) }
 
-// Faint is for what is read last.
+// Faint makes a text faint, for less important parts.
 func (s Style) Faint(text string) string { return s.paint("2", text) }
 
-// Warning is yellow.
+// Warning makes a text yellow.
 func (s Style) Warning(text string) string { return s.paint("33", text) }
 
-// Good is green.
+// Good makes a text green.
 func (s Style) Good(text string) string { return s.paint("32", text) }
 
-// WrapTo breaks a line into lines of at most so many columns, at blanks where it
-// can; a word that is longer is left whole. Lines keep the indent of the first,
-// and those after it get the further indent too.
+// WrapTo breaks a line into lines of at most the given number of columns, at blanks where it can; a
+// word that is longer is left whole. Lines keep the indent of the first, and those after it get the
+// further indent too.
 func WrapTo(text string, width int, further string) []string {
 	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
 	line := ""

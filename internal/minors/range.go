@@ -15,7 +15,7 @@ const (
 	Last  Minor = 38
 )
 
-// String is the minor version as users write it, such as 1.37.
+// String returns the minor version as users write it, such as 1.37.
 func (m Minor) String() string { return "1." + strconv.Itoa(int(m)) }
 
 // Range is the minor versions in which an answer has to hold: from First to Last, both
@@ -53,8 +53,7 @@ func (r Range) Texts() (out []string) {
 	return out
 }
 
-// Text is what Parse reads as the range: empty for all supported minor versions. The range is
-// one that Parse returns.
+// Text returns the text that Parse reads as this range: empty for all supported minor versions.
 func (r Range) Text() string {
 	if r = r.all(); r.First == r.Last {
 		return r.First.String()

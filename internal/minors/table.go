@@ -24,7 +24,7 @@ const (
 	StorageCapacities
 )
 
-// Row says what a Change is.
+// Row describes a Change.
 type Row struct {
 	// From is the first minor version with the reading After.
 	From Minor

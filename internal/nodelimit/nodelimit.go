@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Of is the number of nodes that limits allow, and false if they do not limit nodes. A
-// part of a node counts as one. The error says what is wrong with the number.
+// Of returns the number of nodes that limits allow, and false if they do not limit nodes. A
+// fraction is rounded up. The error says what is wrong with the number.
 func Of(limits v1.Limits) (int64, bool, error) {
 	limit, limited := limits[v1.ResourceNodes]
 	if !limited {

@@ -2,6 +2,6 @@
 // if their bytes are. Pods come by the ten thousand, and comparing bytes is far
 // cheaper than evaluating each.
 //
-// It has the parts that are read the same wherever pods are told apart; which of them
+// It has the parts that all packages which distinguish pods read in the same way; which of them
 // matter is for the caller to say.
 package podkey

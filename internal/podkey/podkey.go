@@ -180,8 +180,8 @@ func (w *Writer) Labels(labels map[string]string) {
 	}
 }
 
-// Spreads writes the topology spread constraints of a pod. If those without any get
-// defaults, it writes what these are deduced from.
+// Spreads writes the topology spread constraints of a pod. If defaults is set, it writes for pods
+// without constraints the fields from which default ones are derived.
 func (w *Writer) Spreads(pod *corev1.Pod, defaults bool) {
 	list := pod.Spec.TopologySpreadConstraints
 	w.Count(len(list))
@@ -272,7 +272,7 @@ func (w *Writer) Texts(list []string) {
 	}
 }
 
-// Text writes a string such that no other text begins in the same way.
+// Text writes a string in a form that is no prefix of the form of another string.
 func (w *Writer) Text(s string) {
 	w.Count(len(s))
 	w.Buf = append(w.Buf, s...)

@@ -5,7 +5,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// Health is what of a PodDisruptionBudget decides which pods it protects, in addition to its selector.
+// Health has the fields of a PodDisruptionBudget that decide, in addition to its selector, which
+// pods it protects.
 type Health struct {
 	AlwaysAllow      bool // the policy for unhealthy pods is AlwaysAllow
 	Healthy, Desired int  // status.currentHealthy and status.desiredHealthy
@@ -32,7 +33,7 @@ func (h Health) Protects(ready corev1.ConditionStatus) bool {
 	return ready == corev1.ConditionTrue || !h.AlwaysAllow && (h.Desired <= 0 || h.Healthy < h.Desired)
 }
 
-// ReadyStatus is the status of the condition Ready of a pod, empty if it has none.
+// ReadyStatus returns the status of the condition Ready of a pod, empty if it has none.
 func ReadyStatus(pod *corev1.Pod) corev1.ConditionStatus {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady {

@@ -1,5 +1,5 @@
-// Package podlife tells which pods have ended, which end with their node, which are kept from
-// being ended, and what it costs to evict one: what is read of a pod the same way whoever asks.
+// Package podlife says which pods have ended, which end with their node, which are protected from
+// disruption, and what the eviction of a pod costs. All packages that read pods share these rules.
 package podlife
 
 import (
@@ -25,8 +25,8 @@ func OfDaemonSet(pod *corev1.Pod) bool {
 	return owner != nil && owner.Kind == "DaemonSet"
 }
 
-// SameDaemonSet reports whether a pod is of the DaemonSet that another pod stands for. One
-// that is made from the template has no owner, but the name of the DaemonSet.
+// SameDaemonSet reports whether a pod belongs to the DaemonSet that a representative stands for. A
+// representative made from a template has no owner, but has the name of the DaemonSet.
 func SameDaemonSet(representative, pod *corev1.Pod) bool {
 	owner, own := metav1.GetControllerOfNoCopy(pod), metav1.GetControllerOfNoCopy(representative)
 	switch {
@@ -40,8 +40,8 @@ func SameDaemonSet(representative, pod *corev1.Pod) bool {
 	return own.Name == owner.Name
 }
 
-// StaysBehind reports whether a pod belongs to its node and goes with it: it is of a
-// DaemonSet, or the node runs it by itself.
+// StaysBehind reports whether a pod ends with its node: a DaemonSet or the node
+// itself controls it, or it is a mirror pod.
 func StaysBehind(pod *corev1.Pod) bool {
 	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
 		return true
@@ -50,13 +50,14 @@ func StaysBehind(pod *corev1.Pod) bool {
 	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }
 
-// Moves reports whether a pod finds another place when its node goes. A nil pod does not.
+// Moves reports whether a pod needs another place when its node is removed. It is false for a nil
+// pod.
 func Moves(pod *corev1.Pod) bool {
 	return pod != nil && !StaysBehind(pod) && (pod.DeletionTimestamp == nil && !Finished(pod) || ComesBack(pod))
 }
 
-// ComesBack reports whether a pod is being deleted and will be made anew under its name: one
-// of a StatefulSet is, which for a moment is both deleted and finished.
+// ComesBack reports whether a pod is being deleted and will be created again under the same name.
+// That is so for a pod of a StatefulSet, which may for a moment be both deleted and finished.
 func ComesBack(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && OwnedBy(pod, "apps/v1", "StatefulSet")
 }
@@ -68,9 +69,9 @@ func OwnedBy(pod *corev1.Pod, version, kind string) bool {
 	})
 }
 
-// Moved is a pod as it is once it runs on another node, or, where that is empty, waits for
-// one: also one that is being deleted, as it comes back. The copy is shallow: nothing below is
-// written.
+// Moved returns a pod as it will be on another node, or pending if node is empty. A pod that is
+// being deleted is returned as its successor, which is created again. The copy is shallow: nothing
+// below it is modified.
 func Moved(pod *corev1.Pod, node string) *corev1.Pod {
 	out := *pod
 	out.Spec.NodeName = node
@@ -98,11 +99,10 @@ func Tolerates(pod *corev1.Pod, t corev1.Taint) bool {
 	})
 }
 
-// Protected reports whether the annotation karpenter.sh/do-not-disrupt with a text, of a pod
-// that was started at an instant, keeps it from being disrupted now, and until when; zero is
-// for ever. The value true does so for ever, and a duration above zero from the start of the
-// pod up to but without the instant at which it has passed; a pod that has not started is
-// protected. Other texts protect nothing, and are an error.
+// Protected reports whether the annotation karpenter.sh/do-not-disrupt with the given text protects
+// a pod from disruption now, and until when; zero means forever. The value true protects forever. A
+// duration above zero protects until it has passed since the pod was started; a pod that has not
+// started is protected. Other texts protect nothing and are an error.
 func Protected(text string, started, now time.Time) (held bool, until time.Time, err error) {
 	if text == "true" {
 		return true, time.Time{}, nil
@@ -125,23 +125,23 @@ func Protected(text string, started, now time.Time) (held bool, until time.Time,
 type EvictionUnits int64
 
 const (
-	// OneEviction is what it costs to evict a pod that nothing sets apart.
+	// OneEviction is the cost of evicting a pod without priority and annotations.
 	OneEviction     EvictionUnits = 1 << 27
 	perPriority     EvictionUnits = 1 << 2 // 2^-25
 	maxEvictionCost               = 10 * OneEviction
 )
 
-// Float is the cost as it is shown.
+// Float returns the cost as it is displayed.
 func (u EvictionUnits) Float() float64 { return float64(u) / float64(OneEviction) }
 
-// CostOfEviction is what it costs to evict a pod:
+// CostOfEviction returns the cost of evicting a pod:
 //
 //	1 + c/2^27 + p/2^25, at least -10 and at most 10
 //
-// where p is the priority of the pod, 0 if it has none, and c the 32-bit integer
-// in the annotation karpenter.sh/disruption-cost or, only if that is not there
-// and unless that is to be ignored, in controller.kubernetes.io/pod-deletion-cost.
-// What is no such integer counts as 0, and unread is the annotation that has it.
+// where p is the priority of the pod, 0 if it has none, and c the 32-bit integer in the annotation
+// karpenter.sh/disruption-cost or, if that is missing and ignoreDeletionCost is not set, in
+// controller.kubernetes.io/pod-deletion-cost. A value that is no such integer counts as 0, and
+// unread is its annotation.
 func CostOfEviction(pod *corev1.Pod, ignoreDeletionCost bool) (cost EvictionUnits, unread string) {
 	cost = OneEviction
 	key := v1.DisruptionCostAnnotationKey

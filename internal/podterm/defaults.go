@@ -35,8 +35,8 @@ func NewDefaults(constraints []corev1.TopologySpreadConstraint, services []*core
 	return d
 }
 
-// Of are the topology spread constraints of a pod: its own, or else the defaults,
-// each with the selector that is deduced for the pod. Own says which.
+// Of returns the topology spread constraints of a pod: its own, or else the defaults, each with the
+// selector that is derived for the pod. own says which of the two.
 func (d *Defaults) Of(pod *corev1.Pod) (list []corev1.TopologySpreadConstraint, own bool) {
 	if len(pod.Spec.TopologySpreadConstraints) > 0 {
 		return pod.Spec.TopologySpreadConstraints, true
@@ -55,7 +55,7 @@ func (d *Defaults) Of(pod *corev1.Pod) (list []corev1.TopologySpreadConstraint, 
 	return out, false
 }
 
-// deduced is what the Services and the controller of a pod select together.
+// deduced returns the selector that combines those of the pod's Services and of its controller.
 func (d *Defaults) deduced(pod *corev1.Pod) *metav1.LabelSelector {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{}}
 	for _, s := range d.services[pod.Namespace] {

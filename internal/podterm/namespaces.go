@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Namespaces are those of a snapshot: those that are declared, and those that a pod
-// is in. Every one has the label with its name. It is for one goroutine.
+// Namespaces has the namespaces of a snapshot: the declared ones, and those of its pods. Each has
+// the label with its name. It is not safe for concurrent use.
 type Namespaces struct {
-	// Declared are those that are known with their labels. Nil entries do not count.
+	// Declared are the namespaces with known labels. Nil entries are ignored.
 	Declared []*corev1.Namespace
-	// Pods yields the pods of the snapshot. It is asked only if some term selects
-	// namespaces by their labels, and once. Nil pods do not count.
+	// Pods yields the pods of the snapshot. It is called once, and only if some term selects
+	// namespaces by their labels. Nil pods are ignored.
 	Pods iter.Seq[*corev1.Pod]
 
 	labels map[string]labels.Set // by name; nil until a term first selects namespaces
@@ -40,8 +40,8 @@ func (n *Namespaces) read() {
 	}
 }
 
-// of lists the namespaces that a term is about, nil for all: those that it names and
-// those that it selects, or that of the pod if it says nothing.
+// of returns the namespaces of a term, nil for all: those that the term names and those that it
+// selects, or own, the namespace of its pod, if it does neither.
 func (n *Namespaces) of(t *corev1.PodAffinityTerm, own string) ([]string, error) {
 	out := append([]string{}, t.Namespaces...) // not nil, even if there is none
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
-// Pods are those with some labels in some namespaces.
+// Pods is a set of pods: those with some labels in some namespaces.
 type Pods struct {
 	// Selector says which labels they have.
 	Selector labels.Selector
@@ -59,7 +59,7 @@ func (p *Pods) String() string {
 	return which + " in namespaces " + strings.Join(p.Namespaces, ", ")
 }
 
-// Text is the same for two exactly if they say the same.
+// Text returns a text that is equal for two values if and only if they describe the same pods.
 func (p *Pods) Text() string {
 	var b strings.Builder
 	b.WriteString(p.Selector.String())
@@ -82,14 +82,14 @@ func (p *Pods) Text() string {
 type Fault struct {
 	// Field is its path below the constraint, such as labelSelector.
 	Field string
-	// Message says what is wrong, to be read after the field.
+	// Message says what is wrong. It continues a sentence that begins with the field.
 	Message string
 }
 
-// Error is the field and the message.
+// Error returns the field and the message.
 func (f *Fault) Error() string { return f.Field + " " + f.Message }
 
-// Faults are those that an error of this package joins.
+// Faults returns the faults that an error of this package joins.
 func Faults(err error) []*Fault {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var out []*Fault
@@ -104,8 +104,8 @@ func Faults(err error) []*Fault {
 	return nil
 }
 
-// Affinity are the pods that a term of a pod's affinity or anti-affinity is about. The
-// error joins all its faults.
+// Affinity returns the pods that a term of a pod's affinity or anti-affinity selects. The error
+// joins all its faults.
 func (n *Namespaces) Affinity(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods, error) {
 	var faults []error
 	if t.TopologyKey == "" {
@@ -131,13 +131,13 @@ func (n *Namespaces) Affinity(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods,
 	return Pods{selector, names}, nil
 }
 
-// Reading says which pods a term of a pod's affinity or anti-affinity is about. The error joins
-// all its faults.
+// Reading returns the pods that a term of a pod's affinity or anti-affinity selects. The error
+// joins all its faults.
 type Reading func(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods, error)
 
-// Readings are the ways in which the kube-schedulers of some versions of Kubernetes read a required
-// term of a pod while the pod is placed. The pods of the last reading include those of the
-// others, and all have the same faults.
+// Readings returns the ways in which the kube-schedulers of some versions of Kubernetes read a
+// required term of a pod while they place the pod. The last reading selects all pods that the
+// others select, and all have the same faults.
 func (n *Namespaces) Readings(kubernetes minors.Range) (out []Reading) {
 	if kubernetes.After(minors.NamespaceSelectors) {
 		out = append(out, n.Affinity)
@@ -148,11 +148,11 @@ func (n *Namespaces) Readings(kubernetes minors.Range) (out []Reading) {
 	return out
 }
 
-// Incoming are the pods that a required term of a pod is about while the pod is
-// scheduled, as kube-scheduler reads it before minors.NamespaceSelectors: a
-// namespaceSelector that matches no labels at all, as NotIn and DoesNotExist do, selects
-// every namespace. Other kube-schedulers read Affinity, as these do once the
-// pod is bound. They include those of Affinity. The error is that of Affinity.
+// Incoming returns the pods that a required term selects while its pod is being scheduled, as
+// kube-scheduler reads it before minors.NamespaceSelectors: a namespaceSelector that matches no
+// labels at all, as NotIn and DoesNotExist do, selects every namespace. The result includes that of
+// Affinity, which other kube-schedulers use, and which these use too once the pod is bound. The
+// error is that of Affinity.
 func (n *Namespaces) Incoming(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods, error) {
 	out, err := n.Affinity(pod, t)
 	if err != nil || t.NamespaceSelector == nil {
@@ -164,10 +164,11 @@ func (n *Namespaces) Incoming(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods,
 	return out, nil
 }
 
-// Spread are the pods that a topology spread constraint of a pod counts for the kube-schedulers
-// of some versions of Kubernetes. Where these differ on a selector without requirements, which
-// counts no pod before minors.EmptySelectors, it counts every pod of the namespace: a place that
-// suits this reading suits the other.
+// Spread returns the pods that a topology spread constraint of a pod counts for the kube-schedulers
+// of some versions of Kubernetes. The versions differ for a selector without requirements: before
+// minors.EmptySelectors it counts no pod, later every pod of the namespace. If both are among the
+// versions, every pod of the namespace counts, because a place that is valid then is also valid
+// without counting.
 func Spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint, kubernetes minors.Range) (Pods, error) {
 	selector, err := read(c.LabelSelector)
 	if err != nil {

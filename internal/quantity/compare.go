@@ -17,8 +17,8 @@ const (
 	mostExact  = 1e19
 )
 
-// Compare is below zero if a is less than b, and above if it is more. It takes
-// copies, because a comparison may change how a quantity is held.
+// Compare returns a negative number if a is less than b, and a positive one if a is more. It copies
+// its arguments, because a comparison may change the internal form of a quantity.
 func Compare(a, b resource.Quantity) int {
 	x, y := approximate(&a), approximate(&b)
 	larger := max(math.Abs(x), math.Abs(y))
@@ -31,7 +31,7 @@ func Compare(a, b resource.Quantity) int {
 	return a.Cmp(b)
 }
 
-// approximate is never NaN.
+// approximate returns the quantity as a float64, never NaN.
 func approximate(q *resource.Quantity) float64 {
 	x := q.AsApproximateFloat64()
 	if math.IsNaN(x) {

@@ -11,11 +11,10 @@ const (
 	maxLongNumber = 18  // characters that are held in 64 bits
 )
 
-// Endless reports whether a text is a number that resource.ParseQuantity, or what is
-// done with its result, would take too long for: a number of more than 100
-// characters, one with an exponent of five digits or more, or one of more than 18
-// characters with an exponent of four. Leading zeros of an exponent do not count.
-// What is no number at all is not endless.
+// Endless reports whether a text is a number on which resource.ParseQuantity, or the use of its
+// result, would take too long: a number of more than 100 characters, one with an exponent of five
+// digits or more, or one of more than 18 characters with an exponent of four. Leading zeros of an
+// exponent do not count. It is false for a text that is no number.
 func Endless(text string) bool {
 	rest := strings.TrimLeft(strings.TrimSpace(text), "+-.0123456789")
 	number := strings.TrimSpace(text)

@@ -18,9 +18,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Cluster is Kubernetes as far as an autoscaler sees it: the objects, and what
-// kubelets, kube-scheduler and the controllers of workloads do to them while time
-// passes. The autoscaler reads and writes objects and calls nothing else here.
+// Cluster simulates the part of Kubernetes that an autoscaler sees: the objects, and the changes
+// that kubelets, kube-scheduler and the controllers of workloads make to them while time passes.
+// The autoscaler only reads and writes objects here.
 type Cluster struct {
 	Cloud     *fake.Cloud
 	workloads []*Workload
@@ -73,7 +73,7 @@ type Pod struct {
 	task     int       // index of Workload.Tasks, if there are any
 }
 
-// Key is how Cluster.Pods knows a pod.
+// Key returns the key of a pod in Cluster.Pods.
 func Key(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 
 // Pending says whether the pod waits for a node.
@@ -91,27 +91,27 @@ func (c *Cluster) edit(p *Pod, change func(*Pod)) {
 	c.Pods.Put(Key(copied.Pod), &copied)
 }
 
-// Find is the workload of a name.
+// Find returns the workload of a name.
 func (c *Cluster) Find(name string) *Workload {
 	i := slices.IndexFunc(c.workloads, func(w *Workload) bool { return w.Name == name })
 	return c.workloads[i]
 }
 
-// Now is the time of the cloud.
+// Now returns the time of the cloud.
 func (c *Cluster) Now() time.Time { return c.Cloud.Now() }
 
-// Changes is a number that grows with every change of an object.
+// Changes returns a number that grows with every change of an object.
 func (c *Cluster) Changes() int {
 	return c.Claims.writes + c.Nodes.writes + c.Pods.writes + c.Budgets.writes
 }
 
-// UID is a new one.
+// UID returns a new UID.
 func (c *Cluster) UID() types.UID {
 	c.numbers++
 	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", c.numbers))
 }
 
-// GenerateName is a name that no object has had, as the API server makes it.
+// GenerateName returns a name that no object has had, in the form of the API server.
 func (c *Cluster) GenerateName(prefix string) string {
 	c.numbers++
 	return fmt.Sprintf("%s%04d", prefix, c.numbers)
@@ -207,7 +207,7 @@ func (c *Cluster) LoseNode(name string) {
 	}
 }
 
-// run is what a kubelet does: pods become ready, finish, and end.
+// run simulates a kubelet: pods become ready, finish, and end.
 func (c *Cluster) run(p *Pod, now time.Time) {
 	switch {
 	case !p.goneAt.IsZero() && !now.Before(p.goneAt):
@@ -252,7 +252,7 @@ func (c *Cluster) DeletePod(namespace, name string, grace time.Duration) {
 	}
 }
 
-// Evict is the eviction API, which keeps to PodDisruptionBudgets.
+// Evict simulates the eviction API, which observes PodDisruptionBudgets.
 func (c *Cluster) Evict(e *policyv1.Eviction) error {
 	p, ok := c.Pods.Get(e.Namespace + "/" + e.Name)
 	if !ok || p.DeletionTimestamp != nil {
@@ -274,7 +274,7 @@ func (c *Cluster) Evict(e *policyv1.Eviction) error {
 	return nil
 }
 
-// podsOf are the pods of a workload. The list is read-only.
+// podsOf returns the pods of a workload. The list is read-only.
 func (c *Cluster) podsOf(w *Workload) []*Pod {
 	if c.byWork == nil || c.byWorkAt != c.Pods.writes {
 		c.byWork, c.byWorkAt = map[*Workload][]*Pod{}, c.Pods.writes
@@ -296,7 +296,7 @@ func (c *Cluster) Bind(p *Pod, node string) {
 	c.Waits = append(c.Waits, now.Sub(p.since))
 }
 
-// Waiting is how long each pod that is pending has waited so far, in the order of names.
+// Waiting returns how long each pending pod has waited so far, in the order of names.
 func (c *Cluster) Waiting() (waits []time.Duration) {
 	now := c.Now()
 	for _, p := range c.Pods.All() {
@@ -370,7 +370,7 @@ func (c *Cluster) FinalizeClaim(claim *v1.NodeClaim) {
 	}
 }
 
-// PodsByNode are the Pods that are bound, by node.
+// PodsByNode returns the bound Pods, by node.
 func (c *Cluster) PodsByNode() map[string][]*corev1.Pod {
 	on := map[string][]*corev1.Pod{}
 	for _, p := range c.Pods.All() {
@@ -381,8 +381,8 @@ func (c *Cluster) PodsByNode() map[string][]*corev1.Pod {
 	return on
 }
 
-// Quantile is the wait that so many in a hundred of the pods that were bound do not
-// exceed. Pods that were bound in the turn in which they came did not wait.
+// Quantile returns a wait that the given percentage of the bound pods did not exceed. Pods that
+// were bound in the turn in which they were created did not wait.
 func (c *Cluster) Quantile(of int) time.Duration {
 	if len(c.Waits) == 0 {
 		return 0

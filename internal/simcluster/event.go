@@ -10,11 +10,11 @@ type Event struct {
 	Happen func(World) error
 }
 
-// World is a simulation that events happen to.
+// World is a simulation that events change.
 type World interface {
 	// Cluster is the cluster of the simulation.
 	Cluster() *Cluster
-	// Restart replaces the autoscaler by one that knows nothing but what is in the cluster.
+	// Restart replaces the autoscaler by one that has no state except the objects in the cluster.
 	Restart() error
 }
 

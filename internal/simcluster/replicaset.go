@@ -10,11 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// firstToGo is the order in which a ReplicaSet deletes pods, as the ReplicaSet controller of
-// Kubernetes has it (ActivePodsWithRanks): pods without a node, then pods that are pending, then
-// those that are not ready, those of the least deletion cost, those whose node has most pods of
-// the Deployment, and the youngest. Ages that have the same binary logarithm count as equal, and
-// a draw by UID decides.
+// firstToGo returns pods in the order in which the ReplicaSet controller of Kubernetes deletes them
+// (ActivePodsWithRanks): first pods without a node, then pending pods, then pods that are not
+// ready, then those with the lowest deletion cost, then those whose node has most pods of the
+// Deployment, then the youngest. Ages with the same binary logarithm count as equal; then the UID
+// decides.
 //
 // related are all pods of the Deployment.
 func firstToGo(pods, related []*Pod, now time.Time) []*Pod {
@@ -47,8 +47,8 @@ func boolean(a, b bool) int {
 	return 1
 }
 
-// deletionCost is that of the annotation controller.kubernetes.io/pod-deletion-cost; zero if there
-// is none, or if it is no number.
+// deletionCost returns the value of the annotation controller.kubernetes.io/pod-deletion-cost; zero
+// if it is missing or no number.
 func (p *Pod) deletionCost() int {
 	cost, err := strconv.ParseInt(p.Annotations[corev1.PodDeletionCost], 10, 32)
 	if err != nil {
@@ -69,7 +69,7 @@ func younger(a, b *Pod, now time.Time) int {
 	return cmp.Or(cmp.Compare(magnitude(ageA), magnitude(ageB)), cmp.Compare(Dice(a.UID), Dice(b.UID)))
 }
 
-// magnitude is the binary logarithm of an age, rounded down; -1 for no age.
+// magnitude returns the binary logarithm of an age, rounded down; -1 for no age.
 func magnitude(age time.Duration) int64 {
 	if age <= 0 {
 		return -1

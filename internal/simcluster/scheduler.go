@@ -43,7 +43,7 @@ type place struct {
 	promised    resources.List // to pending pods that are nominated
 }
 
-// schedulingRun is what the scheduler knows while it goes through the pods.
+// schedulingRun is the state of one pass of the scheduler over the pods.
 type schedulingRun struct {
 	places []place
 	zones  map[string]map[string]int // pods that spread, by workload and zone
@@ -84,7 +84,7 @@ func (s *schedulingRun) take(p *Pod, i int) {
 	s.zones[p.Work.Name][at.node.Labels[corev1.LabelTopologyZone]]++
 }
 
-// choose is the node for a pod, nil if there is none.
+// choose returns the node for a pod, nil if there is none.
 func (s *schedulingRun) choose(p *Pod) *place {
 	best, bestSoft, bestFree := -1, 0, 0.0
 	for i := range s.places {
@@ -117,7 +117,7 @@ func (at *place) softTaints() int {
 	return n
 }
 
-// free is the part of a node that is not requested: of CPU and memory the mean.
+// free returns the part of a node that is not requested: the mean of CPU and memory.
 func (at *place) free() float64 {
 	sum := 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -156,7 +156,8 @@ func matches(p *corev1.Pod, n *corev1.Node) bool {
 	return true
 }
 
-// tolerates knows no tolerations of one effect alone, which the sample has none of.
+// tolerates says whether a pod tolerates the taints of a node. It ignores the effects of
+// tolerations, because no workload here sets them.
 func tolerates(p *corev1.Pod, n *corev1.Node) bool {
 	for _, t := range n.Spec.Taints {
 		if t.Effect == corev1.TaintEffectPreferNoSchedule {
@@ -202,7 +203,7 @@ func (s *schedulingRun) bind(c *Cluster, p *Pod, at *place) {
 	s.take(bound, slices.IndexFunc(s.places, func(other place) bool { return other.node == at.node }))
 }
 
-// Dice is a number that depends on nothing but the parts.
+// Dice returns a pseudo-random number that depends only on the parts.
 func Dice(parts ...any) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintln(h, parts...)

@@ -7,7 +7,7 @@ import (
 
 // Table holds objects by name, as an API server does for one kind, and lists
 // them in the order of their names. Objects in it are replaced and not written
-// to, so whoever took a list keeps what it saw.
+// to, so a list that was returned earlier stays valid.
 type Table[T comparable] struct {
 	byName map[string]T
 	list   []T // in the order of names; nil if it has to be made anew

@@ -42,7 +42,7 @@ func (w *Workload) finish(p *Pod) {
 	w.open = slices.DeleteFunc(w.open, func(i int) bool { return i == p.task })
 }
 
-// runs is how long a pod runs once it is ready; 0 is without end.
+// runs returns how long a pod runs once it is ready; 0 means without end.
 func (p *Pod) runs() time.Duration {
 	if p.Work.Tasks != nil {
 		return p.Work.Tasks[p.task].Runs

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// Namespace is that of all pods but those of the DaemonSet.
+	// Namespace is the namespace of all pods except those of the DaemonSet.
 	Namespace = "shop"
 	// AppLabel is the label that has the name of the workload.
 	AppLabel = "app"
@@ -33,9 +33,9 @@ type Workload struct {
 	Every    time.Duration          // how often that is asked
 	Runs     time.Duration          // how long each pod of a Job runs; 0 for a Deployment
 	Template corev1.PodSpec
-	// annotations are those of the pods.
+	// Annotations are the annotations of the pods.
 	Annotations map[string]string
-	// maxUnavailable is that of a PodDisruptionBudget; 0 is none.
+	// MaxUnavailable is that of the workload's PodDisruptionBudget; 0 means that it has none.
 	MaxUnavailable int
 
 	// Tasks are pods that run once each, in the order of At. With them Replicas and Template are not read.
@@ -52,12 +52,13 @@ type Workload struct {
 	started, finished int // pods of a Job in this burst
 }
 
-// Deployment is a Deployment of pods that request so much.
+// Deployment returns a Deployment whose pods have the given requests. replicas returns the number
+// of pods at a time.
 func Deployment(name, requests string, replicas func(time.Time) int) *Workload {
 	return &Workload{Name: name, Every: 5 * time.Minute, Replicas: replicas, Template: PodSpec(requests)}
 }
 
-// PodSpec is that of a pod with one container.
+// PodSpec returns the spec of a pod with one container that has the given requests.
 func PodSpec(requests string) corev1.PodSpec {
 	return corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
 		Requests: resources.MustParse(requests).ResourceList(),

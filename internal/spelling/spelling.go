@@ -28,9 +28,9 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// DidYouMean is a question to end an error with, such as "; did you mean web?": it names the
-// known name with the fewest slips of the hand, the first of several. It is empty where no
-// known name resembles the one given.
+// DidYouMean returns a question that ends an error message, such as "; did you mean web?". It names
+// the known name with the smallest Distance, of several the first. It is empty if no known name is
+// similar to the given one.
 func DidYouMean(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	for _, k := range known {

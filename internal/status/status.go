@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
-// Find is the condition of a type in a list, nil if there is none.
+// Find returns the condition of a type in a list, nil if there is none.
 func Find(list []metav1.Condition, kind string) *metav1.Condition {
 	i := slices.IndexFunc(list, func(c metav1.Condition) bool { return c.Type == kind })
 	if i < 0 {
@@ -22,8 +22,8 @@ func Find(list []metav1.Condition, kind string) *metav1.Condition {
 	return &list[i]
 }
 
-// MaxMessage is how long the API server lets the message of a condition be, in characters:
-// it refuses a status with a longer one.
+// MaxMessage is the largest length of the message of a condition in characters: the API server
+// refuses a status with a longer one.
 const MaxMessage = 32768
 
 // With returns a list of its own with a condition set. Its transition is now where its
@@ -44,8 +44,8 @@ func With(list []metav1.Condition, c metav1.Condition, now time.Time) []metav1.C
 	return list
 }
 
-// Short is a text of which at most so many bytes are kept, with dots where it was cut. It is
-// not cut within a character.
+// Short shortens a text to at most most bytes, with dots at the cut. It does not cut within a
+// character.
 func Short(text string, most int) string {
 	const dots = "..."
 	if len(text) <= most {

@@ -1,7 +1,6 @@
-// Package structhash computes the 64-bit hashes of Go structs that Karpenter
-// keeps in annotations to detect drift. It has the primitives; which fields of
-// an object are hashed, in which order and under which names, is written out
-// in the package of the object.
+// Package structhash computes the 64-bit hashes of Go structs that Karpenter keeps in annotations
+// to detect drift. It has only the primitives. The package of an object decides which fields are
+// hashed, in which order and under which names.
 //
 // # Model
 //
@@ -13,14 +12,14 @@
 //	list     the exclusive or of its items, so order does not count and two
 //	         equal items cancel out
 //	map      the exclusive or of its pairs, hashed once more
-//	pointer  what it points at
+//	pointer  the hash of its target
 //
-// A field with the zero value of its type is left out, so that a new field does
-// not change the hashes of old objects. A pointer that is set is not zero, even
-// if what it points at is; neither is an empty list or map that is not nil.
+// A field with the zero value of its type is left out, so that a new field does not change the
+// hashes of old objects. A pointer that is not nil is hashed even if its target is zero, and so is
+// an empty list or map that is not nil.
 //
 // # What is left out
 //
-// There is no reflection: callers name types and fields as Karpenter does, so
-// that renaming something of ours cannot change a hash.
+// There is no reflection: callers pass the names of Karpenter's types and fields, so that renaming
+// one of our identifiers cannot change a hash.
 package structhash

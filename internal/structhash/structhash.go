@@ -31,8 +31,7 @@ func (s *Struct) Text(name, value string) {
 	}
 }
 
-// Pointer adds a field that is a pointer by the hash of what it points at, unless it is
-// nil.
+// Pointer adds a pointer field by the hash of its target. A nil pointer is left out.
 func Pointer[T any](s *Struct, name string, value *T, hash func(T) uint64) {
 	if value != nil {
 		s.Field(name, hash(*value))
@@ -106,7 +105,7 @@ func Words(values ...uint64) uint64 {
 	return fnv1(data)
 }
 
-// fnv1 is the 64-bit FNV-1 hash (multiply, then exclusive or).
+// fnv1 returns the 64-bit FNV-1 hash (multiply, then exclusive or).
 func fnv1[T string | []byte](data T) uint64 {
 	const (
 		offset = 14695981039346656037

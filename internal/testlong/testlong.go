@@ -1,9 +1,8 @@
-// Package testlong tells tests how long they may take, and has them take less of it. By
-// default a law looks at a few seeds, so that all tests together take a few minutes; with
-// the environment variable DOVETAIL_LONG=1, which .ci/run sets, it looks at as many as
-// twenty minutes for everything allow, and with DOVETAIL_LONG=all, which make laws
-// sets, at all that it has. No law is left out by default but those that have nothing
-// short to say, and go test -short is the same as the default.
+// Package testlong tells tests how long they may take. By default a test over random seeds runs few
+// of them, so that all tests together take a few minutes. With the environment variable
+// DOVETAIL_LONG=1, which .ci/run sets, it runs as many as fit into twenty minutes for all tests,
+// and with DOVETAIL_LONG=all, which make laws sets, it runs all its seeds. By default only tests
+// that cannot be shortened are skipped; go test -short is the same as the default.
 package testlong
 
 import (
@@ -49,7 +48,7 @@ func Problems(all, some int) uint64 {
 	return uint64(Seeds(some, max(some, all/3)))
 }
 
-// Only skips a test that has nothing short to say, unless the long run was asked for.
+// Only skips a test that cannot be shortened, unless the long run was requested.
 func Only(t testing.TB) {
 	t.Helper()
 	if !On() {

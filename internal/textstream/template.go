@@ -9,26 +9,27 @@ import (
 )
 
 var (
-	// helmMark is an action of a template of Helm, fillMark a variable or a directive that
-	// Terraform, envsubst and others fill in.
+	// helmMark matches an action of a Helm template. fillMark matches a variable or a directive
+	// that Terraform, envsubst and others replace.
 	helmMark = regexp.MustCompile(`\{\{.*?(\}\}|$)`)
 	fillMark = regexp.MustCompile(`[$%]\{[^}]*\}?`)
-	// hclBlock is the first line of a block of Terraform's own language.
+	// hclBlock matches the first line of a block of Terraform's own language.
 	hclBlock = regexp.MustCompile(`^(resource|data|module|variable|output|locals|provider|terraform)\b[^:]*\{\s*$`)
-	// blockScalar is the end of a line whose value is the text of the lines below it.
+	// blockScalar matches the end of a line whose value is the text of the lines below it.
 	blockScalar = regexp.MustCompile(`(^|[:\s-])[|>][0-9+-]*\s*(#.*)?$`)
-	// ownLine is a line of nothing but an action or a directive, control a comment of one
-	// that begins or ends a part of a template: engines look into comments too.
+	// ownLine matches a line that consists of an action or a directive. control matches a comment
+	// with an action that begins or ends a part of a template, because template engines process
+	// comments too.
 	ownLine = regexp.MustCompile(`^(\{\{[^}].*\}\}|%\{.*)$`)
 	control = regexp.MustCompile(`^#+\s*(\{\{-?\s*(if|else|end|range|with|define|block|template|include)\b.*\}\}|%\{\s*(if|else|endif|for|endfor)\b.*\})`)
 )
 
-// longestMark bounds what a message shows of a template.
+// longestMark is the largest length of a quoted mark in a message.
 const longestMark = 40
 
-// Mark says what shows that a line is of a template that was not rendered. It also says what
-// to do: first render the template, then what the argument then says, such as "read the
-// result". It is "" for other lines.
+// Mark returns a message if a line shows that the text is an unrendered template, and "" for other
+// lines. The message quotes the mark and says what to do: first render the template, then do what
+// the argument then says, such as "read the result".
 func Mark(line, then string) string {
 	if found := helmMark.FindString(line); found != "" {
 		return fmt.Sprintf("is a template that is not rendered: %s; render it, with helm template for instance, and %s", shortMark(found), then)
@@ -53,9 +54,9 @@ func shortMark(text string) string {
 	return text[:end] + "..."
 }
 
-// Unrendered returns the first line of a text, from 1, that shows that the text is a
-// template, with what Mark says of it; 0 if no line does. Texts of several lines such as
-// scripts do not count, and of comments only those that begin or end a part of a template.
+// Unrendered returns the first line of a text, from 1, that shows that the text is a template, with
+// the message of Mark; 0 if there is no such line. Values of several lines, such as scripts, are
+// ignored. Comments count only if they begin or end a part of a template.
 func Unrendered(text []byte, then string) (line int, message string) {
 	for number, line := range lines(text) {
 		if line[0] == '#' && !control.MatchString(line) {
@@ -68,9 +69,9 @@ func Unrendered(text []byte, then string) (line int, message string) {
 	return 0, ""
 }
 
-// Shaped returns the first line of a text, from 1, of an action or a directive that decides
-// which lines there are, with what Mark says of it; 0 if no line does. What such a text says
-// is known only once it is rendered, whereas variables within a line are values like others.
+// Shaped returns the first line of a text, from 1, with an action or a directive that adds or
+// removes lines, with the message of Mark; 0 if there is no such line. The content of such a text
+// is known only once it is rendered, whereas a variable within a line is a value like any other.
 func Shaped(text []byte, then string) (line int, message string) {
 	for number, line := range lines(text) {
 		if ownLine.MatchString(line) || control.MatchString(line) {
@@ -80,13 +81,13 @@ func Shaped(text []byte, then string) (line int, message string) {
 	return 0, ""
 }
 
-// Filled returns a text with a word in the place of each action, variable and directive.
+// Filled returns a text with each action, variable and directive replaced by a word.
 func Filled(text []byte) []byte {
 	return fillMark.ReplaceAllLiteral(helmMark.ReplaceAllLiteral(text, []byte("x")), []byte("x"))
 }
 
-// Comments yields the comments of a YAML text that have a line of their own, with their
-// numbers from 1.
+// Comments yields the comments of a YAML text that are alone on their line, with line numbers from
+// 1.
 func Comments(text []byte) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for number, line := range lines(text) {
@@ -97,8 +98,8 @@ func Comments(text []byte) iter.Seq2[int, string] {
 	}
 }
 
-// lines yields the lines of a text that say anything, with their numbers from 1 and without
-// the blanks around them. It leaves out those that are the value of a block scalar.
+// lines yields the lines of a text that have content, with line numbers from 1 and without
+// surrounding blanks. It leaves out lines that are the value of a block scalar.
 func lines(text []byte) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		number, below := 0, -1 // lines further in than below are of a block scalar

@@ -1,10 +1,9 @@
-// Package textstream cuts texts of YAML and JSON into documents, where and only where
-// a YAML parser would, so that no document of a text stays unread: a parser that is
-// asked for one object reads the first and says nothing of the others. It also tells
-// texts that a template engine has yet to fill in.
+// Package textstream divides texts of YAML and JSON into documents exactly as a YAML parser would,
+// so that no document of a text is overlooked: a parser for one object reads the first document and
+// ignores the others. It also recognises texts that a template engine still has to fill in.
 //
-// A line ends as YAML says: with a line feed, a carriage return, both, or one of
-// U+0085, U+2028 and U+2029. Texts are UTF-8; [UTF8] makes them so.
+// A line ends as YAML defines: with a line feed, a carriage return, both, or one of U+0085, U+2028
+// and U+2029. Texts are UTF-8; [UTF8] converts others.
 package textstream
 
 import (
@@ -63,7 +62,8 @@ type Part struct {
 // proportional to the text.
 func Parts(text []byte) []Part { return partsBy(findMarker, text) }
 
-// partsBy does so, given what finds the next marker of a kind from somewhere on.
+// partsBy divides a text at markers. find returns the position of the next marker of a kind, from a
+// given position on.
 func partsBy(find func(text []byte, from int, marker string) int, text []byte) (parts []Part) {
 	if parts, ok := splitJSON(Part{Line: 1, Text: text}); ok {
 		return parts // whatever looks like a marker is within a string
@@ -83,7 +83,7 @@ func partsBy(find func(text []byte, from int, marker string) int, text []byte) (
 		}
 		from = at + len("---")
 		if end < begin {
-			from = at + lineEnd(text[at:]) // nothing but a comment may stand behind the dots
+			from = at + lineEnd(text[at:]) // only a comment may follow the dots
 			end = find(text, from, "...")
 		} else {
 			begin = find(text, from, "---")
@@ -145,8 +145,7 @@ func beginsLine(before []byte) bool {
 	return false
 }
 
-// breakLen is the length of the end of a line with which a text begins, 0 if there is
-// none.
+// breakLen returns the length of the line ending at the start of a text, 0 if there is none.
 func breakLen(text []byte) int {
 	for _, end := range []string{"\r\n", "\n", "\r", "\u0085", "\u2028", "\u2029"} {
 		if bytes.HasPrefix(text, []byte(end)) {
@@ -156,7 +155,7 @@ func breakLen(text []byte) int {
 	return 0
 }
 
-// lineEnd is where the line ends with which a text begins, its end included.
+// lineEnd returns the length of the first line of a text, including its line ending.
 func lineEnd(text []byte) int {
 	for i := range text {
 		if n := breakLen(text[i:]); n > 0 {
@@ -175,7 +174,7 @@ func countLines(text []byte) int {
 	return n
 }
 
-// Blank tells whether a text holds nothing but blanks, comments and YAML directives.
+// Blank says whether a text contains only blanks, comments and YAML directives.
 func Blank(text []byte) bool {
 	for len(text) > 0 {
 		n := lineEnd(text)
@@ -189,7 +188,7 @@ func Blank(text []byte) bool {
 }
 
 // splitJSON cuts a run of JSON objects and lists into one part each, and reports whether
-// the part is one. What stands behind the last is of the last.
+// the part is one. Text after the last part belongs to it.
 func splitJSON(part Part) ([]Part, bool) {
 	text := bytes.TrimLeft(part.Text, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {

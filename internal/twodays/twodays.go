@@ -39,8 +39,8 @@ func Pools() (pools []*v1.NodePool, err error) {
 	return pools, nil
 }
 
-// Cloud is what sells the machines: three zones, with spot prices that change and spot machines that are
-// taken back.
+// Cloud returns the cloud of the simulation: three zones, with spot prices that change and spot
+// machines that are interrupted.
 func Cloud(seed uint64) (*fake.Cloud, error) {
 	types, err := catalog.New(&catalog.Options{
 		Families: []string{"c5", "c6a", "c6i", "c7a", "m5", "m6a", "m6i", "m7a", "r5", "r6a", "r6i"},
@@ -67,7 +67,7 @@ func Cloud(seed uint64) (*fake.Cloud, error) {
 	})
 }
 
-// Provider is the cloud as an autoscaler calls it. For one hour launches panic, which the
+// Provider returns the cloud as an autoscaler calls it. During one hour, launches panic, which the
 // provider returns as an error.
 func Provider(cloud *fake.Cloud) cloudprovider.CloudProvider { return guard.New(moody{cloud}) }
 
@@ -84,8 +84,7 @@ func (m moody) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cl
 	return m.Cloud.Create(ctx, req)
 }
 
-// Workloads are what runs in the cluster. The seed makes customers come a
-// little differently.
+// Workloads returns the workloads of the cluster. The seed varies the number of customers a little.
 func Workloads(seed uint64) []*simcluster.Workload {
 	spread := []corev1.TopologySpreadConstraint{{MaxSkew: 2, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule}}
 	web := simcluster.Deployment("web", "cpu=500m, memory=768Mi", wave(seed, "web", 8, 56))
@@ -103,8 +102,8 @@ func Workloads(seed uint64) []*simcluster.Workload {
 	return []*simcluster.Workload{web, cart, search, checkout, report}
 }
 
-// wave is a number of replicas that follows the day: fewest at four in the
-// morning, most in the afternoon, a little more or less than expected each time.
+// wave returns a function of time: a number of replicas that is lowest at four in the morning and
+// highest in the afternoon, with small random deviations.
 func wave(seed uint64, name string, low, high int) func(time.Time) int {
 	return func(at time.Time) int {
 		hour := at.Sub(Start).Hours()
@@ -116,8 +115,8 @@ func wave(seed uint64, name string, low, high int) func(time.Time) int {
 	}
 }
 
-// nightly is a burst of pods at one time of the day, and none outside of the six
-// hours after it.
+// nightly returns a function of time: a number of pods for six hours from a time of the day, and
+// none at other times.
 func nightly(at time.Duration, pods int) func(time.Time) int {
 	return func(now time.Time) int {
 		if since := now.Sub(Start) % (24 * time.Hour); since < at || since >= at+6*time.Hour {
@@ -127,7 +126,7 @@ func nightly(at time.Duration, pods int) func(time.Time) int {
 	}
 }
 
-// Daemon is what runs on every node.
+// Daemon returns the DaemonSet that runs on every node.
 func Daemon() *appsv1.DaemonSet {
 	ds := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "agent"}}
 	ds.Spec.Template.Labels = map[string]string{simcluster.AppLabel: "agent"}
@@ -136,7 +135,7 @@ func Daemon() *appsv1.DaemonSet {
 	return ds
 }
 
-// Events are what happens in the two days, in the order of time.
+// Events returns the events of the two days, in the order of time.
 func Events() []simcluster.Event {
 	spot := cloudprovider.Scope{CapacityType: "spot"}
 	return []simcluster.Event{
@@ -168,7 +167,7 @@ func Events() []simcluster.Event {
 
 func nothing(simcluster.World) error { return nil }
 
-// event is one so many hours after the start.
+// event returns an event at the given number of hours after the start.
 func event(hours int, name, text string, happen func(simcluster.World) error) simcluster.Event {
 	return simcluster.Event{After: time.Duration(hours) * time.Hour, Name: name, Text: text, Happen: happen}
 }

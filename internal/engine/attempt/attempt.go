@@ -11,7 +11,7 @@ import (
 )
 
 // Attempt is a problem with its domains assigned: each class is divided into parts, one for each
-// cell, and parts that the packer cannot tell apart form an item.
+// cell, and parts that are equal to the packer form an item.
 type Attempt struct {
 	Hints
 	levels   []int32 // distinct priorities, descending; only if pods of higher priority are packed first
@@ -39,7 +39,7 @@ type part struct {
 	pin   requirements.Set
 }
 
-// Item is what the packer sees as one class.
+// Item is a group of pods that is one class to the packer.
 type Item struct {
 	Parts   []int
 	Units   []int              // for a bundle: by part, the number of its pods in one bundle
@@ -47,7 +47,7 @@ type Item struct {
 	Sources []requirements.Set // by variant: its requirements, as far as they are certain
 }
 
-// Hints are what earlier attempts found out.
+// Hints are the results of earlier attempts.
 type Hints struct {
 	// Rooms limits, by unit and cell, how many pods go to a cell; nil means no limits.
 	Rooms [][]int

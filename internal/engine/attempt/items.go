@@ -94,7 +94,7 @@ func (s *Attempt) lowerBundles(p *compile.Problem, lowered *pack.Problem) {
 	}
 }
 
-// itemKey appends a key that is equal for parts that the packer need not tell apart.
+// itemKey appends a key that is equal for parts that the packer need not distinguish.
 func (s *Attempt) itemKey(buf []byte, p *compile.Problem, part *part, c *pack.Class, l *Item) []byte {
 	number := func(n int64) { buf = binary.AppendVarint(buf, n) }
 	number(int64(l.content))

@@ -6,8 +6,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// claimEstimate is what is certain of a NodeClaim that has not been launched. Whichever of its
-// instance types is launched, the node has at least this allocatable and at most this capacity.
+// claimEstimate has the certain properties of a NodeClaim that has not been launched. Whichever of
+// its instance types is launched, the node has at least this allocatable and at most this capacity.
 // Counting the least allocatable keeps a plan from launching a second node for the same pods;
 // counting the most capacity keeps the limits.
 type claimEstimate struct {

@@ -215,8 +215,8 @@ func TypeLabels(t *cloudprovider.InstanceType) requirements.Set {
 	return t.Requirements
 }
 
-// template is what pool, instance type and perhaps offering together allow for a label, and whether
-// any of them names it.
+// template has the values that pool, instance type and perhaps offering together allow for a label,
+// and whether any of them names the label.
 type template struct {
 	requirement requirements.Requirement
 	named       bool
@@ -267,7 +267,7 @@ func open(r requirements.Requirement) bool {
 // take too much memory.
 func (p *Pool) Window(options bitset.Set) bitset.Set { return options.Window(p.First, p.Last()) }
 
-// Last is the index after the last option of the pool.
+// Last returns the index after the last option of the pool.
 func (p *Pool) Last() int { return p.First + len(p.Options) }
 
 // All returns the set of all options of the pool, as its window.

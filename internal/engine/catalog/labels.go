@@ -65,9 +65,9 @@ func reservationLabel(o *cloudprovider.Offering) string {
 	return ""
 }
 
-// NodeLabels returns the labels that the pool gives a node whichever option is launched: the labels
-// of its template, and a value for each further label that asked requires to be present. Well-known
-// labels and those that the options name are left out; named says which labels the options name.
+// NodeLabels returns the labels of a node that do not depend on its option: the labels of the
+// pool's template, and a value for each other label that asked requires to be present. Well-known
+// labels are left out, and so are labels of the options, for which named returns true.
 func NodeLabels(pool *Pool, asked requirements.Set, named func(key string) bool, v *requirements.Vocabulary) map[string]string {
 	out := maps.Clone(pool.Object.Spec.Template.Labels)
 	if out == nil {

@@ -188,8 +188,8 @@ func Writable(r requirements.Requirement) bool {
 	return !ok || r.AllowsAbsent() || len(validation.IsValidLabelValue(value)) == 0
 }
 
-// KeepUnheld removes the options on which a daemon has something that pods of a class hold of their
-// node, such as a port. It returns these daemons.
+// KeepUnheld removes the options on which a daemon uses something of the node that pods of the
+// class need for themselves, such as a host port. It returns these daemons.
 func (a *Admission) KeepUnheld(options bitset.Set, c *workload.Class) []*workload.Daemon {
 	if len(c.Holds) == 0 {
 		return nil

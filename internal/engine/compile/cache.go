@@ -49,7 +49,7 @@ func (m *memo[K, V]) of(key K, work func() V) V {
 	return out
 }
 
-// ofBytes is of for a key in a reused buffer.
+// ofBytes does the same as of, for a key in a reused buffer.
 func ofBytes[V any](m *memo[string, V], key []byte, work func() V) V {
 	m.mu.Lock()
 	out, ok := m.known[string(key)]

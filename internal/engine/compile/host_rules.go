@@ -27,7 +27,7 @@ type hostRules struct {
 	key     workload.PodKey
 }
 
-// hostWay is what decides which nodes a HostRule counts.
+// hostWay has the properties that decide which nodes a HostRule counts.
 type hostWay struct {
 	filter          string
 	affinity, taint bool

@@ -14,14 +14,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
-// Rules are the constraints between pods. The packer observes those over the hostname, and the
-// assignment of domains, which runs before, all others.
+// Rules are the constraints between pods. The assignment of domains runs first and observes those
+// over labels other than the hostname; the packer observes those over the hostname.
 type Rules struct {
 	selections  []workload.Selection
 	bySelection [][]int // by selection: its domain rules
 	Domain      []DomainRule
 	Node        []nodeRule
-	holds       []constraint.Hold // by number of a node rule minus firstHold: its hold
+	holds       []constraint.Hold // by number of a node rule minus firstHold: the host port or volume that only one pod of the node may use
 	firstHold   int               // node rules from this number on are for holds
 
 	ByClass []ClassRules // rules of each class
@@ -45,7 +45,7 @@ type DomainRule struct {
 	Perhaps []int
 }
 
-// DomainRuleKey is equal for domain rules that are one.
+// DomainRuleKey identifies a domain rule: equal keys mean the same rule.
 type DomainRuleKey struct {
 	Term   workload.Term
 	Filter string
@@ -85,9 +85,9 @@ type ClassRules struct {
 	Owns  []int    // domain rules that its pods have
 	Joins []int    // domain rules that count its pods
 	Soft  []int    // domain rules that its pods prefer
-	Spans []string // keys that decide where it may go: those of the rules it owns, and those of the rules it joins where they matter
+	Spans []string // keys that decide where a pod of the class may go: those of the rules that it owns, and those of the rules that count it and can exclude it
 	Parts []pack.Membership
-	All   []pack.Membership // Parts, and the memberships that slots replace
+	All   []pack.Membership // Parts, and the memberships in rules that were replaced by slots
 	With  []workload.Term   // required affinity over the hostname
 	Phase Phase
 	Depth int // length of the chain of affinities that must be satisfied before
@@ -243,7 +243,7 @@ func (r *Rules) nodeRule(key nodeRuleKey, t workload.Term) int {
 	return n
 }
 
-// AddPart adds to the membership in a rule. Parts stay sorted by rule.
+// AddPart adds to the membership in a rule, creating it if necessary. Parts stay sorted by rule.
 func AddPart(parts []pack.Membership, rule, owners, members, both int) []pack.Membership {
 	i, ok := slices.BinarySearchFunc(parts, rule, ComparePart)
 	if !ok {

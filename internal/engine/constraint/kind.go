@@ -19,8 +19,8 @@ type Kind struct {
 	// Cause is the cause of a reason that names this kind: why a pod is unplaced, or why a node
 	// excludes it. A cause that users compare with is exported by package provisioning too.
 	Cause model.Cause
-	// RuledOut is what messages say excludes a node, such as "host ports". Empty means the cause in
-	// lower case.
+	// RuledOut names, in messages, the cause that excludes a node, such as "host ports". Empty
+	// means the cause in lower case.
 	RuledOut string
 	// Places says that the kind restricts pods to certain domains, so that its reasons count only
 	// the nodes in those domains.

@@ -116,8 +116,8 @@ func (c *Counts) signatures() []bitset.Set {
 // Requests returns the amounts that a pod needs, one list for each of its demands in their order;
 // the list of a demand without devices is empty. The need must be one of those given to Count. A
 // node suits the pod if it has the amounts of any demand, and kube-scheduler takes the first demand
-// that the node satisfies. So that the plan is what happens, use the first demand that any instance
-// type or node can satisfy at all.
+// that the node satisfies. Plans must use the same demand, so use the first demand that any
+// instance type or node can satisfy at all.
 //
 // The refusal is that of the need, or says that its requests overlap in a way that is not modelled.
 func (c *Counts) Requests(n *Need) ([]resources.List, *Refusal) {

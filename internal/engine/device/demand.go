@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Demand is what claims ask for, with one subrequest chosen for each request. The zero value asks
-// for nothing.
+// Demand is the requests of claims, with one subrequest chosen for each request. The zero value
+// asks for nothing.
 type Demand struct {
 	some  []wanted // by set
 	whole []whole  // by name

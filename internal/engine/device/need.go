@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Need is what the resource claims of a pod ask for. The zero value asks for
+// Need is the device requests of a pod's resource claims. The zero value asks for
 // nothing.
 type Need struct {
 	// Refusal says why the pod cannot be placed; if it is set, the other fields are empty.

@@ -6,8 +6,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// countedTolerations drops tolerations whose effect does not keep devices from being allocated,
-// because these tolerations do not matter.
+// countedTolerations returns the tolerations of effects that prevent the allocation of a device;
+// others do not matter.
 func countedTolerations(list []resourcev1.DeviceToleration) []resourcev1.DeviceToleration {
 	var out []resourcev1.DeviceToleration
 	for _, t := range list {

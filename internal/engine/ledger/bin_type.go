@@ -17,8 +17,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// BinType is what a new node may turn out to be. Nodes that may be launched alike share one.
-// NewBinType makes a BinType and Again a copy of it.
+// BinType is the set of nodes that a new node may become. Nodes with the same possibilities share
+// one. NewBinType makes a BinType and Again a copy of it.
 type BinType struct {
 	Id      int // identifies the bin type in a plan
 	Pool    int

@@ -24,7 +24,7 @@ type hostSpread struct {
 	There   []int       // by bin: pods that it counts
 	Looks   []look      // by bin: whether it counts the bin
 	perhaps []int       // by bin: counted pods of DaemonSets that may not run there
-	tally   map[int]int // by number of pods: the number of nodes that it may count with so many
+	tally   map[int]int // by number of pods: the number of nodes with that number of pods that it may count
 	sure    int         // number of nodes that it certainly counts
 
 	// relies says that a pod was allowed only because no counted node was empty, so no further

@@ -25,7 +25,7 @@ type TerminatingNode struct {
 	Parts []pack.Membership
 }
 
-// LabelsAndTaints is what decides which pods may run on a node.
+// LabelsAndTaints has the properties that decide which pods may run on a node.
 type LabelsAndTaints struct {
 	Name   string
 	Labels map[string]string

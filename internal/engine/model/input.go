@@ -22,8 +22,8 @@ type Devices = device.Objects
 // Faults collects the faults of an input.
 type Faults = faults.List
 
-// Input is what a problem is compiled from. It equals provisioning.Input, whose comments describe
-// the fields, except that buffers are given as pods.
+// Input is the input from which a problem is compiled. It equals provisioning.Input, whose comments
+// describe the fields, except that buffers are given as pods.
 type Input struct {
 	NodePools     []*v1.NodePool                           // in any order
 	InstanceTypes map[string][]*cloudprovider.InstanceType // by name of the pool

@@ -21,7 +21,7 @@ type bin struct {
 	memberships []Membership // of the pods on an existing node
 }
 
-// worth is what pods are worth, and how strongly each class is preferred.
+// worth has the worth of pods by class, and how strongly each class is preferred.
 type worth struct {
 	value      []float64 // by class
 	multiplier []float64 // by class; nil means 1

@@ -7,7 +7,8 @@ func (s *solver) isFlexible(c *candidate) bool {
 	return s.p.Flexible != nil && s.p.Flexible.Options.Has(c.option)
 }
 
-// kinds counts the kinds of Flexible's options that are in a set.
+// kinds returns the number of different kinds among the options of a set; Flexible defines the
+// kinds.
 func (f *Flexible) kinds(set bitset.Set) int {
 	seen := bitset.New(f.Count)
 	for o := range set.All() {
@@ -18,8 +19,9 @@ func (f *Flexible) kinds(set bitset.Set) int {
 	return seen.Len()
 }
 
-// neededKinds returns how many kinds a node with the given shares must have: Need, or fewer if pods
-// that nothing else serves have fewer.
+// neededKinds returns how many kinds of options a node with the given shares must have: Need, or
+// fewer if it has pods that can use no options outside Flexible and have fewer kinds to choose
+// from.
 func (s *solver) neededKinds(pool int, shares []Share) int {
 	f := s.p.Flexible
 	p := &s.p.Pools[pool]
@@ -49,8 +51,8 @@ func (s *solver) neededKinds(pool int, shares []Share) int {
 // flexibleKey represents Flexible among the MinValues of a pool.
 const flexibleKey = -1
 
-// keepFlexible removes the options of Flexible from a node bought as another option, if it has too
-// few kinds of them.
+// keepFlexible removes the options that count for Flexible from a node if too few kinds of them are
+// left. The node can do without them, because it was bought as another option.
 func (s *solver) keepFlexible(c *candidate, set bitset.Set) {
 	if s.p.Flexible == nil || s.isFlexible(c) || s.p.Flexible.kinds(set) >= s.p.Flexible.Need {
 		return

@@ -65,7 +65,7 @@ type floor struct {
 	tally   *tally  // scratch space
 }
 
-// look is what existing nodes have in common that admit the same classes.
+// look has the common properties of existing nodes that admit the same classes.
 type look struct {
 	entries []entry
 	kinds   []int

@@ -161,7 +161,7 @@ func sink(heap []int32, i int, before func(x, y int32) bool) {
 	}
 }
 
-// wake replaces the awake candidates, none of which is left, by the next ones. It says whether
+// wake replaces the awake candidates by the next ones, once all of them are dead. It says whether
 // there are any.
 func (s *solver) wake(candidateFills []candidateFill) bool {
 	if len(s.awake) == len(s.ranking) {

@@ -99,7 +99,7 @@ type solver struct {
 	ranking  []int32         // candidates that are not dead: first those that are awake
 	awake    []int32         // ascending; all others have lower scores
 	sum      []int64
-	wanted   bitset.Set // groups
+	wanted   bitset.Set // groups with pods left
 	possible map[possibleKey]int
 
 	level bitset.Set // scratch space: options

@@ -23,7 +23,7 @@ type duals struct {
 	details []detail  // by set of groups; computed on demand
 }
 
-// detail is what duals imply for one set of groups.
+// detail has the values that duals imply for one set of groups.
 type detail struct {
 	// target is, by resource, the share of capacity that the cheapest cover uses: 1 where the
 	// resource is scarce.

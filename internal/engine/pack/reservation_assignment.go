@@ -8,7 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/flow"
 )
 
-// tierPurchase is what a new node was bought as.
+// tierPurchase is the purchase of a new node.
 type tierPurchase struct {
 	tier *tier
 	purchase

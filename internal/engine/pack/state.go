@@ -7,7 +7,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// state is what a greedy run changes.
+// state is the part of a solver that a greedy run changes.
 type state struct {
 	left         []int
 	limits       [][]int64

@@ -74,7 +74,7 @@ func tooFewKinds(p *compile.Problem, options bitset.Set) bool {
 	return len(kinds) > 0 && len(kinds) < p.Flexible.Need
 }
 
-// mostUses returns, by limit, the most that a launch of any of some options uses.
+// mostUses returns, for each limit, the largest amount that the launch of one of the options uses.
 func mostUses(pool *pack.Pool, options bitset.Set) []int64 {
 	most := make([]int64, len(pool.Limits))
 	if pool.Uses == nil {

@@ -22,7 +22,7 @@ func (st *State) replayOrder(order []int32) []int32 {
 	return order
 }
 
-// replayAll does this for all pods of the plan. bindAll explains trusting.
+// replayAll returns the order of replayOrder for all pods of the plan. bindAll explains trusting.
 func (st *State) replayAll(order []int32, trusting bool) []int32 {
 	for {
 		out, refused, _ := st.bindAll(order, trusting)

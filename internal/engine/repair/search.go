@@ -659,7 +659,7 @@ func (r *search) sorted(queue []int32, t trial) []int32 {
 	return queue
 }
 
-// rank is what sorted compares of the pods of a class.
+// rank has the properties of a class that sorted compares.
 type rank struct {
 	known, headroom, lead bool
 	priority              int32

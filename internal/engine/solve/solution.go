@@ -65,7 +65,7 @@ func (s *Solution) detail(strategy string) string {
 		len(s.Create), s.Cost, len(s.Unplaced), strings.ReplaceAll(strategy, "-", " "))
 }
 
-// Offer is what a pool could choose from.
+// Offer is the options that a pool had for a node.
 type Offer struct {
 	Template  requirements.Set
 	Types     []*cloudprovider.InstanceType

@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// removal is what decides the order in which nodes are removed.
+// removal has the properties by which nodes are sorted for removal.
 type removal struct {
 	name    string
 	turn    removalTurn

@@ -135,7 +135,7 @@ const (
 	LimitCounted
 )
 
-// csiNode is what the engine reads from a CSINode.
+// csiNode has the parts of a CSINode that the engine reads.
 type csiNode struct {
 	limits   map[string]limit // by driver
 	migrated []string         // in-tree plugins that are served by their CSI drivers

@@ -9,14 +9,13 @@
 // An Index is made once from the storage objects of a cluster. For a pod, Index.Of returns its
 // Needs, or says in one line why no node can take it:
 //
-//   - a claim that is bound asks for the node affinity of its volume, and for
-//     the zone and region that the labels of the volume name;
-//   - a claim that is not bound, of a class that waits for its first consumer,
-//     asks for a place where some volume that exists would match it, or where
-//     the class may make one;
+//   - a bound claim requires the node affinity of its volume, and the zone and region in the
+//     labels of the volume;
+//   - a claim that is not bound, of a class that waits for its first consumer, requires a place
+//     where some existing volume matches it, or where the class can make one;
 //   - a generic ephemeral volume is the claim that Kubernetes makes for it,
 //     whether or not that has happened yet;
-//   - any other claim keeps the pod waiting, and is an error.
+//   - any other claim is an error, because the pod has to wait for it.
 //
 // The requirements of all claims are combined into Alternatives, of which a node must satisfy one.
 // They describe new nodes, whose labels are known as far as requirements go. All labels of an

@@ -70,7 +70,7 @@ const Ended = -1
 // manyKinds is the number of kinds that may be added before it matters that old kinds may be gone.
 const manyKinds = 1024
 
-// Full says whether so many kinds were added since the first problem that the nodes should be read
+// Full says whether enough kinds were added since the first problem that the nodes should be read
 // anew, because most kinds may be gone.
 func (c *BoundKinds) Full() bool { return c != nil && c.Count() > 2*c.fresh+manyKinds }
 

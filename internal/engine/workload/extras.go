@@ -74,7 +74,7 @@ func (x *Extras) AttachedTo(pods []*corev1.Pod) []int32 {
 	return out
 }
 
-// Extras are what pods need in addition to the resources they request: volumes, and devices of
+// Extras are the needs of pods in addition to the requested resources: volumes, and devices of
 // their resource claims. Both are counted as resources under names of their own.
 type Extras struct {
 	*Indexes

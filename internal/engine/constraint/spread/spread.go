@@ -23,8 +23,8 @@ func Kind() constraint.Kind {
 	}
 }
 
-// sample allows one pod for each zone, because the cluster has fewer than 100 zones, its
-// minDomains.
+// sample makes the pod's spread admit one pod per zone: minDomains is 100, and the cluster has
+// fewer zones.
 func sample(pod *corev1.Pod) {
 	domains := int32(100)
 	pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{

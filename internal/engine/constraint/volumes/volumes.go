@@ -30,7 +30,8 @@ func Kind() constraint.Kind {
 	}
 }
 
-// Disks converts disks to holds: each by its name, without number and address.
+// Disks converts disks to holds. A hold has only the name of a disk: port numbers and addresses,
+// which other holds have, stay empty.
 func Disks(disks []volume.Disk) []constraint.Hold {
 	var out []constraint.Hold
 	for _, d := range disks {
