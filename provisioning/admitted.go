@@ -15,12 +15,11 @@ import (
 
 // Admitted returns a copy of pod with the fields that the API server fills in when the pod is
 // created, as far as scheduling reads them. Call it for each pod made from a template, such as that
-// of a DaemonSet: the API server completes pods and not templates. It adds nothing to a pod that is
-// complete already.
+// of a DaemonSet, because the API server completes only pods. A pod that is complete already is
+// unchanged.
 //
-//   - A container requests its limit of every resource for which it has a limit and no request.
-//   - spec.resources requests its limits for which it has no request: those of hugepages, and
-//     those of other resources that no container requests.
+//   - A container with a limit but no request for a resource requests the limit.
+//   - So does spec.resources, for hugepages and for other resources that no container requests.
 //   - With spec.hostNetwork each port of a container or init container without a hostPort has
 //     its containerPort as hostPort.
 //   - The RuntimeClass that spec.runtimeClassName names, if it is among classes, adds its

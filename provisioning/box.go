@@ -16,11 +16,12 @@ type place struct{ zone, capacityType, reservation string }
 func placeOf(o *cloudprovider.Offering) place { return place{o.Zone, o.CapacityType, o.ReservationID} }
 
 // box returns options that form a box: every available combination of their instance types, zones,
-// capacity types and reservations is one of them. It tries all options, and those of each zone,
-// capacity type and place, each without the instance types that break the box. Of several boxes it
-// chooses the one that misses fewest minValues, then the cheapest, then the largest. There is
-// always a box, because the options of one place form one: a type has one offering there, apart
-// from reservations that no label tells apart.
+// capacity types and reservations is one of them. It tries all options, then the options of each
+// zone, of each capacity type, and of each combination of both. In each try it leaves out the
+// instance types that break the box. Of several boxes it chooses the one that misses fewest
+// minValues, then the cheapest, then the largest. There is always a box, because the options of one
+// zone and capacity type form one: a type has one offering there, except reservations without
+// distinguishing labels.
 func (n *NewNode) box() []cloudprovider.LaunchOption {
 	listed := map[*cloudprovider.Offering]bool{}
 	for _, o := range n.Options {

@@ -28,7 +28,7 @@ type Input struct {
 	// nothing, and reasons of unplaced pods say so.
 	InstanceTypes map[string][]*cloudprovider.InstanceType
 
-	// Nodes are the nodes that exist or are on their way, whoever owns them. Join makes them from
+	// Nodes are the nodes that exist or are on their way, with any owner. Join makes them from
 	// lists of objects.
 	Nodes []Node
 

@@ -36,17 +36,19 @@ type Joined struct {
 // Join combines what an API server lists separately: Nodes, NodeClaims and all pods of a cluster,
 // each in any order.
 //
-//   - A NodeClaim belongs to the Node that status.nodeName names, or else to the one with the same
-//     provider ID. Without such a Node it becomes an entry of Nodes by itself, a node on its way. A
-//     Node without a NodeClaim is an entry by itself too. - A pod belongs to the Node that
-//     spec.nodeName names. Pods that have succeeded or failed are left out: they take no room. - A
-//     pod without a node is pending, unless it belongs to a DaemonSet or to a node, so that it
+//   - A NodeClaim belongs to the Node that status.nodeName names, or else to the one with the
+//     same provider ID. Without such a Node it becomes an entry of Nodes by itself: a node that is
+//     still to join. A Node without a NodeClaim is also an entry by itself.
+//   - A pod belongs to the Node that spec.nodeName names. Pods that have succeeded or failed are
+//     left out, because they use no resources.
+//   - A pod without a node is pending, unless it belongs to a DaemonSet or to a node, so that it
 //     needs no place. Pending pods include gated pods and pods being deleted; a plan says so in
-//     their reasons. - A pod without a node is preempting, and not pending, if
-//     status.nominatedNodeName names a Node that is not terminating and on which kube-scheduler is
-//     preempting a pod that still takes room: one that is being deleted, with the condition
-//     DisruptionTarget for the reason PreemptionByScheduler. Without such a pod the name may be out
-//     of date, and the pod is pending.
+//     their reasons.
+//   - A pod without a node is preempting, and not pending, if status.nominatedNodeName names a
+//     Node that is not terminating and on which kube-scheduler is preempting a pod that still uses
+//     resources: one that is being deleted, with the condition DisruptionTarget for the reason
+//     PreemptionByScheduler. Without such a pod the name may be out of date, and the pod is
+//     pending.
 //
 // The error joins an InputError for every nil object, and for every NodeClaim whose Node has
 // another NodeClaim already. These are left out, and all other objects are joined. Prepare reports

@@ -35,7 +35,7 @@ const (
 	Ignore PreferencePolicy = "Ignore"
 )
 
-// ReservedPolicy says what capacity a pod gets that could use a reservation with nothing left.
+// ReservedPolicy says which capacity a pod may use whose reservations are used up.
 type ReservedPolicy string
 
 const (

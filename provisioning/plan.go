@@ -160,7 +160,7 @@ type NewNode struct {
 	drivers map[string][]string // by instance type: drivers of the devices that its pods will be allocated
 }
 
-// Price is the price of the cheapest option, in USD per hour.
+// Price returns the price of the cheapest option, in USD per hour.
 func (n *NewNode) Price() float64 { return n.Options[0].Offering.Price }
 
 // Binding lists the pods that fit on a node that exists or is on its way.

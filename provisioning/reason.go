@@ -127,9 +127,9 @@ type Step struct {
 	Left       int    // number of options left after it
 }
 
-// Shortfall is a resource of which no instance type has enough. If some type has enough of each
-// single resource but none of all, it is a resource of which the closest type has too little; the
-// Detail of the PoolReason says so.
+// Shortfall is a resource of which no instance type has enough. If every resource is available in a
+// sufficient amount on some type, but never all on one type, it is a resource of which the closest
+// type has too little; the Detail of the PoolReason says so.
 type Shortfall struct {
 	Resource     corev1.ResourceName
 	Requested    int64  // by the pod and the daemons of the node, in base units of package resources

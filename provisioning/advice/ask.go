@@ -12,7 +12,7 @@ import (
 
 // Options tune Ask. The zero value, and nil, mean the defaults.
 type Options struct {
-	// Provisioning are those of the engine; nil means its defaults.
+	// Provisioning are the options of the engine; nil means its defaults.
 	Provisioning *provisioning.Options
 	// Questions is how many constraints are solved thoroughly, in addition to half as many requests
 	// of workloads and a quarter as many pairs; five times as many are solved quickly. Default and
@@ -23,8 +23,8 @@ type Options struct {
 	// the last question is always finished. Quick questions end at four tenths of it, thorough ones
 	// at seven, requests at nine. Default and zero: 4,000,000, some 40 seconds.
 	MaxSteps int
-	// Parallel is how many questions are asked at once, each on a goroutine. The report is the
-	// same for any number. Default and zero: 1, on the goroutine of the caller.
+	// Parallel is the number of questions answered at the same time, each on a goroutine. The
+	// report is the same for any number. Default and zero: 1, on the goroutine of the caller.
 	Parallel int
 }
 
@@ -45,7 +45,7 @@ func (o *Options) Validate() error {
 	return errors.Join(append(errs, o.Provisioning.Validate())...)
 }
 
-// The defaults of Options, and what follows from Questions.
+// The defaults of Options, and limits that depend on Questions.
 const (
 	defaultQuestions = 10
 	defaultMaxSteps  = 4_000_000
@@ -62,27 +62,27 @@ const (
 
 // Report is the answer of Ask.
 type Report struct {
-	// Cost is what the new nodes of the unchanged input cost, in USD per hour, and Nodes is their
-	// number. LowerBound is provisioning.Plan.LowerBound: no plan costs less.
+	// Cost is the cost of the new nodes for the unchanged input, in USD per hour, and Nodes is
+	// their number. LowerBound is provisioning.Plan.LowerBound: no plan costs less.
 	Cost, LowerBound float64
 	Nodes            int
-	// Pods is how many pods there are to place. Unplaced is the provisioning.Plan.Unplaced of the
-	// unchanged input: the pods without a place, each with the reason.
+	// Pods is the number of pods to place. Unplaced is the provisioning.Plan.Unplaced of the
+	// unchanged input: the unplaced pods, each with the reason.
 	Pods     int
 	Unplaced []provisioning.Unplaced
 	// Prices are the constraints that cost something, one by one, dearest first: see
 	// Price.Compare. Those of KindRequest are in Requests.
 	Prices []Price
-	// Pairs are constraints that cost more together than one by one, such as a selector of
-	// pods and a requirement of a pool on the same label: what is saved without both is more
-	// than the sum of what is saved without each. Dearest first.
+	// Pairs are constraints that cost more together than one by one, such as a selector of pods and
+	// a requirement of a pool on the same label: removing both saves more than the sum of the
+	// savings of removing each. Most expensive first.
 	Pairs []Price
 	// Requests say what half of the CPU and of the memory that the pods of a workload request
 	// costs: see Options.Questions for how many workloads have an answer, the most expensive first;
 	// the others are in NotAsked, or in Needed. Price.Worth is the price of one core or GiB.
 	// Dearest first; one that costs nothing is among them.
 	Requests []Price
-	// Free is how many constraints were asked about and cost nothing.
+	// Free is the number of constraints that were tested and cost nothing.
 	Free int
 	// Needed are constraints without which a pod that has a place would have none. There is
 	// no price for them.
@@ -94,25 +94,25 @@ type Report struct {
 	Steps int
 }
 
-// Ask finds what constraints of an input cost. In this order:
+// Ask computes the prices of the constraints of an input. In this order:
 //
-//  1. The input is solved as it is, thoroughly and by provisioning.Options.Quick. The bill
-//     is shared out between its pods.
-//  2. For constraints of NodePools, of pods without a place, and of those workloads that cost
-//     most, the engine is asked quickly what the bill is without them.
-//  3. Those that promise most are asked about thoroughly: half of the questions go to those
-//     that find pods a place, half to those that save money, and what one half has no use for
-//     to the other. Quick answers are up to some percent of the bill off; no constraint of pods
-//     promises more than these cost.
-//  4. So are the requests of the workloads that cost most.
-//  5. Where all constraints that cost nothing one by one cost something together, pairs of
-//     them are asked about quickly, and those that promise most thoroughly.
+//  1. The input is solved unchanged, thoroughly and with provisioning.Options.Quick. The bill is
+//     divided among its pods.
+//  2. For constraints of NodePools, of unplaced pods, and of the most expensive workloads, the
+//     bill without the constraint is computed with Quick.
+//  3. The constraints with the best quick results are solved thoroughly: half of the questions
+//     go to those that place further pods, half to those that save money. Questions that one half
+//     does not need go to the other. Quick results are wrong by up to some percent of the bill. No
+//     constraint of pods is expected to save more than these pods cost.
+//  4. The requests of the most expensive workloads are treated in the same way.
+//  5. If the constraints that cost nothing one by one cost something together, pairs of them are
+//     solved with Quick, and the best of these thoroughly.
 //
 // Input.Nominated is not read. The error is that of ctx, of Options.Validate or of
-// provisioning.Prepare, which lists the faults of the input; then there is no report.
+// provisioning.Prepare, which lists the faults of the input; the report is nil then.
 //
-// It takes as long as some two times Options.Questions thorough solutions, and five times as
-// many quick ones. The order of nothing in the input matters.
+// It takes about as long as twice Options.Questions thorough solutions, and five times as many
+// quick ones. The order of the input has no influence.
 func Ask(ctx context.Context, in provisioning.Input, opts *Options) (*Report, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err

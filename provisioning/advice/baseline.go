@@ -40,7 +40,7 @@ func (a *asker) baseline(ctx context.Context, quick bool) (*baseline, error) {
 // spent reports whether that many tenths of Options.MaxSteps are used up.
 func (a *asker) spent(tenths int) bool { return a.report.Steps >= a.opts.MaxSteps*tenths/10 }
 
-// unplaced are the pods without a place.
+// unplaced returns the unplaced pods.
 func unplaced(plan *provisioning.Plan) map[string]bool {
 	out := make(map[string]bool, len(plan.Unplaced))
 	for _, u := range plan.Unplaced {

@@ -31,32 +31,33 @@ const (
 	KindTopologySpread  Kind = "TopologySpread"  // that must hold, one constraint
 	KindHostPort        Kind = "HostPort"        // all ports of a pod on its node
 	KindPreference      Kind = "Preference"      // preferred affinity or a spread that need not hold, one term
-	KindRequest         Kind = "Request"         // half of what pods request of CPU or memory
+	KindRequest         Kind = "Request"         // half of the CPU or memory that pods request
 )
 
-// kinds is the order.
+// kinds are all kinds in the order of the constants.
 var kinds = []Kind{KindRequirement, KindMinValues, KindTaint, KindLimit, KindWeight, KindNodeSelector, KindNodeAffinity, KindPodAffinity,
 	KindPodAntiAffinity, KindTopologySpread, KindHostPort, KindPreference, KindRequest}
 
-// Constraint is something that a NodePool or the pods of a workload ask for, and that could
-// be given up. Constraints makes it; the zero value is none.
+// Constraint is a constraint of a NodePool, or of the pods of a workload, that could be removed.
+// Constraints makes it; the zero value is not a constraint.
 type Constraint struct {
 	Kind Kind
 	// Object has the constraint: "NodePool general", or a workload such as "Deployment shop/web",
 	// which stands for all its pods with this constraint.
 	Object string
-	// Field is where it stands, such as spec.template.spec.taints[dedicated:NoSchedule].
+	// Field is the path of the constraint in the object, such as
+	// spec.template.spec.taints[dedicated:NoSchedule].
 	Field string
-	// Text is what it says, such as "kubernetes.io/arch In [amd64]".
+	// Text describes the constraint, such as "kubernetes.io/arch In [amd64]".
 	Text string
-	// Pods is how many pods have it; 0 if it is a NodePool's.
+	// Pods is the number of pods that have the constraint; 0 if a NodePool has it.
 	Pods int
 	// Amount, for KindRequest, is how much pods give up: CPU in cores or memory in GiB. Otherwise
 	// it is 0.
 	Amount float64
 
 	pool string
-	pods map[types.NamespacedName]bool // that have it
+	pods map[types.NamespacedName]bool // the pods that have the constraint
 	part podPart
 }
 
@@ -78,7 +79,7 @@ func poolsFirst(a, b Constraint) int {
 	return 0
 }
 
-// String is the constraint in one line, such as "NodePool general: requirement
+// String describes the constraint in one line, such as "NodePool general: requirement
 // kubernetes.io/arch In [amd64]".
 func (c Constraint) String() string {
 	text := fmt.Sprintf("%s: %s %s", c.Object, words[c.Kind], c.Text)
@@ -95,9 +96,9 @@ var words = map[Kind]string{KindRequirement: "requirement", KindMinValues: "minV
 	KindPreference: "preference", KindRequest: "half of the request for"}
 
 // Constraints lists the constraints of an input, sorted by Constraint.Compare: those of the
-// NodePools that may launch nodes, and those of Pods. What only DaemonSets, buffers, pods that have
-// a node and Options.DefaultSpread ask for is not among them, nor the zones that volumes are bound
-// to. The time is proportional to the number of pods.
+// NodePools that may launch nodes, and those of Pods. Constraints that only DaemonSets, buffers,
+// bound pods or Options.DefaultSpread have are left out, and so are the zones of volumes. The time
+// is proportional to the number of pods.
 func Constraints(in provisioning.Input) []Constraint {
 	var out []Constraint
 	for _, pool := range in.NodePools {
@@ -110,10 +111,10 @@ func Constraints(in provisioning.Input) []Constraint {
 	return out
 }
 
-// Without is the input without the constraint; it shares with the input what is the same. Pods are
-// identified by namespace and name, pools by name: the constraint can also be removed from another
-// input of the same cluster, such as one in which the pods still have their nodes. Objects that no
-// longer have the constraint stay unchanged.
+// Without returns the input without the constraint; unchanged objects are shared with the input.
+// Pods are identified by namespace and name, pools by name, so the constraint can also be removed
+// from another input of the same cluster, such as one in which the pods still have their nodes.
+// Objects that no longer have the constraint stay unchanged.
 func (c Constraint) Without(in provisioning.Input) provisioning.Input {
 	if c.pool != "" {
 		in.NodePools = slices.Clone(in.NodePools)
@@ -153,7 +154,7 @@ func (c Constraint) relaxed(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// poolConstraints are those of a NodePool.
+// poolConstraints returns the constraints of a NodePool.
 func poolConstraints(pool *v1.NodePool) []Constraint {
 	var out []Constraint
 	add := func(kind Kind, field, key, text string) {
@@ -189,7 +190,7 @@ func poolConstraints(pool *v1.NodePool) []Constraint {
 	return out
 }
 
-// requirementText is a requirement in one line.
+// requirementText returns a requirement as one line.
 func requirementText(r v1.NodeSelectorRequirementWithMinValues) string {
 	text := r.Key + " " + string(r.Operator)
 	if len(r.Values) > 0 {
@@ -199,7 +200,7 @@ func requirementText(r v1.NodeSelectorRequirementWithMinValues) string {
 	return text
 }
 
-// withoutPool is a NodePool without the constraint.
+// withoutPool returns the NodePool without the constraint.
 func (c Constraint) withoutPool(pool *v1.NodePool) *v1.NodePool {
 	pool = pool.DeepCopy()
 	spec := &pool.Spec

@@ -1,26 +1,26 @@
-// Package advice says what each constraint of a cluster costs: what the bill would be
-// without it, and which pods would find a place.
+// Package advice computes the price of each constraint of a cluster: the saving without it, and the
+// pods that would be placed.
 //
-// Constraints lists the constraints of an input: requirements, minValues, taints, limits
-// and weights of NodePools, and selectors, affinity, topology spread, host ports,
-// preferences and requests of workloads. Ask solves the input as it is and without the
-// constraints that promise most, one at a time, and answers with the dearest first. What
-// disruption budgets keep from being saved is for package compare to say.
+// Constraints lists the constraints of an input: requirements, minValues, taints, limits and
+// weights of NodePools, and selectors, affinity, topology spread, host ports, preferences and
+// requests of workloads. Ask solves the input with all constraints and without the most promising
+// ones, one at a time, and returns the most expensive first. Package compare finds the savings that
+// disruption budgets prevent.
 //
-// The engine is asked, and nothing is read off shadow prices: a node is bought whole, and
-// what a constraint costs is seldom in proportion to it. A quick pass over all of them says
-// which to ask about thoroughly. What a price says is what provisioning.Solve finds for
-// Constraint.Without of the input, to the cent, and so what package compare finds when the
-// change is made; how far that is from the best plans that there are is Price.AtLeast and
-// Price.AtMost.
+// Every price is computed by solving again. Shadow prices would be wrong, because nodes are bought
+// whole, so the cost of a constraint is seldom proportional to it. A quick pass over all
+// constraints selects those to solve thoroughly. A price is exactly the difference that
+// provisioning.Solve finds for Constraint.Without, and therefore the one that package compare finds
+// when the change is made. Price.AtLeast and Price.AtMost bound the difference between optimal
+// plans.
 //
-// To learn what a cluster that runs would cost, empty it first, as compare.Emptied does:
-// pods that have a place already cost nothing here.
+// To learn the cost of a running cluster, first empty it with compare.Emptied, because pods that
+// already have a place cost nothing here.
 //
-// A constraint may be there for a reason that no bill shows: a zone spread for the day
-// when the zone is gone. Advice is a price, and no judgement.
+// A constraint may have a reason that no bill shows, such as a zone spread for the day on which a
+// zone fails. A price does not say that the constraint is wrong.
 //
-// All functions are pure: the same input gives the same answer, and nothing is written to.
-// They may be called from any number of goroutines. Ask starts goroutines of its own only
-// where Options.Parallel asks for them, and they end before it returns.
+// All functions are pure: the same input gives the same answer, and nothing is modified. They are
+// safe for concurrent use. Ask starts goroutines only if Options.Parallel is above 1, and they end
+// before it returns.
 package advice

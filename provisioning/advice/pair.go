@@ -13,9 +13,9 @@ const (
 	putBack    = 6  // that are put back at once
 )
 
-// askPairs looks for constraints that cost nothing one by one and something together. Solving
-// without all of them shows whether there is anything to find; putting one back shows whether that
-// one contributes. Pairs of those that do are asked about.
+// askPairs looks for constraints that cost nothing one by one but something together. First it
+// solves without all of them, which shows whether there is anything to find. Then it restores one
+// at a time, which shows whether that one contributes. Pairs of those that contribute are tested.
 func (a *asker) askPairs(ctx context.Context) error {
 	list := a.joint()
 	if len(list) < 2 || a.spent(allTenths) {

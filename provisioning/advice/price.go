@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// Price is what the bill would be without one constraint, or without the two of a pair.
+// Price is the effect of removing one constraint, or the two of a pair.
 type Price struct {
 	// Constraints has one, or the two of a pair in order.
 	Constraints []Constraint
-	// Cost is what new nodes cost without them, in USD per hour, and Nodes how many they are.
+	// Cost is the cost of the new nodes without the constraints, in USD per hour, and Nodes is
+	// their number.
 	Cost  float64
 	Nodes int
 	// Saves is the cost of the input as it is less Cost, in USD per hour. It is below zero
@@ -27,8 +28,8 @@ type Price struct {
 	Placed []string
 }
 
-// Worth is the saving for one core or one GiB that the pods give up, in USD per hour. It is 0
-// unless the price is of one KindRequest.
+// Worth returns the saving per core or GiB given up, in USD per hour. It is 0 unless the price is
+// of a single constraint of KindRequest.
 func (p Price) Worth() float64 {
 	if len(p.Constraints) != 1 || p.Constraints[0].Amount <= 0 {
 		return 0

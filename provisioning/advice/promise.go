@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// promise is a constraint, and an estimate of what removing it saves.
+// promise is a constraint, and an estimate of the saving without it.
 type promise struct {
 	Constraint
 	share    float64 // of the bill, in USD per hour: what its pods cost, or everything

@@ -153,7 +153,7 @@ func affinityOf(a *corev1.Affinity) []found {
 	return out
 }
 
-// nodeAffinityOf returns the labels that a required node affinity asks for.
+// nodeAffinityOf returns the labels that a required node affinity restricts.
 func nodeAffinityOf(s *corev1.NodeSelector) []found {
 	var out []found
 	texts := map[string][]string{}
@@ -176,7 +176,7 @@ func nodeAffinityOf(s *corev1.NodeSelector) []found {
 	return out
 }
 
-// raw is a term as JSON, which tells it from others.
+// raw returns a term as JSON, which identifies it.
 func raw(term any) string {
 	data, err := json.Marshal(term)
 	if err != nil {
@@ -227,7 +227,7 @@ func hostPorts(p *corev1.Pod) []int32 {
 	return slices.Compact(out)
 }
 
-// requested is what a pod requests: CPU in cores, memory in GiB; 0 if that cannot be read.
+// requested returns the request of a pod: CPU in cores, memory in GiB; 0 if it cannot be read.
 func requested(p *corev1.Pod, name corev1.ResourceName) float64 {
 	list, err := resources.PodRequests(p)
 	if err != nil {
@@ -239,7 +239,7 @@ func requested(p *corev1.Pod, name corev1.ResourceName) float64 {
 	return float64(list.Get(name)) / (1 << 30)
 }
 
-// givenUp is how much less a pod requests without the constraint.
+// givenUp returns how much less a pod requests without the constraint.
 func (c podPart) givenUp(p *corev1.Pod) float64 {
 	name, without := corev1.ResourceName(c.key), p.DeepCopy()
 	c.dropFrom(without)
@@ -312,9 +312,9 @@ func drop[T any](c podPart, key string, list []T) []T {
 	return slices.DeleteFunc(list, func(term T) bool { return raw(&term) == c.raw })
 }
 
-// withoutKey is a node selector that does not ask for a label. A term that asks for nothing
-// else admits every node then, and with it the whole selector does: nil. A term without
-// anything admits none, and stays.
+// withoutKey returns a node selector without requirements on a label. A term that becomes empty
+// would admit every node, and so would the whole selector: then the result is nil. A term that was
+// empty already admits no node, and stays.
 func withoutKey(s *corev1.NodeSelector, key string) *corev1.NodeSelector {
 	of := func(e corev1.NodeSelectorRequirement) bool { return e.Key == key }
 	for i := range s.NodeSelectorTerms {
@@ -346,7 +346,7 @@ func (c podPart) halve(p *corev1.Pod) {
 	}
 }
 
-// halfOf is half of a quantity, rounded up.
+// halfOf returns half of a quantity, rounded up.
 func halfOf(q resource.Quantity, name corev1.ResourceName) resource.Quantity {
 	if name == corev1.ResourceCPU {
 		return *resource.NewMilliQuantity((q.MilliValue()+1)/2, q.Format)

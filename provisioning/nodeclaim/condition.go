@@ -135,7 +135,7 @@ func (r Registration) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClai
 	return c
 }
 
-// isTrue is whether a condition of a claim is True.
+// isTrue says whether a condition of a claim is True.
 func isTrue(claim *v1.NodeClaim, kind string) bool {
 	c := status.Find(claim.Status.Conditions, kind)
 	return c != nil && c.Status == metav1.ConditionTrue

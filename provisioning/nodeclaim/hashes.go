@@ -20,10 +20,10 @@ type HashMigration struct {
 }
 
 // MigrateHashes writes the annotations karpenter.sh/nodepool-hash and
-// karpenter.sh/nodepool-hash-version on a pool and on its claims, which are those
-// with its name in the label karpenter.sh/nodepool, after an edit of the pool and
-// after an upgrade that changes how hashes are made. The hash is that of the pool
-// with its defaults, which are not stored.
+// karpenter.sh/nodepool-hash-version on a pool and on its claims. Call it after an edit of the pool
+// and after an upgrade that changes the hash function. The claims of a pool are those with its name
+// in the label karpenter.sh/nodepool. The hash is that of the pool with its defaults, which are not
+// stored.
 //
 // If the version of the pool is not v1.NodePoolHashVersion, every claim of another version gets the
 // present one; it gets the present hash too unless it has a condition Drifted, so that the

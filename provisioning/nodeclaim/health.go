@@ -47,8 +47,8 @@ type Health struct {
 	// Failed has for each of the last launches whether it failed, the oldest first, at most
 	// HealthRing.
 	Failed []bool
-	// Generation is that of the pool, and ClassGeneration that of its NodeClass,
-	// that these launches were made with.
+	// Generation is the generation of the pool, and ClassGeneration that of its NodeClass, at the
+	// time of these launches.
 	Generation, ClassGeneration int64
 }
 

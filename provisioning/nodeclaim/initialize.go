@@ -22,7 +22,7 @@ import (
 //	Rebooting                    the condition Rebooting of the claim is True
 //	NodeNotReady                 its condition Ready is not True
 //	StartupTaintsExist           a startup taint of the claim is still there
-//	KnownEphemeralTaintsExist    a taint is there that goes by itself
+//	KnownEphemeralTaintsExist    a taint is there that Kubernetes removes later
 //	ResourceNotRegistered        a resource that the claim requests is not allocatable
 //	DRADriverPoolsNotPublished   a driver that the claim names in its annotation
 //	                             karpenter.sh/requested-dra-drivers has not

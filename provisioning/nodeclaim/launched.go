@@ -44,11 +44,11 @@ type Launch struct {
 // Launched returns the consequences of the result of CloudProvider.Create:
 //
 //	no error               Launched is True
-//	InsufficientCapacity   delete the claim: other offerings may do
+//	InsufficientCapacity   delete the claim: other offerings may be available
 //	NotFound               delete the claim, for InsufficientCapacity as in Karpenter: its
 //	                       NodeClass is gone, or the machine that it had, and its UID,
 //	                       which is the token, gives no other
-//	NotReady               delete the claim: other pools may do
+//	NotReady               delete the claim: other pools may be ready
 //	anything else          Launched stays Unknown with the reason LaunchFailed;
 //	                       try again until the launch times out, see Overdue
 //

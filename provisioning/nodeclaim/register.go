@@ -39,10 +39,9 @@ func (r Registration) Event() (reason, note string) {
 	return UnregisteredTaintMissing, fmt.Sprintf("Node %s joined without the taint %s, so that pods may have run there before it was registered; its taints were added now: have its user data register it with that taint", r.Node.Name, v1.UnregisteredTaintKey)
 }
 
-// Register matches a NodeClaim with its Node: the one with its provider ID among
-// nodes, which may be all there are, in any order. Without one the condition is
-// Unknown (NodeNotFound), with several it is False (MultipleNodesFound). The Node
-// gets
+// Register matches a NodeClaim with its Node: the one with its provider ID among nodes, which may
+// be all there are, in any order. If there is none the condition is Unknown (NodeNotFound), and if
+// there are several it is False (MultipleNodesFound). The Node gets
 //
 //   - the finalizer karpenter.sh/termination, and the claim as its owner;
 //   - the labels of the claim, the label karpenter.sh/registered, and the annotations of the claim

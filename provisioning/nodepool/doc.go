@@ -5,11 +5,11 @@
 //	pool := nodepool.Edit(stored, classErr, usage, now) // the object to store
 //	for _, c := range nodepool.News(stored, pool) {     // an event for each
 //
-// Hashes, which are annotations, are those of nodeclaim.MigrateHashes: store the NodeClaims first,
+// nodeclaim.MigrateHashes computes the hashes, which are annotations: store the NodeClaims first,
 // then the annotations of the NodePool, and then its status. Metadata and status are separate
-// requests, and each is refused with a conflict if the object was written meanwhile: drop it then,
-// read again, and compute again. All edits are computed from the cluster, so nothing is lost by
-// that.
+// requests, and each is refused with a conflict if the object was written meanwhile. Then drop the
+// edit, read the object and compute the edit again. Nothing is lost, because all edits are computed
+// from the cluster.
 //
 // All functions are pure and safe for concurrent use; they do not modify their arguments.
 package nodepool

@@ -5,18 +5,17 @@ import (
 	"strconv"
 )
 
-// Any returns one admitted string, and false if none is (AllowsPresent says
-// which). The same requirement gives the same string every time:
+// Any returns one admitted string, and false if there is none (AllowsPresent says which). The same
+// requirement gives the same string every time:
 //
-//   - of In and what was intersected with it, the first value in byte order;
-//   - of anything else, the smallest integer from zero up that is admitted in
-//     its plain decimal spelling: Exists gives 0, Gt 4 gives 5, Gt 4 but not 5
-//     gives 6. So the string is fit to be a label value.
+//   - if the admitted strings are listed, as for In, the first in byte order;
+//   - otherwise the smallest integer from zero up that is admitted in its plain decimal spelling:
+//     Exists gives 0, Gt 4 gives 5, Gt 4 but not 5 gives 6. So the string can be a label value.
 //
-// Two corners remain. If the plain spellings of all those integers are
-// excluded, zeroes are put before the smallest until it is admitted (of Gt 4,
-// Lt 6 but not 5, Any is 05). And an interval below zero, which no valid label
-// value lies in, gives its greatest integer in the same way.
+// There are two special cases. If the plain spellings of all those integers are excluded, zeroes
+// are put before the smallest integer until it is admitted: for Gt 4, Lt 6 but not 5 the result is
+// 05. An interval below zero, which no valid label value is in, gives its greatest integer in the
+// same way.
 func (r Requirement) Any() (string, bool) {
 	switch r.shape {
 	case shapeOnly:

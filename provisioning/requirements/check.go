@@ -14,11 +14,11 @@ import (
 // fault in the error:
 //
 //   - it must not be a restricted label;
-//   - its domain must not be restricted, nor lie under a restricted one, unless
-//     the key is well-known;
+//   - its domain must not be restricted, nor a subdomain of a restricted one, unless the key is
+//     well-known;
 //   - it must be a label key as Kubernetes defines it.
 //
-// An alias is judged as the key it stands for.
+// An alias is checked as the key that it stands for.
 func (v *Vocabulary) CheckKey(key string) error {
 	v = v.orDefault()
 	name := v.NormalizeKey(key)
@@ -58,14 +58,12 @@ func (v *Vocabulary) restrictedDomain(key string) (string, bool) {
 //
 //   - CheckKey must pass;
 //   - it must not be Impossible;
-//   - if it lists values and the Vocabulary knows the values of the key, at
-//     least one of them must be known, and as many as the minimum of values
-//     asks for;
+//   - if it lists values and the Vocabulary knows the values of the key, at least one of them
+//     must be known, and at least the minimum of values;
 //   - every value, admitted or excluded, must be a label value as Kubernetes
 //     defines it;
-//   - if it lists values, it must list as many as the minimum of values asks
-//     for;
-//   - the bounds of an interval must not be negative, as no label value is.
+//   - if it lists values, it must list at least the minimum of values;
+//   - the bounds of an interval must not be negative, because no label value is.
 //
 // Unknown values are no fault if there are known ones too.
 func (v *Vocabulary) CheckRequirement(r Requirement) error {
@@ -130,9 +128,8 @@ func checkBounds(r Requirement) error {
 	return nil
 }
 
-// validKey reports whether a key is a label key, and answers for the ones in
-// ordinary use without the regular expressions of Kubernetes, which is most of
-// the cost of reading a pod.
+// validKey reports whether a key is a label key. For common keys it avoids the regular expressions
+// of Kubernetes, which would take most of the time of reading a pod.
 func validKey(key string) bool {
 	prefix, name, found := strings.Cut(key, "/")
 	if !found {

@@ -7,17 +7,15 @@ type Conflict struct {
 	// Key is the label key.
 	Key string
 
-	// Have is what the node side (the receiver of Conflicts) admits. If
-	// Undefined is set it is DoesNotExist.
+	// Have is the requirement of the node, the receiver of Conflicts. It is DoesNotExist if
+	// Undefined is set.
 	Have Requirement
 
-	// Want is what the incoming side (the argument of Conflicts) asks for. If
-	// that side does not name the key it admits everything, and it is Have that
-	// is Impossible.
+	// Want is the requirement of the argument of Conflicts, such as that of a pod. If the argument
+	// does not name the key, Want admits everything, and Have is Impossible.
 	Want Requirement
 
-	// Undefined says that the node side does not name the key at all, and so
-	// will not have the label.
+	// Undefined says that the node does not name the key, so it will not have the label.
 	Undefined bool
 
 	// Hint is a key that may have been meant instead of an undefined one:
@@ -61,19 +59,17 @@ func (c Conflict) String() string {
 	return string(b)
 }
 
-// Compatible reports whether something that asks for t can go onto a node, or
-// a set of possible nodes, described by s. For each key:
+// Compatible reports whether a node, or one of a set of possible nodes, described by s can satisfy
+// t, such as the requirements of a pod. For each key:
 //
 //   - named by both: they must have a state in common (Overlaps);
-//   - named by t only: if v is not nil and says that the key is well-known, it
-//     is open, as whoever launches the node will choose it, and t must merely
-//     not be Impossible; otherwise the label will not be there, and t must
-//     admit the absent state;
+//   - named by t only: if v is not nil and the key is well-known in v, the value is still open,
+//     because it is chosen when the node is launched; then t must only not be Impossible. Otherwise
+//     the node will not have the label, and t must admit its absence;
 //   - named by s only: s must not be Impossible.
 //
-// A nil v means a closed world, in which the labels of s are all there are, as
-// is so for a node that exists. (Elsewhere a nil Vocabulary stands for
-// DefaultVocabulary; here it does not.)
+// A nil v means that the node has only the labels of s, as an existing node does. (In all other
+// functions a nil Vocabulary stands for DefaultVocabulary.)
 //
 // Compatible does not allocate.
 func (s Set) Compatible(t Set, v *Vocabulary) bool {

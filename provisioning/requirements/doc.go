@@ -1,6 +1,6 @@
-// Package requirements is the algebra of label requirements: what a NodePool, a
-// NodeClaim, an instance type, a pod or a node says about the labels of a node,
-// and whether two such sayings can be true of one node.
+// Package requirements computes with label requirements. NodePools, NodeClaims, instance types,
+// pods and nodes all describe the labels of a node by requirements; this package decides whether
+// one node can satisfy several of them.
 //
 // It does not know about instance types, prices, taints or topology, and does
 // no I/O.
@@ -16,35 +16,32 @@
 //	DoesNotExist   absent
 //	Gt n           an integer above n; likewise Gte, Lt and Lte
 //
-// Intersect is the intersection of these sets and nothing else. All the sets
-// that come about in this way can be written down exactly, so that no step
-// loses anything: bounds keep the values excluded from them, and a requirement
-// that admits no state is Impossible, which is not DoesNotExist.
+// Intersect is the intersection of these sets and nothing else. Every result can be represented
+// exactly, so that no step loses information: an interval keeps the values excluded from it, and a
+// requirement that admits no state is Impossible, which is not DoesNotExist.
 //
 // A Set is a conjunction of Requirements with different keys. A Vocabulary
 // knows which keys are well-known, restricted, or another name for a key.
 //
 // # Integers
 //
-// kube-scheduler judges Gt and Lt by the integer that strconv.ParseInt reads
-// from the label value, but In and NotIn by the string. So does this package:
-// 7, 07 and +7 are three states, Gt 5 admits all three, and NotIn 7 excludes
-// the first only. It follows that no list of exclusions exhausts an interval:
-// Gt 6, Lt 8 and NotIn 7 together still admit 07, and a node with that label
-// does take a pod that asks for all three. The interval is Impossible once its
-// bounds cross, or once it meets a list of values of which none is in it.
-// Integers beyond 64 bits are strings like any other.
+// kube-scheduler evaluates Gt and Lt by the integer that strconv.ParseInt reads from the label
+// value, but In and NotIn by the string. This package does the same: 7, 07 and +7 are three states,
+// Gt 5 admits all three, and NotIn 7 excludes the first only. It follows that no list of exclusions
+// exhausts an interval: Gt 6, Lt 8 and NotIn 7 together still admit 07, and a node with that label
+// does take a pod that asks for all three. The interval is Impossible once its bounds cross, or
+// once it is intersected with a list of values none of which is in it. Integers beyond 64 bits are
+// strings like any other.
 //
 // # Minimum of values
 //
-// A Requirement may carry a minimum of distinct values that a catalog must
-// still offer. It rides along: Intersect keeps the greater, Equal and String
-// take account of it, and whether a state is admitted does not depend on it.
+// A Requirement may have a minimum of distinct values that a catalog must offer. Intersect keeps
+// the greater minimum, and Equal and String include it. It does not affect which states are
+// admitted.
 //
 // # Text
 //
-// Requirements and Sets have a text form, in which errors, tests and documents
-// speak of them:
+// Requirements and Sets have a text form for errors, tests and documents:
 //
 //	zone in (a, b), arch = arm64, cpu > 4, gpu, !spot, team notin (x)
 //
@@ -81,10 +78,9 @@
 //
 // # Guarantees
 //
-// All types are immutable and safe for concurrent use. Inputs are not modified
-// and not retained in a way that later changes to them could show. The same
-// input gives the same output to the byte; no map order shows anywhere. Nothing
-// but MustParse panics.
+// All types are immutable and safe for concurrent use. Inputs are not modified, and later changes
+// to them have no effect on results. The same input gives the same output to the byte; no result
+// depends on the order of a map. Nothing but MustParse panics.
 //
-// The package example shows a pod that meets a NodePool.
+// The package example checks the requirements of a pod against those of a NodePool.
 package requirements

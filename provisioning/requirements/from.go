@@ -54,11 +54,11 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// FromNodeSelectorRequirements returns the conjunction of requirements as they stand in the node
-// affinity of a pod or volume, by the rules of kube-scheduler: the operators are In, NotIn, Exists,
-// DoesNotExist, Gt and Lt, In and NotIn need values, and keys and values must be well-formed. No
-// requirements give the empty Set, which admits everything; that a selector term without any
-// matches nothing is a rule of the term and is applied by FromNodeSelector.
+// FromNodeSelectorRequirements returns the conjunction of requirements of the node affinity of a
+// pod or volume, by the rules of kube-scheduler: the operators are In, NotIn, Exists, DoesNotExist,
+// Gt and Lt, In and NotIn need values, and keys and values must be well-formed. Without
+// requirements the result is the empty Set, which admits everything. (A selector term without
+// requirements matches nothing; FromNodeSelector applies that rule.)
 //
 // Keys and values are normalised by v, nil meaning DefaultVocabulary. The error
 // joins a *field.Error for every fault, with paths such as [0].values; the Set
@@ -82,10 +82,9 @@ func fromExpressions(reqs []corev1.NodeSelectorRequirement, path *field.Path, v 
 	return out, errs
 }
 
-// FromRequirements returns the conjunction of the requirements of a NodePool or
-// NodeClaim, each with its MinValues. The operators are those of New; values
-// that an operator has no use for are ignored, as Karpenter does. A MinValues
-// of zero asks for nothing.
+// FromRequirements returns the conjunction of the requirements of a NodePool or NodeClaim, each
+// with its MinValues. The operators are those of New; superfluous values of an operator are
+// ignored, as in Karpenter. A MinValues of zero means no minimum.
 //
 // Keys and values are normalised by v, nil meaning DefaultVocabulary. The error
 // joins a *field.Error for every fault, with paths such as [0].values; the Set
@@ -118,7 +117,7 @@ func fromRequirements(
 	return out, errs
 }
 
-// entry is what the requirement types of the two APIs have in common.
+// entry has the fields that the requirement types of the two APIs share.
 type entry struct {
 	key      string
 	operator corev1.NodeSelectorOperator
@@ -145,7 +144,7 @@ func fromEntry(e entry, by rules, path *field.Path, index int, v *Vocabulary) (R
 	return Requirement{}, errs
 }
 
-// badValues is field.Invalid, or field.Required if there are no values to show.
+// badValues returns field.Invalid, or field.Required if there are no values to show.
 func badValues(path *field.Path, values []string, detail string) *field.Error {
 	if len(values) == 0 {
 		return field.Required(path, detail)
@@ -153,12 +152,11 @@ func badValues(path *field.Path, values []string, detail string) *field.Error {
 	return field.Invalid(path, values, detail)
 }
 
-// FromNodePool returns what is known of every node of a pool before it is
-// launched: the labels of the template, the requirements of the template, the
-// label karpenter.sh/nodepool with the name of the pool, and the label of the
-// NodeClass (group, slash, kind in lower case) with the name of the NodeClass,
-// if the pool refers to one. Where they contradict each other the Set is
-// Impossible; that is no error.
+// FromNodePool returns the requirements that every node of a pool satisfies: the labels of the
+// template, the requirements of the template, the label karpenter.sh/nodepool with the name of the
+// pool, and the label of the NodeClass (group, slash, kind in lower case) with the name of the
+// NodeClass, if the pool refers to one. Where they contradict each other the Set is Impossible,
+// which is not an error.
 //
 // Keys and values are normalised by v, nil meaning DefaultVocabulary. The error
 // names the pool and joins a *field.Error for every fault; the Set is then
@@ -177,9 +175,9 @@ func FromNodePool(pool *v1.NodePool, v *Vocabulary) (Set, error) {
 	return FromLabels(template.Labels, v).With(reqs...), nil
 }
 
-// FromNodeClaim returns what is known of the node of a claim: the labels and the requirements of
-// the claim, and the label of its NodeClass as in FromNodePool. The labels of a claim become the
-// node's, so that they decide what the requirements leave open.
+// FromNodeClaim returns the requirements that the node of a claim satisfies: the labels and the
+// requirements of the claim, and the label of its NodeClass as in FromNodePool. The labels of a
+// claim become labels of the node, so they decide values that its requirements leave open.
 //
 // Normalisation and errors are as in FromNodePool.
 func FromNodeClaim(claim *v1.NodeClaim, v *Vocabulary) (Set, error) {

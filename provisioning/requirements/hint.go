@@ -76,11 +76,11 @@ func suggest(key, candidate string) suggestion {
 	return suggestion{class: noSuggestion}
 }
 
-// nameOf is the part of a key after its prefix.
+// nameOf returns the part of a key after its prefix.
 func nameOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
-// tolerance is how many letters may differ for a name to be a typing mistake.
-// The shorter the name, the sooner another name is just another name.
+// tolerance returns how many letters may differ for a name to count as misspelt. It is lower for
+// short names, because a similar short name is more likely a different word.
 func tolerance(name string) int {
 	switch {
 	case len(name) < 3:

@@ -1,13 +1,12 @@
 package requirements
 
-// Intersect returns the requirement that admits exactly the states which both
-// admit, under the key of r. It carries the greater minimum of values.
+// Intersect returns the requirement with the key of r that admits exactly the states which r and s
+// both admit. It has the greater of the two minimums of values.
 //
-// The key of s is not looked at: pairing requirements by key is the business of
-// Set.
+// The key of s is ignored; Set pairs requirements by key.
 //
 // Intersect is commutative (except for the key), associative and idempotent. NotIn without values
-// changes nothing, and what is Impossible stays so.
+// changes nothing, and an Impossible requirement stays Impossible.
 func (r Requirement) Intersect(s Requirement) Requirement {
 	out := Requirement{
 		key:       r.key,
@@ -54,9 +53,8 @@ func commonInterval(r, s Requirement) (lo, hi int64) {
 	return max(r.lo, s.lo), min(r.hi, s.hi)
 }
 
-// Overlaps reports whether some state is admitted by both. It is so exactly
-// when their intersection is not Impossible, and does not allocate. Like
-// Intersect it does not look at the keys.
+// Overlaps reports whether r and s both admit some state, which means that their intersection is
+// not Impossible. Like Intersect it ignores the keys. It does not allocate.
 func (r Requirement) Overlaps(s Requirement) bool {
 	if !r.present && !s.present {
 		return true

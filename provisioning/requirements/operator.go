@@ -16,10 +16,9 @@ import (
 // and DoesNotExist (no values), Gt, Gte, Lt and Lte (one value, an integer of
 // at most 64 bits).
 //
-// Anything else is an error that names the key, every fault and its remedy; the
-// Requirement is then the zero value. What is no fault: values that no label
-// can have, and an interval without an integer, which is Impossible. For these,
-// see Vocabulary.CheckRequirement.
+// Any other argument is an error that names the key, every fault and its remedy; the Requirement is
+// then the zero value. Values that no label can have are accepted, and so is an interval without an
+// integer, which is Impossible. Vocabulary.CheckRequirement reports these.
 func New(key string, op corev1.NodeSelectorOperator, values ...string) (Requirement, error) {
 	r, faults := build(key, op, values, goRules)
 	if len(faults) == 0 {
@@ -38,12 +37,11 @@ type rules uint8
 const (
 	// goRules are those of New.
 	goRules rules = iota
-	// nodePoolRules are those of the karpenter.sh API, which takes no notice of
-	// values that an operator has no use for.
+	// nodePoolRules are those of the karpenter.sh API, which ignores values that an operator does
+	// not use.
 	nodePoolRules
-	// podRules are those that kube-scheduler reads node affinity by: no Gte and
-	// Lte, no empty NotIn, and keys and values must be well-formed. A term
-	// that breaks one matches no node.
+	// podRules are those by which kube-scheduler reads node affinity: no Gte and Lte, no empty
+	// NotIn, and keys and values must be well-formed. A term that breaks a rule matches no node.
 	podRules
 )
 

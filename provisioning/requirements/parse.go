@@ -34,8 +34,8 @@ func Parse(text string) (Set, error) {
 	}
 }
 
-// MustParse is Parse for texts that are known to be right, as in tests and
-// tables. It panics if the text is wrong.
+// MustParse is Parse for texts that are known to be valid, as in tests and tables. It panics if the
+// text is invalid.
 func MustParse(text string) Set {
 	s, err := Parse(text)
 	if err != nil {
@@ -46,19 +46,18 @@ func MustParse(text string) Set {
 
 // SyntaxError says where and why Parse gave up.
 type SyntaxError struct {
-	// Text is what was being parsed.
+	// Text is the text that was parsed.
 	Text string
 	// Offset is where in Text the fault begins, in bytes from zero.
 	Offset int
-	// Found describes what stands there, such as `"("` or "the end of the
-	// text".
+	// Found describes the text at Offset, such as `"("` or "the end of the text".
 	Found string
-	// Want describes what may stand there instead.
+	// Want describes the text that is allowed there.
 	Want string
 }
 
-// Error names the position, counted in bytes from zero, what was found there
-// and what is allowed. Of a long text it shows the neighbourhood of the fault.
+// Error names the position, counted in bytes from zero, what was found there and what is allowed.
+// For a long text it shows only the part around the fault.
 func (e *SyntaxError) Error() string {
 	const around = 40
 	from, to := max(e.Offset-around, 0), min(e.Offset+around, len(e.Text))

@@ -8,29 +8,29 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// nodeNameField is the only field of a node that a pod may select by.
+// nodeNameField is the only field of a node that a pod may select.
 const nodeNameField = "metadata.name"
 
-// Pod is what a pod asks of its node's labels and name.
+// Pod has the requirements of a pod on the labels and the name of its node.
 type Pod struct {
 	// Alternatives are ORed: a node must satisfy one of them. They are in the
 	// order of the pod's node selector terms, each with the pod's nodeSelector
 	// already in it. Without any, no node will do.
 	Alternatives []Alternative
 
-	// Preferences are what the pod would rather have, in the order of the pod.
-	// A node scores the sum of the weights of those it satisfies.
+	// Preferences are the pod's preferred terms, in the order of the pod. The score of a node is
+	// the sum of the weights of the preferences that it satisfies.
 	Preferences []Preference
 }
 
 // Alternative is a conjunction: of labels, and of node names if NodeNames is
 // set.
 type Alternative struct {
-	// Set is what is asked of the labels.
+	// Set has the requirements on labels.
 	Set Set
 
-	// NodeNames is what is asked of the name of the node, under the key
-	// metadata.name; nil asks for nothing. Treat it as read-only.
+	// NodeNames is the requirement on the name of the node, with the key metadata.name; nil admits
+	// every name. Treat it as read-only.
 	NodeNames *Requirement
 }
 
@@ -51,29 +51,27 @@ func (a Alternative) Intersect(b Alternative) Alternative {
 type Preference struct {
 	// Weight is worth 1 to 100.
 	Weight int32
-	// Alternative is what earns the weight. The pod's nodeSelector is not in
-	// it.
+	// Alternative has the requirements of the preference, without the pod's nodeSelector.
 	Alternative
 }
 
-// FromPod returns what a pod asks of its node, as kube-scheduler reads it:
+// FromPod returns the requirements of a pod on its node, as kube-scheduler reads them:
 //
 //   - without required node affinity there is one alternative, the
 //     nodeSelector (which admits everything if it is empty);
-//   - with it, each term gives one alternative, the nodeSelector and the
-//     matchExpressions and matchFields of the term. A term that has neither
-//     matches no node and gives none, so that a selector without terms, or with
-//     empty ones only, leaves no alternative at all;
-//   - each preferred term gives one preference. Terms of weight zero and terms
-//     that are empty earn nothing and give none.
+//   - with it, each term gives one alternative: the nodeSelector combined with the
+//     matchExpressions and matchFields of the term. A term that has neither matches no node and
+//     gives no alternative, so that a selector without terms, or with empty ones only, leaves no
+//     alternative at all;
+//   - each preferred term gives one preference. Terms of weight zero and empty terms give none,
+//     because they do not change the score.
 //
-// The spec.nodeName of the pod is not looked at.
+// The spec.nodeName of the pod is ignored.
 //
-// Keys and values are normalised by v, nil meaning DefaultVocabulary. The error
-// names the pod and joins a *field.Error for every fault. The Pod is then still
-// good: a required term with a fault matches no node and gives no alternative,
-// which is what kube-scheduler makes of it, and a preferred term with a fault is
-// left out. A nil pod is an error, and has no alternative.
+// Keys and values are normalised by v, nil meaning DefaultVocabulary. The error names the pod and
+// joins a *field.Error for every fault. The Pod is still valid then: as in kube-scheduler, a
+// required term with a fault matches no node and gives no alternative, and a preferred term with a
+// fault is left out. A nil pod is an error, and has no alternative.
 func FromPod(pod *corev1.Pod, v *Vocabulary) (Pod, error) {
 	if pod == nil {
 		return Pod{}, errors.New("requirements: the Pod is nil")
@@ -122,10 +120,9 @@ func fromNodeSelector(selector map[string]string, v *Vocabulary) Set {
 	return NewSet(reqs...)
 }
 
-// FromNodeSelector returns the alternatives of a node selector, such as the
-// node affinity of a persistent volume, by the rules given at FromPod for the
-// required terms of a pod. A nil selector asks for nothing and gives one
-// alternative that admits everything.
+// FromNodeSelector returns the alternatives of a node selector, such as the node affinity of a
+// persistent volume, by the rules given at FromPod for the required terms of a pod. A nil selector
+// gives one alternative that admits everything.
 //
 // The error joins a *field.Error for every fault. The alternatives are then
 // those of the terms without fault.

@@ -34,10 +34,9 @@ type Requirement struct {
 	present bool
 }
 
-// shape says how the admitted strings are written down. Together with
-// Requirement.present it covers every set that the operators of Kubernetes can
-// build, is closed under intersection, and has one way only to write each set,
-// which is what makes Equal and String exact:
+// shape says how the admitted strings are represented. Together with Requirement.present it can
+// represent every set that the operators of Kubernetes can build, and every intersection of such
+// sets. Each set has only one representation, so Equal and String are exact:
 //
 //	present  shape     values   admitted
 //	no       except    X        absent, and every string but X
@@ -114,19 +113,18 @@ func impossible(key string) Requirement {
 	return Requirement{key: key, present: true, shape: shapeOnly}
 }
 
-// Key is the label key.
+// Key returns the label key.
 func (r Requirement) Key() string { return r.key }
 
-// WithMinValues returns a copy that carries a minimum of n distinct values; n
-// below one means none. The minimum is a demand on a catalog (at least n values
-// of this label must remain among the candidates) and has no say in which
-// states are admitted.
+// WithMinValues returns a copy with a minimum of n distinct values; n below one means none. The
+// minimum restricts a catalog (at least n values of this label must remain among the candidates),
+// and does not affect which states are admitted.
 func (r Requirement) WithMinValues(n int) Requirement {
 	r.minValues = max(n, 0)
 	return r
 }
 
-// MinValues is the minimum number of distinct values asked for, zero for none.
+// MinValues returns the required minimum of distinct values, zero for none.
 func (r Requirement) MinValues() int { return r.minValues }
 
 // Has reports whether the label may have the value.
@@ -156,15 +154,13 @@ func (r Requirement) Impossible() bool {
 	return !r.AllowsAbsent() && !r.AllowsPresent()
 }
 
-// Values lists the admitted strings in byte order when they are finite in
-// number, which is so for In and whatever was intersected with it, for
-// DoesNotExist and for the impossible requirement (the last two admit no
-// string, so the list is empty). In every other case it returns nil and false:
-// an interval counts as infinite even if it holds one integer, as that integer
-// has any number of spellings (7, 07, 007).
+// Values lists the admitted strings in byte order if their number is finite: for In and
+// intersections with it, for DoesNotExist, and for an Impossible requirement (the last two admit no
+// string, so the list is empty). In all other cases it returns nil and false. An interval counts as
+// infinite even if it contains only one integer, because an integer has any number of spellings (7,
+// 07, 007).
 //
-// The slice is the caller's own. It does not say whether the absent state is
-// admitted; AllowsAbsent does.
+// The caller owns the slice. AllowsAbsent says whether the absent state is admitted.
 func (r Requirement) Values() (values []string, finite bool) {
 	if r.shape != shapeOnly {
 		return nil, false

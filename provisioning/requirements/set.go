@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Set is a conjunction of requirements, at most one for each key, sorted by key
-// in byte order. A label whose key it does not name is free as far as the Set
-// goes; what that means when two Sets meet is said at Compatible.
+// Set is a conjunction of requirements, at most one for each key, sorted by key in byte order. It
+// does not restrict labels whose keys it does not name; Compatible says how such labels are
+// treated.
 //
 // A Set is immutable and may be shared between goroutines and copied freely.
 // The zero value is empty and admits everything.
@@ -54,14 +54,14 @@ func (s Set) Get(key string) (Requirement, bool) {
 	return NotIn(key), false
 }
 
-// few is how many keys are compared one by one: equality is seen from the lengths of
-// most, while keys in order share their beginnings.
+// few is the largest number of keys that are compared one by one. Most unequal keys have different
+// lengths, whereas an ordered search compares their common beginnings.
 const few = 32
 
 // All iterates over the requirements in the order of their keys.
 func (s Set) All() iter.Seq[Requirement] { return slices.Values(s.reqs) }
 
-// Len is the number of keys that the Set has a requirement on.
+// Len returns the number of keys that the Set has a requirement on.
 func (s Set) Len() int { return len(s.reqs) }
 
 // With returns a Set with the requirements added, each intersected with the one

@@ -66,9 +66,8 @@ func (p *parser) quoted(rest string) int {
 	return len(prefix)
 }
 
-// symbolSize is the length of the punctuation at the start of the text: two
-// bytes for the comparisons that end in "=", otherwise one character, known or
-// not.
+// symbolSize returns the length of the punctuation at the start of the text: two bytes for the
+// comparisons that end in "=", otherwise one character, known or not.
 func symbolSize(rest string) int {
 	if len(rest) > 1 && rest[1] == '=' {
 		switch rest[0] {

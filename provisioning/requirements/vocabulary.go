@@ -28,11 +28,11 @@ type Vocabulary struct {
 	zoneNames         []string            // sorted
 }
 
-// Extension is what a provider adds to a Vocabulary. Every field may be left
-// empty. Keys that are aliases are taken for what they stand for.
+// Extension is a provider's addition to a Vocabulary. Every field may be empty. Keys that are
+// aliases are replaced by the keys that they stand for.
 type Extension struct {
-	// WellKnown are the keys whose values whoever launches a node chooses, so
-	// that a NodePool may leave them undefined.
+	// WellKnown are the keys whose values are chosen when a node is launched, so that a NodePool
+	// may leave them undefined.
 	WellKnown []string
 
 	// RestrictedDomains are the prefixes (the part of a key before the slash)
@@ -96,10 +96,9 @@ func (v *Vocabulary) orDefault() *Vocabulary {
 	return v
 }
 
-// Extend returns a Vocabulary that knows all that v does and what e adds. Lists
-// are merged; where an alias of e has the name of an old one, e wins. Aliases
-// that lead in a circle name no label and are left out. Neither v nor e is
-// changed, and the result shares nothing with e.
+// Extend returns a Vocabulary with the content of v and e. Lists are merged; if both have an alias
+// of the same name, that of e is used. Aliases that form a circle stand for no label and are left
+// out. Neither v nor e is changed, and the result shares nothing with e.
 func (v *Vocabulary) Extend(e Extension) *Vocabulary {
 	return extend(v.orDefault(), &e)
 }
@@ -192,18 +191,16 @@ func (v *Vocabulary) WellKnown(key string) bool {
 }
 
 // NamesZone reports whether the key, or the key it is an alias of, is a label other than
-// topology.kubernetes.io/zone whose value follows from the zone, such as its ID. If the zones of
-// two nodes agree such a label adds nothing; if it differs, one of them was read in another
-// account.
+// topology.kubernetes.io/zone whose value follows from the zone, such as its ID. If two nodes have
+// the same zone, such a label is the same too, unless one of them was read in another account.
 func (v *Vocabulary) NamesZone(key string) bool {
 	v = v.orDefault()
 	_, found := slices.BinarySearch(v.zoneNames, v.NormalizeKey(key))
 	return found
 }
 
-// Aliases maps each other name of a label to the key it stands for, never another
-// alias: what a node that is labelled is labelled a second time with. The map is the
-// caller's own.
+// Aliases maps each alias of a label to the key that it stands for, which is never another alias. A
+// labelled node gets each alias as a second label. The caller owns the map.
 func (v *Vocabulary) Aliases() map[string]string {
 	return maps.Clone(v.orDefault().aliases)
 }

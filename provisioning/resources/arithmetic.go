@@ -12,11 +12,11 @@ import (
 // range of int64.
 var ErrOverflow = errors.New("amount out of range")
 
-// pair is one name of the union of two lists. An absent side is 0.
+// pair has the amounts of one name in two lists. An absent amount is 0.
 type pair struct {
 	name        corev1.ResourceName
 	left, right int64
-	hasRight    bool // the right list has the name, be it with 0
+	hasRight    bool // the right list has the name, even if its amount is 0
 }
 
 // nextPair returns the smallest name at or after l.entries[i] and m.entries[j],

@@ -1,9 +1,9 @@
 // Package resources holds amounts of Kubernetes resources as small immutable
 // vectors of integers.
 //
-// A resource.Quantity is exact but slow: it carries its own scale and format,
-// and adding two may allocate. A scheduler adds and compares millions of them.
-// A [List] converts each once, at the edge, to a whole number of a fixed unit:
+// A resource.Quantity is exact but slow: it carries its own scale and format, and adding two may
+// allocate. A scheduler adds and compares millions of them. A [List] converts each Quantity once to
+// a whole number of a fixed unit:
 //
 //	cpu                                        milli-CPU (1000 is one CPU)
 //	memory, ephemeral-storage, hugepages-*     bytes
@@ -14,22 +14,21 @@
 //
 // # Model
 //
-// A List maps resource names to amounts. A name is either listed or absent; a
-// listed amount may be zero or negative. Arithmetic and fit take an absent name
-// for 0. Only [List.Lookup], [List.Equal], [List.Merge], [List.All] and the text
-// form tell "cpu=0" from no cpu at all, which matters where the list is a set
-// of limits or a set of overrides. No operation ever drops a listed name.
+// A List maps resource names to amounts. A name is either listed or absent; a listed amount may be
+// zero or negative. In arithmetic and in Fits an absent name counts as 0. Only [List.Lookup],
+// [List.Equal], [List.Merge], [List.All] and the text form distinguish "cpu=0" from no cpu at all,
+// which matters if the list is a set of limits or of overrides. No operation ever drops a listed
+// name.
 //
 //	available := resources.MustParse("cpu=3920m, memory=14Gi, pods=58")
 //	requests, err := resources.PodRequests(pod)
 //	requests.Fits(available)
-//	requests.Exceeds(available) // the names in the way, if it does not fit
+//	requests.Exceeds(available) // the resources of which there is too little
 //
 // # Left out
 //
-// Ratios, prices, limits of a node pool, dynamic resources and the question
-// which pods count are for other packages. Limits of containers are not read:
-// the scheduler places pods by their requests.
+// Ratios, prices, limits of a node pool, dynamic resources, and which pods count. Limits of
+// containers are not read: the scheduler places pods by their requests.
 //
 // # Guarantees
 //

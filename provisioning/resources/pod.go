@@ -15,43 +15,41 @@ import (
 // ErrNegative is wrapped by the error of PodRequests for a request below zero.
 var ErrNegative = errors.New("negative request")
 
-// PodRequests returns what a pod takes from a node, computed as kube-scheduler of
-// Kubernetes 1.37 and later computes it, and "pods=1". It does not change the pod. For
-// pods that are not being resized other versions agree; see PodRequestsFor. In order:
+// PodRequests returns the amounts that a pod uses of a node, as kube-scheduler of Kubernetes 1.37
+// and later computes them, and "pods=1". It does not change the pod. For pods that are not being
+// resized other versions agree; see PodRequestsFor. In order:
 //
 //  1. The sum of the requests of containers and restartable init containers (sidecars), raised by
 //     name to the peak of initialisation: each ordinary init container runs together with the
 //     sidecars that started before it.
-//  2. The same sum of what the status of each container reports as allocated, and
-//     of what it reports as in use. Where it reports no use, what is allocated
-//     stands in for it; where it reports neither, the request does.
-//  3. The greatest of the three by name, so that a pod that is being resized in
-//     place holds the larger amount. After a resize that the kubelet called
-//     infeasible no request counts: neither the first sum, nor as a stand-in.
+//  2. The same sum of what the status of each container reports as allocated, and of what it
+//     reports as in use. If the amount in use is missing, the allocated amount replaces it; if both
+//     are missing, the request replaces them.
+//  3. The greatest of the three by name, so that a pod that is being resized in place holds the
+//     larger amount. After a resize that the kubelet called infeasible no request counts, neither
+//     in the first sum nor as a replacement.
 //  4. Pod-level requests replace the result for cpu, memory and hugepages-*.
 //     They too count the resources in use while a resize is under way.
 //  5. Plus the overhead of the pod's runtime class, as found in spec.overhead.
 //  6. Rounded up to the unit of each name; see FromResourceList.
 //
-// Limits are not consulted: for a pod read from the API server they have
-// already been copied to missing requests. A pod built from a template has not
-// been through that; see Admitted of package provisioning.
+// Limits are not consulted: for a pod read from the API server they have already been copied to
+// missing requests. For a pod made from a template see Admitted of package provisioning.
 //
 // Requests below zero, or outside int64, are errors. Each names the container
 // and the resource, and all are reported at once; they wrap ErrNegative and
 // ErrOverflow.
 func PodRequests(pod *corev1.Pod) (List, error) { return requestsOf(pod, heldRequests) }
 
-// PodRequestsFor returns what PodRequests does, computed as kube-scheduler of some minor
-// version of Kubernetes computes it, such as "1.36". Empty text stands for all minor
-// versions that provisioning.Options.Kubernetes has; for each resource the greatest amount
-// then counts. An unknown version is an error.
+// PodRequestsFor is PodRequests as kube-scheduler of a minor version of Kubernetes computes it,
+// such as "1.36". The empty text stands for all minor versions that provisioning.Options.Kubernetes
+// accepts; then the greatest amount of each resource counts. An unknown version is an error.
 //
-// Versions differ on pods that are being resized in place. Up to 1.36 each container and
-// sidecar counts with the greatest of its request and of what its status reports as
-// allocated and as in use, if the status reports any use; after a resize that is infeasible
-// its request does not count. Init containers count with their requests. Pod-level requests
-// are those of the spec up to 1.35.
+// Versions differ on pods that are being resized in place. Up to 1.36 each container and sidecar
+// counts with the greatest of three amounts: its request, and, if the status reports any use, the
+// amounts that the status reports as allocated and as in use. After an infeasible resize its
+// request does not count. Init containers count with their requests. Pod-level requests are those
+// of the spec up to 1.35.
 func PodRequestsFor(pod *corev1.Pod, kubernetes string) (List, error) {
 	versions, err := minors.Parse(kubernetes)
 	if err != nil {
@@ -82,16 +80,17 @@ func reportsResources(pod *corev1.Pod) bool {
 			func(s corev1.ContainerStatus) bool { return s.AllocatedResources != nil || s.Resources != nil })
 }
 
-// heldByContainer is heldRequests up to Kubernetes 1.36, whose helper this module builds with;
-// podLevel says whether the status counts for pod-level requests.
+// heldByContainer is heldRequests for Kubernetes up to 1.36. It calls the helper of the Kubernetes
+// version that this module is built with. podLevel says whether the status counts for pod-level
+// requests.
 func heldByContainer(pod *corev1.Pod, podLevel bool) corev1.ResourceList {
 	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
 		UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: podLevel, ExcludeOverhead: true,
 	})
 }
 
-// requestsOf are the requests of a pod that takes some amounts, the overhead of its runtime
-// class aside.
+// requestsOf returns the requests of a pod: the amounts that held returns, plus the overhead of its
+// runtime class.
 func requestsOf(pod *corev1.Pod, held func(*corev1.Pod) corev1.ResourceList) (List, error) {
 	if pod == nil {
 		return List{}, errors.New("pod is nil; pass the pod whose requests are wanted")
@@ -166,8 +165,8 @@ func heldRequests(pod *corev1.Pod) corev1.ResourceList {
 	return held
 }
 
-// sumOf is the sum of step 1 of PodRequests over what each container has, by its status if
-// it has one.
+// sumOf returns the sum of step 1 of PodRequests over the amounts that of returns for each
+// container and its status, if it has one.
 func sumOf(pod *corev1.Pod, of func(*corev1.Container, *corev1.ContainerStatus) corev1.ResourceList) corev1.ResourceList {
 	replaced := func(containers []corev1.Container, statuses []corev1.ContainerStatus) []corev1.Container {
 		out := make([]corev1.Container, len(containers))

@@ -161,7 +161,7 @@ type labelColumn struct {
 	states []labelState
 }
 
-// labelState is what pool, instance type and offering say about one label.
+// labelState is the values of one label by pool, instance type and offering.
 type labelState struct {
 	requirements.Requirement
 	named bool // one of them names the label

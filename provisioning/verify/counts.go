@@ -12,8 +12,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
 
-// domainCounts counts pods by topology domain. A node that may be in several domains, which only
-// nodes of NodePools with minValues may be, counts in most for each of them, and in least for none.
+// domainCounts counts pods by topology domain. Only nodes of NodePools with minValues may be in
+// several domains. The field most counts the pods of such a node in each of these domains, the
+// field least in none.
 type domainCounts struct {
 	most, least map[string]int
 	first       map[string]*podInfo
@@ -66,7 +67,7 @@ type podCounter interface {
 	count(s *site, p *podInfo, sure bool)
 }
 
-// counterKey is what a pod must have for a counter to be compared with it: the namespace, or
+// counterKey has the conditions on pods that are compared with a counter: a namespace, or
 // anyNamespace, and a label, if the counter requires one.
 type counterKey struct{ namespace, key, value string }
 
@@ -110,7 +111,7 @@ func (c *counterIndex) add(counter podCounter, namespaces []string, selector lab
 
 // of returns the counters that select a pod. All must have been added.
 func (c *counterIndex) of(p *podInfo) *labelGroup {
-	kind := make([]byte, 0, 128) // equal for pods that selectors cannot tell apart
+	kind := make([]byte, 0, 128) // equal for pods that selectors cannot distinguish
 	kind = strconv.AppendQuote(kind, p.Namespace)
 	kind = strconv.AppendBool(kind, p.DeletionTimestamp != nil)
 	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {

@@ -87,10 +87,11 @@ func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
 	return added, nil
 }
 
-// checkReservations checks that at most as many nodes have a cheapest option of a reservation as it
-// has instances left. A node with options of reservations only must be certain of an instance, even
-// if other such nodes are launched first and use what they can of its reservations. A node with
-// other options can use those instead; with the policy Strict it must not have any.
+// checkReservations checks, for each reservation, that the number of nodes whose cheapest option
+// uses it is at most the number of instances left. A node that has only reserved options must be
+// certain of an instance. For this check all other such nodes are launched first, and take as many
+// instances of the node's reservations as they can. A node with other options can use those
+// instead; with the policy Strict it must not have any.
 func (r *referee) checkReservations() {
 	left, takers := r.reservationsLeft(), map[string]int{}
 	groups := map[string][]*newNode{} // nodes with the same reservations and no other options

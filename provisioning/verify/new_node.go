@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// newNode is a new node with what the referee computes about it.
+// newNode is a new node with the values that the referee computes for it.
 type newNode struct {
 	*provisioning.NewNode
 	pool     *poolInfo

@@ -113,7 +113,7 @@ func (r *referee) checkOptionOrder(n *provisioning.NewNode) {
 	r.report(RuleOrder, n.Name, "", "%s", message)
 }
 
-// optionList is what a list of options alone implies.
+// optionList has the values that depend only on a list of options.
 type optionList struct {
 	price            float64 // of the cheapest option, at any position
 	priced           bool    // there is an option with a price

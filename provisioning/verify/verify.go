@@ -28,7 +28,7 @@ const (
 	// RuleOrder: the lists of a plan are sorted as their comments say.
 	RuleOrder Rule = "order"
 	// RuleAccounts: the figures of a plan, such as Cost, LowerBound and the Requests of a node,
-	// agree with what it lists.
+	// agree with its nodes and pods.
 	RuleAccounts Rule = "accounts"
 	// RuleReason: an unplaced pod has a reason that the pod itself does not contradict.
 	RuleReason Rule = "reason"
@@ -74,13 +74,14 @@ const (
 	// RuleDevices: the resource claims of a pod can be satisfied, as far as devices can be counted.
 	RuleDevices Rule = "devices"
 
-	// RuleCapacityMix: of pods with the same requests and constraints, as many are kept off spot
-	// capacity as Options.CapacityMix says, unless none of their nodes could be launched otherwise
-	// within the minValues of its pool. Volumes and devices do not distinguish pods.
+	// RuleCapacityMix: among pods with the same requests and constraints, at least the number that
+	// Options.CapacityMix requires is kept off spot capacity. The exception is that none of their
+	// nodes could be launched without spot within the minValues of its pool. Volumes and devices do
+	// not distinguish pods.
 	RuleCapacityMix Rule = "capacityMix"
-	// RuleSpotFlexibility: a node that may be launched as spot has as many spot instance types as
-	// Options.SpotFlexibility says, unless it cannot be launched otherwise within the minValues of
-	// its pool.
+	// RuleSpotFlexibility: a node that may be launched as spot has at least as many spot instance
+	// types as Options.SpotFlexibility requires. The exception is a node that cannot be launched
+	// without spot within the minValues of its pool.
 	RuleSpotFlexibility Rule = "spotFlexibility"
 
 	// RuleOverlooked: no place exists for an unplaced pod. Unplaced checks this rule; Plan does
@@ -169,9 +170,9 @@ func compareViolations(a, b Violation) int {
 // Input.Overlays are applied before the catalogs are read. The pods of buffers may be in Create,
 // Bind and Order like others, and must come last; Plan.Buffers counts them.
 //
-// What nodes have in common is checked once: a shared list of options, equal Requirements, pods
-// with equal node selections. Memory grows with the catalog and with the number of pods and nodes,
-// never with nodes times options; only constraints between pods take memory for each node and each
+// Common parts of nodes are checked once: a shared list of options, equal Requirements, pods with
+// equal node selections. Memory grows with the catalog and with the number of pods and nodes, never
+// with nodes times options; only constraints between pods take memory for each node and each
 // distinct constraint. Time grows with the options of distinct lists. In a decoded plan every node
 // has a list of its own; the result is the same.
 //

@@ -177,8 +177,7 @@ func (p *problem) override(o *cloudprovider.Offering) {
 	}
 }
 
-// viewOf is a pool's own copy of the catalog: with fewer types, and with other
-// offerings sold out.
+// viewOf returns a pool's own copy of the catalog: with fewer types, and other offerings sold out.
 func (p *problem) viewOf(catalog []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var view []*cloudprovider.InstanceType
 	for _, t := range some(p.source, 1, catalog) {

@@ -12,8 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// drawRequest draws a NodeClaim that nothing is launched for yet: all there is
-// of it is what it asks for.
+// drawRequest draws a NodeClaim that is not launched yet, so that only its requirements and
+// requests are known.
 func (p *problem) drawRequest(name string) provisioning.Node {
 	pool := pick(p.source, p.in.NodePools)
 	template := &pool.Spec.Template
@@ -38,10 +38,9 @@ func (p *problem) drawRequest(name string) provisioning.Node {
 	return provisioning.Node{NodeClaim: claim}
 }
 
-// drawClaimRequirements draws what a NodeClaim of a pool asks for: mostly a few
-// instance types of the pool, and further labels of which some require one value,
-// some leave a choice and some rule out all of those types. Now and then they
-// contradict the labels that the NodeClaim has.
+// drawClaimRequirements draws the requirements of a NodeClaim of a pool: usually a few instance
+// types of the pool, and further labels. Some of these require one value, some allow several, and
+// some exclude all of those types. Sometimes they contradict the labels of the NodeClaim.
 func (p *problem) drawClaimRequirements(pool string) []v1.NodeSelectorRequirementWithMinValues {
 	reqs := []v1.NodeSelectorRequirementWithMinValues{}
 	require := func(percent int, key string, op corev1.NodeSelectorOperator, values ...string) {

@@ -12,14 +12,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Feature is something that a problem may have much of, in addition to what New draws.
-// Features add up by |.
+// Feature is something that Draw may add much of to a problem of New. Features are combined with |.
 type Feature uint
 
 // The features, in the order they are drawn.
 const (
 	Crowds       Feature = 1 << iota // workloads of small pods with labels in common, pending and bound
-	Places                           // zones that only existing nodes have, zones without a sale, racks
+	Places                           // zones that only existing nodes have, zones without offerings, racks
 	Spread                           // topology spread constraints
 	Affinity                         // required pod affinity and anti-affinity, of bound pods too
 	Ports                            // host ports
@@ -38,14 +37,14 @@ const (
 // All is every feature.
 const All Feature = 1<<allFeatures - 1
 
-// Extra is something that a problem has only if a Config asks for it, so that the problems of
-// all other laws, and the plans for them that are on record, stay as they are. Extras add up by |.
+// Extra is something that only a problem whose Config names it has, so that the problems of all
+// other tests, and their recorded plans, stay unchanged. Extras are combined with |.
 type Extra uint
 
 // The extras, in the order they are drawn, after all features.
 const (
-	// Fields are the fields of pods, nodes and storage objects that kube-scheduler reads and
-	// that no feature draws.
+	// Fields are the fields of pods, nodes and storage objects that kube-scheduler reads and that
+	// no Feature uses.
 	Fields Extra = 1 << iota
 	// DaemonLabels are labels of DaemonSets that constraints of other pods select.
 	DaemonLabels
@@ -54,7 +53,7 @@ const (
 	// than there are volumes. General laws leave them out until it counts volumes.
 	FreeVolumes
 	// Devices are devices of nodes and instance types, and claims of them. Selectors are
-	// expressions: whoever solves the problem sets Devices.Matcher.
+	// expressions: the caller must set Devices.Matcher.
 	Devices
 )
 
@@ -66,13 +65,12 @@ type Config struct {
 	With Extra
 }
 
-// Plain leaves out all features: it draws what New does.
+// Plain returns a Config that leaves out all features: Draw then returns the problem of New.
 func Plain() Config { return Config{Without: All} }
 
-// Draw makes up the problem with the given number: the problem of New, and on
-// top of it the features that the Config has not left out. Each is drawn from
-// numbers of its own, so that a feature left out changes as little as it can in
-// the others.
+// Draw returns the problem with the given number: the problem of New, with the features that the
+// Config has not left out. Each feature has its own random numbers, so that leaving one out changes
+// the others as little as possible.
 func Draw(seed uint64, c Config) provisioning.Input {
 	p := newProblem(seed)
 	for i, draw := range []func(){
@@ -98,8 +96,8 @@ func Draw(seed uint64, c Config) provisioning.Input {
 	return p.in
 }
 
-// DrawOptions makes up options for the problem with the given number, of the
-// features that the Config has not left out. MaxSteps stays at its default.
+// DrawOptions returns random options for the problem with the given number, for the features that
+// the Config has not left out. MaxSteps stays at its default.
 func DrawOptions(seed uint64, c Config) *provisioning.Options {
 	s := &source{state: seed ^ 0xff<<48}
 	s.next()
@@ -161,7 +159,7 @@ func (p *problem) workloads() [][]*corev1.Pod {
 	return out
 }
 
-// someWorkloads lists so many of a hundred workloads.
+// someWorkloads returns percent out of 100 workloads.
 func (p *problem) someWorkloads(percent int) [][]*corev1.Pod {
 	var out [][]*corev1.Pod
 	for _, pods := range p.workloads() {

@@ -14,14 +14,14 @@ import (
 const (
 	versionLabel = "version"
 	rackLabel    = "example.org/rack"
-	// onlyNodes is a zone that nothing is sold in.
+	// onlyNodes is a zone without offerings.
 	onlyNodes = "zone-d"
 )
 
 func racks() []string { return []string{"rack-1", "rack-2"} }
 
-// drawCrowds adds workloads of several small pods, which is what constraints
-// between pods are about, and some of the same on nodes.
+// drawCrowds adds workloads of several small pods, so that constraints between pods have an effect,
+// and runs some of these pods on nodes.
 func (p *problem) drawCrowds() {
 	for i := range p.between(1, 3) {
 		shape := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -165,7 +165,7 @@ func (p *problem) drawPriorities() {
 	}
 }
 
-// drawOutsiders takes some pods out of the hands of whoever plans.
+// drawOutsiders makes some pods ones that a plan must leave alone.
 func (p *problem) drawOutsiders() {
 	for _, pods := range p.someWorkloads(10) {
 		kind := p.below(3)
@@ -184,7 +184,7 @@ func (p *problem) drawOutsiders() {
 	}
 }
 
-// drawDefaults adds what the selector of a default constraint is deduced from.
+// drawDefaults adds the objects from which the selector of a default constraint is derived.
 func (p *problem) drawDefaults() {
 	for i, app := range some(p.source, 0, apps()) {
 		p.in.Services = append(p.in.Services, &corev1.Service{

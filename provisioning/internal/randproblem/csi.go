@@ -9,8 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// drawCSI has drivers say how they want pods to be placed and what they have left, and volumes
-// attached that pods use or have used.
+// drawCSI adds CSIDrivers, storage capacities, and attached volumes that pods use or have used.
 func (p *problem) drawCSI() {
 	for _, name := range drivers() {
 		d := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -37,7 +36,8 @@ func (p *problem) drawCSI() {
 	}
 }
 
-// drawCapacity is what a driver has left somewhere, by zone, host or other labels.
+// drawCapacity adds the storage capacity that a driver has left somewhere, by zone, host or other
+// labels.
 func (p *problem) drawCapacity(number int) {
 	c := &storagev1.CSIStorageCapacity{
 		ObjectMeta:       metav1.ObjectMeta{Namespace: "kube-system", Name: fmt.Sprintf("left-%d", number)},

@@ -17,7 +17,7 @@ const (
 )
 
 // drawDevices gives nodes and instance types devices, and workloads claims of them in all states.
-// Selectors are expressions in CEL: whoever solves the problem sets Devices.Matcher.
+// Selectors are expressions in CEL: the caller must set Devices.Matcher.
 func (p *problem) drawDevices() {
 	p.in.Devices.Classes = []*resourcev1.DeviceClass{
 		deviceClass("gpu", `device.driver == "gpu.example.com"`),
@@ -55,7 +55,7 @@ func deviceClass(name string, expressions ...string) *resourcev1.DeviceClass {
 	return class
 }
 
-// drawDevice draws a device, most of which have the attributes that selectors ask for.
+// drawDevice draws a device. Most have the attributes that selectors require.
 func (p *problem) drawDevice() resourcev1.Device {
 	d := resourcev1.Device{Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}}
 	if p.chance(85) {
@@ -168,7 +168,7 @@ func (p *problem) drawDeviceRequests() (spec resourcev1.ResourceClaimSpec) {
 	return spec
 }
 
-// allocate gives a claim devices of a node that no claim has yet. It says whether there were any.
+// allocate allocates free devices of a node to a claim. It returns false if there are none.
 func (p *problem) allocate(claim *resourcev1.ResourceClaim, node string) bool {
 	taken := map[string]bool{}
 	for _, c := range p.in.Devices.Claims {

@@ -1,25 +1,23 @@
-// Package randproblem makes up provisioning problems for tests: the same
-// problem for the same seed, on every machine and in every version of Go.
+// Package randproblem generates provisioning problems for tests: the same problem for the same
+// seed, on every machine and in every version of Go.
 //
-// Random problems are worth little where everything is easy, so the ones made
-// here are full of edges: pools that may launch nothing, offerings that are
-// sold out, labels that an instance type leaves open, amounts that fit to the
-// byte, nodes half way through their start, NodeClaims that nothing is launched
-// for, DaemonSets that run on some options only, selections that contradict
-// themselves. Draw adds what pods have to do with each other and with volumes:
-// constraints that select other workloads or not even their own, several on one
-// key, bound pods that keep others away, zones that only existing nodes have,
-// reservations that pools compete for, claims in states that no pod can use.
-// Still every problem is well-formed: Prepare has no reason to refuse it.
+// Random problems test little if everything is easy, so these are full of edge cases: pools that
+// may launch nothing, offerings that are sold out, labels that an instance type leaves open,
+// amounts that fit to the byte, nodes that are starting, NodeClaims that are not launched,
+// DaemonSets that run on some options only, selections that contradict themselves. Draw adds
+// constraints between pods, and volumes: constraints that select other workloads or not even their
+// own, several on one key, bound pods that exclude others, zones that only existing nodes have,
+// reservations that pools compete for, claims in states that no pod can use. Every problem is still
+// well-formed: Prepare accepts it.
 //
 // # Model
 //
-// A problem is drawn in this order: its size, a catalog, pools with their own
-// view of the catalog, DaemonSets, existing nodes with bound pods, and pods in
-// shapes of which each has a few copies. Labels, taints and values come from
-// one short table, so that what one object asks for another often has. That is
-// the problem of New. Draw then goes over it feature by feature, each of which
-// a Config can leave out, then over the extras that it asks for, and DrawOptions makes up options to go with it.
+// A problem is drawn in this order: its size, a catalog, pools with their own view of the catalog,
+// DaemonSets, existing nodes with bound pods, and pods in shapes of which each has a few copies.
+// Labels, taints and values come from one short table, so that an object often has a label that
+// another requires. This is the problem of New. Draw then adds features one by one, each of which a
+// Config can leave out, then the extras that the Config names. DrawOptions draws options for the
+// problem.
 //
 // # Guarantees
 //
@@ -27,7 +25,6 @@
 //
 // # Left out
 //
-// There is no promise on how often an edge comes up, nor that a seed keeps its
-// problem from one version of this package to the next. Tests name seeds in
-// failure messages only.
+// The frequency of edge cases, and the problem of a seed, may change with any version of this
+// package. Tests name seeds in failure messages only.
 package randproblem

@@ -11,8 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// drawRareFields uses the fields of pods, nodes and storage objects that kube-scheduler reads and
-// that no feature draws. testdata/fields.txt lists them.
+// drawRareFields sets fields of pods, nodes and storage objects that kube-scheduler reads and that
+// no Feature uses. testdata/fields.txt lists them.
 func (p *problem) drawRareFields() {
 	for i, pods := range p.someWorkloads(50) {
 		p.drawPodFields(i, pods)
@@ -70,8 +70,8 @@ func (p *problem) drawPodFields(number int, pods []*corev1.Pod) {
 	}
 }
 
-// drawRareVolumes are volumes of plugins that drivers have taken over from, and one that a claim
-// is made for.
+// drawRareVolumes returns volumes of in-tree plugins that CSI drivers have replaced, and an
+// ephemeral volume, for which a claim is created.
 func (p *problem) drawRareVolumes() []corev1.Volume {
 	managed := corev1.AzureManagedDisk
 	disk := fmt.Sprintf("disk-%d", p.below(2))
@@ -101,8 +101,8 @@ func (p *problem) drawRareVolumes() []corev1.Volume {
 	return []corev1.Volume{v}
 }
 
-// free is the class of a claim that only a volume that exists will do for, or a class that makes
-// volumes, so that no two pods have a claim to the same volumes.
+// free returns the storage class of a claim: for one claim, or for all claims of a contested
+// problem, found, which allows only existing volumes; otherwise waits, which makes volumes.
 func (p *problem) free() string {
 	if p.claimed && !p.contested {
 		return "waits"
@@ -123,7 +123,7 @@ func (p *problem) nominate(pod *corev1.Pod) {
 	p.in.Nominated[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = pod.Status.NominatedNodeName
 }
 
-// drawTermFields makes a few of the preferences and terms of a pod of rarer kinds.
+// drawTermFields adds rare kinds of preferences and terms to a pod.
 func (p *problem) drawTermFields(pod *corev1.Pod) {
 	a := pod.Spec.Affinity
 	if a == nil {
@@ -169,7 +169,7 @@ func (p *problem) drawTermFields(pod *corev1.Pod) {
 	}
 }
 
-// resize makes a pod that runs one whose resources are being changed in place.
+// resize turns a pod into a running pod whose resources are being changed in place.
 func (p *problem) resize(pod *corev1.Pod) {
 	more := corev1.ResourceList{corev1.ResourceCPU: quantity(pick(p.source, []string{"20m", "300m"}))}
 	status := func(containers []corev1.Container) (out []corev1.ContainerStatus) {
@@ -194,8 +194,8 @@ func (p *problem) resize(pod *corev1.Pod) {
 	}
 }
 
-// drawNodeFields takes the label of its name from a node, gives it that of another, or has it
-// declare features.
+// drawNodeFields removes the hostname label of a node, sets it to the name of another node, or
+// makes the node declare features.
 func (p *problem) drawNodeFields(n *provisioning.Node) {
 	if n.Node == nil {
 		return
@@ -211,7 +211,7 @@ func (p *problem) drawNodeFields(n *provisioning.Node) {
 	}
 }
 
-// drawStorageFields gives classes, claims and volumes what few of them have.
+// drawStorageFields sets rare fields of storage classes, claims and volumes.
 func (p *problem) drawStorageFields() {
 	waits := storagev1.VolumeBindingWaitForFirstConsumer
 	class := func(name, provisioner string, annotations map[string]string) {
@@ -328,8 +328,8 @@ func (p *problem) drawFreeVolumes() {
 	}
 }
 
-// troubleVolume makes some volumes go away, be of another class by the old annotation, be set
-// aside, or select nodes by a field.
+// troubleVolume changes some volumes: they are being deleted, have the class of the old annotation,
+// are reserved for a claim, or select nodes by a field.
 func (p *problem) troubleVolume(pv *corev1.PersistentVolume) {
 	switch n := p.below(100); {
 	case n < 8:

@@ -80,7 +80,7 @@ func (p *problem) drawNode(name string, at stage) provisioning.Node {
 	return provisioning.Node{Node: node, NodeClaim: claim}
 }
 
-// nodeLabels are those of a finished node of a type, in one of the pools.
+// nodeLabels returns the labels of an initialized node of a type in one of the pools.
 func (p *problem) nodeLabels(name string, t *cloudprovider.InstanceType, o *cloudprovider.Offering) map[string]string {
 	labels := map[string]string{
 		corev1.LabelHostname:           name,

@@ -13,8 +13,8 @@ func (s *source) next() uint64 {
 	return z ^ z>>31
 }
 
-// below draws from 0 to n-1, and 0 if there is nothing to draw from. The bias
-// of the remainder is of no matter for the small n used here.
+// below draws a number from 0 to n-1; it returns 0 if n is not positive. The remainder is slightly
+// biased, which does not matter for small n.
 func (s *source) below(n int) int {
 	if n <= 0 {
 		return 0
@@ -25,7 +25,7 @@ func (s *source) below(n int) int {
 // between draws from low to high, both included.
 func (s *source) between(low, high int) int { return low + s.below(high-low+1) }
 
-// chance is true in so many of a hundred draws.
+// chance returns true in percent out of 100 draws.
 func (s *source) chance(percent int) bool { return s.below(100) < percent }
 
 // pick draws an element.

@@ -68,7 +68,7 @@ func (p *problem) drawDisks() {
 	}
 }
 
-// drawDisk is one of a few disks, more often written than read.
+// drawDisk returns one of a few disks, usually for writing.
 func (p *problem) drawDisk() corev1.Volume {
 	v := corev1.Volume{Name: "disk"}
 	name, readOnly := fmt.Sprintf("disk-%d", p.below(2)), p.chance(40)
@@ -104,8 +104,8 @@ func (p *problem) drawClasses() {
 	class("zonal", drivers()[0], &waits, terms...)
 }
 
-// drawClaim adds a claim, bound to a volume of its own half of the time. Few
-// are in a state that no pod can use.
+// drawClaim adds a claim. In half of the cases it is bound to a volume of its own; a few are in a
+// state that no pod can use.
 func (p *problem) drawClaim(namespace, name string) {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}

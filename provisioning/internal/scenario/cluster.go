@@ -17,8 +17,8 @@ type Buffer struct {
 	Replicas        int
 }
 
-// Controller is what owns pods. Its fields are those of
-// provisioning.Controller, to which it can be converted.
+// Controller is the controller of some pods. Its fields are those of provisioning.Controller, to
+// which it can be converted.
 type Controller struct {
 	UID      types.UID
 	Selector *metav1.LabelSelector

@@ -1,17 +1,14 @@
-// Package scenario reads provisioning problems that are written as text, so
-// that a test reads like a story: who is there, what happens.
+// Package scenario reads provisioning problems from text, so that the cases of a test are easy to
+// read.
 //
-// It makes objects from text and knows nothing of the engine; what is done with
-// them, and how the outcome is shown, is up to the test. It is for tests only
-// and errs on the side of strictness: what it does not know is an error with a
-// line number.
+// It only makes objects from text; the test decides what to do with them and how to show the
+// result. It is for tests only and strict: an unknown word is an error with a line number.
 //
 // # Files
 //
-// A file opens with a paragraph that says what it is about. Declarations
-// follow, one object each: a line with the kind and the name, and below it,
-// indented, lines with what sets the object apart. The expected outcome stands
-// below a line of four dashes.
+// A file begins with a paragraph that describes it. Declarations follow, one for each object: a
+// line with the kind and the name, and below it, indented, lines with the properties of the object.
+// The expected result follows a line of four dashes.
 //
 //	Pods go to the cheapest type that holds them.
 //
@@ -23,9 +20,9 @@
 //	----
 //	(what the test shows)
 //
-// Several cases may share declarations: those before the first line of the form
-// "case TITLE" hold in every case. A case may declare an object anew, which
-// replaces the former. A line that begins with # is a comment.
+// Several cases may share declarations: those before the first line of the form "case TITLE" hold
+// in every case. A case may declare an object again, which replaces the earlier declaration. A line
+// that begins with # is a comment.
 //
 // # Declarations
 //
@@ -55,7 +52,7 @@
 //
 //	pod NAME [xCOUNT]        a pending pod, or NAME-1 to NAME-COUNT
 //	daemon NAME              the pod that stands for a DaemonSet
-//	buffer NAME [xREPLICAS]  spare room for so many pods
+//	buffer NAME [xREPLICAS]  spare room for that many pods
 //	  (below any of the three, the lines of a pod; see Pods)
 //
 //	node NAME                a Node without a NodePool

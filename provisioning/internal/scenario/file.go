@@ -18,7 +18,7 @@ type File struct {
 type Case struct {
 	// Title tells the case from others of the file; "" if it is the only one.
 	Title string
-	// World is what is declared, made anew for each case.
+	// World has the declared objects, made separately for each case.
 	World *World
 	// Want is the expected outcome as it stands in the text, without the line
 	// break at the end.

@@ -203,8 +203,8 @@ func repel(pod *corev1.Pod, text string) error {
 	return err
 }
 
-// parseDrivers reads DRIVER=N of drivers that attach so many volumes, and
-// DRIVER of those that set no limit.
+// parseDrivers reads DRIVER=N of drivers that attach at most N volumes, and DRIVER of those that
+// set no limit.
 func parseDrivers(text string) ([]storagev1.CSINodeDriver, error) {
 	drivers := []storagev1.CSINodeDriver{}
 	for _, part := range list(text) {

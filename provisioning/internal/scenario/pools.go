@@ -11,12 +11,13 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// nodeClass is what every pool refers to.
+// nodeClass returns the node class that every pool refers to.
 func nodeClass() *v1.NodeClassReference {
 	return &v1.NodeClassReference{Group: "example.com", Kind: "NodeClass", Name: "default"}
 }
 
-// deletedAt is the deletion timestamp of objects that are being deleted; any instant will do.
+// deletedAt returns a deletion timestamp for objects that are being deleted; its value does not
+// matter.
 func deletedAt() *metav1.Time {
 	return &metav1.Time{Time: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 }

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// shortKeys are names for label keys that stories are full of.
+// shortKeys returns short names for common label keys.
 func shortKeys() map[string]string {
 	return map[string]string{
 		"arch":          corev1.LabelArchStable,
@@ -26,7 +26,7 @@ func shortKeys() map[string]string {
 	}
 }
 
-// longKey is the label key that a name stands for, mostly itself.
+// longKey returns the label key for a short name; other names are returned unchanged.
 func longKey(name string) string {
 	if key, ok := shortKeys()[name]; ok {
 		return key
@@ -48,8 +48,8 @@ func expand(text string) string {
 	return strings.Join(parts, ", ")
 }
 
-// phrases cuts a text at keywords: what stands before the first, and what
-// stands behind each. A keyword is a word by itself outside of parentheses.
+// phrases splits a text at keywords: into the text before the first keyword, and the text after
+// each. A keyword is a separate word outside of parentheses.
 func phrases(text string, keywords ...string) (before string, behind map[string]string, err error) {
 	behind = map[string]string{}
 	var current []string
@@ -113,7 +113,7 @@ func parseSelector(text string) (*metav1.LabelSelector, error) {
 	return selector, nil
 }
 
-// number reads a whole number from low on.
+// number reads a whole number that is at least low.
 func number(text string, low int64) (int32, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < low {
@@ -135,7 +135,7 @@ func counted(text string) (name string, count int, many bool, err error) {
 	return name, n, true, nil
 }
 
-// unknownOf is errUnknown with what an object does take.
+// unknownOf returns errUnknown with the words that the object accepts.
 func unknownOf(words ...string) error {
 	return fmt.Errorf("%w; use one of %s", errUnknown, strings.Join(words, ", "))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// World is what a case declares.
+// World has the objects that a case declares.
 type World struct {
 	NodePools     []*v1.NodePool
 	InstanceTypes map[string][]*cloudprovider.InstanceType // by pool
@@ -30,7 +30,7 @@ type World struct {
 
 	Options
 
-	// Show holds the words of show.
+	// Show has the words of the lines "show": what the test shows in addition.
 	Show map[string]bool
 }
 
@@ -42,11 +42,11 @@ type Node struct {
 	Pods      []*corev1.Pod
 }
 
-// builder makes a world from blocks.
+// builder makes a World from blocks of text.
 type builder struct {
 	world      World
 	types      []*cloudprovider.InstanceType
-	poolTypes  map[string][]string // of pools that name theirs
+	poolTypes  map[string][]string // names of the types of pools that list them
 	vocabulary requirements.Extension
 }
 
@@ -185,7 +185,7 @@ func (b *builder) declareMore(bl block) (known bool, err error) {
 	return true, err
 }
 
-// stock hands out the instance types to the pools.
+// stock assigns the instance types to the pools.
 func (b *builder) stock() error {
 	byName := map[string]*cloudprovider.InstanceType{}
 	for _, t := range b.types {
@@ -208,8 +208,7 @@ func (b *builder) stock() error {
 	return nil
 }
 
-// each hands the lines below a declaration to set, and says in errors where
-// they stand.
+// each calls set for each line below a declaration. Errors name the line.
 func each(bl block, set func(l line) error) error {
 	var errs []error
 	for _, l := range bl.properties {
@@ -220,5 +219,5 @@ func each(bl block, set func(l line) error) error {
 	return errors.Join(errs...)
 }
 
-// errUnknown is for a line that an object does not take.
+// errUnknown is the error for a line that an object does not accept.
 var errUnknown = errors.New("is not known here")

@@ -1,3 +1,2 @@
-// Package scenes has inputs, plans and objects that tests of the engine and of its
-// referee start from.
+// Package scenes has inputs, plans and objects for tests of the engine and of its referee.
 package scenes

@@ -17,7 +17,8 @@ func TeamSelector(name string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"team": name}}
 }
 
-// AffinityTerm is about the pods of a Team in one domain of key, unless it is changed.
+// AffinityTerm returns a term that selects the pods of a team in one domain of key. change may
+// alter it.
 func AffinityTerm(key, teamName string, change ...func(*corev1.PodAffinityTerm)) corev1.PodAffinityTerm {
 	term := corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: TeamSelector(teamName)}
 	for _, f := range change {
@@ -42,12 +43,12 @@ func Avoid(pod *corev1.Pod, terms ...corev1.PodAffinityTerm) {
 	pod.Spec.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}
 }
 
-// InSpace is a namespace of the environment of its name.
+// InSpace returns a namespace with the label of the environment of the same name.
 func InSpace(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"env": name}}}
 }
 
-// Outside is about the namespaces of another environment, or of none.
+// Outside changes a term to select the namespaces of other environments, or of none.
 func Outside(env string) func(*corev1.PodAffinityTerm) {
 	return func(t *corev1.PodAffinityTerm) {
 		t.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{

@@ -15,8 +15,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Type is an instance type with offerings in zones a and b, on demand and, at half the
-// price, as spot.
+// Type returns an instance type with offerings in zones a and b, on demand and, at half the price,
+// as spot.
 func Type(name, capacity string, price float64, systems ...string) *cloudprovider.InstanceType {
 	t := &cloudprovider.InstanceType{
 		Name:     name,
@@ -44,7 +44,7 @@ func Type(name, capacity string, price float64, systems ...string) *cloudprovide
 	return t
 }
 
-// Options are all ways to launch the types.
+// Options returns all ways to launch the types.
 func Options(types ...*cloudprovider.InstanceType) []cloudprovider.LaunchOption {
 	var options []cloudprovider.LaunchOption
 	for _, t := range types {
@@ -56,7 +56,7 @@ func Options(types ...*cloudprovider.InstanceType) []cloudprovider.LaunchOption 
 	return options
 }
 
-// Pool is a NodePool that asks for nothing.
+// Pool returns a NodePool without requirements.
 func Pool(name string) *v1.NodePool {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "example.com", Kind: "NodeClass", Name: "default"}
@@ -81,8 +81,8 @@ func Node(name string, labels map[string]string) *corev1.Node {
 	return node
 }
 
-// Generic is one open pool and pods of 50 shapes that ask for nothing but
-// CPU and memory, as small as those of Karpenter's own benchmark.
+// Generic returns an input with one pool without requirements, and pods of 50 shapes that request
+// only CPU and memory, as small as those of Karpenter's own benchmark.
 func Generic(pods, types int) provisioning.Input {
 	catalog := fake.Catalog()
 	catalog = catalog[:min(types, len(catalog))]

@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Scene is a small input with a plan for it that breaks no rule:
+// Scene is a small input with a valid plan for it:
 //
 //	pool general (weight 10): no taints; requires arch in (amd64)
 //	pool batch: taint dedicated=batch:NoSchedule; label example.org/line=night;
@@ -135,7 +135,7 @@ func (s *Scene) drawPlan() {
 // Reorder lists the placed pods in the order in which the plan lists their nodes.
 func (s *Scene) Reorder() { s.Plan.Order = PlacedPods(s.Plan) }
 
-// PlacedPods are the pods with a place, in the order in which the plan lists their nodes.
+// PlacedPods returns the placed pods, in the order in which the plan lists their nodes.
 func PlacedPods(plan *provisioning.Plan) []*corev1.Pod {
 	var placed []*corev1.Pod
 	for _, n := range plan.Create {
@@ -147,10 +147,10 @@ func PlacedPods(plan *provisioning.Plan) []*corev1.Pod {
 	return placed
 }
 
-// First is the new node of pool general.
+// First returns the new node of pool general.
 func (s *Scene) First() *provisioning.NewNode { return &s.Plan.Create[0] }
 
-// Second is the new node of pool batch.
+// Second returns the new node of pool batch.
 func (s *Scene) Second() *provisioning.NewNode { return &s.Plan.Create[1] }
 
 // Bind puts a pod on an existing node instead of leaving it pending.

@@ -97,8 +97,9 @@ func (p *Parser) OfNodes(required *corev1.NodeSelector) *Selection {
 	return p.Of(stand)
 }
 
-// Unwritable says whether a pod may require a label value that no label can have, although an open
-// label of a pool seems to admit it, or a node field that no API server accepts.
+// Unwritable says whether a pod requires something that the API server does not allow: a label
+// value that is no valid value, although an open label of a pool seems to admit it, or an unknown
+// node field.
 func Unwritable(pod *corev1.Pod) bool {
 	for _, value := range pod.Spec.NodeSelector {
 		if len(validation.IsValidLabelValue(value)) > 0 {
