@@ -112,11 +112,11 @@ type Target struct {
 // String returns the name of the node, or else the ID of the machine.
 func (t Target) String() string { return cmp.Or(t.Node, t.ProviderID) }
 
-// Action is what to do with one or more nodes, and why.
+// Action is a decision about one or more nodes, with its reason.
 type Action struct {
 	// Reason is the reason of the rule that proposes the action.
 	Reason Reason
-	// Step is what to do with the targets.
+	// Step is what happens to the targets.
 	Step Step
 	// Targets are the nodes of the action, sorted by String. Rules return one each. Propose returns
 	// any number to save money, and several drifted nodes if new nodes for all of them together
@@ -249,7 +249,7 @@ func (f *Cluster) Actions(reasons ...Reason) Result {
 	return r
 }
 
-// actions is Actions, with what else follows from the notices of the cloud.
+// actions is Actions that also returns the other results of the notices of the cloud.
 func (f *Cluster) actions(reasons ...Reason) (Result, interruptions) {
 	var results []Result
 	ask := func(rule func() Result, of ...Reason) {

@@ -26,8 +26,8 @@ import (
 // it to look ahead, to see whether decisions converge, and to describe a future cluster. The result
 // is a guess: clouds launch what they have, and kube-scheduler chooses the places of pods.
 //
-//   - Removed nodes are gone, and so are their pods, machines and notices. A removed node with pods
-//     that Action.Held lists is being deleted and still has these pods.
+//   - Removed nodes, and their pods, machines and notices, no longer exist. A removed node with
+//     pods that Action.Held lists is being deleted and still has these pods.
 //   - Replacements are initialised at that instant, launched by the cheapest of their options, with
 //     the name of their NodeClaim. So is the node that a static pool gets for one that it loses to
 //     drift or repair. DaemonSet pods are not added to them: the engine reserves room for missing

@@ -22,7 +22,7 @@ type admitted struct {
 type Waiting struct {
 	// Action is the waiting action.
 	Action
-	// For is what it waits for, such as NodePool "web", group "zones" or
+	// For names the obstacle, such as NodePool "web", group "zones" or
 	// PodDisruptionBudget "shop/web".
 	For string
 	// Allowance is the result of the budgets if it waits for those of a pool or group; otherwise it

@@ -56,7 +56,7 @@ type Options struct {
 type ConsolidationOptions struct {
 	// FreePodsAreEmpty makes a node count as empty if the eviction of its pods costs nothing (see
 	// Candidate.DisruptionCost), as in Karpenter. Then no place is sought for these pods: a node is
-	// launched for them, which is removed in turn, and so on for ever. Default: a node is empty if
+	// launched for them, which is removed in turn, and so on forever. Default: a node is empty if
 	// no pod on it needs another place.
 	FreePodsAreEmpty bool
 

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// State is how far a command is. It is computed from the objects alone.
+// State is the stage of a command. It is computed from the objects alone.
 type State string
 
 // The states, in the order of a command that replaces first. One that
@@ -50,15 +50,15 @@ const (
 	Occupied Failure = "occupied"
 )
 
-// Progress is what to do next for a command.
+// Progress is the result of Advance: the stage of a command and its next steps.
 type Progress struct {
-	// State is how far the command is.
+	// State is the stage of the command.
 	State State
 	// Failure is why the command is undone, empty if it is not.
 	Failure Failure
-	// Steps are what to do now, at most one for each object, in the order of the command's
-	// NodeClaims, their Nodes and the replacements. They may be carried out in any order, in
-	// parallel, in part, or not at all.
+	// Steps are the steps to carry out now, at most one for each object, in the order of the
+	// command's NodeClaims, their Nodes and the replacements. They may be carried out in any order,
+	// in parallel, in part, or not at all.
 	Steps []Step
 	// Waiting are the names of the NodeClaims that the command waits for while it has no steps, in
 	// the order of the command's lists.
@@ -68,37 +68,35 @@ type Progress struct {
 	Next time.Time
 }
 
-// Advance says what to do next for a command that was started. It is a function
-// of its arguments: after a crash, Recover finds the command and Advance
-// carries on as if nothing had happened. It is called again when the steps were
-// carried out, when an object changes, and at Next. It takes time in proportion to the
-// view.
+// Advance returns the next steps of a command that was started. It depends only on its arguments:
+// after a crash, Recover finds the command, and Advance continues it. Call it again when the steps
+// were carried out, when an object changes, and at Next. It takes time in proportion to the view.
 //
 // In order:
 //
-//  1. If no object carries the record any more, it is finished. Objects that
-//     are being deleted do not count, unless they are held; what is left of
-//     them belongs to whoever finalizes them.
-//  2. If a node to remove is not yet being deleted and the command has failed,
-//     or a record says so, it is undone: every record of a NodeClaim to remove
-//     is made to say so first; then taints, holds and reasons are removed from
-//     the nodes that are not being deleted, and replacements are deleted, or
-//     released if they run pods or one of the nodes is already lost to the
-//     cluster; the records of the NodeClaims to remove go last.
-//  3. Nodes not being deleted are marked: first all get the record, then each
-//     its hold (terminate-first with replacements only), reason and taint.
-//  4. To replace first, replacements are created when all are marked, and nodes
-//     deleted when all replacements are initialized. To terminate first, nodes
-//     are deleted when all are marked, replacements created when all machines
-//     are gone, and NodeClaims no longer held when all replacements exist.
-//     Without replacements each node is deleted as soon as it is marked.
-//  5. When all nodes are gone the replacements are released. One that a
-//     terminate-first command launched is first waited for until the deadline.
+//  1. If no object has the record any more, the command is finished. Objects that are being
+//     deleted do not count, unless they are held: the programs that remove their finalizers are
+//     responsible for them.
+//  2. If a node to remove is not yet being deleted and the command has failed, or a record says
+//     that it has, the command is undone. First, every record of a NodeClaim to remove is changed
+//     to say so. Then taints, holds and reasons are removed from the nodes that are not being
+//     deleted, and replacements are deleted, or released if they run pods or one of the nodes is
+//     already gone. The records of the NodeClaims to remove are deleted last.
+//  3. Nodes that are not being deleted are marked: first all get the record, then each gets its
+//     hold (only in terminate-first mode with replacements), reason and taint.
+//  4. In replace-first mode, replacements are created when all nodes are marked, and nodes are
+//     deleted when all replacements are initialized. In terminate-first mode, nodes are deleted
+//     when all are marked, replacements are created when all machines are gone, and NodeClaims are
+//     no longer held when all replacements exist. Without replacements each node is deleted as soon
+//     as it is marked.
+//  5. When all nodes are gone the replacements are released. In terminate-first mode Advance
+//     first waits for the replacements, until the deadline.
 //
-// A node that vanishes meanwhile, or is deleted by another client, is done. A command fails, the
-// first that holds: cancelled; in conflict; withdrawn; for the reason Empty, a node that is not
-// being deleted has more pods than Source.Pods; a replacement lost; timed out, which is judged only
-// where something is still missing, so a command that is late but ready goes through.
+// A node that disappears meanwhile, or is deleted by another client, counts as removed. A command
+// fails with the first of these that holds: it was cancelled; it is in conflict; it was withdrawn;
+// for the reason Empty, a node that is not being deleted has more pods than Source.Pods; a
+// replacement was lost; it timed out. A time-out counts only if something is still missing, so a
+// command that is late but ready is completed.
 //
 // In every step that deletes a node of a command that replaces first, all its
 // replacements are initialized and none is being deleted.
@@ -228,7 +226,7 @@ func (l *lifecycle) carries(record string) bool {
 // isAlive reports whether the NodeClaim exists and is not being deleted.
 func (s *sourceState) isAlive() bool { return s.claim != nil && !s.claim.Deleting }
 
-// alive is how many nodes to remove are not being deleted.
+// alive counts the nodes to remove that are not being deleted.
 func (l *lifecycle) alive() (n int) {
 	for i := range l.sources {
 		if l.sources[i].isAlive() {

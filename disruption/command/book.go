@@ -15,11 +15,11 @@ import (
 // After that the cluster may have changed too much for the decision.
 const StartsWithin = 10 * time.Second
 
-// Book keeps what a process knows of the commands that it began and what no object records: which
-// replacements it saw created, so that one that is lost is not created again; and whether any step
-// of the command has succeeded yet. The commands themselves are found by Recover in each pass. A
-// Book may be lost: the commands of another process are continued like its own. The zero value is
-// empty. It is not safe for concurrent use.
+// Book stores facts about the commands of this process that no object records: which replacements
+// it has seen created, so that a lost one is not created again; and whether any step of the command
+// has succeeded yet. Recover finds the commands themselves in each pass. A Book may be lost:
+// commands of another process are continued in the same way. The zero value is empty. It is not
+// safe for concurrent use.
 type Book struct {
 	begun map[string]*entry
 }
@@ -33,9 +33,9 @@ type entry struct {
 	failed  bool
 }
 
-// Round is what to do for all commands at one time.
+// Round is the next steps of all commands at one time.
 type Round struct {
-	// Steps are what to do, by command and in the order of Progress.Steps. Those of different
+	// Steps are the next steps, by command and in the order of Progress.Steps. Steps of different
 	// commands are independent.
 	Steps []Step
 	// Undone are the commands of this process that are being undone, each once.
@@ -65,11 +65,11 @@ func (b *Book) Begin(p Prepared, v View, now time.Time) ([]Step, error) {
 	return steps, nil
 }
 
-// Advance calls Advance for all commands that Recover found in the view. A command whose record has
-// no NodeClaims, that this process did not begin and that lacks a replacement is undone: what it
-// was to launch is not known. One that this process began and that is not in found has ended; but
-// if none of its records was ever seen, Start is repeated until StartsWithin has passed. A command
-// that began at now is skipped: the view is older.
+// Advance calls Advance for all commands that Recover found in the view. A command is undone if its
+// record has no NodeClaims, this process did not begin it, and it lacks a replacement, because it
+// is unknown what to launch. A command that this process began and that is not in found has ended;
+// but if none of its records was ever seen, Start is repeated until StartsWithin has passed. A
+// command that began at now is skipped: the view is older.
 func (b *Book) Advance(found []Command, v View, now time.Time) Round {
 	var out Round
 	live := map[string]bool{}
@@ -115,9 +115,9 @@ func (b *Book) Advance(found []Command, v View, now time.Time) Round {
 	return out
 }
 
-// Claim is the NodeClaim that a step of kind StepCreate asks for, the pods that it is for, if they
-// are known (Prepared.Pods), and the command that launches it: one that this process began, or else
-// one of found. It is nil for any other step, and if what to launch is unknown.
+// Claim returns, for a step of kind StepCreate, the NodeClaim to create, its pods if they are known
+// (Prepared.Pods), and the command that launches it: one that this process began, or else one of
+// found. The NodeClaim is nil for any other step, and if it is unknown what to launch.
 func (b *Book) Claim(s Step, found []Command, now time.Time) (*v1.NodeClaim, []*corev1.Pod, Command) {
 	candidates := slices.SortedFunc(maps.Values(b.begun), func(x, y *entry) int { return cmp.Compare(x.Command.ID, y.Command.ID) })
 	for _, c := range found {

@@ -14,16 +14,16 @@ import (
 
 // Limits of the NodeClaims in a record.
 const (
-	// recordSize is how many bytes a record with them may have. The other
+	// recordSize is the largest size in bytes of a record that contains NodeClaims. The other
 	// annotations of an object need the rest of its 256 KiB.
 	recordSize = 224 << 10
-	// claimsSize is how many bytes they may have unpacked.
+	// claimsSize is the largest size in bytes of these NodeClaims after decompression.
 	claimsSize = 4 << 20
 )
 
-// Claims are the NodeClaims of Spec.Claims, in the order of Replacements and with their names. A
-// program that restarts launches from them. There are none if the spec has none, or if they do not
-// fit into the annotation with the rest of the record. The caller owns them.
+// Claims returns the NodeClaims of Spec.Claims, in the order of Replacements and with their names.
+// A program that restarts launches from them. There are none if the spec has none, or if they do
+// not fit into the annotation with the rest of the record. The caller owns them.
 func (c Command) Claims() []*v1.NodeClaim {
 	claims, err := unpackClaims(c.claims)
 	if err != nil || len(claims) != len(c.Replacements) {

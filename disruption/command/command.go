@@ -14,7 +14,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Mode says what goes first.
+// Mode says whether nodes are launched or terminated first.
 type Mode string
 
 // The modes.
@@ -38,8 +38,8 @@ const (
 	MaxReplacements = 200
 )
 
-// deleteSlack is how long past its deadline a command that has all its
-// replacements goes on trying to delete nodes before it gives up.
+// deleteSlack is how long after its deadline a command with all its replacements still tries to
+// delete nodes before it gives up.
 const deleteSlack = 10 * time.Minute
 
 // DefaultDrain bounds the drain of a node of a terminate-first command that has
@@ -67,8 +67,8 @@ type Source struct {
 	// Bounded says that the NodeClaim has a terminationGracePeriod, so that a
 	// terminate-first command needs no bound of its own.
 	Bounded bool
-	// Pods is how many pods some other node would have to take over when the command was
-	// decided. It counts for the reason Empty: with more of them the command is undone.
+	// Pods is the number of pods on the node that needed another node when the command was decided.
+	// It matters for the reason Empty: if there are more, the command is undone.
 	Pods int
 }
 
@@ -77,7 +77,7 @@ type Replacement struct {
 	// Token is the name of its NodeClaim. Because the name is fixed before the launch, a second
 	// creation fails and leaves one NodeClaim.
 	Token string
-	// NodePool is the pool that it is made from.
+	// NodePool is the pool whose template the replacement is made from.
 	NodePool string
 }
 
@@ -89,7 +89,7 @@ type Command struct {
 	ID string
 	// Reason is why the nodes are removed.
 	Reason v1.DisruptionReason
-	// Mode says what goes first.
+	// Mode says whether nodes are launched or terminated first.
 	Mode Mode
 	// CreatedAt is when it was decided, in whole seconds.
 	CreatedAt time.Time
@@ -104,11 +104,11 @@ type Command struct {
 	claims string // packed: see Claims
 }
 
-// Spec is what a command is made from.
+// Spec is the input from which a command is made.
 type Spec struct {
 	// Reason is why the nodes are removed. Required.
 	Reason v1.DisruptionReason
-	// Mode says what goes first. Default ReplaceFirst.
+	// Mode says whether nodes are launched or terminated first. Default ReplaceFirst.
 	Mode Mode
 	// Sources are the nodes to remove, in any order. At least one.
 	Sources []Source
@@ -123,14 +123,14 @@ type Spec struct {
 	Timeout time.Duration
 }
 
-// Timeout is how long a command may take until its replacements are initialized: 80 ms for each
-// node that all commands in flight remove together, at least 10 minutes and at most an hour.
+// Timeout returns how long a command may take until its replacements are initialized: 80 ms for
+// each node that all commands in progress remove together, at least 10 minutes and at most an hour.
 func Timeout(nodesInFlight int) time.Duration {
 	const each, least, most = 80 * time.Millisecond, 10 * time.Minute, time.Hour
 	return max(least, min(times(nodesInFlight, each, most), most))
 }
 
-// times is n times d, or most if that is less.
+// times returns n times d, or most if that is less.
 func times(n int, d, most time.Duration) time.Duration {
 	if n > int(most/d) {
 		return most
@@ -183,9 +183,9 @@ func New(now time.Time, spec Spec) (Command, error) {
 	return c, nil
 }
 
-// Token is a name for a NodeClaim that is launched for the command: that of its pool,
-// as far as it fits, and what makes it unique. Those of Replacements have the index
-// that they have there.
+// Token returns a name for a NodeClaim that is launched for the command: the name of its pool,
+// shortened if necessary, and a unique suffix. For an entry of Replacements, index is its index
+// there.
 func (c Command) Token(pool string, index int) string {
 	suffix := fmt.Sprintf("-%s-%d", c.ID, index)
 	const most = 63 // of a label value, as which names of NodeClaims are used

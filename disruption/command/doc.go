@@ -1,16 +1,16 @@
-// Package command carries out a decision to remove nodes: it is a state machine over
-// NodeClaims and Nodes that marks the nodes, launches what replaces them, waits until
-// that is initialized, deletes the nodes, and undoes all of it where it fails. It is
-// what Karpenter's disruption queue does, without anything in memory.
+// Package command carries out a decision to remove nodes. It is a state machine over NodeClaims and
+// Nodes: it marks the nodes, launches their replacements, waits until these are initialized, and
+// deletes the nodes. If a step fails it undoes the earlier ones. Karpenter's disruption queue does
+// the same with state in memory.
 //
 //	c, err := command.New(now, spec)
 //	steps, err := command.Start(c, view)            // to begin
 //	progress := command.Advance(c, view, now)       // again and again
 //	recovery := command.Recover(view)               // after a restart
 //
-// Disruption's Cluster.Command makes an action a command. [ObserveClaim] and
-// [ObserveNode] read objects for a [View], and [Step.EditClaim] and [Step.EditNode]
-// are the objects to store.
+// Cluster.Command of package disruption converts an action to a command. [ObserveClaim] and
+// [ObserveNode] read objects for a [View], and [Step.EditClaim] and [Step.EditNode] return the
+// objects to store.
 //
 // # Left out
 //
@@ -19,8 +19,8 @@
 //
 // # Guarantees
 //
-// A command lives in its objects: a [Record] on every object that takes part says all
-// about it, so that a program which restarts loses nothing. Steps may be carried out
-// in any order, in part, twice or not at all. All functions are pure, inputs are
-// read-only, and they may be called from any number of goroutines.
+// The state of a command is in its objects: every object that takes part has a [Record] of the
+// whole command, so that a program which restarts loses nothing. Steps may be carried out in any
+// order, in part, twice or not at all. All functions are pure, inputs are read-only, and they may
+// be called from any number of goroutines.
 package command

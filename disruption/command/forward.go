@@ -86,7 +86,7 @@ func (l *lifecycle) removeAll() {
 	}
 }
 
-// deadline is the next instant at which the command can time out.
+// deadline returns the next instant at which the command can time out.
 func (l *lifecycle) deadline() time.Time {
 	if l.now.Before(l.c.Deadline) {
 		return l.c.Deadline

@@ -11,15 +11,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// EditClaim is a NodeClaim after a step, for a program that sends whole objects.
-// The claim given is not changed. It is the object that the step is for, or for
-// StepCreate the one to create, without a name: it gets the name, the label of
-// its pool and the record. StepReason and StepClearReason edit the status, all
-// others metadata. StepDelete is a request of its own and edits nothing, as do
-// steps for Nodes and a nil claim.
+// EditClaim returns a NodeClaim after a step, for a program that stores whole objects. The given
+// claim is not changed. It is the object of the step. For StepCreate it is the claim to create,
+// without a name, and gets the name, the label of its pool and the record. StepReason and
+// StepClearReason change the status, all others the metadata. StepDelete is a request of its own:
+// for this step, for steps of Nodes and for a nil claim nothing changes.
 //
-// Preconditions are not looked at: the server does that if they are sent along.
-// now is when a condition changes.
+// Preconditions are not checked; the server checks them if they are sent along. now is the
+// transition time of a changed condition.
 func (s Step) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	if claim == nil {
 		return nil
@@ -51,8 +50,8 @@ func (s Step) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	return c
 }
 
-// EditNode is a Node after StepTaint or StepUntaint, as EditClaim is a
-// NodeClaim. Other steps edit nothing.
+// EditNode returns a Node after StepTaint or StepUntaint, as EditClaim does for a NodeClaim. Other
+// steps change nothing.
 //
 // Taints with the key of the disrupted taint and another effect are replaced.
 func (s Step) EditNode(node *corev1.Node) *corev1.Node {

@@ -9,10 +9,10 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Prepared is a command with the NodeClaims that it launches, as disruption's
-// Cluster.Command makes it of an action. Start begins its Command and Advance goes on.
+// Prepared is a command with the NodeClaims that it launches, as Cluster.Command of package
+// disruption returns it. Start begins its Command, and Advance continues it.
 type Prepared struct {
-	// Command is what Start and Advance take.
+	// Command is the command for Start and Advance.
 	Command Command
 	// Claims are the NodeClaims that it launches, in the order of
 	// Command.Replacements and with their names. They are the caller's own. The record
@@ -24,10 +24,10 @@ type Prepared struct {
 	Pods [][]*corev1.Pod
 }
 
-// Claim is the object for a step of kind StepCreate: one of Claims, or if there are
-// none of Command.Claims, with what the step puts on it. It is nil for any other
-// step, for a step of another command, and where Command.Claims has none; a program
-// that gets nil for a step of kind StepCreate sets View.Cancel.
+// Claim returns the object for a step of kind StepCreate, with the changes of the step: one of
+// Claims, or, if there are none, of Command.Claims. It returns nil for any other step, for a step
+// of another command, and if Command.Claims has no such claim. A program that gets nil for a step
+// of kind StepCreate must set View.Cancel.
 func (c Prepared) Claim(s Step, now time.Time) *v1.NodeClaim {
 	if s.Kind != StepCreate {
 		return nil

@@ -62,8 +62,7 @@ type replacementJSON struct {
 	NodePool string `json:"nodePool"`
 }
 
-// String is the text of the record, one line of JSON. ParseRecord reads
-// it back.
+// String returns the text of the record, one line of JSON. ParseRecord reads it.
 func (r Record) String() string {
 	c := &r.Command
 	j := recordJSON{ID: c.ID, Reason: c.Reason, Mode: c.Mode, Claims: c.claims, Failure: r.Failure,
@@ -88,9 +87,8 @@ func (r Record) String() string {
 	return string(text)
 }
 
-// ParseRecord reads the text of a record. It refuses a field it does not
-// know, because a newer version that wrote it may mean something by it, and
-// every command that New would not have made. The error joins all
+// ParseRecord reads the text of a record. It refuses an unknown field, because a newer version that
+// wrote the field may depend on it, and every command that New would refuse. The error joins all
 // faults.
 func ParseRecord(text string) (Record, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
@@ -115,7 +113,7 @@ func ParseRecord(text string) (Record, error) {
 	return r, nil
 }
 
-// record is the record as a value, with what cannot be read at all.
+// record returns the record, and an error for each value that cannot be read.
 func (j *recordJSON) record() (r Record, errs []error) {
 	c := Command{ID: j.ID, Reason: j.Reason, Mode: j.Mode, claims: j.Claims}
 	instant := func(name, text string) time.Time {
@@ -148,8 +146,8 @@ func (j *recordJSON) record() (r Record, errs []error) {
 	return Record{Command: c, Failure: j.Failure}, errs
 }
 
-// check finds what New would not have made. The ID is not computed
-// anew: a later version may compute it otherwise.
+// check finds faults that New would refuse. It does not compare the ID, because another version may
+// compute it differently.
 func (r *Record) check() (errs []error) {
 	c := &r.Command
 	spec := Spec{Reason: c.Reason, Mode: c.Mode, Sources: c.Sources}

@@ -8,31 +8,32 @@ import (
 	"time"
 )
 
-// Recovery is what Recover finds.
+// Recovery is the result of Recover.
 type Recovery struct {
-	// Commands are those that are under way, by creation, then by ID. Each goes
-	// to Advance with the same view.
+	// Commands are the commands in progress, by creation, then by ID. Pass each to Advance with the
+	// same view.
 	Commands []Command
-	// Steps clear what no command explains, at most one for each object, the
-	// NodeClaims by name before the Nodes by name.
+	// Steps remove marks that belong to no command, at most one for each object, the NodeClaims by
+	// name before the Nodes by name.
 	Steps []Step
 	// Faults joins what is wrong with records that cannot be read or contradict another,
 	// in the same order; nil if there are none. Steps clear them.
 	Faults error
 }
 
-// Recover finds the commands under way among all NodeClaims and Nodes of
-// the cluster. A controller calls it when it starts, and may call it every time
-// instead of remembering commands. It looks at the view once, and once more for each
-// command.
+// Recover finds the commands in progress among all NodeClaims and Nodes of the cluster. A
+// controller calls it when it starts, and may call it in every pass instead of remembering
+// commands. It reads the view once, and once more for each command.
 //
-// What no command explains is cleared, unless the object is being deleted, or the
-// NodeClaim of a Node is, which stays closed while it is drained whoever asked for that: a
-// record that cannot be read, that has the ID of a command but differs from it,
-// or that is of a command in which the object has no part; a hold, a disruption
-// reason or a disrupted taint without a record. The reason of a rebooting node
-// is kept. That includes what Karpenter leaves behind when it restarts, and
-// taints that were added by hand.
+// Marks that belong to no command are removed. These are
+//
+//   - a record that cannot be read, that has the ID of a command but differs from it, or that is
+//     of a command in which the object does not take part;
+//   - a hold, a disruption reason or a disrupted taint without a record.
+//
+// They include marks that Karpenter left when it restarted, and taints added by hand. Marks are
+// kept on an object that is being deleted, and on a Node whose NodeClaim is, because the Node must
+// stay closed while it is drained. The reason of a rebooting node is kept too.
 func Recover(v View) Recovery {
 	var out Recovery
 	commands := map[string]Command{}

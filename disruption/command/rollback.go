@@ -2,8 +2,8 @@ package command
 
 import v1 "github.com/dovetail-sdk/dovetail/api/v1"
 
-// failure is why the command must be undone, empty if it need not be. At least
-// one node to remove is alive.
+// failure returns why the command must be undone, empty if it need not be. At least one node to
+// remove is not being deleted.
 func (l *lifecycle) failure() Failure {
 	conflict, stripped, begun, unmarked, occupied := false, false, false, false, false
 	for i := range l.sources {

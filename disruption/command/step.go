@@ -9,7 +9,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// StepKind is what a step does.
+// StepKind is the kind of a step.
 type StepKind string
 
 // The kinds of steps. Each is one request to the API server, and does nothing
@@ -23,9 +23,8 @@ const (
 	// StepReason sets the condition DisruptionReason of the NodeClaim to True
 	// with Reason as reason and message.
 	StepReason StepKind = "reason"
-	// StepTaint adds the disrupted taint to the Node Object and sets its
-	// annotation to Record, both in one request: a taint that no record
-	// explains would be left behind if the command was forgotten.
+	// StepTaint adds the disrupted taint to the Node and sets its annotation to Record, both in one
+	// request. A taint without a record would stay behind if the command was forgotten.
 	StepTaint StepKind = "taint"
 	// StepCreate creates the NodeClaim Object from NodePool, with the annotation set to Record. If
 	// the object exists already, the step has succeeded.
@@ -50,7 +49,7 @@ const (
 // Step is one request to the API server. If the object is gone, or a precondition conflicts, the
 // caller treats the step as done: Advance returns what is still to do again.
 type Step struct {
-	// Kind says what to do, and which of the other fields count.
+	// Kind is the kind of the step. It decides which of the other fields are used.
 	Kind StepKind
 	// Object is the name of the NodeClaim, or for StepTaint and StepUntaint of
 	// the Node.
@@ -67,7 +66,7 @@ type Step struct {
 	NodePool string
 	// DrainBy is the termination deadline.
 	DrainBy time.Time
-	// Why says in words what the step is for.
+	// Why describes the purpose of the step.
 	Why string
 }
 

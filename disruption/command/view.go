@@ -12,8 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
-// Claim is what is observed of a NodeClaim. ObserveClaim makes it
-// from the object.
+// Claim has the observed state of a NodeClaim. ObserveClaim makes it from the object.
 type Claim struct {
 	// Name is the name of the NodeClaim, unique among the claims.
 	Name string
@@ -42,14 +41,13 @@ type Claim struct {
 	DrainBy time.Time
 	// Node is the name of its Node, empty while there is none.
 	Node string
-	// Pods is how many pods run on the node that some other node would have to take over:
-	// without those of DaemonSets, static pods, and pods that have ended or are being
-	// deleted, except those of StatefulSets, which come back.
+	// Pods is the number of pods on the node that would need another node. Pods of DaemonSets,
+	// static pods, and pods that have ended do not count. Neither do pods being deleted, except
+	// those of StatefulSets, which are created again.
 	Pods int
 }
 
-// Node is what is observed of a Node. ObserveNode makes it from
-// the object.
+// Node has the observed state of a Node. ObserveNode makes it from the object.
 type Node struct {
 	// Name is the name of the Node, unique among the nodes.
 	Name string
@@ -64,8 +62,7 @@ type Node struct {
 	Deleting bool
 }
 
-// View is what is observed at one time. The order of the lists has no
-// meaning.
+// View is the state of the cluster as observed at one time. The order of the lists does not matter.
 type View struct {
 	// Claims has at least the NodeClaims of the command that exist; others are ignored.
 	Claims []Claim

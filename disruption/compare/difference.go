@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Kind is what differs between two sides. The set is closed within a major version.
+// Kind is the kind of a difference between two sides. The set is closed within a major version.
 type Kind string
 
 // The kinds, in the order in which they are listed. Amounts are in USD per hour where it

@@ -166,7 +166,7 @@ func (d *planner) node(n *Node) {
 	d.plan.Nodes = append(d.plan.Nodes, plan)
 }
 
-// compareWaiting is the order of eviction.
+// compareWaiting orders pods by the order of eviction.
 func compareWaiting(a, b *waitingPod) int {
 	ready := func(p *waitingPod) int {
 		if p.Ready == corev1.ConditionTrue {

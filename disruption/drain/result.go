@@ -52,7 +52,7 @@ const (
 	Left Code = "left"
 )
 
-// Step is what to do with one pod.
+// Step is an action on one pod.
 type Step struct {
 	// Namespace, Name and UID are those of the pod.
 	Namespace, Name string
@@ -110,7 +110,7 @@ func (s Step) String() string {
 	return text
 }
 
-// NodePlan is what to do on one node.
+// NodePlan has the actions on one node.
 type NodePlan struct {
 	// Node is its name, and Reason why it is removed.
 	Node, Reason string
@@ -137,7 +137,7 @@ type NodePlan struct {
 	Abandoned []string
 }
 
-// Result is what to do on all nodes.
+// Result has the actions on all nodes.
 type Result struct {
 	// Nodes has a plan for each node, by name.
 	Nodes []NodePlan

@@ -22,8 +22,8 @@ type Node struct {
 	Reason string
 }
 
-// compareNodes is the order of replacement within a pool: by Drifted, then the oldest node first,
-// then by name.
+// compareNodes compares nodes by the order of replacement within a pool: by Drifted, then the
+// oldest node first, then by name.
 func compareNodes(a, b Node) int {
 	return cmp.Or(a.Drifted.Compare(b.Drifted), a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 }

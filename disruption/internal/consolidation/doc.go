@@ -8,27 +8,28 @@
 //
 // # What an action must satisfy
 //
-// Any set of nodes may go, and be replaced by any number of new nodes or by none. What is proposed
-// has been simulated: with all proposed actions done, the engine (package provisioning) found a
-// place for every pod that needs one, on nodes that stay or on new nodes. Actions are valid in the
-// order in which they are listed. An action that is not carried out only leaves more room for the
-// others, and Action.After names the actions that have to be done before. An action is as small as
-// possible: two nodes go in one action only if their pods share a new node.
+// Any set of nodes may be removed, and replaced by any number of new nodes or by none. Every
+// proposed action has been simulated: with all proposed actions done, the engine (package
+// provisioning) found a place for every pod that needs one, on nodes that stay or on new nodes.
+// Actions are valid in the order in which they are listed. An action that is not carried out only
+// leaves more room for the others, and Action.After names the actions that have to be done before.
+// An action is as small as possible: two nodes are removed in one action only if their pods share a
+// new node.
 //
 // An action saves at least the amount that Options require, whichever option of its replacements is
-// launched. It never launches what it removes. A spot node is replaced by one spot node only if
-// there are Options.SpotFloor types to choose from. Pods move neither to settling nodes (see
-// [state.Cluster.Settling]) nor to nodes that are not initialized.
+// launched. It never launches an instance type that it removes. A spot node is replaced by one spot
+// node only if there are Options.SpotFloor types to choose from. Pods move neither to settling
+// nodes (see [state.Cluster.Settling]) nor to nodes that are not initialized.
 //
 // Pods with a required topology spread, affinity or anti-affinity over zones, and pods that such
 // affinity selects, stay in their zones if the constraint is satisfied now, so that most actions
 // may begin together. There is one exception: of all pods that move, one pod of each spread may
-// change its zone, if the spread is satisfied with that pod moved and no other. Pods change their
-// zone or node one action after the other if a spread or an affinity is violated now, if it is
-// about pods that do not have it, or if an affinity is over nodes. Each such action is accepted if
-// kube-scheduler admits its pods in the state that the actions before it leave. Constraints of pods
-// that stay are not checked. Options.DefaultSpread of package provisioning counts like a spread of
-// the pod's own.
+// change its zone, if the spread is satisfied with that pod moved and no other. Some constraints do
+// not pin pods: a spread or an affinity that is violated now, one that selects pods which do not
+// have it, and an affinity over nodes. Actions that move such pods are carried out one after the
+// other. Each such action is accepted if kube-scheduler admits its pods in the state that the
+// actions before it leave. Constraints of pods that stay are not checked. Options.DefaultSpread of
+// package provisioning counts like a pod's own spread.
 //
 // Budgets bound how many nodes the search considers. The Admission of Quota decides in the end.
 //
@@ -43,17 +44,17 @@
 //  2. With more candidates, an estimate chooses the nodes to remove: see Stats of package
 //     simulation. They are tried together. In fleets of up to 300 nodes, if the nodes are many and
 //     the estimate promises to launch less, they are tried once more with pods on the nodes that
-//     the estimate chose. Of a set that is not worth doing, the halves are tried.
+//     the estimate chose. If a set is not worth removing, its halves are tried.
 //  3. If step 2 found nothing, single nodes and sets of neighbours are tried where the estimate
 //     promises a saving, until several in a row are not worth doing.
-//  4. If something was found, the search begins anew with the remaining nodes, once.
+//  4. If something was found, the search is repeated once with the remaining nodes.
 //  5. In fleets of up to 300 nodes, if nothing was found that may begin, each node is tried alone,
 //     with its pods free to change their zones. Afterwards no node is left that could be removed
 //     alone, or replaced at the required saving, unless MaxSteps ended the search.
 //
-// Sets that budgets do not let go together are skipped. In the end some of them are simulated,
-// those with the fewest nodes first: if removing such a set would be worth it, the budget is the
-// reason why its nodes stay. This does not change what is proposed.
+// Sets that budgets do not allow to be removed together are skipped. In the end some of them are
+// simulated, those with the fewest nodes first: if removing such a set would be worth it, the
+// budget is the reason why its nodes stay. This does not change what is proposed.
 //
 // Carrying out the proposals and searching again comes to an end, because each action makes the
 // cluster cheaper.

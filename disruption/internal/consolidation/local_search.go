@@ -173,7 +173,7 @@ func (s *search) weigh(set []*state.StateNode) (attempt, bool) {
 	return s.gain(set, roundedLeast)
 }
 
-// gain is weigh with new nodes at rounded times the floor.
+// gain is weigh with the price of new nodes set to rounded times the floor.
 func (s *search) gain(set []*state.StateNode, rounded float64) (attempt, bool) {
 	o := s.outcome(s.e, set)
 	o.Floor *= rounded

@@ -155,7 +155,7 @@ func keysOf(targets []*state.StateNode) map[cloudprovider.OfferingKey]bool {
 }
 
 // spotRules narrows the replacements of spot nodes by spot nodes. Replacing one by one requires
-// SpotFloor cheaper types, and the new node is launched as one of the cheapest of so many, so that
+// SpotFloor cheaper types, and the new node is launched as one of that many cheapest types, so that
 // it is not replaced again at once. If spot is forbidden, other capacity must cost no more than the
 // spot options. Otherwise spot options would replace it in turn, and by way of on-demand the node
 // would become the spot node that is forbidden.

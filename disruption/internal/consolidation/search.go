@@ -132,14 +132,14 @@ func (s *search) run(ctx context.Context) error {
 // are about to move stay, so later passes find less.
 const mostPasses = 2
 
-// repolished is the number of nodes up to which later passes polish too.
+// repolished is the largest number of nodes for which passes after the first call polish as well.
 const repolished = 200
 
 // found returns the number of actions found, and news reports whether this pass found one.
 func (s *search) found() int { return len(s.sets) + len(s.waiting) }
 func (s *search) news() bool { return s.found() > s.before }
 
-// promises keeps candidates on which a pending or moving pod was promised a place.
+// promises excludes candidates on which a pending or moving pod was promised a place.
 func (s *search) promises() {
 	for _, m := range s.candidates {
 		s.promise(m.Name)
@@ -321,8 +321,8 @@ func (s *search) singles(ctx context.Context) error {
 	return nil
 }
 
-// AsksSingles reports whether a search of a cluster of so many nodes simulates each node alone if
-// it found nothing else.
+// AsksSingles reports whether a search of a cluster with the given number of nodes simulates each
+// node alone if it found nothing else.
 func AsksSingles(nodes int) bool { return nodes <= mostSingles }
 
 // mostSingles is the largest number of nodes for which each is simulated alone.
@@ -345,8 +345,8 @@ func (s *search) bySaving(nodes []*state.StateNode) []*state.StateNode {
 	return out
 }
 
-// answered reports whether the engine has answered about a node alone with none of its pods pinned.
-// The answer would be the same again.
+// answered reports whether the engine has already simulated the removal of this node alone with
+// none of its pods pinned. The answer would be the same again.
 func (s *search) answered(m *state.StateNode) bool {
 	if !s.tried[setKey([]*state.StateNode{m})] {
 		return false

@@ -80,7 +80,8 @@ func (s *search) withoutBudgets(ctx context.Context) error {
 // reasonShare is which part of the questions that the search took may be asked again for reasons.
 const reasonShare = 4
 
-// savedBy is what those of some sets save that are among some nodes, each node in one of them.
+// savedBy returns the saving of some sets that is due to the given nodes, each of which is in one
+// set.
 func savedBy(sets []*simulation.CandidateSet, nodes []*state.StateNode) float64 {
 	sum := 0.0
 	left := slices.Clone(nodes)

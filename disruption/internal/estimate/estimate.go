@@ -22,7 +22,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Input is what an estimate is made from. It is read-only, and the estimate keeps it.
+// Input is the input of an estimate. It is read-only, and the estimate keeps it.
 type Input struct {
 	// Nodes are all nodes, managed or not, in a fixed order.
 	Nodes []Node

@@ -92,7 +92,7 @@ func (s *sale) admits(o *cloudprovider.Offering) bool {
 	return (s.anyZone || s.zone.Has(o.Zone)) && (s.anyOfKind || s.kind.Has(o.CapacityType))
 }
 
-// machine is a launch with its room, less the requests of DaemonSets that run on every node of the
+// machine is a launch with its room, minus the requests of DaemonSets that run on every node of the
 // pool.
 type machine struct {
 	Launch

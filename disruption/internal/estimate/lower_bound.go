@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// demand is what the pods of a class require of new nodes.
+// demand is the requirements of the pods of a class on new nodes.
 type demand struct {
 	asked  requirements.Pod
 	pools  []string // pools that launch nodes for the class

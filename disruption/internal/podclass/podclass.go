@@ -33,14 +33,14 @@ type Class struct {
 	Readable bool // the requests can be read
 
 	asked        *requirements.Pod
-	askedText    string // asked as text
+	askedText    string // cached result of AskedText
 	excludes     []Group
 	excludesRead bool
 	pins         map[string]*Class // classes of pods that are also pinned to labels of their nodes, by the text of these labels
 }
 
-// New returns an empty set of classes with capacity for so many pods. With defaults, pods without
-// topology spreads are alike only if their default spreads are equal.
+// New returns an empty set of classes with memory for the given number of pods. With defaults, pods
+// without topology spreads are alike only if their default spreads are equal.
 func New(pods int, defaults bool) *Classes {
 	return &Classes{known: make(map[*corev1.Pod]*Class, pods), byKey: map[string]*Class{}, key: key{defaults: defaults}}
 }
@@ -64,7 +64,7 @@ func (k *Classes) Of(p *corev1.Pod) *Class {
 	return kind
 }
 
-// Pin records that a pod is like those of a class, but requires the labels held in addition.
+// Pin records that a pod is like the pods of class kind, and also requires the labels in held.
 func (k *Classes) Pin(pod *corev1.Pod, kind *Class, held map[string]string) {
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(held)) {

@@ -77,7 +77,7 @@ func (s *Policies) of(c *corev1.NodeCondition) []*policy {
 	return out
 }
 
-// Diagnosis is what the repair policies ask for, given the conditions of a node.
+// Diagnosis is the repair that the policies require for the conditions of a node.
 type Diagnosis struct {
 	Unhealthy bool      // some policy names one of the conditions
 	Next      time.Time // when the policies will ask for something else; zero is never

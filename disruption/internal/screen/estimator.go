@@ -46,8 +46,9 @@ func NewEstimator(c *Cluster) *Estimator {
 // Remove estimates where the pods of some nodes go if the nodes, given by number, are removed
 // together. The cluster does not change.
 //
-// The classes with the most expensive floor come first. The pods of each class go to the nodes with
-// the least room in the first dimension; of equal nodes, to the one with the lower number.
+// The classes whose pods cost most on new nodes, by the lower bound of the estimate, come first.
+// The pods of each class go to the nodes with the least room in the first dimension; of equal
+// nodes, to the one with the lower number.
 func (e *Estimator) Remove(nodes ...int) Outcome { return e.RemoveWith(nil, nodes...) }
 
 // Shut makes nodes, given by number, take no pods. Each call replaces the nodes of the call before.
@@ -157,8 +158,9 @@ func (e *Estimator) tightestUsed(class *Class, most int64) (node int, fit int64)
 	return node, fit
 }
 
-// tightest is tightestUsed for the nodes whose room has not changed, starting at position from of
-// the order. The nodes before take none. It also returns the position of the node.
+// tightest is tightestUsed for the nodes whose room has not changed. It begins at position from of
+// the order; the nodes at lower positions take no pods of the class. It also returns the position
+// of the node.
 func (e *Estimator) tightest(class *Class, most int64, from int) (node, position int, fit int64) {
 	if from == 0 {
 		from, _ = slices.BinarySearchFunc(e.order, class.Request[0], func(i int32, r int64) int {

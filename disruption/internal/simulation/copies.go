@@ -8,15 +8,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// copies are the objects of what-ifs: nodes that go, nodes that are closed, and pods that have
-// lost their node. There is one copy of each object. So the engine, which knows objects by
-// their addresses, reads it once for all what-ifs of a simulation.
+// copies are the objects of what-ifs: nodes that are removed, nodes that are closed, and pods that
+// have lost their node. There is one copy of each object. So the engine, which identifies objects
+// by their addresses, reads it once for all what-ifs of a simulation.
 type copies struct {
 	pods       map[*corev1.Pod]*corev1.Pod
 	gone, shut map[nodeObjects]nodeObjects
 }
 
-// nodeObjects are those of a node, without its pods.
+// nodeObjects are the objects of a node, without its pods.
 type nodeObjects struct {
 	node  *corev1.Node
 	claim *v1.NodeClaim
@@ -26,7 +26,7 @@ func newCopies() *copies {
 	return &copies{map[*corev1.Pod]*corev1.Pod{}, map[nodeObjects]nodeObjects{}, map[nodeObjects]nodeObjects{}}
 }
 
-// unplaced is a pod without its node.
+// unplaced returns the copy of a pod without its node.
 func (c *copies) unplaced(p *corev1.Pod) *corev1.Pod {
 	if c.pods[p] == nil {
 		c.pods[p] = podlife.Moved(p, "")
@@ -34,15 +34,15 @@ func (c *copies) unplaced(p *corev1.Pod) *corev1.Pod {
 	return c.pods[p]
 }
 
-// leaving is a node that goes.
+// leaving returns the copy of a node that is being removed.
 func (c *copies) leaving(n provisioning.Node) provisioning.Node {
 	return changed(n, c.gone, provisioning.Node.Leaving)
 }
 
-// closed is a node that takes no more pods.
+// closed returns the copy of a node that takes no more pods.
 func (c *copies) closed(n provisioning.Node) provisioning.Node { return changed(n, c.shut, closedNode) }
 
-// changed is a node that something was done to, which may be known.
+// changed returns a changed copy of a node. It reuses the copy in known, if there is one.
 func changed(n provisioning.Node, known map[nodeObjects]nodeObjects, change func(provisioning.Node) provisioning.Node) provisioning.Node {
 	key := nodeObjects{n.Node, n.NodeClaim}
 	out, found := known[key]

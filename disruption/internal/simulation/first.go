@@ -59,8 +59,8 @@ func (w *Simulation) First(ctx context.Context, m *state.StateNode, stuck bool) 
 	return cs, nil
 }
 
-// reservedPlaces returns, by reservation, the places that nodes removed first free, less the places
-// that new nodes take with the cheapest of their options.
+// reservedPlaces returns, by reservation, the places that the nodes removed first leave, minus the
+// places that new nodes take with the cheapest of their options.
 func (w *Simulation) reservedPlaces() map[string]int {
 	places := map[string]int{}
 	take := func(nodes []provisioning.NewNode) {
@@ -80,8 +80,8 @@ func (w *Simulation) reservedPlaces() map[string]int {
 	return places
 }
 
-// Credited returns catalogs in which each reservation has so many more places, or fewer. Without
-// changes it returns the given catalogs.
+// Credited returns catalogs in which the places of each reservation are increased by the given
+// number, which may be negative. Without changes it returns the given catalogs.
 func Credited(types map[string][]*cloudprovider.InstanceType, places map[string]int) map[string][]*cloudprovider.InstanceType {
 	changes := func(id string) bool { return id != "" && places[id] != 0 }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(places)), changes) {

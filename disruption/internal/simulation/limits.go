@@ -119,7 +119,7 @@ func capacityOf(n provisioning.Node) resources.List {
 	return capacity
 }
 
-// addCapacity adds the capacity of so many nodes, and the number of nodes.
+// addCapacity adds the capacity of the given number of nodes, and that number.
 func addCapacity(sum map[corev1.ResourceName]int64, capacity resources.List, nodes int64) {
 	for name, amount := range capacity.With(v1.ResourceNodes, 1).All() {
 		sum[name] += nodes * amount

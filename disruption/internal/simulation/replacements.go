@@ -132,7 +132,7 @@ func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
 }
 
 // AskedAlone returns how many nodes without a place for their pods, or that depend on others, are
-// simulated one by one in a cluster of so many nodes. Each what-if reads all nodes.
+// simulated one by one in a cluster with the given number of nodes. Each what-if reads all nodes.
 func AskedAlone(nodes int) int { return max(4, 20_000/max(1, nodes)) }
 
 // together simulates some nodes, accepts the sets that are valid in the order given, and returns

@@ -291,7 +291,7 @@ func (w *Simulation) bind(node string, p *corev1.Pod) {
 }
 
 // keepSpare reserves room for a buffer pod on a node. When the node is removed, the room is needed
-// elsewhere, as for any pod. But the buffer pod does not keep the node from being removed.
+// elsewhere, as for any pod. But the node may still be removed.
 func (w *Simulation) keepSpare(node string, p *corev1.Pod) {
 	if i, found := w.At[node]; found && !w.Leaving[node] {
 		w.In.Nodes[i].Pods = append(slices.Clone(w.In.Nodes[i].Pods), podlife.Moved(p, node))
@@ -370,7 +370,7 @@ func (w *Simulation) Compile() {
 	}
 }
 
-// Solve runs the engine on a problem with so many pods, and counts the work.
+// Solve runs the engine on a problem with the given number of pods, and counts the work.
 func (w *Simulation) Solve(ctx context.Context, p *provisioning.Problem, pods int) (*provisioning.Plan, error) {
 	w.Stats.Simulations++
 	w.Stats.Steps += 1 + pods
