@@ -119,7 +119,7 @@ func familyError(name string) error {
 	return fmt.Errorf("family %q is not known; use one of %s", shorten(name), strings.Join(aliasNames(), ", "))
 }
 
-// parseVersion reads what stands behind the "@". If the family is unknown, a release is not
+// parseVersion reads the text after the "@". If the family is unknown, a release is not
 // checked.
 func (a *Alias) parseVersion(text string) error {
 	if text == "" {
@@ -174,7 +174,8 @@ func isRelease(form *regexp.Regexp, text string) bool {
 	return form.MatchString(text) && !strings.Contains(text, "..")
 }
 
-// selectAlias picks the image of each line of the alias.
+// selectAlias selects one image for each published line of the alias, that is, for each
+// architecture and variant.
 func (s *selection) selectAlias(parameters map[string]string) {
 	for n := range s.alias.lines {
 		line := &s.alias.lines[n]
@@ -204,8 +205,8 @@ func (s *selection) pick(candidates []*Image, dynamic, tell bool) *Image {
 	return nil
 }
 
-// candidates are the images that the alias allows for the line, the preferred one
-// first.
+// candidates returns the images that the alias allows for an architecture and variant, the
+// preferred one first.
 func (s *selection) candidates(line *published, a Alias, parameters map[string]string) []*Image {
 	if parameters == nil {
 		return back(line, a, s.byName(line, a))
@@ -231,8 +232,8 @@ func (s *selection) candidates(line *published, a Alias, parameters map[string]s
 	return back(line, a, list)
 }
 
-// byName are the images that AWS publishes under the names of the line, in the
-// order of Compare.
+// byName returns the images that AWS publishes under the names of an architecture and variant, in
+// the order of Compare.
 func (s *selection) byName(line *published, a Alias) (out []*Image) {
 	var patterns []Pattern
 	for _, text := range line.patterns(a) {

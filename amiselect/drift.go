@@ -111,7 +111,7 @@ func (s *selection) instead(r Reason, winner *Image) Reason {
 	return r
 }
 
-// bestOf is the image selected by terms for an architecture, or nil.
+// bestOf returns the image selected by terms for an architecture, or nil.
 func (s *selection) bestOf(arch string) *Image {
 	for n := range s.choices {
 		if s.choices[n].Image.Architecture == arch {
@@ -121,7 +121,7 @@ func (s *selection) bestOf(arch string) *Image {
 	return nil
 }
 
-// onlyTerm is the index of the term if there is just one.
+// onlyTerm returns the index of the term if there is just one.
 func (s *selection) onlyTerm() int {
 	if len(s.terms) == 1 {
 		return 0
@@ -223,7 +223,8 @@ func (s *selection) driftedAlias(i *Image) Reason {
 	return s.instead(r, winner)
 }
 
-// releaseOf is the release of an image of a line, or its id if its name has none.
+// releaseOf returns the release in the name of an image, or the id of the image if its name has
+// none.
 func (s *selection) releaseOf(line int, i *Image) string {
 	if i == nil || line >= len(s.alias.lines) {
 		return ""

@@ -11,8 +11,7 @@ import (
 
 // Environment has the inputs of a selection that are not in the terms.
 type Environment struct {
-	// KubernetesVersion is that of the control plane, such as 1.31. Needed by
-	// aliases.
+	// KubernetesVersion is the version of the control plane, such as 1.31. Needed by aliases.
 	KubernetesVersion string
 
 	// Account is the AWS account that owner self stands for. Select needs it for a name without

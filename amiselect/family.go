@@ -31,7 +31,8 @@ const (
 	// FamilyWindows2025 is Windows Server 2025 Core. AWS publishes no image of it
 	// for Kubernetes before 1.35.
 	FamilyWindows2025 Family = "Windows2025"
-	// FamilyCustom is an image that joins the cluster without generated user data. It has no alias.
+	// FamilyCustom stands for images that join the cluster without generated user data. It has no
+	// alias.
 	FamilyCustom Family = "Custom"
 )
 
@@ -56,10 +57,10 @@ func (f Family) Windows() bool {
 	return f == FamilyWindows2019 || f == FamilyWindows2022 || f == FamilyWindows2025
 }
 
-// windowsYear is the year in the name of a Windows family.
+// windowsYear returns the year in the name of a Windows family.
 func (f Family) windowsYear() string { return strings.TrimPrefix(string(f), "Windows") }
 
-// windowsBuild is the value of node.kubernetes.io/windows-build.
+// windowsBuild returns the value of the label node.kubernetes.io/windows-build.
 func (f Family) windowsBuild() string {
 	switch f {
 	case FamilyWindows2019:
@@ -72,7 +73,7 @@ func (f Family) windowsBuild() string {
 	return ""
 }
 
-// aliasNames lists what may stand before the "@" of an alias.
+// aliasNames lists the names allowed before the "@" of an alias.
 func aliasNames() (names []string) {
 	for _, f := range Families() {
 		if name := f.AliasName(); name != "" {
@@ -150,7 +151,7 @@ const (
 	archARM = "arm64"
 )
 
-// kubernetesArch is the value of kubernetes.io/arch, or empty if nodes cannot have the
+// kubernetesArch returns the value of the label kubernetes.io/arch, or "" if nodes cannot have the
 // architecture.
 func kubernetesArch(ec2 string) string {
 	switch ec2 {

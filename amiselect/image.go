@@ -161,7 +161,7 @@ type imageJSON struct {
 }
 
 // ReadImages reads what "aws ec2 describe-images" prints: a JSON object with the list Images.
-// Fields that this package has no use for are ignored. The images are in the order of the text. The
+// Fields that this package does not use are ignored. The images are in the order of the text. The
 // caller owns them.
 //
 // The error joins all faults, each with its path: an image without id, one

@@ -101,7 +101,7 @@ func (s *selection) checkPin(pin Alias) error {
 	return errors.Join(errs...)
 }
 
-// describe names the machines of a line.
+// describe names the architecture and variant of published images.
 func (p *published) describe() string {
 	names := make([]string, len(p.variants))
 	for i, v := range p.variants {

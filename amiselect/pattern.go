@@ -20,7 +20,7 @@ import (
 // here, so that no image is lost that has passed EC2's own filter.
 type Pattern struct {
 	text   string
-	prefix string  // what every match begins with
+	prefix string  // fixed text at the beginning of every match
 	rest   []token // what follows it; nil if the pattern is literal
 	suffix string  // what every match ends with, if rest is a single star
 	simple bool    // rest is a single star and then suffix

@@ -9,7 +9,7 @@ type published struct {
 	variants  []Variant
 	parameter string   // of the release in the alias, or of the latest
 	names     []string // prefixes of names up to the release
-	tail      string   // pattern of what follows the release in a name
+	tail      string   // pattern of the text after the release in a name
 }
 
 // The roots of the SSM parameters that AWS publishes.
@@ -72,8 +72,8 @@ func publishedAL2023(a Alias, kubernetes string) (out []published) {
 	return out
 }
 
-// recommended returns the folder of the latest release, or that of the release in the alias, whose
-// name is the one of its image.
+// recommended returns the parameter folder of the latest release, or that of the release in the
+// alias, which has the name of the image.
 func recommended(a Alias, prefix string) string {
 	if !a.Static() {
 		return "recommended"
@@ -107,8 +107,8 @@ func publishedBottlerocket(a Alias, kubernetes string) (out []published) {
 	return out
 }
 
-// patterns returns the names of the line's images as patterns: those of the release in the alias,
-// or of all releases.
+// patterns returns patterns of the image names of an architecture and variant: those of the release
+// in the alias, or of all releases.
 func (p published) patterns(a Alias) (out []string) {
 	for _, name := range p.names {
 		switch {
@@ -124,8 +124,8 @@ func (p published) patterns(a Alias) (out []string) {
 	return out
 }
 
-// release returns the release in the name of an image of the line, without the build that follows
-// it for Bottlerocket. It reports false for the name of another image.
+// release returns the release in the name of an image, without the build number that follows it for
+// Bottlerocket. It reports false if the name does not belong to this architecture and variant.
 func (p published) release(family Family, name string) (string, bool) {
 	for _, prefix := range p.names {
 		rest, ok := strings.CutPrefix(name, prefix)

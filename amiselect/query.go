@@ -48,7 +48,7 @@ type Query struct {
 // Filter is a filter of DescribeImages.
 type Filter struct {
 	Name   string   // as DescribeImages calls it, such as tag:team
-	Values []string // at least one, of which one must apply
+	Values []string // at least one; one of them must match
 }
 
 // Queries returns the questions to AWS whose answers Select needs:
@@ -66,10 +66,10 @@ type Filter struct {
 //
 // All queries of images begin with the filter state=available.
 //
-// The caller therefore reads the parameters and puts their values into env.Parameters. The value of a
-// parameter that does not exist is the empty string. Then the caller calls Queries again. When no parameter is left, it reads the images and passes
-// them to Select with the environment. A caller that finds the images of aliases by name only
-// leaves env.Parameters nil and skips the parameters.
+// The caller therefore reads the parameters and puts their values into env.Parameters, the empty
+// string for a parameter that does not exist. Then it calls Queries again. When no parameter is
+// left, it reads the images and passes them to Select with the environment. A caller that finds the
+// images of aliases by name only leaves env.Parameters nil and skips the parameters.
 //
 // For better explanations by Selection.Drifted add the images of existing nodes.
 //

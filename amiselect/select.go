@@ -150,7 +150,7 @@ func (s *selection) refuse(i *Image, dynamic bool) Code {
 	return ""
 }
 
-// denied is the entry of Options.Deny that covers the image, or empty.
+// denied returns the entry of Options.Deny that matches the image, or "".
 func (s *selection) denied(i *Image) string {
 	for n := range s.deny {
 		if s.deny[n].covers(i) {

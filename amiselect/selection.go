@@ -12,7 +12,7 @@ import (
 type Choice struct {
 	// Image is the image. Its tags are shared; do not write to them.
 	Image Image
-	// Requirements are what an instance type must meet to boot it.
+	// Requirements are the requirements on instance types that boot the image.
 	Requirements requirements.Set
 	// Variant is the variant of an alias's image, else VariantAny.
 	Variant Variant
@@ -95,8 +95,8 @@ func (s Selection) PassedOver() []PassedOver {
 
 // For returns the image that an instance type boots: the first of Choices whose requirements are
 // compatible with those of the type. A label that the type does not name counts as absent. For
-// reports false if no image is compatible: then no node of the type can be launched. It also reports
-// false for a nil type.
+// reports false if no image is compatible: then no node of the type can be launched. It also
+// reports false for a nil type.
 func (s Selection) For(t *cloudprovider.InstanceType) (Image, bool) {
 	c, ok := s.choice(t)
 	return c.Image, ok

@@ -18,7 +18,7 @@ type Term struct {
 	// other values are patterns as ParsePattern reads them.
 	Tags map[string]string `json:"tags,omitempty"`
 
-	// ID selects the image with this id, whoever owns it.
+	// ID selects the image with this id, of any owner.
 	ID string `json:"id,omitempty"`
 
 	// Name selects images by name; it is a pattern as ParsePattern reads it.

@@ -47,8 +47,8 @@ type call struct {
 
 type outcomes = map[*launch.Order]outcome
 
-// launchBatch is the backend of Provider.launches: it makes the launches whose plans have the same
-// key.
+// launchBatch makes the launches whose plans have the same key. It is the backend of
+// Provider.launches.
 func (p *Provider) launchBatch(ctx context.Context, _ string, items []order) ([]outcome, error) {
 	results := make(outcomes, len(items))
 	calls := p.begin(items, results)
@@ -73,9 +73,9 @@ func (p *Provider) launchBatch(ctx context.Context, _ string, items []order) ([]
 	return answers, nil
 }
 
-// wave is how many calls to make at once after the first made calls. Calls for single launches go
-// launch.Alone at a time. Of calls for many launches the first goes alone, because its answer shows
-// whether the others can succeed.
+// wave returns how many calls to make at the same time after the first made calls. Calls for a
+// single launch are made in groups of launch.Alone. Of calls for many launches the first is made
+// alone, because its answer shows whether the others can succeed.
 func wave(calls []*call, made int) int {
 	switch {
 	case !slices.ContainsFunc(calls, func(c *call) bool { return c.Turn != "" }):
@@ -212,9 +212,9 @@ func inDoubt(err error) bool {
 	return launch.IsInternal(code)
 }
 
-// callError is the error of a call that EC2 refused as a whole. It is never of KindNotFound,
-// because what is missing is named by the call, such as a subnet: the node class and the instances
-// exist.
+// callError returns the error of a call that EC2 refused as a whole. It is never of KindNotFound:
+// that would mean that the node class or the instance does not exist, but here the call named
+// something else, such as a subnet.
 func callError(err error) error {
 	code := api.Code(err)
 	wrapped := api.Wrap("Create", "", err)
@@ -244,7 +244,7 @@ func (c *call) fail(results outcomes, err error) error {
 	return err
 }
 
-// named is an error with the name of the NodeClaim in it.
+// named adds the name of the NodeClaim to an error.
 func named(err error, o *launch.Order) error {
 	var e *cloudprovider.Error
 	if !errors.As(err, &e) {
@@ -255,8 +255,8 @@ func named(err error, o *launch.Order) error {
 	return &one
 }
 
-// answer notes what EC2 has launched and what it refused. It returns why some
-// launches got nothing.
+// answer records which instances EC2 has launched and which options it refused. It returns why some
+// launches got no instance.
 func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results outcomes) error {
 	launched, failures := launch.ReadAnswer(out, c.zones)
 	if err := c.locate(ctx, launched); err != nil {
@@ -304,14 +304,14 @@ func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results o
 	return verdict.Err
 }
 
-// spare reports whether the zone has a subnet other than the one that turned out to be full. If so,
-// the next launch uses that subnet, and the offerings of the zone are not marked.
+// spare reports whether the zone has a subnet other than the one that turned out to be full. If
+// there is one, the next launch uses it, and the offerings of the zone are not marked.
 func (c *call) spare(zone, subnet string) bool {
 	return c.p.addresses.Spare(zone, subnet, subnetsOf(c.plan.subnets))
 }
 
-// locate asks EC2 for the instance type and zone of instances for which the answer lacks them. The
-// zone is a part of the instance's ID.
+// locate asks EC2 for the instance type and zone of instances whose answer lacks them. The zone is
+// a part of the instance's ID.
 func (c *call) locate(ctx context.Context, launched []launch.Launched) error {
 	for i := range launched {
 		at := &launched[i]
@@ -331,8 +331,8 @@ func (c *call) locate(ctx context.Context, launched []launch.Launched) error {
 	return nil
 }
 
-// early makes "no such instance profile" a temporary error if the Provider makes the profile: EC2
-// knows a profile only some seconds after it was made, and a profile that was deleted is made
+// early changes "no such instance profile" to a temporary error if the Provider makes the profile:
+// EC2 knows a profile only some seconds after it was made, and a profile that was deleted is made
 // again.
 func (c *call) early(e *cloudprovider.Error) {
 	if c.plan.class.Spec.Role == "" || e.Kind != cloudprovider.KindDenied || !noProfile(e) {
@@ -424,7 +424,7 @@ func (c *call) instance(req *cloudprovider.LaunchRequest, at launch.Launched) *c
 	return i
 }
 
-// surplus terminates an instance that EC2 launched in addition to those that were asked for.
+// surplus terminates an instance that EC2 launched beyond the number requested.
 func (c *call) surplus(ctx context.Context, at launch.Launched) {
 	err := c.p.instances.Terminate(context.WithoutCancel(ctx), at.ID)
 	if err != nil {

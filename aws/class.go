@@ -23,10 +23,10 @@ import (
 )
 
 // InstanceTypes returns the instance types of EC2 that the EC2NodeClass of the pool can boot, as
-// cloudprovider.CloudProvider says. Offerings that EC2 refused recently are not Available; if the
-// class has a placement group, those that EC2 refused in it. No offering in a zone is Available
-// while every subnet of the class there is full. A partition of the placement group in which no
-// offering of an instance type is left is not among its labels.
+// cloudprovider.CloudProvider says. Offerings that EC2 refused recently are not Available. If the
+// class has a placement group, only refusals in that group count. No offering in a zone is
+// Available while every subnet of the class there is full. A partition of the placement group in
+// which no offering of an instance type is left is not among its labels.
 func (p *Provider) InstanceTypes(ctx context.Context, pool *karpv1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	const op = "InstanceTypes"
 	if pool == nil || pool.Spec.Template.Spec.NodeClassRef == nil {
@@ -218,8 +218,8 @@ func (p *Provider) unevaluated(ctx context.Context, class *awsv1.EC2NodeClass) (
 	return strings.ReplaceAll(strings.Join(lines, "; "), "\n", "; "), nil
 }
 
-// partitionCount is the number of partitions of a placement group: zero if it has none, or
-// is nil.
+// partitionCount returns the number of partitions of a placement group: zero if it has none, or is
+// nil.
 func partitionCount(g *ec2types.PlacementGroup) int32 {
 	if g == nil || g.PartitionCount == nil || g.Strategy != ec2types.PlacementStrategyPartition {
 		return 0
@@ -227,7 +227,7 @@ func partitionCount(g *ec2types.PlacementGroup) int32 {
 	return min(max(*g.PartitionCount, 0), instancetype.MaxPartitions)
 }
 
-// groupID is the id of the placement group of a class, or "".
+// groupID returns the id of the placement group of a class, or "".
 func groupID(r *nodeclass.Resolution) string {
 	if r.PlacementGroup == nil || r.PlacementGroup.GroupId == nil {
 		return ""

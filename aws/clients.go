@@ -47,16 +47,16 @@ type Clients struct {
 	// Pricing gives prices on demand. Without it on-demand prices come from the price file and from
 	// the built-in list.
 	Pricing PricingAPI
-	// SQS delivers notices of interruptions. Without it Interruptions returns only what EC2 says
-	// when asked.
+	// SQS delivers notices of interruptions. Without it Interruptions returns only the events that
+	// EC2 reports on request.
 	SQS SQSAPI
 	// IAM makes instance profiles for classes with a role. Without it, as in a VPC from
 	// which IAM cannot be reached, classes name an instance profile.
 	IAM IAMAPI
-	// EKS tells endpoint, version and service addresses of the cluster. Without it the caller sets
-	// them in Options.Cluster.
+	// EKS returns the endpoint, version and service addresses of the cluster. Without it the caller
+	// sets them in Options.Cluster.
 	EKS EKSAPI
-	// ZonalShift tells which zones traffic is shifted away from. Without it no zone counts as
+	// ZonalShift returns the zones that traffic is shifted away from. Without it no zone counts as
 	// shifted.
 	ZonalShift ZonalShiftAPI
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
-// check calls fault for each malformed field of a cluster. Empty fields are asked of EKS later.
-// Without this check a wrong address would show only by nodes that do not join.
+// check calls fault for each malformed field of a cluster. Empty fields are read from EKS later.
+// Without this check, the only sign of a wrong address would be nodes that do not join.
 func (c *Cluster) check(fault func(format string, args ...any)) {
 	if c.Name == "" {
 		fault("cluster.name: empty; name the EKS cluster")

@@ -10,10 +10,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// CollectLaunchTemplates deletes launch templates of the cluster that were not used
-// for Options.TemplateRetention, and returns their names, sorted. One that this
-// process has not used counts as used when this is first called. Call it every
-// minute or so. The error joins what went wrong; what could be deleted is.
+// CollectLaunchTemplates deletes launch templates of the cluster that were not used for
+// Options.TemplateRetention, and returns their names, sorted. A template that this process has not
+// used counts as used at the first call. Call it every minute or so. The error joins all failures;
+// the other templates are deleted.
 func (p *Provider) CollectLaunchTemplates(ctx context.Context) ([]string, error) {
 	return p.templates.Collect(ctx)
 }
@@ -22,8 +22,8 @@ func (p *Provider) CollectLaunchTemplates(ctx context.Context) ([]string, error)
 // are no longer in use: named neither in the status of a class nor in the annotations of a
 // NodeClaim (ClaimAnnotations), and not given to a class within the last hour. It returns their
 // names, sorted. nodeClasses and claims must be all objects of the cluster. Without a client for
-// IAM it does nothing. Call it every half hour. The error joins what went wrong; what could be
-// deleted is.
+// IAM it does nothing. Call it every half hour. The error joins all failures; the other profiles
+// are deleted.
 func (p *Provider) CollectInstanceProfiles(
 	ctx context.Context, nodeClasses []*awsv1.EC2NodeClass, claims []*karpv1.NodeClaim,
 ) ([]string, error) {
@@ -44,10 +44,11 @@ func (p *Provider) CollectInstanceProfiles(
 	return p.profiles.Collect(ctx, inUse)
 }
 
-// ReleaseNodeClass deletes what was made in AWS for a class: its instance profiles and launch
-// templates. Call it when the class is being deleted and no NodeClaim of it is left, before its
-// finalizer is taken off. It can be repeated. After an error, which joins those of both kinds, some
-// may be left: keep the finalizer and call it again. For a nil class it does nothing.
+// ReleaseNodeClass deletes the instance profiles and launch templates that were made in AWS for a
+// class. Call it when the class is being deleted and no NodeClaim of it is left, before its
+// finalizer is taken off. It can be repeated. The error joins the failures of both. After an error
+// some may be left: keep the finalizer and call ReleaseNodeClass again. For a nil class it does
+// nothing.
 func (p *Provider) ReleaseNodeClass(ctx context.Context, class *awsv1.EC2NodeClass) error {
 	if class == nil {
 		return nil

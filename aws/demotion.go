@@ -12,15 +12,16 @@ import (
 
 // DemoteClaim returns the NodeClaim with the labels of on-demand capacity if it has those of a
 // capacity reservation and its machine, as Get or List of the Provider returned it, runs on demand
-// now: when a reservation ends or is cancelled, its instances go on at the on-demand price. The
-// opposite change does not exist.
+// now: when a reservation ends or is cancelled, its instances keep running at the on-demand price.
+// The opposite change does not exist.
 //
 // The given claim is not changed. It is returned itself if there is nothing to change, and also if
 // it belongs to another machine, is being deleted, or it or the machine is nil.
 //
-// Ask once a minute or so for all NodeClaims with the label karpenter.sh/capacity-type = reserved,
-// and store each result that is a changed copy; then call DemoteNode for its Node. Until then a
-// decision treats the machine as on demand only if the reservation is no longer offered.
+// Call DemoteClaim about once a minute for all NodeClaims with the label karpenter.sh/capacity-type
+// = reserved, and store each result that is a changed copy; then call DemoteNode for its Node.
+// Until then a decision treats the machine as on demand only if the reservation is no longer
+// offered.
 func DemoteClaim(claim *karpv1.NodeClaim, machine *cloudprovider.Instance) *karpv1.NodeClaim {
 	if claim == nil || machine == nil || claim.Status.ProviderID != machine.ID || !claim.DeletionTimestamp.IsZero() {
 		return claim
@@ -34,8 +35,8 @@ func DemoteClaim(claim *karpv1.NodeClaim, machine *cloudprovider.Instance) *karp
 	return out
 }
 
-// DemoteNode is DemoteClaim for the Node. A Node that has not been registered is left
-// alone, as it gets the labels of its NodeClaim then.
+// DemoteNode is DemoteClaim for the Node. A Node that has not been registered is returned
+// unchanged, because it gets the labels of its NodeClaim at registration.
 func DemoteNode(node *corev1.Node, machine *cloudprovider.Instance) *corev1.Node {
 	if node == nil || machine == nil || node.Spec.ProviderID != machine.ID || !node.DeletionTimestamp.IsZero() ||
 		node.Labels[karpv1.NodeRegisteredLabelKey] != "true" {

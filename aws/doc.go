@@ -1,15 +1,15 @@
-// Package aws is the provider for Amazon EC2: it launches, finds and deletes the
-// machines of one EKS cluster as cloudprovider.CloudProvider asks, from EC2NodeClass
-// objects of the API group karpenter.k8s.aws.
+// Package aws is the provider for Amazon EC2: it launches, finds and deletes the machines of one
+// EKS cluster, as specified by cloudprovider.CloudProvider. EC2NodeClass objects of the API group
+// karpenter.k8s.aws configure the machines.
 //
 // # Model
 //
-//   - [New] makes a [Provider] from [Clients] of AWS and [Options]. It calls nothing.
-//   - The caller supplies EC2NodeClasses by [Options.NodeClasses], and NodePools, which say what
-//     dry runs try, by [Options.NodePools]. The Provider resolves the selectors of classes, and
-//     [Provider.NodeClass] returns the result.
-//   - InstanceTypes lists what EC2 sells to the class, with labels, overhead, prices and
-//     reservations. Offerings that EC2 refused recently are not Available.
+//   - [New] makes a [Provider] from [Clients] of AWS and [Options]. It makes no calls.
+//   - The caller supplies EC2NodeClasses by [Options.NodeClasses], and by [Options.NodePools] the
+//     NodePools, from which dry runs choose instance types. The Provider resolves the selectors of
+//     classes, and [Provider.NodeClass] returns the result.
+//   - InstanceTypes lists the instance types that the class can boot, with labels, overhead,
+//     prices and reservations. Offerings that EC2 refused recently are not Available.
 //   - Create filters the options of a request, makes launch templates, and asks for instances by
 //     CreateFleet: one call for each of up to ten requests that arrive together, one call for many
 //     if there are more that are alike.

@@ -19,8 +19,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/drift"
 )
 
-// The reasons of drift, in the order in which they are looked for. They are those
-// of Karpenter.
+// The reasons of drift, in the order in which IsDrifted checks them. Karpenter has the same
+// reasons.
 const (
 	// DriftNodeClass: the spec of the class has changed.
 	DriftNodeClass = "NodeClassDrift"
@@ -69,12 +69,12 @@ func (p *Provider) ClaimAnnotations(ctx context.Context, nodeClass string) (map[
 	return annotations, nil
 }
 
-// MigrateClaims returns which annotations to rewrite when a cluster comes from a release of
-// Karpenter that hashes classes in another way, as those before 1.15 do. Until then NodeClaims of
-// that release are not compared with their class and never have NodeClassDrift. claims are those of
-// the class, in any order; drift.Scheme.Migrate says what is rewritten on each. Call it at every
-// start: it returns nothing to rewrite if all have the present version. Errors are those of
-// ClaimAnnotations, with nothing to rewrite.
+// MigrateClaims returns the annotations to rewrite after a change from a release of Karpenter with
+// another hash of classes, such as those before 1.15. Until they are rewritten, NodeClaims of that
+// release are not compared with their class and never have NodeClassDrift. claims are those of the
+// class, in any order; drift.Scheme.Migrate says what is rewritten on each. Call it at every start:
+// it returns an empty Migration if all have the present version. Errors are those of
+// ClaimAnnotations; the Migration is empty then.
 func (p *Provider) MigrateClaims(ctx context.Context, nodeClass string, claims []*karpv1.NodeClaim) (drift.Migration, error) {
 	const op = "MigrateClaims"
 	r, err := p.resolve(ctx, op, reference(nodeClass))

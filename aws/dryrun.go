@@ -38,7 +38,7 @@ const (
 type trial struct{ reason, message, pools string }
 
 // newDryRuns returns the cache of the answers of dry runs, by name and state of the class. As in
-// every cache.Keyed, an answer that is due is asked for again in the background.
+// every cache.Keyed, an outdated answer is renewed in the background.
 func newDryRuns(now func() time.Time, asking *cache.Asking) *cache.Keyed[trial] {
 	return cache.NewKeyed(cache.Settings[trial]{
 		Name: "dry run", Now: now, Refresh: dryRunGood, Asking: asking,
@@ -145,8 +145,8 @@ func refused(reason string) bool {
 	return reason == awsv1.ReasonCreateFleetAuthCheckFailed || reason == awsv1.ReasonRunInstancesAuthCheckFailed
 }
 
-// tryLaunch makes the calls of a dry run for a plan, those of RunInstances in the given subnets. If
-// the plan could not be made, err is its error, and tryLaunch says what it means.
+// tryLaunch makes the calls of a dry run for a plan, calling RunInstances for each of the given
+// subnets. err is the error of making the plan; if it is not nil, tryLaunch only interprets it.
 func (p *Provider) tryLaunch(ctx context.Context, plan *plan, subnets []awsv1.Subnet, err error) (reason, message string, _ error) {
 	var size *bootstrap.SizeError
 	switch {
@@ -204,15 +204,15 @@ func (p *Provider) tryRun(ctx context.Context, plan *plan, subnets []awsv1.Subne
 	return reason, message, err
 }
 
-// forgetProfile has the instance profile of a class looked up anew if EC2 says that
-// there is none.
+// forgetProfile makes the next lookup of a class's instance profile ask AWS again, if EC2 says that
+// the profile does not exist.
 func (p *Provider) forgetProfile(class *awsv1.EC2NodeClass, err error) {
 	if err != nil && noProfile(err) && p.profiles != nil {
 		p.profiles.Forget(class.Status.InstanceProfile)
 	}
 }
 
-// trialRun is the dry run of RunInstances in a subnet.
+// trialRun returns the dry run of RunInstances in a subnet.
 func trialRun(plan *plan, subnet string) *ec2.RunInstancesInput {
 	yes, one, device, latest := true, int32(1), int32(0), "$Latest"
 	tags := api.Tags(plan.spec.Tags)
@@ -242,8 +242,8 @@ func trialRun(plan *plan, subnet string) *ec2.RunInstancesInput {
 	return in
 }
 
-// judgeTrial reads the answer of one call: a reason if it is not allowed, an error if
-// that is not known.
+// judgeTrial interprets the answer of one call: a reason if the launch is not allowed, an error if
+// that is unknown.
 func judgeTrial(class *awsv1.EC2NodeClass, denied string, err error) (reason, message string, _ error) {
 	code := api.Code(err)
 	switch {
@@ -266,8 +266,7 @@ func judgeTrial(class *awsv1.EC2NodeClass, denied string, err error) (reason, me
 	return "", "", api.Wrap("DryRun", class.Name, err)
 }
 
-// plain is the text of an error on one line.
-// causeOf is an error without the name of the launch that was tried.
+// causeOf removes the name of the tried launch from an error, whose text becomes one line.
 func causeOf(err error) error {
 	var e *cloudprovider.Error
 	if errors.As(err, &e) && e.Err != nil {

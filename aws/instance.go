@@ -18,9 +18,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Get returns the instance as EC2 sees it now; calls that come together are one call of EC2. An id
-// is the spec.providerID of a node: aws:///zone/instance. For an id of another form, and for an
-// instance of another cluster, the error is KindNotFound.
+// Get returns the instance as EC2 sees it now; concurrent calls share one call of EC2. id is the
+// spec.providerID of a node: aws:///zone/instance. For an id of another form, and for an instance
+// of another cluster, the error is KindNotFound.
 func (p *Provider) Get(ctx context.Context, id string) (*cloudprovider.Instance, error) {
 	k, err := p.get(ctx, "Get", id)
 	if err != nil {
@@ -73,8 +73,8 @@ func about(err error, op, id string) error {
 	return &one
 }
 
-// List returns the instances of the cluster, sorted by ID, those that are going down
-// included. It takes a call of EC2 for each thousand. With an error there is no list.
+// List returns the instances of the cluster, including those that are going down, sorted by ID. It
+// makes one call of EC2 per thousand instances. With an error the list is nil.
 func (p *Provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) {
 	// The owner of an instance is known for sure only while EC2 still lists the terminated
 	// instances of the same call.
@@ -95,9 +95,9 @@ func (p *Provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) 
 	return out, nil
 }
 
-// Delete asks EC2 to terminate the instance; calls that come together are one call
-// of EC2. In a zone that traffic was shifted away from it is KindNotReady, unless
-// Options.DeleteInShiftedZones is set.
+// Delete asks EC2 to terminate the instance; concurrent calls share one call of EC2. In a zone that
+// traffic was shifted away from, the error is KindNotReady, unless Options.DeleteInShiftedZones is
+// set.
 func (p *Provider) Delete(ctx context.Context, id string) error {
 	const op = "Delete"
 	k, err := p.get(ctx, op, id)
@@ -147,8 +147,8 @@ func (p *Provider) shifted(ctx context.Context, op, id, zone string) error {
 	return nil
 }
 
-// describeKnown returns an instance as EC2 described it last. catalogs holds catalogs by class, and
-// gets those that are built here; it may be nil.
+// describeKnown returns the last description of an instance by EC2. catalogs caches catalogs by
+// class, and may be nil.
 func (p *Provider) describeKnown(ctx context.Context, k launch.Machine, catalogs map[string]*instancetype.Catalog) *cloudprovider.Instance {
 	if k.Record == nil {
 		i := *k.Launched

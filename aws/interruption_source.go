@@ -26,8 +26,8 @@ import (
 const (
 	// longPoll is how long a call waits for notices.
 	longPoll = 20 * time.Second
-	// forgetNotices is how long a notice is remembered: as long as the queue can deliver its
-	// message again, plus some minutes.
+	// forgetNotices is how long a notice is remembered: the time during which the queue can deliver
+	// its message again, plus some minutes.
 	forgetNotices = 10 * time.Minute
 )
 
@@ -41,17 +41,18 @@ type interruptionState struct {
 
 // Interruptions returns notices about instances of the cluster, in this order:
 //
-//  1. Once a minute EC2 is asked, by DescribeInstanceStatus, which instances fail their checks or
-//     have maintenance ahead, and by DescribeCapacityReservations, when the capacity blocks of
+//  1. Once a minute EC2 is asked, by DescribeInstanceStatus, which instances fail their checks
+//     or have maintenance ahead, and by DescribeCapacityReservations, when the capacity blocks of
 //     instances end. EC2 takes back the instances of a block half an hour before its end (an hour
 //     for UltraServers); the notice comes ten minutes before that. These notices have no ID and are
-//     repeated each minute while their cause lasts. If a call fails, Options.Warn is told and the
-//     queue is read all the same.
-//  2. The queue is read: up to ten messages, for which it waits up to 20 seconds
-//     unless there are notices already. Without a queue it waits as long by itself.
-//  3. Messages that are not events are deleted, and Options.Warn is told. Messages about something
-//     else, and about instances of other clusters, are deleted without a warning. A message that is
-//     so new that EC2 may not list its instance yet stays in the queue and is delivered again.
+//     repeated each minute while their cause lasts. If a call fails, Options.Warn is called, and
+//     the queue is still read.
+//  2. The queue is read: up to ten messages, for which it waits up to 20 seconds unless there
+//     are notices already. Without a queue, Interruptions waits for the same time.
+//  3. Messages that are not events are deleted, and Options.Warn is called. Messages about
+//     something else, and about instances of other clusters, are deleted without a warning. A
+//     message that is so new that EC2 may not list its instance yet stays in the queue and is
+//     delivered again.
 //  4. Interruptions mark capacity: the offering of a spot instance that is taken back is not
 //     Available for a while, and a reservation that is taken back counts as full.
 //
@@ -92,8 +93,8 @@ func (p *Provider) mark(i *cloudprovider.Instance, n cloudprovider.Interruption)
 	}
 }
 
-// ours replaces the ids of EC2 in notices by those of instances of the cluster, and
-// leaves out the notices about others, whose IDs it returns.
+// ours replaces EC2's ids in notices by IDs of instances of the cluster. Notices about other
+// instances are left out, and their IDs returned.
 func ours(notices []cloudprovider.Interruption, instances map[string]*cloudprovider.Instance) (kept []cloudprovider.Interruption, others []string) {
 	for _, n := range notices {
 		i := instances[n.InstanceID]
@@ -141,8 +142,8 @@ const (
 	messagesAtOnce = 10
 	// visibility is how long a message that was handed out is not handed out again.
 	visibility = 20 * time.Second
-	// unlisted is how long EC2 may take to list an instance. If EC2 does not list the instance of
-	// an older message, the instance is not of this cluster.
+	// unlisted is the longest time until EC2 lists a new instance. If a message is older and EC2
+	// does not list its instance, the instance is not of this cluster.
 	unlisted = 15 * time.Second
 )
 
@@ -200,7 +201,7 @@ func (p *Provider) receive(ctx context.Context, hurry bool) ([]sqstypes.Message,
 	return out.Messages, nil
 }
 
-// queueURL asks for the address of the queue until there is an answer.
+// queueURL returns the address of the queue. It asks SQS until there is an answer.
 func (p *Provider) queueURL(ctx context.Context) (string, error) {
 	s := &p.interruptions
 	s.mu.Lock()
@@ -238,9 +239,8 @@ func (e explained) Error() string { return e.text }
 // Unwrap returns the cause.
 func (e explained) Unwrap() error { return e.err }
 
-// deliver reads messages and enters them into the ledger. It returns their notices that are not
-// acknowledged, with the instance ids of EC2, and the receipts of messages that have no such
-// notice.
+// deliver reads messages and records them in the ledger. It returns their unacknowledged notices,
+// with EC2's instance ids, and the receipts of the messages that have no such notice.
 func (p *Provider) deliver(messages []sqstypes.Message) (notices []cloudprovider.Interruption, useless []string) {
 	s := &p.interruptions
 	s.mu.Lock()
@@ -264,10 +264,10 @@ func (p *Provider) deliver(messages []sqstypes.Message) (notices []cloudprovider
 	return notices, useless
 }
 
-// match keeps the notices about instances of the cluster, and marks what they say of stock. It
-// returns the IDs of notices about instances of others. A notice whose message is too young to tell
-// is neither kept nor returned. If EC2 cannot be asked, only notices about known instances are
-// kept, and unsure counts the rest.
+// match keeps the notices about instances of the cluster, and marks the capacity that they say is
+// short. It returns the IDs of notices about other instances. If a message is so new that EC2 may
+// not list its instance yet, its notices are neither kept nor returned. If EC2 cannot be asked,
+// only notices about known instances are kept, and unsure counts the others.
 func (p *Provider) match(ctx context.Context, notices *[]cloudprovider.Interruption, messages []sqstypes.Message) (foreign []string, unsure int, err error) {
 	if len(*notices) == 0 {
 		return nil, 0, nil
@@ -294,7 +294,7 @@ func (p *Provider) match(ctx context.Context, notices *[]cloudprovider.Interrupt
 	return foreign, unsure, err
 }
 
-// young are the ids of messages about instances that EC2 may not list yet.
+// young returns the ids of messages about instances that EC2 may not list yet.
 func (p *Provider) young(messages []sqstypes.Message) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range messages {

@@ -35,21 +35,21 @@ type Edit struct {
 	}
 }
 
-// Keep updates AWS from the objects, and returns the edits of objects to store, in this order. If
-// the API server refuses an edit, the edits after it of the same object are for the next call. Call
-// it every ten seconds or so.
+// Keep updates AWS from the objects, and returns the edits of objects to store, in the order in
+// which to store them. If the API server refuses an edit, skip the later edits of the same object:
+// the next call returns them again. Call Keep about every ten seconds.
 //
-//   - Each class that is not being deleted has its finalizer and the status of NodeClass;
-//     its NodeClaims, and then the class, have the annotations of MigrateClaims. Of a class
-//     that is being deleted the finalizer goes once no NodeClaim is of it, after
-//     ReleaseNodeClass.
-//   - Each NodeClaim has the annotations of TagInstance; it and its Node lose the labels of a
-//     reservation that has ended: DemoteClaim and DemoteNode.
-//   - ObserveNode learns from each Node whose NodeClaim is registered.
+//   - A class that is not being deleted gets its finalizer and the status that NodeClass returns.
+//     Its NodeClaims, and then the class, get the annotations of MigrateClaims. A class that is
+//     being deleted loses its finalizer once it has no NodeClaims and ReleaseNodeClass has
+//     succeeded.
+//   - Each NodeClaim gets the annotations of TagInstance. The claim and its Node lose the labels
+//     of a reservation that has ended, by DemoteClaim and DemoteNode.
+//   - ObserveNode is called for each Node whose NodeClaim is registered.
 //
-// An object may be in several edits. The second then has an outdated resourceVersion, is refused,
-// and comes again with the next call. Objects that are nil are left out. The error joins all
-// faults; edits that are returned with an error are valid.
+// An object may be in several edits. The second then has an outdated resourceVersion and is
+// refused; the next call returns it again. Nil objects are ignored. The error joins all faults;
+// edits that are returned with an error are valid.
 func (p *Provider) Keep(ctx context.Context, in Objects) ([]Edit, error) {
 	k := keeper{Provider: p, claims: in.NodeClaims, nodes: map[string]*corev1.Node{}, instances: map[string]*cloudprovider.Instance{}}
 	for _, n := range in.Nodes {
@@ -87,7 +87,7 @@ func (p *Provider) Keep(ctx context.Context, in Objects) ([]Edit, error) {
 	return slices.Concat(edits...), errors.Join(faults...)
 }
 
-// keptAtOnce is how many classes and claims Keep asks AWS about at once.
+// keptAtOnce is the number of classes and claims that Keep handles concurrently.
 const keptAtOnce = 16
 
 // keeper is one call of Keep.
@@ -162,7 +162,7 @@ func (k *keeper) claim(ctx context.Context, claim *karpv1.NodeClaim) (edits []Ed
 	return edits, err
 }
 
-// annotate adds annotations to an object of Keep's own.
+// annotate adds annotations to an object, which must be a copy that Keep made.
 func annotate(o *metav1.ObjectMeta, more map[string]string) {
 	for key, value := range more {
 		metav1.SetMetaDataAnnotation(o, key, value)

@@ -45,14 +45,13 @@ type Options struct {
 	// drops it.
 	Warn func(Warning)
 
-	// InterruptionQueue is the name of the SQS queue that EventBridge sends
-	// notices to. Empty is none.
+	// InterruptionQueue is the name of the SQS queue that EventBridge sends notices to. Empty means
+	// no queue.
 	InterruptionQueue string
 
-	// PriceFile returns the text of a file of prices, for networks from which the
-	// price list of AWS cannot be reached. It is read every ten minutes, in a
-	// goroutine of the Provider; it is to return soon after its ctx is done. Nil is
-	// none.
+	// PriceFile returns the text of a file of prices, for networks from which the price list of AWS
+	// cannot be reached. It is read every ten minutes, in a goroutine of the Provider; it must
+	// return soon after its ctx is done. Nil means no file.
 	PriceFile func(ctx context.Context) ([]byte, error)
 
 	// KubeletExpressions evaluates the expressions that spec.kubelet of a class may have for
@@ -74,8 +73,8 @@ type Options struct {
 	// between claims.
 	NVIDIADevices, EFADevices bool
 
-	// NoReservedCapacity leaves capacity reservations alone: classes select none,
-	// and instances use those that are open to any.
+	// NoReservedCapacity makes the Provider ignore capacity reservations: classes select none, and
+	// instances use open reservations as EC2 decides.
 	NoReservedCapacity bool
 
 	// NoDryRun lets classes be ready without asking EC2 whether a launch would be allowed.
@@ -90,8 +89,8 @@ type Options struct {
 	// is nothing.
 	Learned []byte
 
-	// ReservedENIs is the number of network interfaces of each node that pods get
-	// no addresses from. Not negative.
+	// ReservedENIs is the number of network interfaces of each node whose addresses are not for
+	// pods. Not negative.
 	ReservedENIs int64
 
 	// PrefixDelegation says that the network plugin gives interfaces prefixes in
@@ -102,8 +101,8 @@ type Options struct {
 	// and security groups are used before they are looked up again. Default and least: one minute.
 	ImageRefresh, SubnetRefresh, SecurityGroupRefresh time.Duration
 
-	// MinImageAge is how old an image must be for a term that is not a pin to
-	// select it. Default: any age will do.
+	// MinImageAge is the least age of an image that a term selects, unless the term is a pin.
+	// Default: no limit.
 	MinImageAge time.Duration
 
 	// DenyImages are ids of images, and patterns of names, that no term selects.
@@ -146,8 +145,8 @@ type Cluster struct {
 	Endpoint, CABundle string
 	// ServiceCIDR is the range of addresses of services, such as 10.100.0.0/16.
 	ServiceCIDR string
-	// DNSIP is the address of the Service kube-system/kube-dns. Empty takes the
-	// one that EKS gives it, the tenth of ServiceCIDR.
+	// DNSIP is the address of the Service kube-system/kube-dns. Empty means the tenth address of
+	// ServiceCIDR, which EKS assigns to it.
 	DNSIP string
 	// Version is the Kubernetes version of the control plane, such as 1.34.
 	Version string
@@ -159,8 +158,8 @@ type Cluster struct {
 // Batch says how calls that arrive together are combined into one. Up to ten launches that arrive
 // together still have a call each.
 type Batch struct {
-	// Idle is how long a batch waits for one more call. Default 35 milliseconds.
-	// Negative: none, every call goes alone.
+	// Idle is how long a batch waits for one more call. Default 35 milliseconds. Negative: none,
+	// calls are not batched.
 	Idle time.Duration
 	// Max is how long a batch waits altogether. Default one second.
 	Max time.Duration
@@ -181,8 +180,8 @@ type Warning struct {
 
 // The reasons of a Warning.
 const (
-	// WarnInflexible: a launch that allows spot goes on demand, and has so few instance types that
-	// spot capacity is hard to find.
+	// WarnInflexible: a launch that allows spot uses on-demand capacity, because it has so few
+	// instance types that spot capacity is hard to find.
 	WarnInflexible = "InflexibleLaunch"
 	// WarnUserData: user data is close to EC2's size limit, or has settings without effect.
 	WarnUserData = "UserData"
@@ -286,7 +285,7 @@ func defaultAvailability() *availability.Options {
 	}
 }
 
-// batching are the options of a group of calls.
+// batching returns the options of a group of calls.
 func (o *Options) batching() batcher.Options {
 	c := batcher.Options{AfterFunc: o.AfterFunc, Idle: o.Batch.Idle, Max: o.Batch.Max, MaxItems: o.Batch.MaxItems}
 	if c.MaxItems == 0 {

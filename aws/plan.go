@@ -23,7 +23,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// plan is what one request asks EC2 for. Requests whose plans have the same key may share a call.
+// plan is the content of the EC2 call for one request. Requests whose plans have the same key may
+// share a call.
 type plan struct {
 	key       string
 	class     *awsv1.EC2NodeClass
@@ -46,7 +47,7 @@ func optionFor(req *cloudprovider.LaunchRequest, key cloudprovider.OfferingKey) 
 	return cloudprovider.LaunchOption{}, false
 }
 
-// plan decides what a request asks for.
+// plan makes the plan of a request.
 func (p *Provider) plan(ctx context.Context, req *cloudprovider.LaunchRequest) (*plan, error) {
 	const op = "Create"
 	r, err := p.resolve(ctx, op, req.NodeClassRef)
@@ -135,7 +136,7 @@ func (p *Provider) planner(
 	}
 }
 
-// typesOf are the names of the instance types of options.
+// typesOf returns the names of the instance types of options.
 func typesOf(options []cloudprovider.LaunchOption) []string {
 	names := map[string]bool{}
 	for _, o := range options {
@@ -267,7 +268,7 @@ func (b *planner) prioritized(s launch.Selection) bool {
 		slices.ContainsFunc(s.Options, func(o cloudprovider.LaunchOption) bool { return o.Offering.PriceOverlay != "" })
 }
 
-// tenancy is the default one if the request allows it.
+// tenancy returns the tenancy of the launch: the default one if the request allows it.
 func (b *planner) tenancy() (string, error) {
 	r, found := b.req.Requirements.Get(awsv1.LabelInstanceTenancy)
 	switch {
@@ -342,8 +343,8 @@ func (b *planner) tags() (map[string]string, error) {
 // maxTags is how many tags EC2 allows.
 const maxTags = 50
 
-// room is how many tags of an instance are left for its roster, after the given tags and those that
-// TagInstance adds later.
+// room returns how many tags of an instance are left for its roster, after the given tags and those
+// that TagInstance adds later.
 func room(tags map[string]string) int {
 	later := 1
 	if _, named := tags[awsv1.NameTagKey]; !named {

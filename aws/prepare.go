@@ -67,9 +67,9 @@ func (c *call) prepare(ctx context.Context) (done func(), err error) {
 }
 
 // ensureSoleLauncher makes sure, before the first call for many of this process, that no earlier
-// process has launched for the cluster. EC2 lists the templates of this turn by now, and so all
-// older ones. If an earlier process has launched, the error is KindNotReady, and the launches have
-// a call each when they are repeated.
+// process has launched for the cluster. EC2 already lists the templates of this process, and
+// therefore all older ones. If an earlier process has launched, the error is KindNotReady, and each
+// repeated launch gets a call of its own.
 func (c *call) ensureSoleLauncher(ctx context.Context) error {
 	if c.Turn == "" || c.p.soleLauncher.Load() {
 		return nil
@@ -86,8 +86,8 @@ func (c *call) ensureSoleLauncher(ctx context.Context) error {
 	return nil
 }
 
-// noSubnet is the error if no zone of the options has a subnet with free addresses, or none has a
-// subnet of the class.
+// noSubnet returns the error if no zone of the options has a subnet of the class with free
+// addresses.
 func (c *call) noSubnet(err error, candidates []launch.Subnet) error {
 	e := &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity, Reason: "InsufficientFreeAddressesInSubnet",
 		Err: fmt.Errorf("EC2NodeClass %s: %w that has free addresses; give it larger subnets, or more", c.plan.class.Name, err)}

@@ -102,15 +102,14 @@ func (p *Provider) availability(at placement) *availability.Cache {
 	return a
 }
 
-// Refresh asks AWS concurrently for the prices and for every other due answer that was used since
-// it was last renewed, or whose renewal failed. It returns when all have an answer. The error is
-// that of ctx if it is done first; otherwise it joins why answers could not be renewed, and the old
-// answers stay in force.
+// Refresh renews, concurrently, the prices and every other outdated answer that was used since it
+// was last renewed, or whose renewal failed. It returns when AWS has answered all questions. The
+// error is that of ctx if it is done first; otherwise it joins the failures. Answers that could not
+// be renewed stay in force.
 //
 // No other method waits to renew an answer: see "Look-ups" in the comment of the package. So call
-// Refresh once, with a deadline, before the first plan, for the prices of today. A program that
-// calls InstanceTypes less than once a minute or so calls it before each plan that needs current
-// answers.
+// Refresh once, with a deadline, before the first plan, to get current prices. A program that calls
+// InstanceTypes less than once a minute or so calls it before each plan that needs current answers.
 func (p *Provider) Refresh(ctx context.Context) error {
 	if _, err := p.sources.Prices(ctx); err != nil {
 		return err

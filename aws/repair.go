@@ -17,9 +17,9 @@ const (
 )
 
 // RepairPolicies returns the conditions that show that a node on EC2 is broken, as in Karpenter
-// 1.15: Ready that is not true, and those of the node monitoring agent of EKS. Each replaces the
-// node after half an hour, with ten minutes for its pods to leave; for known GPU errors after ten
-// minutes, with five.
+// 1.15: Ready is not true, or a condition of EKS's node monitoring agent. For each the node is
+// replaced after half an hour, and its pods have ten minutes to leave. For known GPU errors it is
+// replaced after ten minutes, and pods have five.
 func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 	const anyReason, fallback = ".*", ""
 	policy := func(

@@ -51,14 +51,14 @@ func (s *seenPools) list() []*karpv1.NodePool {
 	return slices.Collect(maps.Values(s.all))
 }
 
-// poolRequest is what a NodePool asks of instance types.
+// poolRequest is the requirements of a NodePool on instance types.
 type poolRequest struct {
 	pool  string
 	wants requirements.Set
 }
 
-// poolsOf returns what the NodePools of a class ask for, sorted by pool, and a text that changes
-// with the result. Pools whose requirements cannot be read are left out.
+// poolsOf returns the requirements of the NodePools of a class, sorted by pool, and a text that
+// changes with the result. Pools whose requirements cannot be read are left out.
 func (p *Provider) poolsOf(ctx context.Context, class string) ([]poolRequest, string, error) {
 	pools := p.pools.list()
 	if p.opts.NodePools != nil {
@@ -88,8 +88,8 @@ func (p *Provider) poolsOf(ctx context.Context, class string) ([]poolRequest, st
 
 // trials returns the launches to try for a class, at most maxTrials, each of one instance type and
 // capacity type in all zones. For each NodePool these are the cheapest allowed types of each
-// instance category; the first of every pool come before the second of any. If no pool asks for a
-// type of the class, the only trial is the cheapest type on demand.
+// instance category. The first launch of every pool comes before the second of any pool. If no pool
+// asks for a type of the class, the only trial is the cheapest type on demand.
 func trials(c *instancetype.Catalog, pools []poolRequest) []*cloudprovider.LaunchRequest {
 	var byPool [][]*cloudprovider.LaunchRequest
 	most := 0

@@ -24,8 +24,9 @@ type NodeClass struct {
 	// Images are the selected images, each with its instance types. Empty if the images cannot be
 	// looked up now; the last known ones are in Status.
 	Images amiselect.Selection
-	// Left is how many more instances each reservation in Status can take, by its id: EC2's last
-	// answer minus the launches since. A reservation without an answer is missing.
+	// Left is the number of further instances that each reservation in Status can take, by
+	// reservation id: EC2's last answer minus the launches since. A reservation without an answer
+	// is missing.
 	Left map[string]int
 }
 
@@ -51,15 +52,15 @@ type Snapshot struct {
 	Prices []PriceSource
 	// Lookups are the questions that were asked of AWS, sorted by name.
 	Lookups []Lookup
-	// Learned is what ObserveNode has learned, as JSON to be kept over a restart: see
-	// Options.Learned.
+	// Learned is the memory sizes that ObserveNode has recorded, as JSON to be stored and passed to
+	// a new Provider: see Options.Learned.
 	Learned []byte
 }
 
 // PriceSource is the state of one source of prices.
 type PriceSource struct {
-	// Name is what it is: the price list, the spot price history, the file, or
-	// what is built in.
+	// Name is the kind of source: the price list, the spot price history, the file, or the built-in
+	// prices.
 	Name string
 	// Prices is the number of prices that are known from it, and Stale how many of
 	// them are out of date.
@@ -73,7 +74,7 @@ type PriceSource struct {
 
 // Lookup is the state of one question to AWS, such as which subnets terms select.
 type Lookup struct {
-	// Name is what is asked for.
+	// Name describes the question.
 	Name string
 	// At is when there was an answer last; zero if there never was.
 	At time.Time
@@ -81,13 +82,13 @@ type Lookup struct {
 	// used.
 	Failures int
 	Err      error
-	// Next is the earliest time at which it is asked again; it is asked only when a method needs
-	// it.
+	// Next is the earliest time of the next attempt. The question is asked again only when a method
+	// needs the answer.
 	Next time.Time
 }
 
-// Snapshot returns the state of prices and look-ups now. It asks for prices if none were asked for
-// yet; the error is that of ctx when it is done first.
+// Snapshot returns the present state of prices and look-ups. If prices were never asked for, it
+// asks for them; the error is that of ctx if it is done first.
 func (p *Provider) Snapshot(ctx context.Context) (Snapshot, error) {
 	prices, err := p.sources.Prices(ctx)
 	if err != nil {
@@ -106,8 +107,8 @@ func (p *Provider) Snapshot(ctx context.Context) (Snapshot, error) {
 	return out, err
 }
 
-// ObserveNode learns how much memory nodes report, which no API says beforehand. Call it for each
-// node of the cluster's when it has registered. instanceType and imageID are those of its
+// ObserveNode records how much memory a node reports, which no API says in advance. Call it for
+// each node of the cluster when the node has registered. instanceType and imageID are those of its
 // NodeClaim. The amount is used for nodes of the same type and image, for sixty days. A nil node is
 // ignored. The error is KindDenied for an empty type or image, and for an amount that the type
 // cannot have.
@@ -130,11 +131,10 @@ func (p *Provider) ObserveNode(ctx context.Context, instanceType, imageID string
 	return nil
 }
 
-// Retryer returns the retryer to give to the clients of AWS, as
-// config.WithRetryer(aws.Retryer): a Provider repeats nothing by itself. It waits
-// longer with each attempt, up to twenty seconds, at random, so that many calls that
-// are throttled together do not come back together; and it goes on long enough for a
-// minute of throttling to pass.
+// Retryer returns the retryer to give to the clients of AWS, as config.WithRetryer(aws.Retryer): a
+// Provider itself does not repeat calls. The retryer waits longer with each attempt, up to twenty
+// seconds. The waits are random, so that calls which were throttled together are not repeated
+// together. It continues long enough for a minute of throttling to pass.
 func Retryer() sdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = 12

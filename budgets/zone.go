@@ -228,7 +228,7 @@ func dayOf(year, month, day int64) int64 {
 	return time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
 }
 
-// dateOf is the inverse of dayOf.
+// dateOf inverts dayOf.
 func dateOf(day int64) (year, month, dom int64) {
 	y, m, d := time.Unix(day*secondsPerDay, 0).UTC().Date()
 	return int64(y), int64(m), int64(d)

@@ -40,7 +40,7 @@ func As[T any](p CloudProvider) (ability T, found bool) {
 	return ability, false
 }
 
-// unsupported is the answer to a call for an ability that p does not have.
+// unsupported returns the error for a call of an ability that p does not have.
 func unsupported(p CloudProvider, op, object string) error {
 	name := Name(p)
 	if name == "" {

@@ -11,7 +11,7 @@
 //   - A [LaunchRequest] asks for one machine, as a list of equally good options
 //     ([LaunchOption]), and gives back an [Instance].
 //   - Every error is, or wraps, an [Error] of one [Kind] out of a closed list;
-//     errors.Is(err, ErrNotFound) and KindOf(err) tell them apart.
+//     errors.Is(err, ErrNotFound) and KindOf(err) distinguish them.
 //   - Further abilities are interfaces of one method with a package function each, which looks
 //     through wrappers. Do not assert the interfaces; call the functions. If the ability is absent,
 //     an operation returns an error that wraps [ErrUnsupported] ([IsDrifted], [Reboot],

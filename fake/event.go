@@ -82,7 +82,7 @@ func (c *Cloud) record(kind EventKind, object, format string, args ...any) {
 	})
 }
 
-// recordOf is record for an event of a machine.
+// recordOf records an event of a machine.
 func (c *Cloud) recordOf(m *machine, kind EventKind, format string, args ...any) {
 	c.record(kind, cmp.Or(m.instance.Name, m.instance.ID), format, args...)
 	c.events[len(c.events)-1].InstanceID = m.instance.ID

@@ -222,7 +222,7 @@ const (
 	OpAcknowledge    = "Acknowledge"
 )
 
-// failure is an error of a method about an object. The format is that of fmt.Errorf.
+// failure returns an error of a method about an object. The format is that of fmt.Errorf.
 func failure(op, object string, kind cloudprovider.Kind, format string, args ...any) error {
 	return &cloudprovider.Error{Op: op, Object: object, Kind: kind, Err: fmt.Errorf(format, args...)}
 }

@@ -53,7 +53,7 @@ const (
 // lives reports whether the machine exists and is not going down.
 func (m *machine) lives() bool { return m.deleted.IsZero() }
 
-// short is the part of the ID after the last slash.
+// short returns the part of the ID after the last slash.
 func (m *machine) short() string { return m.instance.ID[strings.LastIndexByte(m.instance.ID, '/')+1:] }
 
 // asOf returns the instance as it was at an instant, or nil if it did not exist then.

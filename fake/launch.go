@@ -25,9 +25,9 @@ import (
 //  3. A used token returns its instance, also while that is going down, or KindNotFound once it is
 //     gone, whatever the other fields of the request.
 //  4. The node class must exist and be ready, if Options.NodeClasses is set.
-//  5. A request is denied with all its faults if it has options that are not in the catalog, that
-//     do not satisfy the Requirements, or that have no room for the Requests, so that tests detect
-//     planners that ask for such.
+//  5. A request is denied with all its faults if it has options that are not in the catalog,
+//     that do not satisfy the Requirements, or that have no room for the Requests, so that tests
+//     detect planners that request such options.
 //  6. If none of the options is on sale and in stock the error is KindInsufficientCapacity with
 //     the keys of all of them, sorted.
 //  7. If no image can be booted the error is KindNotReady.

@@ -98,7 +98,7 @@ func used(pods []*corev1.Pod, counts func(*corev1.Pod) bool) use {
 	return u
 }
 
-// nodeValues are the values of nodeLabels.
+// nodeValues returns the values of nodeLabels.
 func nodeValues(n provisioning.Node) []string {
 	l := n.Node.Labels
 	return []string{n.Node.Name, l[v1.NodePoolLabelKey], l[corev1.LabelTopologyZone], l[corev1.LabelTopologyRegion], l[corev1.LabelInstanceTypeStable],

@@ -86,7 +86,7 @@ func (c *converter) convert(o *object) {
 	}
 }
 
-// decoded makes the conversion of an object of one that is decoded strictly.
+// decoded returns a conversion that first decodes the object strictly.
 func decoded[S, T any](convert func(*converter, *object, *manifest[S, T])) func(*converter, *object) {
 	return func(c *converter, o *object) {
 		for _, path := range []string{"spec.launchTemplate", "spec.launchTemplateName", "spec.provider.launchTemplate", "spec.provider.launchTemplateName"} {
@@ -148,7 +148,8 @@ func (o *object) refuseFaults(faults field.ErrorList) {
 	}
 }
 
-// encoded is a value as JSON. What was read from JSON can be written, so there is no error.
+// encoded returns a value as JSON. The value was read from JSON, so it can be written without an
+// error.
 func encoded(v any) json.RawMessage {
 	data, _ := json.Marshal(v)
 	return data
@@ -262,7 +263,7 @@ func judge(kind string, data []byte) field.ErrorList {
 	return nil // a list, which is its items
 }
 
-// faultsOf are the faults of a decoding, with their paths as far as they have any.
+// faultsOf returns the faults of a decoding error, with their paths if they have any.
 func faultsOf(err error) field.ErrorList {
 	if broken, ok := errors.AsType[*karpv1.DecodeError](err); ok && len(broken.Faults) > 0 {
 		return broken.Faults

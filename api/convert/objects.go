@@ -113,14 +113,14 @@ func (c *converter) provisioner(o *object, old *manifest[provisionerSpec, json.R
 	c.addClass(o, metav1.ObjectMeta{Name: name}, c.alphaClass(o, "spec.provider", s.Provider))
 }
 
-// now is the reference as v1 has it.
+// now returns the reference in the form of v1.
 func (r *oldReference) now() *karpv1.NodeClassReference {
 	group, _, _ := strings.Cut(r.APIVersion, "/")
 	kind := strings.Replace(r.Kind, "AWSNodeTemplate", awsv1.EC2NodeClassKind, 1)
 	return &karpv1.NodeClassReference{Group: cmp.Or(group, awsv1.Group), Kind: cmp.Or(kind, awsv1.EC2NodeClassKind), Name: r.Name}
 }
 
-// seconds is a number of seconds as a duration, or Never if there is no such duration.
+// seconds converts a number of seconds to a duration, or to Never if it is too large for one.
 func seconds(n int64) karpv1.NillableDuration {
 	if d, err := karpv1.ParseNillableDuration(strconv.FormatInt(n, 10) + "s"); err == nil {
 		return d
@@ -242,7 +242,7 @@ type class struct {
 	now  *awsv1.EC2NodeClass
 }
 
-// addClass adds a class to what an object becomes.
+// addClass adds a class to the result of converting an object.
 func (c *converter) addClass(o *object, meta metav1.ObjectMeta, spec awsv1.EC2NodeClassSpec) *awsv1.EC2NodeClass {
 	now := &awsv1.EC2NodeClass{ObjectMeta: meta, Spec: spec}
 	now.SetGroupVersionKind(awsv1.GroupVersion.WithKind(awsv1.EC2NodeClassKind))
@@ -251,8 +251,8 @@ func (c *converter) addClass(o *object, meta metav1.ObjectMeta, spec awsv1.EC2No
 	return now
 }
 
-// freeClassName takes a name that no EC2NodeClass has: the wanted one, or with a number
-// appended to it.
+// freeClassName returns and reserves a name that no EC2NodeClass has: the wanted one, or the wanted
+// one with a number appended.
 func (c *converter) freeClassName(wanted string) string {
 	wanted = cmp.Or(wanted, "default")
 	name := wanted

@@ -10,8 +10,8 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// manifest is an object of an old version. A field with the tag required is one that
-// the CRD, the webhook or the AWS provider of that version asked for.
+// manifest is an object of an old version. The tag required marks fields that the CRD, the webhook
+// or the AWS provider of that version required.
 type manifest[S, T any] struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

@@ -66,8 +66,8 @@ func (o *object) String() string { return oneLine(o.kind.Kind + " " + cmp.Or(o.n
 // oneLine joins the lines of a text.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-const asIs = "left as it is: "           // begins the notes on everything that is not converted
-const thenConvert = "convert the result" // is what to do with a template once it is rendered
+const asIs = "left as it is: "           // begins the notes on objects that are not converted
+const thenConvert = "convert the result" // what to do with a template once it is rendered
 
 // refuse leaves the object as it is.
 func (o *object) refuse(path, format string, args ...any) {
@@ -164,7 +164,7 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 	return top.Content[0], nil
 }
 
-// head is the blank lines and comments in front of the object.
+// head returns the blank lines and comments before the object.
 func (p *part) head() (head []byte) {
 	for line := range bytes.Lines(p.Text) {
 		if !textstream.Blank(line) {
@@ -280,7 +280,7 @@ func find(n *yaml.Node, path string) (value *yaml.Node, line int) {
 	return value, line
 }
 
-// textAt is the text at a path, and "" if something else is there.
+// textAt returns the text at a path, and "" if the value there is not a text.
 func textAt(n *yaml.Node, path string) string {
 	if n, _ = find(n, path); n == nil || n.Kind != yaml.ScalarNode {
 		return ""

@@ -21,7 +21,7 @@ const (
 	reserved = "reserved"
 )
 
-// zonesOf are the zones that have an instance type.
+// zonesOf returns the zones that have an instance type.
 func (c *Cloud) zonesOf(name string) (zones []string) {
 	if listed, ok := c.opts.TypeZones[name]; ok {
 		zones = slices.Clone(listed)
@@ -110,7 +110,7 @@ func typeAttributes(t *ec2types.InstanceTypeInfo) map[string][]string {
 	return a
 }
 
-// texts are the strings of a list of names.
+// texts converts a list of named strings to plain strings.
 func texts[T ~string](list []T) (out []string) {
 	for _, v := range list {
 		out = append(out, string(v))

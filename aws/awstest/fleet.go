@@ -134,7 +134,7 @@ func (c *Cloud) pool(f form, t *template, o form) *pool {
 	return p
 }
 
-// anySubnet is the first subnet of a zone, or of all.
+// anySubnet returns the first subnet of a zone, or of all zones if zone is empty.
 func (c *Cloud) anySubnet(zone string) *subnet {
 	for _, s := range c.subnets {
 		if zone == "" || *s.AvailabilityZone == zone {

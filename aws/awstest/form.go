@@ -35,7 +35,7 @@ func (f form) with(path []string, text string) form {
 	return f
 }
 
-// at follows a path written with dots.
+// at returns the node at a path written with dots.
 func (f form) at(path string) form {
 	for _, name := range strings.Split(path, ".") {
 		f = f.children[name]
@@ -73,7 +73,7 @@ func (f form) list(path string) []form {
 	return items
 }
 
-// strs is a list of strings.
+// strs returns the list at a path as strings.
 func (f form) strs(path string) []string {
 	var out []string
 	for _, item := range f.list(path) {
@@ -82,7 +82,7 @@ func (f form) strs(path string) []string {
 	return out
 }
 
-// tags is a list of keys with values.
+// tags returns the list of keys and values at a path as a map.
 func (f form) tags(path string) map[string]string {
 	tags := map[string]string{}
 	for _, item := range f.list(path) {

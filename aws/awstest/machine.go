@@ -19,7 +19,7 @@ type machine struct {
 	data      form // of its launch template
 	token     string
 	launched  time.Time
-	ending    time.Time // when it began, or will begin, to go down; zero if never
+	ending    time.Time // when it began, or will begin, to shut down; zero if never
 	reason    string    // why
 	returned  bool      // its resources are free again
 	tags      map[string]string
@@ -174,7 +174,7 @@ type Instance struct {
 	State string
 	// Offering is the offering that was launched. Its capacity type is on-demand, spot or reserved.
 	Offering cloudprovider.OfferingKey
-	// ImageID, SubnetID and SecurityGroups are what it has.
+	// ImageID, SubnetID and SecurityGroups are those of the machine.
 	ImageID, SubnetID string
 	SecurityGroups    []string
 	// Tags are the tags of the machine, including the tags that AWS sets.
@@ -219,7 +219,8 @@ func (c *Cloud) Running() int {
 	return n
 }
 
-// spotNotice is how long before it takes back a spot machine AWS announces it.
+// spotNotice is the time between the announcement of AWS to interrupt a spot machine and the
+// interruption.
 const spotNotice = 2 * time.Minute
 
 // Interrupt takes a machine back as AWS does with spot capacity: a message is put into the queue

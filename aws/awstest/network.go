@@ -8,7 +8,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// tagList are tags as the SDK has them, sorted by key.
+// tagList returns tags in the type of the SDK, sorted by key.
 func tagList(tags map[string]string) (list []ec2types.Tag) {
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		list = append(list, ec2types.Tag{Key: &k, Value: new(tags[k])})

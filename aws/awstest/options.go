@@ -32,9 +32,8 @@ type Options struct {
 	// TypeZones has the zones of each instance type. A type that is missing is in all zones.
 	// Default: every type is in all zones.
 	TypeZones map[string][]string
-	// Prices are those on demand, in USD per hour, by instance type. Default:
-	// those of the types of InstanceTypes. A type without one is missing from the
-	// price list and has no spot price.
+	// Prices are the on-demand prices in USD per hour, by instance type. Default: those of
+	// InstanceTypes. A type without a price is missing from the price list and has no spot price.
 	Prices map[string]float64
 
 	// Subnets are the subnets. Default: one a zone, of 250 addresses, tagged karpenter.sh/discovery
@@ -104,13 +103,13 @@ type Cluster struct {
 	Name string
 	// Version is the version of Kubernetes. Default 1.34.
 	Version string
-	// Endpoint is the address of the API server. Default: one that is made up.
+	// Endpoint is the address of the API server. Default: an invented one.
 	Endpoint string
 	// CertificateAuthority is its CA bundle in base64. Default: of some text.
 	CertificateAuthority string
 	// ServiceCIDR are the addresses of services. Default 10.100.0.0/16.
 	ServiceCIDR string
-	// ServiceIPv6CIDR are those of a cluster with IPv6. Default none.
+	// ServiceIPv6CIDR is the range of service addresses of a cluster with IPv6. Default: none.
 	ServiceIPv6CIDR string
 }
 

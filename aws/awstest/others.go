@@ -100,12 +100,12 @@ func (c *Cloud) priceText(name, family string, attributes map[string]string) str
 	return string(data)
 }
 
-// clusterARN is the ARN of the cluster.
+// clusterARN returns the ARN of the cluster.
 func (c *Cloud) clusterARN() string {
 	return fmt.Sprintf("arn:aws:eks:%s:%s:cluster/%s", c.opts.Region, c.opts.Account, c.opts.Cluster.Name)
 }
 
-// ClusterARN returns the ARN of the cluster, by which zonal shifts know it.
+// ClusterARN returns the ARN of the cluster, which identifies it in zonal shifts.
 func (c *Cloud) ClusterARN() string { return c.clusterARN() }
 
 // SetVersion changes the version of Kubernetes that the cluster has.

@@ -137,7 +137,7 @@ func (q *request) num(key string, otherwise int) int {
 // handler carries out a call with the Cloud locked, and returns what to encode.
 type handler func(*Cloud, *request) (any, *fault)
 
-// handlersOf are the operations of a service.
+// handlersOf returns the operations of a service.
 func handlersOf(service string) map[string]handler {
 	switch service {
 	case ec2Service:

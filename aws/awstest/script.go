@@ -221,7 +221,7 @@ type fault struct {
 	status        int
 }
 
-// Error is the code and the message.
+// Error returns the code and the message.
 func (f *fault) Error() string { return f.code + ": " + f.message }
 
 // failure makes a fault with the status that AWS has for the code.

@@ -78,7 +78,7 @@ func (c *Cloud) status(m *machine) ec2types.InstanceStatus {
 	return x
 }
 
-// describeInstanceStatus is about running instances, unless all are asked for.
+// describeInstanceStatus lists running instances, or all instances if the request asks for them.
 func (c *Cloud) describeInstanceStatus(q *request) (any, *fault) {
 	var all []ec2types.InstanceStatus
 	for _, m := range c.machines {

@@ -19,7 +19,7 @@ type template struct {
 	created  time.Time
 	data     form
 	tags     map[string]string
-	asked    string // the request, to tell a repetition from a misuse of its token
+	asked    string // the request, to distinguish a repetition from another request with the same token
 }
 
 // LaunchTemplate is a launch template that exists.
@@ -28,10 +28,11 @@ type LaunchTemplate struct {
 	ID, Name string
 	// CreatedAt is when it was made.
 	CreatedAt time.Time
-	// ImageID, InstanceProfile and SecurityGroups are what machines get.
+	// ImageID, InstanceProfile and SecurityGroups are those of the machines launched from the
+	// template.
 	ImageID, InstanceProfile string
 	SecurityGroups           []string
-	// UserData is what the machine runs, as text.
+	// UserData is the decoded user data of the machines.
 	UserData string
 	// ReservationID is the capacity reservation to launch into; empty if there is none.
 	ReservationID string
@@ -140,7 +141,7 @@ func checkUserData(text string) *fault {
 	return nil
 }
 
-// tagsFor are the tags that a request has for a kind of resource.
+// tagsFor returns the tags in a request for a kind of resource.
 func tagsFor(f form, kind string) map[string]string {
 	tags := map[string]string{}
 	for _, spec := range f.list("TagSpecification") {
@@ -162,7 +163,7 @@ func (c *Cloud) templateBy(is func(*template) bool) *template {
 	return nil
 }
 
-// namedTemplate is the template that a request names, by ID or name.
+// namedTemplate returns the template that a request names, by ID or name.
 func (c *Cloud) namedTemplate(f form) (*template, *fault) {
 	id, name := f.str("LaunchTemplateId"), f.str("LaunchTemplateName")
 	if (id == "") == (name == "") {

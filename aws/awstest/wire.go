@@ -21,8 +21,8 @@ type wire struct {
 	item string
 }
 
-// ec2Names has the elements of EC2 whose name is not that of the SDK's field with a small first
-// letter. A key with a type holds for that type only.
+// ec2Names maps fields of the SDK to the names of EC2's elements, where these are not just the
+// field name with a small first letter. A key that includes a type holds for that type only.
 func ec2Names() map[string]string {
 	return map[string]string{
 		"Tags": "tagSet",
@@ -67,7 +67,7 @@ func ec2Wire() *wire {
 	}}
 }
 
-// iamWire is for IAM, whose elements have the names of the fields.
+// iamWire returns the wire format of IAM, whose elements have the names of the fields.
 func iamWire() *wire {
 	return &wire{item: "member", name: func(_ reflect.Type, field string) string { return field }}
 }
@@ -130,7 +130,7 @@ func (w *wire) fields(v reflect.Value) {
 	}
 }
 
-// ec2Body is the answer of EC2 to an action: a pointer to a struct, or a fault.
+// ec2Body returns EC2's answer to an action: a pointer to a struct, or a fault.
 func ec2Body(action string, answer any, f *fault) []byte {
 	w := ec2Wire()
 	w.WriteString(xml.Header)
@@ -147,7 +147,7 @@ func ec2Body(action string, answer any, f *fault) []byte {
 	return w.Bytes()
 }
 
-// iamBody is the answer of IAM to an action.
+// iamBody returns IAM's answer to an action.
 func iamBody(action string, answer any, f *fault) []byte {
 	w := iamWire()
 	w.WriteString(xml.Header)
@@ -174,7 +174,7 @@ func (w *wire) coded(f *fault) {
 	w.wrap("Message", func() { w.text(f.message) })
 }
 
-// iamVersion is the API version of IAM's queries, by which they are told from those of EC2.
+// iamVersion is the API version in requests to IAM. It distinguishes them from requests to EC2.
 const iamVersion = "2010-05-08"
 
 const (

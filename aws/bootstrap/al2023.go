@@ -84,7 +84,7 @@ func (n *Node) nodeConfig(w network) nodeConfig {
 	return config
 }
 
-// kubeletConfig is the configuration of the kubelet by the names of its fields.
+// kubeletConfig returns the configuration of the kubelet, by field name.
 func (n *Node) kubeletConfig(w network) map[string]any {
 	k := &n.Kubelet
 	config := map[string]any{}
@@ -138,7 +138,7 @@ const taintsFlag = "--register-with-taints"
 
 // yieldTo removes derived name servers from our configuration if the user's NodeConfigs have some.
 // It warns of each user's field that ours overrides, and of a flag that drops the taints of the
-// node. asked says that the user has set our name servers, which then stay.
+// node. If asked is set, our name servers are those of spec.kubelet, and are kept.
 func yieldTo(custom []mimePart, config map[string]any, asked bool) (warnings []string) {
 	for i, part := range custom {
 		object, err := part.nodeConfig()

@@ -156,8 +156,8 @@ func labelWarnings(theirs, ours map[string]any) (warnings []string) {
 	return warnings
 }
 
-// knownKubernetesSettings are the names below settings.kubernetes that
-// Bottlerocket is known to have.
+// knownKubernetesSettings returns the names below settings.kubernetes that Bottlerocket is known to
+// accept.
 func knownKubernetesSettings() []string {
 	return []string{
 		"allowed-unsafe-sysctls", "api-server", "authentication-mode", "bootstrap-token", "cloud-provider",

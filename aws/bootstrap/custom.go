@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
-// cloudInitTypes are the types of parts that cloud-init acts on.
+// cloudInitTypes returns the types of parts that cloud-init processes.
 func cloudInitTypes() []string {
 	return []string{"text/cloud-boothook", "text/cloud-config", "text/cloud-config-archive",
 		"text/cloud-config-jsonp", "text/jinja2", typePartHandler, "text/upstart-job", "text/x-include-once-url",
@@ -23,7 +23,7 @@ func cloudInitTypes() []string {
 // typePartHandler is the type of a program that handles parts of types that it declares.
 const typePartHandler = "text/part-handler"
 
-// sniffedTypes are the types of parts whose text cloud-init inspects.
+// sniffedTypes returns the types of parts whose text cloud-init inspects.
 func sniffedTypes() []string {
 	return []string{"", "text/plain", "text/x-not-multipart", "application/octet-stream", "application/gzip",
 		"application/gzip-compressed", "application/gzipped", "application/x-compress", "application/x-compressed",
@@ -126,7 +126,7 @@ func (n *Node) classify(text string) string {
 	return typeShell
 }
 
-// checkParts refuses parts that nothing on the node acts on.
+// checkParts refuses parts that no program on the node processes.
 func (n *Node) checkParts(parts []mimePart) error {
 	kinds := make([]string, len(parts))
 	for i, part := range parts {

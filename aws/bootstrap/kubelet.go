@@ -20,7 +20,7 @@ func managedKubeletFields() []string {
 		"maxPods", "podsPerCore", "registerWithTaints", "systemReserved"}
 }
 
-// maxPods is the number of pods in the kubelet's settings, or nil.
+// maxPods returns the number of pods in the kubelet's settings, or nil.
 func (n *Node) maxPods() *int32 {
 	if own := n.ownMaxPods(); own != nil {
 		return own
@@ -28,7 +28,7 @@ func (n *Node) maxPods() *int32 {
 	return n.MaxPods
 }
 
-// ownMaxPods is the number that Kubelet has, or nil.
+// ownMaxPods returns the number of pods that Kubelet sets, or nil.
 func (n *Node) ownMaxPods() *int32 {
 	if own := n.Kubelet.MaxPods; own != nil && own.Type == intstr.Int {
 		return &own.IntVal

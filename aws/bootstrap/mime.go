@@ -99,7 +99,7 @@ func boundaryOf(header []string) (string, error) {
 	return boundary, nil
 }
 
-// contentType is the value of the header Content-Type, empty if there is none.
+// contentType returns the value of the header Content-Type, empty if there is none.
 func contentType(header []string) (value string, err error) {
 	found := false
 	for _, line := range header {
@@ -194,8 +194,8 @@ func writeMIME(parts []mimePart) string {
 	return b.String()
 }
 
-// freeBoundary is the customary boundary, or one with a number if a line of a
-// body would end a part early with it.
+// freeBoundary returns the customary boundary, or one with a number if a line of a body would end a
+// part early with it.
 func freeBoundary(parts []mimePart) string {
 	boundary := mimeBoundary
 	for i := 1; taken(parts, boundary); i++ {

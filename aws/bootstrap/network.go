@@ -13,11 +13,11 @@ type network struct {
 	family IPFamily
 	// dns are the name servers of pods, or none if nothing is known.
 	dns []string
-	// asked says that the user has set them.
+	// asked says that spec.kubelet sets the name servers.
 	asked bool
 }
 
-// ipv6CIDR is the range of services, if it is of IPv6.
+// ipv6CIDR returns the range of services if it is an IPv6 range, else "".
 func (w network) ipv6CIDR() string {
 	if prefix, err := netip.ParsePrefix(w.cidr); err == nil && prefix.Addr().Is6() {
 		return prefix.String()
@@ -102,8 +102,8 @@ func familyOf(addr netip.Addr) IPFamily {
 	return IPv6
 }
 
-// tenth is the tenth address of a range, which EKS gives to kube-dns. It is not
-// valid if the range is too small to have one.
+// tenth returns the tenth address of a range, which EKS assigns to kube-dns. It is not valid if the
+// range is too small.
 func tenth(prefix netip.Prefix) netip.Addr {
 	addr := prefix.Masked().Addr()
 	for range 10 {

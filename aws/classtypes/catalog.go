@@ -28,9 +28,9 @@ type Catalog struct {
 type Exclusion struct {
 	// InstanceType is the name of the type.
 	InstanceType string
-	// Field is the field of the EC2NodeClass that the type does not go with.
+	// Field is the field of the EC2NodeClass that the type does not support.
 	Field string
-	// Detail is what the type lacks, and the remedy.
+	// Detail says what the type lacks, and the remedy.
 	Detail string
 }
 
@@ -43,26 +43,25 @@ func (e Exclusion) String() string { return instancetype.Exclusion(e).String() }
 //     DoesNotExist.
 //  2. Image: the first in status.amis whose requirements go with these labels. If there
 //     are amis and none does, the type is excluded.
-//  3. Capacity. Memory is what nodes of the type have reported with that image, by
-//     Learned; or else that of the machine, on arm64 less 64 MiB, less MemoryOverhead.
-//     Ephemeral storage is that of the machine's disks, if instanceStorePolicy is RAID0
-//     and it has some; or else of the volume that pods write to: the mapping marked as
-//     rootVolume, for images of family Custom the last mapping, that of the device that
-//     the family writes to, the family's default for it, 20 GiB. Pods are maxPods of
-//     spec.kubelet; or else as many as the network interfaces have addresses for, where
-//     the family counts so, and 110 on Windows; of these at most podsPerCore for each
-//     vCPU.
-//  4. Overhead: the reserves and thresholds of the images of EKS, with those of
-//     spec.kubelet in place of them name by name.
-//  5. Exclusions: each field of the class that the type does not go with.
-//  6. Offerings: one for each zone that has the type and each of on-demand and spot that
-//     it is sold by, and one for each capacity reservation of the class.
-//  7. Prices: those of Input.Prices at Input.Now, and what a node of the class has
-//     in addition to its instance, by NodeRates.
+//  3. Capacity. Memory is the amount in Learned that nodes of the type have reported with that
+//     image; or else that of the machine, minus 64 MiB on arm64, minus MemoryOverhead. Ephemeral
+//     storage is that of the machine's disks, if instanceStorePolicy is RAID0 and it has some; or
+//     else of the volume that pods write to: the first that exists of the mapping marked as
+//     rootVolume, for images of family Custom the last mapping, the mapping of the device that the
+//     family writes to, the family's default for that device, and 20 GiB. Pods are maxPods of
+//     spec.kubelet; or else the number of addresses of the network interfaces, or 110 for families
+//     that do not count addresses, and on Windows; at most podsPerCore for each vCPU.
+//  4. Overhead: the reserves and thresholds of the images of EKS, replaced name by name by those
+//     of spec.kubelet.
+//  5. Exclusions: each field of the class that the type does not support.
+//  6. Offerings: one for each zone that has the type and each of on-demand and spot in which it
+//     is sold, and one for each capacity reservation of the class.
+//  7. Prices: those of Input.Prices at Input.Now, plus the cost by NodeRates of what a node of
+//     the class has in addition to its instance.
 //
-// An offering is Available if the type has no Exclusion, the class has a subnet in its
-// zone, no traffic is shifted away from that, the placement group is there if the class
-// names one, and it has a price or, of a reservation, neither has ended nor is about to.
+// An offering is Available if the type has no Exclusion, the class has a subnet in its zone, no
+// traffic is shifted away from the zone, the placement group exists if the class names one, and the
+// offering has a price or is in a reservation that has neither ended nor is about to.
 //
 // The error lists every fault: no region or class, a zone with two ids, kubelet settings
 // or requirements of an image that cannot be read, an option out of its range.

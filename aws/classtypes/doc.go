@@ -1,6 +1,6 @@
-// Package classtypes makes the instance types that an EC2NodeClass can launch, from facts
-// and without calling AWS: for programs that plan over manifests, for tests, and for
-// whoever wants to know what a change of a class comes to before it is made.
+// Package classtypes makes the instance types that an EC2NodeClass can launch, from facts and
+// without calling AWS: for programs that plan over manifests, for tests, and to see the effects of
+// a change of a class before it is made.
 //
 // Input: EC2's descriptions of instance types, prices, and a class with its status. Output: a
 // [Catalog] of instance types. Invariant: for the same facts it is, to the byte, the result of

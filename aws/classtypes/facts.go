@@ -8,7 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 )
 
-// Facts is what EC2 says of the instance types of a region. It is immutable and may be
+// Facts has EC2's descriptions of the instance types of a region. It is immutable and may be
 // shared. The zero value and nil have no types.
 type Facts struct{ inventory *instancetype.Inventory }
 

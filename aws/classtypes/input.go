@@ -41,8 +41,8 @@ type Input struct {
 	Class *awsv1.EC2NodeClass
 	// Zones give the ids of zones that the subnets of the class do not give.
 	Zones []Zone
-	// ShiftedZones are the zones, by id or name, that traffic is shifted away from.
-	// Nothing is launched there.
+	// ShiftedZones are the zones, by id or name, that traffic is shifted away from. No instance is
+	// launched in these zones.
 	ShiftedZones []string
 	// Left is the number of free instances of each capacity reservation, by its id, as in
 	// aws.NodeClass.Left. A reservation that is missing is full.
@@ -50,8 +50,8 @@ type Input struct {
 	// PlacementGroup is the group that the placementGroupSelector of the class names.
 	// If it names one and this is nil, nothing can be launched.
 	PlacementGroup *ec2types.PlacementGroup
-	// Prices are asked for the price of every offering. Nil has none, and nothing can
-	// be launched but into reservations.
+	// Prices is the price book for all offerings. If it is nil no offering has a price, and only
+	// reservations can be launched into.
 	Prices *pricing.Book
 
 	// KubeletExpressions evaluates the expressions of spec.kubelet. Nil is none: a class
@@ -60,18 +60,18 @@ type Input struct {
 	// NVIDIADevices and EFADevices list the devices that nodes will have, as the field of
 	// that name of aws.Options says.
 	NVIDIADevices, EFADevices bool
-	// MemoryOverhead is the part of the memory of a machine that nodes are taken not to
-	// report, from 0 up to but not including 1, as a decimal number. Empty is "0.075".
+	// MemoryOverhead is the assumed share of a machine's memory that its node does not report, from
+	// 0 up to but not including 1, as a decimal number. Empty is "0.075".
 	MemoryOverhead string
 	// NodeRates are the prices of what a node of the class has in addition to its instance,
 	// as the field of that name of aws.Options says. Nil means nodecost.BuiltIn, and
 	// new(nodecost.Rates) leaves the price of the instance alone.
 	NodeRates *nodecost.Rates
-	// Learned is what nodes have reported of their memory, from aws.Snapshot.Learned. Nil
-	// is nothing.
+	// Learned is the memory sizes that nodes have reported, from aws.Snapshot.Learned. Nil means
+	// none.
 	Learned []byte
-	// ReservedENIs is the number of network interfaces of each node that pods get no
-	// addresses from. Not negative.
+	// ReservedENIs is the number of network interfaces of each node whose addresses are not for
+	// pods. Not negative.
 	ReservedENIs int64
 	// PrefixDelegation says that the network plugin gives interfaces prefixes in place of
 	// single addresses.

@@ -2,9 +2,8 @@
 // may have for maxPods and for reserved resources, as Karpenter's AWS provider does
 // from 1.15 on behind its feature gate NodeClassCEL.
 //
-// It is a package of its own as the interpreter of the language CEL is large:
-// programs whose classes have no expressions need not build it. An Evaluator is all
-// that the provider wants to know of it:
+// It is a separate package because the interpreter of the language CEL is large: programs whose
+// classes have no expressions need not build it. Pass an Evaluator to the provider:
 //
 //	options.KubeletExpressions = kubeletcel.New()
 //

@@ -20,8 +20,8 @@ const (
 	maxKept = 1024
 	// maxLength is how many bytes an expression may have.
 	maxLength = 10_000
-	// maxCost is what evaluating one may cost, in steps of the interpreter. Sums
-	// and comparisons cost a few.
+	// maxCost is the largest cost of evaluating an expression, in steps of the interpreter. Sums
+	// and comparisons cost a few steps.
 	maxCost = 100_000
 )
 
@@ -55,10 +55,9 @@ func (e *Evaluator) Check(expression string) error {
 	return e.compiled(expression).err
 }
 
-// Evaluate returns the number that the expression gives for an instance type; a
-// double loses its fraction. Reasons for an error are those of Check, a division by
-// zero, a number beyond 64 bits or none at all, and an expression that costs too much
-// to evaluate.
+// Evaluate returns the number that the expression gives for an instance type; a double loses its
+// fraction. Reasons for an error are those of Check, a division by zero, a number beyond 64 bits, a
+// result that is not a number, and an expression that costs too much to evaluate.
 func (e *Evaluator) Evaluate(expression string, variables awsv1.ExpressionVariables) (int64, error) {
 	c := e.compiled(expression)
 	if c.err != nil {
@@ -129,7 +128,7 @@ func (e *Evaluator) compile(expression string) (cel.Program, error) {
 	return e.env.Program(ast, cel.CostLimit(maxCost))
 }
 
-// newEnv is CEL with our variables and functions.
+// newEnv returns a CEL environment with our variables and functions.
 func newEnv() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.Variable("instance_type", cel.StringType),
@@ -143,8 +142,8 @@ func newEnv() (*cel.Env, error) {
 	)
 }
 
-// choice is a function of two numbers that returns one of them: the first, if it
-// stands so to the second. Of an integer and a double the result is a double, as a
+// choice returns a function of two numbers that returns one of them: the first if first says so for
+// their order, else the second. For an integer and a double the result is a double, because a
 // compiler must know its type.
 func choice(name string, first func(order types.Int) bool) cel.EnvOption {
 	var overloads []cel.FunctionOpt

@@ -7,16 +7,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
-// Cost is what a node costs in addition to its instance, in USD per hour.
+// Cost is the cost of a node in addition to its instance, in USD per hour.
 type Cost struct {
-	// Volumes, PublicIPv4 and PerNode are what the prices of these names come to.
+	// Volumes, PublicIPv4 and PerNode are the costs by the rates of these names.
 	Volumes, PublicIPv4, PerNode float64
 }
 
-// Total is the sum.
+// Total returns the sum.
 func (c Cost) Total() float64 { return c.Volumes + c.PublicIPv4 + c.PerNode }
 
-// String is one line, such as "0.0105 USD/h (volumes 0.0055, public address 0.0050)".
+// String returns one line, such as "0.0105 USD/h (volumes 0.0055, public address 0.0050)".
 func (c Cost) String() string {
 	text := fmt.Sprintf("%.4f USD/h (volumes %.4f", c.Total(), c.Volumes)
 	if c.PublicIPv4 != 0 {
@@ -28,7 +28,7 @@ func (c Cost) String() string {
 	return text + ")"
 }
 
-// What is assumed of a volume of which the class says nothing.
+// The assumed properties of a volume for which the class does not give them.
 const (
 	assumedType = "gp3"
 	assumedGiB  = 20 // as for its ephemeral storage
@@ -58,7 +58,7 @@ type volume struct {
 	gib, iops, throughput int64
 }
 
-// volume is what a volume costs, in USD per hour.
+// volume returns the cost of a volume, in USD per hour.
 func (r *Rates) volume(v volume) float64 {
 	rate := r.Volumes[v.kind]
 	return (float64(float64(v.gib)*rate.GiB) + charge(rate.IOPS, v.iops) + charge(rate.Throughput, v.throughput)) / HoursPerMonth

@@ -12,8 +12,8 @@
 //
 //	provider, err := aws.New(clients, aws.Options{NodeRates: new(nodecost.Rates), ...})
 //
-// A root volume of 50 GiB is 0.0055 USD/h, a fifth of an m5a.large on spot: whoever counts
-// instances alone buys more, smaller nodes than are cheapest.
+// A root volume of 50 GiB is 0.0055 USD/h, a fifth of an m5a.large on spot: without it, plans have
+// more and smaller nodes than is cheapest.
 //
 // Left out: snapshots, requests to magnetic volumes, traffic, and whether a subnet hands out
 // public addresses by itself, which neither the class nor its status says.

@@ -21,7 +21,7 @@ type Rates struct {
 	Volumes map[string]VolumeRates
 	// PublicIPv4 is the price of a public IPv4 address, in USD per hour.
 	PublicIPv4 float64
-	// PerNode is what is paid for each node as such, in USD per hour: agents, licences.
+	// PerNode is the price of agents and licences that are paid per node, in USD per hour.
 	PerNode float64
 }
 
@@ -29,13 +29,13 @@ type Rates struct {
 type VolumeRates struct {
 	// GiB is the price of a GiB, in USD per month.
 	GiB float64
-	// IOPS are the prices of an operation a second that is provisioned, and Throughput
-	// those of a MiB a second, both in USD per month, by tiers in the order of From. What
-	// lies below the first tier is free.
+	// IOPS are the prices of one provisioned operation per second, and Throughput those of one MiB
+	// per second, both in USD per month, by tiers in the order of From. Amounts below the first
+	// tier are free.
 	IOPS, Throughput []Tier
 }
 
-// Tier is what each unit above From costs, up to the From of the next tier.
+// Tier is the price of each unit above From, up to the From of the next tier.
 type Tier struct {
 	// From is where the tier begins, in operations a second or MiB a second. Not
 	// negative.
@@ -67,8 +67,8 @@ func BuiltIn() *Rates {
 	return &Rates{Volumes: volumes, PublicIPv4: 0.005}
 }
 
-// Validate returns nil, or an error that lists every fault: prices that are no amount, names
-// that are no volume type, tiers out of order. Nil rates have none.
+// Validate returns nil, or an error that lists every fault: prices that are negative or not finite,
+// names that are no volume type, tiers out of order. Nil rates have none.
 func (r *Rates) Validate() error {
 	if r == nil {
 		return nil
@@ -104,7 +104,7 @@ func (r *Rates) Validate() error {
 	return errors.Join(faults...)
 }
 
-// charge is the price of an amount, in USD per month.
+// charge returns the price of an amount, in USD per month.
 func charge(tiers []Tier, amount int64) (usd float64) {
 	for i, t := range tiers {
 		to := amount

@@ -29,7 +29,7 @@ type caller[I, R any] struct {
 	answered chan struct{} // closed when outcome is final
 }
 
-// PanicError is what callers get if the backend panicked.
+// PanicError is the error of callers if the backend panicked.
 type PanicError struct {
 	// Value is the value of the panic.
 	Value any

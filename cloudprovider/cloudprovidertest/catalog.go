@@ -91,8 +91,8 @@ func catalogOfferings(p *probe) {
 	}
 }
 
-// values fails unless a label of an instance type has exactly these values. Another check is about
-// labels that are not named at all.
+// values fails unless a label of an instance type has exactly these values. It ignores labels
+// without a requirement, which another check reports.
 func (p *probe) values(t *cloudprovider.InstanceType, key string, want map[string]bool) {
 	r, named := t.Requirements.Get(key)
 	if !named {
@@ -183,8 +183,8 @@ func difference(a, b string) string {
 	return fmt.Sprintf("first %q, then %q", show(a), show(b))
 }
 
-// describe is all of an instance type but prices and stock, which may change at
-// any time.
+// describe returns a text of an instance type without prices and stock, which may change at any
+// time.
 func describe(t *cloudprovider.InstanceType) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s; capacity %s; overhead %s, %s, %s; volumes %v", t.Name, t.Requirements, t.Capacity,
@@ -237,8 +237,8 @@ func catalogPrices(p *probe) {
 	}
 }
 
-// nearPrice is the factor by which a price may differ from that of the list, because of volumes and
-// addresses.
+// nearPrice is the largest factor between a price in the catalog and that in Harness.Prices. They
+// may differ because of volumes and addresses.
 const nearPrice = 2
 
 func catalogUnfiltered(p *probe) {

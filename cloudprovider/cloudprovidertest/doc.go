@@ -3,7 +3,7 @@
 //
 // # Model
 //
-//   - A [Harness] is what the author of a provider supplies: the provider, a NodePool that
+//   - A [Harness] is supplied by the author of a provider: it has the provider, a NodePool that
 //     something can be launched for, and hooks for rare events of the cloud: out of stock,
 //     failures, lost answers, machines that are taken away.
 //   - A [Check] enforces one sentence of the contract, its Rule, and prints it
@@ -25,8 +25,8 @@
 //	}
 //
 // A check that needs a hook which is nil, or an ability that the provider does not have, is
-// skipped. At the end Run logs the skipped checks and what to set for them to run; see it with go
-// test -v. Run the suite with -race: the checks of concurrency find most that way.
+// skipped. At the end Run logs the skipped checks and what to set for them to run; go test -v shows
+// them. Run the suite with -race: the checks of concurrency find most that way.
 //
 // # Real clouds
 //

@@ -70,7 +70,7 @@ type Harness struct {
 	// Neighbor returns a provider for another cluster in the same account.
 	Neighbor func() cloudprovider.CloudProvider
 
-	// Prices are what the cloud's price list says that some offerings cost, in USD per hour. If
+	// Prices are the prices of some offerings in the cloud's price list, in USD per hour. If
 	// empty, the suite compares prices only with the usual range.
 	Prices map[cloudprovider.OfferingKey]float64
 

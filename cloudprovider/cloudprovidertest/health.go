@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// claim is the NodeClaim of an instance.
+// claim returns the NodeClaim of an instance.
 func (p *probe) claim(req cloudprovider.LaunchRequest, instance *cloudprovider.Instance) *v1.NodeClaim {
 	ref := req.NodeClassRef
 	claim := &v1.NodeClaim{}

@@ -42,7 +42,7 @@ type (
 	skip string
 )
 
-// fail notes that the rule is broken, once for each text, and goes on.
+// fail records that the rule is broken, each text once, and continues.
 func (p *probe) fail(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(p.failures, text) {
 		p.failures = append(p.failures, text)

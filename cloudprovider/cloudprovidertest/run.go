@@ -58,8 +58,8 @@ func fold(bullet, text string) string {
 	return b.String()
 }
 
-// Summary counts the results in its first line, and then lists those that did not
-// pass, by Result.String: first the failures, then what was skipped.
+// Summary returns a text that counts the results in its first line, and then lists those that did
+// not pass, by Result.String: first the failures, then the skipped checks.
 func Summary(results []Result) string {
 	var failed, skipped []string
 	for _, r := range results {

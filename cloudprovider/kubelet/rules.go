@@ -28,8 +28,8 @@ type Rules struct {
 	EvictionMemory, EvictionStorage Threshold
 }
 
-// upstreamCPU is the curve of the first managed services: 6% of the first CPU, 1% of the second,
-// 0.5% of the next two, 0.25% of the rest.
+// upstreamCPU returns the curve of the first managed services: 6% of the first CPU, 1% of the
+// second, 0.5% of the next two, 0.25% of the rest.
 func upstreamCPU() Curve {
 	return Curve{{UpTo: 1000, Share: 600}, {UpTo: 2000, Share: 100}, {UpTo: 4000, Share: 50}, {Share: 25}}
 }

@@ -70,7 +70,7 @@ func DefaultExotic() []Exotic {
 // settings are Options with the defaults filled in, for one request.
 type settings struct {
 	Options
-	exotic []Exotic // without those that the request asks for
+	exotic []Exotic // Options.Exotic without the machines that the request asks for
 }
 
 func (o *Options) settings(req *cloudprovider.LaunchRequest) settings {

@@ -55,14 +55,13 @@ type Machine struct {
 // The requirements of the instance type name every well-known label except that of the NodePool, in
 // this order of precedence:
 //
-//  1. The labels of name, architecture, operating system, region, zone and
-//     capacity type are as the fields say.
-//  2. A label in Labels or Requirements, well-known or not, is as given there.
-//  3. A label that every offering has values for, in its own Requirements, has
-//     all those values.
-//  4. Any other label that an offering names, such as the reservation, which only reserved
-//     offerings have, is not in the requirements of the type but in those of each offering: with
-//     DoesNotExist, if the offering did not name it.
+//  1. The labels of name, architecture, operating system, region, zone and capacity type are set
+//     by the fields of Machine.
+//  2. A label in Labels or Requirements, well-known or not, has the values given there.
+//  3. A label for which the Requirements of every offering have values has all these values.
+//  4. Any other label that some offering names, such as the reservation, is left out of the
+//     requirements of the type and is in those of each offering: with DoesNotExist, if the offering
+//     did not name it.
 //  5. Every other well-known label is DoesNotExist.
 //
 // The offerings are sorted by OfferingKey. The result shares no mutable data with m. The error

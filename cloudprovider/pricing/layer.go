@@ -9,8 +9,9 @@ import (
 
 // Entry is one price.
 type Entry struct {
-	// Scope are the offerings with this price. An empty field stands for any value: a price list
-	// names instance type and capacity type, a feed of spot prices the zone as well.
+	// Scope selects the offerings with this price. An empty field stands for any value: an entry of
+	// a price list names instance type and capacity type, one of a feed of spot prices the zone as
+	// well.
 	Scope cloudprovider.Scope
 	// Price is in USD per hour, above zero.
 	Price float64

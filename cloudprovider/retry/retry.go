@@ -54,7 +54,7 @@ func Next(attempt int, err error, token string) (delay time.Duration, giveUp boo
 	return delay + time.Duration(extra), false
 }
 
-// share is a number from 0 up to 1 that differs between attempts and tokens.
+// share returns a number from 0 up to 1 that differs between attempts and tokens.
 func share(attempt int, token string) float64 {
 	sum := uint64(14695981039346656037) // FNV-1a
 	for i := range len(token) {

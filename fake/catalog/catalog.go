@@ -260,7 +260,7 @@ type Zone struct {
 	ID string
 }
 
-// defaultZones are four zones, named as AWS does.
+// defaultZones returns four zones, named as AWS does.
 func defaultZones(region string) (out []Zone) {
 	for _, letter := range zoneLetters {
 		out = append(out, Zone{Name: region + string(letter)})

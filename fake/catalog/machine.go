@@ -58,7 +58,7 @@ func (b *builder) zonesOf(f *family) (out []place) {
 	return out
 }
 
-// familyRequirements are those that all sizes of a family share.
+// familyRequirements returns the requirements that all sizes of a family share.
 func (b *builder) familyRequirements(f *family, zones []place) requirements.Set {
 	var names, ids []string
 	for _, z := range zones {
@@ -93,8 +93,8 @@ func instanceType(f *family, s *size, zones []place, shared requirements.Set) *c
 	}
 }
 
-// sizeRequirements are those that set a size apart, in the order of their keys, which spares
-// NewSet from moving them.
+// sizeRequirements returns the requirements that differ between sizes, in the order of their keys,
+// so that NewSet need not sort them.
 func sizeRequirements(name string, f *family, s *size) []requirements.Requirement {
 	hypervisor := f.host.hypervisor
 	if s.isMetal() {
@@ -126,7 +126,8 @@ func sizeRequirements(name string, f *family, s *size) []requirements.Requiremen
 	)
 }
 
-// deviceRequirements are those on GPUs and other accelerators that all sizes of a family share.
+// deviceRequirements returns the requirements on GPUs and other accelerators that all sizes of a
+// family share.
 func deviceRequirements(d *device) []requirements.Requirement {
 	gpu := []string{awsv1.LabelInstanceGPUName, awsv1.LabelInstanceGPUManufacturer, awsv1.LabelInstanceGPUCount, awsv1.LabelInstanceGPUMemory}
 	other := []string{awsv1.LabelInstanceAcceleratorName, awsv1.LabelInstanceAcceleratorManufacturer, awsv1.LabelInstanceAcceleratorCount}
@@ -178,7 +179,7 @@ func capacityOf(f *family, s *size) resources.List {
 	return resources.New(amounts)
 }
 
-// resourceOf is the resource under which a node advertises a device, or empty if none is known.
+// resourceOf returns the resource under which a node advertises a device, or "" if none is known.
 func resourceOf(d *device) corev1.ResourceName {
 	switch {
 	case d.isGPU && d.maker == "nvidia":
@@ -193,7 +194,7 @@ func resourceOf(d *device) corev1.ResourceName {
 	return ""
 }
 
-// offerings are in the order of their keys: by zone, then by capacity type.
+// offerings returns the offerings in the order of their keys: by zone, then by capacity type.
 func offerings(name string, f *family, s *size, zones []place) []cloudprovider.Offering {
 	out := make([]cloudprovider.Offering, 0, len(zones)*len(f.capacityTypes))
 	for _, z := range zones {
@@ -210,10 +211,10 @@ func offerings(name string, f *family, s *size, zones []place) []cloudprovider.O
 	return out
 }
 
-// spotPrice is the spot price of an instance type in a zone, in 1e-9 USD an hour. EC2 has no
-// list of spot prices, so they are made up: the name of the type decides a share of the
-// on-demand price, and the zone moves it a little, between 0.27 and 0.68 in all. Like the prices
-// of EC2 it is a multiple of 1e-4 USD.
+// spotPrice returns the spot price of an instance type in a zone, in 1e-9 USD an hour. EC2 has no
+// list of spot prices, so they are made up: the name of the type decides a share of the on-demand
+// price, and the zone moves it a little, between 0.27 and 0.68 in all. Like the prices of EC2 it is
+// a multiple of 1e-4 USD.
 func spotPrice(onDemand int64, instanceType, zone string) int64 {
 	const (
 		million = 1_000_000

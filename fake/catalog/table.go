@@ -12,12 +12,12 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// ec2 is the table of all instance types. Its head says what it contains and how.
+// ec2 is the table of all instance types. Comments at its beginning explain it.
 //
 //go:embed ec2.txt
 var ec2 string
 
-// family is an instance family: a row of that kind.
+// family is an instance family: a row of the kind family.
 type family struct {
 	name          string
 	host          *host
@@ -28,7 +28,7 @@ type family struct {
 	sizes         []size
 }
 
-// host is the machine that families of one generation run on.
+// host is the type of machine that families of one generation run on.
 type host struct {
 	arch, maker, hypervisor string
 	mhz                     int
@@ -48,14 +48,14 @@ type device struct {
 
 // size is one size of a family.
 type size struct {
-	name      string  // as after the dot of the type: 2xlarge
+	name      string  // suffix of the instance type, such as 2xlarge
 	vcpus     int     // above zero
 	memoryMiB int64   // above zero
 	devices   float64 // of the family's device, if it has one; below one is a share
 	price     int64   // on demand, in 1e-9 USD an hour
 }
 
-// nanos a dollar.
+// nanos is the number of price units in one USD.
 const nanos = 1_000_000_000
 
 // ladder is a value that grows in steps with the size. The nil ladder has no values.
@@ -86,13 +86,13 @@ const (
 	digits    = "0123456789"
 )
 
-// category is the letters that the name begins with.
+// category returns the letters at the beginning of the name.
 func (f *family) category() string {
 	return f.name[:len(f.name)-len(strings.TrimLeft(f.name, lowercase))]
 }
 
-// generation is the digits after the category and, if there is one, a size in terabytes. u-6tb1
-// is of generation 1. Karpenter's AWS provider reads names in the same way.
+// generation returns the digits after the category and, if there is one, a size in terabytes.
+// u-6tb1 is of generation 1. Karpenter's AWS provider reads names in the same way.
 func (f *family) generation() string {
 	rest := strings.TrimLeft(f.name, lowercase)
 	if _, after, found := strings.Cut(rest, "tb"); found && strings.HasPrefix(rest, "-") {
@@ -101,7 +101,7 @@ func (f *family) generation() string {
 	return rest[:len(rest)-len(strings.TrimLeft(rest, digits))]
 }
 
-// families returns the rows of ec2 of that kind, sorted by name.
+// families returns the rows of ec2 of the kind family, sorted by name.
 func families() []*family {
 	out, err := readTable(ec2)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *reader) fault(format string, args ...any) {
 	r.errs = append(r.errs, fmt.Errorf("line %d: %s: %s", r.line, r.name, fmt.Sprintf(format, args...)))
 }
 
-// leastCells are the kinds of rows, with how many columns each has at least.
+// leastCells has the kinds of rows, each with its smallest number of columns.
 var leastCells = map[string]int{"nic": 3, "branch": 3, "network": 3, "ebs": 3, "disk": 3, "device": 7, "host": 12, "family": 10}
 
 func (r *reader) row(cells []string) {
@@ -215,8 +215,8 @@ func (r *reader) family(name string, c []string) *family {
 	return f
 }
 
-// size reads a word of the column sizes. A vCPU has so many GiB, and two of them such a price,
-// unless the word has its own.
+// size reads a word of the column sizes. gib is the memory per vCPU and pairPrice the price of two
+// vCPUs, unless the word has its own values.
 func (r *reader) size(word string, largest int, gib float64, pairPrice int64) size {
 	rest, price, _ := strings.Cut(word, "=")
 	rest, devices, _ := strings.Cut(rest, "*")
@@ -247,7 +247,8 @@ func (r *reader) size(word string, largest int, gib float64, pairPrice int64) si
 	return s
 }
 
-// defaultVCPUs is what the name of a size says of its vCPUs; zero is nothing.
+// defaultVCPUs returns the number of vCPUs that the name of a size implies; zero if it implies
+// none.
 func defaultVCPUs(name string, largest int) int {
 	switch name {
 	case "medium":
@@ -309,7 +310,7 @@ func (r *reader) number(text string) float64 {
 	return x
 }
 
-// count is number for whole numbers.
+// count is number restricted to whole numbers.
 func (r *reader) count(text string) int {
 	x := r.number(text)
 	if x != math.Trunc(x) {

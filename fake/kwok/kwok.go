@@ -27,8 +27,8 @@ const (
 	NodeAnnotation       = "kwok.x-k8s.io/node"  // kwok knows its Nodes by it; its value is "fake"
 	TerminatedAnnotation = domain + "terminated" // on the Node of a machine that has ended
 	NoticeAnnotation     = domain + "notice"     // on a Node: the kind of a notice, such as SpotInterrupted
-	// NodeClassGroup and NodeClassKind are those of what a NodePool may refer to: the class of
-	// Karpenter's provider for kwok. Its objects are not read.
+	// NodeClassGroup and NodeClassKind identify the node class that a NodePool may refer to: the
+	// class of Karpenter's provider for kwok. Its objects are not read.
 	NodeClassGroup = "karpenter.kwok.sh"
 	NodeClassKind  = "KWOKNodeClass" // see NodeClassGroup
 
@@ -38,9 +38,9 @@ const (
 	notice         = 2 * time.Minute
 )
 
-// Store is the Nodes of a cluster, as a client of its API sees them. Errors are those of the
-// API: apierrors.IsNotFound and IsAlreadyExists have to tell. Methods may be called at once, and
-// what they return is not changed.
+// Store reads and writes the Nodes of a cluster. Errors must be those of the API, so that
+// apierrors.IsNotFound and IsAlreadyExists recognise them. Methods must be safe for concurrent use,
+// and their results are not modified.
 type Store interface {
 	// Get reads a Node.
 	Get(ctx context.Context, name string) (*corev1.Node, error)
@@ -53,7 +53,7 @@ type Store interface {
 	Patch(ctx context.Context, before, after *corev1.Node) error
 }
 
-// Options are what a cloud sells. The zero value, and nil, has the defaults.
+// Options are the catalog and the prices of a cloud. The zero value, and nil, mean the defaults.
 type Options struct {
 	// InstanceTypes are the catalog; nil is catalog.All. They are not changed.
 	InstanceTypes []*cloudprovider.InstanceType
@@ -94,13 +94,13 @@ func New(store Store, now func() time.Time, opts *Options) (*Provider, error) {
 	return p, nil
 }
 
-// Name is "kwok".
+// Name returns "kwok".
 func (p *Provider) Name() string { return "kwok" }
 
-// Vocabulary is that of the labels in package fake/catalog.
+// Vocabulary returns that of the labels in package fake/catalog.
 func (p *Provider) Vocabulary() *requirements.Vocabulary { return catalog.Vocabulary() }
 
-// SupportedNodeClasses are those of NodeClassGroup and NodeClassKind.
+// SupportedNodeClasses returns the kind of NodeClassGroup and NodeClassKind.
 func (p *Provider) SupportedNodeClasses() []schema.GroupKind {
 	return []schema.GroupKind{{Group: NodeClassGroup, Kind: NodeClassKind}}
 }
@@ -118,7 +118,7 @@ func (p *Provider) NodeClassReady(_ context.Context, ref v1.NodeClassReference) 
 	return nil
 }
 
-// InstanceTypes is the catalog, the same for every NodePool. A pool without a node class is
+// InstanceTypes returns the catalog, the same for every NodePool. A pool without a node class is
 // KindDenied; other errors are those of NodeClassReady.
 func (p *Provider) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if err := ctx.Err(); err != nil {
@@ -178,7 +178,7 @@ func (p *Provider) offering(key cloudprovider.OfferingKey) (*cloudprovider.Insta
 	return nil, nil
 }
 
-// machine is the Node of an option.
+// machine returns the Node of an option.
 func machine(name string, req cloudprovider.LaunchRequest, o cloudprovider.LaunchOption) (*corev1.Node, error) {
 	allocatable, err := o.InstanceType.AllocatableFor(o.Offering)
 	if err != nil {
@@ -187,7 +187,7 @@ func machine(name string, req cloudprovider.LaunchRequest, o cloudprovider.Launc
 	labels := o.NodeLabels()
 	maps.Copy(labels, req.Labels)
 	labels[corev1.LabelHostname] = name
-	// The annotations of the request are put on by registration, less the record of a command,
+	// The annotations of the request are added at registration, except the record of a command,
 	// in which the Node of a replacement has no part.
 	annotations := map[string]string{NodeAnnotation: "fake", nameAnnotation: req.Name}
 	return &corev1.Node{
@@ -299,7 +299,7 @@ func (p *Provider) instance(node *corev1.Node) *cloudprovider.Instance {
 	return i
 }
 
-// failure is an error of the API server in the words of the contract, and nil for nil.
+// failure converts an error of the API server to an error of cloudprovider; nil stays nil.
 func failure(op, object string, err error) error {
 	if err == nil {
 		return nil

@@ -30,8 +30,8 @@ type EC2NodeClass struct {
 }
 
 // EC2NodeClassSpec is the user's part of an EC2NodeClass. A change of any field drifts the nodes
-// unless its comment says otherwise; a change of what a selector resolves to drifts the nodes that
-// have something else.
+// unless its comment says otherwise; if a selector resolves to other objects, nodes that use the
+// old ones drift.
 type EC2NodeClassSpec struct {
 	// SubnetSelectorTerms select the subnets nodes are launched into, and so
 	// their zones. Terms are ORed. Required, 1 to 30. Not hashed.
@@ -60,8 +60,8 @@ type EC2NodeClassSpec struct {
 	// volumes. Nil means the family of the alias; without an alias the field is required. With an
 	// alias it must be the alias's family or Custom. It is hashed as ResolvedAMIFamily.
 	AMIFamily *amiselect.Family `json:"amiFamily,omitempty"`
-	// UserData is the user's part of the user data, in the form of the family;
-	// the rest is merged in. For the family Custom it is all of it.
+	// UserData is the user's part of the user data, in the form of the family; the rest is merged
+	// in. For the family Custom there is no other user data.
 	UserData *string `json:"userData,omitempty"`
 	// Role is the name of the IAM role of nodes, for which an instance profile
 	// is made. Exactly one of Role and InstanceProfile.

@@ -34,7 +34,7 @@ type ExpressionEvaluator interface {
 }
 
 // ExpressionVariables are the variables of an expression. The comment of each field begins with the
-// name of its variable after that of the field.
+// name of the field, followed by the name of its variable.
 //
 // +k8s:deepcopy-gen=false
 type ExpressionVariables struct {
@@ -92,7 +92,7 @@ type reservedMap struct {
 	amounts map[string]string
 }
 
-// expression is an amount as an expression.
+// expression returns an amount as an expression.
 func (r reservedMap) expression(key string) KubeletExpression {
 	return KubeletExpression{kubeletPath + r.name + "[" + key + "]", r.amounts[key]}
 }

@@ -5,14 +5,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// EC2NodeClassStatus is what a controller has resolved the spec to. Launches use only it, so that a
-// launch never waits for a selector.
+// EC2NodeClassStatus has the objects to which a controller has resolved the spec. Launches use only
+// it, so that a launch never waits for a selector.
 type EC2NodeClassStatus struct {
-	// Subnets are what the subnet terms select.
+	// Subnets are the subnets that the terms select.
 	Subnets []Subnet `json:"subnets,omitempty"`
-	// SecurityGroups are what the security group terms select, sorted by id.
+	// SecurityGroups are the security groups that the terms select, sorted by id.
 	SecurityGroups []SecurityGroup `json:"securityGroups,omitempty"`
-	// CapacityReservations are what the reservation terms select, sorted by id.
+	// CapacityReservations are the reservations that the terms select, sorted by id.
 	CapacityReservations []CapacityReservation `json:"capacityReservations,omitempty"`
 	// AMIs are the images chosen, one for each set of requirements, newest first.
 	AMIs []AMI `json:"amis,omitempty"`
@@ -49,7 +49,7 @@ type AMI struct {
 	Deprecated bool `json:"deprecated,omitempty"`
 	// Name is the name of the image.
 	Name string `json:"name,omitempty"`
-	// Requirements are what an instance type must satisfy to boot it.
+	// Requirements are the requirements on instance types that boot the image.
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
 }
 
@@ -63,7 +63,7 @@ type CapacityReservation struct {
 	ID string `json:"id"`
 	// InstanceMatchCriteria is open or targeted.
 	InstanceMatchCriteria string `json:"instanceMatchCriteria"`
-	// InstanceType is what was reserved.
+	// InstanceType is the reserved type.
 	InstanceType string `json:"instanceType"`
 	// OwnerID is the account that owns it.
 	OwnerID string `json:"ownerID"`

@@ -2,10 +2,9 @@
 //
 // # Model
 //
-// Each interface has exactly the methods that the provider calls, with the
-// signatures of the AWS SDK for Go, so the Client of the SDK's package for the
-// service satisfies it, and so does anything a test writes. [Clients] holds one
-// of each. Errors of AWS are read by [Code] and its kin.
+// Each interface has exactly the methods that the provider calls, with the signatures of the AWS
+// SDK for Go, so the Client of the SDK's package for the service satisfies it, and a test can
+// implement it. [Clients] has one of each. [Code], [Kind] and others read errors of AWS.
 //
 // # Left out
 //

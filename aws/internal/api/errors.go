@@ -47,7 +47,7 @@ var (
 //	what was named does not exist       KindNotFound
 //	no stock or quota left              KindInsufficientCapacity
 //	forbidden, malformed                KindDenied
-//	credentials, the clock              KindUnknown: they may be renewed and set right
+//	credentials, wrong clock            KindUnknown, because these can be corrected
 //	all else, also without a code       that of the error itself, as KindOf says
 func Kind(err error) cloudprovider.Kind {
 	code := Code(err)
@@ -66,8 +66,8 @@ func Kind(err error) cloudprovider.Kind {
 	return cloudprovider.KindOf(err)
 }
 
-// NotFound reports whether AWS answered that what was named does not exist. Any other failure, such
-// as a broken connection, is not.
+// NotFound reports whether AWS answered that what was named does not exist. It is false for any
+// other failure, such as a broken connection.
 func NotFound(err error) bool { return notFoundCode(Code(err)) }
 
 func notFoundCode(code string) bool {

@@ -18,8 +18,8 @@ import (
 // Cloud has the content of a fake AWS. Set its fields before the first call, or within Change. The
 // zero Cloud is empty.
 type Cloud struct {
-	// Types, Offerings, Spot, Subnets, SecurityGroups, Reservations, PlacementGroups
-	// and Images are what EC2 has.
+	// Types, Offerings, Spot, Subnets, SecurityGroups, Reservations, PlacementGroups and Images are
+	// the content of EC2.
 	Types           []ec2types.InstanceTypeInfo
 	Offerings       []ec2types.InstanceTypeOffering
 	Spot            []ec2types.SpotPrice
@@ -76,15 +76,14 @@ func (c *Cloud) Calls() map[string]int {
 	return out
 }
 
-// Asked returns the calls since Calls was last called, in their order, each with
-// what it asked for.
+// Asked returns the calls since Calls was last called, in order, each with its parameters.
 func (c *Cloud) Asked() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]string(nil), c.asked...)
 }
 
-// Error is an error as the SDK returns it for an operation of a service.
+// Error returns an error as the SDK returns it for an operation of a service.
 func Error(service, operation, code, message string) error {
 	return &smithy.OperationError{ServiceID: service, OperationName: operation,
 		Err: &smithy.GenericAPIError{Code: code, Message: message}}

@@ -58,7 +58,7 @@ type Builder struct {
 	src  Answers
 	opts BuilderOptions
 
-	mu      sync.Mutex // for what is below
+	mu      sync.Mutex // guards the fields below
 	classes map[string]*entry
 	learned Learned
 	lessons uint64 // counts changes of learned that change catalogs
@@ -145,7 +145,7 @@ func denied(name string, err error) error {
 	return &cloudprovider.Error{Op: "InstanceTypes", Object: "EC2NodeClass " + name, Kind: cloudprovider.KindDenied, Err: err}
 }
 
-// expiry is when a catalog that is made now has to be made again.
+// expiry returns when a catalog that is made now must be made again.
 func (b *Builder) expiry(now time.Time, class *awsv1.EC2NodeClass) time.Time {
 	expires := now.Add(b.opts.MaxAge)
 	if next, found := NextReservationChange(now, class.Status.CapacityReservations); found && next.Before(expires) {

@@ -39,7 +39,7 @@ func (b *builder) capacity(m *machine, memory, pods int64) resources.List {
 	return resources.New(amounts)
 }
 
-// gpuResource is the extended resource for GPUs of a maker.
+// gpuResource returns the extended resource for GPUs of a maker.
 func gpuResource(maker string) corev1.ResourceName {
 	switch maker {
 	case "NVIDIA":

@@ -65,7 +65,7 @@ func readDevices(models, gpus, adapters string) (deviceTables, error) {
 	return out, nil
 }
 
-// entries are the lines of a table.
+// entries yields the lines of a table.
 func entries(table string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(table) {
@@ -179,9 +179,9 @@ func placed(model resourcev1.Device, place string) (resourcev1.Device, int, erro
 	return device, count, nil
 }
 
-// FirstEFACard is the index of the first network card of an instance type that takes an elastic
-// fabric adapter. It is zero for all except p6-b300, which has 17 cards, of which the first takes
-// plain interfaces only. EC2 does not report it.
+// FirstEFACard returns the index of the first network card of an instance type that takes an
+// elastic fabric adapter. It is zero for all types except p6-b300, which has 17 cards, of which the
+// first takes plain interfaces only. EC2 does not report it.
 func FirstEFACard(instanceType string) int32 {
 	if strings.HasPrefix(instanceType, "p6-b300.") {
 		return 1

@@ -98,7 +98,7 @@ func newMachine(t *ec2types.InstanceTypeInfo, branches map[string]int64) (machin
 	return m, ""
 }
 
-// architecture is the first one that Kubernetes has a name for.
+// architecture returns the first architecture of the type that Kubernetes has a name for.
 func architecture(t *ec2types.InstanceTypeInfo) string {
 	if t.ProcessorInfo == nil {
 		return ""

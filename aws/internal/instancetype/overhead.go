@@ -83,7 +83,7 @@ func (s Share) String() string {
 func (s Share) bounded() Share { return min(max(s, 0), wholeShare-1) }
 
 // Memory returns the memory in bytes that a node of the machine is assumed to report: EC2's figure,
-// less 64 MiB on Arm, less the share of the rest, which is rounded up to whole MiB. It is never
+// minus 64 MiB on Arm, minus the share of the rest, which is rounded up to whole MiB. It is never
 // below zero. It is computed in integers, so that floating-point rounding plays no part.
 func (m Machine) Memory(lost Share) int64 {
 	size := min(max(m.MemoryMiB, 0), 1<<40)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// notice is how long before it takes back an instance EC2 announces it.
+// notice is the time between the announcement of EC2 to take back an instance and the interruption.
 const notice = 2 * time.Minute
 
 func readSpot(detail json.RawMessage, m *Message) error {

@@ -8,11 +8,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Ledger keeps count of which notices of which message of a queue were dealt
-// with, so that a message is deleted after the last of them and not before. It
-// lives in memory: after a restart the queue delivers again what was not
-// deleted. The zero Ledger is ready for use. It must not be used by several
-// goroutines at once.
+// Ledger records which notices of which message of a queue were acknowledged, so that a message is
+// deleted after its last notice and not before. It is kept in memory: after a restart the queue
+// delivers all messages again that were not deleted. The zero Ledger is ready for use. It must not
+// be used by several goroutines at once.
 type Ledger struct {
 	messages map[string]*delivery // by id of the queue's message
 }

@@ -10,7 +10,7 @@ import (
 // UnhealthyAfter is how long a check must have failed to count.
 const UnhealthyAfter = 120 * time.Second
 
-// InstanceStatus is what EC2's DescribeInstanceStatus says of one instance.
+// InstanceStatus is the status of one instance from EC2's DescribeInstanceStatus.
 type InstanceStatus struct {
 	// InstanceID is the instance.
 	InstanceID string

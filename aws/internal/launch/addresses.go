@@ -44,10 +44,10 @@ type Claim struct {
 	parts  map[string]*share // by subnet
 }
 
-// Choose returns the subnet to use in each zone, by zone, and claims the addresses that need has
-// for the zone; none for a zone that is missing. It chooses no subnet in a zone in which every
-// subnet is full, which means that EC2 has refused a launch into it. If no subnet has enough free
-// addresses, but one is not full, it chooses the one with most, because readings may be outdated.
+// Choose returns, by zone, the subnet to use, and claims need[zone] addresses in it. It chooses no
+// subnet in a zone in which every subnet is full, which means that EC2 has refused a launch into
+// it. If no subnet has enough free addresses, but one is not full, it chooses the one with most,
+// because readings may be outdated.
 func (l *Addresses) Choose(now time.Time, candidates []Subnet, need map[string]int64) (map[string]Subnet, *Claim) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,9 +78,9 @@ func (l *Addresses) Choose(now time.Time, candidates []Subnet, need map[string]i
 	return chosen, claim
 }
 
-// Settle replaces the claimed numbers by the addresses that the launch took, by id of subnet, and
-// zero for missing ones. They count until a newer reading includes them. It does nothing for a nil
-// claim.
+// Settle replaces the claimed numbers by the numbers of addresses that the launch took, by subnet
+// id; missing ids count as zero. These count until a newer reading includes them. It does nothing
+// for a nil claim.
 func (c *Claim) Settle(used map[string]int64) {
 	if c == nil {
 		return

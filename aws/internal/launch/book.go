@@ -342,7 +342,7 @@ func (b *Book) Find(ctx context.Context, token, name string) (*Machine, error) {
 	}
 }
 
-// tooEarly is the error as long as it is not known whether a token has an instance.
+// tooEarly returns the error while it is not known whether a token has an instance.
 func tooEarly(name string, wait time.Duration, why string) error {
 	return &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindUnknown, Object: name, RetryAfter: wait,
 		Err: errors.New(why + "; repeat with the same token")}

@@ -113,7 +113,7 @@ func (c *Instances) filters(states States) []ec2types.Filter {
 	return append(filters, filter("instance-state-name", "pending", "running", "stopping", "stopped", "shutting-down"))
 }
 
-// describe is one call for many ids. It asks by filter, so that an unknown id does not fail the
+// describe makes one call for many ids. It uses a filter, so that an unknown id does not fail the
 // call.
 func (c *Instances) describe(ctx context.Context, _ struct{}, ids []string) (map[string]Record, error) {
 	out := make(map[string]Record, len(ids))
@@ -130,8 +130,8 @@ func (c *Instances) missing(_ struct{}, id string) error {
 	return &cloudprovider.Error{Op: "DescribeInstances", Kind: cloudprovider.KindNotFound, Object: id}
 }
 
-// terminate is one call for many ids. One id that EC2 does not know fails the call for all, so it
-// is then repeated for each half.
+// terminate makes one call for many ids. One id that EC2 does not know fails the call for all, so
+// it is then repeated for each half.
 func (c *Instances) terminate(ctx context.Context, _ struct{}, ids []string) ([]batcher.Outcome[struct{}], error) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
 	results := c.end(ctx, sorted)

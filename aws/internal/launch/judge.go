@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Verdict is what the failures of a call mean.
+// Verdict is the meaning of the failures of a call.
 type Verdict struct {
 	// Err says why instances are missing. Its Kind is KindInsufficientCapacity if every failure is
 	// for lack of stock, quota or addresses, or if there is no failure at all. It contains the
@@ -188,8 +188,8 @@ func (j *judge) verdict() Verdict {
 	return v
 }
 
-// failed is the error if a failure is not about capacity. Errors that repeating cannot fix come
-// first.
+// failed returns the error if a failure is not about capacity. Errors that repeating cannot fix
+// take precedence.
 func (j *judge) failed(refusals []*cloudprovider.Error) *cloudprovider.Error {
 	rank := func(k cloudprovider.Kind) int {
 		return slices.Index([]cloudprovider.Kind{cloudprovider.KindDenied, cloudprovider.KindThrottled, cloudprovider.KindUnknown}, k)

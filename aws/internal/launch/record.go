@@ -45,16 +45,16 @@ type Record struct {
 // ProviderID returns spec.providerID of the node.
 func (r *Record) ProviderID() string { return "aws:///" + r.Zone + "/" + r.ID }
 
-// NodePool is the name of the NodePool in its tags.
+// NodePool returns the name of the NodePool in the tags.
 func (r *Record) NodePool() string { return r.Tags[karpv1.NodePoolLabelKey] }
 
-// NodeClass is the name of the EC2NodeClass in its tags.
+// NodeClass returns the name of the EC2NodeClass in the tags.
 func (r *Record) NodeClass() string { return r.Tags[awsv1.NodeClassTagKey] }
 
-// NodeClaim is the name of the NodeClaim in its tags, if it has that tag.
+// NodeClaim returns the name of the NodeClaim in the tags, "" if there is none.
 func (r *Record) NodeClaim() string { return r.Tags[awsv1.NodeClaimTagKey] }
 
-// Roster returns the requests that it may have been launched for.
+// Roster returns the requests that the instance may have been launched for.
 func (r *Record) Roster() (Roster, bool) { return ReadRoster(r.Tags, r.NodePool()) }
 
 var idForm = regexp.MustCompile(`^i-[0-9a-f]{1,32}$`)
@@ -136,7 +136,7 @@ type Machine struct {
 	// Record is the instance as EC2 described it last, and Seen when that was.
 	Record *Record
 	Seen   time.Time
-	// Launched is what Create returned, if this process launched the instance.
+	// Launched is the result of Create, if this process launched the instance.
 	Launched *cloudprovider.Instance
 	// Ended is when EC2 accepted to terminate it; zero if it was not asked to.
 	Ended time.Time
@@ -153,7 +153,7 @@ func (k *Machine) Over() bool {
 	return k.Gone || !k.Ended.IsZero() || k.Record != nil && k.Record.Terminating
 }
 
-// ReservationID is the reservation that it is in, or "".
+// ReservationID returns the reservation that the instance is in, or "".
 func (k *Machine) ReservationID() string {
 	switch {
 	case k.Record != nil:
@@ -176,7 +176,7 @@ func (k *Machine) inBlock() bool {
 	return false
 }
 
-// ProviderID is the ID of an instance in Kubernetes.
+// ProviderID returns the ID of the instance in Kubernetes.
 func (k *Machine) ProviderID() string {
 	if k.Record != nil {
 		return k.Record.ProviderID()

@@ -31,7 +31,7 @@ type Group struct {
 	Options []cloudprovider.LaunchOption
 }
 
-// Spec is what a launch asks EC2 for. It is read-only.
+// Spec is the content of a launch request to EC2. It is read-only.
 type Spec struct {
 	// CapacityType is that of all options.
 	CapacityType string
@@ -119,7 +119,7 @@ func (s *Spec) Key() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// RequestInput is what one call adds to a Spec.
+// RequestInput is the part of a call that is not in its Spec.
 type RequestInput struct {
 	// Count is how many instances to launch.
 	Count int

@@ -41,7 +41,7 @@ type Selection struct {
 	InflexibleTypes int
 }
 
-// ReservationKind is what the reservations of one call must have in common.
+// ReservationKind has the properties that must be equal for all reservations of one call.
 type ReservationKind struct {
 	// Block says that they are capacity blocks.
 	Block bool
@@ -49,7 +49,7 @@ type ReservationKind struct {
 	Interruptible bool
 }
 
-// rank is the order in which kinds of the same price are preferred.
+// rank returns the place of a kind in the order of preference among kinds of the same price.
 func (k ReservationKind) rank() int {
 	switch {
 	case k.Interruptible:

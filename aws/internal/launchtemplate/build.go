@@ -130,7 +130,7 @@ func nameOf(text []byte) string {
 	return awsv1.LaunchTemplateNamePrefix + "/" + strconv.FormatUint(binary.BigEndian.Uint64(sum[:8]), 10)
 }
 
-// CreateInput is the call that makes the template.
+// CreateInput returns the call that makes the template.
 func (t Template) CreateInput() *ec2.CreateLaunchTemplateInput {
 	return &ec2.CreateLaunchTemplateInput{
 		LaunchTemplateName: &t.Name,
@@ -202,7 +202,7 @@ func metadataOptions(o *awsv1.MetadataOptions, region string) *ec2types.LaunchTe
 	return out
 }
 
-// blockDevices are the volumes of the class, or those of its family.
+// blockDevices returns the volumes of the class, or those of its family.
 func blockDevices(class *awsv1.EC2NodeClass) ([]ec2types.LaunchTemplateBlockDeviceMappingRequest, error) {
 	var out []ec2types.LaunchTemplateBlockDeviceMappingRequest
 	if len(class.Spec.BlockDeviceMappings) == 0 {
@@ -272,8 +272,8 @@ func nilIfZero(n *int64) *int32 {
 
 type nic = ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest
 
-// interfaces are the network interfaces: those that the class lists, else the adapters of
-// the instance type if pods ask for some, on a card each, else one.
+// interfaces returns the network interfaces: those that the class lists; else, if pods ask for
+// adapters, one adapter on each of the instance type's cards; else one interface.
 func (in *Input) interfaces() []nic {
 	groups := make([]string, 0, len(in.Class.Status.SecurityGroups))
 	for _, g := range in.Class.Status.SecurityGroups {

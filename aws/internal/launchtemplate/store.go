@@ -31,7 +31,7 @@ type Store struct {
 	made  map[string]bool   // by this process, by name
 }
 
-// entry is what is known of one template.
+// entry is the known state of one template.
 type entry struct {
 	making  chan struct{} // not nil while a call for it is under way
 	exists  bool

@@ -45,7 +45,7 @@ func (s *Sources) Cluster(ctx context.Context) (Cluster, cache.Reading, error) {
 	return s.stated(c), reading, nil
 }
 
-// stated replaces the fields of EKS by those that the caller has set.
+// stated replaces fields that EKS reported by those that the caller has set.
 func (s *Sources) stated(c Cluster) Cluster {
 	c.ARN = cmp.Or(s.opts.ClusterARN, c.ARN)
 	c.Account = cmp.Or(s.opts.Account, accountOf(c.ARN))
@@ -78,7 +78,7 @@ func (s *Sources) readCluster(ctx context.Context) (Cluster, error) {
 	return c, nil
 }
 
-// accountOf is the account in an ARN, which is its fifth part.
+// accountOf returns the account in an ARN, which is its fifth part.
 func accountOf(arn string) string {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) < 6 || parts[0] != "arn" {

@@ -219,7 +219,7 @@ func (r *Resolution) untold(conditions []metav1.Condition) (out field.ErrorList)
 	return out
 }
 
-// explained has a text of its own and the failures of lookups in its tree.
+// explained is an error with a text of its own. Unwrap returns the failures of lookups.
 type explained struct {
 	text string
 	err  error

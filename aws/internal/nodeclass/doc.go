@@ -20,9 +20,9 @@
 //
 //	found                          condition True
 //	nothing there, or a fault      condition False, the list is empty
-//	no answer, but one of before   condition True, with a note that it is of before
+//	no answer, but an earlier one   condition True, with a note on its age
 //	no answer                      condition Unknown, with the reason LookupFailed;
-//	                               an instance profile of before stays in the status
+//	                               an earlier instance profile stays in the status
 //
 // An earlier answer is the one that Sources keeps, or else the one in the status of the class, if
 // that has the same generation. So a restart while AWS cannot be reached loses nothing.

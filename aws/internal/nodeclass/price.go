@@ -23,8 +23,9 @@ const (
 
 // Prices returns the known prices. The price list, the history of spot prices and the price file
 // are read in the background when they are due; the caller waits, up to two seconds, only for the
-// file. If a source fails, its last prices stay and go out of date, and without any the built-in
-// prices hold; Prices.Status has the state of each source. So the only error is that of ctx.
+// file. If a source fails, its last prices stay and go out of date, and if it never had any, the
+// built-in prices are used; Prices.Status has the state of each source. So the only error is that
+// of ctx.
 func (s *Sources) Prices(ctx context.Context) (*pricing.Prices, error) {
 	_, _, _ = s.spot.Get(ctx, s.readSpot) // failures are noted in the prices
 	if s.clients.Pricing != nil && pricing.ProductQueries(s.opts.Region) != nil {

@@ -88,7 +88,8 @@ func (k *Keeper) owns(class *awsv1.EC2NodeClass, name, path string) bool {
 		name == awsv1.LegacyInstanceProfileName(k.cluster, k.region, class.Name)
 }
 
-// roleName is the last segment of a role given with its path: IAM identifies the role by it alone.
+// roleName returns the last segment of a role given with its path, because that segment alone
+// identifies the role in IAM.
 func roleName(role string) string { return role[strings.LastIndexByte(role, '/')+1:] }
 
 // Ensure returns the name of a profile that has the role of the class:

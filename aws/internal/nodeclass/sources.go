@@ -44,11 +44,11 @@ type Sources struct {
 	mutable    *cache.Keyed[string]
 	images     *cache.Keyed[[]amiselect.Image]
 
-	mu      sync.Mutex // for what is below
+	mu      sync.Mutex // guards the fields below
 	prices  *pricing.Prices
 	stock   instancetype.Stock
 	zones   map[string]string // id by name
-	account string            // as learned from images
+	account string            // learned from images
 }
 
 // NewSources returns Sources that have asked nothing yet. The error lists every fault of
@@ -101,7 +101,8 @@ func cell[T any](s *Sources, name string, refresh time.Duration) cache.Settings[
 	return cache.Settings[T]{Name: name, Now: s.opts.Now, Refresh: refresh, Asking: s.asking}
 }
 
-// priceCell waits after failures as package pricing says.
+// priceCell returns the settings for reading a source of prices. After failures they wait as
+// package pricing says.
 func priceCell[T any](s *Sources, source pricing.Source, refresh time.Duration) cache.Settings[T] {
 	set := cell[T](s, string(source), refresh)
 	set.Spare, set.Bound = true, priceBound
@@ -217,7 +218,7 @@ func distinct(all []lookup) []lookup {
 // anyValue is the value of a tag that only has to exist.
 const anyValue = "*"
 
-// tagFilters are the filters for tags, in the order of their keys.
+// tagFilters returns the filters for tags, in the order of their keys.
 func tagFilters(tags map[string]string) []ec2types.Filter {
 	var out []ec2types.Filter
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
@@ -240,7 +241,7 @@ func oneOf(name string, values []string) ec2types.Filter {
 	return filter(name, slices.Compact(values)...)
 }
 
-// emptyTerm is the fault of a term that would select everything.
+// emptyTerm returns the fault of a term that would select everything.
 func emptyTerm(field string, index int, want string) error {
 	return &cloudprovider.Error{Op: "Read", Object: fmt.Sprintf("%s[%d]", field, index), Kind: cloudprovider.KindDenied,
 		Err: fmt.Errorf("selects everything in the region; give it %s", want)}

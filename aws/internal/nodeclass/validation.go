@@ -60,7 +60,7 @@ func (w *work) evaluates(kind string) bool {
 	return false
 }
 
-// reasonFor is the reason for a fault of the spec.
+// reasonFor returns the reason for a fault of the spec.
 func (w *work) reasonFor(fault *field.Error) string {
 	switch {
 	case slices.Contains(w.expressions, fault) && fault.Type == field.ErrorTypeForbidden:

@@ -245,7 +245,7 @@ func ProductQueries(region string) []Query {
 // for, with the present as the start. The slice is the caller's.
 func SpotProducts() []string { return []string{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"} }
 
-// Currency is the currency of the prices of a region: CNY in China, else USD.
+// Currency returns the currency of the prices of a region: CNY in China, else USD.
 func Currency(region string) string {
 	if strings.HasPrefix(region, "cn-") {
 		return "CNY"
