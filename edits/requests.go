@@ -21,16 +21,16 @@ type Request struct {
 	patch map[string]any
 }
 
-// Requests are what to send so that an object as it was read becomes as it should be: none
-// if they say the same, else a patch of all but the status if that differs, and then one
-// of the status. Both objects are of one type, whose JSON is that of the API server, and of
-// one name, namespace and UID; after may be before itself, and neither is nil. Where after
-// lacks what before has it is removed; lists are replaced as a whole. What after says of
-// metadata.resourceVersion and managedFields is left out.
+// Requests returns the patches that change an object from before to after: none if the two are
+// equal, else a patch of everything except the status if that differs, and then one of the status
+// if that differs. Both objects have the same type, whose JSON is that of the API server, and the
+// same name, namespace and UID. after may be before itself; neither is nil. A field that only
+// before has is removed; a list is replaced as a whole. metadata.resourceVersion and managedFields
+// of after are ignored.
 //
-// The error says that an object is nil, that the two are not the same object, or that one
-// cannot be written as JSON; it says nothing of the API server, so asking again does not help.
-// Time grows with the size of the objects.
+// The error says that an object is nil, that the two are different objects, or that one cannot be
+// written as JSON. It never comes from the API server, so repeating the call does not help. Time is
+// proportional to the size of the objects.
 func Requests[T metav1.Object](before, after T) ([]Request, error) {
 	if isNil(before) || isNil(after) {
 		return nil, errors.New("edits: an object is nil: give it as it was read and as it should be")
@@ -60,8 +60,8 @@ func Requests[T metav1.Object](before, after T) ([]Request, error) {
 	return out, nil
 }
 
-// Patch is the text of a JSON merge patch (RFC 7386) that is refused if the object is of
-// another version. An empty version is not asked for.
+// Patch returns the text of a JSON merge patch (RFC 7386) that the API server refuses if the object
+// has another resourceVersion. With an empty resourceVersion the patch is applied to any version.
 func (r Request) Patch(resourceVersion string) []byte {
 	patch := map[string]any{}
 	maps.Copy(patch, r.patch)
@@ -80,7 +80,7 @@ func (r Request) Patch(resourceVersion string) []byte {
 	return text
 }
 
-// String is the request without a version.
+// String returns the request without a resourceVersion.
 func (r Request) String() string {
 	if r.Subresource == "" {
 		return string(r.Patch(""))
@@ -93,7 +93,7 @@ func isNil(o any) bool {
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// fields are the JSON of an object.
+// fields returns the JSON of an object as a map.
 func fields(o metav1.Object) (map[string]any, error) {
 	text, err := json.Marshal(o)
 	var out map[string]any
@@ -110,7 +110,7 @@ func fields(o metav1.Object) (map[string]any, error) {
 	return out, nil
 }
 
-// difference is the merge patch that makes one object of another.
+// difference returns the merge patch that turns one object into another.
 func difference(from, to map[string]any) map[string]any {
 	patch := map[string]any{}
 	for key, value := range to {

@@ -10,16 +10,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 )
 
-// adviceSchema names the form of an Advice as JSON. Within v1 fields are added, but none is removed
-// or changes its meaning.
+// adviceSchema names the JSON format of an Advice. Within v1 fields may be added, but none is
+// removed or changes its meaning.
 const adviceSchema = "dovetail.whatif.advice/v1"
 
-// Advice is a report of package advice, written down. It marshals to the JSON that
-// examples/whatif/reference.md describes, and Format sets the same as text. NewAdvice makes it.
+// Advice is a report of package advice, as data for people and programs. It marshals to the JSON
+// that examples/whatif/reference.md describes, and Format renders the same as text. NewAdvice makes
+// it.
 type Advice struct{ adviceData }
 
-// adviceData is what an Advice marshals to; the text is drawn from it too, so that both say the
-// same.
+// adviceData is the JSON of an Advice. The text is rendered from it as well, so both agree.
 type adviceData struct {
 	Schema   string        `json:"schema"`
 	Cost     planCost      `json:"cost"`
@@ -37,7 +37,7 @@ type adviceData struct {
 	Steps    int           `json:"steps"`
 }
 
-// heldUp is what a disruption budget keeps from being saved now.
+// heldUp is a saving that a disruption budget prevents now.
 type heldUp struct {
 	NodePool string  `json:"nodePool"`
 	Index    int     `json:"index"`
@@ -69,7 +69,8 @@ type price struct {
 	Worth       float64      `json:"worthUSDPerHour,omitempty"`
 }
 
-// NewAdvice writes down what package advice found, and which savings budgets hold up now.
+// NewAdvice makes an Advice from the report of package advice and the savings that budgets prevent
+// now.
 func NewAdvice(found *advice.Report, budgets []compare.BudgetPrice) *Advice {
 	r := &Advice{adviceData{Schema: adviceSchema, Cost: planCost{USDPerHour: layout.Rounded(found.Cost), LowerBound: layout.Rounded(found.LowerBound)},
 		Nodes: found.Nodes, Pods: found.Pods, Unplaced: len(found.Unplaced), NoPlace: unplacedPods(found.Unplaced), Free: found.Free, Steps: found.Steps,
@@ -102,11 +103,11 @@ func pricesOf(list []advice.Price) []price {
 	return out
 }
 
-// mostPrices is how many prices the table shows.
+// mostPrices is the largest number of prices in the table.
 const mostPrices = 10
 
-// Format sets the advice as text of at most 80 columns, for people: the constraints that cost
-// most or keep pods from a place, what requests cost, and what budgets hold up now. Nil options
+// Format renders the advice as text of at most 80 columns: the constraints that cost most or leave
+// pods without a place, the cost of requests, and the savings that budgets prevent now. Nil options
 // mean the defaults.
 func (r *Advice) Format(o *Options) string {
 	style, hints := o.page().Style, o.hints()
@@ -136,7 +137,7 @@ func (r *Advice) Format(o *Options) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Lead is the first sentence: what all pods need, planned from empty.
+// Lead returns the first sentence: the cost of a plan for all pods on an empty cluster.
 func (r *Advice) Lead() string {
 	text := fmt.Sprintf("Planned from empty they need %s for %s USD/h", layout.Count(r.Nodes, "node"), layout.USD(r.Cost.USDPerHour, 4))
 	if r.Cost.Gap != nil {
@@ -148,10 +149,10 @@ func (r *Advice) Lead() string {
 	return text + "."
 }
 
-// mostNoPlace is how many groups of pods without a place the table shows.
+// mostNoPlace is the largest number of groups of unplaced pods in the table.
 const mostNoPlace = 5
 
-// noPlace lists pods without a place by workload and reason.
+// noPlace lists the unplaced pods by workload and reason.
 func (r *Advice) noPlace(style layout.Style, hints Hints) []string {
 	groups := groupUnplaced(r.NoPlace)
 	if len(groups) == 0 {
@@ -171,7 +172,7 @@ func (r *Advice) noPlace(style layout.Style, hints Hints) []string {
 	return lines
 }
 
-// section lists prices, each with what it comes to at the right edge.
+// section lists prices, each with its figure at the right edge.
 func (r *Advice) section(style layout.Style, hints Hints, left, right string, prices []price) []string {
 	if len(prices) == 0 {
 		return nil
@@ -196,7 +197,8 @@ func (r *Advice) section(style layout.Style, hints Hints, left, right string, pr
 	return lines
 }
 
-// about adds to the figure of a price how exact it is, or a pod that finds a place.
+// about returns what is added to the figure of a price: how exact it is, or a pod that would be
+// placed.
 func (p price) about() string {
 	switch len(p.Placed) {
 	case 0:
@@ -207,7 +209,7 @@ func (p price) about() string {
 	return p.Placed[0] + " among them"
 }
 
-// names are the constraints of a price.
+// names returns the names of the constraints of a price.
 func (p price) names() string {
 	var names []string
 	for _, c := range p.Constraints {
@@ -216,8 +218,8 @@ func (p price) names() string {
 	return strings.Join(names, " and ")
 }
 
-// figure is what a price comes to: pods that find a place and what the bill is more then, or
-// how much less it is.
+// figure returns the effect of removing a constraint: the pods that would be placed with the rise
+// of the bill, or the fall of the bill.
 func (r *Advice) figure(p price) string {
 	if len(p.Placed) > 0 {
 		if p.Saves > 0 {
@@ -232,7 +234,7 @@ func (r *Advice) figure(p price) string {
 	return text
 }
 
-// requests lists what a core and a GiB are worth.
+// requests lists the price of one core and of one GiB.
 func (r *Advice) requests(style layout.Style, hints Hints) []string {
 	if len(r.Requests) == 0 {
 		return nil
@@ -247,8 +249,8 @@ func (r *Advice) requests(style layout.Style, hints Hints) []string {
 	return lines
 }
 
-// RequestRows are rows of five cells on half of each request that was asked about: whose it is, of
-// what unit, how many pods have it, USD per hour less, and that for one unit.
+// RequestRows returns a row of five cells for each request that was halved: the workload, the unit,
+// the number of pods, the saving in USD per hour, and the saving for one unit.
 func (r *Advice) RequestRows() (rows [][]string) {
 	for _, p := range r.Requests {
 		c := p.Constraints[0]
@@ -258,7 +260,7 @@ func (r *Advice) RequestRows() (rows [][]string) {
 	return rows
 }
 
-// rest says what is not in the lists.
+// rest says what the lists leave out.
 func (r *Advice) rest(hints Hints) string {
 	var parts []string
 	switch none := len(r.Prices) == 0 && len(r.Pairs) == 0; {
@@ -292,7 +294,7 @@ func (r *Advice) rest(hints Hints) string {
 	return strings.Join(parts, " ")
 }
 
-// sentence is a price in words.
+// sentence returns a price as a sentence.
 func (p price) sentence() string {
 	if n := len(p.Placed); n > 0 {
 		text := fmt.Sprintf("%s: without it %s a place, %s among them, ", p.names(), layout.Phrase(n, "pod more finds", "pods more find"), p.Placed[0])
@@ -304,8 +306,8 @@ func (p price) sentence() string {
 	return p.names() + ": " + layout.USD(p.Saves, 4) + " USD/h less without, " + p.about()
 }
 
-// Lines say the whole answer in sentences, for where no table can be set: pods without a place,
-// each price, what budgets hold up, and what was not asked. Nil options mean the defaults.
+// Lines returns the whole answer as sentences, for output without tables: unplaced pods, each
+// price, what budgets prevent now, and what was not computed. Nil options mean the defaults.
 func (r *Advice) Lines(o *Options) (out []string) {
 	for _, g := range groupUnplaced(r.NoPlace) {
 		out = append(out, fmt.Sprintf("%s of %s %s no place: %s", layout.Count(g.count, "pod"), g.title(), layout.Either(g.count, "has", "have"), g.reason.Message))

@@ -13,21 +13,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// comparisonSchema names the form of a Comparison as JSON. Within v1 fields are added, but none is
-// removed or changes its meaning.
+// comparisonSchema names the JSON format of a Comparison. Within v1 fields may be added, but none
+// is removed or changes its meaning.
 const comparisonSchema = "dovetail.whatif.compare/v1"
 
-// Comparison is a comparison of package compare, written down. It marshals to the JSON that
-// examples/whatif/reference.md describes, and Format sets the same as text. NewComparison makes
-// it.
+// Comparison is the result of package compare as data for people and programs. It marshals to the
+// JSON that examples/whatif/reference.md describes, and Format renders the same as text.
+// NewComparison makes it.
 type Comparison struct {
 	comparisonData
 
 	found []compare.Difference
 }
 
-// comparisonData is what a Comparison marshals to; the text is drawn from it too, so that both
-// say the same.
+// comparisonData is the JSON of a Comparison. The text is rendered from it as well, so both agree.
 type comparisonData struct {
 	Schema      string       `json:"schema"`
 	Now         time.Time    `json:"now"`
@@ -57,8 +56,8 @@ type outcome struct {
 	RestReason string      `json:"restReason"`
 }
 
-// freshChange is how the cost from empty differs, and between what the difference would be
-// if both plans were the best there are.
+// freshChange is the difference of the costs from empty, and the range of that difference if both
+// plans were optimal.
 type freshChange struct {
 	USDPerHour float64 `json:"usdPerHour"`
 	AtLeast    float64 `json:"atLeastUSDPerHour"`
@@ -85,7 +84,7 @@ type freshBill struct {
 	NoPlace    []noPlace `json:"unplacedPods"`
 }
 
-// noPlace is a pod without a place.
+// noPlace is an unplaced pod.
 type noPlace struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -125,13 +124,15 @@ func outcomeOf(o compare.Outcome) outcome {
 
 // Change names the new side of a comparison.
 type Change struct {
-	// File is where its policies are from, for the title.
+	// File is the file of the new policies, for the title.
 	File string
-	// Lines say how its policies differ from those of the cluster, a sentence each.
+	// Lines say how the new policies differ from those of the cluster, one sentence for each
+	// difference.
 	Lines []string
 }
 
-// NewComparison writes down a comparison that was made at an instant. Before is its old side.
+// NewComparison makes a Comparison from the result of package compare, for the instant now. before
+// is its old side.
 func NewComparison(now time.Time, before compare.Side, c *compare.Comparison, change Change) *Comparison {
 	r := &Comparison{found: c.Differences, comparisonData: comparisonData{
 		Schema: comparisonSchema, Now: now, File: change.File, Changes: append([]string{}, change.Lines...),
@@ -149,12 +150,11 @@ func NewComparison(now time.Time, before compare.Side, c *compare.Comparison, ch
 	return r
 }
 
-// mostListed is how many differences of one kind the table names.
+// mostListed is the largest number of differences of one kind in the table.
 const mostListed = 5
 
-// Format sets the comparison as text of at most 80 columns, for people: the answer in one
-// sentence, both sides in figures, and the reasons of the differences. Nil options mean the
-// defaults.
+// Format renders the comparison as text of at most 80 columns: the answer in one sentence, both
+// sides in figures, and the reasons of the differences. Nil options mean the defaults.
 func (r *Comparison) Format(o *Options) string {
 	style := o.page().Style
 	lines := []string{style.Heading("What would change with " + layout.Printable(r.File))} // to be typed, so it stays whole
@@ -183,7 +183,7 @@ func (r *Comparison) Format(o *Options) string {
 	return strings.Join(append(lines, r.reasons(style, o.hints())...), "\n") + "\n"
 }
 
-// sentence is what runs today.
+// sentence describes the nodes that run today.
 func (b billSummary) sentence() string {
 	text := "No managed node runs today."
 	if b.Nodes > 0 {
@@ -202,8 +202,8 @@ func (b billSummary) sentence() string {
 	return text
 }
 
-// Verdict is the answer in one sentence: what the cluster costs at rest, and what all pods cost
-// planned from empty.
+// Verdict returns the answer in one sentence: the cost of the cluster at rest, and the cost of a
+// plan for all pods on an empty cluster.
 func (r *Comparison) Verdict() string {
 	if len(r.found) == 0 {
 		return "Nothing would change."
@@ -244,10 +244,10 @@ func versus(old, fresh float64) string {
 	return fmt.Sprintf("%.1f%% %s, %s USD/h", 100*math.Abs(d)/old, side, layout.Arrow(old, fresh, 4))
 }
 
-// gap is how far the cost may be above the least there is.
+// gap returns how far the cost may be above the optimum, in USD per hour.
 func (b freshBill) gap() float64 { return max(0, b.USDPerHour-b.LowerBound) }
 
-// certainty says whether the plans from empty are exact enough for their difference.
+// certainty says whether the plans from empty are exact enough to tell their costs apart.
 func (r *Comparison) certainty() string {
 	c := r.FreshChange
 	if c.USDPerHour == 0 {
@@ -266,7 +266,8 @@ func (r *Comparison) certainty() string {
 	return text + "the difference is beyond the gap of the search."
 }
 
-// unlike says that the sides do not pay for the same pods, which comes before all figures.
+// unlike says that the two sides do not run the same pods, which matters more than any figure; ""
+// if they do.
 func (r *Comparison) unlike() string {
 	gained := lacking(r.Old.FromEmpty.NoPlace, r.New.FromEmpty.NoPlace)
 	lost := lacking(r.New.FromEmpty.NoPlace, r.Old.FromEmpty.NoPlace)
@@ -286,14 +287,14 @@ func (r *Comparison) unlike() string {
 	return "The costs from empty are not of the same pods: " + strings.Join(sides, "; ") + "."
 }
 
-// lacking are the pods of the first list that the second has not.
+// lacking returns the pods of the first list that are not in the second.
 func lacking(pods, others []noPlace) []noPlace {
 	return slices.DeleteFunc(slices.Clone(pods), func(p noPlace) bool {
 		return slices.ContainsFunc(others, func(o noPlace) bool { return o.Namespace == p.Namespace && o.Name == p.Name })
 	})
 }
 
-// lost names pods that have no place on either side when all are planned from empty.
+// lost names the pods that are unplaced on either side if all pods are planned from empty.
 func (r *Comparison) lost() string {
 	one := lacking(r.New.FromEmpty.NoPlace, r.Old.FromEmpty.NoPlace)
 	neither := lacking(r.New.FromEmpty.NoPlace, one)
@@ -304,8 +305,8 @@ func (r *Comparison) lost() string {
 	return fmt.Sprintf("Planned from empty %s no place on either side, such as %s/%s: %s.", layout.Phrase(len(neither), "pod has", "pods have"), first.Namespace, first.Name, first.Reason)
 }
 
-// Figures are rows of four cells: what is compared, both sides, and how they differ. A row that
-// begins with two blanks is a detail of one before it.
+// Figures returns rows of four cells: the name of the figure, its value on both sides, and the
+// difference. A row that begins with two blanks is a detail of a row above it.
 func (r *Comparison) Figures() (out [][]string) {
 	row := func(what string, old, fresh float64, decimals int) {
 		out = append(out, []string{what, layout.USD(old, decimals), layout.USD(fresh, decimals), change(old, fresh, decimals)})
@@ -326,7 +327,8 @@ func (r *Comparison) Figures() (out [][]string) {
 	return out
 }
 
-// significance says where the difference from empty is of the gaps.
+// significance says when the difference from empty is within the gaps of the two plans, so that it
+// proves nothing.
 func (r *Comparison) significance() string {
 	switch {
 	case r.FreshChange.USDPerHour == 0:
@@ -337,7 +339,7 @@ func (r *Comparison) significance() string {
 	return "beyond the gap"
 }
 
-// change is how much more or less.
+// change describes a difference of two numbers as more or less.
 func change(old, fresh float64, decimals int) string {
 	d := fresh - old
 	if math.Abs(d) < math.Pow(10, -float64(decimals))/2 {
@@ -353,13 +355,13 @@ func change(old, fresh float64, decimals int) string {
 	return text
 }
 
-// alike are differences of one kind with the same amounts for the same reason.
+// alike is a group of differences of one kind with the same amounts and the same reason.
 type alike struct {
 	compare.Difference
 	objects []string
 }
 
-// groups are the differences as they are told: those alike together, and none twice.
+// groups returns the differences in groups of equal ones, each difference once.
 func (r *Comparison) groups() (out []*alike) {
 	type key struct {
 		kind     compare.Kind
@@ -409,7 +411,7 @@ func (r *Comparison) reasons(style layout.Style, hints Hints) []string {
 	return lines
 }
 
-// sentence is what differs in words.
+// sentence describes the differences of a group.
 func (d *alike) sentence() string {
 	subject := map[compare.Kind]string{
 		compare.KindFreshCost: "Planned from empty", compare.KindFreshNodes: "Nodes planned from empty",
@@ -431,8 +433,8 @@ func (d *alike) sentence() string {
 	return text
 }
 
-// Remarks are sentences on what the figures stand for: what runs today, and whether both sides
-// pay for the same pods, as exactly as the difference needs.
+// Remarks returns sentences on the meaning of the figures: what runs today, and whether both sides
+// run the same pods.
 func (r *Comparison) Remarks() (out []string) {
 	for _, words := range []string{r.Old.Today.sentence(), r.unlike(), r.lost(), r.certainty()} {
 		if words != "" {
@@ -442,8 +444,8 @@ func (r *Comparison) Remarks() (out []string) {
 	return out
 }
 
-// Reasons are the differences with their reasons, a sentence each. Differences that are alike
-// share a sentence.
+// Reasons returns the differences with their reasons, one sentence for each group of equal
+// differences.
 func (r *Comparison) Reasons() (out []string) {
 	for _, g := range r.groups() {
 		out = append(out, g.sentence())

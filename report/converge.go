@@ -13,22 +13,22 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// round is a proposal and what came of it.
+// round is a proposal and its effects.
 type round struct {
 	now      time.Time
 	proposal *disruption.Proposal
-	input    disruption.Input // that the proposal answers
+	input    disruption.Input // that the proposal was made for
 	after    disruption.Input
 	pending  int // pods that were placed by provisioning afterwards
 	launched int // nodes that it launched for them
 }
 
-// maxRounds bounds the rounds. A fleet comes to rest long before.
+// maxRounds limits the number of rounds. A cluster comes to rest long before.
 const maxRounds = 500
 
-// Follow adds the cluster after the actions that may begin now, and the plan that comes next.
-// Nothing is launched or evicted: it is all done on paper. The error is that of ctx, of
-// disruption.After or of provisioning.Solve.
+// Follow adds two things to the proposal: the cluster after the actions that may begin now, and the
+// plan for the pods that are then pending. Everything is computed; nothing is launched or evicted.
+// The error is that of ctx, of disruption.After or of provisioning.Solve.
 func (r *Proposal) Follow(ctx context.Context) (err error) {
 	p, in, opts := r.proposal, r.in, r.opts
 	if r.Provisioned, err = pendingNeed(ctx, r.Now, in, opts); err != nil {
@@ -46,10 +46,10 @@ func (r *Proposal) Follow(ctx context.Context) (err error) {
 	return nil
 }
 
-// Converge carries proposals out on paper, one after the other, until none begins anything, and
-// adds each round and the cluster afterwards. What is left alone is then by the last proposal.
-// It replaces Follow, takes as long as all proposals together, and its errors are those of
-// Follow and of disruption.Propose.
+// Converge simulates proposals one after the other until no action may begin, and adds each round
+// and the final cluster. The nodes left alone are then those of the last proposal. Converge
+// replaces Follow and takes as long as all the proposals together. Its errors are those of Follow
+// and of disruption.Propose.
 func (r *Proposal) Converge(ctx context.Context) (err error) {
 	if r.Provisioned, err = pendingNeed(ctx, r.Now, r.in, r.opts); err != nil {
 		return err
@@ -67,12 +67,12 @@ func (r *Proposal) Converge(ctx context.Context) (err error) {
 	return nil
 }
 
-// converge carries proposals out on paper, beginning with p, until one proposes nothing. It
-// returns all rounds, the last of which is the quiet one, the cluster as it is
-// then, and why it stopped.
+// converge simulates proposals, beginning with p, until one has no action that may begin. It
+// returns all rounds, the last of which has no actions, the final cluster, and why the simulation
+// stopped.
 //
-// Between two rounds the longest consolidateAfter passes, so that the nodes
-// which pods have come to may be looked at again.
+// Between two rounds the longest consolidateAfter passes, so that nodes which have received pods
+// may be consolidated again.
 func converge(ctx context.Context, now time.Time, in disruption.Input, p *disruption.Proposal, opts *disruption.Options) ([]round, disruption.Input, string, error) {
 	var rounds []round
 	pause := longestPause(in.NodePools)
@@ -105,7 +105,7 @@ func converge(ctx context.Context, now time.Time, in disruption.Input, p *disrup
 	return rounds, in, fmt.Sprintf("stopped after %d rounds", maxRounds), nil
 }
 
-// quiet says why nothing begins.
+// quiet says why no action begins.
 func quiet(p *disruption.Proposal) string {
 	if n := len(p.Waiting); n > 0 {
 		return fmt.Sprintf("nothing can begin, and %s", layout.Phrase(n, "action waits", "actions wait"))
@@ -113,8 +113,8 @@ func quiet(p *disruption.Proposal) string {
 	return "nothing is left to do"
 }
 
-// provision finds places for pods of nodes that were ended without looking for
-// any, such as those that have expired.
+// provision finds places for the pods of nodes that were removed without planning for their pods,
+// such as expired nodes.
 func provision(ctx context.Context, now time.Time, in disruption.Input, opts *disruption.Options) (disruption.Input, int, error) {
 	if len(in.Pods) == 0 {
 		return in, 0, nil
@@ -128,9 +128,8 @@ func provision(ctx context.Context, now time.Time, in disruption.Input, opts *di
 	return in, before - len(in.Pods), nil
 }
 
-// pendingNeed is what pods that are pending before anything is done need, nil if
-// there are none. A plan for them is due in any case, and no fault of what is
-// proposed.
+// pendingNeed returns what is launched for pods that are pending before any action, nil if there
+// are none. These launches are needed in any case and are not a cost of the proposal.
 func pendingNeed(ctx context.Context, now time.Time, in disruption.Input, opts *disruption.Options) (*provisioned, error) {
 	if len(in.Pods) == 0 {
 		return nil, nil
@@ -143,10 +142,9 @@ func pendingNeed(ctx context.Context, now time.Time, in disruption.Input, opts *
 	return &provisioned{Pods: len(in.Pods), Nodes: is.Nodes - was.Nodes, USDPerHour: layout.Rounded(is.USDPerHour - was.USDPerHour)}, nil
 }
 
-// followUp is what provisioning launches for pods of nodes that go without a
-// replacement, nil if there are none. after is the input once the actions are
-// carried out, and planned once all pods have found a place; what pods need that
-// were pending before is left out.
+// followUp returns what provisioning launches for pods of nodes that are removed without a
+// replacement, nil if there are none. after is the input once the actions are carried out; planned
+// is the input once all pods have a place. Launches for pods that were pending before are left out.
 func followUp(in, after, planned disruption.Input, due *provisioned) *provisioned {
 	unplaced := len(after.Pods)
 	for _, p := range in.Pods {
@@ -166,7 +164,7 @@ func followUp(in, after, planned disruption.Input, due *provisioned) *provisione
 	return &out
 }
 
-// searched sums up the work of all rounds.
+// searched adds up the work of all rounds.
 func searched(rounds []round) (sum searchCounts) {
 	for _, r := range rounds {
 		n := countsOf(r.proposal)
@@ -176,8 +174,7 @@ func searched(rounds []round) (sum searchCounts) {
 	return sum
 }
 
-// longestPause is the longest consolidateAfter of the pools, and at least a
-// minute.
+// longestPause returns the longest consolidateAfter of the pools, at least one minute.
 func longestPause(pools []*v1.NodePool) time.Duration {
 	longest := time.Minute
 	for _, p := range pools {

@@ -1,17 +1,16 @@
-// Package report writes decisions down for people and for programs: plans of package
-// provisioning, proposals of package disruption, comparisons of package compare and reports of
-// package advice.
+// Package report renders decisions as text and as JSON: plans of package provisioning, proposals of
+// package disruption, comparisons of package compare and reports of package advice.
 //
-// Each of NewPlan, NewProposal, NewComparison and NewAdvice takes a decision and the input that
-// it answers. The value that comes back has the same two sides:
+// Each of NewPlan, NewProposal, NewComparison and NewAdvice takes a decision and the input that the
+// decision was made from. The result has two forms:
 //
-//   - Format sets it as text of at most 80 columns.
-//   - package encoding/json marshals it to a form with a field "schema", which names the form and
+//   - Format returns it as text of at most 80 columns.
+//   - package encoding/json marshals it to JSON with a field "schema", which names the format and
 //     its major version. Within a version fields are added, but none is removed.
 //
-// The packages that decide have short texts of their own, such as the String and Report methods
-// of provisioning.Reason, for logs and events. This one is for whole answers.
+// The packages that decide return short texts, such as the String and Report methods of
+// provisioning.Reason, for logs and events. This package is for whole answers.
 //
-// Values are written once and only read afterwards: all methods but Follow, Converge, AddWhy and
-// AddWithout of Proposal may be called from any number of goroutines.
+// Values do not change after they are made: all methods but Follow, Converge, AddWhy and AddWithout
+// of Proposal are safe for concurrent use.
 package report

@@ -14,18 +14,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// workload identifies what a pod belongs to: a Deployment, a Job, a buffer, or
-// the pod itself if nothing controls it.
+// workload identifies the owner of a pod: a Deployment, a Job, a buffer, or the pod itself if
+// nothing controls it.
 type workload struct{ Kind, Namespace, Name string }
 
-// String is "Deployment shop/web".
+// String returns the kind and the path, such as "Deployment shop/web".
 func (w workload) String() string { return w.Kind + " " + w.Path() }
 
-// Path is "shop/web".
+// Path returns the namespace and the name, such as "shop/web".
 func (w workload) Path() string { return w.Namespace + "/" + w.Name }
 
-// workloadOf finds what a pod belongs to. A ReplicaSet whose name ends in the
-// hash of its pods' template is one of a Deployment's, and stands for it.
+// workloadOf finds the owner of a pod. A ReplicaSet whose name ends in the hash of its pod template
+// belongs to a Deployment, and the Deployment is returned.
 func workloadOf(pod *corev1.Pod) workload {
 	if namespace, name, ok := provisioning.BufferOf(pod); ok {
 		return workload{"Buffer", namespace, name}
@@ -43,7 +43,7 @@ func workloadOf(pod *corev1.Pod) workload {
 	return w
 }
 
-// labelsOf are those of the Node, or of the NodeClaim while there is none.
+// labelsOf returns the labels of the Node, or of the NodeClaim while there is no Node.
 func labelsOf(n *provisioning.Node) map[string]string {
 	switch {
 	case n.Node != nil:
@@ -54,8 +54,9 @@ func labelsOf(n *provisioning.Node) map[string]string {
 	return nil
 }
 
-// allocatableOf is what pods may ask for of a node, by its Node or else its NodeClaim. What
-// cannot be read is nothing: package provisioning reports it with the input.
+// allocatableOf returns the allocatable resources of a node, from its Node or else from its
+// NodeClaim. Values that cannot be read are left out: package provisioning reports them as faults
+// of the input.
 func allocatableOf(n *provisioning.Node) resources.List {
 	var list corev1.ResourceList
 	switch {
@@ -71,14 +72,13 @@ func allocatableOf(n *provisioning.Node) resources.List {
 	return have
 }
 
-// utilization is the share of a node's allocatable that is asked for, from 0
-// to 1.
+// utilization is the share of a node's allocatable resources that pods request, from 0 to 1.
 type utilization struct {
 	CPU    float64 `json:"cpu"`
 	Memory float64 `json:"memory"`
 }
 
-// utilizationOf is the utilization of a node with these pods on it, or nil if it cannot be known.
+// utilizationOf returns the utilization of a node with the given pods, nil if it is unknown.
 func utilizationOf(room resources.List, podLists ...[]*corev1.Pod) *utilization {
 	var used resources.List
 	for _, pods := range podLists {
@@ -95,7 +95,7 @@ func utilizationOf(room resources.List, podLists ...[]*corev1.Pod) *utilization 
 	return utilizationIn(used, room)
 }
 
-// utilizationIn is used over room, or nil where there is no room at all.
+// utilizationIn returns used divided by room, nil if there is no room at all.
 func utilizationIn(used, room resources.List) *utilization {
 	cpu, memory := room.Get(corev1.ResourceCPU), room.Get(corev1.ResourceMemory)
 	if cpu <= 0 || memory <= 0 {
@@ -107,8 +107,8 @@ func utilizationIn(used, room resources.List) *utilization {
 	}
 }
 
-// daemonsToCome are the pods of DaemonSets that a node is to run and does not yet:
-// their room is set aside, and so it is used.
+// daemonsToCome returns the DaemonSet pods that a node will run but does not run yet. Their room is
+// set aside, so it counts as used.
 func daemonsToCome(node *provisioning.Node, daemons []*corev1.Pod) []*corev1.Pod {
 	if node.Node == nil {
 		return nil // which labels it will have is the engine's to know
@@ -123,8 +123,8 @@ func daemonsToCome(node *provisioning.Node, daemons []*corev1.Pod) []*corev1.Pod
 	return out
 }
 
-// sameDaemonSet tells whether a pod is of the DaemonSet that another stands for,
-// which bears its name where it has no owner.
+// sameDaemonSet says whether a pod belongs to the DaemonSet of another pod. A pod without an owner
+// has the name of its DaemonSet.
 func sameDaemonSet(daemon, pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil || owner.Kind != "DaemonSet" || pod.Namespace != daemon.Namespace {
@@ -136,7 +136,7 @@ func sameDaemonSet(daemon, pod *corev1.Pod) bool {
 	return owner.Name == daemon.Name
 }
 
-// runsOn tells whether a DaemonSet runs a pod on a node.
+// runsOn says whether a DaemonSet runs a pod on a node.
 func runsOn(daemon *corev1.Pod, node *corev1.Node) bool {
 	wants, err := requirements.FromPod(daemon, nil)
 	if err != nil {
@@ -160,21 +160,22 @@ func runsOn(daemon *corev1.Pod, node *corev1.Node) bool {
 	return true
 }
 
-// ofCondition tells whether a taint follows a condition of the node, which does not
-// keep DaemonSets away.
+// ofCondition says whether the key is that of a taint that Kubernetes sets for a node condition.
+// DaemonSets tolerate such taints.
 func ofCondition(key string) bool {
 	return slices.Contains([]string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeDiskPressure,
 		corev1.TaintNodeMemoryPressure, corev1.TaintNodePIDPressure, corev1.TaintNodeUnschedulable}, key)
 }
 
-// tolerates tells whether a toleration admits a taint.
+// tolerates says whether a toleration matches a taint.
 func tolerates(have corev1.Toleration, t *corev1.Taint) bool {
 	return (have.Effect == "" || have.Effect == t.Effect) && (have.Key == "" || have.Key == t.Key) &&
 		(have.Operator == corev1.TolerationOpExists || have.Key != "" && have.Value == t.Value)
 }
 
-// Utilization is the share of the allocatable CPU and memory of a node that its pods request,
-// each from 0 to 1. It is not known where the node has none of one, or a request cannot be read.
+// Utilization returns the share of the allocatable CPU and memory of a node that its pods request,
+// each from 0 to 1. known is false if the node has no allocatable CPU or memory, or if a request
+// cannot be read.
 func Utilization(n *provisioning.Node) (cpu, memory float64, known bool) {
 	u := utilizationOf(allocatableOf(n), n.Pods)
 	if u == nil {

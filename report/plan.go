@@ -14,15 +14,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// planSchema names the form of a Plan as JSON. Within v1 fields are added, but none is removed
-// or changes its meaning.
+// planSchema names the JSON format of a Plan. Within v1 fields may be added, but none is removed or
+// changes its meaning.
 const planSchema = "dovetail.whatif/v1"
 
-// Plan is a plan of package provisioning, written down. It marshals to the JSON that
-// examples/whatif/reference.md describes, and Format sets the same as text. NewPlan makes it.
+// Plan is a plan of package provisioning as data for people and programs. It marshals to the JSON
+// that examples/whatif/reference.md describes, and Format renders the same as text. NewPlan makes
+// it.
 type Plan struct{ planData }
 
-// planData is what a Plan marshals to; the text is drawn from it too, so that both say the same.
+// planData is the JSON of a Plan. The text is rendered from it as well, so both agree.
 type planData struct {
 	Schema   string        `json:"schema"`
 	Verified bool          `json:"verified"`
@@ -33,7 +34,7 @@ type planData struct {
 	Input    inputCounts   `json:"input"`
 	Stats    stats         `json:"stats"`
 
-	Kubernetes []string `json:"kubernetes"` // in which the plan is valid
+	Kubernetes []string `json:"kubernetes"` // versions in which the plan is valid
 
 	GivenUp     []givenUp    `json:"givenUp,omitempty"`
 	Order       []string     `json:"order"`
@@ -42,11 +43,11 @@ type planData struct {
 	Overlays    []overlay    `json:"overlays"`
 }
 
-// planCost is in USD per hour. Gap is USDPerHour over LowerBound less one; there is none
-// where the bound is zero.
+// planCost is the cost of a plan in USD per hour. Gap is USDPerHour / LowerBound - 1; it is left
+// out if the bound is zero.
 type planCost struct {
 	USDPerHour float64  `json:"usdPerHour"`
-	NodeCost   float64  `json:"nodeCostUSDPerHour,omitempty"` // the part that is not for instances
+	NodeCost   float64  `json:"nodeCostUSDPerHour,omitempty"` // the part of the cost that is not the price of instances
 	LowerBound float64  `json:"lowerBoundUSDPerHour"`
 	Gap        *float64 `json:"gap,omitempty"`
 }
@@ -74,7 +75,7 @@ type missedMinValues struct {
 	Have int    `json:"have"`
 }
 
-// launch is a way to launch a node.
+// launch is an option for a new node: an instance type and an offering.
 type launch struct {
 	NodePool      string  `json:"nodePool,omitempty"`
 	InstanceType  string  `json:"instanceType"`
@@ -84,7 +85,7 @@ type launch struct {
 	USDPerHour    float64 `json:"usdPerHour"`
 }
 
-// cheapest is the cheapest way to launch a new node.
+// cheapest returns the cheapest option of a new node.
 func cheapest(n *provisioning.NewNode) launch {
 	out := launchOf(n.Options[0])
 	out.NodePool, out.ReservationID, out.USDPerHour = n.Pool.Name, "", layout.Rounded(n.Price())
@@ -96,8 +97,8 @@ func launchOf(o cloudprovider.LaunchOption) launch {
 		ReservationID: o.Offering.ReservationID, USDPerHour: layout.Rounded(o.Offering.Price)}
 }
 
-// binding is an existing node that takes pods. Utilization counts the pods it
-// had and those it takes.
+// binding is an existing node that takes pods. Utilization counts the pods that run on it and the
+// pods that it takes.
 type binding struct {
 	Node         string       `json:"node"`
 	NodePool     string       `json:"nodePool,omitempty"`
@@ -111,12 +112,12 @@ type binding struct {
 type podRef struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Owner     string `json:"workload"` // "Deployment/web"; what has no owner is "Pod/web-1"
+	Owner     string `json:"workload"` // such as "Deployment/web"; a pod without an owner is "Pod/web-1"
 
 	workload workload
 }
 
-// unplacedPod is a pod that stays pending, and why.
+// unplacedPod is a pod that stays pending, with the reason.
 type unplacedPod struct {
 	podRef
 	Reason reason `json:"reason"`
@@ -153,15 +154,15 @@ type poolReason struct {
 	Steps       []step `json:"steps,omitempty"`
 }
 
-// step is a constraint that removed some of the ways to launch a node.
+// step is a constraint that removed some of the options of a node.
 type step struct {
 	Constraint string `json:"constraint"`
 	Removed    int    `json:"removed"`
 	Left       int    `json:"left"`
 }
 
-// conflict is a label on which the pool, or its instance types, and the pod
-// disagree. Requirements are in the notation of package requirements.
+// conflict is a label for which the pool, or its instance types, and the pod have no common value.
+// Requirements are in the notation of package requirements.
 type conflict struct {
 	Key  string `json:"key"`
 	Have string `json:"have"`
@@ -169,8 +170,8 @@ type conflict struct {
 	Hint string `json:"hint,omitempty"`
 }
 
-// shortfall is a resource of which there is too little. Requested is by the
-// pod and the DaemonSets together.
+// shortfall is a resource of which an instance type has too little. Requested is the sum for the
+// pod and the DaemonSets.
 type shortfall struct {
 	Resource     string `json:"resource"`
 	Requested    string `json:"requested"`
@@ -179,7 +180,7 @@ type shortfall struct {
 	InstanceType string `json:"instanceType"`
 }
 
-// inputCounts says what was read.
+// inputCounts counts the objects of the input.
 type inputCounts struct {
 	NodePools     int            `json:"nodePools"`
 	InstanceTypes int            `json:"instanceTypes"`
@@ -196,7 +197,7 @@ type stats struct {
 	Steps   int `json:"steps"`
 }
 
-// gapOf is how far a plan is above its bound, nil if the bound says nothing.
+// gapOf returns the gap between the cost of a plan and its lower bound, nil if the bound is zero.
 func gapOf(plan *provisioning.Plan) *float64 {
 	gap := plan.Gap()
 	if math.IsInf(gap, 1) {
@@ -206,22 +207,21 @@ func gapOf(plan *provisioning.Plan) *float64 {
 	return &gap
 }
 
-// PlanOptions say what a Plan tells in addition to the plan itself. The zero value, and nil, mean the
-// defaults.
+// PlanOptions add facts about a plan to its report. The zero value, and nil, mean the defaults.
 type PlanOptions struct {
-	// MaxOptions is how many ways to launch each node the JSON lists at most, the cheapest
-	// first. Default and zero: all.
+	// MaxOptions is the largest number of options of each node in the JSON, the cheapest first.
+	// Default and zero: all.
 	MaxOptions int
-	// Verified says that package verify finds no fault with the plan.
+	// Verified says that package verify found no fault in the plan.
 	Verified bool
-	// Ignored counts objects by kind that were read and play no part. Default: none.
+	// Ignored counts, by kind, the objects that were read but not used. Default: none.
 	Ignored map[string]int
-	// Notes are remarks on what was read, for the JSON. Default: none.
+	// Notes are remarks on the input, for the JSON. Default: none.
 	Notes []string
 }
 
-// NewPlan writes a plan down, together with the input that it answers. Nil options mean the
-// defaults. Neither is changed or kept.
+// NewPlan makes a Plan from a plan of package provisioning and its input. Nil options mean the
+// defaults. It neither changes nor keeps its arguments.
 func NewPlan(in provisioning.Input, plan *provisioning.Plan, opts *PlanOptions) *Plan {
 	if opts == nil {
 		opts = &PlanOptions{}
@@ -262,7 +262,7 @@ func NewPlan(in provisioning.Input, plan *provisioning.Plan, opts *PlanOptions) 
 	return r
 }
 
-// unplacedPods writes pods without a place down.
+// unplacedPods converts the unplaced pods of a plan.
 func unplacedPods(list []provisioning.Unplaced) []unplacedPod {
 	out := make([]unplacedPod, 0, len(list))
 	for _, u := range list {
@@ -271,7 +271,7 @@ func unplacedPods(list []provisioning.Unplaced) []unplacedPod {
 	return out
 }
 
-// buildGivenUp writes down the preferences that a plan does not follow.
+// buildGivenUp converts the preferences that a plan does not satisfy.
 func buildGivenUp(list []provisioning.GivenUpPreference) (out []givenUp) {
 	for i := range list {
 		g := &list[i]
@@ -354,7 +354,7 @@ func buildReason(r *provisioning.Reason) reason {
 	return out
 }
 
-// beyond is a detail that says more than the message does.
+// beyond returns detail if it says more than message does, else "".
 func beyond(detail, message string) string {
 	if detail == message {
 		return ""
@@ -421,10 +421,10 @@ type staticPool struct {
 	Remove            []string   `json:"remove"`
 	OptionCount       int        `json:"optionCount"`
 	Options           []launch   `json:"options"`
-	Pods              [][]podRef `json:"pods,omitempty"` // of the missing nodes that have some
+	Pods              [][]podRef `json:"pods,omitempty"` // those of the missing nodes that have some
 }
 
-// buffer is spare room that is kept.
+// buffer is room that the plan keeps free.
 type buffer struct {
 	Namespace string  `json:"namespace"`
 	Name      string  `json:"name"`
@@ -434,7 +434,7 @@ type buffer struct {
 	Reason    *reason `json:"reason,omitempty"`
 }
 
-// overlay is what became of a NodeOverlay.
+// overlay is a NodeOverlay and whether it was applied.
 type overlay struct {
 	Name          string            `json:"name"`
 	Faults        []string          `json:"faults"`
@@ -445,8 +445,8 @@ type overlay struct {
 	Conflicts     []overlayConflict `json:"conflicts"`
 }
 
-// overlayConflict is a price or a resource that overlays of one weight would
-// all set. Offering has only an instance type where Resource is set.
+// overlayConflict is a price or a resource that overlays of one weight want to set. Offering has
+// only an instance type where Resource is set.
 type overlayConflict struct {
 	NodePool string   `json:"nodePool"`
 	Offering string   `json:"offering"`
@@ -510,7 +510,7 @@ func buildOverlays(overlays []overlays.Status) []overlay {
 	return out
 }
 
-// buildOptions writes down the first of the options; maxOptions of zero is all.
+// buildOptions converts the first maxOptions options; zero means all.
 func buildOptions(options []cloudprovider.LaunchOption, maxOptions int) []launch {
 	if maxOptions > 0 && len(options) > maxOptions {
 		options = options[:maxOptions]

@@ -13,13 +13,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// nodeGroup is a number of new nodes that are alike.
+// nodeGroup is a group of equal new nodes.
 type nodeGroup struct {
 	node  *newNode
 	count int
 }
 
-// title names the first of them.
+// title returns the name of the first node.
 func (g *nodeGroup) title() string {
 	name := layout.Printable(g.node.Name)
 	if name != "" && g.count > 1 {
@@ -28,8 +28,8 @@ func (g *nodeGroup) title() string {
 	return name
 }
 
-// groupNodes puts nodes of the same pool, launch and workloads together, in
-// the order in which the plan names the first of each.
+// groupNodes groups nodes with the same pool, launch and workloads, in the order in which the plan
+// names the first node of each group.
 func groupNodes(nodes []newNode) []*nodeGroup {
 	var groups []*nodeGroup
 	known := map[string]*nodeGroup{}
@@ -47,7 +47,7 @@ func groupNodes(nodes []newNode) []*nodeGroup {
 	return groups
 }
 
-// nodeKey is equal for nodes that one row can stand for.
+// nodeKey is equal for nodes that share a row.
 func nodeKey(n *newNode) string {
 	cpu, memory := percents(n.Utilization)
 	parts := []string{n.NodePool, n.InstanceType, n.Zone, n.CapacityType, strconv.Itoa(n.OptionCount),
@@ -60,16 +60,16 @@ func nodeKey(n *newNode) string {
 	return strings.Join(append(parts, owners...), "\x00")
 }
 
-// pendingGroup is a number of pods that stay pending for one reason: those of
-// one workload, or pods without any.
+// pendingGroup is a group of pods that stay pending for one reason: all of one workload, or all
+// without a workload.
 type pendingGroup struct {
 	first  workload
-	pod    string // the first
+	pod    string // name of the first pod
 	reason *reason
 	count  int
 }
 
-// title names the workload.
+// title returns the name of the workload.
 func (g *pendingGroup) title() string {
 	if g.first.Kind == "Pod" && g.count > 1 {
 		return fmt.Sprintf("Pod %s/%s and others", g.first.Namespace, g.first.Name)
@@ -77,8 +77,7 @@ func (g *pendingGroup) title() string {
 	return g.first.String()
 }
 
-// reasonLines says why a pod stays pending: a line for each pool, and one for
-// the existing nodes.
+// reasonLines says why a pod stays pending: one line for each pool, and one for the existing nodes.
 func reasonLines(r *reason) []string {
 	if len(r.NodePools) == 0 {
 		return []string{r.Message}
@@ -94,10 +93,11 @@ func reasonLines(r *reason) []string {
 	return lines
 }
 
-// manyPools is how many NodePools there are at least for those that say the same to share a line.
+// manyPools is the number of NodePools from which pools with the same message share a line.
 const manyPools = 4
 
-// poolLines are the messages of pools, those together that say the same if there are many.
+// poolLines returns the messages of pools. If there are many pools, those with the same message
+// share a line.
 func poolLines(pools []poolReason) (lines []string) {
 	said := map[string][]string{}
 	says := func(p poolReason) string { return strings.TrimPrefix(p.Message, "NodePool "+p.NodePool+": ") }
@@ -116,7 +116,7 @@ func poolLines(pools []poolReason) (lines []string) {
 	return lines
 }
 
-// nodeCause is what is in the way on an existing node.
+// nodeCause says why an existing node does not take the pod.
 func nodeCause(c provisioning.Cause) string {
 	switch c {
 	case provisioning.CauseRequirements:
@@ -140,7 +140,7 @@ func nodeCause(c provisioning.Cause) string {
 	return words.String()
 }
 
-// groupUnplaced sorts the groups by workload and reason.
+// groupUnplaced groups unplaced pods, and sorts the groups by workload and reason.
 func groupUnplaced(pods []unplacedPod) []*pendingGroup {
 	var groups []*pendingGroup
 	known := map[string]*pendingGroup{}

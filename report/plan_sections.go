@@ -8,8 +8,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/layout"
 )
 
-// staticPools draws a row for each NodePool with a fixed number of nodes, and
-// below it what is to be done.
+// staticPools prints a row for each NodePool with a fixed number of nodes, and below it what the
+// plan does for the pool.
 func (t *table) staticPools() {
 	pools := t.report.StaticPools
 	if len(pools) == 0 {
@@ -42,8 +42,7 @@ func (t *table) staticPools() {
 	})
 }
 
-// buffers draws a row for each buffer, and below it why pods of it have no
-// place.
+// buffers prints a row for each buffer, and below it why some of its pods are unplaced.
 func (t *table) buffers() {
 	buffers := t.report.Buffers
 	if len(buffers) == 0 {
@@ -64,8 +63,7 @@ func (t *table) buffers() {
 	})
 }
 
-// overlays draws a row for each NodeOverlay, and below it what is wrong with
-// it.
+// overlays prints a row for each NodeOverlay, and below it the faults of the overlay.
 func (t *table) overlays() {
 	overlays := t.report.Overlays
 	if len(overlays) == 0 {
@@ -103,7 +101,7 @@ func (t *table) painted(text string, paint func(string) string) {
 	}
 }
 
-// list adds names below a row, after a word.
+// list adds names below a row, after the text before.
 func (t *table) list(before string, names []string) {
 	items := make([]string, len(names))
 	for i, name := range names {
@@ -115,8 +113,8 @@ func (t *table) list(before string, names []string) {
 	}
 }
 
-// decimalsFor leaves out the fractions of a cent where there are prices so
-// large that the column would grow too wide.
+// decimalsFor returns the number of decimals of prices: none if some price is so large that
+// fractions would make the column too wide.
 func decimalsFor(nodes []newNode) int {
 	for i := range nodes {
 		if nodes[i].USDPerHour >= 1000 {
@@ -126,7 +124,7 @@ func decimalsFor(nodes []newNode) int {
 	return 4
 }
 
-// percents renders a utilization.
+// percents formats a utilization.
 func percents(u *utilization) (cpu, memory string) {
 	if u == nil {
 		return "-", "-"
@@ -141,7 +139,7 @@ func orDash(text string) string {
 	return layout.Printable(text)
 }
 
-// manyNamespaces tells whether the pods come from more than one namespace.
+// manyNamespaces says whether the pods come from more than one namespace.
 func manyNamespaces(r *Plan) bool {
 	seen := map[string]bool{}
 	each := func(pods []podRef) {

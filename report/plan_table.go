@@ -15,19 +15,19 @@ import (
 
 const hoursPerMonth = 730
 
-// table draws a plan for people: at most layout.Width columns wide.
+// table renders a plan as text, at most layout.Width columns wide.
 type table struct {
 	layout.Page
 	hints  Hints
 	report *Plan
 
-	// namespaces tells whether names of workloads need their namespace.
+	// namespaces says whether names of workloads need their namespace.
 	namespaces bool
 }
 
-// Format sets the plan as text of at most 80 columns, for people: what fits where, what is
-// launched, which pods stay pending and why, and what it costs. A name that is to be copied, of
-// a pod that stays pending, is never cut, even if it is longer. Nil options mean the defaults.
+// Format renders the plan as text of at most 80 columns: pods on existing nodes, new nodes, pods
+// that stay pending with the reason, and the cost. The names of pending pods are never cut, even if
+// they are longer, so that they can be copied. Nil options mean the defaults.
 func (r *Plan) Format(o *Options) string {
 	t := &table{Page: o.page(), hints: o.hints(), report: r, namespaces: manyNamespaces(r)}
 	t.summary()
@@ -43,7 +43,7 @@ func (r *Plan) Format(o *Options) string {
 	return t.String()
 }
 
-// summary says in a sentence what comes below.
+// summary prints a sentence that sums up the sections below.
 func (t *table) summary() {
 	r := t.report
 	if r.Input.Pods == 0 {
@@ -85,12 +85,12 @@ func (t *table) summary() {
 	}
 }
 
-// manyRows is how many rows the table of new nodes has at least for a summary by type to stand
-// before it.
+// manyRows is the number of rows in the table of new nodes from which a summary by type precedes
+// the table.
 const manyRows = 40
 
-// types sums up the new nodes of a large plan by instance type and capacity type, those that
-// cost most first.
+// types sums up the new nodes of a large plan by instance type and capacity type, the most
+// expensive first.
 func (t *table) types() {
 	if len(groupNodes(t.report.NewNodes)) < manyRows {
 		return
@@ -120,7 +120,7 @@ func (t *table) types() {
 	t.Table(&g, func(int) {})
 }
 
-// realPods counts pods less those that stand for buffers.
+// realPods counts the pods that do not stand for buffers.
 func realPods(pods []podRef) int {
 	n := 0
 	for _, p := range pods {
@@ -131,8 +131,8 @@ func realPods(pods []podRef) int {
 	return n
 }
 
-// newNodes draws a row for each group of new nodes that are alike, and below
-// it the workloads on one of them.
+// newNodes prints a row for each group of equal new nodes, and below it the workloads on one of
+// them.
 func (t *table) newNodes() {
 	groups := groupNodes(t.report.NewNodes)
 	if len(groups) == 0 {
@@ -160,7 +160,7 @@ func (t *table) newNodes() {
 
 const margin = "      "
 
-// workloads lists what runs on a node, in faint letters, after its name.
+// workloads prints the workloads on a node in faint letters, after the name of the node.
 func (t *table) workloads(node string, pods []podRef) {
 	items := t.tally(pods)
 	if node != "" && len(items) > 0 {
@@ -171,7 +171,7 @@ func (t *table) workloads(node string, pods []podRef) {
 	}
 }
 
-// tally counts pods by workload: the most numerous first.
+// tally counts pods by workload, the most numerous first.
 func (t *table) tally(pods []podRef) []string {
 	counts := map[string]int{}
 	for _, p := range pods {
@@ -198,7 +198,7 @@ func (t *table) existingNodes() {
 	t.Table(&g, func(i int) { t.workloads("", t.report.Bindings[i].Pods) })
 }
 
-// pending lists the pods without a place, those alike together, and why.
+// pending prints the unplaced pods in groups, with their reasons.
 func (t *table) pending() {
 	groups := groupUnplaced(t.report.Unplaced)
 	if len(groups) == 0 {
@@ -216,16 +216,16 @@ func (t *table) pending() {
 	}
 }
 
-// whole adds a text whose names stay whole, so that they can be copied, even where one is
-// wider than the page.
+// whole adds a text whose names are never cut, so that they can be copied, even if a name is wider
+// than the page.
 func (t *table) whole(text string, paint func(string) string) {
 	for _, line := range layout.WrapTo(layout.Printable(text), layout.Width, margin) {
 		t.Add(paint(line))
 	}
 }
 
-// askFor is how ExplainPod is asked about the first pod of a group: by its workload, the way
-// people know it, if that is understood as this pod; see podOf.
+// askFor returns the name by which ExplainPod finds the first pod of a group: that of the workload,
+// because people know it, if ExplainPod resolves it to this pod; see podOf.
 func (t *table) askFor(g *pendingGroup) string {
 	name := g.first.Namespace + "/" + g.first.Name
 	for i := range t.report.Unplaced {
@@ -241,7 +241,8 @@ func (t *table) askFor(g *pendingGroup) string {
 	return g.pod
 }
 
-// whyPending is reasonLines, and what matters more: that nothing can be launched.
+// whyPending returns the lines of reasonLines, preceded by a line if nothing can be launched at
+// all.
 func (t *table) whyPending(r *reason) []string {
 	switch {
 	case t.report.Input.NodePools > 0:
@@ -276,7 +277,7 @@ func gapText(gap float64) string {
 	return fmt.Sprintf("%.2f %%", 100*max(gap, 0))
 }
 
-// footer says how much was read and done.
+// footer prints how much was read and how much work the plan took.
 func (t *table) footer() {
 	in, s := t.report.Input, t.report.Stats
 	pools := layout.Count(in.NodePools, "NodePool")

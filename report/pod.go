@@ -15,10 +15,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// ExplainPod tells all about one pod of a plan for an input, in text of at most 80 columns:
-// where it goes, when, and why no place was found otherwise. Name is NAMESPACE/POD, or
-// NAMESPACE/WORKLOAD, which stands for the first pod of the workload that stays pending, or
-// else the first to be bound. The error says why the plan does not place such a pod.
+// ExplainPod describes one pod of a plan in text of at most 80 columns: where the pod goes, when,
+// and why it has no other place. name is NAMESPACE/POD or NAMESPACE/WORKLOAD. A workload stands for
+// its first pod that stays pending, or else for its first pod to be bound. The error says why the
+// plan does not place such a pod.
 func ExplainPod(name string, in provisioning.Input, plan *provisioning.Plan, o *Options) (string, error) {
 	name = podOf(name, plan)
 	for i := range plan.Create {
@@ -47,9 +47,9 @@ func ExplainPod(name string, in provisioning.Input, plan *provisioning.Plan, o *
 	return "", unknownPod(name, in)
 }
 
-// podOf is the name of a pod to tell about: the one of this name, or of the workload
-// of this name the first that stays pending, or else the first to be bound. Most know
-// the workload, and few the rest of the name. A name that is neither stays.
+// podOf returns the name of the pod to describe: the pod of the given name, or, if that names a
+// workload, its first pod that stays pending, or else its first pod to be bound. A name that is
+// neither is returned unchanged.
 func podOf(name string, plan *provisioning.Plan) string {
 	var pods []*corev1.Pod
 	for _, u := range plan.Unplaced {
@@ -77,7 +77,7 @@ func find(pods []*corev1.Pod, name string) *corev1.Pod {
 	return pods[i]
 }
 
-// explainNew tells about a pod that a node is to be launched for.
+// explainNew describes a pod on a new node.
 func explainNew(pod *corev1.Pod, n *provisioning.NewNode, plan *provisioning.Plan, hints Hints) string {
 	best := n.Options[0]
 	lines := layout.Wrap(fmt.Sprintf("%s goes to new node %s of NodePool %s.", subject(pod), n.Name, n.Pool.Name), 0)
@@ -100,7 +100,7 @@ func explainNew(pod *corev1.Pod, n *provisioning.NewNode, plan *provisioning.Pla
 	return page(lines)
 }
 
-// explainBound tells about a pod that fits on a node that exists.
+// explainBound describes a pod on an existing node.
 func explainBound(pod *corev1.Pod, b provisioning.Binding, in provisioning.Input, plan *provisioning.Plan) string {
 	lines := layout.Wrap(fmt.Sprintf("%s goes to existing node %s.", subject(pod), b.Node), 0)
 	lines = append(lines, "")
@@ -117,7 +117,7 @@ func explainBound(pod *corev1.Pod, b provisioning.Binding, in provisioning.Input
 	return page(lines)
 }
 
-// explainMissing tells about a pod that fits on a node which a static pool is short of.
+// explainMissing describes a pod on a missing node of a static pool.
 func explainMissing(pod *corev1.Pod, s *provisioning.StaticPool, pods []*corev1.Pod, plan *provisioning.Plan) string {
 	lines := layout.Wrap(fmt.Sprintf("%s goes to a node of static NodePool %s that is yet to be launched.", subject(pod), s.Pool.Name), 0)
 	lines = append(lines, "")
@@ -128,7 +128,7 @@ func explainMissing(pod *corev1.Pod, s *provisioning.StaticPool, pods []*corev1.
 	return page(lines)
 }
 
-// givenUpFor tells which preferences of a pod its node does not satisfy, and why.
+// givenUpFor lists the preferences of a pod that its node does not satisfy, with the reasons.
 func givenUpFor(pod *corev1.Pod, plan *provisioning.Plan) (lines []string) {
 	for i := range plan.GivenUp {
 		if find(plan.GivenUp[i].Pods, podName(pod)) != nil {
@@ -138,7 +138,7 @@ func givenUpFor(pod *corev1.Pod, plan *provisioning.Plan) (lines []string) {
 	return lines
 }
 
-// explainPending tells why a pod finds no place, in the words of the engine.
+// explainPending says why a pod is unplaced, in the words of the engine.
 func explainPending(u provisioning.Unplaced) string {
 	lines := layout.Wrap(subject(u.Pod)+" stays pending.", 0)
 	lines = append(lines, "")
@@ -150,7 +150,7 @@ func explainPending(u provisioning.Unplaced) string {
 	return page(lines)
 }
 
-// subject names a pod and what it belongs to.
+// subject names a pod and its owner.
 func subject(pod *corev1.Pod) string {
 	w := workloadOf(pod)
 	if w.Kind == "Pod" {
@@ -159,7 +159,7 @@ func subject(pod *corev1.Pod) string {
 	return fmt.Sprintf("Pod %s of %s %s", podName(pod), w.Kind, w.Name)
 }
 
-// turn says when the scheduler may bind a pod.
+// turn says when kube-scheduler may bind a pod.
 func turn(pod *corev1.Pod, plan *provisioning.Plan) string {
 	i := slices.IndexFunc(plan.Order, func(p *corev1.Pod) bool { return podName(p) == podName(pod) })
 	if i < 0 {
@@ -191,7 +191,7 @@ func neighbours(pod *corev1.Pod, all []*corev1.Pod) string {
 	return strings.Join(t.tally(refs), ", ")
 }
 
-// entry is a titled paragraph.
+// entry returns a titled paragraph.
 func entry(title, text string) []string {
 	const indent = 14
 	lines := layout.Wrap(layout.Printable(text), indent)
@@ -201,7 +201,7 @@ func entry(title, text string) []string {
 	return lines
 }
 
-// wrapped breaks the lines of a text to the width of the page.
+// wrapped breaks the lines of a text at the width of the page.
 func wrapped(text string) (lines []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		lines = append(lines, layout.WrapTo(line, layout.Width, "    ")...)
@@ -209,7 +209,7 @@ func wrapped(text string) (lines []string) {
 	return lines
 }
 
-// page joins lines, each made fit for a terminal.
+// page joins lines, with control characters removed.
 func page(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
@@ -218,7 +218,7 @@ func page(lines []string) string {
 	return b.String()
 }
 
-// unknownPod says why the plan has nothing to tell of a pod.
+// unknownPod says why the plan has no such pod.
 func unknownPod(name string, in provisioning.Input) error {
 	for i := range in.Nodes {
 		if find(in.Nodes[i].Pods, name) != nil {
@@ -253,9 +253,9 @@ func unknownPod(name string, in provisioning.Input) error {
 	return fmt.Errorf("neither a pod to place nor a workload of one has this name%s", hint)
 }
 
-// ExplainInstanceType tells how an instance type stands with a new node of a plan for an input,
-// in text of at most 80 columns; see provisioning.Plan.Why. The error says that the plan has no
-// such node, or the input no such instance type.
+// ExplainInstanceType says whether an instance type is an option of a new node of a plan, and if
+// not why, in text of at most 80 columns; see provisioning.Plan.Why. The error says that the plan
+// has no such node, or that the input has no such instance type.
 func ExplainInstanceType(node, typeName string, in provisioning.Input, plan *provisioning.Plan) (string, error) {
 	if len(plan.Create) == 0 {
 		return "", errors.New("the plan launches no node")

@@ -13,10 +13,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// LessThanPromised remarks on new nodes of a plan that need more than any Node of their
-// NodePool and instance type has, although the catalog promises it: one line for each NodePool
-// and instance type, in the order of the plan. Such a node would not hold its pods, and
-// another one would be launched for them.
+// LessThanPromised finds new nodes of a plan that need more of a resource than any existing Node of
+// the same NodePool and instance type has, although the catalog promises it. It returns one line
+// for each NodePool and instance type, in the order of the plan. Such a node would not hold its
+// pods, and another node would be launched for them.
 func LessThanPromised(in provisioning.Input, plan *provisioning.Plan) []string {
 	type launch struct{ pool, instanceType string }
 	count, lacking := map[launch]int{}, map[launch]string{}
@@ -53,8 +53,9 @@ func LessThanPromised(in provisioning.Input, plan *provisioning.Plan) []string {
 	return out
 }
 
-// largest returns up to three names of the Nodes of a NodePool and an instance type, and by
-// resource the most that any of them has for pods. Nodes without any are left out.
+// largest returns the names of up to three Nodes of a NodePool and an instance type, and, by
+// resource, the largest allocatable amount of any of them. Nodes without allocatable resources are
+// left out.
 func largest(nodes []provisioning.Node, pool, instanceType string) (names []string, have resources.List) {
 	const most = 3
 	for i := range nodes {

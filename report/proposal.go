@@ -18,13 +18,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// proposalSchema names the form of a Proposal as JSON. Within v1 fields are added, but none is
+// proposalSchema names the JSON format of a Proposal. Within v1 fields may be added, but none is
 // removed or changes its meaning.
 const proposalSchema = "dovetail.consolidate/v1"
 
-// Proposal is a proposal of package disruption with what it leads to, written down. It marshals
-// to the JSON that examples/consolidate/reference.md describes, and Format sets the same as
-// text. NewProposal makes it; Follow or Converge adds the cluster afterwards.
+// Proposal is a proposal of package disruption and its effects, as data for people and programs. It
+// marshals to the JSON that examples/consolidate/reference.md describes, and Format renders the
+// same as text. NewProposal makes it; Follow or Converge adds the cluster afterwards.
 type Proposal struct {
 	proposalData
 
@@ -34,21 +34,20 @@ type Proposal struct {
 	outside  map[string]float64 // prices of nodes without a NodeClaim
 }
 
-// proposalData is what a Proposal marshals to; the text is drawn from it too, so that both say
-// the same.
+// proposalData is the JSON of a Proposal. The text is rendered from it as well, so both agree.
 type proposalData struct {
 	Schema string    `json:"schema"`
 	Now    time.Time `json:"now"`
 	Before state     `json:"before"`
 	After  state     `json:"after"`
 
-	// Provisioned is what pods that are pending already need, whatever is done.
-	// It is in After and not in Before; nil if there is none.
+	// Provisioned has the nodes to launch for pods that are pending already, whether or not any
+	// action begins. It counts in After but not in Before; nil if there are no such pods.
 	Provisioned *provisioned `json:"provisioned,omitempty"`
 
-	// FollowUp is what the next plan launches for pods of nodes that go without a
-	// replacement, such as those that have expired. It is in After; nil if there
-	// are no such pods, and with -converge.
+	// FollowUp has the nodes that the next plan launches for pods of nodes that are removed without
+	// a replacement, such as expired nodes. It counts in After; nil if there are no such pods, and
+	// with -converge.
 	FollowUp *provisioned `json:"followUp,omitempty"`
 
 	Actions   []action     `json:"actions"`
@@ -68,22 +67,22 @@ type proposalData struct {
 	Stopped   string        `json:"stopped,omitempty"`
 }
 
-// state is a cluster at one time.
+// state is the cluster at one time.
 type state struct {
 	Total   poolState   `json:"total"`
 	Pools   []poolState `json:"pools"`
 	Pending int         `json:"pendingPods"`
 }
 
-// provisioned is what provisioning launches for pods.
+// provisioned is the new nodes that provisioning launches.
 type provisioned struct {
 	Pods       int     `json:"pods"`
 	Nodes      int     `json:"nodes"`
 	USDPerHour float64 `json:"usdPerHour"`
 }
 
-// poolState sums up the nodes of a pool. Shares are of the allocatable, asked
-// for by pods that are not of DaemonSets, from 0 to 1.
+// poolState sums up the nodes of a pool. Shares are requests divided by allocatable, from 0 to 1,
+// without the pods of DaemonSets.
 type poolState struct {
 	NodePool   string  `json:"nodePool,omitempty"`
 	Nodes      int     `json:"nodes"`
@@ -107,7 +106,7 @@ type action struct {
 	DisruptionCost float64       `json:"disruptionCost"`
 }
 
-// heldPod is a pod that nothing may evict, so that its node stays until it ends.
+// heldPod is a pod that nothing may evict, so that its node stays until the pod ends.
 type heldPod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -122,13 +121,13 @@ type nodeRef struct {
 	USDPerHour   float64 `json:"usdPerHour,omitempty"`
 }
 
-// replacement is a node to launch, as its cheapest option.
+// replacement is a node to launch, described by its cheapest option.
 type replacement struct {
 	launch
 	OptionCount int `json:"optionCount"`
 }
 
-// move is a pod that changes place. To is a node, or replacement-0 and so on.
+// move is a pod that moves to another node. To is the name of a node, or replacement-0 and so on.
 type move struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -145,15 +144,14 @@ type waiting struct {
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// nodeLeft is a node that no action is about, and all that speaks for leaving
-// it.
+// nodeLeft is a node without an action, and all reasons to leave it alone.
 type nodeLeft struct {
 	Node     string       `json:"node"`
 	NodePool string       `json:"nodePool,omitempty"`
 	Reasons  []leftReason `json:"reasons"`
 }
 
-// leftReason is a rule that speaks for leaving a node.
+// leftReason is a rule that keeps a node from being disrupted.
 type leftReason struct {
 	Method string     `json:"method,omitempty"`
 	Rule   string     `json:"rule"`
@@ -162,7 +160,7 @@ type leftReason struct {
 	Until  *time.Time `json:"until,omitempty"`
 }
 
-// why is what keeps the pods of a node from the other nodes.
+// why says why the pods of a node cannot go to the other nodes.
 type why struct {
 	Node       string   `json:"node"`
 	OtherNodes int      `json:"otherNodes"`
@@ -187,7 +185,7 @@ type barrier struct {
 	Detail string `json:"detail"`
 }
 
-// searchCounts says how much work it was; the same for the same input.
+// searchCounts counts the work of the search; equal for equal input.
 type searchCounts struct {
 	Candidates  int `json:"candidates"`
 	Steps       int `json:"steps"`
@@ -205,11 +203,11 @@ type roundReport struct {
 	USDPerHour float64   `json:"usdPerHour"`
 }
 
-// Saved is what the actions save in USD per hour. Nodes for pods that are pending already are due in
-// any case, and not counted against it.
+// Saved returns the saving of the actions in USD per hour. Nodes for pods that are pending already
+// are needed in any case and are not subtracted.
 func (r *Proposal) Saved() float64 { return r.without() - r.After.Total.USDPerHour }
 
-// without is what the cluster would cost without the actions.
+// without returns the cost of the cluster without the actions, in USD per hour.
 func (r *Proposal) without() float64 {
 	cost := r.Before.Total.USDPerHour
 	if r.Provisioned != nil {
@@ -218,9 +216,9 @@ func (r *Proposal) without() float64 {
 	return cost
 }
 
-// NewProposal writes down a proposal for a cluster at an instant, made with the options. Prices are
-// those of nodes without a NodeClaim in USD per hour, by name, as far as they are known. Nil
-// options mean the defaults.
+// NewProposal makes a Proposal for a cluster at the instant now; opts are the options that the
+// proposal was made with. prices are the known prices of nodes without a NodeClaim, by name, in USD
+// per hour. Nil options mean the defaults.
 func NewProposal(now time.Time, in disruption.Input, p *disruption.Proposal, prices map[string]float64, opts *disruption.Options) *Proposal {
 	if opts == nil {
 		opts = &disruption.Options{}
@@ -244,7 +242,7 @@ func countsOf(p *disruption.Proposal) searchCounts {
 	return searchCounts{p.Stats.Candidates, p.Stats.Steps, p.Stats.WhatIfs, p.Stats.Simulations}
 }
 
-// leave lists the nodes that a proposal is not about.
+// leave lists the nodes that no action removes.
 func (r *Proposal) leave(p *disruption.Proposal) {
 	about := map[string]bool{}
 	for _, a := range p.Actions {
@@ -320,7 +318,7 @@ func actionOf(in disruption.Input, a disruption.Action) action {
 	return out
 }
 
-// nodeRefOf says what a node is.
+// nodeRefOf describes the node of a target.
 func nodeRefOf(in disruption.Input, t disruption.Target) nodeRef {
 	ref := nodeRef{Node: t.String(), NodePool: t.NodePool}
 	i := slices.IndexFunc(in.Nodes, func(n provisioning.Node) bool { return n.Name() == t.Node })
@@ -334,7 +332,7 @@ func nodeRefOf(in disruption.Input, t disruption.Target) nodeRef {
 	return ref
 }
 
-// optional is nil for an instant that never comes.
+// optional returns nil for the zero time, which stands for never.
 func optional(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -345,10 +343,10 @@ func optional(t time.Time) *time.Time {
 
 const capacityTypeLabel = v1.CapacityTypeLabelKey
 
-// noPool stands for the pool of nodes that have none.
+// noPool stands for the pool of nodes without a pool.
 const noPool = ""
 
-// priceOf is what a node costs, if the catalog knows.
+// priceOf returns the price of a node in USD per hour, if the catalog has it.
 func priceOf(in disruption.Input, n *provisioning.Node) (price float64, known bool) {
 	labels := labelsOf(n)
 	for _, t := range in.InstanceTypes[labels[v1.NodePoolLabelKey]] {
@@ -366,7 +364,7 @@ func priceOf(in disruption.Input, n *provisioning.Node) (price float64, known bo
 	return 0, false
 }
 
-// unmanaged is how many nodes have no NodeClaim and no price.
+// unmanaged counts the nodes that have neither a NodeClaim nor a price.
 func unmanaged(in disruption.Input, outside map[string]float64) (count int) {
 	for i := range in.Nodes {
 		n := &in.Nodes[i]
@@ -377,7 +375,7 @@ func unmanaged(in disruption.Input, outside map[string]float64) (count int) {
 	return count
 }
 
-// costOf is priceOf, also for nodes without a NodeClaim.
+// costOf is priceOf extended to nodes without a NodeClaim.
 func costOf(in disruption.Input, n *provisioning.Node, outside map[string]float64) (price float64, known bool) {
 	if price, known = priceOf(in, n); !known && n.NodeClaim == nil {
 		price, known = outside[n.Name()]
@@ -385,7 +383,7 @@ func costOf(in disruption.Input, n *provisioning.Node, outside map[string]float6
 	return price, known
 }
 
-// tally sums up nodes.
+// tally adds up nodes.
 type tally struct {
 	pool               string
 	nodes              int
@@ -415,7 +413,7 @@ func share(part, whole float64) float64 {
 	return layout.Rounded(part / whole)
 }
 
-// stateOf sums a cluster up, by pool and in all. Pools without nodes are in it.
+// stateOf sums up a cluster, by pool and in total. Pools without nodes are included.
 func stateOf(in disruption.Input, outside map[string]float64) state {
 	pools := map[string]*tally{}
 	for _, p := range in.NodePools {
@@ -443,7 +441,7 @@ func stateOf(in disruption.Input, outside map[string]float64) state {
 	return out
 }
 
-// orLast puts nodes without pool last.
+// orLast returns a number that sorts nodes without a pool last.
 func orLast(pool string) int {
 	if pool == noPool {
 		return 1
@@ -451,7 +449,7 @@ func orLast(pool string) int {
 	return 0
 }
 
-// requestsOn is what the pods of a node ask for, without those of DaemonSets.
+// requestsOn returns the requests of the pods of a node, without those of DaemonSets.
 func requestsOn(n *provisioning.Node) resources.List {
 	var sum resources.List
 	for _, pod := range n.Pods {

@@ -11,8 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/layout"
 )
 
-// Format sets the proposal as text of at most 80 columns, for people: what may begin now, what
-// waits, which nodes are left alone and why, and what the cluster costs before and after. Nil
+// Format renders the proposal as text of at most 80 columns: actions that may begin now, actions
+// that wait, nodes left alone with the reasons, and the cost of the cluster before and after. Nil
 // options mean the defaults.
 func (r *Proposal) Format(o *Options) string {
 	t := &text{Page: o.page(), hints: o.hints(), report: r}
@@ -40,7 +40,7 @@ type text struct {
 	report *Proposal
 }
 
-// summary says in a sentence or two what comes below.
+// summary prints one or two sentences that sum up the sections below.
 func (t *text) summary() {
 	r := t.report
 	t.Add(t.Style.Heading(layout.Sides(fmt.Sprintf("%s at %s USD/h", layout.Count(r.Before.Total.Nodes, "node"), layout.USD(r.Before.Total.USDPerHour, 4)),
@@ -64,7 +64,7 @@ func (t *text) summary() {
 	}
 }
 
-// begins says what is done, nothing if that is nothing.
+// begins describes the actions that begin now, "" if there are none.
 func (r *Proposal) begins() string {
 	switch {
 	case len(r.Rounds) > 0:
@@ -90,7 +90,8 @@ func (r *Proposal) begins() string {
 	return words + ":"
 }
 
-// staying is how many nodes are removed now and stay for pods that nothing may evict.
+// staying counts the nodes that are being removed but stay until pods that nothing may evict have
+// ended.
 func (r *Proposal) staying() (n int) {
 	for _, a := range r.Actions {
 		if len(a.Held) > 0 && len(r.Rounds) == 0 {
@@ -100,7 +101,7 @@ func (r *Proposal) staying() (n int) {
 	return n
 }
 
-// words says what pods need that are pending before anything is done.
+// words describes the nodes for pods that are pending before any action.
 func (p *provisioned) words() string {
 	pods := layout.Phrase(p.Pods, "pod is pending already", "pods are pending already")
 	if p.Nodes == 0 {
@@ -110,7 +111,7 @@ func (p *provisioned) words() string {
 		pods, layout.Phrase(p.Nodes, "new node", "new nodes"), layout.USD(p.USDPerHour, 4))
 }
 
-// afterwards says what the pods of nodes need that go without a replacement.
+// afterwards describes the nodes for pods of nodes that are removed without a replacement.
 func (p *provisioned) afterwards() string {
 	pods := layout.Phrase(p.Pods, "pod of nodes that go is", "pods of nodes that go are") + " for the next plan"
 	if p.Nodes == 0 {
@@ -120,7 +121,7 @@ func (p *provisioned) afterwards() string {
 		pods, layout.Count(p.Nodes, "node"), layout.USD(p.USDPerHour, 4))
 }
 
-// change says by how much the cost is less, or more, than without the actions.
+// change compares the cost with that without the actions.
 func (r *Proposal) change() string {
 	than := ""
 	if r.Provisioned != nil {
@@ -147,11 +148,11 @@ func (t *text) actions() {
 	}
 }
 
-// byTemplate says whether nodes are replaced by what their static NodePool says,
-// whatever pods there are.
+// byTemplate says whether nodes are replaced by copies from the template of their static NodePool,
+// independently of pods.
 func (a *action) byTemplate() bool { return a.Step == "Replace" && !a.Simulated }
 
-// title says what an action does and why.
+// title describes an action and its reason.
 func (a *action) title() string {
 	what := map[string]string{"Replace": "Replace", "Delete": "Remove", "TerminateFirst": "End first and relaunch", "Reboot": "Reboot",
 		"Terminate": "Terminate the machine", "DeleteNode": "Delete the Node object of"}[a.Step]
@@ -169,8 +170,7 @@ func (a *action) title() string {
 	return title
 }
 
-// detail says which nodes an action is about, what comes for them and where pods
-// go.
+// detail prints the nodes of an action, their replacements, and where the pods go.
 func (t *text) detail(a action) {
 	for i, n := range a.Nodes {
 		label := "     remove  "
@@ -221,8 +221,8 @@ func others(options int) string {
 	return fmt.Sprintf(" (or %s)", layout.Phrase(options-1, "other way", "other ways"))
 }
 
-// destinations says which workloads go where, the node that takes the most pods
-// first. Many nodes are summed up.
+// destinations describes which workloads go to which node, the node that takes the most pods first.
+// Many nodes are summed up.
 func (a *action) destinations() []string {
 	byNode := map[string]map[string]int{}
 	total := map[string]int{}
@@ -258,7 +258,7 @@ func (a *action) destinations() []string {
 	return out
 }
 
-// increment counts from 1 what counts from 0.
+// increment converts a count from 0 to a count from 1.
 func increment(n string) string {
 	i := 0
 	if _, err := fmt.Sscan(n, &i); err != nil {
@@ -267,7 +267,7 @@ func increment(n string) string {
 	return fmt.Sprint(i + 1)
 }
 
-// left says how many nodes are left.
+// left describes how many nodes are left.
 func left(n int) string {
 	if n == 1 {
 		return "1 node is left"
@@ -275,7 +275,7 @@ func left(n int) string {
 	return fmt.Sprintf("%d nodes are left", n)
 }
 
-// rounds lists the steps until the cluster is at rest.
+// rounds prints the rounds until the cluster is at rest.
 func (t *text) rounds() {
 	for i, round := range t.report.Rounds {
 		t.Heading(fmt.Sprintf("ROUND %d  %s", i+1, round.Now.Format("2 Jan 15:04")),
@@ -333,7 +333,7 @@ func (t *text) waiting() {
 	}
 }
 
-// waitGroup is actions that are alike and wait for the same.
+// waitGroup is a group of equal actions that wait for the same reason.
 type waitGroup struct {
 	first   waiting
 	count   int
@@ -341,7 +341,7 @@ type waitGroup struct {
 	nodes   []string
 }
 
-// groupWaiting groups what waits, in the order of the first of each group.
+// groupWaiting groups the actions that wait, in the order of the first action of each group.
 func groupWaiting(list []waiting) []*waitGroup {
 	var groups []*waitGroup
 	for _, w := range list {
@@ -364,7 +364,7 @@ func groupWaiting(list []waiting) []*waitGroup {
 	return groups
 }
 
-// states shows pools before and after side by side, if there is a node.
+// states prints pools before and after side by side, if there is any node.
 func (t *text) states() {
 	r := t.report
 	if r.Before.Total.Nodes+r.After.Total.Nodes == 0 {
@@ -390,7 +390,7 @@ func (t *text) states() {
 	}
 }
 
-// pair is two lines on a pool, and more for a name that is too long for these.
+// pair prints two lines for a pool, and more if its name is too long.
 func (t *text) pair(name string, before, after poolState) {
 	const width = 11
 	names := layout.Break(layout.Printable(name), width)
@@ -412,7 +412,7 @@ func (t *text) pair(name string, before, after poolState) {
 	t.Add(names[min(2, len(names)):]...)
 }
 
-// unpriced says which nodes count as 0 in all amounts, and what that means.
+// unpriced names the nodes that count as 0 in all amounts, and says what follows from that.
 func (r *Proposal) unpriced() (words string) {
 	if n := r.Unknown; n > 0 {
 		words += fmt.Sprintf(" The price of %s is not known, as the catalog has no offering that is like %s: %s as 0 USD/h in all amounts, and nothing is done to save on %s.",
@@ -427,7 +427,7 @@ func (r *Proposal) unpriced() (words string) {
 
 func it(n int) string { return layout.Either(n, "it", "them") }
 
-// footer says how much work it was.
+// footer prints how much work the search took.
 func (t *text) footer() {
 	r := t.report
 	t.Add("")
@@ -449,7 +449,7 @@ func (t *text) footer() {
 	}
 }
 
-// listed joins items by commas, so many of them at most.
+// listed joins at most most items by commas.
 func listed(items []string, most int) string {
 	if hidden := len(items) - most; hidden > 0 {
 		items = append(append([]string{}, items[:most]...), fmt.Sprintf("and %d more", hidden))
@@ -457,22 +457,22 @@ func listed(items []string, most int) string {
 	return strings.Join(items, ", ")
 }
 
-// bar draws a share from 0 to 1 as a bar of a width.
+// bar renders a share from 0 to 1 as a bar of the given width.
 func bar(share float64, width int) string {
 	n := int(math.Round(share * float64(width)))
 	n = min(max(n, 0), width)
 	return strings.Repeat("█", n) + strings.Repeat("░", width-n)
 }
 
-// leftGroup is nodes that are left alone for the same reason.
+// leftGroup is a group of nodes that are left alone for the same reason.
 type leftGroup struct {
 	rule    string
 	nodes   []string
 	details []string // distinct, in the order of nodes
 }
 
-// leftAlone lists the nodes that are left alone by what comes first among the
-// reasons, or each with all of its reasons.
+// leftAlone prints the nodes that are left alone, grouped by their main reason, or each with all
+// its reasons.
 func (t *text) leftAlone(all bool) {
 	left := t.report.LeftAlone
 	if len(left) == 0 {
@@ -505,7 +505,7 @@ func (t *text) leftAlone(all bool) {
 	}
 }
 
-// why says what keeps the pods of one of the nodes from the others.
+// why prints why the pods of one node cannot go to the other nodes.
 func (t *text) why() {
 	w := t.report.Why
 	if w == nil {
@@ -548,9 +548,9 @@ func groupLeft(left []nodeLeft) []leftGroup {
 	return groups
 }
 
-// main is what keeps consolidation from the node, if anything does, as that is
-// what most nodes are left alone by. A node that is merely not empty, not
-// drifted or healthy has no reason to be removed.
+// main returns the main reason: the one that prevents consolidation, if there is any, because that
+// is the reason for most nodes. A node that is merely not empty, not drifted or healthy has no
+// reason to be removed.
 func (n nodeLeft) main() leftReason {
 	i := slices.IndexFunc(n.Reasons, func(r leftReason) bool { return r.Method == "Consolidation" })
 	return n.Reasons[max(i, 0)]

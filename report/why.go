@@ -9,12 +9,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/spelling"
 )
 
-// NoSuchNode is an error of AddWhy and AddWithout: the question is about a node of which it
-// cannot be asked.
+// NoSuchNode is an error of AddWhy and AddWithout: there is no such node, or the question cannot be
+// answered for this node.
 type NoSuchNode struct{ error }
 
-// AddWhy adds what keeps the pods of a node that is left alone from the other nodes; see
-// disruption.Proposal.Explain. The error is a NoSuchNode or that of ctx.
+// AddWhy adds the reasons why the pods of a node that is left alone cannot go to the other nodes;
+// see disruption.Proposal.Explain. The error is a NoSuchNode or that of ctx.
 func (r *Proposal) AddWhy(ctx context.Context, name string) error {
 	p := r.proposal
 	if !slices.ContainsFunc(r.LeftAlone, func(n nodeLeft) bool { return n.Node == name }) {

@@ -18,21 +18,21 @@ import (
 // without says where the pods of a node would go if it were removed.
 type without struct {
 	Node       string    `json:"node"`
-	USDPerHour *float64  `json:"usdPerHour,omitempty"` // of the node, if its price is known
+	USDPerHour *float64  `json:"usdPerHour,omitempty"` // price of the node, if known
 	Pods       []lostPod `json:"pods"`
 	Launches   []launch  `json:"launches"`
-	// SavesUSDPerHour is the price of the node less what the launches cost; left out if
-	// that price is not known.
+	// SavesUSDPerHour is the price of the node minus the price of the launches; left out if the
+	// price of the node is unknown.
 	SavesUSDPerHour *float64 `json:"savesUSDPerHour,omitempty"`
-	// Begins is the action that the node is part of now, if it is of one, Waits one that waits
-	// and for what, and Speaks is all that speaks for leaving it.
+	// Begins is the action of the node that begins now, if any. Waits is its action that waits,
+	// with what it waits for. Speaks lists the reasons to leave the node alone.
 	Begins string       `json:"begins,omitempty"`
 	Waits  string       `json:"waits,omitempty"`
 	Speaks []leftReason `json:"speaks"`
 }
 
-// lostPod is a pod of the node, and where it would go: a node, "new-0" and so on, or nowhere
-// for a reason.
+// lostPod is a pod of the node and its new place: the name of a node, "new-0" and so on, or none
+// with a reason.
 type lostPod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -97,7 +97,7 @@ func (r *Proposal) AddWithout(ctx context.Context, name string) error {
 	return nil
 }
 
-// place finds where the pods of the node go.
+// place finds the new places of the pods of the node.
 func (w *without) place(pods []*corev1.Pod, plan *provisioning.Plan) {
 	lost := map[string]*corev1.Pod{}
 	for _, p := range pods {
@@ -139,7 +139,7 @@ func (w *without) place(pods []*corev1.Pod, plan *provisioning.Plan) {
 	})
 }
 
-// without adds where the pods of the node would go.
+// without prints where the pods of the node would go.
 func (t *text) without() {
 	w := t.report.Without
 	if w == nil {
@@ -197,7 +197,7 @@ func (t *text) without() {
 	}
 }
 
-// workloads names what goes to a node.
+// workloads names the workloads that go to a node.
 func (w *without) workloads(to string) string {
 	count := map[string]int{}
 	for _, p := range w.Pods {

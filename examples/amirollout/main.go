@@ -1,7 +1,6 @@
-// Command amirollout shows what amiSelectorTerms lead to: which images are
-// selected, which nodes drift and why, the terms to promote once they are
-// tested, and when the nodes would be replaced under the budgets of their
-// NodePools. It needs neither a cloud nor a cluster.
+// Command amirollout shows the effects of amiSelectorTerms: which images are selected, which nodes
+// drift and why, the terms to promote once they are tested, and when the nodes would be replaced
+// under the budgets of their NodePools. It needs neither a cloud nor a cluster.
 //
 //	amirollout                                       the sample
 //	amirollout -min-age 168h                         with a bake time of a week
@@ -30,10 +29,10 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// settings is what the command line asks for.
+// settings are the flags.
 type settings struct {
 	manifest, images, nodes string // file names; "-" is standard input, empty the sample
-	className               string // which EC2NodeClass of the manifest; empty if it has one only
+	className               string // which EC2NodeClass of the manifest; may be empty if there is only one
 	kubernetes, account     string
 	now                     time.Time
 	minAge, replacement     time.Duration
@@ -67,7 +66,7 @@ Each FILE may be -, for standard input. Without -f the class is that of a
 sample, and so are other files that are left out.
 `
 
-// parseFlags reads the command line. If it is not ok the program is over.
+// parseFlags reads the command line. If ok is false the program ends with code.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	now := sampleNow
 	set := flag.NewFlagSet("amirollout", flag.ContinueOnError)
@@ -92,8 +91,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	return s, code, ok
 }
 
-// resolve takes in the time, and lists what is wrong with flags that could be
-// parsed.
+// resolve reads the time, and lists the faults of flags that could be parsed.
 func (s *settings) resolve(now string) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	var err error
@@ -131,7 +129,7 @@ func (s *settings) resolve(now string) (faults []string) {
 	return faults
 }
 
-// run is the program. It returns the exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, code, ok := parseFlags(args, stdout, stderr)
 	if !ok {
@@ -151,12 +149,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return command.OK
 }
 
-// complain writes an error as this program's.
+// complain writes an error after the name of the program, and returns the code.
 func complain(stderr io.Writer, err error, code int) int {
 	return command.Complain(stderr, "amirollout", err, code)
 }
 
-// decide asks the library.
+// decide computes the report of an input.
 func decide(s settings, in *input) (*report, error) {
 	selection, err := amiselect.Select(s.now, in.Terms, in.Images, &amiselect.Options{
 		Environment: amiselect.Environment{KubernetesVersion: s.kubernetes, Account: s.account},
@@ -188,8 +186,8 @@ func decide(s settings, in *input) (*report, error) {
 	return r, nil
 }
 
-// missed are the entries of a deny-list that no image bears the id or the name of: most
-// often they are mistyped, and the image that was meant is not denied.
+// missed returns the entries of a deny-list that match neither the id nor the name of any image.
+// Most are misspelt, so the image that was meant is not denied.
 func missed(deny []string, images []amiselect.Image) (list []string) {
 	for _, text := range deny {
 		name, _ := amiselect.ParsePattern(text) // Select has read it
@@ -218,7 +216,7 @@ const (
 	sampleAccount    = "111122223333"
 )
 
-// files are what to read: the sample in the place of what is not given.
+// files returns the files to read. The sample replaces those that are not given.
 func (s *settings) files() files {
 	return files{
 		manifest: text{s.manifest, "sample/class.yaml", sampleClass},

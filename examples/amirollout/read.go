@@ -29,13 +29,13 @@ const (
 	classAPIVersion = "karpenter.k8s.aws/v1"
 )
 
-// text is a file to read: by its name, "-" for standard input, or with none the sample.
+// text names a file to read: "-" is standard input, and an empty name the sample.
 type text struct{ name, sampleName, sample string }
 
-// files are what to read.
+// files names the files to read.
 type files struct {
 	manifest, images, nodes text
-	class                   string // of the manifest; empty if it has one only
+	class                   string // name of the EC2NodeClass; may be empty if the manifest has only one
 }
 
 // input is everything that was read.
@@ -57,7 +57,7 @@ type reader struct {
 	faults []error
 }
 
-// read reads all files; faults in one do not keep the others from being looked at.
+// read reads all files. It reports the faults of all of them together.
 func read(files files, stdin io.Reader) (*input, error) {
 	r := &reader{types: map[string]*cloudprovider.InstanceType{}}
 	r.Pools, r.Counts = map[string]*budgets.Compiled{}, map[string]budgets.Counts{}
@@ -101,7 +101,7 @@ func (r *reader) open(of text, stdin io.Reader) (file, bool) {
 	return file{name, data}, err == nil
 }
 
-// add notes an error, each of its lines by itself, with where it is.
+// add adds an error with its file and object, one fault for each line.
 func (r *reader) add(file, object string, err error) {
 	if err == nil {
 		return
@@ -115,7 +115,7 @@ func (r *reader) add(file, object string, err error) {
 	}
 }
 
-// documents reads the objects of a file. A template that was not rendered is one fault.
+// documents reads the objects of a file. A file that is an unrendered template is one fault.
 func (r *reader) documents(f file) ([]v1.Document, error) {
 	docs, err := v1.Documents(f.data)
 	if template := manifest.Unrendered(manifest.Source{Name: f.name, Data: f.data}); err != nil && template != nil {
@@ -126,8 +126,8 @@ func (r *reader) documents(f file) ([]v1.Document, error) {
 	return docs, err
 }
 
-// manifest reads the pools and a node class: that of the name, or the only one if
-// the name is empty.
+// manifest reads the pools and one node class: the one with the given name, or the only one if the
+// name is empty.
 func (r *reader) manifest(f file, class string) {
 	docs, err := r.documents(f)
 	var names []string
@@ -150,7 +150,8 @@ func (r *reader) manifest(f file, class string) {
 	}
 }
 
-// choose says what to do where a manifest does not hold one class of the name.
+// choose returns an error that says how to choose a class if the manifest does not have exactly one
+// of the name.
 func choose(class string, names []string) error {
 	slices.Sort(names)
 	there := strings.Join(slices.Compact(slices.Clone(names)), ", ")
@@ -165,8 +166,8 @@ func choose(class string, names []string) error {
 	return fmt.Errorf("holds %d objects of kind %s; name one of %s with -class", len(names), classKind, there)
 }
 
-// nodeClass reads what matters here of an EC2NodeClass: the rest may be of any
-// version, but the terms are read strictly.
+// nodeClass reads the fields of an EC2NodeClass that this program uses. The terms are decoded
+// strictly; other fields may be of any version.
 func (r *reader) nodeClass(doc v1.Document) error {
 	var class struct {
 		APIVersion string
@@ -203,7 +204,7 @@ func (r *reader) nodeClass(doc v1.Document) error {
 	return joined(faults)
 }
 
-// joined keeps one fault a line.
+// joined returns the faults as one error, a line for each.
 func joined(faults field.ErrorList) error {
 	errs := make([]error, len(faults))
 	for i, f := range faults {
@@ -229,8 +230,7 @@ func (r *reader) pool(doc v1.Document) error {
 	return err
 }
 
-// claims reads the nodes. Whether their pools exist is judged only if the pools
-// are known.
+// claims reads the nodes. It checks that their pools exist only if the pools are known.
 func (r *reader) claims(f file, known bool) {
 	docs, _ := r.documents(f)
 	claims := 0

@@ -14,25 +14,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-// report is what is printed.
+// report is the answer of the program.
 type report struct {
 	Class      string           // name of the EC2NodeClass
-	Terms      []amiselect.Term // what it selects images by
+	Terms      []amiselect.Term // terms by which it selects images
 	Kubernetes string           // version of the control plane
 	Now        time.Time
-	// MinAge and Deny are what is asked of images in addition to the terms.
+	// MinAge and Deny restrict images in addition to the terms.
 	MinAge time.Duration
 	Deny   []string
-	Missed []string // of Deny, what none of the images is
-	// Replacement is how long that of a node takes.
+	Missed []string // entries of Deny that match no image
+	// Replacement is the time that the replacement of a node takes.
 	Replacement time.Duration
 
-	Selection amiselect.Selection  // what the terms lead to
-	Diff      amiselect.Difference // from the images of the nodes
-	Rollout   rollout.Rollout      // of those that have drifted
+	Selection amiselect.Selection  // images that the terms select
+	Diff      amiselect.Difference // change from the images of the nodes
+	Rollout   rollout.Rollout      // order in which the drifted nodes are replaced
 	Others    int                  // nodes of other classes
-	Lock      []amiselect.Term     // the terms that keep the selection
-	LockErr   error                // why there is none
+	Lock      []amiselect.Term     // static terms with the same selection
+	LockErr   error                // why there are no such terms
 }
 
 // String renders the report in 80 columns.
@@ -63,7 +63,7 @@ func (r *report) String() string {
 	return t.String()
 }
 
-// selected lists images and what they are for.
+// selected lists the images and the machines that each is for.
 func (r *report) selected(t *lines) {
 	t.heading("SELECTED", "")
 	t.add("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
@@ -91,7 +91,7 @@ func (r *report) passedOver(t *lines) {
 	}
 }
 
-// drifted groups nodes that drift from one image to another.
+// drifted groups the drifted nodes by old and new image.
 func (r *report) drifted(t *lines) {
 	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.NoLongerDrifted)
 	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), command.Count(judged, "node")))
@@ -117,8 +117,8 @@ func (r *report) drifted(t *lines) {
 	}
 }
 
-// unnamed is a reason without the names of the images selected, which stand above with their
-// IDs.
+// unnamed returns a reason without the names of the selected images, which are printed above with
+// their IDs.
 func (r *report) unnamed(reason string) string {
 	for _, c := range r.Selection.Choices() {
 		reason = strings.ReplaceAll(reason, c.Image.ID+" ("+c.Image.Name+")", c.Image.ID)
@@ -126,7 +126,7 @@ func (r *report) unnamed(reason string) string {
 	return reason
 }
 
-// promote prints the lock as it goes into a manifest.
+// promote prints the static terms as part of a manifest.
 func (r *report) promote(t *lines) {
 	t.heading("LOCK TO PROMOTE", "")
 	if r.LockErr != nil {
@@ -146,7 +146,7 @@ func (r *report) promote(t *lines) {
 	}
 }
 
-// timetable lists nodes that begin together.
+// timetable lists the nodes that are replaced, by the time at which their replacement begins.
 func (r *report) timetable(t *lines) {
 	t.heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
 	moves := r.Rollout.Moves
@@ -218,21 +218,22 @@ func (t *lines) heading(left, right string) {
 	t.add("", strings.TrimRight(command.Sides(left, right), " "))
 }
 
-// wrap writes words, lines after the first set in by two more.
+// wrap writes words, with lines after the first indented by two more blanks.
 func (t *lines) wrap(indent, words string) {
 	t.hang(indent+strings.Join(strings.Fields(words), " "), 2)
 }
 
-// hang writes a line, those that it is broken into set in by so many more.
+// hang writes a line, broken into lines of which those after the first are indented by further
+// blanks.
 func (t *lines) hang(line string, further int) {
 	t.add(command.Wrap(line, command.PageWidth, strings.Repeat(" ", further))...)
 }
 
-// widest is how wide the column of pools may be, so that nodes have room next to it.
+// widest is the largest width of the column of pools, so that there is room for nodes.
 const widest = 24
 
-// row is one of the timetable: when, for which pool, and the nodes. Where a pool has
-// a name that leaves no room for a column, nodes stand below it.
+// row writes a row of the timetable: the time, the pool, and the nodes. If the name of the pool is
+// too long for its column, the nodes follow below it.
 func (t *lines) row(when, pool string, column int, nodes string) {
 	if column <= widest {
 		label := fmt.Sprintf("  %-17s  %-*s ", when, column, pool)

@@ -19,15 +19,15 @@ const (
 	statusEvery = 2 * time.Hour
 )
 
-// sample is how things stand at one time.
+// sample is the state of the simulation at one time.
 type sample struct {
 	at             time.Time
 	pods           int // of workloads, bound or not
 	pending        int // the most at any time since the last sample
-	spot, onDemand int // machines, also those that start or go
+	spot, onDemand int // machines, including those that start or end
 	cost           float64
 	bound          float64 // never above cost; see simulation.bound
-	cpuUsed        float64 // requested, of what nodes that are ready can allocate
+	cpuUsed        float64 // CPU requested, as a share of the allocatable CPU of ready nodes
 	cpuHave        float64
 }
 
@@ -36,11 +36,11 @@ type history struct {
 	every   time.Duration
 	samples []sample
 
-	pending int // the most since the last sample
+	pending int // largest number of pending pods since the last sample
 	waiting int // pods that are pending now
 }
 
-// look takes what there is to see after a step.
+// look takes a sample of the cluster after a step, if one is due.
 func (h *history) look(ctx context.Context, s *simulation) error {
 	now := s.cluster.Now()
 	h.countPending(s.cluster)
@@ -115,7 +115,7 @@ func (s *simulation) now(ctx context.Context) (sample, error) {
 	return v, nil
 }
 
-// prices are those of the moment, by which spot capacity is billed.
+// prices returns the current prices, by which spot capacity is billed.
 func (s *simulation) prices(ctx context.Context) (map[cloudprovider.OfferingKey]float64, error) {
 	types, err := s.cluster.Cloud.InstanceTypes(ctx, nil)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *simulation) prices(ctx context.Context) (map[cloudprovider.OfferingKey]
 	return prices, nil
 }
 
-// percent is a share in words.
+// percent formats a share as a percentage.
 func percent(part, whole float64) string {
 	if whole == 0 {
 		return "-"

@@ -14,14 +14,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// entryKind says what an entry of the journal is about.
+// entryKind is the subject of an entry of the journal.
 type entryKind int
 
 const (
 	story   entryKind = iota // something happens to the cluster or the cloud
-	trouble                  // something went wrong, and what became of it
-	status                   // how things stand
-	detail                   // what the autoscaler does
+	trouble                  // something went wrong, and how it ended
+	status                   // the state of the cluster
+	detail                   // an action of the autoscaler
 )
 
 // entry is a line of the journal.
@@ -31,27 +31,27 @@ type entry struct {
 	text string
 }
 
-// disrupted is nodes that were disrupted together.
+// disrupted is a set of nodes that were disrupted together.
 type disrupted struct {
 	at     time.Time
 	reason disruption.Reason
 	nodes  int
 }
 
-// journal is what happened. It prints entries as they come.
+// journal records what happened. It prints each entry at once.
 type journal struct {
 	out     io.Writer
-	verbose bool // details too
+	verbose bool // print details too
 	now     func() time.Time
 	entries []entry
 
 	disruptions []disrupted
 	plans       int
-	nodes       int // launched
+	nodes       int // number of nodes launched
 	refusals    int
-	short       int // launches refused for want of capacity, in this turn of the loop
+	short       int // launches refused for lack of capacity in this turn of the loop
 	offerings   []cloudprovider.OfferingKey
-	savings     float64 // USD per hour, of all consolidations together
+	savings     float64 // USD per hour, sum over all consolidations
 }
 
 func (j *journal) add(kind entryKind, format string, args ...any) {
@@ -89,13 +89,13 @@ func (j *journal) print(e entry) {
 	}
 }
 
-// Trouble notes what went wrong.
+// Trouble records something that went wrong.
 func (j *journal) Trouble(format string, args ...any) { j.add(trouble, format, args...) }
 
-// Detail notes what the autoscaler does.
+// Detail records an action of the autoscaler.
 func (j *journal) Detail(format string, args ...any) { j.add(detail, format, args...) }
 
-// Planned notes a plan.
+// Planned records a plan.
 func (j *journal) Planned(plan *provisioning.Plan) {
 	fresh, there := 0, 0
 	for i := range plan.Create {
@@ -112,13 +112,13 @@ func (j *journal) Planned(plan *provisioning.Plan) {
 	j.add(detail, "%s", text)
 }
 
-// Launched notes a launch.
+// Launched records a launch.
 func (j *journal) Launched(claim *v1.NodeClaim, i *cloudprovider.Instance) {
 	j.nodes++
 	j.add(detail, "launched %s: %s at %.4f USD/h", claim.Name, i.OfferingKey(), i.Price)
 }
 
-// Refused notes a launch that failed. Shortages are summed up by EndLaunches.
+// Refused records a failed launch. Shortages are summed up by EndLaunches.
 func (j *journal) Refused(claim *v1.NodeClaim, err error) {
 	j.refusals++
 	if !errors.Is(err, cloudprovider.ErrInsufficientCapacity) {
@@ -136,7 +136,7 @@ func (j *journal) Refused(claim *v1.NodeClaim, err error) {
 	}
 }
 
-// EndLaunches says what the cloud was out of in this turn of the loop.
+// EndLaunches records which offerings the cloud lacked in this turn of the loop.
 func (j *journal) EndLaunches() {
 	if j.short == 0 {
 		return
@@ -149,7 +149,7 @@ func (j *journal) EndLaunches() {
 	j.short, j.offerings = 0, nil
 }
 
-// Disrupted notes an action that begins.
+// Disrupted records an action that begins.
 func (j *journal) Disrupted(a disruption.Action) {
 	j.disruptions = append(j.disruptions, disrupted{j.now(), a.Reason, len(a.Targets)})
 	if a.Reason == disruption.Underutilized {

@@ -1,14 +1,14 @@
-// Command autoscaler is a whole node autoscaler on a fake cloud, in virtual time:
-// two days with a daily wave, nightly jobs, a deploy, spot interruptions, a
-// shortage, a provider that panics and a new image go by in seconds.
+// Command autoscaler is a whole node autoscaler on a fake cloud, in virtual time: it plays two days
+// with a daily wave, nightly jobs, a deploy, spot interruptions, a shortage, a provider that panics
+// and a new image in seconds.
 //
 //	autoscaler                     print the events, and a summary
 //	autoscaler -html report.html   with plots, for a browser or a printer
 //	autoscaler -hours 12 -v        half a day, with every decision
-//	autoscaler -seed 7             customers, prices and interruptions of another kind
+//	autoscaler -seed 7             other customers, prices and interruptions
 //
-// The same flags print the same bytes. loop.go is the autoscaler; the rest is the
-// world that it has to cope with, and the report.
+// The same flags print the same bytes. loop.go is the autoscaler; the other files simulate its
+// cluster and write the report.
 //
 // The exit code is 0; 1 when something broke; 2 when the flags are wrong.
 package main
@@ -40,17 +40,17 @@ usage: autoscaler [flags]
   -h           print this
 `
 
-// settings is what the command line asks for.
+// settings are the flags.
 type settings struct {
 	hours   int
 	seed    uint64
 	verbose bool
-	html    string // file; empty is none
+	html    string // file name; empty for none
 }
 
 const maxHours = 14 * 24
 
-// parseFlags reads the command line. If it is not ok the program is over.
+// parseFlags reads the command line. If ok is false the program ends with code.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	set := flag.NewFlagSet("autoscaler", flag.ContinueOnError)
 	set.IntVar(&s.hours, "hours", 48, "")
@@ -70,7 +70,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	return s, code, ok
 }
 
-// run is the program. It returns the exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	s, code, ok := parseFlags(args, stdout, stderr)
 	if !ok {
@@ -82,7 +82,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return command.OK
 }
 
-// simulate plays the sample and reports on it.
+// simulate plays the two days and prints the report.
 func simulate(ctx context.Context, s settings, stdout io.Writer) error {
 	sim, err := newSimulation(s.seed, stdout, s.verbose)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // classes are the colours of the style sheet.
 var classes = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 
-// page is the report as HTML.
+// page returns the report as HTML.
 func (r *report) page() (string, error) {
 	return page.Page{
 		Title: fmt.Sprintf("%d hours of an autoscaler", r.length()),
@@ -28,7 +28,7 @@ func (r *report) page() (string, error) {
 
 func (r *report) length() int { return int(r.to.Sub(r.from).Hours()) }
 
-// keyFigures are the few numbers at the top.
+// keyFigures returns the few figures at the top.
 func (r *report) keyFigures() [][2]string {
 	above := "-"
 	if r.least > 0 {
@@ -44,7 +44,7 @@ func (r *report) keyFigures() [][2]string {
 	}
 }
 
-// column takes one value from each sample.
+// column returns a curve with one value from each sample.
 func (r *report) column(name, class string, value func(sample) float64) page.Curve {
 	c := page.Curve{Name: name, Class: class}
 	for _, v := range r.samples {
@@ -53,7 +53,7 @@ func (r *report) column(name, class string, value func(sample) float64) page.Cur
 	return c
 }
 
-// figures are the plots.
+// figures returns the plots.
 func (r *report) figures() []page.Figure {
 	onDemand := r.column("on-demand", "b", func(v sample) float64 { return float64(v.onDemand) })
 	spot := r.column("spot", "a", func(v sample) float64 { return float64(v.spot) })
@@ -83,7 +83,7 @@ func (r *report) figures() []page.Figure {
 	return out
 }
 
-// reasonBars are the nodes disrupted in each hour, by reason.
+// reasonBars returns the number of nodes disrupted in each hour, by reason.
 func (r *report) reasonBars() (bars []page.Curve) {
 	n := r.length()
 	for i, reason := range r.reasons() {
@@ -105,8 +105,7 @@ func (r *report) happenings() (list []page.Entry) {
 	return list
 }
 
-// reasonRows say how many nodes were disrupted for each reason, and what that
-// means.
+// reasonRows returns a row for each reason: the number of nodes disrupted, and an explanation.
 func (r *report) reasonRows() (rows [][]string) {
 	about := map[disruption.Reason]string{
 		disruption.Underutilized:       "their pods fit elsewhere for less",
@@ -124,7 +123,7 @@ func (r *report) reasonRows() (rows [][]string) {
 	return rows
 }
 
-// tableRows are the same numbers for those who read better than they see.
+// tableRows returns the figures of the plots as a table, for readers who do not see the plots.
 func (r *report) tableRows() (rows [][]string) {
 	for _, v := range r.samples {
 		if v.at.Sub(r.from)%(3*time.Hour) != 0 {
@@ -136,7 +135,7 @@ func (r *report) tableRows() (rows [][]string) {
 	return rows
 }
 
-// troubles are the first lines of what went wrong.
+// troubles returns the first entries about something that went wrong.
 func (r *report) troubles() (list []page.Entry) {
 	const most = 40
 	for _, e := range r.journal.entries {

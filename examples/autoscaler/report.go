@@ -17,20 +17,20 @@ type report struct {
 	settings
 	from, to    time.Time
 	samples     []sample
-	story       []simcluster.Event // what happened, of those that plots show
+	story       []simcluster.Event // the events that the plots show
 	journal     *journal
 	disruptions []disrupted
 
 	launched, interrupted int     // machines
 	hours, cost           float64 // of machines; USD
-	least                 float64 // USD, what the bounds come to
+	least                 float64 // USD, the sum of the lower bounds
 	evicted, lost         int     // pods
-	bound                 int     // pods that were bound, those in the place of evicted ones too
+	bound                 int     // pods that were bound, including those that replace evicted ones
 	wait50, wait99        time.Duration
 	pending               int // pods at the end
 }
 
-// report sums a run up.
+// report sums up a run.
 func (s *simulation) report(of settings) *report {
 	stats := s.cluster.Cloud.Stats()
 	r := &report{settings: of, from: twodays.Start, to: s.cluster.Now(), samples: s.history.samples, journal: s.journal,
@@ -66,7 +66,7 @@ type series struct {
 	value  func(sample) float64
 }
 
-// curves are those of the timeline.
+// curves returns the curves of the timeline.
 func curves() []series {
 	return []series{
 		{"pods", "%.0f", func(v sample) float64 { return float64(v.pods) }},
@@ -85,7 +85,7 @@ const (
 	chartWidth = 62
 )
 
-// text is the report at 80 columns.
+// text returns the report as text of 80 columns.
 func (r *report) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-*s%s\n", labelWidth, "TIMELINE", r.axis())
@@ -113,12 +113,12 @@ func (r *report) text() string {
 	return b.String()
 }
 
-// reasons are those for which nodes were disrupted, in their order.
+// reasons returns the reasons for which nodes were disrupted, in a fixed order.
 func (r *report) reasons() []disruption.Reason {
 	return slices.DeleteFunc(reasons(), func(reason disruption.Reason) bool { return r.total(reason) == 0 })
 }
 
-// columns parts the samples into the columns of the timeline.
+// columns divides the samples into the columns of the timeline.
 func (r *report) columns() [][]sample {
 	n := min(chartWidth, len(r.samples))
 	out := make([][]sample, n)
@@ -128,7 +128,7 @@ func (r *report) columns() [][]sample {
 	return out
 }
 
-// axis has the time over the column in which it is.
+// axis returns the line of times above the columns.
 func (r *report) axis() string {
 	width := len(r.columns())
 	line := []byte(strings.Repeat(" ", width+9))
@@ -148,7 +148,7 @@ func (r *report) axis() string {
 	return strings.TrimRight(string(line), " ")
 }
 
-// bars draws values as a row of blocks.
+// bars renders values as a row of blocks; most is the value of a full block.
 func bars(values []float64, most float64) string {
 	blocks := []rune(" ▁▂▃▄▅▆▇█")
 	var b strings.Builder
@@ -162,7 +162,7 @@ func bars(values []float64, most float64) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// counts are the nodes disrupted for a reason, a digit a column.
+// counts returns the number of nodes disrupted for a reason, one digit for each column.
 func (r *report) counts(reason disruption.Reason) string {
 	width := len(r.columns())
 	counts := make([]int, width)
@@ -186,7 +186,7 @@ func (r *report) counts(reason disruption.Reason) string {
 	return b.String()
 }
 
-// lines are the sums.
+// lines returns the totals.
 func (r *report) lines() []string {
 	above := 0.0
 	if r.least > 0 {
@@ -201,7 +201,7 @@ func (r *report) lines() []string {
 	}
 }
 
-// within is a wait in words.
+// within describes a wait.
 func within(wait time.Duration) string {
 	if wait == 0 {
 		return "at once"

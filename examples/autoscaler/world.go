@@ -16,11 +16,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// tick is the grain of virtual time.
+// tick is the step of virtual time.
 const tick = 5 * time.Second
 
-// simulation is a cluster, a cloud, what happens to them, and the autoscaler that
-// has to cope with it.
+// simulation is a cluster, a cloud, the events that happen to them, and the autoscaler.
 type simulation struct {
 	cluster    *simcluster.Cluster
 	pools      []*v1.NodePool
@@ -30,8 +29,7 @@ type simulation struct {
 	history    history
 }
 
-// newSimulation sets everything up. The same seed leads to the same course of
-// things, to the byte.
+// newSimulation makes a simulation. The same seed gives the same run, to the byte.
 func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error) {
 	cloud, err := twodays.Cloud(seed)
 	if err != nil {
@@ -50,19 +48,19 @@ func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error
 	return s, s.start(twodays.Provider(cloud))
 }
 
-// start starts an autoscaler that knows nothing but what is in the cluster.
+// start starts an autoscaler that has no state except the objects in the cluster.
 func (s *simulation) start(cloud cloudprovider.CloudProvider) (err error) {
 	s.autoscaler, err = autoscaler.New(autoscaler.Config{Cluster: s.cluster, Cloud: cloud, Pools: s.pools, Journal: s.journal})
 	return err
 }
 
-// Cluster is the cluster that events happen to.
+// Cluster returns the cluster that the events change.
 func (s *simulation) Cluster() *simcluster.Cluster { return s.cluster }
 
-// Restart puts a new autoscaler in the place of the one that runs.
+// Restart replaces the running autoscaler by a new one.
 func (s *simulation) Restart() error { return s.start(s.autoscaler.Cloud) }
 
-// play lets so much time pass. The events of the sample happen on the way.
+// play lets the given time pass. The events happen when they are due.
 func (s *simulation) play(ctx context.Context, length time.Duration) error {
 	end := twodays.Start.Add(length)
 	for s.cluster.Now().Before(end) {
@@ -87,10 +85,9 @@ func (s *simulation) play(ctx context.Context, length time.Duration) error {
 	return nil
 }
 
-// bound is the least that nodes for the pods that run at the moment could cost, in USD
-// per hour: what the engine proves when it plans all of them anew, with everything in
-// stock and nothing spread over zones. Pods that wait do not count, as nothing is paid
-// for them yet.
+// bound returns a lower bound on the cost of nodes for the pods that run now, in USD per hour. It
+// is the proven bound of a plan for all these pods on an empty cluster with all offerings available
+// and without topology spread. Pending pods do not count, because nothing is paid for them yet.
 func (s *simulation) bound(ctx context.Context) (float64, error) {
 	types, err := s.cluster.Cloud.InstanceTypes(ctx, nil)
 	if err != nil {
@@ -120,7 +117,7 @@ func (s *simulation) bound(ctx context.Context) (float64, error) {
 	return plan.LowerBound, nil
 }
 
-// reasons are those that the sample knows, in the order of reports.
+// reasons returns the disruption reasons that can occur, in the order of reports.
 func reasons() []disruption.Reason {
 	return []disruption.Reason{disruption.Underutilized, disruption.Empty, disruption.Drifted, disruption.Expired,
 		disruption.Interrupted, disruption.LaunchTimeout, disruption.RegistrationTimeout, disruption.GarbageCollected}

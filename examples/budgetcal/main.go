@@ -39,13 +39,13 @@ func main() {
 //go:embed sample.yaml
 var sample []byte
 
-// settings is what the command line asks for.
+// settings are the flags.
 type settings struct {
-	files   []string // "-" is standard input; none is the sample
-	pool    string   // empty is the only one
+	files   []string // "-" is standard input; empty for the sample
+	pool    string   // name of the NodePool; empty for the only one
 	nodes   int
 	reasons []budgets.Reason
-	from    time.Time // midnight in the zone
+	from    time.Time // midnight in the time zone
 	days    int
 	zone    *time.Location
 	output  string // table, svg or html
@@ -96,7 +96,7 @@ usage: budgetcal [flags]
   -h              print this
 `
 
-// parseFlags reads the command line. If it is not ok the program is over.
+// parseFlags reads the command line. If ok is false the program ends with code.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	var from, zone string
 	weeks := 0
@@ -143,7 +143,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	return s, code, ok
 }
 
-// resolve completes settings that could be parsed, and lists what is wrong.
+// resolve completes settings that could be parsed, and lists their faults.
 func (s *settings) resolve(from, zone string) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if s.nodes < 0 {
@@ -168,7 +168,7 @@ func (s *settings) resolve(from, zone string) (faults []string) {
 	return faults
 }
 
-// run is the program. It returns the exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, code, ok := parseFlags(args, stdout, stderr)
 	if !ok {
@@ -199,12 +199,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return command.OK
 }
 
-// complain writes an error as this program's.
+// complain writes an error after the name of the program, and returns the code.
 func complain(stderr io.Writer, err error, code int) int {
 	return command.Complain(stderr, "budgetcal", err, code)
 }
 
-// readPool reads the manifests and picks the NodePool.
+// readPool reads the manifests and returns the selected NodePool.
 func readPool(s settings, stdin io.Reader) (*v1.NodePool, error) {
 	var errs []error
 	sources, err := manifest.Sources(s.files, stdin, sample)

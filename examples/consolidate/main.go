@@ -1,6 +1,6 @@
-// Command consolidate says which nodes of a cluster to remove or replace, what
-// that saves, where the pods go, and why every other node is left alone. The
-// cluster is written down in manifests: it needs neither a cloud nor a cluster.
+// Command consolidate says which nodes of a cluster to remove or replace, what that saves, where
+// the pods go, and why every other node is left alone. The cluster is read from manifests, so the
+// program needs neither a cloud nor a cluster.
 //
 //	consolidate                        look at the sample of 60 nodes
 //	consolidate -converge              carry proposals out until none is left
@@ -35,33 +35,33 @@ import (
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
-// sample is the cluster that is looked at when no file is named.
+// sample is the cluster that is read if no file is named.
 //
 //go:embed sample.yaml
 var sample []byte
 
-// sampleNow is when the sample was taken.
+// sampleNow is the time at which the sample was taken.
 const sampleNow = "2026-03-02T12:00:00Z"
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// settings is what the command line asks for.
+// settings are the flags.
 type settings struct {
 	files      offline.Files
 	output     string // text or json
 	now        time.Time
 	converge   bool
 	all        bool   // list every node that is left alone
-	why        string // a node of which to say what keeps its pods from others
-	without    string // a node of which to say what if it went
+	why        string // node whose pods are to be explained: why they cannot go to other nodes
+	without    string // node to plan without
 	minSaving  float64
 	minScore   float64
 	spotToSpot bool
 }
 
-// options are the engine's.
+// options returns the options of package disruption.
 func (s *settings) options() *disruption.Options {
 	score := s.minScore
 	if score == 0 {
@@ -104,7 +104,7 @@ usage: consolidate [flags]
 Colours are used on a terminal unless NO_COLOR is set.
 `
 
-// parseFlags reads the command line. If it is not ok the program is over.
+// parseFlags reads the command line. If ok is false the program ends with code.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	s.files.Sample = sample
 	set := flag.NewFlagSet("consolidate", flag.ContinueOnError)
@@ -136,7 +136,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	return s, code, ok
 }
 
-// questionFaults is what is wrong with questions about nodes.
+// questionFaults returns the faults of the flags -why and -without.
 func (s *settings) questionFaults() []string {
 	if s.converge && s.without != "" {
 		return []string{"-without asks about the cluster as it is; leave out -converge"}
@@ -144,7 +144,7 @@ func (s *settings) questionFaults() []string {
 	return nil
 }
 
-// scoreFaults is what is wrong with a score.
+// scoreFaults returns the faults of a score.
 func scoreFaults(score float64) []string {
 	if score >= 0 && !math.IsInf(score, 0) {
 		return nil
@@ -152,7 +152,7 @@ func scoreFaults(score float64) []string {
 	return []string{fmt.Sprintf("invalid value %v for flag -min-score: must be a number, 0 or more", score)}
 }
 
-// run is the program. It returns the exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, code, ok := parseFlags(args, stdout, stderr)
 	if !ok {
@@ -168,7 +168,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return command.OK
 }
 
-// ask reads the input and asks the library. Of an error it says what the exit code is.
+// ask reads the input and makes the proposal. With an error it returns the exit code.
 func ask(s settings, stdin io.Reader, stderr io.Writer) (*report.Proposal, int, error) {
 	world, err := offline.Read(s.files, stdin)
 	if err != nil {
@@ -188,8 +188,8 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (*report.Proposal, int, 
 		command.Say(stderr, "consolidate: "+line)
 	}
 	in, opts := world.Running(), s.options()
-	// What is at fault would be left alone and the rest decided. Here it is a
-	// mistake of whoever wrote the file, who wants to know.
+	// What is at fault would be left alone and the rest decided. Here it is a mistake in a file
+	// that a person wrote, so report it.
 	if _, err := disruption.Observe(s.now, in, opts); err != nil {
 		return nil, command.BadInput, world.Cluster.Explain(err)
 	}
@@ -218,13 +218,12 @@ func (s *settings) print(stdout io.Writer, r *report.Proposal) error {
 	})
 }
 
-// complain writes an error as this program's.
+// complain writes an error after the name of the program, and returns the code.
 func complain(stderr io.Writer, err error, code int) int {
 	return command.Complain(stderr, "consolidate", err, code)
 }
 
-// instant is when to decide: what the flag says, the instant of the sample, or
-// the present.
+// instant returns the time of the decision: that of the flag, that of the sample, or the present.
 func instant(s settings) (time.Time, error) {
 	switch {
 	case !s.now.IsZero():
@@ -235,7 +234,7 @@ func instant(s settings) (time.Time, error) {
 	return time.Now().UTC().Truncate(time.Second), nil
 }
 
-// answer asks the library, and writes down what it says.
+// answer makes the proposal and its report.
 func answer(ctx context.Context, s settings, world *offline.World, in disruption.Input, opts *disruption.Options) (*report.Proposal, error) {
 	p, err := disruption.Propose(ctx, s.now, in, opts)
 	if err != nil {
@@ -256,7 +255,7 @@ func answer(ctx context.Context, s settings, world *offline.World, in disruption
 	return r, err
 }
 
-// because is what is wrong with -why, if anything is.
+// because adds to an error of -why how to use the flag.
 func because(node string, err error) error {
 	refused := report.NoSuchNode{}
 	switch {

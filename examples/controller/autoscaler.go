@@ -27,43 +27,43 @@ import (
 )
 
 const (
-	passEvery   = 200 * time.Millisecond // at the most
-	passAtLeast = time.Second            // even if nothing has changed: time passes
-	lookEvery   = 10 * time.Second       // at what the cloud does not tell by itself
-	retryIn     = 20 * time.Second       // for pods that found no place
-	steerEvery  = time.Minute            // the pods that come and go by themselves
-	steerAtOnce = 200                    // pods
-	stuckAfter  = 5 * time.Minute        // without a pass
+	passEvery   = 200 * time.Millisecond // shortest time between passes
+	passAtLeast = time.Second            // longest time between passes, because time alone can change decisions
+	lookEvery   = 10 * time.Second       // time between requests for what the cloud does not report by itself
+	retryIn     = 20 * time.Second       // time until pods without a place are planned again
+	steerEvery  = time.Minute            // time between rounds of steer
+	steerAtOnce = 200                    // number of changed pods after which steer runs at once
+	stuckAfter  = 5 * time.Minute        // time without a pass
 )
 
-// autoscaler is one reconciler for the whole cluster: every change leads to a pass.
-// What must not be lost is in the cluster. The fields may be lost at any moment.
+// autoscaler is one reconciler for the whole cluster: every change leads to a pass. All state that
+// must survive is stored in the cluster; the fields are only caches.
 type autoscaler struct {
 	client.Client
 	cloud                      cloudprovider.CloudProvider
-	stock                      *availability.Cache // what the cloud was out of
+	stock                      *availability.Cache // offerings that the cloud lacked
 	events                     events.EventRecorder
 	log                        *slog.Logger
 	proposeEvery, confirmAfter time.Duration
 
-	changes  atomic.Int64 // in the cluster
+	changes  atomic.Int64 // number of changes in the cluster
 	lastPass atomic.Int64 // in nanoseconds; zero before the first
 
 	versions    versions // nil without an API server to ask
 	nextVersion time.Time
-	kubernetes  string // the version of the API server; empty while it is not known
+	kubernetes  string // version of the API server; empty while unknown
 
-	last   *fleet.Fleet   // of the pass before
-	window batcher.Window // of pods that wait for a plan
-	owed   []owed         // NodeClaims of plans that could not be stored
+	last   *fleet.Fleet   // fleet of the previous pass
+	window batcher.Window // window in which pods are collected for one plan
+	owed   []owed         // planned NodeClaims that could not be stored yet
 
 	nextLook    time.Time
 	notices     []cloudprovider.Interruption
 	instances   []*cloudprovider.Instance // of this pass; nil if the cloud was not asked
 	drift       map[string]cloudprovider.Drift
 	nextPropose time.Time
-	nextChange  time.Time // when time alone may change what to do with nodes
-	proposedAt  int64     // changes by then
+	nextChange  time.Time // first instant at which time alone may change a decision about nodes
+	proposedAt  int64     // value of changes at the last proposal
 	proposing   chan proposed
 	catalogs    *disruption.CatalogCache
 	decided     []decision
@@ -71,7 +71,7 @@ type autoscaler struct {
 	commands    command.Book
 
 	figures *collectors
-	pods    map[types.UID]*corev1.Pod // of the pass before; nil before the first
+	pods    map[types.UID]*corev1.Pod // pods of the previous pass; nil before the first
 }
 
 func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder events.EventRecorder, registry prometheus.Registerer, log *slog.Logger) (*autoscaler, error) {
@@ -87,10 +87,10 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log, last: &fleet.Fleet{}}, nil
 }
 
-// Reconcile is a pass. What ends comes first: a node is closed before it could be opened.
-// Machines are launched before their pods are written to, which can take longer than they
-// do to boot. A part that fails is logged, and keeps no other from its work: the next pass
-// tries again.
+// Reconcile runs one pass. Disruption comes first: a node is closed before it could be opened.
+// Machines are launched before pods are changed, because changing pods can take longer than
+// booting. If a part fails, the error is logged, the other parts still run, and the next pass tries
+// again.
 func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	now := time.Now()
 	if wait := passEvery - now.Sub(time.Unix(0, a.lastPass.Load())); wait > 0 {
@@ -127,7 +127,7 @@ func (a *autoscaler) failed(ctx context.Context, part string, err error) {
 	}
 }
 
-// safely makes an error of a panic: one in a part keeps no other from its work.
+// safely turns a panic into an error, so that the other parts of the pass still run.
 func safely(do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -137,7 +137,7 @@ func safely(do func() error) (err error) {
 	return do()
 }
 
-// alive says what is wrong if passes have begun and do not come any more.
+// alive returns an error if passes have begun and then stopped.
 func (a *autoscaler) alive(now time.Time) error {
 	last := a.lastPass.Load()
 	if last == 0 || now.Sub(time.Unix(0, last)) < stuckAfter {
@@ -146,9 +146,9 @@ func (a *autoscaler) alive(now time.Time) error {
 	return fmt.Errorf("the last pass began at %s", time.Unix(0, last).Format(time.RFC3339))
 }
 
-// look asks the cloud for its notices, and now and then for its machines and for what
-// has drifted. What cannot be asked keeps nothing else from being asked, and a machine of
-// which it cannot be known has drifted if it had before.
+// look reads the notices of the cloud, and from time to time its machines and which of them have
+// drifted. If one request fails, the others are still made. A machine that cannot be checked keeps
+// its last result.
 func (a *autoscaler) look(ctx context.Context, s *snapshot) error {
 	var errs []error
 	var err error
@@ -187,12 +187,12 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) error {
 	return errors.Join(errs...)
 }
 
-// keeper is a cloud with objects of its own, which are looked at as often as its machines.
+// keeper is a cloud with objects of its own, which are updated as often as its machines are read.
 type keeper interface {
 	keep(context.Context, *autoscaler, *snapshot) error
 }
 
-// annotator is a cloud that knows a drifted machine by annotations of its NodeClaim.
+// annotator is a cloud that detects drift by annotations of NodeClaims.
 type annotator interface {
 	ClaimAnnotations(ctx context.Context, nodeClass string) (map[string]string, error)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/metrics"
 )
 
-// collectors are what package metrics has, for Prometheus. Gauges are kept as they were
-// given, by what gave them: a look at the cluster replaces all of the look before.
+// collectors export the metrics of package metrics to Prometheus. Gauges are stored by their
+// source: each new set of gauges from a source replaces the set before.
 type collectors struct {
 	lock   sync.Mutex
 	gauges map[string][]metrics.Sample
@@ -45,10 +45,10 @@ func newCollectors(registry prometheus.Registerer) (*collectors, error) {
 	return c, errors.Join(errs...)
 }
 
-// Describe says nothing, so series may come and go.
+// Describe sends nothing, so that the set of series may change.
 func (c *collectors) Describe(chan<- *prometheus.Desc) {}
 
-// Collect gives the gauges.
+// Collect sends the gauges.
 func (c *collectors) Collect(out chan<- prometheus.Metric) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -59,8 +59,7 @@ func (c *collectors) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// take counts and observes samples, and sets the gauges among them in the place of those
-// that the same source gave before.
+// take adds counters, observes histograms, and replaces the gauges of the source.
 func (c *collectors) take(source string, samples []metrics.Sample) {
 	var gauges []metrics.Sample
 	for _, s := range samples {
@@ -79,8 +78,8 @@ func (c *collectors) take(source string, samples []metrics.Sample) {
 	}
 }
 
-// watchStarts measures how long pods take to be bound and ready. Those that were there
-// before this process are not known to have been pending.
+// watchStarts measures how long pods take to be bound and ready. Pods that are older than this
+// process are left out, because it is unknown how long they were pending.
 func (a *autoscaler) watchStarts(s *snapshot) {
 	seen := make(map[types.UID]*corev1.Pod, len(s.Pods))
 	for _, p := range s.Pods {
@@ -92,7 +91,7 @@ func (a *autoscaler) watchStarts(s *snapshot) {
 	a.pods = seen
 }
 
-// fleetFigures are the gauges of what there is.
+// fleetFigures updates the gauges about the cluster.
 func (a *autoscaler) fleetFigures(s *snapshot, fleet metrics.Fleet) {
 	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.Input.Nodes, s.Pods, s.Input.NodePools, s.Input.MarkedForDeletion
 	a.figures.take("fleet", fleet.Samples(s.Now))

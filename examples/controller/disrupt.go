@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/metrics"
 )
 
-// decision is a voluntary action and when it was taken.
+// decision is a voluntary action and the time of its proposal.
 type decision struct {
 	action disruption.Action
 	at     time.Time
@@ -29,8 +29,8 @@ type proposed struct {
 	err      error
 }
 
-// propose asks what to do with the present nodes, in a goroutine of its own: the answer can take
-// seconds. What must happen begins at once; what is a choice has to be confirmed.
+// propose computes a proposal for the present nodes in a goroutine, because it can take seconds.
+// Forced actions begin at once; voluntary ones are confirmed first.
 func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	if a.proposing != nil {
 		select {
@@ -62,8 +62,7 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// heard takes in a proposal. Actions that are no choice do not wait, not even for a
-// command that has the node.
+// heard receives a proposal. Forced actions begin at once, even if a command has the node.
 func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) error {
 	if answer.err != nil {
 		return answer.err
@@ -99,9 +98,9 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 	return errors.Join(append(errs, p.Faults)...)
 }
 
-// steer has pods that end and pods that come empty the nodes that would be removed next, now and
-// then: of a ReplicaSet that is scaled down the pods on these nodes go first, and new pods go to
-// other nodes where there is room. No pod is evicted for it.
+// steer makes the nodes empty that would be removed next, without evictions: when a ReplicaSet is
+// scaled down, its pods on these nodes are deleted first, and new pods go to other nodes if there
+// is room.
 func (a *autoscaler) steer(ctx context.Context, s *snapshot) error {
 	if s.Now.Before(a.nextSteer) {
 		return nil
@@ -115,7 +114,7 @@ func (a *autoscaler) steer(ctx context.Context, s *snapshot) error {
 		each(len(taints), func(i int) error { return store(ctx, a, taints[i].Node, taints[i].EditNode()) }))
 }
 
-// force removes what has to go with one request each.
+// force removes nodes that must go, with one request for each.
 func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.Action) (errs error) {
 	a.log.Info("forced", "action", action.String())
 	a.figures.take("forced", metrics.Begun(action, s.Input.Nodes, s.Input.NodePools))
@@ -133,8 +132,8 @@ func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.A
 	return errs
 }
 
-// confirm looks again at what was decided, one action in each pass: the next sees what it
-// began. What may pass by itself is given a short time for that.
+// confirm checks decisions again, one in each pass, so that each sees the effects of the one
+// before. An obstacle that may be temporary is tolerated for a short time.
 func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 	if len(a.decided) == 0 {
 		return nil
@@ -167,8 +166,8 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 	return a.carryOut(ctx, s, steps)
 }
 
-// advance carries every command on. They are found in the objects: those of another
-// process as well.
+// advance carries out the next step of every command. Commands are read from the objects, so those
+// of an earlier process are included.
 func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 	round := a.commands.Advance(s.Commands.Commands, s.View(), s.Now)
 	for _, u := range round.Undone {
@@ -182,7 +181,7 @@ func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 	return errors.Join(s.Commands.Faults, a.carryOut(ctx, s, s.Commands.Steps), a.carryOut(ctx, s, round.Steps))
 }
 
-// carryOut does what a command says.
+// carryOut carries out the steps of a command.
 func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.Step) error {
 	return each(len(steps), func(i int) error {
 		step := steps[i]
@@ -202,8 +201,8 @@ func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.
 	})
 }
 
-// createReplacement stores the NodeClaim that a command launches, kept for the pods of
-// the nodes that it removes.
+// createReplacement stores the NodeClaim that a command launches, reserved for the pods of the
+// nodes that the command removes.
 func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, step command.Step) error {
 	claim, pods, c := a.commands.Claim(step, s.Commands.Commands, s.Now)
 	if claim == nil {

@@ -23,16 +23,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 )
 
-const collectEvery = 10 * time.Minute // what instances and classes leave behind
+const collectEvery = 10 * time.Minute // time between collections of what instances and classes left behind
 
-// ec2Cloud is Amazon EC2, and keeps its EC2NodeClasses.
+// ec2Cloud is Amazon EC2. It also maintains the EC2NodeClasses.
 type ec2Cloud struct {
 	*aws.Provider
 	api         client.Client
 	nextCollect time.Time
 }
 
-// awsClients are those of the credentials that the AWS command line would use.
+// awsClients returns clients with the credentials that the AWS command line would use, and the
+// region.
 func awsClients(ctx context.Context, region string) (aws.Clients, string, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithRetryer(aws.Retryer))
 	if err != nil {
@@ -42,7 +43,7 @@ func awsClients(ctx context.Context, region string) (aws.Clients, string, error)
 		SQS: sqs.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg)}, cfg.Region, nil
 }
 
-// newEC2 is the cloud of a cluster, whose classes are read from its API server.
+// newEC2 returns the cloud. It reads classes from the API server.
 func newEC2(api client.Client, clients aws.Clients, options aws.Options, log *slog.Logger) (*ec2Cloud, error) {
 	options.KubeletExpressions = kubeletcel.New()
 	options.NodeClasses = func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
@@ -70,7 +71,7 @@ func newEC2(api client.Client, clients aws.Clients, options aws.Options, log *sl
 	return &ec2Cloud{Provider: provider, api: api}, nil
 }
 
-// keep brings the classes up to date, and what AWS and the objects say of each other.
+// keep updates the classes, and the records of each other that AWS and the objects hold.
 func (c *ec2Cloud) keep(ctx context.Context, a *autoscaler, s *snapshot) error {
 	var list awsv1.EC2NodeClassList
 	if err := c.api.List(ctx, &list); err != nil {

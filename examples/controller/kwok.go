@@ -16,7 +16,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// newKwok is the cloud of kwok nodes, of which the flags say what it sells.
+// newKwok returns the cloud of kwok nodes. The flags say which offerings exist and which are sold
+// out.
 func newKwok(api client.Client, sells, soldOut string) (cloudprovider.CloudProvider, error) {
 	where, err := requirements.Parse(sells)
 	if err != nil {
@@ -33,8 +34,8 @@ func newKwok(api client.Client, sells, soldOut string) (cloudprovider.CloudProvi
 	return kwok.New(nodeStore{api}, time.Now, &kwok.Options{InstanceTypes: types, SoldOut: refused})
 }
 
-// nodeStore is the Nodes of the cluster. The API server is the cloud here: what a
-// conflict refuses is asked again.
+// nodeStore reads and writes the Nodes of the cluster, which stand for machines here. Writes that
+// fail with a conflict are repeated.
 type nodeStore struct{ api client.Client }
 
 func (s nodeStore) Get(ctx context.Context, name string) (*corev1.Node, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
-// launch asks the cloud for the machines of NodeClaims that have none. What to ask for
-// is in the objects, and repeating it launches nothing twice.
+// launch launches the machines of NodeClaims that have none. Requests are made from the objects
+// alone, and repeating one launches nothing twice.
 func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 	var due []*v1.NodeClaim
 	for _, claim := range s.NodeClaims {
@@ -51,7 +51,7 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 	return err
 }
 
-// order asks the cloud for one machine.
+// order requests one machine from the cloud.
 func (a *autoscaler) order(ctx context.Context, s *snapshot, claim *v1.NodeClaim) (*cloudprovider.Instance, error) {
 	pool := claim.Labels[v1.NodePoolLabelKey]
 	if err := s.classes[pool]; err != nil {
@@ -64,7 +64,7 @@ func (a *autoscaler) order(ctx context.Context, s *snapshot, claim *v1.NodeClaim
 	return a.cloud.Create(ctx, request)
 }
 
-// join sees new machines through their start.
+// join updates new machines from launch to initialization.
 func (a *autoscaler) join(ctx context.Context, s *snapshot) error {
 	return each(len(s.NodeClaims), func(i int) error {
 		claim := s.NodeClaims[i]

@@ -1,5 +1,5 @@
-// Command controller is a node autoscaler for a cluster with the API of Karpenter:
-// Dovetail decides, and this reads, writes and waits. See README.md.
+// Command controller is a node autoscaler for a cluster with the API of Karpenter: Dovetail makes
+// the decisions, and this program reads and writes the objects. See README.md.
 package main
 
 import (
@@ -54,7 +54,7 @@ type settings struct {
 	bill                    bool
 }
 
-// parse reads the flags. The error lists all that is wrong with them.
+// parse reads the flags. The error lists all their faults.
 func parse(args []string, help io.Writer) (s settings, err error) {
 	f := flag.NewFlagSet("controller", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -87,7 +87,7 @@ func parse(args []string, help io.Writer) (s settings, err error) {
 	return s, s.check(f)
 }
 
-// check lists what is wrong with flags that could be read.
+// check lists the faults of flags that could be parsed.
 func (s *settings) check(f *flag.FlagSet) error {
 	var faults []error
 	fault := func(wrong bool, format string, args ...any) {
@@ -139,7 +139,7 @@ func main() {
 	log.Info("stopped")
 }
 
-// run works until ctx is done.
+// run runs the controller until ctx is done.
 func run(ctx context.Context, s settings, log *slog.Logger) error {
 	window, err := batcher.NewWindow(s.idle, s.most)
 	if err != nil {
@@ -191,7 +191,7 @@ func run(ctx context.Context, s settings, log *slog.Logger) error {
 	return err
 }
 
-// newCloud is the cloud that the flags name, with the kinds of objects that are its own.
+// newCloud returns the cloud that the flags name, and the kinds of objects that it adds.
 func newCloud(ctx context.Context, s settings, api client.Client, log *slog.Logger) (cloudprovider.CloudProvider, []client.Object, error) {
 	if s.provider == "kwok" {
 		cloud, err := newKwok(api, s.catalog, s.soldOut)
@@ -209,7 +209,7 @@ func newCloud(ctx context.Context, s settings, api client.Client, log *slog.Logg
 	return cloud, []client.Object{&awsv1.EC2NodeClass{}}, err
 }
 
-// reach is how to reach the cluster.
+// reach returns the configuration to connect to the cluster.
 func (s *settings) reach() (*rest.Config, error) {
 	if s.kubeconfig == "" {
 		cfg, err := rest.InClusterConfig()
@@ -225,8 +225,8 @@ func (s *settings) reach() (*rest.Config, error) {
 	return cfg, nil
 }
 
-// newManager makes caches that show a program its own writes: a pass that planned
-// without the NodeClaims of the one before would plan for the same pods again.
+// newManager returns a manager whose caches show the program its own writes. Otherwise a pass could
+// miss the NodeClaims of the pass before, and launch nodes for the same pods again.
 func newManager(s settings) (manager.Manager, error) {
 	cfg, err := s.reach()
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// keepPromises gives pods what they need to get onto the nodes that they are promised,
-// and opens nodes whose pods are there.
+// keepPromises prepares pods for the nodes reserved for them, and opens nodes whose pods have
+// arrived.
 func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 	places, nodes := s.Promises.Pods, s.Promises.Nodes
 	refused := make([]error, len(places))
@@ -50,7 +50,8 @@ func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 	}))
 }
 
-// tolerate appends a toleration to a pod, which is all that may be done to one.
+// tolerate appends a toleration to a pod, which is the only change to its spec that the API allows
+// here.
 func (a *autoscaler) tolerate(ctx context.Context, place nomination.Place) error {
 	if place.Toleration == nil {
 		return nil
@@ -60,7 +61,7 @@ func (a *autoscaler) tolerate(ctx context.Context, place nomination.Place) error
 	return a.Patch(ctx, after, client.MergeFromWithOptions(place.Pod, client.MergeFromWithOptimisticLock{}))
 }
 
-// hint has kube-scheduler try a node first.
+// hint sets the node that kube-scheduler tries first for a pod.
 func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
 	after := place.Pod.DeepCopy()
 	after.Status.NominatedNodeName = place.Node
@@ -71,8 +72,7 @@ func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
 	return stale(err)
 }
 
-// provision makes NodeClaims for pods that have no place, once they have stopped
-// coming.
+// provision creates NodeClaims for pods without a place, once no new pods have arrived for a while.
 func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	err := a.repay(ctx, s)
 	waiting := s.Waiting()
@@ -115,9 +115,8 @@ type owed struct {
 	since    time.Time
 }
 
-// repay stores the NodeClaims of plans. Those that the API server does not take for the
-// moment are stored by a later pass, and their pods are not planned for anew: a second
-// plan for some of the pods of a first costs more than the first.
+// repay stores planned NodeClaims that could not be stored before. Until they are stored, no plan
+// is made for their pods, because two plans for the same pods cost more than one.
 func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
 	left, refused := make([]bool, len(a.owed)), make([]error, len(a.owed))
 	err := each(len(a.owed), func(i int) error {
@@ -160,7 +159,7 @@ func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
 	return err
 }
 
-// prepare compiles the snapshot. Objects that cannot be read are told so, and left out.
+// prepare compiles the snapshot. Invalid objects get an event and are left out.
 func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
 	problem, faults, err := s.Prepare(a.planOptions())
 	for _, f := range faults {
@@ -169,8 +168,8 @@ func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
 	return problem, err
 }
 
-// create stores a NodeClaim that is kept for pods. Which are its own is in the claim,
-// so that the next pass, of whatever process, gives them their tolerations.
+// create stores a NodeClaim that is reserved for pods. The claim names its pods, so that the next
+// pass, even of another process, gives them their tolerations.
 func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClaim, pods []*corev1.Pod, why string) (*v1.NodeClaim, error) {
 	claim, err := nomination.Reserve(name(claim), s.Stored(pods), s.Now, nil)
 	if err != nil {
@@ -193,8 +192,8 @@ func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClai
 	return claim, nil
 }
 
-// name gives a NodeClaim a name before it is stored: whoever stores it again makes no
-// second one.
+// name gives a NodeClaim a name before it is stored, so that storing it again creates no second
+// one.
 func name(claim *v1.NodeClaim) *v1.NodeClaim {
 	if claim.Name == "" {
 		claim.Name = claim.GenerateName + rand.String(5)
@@ -202,7 +201,7 @@ func name(claim *v1.NodeClaim) *v1.NodeClaim {
 	return claim
 }
 
-// replicas launches what NodePools with a fixed number of nodes are short of.
+// replicas launches the missing nodes of NodePools with a fixed number of nodes.
 func (a *autoscaler) replicas(ctx context.Context, s *snapshot) error {
 	if !slices.ContainsFunc(s.Input.NodePools, func(p *v1.NodePool) bool { return p.Spec.Replicas != nil }) {
 		return nil

@@ -19,22 +19,22 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodepool"
 )
 
-// watched are the kinds that a snapshot is made of.
+// watched returns the kinds that a snapshot consists of.
 func watched() []client.Object {
 	return []client.Object{&v1.NodePool{}, &v1.NodeClaim{}, &corev1.Node{}, &corev1.Pod{}, &appsv1.DaemonSet{}, &policyv1.PodDisruptionBudget{},
 		&corev1.Namespace{}, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolume{}, &storagev1.StorageClass{}, &storagev1.CSINode{}, &nodev1.RuntimeClass{},
 		&storagev1.CSIDriver{}, &storagev1.CSIStorageCapacity{}, &storagev1.VolumeAttachment{}}
 }
 
-// snapshot is the cluster at the beginning of a pass. Objects are those of the caches,
-// and read-only.
+// snapshot is the cluster at the beginning of a pass. Its objects are shared with the caches and
+// read-only.
 type snapshot struct {
-	*fleet.Fleet                  // with all that decisions are made from in its Input
+	*fleet.Fleet                  // its Input has everything that decisions are made from
 	pools        []*v1.NodePool   // as they are stored
-	classes      map[string]error // why the class of a pool cannot be used
+	classes      map[string]error // by pool: why its class cannot be used
 }
 
-// all lists the objects of a kind, uncopied.
+// all lists the objects of a kind without copying them.
 func all[T any, L client.ObjectList](ctx context.Context, c client.Reader, list L, items func(L) []T, errs *error) (out []*T) {
 	*errs = errors.Join(*errs, c.List(ctx, list, client.UnsafeDisableDeepCopy))
 	have := items(list)
@@ -82,8 +82,8 @@ func (a *autoscaler) snapshot(ctx context.Context, now time.Time) (*snapshot, er
 	return s, nil
 }
 
-// readPools takes up the NodePools, with conditions as they should be by now: one that
-// cannot be used launches nothing, and keeps no other from it.
+// readPools reads the NodePools and updates their conditions. A pool that cannot be used launches
+// nothing; the others are not affected.
 func (a *autoscaler) readPools(ctx context.Context, s *snapshot) {
 	s.Input.Vocabulary = cloudprovider.Vocabulary(a.cloud)
 	s.Input.InstanceTypes, s.classes = map[string][]*cloudprovider.InstanceType{}, map[string]error{}
@@ -102,7 +102,8 @@ func (a *autoscaler) readPools(ctx context.Context, s *snapshot) {
 	}
 }
 
-// classAndTypes is what the cloud sells to a pool.
+// classAndTypes returns the instance types that the cloud sells to a pool, after checking its
+// class.
 func (a *autoscaler) classAndTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if err := cloudprovider.NodeClassReady(ctx, a.cloud, *pool.Spec.Template.Spec.NodeClassRef); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodepool"
 )
 
-// status writes into objects what is known of them, now and then.
+// status updates the status of objects from time to time.
 func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 	if a.instances == nil {
 		return nil
@@ -46,8 +46,7 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 	return errors.Join(errs...)
 }
 
-// storePool writes conditions, usage and hashes of a NodePool, and the hashes of its
-// NodeClaims before.
+// storePool writes conditions, usage and hashes of a NodePool, after the hashes of its NodeClaims.
 func (a *autoscaler) storePool(ctx context.Context, s *snapshot, stored *v1.NodePool, usage *provisioning.PoolUsage) error {
 	after := nodepool.Edit(stored, s.classes[stored.Name], usage, s.Now)
 	for _, c := range nodepool.News(stored, after) {

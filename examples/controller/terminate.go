@@ -22,8 +22,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// terminate empties the nodes of NodeClaims that are being deleted, and ends their
-// machines.
+// terminate drains the nodes of NodeClaims that are being deleted, and then ends their machines.
 func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 	doubtful := s.Doubtful()
 	lost := make([]bool, len(doubtful))
@@ -48,13 +47,14 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 		each(len(d.Empty), func(i int) error { return a.end(ctx, s, d.Empty[i]) }))
 }
 
-// open stores a Node that its pods are about to come to.
+// open stores a Node to which its pods are about to be bound.
 func (a *autoscaler) open(ctx context.Context, s *snapshot, node *corev1.Node) error {
 	a.log.Info("opened for evictions", "node", node.Name)
 	return store(ctx, a, s.Node(node.Name), node)
 }
 
-// end ends the machine of a NodeClaim. What is deleted is gone once its finalizer is off.
+// end ends the machine of a NodeClaim, and then removes the finalizer, so that the object is
+// deleted.
 func (a *autoscaler) end(ctx context.Context, s *snapshot, claim *v1.NodeClaim) error {
 	if claim.Status.ProviderID != "" {
 		err := a.cloud.Delete(ctx, claim.Status.ProviderID)
@@ -79,7 +79,7 @@ func (a *autoscaler) end(ctx context.Context, s *snapshot, claim *v1.NodeClaim) 
 	return nil
 }
 
-// drain evicts pods of a node, and deletes those whose time is up.
+// drain evicts the pods of a node, and deletes those whose time is over.
 func (a *autoscaler) drain(ctx context.Context, n drain.NodePlan) error {
 	evicted := each(len(n.Evict), func(i int) error { return a.evict(ctx, n.Evict[i], n.Reason) })
 	return errors.Join(evicted, each(len(n.Delete), func(i int) error {
@@ -93,7 +93,7 @@ func podOf(s drain.Step) *corev1.Pod {
 	return pod
 }
 
-// evict asks for an eviction, which a PodDisruptionBudget may refuse.
+// evict requests an eviction, which a PodDisruptionBudget may refuse.
 func (a *autoscaler) evict(ctx context.Context, s drain.Step, why string) error {
 	err := a.SubResource("eviction").Create(ctx, podOf(s), s.Eviction())
 	if status := apierrors.APIStatus(nil); err == nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// askVersionEvery is how old the known version of the API server may be: a cluster is upgraded
-// while this runs.
+// askVersionEvery is the largest age of the known version of the API server: a cluster may be
+// upgraded while this program runs.
 const askVersionEvery = time.Minute
 
-// versions tells the version of the API server: a discovery client.
+// versions returns the version of the API server, as a discovery client does.
 type versions interface {
 	ServerVersion() (*version.Info, error)
 }
@@ -43,7 +43,7 @@ func (a *autoscaler) askVersion(_ context.Context, s *snapshot) error {
 	return nil
 }
 
-// options are those of all plans.
+// options returns the options of all plans.
 func (a *autoscaler) options() *disruption.Options {
 	return &disruption.Options{Provisioning: a.planOptions(), IgnorePodDeletionCost: true} // steer writes that cost
 }

@@ -26,9 +26,9 @@ func stale(err error) error {
 	return err
 }
 
-// store sends what differs between an object as it was read and as it should be: nothing
-// where they are one, or there is none. It is refused if another writer has changed the
-// object in the meantime.
+// store sends the difference between an object as it was read and as it should be. It sends nothing
+// if the two are equal. The API server refuses the write if another writer has changed the object
+// in the meantime.
 func store[T interface {
 	client.Object
 	comparable
@@ -59,12 +59,12 @@ func store[T interface {
 
 func copyOf(o client.Object) client.Object { return o.DeepCopyObject().(client.Object) }
 
-// storeClaims stores NodeClaims as they should be.
+// storeClaims stores changed NodeClaims.
 func (a *autoscaler) storeClaims(ctx context.Context, s *snapshot, claims []*v1.NodeClaim) error {
 	return each(len(claims), func(i int) error { return store(ctx, a, s.Claim(claims[i].Name), claims[i]) })
 }
 
-// remove deletes an object, if it is still the one that was read.
+// remove deletes an object, provided it is still the one that was read.
 func (a *autoscaler) remove(ctx context.Context, o client.Object) error {
 	if o.GetDeletionTimestamp() != nil {
 		return nil
@@ -73,14 +73,14 @@ func (a *autoscaler) remove(ctx context.Context, o client.Object) error {
 	return stale(a.Delete(ctx, copyOf(o), client.Preconditions{UID: &uid}))
 }
 
-// release takes the finalizer off.
+// release removes the finalizer.
 func (a *autoscaler) release(ctx context.Context, o client.Object) error {
 	after := copyOf(o)
 	controllerutil.RemoveFinalizer(after, v1.TerminationFinalizer)
 	return store(ctx, a, o, after)
 }
 
-// each does something for each of n things, some at a time.
+// each calls do for each number below n, several at the same time.
 func each(n int, do func(int) error) error {
 	errs := make([]error, n)
 	var wait sync.WaitGroup
@@ -96,7 +96,7 @@ func each(n int, do func(int) error) error {
 	return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, errStale) })...)
 }
 
-// tell writes an event.
+// tell writes an event about an object.
 func (a *autoscaler) tell(about runtime.Object, kind, reason, action, format string, args ...any) {
 	a.events.Eventf(about, nil, kind, reason, action, format, args...)
 }

@@ -1,16 +1,16 @@
 // Command eks says which instances would be launched in an EKS cluster for the pods
 // of some manifests, by the NodePools and EC2NodeClasses in them.
 //
-//	eks                                  in a small AWS on this machine
-//	eks -loopback -f shop.yaml           the same with manifests of one's own
-//	eks -cluster shop -f shop.yaml       ask AWS, with the credentials there are,
+//	eks                                  in a simulated AWS on this machine
+//	eks -loopback -f shop.yaml           the same with your own manifests
+//	eks -cluster shop -f shop.yaml       ask AWS, with your credentials,
 //	                                     and change nothing
 //	eks -cluster shop -f shop.yaml -launch
 //	                                     launch them
 //
-// The small AWS is a server on 127.0.0.1 that speaks the protocols of the real one,
-// so the whole provider is at work: what is planned is launched, interrupted and
-// deleted again, which is printed by the clock of that AWS.
+// The simulated AWS is a server on 127.0.0.1 with the protocols of the real one, so the whole
+// provider runs: planned nodes are launched, interrupted and deleted again. Each line printed has
+// the time of the simulated clock.
 //
 // Manifests hold NodePools, EC2NodeClasses, and pods or workloads. README.md says
 // what the output means.
@@ -60,7 +60,7 @@ usage: eks [flags]
   -h              print this
 `
 
-// settings are what the flags say.
+// settings are the flags.
 type settings struct {
 	cluster          string
 	place            place.Asked
@@ -68,7 +68,7 @@ type settings struct {
 	launch, loopback bool
 }
 
-// parseFlags reads the command line. If it is not ok the program is over.
+// parseFlags reads the command line. If ok is false the program ends with code.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	set := flag.NewFlagSet("eks", flag.ContinueOnError)
 	set.StringVar(&s.cluster, "cluster", "", "")
@@ -90,7 +90,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	return s, code, ok
 }
 
-// run is the program. It returns the exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, code, ok := parseFlags(args, stdout, stderr)
 	if !ok {
@@ -110,7 +110,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return command.OK
 }
 
-// ask plans for a cluster in AWS, and launches if that is wanted.
+// ask plans for a cluster in AWS, and launches the plan with -launch.
 func ask(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) error {
 	cfg, err := awsclients.Load(ctx, s.place.Region)
 	if err != nil {
@@ -134,7 +134,7 @@ func ask(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) err
 	return errors.Join(err, v.provider.Close(ctx))
 }
 
-// play plans for a cluster in the small AWS, and carries the plan out.
+// play plans for a cluster in the simulated AWS, and carries the plan out.
 func play(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) error {
 	account := in.Account(s.cluster, s.place)
 	account.Boot, account.Shutdown = 40*time.Second, 30*time.Second

@@ -25,7 +25,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
-// visit is a look at one cluster.
+// visit is the planning for one cluster.
 type visit struct {
 	provider *aws.Provider
 	in       *awsinput.Input
@@ -41,14 +41,14 @@ func newVisit(clients aws.Clients, opts aws.Options, in *awsinput.Input, out io.
 	return &visit{p, in, out}, nil
 }
 
-// say prints a text, in lines that fit the page.
+// say prints a text in lines that fit the page.
 func (v *visit) say(format string, args ...any) {
 	for _, line := range command.Wrap(fmt.Sprintf(format, args...), command.PageWidth, "  ") {
 		fmt.Fprintln(v.out, line)
 	}
 }
 
-// plan shows what there is, and what would be launched.
+// plan prints the state of the cluster and the nodes to launch.
 func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 	if err := v.refresh(ctx); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 	return plan, nil
 }
 
-// refresh waits for the prices of today, and a while at most: without them a plan goes
-// by those of before, which is not worth giving it up.
+// refresh waits for current prices, but only for a while: a plan with older prices is better than
+// none.
 func (v *visit) refresh(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -92,7 +92,7 @@ func (v *visit) refresh(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// available counts the offerings that can be had.
+// available counts the available offerings.
 func available(types []*cloudprovider.InstanceType) (n int) {
 	for _, t := range types {
 		for i := range t.Offerings {
@@ -104,8 +104,7 @@ func available(types []*cloudprovider.InstanceType) (n int) {
 	return n
 }
 
-// showClass prints what the selectors of a class stand for, and why it is not ready
-// if it is not.
+// showClass prints the objects that the selectors of a class match, or why the class is not ready.
 func (v *visit) showClass(ctx context.Context, name string) error {
 	class, err := v.provider.NodeClass(ctx, name)
 	if err != nil {
@@ -135,8 +134,8 @@ func (v *visit) showClass(ctx context.Context, name string) error {
 	return nil // no NodePool uses it
 }
 
-// notReady is the error that a class is not ready in the words of its conditions alone, a line
-// for each, without those that wait for others.
+// notReady returns an error with the message of each false condition of a class, one line each.
+// Conditions that only wait for others are left out.
 func notReady(name string, conditions []metav1.Condition, err error) error {
 	var errs []error
 	for _, c := range conditions {
@@ -147,8 +146,8 @@ func notReady(name string, conditions []metav1.Condition, err error) error {
 	return cmp.Or(errors.Join(errs...), err)
 }
 
-// launch launches the nodes of a plan, one after the other. Of those that could not
-// be launched it tells and goes on.
+// launch launches the nodes of a plan one after the other. If a launch fails, it prints the error
+// and continues.
 func (v *visit) launch(ctx context.Context, plan *provisioning.Plan) ([]*cloudprovider.Instance, error) {
 	var launched []*cloudprovider.Instance
 	var errs []error

@@ -34,9 +34,9 @@ func main() {
 //go:embed sample.yaml
 var sample []byte
 
-// settings is what the command line asks for.
+// settings are the flags.
 type settings struct {
-	files   []string // "-" is standard input; none is the sample
+	files   []string // "-" is standard input; empty for the sample
 	check   bool
 	quiet   bool
 	options convert.Options
@@ -65,7 +65,7 @@ The v1 manifests go to standard output, remarks to standard error. The exit code
 is 1 if a remark is of severity action or error.
 `
 
-// parseFlags reads the command line. If it is not ok the program is over.
+// parseFlags reads the command line. If ok is false the program ends with code.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	set := flag.NewFlagSet("migrate", flag.ContinueOnError)
 	command.Files(set, &s.files)
@@ -87,10 +87,11 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	return s, code, ok
 }
 
-// exitOpen says that there is something to complete, or with -check to convert.
+// exitOpen is the exit code if a person has to complete something, or, with -check, if something
+// would be converted.
 const exitOpen = 1
 
-// run is the program. It returns the exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, code, ok := parseFlags(args, stdout, stderr)
 	if !ok {
@@ -126,8 +127,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return code
 }
 
-// readSources reads the files, or takes the sample if there are none. One that
-// cannot be read does not keep it from trying the others; the error joins all.
+// readSources reads the files, or returns the sample if there are none. If a file cannot be read,
+// the others are still read; the error joins all failures.
 func readSources(names []string, stdin io.Reader) ([]convert.Source, error) {
 	if len(names) == 0 {
 		return []convert.Source{{Name: "sample.yaml", Data: sample}}, nil

@@ -23,7 +23,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// day is what happens between one planning and the last deletion.
+// day is the events from the first plan to the last deletion.
 type day struct {
 	cloud    *puddlecloud.Cloud
 	provider cloudprovider.CloudProvider
@@ -31,18 +31,18 @@ type day struct {
 	out      io.Writer
 	started  time.Time
 	types    []*cloudprovider.InstanceType
-	claims   int // how many NodeClaims there were
+	claims   int // number of NodeClaims made so far
 	running  []*cloudprovider.Instance
 }
 
-// say prints what happened, by the cloud's clock.
+// say prints an event with the time of the cloud's clock.
 func (d *day) say(format string, args ...any) {
 	for _, line := range command.Timed(d.cloud.Now().Sub(d.started), 8, fmt.Sprintf(format, args...)) {
 		fmt.Fprintln(d.out, line)
 	}
 }
 
-// newDay is a day with a provider for the cloud at a URL.
+// newDay returns a day with a provider for the cloud at a URL.
 func newDay(cloud *puddlecloud.Cloud, url string, out io.Writer) (*day, error) {
 	refused, err := availability.New(cloud.Now, nil)
 	return &day{cloud: cloud, provider: puddle.New(url, "demo", cloud.Now, refused), refused: refused, out: out, started: cloud.Now()}, err
@@ -63,7 +63,7 @@ func (d *day) spend(ctx context.Context) error {
 	return nil
 }
 
-// demoPool is a pool for everything that the cloud has.
+// demoPool returns a NodePool that allows every shape of the cloud.
 func demoPool() *v1.NodePool {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
 	class := puddle.NodeClass()
@@ -71,7 +71,7 @@ func demoPool() *v1.NodePool {
 	return pool
 }
 
-// demoPods are five for the CPU and one for a GPU.
+// demoPods returns five pods that need CPU and one that needs a GPU.
 func demoPods() []*corev1.Pod {
 	var pods []*corev1.Pod
 	add := func(name, requests string) {
@@ -88,7 +88,7 @@ func demoPods() []*corev1.Pod {
 	return pods
 }
 
-// plan asks the provider what there is and the engine what to launch.
+// plan asks the provider for its instance types, and the engine for a plan.
 func (d *day) plan(ctx context.Context, pool *v1.NodePool) (*provisioning.Plan, error) {
 	sold, err := d.provider.InstanceTypes(ctx, pool)
 	if err != nil {
@@ -115,8 +115,8 @@ func (d *day) plan(ctx context.Context, pool *v1.NodePool) (*provisioning.Plan, 
 	return plan, nil
 }
 
-// launch carries the plan out, with the cheapest offering of the first node sold
-// out, which the catalog does not show.
+// launch carries out the plan. The cheapest offering of the first node has sold out meanwhile,
+// which the catalog does not show.
 func (d *day) launch(ctx context.Context, plan *provisioning.Plan) error {
 	for i := range plan.Create {
 		n := &plan.Create[i]
@@ -148,9 +148,9 @@ func (d *day) launch(ctx context.Context, plan *provisioning.Plan) error {
 	return nil
 }
 
-// request is the order for a node of the plan. Names of a plan begin anew with the next plan,
-// and tokens must not: a new NodeClaim would get the machine of an old one. So the token is
-// the UID of the claim, which in a cluster the API server gives it.
+// request returns the launch request for a node of the plan. Its token is the UID of the NodeClaim,
+// which the API server assigns in a cluster. Names in a plan cannot be tokens, because the next
+// plan uses them again: a new NodeClaim would get the machine of an old one.
 func (d *day) request(n *provisioning.NewNode) (cloudprovider.LaunchRequest, error) {
 	d.claims++
 	claim := n.NodeClaim()
@@ -158,7 +158,7 @@ func (d *day) request(n *provisioning.NewNode) (cloudprovider.LaunchRequest, err
 	return nodeclaim.Request(claim, d.types, cloudprovider.Vocabulary(d.provider))
 }
 
-// shortage asks for what is sold out, and for nothing else.
+// shortage requests only an offering that is sold out.
 func (d *day) shortage(ctx context.Context, plan *provisioning.Plan) error {
 	req, err := d.request(&plan.Create[0])
 	if err != nil {
@@ -176,7 +176,7 @@ func (d *day) shortage(ctx context.Context, plan *provisioning.Plan) error {
 	return nil
 }
 
-// list prints what the cloud has of ours.
+// list prints the machines of this cluster.
 func (d *day) list(ctx context.Context, _ *provisioning.Plan) error {
 	list, err := d.provider.List(ctx)
 	if err != nil {
@@ -196,7 +196,7 @@ func state(i *cloudprovider.Instance) string {
 	return "running " + i.ImageID
 }
 
-// trouble has a machine announced for maintenance, and a new image published.
+// trouble makes the cloud announce maintenance of a machine and publish a new image.
 func (d *day) trouble(ctx context.Context, _ *provisioning.Plan) error {
 	d.cloud.Advance(10 * time.Minute)
 	first := d.running[0]

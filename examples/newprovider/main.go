@@ -1,14 +1,14 @@
-// Command newprovider plays a day with a provider for a cloud that does not exist, and
-// prints it as a log: plan, launch, shortage, notice, drift, delete.
+// Command newprovider plays a day with a provider for an invented cloud, and prints a log of it:
+// plan, launch, shortage, notice, drift, delete.
 //
 //	newprovider     start the cloud on loopback, plan, launch, list, delete
 //
-// The provider is package puddle: the contract in less than three hundred lines, and the
-// optional abilities. Read it, and copy it for a cloud that does exist:
-// docs/writing-a-provider.md walks through it. The cloud is package examples/internal/puddlecloud.
+// The provider is package puddle: the contract in less than three hundred lines, and the optional
+// abilities. Copy it as the beginning of a provider for a real cloud: docs/writing-a-provider.md
+// walks through it. The cloud is package examples/internal/puddlecloud.
 //
-// Nothing is listened to or called but the loopback interface. The cloud has a
-// clock of its own, so that the log is always the same.
+// The program uses no network except the loopback interface. The cloud has a clock of its own, so
+// that the log is always the same.
 //
 // The exit code is 0; 1 when something broke; 2 when there are arguments.
 package main
@@ -39,7 +39,7 @@ usage: newprovider [flags]
   -h           print this
 `
 
-// run is the program. It returns the exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("newprovider", flag.ContinueOnError)
 	code, ok := command.Parse(set, args, usage, stdout, stderr, func() []string { return command.Arguments(set, "") })

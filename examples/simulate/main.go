@@ -1,7 +1,7 @@
-// Command simulate is the shortest way through the library: it plans nodes for pending
-// pods, launches them on the fake cloud, sees them through their start, and proposes
-// which to replace once pods are gone. A program of yours has the same functions, with
-// the API server where the fields of cluster are.
+// Command simulate is the shortest use of the library: it plans nodes for pending pods, launches
+// them on the fake cloud, follows them until they are initialized, and proposes which to replace
+// once pods are gone. Your program calls the same functions, and reads and writes the API server
+// instead of the fields of cluster.
 package main
 
 import (
@@ -37,7 +37,7 @@ spec:
   disruption: {consolidateAfter: 1m, budgets: [{nodes: "100%"}]}
 `
 
-// cluster is what the API server keeps for a real autoscaler, and its cloud.
+// cluster is the objects that the API server stores for a real autoscaler, and the cloud.
 type cluster struct {
 	cloud  *fake.Cloud
 	pool   *v1.NodePool
@@ -45,8 +45,8 @@ type cluster struct {
 	pods   []*corev1.Pod
 	claims []*v1.NodeClaim
 	nodes  []*corev1.Node
-	made   int                      // how many NodeClaims there were
-	meant  map[string][]*corev1.Pod // pods by the NodeClaim that was planned for them
+	made   int                      // number of NodeClaims made so far
+	meant  map[string][]*corev1.Pod // by NodeClaim: the pods that it was planned for
 }
 
 func main() {
@@ -58,7 +58,7 @@ func main() {
 	}
 }
 
-// begin has a NodePool, what the cloud sells to it, and pods that wait.
+// begin makes a NodePool with its instance types, and pending pods.
 func (c *cluster) begin(ctx context.Context) (err error) {
 	c.pods = append(pods("report", 8, "cpu=2, memory=4Gi"), pods("web", 9, "cpu=500m, memory=1Gi")...)
 	if c.cloud, err = fake.New(nil); err != nil {
@@ -72,7 +72,7 @@ func (c *cluster) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// pods are n pending pods of a workload.
+// pods returns n pending pods of a workload.
 func pods(workload string, n int, requests string) (list []*corev1.Pod) {
 	for i := range n {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("%s-%d", workload, i)}}
@@ -82,7 +82,7 @@ func pods(workload string, n int, requests string) (list []*corev1.Pod) {
 	return list
 }
 
-// snapshot is the input of every decision: all objects, as they are now.
+// snapshot returns the input of every decision: all objects in their present state.
 func (c *cluster) snapshot() (provisioning.Input, error) {
 	joined, err := provisioning.Join(c.nodes, c.claims, c.pods)
 	return provisioning.Input{
@@ -132,7 +132,7 @@ func (c *cluster) provision(ctx context.Context) error {
 	return nil
 }
 
-// join sees the machines through their start. Binding the pods is kube-scheduler's.
+// join follows the machines until they are initialized. kube-scheduler binds the pods.
 func (c *cluster) join(context.Context) error {
 	c.cloud.Advance(2 * time.Minute)
 	for i, claim := range c.claims {
@@ -147,7 +147,7 @@ func (c *cluster) join(context.Context) error {
 	return nil
 }
 
-// finish lets an hour pass, in which the report ends: the first eight pods.
+// finish lets an hour pass, in which the workload report ends: the first eight pods.
 func (c *cluster) finish(context.Context) error {
 	c.cloud.Advance(time.Hour)
 	c.pods = c.pods[8:]
@@ -155,8 +155,8 @@ func (c *cluster) finish(context.Context) error {
 	return nil
 }
 
-// propose asks which nodes to remove or replace. Carrying it out is the business of
-// packages command and drain: see examples/autoscaler.
+// propose finds nodes to remove or replace. Packages command and drain carry such actions out: see
+// examples/autoscaler.
 func (c *cluster) propose(ctx context.Context) error {
 	in, err := c.snapshot()
 	if err != nil {

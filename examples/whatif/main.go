@@ -1,17 +1,16 @@
-// Command whatif plans nodes for a cluster that is written down in manifests,
-// and says what they would cost. It needs neither a cloud nor a cluster.
+// Command whatif plans nodes for a cluster that is described by manifests, and says what they would
+// cost. It needs neither a cloud nor a cluster.
 //
 //	whatif                             plan the sample cluster
-//	whatif -f shop.yaml                plan a cluster of one's own
+//	whatif -f shop.yaml                plan your own cluster
 //	whatif -f cluster.yaml             plan a dump, as README.md makes it
 //	whatif -explain shop/forecast      tell all about one pod
-//	whatif -without ip-10-0-17-21      plan as if that node went
+//	whatif -without ip-10-0-17-21      plan without that node
 //	whatif -f c.yaml -compare new.yaml tell what these policies would change
 //	whatif -f c.yaml -advise           tell what each constraint costs
 //
-// The instance types are those of the fake cloud unless -instance-types names
-// a file of others. -o json and -o yaml print the plan in the form that
-// reference.md describes.
+// The instance types are those of the fake cloud unless -instance-types names a file of others. -o
+// json and -o yaml print the plan in the format that reference.md describes.
 //
 // The exit code is 0 when there is a plan, even one that leaves pods pending;
 // 1 when it leaves some under -fail-unplaced, or when something broke; 2 when
@@ -54,27 +53,27 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// settings is what the command line asks for.
+// settings are the flags.
 type settings struct {
 	files        offline.Files
-	output       string // table, json or yaml
+	output       string // table, json, yaml or html
 	minValues    provisioning.MinValuesPolicy
 	preferences  provisioning.PreferencePolicy
 	reserved     provisioning.ReservedPolicy
 	nodeFee      float64  // USD per hour
-	kubernetes   string   // a version, or all; empty for that of the newest kubelet
-	without      []string // names of nodes to plan the removal of
-	explain      string   // namespace/name of a pod to tell about instead of the plan
-	why          string   // likewise, new node/instance type
-	compare      question // asked if it has a file; its instant goes for -advise too
+	kubernetes   string   // a version, or all; empty for the version of the newest kubelet
+	without      []string // names of nodes to plan without
+	explain      string   // namespace/name of a pod to explain instead of printing the plan
+	why          string   // new node/instance type to explain
+	compare      question // set if it has a file; its instant is used by -advise too
 	advise       bool
-	questions    int // for -advise; 0 is the default of package advice
+	questions    int // number of questions of -advise; 0 for the default of package advice
 	maxOptions   int // per node in json and yaml; 0 is all
 	failUnplaced bool
-	verify       bool // whatever the plan's size
+	verify       bool // check plans of any size
 }
 
-// options are the engine's.
+// options returns the options of the engine.
 func (s *settings) options() *provisioning.Options {
 	return &provisioning.Options{MinValues: s.minValues, Preferences: s.preferences, Reserved: s.reserved, NodeFee: s.nodeFee, Kubernetes: strings.TrimPrefix(s.kubernetes, "all")}
 }
@@ -137,7 +136,7 @@ usage: whatif [flags]
 Colours are used on a terminal unless NO_COLOR is set.
 `
 
-// parseFlags reads the command line. If it is not ok the program is over.
+// parseFlags reads the command line. If ok is false the program ends with code.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	s = settings{files: offline.Files{Sample: sample}, minValues: provisioning.Strict, preferences: provisioning.Respect, reserved: provisioning.ReservedFallback}
 	set := flag.NewFlagSet("whatif", flag.ContinueOnError)
@@ -170,7 +169,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	return s, code, ok
 }
 
-// faults lists what is wrong with flags that could be parsed.
+// faults lists the faults of flags that could be parsed.
 func (s *settings) faults() []string {
 	return slices.Concat(
 		s.formatFaults(),
@@ -185,7 +184,7 @@ func (s *settings) faults() []string {
 	)
 }
 
-// versionFaults lists what is wrong with -kubernetes.
+// versionFaults lists the faults of -kubernetes.
 func (s *settings) versionFaults() []string {
 	if err := s.options().Validate(); s.kubernetes != "" && err != nil && strings.Contains(err.Error(), "Kubernetes is ") {
 		_, why, _ := strings.Cut(err.Error(), "Kubernetes is ")
@@ -195,7 +194,7 @@ func (s *settings) versionFaults() []string {
 	return nil
 }
 
-// formatFaults lists what is wrong with -o. A page is there for the answers with pictures.
+// formatFaults lists the faults of -o. Only answers with pictures can be pages.
 func (s *settings) formatFaults() []string {
 	if s.compare.File != "" || s.advise {
 		return command.OneOf("o", s.output, "table", "json", "yaml", "html")
@@ -209,7 +208,7 @@ func (s *settings) formatFaults() []string {
 	return nil
 }
 
-// questionFaults lists what is wrong with the flags that ask about one thing.
+// questionFaults lists the faults of the flags that ask one question.
 func (s *settings) questionFaults() []string {
 	var faults []string
 	if strings.Contains(s.explain, "/") { // without one, a namespace is suggested once pods are known
@@ -245,12 +244,12 @@ func (s *settings) questionFaults() []string {
 	return faults
 }
 
-// decision is written down by package report.
+// decision is a report of package report.
 type decision interface {
 	Format(o *report.Options) string
 }
 
-// hints name the flags that tell more.
+// hints name the flags that show more.
 var hints = report.Hints{
 	Explain:  "Ask -explain %s for all that is in its way.",
 	Why:      "Ask -why %s/%s how an instance type stands with the node.",
@@ -258,15 +257,15 @@ var hints = report.Hints{
 	NotAsked: "A larger -questions asks about more; -o json names them all.",
 }
 
-// answer is what is printed: data, or a text for people, or a page if there are pictures.
+// answer is the output: data, text, or a page if there are pictures.
 type answer struct {
 	data    decision
-	text    string // in place of data
+	text    string // printed instead of data
 	page    func() page.Page
-	pending bool // whether a pod has no place
+	pending bool // some pod is unplaced
 }
 
-// run is the program: it reads, asks the library, and prints. It returns the exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, code, ok := parseFlags(args, stdout, stderr)
 	if !ok {
@@ -285,7 +284,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return command.OK
 }
 
-// ask reads the input and asks the library. Of an error it says what the exit code is.
+// ask reads the input and computes the answer. With an error it returns the exit code.
 func ask(s settings, stdin io.Reader, stderr io.Writer) (answer, int, error) {
 	world, err := offline.Read(s.files, stdin)
 	if err != nil {
@@ -335,8 +334,7 @@ func (a answer) print(stdout io.Writer, format string) error {
 	return err
 }
 
-// plan makes the plan, or answers a question about it. Of an error it says what the exit
-// code is.
+// plan makes the plan, or answers a question about it. With an error it returns the exit code.
 func plan(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (answer, int, error) {
 	in := w.Input()
 	removed, err := toRemove(in, s.without)
@@ -388,7 +386,7 @@ func plan(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (
 	return answer{data: r, pending: len(plan.Unplaced) > 0}, command.OK, nil
 }
 
-// told is an answer in text alone to a flag.
+// told returns the answer to a flag whose answer is text only.
 func told(flag, text string, err error) (answer, int, error) {
 	if err != nil {
 		return answer{}, command.BadInput, fmt.Errorf("%s: %w", flag, err)
@@ -396,7 +394,7 @@ func told(flag, text string, err error) (answer, int, error) {
 	return answer{text: text}, command.OK, nil
 }
 
-// runsOn is the node on which a pod runs, given by namespace and name; "" if it runs on none.
+// runsOn returns the node on which a pod runs, given by namespace and name; "" if it runs on none.
 func runsOn(in provisioning.Input, pod string) string {
 	for i := range in.Nodes {
 		if slices.ContainsFunc(in.Nodes[i].Pods, func(p *corev1.Pod) bool { return p.Namespace+"/"+p.Name == pod }) {
@@ -406,8 +404,8 @@ func runsOn(in provisioning.Input, pod string) string {
 	return ""
 }
 
-// toRemove are those of the nodes named that are not being deleted already. The pods of the
-// others are among those to place as it is.
+// toRemove returns the named nodes that are not being deleted already. The pods of nodes that are
+// being deleted are planned for in any case.
 func toRemove(in provisioning.Input, names []string) (out []string, err error) {
 	for i := range in.Nodes {
 		n := &in.Nodes[i]
@@ -422,7 +420,7 @@ func toRemove(in provisioning.Input, names []string) (out []string, err error) {
 	return out, err
 }
 
-// running is the cluster as it runs, at the instant to ask about: that of the flag, or now.
+// running returns the cluster at the instant of the flag, or now.
 func running(s *settings, w *offline.World, stderr io.Writer) compare.Side {
 	if s.compare.Now.IsZero() {
 		s.compare.Now = time.Now().UTC().Truncate(time.Second)
@@ -461,8 +459,8 @@ func advise(ctx context.Context, s settings, w *offline.World, stderr io.Writer)
 	return answer{data: r, page: func() page.Page { return page.Advice(r, found, hints) }}, command.OK, nil
 }
 
-// askAdvice says what all pods of the cluster would cost on new nodes, what each constraint
-// adds, and what budgets hold up.
+// askAdvice computes the cost of all pods on new nodes, the price of each constraint, and the
+// savings that budgets prevent.
 func askAdvice(ctx context.Context, s settings, side compare.Side) (*advice.Report, []compare.BudgetPrice, error) {
 	in, err := compare.Emptied(s.compare.Now, side)
 	if err != nil {

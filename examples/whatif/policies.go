@@ -20,18 +20,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
-// question is what -compare asks.
+// question is the values of -compare and -pair.
 type question struct {
 	// File is the name of the file of new policies.
 	File string
-	// Pairs are OLD=NEW, OLD= and =NEW: NodePools that take the place of others, go, or are
-	// added.
+	// Pairs are OLD=NEW, OLD= and =NEW: a NodePool of the file that replaces OLD, a NodePool that
+	// is removed, and one that is added.
 	Pairs []string
-	// Now is the instant at which both sides begin.
+	// Now is the instant at which both sides are compared.
 	Now time.Time
 }
 
-// faults lists what is wrong with the pairs.
+// faults lists the faults of the pairs.
 func (q question) faults() (faults []string) {
 	if q.File == "" && len(q.Pairs) > 0 {
 		faults = append(faults, "-pair says which NodePool of -compare takes the place of which; give -compare too")
@@ -44,8 +44,8 @@ func (q question) faults() (faults []string) {
 	return faults
 }
 
-// ask says what would change if the NodePools and NodeOverlays of the file took the place of
-// those of their names.
+// ask compares the cluster with its policies replaced by the NodePools and NodeOverlays of the
+// file.
 func (q question) ask(ctx context.Context, before compare.Side, file provisioning.Input) (answer, error) {
 	policies, changes, err := newPolicies(q, before, file)
 	if err != nil {
@@ -63,10 +63,10 @@ func (q question) ask(ctx context.Context, before compare.Side, file provisionin
 	return answer{data: r, page: func() page.Page { return page.Comparison(q.File, r, before, found) }}, nil
 }
 
-// newPolicies puts the NodePools and NodeOverlays of the file in the place of those of the
-// cluster that have their names, and says what is other then. All else stays. A pool of a
-// name that the cluster does not have has to be paired, or said to be added, where no other
-// name meets: it may be meant to take the place of one.
+// newPolicies replaces the NodePools and NodeOverlays of the cluster by those of the file with the
+// same names, and describes the changes. All others stay. A pool of the file whose name the cluster
+// does not have must be in a pair if no name of the file matches, because it may be meant to
+// replace one.
 func newPolicies(q question, before compare.Side, in provisioning.Input) (p compare.Policies, changes []string, err error) {
 	if len(in.NodePools)+len(in.Overlays) == 0 {
 		return p, nil, fmt.Errorf("%s: there is no NodePool and no NodeOverlay in it to compare with", q.File)
@@ -117,7 +117,7 @@ func newPolicies(q question, before compare.Side, in provisioning.Input) (p comp
 	return p, changes, nil
 }
 
-// unmet says how to tell what the NodePools of the file stand for.
+// unmet returns an error that says how to pair the NodePools of the file with those of the cluster.
 func (q question) unmet(today, fresh map[string]*v1.NodePool) error {
 	old, names := slices.Sorted(maps.Keys(today)), slices.Sorted(maps.Keys(fresh))
 	hint := fmt.Sprintf("say -pair =%s if it is to stand beside them", names[0])
@@ -128,7 +128,7 @@ func (q question) unmet(today, fresh map[string]*v1.NodePool) error {
 		q.File, strings.Join(names, ", "), strings.Join(old, ", "), hint)
 }
 
-// putOverlays puts overlays in the place of those of their names, and says what is other then.
+// putOverlays replaces overlays by those with the same names, and describes the changes.
 func putOverlays(p *compare.Policies, overlays []*v1.NodeOverlay) (changes []string) {
 	for _, overlay := range overlays {
 		same := func(o *v1.NodeOverlay) bool { return o.Name == overlay.Name }
@@ -143,7 +143,7 @@ func putOverlays(p *compare.Policies, overlays []*v1.NodeOverlay) (changes []str
 	return changes
 }
 
-// readPairs reads -pair: which pools take the place of others, which are added, which go.
+// readPairs reads -pair: which pools replace others, which are added, and which are removed.
 func readPairs(q question, today, fresh map[string]*v1.NodePool, pairs map[string]string) (added, gone map[string]bool, err error) {
 	added, gone = map[string]bool{}, map[string]bool{}
 	var errs []error

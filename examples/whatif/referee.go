@@ -12,8 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// maxJudged is the number of launch options of all new nodes up to which a
-// plan is judged without being asked to: some seconds' worth.
+// maxJudged is the largest number of launch options of all new nodes for which a plan is checked
+// without -verify. It takes a few seconds.
 const maxJudged = 100_000
 
 // countOptions counts the launch options of all new nodes.
@@ -25,8 +25,8 @@ func countOptions(plan *provisioning.Plan) int {
 	return n
 }
 
-// check tells whether the plan keeps all the rules. A plan that does not is a fault of the
-// library, and not to be shown.
+// check returns an error if the plan breaks a rule. Such a plan is a bug of the library and must
+// not be shown.
 func check(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
 	var errs []error
 	for _, v := range verify.Plan(in, plan, opts) {
@@ -35,9 +35,9 @@ func check(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Op
 	return errors.Join(errs...)
 }
 
-// withoutNodes writes down what Problem.Without plans for, for the referee to
-// judge by: the nodes are being deleted, and their pods wait, but those that
-// go with their node.
+// withoutNodes returns the input that Problem.Without plans for, so that the referee can check the
+// plan: the nodes are being deleted, and their pods are pending, except those that end with their
+// node.
 func withoutNodes(in provisioning.Input, names []string) provisioning.Input {
 	in.Nodes, in.Pods = slices.Clone(in.Nodes), slices.Clone(in.Pods)
 	for i := range in.Nodes {
@@ -57,7 +57,7 @@ func withoutNodes(in provisioning.Input, names []string) provisioning.Input {
 	return in
 }
 
-// moves tells whether a pod finds another place when its node goes.
+// moves says whether a pod needs another place when its node is removed.
 func moves(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return false

@@ -1,5 +1,5 @@
-// Command fleet asks which nodes to remove. Its input is written out in full: one
-// NodePool, two machines and a pod, with what package disruption wants to know.
+// Command fleet asks which nodes to remove. Its input is written out in full: one NodePool, two
+// machines and a pod, with all fields that package disruption needs.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// now is the instant to judge at: time.Now() in a program that runs for real.
+// now is the time of the decision. A real program uses time.Now().
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func main() {
@@ -49,7 +49,8 @@ func main() {
 	}
 }
 
-// machine joined four hours ago: its Node, its NodeClaim, and the pods bound to it.
+// machine returns a node that joined four hours ago: its Node, its NodeClaim, and the pods bound to
+// it.
 func machine(name string, pods ...*corev1.Pod) provisioning.Node {
 	created := metav1.NewTime(now.Add(-4 * time.Hour))
 	labels := map[string]string{
@@ -80,7 +81,7 @@ func machine(name string, pods ...*corev1.Pod) provisioning.Node {
 	return provisioning.Node{Node: node, NodeClaim: claim, Pods: pods}
 }
 
-// pod runs on a node.
+// pod returns a pod that runs on a node.
 func pod(name, node string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
 	p.Spec.NodeName = node

@@ -1,6 +1,5 @@
-// Command placement asks where pods fit on nodes that exist, as a job queue does
-// before it starts a gang: all of its pods, or none. Without NodePools the engine
-// launches nothing.
+// Command placement shows where pods fit on existing nodes, as a job queue does before it starts a
+// gang: all of its pods, or none. Without NodePools the engine launches nothing.
 package main
 
 import (
@@ -30,7 +29,7 @@ func main() {
 	}
 }
 
-// ask prints where the pods of a gang fit, or why it has to wait.
+// ask prints where the pods of a gang fit, or why the gang has to wait.
 func ask(nodes []provisioning.Node, gang []*corev1.Pod) error {
 	plan, err := provisioning.Solve(context.Background(), provisioning.Input{Nodes: nodes, Pods: gang}, nil)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command removal asks of each node whether it can go, and what that would save.
+// Command removal says for each node whether it can be removed, and what that would save.
 package main
 
 import (
@@ -45,8 +45,8 @@ func main() {
 	}
 }
 
-// ask plans for the pods of a node without that node, and prints how many have no place, how many
-// nodes would be launched, and what that saves.
+// ask plans for the pods of a node without that node. It prints how many pods are unplaced, how
+// many nodes would be launched, and the saving.
 func ask(ctx context.Context, problem *provisioning.Problem, c disruption.Candidate) error {
 	without, err := problem.Without(c.Node)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command scaleup asks which nodes to launch for pods that have no room.
+// Command scaleup prints which nodes to launch for pending pods.
 package main
 
 import (

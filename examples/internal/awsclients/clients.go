@@ -1,5 +1,5 @@
-// Package awsclients makes the clients that a provider for AWS takes, by what the AWS command
-// line would use.
+// Package awsclients makes the clients for the AWS provider, with the configuration of the AWS
+// command line.
 package awsclients
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws"
 )
 
-// Load loads what the AWS command line would use.
+// Load loads the configuration that the AWS command line would use.
 func Load(ctx context.Context, region string) (awssdk.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithRetryer(aws.Retryer))
 	if err == nil && cfg.Region == "" {
@@ -43,7 +43,7 @@ func Connect(cfg awssdk.Config) aws.Clients {
 	}
 }
 
-// Watch makes clients change nothing: what reads is passed on, what writes is not.
+// Watch returns clients that change nothing in AWS: reads are passed on, writes are not.
 func Watch(c aws.Clients) aws.Clients {
 	c.EC2, c.IAM = watchedEC2{c.EC2}, watchedIAM{c.IAM}
 	return c
@@ -69,7 +69,7 @@ func (watchedEC2) CreateTags(context.Context, *ec2.CreateTagsInput, ...func(*ec2
 	return nil, errDry
 }
 
-// RunInstances asks whether instances could be launched: a dry run changes nothing.
+// RunInstances makes a dry run, which checks whether the instances could be launched.
 func (w watchedEC2) RunInstances(ctx context.Context, in *ec2.RunInstancesInput, opts ...func(*ec2.Options)) (*ec2.RunInstancesOutput, error) {
 	if in.DryRun == nil || !*in.DryRun {
 		return nil, errDry
@@ -81,8 +81,8 @@ func (watchedEC2) TerminateInstances(context.Context, *ec2.TerminateInstancesInp
 	return nil, errDry
 }
 
-// watchedIAM says yes to what would make an instance profile, as a class with a role
-// is only ready with one.
+// watchedIAM reports success for the creation of instance profiles without creating any, because a
+// class with a role is ready only with an instance profile.
 type watchedIAM struct{ aws.IAMAPI }
 
 func (watchedIAM) CreateInstanceProfile(_ context.Context, in *iam.CreateInstanceProfileInput, _ ...func(*iam.Options)) (*iam.CreateInstanceProfileOutput, error) {

@@ -1,5 +1,5 @@
-// Package awsday plays a day in a small AWS: a plan is carried out where something has just
-// sold out, a spot machine is taken back, a class changes, and everything ends.
+// Package awsday plays a day in a simulated AWS: a plan is carried out although an offering has
+// just sold out, a spot machine is interrupted, a class changes, and everything is deleted.
 package awsday
 
 import (
@@ -21,25 +21,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Day is what happens in the small AWS.
+// Day is a sequence of events in the simulated AWS.
 type Day struct {
 	Provider *aws.Provider
 	Cloud    *awstest.Server
-	Classes  map[string]*awsv1.EC2NodeClass // of which one is changed
+	Classes  map[string]*awsv1.EC2NodeClass // by name; one of them is changed
 	Out      io.Writer
 
 	started time.Time
 	running []*cloudprovider.Instance
 }
 
-// note prints what happened, by the clock of the cloud.
+// note prints an event with the time of the cloud's clock.
 func (d *Day) note(format string, args ...any) {
 	for _, line := range command.Timed(d.Cloud.Now().Sub(d.started), 7, fmt.Sprintf(format, args...)) {
 		fmt.Fprintln(d.Out, line)
 	}
 }
 
-// Spend plays the day of a plan, by the clock of the cloud.
+// Spend plays the day of a plan.
 func (d *Day) Spend(ctx context.Context, plan *provisioning.Plan) error {
 	d.started = d.Cloud.Now()
 	for _, step := range []func(context.Context, *provisioning.Plan) error{d.carryOut, d.interrupt, d.drift, d.clear} {
@@ -50,8 +50,8 @@ func (d *Day) Spend(ctx context.Context, plan *provisioning.Plan) error {
 	return nil
 }
 
-// carryOut launches the plan where the first choice of a node has just sold out, with the
-// first call of all turned away.
+// carryOut launches the plan although the first choice of one node has just sold out and the very
+// first call is refused.
 func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error) {
 	if key, found := expendable(plan); found {
 		d.Cloud.SetStock(key.Scope(), 0)
@@ -86,8 +86,8 @@ func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error)
 	return nil
 }
 
-// expendable is the first choice of a node without which every node of the plan can be
-// launched, the first of them.
+// expendable returns the first option of a node that is the first choice of some node and without
+// which all nodes can still be launched.
 func expendable(plan *provisioning.Plan) (key cloudprovider.OfferingKey, found bool) {
 	for i := range plan.Create {
 		key = plan.Create[i].Options[0].Key()
@@ -101,7 +101,7 @@ func expendable(plan *provisioning.Plan) (key cloudprovider.OfferingKey, found b
 	return key, false
 }
 
-// interrupt has AWS take a spot machine back, if there is one.
+// interrupt makes AWS interrupt a spot machine, if there is one.
 func (d *Day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
 	d.Cloud.Advance(10 * time.Minute)
 	at := slices.IndexFunc(d.running, func(i *cloudprovider.Instance) bool { return i.CapacityType == v1.CapacityTypeSpot })
@@ -178,7 +178,7 @@ func (d *Day) clear(ctx context.Context, _ *provisioning.Plan) error {
 	return nil
 }
 
-// left is how many machines the provider lists.
+// left describes how many machines the provider lists.
 func (d *Day) left(ctx context.Context) string {
 	list, err := d.Provider.List(ctx)
 	if err != nil {

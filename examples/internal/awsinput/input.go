@@ -1,5 +1,5 @@
-// Package awsinput reads a cluster in AWS from manifests: what package manifest reads, and
-// EC2NodeClasses.
+// Package awsinput reads a cluster in AWS from manifests: the objects that package manifest reads,
+// and EC2NodeClasses.
 package awsinput
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 )
 
-// Input is what the manifests say.
+// Input is the content of the manifests.
 type Input struct {
-	Cluster *manifest.Cluster              // without them
+	Cluster *manifest.Cluster              // all objects except the classes
 	Classes map[string]*awsv1.EC2NodeClass // by name
 }
 
-// rules are those of AWS.
+// rules returns the validation rules of AWS.
 func rules() manifest.Rules {
 	return manifest.Rules{NodePools: awsv1.NodePoolRules(), NodeOverlays: awsv1.NodeOverlayRules()}
 }
@@ -83,14 +83,14 @@ func (in *Input) readClasses(source manifest.Source) (errs []error) {
 	return errs
 }
 
-// readable says whether the objects of a source that are no EC2NodeClass could be
-// read. What is wrong with a source as a whole is said once.
+// readable says whether the objects of a source other than EC2NodeClasses can be read. If not,
+// package manifest reports it.
 func readable(source manifest.Source) bool {
 	_, err := manifest.Read(rules(), source)
 	return err == nil
 }
 
-// Class is what a controller has of an informer.
+// Class returns the class of a name, which a controller reads from an informer.
 func (in *Input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
 	if c := in.Classes[name]; c != nil {
 		return c, nil
@@ -98,10 +98,10 @@ func (in *Input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, err
 	return nil, fmt.Errorf("EC2NodeClass %s: %w", name, cloudprovider.ErrNotFound)
 }
 
-// Pools are the NodePools, which a controller has of an informer too.
+// Pools returns the NodePools, which a controller also reads from an informer.
 func (in *Input) Pools(context.Context) ([]*karpv1.NodePool, error) { return in.Cluster.NodePools, nil }
 
-// roles are the IAM roles that the classes name, without their paths.
+// roles returns the IAM roles that the classes name, without their paths.
 func (in *Input) roles() (roles []string) {
 	for _, c := range in.sorted() {
 		if c.Spec.Role != "" {
@@ -111,8 +111,8 @@ func (in *Input) roles() (roles []string) {
 	return roles
 }
 
-// where is the region of the cluster and its zones, so that what is planned there is planned
-// as by whatif.
+// where returns the region and the zones of the cluster, determined as in the program whatif, so
+// that both make the same plans.
 func (in *Input) where(asked place.Asked) (region string, zones []awstest.Zone) {
 	p := place.Find(in.Cluster, in.sorted(), asked)
 	for _, z := range p.Zones {

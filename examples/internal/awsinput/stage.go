@@ -18,19 +18,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 )
 
-// discovery is the tag by which most clusters mark what is theirs.
+// discovery is the tag by which most clusters mark their AWS resources.
 const discovery = "karpenter.sh/discovery"
 
-// clusterName is what EKS takes for the name of a cluster.
+// clusterName matches the names that EKS allows for a cluster.
 var clusterName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
 
-// wildcard is a wildcard of a filter of EC2.
+// wildcard matches the wildcards of an EC2 filter.
 var wildcard = regexp.MustCompile(`[*?]+`)
 
-// Account returns what a small AWS has to have for the classes: the zones of the cluster,
-// the roles, a placement group for each selector, and for each term that selects subnets or
-// security groups some that it selects. Where cluster is empty, the name of the cluster is
-// the one by which a class finds its subnets.
+// Account returns the options of a simulated AWS for the classes: the zones of the cluster, the
+// roles, a placement group for each selector, and, for each term that selects subnets or security
+// groups, some that it selects. If cluster is empty, the name of the cluster is taken from the tags
+// by which a class selects subnets.
 func (in *Input) Account(cluster string, asked place.Asked) *awstest.Options {
 	region, zones := in.where(asked)
 	o := &awstest.Options{Region: region, Zones: zones, Roles: in.roles(), Cluster: awstest.Cluster{Name: cmp.Or(cluster, in.cluster())}}
@@ -61,8 +61,8 @@ func (in *Input) Account(cluster string, asked place.Asked) *awstest.Options {
 	return o
 }
 
-// Furnish adds to a small AWS the images and instance profiles that classes name and it does
-// not have. An image of which a class does not say the architecture is x86_64.
+// Furnish adds the missing images and instance profiles that classes name to a simulated AWS. An
+// image whose architecture no class tells is x86_64.
 func (in *Input) Furnish(cloud *awstest.Cloud) {
 	for _, class := range in.sorted() {
 		if name := class.Spec.InstanceProfile; name != nil {
@@ -72,7 +72,7 @@ func (in *Input) Furnish(cloud *awstest.Cloud) {
 	}
 }
 
-// sorted are the classes by name.
+// sorted returns the classes by name.
 func (in *Input) sorted() (classes []*awsv1.EC2NodeClass) {
 	for _, name := range slices.Sorted(maps.Keys(in.Classes)) {
 		classes = append(classes, in.Classes[name])
@@ -80,8 +80,8 @@ func (in *Input) sorted() (classes []*awsv1.EC2NodeClass) {
 	return classes
 }
 
-// cluster is the name of the cluster by the tags that classes select subnets by, "" if no
-// tag tells.
+// cluster returns the name of the cluster in the tags by which classes select subnets, "" if there
+// is none.
 func (in *Input) cluster() string {
 	for _, class := range in.sorted() {
 		for _, term := range class.Spec.SubnetSelectorTerms {
@@ -93,7 +93,7 @@ func (in *Input) cluster() string {
 	return ""
 }
 
-// subnetsFor are subnets that a term selects: one in each zone, or the one of its ID.
+// subnetsFor returns subnets that a term selects: one in each zone, or the one with its ID.
 func subnetsFor(term awsv1.SubnetSelectorTerm, zones []awstest.Zone, before int) (out []ec2types.Subnet) {
 	if term.ID != "" {
 		zones = []awstest.Zone{zones[before%len(zones)]}
@@ -107,13 +107,13 @@ func subnetsFor(term awsv1.SubnetSelectorTerm, zones []awstest.Zone, before int)
 	return out
 }
 
-// groupFor is a security group that a term selects.
+// groupFor returns a security group that a term selects.
 func groupFor(term awsv1.SecurityGroupSelectorTerm, before int) ec2types.SecurityGroup {
 	return ec2types.SecurityGroup{GroupId: new(cmp.Or(term.ID, fmt.Sprintf("sg-%017x", 0xa+before))), Description: new("nodes of the cluster"),
 		GroupName: new(cmp.Or(literal(term.Name, ""), "nodes")), Tags: tagsFor(term.Tags)}
 }
 
-// tagsFor are tags that those of a term select.
+// tagsFor returns tags that the tags of a term select.
 func tagsFor(selected map[string]string) (tags []ec2types.Tag) {
 	for _, key := range slices.Sorted(maps.Keys(selected)) {
 		tags = append(tags, ec2types.Tag{Key: new(key), Value: new(cmp.Or(literal(selected[key], ""), "any"))})
@@ -121,8 +121,8 @@ func tagsFor(selected map[string]string) (tags []ec2types.Tag) {
 	return tags
 }
 
-// literal is a text that a pattern of EC2 matches, with a word for its first wildcard. A
-// pattern of at least one "?" gets a letter for each.
+// literal returns a text that a pattern of EC2 matches. Its first wildcard becomes word, or a letter
+// for each "?" if word has fewer letters.
 func literal(pattern, word string) string {
 	return wildcard.ReplaceAllStringFunc(pattern, func(run string) string {
 		if questions := strings.Count(run, "?"); questions > 0 && len(word) < questions {
@@ -134,8 +134,7 @@ func literal(pattern, word string) string {
 	})
 }
 
-// publish makes the images that terms ask AWS for, as far as there are none. What is wrong
-// with the terms is for the provider to say.
+// publish adds the missing images that terms select. Faults of the terms are left to the provider.
 func publish(cloud *awstest.Cloud, terms []amiselect.Term) {
 	o := cloud.Options()
 	queries, _ := amiselect.Queries(terms, amiselect.Environment{KubernetesVersion: o.Cluster.Version, Account: o.Account, Parameters: map[string]string{}})
@@ -153,8 +152,8 @@ func publish(cloud *awstest.Cloud, terms []amiselect.Term) {
 	}
 }
 
-// publishTerm makes the images of a term by ID, by name or by tags. One by name that does
-// not say its architecture, and one by tags, are there for both.
+// publishTerm adds the images of a term by ID, by name or by tags. An image is added for both
+// architectures if the term selects by tags, or by a name that does not contain the architecture.
 func publishTerm(cloud *awstest.Cloud, term *amiselect.Term) {
 	if term.ID != "" {
 		made := image(term.ID, "x86_64", "self")
@@ -177,7 +176,7 @@ func publishTerm(cloud *awstest.Cloud, term *amiselect.Term) {
 	}
 }
 
-// architectureOf is that of an image by its name.
+// architectureOf returns the architecture in the name of an image.
 func architectureOf(name string) string {
 	if strings.Contains(name, "arm64") || strings.Contains(name, "aarch64") {
 		return "arm64"
@@ -185,7 +184,7 @@ func architectureOf(name string) string {
 	return "x86_64"
 }
 
-// image is one of an owner: an account, or an alias of one.
+// image returns an image with an owner, which is an account or an alias of one.
 func image(name, arch, owner string) ec2types.Image {
 	h := fnv.New64a()
 	h.Write([]byte(name + arch))

@@ -1,5 +1,5 @@
-// Package browser looks at HTML pages as a browser lays them out, for tests of the programs
-// that write them.
+// Package browser renders HTML pages in a browser and measures them, for tests of the programs that
+// write them.
 package browser
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// probe measures the page as a browser lays it out, and hands what it finds to the page that
-// it is a frame of.
+// probe is a script that measures the page it is part of, and sends the result to the page around
+// its frame.
 const probe = `<script>
 const plots = [...document.querySelectorAll("svg")].map(svg => {
   const box = svg.getBoundingClientRect();
@@ -35,19 +35,19 @@ parent.seen[name] = {Plots: plots, Width: document.documentElement.scrollWidth, 
   Paper: getComputedStyle(document.body).backgroundColor, Ink: getComputedStyle(document.body).color};
 </script>`
 
-// frame is a window that a page is looked at in: a frame is laid out as a window of its size is,
-// and its page is asked for the colours that the frame has.
+// frame is a frame of a given size and colour scheme. The page in it is rendered as in a window of
+// that size.
 const frame = `<iframe name="%d" style="width: %dpx; height: 2000px; border: 0; color-scheme: %s" srcdoc="%s"></iframe>
 `
 
-// The page around the frames has what they found in its title, where --dump-dom shows it.
+// The page around the frames puts their results into its title, which --dump-dom prints.
 const (
 	before = "<!DOCTYPE html><title></title><script>var seen = []; onload = () => { document.title = `probe ${JSON.stringify(seen)} end` }</script>\n"
 	begins = "<title>probe "
 	ends   = " end</title>"
 )
 
-// Seen is a page as it was laid out, in pixels.
+// Seen is the layout of a page, in pixels.
 type Seen struct {
 	Plots []struct {
 		Width, Height float64
@@ -57,19 +57,19 @@ type Seen struct {
 		Over          float64 // how far a text is over the right edge
 	}
 	Width, Window float64
-	Cut           int    // tables wider than their place
-	Paper, Ink    string // colours of the page and of its letters
+	Cut           int    // number of tables that are wider than their place
+	Paper, Ink    string // colours of the background and of the text
 }
 
-// windows are what a page is looked at in: as wide as a phone, in pixels, and as a desk.
+// windows are the sizes and colour schemes to test: a phone and a desk.
 var windows = []struct {
 	width  int
 	scheme string // of colours
 }{{500, "dark"}, {1200, "light"}}
 
-// Look has a browser lay a page out on a phone that is dark and on a desk that is light, side
-// by side, and holds that it has colours of its own on each. It skips the test where no browser
-// runs, and under the race detector.
+// Look renders a page in a dark window of a phone and a light window of a desk, and fails the test
+// unless the page sets its own colours in each. It skips the test if no browser runs, and under the
+// race detector.
 func Look(t *testing.T, page []byte) (seen []Seen) {
 	t.Helper()
 	browser := find(t)
@@ -115,7 +115,7 @@ func find(t *testing.T) string {
 	return ""
 }
 
-// render returns a page as the browser has it after running its scripts.
+// render returns the HTML of a page after the browser has run its scripts.
 func render(t *testing.T, browser, url string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

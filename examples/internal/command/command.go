@@ -1,5 +1,5 @@
-// Package command has what the example programs do alike at their edges: the
-// command line and files come in, complaints and colours go out.
+// Package command has the common parts of the example programs: reading the command line and files,
+// and writing errors and colours.
 //
 // A program has one function run that returns its exit code:
 //
@@ -53,8 +53,8 @@ func ReadFile(name string, stdin io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// Complain writes an error, each of its lines by itself after the name of the
-// program; see Say. It returns the exit code it was given.
+// Complain writes an error, each of its lines after the name of the program; see Say. It returns
+// code.
 func Complain(stderr io.Writer, program string, err error, code int) int {
 	for line := range strings.Lines(err.Error()) {
 		Say(stderr, program+": "+strings.TrimRight(line, "\n"))
@@ -62,9 +62,9 @@ func Complain(stderr io.Writer, program string, err error, code int) int {
 	return code
 }
 
-// Say writes a message. To a file or a pipe it is one line, which can be searched
-// for; on a terminal it is broken at blanks to PageWidth columns, the lines after the
-// first set in.
+// Say writes a message. In a file or a pipe the message is one line, so that it can be searched
+// for. On a terminal it is broken at blanks to PageWidth columns, with the lines after the first
+// indented.
 func Say(out io.Writer, message string) {
 	if !isTerminal(out) {
 		fmt.Fprintln(out, message)
@@ -75,15 +75,14 @@ func Say(out io.Writer, message string) {
 	}
 }
 
-// DidYouMean is a question to end an error with, or nothing where no known
-// name resembles the one given.
+// DidYouMean returns a question that ends an error message, or "" if no known name is similar to
+// the given one.
 func DidYouMean(name string, known []string) string { return spelling.DidYouMean(name, known) }
 
-// Slips counts the slips of the hand that make one name of another.
+// Slips counts the typing errors between two names; see spelling.Distance.
 func Slips(a, b string) int { return spelling.Distance(a, b) }
 
-// Print writes an answer as json, as yaml, or in any other format as the text for people, in
-// colours on a terminal.
+// Print writes an answer in a format: json, yaml, or otherwise as text, in colours on a terminal.
 func Print(out io.Writer, format string, answer any, text func(coloured bool) string) error {
 	if format != "json" && format != "yaml" {
 		_, err := io.WriteString(out, text(Coloured(out, os.Getenv)))
@@ -107,15 +106,15 @@ func Print(out io.Writer, format string, answer any, text func(coloured bool) st
 	return err
 }
 
-// A line of progress is shown after this long, and again after as long as the second.
+// A line of progress is shown after the first time, and updated after each second time.
 const (
 	progressAfter = time.Second
 	progressEvery = 200 * time.Millisecond
 )
 
-// Progress returns a context whose work shows on a terminal how far it has come: one line,
-// written over and over, once a second has passed. The function takes the line away; call
-// it before anything else is written. Where out is no terminal nothing is shown.
+// Progress returns a context whose work shows its progress on a terminal: one line, rewritten in
+// place, once a second has passed. The function removes the line; call it before anything else is
+// written. If out is no terminal nothing is shown.
 func Progress(ctx context.Context, out io.Writer) (context.Context, func()) {
 	if !isTerminal(out) {
 		return ctx, func() {}
@@ -124,10 +123,10 @@ func Progress(ctx context.Context, out io.Writer) (context.Context, func()) {
 	return progress.With(ctx, func(e progress.Event) { l.show(e, time.Now()) }), l.clear
 }
 
-// progressLine is the last line of a terminal.
+// progressLine is a line of progress at the end of a terminal.
 type progressLine struct {
 	out   io.Writer
-	next  time.Time // when it is written again
+	next  time.Time // when it is written next
 	shown bool
 }
 
@@ -150,13 +149,13 @@ func (l *progressLine) clear() {
 	}
 }
 
-// Coloured reports whether out is a terminal and the environment does not object to colours.
-// See https://no-color.org.
+// Coloured reports whether out is a terminal and the environment does not forbid colours. See
+// https://no-color.org.
 func Coloured(out io.Writer, getenv func(string) string) bool {
 	return isTerminal(out) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
-// isTerminal reports whether out is a character device, which is near enough.
+// isTerminal reports whether out is a character device, which almost always is a terminal.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	if !ok {
@@ -166,23 +165,23 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// PageWidth is the number of columns that texts for people have at most.
+// PageWidth is the largest width of a text, in columns.
 const PageWidth = layout.Width
 
-// Wrap breaks a line into lines of at most so many columns, at blanks where it
-// can; a word that is longer is left whole. Lines keep the indent of the first,
-// and those after it get the further indent too.
+// Wrap breaks a line into lines of at most width columns, at blanks if possible; a longer word
+// stays whole. Lines keep the indent of the first, and those after it are indented by further as
+// well.
 func Wrap(text string, width int, further string) []string {
 	return layout.WrapTo(text, width, further)
 }
 
-// Count is a number of things in words: "1 pod", "2 pods", "3 batches".
+// Count returns a number with its noun: "1 pod", "2 pods", "3 batches".
 func Count(n int, thing string) string { return layout.Count(n, thing) }
 
-// Sides puts one text at the left edge of the page and one at the right.
+// Sides returns a line with one text at the left edge of the page and one at the right.
 func Sides(left, right string) string { return layout.Sides(left, right) }
 
-// Timed is a text behind the minutes and seconds since a start, in a column of a width.
+// Timed returns a text after a time in minutes and seconds, in a column of the given width.
 func Timed(since time.Duration, column int, text string) []string {
 	lines := Wrap(text, PageWidth-column, "  ")
 	for i, line := range lines {

@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// Parse reads a command line into the flags of a set, and asks check for what is
-// wrong with flags that could be read. If anything is, it writes every fault after
-// the name of the set to stderr, and where the flags are listed; if the user asked
-// for help, the usage to stdout. Then ok is false, and the program ends with the
-// code.
+// Parse reads a command line into the flags of a set, and calls check for faults of flags that
+// could be parsed. If there are faults, Parse writes all of them to stderr, each after the name of
+// the set, and how to list the flags. If the user asked for help, it writes the usage to stdout. In
+// both cases ok is false, and the program must end with the code.
 func Parse(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Writer, check func() []string) (code int, ok bool) {
 	set.SetOutput(io.Discard) // the usage is ours
 	set.VisitAll(func(f *flag.Flag) { f.Value = worded{f.Value} })
@@ -39,7 +38,8 @@ func Parse(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Wri
 	return BadInput, false
 }
 
-// worded is a flag that says what it wants, where package flag says "parse error".
+// worded is a flag whose errors say which values are allowed, where package flag says "parse
+// error".
 type worded struct{ flag.Value }
 
 func (w worded) Set(text string) error {
@@ -63,14 +63,14 @@ func (w worded) Set(text string) error {
 	return err
 }
 
-// IsBoolFlag lets a flag stand without a value, as package flag asks.
+// IsBoolFlag tells package flag whether the flag may be written without a value.
 func (w worded) IsBoolFlag() bool {
 	b, ok := w.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
 }
 
-// Arguments is the fault of arguments that are no flags; files tells how files are
-// named, and is empty if the program reads none.
+// Arguments returns a fault if there are arguments that are not flags. files says how to name
+// files; it is empty if the program reads none.
 func Arguments(set *flag.FlagSet, files string) []string {
 	if set.NArg() == 0 {
 		return nil
@@ -82,12 +82,10 @@ func Arguments(set *flag.FlagSet, files string) []string {
 	return []string{fault}
 }
 
-// Files declares the flag -f, which names a file and may be repeated; see
-// Duplicates.
+// Files declares the flag -f, which names a file and may be repeated; see Duplicates.
 func Files(set *flag.FlagSet, files *[]string) { List(set, "f", files, "the file name is empty") }
 
-// List declares a flag that may be repeated. An empty value is refused in the words
-// given.
+// List declares a flag that may be repeated. empty is the error for an empty value.
 func List(set *flag.FlagSet, name string, to *[]string, empty string) {
 	set.Func(name, "", func(value string) error {
 		if value == "" {
@@ -98,7 +96,7 @@ func List(set *flag.FlagSet, name string, to *[]string, empty string) {
 	})
 }
 
-// Duplicates lists the files that -f names twice.
+// Duplicates returns a fault for each file that -f names twice.
 func Duplicates(files []string) (faults []string) {
 	for i, name := range files {
 		if slices.Contains(files[:i], name) {
@@ -108,7 +106,7 @@ func Duplicates(files []string) (faults []string) {
 	return faults
 }
 
-// OneOf is the fault of a flag that is none of the words allowed.
+// OneOf returns a fault if the value of a flag is none of the allowed words.
 func OneOf[T ~string](flag string, value T, allowed ...T) []string {
 	if slices.Contains(allowed, value) {
 		return nil
@@ -124,7 +122,7 @@ func OneOf[T ~string](flag string, value T, allowed ...T) []string {
 	return []string{fmt.Sprintf("invalid value %q for flag -%s: must be %s", string(value), flag, text)}
 }
 
-// USD is the fault of a flag that is no amount of money.
+// USD returns a fault if the value of a flag is no amount of money.
 func USD(flag string, value float64) []string {
 	if value >= 0 && !math.IsInf(value, 0) {
 		return nil
@@ -132,7 +130,7 @@ func USD(flag string, value float64) []string {
 	return []string{fmt.Sprintf("invalid value %v for flag -%s: must be an amount of USD per hour, or 0", value, flag)}
 }
 
-// NotNegative is the fault of a flag that is below zero.
+// NotNegative returns a fault if the value of a flag is negative.
 func NotNegative(flag string, value int) []string {
 	if value >= 0 {
 		return nil
@@ -140,7 +138,8 @@ func NotNegative(flag string, value int) []string {
 	return []string{fmt.Sprintf("invalid value %d for flag -%s: must not be negative", value, flag)}
 }
 
-// Pair is the fault of a flag that is not two names with a slash between; it may be empty.
+// Pair returns a fault if the value of a flag is not two names with a slash between them. An empty
+// value is allowed.
 func Pair(flag, value, names string) []string {
 	before, after, found := strings.Cut(value, "/")
 	if value == "" || found && before != "" && after != "" && !strings.Contains(after, "/") {

@@ -9,9 +9,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// admit completes a pod of an object as the API server does when the pod is created. If the
-// API server would refuse the pod, notes say why, and the result is false. A pod with a UID
-// has been admitted, with the RuntimeClass of that time.
+// admit completes a pod of an object as the API server does when the pod is created. If the API
+// server would refuse the pod, notes say why, and the result is false. A pod with a UID was
+// admitted already, with the RuntimeClass of that time.
 func (r *reader) admit(o *object, prefix string, pod *corev1.Pod) bool {
 	var classes []*nodev1.RuntimeClass
 	if pod.UID == "" {
@@ -26,7 +26,7 @@ func (r *reader) admit(o *object, prefix string, pod *corev1.Pod) bool {
 	return err == nil
 }
 
-// noteRuntimes remarks on pods whose overhead is not known.
+// noteRuntimes adds a note on pods whose overhead is unknown.
 func (r *reader) noteRuntimes() {
 	known, missing := map[string]bool{}, map[string]int{}
 	for _, class := range listed[*nodev1.RuntimeClass](r.found) {

@@ -13,8 +13,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// capacityBuffer is a CapacityBuffer of autoscaling.x-k8s.io/v1beta1, as far as
-// its size and its pods are concerned.
+// capacityBuffer is a CapacityBuffer of autoscaling.x-k8s.io/v1beta1, with the fields that decide
+// its size and its pods.
 type capacityBuffer struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -32,15 +32,14 @@ type capacityBufferSpec struct {
 	Limits               corev1.ResourceList `json:"limits,omitempty"`
 }
 
-// bufferReference leads to a PodTemplate, which needs a name only, or to a
-// workload.
+// bufferReference refers to a PodTemplate, which needs only a name, or to a workload.
 type bufferReference struct {
 	APIGroup string `json:"apiGroup,omitempty"`
 	Kind     string `json:"kind,omitempty"`
 	Name     string `json:"name"`
 }
 
-// capacityBufferStatus is decoded for the sake of its field names.
+// capacityBufferStatus is decoded only to check its field names.
 type capacityBufferStatus struct {
 	PodTemplateRef        *bufferReference   `json:"podTemplateRef,omitempty"`
 	PodTemplateGeneration *int64             `json:"podTemplateGeneration,omitempty"`
@@ -49,7 +48,7 @@ type capacityBufferStatus struct {
 	Conditions            []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// DeepCopyObject makes it a runtime.Object. What JSON does not hold it does not have.
+// DeepCopyObject makes capacityBuffer a runtime.Object. It copies the fields that JSON has.
 func (b *capacityBuffer) DeepCopyObject() runtime.Object {
 	out := &capacityBuffer{}
 	if data, err := json.Marshal(b); err == nil { // it was read from JSON
@@ -58,7 +57,7 @@ func (b *capacityBuffer) DeepCopyObject() runtime.Object {
 	return out
 }
 
-// addBuffers resolves what the CapacityBuffers refer to.
+// addBuffers resolves the references of the CapacityBuffers.
 func (r *reader) addBuffers() {
 	for _, b := range byName(listed[*capacityBuffer](r.found)) {
 		if b.value.DeletionTimestamp != nil {
@@ -87,7 +86,7 @@ func (r *reader) addBuffers() {
 	}
 }
 
-// refuseBuffer reports all that an error of BufferSpec.Count joins.
+// refuseBuffer reports all faults that an error of BufferSpec.Count joins.
 func (r *reader) refuseBuffer(o *object, err error) {
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range list.Unwrap() {
@@ -103,8 +102,8 @@ func (r *reader) refuseBuffer(o *object, err error) {
 	r.refuseAll(o, err)
 }
 
-// templateOf follows the reference of a buffer. Of a workload it returns the
-// number of replicas as well.
+// templateOf follows the reference of a buffer. For a workload it also returns the number of
+// replicas.
 func (r *reader) templateOf(b item[*capacityBuffer]) (template *corev1.PodTemplateSpec, replicas *int32, ok bool) {
 	spec := &b.value.Spec
 	refuse := func(path, format string, args ...any) {

@@ -14,11 +14,10 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// decode fills in out, and reports whether it could. Package api/v1 finds
-// every fault at once, where a JSON decoder would stop at the first. A field that the
-// Go type does not have is a fault, unless it is newer than this program: then it is
-// noted. It is newer if an API server has accepted the object, or if Kubernetes 1.37 added
-// it.
+// decode decodes an object into out, and reports whether that succeeded. It uses package api/v1,
+// which finds all faults at once; a JSON decoder would stop at the first. A field that the Go type
+// does not have is a fault, unless it is newer than this program: then it is noted. It is newer if
+// an API server has accepted the object, or if Kubernetes 1.37 added it.
 func (r *reader) decode(o *object, out runtime.Object) bool {
 	if o.fromServer && decodeSound(o, out) {
 		return true
@@ -70,10 +69,9 @@ func addedLater(o *object, path string) bool {
 	return slices.ContainsFunc(laterFields, func(name string) bool { return strings.HasSuffix("."+path, "."+name) })
 }
 
-// decodeSound decodes an object that an API server has accepted, and reports whether
-// every field of it is known and stands once. It is several times as fast as to look
-// for all faults of an object that has none, and nearly every object of a dump is one.
-// Otherwise it leaves out as it was.
+// decodeSound decodes an object that an API server has accepted. It reports whether every field is
+// known and occurs once; otherwise out is unchanged. It is several times faster than the search for
+// all faults, and nearly every object of a dump has none.
 func decodeSound(o *object, out runtime.Object) bool {
 	scratch := out.DeepCopyObject()
 	faults, err := kjson.UnmarshalStrict(o.json, scratch)
@@ -87,7 +85,7 @@ func decodeSound(o *object, out runtime.Object) bool {
 	return true
 }
 
-// refuse turns faults of fields into ours. It reports whether there is none.
+// refuse reports faults of fields as Faults. It returns true if there are none.
 func (r *reader) refuse(o *object, faults field.ErrorList) bool {
 	for _, f := range faults {
 		r.faults = append(r.faults, o.fault(parsePath(f.Field), "%s", oneLine(explain(f))))
@@ -95,8 +93,7 @@ func (r *reader) refuse(o *object, faults field.ErrorList) bool {
 	return len(faults) == 0
 }
 
-// explain says what is wrong with a field and what to do about it, also where
-// the fault itself has no more to say than that.
+// explain says what is wrong with a field and what to do about it, even if the fault has no detail.
 func explain(f *field.Error) string {
 	body := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(f.ErrorBody()) // as encoding/json writes a list
 	if f.Type == field.ErrorTypeForbidden && f.Detail == "unknown field" {
@@ -135,10 +132,9 @@ func decodeNodeOverlay(r *reader, o *object) (*v1.NodeOverlay, bool) {
 	return overlay, r.decodeValid(o, overlay, func() field.ErrorList { return overlay.ValidateWith(r.rules.NodeOverlays) })
 }
 
-// decodeValid decodes an object and validates it. An object with misspelt
-// fields is validated as well, as far as it can be read, so that all its faults
-// come at once; but that a field is missing is not said then, as it may be the
-// one that is misspelt.
+// decodeValid decodes and validates an object. An object with misspelt fields is validated as far
+// as it can be read, so that all its faults are reported at once. Missing fields are not reported
+// then, because the missing field may be the misspelt one.
 func (r *reader) decodeValid(o *object, out runtime.Object, validate func() field.ErrorList) bool {
 	if r.decode(o, out) {
 		return r.refuse(o, validate())

@@ -1,9 +1,8 @@
-// Package manifest reads a cluster from Kubernetes manifests: what
-// `kubectl get -o yaml` prints and what people write by hand.
+// Package manifest reads a cluster from Kubernetes manifests: the output of `kubectl get -o yaml`,
+// or files written by hand.
 //
-// It is shared by the example programs and is no part of the library: reading
-// files and guessing what a controller would do next is for programs, not for
-// a decision engine.
+// The example programs share it. It is not part of the library, because a decision engine neither
+// reads files nor predicts what controllers will do.
 //
 // The model:
 //
@@ -20,24 +19,22 @@
 //     an API server has accepted that object, so the field is merely newer
 //     than this program. The same holds for a pod that is bound to a node
 //     which the input does not have, if the input has other nodes.
-//   - What pods refer to is read too: namespaces, services, volumes, devices,
-//     priority classes; and what changes the picture: NodeOverlays and
-//     CapacityBuffers, with their references resolved, and
+//   - Objects that pods refer to are read too: namespaces, services, volumes, devices, priority
+//     classes. So are NodeOverlays; CapacityBuffers, with their references resolved; and
 //     PodDisruptionBudgets, for programs that remove nodes.
-//   - Kinds that have no say in a plan (Secrets, EC2NodeClasses, ...) are
-//     counted and ignored.
-//   - Pods are bound, pending or out of the picture (finished, gated, being
-//     deleted, or waiting for a DaemonSet's node).
-//   - Workloads stand for the pods they still lack. A Deployment of five
-//     replicas, of which three are in the input, adds two pending pods: to ask
-//     "what if it were twenty", edit spec.replicas in the dump. They have the labels
-//     that their controllers give: a Deployment's those of the ReplicaSet that runs its
-//     template, or of the only one that has pods, if the input has no ReplicaSet of it.
-//     Pods whose template names their node are bound to it, and left out where it is not there.
+//   - Kinds that do not affect a plan (Secrets, EC2NodeClasses, ...) are counted and ignored.
+//   - Pods are bound, pending, or left out (finished, gated, being deleted, or DaemonSet pods
+//     that wait for their node).
+//   - Workloads add the pods that they still lack. A Deployment of five replicas, of which three
+//     are in the input, adds two pending pods: to ask "what if it were twenty", edit spec.replicas
+//     in the dump. Added pods have the labels that their controllers would give them. For a
+//     Deployment these are the labels of the ReplicaSet that runs its template. If the input has no
+//     ReplicaSet of the Deployment, they are those of the only ReplicaSet that has pods. Pods whose
+//     template names a node are bound to it, and left out if the input lacks the node.
 //   - The order of sources, documents and objects does not matter.
 //
 // Pods without a UID are completed as the API server does (provisioning.Admitted), with the
-// RuntimeClasses and PriorityClasses of the input. LimitRanges and webhooks leave their mark
-// on pods in a dump, but not on pods made from a template. Controllers are not played
-// through, except that the claims are made which pods of StatefulSets get from its templates.
+// RuntimeClasses and PriorityClasses of the input. LimitRanges and webhooks leave their mark on
+// pods in a dump, but not on pods made from a template. Controllers are not simulated, with one
+// exception: pods of StatefulSets get the claims of its templates.
 package manifest

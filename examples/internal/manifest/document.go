@@ -18,12 +18,12 @@ import (
 // document is one YAML or JSON document of a source.
 type document struct {
 	file   string
-	number int // counts the documents of the file that hold anything, from 1
-	line   int // of the file on which text begins, from 1
+	number int // number of the document among those with content in the file, from 1
+	line   int // line of the file on which text begins, from 1
 	text   []byte
 	json   bool // text is valid JSON
 
-	lines *lineIndex // of the fields, made when the first fault needs it
+	lines *lineIndex // lines of the fields, computed for the first fault
 }
 
 // split cuts a source into documents.
@@ -35,8 +35,8 @@ func split(s Source) []*document {
 	return docs
 }
 
-// parse turns a document into JSON. Duplicate keys of YAML are faults, but do not
-// keep the rest of the document from being looked at.
+// parse converts a document to JSON. Duplicate YAML keys are faults, but the rest of the document
+// is still checked.
 func (d *document) parse() (json.RawMessage, Faults) {
 	if d.json {
 		return d.text, nil
@@ -55,9 +55,9 @@ func (d *document) parse() (json.RawMessage, Faults) {
 	return data, append(faults, d.unread()...)
 }
 
-// unread is a fault if the document goes on behind its value, where a parser stops
-// that was asked for one. That can only be behind a bracket or a quotation mark: a
-// mapping or a list over several lines goes on to the end of the document.
+// unread returns a fault if the document has text after its value, because a parser reads only one
+// value. That can happen only after a closing bracket or quotation mark: a block mapping or list
+// extends to the end of the document.
 func (d *document) unread() Faults {
 	text := bytes.TrimLeft(bytes.TrimPrefix(d.text, []byte("---")), " \t\r\n")
 	if len(text) > 0 && (text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z' || text[0] == '-') {
@@ -76,8 +76,8 @@ func (d *document) unread() Faults {
 
 var yamlLine = regexp.MustCompile(`\bline (\d+): `)
 
-// yamlFaults translates what the YAML parser says. It counts lines from the
-// start of the document, we from the start of the file.
+// yamlFaults converts errors of the YAML parser, whose lines count from the start of the document,
+// to faults, whose lines count from the start of the file.
 func (d *document) yamlFaults(err error) Faults {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	at := yamlLine.FindAllStringSubmatchIndex(text, -1)
@@ -99,8 +99,8 @@ func (d *document) yamlFaults(err error) Faults {
 	return faults
 }
 
-// fault makes a Fault of this document. Path leads to the field from the top
-// of the document; object and the field's name are for origin to fill in.
+// fault makes a Fault of this document. path leads from the top of the document to the field. The
+// caller, or origin, sets the object and the name of the field.
 func (d *document) fault(path []any, field string, format string, args ...any) *Fault {
 	return &Fault{
 		File:     d.file,
@@ -111,7 +111,7 @@ func (d *document) fault(path []any, field string, format string, args ...any) *
 	}
 }
 
-// oneLine joins the lines of a parser's message.
+// oneLine joins the lines of a parser's error.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }

@@ -19,8 +19,8 @@ type Fault struct {
 	Document int
 	// Line counts from 1 within the file. Zero: not known.
 	Line int
-	// Object names what the document holds, such as "Deployment shop/web".
-	// Empty: the document could not be read so far.
+	// Object names what the document holds, such as "Deployment shop/web". Empty: the object is not
+	// known.
 	Object string
 	// Field is the path of the field, such as "spec.replicas". Empty: the
 	// object as a whole.
@@ -52,16 +52,16 @@ func (f *Fault) Error() string {
 // order of the sources. It is never empty.
 type Faults []*Fault
 
-// alike is how many faults are told one by one that say the same of objects of one kind.
-// All of them are told if there are only a few more.
+// alike is the largest number of faults printed one by one that have the same message for objects
+// of one kind. All of them are printed if there are at most fewMore others.
 const alike, fewMore = 3, 2
 
-// listIndex is a place in a list, within the path of a field.
+// listIndex matches a list index within the path of a field.
 var listIndex = regexp.MustCompile(`\[\d+\]`)
 
-// Error renders one fault a line. Of many that say the same of objects of one kind it
-// renders the first, and how many more there are up to which object: a controller that
-// writes a field wrong writes it wrong everywhere.
+// Error renders one fault per line. If many faults have the same message for objects of one kind,
+// it renders the first ones, then the number of others and the last object. A controller that
+// writes a wrong field writes it wrong in all objects.
 func (fs Faults) Error() string {
 	groups := map[Fault][]*Fault{}
 	for _, f := range fs {
@@ -86,8 +86,8 @@ func (fs Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// group is what a fault has in common with those that are told together: the file, the
-// kind of object, the field without places in lists, and the message.
+// group returns the part of a fault that faults summed up together share: the file, the kind of
+// object, the field without list indexes, and the message.
 func (f *Fault) group() Fault {
 	kind, _, _ := strings.Cut(f.Object, " ")
 	return Fault{File: f.File, Object: kind, Field: listIndex.ReplaceAllString(f.Field, "[]"), Message: f.Message}
@@ -113,8 +113,7 @@ func ranks(sources []Source) map[string]int {
 	return rank
 }
 
-// sorted puts faults in the order of the sources, and within a source in the
-// order of the text.
+// sorted sorts faults by source in the order of reading, then by line.
 func (fs Faults) sorted(rank map[string]int) Faults {
 	slices.SortStableFunc(fs, func(a, b *Fault) int {
 		return cmp.Or(
@@ -129,17 +128,16 @@ func (fs Faults) sorted(rank map[string]int) Faults {
 	return fs
 }
 
-// place is where what the engine is given comes from: an object, and the path
-// within it at which the engine's object begins.
+// place is where an object of the engine's input was read from: an object of the sources, and the
+// path within it.
 type place struct {
 	object *object
 	prefix []any
 }
 
-// Explain translates an error of provisioning.Prepare, which speaks of the
-// objects it was given, into Faults, which say where those stand in the
-// sources. What it cannot find it leaves as it is. Pods of one workload share
-// their faults, so those are told once.
+// Explain converts an error of provisioning.Prepare, which names objects of the engine's input,
+// into Faults, which name their places in the sources. Errors without a known place stay as they
+// are. Pods of one workload share their faults, so each of these is reported once.
 func (c *Cluster) Explain(err error) error {
 	faults, rest := c.locate(err)
 	if len(faults) == 0 {
@@ -148,7 +146,7 @@ func (c *Cluster) Explain(err error) error {
 	return errors.Join(append([]error{faults.sorted(c.ranks)}, rest...)...)
 }
 
-// locate parts the faults of the engine's input into those of the sources and the others.
+// locate divides an error into faults with a place in the sources, and all others.
 func (c *Cluster) locate(err error) (faults Faults, rest []error) {
 	told := map[string]bool{}
 	for _, in := range provisioning.Faults(err) {
@@ -168,7 +166,7 @@ func (c *Cluster) locate(err error) (faults Faults, rest []error) {
 	return faults, rest
 }
 
-// placed remembers where an object of the engine's input comes from.
+// placed records where an object of the engine's input was read from.
 func (c *Cluster) placed(key string, at place) {
 	if c.places == nil {
 		c.places = map[string]place{}

@@ -33,10 +33,10 @@ type item[T any] struct {
 // objects holds the decoded objects by Go type, in the order they were read: a *[]item[T] for each.
 type objects map[reflect.Type]any
 
-// listed are the objects of a Go type.
+// listed returns the objects of a Go type.
 func listed[T any](f objects) []item[T] { return *listOf[T](f) }
 
-// listOf is where the objects of a Go type are.
+// listOf returns a pointer to the list of a Go type.
 func listOf[T any](f objects) *[]item[T] {
 	t := reflect.TypeFor[T]()
 	if f[t] == nil {
@@ -45,14 +45,14 @@ func listOf[T any](f objects) *[]item[T] {
 	return f[t].(*[]item[T])
 }
 
-// kind is a kind of object that has a say in a plan.
+// kind is a kind of object that affects a plan.
 type kind struct {
-	apiVersion string // the only one that is read
+	apiVersion string // the only version that is read
 	namespaced bool
 	decode     func(*reader, *object)
 }
 
-// kinds lists them by name.
+// kinds returns all kinds by name.
 func kinds() map[string]kind {
 	return map[string]kind{
 		"NodePool":  {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, decodeNodePool) }},
@@ -93,7 +93,7 @@ func kinds() map[string]kind {
 	}
 }
 
-// store decodes an object and keeps it if that succeeds.
+// store decodes an object and keeps it if it has no faults.
 func store[T metav1.Object](r *reader, o *object, decode func(*reader, *object) (T, bool)) {
 	if value, ok := decode(r, o); ok && r.validate(o, value) {
 		value.SetNamespace(o.namespace)
@@ -102,14 +102,14 @@ func store[T metav1.Object](r *reader, o *object, decode func(*reader, *object) 
 	}
 }
 
-// pointer is a pointer to the Go type of a kind.
+// pointer is a pointer to the Go type of a kind, with the methods of a metav1.Object.
 type pointer[T any] interface {
 	*T
 	runtime.Object
 	metav1.Object
 }
 
-// core is a kind of Kubernetes itself.
+// core returns a kind of Kubernetes itself.
 func core[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
 	return kind{apiVersion, namespaced, func(r *reader, o *object) {
 		store(r, o, func(r *reader, o *object) (P, bool) {
@@ -119,13 +119,12 @@ func core[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
 	}}
 }
 
-// oldKinds are those of the alpha days of Karpenter, and what has come of each.
+// oldKinds returns the kinds of Karpenter's alpha versions, each with the name of its successor.
 func oldKinds() map[string]string {
 	return map[string]string{"Provisioner": "NodePool", "Machine": "NodeClaim", "AWSNodeTemplate": "EC2NodeClass"}
 }
 
-// take puts an object where it belongs: among the decoded, the ignored or the
-// faults.
+// take sorts an object: it is decoded, ignored, or reported as a fault.
 func (r *reader) take(o *object) {
 	if kind, old := oldKinds()[o.kind]; old && strings.HasPrefix(group(o.apiVersion), "karpenter.") {
 		r.older = append(r.older, older{o, id(kind, "", o.name), o.fault([]any{"kind"}, "%s of %s is not read by this program; convert it to %s of v1 with examples/migrate",
@@ -154,8 +153,8 @@ func (r *reader) take(o *object) {
 	k.decode(r, o)
 }
 
-// pass counts an object of a kind that has no say, unless it should have one: a slip of the
-// hand in its kind or group, or what kubectl makes of objects for people.
+// pass counts an object of a kind that does not affect a plan. It reports a fault if the kind or
+// group seems misspelt, or if the object is a table or the like that kubectl prints for people.
 func (r *reader) pass(o *object) {
 	const slips = 2
 	name := group(o.apiVersion) + "/" + o.kind
@@ -172,7 +171,7 @@ func (r *reader) pass(o *object) {
 	r.ignored[o.kind]++
 }
 
-// place gives an object the namespace that it is in by default, or none.
+// place gives an object its default namespace, or none if its kind has no namespace.
 func (o *object) place(namespaced bool) {
 	switch {
 	case !namespaced:
@@ -182,16 +181,16 @@ func (o *object) place(namespaced bool) {
 	}
 }
 
-// older is an object of a version that is not read, the id of the one that it is in the
-// version that is, and the fault that it is without that.
+// older is an object in a version that is not read. It has the id that the object would have in the
+// version that is read, and the fault to report if it is missing there.
 type older struct {
 	*object
 	id    string
 	fault *Fault
 }
 
-// judgeOlder is for when all is read. A dump may have an object in two versions, and then the
-// one that is read is as good; an object that is there in an older one only is a fault.
+// judgeOlder runs after all objects are read. A dump may contain an object in two versions; then
+// the one that is read suffices. An object that exists only in an older version is a fault.
 func (r *reader) judgeOlder() {
 	count := map[string]int{}
 	for _, o := range r.older {
@@ -206,10 +205,10 @@ func (r *reader) judgeOlder() {
 	}
 }
 
-// id tells objects apart.
+// id returns a text that identifies an object.
 func id(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
 
-// named checks that an object has a name, and one that nothing else has.
+// named checks that an object has a name, and that no other object has the same one.
 func (r *reader) named(o *object) bool {
 	at := []any{"metadata", "name"}
 	if o.name == "" && !o.nameOfWrongType() {
@@ -243,7 +242,7 @@ func (r *reader) named(o *object) bool {
 	return true
 }
 
-// group is the API group of an apiVersion; that of "v1" is empty.
+// group returns the API group of an apiVersion; that of "v1" is empty.
 func group(apiVersion string) string {
 	g, _, found := strings.Cut(apiVersion, "/")
 	if !found {
@@ -252,7 +251,7 @@ func group(apiVersion string) string {
 	return g
 }
 
-// surround hands the surroundings to the cluster.
+// surround gives the cluster the objects that pods refer to.
 func (r *reader) surround() {
 	c, f := r.cluster, r.found
 	c.Namespaces = values[*corev1.Namespace](f)
@@ -291,15 +290,15 @@ func values[T any](f objects) []T {
 	return out
 }
 
-// own adds a controller of pods, if it selects any.
+// own records a controller of pods, if it has a selector.
 func (r *reader) own(uid types.UID, selector *metav1.LabelSelector) {
 	if selector != nil {
 		r.cluster.Controllers = append(r.cluster.Controllers, provisioning.Controller{UID: uid, Selector: selector})
 	}
 }
 
-// withHash is the selector of a ReplicaSet of a Deployment: that of the
-// Deployment, and the hash of the template.
+// withHash returns the selector of a Deployment's ReplicaSet: that of the Deployment, with the hash
+// of the pod template added.
 func withHash(of *metav1.LabelSelector, hash string) *metav1.LabelSelector {
 	if of == nil {
 		return nil

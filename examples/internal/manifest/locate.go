@@ -7,17 +7,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// lineIndex finds the line on which a field of a document stands.
+// lineIndex finds the line of a field in a document.
 type lineIndex struct {
 	root *yaml.Node // nil if the document cannot be parsed
 }
 
-// lineOf is the line of the file on which the field at path stands, or the
-// nearest thing above it that exists. A path is made of keys (string) and
-// indices (int).
+// lineOf returns the line of the file that has the field at path, or else that of the nearest
+// parent that exists. A path consists of keys (string) and indices (int).
 //
-// The parse is a second one, by a parser that keeps positions. It is done only
-// for documents that have a fault.
+// The document is parsed a second time, by a parser that records positions. This happens only for
+// documents that have a fault.
 func (d *document) lineOf(path []any) int {
 	if d.lines == nil {
 		d.lines = &lineIndex{}
@@ -41,8 +40,8 @@ func (d *document) lineOf(path []any) int {
 	return d.line + line - 1
 }
 
-// child is the value one step down, and the line where it begins, which for a
-// mapping is the line of its key.
+// child returns the value one step down and the line where it begins. For a mapping that is the
+// line of the key.
 func child(node *yaml.Node, step any) (*yaml.Node, int) {
 	// An alias points at its anchor, never at another alias; and a cycle
 	// cannot be followed further than the path is long.
@@ -65,8 +64,8 @@ func child(node *yaml.Node, step any) (*yaml.Node, int) {
 	return nil, 0
 }
 
-// fieldName renders a path: spec.containers[0].resources, with keys that are
-// no plain words in brackets, as in metadata.labels[app.kubernetes.io/name].
+// fieldName renders a path, such as spec.containers[0].resources. Keys that are not plain words are
+// in brackets, such as metadata.labels[app.kubernetes.io/name].
 func fieldName(path []any) string {
 	var b strings.Builder
 	for _, step := range path {
@@ -87,7 +86,7 @@ func fieldName(path []any) string {
 	return b.String()
 }
 
-// parsePath is the reverse of fieldName, for paths that come from elsewhere.
+// parsePath inverts fieldName, for paths from other packages.
 func parsePath(field string) []any {
 	var path []any
 	for rest := field; rest != ""; {
@@ -112,7 +111,7 @@ func parsePath(field string) []any {
 	return path
 }
 
-// index is a list index if the text is one, and the text otherwise.
+// index returns the number if the text is one, and the text otherwise.
 func index(text string) any {
 	n := 0
 	for _, c := range text {

@@ -15,8 +15,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// join brings Nodes, NodeClaims and pods together, and remarks on the pods without a
-// node that are not planned for.
+// join combines Nodes, NodeClaims and pods, and adds notes on pods without a node that are not
+// planned for.
 func (r *reader) join() {
 	var gated, deleted, daemons int
 	pods := make([]*corev1.Pod, 0, len(listed[*corev1.Pod](r.found)))
@@ -57,7 +57,7 @@ func (r *reader) join() {
 	r.cluster.Nodes = joined.Nodes
 }
 
-// noteCount remarks that some pods are not planned for.
+// noteCount adds a note that some pods are not planned for.
 func (r *reader) noteCount(n int, what, why string) {
 	if n == 0 {
 		return
@@ -72,9 +72,9 @@ func (r *reader) noteCount(n int, what, why string) {
 	r.cluster.Notes = append(r.cluster.Notes, fmt.Sprintf("%d %s %s %s and not planned for", n, noun, verb, why))
 }
 
-// refuseStrays reports pods that are bound to a node that is not in the input: one
-// fault a node, however many pods are bound to it. Of a dump with nodes it is a remark:
-// nodes come and go while kubectl lists one kind after the other.
+// refuseStrays reports pods bound to a node that is not in the input: one fault for each node. If
+// the dump has nodes it is only a note, because nodes come and go between the lists that kubectl
+// reads.
 func (r *reader) refuseStrays(strays []*corev1.Pod) {
 	lost := map[string][]*object{}
 	for _, pod := range strays {
@@ -100,9 +100,9 @@ func (r *reader) refuseStrays(strays []*corev1.Pod) {
 	}
 }
 
-// Depart makes the pods pending that nodes on their way out displace at an instant (see
-// disruption.Displaced), and returns a remark on each of these nodes. Without it they are on
-// their nodes, as they stand in the cluster. Call it once, before Input.
+// Depart makes those pods pending that leave nodes which are being removed at the instant now (see
+// disruption.Displaced), and returns a note on each of these nodes. Without this call these pods
+// stay on their nodes. Call Depart once, before Input.
 func (c *Cluster) Depart(now time.Time) (remarks []string) {
 	in := disruption.Input{Input: provisioning.Input{Nodes: c.Nodes}, PodDisruptionBudgets: c.PodDisruptionBudgets}
 	displaced := map[types.NamespacedName]bool{}
@@ -135,12 +135,12 @@ func (c *Cluster) Depart(now time.Time) (remarks []string) {
 	return remarks
 }
 
-// finished tells whether a pod has run to its end and takes no room.
+// finished says whether a pod has run to its end and uses no resources.
 func finished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// ownedBy tells whether a pod's controller is of the kind.
+// ownedBy says whether a pod's controller has the given kind.
 func ownedBy(pod *corev1.Pod, kind string) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.Kind == kind

@@ -15,32 +15,32 @@ type origin struct {
 	path []any // from the top of the document: empty, or a List's items
 }
 
-// object is one Kubernetes object as it was written.
+// object is one Kubernetes object of a source.
 type object struct {
 	origin
 	apiVersion, kind string
 	namespace, name  string
 	json             json.RawMessage
-	inherits         bool // apiVersion and kind stand in the list only
+	inherits         bool // only the list has apiVersion and kind
 	header           header
 	fromServer       bool // an API server has accepted it
 }
 
-// header is what is read of every object, whatever its kind. Each field is as it was
-// written, and empty if it is not there.
+// header is the part that is read of every object, whatever its kind. Each field is as it was
+// written, empty if missing.
 type header struct {
 	APIVersion json.RawMessage `json:"apiVersion"`
 	Kind       json.RawMessage `json:"kind"`
 	Metadata   json.RawMessage `json:"metadata"`
 	Items      json.RawMessage `json:"items"`
 
-	// Of the metadata.
+	// name, and the fields below, in the metadata
 	Name      json.RawMessage `json:"name"`
 	Namespace json.RawMessage `json:"namespace"`
 	UID       json.RawMessage `json:"uid"`
 }
 
-// String names an object the way people do: "Deployment shop/web".
+// String names an object, such as "Deployment shop/web".
 func (o *object) String() string {
 	name := o.name
 	if name == "" && o.kind != "" {
@@ -52,7 +52,7 @@ func (o *object) String() string {
 	return strings.TrimSpace(o.kind + " " + name)
 }
 
-// fault makes a Fault of a field of the object.
+// fault makes a Fault for a field of the object.
 func (o *object) fault(path []any, format string, args ...any) *Fault {
 	full := append(append([]any(nil), o.path...), path...)
 	f := o.doc.fault(full, fieldName(path), format, args...)
@@ -60,14 +60,14 @@ func (o *object) fault(path []any, format string, args ...any) *Fault {
 	return f
 }
 
-// deepestList bounds the path to an object within Lists.
+// deepestList is the largest depth of Lists in Lists.
 const deepestList = 16
 
-// listType is what a list says of the type of its items.
+// listType is the type of the items as given by their list.
 type listType struct{ apiVersion, kind string }
 
-// flatten yields the objects of a parsed document: itself, or the items of a
-// List, or of a List in a List.
+// flatten calls add for the objects of a document: the document itself, or the items of a List,
+// including Lists within Lists.
 func flatten(at origin, value json.RawMessage, list listType, add func(*object), faults *Faults) {
 	if len(at.path) > deepestList {
 		*faults = append(*faults, at.doc.fault(nil, "", "nests Lists deeper than anyone does; unfold them"))
@@ -99,8 +99,8 @@ func flatten(at origin, value json.RawMessage, list listType, add func(*object),
 	}
 }
 
-// newObject reads the type of an object. An item of a PodList has the kind that the
-// API server leaves to the list to say.
+// newObject reads the type of an object. An item of a PodList has its kind from the list, because
+// the API server does not write it in items.
 func newObject(at origin, value json.RawMessage, list listType) *object {
 	o := &object{origin: at, json: value}
 	_ = kjson.UnmarshalCaseSensitivePreserveInts(value, &o.header) // it is an object, and any field will do
@@ -111,7 +111,7 @@ func newObject(at origin, value json.RawMessage, list listType) *object {
 	return o
 }
 
-// kindOf is the first character of a JSON value, which tells its type.
+// kindOf returns the first character of a JSON value, which determines its type.
 func kindOf(value json.RawMessage) byte {
 	value = bytes.TrimLeft(value, " \t\r\n")
 	if len(value) == 0 {
@@ -123,7 +123,7 @@ func kindOf(value json.RawMessage) byte {
 func isNull(value json.RawMessage) bool          { return kindOf(value) == 'n' }
 func isListOrNothing(value json.RawMessage) bool { return isNull(value) || kindOf(value) == '[' }
 
-// elements are those of a list, none if it is no list.
+// elements returns the elements of a list, none if the value is not a list.
 func elements(value json.RawMessage) []json.RawMessage {
 	var list []json.RawMessage
 	if kindOf(value) == '[' {
@@ -132,7 +132,7 @@ func elements(value json.RawMessage) []json.RawMessage {
 	return list
 }
 
-// text is a string, "" if the value is none.
+// text returns a string, "" if the value is not a string.
 func text(value json.RawMessage) string {
 	var s string
 	if kindOf(value) == '"' {
@@ -141,12 +141,12 @@ func text(value json.RawMessage) string {
 	return s
 }
 
-// child is the origin of something inside a List.
+// child returns the origin of a part of a List.
 func (at origin) child(steps ...any) origin {
 	return origin{doc: at.doc, path: append(append([]any(nil), at.path...), steps...)}
 }
 
-// readMetadata takes the identity out of the metadata as far as it is there.
+// readMetadata reads the fields of the metadata that identify an object.
 func (o *object) readMetadata() {
 	if kindOf(o.header.Metadata) != '{' {
 		return
@@ -158,7 +158,7 @@ func (o *object) readMetadata() {
 	o.fromServer = text(meta.UID) != ""
 }
 
-// nameOfWrongType tells whether there is a name that is no text.
+// nameOfWrongType says whether the name exists but is not a string.
 func (o *object) nameOfWrongType() bool {
 	if isNull(o.header.Metadata) {
 		return false
@@ -166,7 +166,7 @@ func (o *object) nameOfWrongType() bool {
 	return kindOf(o.header.Metadata) != '{' || !isNull(o.header.Name) && kindOf(o.header.Name) != '"'
 }
 
-// typed is the object as JSON that says what type it is of.
+// typed returns the object as JSON that includes apiVersion and kind.
 func (o *object) typed() (json.RawMessage, error) {
 	if !o.inherits {
 		return o.json, nil
@@ -185,7 +185,7 @@ func (o *object) typed() (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// untyped names the type field that the object lacks, if any.
+// untyped returns which of apiVersion and kind the object lacks, if any.
 func (o *object) untyped() string {
 	switch {
 	case o.apiVersion == "" && o.kind == "":
@@ -198,7 +198,7 @@ func (o *object) untyped() string {
 	return ""
 }
 
-// describe says what a JSON value is, for a reader who expected something else.
+// describe names the type of a JSON value, for errors about a value of another type.
 func describe(value json.RawMessage) string {
 	switch kindOf(value) {
 	case 'n':

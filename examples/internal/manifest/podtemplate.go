@@ -14,15 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// template is what a workload makes pods from. The pods share its maps and
-// slices.
+// template is the template of a workload's pods. The pods share its maps and slices.
 type template struct {
 	object *object
 	labels map[string]string
 	annos  map[string]string
 	spec   corev1.PodSpec
 	owners []metav1.OwnerReference
-	claims []string // a StatefulSet's volume claim templates
+	claims []string // volume claim templates of a StatefulSet
 	hash   string
 }
 
@@ -35,7 +34,8 @@ func (r *reader) newTemplate(o *object, from *corev1.PodTemplateSpec) *template 
 	return &template{object: o, labels: from.Labels, annos: from.Annotations, hash: templateHash(from), spec: pod.Spec}
 }
 
-// member is a pod to be made: its name, and the labels that it has alone.
+// member is a pod to be made: its name, and the labels that the other pods of the workload do not
+// have.
 type member struct {
 	name   string
 	labels map[string]string
@@ -71,8 +71,8 @@ func (t *template) pod(m member) *corev1.Pod {
 	return pod
 }
 
-// daemonPod makes the pod that stands for a DaemonSet, nil if the API server would refuse it.
-// What its controller lets it tolerate is for the engine to know.
+// daemonPod makes the pod that stands for a DaemonSet, nil if the API server would refuse it. The
+// engine adds the tolerations of the DaemonSet controller.
 func (r *reader) daemonPod(d item[*appsv1.DaemonSet]) *corev1.Pod {
 	t := r.newTemplate(d.object, &d.value.Spec.Template)
 	if t == nil {
@@ -82,7 +82,7 @@ func (r *reader) daemonPod(d item[*appsv1.DaemonSet]) *corev1.Pod {
 	return t.pod(member{name: d.name})
 }
 
-// controller is the owner reference of a workload's pods.
+// controller returns the owner reference of a workload's pods.
 func controller(apiVersion, kind, name string, uid types.UID) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: new(true)}}
 }
@@ -96,7 +96,7 @@ func uidOf(w metav1.Object, kind string) types.UID {
 	return madeUID(kind, w.GetNamespace(), w.GetName())
 }
 
-// madeUID looks like a UID of an API server, because Jobs have theirs as a label.
+// madeUID returns a text in the form of a UID, because Jobs use their UID as a label.
 func madeUID(kind, namespace, name string) types.UID {
 	h := fnv.New128a()
 	h.Write([]byte(kind + " " + namespace + "/" + name))
@@ -104,7 +104,7 @@ func madeUID(kind, namespace, name string) types.UID {
 	return types.UID(fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:]))
 }
 
-// withLabels is a copy of labels with more, which win.
+// withLabels returns a copy of labels with more added; more wins.
 func withLabels(labels, more map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, labels)
@@ -112,25 +112,25 @@ func withLabels(labels, more map[string]string) map[string]string {
 	return all
 }
 
-// hashLabel is the label by which a Deployment tells its ReplicaSets apart.
+// hashLabel is the label that distinguishes the ReplicaSets of a Deployment.
 const hashLabel = appsv1.DefaultDeploymentUniqueLabelKey
 
-// letters is the alphabet of generated names: no vowels, so no words, and no
-// digits that look like letters.
+// letters is the alphabet of generated names. It has no vowels, so that no words arise, and no
+// digits that resemble letters.
 const letters = "bcdfghjklmnpqrstvwxz2456789"
 
 const (
 	suffixLength = 5
 	suffixCount  = 27 * 27 * 27 * 27 * 27 // len(letters) to the power of suffixLength
-	// suffixStep has no divisor in common with suffixCount, so that adding it
-	// again and again visits every suffix once, far from the last.
+	// suffixStep has no divisor in common with suffixCount, so repeated addition gives every suffix
+	// once, with consecutive ones far apart.
 	suffixStep = 8868112
 
 	maxNameLength = 63
 )
 
-// suffixes walks through all suffixes of generated names, in an order that
-// looks random but depends on the seed alone.
+// suffixes enumerates all suffixes of generated names, in an order that looks random but depends on
+// the seed alone.
 type suffixes struct{ at uint32 }
 
 func newSuffixes(seed string) *suffixes { return &suffixes{at: hash32([]byte(seed)) % suffixCount} }
@@ -146,7 +146,8 @@ func (s *suffixes) next() string {
 	return string(out[:])
 }
 
-// generated is a name as the API server makes it from a prefix, cut to fit.
+// generated returns a name as the API server makes it from a prefix, shortened to the largest
+// length.
 func generated(base, suffix string) string {
 	if limit := maxNameLength - suffixLength - 1; len(base) > limit {
 		base = strings.TrimRight(base[:limit], "-.")
@@ -156,8 +157,8 @@ func generated(base, suffix string) string {
 
 func ordinalName(base string, n int) string { return base + "-" + strconv.Itoa(n) }
 
-// templateHash stands in for the pod-template-hash of a Deployment: other
-// letters than the real one, but as steady.
+// templateHash returns a substitute for the pod-template-hash of a Deployment. It differs from the
+// real one, but is equal for equal templates.
 func templateHash(t *corev1.PodTemplateSpec) string {
 	data, err := json.Marshal(t)
 	if err != nil {

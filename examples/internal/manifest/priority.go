@@ -7,15 +7,14 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 )
 
-// The priorities of the classes that every cluster has.
+// The priorities of the classes that exist in every cluster.
 const (
 	priorityOfCluster = 2_000_000_000 // system-cluster-critical
 	priorityOfNode    = 2_000_001_000 // system-node-critical
 )
 
-// prioritize gives pods the priority of their class, as the API server does
-// when it admits them. A priority that is there stays: a class may have changed
-// since.
+// prioritize gives pods the priority of their class, as the API server does when it admits them. A
+// pod that already has a priority keeps it, because the class may have changed since.
 func (r *reader) prioritize() {
 	known := map[string]int32{"system-cluster-critical": priorityOfCluster, "system-node-critical": priorityOfNode}
 	var standard *schedulingv1.PriorityClass

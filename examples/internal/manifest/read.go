@@ -18,8 +18,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// MaxPods bounds the pods that workloads may stand for in one reading, so that
-// a slip of the hand in spec.replicas is reported rather than obeyed.
+// MaxPods limits the number of pods that one reading may add for workloads, so that a typing error
+// in spec.replicas is reported.
 const MaxPods = 200_000
 
 // Source is a named text to read.
@@ -28,20 +28,19 @@ type Source struct {
 	Data []byte
 }
 
-// Cluster is what the sources describe, ready to be planned for. The pods of
-// one workload share memory; treat all of it as read-only.
+// Cluster is the content of the sources, ready for planning. The pods of one workload share memory;
+// treat all of it as read-only.
 type Cluster struct {
 	// NodePools are sorted by name.
 	NodePools []*v1.NodePool
 
-	// Nodes joins Nodes, their NodeClaims and the pods bound to them, sorted
-	// by name. Nodes that are being deleted are among them, though they take
-	// no more pods: they count for limits and topology until they are gone.
+	// Nodes joins Nodes, their NodeClaims and the pods bound to them, sorted by name. Nodes that
+	// are being deleted are included: they take no pods, but count for limits and topology until
+	// they are gone.
 	Nodes []provisioning.Node
 
-	// Pods are to be placed, sorted by namespace and name: the pending pods of
-	// the input, the pods that workloads still lack, and those that must leave
-	// nodes that are being deleted.
+	// Pods are the pods to place, sorted by namespace and name: the pending pods of the input, the
+	// pods that workloads still lack, and those of nodes that are being deleted.
 	Pods []*corev1.Pod
 
 	// DaemonSetPods holds one pod for each DaemonSet, sorted by namespace and
@@ -54,39 +53,37 @@ type Cluster struct {
 	Services   []*corev1.Service
 	Overlays   []*v1.NodeOverlay
 
-	// PodDisruptionBudgets are sorted by namespace and name. They have a say
-	// only where nodes are removed.
+	// PodDisruptionBudgets are sorted by namespace and name. They matter only if nodes are removed.
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 
 	// Volumes are the storage objects, each list sorted by namespace and name.
 	// The claims that StatefulSets will make for pending pods are among them.
 	Volumes provisioning.Volumes
 
-	// Devices are the objects of dynamic resource allocation, sorted likewise.
-	// The Matcher is that of Input.
+	// Devices are the objects of dynamic resource allocation, sorted by namespace and name. Input
+	// sets the Matcher.
 	Devices provisioning.Devices
 
 	// Buffers are the CapacityBuffers, resolved, sorted by namespace and name.
 	Buffers []provisioning.Buffer
 
-	// Controllers are the ReplicaSets, StatefulSets and ReplicationControllers
-	// that have selectors, and the ReplicaSets that Deployments will make,
-	// sorted by UID. Those that have no UID get one made of their name.
+	// Controllers are the ReplicaSets, StatefulSets and ReplicationControllers that have selectors,
+	// and the ReplicaSets that Deployments will make, sorted by UID. Those without a UID get one
+	// computed from their name.
 	Controllers []provisioning.Controller
 
-	// Ignored counts the objects of kinds that have no say in a plan, sorted
-	// by kind.
+	// Ignored counts the objects of kinds that do not affect a plan, sorted by kind.
 	Ignored []KindCount
 
-	// Notes are remarks on the input that are no faults, one line each.
+	// Notes are remarks on the input, one line each. They are not faults.
 	Notes []string
 
-	ranks  map[string]int   // of the sources, by name
-	places map[string]place // by the name that the engine gives to an object
+	ranks  map[string]int   // by source name: its place in the order of reading
+	places map[string]place // by the name that the engine uses for an object
 }
 
-// Input is the cluster as the engine reads it. InstanceTypes and the Vocabulary are the
-// caller's to add; devices are selected by package devicecel.
+// Input returns the cluster as input of the engine, with devices selected by package devicecel. The
+// caller adds InstanceTypes and the Vocabulary.
 func (c *Cluster) Input() provisioning.Input {
 	in := provisioning.Input{
 		NodePools: c.NodePools, Nodes: c.Nodes, Pods: c.Pods, DaemonSetPods: c.DaemonSetPods, Namespaces: c.Namespaces,
@@ -103,18 +100,17 @@ type KindCount struct {
 	Count int
 }
 
-// Rules are what a provider adds to the validation of its kinds; nil adds nothing.
+// Rules are a provider's additions to the validation of its kinds; nil adds nothing.
 type Rules struct {
-	NodePools    *v1.Rules // and NodeClaims
+	NodePools    *v1.Rules // for NodeClaims as well
 	NodeOverlays *v1.Rules
 }
 
-// Read reads a cluster from all sources together. If anything is wrong in any
-// of them the error is of type Faults and lists all of it, and there is no
-// Cluster. A source without any object in it is a fault too, as it usually
-// means that the command that should have written it failed.
+// Read reads a cluster from all sources together. If any source has a fault, the error is of type
+// Faults and lists all of them, and the Cluster is nil. A source without any object is a fault too,
+// because it usually means that the command which should have written it failed.
 //
-// Rules are what the provider adds to the validation.
+// rules are the provider's additions to validation.
 func Read(rules Rules, sources ...Source) (*Cluster, error) {
 	r := &reader{
 		kinds:   kinds(),
@@ -151,7 +147,7 @@ type reader struct {
 	cluster *Cluster
 }
 
-// read takes in one source.
+// read reads one source.
 func (r *reader) read(s Source) {
 	docs := split(s)
 	if len(docs) == 0 {
@@ -207,9 +203,8 @@ func comparePods(a, b *corev1.Pod) int {
 
 func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// Sources reads the files named, "-" being standard input, or else takes the
-// sample. One file that cannot be read does not keep it from reading the
-// others; the error joins all failures.
+// Sources reads the named files, "-" being standard input. Without names it returns the sample. If
+// a file cannot be read, the others are still read; the error joins all failures.
 func Sources(names []string, stdin io.Reader, sample []byte) ([]Source, error) {
 	if len(names) == 0 {
 		return []Source{{Name: "sample.yaml", Data: sample}}, nil

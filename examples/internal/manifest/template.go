@@ -6,11 +6,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
-// andThen is what to do with a template once it is rendered.
+// andThen says what to do with a template once it is rendered.
 const andThen = "read the result"
 
-// Unrendered is the fault of a source that is a template, at its first line that shows it; nil
-// if no line does.
+// Unrendered returns a fault if a source is an unrendered template, at the first line that shows
+// it; nil if no line does.
 func Unrendered(s Source) *Fault {
 	line, message := textstream.Unrendered(s.Data, andThen)
 	if line == 0 {
@@ -19,9 +19,8 @@ func Unrendered(s Source) *Fault {
 	return &Fault{File: s.Name, Line: line, Message: message}
 }
 
-// rendered puts the one fault that a source is a template in the place of all its faults, if
-// one of them comes of that: the source cannot be parsed, or a value that is at fault is one
-// to be filled in.
+// rendered replaces all faults of a source by the one fault that it is a template, if one of them
+// is caused by that: the source cannot be parsed, or a faulty value is a placeholder.
 func (fs Faults) rendered(sources []Source) (out Faults) {
 	instead := map[string]*Fault{}
 	for _, s := range sources {

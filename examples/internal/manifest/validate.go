@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// validate checks of a decoded object what this package goes on to use. The
-// rest of what an API server would refuse is for the engine to judge.
+// validate checks the parts of a decoded object that this package uses. The engine checks the
+// others.
 func (r *reader) validate(o *object, value any) bool {
 	before := len(r.faults)
 	if m, ok := value.(metav1.Object); ok {
@@ -44,7 +44,7 @@ func (r *reader) validate(o *object, value any) bool {
 	return len(r.faults) == before
 }
 
-// workload checks what makes pods.
+// workload checks the fields of a workload that determine its pods.
 func (r *reader) workload(o *object, replicas *int32, selector *metav1.LabelSelector, t *corev1.PodTemplateSpec) {
 	r.replicas(o, replicas, "replicas")
 	r.selector(o, selector)
@@ -87,8 +87,8 @@ func (r *reader) selector(o *object, s *metav1.LabelSelector) {
 	}
 }
 
-// labels checks labels against what Kubernetes lets them be. An API server has let none
-// pass that are otherwise, so only files that people write have them.
+// labels checks the syntax of labels. Only files written by hand can have wrong ones, because an
+// API server refuses them.
 func (r *reader) labels(o *object, labels map[string]string, path ...any) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if len(validation.IsQualifiedName(key)) > 0 {
@@ -103,7 +103,7 @@ func (r *reader) labels(o *object, labels map[string]string, path ...any) {
 	}
 }
 
-// longestShown is how much of a text is shown that is not what it should be.
+// longestShown is the largest length of a wrong text in a message.
 const longestShown = 40
 
 func short(text string) string {

@@ -19,9 +19,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// expand adds the pods that workloads still lack: the replicas they want, less
-// the live pods they have. A workload with more pods than it wants keeps them
-// all, as which ones its controller would delete is not known.
+// expand adds the pods that workloads still lack: the wanted replicas minus the live pods. A
+// workload with too many pods keeps all of them, because it is unknown which ones its controller
+// would delete.
 func (r *reader) expand() {
 	x := &expander{reader: r, owned: map[owner]*brood{}, taken: map[string]bool{}}
 	x.index()
@@ -51,33 +51,33 @@ func (r *reader) expand() {
 // owner identifies a workload.
 type owner struct{ kind, namespace, name string }
 
-// brood is the pods of one workload in the input.
+// brood is the set of pods of one workload in the input.
 type brood struct {
-	live      int // neither finished nor being deleted
+	live      int // number of pods that are neither finished nor being deleted
 	succeeded int
 
-	owners  map[string]*corev1.Pod // a live pod of each ReplicaSet, by the name of that
-	indexes map[string]bool        // of an indexed Job, those of live and succeeded pods
+	owners  map[string]*corev1.Pod // by ReplicaSet name: one of its live pods
+	indexes map[string]bool        // indexes of the live and succeeded pods of an indexed Job
 }
 
 type expander struct {
 	*reader
 	owned map[owner]*brood
-	taken map[string]bool // namespace/name of each pod, old or new; true unless it has finished
+	taken map[string]bool // by namespace/name of each existing or added pod: true unless the pod has finished
 
 	demands []demand
-	total   int // of the pods in demands
+	total   int // number of pods in demands
 }
 
 // demand is a number of pods to be made from a template.
 type demand struct {
 	template *template
-	base     string   // what their names begin with
-	members  []member // the first of them, or all
+	base     string   // prefix of their names
+	members  []member // the first of them, or all; may be fewer than count
 	count    int
 }
 
-// index finds out which pods belong to which workload.
+// index assigns pods to their workloads.
 func (x *expander) index() {
 	parents := map[owner]owner{} // ReplicaSet to its controller
 	for _, rs := range listed[*appsv1.ReplicaSet](x.found) {
@@ -105,7 +105,7 @@ func (x *expander) index() {
 	}
 }
 
-// count adds a pod to what its owner has.
+// count adds a pod to those of its owner.
 func (x *expander) count(of owner, pod *corev1.Pod) {
 	b := x.owned[of]
 	if b == nil {
@@ -124,7 +124,7 @@ func (x *expander) count(of owner, pod *corev1.Pod) {
 	b.indexes[cmp.Or(pod.Labels[indexKey], pod.Annotations[indexKey])] = true
 }
 
-// selection is a Deployment and what it selects.
+// selection is a Deployment and its selector.
 type selection struct {
 	owner
 	selector labels.Selector
@@ -154,7 +154,7 @@ func guessParent(rs owner, pod *corev1.Pod, from []selection) (owner, bool) {
 	return owner{}, false
 }
 
-// have is the number of live pods of a workload, 0 if none of its pods is in the input.
+// have returns the number of live pods of a workload, 0 if none of its pods is in the input.
 func (b *brood) have() int {
 	if b == nil {
 		return 0
@@ -175,10 +175,10 @@ func (x *expander) deployment(d item[*appsv1.Deployment]) {
 	x.want(demand{template: t, base: base, count: orOne(d.value.Spec.Replicas) - b.have()})
 }
 
-// revision gives a template the labels and the owner that the pods of the Deployment get:
-// those of the ReplicaSet that runs this template. If no ReplicaSet of the Deployment is in
-// the input and its pods are of one, they are of that, and else of one that is still to be
-// made. It returns the name of the ReplicaSet.
+// revision gives a template the labels and the owner of the Deployment's pods: those of the
+// ReplicaSet that runs this template. If the input has no ReplicaSet of the Deployment, and its
+// pods all belong to one ReplicaSet, that one is used; otherwise a new one is made up. revision
+// returns the name of the ReplicaSet.
 func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *brood) string {
 	any := false
 	for _, rs := range byAge(listed[*appsv1.ReplicaSet](x.found)) {
@@ -209,7 +209,8 @@ func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *brood) s
 	return name
 }
 
-// byAge returns ReplicaSets as the Deployment controller looks through them, the oldest first.
+// byAge returns ReplicaSets in the order in which the Deployment controller compares them, the
+// oldest first.
 func byAge(items []item[*appsv1.ReplicaSet]) []item[*appsv1.ReplicaSet] {
 	items = byName(items)
 	slices.SortStableFunc(items, func(a, b item[*appsv1.ReplicaSet]) int {
@@ -218,7 +219,7 @@ func byAge(items []item[*appsv1.ReplicaSet]) []item[*appsv1.ReplicaSet] {
 	return items
 }
 
-// runs tells whether a ReplicaSet is of the revision of a Deployment that has this template.
+// runs says whether a ReplicaSet has the given template of its Deployment.
 func runs(rs *appsv1.ReplicaSet, template *corev1.PodTemplateSpec) bool {
 	a, b := rs.Spec.Template.DeepCopy(), template.DeepCopy()
 	delete(a.Labels, hashLabel)
@@ -226,8 +227,8 @@ func runs(rs *appsv1.ReplicaSet, template *corev1.PodTemplateSpec) bool {
 	return equality.Semantic.DeepEqual(a, b)
 }
 
-// replicaSet expands a ReplicaSet that stands alone. One that belongs to a
-// Deployment of the input is left to it.
+// replicaSet expands a ReplicaSet without a Deployment in the input. Others are expanded with their
+// Deployment.
 func (x *expander) replicaSet(rs item[*appsv1.ReplicaSet]) {
 	if ref := metav1.GetControllerOf(rs.value); ref != nil && ref.Kind == "Deployment" &&
 		x.seen["Deployment "+rs.namespace+"/"+ref.Name] != nil {
@@ -236,12 +237,12 @@ func (x *expander) replicaSet(rs item[*appsv1.ReplicaSet]) {
 	x.plain(rs.object, rs.value, &rs.value.Spec.Template, rs.value.Spec.Replicas)
 }
 
-// replicationController expands what came before the ReplicaSet.
+// replicationController expands a ReplicationController.
 func (x *expander) replicationController(rc item[*corev1.ReplicationController]) {
 	x.plain(rc.object, rc.value, rc.value.Spec.Template, rc.value.Spec.Replicas)
 }
 
-// plain expands a workload that adds nothing of its own to its pods.
+// plain expands a workload whose pods differ only in their names.
 func (x *expander) plain(o *object, value metav1.Object, template *corev1.PodTemplateSpec, replicas *int32) {
 	if value.GetDeletionTimestamp() != nil {
 		return
@@ -252,9 +253,8 @@ func (x *expander) plain(o *object, value metav1.Object, template *corev1.PodTem
 	}
 }
 
-// statefulSet adds the ordinals that have no pod, all at once even if the
-// controller would start them one after another. A pod that is being deleted
-// keeps its ordinal until it is gone.
+// statefulSet adds all ordinals that have no pod, even if the controller would start them one after
+// another. A pod that is being deleted keeps its ordinal until it is gone.
 func (x *expander) statefulSet(s item[*appsv1.StatefulSet]) {
 	if s.value.DeletionTimestamp != nil {
 		return
@@ -292,8 +292,7 @@ func (x *expander) statefulSet(s item[*appsv1.StatefulSet]) {
 	x.want(d)
 }
 
-// job adds the pods that a Job would run now. One that is suspended or done
-// runs none.
+// job adds the pods that a Job would run now. A suspended or finished Job adds none.
 func (x *expander) job(j item[*batchv1.Job]) {
 	spec := &j.value.Spec
 	if jobOver(j.value) {
@@ -333,8 +332,8 @@ func (x *expander) job(j item[*batchv1.Job]) {
 // indexKey is the label and the annotation that have the completion index of a pod.
 const indexKey = batchv1.JobCompletionIndexAnnotation
 
-// indexed are the next pods of an indexed Job: those of the lowest indexes that neither run nor
-// have succeeded.
+// indexed returns the next pods of an indexed Job: those of the lowest indexes without a live or
+// succeeded pod.
 func (x *expander) indexed(j item[*batchv1.Job], b *brood, count int) (out []member) {
 	completed := ranges(j.value.Status.CompletedIndexes)
 	for i := 0; i < orOne(j.value.Spec.Completions) && len(out) < min(count, MaxPods); i++ {
@@ -353,7 +352,8 @@ func (x *expander) indexed(j item[*batchv1.Job], b *brood, count int) (out []mem
 	return out
 }
 
-// ranges are the first and last numbers of a list such as 1,3-5,7. What is no number is left out.
+// ranges returns the first and last numbers of the ranges in a list such as 1,3-5,7. Parts that are
+// no numbers are left out.
 func ranges(list string) (out [][2]int) {
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, found := strings.Cut(part, "-")
@@ -368,7 +368,7 @@ func ranges(list string) (out [][2]int) {
 	return out
 }
 
-// jobOver tells whether a Job starts no more pods.
+// jobOver says whether a Job starts no more pods.
 func jobOver(j *batchv1.Job) bool {
 	if j.DeletionTimestamp != nil || j.Spec.Suspend != nil && *j.Spec.Suspend {
 		return true
@@ -378,7 +378,7 @@ func jobOver(j *batchv1.Job) bool {
 	})
 }
 
-// orOne is a count that is 1 when left out.
+// orOne returns *n, or 1 if n is nil.
 func orOne(n *int32) int {
 	if n == nil {
 		return 1
@@ -386,7 +386,8 @@ func orOne(n *int32) int {
 	return int(*n)
 }
 
-// want asks for pods. The workload with which there are too many is at fault.
+// want adds a demand for pods. If there are too many pods in total, it reports a fault of this
+// workload.
 func (x *expander) want(d demand) {
 	if d.count <= 0 || x.total > MaxPods {
 		return
@@ -399,8 +400,8 @@ func (x *expander) want(d demand) {
 	}
 }
 
-// supply makes the pods of a demand. Those without names get random-looking
-// ones, as a ReplicaSet or Job gives.
+// supply makes the pods of a demand. Pods without a name get a random-looking one, as from a
+// ReplicaSet or Job.
 func (x *expander) supply(d demand) {
 	for _, m := range d.members {
 		x.add(d.template, m)
@@ -419,13 +420,13 @@ func (x *expander) supply(d demand) {
 	}
 }
 
-// has tells whether there is or was a pod of the name.
+// has says whether the input has, or had, a pod of the name.
 func (x *expander) has(namespace, name string) bool {
 	_, taken := x.taken[namespace+"/"+name]
 	return taken
 }
 
-// add makes one pod, which is pending unless its template names a node.
+// add makes one pod. It is pending unless its template names a node.
 func (x *expander) add(t *template, m member) {
 	x.taken[t.object.namespace+"/"+m.name] = true
 	pod := t.pod(m)
@@ -453,9 +454,8 @@ func byName[T any](items []item[T]) []item[T] {
 	})
 }
 
-// addClaims makes the claims that pending pods of StatefulSets get from its
-// templates, where they are not in the input. Claims outlive their pods, so one
-// that is there is used, whatever the template says by now.
+// addClaims makes the missing claims that pending pods of StatefulSets get from its templates.
+// Claims outlive their pods, so an existing claim is used even if the template has changed.
 func (r *reader) addClaims() {
 	c := r.cluster
 	sets := map[string]*appsv1.StatefulSet{}
@@ -491,7 +491,7 @@ func (r *reader) addClaims() {
 	})
 }
 
-// newClaim makes a claim that no volume has been bound to.
+// newClaim makes an unbound claim.
 func newClaim(from *corev1.PersistentVolumeClaim, namespace, name string) *corev1.PersistentVolumeClaim {
 	claim := from.DeepCopy()
 	claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
@@ -500,8 +500,8 @@ func newClaim(from *corev1.PersistentVolumeClaim, namespace, name string) *corev
 	return claim
 }
 
-// markBound gives a claim that is bound by its status the annotation that says so to a
-// scheduler. Tools that tidy up manifests leave annotations out.
+// markBound adds the annotation that schedulers read to a claim that is bound according to its
+// status. Tools that tidy up manifests remove annotations.
 func markBound(claim *corev1.PersistentVolumeClaim) {
 	if claim.Status.Phase != corev1.ClaimBound || claim.Spec.VolumeName == "" || metav1.HasAnnotation(claim.ObjectMeta, v1.BindCompletedAnnotationKey) {
 		return

@@ -19,8 +19,8 @@ import (
 
 const classKind = awsv1.EC2NodeClassKind
 
-// readClasses finds the classes. A class that cannot be read is no fault, because a cluster
-// may be planned without it. A class of another version is no fault either.
+// readClasses returns the EC2NodeClasses. A class that cannot be read, or has another version, is
+// not a fault, because a cluster may be planned without it.
 func (w *World) readClasses(sources []manifest.Source) (all []*awsv1.EC2NodeClass) {
 	if !slices.ContainsFunc(w.Cluster.Ignored, func(k manifest.KindCount) bool { return k.Kind == classKind }) {
 		return nil
@@ -48,8 +48,8 @@ func (w *World) readClasses(sources []manifest.Source) (all []*awsv1.EC2NodeClas
 	return all
 }
 
-// noteOlder notes the classes of versions that are not read. Those of which the input also has
-// a version that is read are only counted.
+// noteOlder adds notes on classes in versions that are not read. Classes that the input also has in
+// the version that is read are only counted.
 func (w *World) noteOlder(older []v1.Document, read []*awsv1.EC2NodeClass) {
 	beside := map[string]int{}
 	for _, doc := range older {
@@ -98,8 +98,8 @@ func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
 	return nil
 }
 
-// labelled returns the types with the label that the fake cloud has and the provider does
-// not: whether there are Nitro enclaves.
+// labelled returns the types with a label that the fake cloud knows and the provider does not:
+// whether Nitro enclaves are supported.
 func (w *World) labelled(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	known := map[string]*cloudprovider.InstanceType{}
 	for _, it := range w.types {
@@ -116,8 +116,8 @@ func (w *World) labelled(types []*cloudprovider.InstanceType) []*cloudprovider.I
 	return out
 }
 
-// settings are the fields of a class that its instance types depend on, each with a way
-// to leave it out.
+// settings are the fields of a class that its instance types depend on, each with a function that
+// clears it.
 var settings = map[string]func(*awsv1.EC2NodeClassSpec){
 	"spec.kubelet":             func(s *awsv1.EC2NodeClassSpec) { s.Kubelet = nil },
 	"spec.blockDeviceMappings": func(s *awsv1.EC2NodeClassSpec) { s.BlockDeviceMappings = nil },
@@ -128,11 +128,11 @@ var settings = map[string]func(*awsv1.EC2NodeClassSpec){
 	"spec.connectionTracking":  func(s *awsv1.EC2NodeClassSpec) { s.ConnectionTracking = nil },
 }
 
-// ready returns the class as the catalog can be made of it, and notes what of it has no
-// say: settings that are wrong, as others, such as a role to be filled in, do not matter;
-// a placement group, of which only EC2 knows the strategy; and how much reservations
-// hold. A class without a subnet where the cluster is launches in every zone of it, and
-// so does each if the zones were asked for.
+// ready returns the class in a form from which the catalog can be made, and adds notes on ignored
+// fields. Wrong settings are ignored, such as a role that is still a placeholder; so are a
+// placement group, because only EC2 knows its strategy, and the size of reservations. A class
+// without a subnet in the zones of the cluster launches in all of them, and so does every class if
+// the zones were given by flags.
 func (w *World) ready(class *awsv1.EC2NodeClass, everywhere bool) *awsv1.EC2NodeClass {
 	out := class.DeepCopy()
 	faults := map[string][]string{}
@@ -171,8 +171,8 @@ func (w *World) ready(class *awsv1.EC2NodeClass, everywhere bool) *awsv1.EC2Node
 	return out
 }
 
-// noteStranded says where nodes of a class run and it has no subnet: nothing takes their
-// place there.
+// noteStranded adds a note on zones in which nodes of a class run but the class has no subnet:
+// these nodes cannot be replaced in their zone.
 func (w *World) noteStranded(class *awsv1.EC2NodeClass) {
 	count := map[string]int{}
 	for _, n := range w.Cluster.Nodes {
@@ -193,8 +193,8 @@ func (w *World) noteStranded(class *awsv1.EC2NodeClass) {
 	}
 }
 
-// noteExcluded says how many types a class cannot launch, by reason, and how many are
-// left out. What its family of images does not run on is no surprise.
+// noteExcluded adds a note with the number of types that a class cannot launch, by reason, and the
+// number of types left. Types that the image family does not support are left out.
 func (w *World) noteExcluded(name string, made *classtypes.Catalog) {
 	count := map[string]int{}
 	for _, e := range made.Exclusions {
@@ -210,7 +210,7 @@ func (w *World) noteExcluded(name string, made *classtypes.Catalog) {
 	}
 }
 
-// typesOf are the instance types of a pool: those of its class, or else plain ones.
+// typesOf returns the instance types of a pool: those of its class, or else plain.
 func (w *World) typesOf(pool *v1.NodePool, plain []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	if types := w.classOf(pool); types != nil {
 		return types
@@ -218,7 +218,7 @@ func (w *World) typesOf(pool *v1.NodePool, plain []*cloudprovider.InstanceType) 
 	return plain
 }
 
-// classOf are the instance types of the class of a pool, nil if it has no say.
+// classOf returns the instance types of the class of a pool, nil if the class is not used.
 func (w *World) classOf(pool *v1.NodePool) []*cloudprovider.InstanceType {
 	if ref := pool.Spec.Template.Spec.NodeClassRef; ref != nil && ref.Kind == classKind && ref.Group == awsv1.Group {
 		return w.classes[ref.Name]

@@ -11,8 +11,8 @@ import (
 )
 
 // publish gives the instance types of pools without a class the devices that drivers of dynamic
-// resource allocation publish on their nodes: what the provider for EC2 says of a class without
-// settings. They matter only if the manifests have a DeviceClass, which a driver brings along.
+// resource allocation publish: those that the EC2 provider reports for a class without settings.
+// Devices matter only if the manifests have a DeviceClass, which the driver installs.
 func (w *World) publish() error {
 	if err := w.openMarket(); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (w *World) everywhere(class *awsv1.EC2NodeClass) {
 	}
 }
 
-// openMarket reads what the fake cloud sells, once.
+// openMarket reads the offer of the fake cloud, once.
 func (w *World) openMarket() (err error) {
 	if w.market == nil {
 		w.market, err = newMarket(w.types)
@@ -53,7 +53,7 @@ func (w *World) openMarket() (err error) {
 	return err
 }
 
-// launching is what the instance types of a class are made of.
+// launching returns the input from which the instance types of a class are made.
 func (w *World) launching(class *awsv1.EC2NodeClass) classtypes.Input {
 	return classtypes.Input{
 		Region: w.region, Class: class, Zones: w.market.zones, Prices: w.market.prices, KubeletExpressions: kubeletcel.New(),

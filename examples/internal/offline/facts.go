@@ -16,22 +16,22 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// market is what EC2 would say where the cluster is, made of what the fake cloud sells
-// there.
+// market is the answers that EC2 would give for the zones of the cluster, made from the offer of
+// the fake cloud there.
 type market struct {
 	facts  *classtypes.Facts
 	zones  []classtypes.Zone
 	prices *pricing.Book
 }
 
-// newMarket writes instance types of the fake cloud down as EC2 describes its own. What
-// the fake has no facts of is not said, or assumed:
+// newMarket converts instance types of the fake cloud to descriptions in the form of EC2. Facts
+// that the fake cloud does not have are left out or assumed:
 //
-//   - how many volumes a node can attach: not said, so there is no limit;
-//   - disks that are not NVMe: not said, so they count for nothing;
-//   - network cards: as many as there are elastic fabric adapters, of as many interfaces
-//     each as the first;
-//   - nested virtualization: on the virtual machines of c8i, m8i and r8i.
+//   - how many volumes a node can attach: left out, so there is no limit;
+//   - disks that are not NVMe: left out, so they are not used;
+//   - network cards: as many as there are elastic fabric adapters, each with as many interfaces
+//     as the first;
+//   - nested virtualization: assumed on the virtual machines of c8i, m8i and r8i.
 func newMarket(sold []*cloudprovider.InstanceType) (*market, error) {
 	m := &market{}
 	var machines []types.InstanceTypeInfo
@@ -74,7 +74,7 @@ func (l label) truth(key string) *bool { return new(l.text(key) == "true") }
 
 func (l label) amount(name corev1.ResourceName) int32 { return int32(l.Capacity.Get(name)) }
 
-// describe says of an instance type what EC2 would.
+// describe returns the description of an instance type in the form of EC2.
 func describe(it *cloudprovider.InstanceType, n catalog.NetworkInterfaces) types.InstanceTypeInfo {
 	l := label{it}
 	out := types.InstanceTypeInfo{
@@ -131,7 +131,7 @@ func (l label) network(n catalog.NetworkInterfaces) *types.NetworkInfo {
 	return out
 }
 
-// makers are the makers of GPUs as EC2 writes them, by their labels.
+// makers maps label values to the names of GPU makers in EC2.
 var makers = map[string]string{"nvidia": "NVIDIA", "amd": "AMD", "habana": "Habana"}
 
 func (l label) devices(out *types.InstanceTypeInfo) {
@@ -149,7 +149,7 @@ func (l label) devices(out *types.InstanceTypeInfo) {
 	}
 }
 
-// only is the value of a label that has just one, and empty for others.
+// only returns the value of a requirement that admits just one value, else "".
 func only(r requirements.Requirement, _ bool) string {
 	if values, finite := r.Values(); finite && len(values) == 1 {
 		return values[0]

@@ -18,9 +18,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Prices are what the nodes cost in USD per hour that no NodePool launched, by name: at the
-// instance type, zone and capacity type that their labels name. Nodes of which the instance
-// types do not tell are left out.
+// Prices returns the prices of the nodes that no NodePool launched, by name, in USD per hour. They
+// are those of the instance type, zone and capacity type in the labels. Nodes whose offering is
+// unknown are left out.
 func (w *World) Prices() map[string]float64 {
 	prices := map[string]float64{}
 	types := w.plainTypes()
@@ -41,9 +41,9 @@ func (w *World) Prices() map[string]float64 {
 	return prices
 }
 
-// asPools reads each node group as a NodePool: one that launches the instance types, zones and
-// capacity types that its nodes have, with the labels and taints that all of them share, and
-// that may be consolidated, but does not expire.
+// asPools converts each node group to a NodePool. The pool launches the instance types, zones and
+// capacity types of its nodes, with the labels and taints that all of them share. Its nodes may be
+// consolidated and do not expire.
 func (w *World) asPools() {
 	groups := map[string][]*provisioning.Node{}
 	for i := range w.Cluster.Nodes {
@@ -72,7 +72,7 @@ func (w *World) asPools() {
 	slices.SortFunc(w.Cluster.NodePools, func(a, b *v1.NodePool) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// poolName is the name of the NodePool of a group, which no other has.
+// poolName returns a name for the NodePool of a group that no other pool has.
 func poolName(group string, taken map[string]bool) string {
 	name := strings.ToLower(strings.ReplaceAll(group, "_", "-"))
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
@@ -84,7 +84,7 @@ func poolName(group string, taken map[string]bool) string {
 	return name
 }
 
-// poolOf is the NodePool of a group.
+// poolOf returns the NodePool of a group.
 func poolOf(name string, nodes []*provisioning.Node) *v1.NodePool {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	template := &pool.Spec.Template
@@ -112,7 +112,7 @@ func poolOf(name string, nodes []*provisioning.Node) *v1.NodePool {
 	return pool
 }
 
-// classOfGroup is a reference to a node class of the cloud that a group is of.
+// classOfGroup returns a reference to a node class of the cloud of a group.
 func classOfGroup(name string, labels map[string]string) *v1.NodeClassReference {
 	for key := range labels { // of each cloud there are only its own
 		switch domain, _, _ := strings.Cut(key, "/"); domain {
@@ -125,7 +125,7 @@ func classOfGroup(name string, labels map[string]string) *v1.NodeClassReference 
 	return &v1.NodeClassReference{Group: awsv1.Group, Kind: classKind, Name: name}
 }
 
-// shared are the labels and taints that all nodes of a group have, and that a NodePool may set.
+// shared returns the labels and taints that all nodes of a group have and that a NodePool may set.
 func shared(nodes []*provisioning.Node) (map[string]string, []corev1.Taint) {
 	labels, taints := maps.Clone(nodes[0].Node.Labels), slices.Clone(nodes[0].Node.Spec.Taints)
 	for _, n := range nodes {
@@ -144,7 +144,7 @@ func shared(nodes []*provisioning.Node) (map[string]string, []corev1.Taint) {
 	return labels, taints
 }
 
-// adopt makes a node one that the pool launched.
+// adopt makes a node look as if the pool had launched it.
 func adopt(pool *v1.NodePool, n *provisioning.Node) {
 	node := n.Node.DeepCopy()
 	is := machineOf(node.Labels)

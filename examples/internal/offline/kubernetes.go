@@ -8,10 +8,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Kubernetes is the version of the newest kubelet of the input. kube-scheduler has the same version,
-// except during an upgrade: no kubelet is newer than the control plane, so where kubelets differ
-// the older ones are yet to follow. It is empty where no Node names a version, and, with
-// a remark, where the engine does not know it.
+// Kubernetes returns the version of the newest kubelet of the input. kube-scheduler has the same
+// version, except during an upgrade: kubelets are never newer than the control plane, so older
+// kubelets are still to be upgraded. The version is empty if no Node has one, or, with a remark, if
+// the engine does not know it.
 func (w *World) Kubernetes() (newest, remark string) {
 	least := -1
 	for _, n := range w.Cluster.Input().Nodes {
@@ -29,7 +29,7 @@ func (w *World) Kubernetes() (newest, remark string) {
 	return newest, ""
 }
 
-// minorOf is the minor version of a version such as v1.37.2; -1 if it cannot be read.
+// minorOf returns the minor version of a version such as v1.37.2, -1 if it cannot be read.
 func minorOf(version string) int {
 	rest, found := strings.CutPrefix(version, "v1.")
 	text, _, _ := strings.Cut(rest, ".")

@@ -8,13 +8,13 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// groupLabels are the labels by which clouds and installers name the node group of a node.
+// groupLabels are the labels in which clouds and installers store the node group of a node.
 var groupLabels = []string{
 	"eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool",
 	"kubernetes.azure.com/agentpool", "agentpool", "kops.k8s.io/instancegroup", "doks.digitalocean.com/node-pool",
 }
 
-// groupOf is the name of the node group of a node by its labels, "" if it is of none.
+// groupOf returns the name of the node group in the labels of a node, "" if there is none.
 func groupOf(labels map[string]string) string {
 	for _, key := range groupLabels {
 		if name := labels[key]; name != "" {
@@ -24,11 +24,11 @@ func groupOf(labels map[string]string) string {
 	return ""
 }
 
-// machine is what a node is and how it was bought.
+// machine is the instance type, zone and capacity type of a node.
 type machine struct{ InstanceType, Zone, CapacityType string }
 
-// machineOf reads the labels of Karpenter, of Kubernetes, and of the node groups of EKS, GKE
-// and AKS. A node without a label of spot is on demand, as these clouds have it.
+// machineOf reads the labels of Karpenter, of Kubernetes, and of the node groups of EKS, GKE and
+// AKS. A node without a spot label is on-demand, as in these clouds.
 func machineOf(labels map[string]string) machine {
 	return machine{
 		InstanceType: cmp.Or(labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelInstanceType]),
@@ -37,7 +37,7 @@ func machineOf(labels map[string]string) machine {
 	}
 }
 
-// groupCapacity is the capacity type of a node of a node group.
+// groupCapacity returns the capacity type of a node of a node group.
 func groupCapacity(labels map[string]string) string {
 	switch {
 	case labels["eks.amazonaws.com/capacityType"] == "CAPACITY_BLOCK":

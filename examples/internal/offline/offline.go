@@ -1,12 +1,11 @@
-// Package offline reads what programs work on that need neither a cloud nor a
-// cluster: manifests, and instance types in place of a cloud's.
+// Package offline reads the input of programs that need neither a cloud nor a cluster: manifests,
+// and a catalog of instance types.
 //
-// The instance types are those that the fake cloud sells where the cluster is, or
-// those of a file. Of the fake cloud a NodePool has the instance types of its
-// EC2NodeClass as package aws/classtypes makes them, by the code of the AWS provider: pods
-// and overhead by spec.kubelet and the family of images, ephemeral storage by
-// blockDeviceMappings and instanceStorePolicy, zones by the subnets in its status, types
-// by the images there and by what else the class asks of them.
+// The instance types are those of the fake cloud in the zones of the cluster, or those of a file.
+// From the fake cloud, a NodePool has the instance types of its EC2NodeClass as package
+// aws/classtypes makes them, with the code of the AWS provider. spec.kubelet and the image family
+// determine pods and overhead; blockDeviceMappings and instanceStorePolicy the ephemeral storage;
+// the subnets in the status the zones; and the images and further settings of the class the types.
 package offline
 
 import (
@@ -34,13 +33,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Files names what to read; "-" is standard input.
+// Files names the files to read; "-" is standard input.
 type Files struct {
-	Manifests      []string // none is the sample
-	InstanceTypes  string   // empty is the catalog of the fake cloud
+	Manifests      []string // empty for the sample
+	InstanceTypes  string   // empty for the catalog of the fake cloud
 	Place          place.Asked
-	InstancePrices bool // prices leave out what a node costs in addition to its instance
-	AsPools        bool // node groups are read as NodePools
+	InstancePrices bool // leave out of prices what a node costs in addition to its instance
+	AsPools        bool // read node groups as NodePools
 	Sample         []byte
 }
 
@@ -74,24 +73,23 @@ func (f Files) Faults() []string {
 	return append(faults, f.Place.Faults()...)
 }
 
-// World is what was read.
+// World is the input that was read.
 type World struct {
 	Cluster *manifest.Cluster
-	types   []*cloudprovider.InstanceType            // of pools without a class that has a say
-	classes map[string][]*cloudprovider.InstanceType // by the name of a class that has one
+	types   []*cloudprovider.InstanceType            // of pools without a class, or whose class is not used
+	classes map[string][]*cloudprovider.InstanceType // by class name
 	region  string
-	market  *market         // nil until a class has a say
-	rates   *nodecost.Rates // of what a node has in addition to its instance; nil if that does not count
-	bill    bool            // a class of the cluster, or of its Policies, says what a node has
-	extras  []string        // what a node costs in addition to its instance, by class
-	read    int             // classes of which the notes say more than that they are ignored
-	given   bool            // the instance types are those of a file
+	market  *market         // nil until a class is used
+	rates   *nodecost.Rates // rates of what a node has in addition to its instance; nil if that does not count
+	bill    bool            // a class of the cluster, or of its Policies, defines volumes or other billed parts of a node
+	extras  []string        // costs of nodes in addition to their instances, by class
+	read    int             // number of classes whose notes say more than that they are ignored
+	given   bool            // the instance types were read from a file
 	devices bool            // drivers of dynamic resource allocation run in the cluster
-	auto    bool            // EKS Auto Mode launches nodes of a pool, today or by Policies
+	auto    bool            // EKS Auto Mode launches nodes of a pool of the cluster or of its Policies
 }
 
-// Read reads the manifests and the instance types. Faults in either do not keep
-// the other from being looked at.
+// Read reads the manifests and the instance types. It reports the faults of both together.
 func Read(files Files, stdin io.Reader) (*World, error) {
 	w := &World{classes: map[string][]*cloudprovider.InstanceType{}, given: files.InstanceTypes != ""}
 	sources, sourcesErr := manifest.Sources(files.Manifests, stdin, files.Sample)
@@ -128,7 +126,7 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 	return w, w.launchable(classes, files)
 }
 
-// launchable makes the instance types of classes, unless those of a file are taken.
+// launchable makes the instance types of classes, unless instance types were read from a file.
 func (w *World) launchable(classes []*awsv1.EC2NodeClass, files Files) (err error) {
 	if files.InstanceTypes == "" {
 		err = w.stock(classes, len(files.Place.Zones) > 0)
@@ -141,10 +139,10 @@ func (w *World) launchable(classes []*awsv1.EC2NodeClass, files Files) (err erro
 	return err
 }
 
-// Policies reads a file of policies for the cluster that was read: NodePools, NodeOverlays
-// and EC2NodeClasses. Input of the answer has these and their catalogs, of the same instance
-// types, and nothing else. Objects of other kinds in the file are counted as ignored. Input
-// of both is to be asked for afterwards, as their labels are those of the pools of both.
+// Policies reads a file of policies for the cluster: NodePools, NodeOverlays and EC2NodeClasses.
+// Input of the result has these objects and their catalogs, made from the same instance types, and
+// nothing else. Objects of other kinds are counted as ignored. Call Input of both Worlds only
+// afterwards, because labels of the pools of both count as known.
 func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, error) {
 	sources, err := manifest.Sources([]string{file}, stdin, nil)
 	if err != nil {
@@ -161,7 +159,7 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 	return out, err
 }
 
-// sell takes the instance types that the fake cloud sells in a place.
+// sell adds the instance types that the fake cloud sells in a place.
 func (w *World) sell(at place.Place) (err error) {
 	w.region = at.Region
 	if w.types, err = at.Catalog(); err == nil && at.Region != catalog.DefaultRegion {
@@ -170,8 +168,8 @@ func (w *World) sell(at place.Place) (err error) {
 	return err
 }
 
-// noteZones remarks on NodePools that can launch in none of the zones which were found in the
-// manifests: where all nodes are in one zone, the others are not known.
+// noteZones adds a note on NodePools that can launch in none of the zones found in the manifests.
+// If all nodes are in one zone, the other zones are unknown.
 func (w *World) noteZones(at place.Place) {
 	var names []string
 	for _, z := range at.Zones {
@@ -188,14 +186,14 @@ func (w *World) noteZones(at place.Place) {
 	}
 }
 
-// rules are those of the provider that the manifests are written for.
+// rules returns the validation rules of the provider of the manifests.
 func rules() manifest.Rules {
 	overlays := awsv1.NodeOverlayRules()
 	overlays.WellKnownLabels = append(overlays.WellKnownLabels, catalog.LabelInstanceNitroEnclavesSupported)
 	return manifest.Rules{NodePools: catalog.NodePoolRules(), NodeOverlays: overlays}
 }
 
-// readTypes reads the file of instance types if there is one.
+// readTypes reads the file of instance types, if one is named.
 func readTypes(file string, stdin io.Reader) ([]*cloudprovider.InstanceType, error) {
 	if file == "" {
 		return nil, nil
@@ -211,7 +209,7 @@ func readTypes(file string, stdin io.Reader) ([]*cloudprovider.InstanceType, err
 	return types, nil
 }
 
-// Input makes the engine's input. A pool may launch what its class can.
+// Input returns the input of the engine. Each pool has the instance types of its class.
 func (w *World) Input() provisioning.Input {
 	in := w.Cluster.Input()
 	in.Vocabulary = w.vocabulary()
@@ -224,8 +222,9 @@ func (w *World) Input() provisioning.Input {
 	return in
 }
 
-// plainTypes returns the instance types of nodes without a class. Where a class says what its nodes
-// have, these nodes have a volume as well, so that pools with and without a class compare.
+// plainTypes returns the instance types of nodes without a class. If some class adds the cost of
+// volumes to its nodes, these nodes have the cost of a volume too, so that pools with and without a
+// class are comparable.
 func (w *World) plainTypes() []*cloudprovider.InstanceType {
 	if !w.bill {
 		return w.types
@@ -237,7 +236,7 @@ func (w *World) plainTypes() []*cloudprovider.InstanceType {
 // extraWithoutClass returns what a node without a class costs in addition to its instance.
 func (w *World) extraWithoutClass() nodecost.Cost { return w.rates.Of(&awsv1.EC2NodeClass{}) }
 
-// Remarks says what of the manifests had no say in the input.
+// Remarks returns notes on the parts of the manifests that the input does not use.
 func (w *World) Remarks() []string {
 	var lines, kinds []string
 	for _, k := range w.Cluster.Ignored {
@@ -262,7 +261,7 @@ func (w *World) Remarks() []string {
 	return append(lines, w.Cluster.Notes...)
 }
 
-// HasNode says that the input has no node of this name, which -without is about.
+// HasNode returns an error if the input has no node of the name given to -without.
 func HasNode(in provisioning.Input, name string) error {
 	var names []string
 	for i := range in.Nodes {

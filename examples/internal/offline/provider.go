@@ -14,8 +14,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// EKS Auto Mode launches instances of EC2 and labels them in a domain of its own, in which
-// the labels of instance types have the names that they have in that of Karpenter.
+// EKS Auto Mode launches EC2 instances. The labels of its instance types have the same names as
+// Karpenter's, but in a domain of its own.
 const (
 	autoGroup       = "eks.amazonaws.com"
 	autoComputeType = autoGroup + "/compute-type"
@@ -23,8 +23,8 @@ const (
 	instancePrefix  = "/instance-"
 )
 
-// cloudDomains are the domains of labels that only a cloud sets on nodes. A requirement on
-// such a label asks for something of an instance type.
+// cloudDomains are the domains of labels that only a cloud sets on nodes. A requirement on such a
+// label restricts instance types.
 var cloudDomains = []string{"azure.com", "cloud.google.com", "gke.io", "k8s.gcp", "alibabacloud.com", "k8s.alibabacloud", "oraclecloud.com"}
 
 // ofAutoMode reports whether EKS Auto Mode launches the nodes of a pool.
@@ -33,8 +33,8 @@ func ofAutoMode(pool *v1.NodePool) bool {
 	return ref != nil && ref.Group == autoGroup
 }
 
-// foreign says why the instance types of EC2 do not serve a pool. It is "" if they do, and
-// if the instance types are those of a file, which says itself what it is for.
+// foreign says why the instance types of EC2 are wrong for a pool. It returns "" if they are right,
+// and if the instance types were read from a file.
 func (w *World) foreign(pool *v1.NodePool) string {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if w.given || ref == nil {
@@ -53,7 +53,8 @@ func (w *World) foreign(pool *v1.NodePool) string {
 	return ""
 }
 
-// noteProviders says which pools launch nothing, and what is not counted of the others.
+// noteProviders adds notes on pools that launch nothing, and on costs of the other pools that are
+// not counted.
 func (w *World) noteProviders() {
 	for _, pool := range w.Cluster.NodePools {
 		switch why := w.foreign(pool); {
@@ -65,7 +66,7 @@ func (w *World) noteProviders() {
 	}
 }
 
-// autoLabels are the labels that Auto Mode gives to nodes, sorted.
+// autoLabels returns the labels that Auto Mode gives to nodes, sorted.
 func autoLabels() []string {
 	labels := []string{autoComputeType, autoNodeClass}
 	for _, key := range catalog.WellKnownLabels() {
@@ -77,13 +78,14 @@ func autoLabels() []string {
 	return labels
 }
 
-// autoLabel is the name that a label of Karpenter's instance types has in Auto Mode.
+// autoLabel returns the name in Auto Mode of a label of Karpenter's instance types.
 func autoLabel(key string) (string, bool) {
 	rest, ok := strings.CutPrefix(key, awsv1.Group+instancePrefix)
 	return autoGroup + instancePrefix + rest, ok
 }
 
-// vocabulary is that of the fake cloud, with the labels of Auto Mode if a pool is of it.
+// vocabulary returns the vocabulary of the fake cloud, with the labels of Auto Mode if any pool
+// uses it.
 func (w *World) vocabulary() *requirements.Vocabulary {
 	if w.given || !w.auto {
 		return fake.Vocabulary()
@@ -91,8 +93,8 @@ func (w *World) vocabulary() *requirements.Vocabulary {
 	return fake.Vocabulary().Extend(requirements.Extension{WellKnown: autoLabels()})
 }
 
-// labelledFor are the instance types of a pool with the labels that its nodes get. Where no
-// pool is of Auto Mode they are so already.
+// labelledFor returns the instance types of a pool with the labels that its nodes get. If no pool
+// uses Auto Mode the types are unchanged.
 func (w *World) labelledFor(pool *v1.NodePool, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	switch {
 	case w.given || !w.auto:
@@ -103,8 +105,8 @@ func (w *World) labelledFor(pool *v1.NodePool, types []*cloudprovider.InstanceTy
 	return withoutAuto(types)
 }
 
-// autoTypes are the instance types that Auto Mode launches for a pool: those of more than
-// one vCPU that are not nano, micro or small, with the labels that it gives to nodes.
+// autoTypes returns the instance types that Auto Mode launches for a pool: those with more than one
+// vCPU that are not nano, micro or small, with the labels of Auto Mode.
 func autoTypes(pool *v1.NodePool, types []*cloudprovider.InstanceType) (out []*cloudprovider.InstanceType) {
 	for _, it := range types {
 		l := label{it}
@@ -119,7 +121,7 @@ func autoTypes(pool *v1.NodePool, types []*cloudprovider.InstanceType) (out []*c
 	return out
 }
 
-// autoRequirements are those of an instance type under the names of Auto Mode.
+// autoRequirements returns the requirements of an instance type with the label names of Auto Mode.
 func autoRequirements(of requirements.Set) requirements.Set {
 	var renamed []requirements.Requirement
 	for r := range of.All() {
@@ -138,7 +140,7 @@ func autoRequirements(of requirements.Set) requirements.Set {
 	return requirements.NewSet(renamed...)
 }
 
-// withoutAuto are instance types whose nodes do not get the labels of Auto Mode.
+// withoutAuto returns the instance types without the labels of Auto Mode.
 func withoutAuto(types []*cloudprovider.InstanceType) (out []*cloudprovider.InstanceType) {
 	var none []requirements.Requirement
 	for _, key := range autoLabels() {

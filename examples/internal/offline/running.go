@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
-// Running is the cluster as it runs, for package disruption.
+// Running returns the running cluster as input of package disruption.
 func (w *World) Running() disruption.Input {
 	in := disruption.Input{
 		Input:                w.Input(),
@@ -37,9 +37,8 @@ func (w *World) Running() disruption.Input {
 	return in
 }
 
-// Age says that what was read is from long before an instant, and how to start then: of the
-// times that the cluster wrote down the newest is more than a day old. It is "" if there is
-// none, or a newer one.
+// Age returns a hint if the newest time in the cluster's objects is more than a day before now:
+// that the dump is old, and how to set the time. It returns "" if the objects have no times.
 func (w *World) Age(now time.Time) string {
 	var newest metav1.Time
 	see := func(t metav1.Time) {

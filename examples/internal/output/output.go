@@ -1,5 +1,5 @@
-// Package output holds what programs print against the texts that their README.md
-// shows, and against the width of a terminal.
+// Package output compares the output of programs with the texts in their README.md, and with the
+// width of a terminal.
 package output
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
-// Check runs a program, and holds that it prints testdata/output.txt, within the
-// width of a terminal. With -update it writes that file first.
+// Check runs a program and fails the test unless it prints testdata/output.txt, within the width of
+// a terminal. With -update it writes that file first.
 func Check(t *testing.T, program func()) {
 	t.Helper()
 	printed := filepath.Join(t.TempDir(), "output.txt")
@@ -32,8 +32,7 @@ func Check(t *testing.T, program func()) {
 	Fits(t, string(text))
 }
 
-// Fits holds that a text can be read on a terminal of 80 columns, and that no line of
-// it ends with spaces.
+// Fits fails the test if a line is wider than a terminal of 80 columns or ends with spaces.
 func Fits(t testing.TB, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

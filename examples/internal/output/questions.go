@@ -13,16 +13,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// block is commands of docs/questions.md that stand together, and what stands below them.
+// block is a group of commands in docs/questions.md and the output shown below it.
 type block struct {
-	commands [][]string // from the folder of the program on
+	commands [][]string // words of each command, beginning with the folder of the program
 	printed  []string   // lines
 }
 
-// Questions runs the commands of docs/questions.md that are of the program whose folder under
-// examples the test is in, and finds in what they print what stands below them. They run in
-// that folder as its other tests do: the files that they name are named as from there, and not
-// from the folder of the whole module.
+// Questions runs the commands in docs/questions.md for one program and fails the test unless their
+// output contains the lines shown below them. The program is the one in the folder of the test.
+// Files named in commands are relative to that folder, not to the root of the module.
 func Questions(t *testing.T, run func(args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
 	t.Helper()
 	if testlong.UnderRace {

@@ -9,10 +9,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
-// mostPrices is how many prices a picture shows.
+// mostPrices is the largest number of prices in a picture.
 const mostPrices = 10
 
-// Advice is the page of what constraints cost, with what is told of more to see.
+// Advice returns the page about the prices of constraints; hints say how to see more.
 func Advice(r *report.Advice, found *advice.Report, hints report.Hints) Page {
 	p := Page{Title: "What the constraints of " + layout.Count(found.Pods, "pod") + " cost", Lead: []string{r.Lead()}, Below: "In words",
 		Key: [][2]string{

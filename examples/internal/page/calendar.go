@@ -11,21 +11,21 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 )
 
-// Calendar shows how many nodes the disruption budgets of a NodePool let go, day by day and hour by
-// hour: as a table, as a picture and as a page.
+// Calendar shows how many nodes the disruption budgets of a NodePool allow to be disrupted, by day
+// and hour: as a table, as a picture and as a page.
 type Calendar struct {
 	Pool  *v1.NodePool
-	Nodes int               // how many the pool has
-	From  time.Time         // midnight in the zone
+	Nodes int               // number of nodes of the pool
+	From  time.Time         // midnight in the time zone
 	Days  int               // 1 or more
-	Zone  *time.Location    // of days and hours
-	Only  []budgets.Opening // outside of which nothing is disrupted; none is no such rule
+	Zone  *time.Location    // time zone of days and hours
+	Only  []budgets.Opening // windows outside of which nothing is disrupted; empty for no such rule
 
 	sections []section
 }
 
-// Ask asks the budgets about every reason. Reasons with the same answer at all times share
-// a section.
+// Ask evaluates the budgets for every reason. Reasons with the same answer at all times share a
+// section.
 func (c *Calendar) Ask(reasons []budgets.Reason) error {
 	var policy *budgets.Policy
 	if len(c.Only) > 0 {
@@ -41,7 +41,7 @@ func (c *Calendar) Ask(reasons []budgets.Reason) error {
 	return nil
 }
 
-// section is the calendar of some reasons.
+// section is the calendar of the reasons that share it.
 type section struct {
 	reasons []budgets.Reason
 	windows []budgets.Window
@@ -69,7 +69,7 @@ func (s *section) title() string {
 	return strings.Join(names, ", ")
 }
 
-// level is one answer, as cells and colours show it.
+// level is one answer of the budgets, as shown by a cell and its colour.
 type level struct {
 	nodes     int
 	unlimited bool
@@ -87,7 +87,7 @@ func (l level) String() string {
 	return fmt.Sprintf("%d nodes", l.nodes)
 }
 
-// levels are the answers that occur in sections, the smallest first.
+// levels returns the answers that occur in sections, the smallest first.
 func levels(sections ...section) (all []level) {
 	for i := range sections {
 		for _, w := range sections[i].windows {
@@ -100,7 +100,7 @@ func levels(sections ...section) (all []level) {
 	return all
 }
 
-// compare orders by how many nodes may go.
+// compare orders levels by the number of nodes.
 func (l level) compare(o level) int {
 	if c := cmp.Compare(l.nodes, o.nodes); c != 0 || l.unlimited == o.unlimited {
 		return c
@@ -111,11 +111,11 @@ func (l level) compare(o level) int {
 	return -1
 }
 
-// day is the midnight, or the first instant, of a day.
+// day returns the midnight of day i, or its first instant if it has no midnight.
 func (c *Calendar) day(i int) time.Time { return c.From.AddDate(0, 0, i) }
 
-// least is the smallest answer in [from, to), if that is not empty, and whether others occur
-// in it as well.
+// least returns the smallest answer in [from, to), and whether other answers occur in that time. ok
+// is false if the time is empty.
 func (s *section) least(from, to time.Time) (least level, others, ok bool) {
 	for _, w := range s.windows {
 		if !w.From.Before(to) || !from.Before(w.To) {
@@ -137,7 +137,7 @@ func (c *Calendar) title() string {
 	return fmt.Sprintf("NodePool %s: how many of its %d nodes may be disrupted at once", c.Pool.Name, c.Nodes)
 }
 
-// span is the stretch of the calendar in words.
+// span describes the days of the calendar.
 func (c *Calendar) span() string {
 	last := c.day(c.Days - 1)
 	text := c.From.Format("Mon 2 Jan 2006")
@@ -147,7 +147,7 @@ func (c *Calendar) span() string {
 	return fmt.Sprintf("%s, %s", text, c.Zone)
 }
 
-// rule is a budget in words: how many nodes and when.
+// rule describes a budget: its number of nodes, when it applies, and to which reasons.
 func rule(b v1.Budget) (nodes, when, reasons string) {
 	nodes, when, reasons = b.Nodes, "always", "all"
 	if b.Schedule != nil {
@@ -165,7 +165,7 @@ func rule(b v1.Budget) (nodes, when, reasons string) {
 	return nodes, when, reasons
 }
 
-// short writes a duration without zero parts, and days as such.
+// short renders a duration in days, hours and minutes without zero parts.
 func short(d time.Duration) string {
 	hours, minutes := int64(d/time.Hour), int64(d%time.Hour/time.Minute)
 	var parts []string

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Measures of the picture, in pixels.
+// Sizes in the picture, in pixels.
 const (
 	margin     = 24
 	axisWidth  = 48
@@ -20,8 +20,8 @@ const (
 	legendItem = 100
 )
 
-// SVG is the calendar as a picture: days across, hours down, one panel for the
-// reasons of each section. It has colours for light and dark screens.
+// SVG returns the calendar as a picture: days across, hours down, one panel for each section. It
+// has colours for light and dark screens.
 func (c *Calendar) SVG() string {
 	dayWidth := 84
 	switch {
@@ -52,10 +52,10 @@ func (c *Calendar) SVG() string {
 	return p.String()
 }
 
-// frame is where some days stand in a picture.
+// frame is the position of some days in a picture.
 type frame struct{ first, days, left, top, dayWidth int }
 
-// Page is the calendar as a page: pictures of a week each, as wide as a phone.
+// Page returns the calendar as a page with one picture for each week, as wide as a phone.
 func (c *Calendar) Page() Page {
 	const pageWidth, axis, week = 400, 34, 7
 	out := Page{Title: c.title(), Lead: []string{c.span()}, Below: "Remarks"}
@@ -108,8 +108,8 @@ func (c *Calendar) panel(p *picture, s *section, f frame) {
 	p.flush()
 }
 
-// column draws the windows of one day, in wall time. Of an hour that the clock
-// shows twice the second is seen, and one that it skips stays blank.
+// column draws the windows of one day, in wall time. For an hour that the clock shows twice it
+// draws the second; an hour that the clock skips stays blank.
 func (c *Calendar) column(p *picture, s *section, f frame, i int) {
 	x := f.left + i*f.dayWidth
 	start, end := c.day(f.first+i), c.day(f.first+i+1)
@@ -137,9 +137,9 @@ func (c *Calendar) column(p *picture, s *section, f frame, i int) {
 	}
 }
 
-// cell draws a rectangle in the look of a level. None is hatched and no limit has a border, so
-// that both are told apart without their colours. Of other levels a larger one is stronger,
-// up to where letters can still be read on it.
+// cell draws a rectangle for a level. Zero nodes is hatched and no limit has a border, so that both
+// can be recognised without colours. For other levels, larger ones have stronger colours, as long
+// as text on them stays readable.
 func (c *Calendar) cell(p *picture, l level, x, y float64, width int, height float64, title string) {
 	place := fmt.Sprintf(`x="%.0f" y="%.2f" width="%d" height="%.2f"`, x, y, width, height)
 	switch {
@@ -153,8 +153,8 @@ func (c *Calendar) cell(p *picture, l level, x, y float64, width int, height flo
 	}
 }
 
-// label writes over the middle of a window, on a plain patch: the lines of the hours and the
-// hatching would strike through the text. The window is so wide at most.
+// label writes a text in the middle of a window, on a plain background, because lines and hatching
+// would cross the text. most is the width of the window.
 func (c *Calendar) label(p *picture, l level, x, y, most int, text string) {
 	width := min(most, 7*utf8.RuneCountInString(text)+4)
 	place := fmt.Sprintf(`x="%d" y="%d" width="%d" height="14"`, x-width/2, y-11, width)
@@ -180,7 +180,7 @@ func (c *Calendar) legend(p *picture, levels []level, left, top, width int) {
 	}
 }
 
-// wall is the time of day in hours.
+// wall returns the time of day in hours.
 func wall(t time.Time) float64 {
 	return float64(t.Hour()) + float64(t.Minute())/60 + float64(t.Second())/3600
 }
@@ -199,7 +199,7 @@ func sooner(a, b time.Time) time.Time {
 	return b
 }
 
-// share is how near a level is to the largest bounded one.
+// share returns a level as a share of the largest level with a limit.
 func (c *Calendar) share(l level) float64 {
 	most := 0
 	for _, o := range levels(c.sections...) {
@@ -213,10 +213,10 @@ func (c *Calendar) share(l level) float64 {
 	return float64(l.nodes) / float64(most)
 }
 
-// picture is SVG in the making.
+// picture is an SVG picture being drawn.
 type picture struct {
 	strings.Builder
-	labels strings.Builder // what is to lie over all lines
+	labels strings.Builder // drawn last, above all lines
 }
 
 func (p *picture) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
@@ -227,7 +227,7 @@ func (p *picture) text(x, y, size int, anchor, class, text string) {
 
 const textFormat = `<text class="%s" x="%d" y="%d" font-size="%d" text-anchor="%s">%s</text>`
 
-// flush draws the labels that wait.
+// flush draws the labels.
 func (p *picture) flush() {
 	p.WriteString(p.labels.String())
 	p.labels.Reset()

@@ -13,7 +13,7 @@ import (
 // maxWindows is how many windows a section lists; the grid shows them all.
 const maxWindows = 40
 
-// Table is the calendar as text, 80 columns wide unless names are long.
+// Table returns the calendar as text, 80 columns wide unless names are long.
 func (c *Calendar) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\n", c.title(), c.span())
@@ -37,7 +37,7 @@ func (c *Calendar) Table() string {
 	return b.String()
 }
 
-// remarks are what the linter finds in the budgets of the pool.
+// remarks returns the findings of the linter about the budgets of the pool.
 func (c *Calendar) remarks() (lines []string) {
 	for _, f := range budgets.Lint(c.Pool.Spec.Disruption.Budgets) {
 		lines = append(lines, fmt.Sprintf("budgets[%d]: %s; %s.", f.Budget, f.Why, f.Remedy))
@@ -45,7 +45,8 @@ func (c *Calendar) remarks() (lines []string) {
 	return lines
 }
 
-// budgetTable is the budgets, and the windows outside of which nothing is disrupted, for a page.
+// budgetTable returns the budgets, and the windows outside of which nothing is disrupted, as a
+// table for a page.
 func (c *Calendar) budgetTable() Table {
 	t := Table{Title: "Budgets", Head: []string{"when", "nodes", "reasons"}}
 	for i, budget := range c.Pool.Spec.Disruption.Budgets {
@@ -58,7 +59,7 @@ func (c *Calendar) budgetTable() Table {
 	return t
 }
 
-// table is the windows of a section for a page, up to maxWindows.
+// table returns the windows of a section as a table for a page, at most maxWindows of them.
 func (s *section) table() Table {
 	t := Table{Title: s.title(), Head: []string{"from", "length", "nodes", "decided by"}}
 	for i, w := range s.windows {
@@ -72,7 +73,8 @@ func (s *section) table() Table {
 	return t
 }
 
-// decision is how many nodes may go in a window, and what decides that.
+// decision returns the number of nodes that may be disrupted in a window, and the budget that
+// decides it.
 func decision(w budgets.Window) (nodes, by string) {
 	if w.Unlimited {
 		return "no limit", "no budget"
@@ -80,8 +82,7 @@ func decision(w budgets.Window) (nodes, by string) {
 	return fmt.Sprint(w.Nodes), w.Binding.String()
 }
 
-// budgets lists the budgets of the pool, and the windows outside of which nothing is
-// disrupted.
+// budgets prints the budgets of the pool, and the windows outside of which nothing is disrupted.
 func (c *Calendar) budgets(b *strings.Builder) {
 	list := c.Pool.Spec.Disruption.Budgets
 	for i, o := range c.Only {
@@ -110,7 +111,7 @@ func (c *Calendar) budgets(b *strings.Builder) {
 	}
 }
 
-// marks are what the cells show for each answer: at most two letters.
+// marks returns the text of cells for each answer: at most two letters.
 func (c *Calendar) marks() map[level]string {
 	marks := map[level]string{}
 	large := 0
@@ -130,11 +131,11 @@ func (c *Calendar) marks() map[level]string {
 	return marks
 }
 
-// partly stands behind the mark of an hour in a part of which more nodes may go.
+// partly follows the mark of an hour in a part of which more nodes may be disrupted.
 const partly = "+"
 
-// grid has a row for each day and a cell for each hour, with the least that is
-// allowed in that hour. Cells are two letters wide, or three where marks or hours need it.
+// grid prints a row for each day and a cell for each hour, with the smallest answer in that hour.
+// Cells are two letters wide, or three if marks or hours need it.
 func (c *Calendar) grid(b *strings.Builder, s *section, marks map[level]string) {
 	var cells [24][]string // by hour, then by day
 	var shown []level
@@ -184,7 +185,7 @@ func (c *Calendar) grid(b *strings.Builder, s *section, marks map[level]string) 
 	legend(b, marks, shown, mixed)
 }
 
-// legend explains the marks that are shown and are not numbers.
+// legend explains the marks that occur and are not numbers.
 func legend(b *strings.Builder, marks map[level]string, shown []level, mixed bool) {
 	slices.SortFunc(shown, level.compare)
 	var parts []string
@@ -201,8 +202,8 @@ func legend(b *strings.Builder, marks map[level]string, shown []level, mixed boo
 	}
 }
 
-// hour is the stretch in which the clock shows an hour. It is empty if the
-// clock skips it, and two hours long if it shows it twice.
+// hour returns the time during which the clock shows an hour. It is empty if the clock skips the
+// hour, and two hours long if the clock shows it twice.
 func (c *Calendar) hour(day time.Time, hour int) (from, to time.Time) {
 	end := day.AddDate(0, 0, 1)
 	for t := day; t.Before(end); t = t.Add(15 * time.Minute) {

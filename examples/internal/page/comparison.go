@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
-// Comparison is the page of a comparison with the policies of a file. Before is its old side.
+// Comparison returns the page of a comparison with the policies of a file. before is its old side.
 func Comparison(file string, r *report.Comparison, before compare.Side, c *compare.Comparison) Page {
 	p := Page{Title: "What would change with " + file, Below: "Why", Verdict: r.Verdict(), Lead: slices.Concat(r.Changes, r.Remarks())}
 	figures := Table{Title: "In figures", Head: []string{"", "today's", "new", "change"}}
@@ -62,7 +62,7 @@ func (p *Page) nodes(title string, nodes []provisioning.Node) {
 		Up: [2]string{"a", "CPU, upwards"}, Down: [2]string{"c", "memory, downwards"}, Shares: shares})
 }
 
-// bills adds a picture of what each pool costs on both sides, if there is a pool.
+// bills adds a picture of the cost of each pool on both sides, if there is a pool.
 func (p *Page) bills(title string, before, after compare.Bill) {
 	old, fresh := costs(before), costs(after)
 	all := maps.Clone(old)
@@ -77,7 +77,7 @@ func (p *Page) bills(title string, before, after compare.Bill) {
 	p.Figures = append(p.Figures, bars)
 }
 
-// costs are USD per hour by pool and capacity type.
+// costs returns USD per hour by pool and capacity type.
 func costs(b compare.Bill) map[string]float64 {
 	out := map[string]float64{}
 	for _, m := range b.Machines {

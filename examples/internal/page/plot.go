@@ -13,8 +13,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-// Measures of a plot, in units of its view box. It is as wide as a phone and
-// scales up, so that its letters can be read on both.
+// Sizes in a plot, in units of its view box. A plot is as wide as a phone and is scaled up on wider
+// screens, so that its text is readable on both.
 const (
 	plotWidth  = 400
 	plotHeight = 210
@@ -27,7 +27,7 @@ const (
 // Curve is values over time, or one layer of a stack of them.
 type Curve struct {
 	Name   string
-	Class  string // of the style sheet, which has the colours
+	Class  string // class of the style sheet, which sets the colour
 	Values []float64
 }
 
@@ -38,12 +38,12 @@ type Plot struct {
 	From, To time.Time
 	Stack    []Curve // areas on top of one another
 	Lines    []Curve
-	Bars     []Curve         // a stack for each hour, or whatever the values are for
-	Marks    []time.Duration // since from, in order: when something happened
-	Most     float64         // the upper end of the axis; 0 is as high as needed
+	Bars     []Curve         // one stack of bars for each hour or other interval of the values
+	Marks    []time.Duration // times of events since from, in order
+	Most     float64         // upper end of the axis; 0 for the largest value
 }
 
-// Legend names the curves, where there are several.
+// Legend names the curves, if there are several.
 func (p *Plot) Legend() (out [][2]string) {
 	all := slices.Concat(p.Stack, p.Bars, p.Lines)
 	for _, c := range all {
@@ -77,7 +77,7 @@ func (p *Plot) SVG() template.HTML {
 	return closed(&b)
 }
 
-// scale is the upper end of the axis and the step between its ticks.
+// scale returns the upper end of the axis and the step between its ticks.
 func (p *Plot) scale() (most, step float64) {
 	most = p.Most
 	for _, stack := range [][]Curve{p.Stack, p.Bars} {
@@ -113,18 +113,18 @@ func (p *Plot) scale() (most, step float64) {
 	return step * math.Ceil(most/step-1e-9), step
 }
 
-// tickText is a number on the axis, with the decimals that its step needs.
+// tickText formats a number on the axis, with the decimals that its step needs.
 func tickText(v, step float64) string {
 	decimals := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
 	return fmt.Sprintf("%.*f", decimals, v)
 }
 
-// x is where an instant is.
+// x returns the horizontal position of an instant.
 func (p *Plot) x(at time.Time) float64 {
 	return plotLeft + float64(at.Sub(p.From))/float64(p.To.Sub(p.From))*(plotWidth-plotLeft-plotRight)
 }
 
-// point is a place in the plot: x of the picture, value of the axis.
+// point is a point of a curve: x in units of the picture, v in units of the axis.
 type point struct{ x, v float64 }
 
 // points spreads values over the time of the plot.
@@ -206,8 +206,8 @@ func (p *Plot) drawBars(b *strings.Builder, y func(float64) float64) {
 	}
 }
 
-// drawMarks draws what happened, as numbers on lines. The list next to the plots
-// says what they mean. Of numbers that would cover each other the later is lower.
+// drawMarks draws the events as numbers on vertical lines. A list next to the plots explains the
+// numbers. If numbers would overlap, the later one is drawn lower.
 func (p *Plot) drawMarks(b *strings.Builder) {
 	const apart = 15
 	last, high := -1.0e9, true
@@ -225,32 +225,31 @@ func (p *Plot) drawMarks(b *strings.Builder) {
 	}
 }
 
-// Measures of a row of bars, in units of the view box.
+// Sizes in a row of bars, in units of the view box.
 const (
-	barLine   = 12 // a line of the label
+	barLine   = 12 // height of one line of the label
 	barHeight = 9
-	barGap    = 7  // below the last bar of a row
-	barLabel  = 74 // letters that fit in a line
+	barGap    = 7  // space below the last bar of a row
+	barLabel  = 74 // largest number of letters in a line
 )
 
 // Bar is a row: a label above, and below it an amount for each series.
 type Bar struct {
 	Label  string
-	Values []float64 // by series; a bar below 0 goes to the left of the axis
+	Values []float64 // by series; a negative value extends to the left of the axis
 	Text   string    // at the right edge of the label
-	// Low and High are the ends of an error bar around the first amount; equal if there is
-	// none.
+	// Low and High are the ends of an error bar at the first amount; equal for none.
 	Low, High float64
 }
 
-// Bars is a picture of amounts that are told apart by name, from the left.
+// Bars is a picture of named amounts as horizontal bars.
 type Bars struct {
 	Caption
-	Series [][2]string // classes of the style sheet and names; a name is not needed for one series
+	Series [][2]string // class of the style sheet and name of each series; a single series needs no name
 	Bars   []Bar
 }
 
-// Legend names the series, where there are several.
+// Legend names the series, if there are several.
 func (p *Bars) Legend() [][2]string {
 	if len(p.Series) == 1 {
 		return nil
@@ -258,7 +257,7 @@ func (p *Bars) Legend() [][2]string {
 	return p.Series
 }
 
-// SVG draws the bars. Labels that are longer than a line are broken, never cut.
+// SVG draws the bars. Labels longer than a line are broken, never cut.
 func (p *Bars) SVG() template.HTML {
 	low, high, height := 0.0, 0.0, 0
 	labels := make([][]string, len(p.Bars))
@@ -298,8 +297,8 @@ func (p *Bars) SVG() template.HTML {
 	return closed(&b)
 }
 
-// brokenLabel breaks a label into lines of at most so many letters: at blanks, and within a
-// word where it alone is longer.
+// brokenLabel breaks a label into lines of at most most letters: at blanks, and within a word only
+// if the word is longer than a line.
 func brokenLabel(text string, most int) (lines []string) {
 	most = max(most, 10)
 	for _, line := range command.Wrap(text, most, "") {
@@ -312,18 +311,18 @@ func brokenLabel(text string, most int) (lines []string) {
 	return lines
 }
 
-// Columns is a picture of many things with two shares each: one goes up from the middle, the
-// other down.
+// Columns is a picture of many things with two shares each: one is drawn upwards from the middle,
+// the other downwards.
 type Columns struct {
 	Caption
-	Up, Down [2]string // classes of the style sheet and names
+	Up, Down [2]string // class of the style sheet and name
 	Shares   [][2]float64
 }
 
-// Legend says which share goes where.
+// Legend names both shares.
 func (p *Columns) Legend() [][2]string { return [][2]string{p.Up, p.Down} }
 
-// SVG draws the columns, of shares from 0 to 1.
+// SVG draws the columns. Shares are from 0 to 1.
 func (p *Columns) SVG() template.HTML {
 	const height, middle = 170, 85
 	var b strings.Builder

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Asked is what the flags -region and -zones say.
+// Asked is the values of the flags -region and -zones.
 type Asked struct {
 	Region string
 	Zones  []string
@@ -38,8 +38,8 @@ func (a *Asked) Flags(set *flag.FlagSet) {
 	})
 }
 
-// Faults lists the zones that are of another region than -region, or than the first of
-// them, as far as their names tell. A cluster is in one region.
+// Faults lists the zones that are, by their names, in another region than -region or, without it,
+// than the first zone. A cluster is in one region.
 func (a *Asked) Faults() (faults []string) {
 	region := a.Region
 	for _, name := range a.Zones {
@@ -54,5 +54,5 @@ func (a *Asked) Faults() (faults []string) {
 	return faults
 }
 
-// Given reports whether any of them is given.
+// Given reports whether any of the two flags is set.
 func (a *Asked) Given() bool { return a.Region != "" || len(a.Zones) > 0 }

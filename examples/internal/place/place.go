@@ -1,5 +1,5 @@
-// Package place says where a cluster is: its region and its zones, as far as its
-// manifests tell, and what can be bought there of the fake cloud.
+// Package place finds out where a cluster is: its region and its zones, as far as its manifests
+// say, and the instance types that the fake cloud sells there.
 package place
 
 import (
@@ -19,27 +19,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Place is where a cluster is.
+// Place is the location of a cluster.
 type Place struct {
-	// Region is the name of the region.
 	Region string
-	// Zones are its zones, sorted by name, with those IDs that are known.
+	// Zones are sorted by name. ID is empty if unknown.
 	Zones []catalog.Zone
 }
 
-// Find says where a cluster is. The region is, the first that is known:
+// Find returns the place of a cluster. The region is the first of these that is known:
 //
-//   - the one asked for;
+//   - the region asked for;
 //   - that of the zones asked for;
-//   - that of most nodes, by their label or else by their zone;
+//   - that of most nodes, by their region label or else by their zone;
 //   - that of most subnets in the status of EC2NodeClasses;
-//   - that of most zones that NodePools and volumes ask for;
+//   - that of most zones that NodePools and volumes require;
 //   - catalog.DefaultRegion.
 //
-// The zones are those asked for, or else those of the region in which there are nodes
-// or subnets; and while no subnet is known, those that NodePools ask for. If there are
-// none, they are four, named after the region with the letters a to d. Their IDs are
-// those of nodes, or else of subnets: each account has its own.
+// The zones are those asked for, or else those of the region that have nodes or subnets. If no
+// subnet is known, those that NodePools require are added. If there are none, they are the region's
+// zones a to d. Zone IDs are read from nodes, or else from subnets, because each account has its
+// own.
 func Find(c *manifest.Cluster, classes []*awsv1.EC2NodeClass, asked Asked) Place {
 	f := finder{zones: map[string]*zone{}}
 	for i := range c.Nodes {
@@ -85,7 +84,7 @@ func Find(c *manifest.Cluster, classes []*awsv1.EC2NodeClass, asked Asked) Place
 	return p
 }
 
-// lettered are four zones as AWS names them.
+// lettered returns the zones a to d of a region.
 func lettered(region string) (out []string) {
 	for _, letter := range "abcd" {
 		out = append(out, region+string(letter))
@@ -93,15 +92,15 @@ func lettered(region string) (out []string) {
 	return out
 }
 
-// zone is what is known of one.
+// zone is the region and the ID of a zone, each empty if unknown.
 type zone struct{ region, id string }
 
 type finder struct {
 	zones   map[string]*zone
-	regions []string // of nodes, each as often as it is seen
+	regions []string // one entry for each node
 }
 
-// seen reads the labels of a node or of its claim.
+// seen reads the labels of a node or of its NodeClaim.
 func (f *finder) seen(labels map[string]string) {
 	name := cmp.Or(labels[corev1.LabelTopologyZone], labels[corev1.LabelFailureDomainBetaZone])
 	region := cmp.Or(labels[corev1.LabelTopologyRegion], labels[corev1.LabelFailureDomainBetaRegion], regionOf(name))
@@ -111,7 +110,7 @@ func (f *finder) seen(labels map[string]string) {
 	f.add(name, region, labels[awsv1.LabelTopologyZoneID])
 }
 
-// add notes a zone. What is said first of it holds.
+// add records a zone. If the zone is known already, the earlier values stay.
 func (f *finder) add(name, region, id string) {
 	if name == "" {
 		return
@@ -123,7 +122,7 @@ func (f *finder) add(name, region, id string) {
 	z.region, z.id = cmp.Or(z.region, region, regionOf(name)), cmp.Or(z.id, id)
 }
 
-// within are the zones that can be of a region.
+// within returns the zones that are, or may be, in a region.
 func (f *finder) within(region string) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(f.zones)) {
@@ -134,7 +133,7 @@ func (f *finder) within(region string) []string {
 	return out
 }
 
-// poolZones are the zones that NodePools name.
+// poolZones returns the zones that NodePools require.
 func poolZones(c *manifest.Cluster) (out []string) {
 	for _, pool := range c.NodePools {
 		for _, r := range pool.Spec.Template.Spec.Requirements {
@@ -146,7 +145,7 @@ func poolZones(c *manifest.Cluster) (out []string) {
 	return out
 }
 
-// volumeZones are the zones that volumes are in.
+// volumeZones returns the zones of volumes.
 func volumeZones(c *manifest.Cluster) (out []string) {
 	for _, v := range c.Volumes.Volumes {
 		if v.Spec.NodeAffinity == nil || v.Spec.NodeAffinity.Required == nil {
@@ -163,10 +162,10 @@ func volumeZones(c *manifest.Cluster) (out []string) {
 	return out
 }
 
-// zoneName is how AWS names the zones of a region.
+// zoneName matches the name of an AWS zone.
 var zoneName = regexp.MustCompile(`^([a-z]{2}(?:-[a-z]+)+-[0-9]+)[a-z]$`)
 
-// regionOf is the region of a zone by its name, empty if that does not tell.
+// regionOf returns the region in the name of a zone, "" if the name has another form.
 func regionOf(zone string) string {
 	if m := zoneName.FindStringSubmatch(zone); m != nil {
 		return m[1]
@@ -183,7 +182,8 @@ func regionsOf(zones []string) (out []string) {
 	return out
 }
 
-// most is what a list has most often, of several the first in order, empty of none.
+// most returns the most frequent element of a list; of equally frequent ones the first in order, ""
+// for an empty list.
 func most(list []string) (best string) {
 	count := map[string]int{}
 	for _, s := range list {
@@ -197,8 +197,8 @@ func most(list []string) (best string) {
 	return best
 }
 
-// Catalog is what the fake cloud sells in the zones of the place. Which families a zone
-// of the default catalog has, the zone of the same letter has here.
+// Catalog returns the instance types that the fake cloud sells in the zones of the place. A zone
+// has the instance families of the zone with the same letter in the default catalog.
 func (p Place) Catalog() ([]*cloudprovider.InstanceType, error) {
 	opts := catalog.Options{Region: p.Region}
 	var names []string

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Region is the only one.
+// Region is the only region.
 const Region = "sea"
 
 type (
-	// Shape is a kind of server and what it costs.
+	// Shape is a type of server with its prices.
 	Shape struct {
 		Name, Arch      string
 		CPUs, MemoryMiB int64
@@ -20,62 +20,62 @@ type (
 		GPU             string
 		Prices          []Price
 	}
-	// Price is what a Shape costs in a zone, on-demand or spot.
+	// Price is the price of a Shape in a zone, on-demand or spot.
 	Price struct {
 		Zone, Market string
 		USDPerHour   float64
 	}
-	// Class is a configuration to launch servers from.
+	// Class is a configuration of servers.
 	Class struct {
 		Name, Image, NotReady string
 	}
-	// Choice is one way to fill an order.
+	// Choice is one option for an order.
 	Choice struct{ Shape, Zone, Market string }
-	// Kubelet is what the kubelet of a server registers its Node with. A taint is written
-	// as key=value:effect.
+	// Kubelet is the labels and taints with which the kubelet of a server registers its Node. A
+	// taint is written as key=value:effect.
 	Kubelet struct {
 		Labels map[string]string
 		Taints []string
 	}
-	// Order asks for one server. The Token makes sure that there is no second.
+	// Order requests one server. Orders with the same Token get the same server.
 	Order struct {
 		Token, Cluster, Name, Pool, Class string
 		Choices                           []Choice
 		Kubelet                           Kubelet
 	}
-	// Server is what was launched.
+	// Server is a launched server.
 	Server struct {
 		ID, Token, Cluster, Name, Pool, Class, Shape, Zone, Market, Image string
 		Kubelet                                                           Kubelet
 		USDPerHour                                                        float64
 		Created                                                           time.Time
 		Stopping                                                          bool
-		// The cloud's own.
+		// fields below are not part of the API
 		gone     time.Time
 		restarts map[string]bool
 	}
-	// Page is a part of a list: Next is empty on the last.
+	// Page is a part of a list. Next is empty on the last page.
 	Page struct {
 		Servers []Server
 		Next    string
 	}
-	// Notice announces that a server will be taken away: for maintenance, or to
-	// be sold at a better price.
+	// Notice announces that a server will be taken away: for maintenance, or to be sold at a higher
+	// price.
 	Notice struct {
 		ID, What    string
 		Server      Server
 		Issued, Due time.Time
 	}
-	// Error is the body of every answer but a good one.
+	// Error is the body of every answer other than success.
 	Error struct {
 		Code, Message string
 		Choices       []Choice
-		// RetryAfter is the header of that name.
+		// RetryAfter is sent as the header Retry-After.
 		RetryAfter time.Duration `json:"-"`
 	}
 )
 
-// Error is the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
 // The codes of an Error.
@@ -90,24 +90,24 @@ const (
 )
 
 const (
-	stopping = 30 * time.Second // how long a server takes to go down
+	stopping = 30 * time.Second // time until a stopped server is gone
 	pageSize = 2
 )
 
-// Cloud is the state behind the API.
+// Cloud is the state of the simulated cloud.
 type Cloud struct {
 	mu      sync.Mutex
 	time    time.Time
 	shapes  []Shape
 	classes map[string]Class
 	soldOut map[Choice]bool
-	servers []*Server // in the order in which they were launched
+	servers []*Server // in the order of launch
 	notices []Notice
 	number  int
 	script  script
 }
 
-// New is a cloud with five shapes, one class and no server.
+// New returns a cloud with five shapes, one class and no servers.
 func New() *Cloud {
 	return &Cloud{
 		time:    time.Date(2026, time.January, 2, 15, 0, 0, 0, time.UTC),
@@ -117,7 +117,7 @@ func New() *Cloud {
 	}
 }
 
-// shapes are sold in two zones, as spot for a third.
+// shapes returns the shapes, which are sold in two zones; spot costs a third.
 func shapes() []Shape {
 	all := []Shape{
 		{Name: "std-2", Arch: "amd64", CPUs: 2, MemoryMiB: 8 << 10},
@@ -138,14 +138,14 @@ func shapes() []Shape {
 	return all
 }
 
-// Now is the cloud's time.
+// Now returns the cloud's time.
 func (c *Cloud) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.time
 }
 
-// Advance lets time pass. Servers that were stopping are gone after it.
+// Advance lets time pass. Stopping servers may be gone afterwards.
 func (c *Cloud) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,8 +169,8 @@ func (c *Cloud) find(id string) *Server {
 	return nil
 }
 
-// launch fills an order by the first of its choices that is in stock. A server
-// that has the token already is the answer to it.
+// launch launches the first choice of an order that is in stock. If a server with the token exists
+// already, it is returned.
 func (c *Cloud) launch(o Order) (*Server, *Error) {
 	for _, s := range c.servers {
 		if s.Token == o.Token && s.Cluster == o.Cluster {
@@ -223,7 +223,7 @@ func (c *Cloud) stop(s *Server) {
 	}
 }
 
-// list is one page of the servers of a cluster.
+// list returns one page of the servers of a cluster.
 func (c *Cloud) list(cluster, after string) (p Page) {
 	for _, s := range c.servers {
 		if s.Cluster != cluster || cmp.Compare(s.ID, after) <= 0 {
@@ -247,7 +247,7 @@ func (c *Cloud) Announce(id, what string, in time.Duration) {
 	}
 }
 
-// SellOut leaves nothing of the choices.
+// SellOut removes all stock of the choices.
 func (c *Cloud) SellOut(choices ...Choice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -256,7 +256,7 @@ func (c *Cloud) SellOut(choices ...Choice) {
 	}
 }
 
-// Restock ends SellOut.
+// Restock ends the effect of SellOut.
 func (c *Cloud) Restock(choices ...Choice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -265,14 +265,14 @@ func (c *Cloud) Restock(choices ...Choice) {
 	}
 }
 
-// SetClass adds a class, or changes the one of that name.
+// SetClass adds a class, or replaces the one of the same name.
 func (c *Cloud) SetClass(k Class) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.classes[k.Name] = k
 }
 
-// Stop takes a server down, if it is there.
+// Stop stops a server, if it exists.
 func (c *Cloud) Stop(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -281,7 +281,7 @@ func (c *Cloud) Stop(id string) {
 	}
 }
 
-// Running is how many servers of a cluster run.
+// Running returns the number of running servers of a cluster.
 func (c *Cloud) Running(cluster string) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -293,7 +293,7 @@ func (c *Cloud) Running(cluster string) (n int) {
 	return n
 }
 
-// Restarts is how often a server was restarted.
+// Restarts returns how often a server was restarted.
 func (c *Cloud) Restarts(id string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package puddlecloud is Puddle, a small cloud that does not exist: servers in two zones,
-// at two prices, behind an HTTP API with pages, tokens, codes and notices. Nothing of it
-// knows of Kubernetes. A provider needs no more of it than the types of its API.
+// Package puddlecloud simulates Puddle, a small invented cloud: servers in two zones, at two
+// prices, behind an HTTP API with pages, tokens, error codes and notices. It does not know
+// Kubernetes. A provider uses only the types of its API.
 //
-// A Cloud has a clock of its own, does wrong what it is told to, once, and is safe for
-// concurrent use.
+// A Cloud has its own clock. Tests can make its next call fail, hang, or lose its answer. It is
+// safe for concurrent use.
 package puddlecloud

@@ -6,34 +6,34 @@ import (
 	"slices"
 )
 
-// script is what the cloud does wrong on purpose, each thing once. The keys are
-// the patterns of the routes.
+// script is the failures that tests have requested, each for one call. The keys are the patterns of
+// the routes.
 type script struct {
-	fail map[string]string // the code to fail with
+	fail map[string]string // error code of the next call
 	hang map[string]*hang
-	lose int // how many answers to the next orders
+	lose int // number of next orders whose answers are lost
 }
 
-// hang holds a call up until release is closed, and closes reached when the call
-// has come.
+// hang delays a call until release is closed. reached is closed when the call has arrived.
 type hang struct{ reached, release chan struct{} }
 
-// Fail has the next call of a route refused.
+// Fail makes the next call of a route fail with a code.
 func (c *Cloud) Fail(route, code string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.script.fail = map[string]string{route: code}
 }
 
-// Lose has the next order filled, and its answer lost; called twice, the next two.
+// Lose makes the cloud carry out the next order and lose the answer. Called twice, it affects the
+// next two orders.
 func (c *Cloud) Lose() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.script.lose++
 }
 
-// Hang holds the next call of a route up until release is called, and closes reached
-// when it has come.
+// Hang delays the next call of a route until release is called. reached is closed when the call has
+// arrived.
 func (c *Cloud) Hang(route string) (reached <-chan struct{}, release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,7 @@ const (
 	RouteNoticeDone = "POST /v1/notices/done"
 )
 
-// Handler is the API. Each route answers with a value or refuses.
+// Handler returns the HTTP handler of the API.
 func (c *Cloud) Handler() http.Handler {
 	mux := http.NewServeMux()
 	serve := func(route string, answer func(*http.Request) (any, *Error)) {
@@ -131,8 +131,7 @@ func (c *Cloud) serveServers(serve func(string, func(*http.Request) (any, *Error
 	})
 }
 
-// wait holds a call up that the script wants to hang, and reports false if the
-// caller does not wait that long.
+// wait delays a call if Hang has requested that. It returns false if the caller gives up first.
 func (c *Cloud) wait(route string, r *http.Request) bool {
 	c.mu.Lock()
 	h := c.script.hang[route]
@@ -150,8 +149,8 @@ func (c *Cloud) wait(route string, r *http.Request) bool {
 	}
 }
 
-// scripted is the failure that the script has for a call. Of a list it is the
-// last page that fails.
+// scripted returns the failure requested for a call, nil for none. For a list, it is the last page
+// that fails.
 func (c *Cloud) scripted(route string, r *http.Request) *Error {
 	code, found := c.script.fail[route]
 	if !found || route == RouteList && c.list(r.FormValue("cluster"), r.FormValue("after")).Next != "" {

@@ -1,4 +1,3 @@
-// Package snippets holds the programs that the pages of docs show. They are
-// Examples, so that what a page says is compiled, run, and compared with what
-// comes out. There is nothing in it to import.
+// Package snippets contains the programs shown in docs. They are Examples, so that the code in docs
+// is compiled and run, and its output compared. The package exports nothing.
 package snippets

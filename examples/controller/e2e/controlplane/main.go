@@ -1,9 +1,9 @@
-// Command controlplane is etcd, kube-apiserver, kube-scheduler and
-// kube-controller-manager in one file: the first argument says which, the others are
-// its own. It ends when its standard input does, so that nothing is left behind where
-// the program that started it is killed.
+// Command controlplane is etcd, kube-apiserver, kube-scheduler and kube-controller-manager in one
+// binary: the first argument selects the component, the others are passed to it. The process ends
+// when its standard input is closed, so that it does not outlive the program that started it.
 //
-// It is a module of its own, as k8s.io/kubernetes asks for versions of everything.
+// It is a module of its own, because k8s.io/kubernetes requires its own versions of all its
+// dependencies.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Package kubelet stands in for the kubelets of all nodes of a test cluster. It does to
-// the objects what kubelets do, and runs nothing: a Node becomes ready when its machine
-// has booted, renews its Lease, runs the pods that are bound to it and ends those that
-// are deleted. The kubelet of a machine that was terminated does nothing any more.
+// Package kubelet simulates the kubelets of all nodes of a test cluster. It changes objects as
+// kubelets do, but runs no containers: a Node becomes ready when its machine has booted, renews its
+// Lease, runs the pods that are bound to it and ends those that are deleted. The kubelet of a
+// machine that was terminated does nothing any more.
 package kubelet
 
 import (
@@ -23,9 +23,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/fake/kwok"
 )
 
-const renewEvery = 10 * time.Second // of Leases, as kubelets do
+const renewEvery = 10 * time.Second // time between renewals of a Lease, as in kubelets
 
-// Kubelets is a stand-in for all.
+// Kubelets simulates the kubelets of all nodes.
 type Kubelets struct {
 	api   kubernetes.Interface
 	boot  time.Duration
@@ -34,8 +34,8 @@ type Kubelets struct {
 	queue workqueue.TypedRateLimitingInterface[cache.ObjectName]
 }
 
-// Run stands in until ctx is done. Machines boot for a time from the creation of their
-// Node.
+// Run simulates kubelets until ctx is done. A machine is ready once the time boot has passed since
+// the creation of its Node.
 func Run(ctx context.Context, api kubernetes.Interface, boot time.Duration) error {
 	factory := informers.NewSharedInformerFactory(api, 0)
 	k := &Kubelets{api: api, boot: boot, nodes: factory.Core().V1().Nodes().Lister(), pods: factory.Core().V1().Pods().Lister(),
@@ -61,7 +61,7 @@ func Run(ctx context.Context, api kubernetes.Interface, boot time.Duration) erro
 	return nil
 }
 
-// work does what is due for nodes, which have no namespace, and pods.
+// work handles one due node or pod of the queue. A node is a name without a namespace.
 func (k *Kubelets) work(ctx context.Context) {
 	for {
 		name, stop := k.queue.Get()
@@ -127,7 +127,7 @@ func ready(node *corev1.Node) bool {
 	return false
 }
 
-// renew says that a kubelet lives. A Lease that was renewed a short time ago is left.
+// renew renews the Lease of a node, unless it was renewed a short time ago.
 func (k *Kubelets) renew(ctx context.Context, node *corev1.Node) error {
 	leases := k.api.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	now, seconds := metav1.NowMicro(), int32(40)

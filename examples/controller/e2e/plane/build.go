@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// ErrNotBuilt is that the binary of a control plane is not in the cache.
+// ErrNotBuilt says that the binary of the control plane is not in the cache.
 var ErrNotBuilt = errors.New("no control plane has been built: run make e2e, which takes ten minutes or more the first time")
 
-// Cached is the path of the binary that Start wants, in the user's cache. source is the
-// folder of the module controlplane; what it says decides the path.
+// Cached returns the path of the binary for Start in the user's cache. source is the folder of the
+// module controlplane. The path depends on the content of that folder.
 func Cached(source string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -38,8 +38,8 @@ func Cached(source string) (string, error) {
 	return path, nil
 }
 
-// Build is Cached, and makes the binary where there is none. It needs the Go command,
-// and a network to fetch modules.
+// Build is Cached, and builds the binary if it does not exist. It needs the Go command, and a
+// network to fetch modules.
 func Build(ctx context.Context, source string) (string, error) {
 	path, err := Cached(source)
 	if !errors.Is(err, ErrNotBuilt) {

@@ -24,9 +24,9 @@ import (
 	"time"
 )
 
-// Plane is a control plane that runs.
+// Plane is a running control plane.
 type Plane struct {
-	// Kubeconfig is the path of a file with the rights of an administrator.
+	// Kubeconfig is the path of a kubeconfig with the rights of an administrator.
 	Kubeconfig string
 
 	binary, dir string
@@ -45,8 +45,8 @@ type process struct {
 	log  string
 }
 
-// Start starts a control plane that keeps its state and its logs in a folder, and
-// returns when pods can be made. What has started by the time of an error is stopped.
+// Start starts a control plane that keeps its state and its logs in dir. It returns when pods can
+// be created. After an error all processes are stopped.
 func Start(ctx context.Context, binary, dir string) (_ *Plane, err error) {
 	p := &Plane{binary: binary, dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), client: &http.Client{Timeout: 2 * time.Second}}
 	defer func() {
@@ -115,8 +115,7 @@ current-context: e2e
 	return os.WriteFile(p.Kubeconfig, []byte(config), 0o600)
 }
 
-// Outage ends the API server, and starts it again after a time: connections break, and
-// requests are refused meanwhile.
+// Outage stops the API server for a time: connections break, and requests are refused meanwhile.
 func (p *Plane) Outage(ctx context.Context, d time.Duration) error {
 	i := slices.IndexFunc(p.processes, func(c *process) bool { return c.name == "kube-apiserver" })
 	c := p.processes[i]
@@ -166,8 +165,7 @@ func (p *Plane) writeKeys() error {
 		os.WriteFile(p.file("tokens.csv"), []byte(p.token+",admin,admin,system:masters\n"), 0o600))
 }
 
-// start starts a component. Its standard input stays open for as long as this program
-// lives.
+// start starts a component. Its standard input stays open until this program ends.
 func (p *Plane) start(name string, flags ...string) error {
 	log := p.file(name + ".log")
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -193,7 +191,7 @@ func (p *Plane) start(name string, flags ...string) error {
 	return nil
 }
 
-// wait asks until there is no error. A component that ends is one.
+// wait repeats ask until it returns no error. It returns an error if the component ends.
 func (p *Plane) wait(ctx context.Context, name string, ask func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -242,7 +240,7 @@ func (p *Plane) get(url string) error {
 	return nil
 }
 
-// api asks the API server, whose certificate is there once it has begun to serve.
+// api sends a request to the API server, whose certificate exists once it has begun to serve.
 func (p *Plane) api(path string) error {
 	authority, err := os.ReadFile(p.file("apiserver.crt"))
 	if err != nil {
@@ -254,7 +252,7 @@ func (p *Plane) api(path string) error {
 	return p.get("https://" + p.apiserver + path)
 }
 
-// Stop stops what runs, the last that was started first. Files are left to the caller.
+// Stop stops all components, in reverse order. Files stay.
 func (p *Plane) Stop() {
 	for _, c := range slices.Backward(p.processes) {
 		_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended

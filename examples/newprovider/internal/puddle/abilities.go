@@ -17,13 +17,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Labels of the machines of this cloud, in addition to those that all clouds have.
+// Labels of this cloud's machines in addition to those of all clouds.
 const (
 	labelFamily = "puddle.example/family"
 	labelGPU    = "puddle.example/gpu"
 )
 
-// labels are the well-known labels that the provider adds.
+// labels returns the well-known labels that the provider adds.
 func labels() []string { return []string{labelFamily, labelGPU} }
 
 func (p *provider) Name() string { return "puddle" }
@@ -34,7 +34,7 @@ func (p *provider) Vocabulary() *requirements.Vocabulary {
 	})
 }
 
-// NodeClass is the kind of node class that the provider launches from.
+// NodeClass returns the kind of node class that the provider uses.
 func NodeClass() schema.GroupKind {
 	return schema.GroupKind{Group: "puddle.example", Kind: "PuddleNodeClass"}
 }
@@ -49,8 +49,8 @@ func (p *provider) NodeClassReady(ctx context.Context, ref v1.NodeClassReference
 	return err
 }
 
-// class looks a node class up. In this cloud they are the cloud's own; elsewhere
-// they are objects in the cluster, read from a cache.
+// class looks up a node class. Here the cloud stores node classes; with other clouds they are
+// objects in the cluster, read from a cache.
 func (p *provider) class(ctx context.Context, op string, ref v1.NodeClassReference) (c puddlecloud.Class, err error) {
 	return c, p.client.call(ctx, op, ref.Name, "GET", "/v1/classes/"+url.PathEscape(ref.Name), nil, &c)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// catalog returns what the cloud sells, sorted by name, at most a minute old. No
-// lock is held during the call, so that each caller waits for its own call only.
+// catalog returns the instance types of the cloud, sorted by name, at most a minute old. No lock is
+// held during the call, so each caller waits only for its own call.
 func (p *provider) catalog(ctx context.Context) ([]*cloudprovider.InstanceType, error) {
 	p.mu.Lock()
 	types, fresh := p.types, p.now().Before(p.until)
@@ -42,8 +42,8 @@ func (p *provider) catalog(ctx context.Context) ([]*cloudprovider.InstanceType, 
 	return types, nil
 }
 
-// instanceType describes a shape. What the cloud does not say is written here:
-// how many pods a node takes, what the disk is like, what the kubelet keeps.
+// instanceType converts a shape. Facts that the cloud does not report are constants here: the
+// number of pods, the disk, and the kubelet's reservations.
 func instanceType(s puddlecloud.Shape) (*cloudprovider.InstanceType, error) {
 	capacity := resources.New(map[corev1.ResourceName]int64{
 		corev1.ResourceCPU:              s.CPUs * 1000,
@@ -68,8 +68,8 @@ func instanceType(s puddlecloud.Shape) (*cloudprovider.InstanceType, error) {
 	return m.InstanceType(labels()...)
 }
 
-// instance describes a server. Its labels, capacity and allocatable follow from
-// the offering it was launched by.
+// instance converts a server. Its labels, capacity and allocatable are those of the offering that
+// it was launched from.
 func instance(types []*cloudprovider.InstanceType, s puddlecloud.Server) *cloudprovider.Instance {
 	i := &cloudprovider.Instance{
 		ID: providerID(s), Name: s.Name, NodePool: s.Pool, Type: s.Shape, Zone: s.Zone, CapacityType: s.Market,

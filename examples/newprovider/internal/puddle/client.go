@@ -13,14 +13,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 )
 
-// client speaks the API of the cloud. It repeats nothing: that is up to the caller.
+// client calls the API of the cloud. It does not repeat failed calls; the caller does.
 type client struct {
 	url  string
 	http *http.Client
 }
 
-// call makes a call and reads the answer into out, unless that is nil. Op and
-// object say in an error what it was for.
+// call makes a call and decodes the answer into out, unless out is nil. op and object describe the
+// call in errors.
 func (c *client) call(ctx context.Context, op, object, method, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err == nil {
@@ -41,7 +41,7 @@ func (c *client) call(ctx context.Context, op, object, method, path string, in, 
 	return e
 }
 
-// kinds says what the cloud's codes ask of the caller.
+// kinds maps the cloud's error codes to kinds of errors.
 var kinds = map[string]cloudprovider.Kind{
 	puddlecloud.CodeNoSuchServer:  cloudprovider.KindNotFound,
 	puddlecloud.CodeNoSuchClass:   cloudprovider.KindNotFound,
@@ -51,7 +51,7 @@ var kinds = map[string]cloudprovider.Kind{
 	puddlecloud.CodeTooMany:       cloudprovider.KindThrottled,
 }
 
-// send returns an error that wraps ctx.Err(), if that was the reason.
+// send sends a request. The error wraps ctx.Err() if the context ended.
 func (c *client) send(ctx context.Context, method, path string, body []byte, out any) error {
 	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package puddle is a cloudprovider.CloudProvider for Puddle, a small cloud with an HTTP API
-// that does not exist: provider.go has the five methods, catalog.go turns what the cloud has
-// into instance types and instances, client.go its answers into errors, node.go has what a node
-// starts with, and abilities.go what a provider may do in addition.
+// Package puddle is a cloudprovider.CloudProvider for Puddle, a small invented cloud with an HTTP
+// API. provider.go has the five methods of the interface. catalog.go converts shapes and servers
+// into instance types and instances, and client.go converts failed answers into errors. node.go has
+// the settings with which a node starts, and abilities.go the optional methods of a provider.
 package puddle

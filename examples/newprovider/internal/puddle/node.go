@@ -9,10 +9,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 )
 
-// kubeletOf is what the kubelet of a new server registers its Node with. The last taint keeps
-// pods off until the NodeClaim has been matched with the Node, and what the claim says of
-// labels and taints is on it: nodeclaim.Register takes it off. Labels of kubernetes.io, which
-// no kubelet may set, come from the claim then.
+// kubeletOf returns the labels and taints with which the kubelet of a new server registers its
+// Node. The last taint keeps pods off the Node until nodeclaim.Register has matched it with the
+// NodeClaim, copied the labels and taints of the claim, and removed this taint. Labels of
+// kubernetes.io come from the claim, because kubelets may not set them.
 func kubeletOf(req *cloudprovider.LaunchRequest) (k puddlecloud.Kubelet) {
 	k.Labels = map[string]string{v1.NodeDoNotSyncTaintsLabelKey: "true"} // they are here already
 	for key, value := range req.Labels {

@@ -27,11 +27,11 @@ type provider struct {
 
 	mu    sync.Mutex
 	types []*cloudprovider.InstanceType // sorted by name; replaced, never written to
-	until time.Time                     // when to ask for them anew
+	until time.Time                     // when the catalog has to be read again
 }
 
-// New is a provider for a cluster, by the URL of the API, the clock to go by and what the
-// cloud is known to be out of.
+// New returns a provider for a cluster. url is that of the API, now is the clock, and refused
+// remembers the offerings that the cloud lacks.
 func New(url, cluster string, now func() time.Time, refused *availability.Cache) cloudprovider.CloudProvider {
 	return &provider{client: client{url, &http.Client{}}, cluster: cluster, now: now, refused: refused}
 }
@@ -122,8 +122,8 @@ const idPrefix = "puddle:///"
 
 func providerID(s puddlecloud.Server) string { return idPrefix + s.Zone + "/" + s.ID }
 
-// find returns the server with an ID, if there is one and it is ours. The cloud
-// returns servers of other clusters as well.
+// find returns the server with an ID, if it exists and belongs to this cluster. The API also
+// returns servers of other clusters.
 func (p *provider) find(ctx context.Context, op, id string) (s puddlecloud.Server, err error) {
 	short := id[strings.LastIndexByte(id, '/')+1:]
 	if short != "" { // without a name the path is that of the list
