@@ -1,7 +1,7 @@
-// Command typecheck type-checks all packages of modules and all that they import, and prints
-// every fault. Two libraries whose types agree can be built together, and to find that out
-// takes a tenth of the time that a compiler needs. A package that several modules use in one version,
-// with the same imports, is checked once.
+// Command typecheck type-checks all packages of modules and all that they import, and prints every
+// fault. If the types of two libraries agree, both can be built together; checking this takes a
+// tenth of the time of compiling. A package that several modules use in one version, with the same
+// imports, is checked once.
 //
 //	go run .ci/typecheck.go internal/neighbours/karpenter
 package main

@@ -1,14 +1,13 @@
-// Command raced prints the flag and the packages with which go test looks for races: the
-// packages whose test programs run something at the same time as something else, and in a
-// flag -skip the tests of these that do not.
+// Command raced prints the arguments for go test to look for races: the packages whose test
+// programs run several goroutines, and a flag -skip with the tests of these packages that do not.
 //
 //	go test -race $(go run ./.ci/raced)
 //
-// A race takes two goroutines. Code begins one with a go statement, with a function that runs
-// another in a goroutine of its own, as t.Parallel does, or by a package of others. Where the
-// code that is tested may begin one, all tests of the package are run. Where only tests do, the
-// tests are run that reach such a place: a test that mentions it, or that mentions a declaration
-// of the package's tests which reaches it. Names are compared without their types.
+// Code begins a goroutine with a go statement, with a function that runs another function in a
+// goroutine, as t.Parallel does, or by calling a package of another module. If the tested code may
+// begin one, all tests of the package are run. If only tests may, those tests are run that reach
+// such a place: tests that mention it, or that mention a declaration in the package's tests which
+// reaches it. Names are compared without their types.
 package main
 
 import (
@@ -147,7 +146,7 @@ func parse(dir string, names ...[]string) (files []*ast.File, err error) {
 	return files, nil
 }
 
-// begun tells whether a part of a file itself begins a goroutine.
+// begun reports whether a part of a file itself begins a goroutine.
 func begun(n ast.Node) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -193,7 +192,7 @@ func (b *beginnings) foreign(path string) bool {
 	return waiting.MatchString(path)
 }
 
-// reached tells whether a goroutine may begin in a package or in one that it is made of.
+// reached reports whether a goroutine may begin in a package or in one that it imports.
 func (b *beginnings) reached(path string) bool {
 	p := b.packages[path]
 	if p == nil {
@@ -239,8 +238,8 @@ func (b *beginnings) tests(p *pkg, files []*ast.File) (race, leave []string) {
 	return race, leave
 }
 
-// imported lists the packages that a file imports by name, true for those in which a goroutine
-// may begin, and tells whether there is such a one without a name.
+// imported lists the packages that a file imports by name, with true for those in which a goroutine
+// may begin. hidden reports whether there is one of the latter without a name.
 func (b *beginnings) imported(file *ast.File) (names map[string]bool, hidden bool) {
 	names = map[string]bool{}
 	for _, i := range file.Imports {
@@ -269,20 +268,20 @@ type part struct {
 	name             string
 	node             ast.Node
 	function, always bool            // always: it runs with every test of the package
-	imported         map[string]bool // names of packages, true where a goroutine may begin
+	imported         map[string]bool // by package name: whether a goroutine may begin in the package
 }
 
-// method is what a method goes by: its name after a dot, as it is called.
+// method returns the name by which methods are looked up: the name after a dot.
 func method(name *ast.Ident) string { return "." + name.Name }
 
-// partsOf are the names that a declaration declares. A method is a part of its type as well.
+// partsOf returns the names that a declaration declares. A method is also a part of its type.
 func partsOf(decl ast.Decl) (out []part) {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
 		if d.Recv == nil {
 			always := d.Name.Name == "init" || d.Name.Name == "TestMain"
 			out = append(out, part{name: d.Name.Name, node: d, function: true, always: always})
-		} else { // whoever mentions a type may have its methods called
+		} else { // a test that mentions a type may call its methods
 			out = append(out, part{name: method(d.Name), node: d})
 			ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
 				if id, ok := n.(*ast.Ident); ok {
@@ -306,13 +305,13 @@ func partsOf(decl ast.Decl) (out []part) {
 	return out
 }
 
-// concurrent tells whether a declaration begins a goroutine, or mentions a package or
-// another declaration that may.
+// concurrent reports whether a declaration begins a goroutine, or mentions a package or another
+// declaration that may.
 func (p part) concurrent(known map[string]bool) bool {
 	return begun(p.node) || p.concurrentIn(p.node, known)
 }
 
-// concurrentIn is concurrent for what a part of a declaration mentions.
+// concurrentIn is concurrent for the names mentioned in a part of a declaration.
 func (p part) concurrentIn(within ast.Node, known map[string]bool) (found bool) {
 	ast.Inspect(within, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -56,9 +56,9 @@ type shrunk struct {
 	fault           error
 }
 
-// mostJudged returns how many actions of a contender are judged in a cluster of so many nodes. The
-// judged actions are evenly spread. The number is bounded because judging one action reads all
-// nodes.
+// mostJudged returns the number of a contender's actions to judge in a cluster with the given
+// number of nodes. The judged actions are evenly spread. Their number is limited because judging
+// one action reads all nodes.
 func mostJudged(nodes int) int { return max(20, 200_000/max(nodes, 1)) }
 
 // consolidate runs the contenders on clusters and writes the section about consolidation.

@@ -43,8 +43,8 @@ func over(sum, base float64) string {
 
 const title = "## The life of a cluster"
 
-// section returns the section of RESULTS.md about these rows. picture names an image file next to
-// it; empty is none.
+// section returns the section of RESULTS.md about these rows. picture is the name of an image file in
+// the same directory, or "".
 func section(about results.Circumstances, rows []row, picture string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s

@@ -29,7 +29,7 @@ type cloud struct {
 
 // newCloud returns the cloud of a scenario. It also changes two package variables of Karpenter, as
 // cloud providers do when they are linked in: the labels of its instance types become well-known,
-// and the label that tells reservations apart is named.
+// and the label with the ID of the reservation is set.
 func newCloud(s *scenario.Scenario, pools []*karpenterv1.NodePool) *cloud {
 	cloudprovider.ReservationIDLabel = awsv1.LabelCapacityReservationID
 	cloudprovider.ReservedCapacityLabels.Insert(reservationLabels()...)
@@ -107,7 +107,7 @@ func instanceType(t *scenario.InstanceType) *cloudprovider.InstanceType {
 }
 
 // offeringRequirements returns the zone, the capacity type and the reservation of an offering. If
-// the type knows reservations, all its other offerings exclude the reservation labels.
+// some offering of the type is reserved, all other offerings exclude the reservation labels.
 func offeringRequirements(t *cloudprovider.InstanceType, o scenario.Offering) scheduling.Requirements {
 	out := scheduling.NewLabelRequirements(map[string]string{
 		corev1.LabelTopologyZone:         o.Zone,

@@ -13,7 +13,7 @@ const (
 	fewNodes     = 100 // clusters with fewer nodes are searched as a whole
 	mostPercent  = 50
 	leastPercent = 5
-	percentStep  = 125 // for each so many nodes the percentage falls by one
+	percentStep  = 125 // the percentage falls by one for each group of this many nodes
 )
 
 // wantedNodes returns the number of feasible nodes after which kube-scheduler stops its search, in

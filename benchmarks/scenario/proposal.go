@@ -49,7 +49,7 @@ type Action struct {
 	// Moves has the new place of each pod that needs one, by PodKey: the name of a node, or
 	// replacement-0 and so on.
 	Moves map[string]string `json:"moves"`
-	// SavingsPerHour is what the action saves, in USD per hour, as the contender computes it.
+	// SavingsPerHour is the saving of the action in USD per hour, as the contender computes it.
 	SavingsPerHour float64 `json:"savingsPerHour"`
 	// Seconds is the time that finding the action took, if the contender measures each action.
 	Seconds float64 `json:"seconds,omitempty"`
@@ -65,7 +65,7 @@ type Blocked struct {
 // Replacement returns the name that Action.Moves uses for the i-th new node of an action.
 func Replacement(i int) string { return "replacement-" + strconv.Itoa(i) }
 
-// ReplacementIndex is the inverse of Replacement. It reports false for any other name.
+// ReplacementIndex inverts Replacement. It reports false for any other name.
 func ReplacementIndex(name string) (int, bool) {
 	digits, found := strings.CutPrefix(name, "replacement-")
 	if !found {

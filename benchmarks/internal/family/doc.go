@@ -7,8 +7,8 @@
 //	generic10    generic, of ten distinct pods
 //	diverse      a fifth each: generic, spread over zones, spread over nodes,
 //	             affine to a zone, one to a node
-//	preferences  equal pods that would rather be in one zone, each in another
-//	             zone and each on another node, which is not to be had in full
+//	preferences  equal pods that prefer to be in one zone, to be in different
+//	             zones, and to be on different nodes; no plan satisfies all three
 //
 // The other families resemble production clusters:
 //

@@ -83,7 +83,7 @@ func (m *maker) clinging() (map[string]string, corev1.PodSpec) {
 	}}}
 }
 
-// aloof returns a pod of which no two may share a node.
+// aloof returns the labels and the spec of a pod that cannot share a node with its replicas.
 func (m *maker) aloof() (map[string]string, corev1.PodSpec) {
 	labels := map[string]string{"app": "nginx"}
 	return labels, corev1.PodSpec{Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{

@@ -75,7 +75,7 @@ type Contender struct {
 	launches    map[string]turn // when launches are reconciled next
 	provisioned time.Time
 	collect     time.Time
-	disrupt     time.Time // when disruption looks again
+	disrupt     time.Time // time at which disruption looks again
 	done        chan reconcile.Result
 	waiting     *waiter // the instant that disruption waits for; nil if it does not wait
 	fault       error

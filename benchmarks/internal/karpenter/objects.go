@@ -10,7 +10,7 @@ import (
 	karpenterv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
-// NodeClass is a node class of which only the kind is read.
+// NodeClass is an object of any kind of node class. Only its kind is read.
 type NodeClass struct{ unstructured.Unstructured }
 
 // NewNodeClass returns a node class of a kind.

@@ -12,7 +12,7 @@
 //     machines, and evicts pods through the eviction API.
 //
 // A decision takes as long to carry out as in a cluster: machines boot, pods have a grace period,
-// budgets let a few pods go at a time.
+// budgets allow only a few evictions at a time.
 //
 // # Figures
 //

@@ -89,8 +89,8 @@ type nominations struct {
 	places []int         // index of the node of each placeholder
 }
 
-// bindNominated binds pods to their nominated nodes, and returns those that could not be bound. It
-// returns nil if there are no pods.
+// bindNominated binds pods to their nominated nodes. It returns the pods that could not be bound,
+// or nil if pods is empty.
 func (s *KubeScheduler) bindNominated(c *simcluster.Cluster, state *kubescheduler.State, pods []*corev1.Pod, index map[string]int) (*nominations, error) {
 	if len(pods) == 0 {
 		return nil, nil

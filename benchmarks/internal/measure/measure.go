@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Cost is what a piece of work took: wall time in seconds, and bytes and objects allocated.
+// Cost is the cost of a piece of work: wall time in seconds, and bytes and objects allocated.
 type Cost struct {
 	Seconds       float64
 	Bytes, Allocs uint64

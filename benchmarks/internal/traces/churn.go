@@ -22,7 +22,7 @@ var churnPool string
 // churnServices is the number of Deployments in the trace churn.
 const churnServices = 16
 
-// churn is 28 minutes in which something happens every two minutes: services are scaled and
+// churn returns a trace of 28 minutes with an event every two minutes: services are scaled and
 // deployed, machines fail or are reclaimed, an image is released, and types are sold out. The
 // cluster starts in a warm-up of ten minutes.
 func churn(seed uint64) (*life.Trace, error) {

@@ -14,9 +14,9 @@ import (
 // gangsANight is the number of gangs in each night.
 const gangsANight = 24
 
-// nights is a trace of two nights of batch work. Between 20:00 and 4:00 gangs of 8 to 47 pods are
-// created, each gang at once. They run for 20 to 79 minutes and may not be evicted. Some services
-// run all the time.
+// nights returns a trace of two nights of batch work. Between 20:00 and 4:00 gangs of 8 to 47 pods
+// are created, each gang at once. They run for 20 to 79 minutes and may not be evicted. Some
+// services run all the time.
 func nights(seed uint64) (*life.Trace, error) {
 	cloud, err := market(seed, 72*time.Hour)
 	if err != nil {

@@ -36,7 +36,7 @@ func New(name string, seed uint64) (*life.Trace, error) {
 	return t, nil
 }
 
-// twoDays is the trace of examples/autoscaler.
+// twoDays returns the trace of examples/autoscaler.
 func twoDays(seed uint64) (*life.Trace, error) {
 	cloud, err := twodays.Cloud(seed)
 	if err != nil {
@@ -53,7 +53,7 @@ func twoDays(seed uint64) (*life.Trace, error) {
 	}, nil
 }
 
-// hour is the first hour of the two days, for tests.
+// hour returns the first hour of the two days, for tests.
 func hour(seed uint64) (*life.Trace, error) {
 	t, err := twoDays(seed)
 	if err == nil {

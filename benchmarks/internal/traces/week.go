@@ -21,9 +21,9 @@ const (
 	deploysADay  = 12 // on working days
 )
 
-// week is a trace of a week with 200 services of 1 to 40 pods, a few of which are large. Two thirds
-// follow the hour of the day. On working days there are twelve deploys, and on Wednesday an image
-// is released. Spot machines are reclaimed after four days in the mean.
+// week returns a trace of a week with 200 services of 1 to 40 pods, a few of which are large. Two
+// thirds of them are scaled by the hour of the day. On working days there are twelve deploys, and
+// on Wednesday an image is released. Spot machines are reclaimed after four days on average.
 func week(seed uint64) (*life.Trace, error) {
 	cloud, err := market(seed, 96*time.Hour)
 	if err != nil {
