@@ -1,7 +1,7 @@
-// Package policy keeps the promises of the repository by test. It has no code
-// of its own: everything is in its tests, so nothing can import it.
+// Package policy tests the rules of the repository. It has no code except its tests, so nothing can
+// import it.
 //
-// What is checked, each as a rule with a name:
+// The rules, by name:
 //
 //   - compile: every package builds;
 //   - imports: packages import one another in one direction only;
@@ -10,29 +10,28 @@
 //   - purity: decision packages do not reach for the network, the file system,
 //     a logger, the clock or chance;
 //   - variables: no package variable changes after start-up;
-//   - comments: every exported identifier says what it is;
+//   - comments: every exported identifier has a doc comment;
 //   - examples: every public package has an Example whose output is checked;
-//   - size: files and functions stay small enough to read;
-//   - large: packages stay small enough to take in, by files and exported names;
-//   - words: no promise is left in the code, no path of an author's machine;
-//   - english: turns at which strangers stop, as english_test.go lists them, only get fewer;
-//   - terms: the engine has the words of its field, in names and file names;
+//   - size: the length of files and functions is limited;
+//   - large: the number of files and of exported names of a package is limited;
+//   - words: the code has no "to do" notes and no path of an author's machine;
+//   - english: unclear words and phrases, which english_test.go lists, only get fewer;
+//   - terms: names and file names in the engine use the words of its field;
 //   - referee: the solver of plans and their referee share no code;
 //   - snippets: Go code in Markdown is the text of a compiled Example, and
 //     output shown there that of a file;
-//   - links: relative links in Markdown lead somewhere;
+//   - links: relative links in Markdown have a target;
 //   - tables: rows of tables in Markdown have as many cells as the table has columns;
-//   - figures: tables of figures in Markdown say what benchmarks/RESULTS.md does;
-//   - weight: importing the engine stays cheap;
-//   - licenses: modules that are built in bear the license in testdata/licenses.txt;
-//   - versions: the library, its benchmarks and controller ask for one version of each module,
-//     or one for each minor version of Kubernetes that they ask for;
+//   - figures: tables of figures in Markdown agree with benchmarks/RESULTS.md;
+//   - weight: the number of packages that the engine imports is limited;
+//   - licenses: modules that are built in have the license in testdata/licenses.txt;
+//   - versions: the library, its benchmarks and the controller require the same version of each
+//     module, or one for each minor version of Kubernetes that they use;
 //   - api: exported declarations are those of testdata/api.
 //
-// A rule that cannot fail is worth nothing. Every rule runs twice: over this
-// module, where it must find nothing, and over testdata/faulty, a small module
-// in which each fault is planted and marked with the finding that it must
-// cause.
+// Every rule runs twice: on this module, where it must find nothing, and on testdata/faulty, a
+// small module with a planted fault for each rule. Each fault is marked with the finding that it
+// must cause.
 //
 // Known exceptions are listed with their reasons in testdata/exceptions.txt;
 // one that is no longer needed is itself a finding. After an intended change

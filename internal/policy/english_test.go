@@ -36,24 +36,52 @@ var riddles = []riddle{
 	{"company", regexp.MustCompile(`(?i)\b(company|companies)\b`), `"pods on the same node"`},
 	{"seat", regexp.MustCompile(`(?i)\bseats?\b`), `"count", "place"`},
 	{"heard", regexp.MustCompile(`(?i)\bheard\b`), `"received", "read"`},
+	{"whoever", regexp.MustCompile(`(?i)\bwho(so)?ever\b`), `name who: "the caller", "a program that"`},
+	{"so-many", regexp.MustCompile(`(?i)\bso many\b`), `"the given number of", or the name of the parameter`},
+	{"no-say", regexp.MustCompile(`(?i)\b(has|have|had) (a|no|any) say\b`), `"affects", "is ignored"`},
+	{"stands-below", regexp.MustCompile(`(?i)\bstands? (below|behind|in for)\b`), `"follows", "is printed below", "replaces", "simulates"`},
+	{"told-apart", regexp.MustCompile(`(?i)\b(told|tells?|sets?) (\w+ )?apart\b`), `"distinguish"`},
+	{"holds-that", regexp.MustCompile(`^ \w+ holds that\b`), `"fails the test unless"`},
+	{"not-keep-from", regexp.MustCompile(`(?i)\b(does|do|did) not keep \w+( \w+)? from\b`), `say what still happens`},
+	{"less", regexp.MustCompile(`(?i), less (the|those|what|some)\b`), `"minus", "except"`},
+	{"is-what", regexp.MustCompile(`^ \w+ (is|are) what\b`), `begin with a noun: "X is the input of", "X has the objects that"`},
+	{"function-is", nil, `begin with a verb: "returns", "reports", "adds"`},
 	{"kind-is-the-kind", regexp.MustCompile(`\b(\w+) is the ((?i)\w+)\.$`), `say what it is, or leave the comment out`},
 }
 
+// functionIs is how a doc comment begins that describes a function as a thing: "name is the ...".
+var functionIs = regexp.MustCompile(`^// (\w+) (?:is|are) (?:the|an?|those|that|what|how|as|of|one|so)\b`)
+
 type riddle struct {
 	name    string
-	pattern *regexp.Regexp
+	pattern *regexp.Regexp // nil for function-is: see describesFunction
 	instead string
 }
 
 // count is how often a line has it. A doc comment that repeats the name, as "Kind is the kind.",
 // has its two words alike.
 func (r *riddle) count(line string) (n int) {
+	if r.pattern == nil {
+		return 0 // countRiddles counts these, because they need several lines
+	}
 	for _, match := range r.pattern.FindAllStringSubmatch(line, -1) {
 		if len(match) < 3 || r.name != "kind-is-the-kind" || strings.EqualFold(match[1], match[2]) {
 			n++
 		}
 	}
 	return n
+}
+
+// describesFunction says whether line i begins the doc comment of a function as functionIs has it.
+func describesFunction(lines []string, i int) bool {
+	match := functionIs.FindStringSubmatch(lines[i])
+	if match == nil || i > 0 && strings.HasPrefix(lines[i-1], "//") {
+		return false
+	}
+	for i < len(lines) && strings.HasPrefix(lines[i], "//") {
+		i++
+	}
+	return i < len(lines) && regexp.MustCompile(`^func (\([^)]*\) )?`+match[1]+`\b`).MatchString(lines[i])
 }
 
 // checkEnglish counts riddles in Go files and Markdown, tests and the CHANGELOG aside. Each may
@@ -111,7 +139,13 @@ func (m *module) countRiddles() (counts map[string]int, where map[string]string,
 		if err != nil || len(text) > maxText || bytes.IndexByte(text, 0) >= 0 {
 			return err
 		}
-		for i, line := range strings.Split(string(text), "\n") {
+		lines := strings.Split(string(text), "\n")
+		generated := bytes.Contains(text, []byte("// Code generated "))
+		for i, line := range lines {
+			if code && !generated && describesFunction(lines, i) {
+				counts["function-is"]++
+				where["function-is"] = fmt.Sprintf("%s:%d", file, i+1)
+			}
 			if code {
 				_, comment, has := strings.Cut(line, "//")
 				if !has {

@@ -51,7 +51,7 @@ type Open interface {
 // Map is a generic function.
 func Map[K comparable, V any](keys []K, f func(K) V) map[K]V { return nil }
 
-// ErrNone is a sentinel.
+// ErrNone is what a call without a result returns.
 var ErrNone error
 
 type unexported struct{ Field int }
