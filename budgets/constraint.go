@@ -30,8 +30,8 @@ type constraint struct {
 // scope is the reasons that a constraint applies to.
 type scope struct {
 	all     bool
-	known   uint8    // bits of those named
-	reasons []Reason // all that are named
+	known   uint8    // bits of the known reasons
+	reasons []Reason // all reasons, known or not
 }
 
 func newScope(reasons []Reason) scope {

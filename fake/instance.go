@@ -29,7 +29,7 @@ type machine struct {
 	joined  time.Time
 	stalled bool // it never joins
 
-	deleted, gone time.Time // when it began to go down, and was gone; zero before
+	deleted, gone time.Time // start and end of its shutdown; zero before
 	taken         bool      // the cloud took it away, so that it does not return to stock
 
 	faults     map[corev1.NodeConditionType]brokenPart

@@ -104,7 +104,7 @@ func (c *Cloud) drift(m *machine, class *NodeClass) cloudprovider.Drift {
 	return cloudprovider.Drift{Reason: DriftImage, Detail: fmt.Sprintf("image is %s, today it would be %s", has, want.ID)}
 }
 
-// setNodeClass adds a node class, or changes the one of that name.
+// setNodeClass adds a node class, or changes the one with the same name.
 func (c *Cloud) setNodeClass(class NodeClass) {
 	if c.classes == nil {
 		c.classes = map[string]*NodeClass{}
@@ -172,7 +172,7 @@ func (c *Cloud) publishAll() (errs []error) {
 	return errs
 }
 
-// publish adds an image, or replaces the one of that ID.
+// publish adds an image, or replaces the one with the same ID.
 func (c *Cloud) publish(image Image) {
 	if image.Created.IsZero() {
 		image.Created = c.now

@@ -75,8 +75,9 @@ func (n *NewNode) places() []place {
 	return out
 }
 
-// whole returns the options of those instance types of which every available offering, in the zones
-// and capacity types of the options, is listed or excluded by the requirements of the NodeClaim.
+// whole returns the options of instance types that are complete: every available offering of the
+// type, in the zones and capacity types of the options, is listed or excluded by the requirements
+// of the NodeClaim.
 func (n *NewNode) whole(options []cloudprovider.LaunchOption, listed map[*cloudprovider.Offering]bool) []cloudprovider.LaunchOption {
 	zones, capacityTypes := map[string]bool{}, map[string]bool{}
 	for _, o := range options {

@@ -66,7 +66,7 @@ func (n *NewNode) total() resources.List {
 	return sum.Without(n.wanting()...)
 }
 
-// wanting lists the resources that no pod of the node requests and of which some option has less
+// wanting lists the resources that no pod of the node requests, if some option has less of them
 // than the daemons request. A DaemonSet pod without enough of such a resource stays pending and
 // excludes no other pod.
 func (n *NewNode) wanting() []corev1.ResourceName {

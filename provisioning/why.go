@@ -141,8 +141,8 @@ func crowded(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) string {
 	return ""
 }
 
-// beyondLimits says of which limit of the pool an option uses more than each option of the node
-// does, "" if of none.
+// beyondLimits names a limit of the pool of which an option uses more than each option of the node
+// does; "" if there is none.
 func beyondLimits(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) string {
 	aside := make([]int64, len(f.Limits))
 	for _, own := range n.Options {

@@ -40,8 +40,7 @@ type Options struct {
 	// with the name of the cluster. Omitted fields of a subnet other than ID and zone are filled
 	// in.
 	Subnets []ec2types.Subnet
-	// SecurityGroups are the groups. Default: two, one of which is tagged like the
-	// subnets.
+	// SecurityGroups are the groups. Default: two, of which one has the tags of the subnets.
 	SecurityGroups []ec2types.SecurityGroup
 	// Images are the images. Default: those of Amazon for AL2023 and Bottlerocket,
 	// one release of each, for the version of the cluster, with parameters.
@@ -69,8 +68,7 @@ type Options struct {
 	// is zero.
 	Lag time.Duration
 
-	// PageSize bounds the size of pages below the one that the caller asks for. Zero means no
-	// bound.
+	// PageSize is the largest page size. A request may ask for smaller pages. Zero means no limit.
 	PageSize int
 	// PageSizes is PageSize for single actions, by their names. Above zero.
 	PageSizes map[string]int

@@ -59,8 +59,8 @@ func (n *Node) flagLine() string {
 	return strings.Join(words, " ")
 }
 
-// joinMap renders entries as flags of the kubelet take them. There is no escape
-// for the comma, so values must not have one.
+// joinMap renders entries in the format of kubelet flags. Values must not contain a comma, because
+// it cannot be escaped.
 func joinMap(m map[string]string, separator string) string {
 	var entries []string
 	for _, key := range sortedKeys(m) {

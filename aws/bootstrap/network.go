@@ -11,7 +11,7 @@ import (
 type network struct {
 	cidr   string // as given
 	family IPFamily
-	// dns are the name servers of pods, or none if nothing is known.
+	// dns are the name servers of pods, empty if unknown.
 	dns []string
 	// asked says that spec.kubelet sets the name servers.
 	asked bool

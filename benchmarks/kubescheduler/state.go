@@ -42,7 +42,7 @@ type Question struct {
 	// State replaces the state of the question before. Nil keeps that state, including the nodes
 	// that joined and the pods that were bound.
 	State *State `json:"state,omitempty"`
-	// Join lists nodes that come up now. Their indexes follow those of the nodes of the state.
+	// Join lists nodes that become ready now. Their indexes follow those of the nodes of the state.
 	Join []Node `json:"join,omitempty"`
 	// Pods are the pods that the other fields refer to by index. They are not part of the state.
 	Pods []*corev1.Pod `json:"pods"`

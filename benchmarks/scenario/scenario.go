@@ -72,7 +72,7 @@ type InstanceType struct {
 	Name string `json:"name"`
 	// Requirements are the labels that nodes of the type can have.
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
-	// Capacity is that of the whole machine. Overhead is the total of what is reserved for the
+	// Capacity is that of the whole machine. Overhead is the sum of all reservations for the
 	// system.
 	Capacity corev1.ResourceList `json:"capacity"`
 	Overhead corev1.ResourceList `json:"overhead,omitempty"`

@@ -200,7 +200,7 @@ func (l *lifecycle) drained() bool {
 	return len(l.p.Waiting) == 0
 }
 
-// release frees what is left when all nodes are gone.
+// release releases the remaining objects when all nodes are gone.
 func (l *lifecycle) release() {
 	l.p.State = Releasing
 	for i := range l.sources {

@@ -47,7 +47,7 @@ const (
 )
 
 // Step is one request to the API server. If the object is gone, or a precondition conflicts, the
-// caller treats the step as done: Advance returns what is still to do again.
+// caller treats the step as done: if it is still necessary, Advance returns it again.
 type Step struct {
 	// Kind is the kind of the step. It decides which of the other fields are used.
 	Kind StepKind

@@ -33,8 +33,8 @@ type seen struct {
 	daemons map[*appsv1.DaemonSet]*corev1.Pod // the pod of each DaemonSet
 }
 
-// next replaces unchanged objects by those of the last Read. The error joins one for each DaemonSet
-// whose pods the API server would refuse: it has no pod in daemons.
+// next replaces unchanged objects by those of the last Read. The error joins an error for each
+// DaemonSet whose pods the API server would refuse; such a DaemonSet has no pod in daemons.
 func (s seen) next(o *Objects) (now seen, err error) {
 	o.NodeClaims, now.claims = asBefore(o.NodeClaims, s.claims)
 	o.Nodes, now.nodes = asBefore(o.Nodes, s.nodes)
@@ -62,9 +62,9 @@ func (s seen) next(o *Objects) (now seen, err error) {
 	return now, err
 }
 
-// asBefore returns the objects, with the earlier pointer for an unchanged UID and resourceVersion,
-// and the same by UID. A new object is copied, not deeply: the list of a client is one array, and a
-// pointer into it would retain all of it.
+// asBefore returns the objects, as a list and by UID. An object whose UID and resourceVersion are
+// unchanged keeps its earlier pointer. A new object is copied, but not deeply: the list of a client
+// is one array, and a pointer into it would retain all of it.
 func asBefore[T any, P interface {
 	*T
 	metav1.Object

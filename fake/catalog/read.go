@@ -56,19 +56,19 @@ import (
 //   - kubernetes.io/arch and kubernetes.io/os have to be named;
 //   - the instance type is the name;
 //   - zone, capacity type and other labels that all offerings name have the values of the
-//     offerings; what only some of them name stays open;
-//   - topology.kubernetes.io/region stays open too, so that any region will do;
+//     offerings; labels that only some of them name stay open;
+//   - topology.kubernetes.io/region stays open too, so that every region matches;
 //   - of the other well-known labels of Vocabulary, except karpenter.sh/nodepool, the type has
 //     none (DoesNotExist).
 //
 // Reading is strict, and with an error there is no result. The error joins every fault, a line
 // each, with the name of the type, the place in it and the remedy:
 //
-//   - unknown fields, fields that are there twice, label keys and values that Kubernetes does
-//     not take, amounts that are no quantities;
-//   - of values of the wrong type the first in each instance type and offering, which hides the
-//     other faults there;
-//   - in types that have none of these, what cloudprovider.InstanceType.Validate finds.
+//   - unknown and duplicate fields, label keys and values that Kubernetes refuses, amounts that
+//     are no quantities;
+//   - the first value of a wrong type in each instance type and offering; other faults of the
+//     same part are then not reported;
+//   - for types without these faults, those that cloudprovider.InstanceType.Validate finds.
 //
 // The types are sorted by name and their offerings by key, whatever the order in the file.
 func Read(data []byte) ([]*cloudprovider.InstanceType, error) {
@@ -103,7 +103,7 @@ func Read(data []byte) ([]*cloudprovider.InstanceType, error) {
 	return out, nil
 }
 
-// The forms are the fields of the file.
+// The types into which parts of the file are decoded.
 type (
 	typeForm struct {
 		Name                   string                           `json:"name"`
@@ -147,7 +147,7 @@ func toJSON(data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// fileReader makes instance types of those of a file.
+// fileReader converts the instance types of a file.
 type fileReader struct {
 	object     string // what is being read, for faults
 	vocabulary *requirements.Vocabulary
@@ -185,7 +185,8 @@ func (r *fileReader) decode(prefix string, data []byte, form any) bool {
 	return err == nil
 }
 
-// instanceType returns nil for a type that cannot be read, of which Sorted would find more faults.
+// instanceType converts one instance type. It returns nil if the type cannot be read; otherwise
+// Sorted would report more faults of the same type.
 func (r *fileReader) instanceType(index int, raw json.RawMessage) *cloudprovider.InstanceType {
 	before := len(r.errs)
 	var form typeForm
@@ -261,7 +262,7 @@ func (r *fileReader) requirements(path string, forms []corev1.NodeSelectorRequir
 	return requirements.NewSet(reqs...)
 }
 
-// label faults a text that cannot be the value of a label.
+// label adds a fault if a text cannot be the value of a label.
 func (r *fileReader) label(path, text string) {
 	// A catalog has the same few values over and over.
 	if !r.sound[text] {
@@ -320,9 +321,9 @@ func (r *fileReader) complete(t *cloudprovider.InstanceType) {
 	t.Requirements = t.Requirements.With(added...)
 }
 
-// ofOfferings returns what a type can have of a label by its offerings: the values that they
-// have, or none if they do not name it. Where some name it and others do not, or without values,
-// it stays open.
+// ofOfferings returns the requirement of a type on a label that its offerings define: all values of
+// the offerings, or DoesNotExist if no offering names the label. If only some offerings have
+// values, the label stays open.
 func ofOfferings(t *cloudprovider.InstanceType, key string) (requirements.Requirement, bool) {
 	var all []string
 	naming := 0

@@ -20,7 +20,7 @@ import (
 // How often the loop looks at what nobody tells it, and how long it waits.
 const (
 	confirmAfter  = 15 * time.Second // between a decision and the deed
-	lookEvery     = 10 * time.Minute // at the cloud: its machines, what has drifted, what is garbage
+	lookEvery     = 10 * time.Minute // for reading the machines of the cloud, drift, and garbage
 	proposeEvery  = time.Minute      // once the cluster has changed
 	steerEvery    = time.Minute
 	retryUnplaced = time.Minute
@@ -177,8 +177,8 @@ func (a *Autoscaler) look(ctx context.Context) (err error) {
 	return errors.Join(errs...)
 }
 
-// provision makes NodeClaims for pods that have no place and were promised none,
-// once they have stopped coming.
+// provision makes NodeClaims for pods that have no place and were promised none, once no new pods
+// have arrived for a while.
 func (a *Autoscaler) provision(ctx context.Context) error {
 	f, err := a.Read()
 	if err != nil {
@@ -221,8 +221,8 @@ func (a *Autoscaler) provision(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// launch asks the cloud for the machines of NodeClaims that have none. What to ask
-// for is in the objects.
+// launch launches the machines of NodeClaims that have none. Requests are made from the objects
+// alone.
 func (a *Autoscaler) launch(ctx context.Context) error {
 	f, err := a.Read()
 	if err != nil {
@@ -294,8 +294,8 @@ func (a *Autoscaler) keepPromises(context.Context) error {
 	return nil
 }
 
-// propose asks what to do with the nodes there are. What must happen anyhow
-// begins at once; what is a choice has to be confirmed first.
+// propose proposes what to do with the present nodes. Forced actions begin at once; voluntary ones
+// are confirmed first.
 func (a *Autoscaler) propose(ctx context.Context) error {
 	if due, err := a.proposalDue(ctx); err != nil || !due {
 		return err
@@ -324,9 +324,9 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 	return errors.Join(proposal.Faults, a.acknowledge(ctx))
 }
 
-// steer has pods that end and pods that come empty the nodes that would be removed next: of a
-// ReplicaSet that is scaled down the pods on these nodes go first, and new pods go to other nodes
-// where there is room. No pod is evicted for it. What steer writes is no reason to propose anew.
+// steer makes the nodes empty that would be removed next, without evictions: when a ReplicaSet is
+// scaled down, its pods on these nodes are deleted first, and new pods go to other nodes if there
+// is room. Its changes are no reason for a new proposal.
 func (a *Autoscaler) steer(ctx context.Context) error {
 	if a.cluster.Now().Before(a.nextSteer) || a.cluster.Changes() == a.steeredAt {
 		return nil

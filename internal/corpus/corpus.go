@@ -43,8 +43,8 @@ type Answer struct {
 	Steps int
 	// Proven says that nothing better exists, and that the answer itself shows it.
 	Proven bool
-	// Faults counts the rules that the answer breaks. It is called by the gate alone, as
-	// it may take as long as the answer; nil counts none.
+	// Faults counts the rules that the answer breaks. It is called by the gate alone, because it
+	// may take as long as the answer; nil counts none.
 	Faults func() int
 }
 
@@ -188,8 +188,8 @@ func Line(name string, a Answer) string {
 	return fmt.Sprintf("%s %08x %.4f %d %d", name, uint32(Hash(a.Value)), a.Cost, a.Left, a.Steps)
 }
 
-// Differences lists the lines that are not as they were, and, if these are all there
-// are, those that are there no more.
+// Differences lists the lines that have changed or are new. If all says that lines are all lines of
+// the file, it also lists those that have disappeared.
 func Differences(known, lines []string, all bool) (out []string) {
 	was := map[string]string{}
 	for _, l := range known {

@@ -159,8 +159,8 @@ type counted struct {
 	chance chance.Stream
 }
 
-// Add adds faults, or none of them: the error joins what is wrong. Check lists
-// what is wrong with one on this cloud.
+// Add adds all faults, or none if one is invalid: the error joins all reasons. check lists the
+// reasons for one fault on this cloud.
 func (s *Script) Add(faults []Fault, seed uint64, check func(Fault) []error) error {
 	var errs []error
 	for i, f := range faults {

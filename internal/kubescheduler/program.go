@@ -103,8 +103,8 @@ func (r Refusal) String() string {
 	return fmt.Sprintf("pod %s/%s on node %s: %s: %s", r.Pod.Namespace, r.Pod.Name, r.Node, r.Verdict.Plugin, r.Verdict.Reason)
 }
 
-// Refusals has the pods of a plan bound in its order, as CarryOut asks, and returns those that
-// are refused.
+// Refusals binds the pods of a plan in its order, as described at CarryOut, and returns the pods
+// that kube-scheduler refuses.
 func (p *Program) Refusals(in provisioning.Input, plan *provisioning.Plan, choose func(options int) int) (refused []Refusal, err error) {
 	q, err := CarryOut(in, plan, choose)
 	if err != nil || len(q.Bind) == 0 {

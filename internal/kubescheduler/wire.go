@@ -40,7 +40,7 @@ type Question struct {
 	// State replaces the state of the question before. Nil keeps that state, with the nodes
 	// that joined and the pods that were bound.
 	State *State `json:"state,omitempty"`
-	// Join are nodes that come up now, after those of the state.
+	// Join are nodes that become ready now, after those of the state.
 	Join []Node `json:"join,omitempty"`
 	// Pods are the pods that the other fields refer to by index. They are not part of the state.
 	Pods []*corev1.Pod `json:"pods"`

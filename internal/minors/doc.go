@@ -1,7 +1,6 @@
-// Package minors knows in what the minor versions of Kubernetes that are supported differ for
-// those who judge whether a pod may go on a node.
+// Package minors lists the differences between the supported minor versions of Kubernetes that
+// decide whether a pod may run on a node.
 //
-// It holds facts only: table.go has a row for each difference, with its source. What a row
-// means for a pod and a node is read by those who ask, the engine and its referee each in
-// code of their own.
+// It holds facts only: table.go has a row for each difference, with its source. The engine and its
+// referee implement the meaning of each row separately.
 package minors

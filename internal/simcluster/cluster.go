@@ -45,8 +45,8 @@ type Cluster struct {
 	Waits     []time.Duration         // of each pod that was bound, until it was; unsorted
 }
 
-// New returns a cluster on a cloud with nothing in it yet. The error says which pods
-// request what is no amount.
+// New returns a cluster on a cloud without objects. The error names pods whose requests cannot be
+// read.
 func New(cloud *fake.Cloud, daemon *appsv1.DaemonSet, workloads ...*Workload) (*Cluster, error) {
 	for _, w := range workloads {
 		if _, err := resources.PodRequests(&corev1.Pod{Spec: w.Template}); err != nil {
@@ -338,7 +338,7 @@ func (c *Cluster) UpdatePod(pod *corev1.Pod) {
 	}
 }
 
-// DeleteClaim asks for a NodeClaim to go.
+// DeleteClaim requests the deletion of a NodeClaim.
 func (c *Cluster) DeleteClaim(claim *v1.NodeClaim) {
 	if claim.DeletionTimestamp != nil {
 		return
@@ -349,8 +349,8 @@ func (c *Cluster) DeleteClaim(claim *v1.NodeClaim) {
 	c.Claims.Put(claim.Name, claim)
 }
 
-// CreateClaim stores a NodeClaim, as the API server does, with the finalizer by which
-// the autoscaler learns that it is to go.
+// CreateClaim stores a NodeClaim, as the API server does, with the finalizer
+// karpenter.sh/termination, which delays its deletion until the autoscaler has ended the machine.
 func (c *Cluster) CreateClaim(claim *v1.NodeClaim) {
 	claim.UID = c.UID()
 	claim.CreationTimestamp = metav1.NewTime(c.Now())
@@ -358,8 +358,8 @@ func (c *Cluster) CreateClaim(claim *v1.NodeClaim) {
 	c.Claims.Put(claim.Name, claim)
 }
 
-// FinalizeClaim takes that finalizer from a NodeClaim whose machine is gone, and with it
-// the Node. The claim goes if it has no other.
+// FinalizeClaim removes the finalizer karpenter.sh/termination from a NodeClaim whose machine is
+// gone, and deletes its Node. The claim is deleted if it has no other finalizer.
 func (c *Cluster) FinalizeClaim(claim *v1.NodeClaim) {
 	c.LoseNode(claim.Status.NodeName)
 	claim = claim.DeepCopy()

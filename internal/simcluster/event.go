@@ -2,7 +2,7 @@ package simcluster
 
 import "time"
 
-// Event is something that happens to a cluster so long after the start of a simulation.
+// Event is a change of a cluster at a given time after the start of a simulation.
 type Event struct {
 	After  time.Duration
 	Name   string // for plots; empty for an event that plots leave out

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Task is a pod that comes at an instant, runs for a time and is gone.
+// Task is a pod that is created at an instant and runs for a time.
 type Task struct {
 	Name string
 	At   time.Time
@@ -16,7 +16,7 @@ type Task struct {
 	Spec corev1.PodSpec
 }
 
-// controlTasks makes the pods whose time has come, and those anew that were lost.
+// controlTasks creates the pods that are due, and replaces lost ones.
 func (w *Workload) controlTasks(c *Cluster, now time.Time) {
 	for ; w.next < len(w.Tasks) && !now.Before(w.Tasks[w.next].At); w.next++ {
 		w.open = append(w.open, w.next)

@@ -42,7 +42,7 @@ type Workload struct {
 	Tasks []Task
 
 	next int   // index of the first of Tasks that has not come yet
-	open []int // indexes of those that have come and not finished
+	open []int // indexes of the pods that were created and have not finished
 
 	revision int // counts changes of the template
 	want     int // replicas at the last look
@@ -118,8 +118,7 @@ func (w *Workload) control(c *Cluster, now time.Time) {
 	}
 }
 
-// controlJob starts a burst of pods when want rises above zero, and makes up for
-// those that were lost.
+// controlJob starts a burst of pods when want rises above zero, and replaces lost ones.
 func (w *Workload) controlJob(c *Cluster) {
 	if w.want == 0 {
 		w.started, w.finished = 0, 0

@@ -58,7 +58,7 @@ func Short(text string, most int) string {
 	return text[:end] + dots
 }
 
-// Ready reports whether the condition Ready of a Node is True. That of none is not.
+// Ready reports whether the condition Ready of a Node is True. It is false for a nil Node.
 func Ready(node *corev1.Node) bool {
 	return node != nil && slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue

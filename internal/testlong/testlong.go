@@ -15,8 +15,8 @@ import (
 // Variable is the name of the environment variable that asks for the long run.
 const Variable = "DOVETAIL_LONG"
 
-// On tells whether the long run was asked for: the variable is set, to anything but
-// nothing or 0, and go test has no flag -short.
+// On reports whether the long run was requested: the variable is set, and neither empty nor 0, and
+// go test does not have the flag -short.
 func On() bool {
 	v := os.Getenv(Variable)
 	return v != "" && v != "0" && !testing.Short()

@@ -114,9 +114,9 @@ func Split(text []byte) (docs []Document) {
 	return docs
 }
 
-// findMarker finds a marker that stands alone at the beginning of a line, from some place
-// of the text on; its length if there is none. YAML knows no other meaning of it, not even
-// inside a block of text.
+// findMarker returns the position of the next line, from a position on, that consists of a marker
+// or begins with it and a blank; the length of the text if there is none. In YAML such a line is
+// always a marker, even inside a block of text.
 func findMarker(text []byte, from int, marker string) int {
 	for {
 		i := bytes.Index(text[from:], []byte(marker))

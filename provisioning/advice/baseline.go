@@ -90,15 +90,15 @@ func (b *baseline) price(ctx context.Context, in provisioning.Input, list []Cons
 type questions struct {
 	of   *baseline
 	list [][]Constraint
-	// want reports whether question i is still to be asked when its turn comes; otherwise it is
-	// skipped. Once false it stays false.
+	// want reports whether question i is still needed when its turn comes; otherwise it is skipped.
+	// Once false it stays false.
 	want func(i int) bool
 	skip func(i int)
 	take func(i int, a answer)
 }
 
-// each asks questions, Options.Parallel at a time. The result is as if they were asked one after
-// the other: an answer for which want is false when its turn comes is dropped.
+// each answers questions, Options.Parallel at a time. The result is the same as for one after the
+// other: if want is false when the turn of a question comes, its answer is dropped.
 func (a *asker) each(ctx context.Context, q questions) error {
 	for next := 0; next < len(q.list); {
 		var turn []int

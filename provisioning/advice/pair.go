@@ -9,7 +9,7 @@ import (
 // Pairs are looked for among the constraints that have most pods, and pools first.
 const (
 	pairedMost = 12 // constraints among which pairs are looked for
-	pairedLast = 6  // of them those of which every pair is asked about
+	pairedLast = 6  // of these, the number of constraints of which every pair is solved
 	putBack    = 6  // that are put back at once
 )
 
@@ -60,8 +60,8 @@ func (a *asker) estimatePairs(ctx context.Context, list []Constraint) (out []Pri
 // worth reports whether the savings of a quick answer are above its error, 1 % of the bill.
 func (a *asker) worth(saves float64) bool { return saves > noise && saves > a.report.Cost/100 }
 
-// joint returns constraints that cost nothing one by one, those of pools first, then those that
-// most pods have.
+// joint returns constraints that cost nothing one by one: first those of pools, then those of the
+// most pods.
 func (a *asker) joint() []Constraint {
 	out := slices.Clone(a.free)
 	slices.SortFunc(out, func(x, y Constraint) int {
@@ -113,8 +113,8 @@ func (a *asker) involved(ctx context.Context, list []Constraint, all Price) ([]C
 	return out, nil
 }
 
-// confirmPairs asks about pairs thoroughly, and then about each of the two of those that pay,
-// unless that is known.
+// confirmPairs solves pairs thoroughly. For a pair that saves something it also solves without each
+// of the two, unless that is known.
 func (a *asker) confirmPairs(ctx context.Context, estimates []Price) error {
 	thorough := func(list [][]Constraint, take func(int, answer)) error {
 		return a.each(ctx, questions{of: a.thorough, list: list, want: func(int) bool { return !a.spent(allTenths) }, skip: func(int) {}, take: take})

@@ -43,8 +43,8 @@ func (p Price) pays() bool { return len(p.Placed) > 0 || p.Saves > noise }
 // noise is the difference below which two sums in floating point count as equal, in USD per hour.
 const noise = 1e-9
 
-// Compare orders prices: first those that find pods a place, most first, then those that
-// save most, then by Constraint.Compare. No two prices of one list are equal.
+// Compare orders prices: first those that place pods, most pods first, then those that save most,
+// then by Constraint.Compare. No two prices of one list are equal.
 func (p Price) Compare(other Price) int {
 	return cmp.Or(cmp.Compare(len(other.Placed), len(p.Placed)), cmp.Compare(other.Saves, p.Saves),
 		slices.CompareFunc(p.Constraints, other.Constraints, Constraint.Compare))

@@ -28,9 +28,8 @@ func (p promise) compare(other promise) int {
 	return cmp.Or(cmp.Compare(other.placed, p.placed), cmp.Compare(other.saves, p.saves), p.Constraint.Compare(other.Constraint))
 }
 
-// promises returns the constraints of an input in the order in which to ask about them: those of
-// pools, those of pods without a place, those of the most expensive pods. Requests are returned
-// apart.
+// promises returns the constraints of an input in the order in which to test them: those of pools,
+// of unplaced pods, and of the most expensive pods. Requests are returned separately.
 func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests []promise) {
 	share := shares(plan)
 	unplaced := map[types.NamespacedName]*provisioning.Reason{}

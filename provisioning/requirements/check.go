@@ -141,8 +141,8 @@ func validKey(key string) bool {
 	return len(content.IsLabelKey(key)) == 0
 }
 
-// plainDomain reports whether s is a DNS subdomain, as far as it can tell
-// without looking closely. False means only that it cannot tell.
+// plainDomain reports whether s certainly is a DNS subdomain. It makes only a simple check, so s
+// may be one even if the result is false.
 func plainDomain(s string) bool {
 	if len(s) == 0 || len(s) > 253 {
 		return false

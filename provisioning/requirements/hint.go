@@ -6,16 +6,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/spelling"
 )
 
-// hint returns the key most likely to have been meant by key, among the other
-// keys of s and, with a vocabulary, the well-known ones; or nothing. Letter
-// case does not count. In order of likelihood:
+// hint returns the key that a user most likely meant by key, "" if there is none. Candidates are
+// the other keys of s and, with a vocabulary, the well-known ones. Letter case does not count. In
+// order of likelihood:
 //
-//  1. the same name under another prefix ("zone" for
-//     "topology.kubernetes.io/zone"), nearest first;
-//  2. a few letters apart, fewest first;
-//  3. one contained in the other, nearest in length first.
+//  1. the same name under another prefix ("zone" for "topology.kubernetes.io/zone"), nearest
+//     first;
+//  2. names that differ in a few letters, fewest first;
+//  3. names of which one contains the other, nearest in length first.
 //
-// Ties go to the first in byte order.
+// Of equally likely keys it is the first in byte order.
 func hint(key string, s Set, v *Vocabulary) string {
 	best := suggestion{class: noSuggestion}
 	for i := range s.reqs {
@@ -29,8 +29,8 @@ func hint(key string, s Set, v *Vocabulary) string {
 	return best.key
 }
 
-// suggestion is a candidate for a hint, the likelier the smaller in the order
-// of class, distance and key.
+// suggestion is a candidate for a hint. Suggestions are sorted by class, distance and key, the
+// likeliest first.
 type suggestion struct {
 	class    int
 	distance int

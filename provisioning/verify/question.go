@@ -27,7 +27,7 @@ type question struct {
 	answers map[string]*answer // by the states of the keys
 	buffer  []byte
 
-	impossible []bool // by option: its labels contradict those of the pool or asked
+	impossible []bool // by option: whether its labels contradict those of the pool or of asked
 	surveys    map[listID]*survey
 }
 

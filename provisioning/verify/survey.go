@@ -195,7 +195,8 @@ func (r *referee) holding(q *question, options []int32, asked resources.List) (h
 	return holding
 }
 
-// launches says whether a node may be launched with some options, one of which uses no reservation.
+// launches says whether a node may be launched with some options, at least one of them without
+// reservation.
 func (r *referee) launches(q *question, options []int32) bool {
 	return slices.ContainsFunc(options, func(i int32) bool { return q.pool.stock.options[i].Offering.ReservationID == "" }) &&
 		(r.policy == provisioning.BestEffort || len(q.pool.missedValues(r.countValues(q, options))) == 0)

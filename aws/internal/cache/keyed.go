@@ -35,8 +35,8 @@ func NewKeyed[T any](set Settings[T]) *Keyed[T] {
 	return &Keyed[T]{set: set, cells: map[string]*entry[T]{}}
 }
 
-// Get is Cell.Get for the question of the key. Calls with equal keys must ask the same. A question
-// that was not asked for two days is dropped with its answer.
+// Get is Cell.Get for the question of the key. The functions of calls with equal keys must ask the
+// same question. A question that was not used for two days is dropped with its answer.
 func (k *Keyed[T]) Get(ctx context.Context, key string, ask func(context.Context) (T, error)) (T, Reading, error) {
 	return k.cell(key).Get(ctx, ask)
 }

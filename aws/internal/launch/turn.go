@@ -9,10 +9,10 @@ import (
 // the turn of its process was ended.
 const handover = time.Minute
 
-// singleCalls is how long after a process begins to launch EC2 may still carry out and list a
-// single launch of an earlier process: two minutes to carry it out, and one to list the instance.
-// Until then launches do not share calls: a shared call has a different client token, so both calls
-// could launch.
+// singleCalls is the time for which calls of earlier processes may still take effect, counted from
+// the first launch of this process: EC2 carries out a single launch within two minutes, and lists
+// the instance within one more. Until then launches do not share calls: a shared call has a
+// different client token, so both calls could launch.
 const singleCalls = 3 * time.Minute
 
 // launch notes that this process launches from now on. The first time it makes Hydrate read again,

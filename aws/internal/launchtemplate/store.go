@@ -227,7 +227,7 @@ func (s *Store) each(ctx context.Context, filter *ec2types.Filter, visit func(na
 }
 
 // delete deletes templates except those that came into use meanwhile. If ctx ends before all are
-// visited, the error says so and the rest is left.
+// deleted, the error says so and the others stay.
 func (s *Store) delete(ctx context.Context, names []string) ([]string, error) {
 	var deleted []string
 	var errs []error

@@ -121,7 +121,7 @@ func newImage(i *ec2types.Image) (amiselect.Image, error) {
 	return out, errors.Join(faults...)
 }
 
-// ownerSelf stands for the account whose credentials ask.
+// ownerSelf stands for the account of the credentials.
 const ownerSelf = "self"
 
 // learnAccount reads the account of the credentials from an answer about its own images: images of
@@ -146,8 +146,8 @@ func (s *Sources) learnAccount(owners []string, found []amiselect.Image) {
 }
 
 // Account returns the account of the credentials: the one that the caller has set, else the owner
-// of its own images, else that of the cluster, else "". If an answer has no own image the account
-// may stay unknown, but then nothing depends on it.
+// of its own images, else that of the cluster, else "". If no answer has an own image the account
+// may stay unknown; then it has no effect.
 func (s *Sources) Account(ctx context.Context) (string, error) {
 	if s.opts.Account != "" {
 		return s.opts.Account, ctx.Err()

@@ -62,8 +62,8 @@ func subnetLookups(terms []awsv1.SubnetSelectorTerm) ([]lookup, error) {
 	return distinct(out), nil
 }
 
-// gather asks every lookup and merges what they found by id. If one lookup has no answer at all,
-// gather has none, because a partial list would be wrong.
+// gather asks every lookup and merges the results by id. If one lookup has no answer at all, gather
+// returns no answer, because a partial list would be wrong.
 func gather[T any](
 	ctx context.Context, cells *cache.Keyed[[]T], lookups []lookup,
 	read func(context.Context, lookup) ([]T, error), id func(T) string,

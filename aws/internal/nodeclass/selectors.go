@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// reservations looks up the capacity reservations. Finding none is no fault.
+// reservations looks up the capacity reservations. An empty result is not a fault.
 func (w *work) reservations() {
 	const kind = awsv1.ConditionTypeCapacityReservationsReady
 	if !w.r.opts.ReservedCapacity || w.invalid(kind, "capacityReservationSelectorTerms") {

@@ -17,9 +17,9 @@
 //	               spot and GPU, the last three tainted and spot with minValues.
 //	               5% of the workloads need GPUs, 5% arm64, 10% take either
 //	               architecture, 10% run on spot. Of those without GPUs 30% are
-//	               spread over zones, 10% keep one to a node, 1% bind a host
-//	               port, 5% each spread over zones or keep apart if it can be
-//	               had, and 5% prefer a category of types
+//	               spread over zones, 10% have one pod per node, 1% bind a host
+//	               port, 5% prefer to be spread over zones, 5% prefer one pod
+//	               per node, and 5% prefer a category of types
 //	mixedexisting  production with nodes that run other replicas of the same
 //	               workloads and are about 60% full
 //	constrained    workloads of all sorts with up to three constraints or
@@ -27,8 +27,8 @@
 //	               capacity types, affinity and anti-affinity, places, host
 //	               ports, volumes; some with priorities. One to four pools with
 //	               weights, limits, minValues and taints sell 10 to 200 of the
-//	               types; nodes that exist run more replicas, whatever the
-//	               constraints say
+//	               types; existing nodes run more replicas, even against the
+//	               constraints
 //	consolidate    nothing pending: nodes 30% to 60% full, with disruption
 //	               budgets on three in ten workloads
 //

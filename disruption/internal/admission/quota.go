@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
-// Quota counts how many nodes budgets let go for one reason.
+// Quota counts how many further nodes budgets allow to be removed for one reason.
 type Quota struct {
 	Admission *Admission
 	reason    budgets.Reason
@@ -33,11 +33,11 @@ func NewQuota(g *Admission, reason budgets.Reason) *Quota {
 	return &Quota{Admission: g, reason: reason, left: map[*share]int{}, said: map[*share]answer{}}
 }
 
-// Take counts a node if budgets let it go, and otherwise returns the refusal.
+// Take counts a node if budgets allow its removal, and otherwise returns the refusal.
 func (q *Quota) Take(m *state.StateNode) rule.Outcome { return q.refusal(q.take(m)) }
 
-// Refusal says why budgets do not let some nodes go together, or returns the zero value if they do.
-// It counts none of them.
+// Refusal says why budgets do not allow the removal of some nodes together, or returns the zero
+// value if they do. It counts none of them.
 func (q *Quota) Refusal(nodes []*state.StateNode) rule.Outcome {
 	var full *share
 	taken := 0
@@ -52,7 +52,7 @@ func (q *Quota) Refusal(nodes []*state.StateNode) rule.Outcome {
 	return q.refusal(full)
 }
 
-// take counts a node and returns nil, or returns the share that does not let it go.
+// take counts a node and returns nil, or returns the share that does not allow its removal.
 func (q *Quota) take(m *state.StateNode) *share {
 	shares := q.Admission.ledger.of(m)
 	for _, s := range shares {
@@ -71,7 +71,8 @@ func (q *Quota) take(m *state.StateNode) *share {
 	return nil
 }
 
-// refusal returns the outcome of a share that lets no further node go; the zero value if s is nil.
+// refusal returns the outcome of a share that allows no further removal; the zero value if s is
+// nil.
 func (q *Quota) refusal(s *share) rule.Outcome {
 	if s == nil {
 		return rule.Outcome{}

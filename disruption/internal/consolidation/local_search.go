@@ -32,8 +32,8 @@ func worthDoing(sets []*simulation.CandidateSet) (good []*simulation.CandidateSe
 	return good, gain
 }
 
-// allowed reports whether budgets let some nodes go together. If not, it records the reason for a
-// single node, and a larger set for withoutBudgets.
+// allowed reports whether budgets allow some nodes to be removed together. If not, it records the
+// reason for a single node, and a larger set for withoutBudgets.
 func (s *search) allowed(targets []*state.StateNode) bool {
 	v := s.quota.Refusal(targets)
 	switch {
@@ -185,7 +185,7 @@ func (s *search) gain(set []*state.StateNode, rounded float64) (attempt, bool) {
 }
 
 // outcome estimates where the pods of some nodes go. Its floor is higher than the one by the prices
-// of resources alone, because nodes come in sizes.
+// of resources alone, because only whole nodes can be bought.
 func (s *search) outcome(e *estimate.Estimate, set []*state.StateNode) screen.Outcome {
 	o := s.remove(e, set...)
 	if o.Floor < o.Price && o.Left > 0 {

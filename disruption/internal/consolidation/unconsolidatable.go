@@ -42,9 +42,9 @@ func (s *search) leftAlone() []Left {
 	return out
 }
 
-// withoutBudgets asks about the sets that budgets do not let go together, and names the budget
-// as the reason of nodes that would be worth removing so: no price keeps them. What goes
-// stays as it was found.
+// withoutBudgets simulates the sets that budgets do not allow to be removed together. If the
+// removal of a set would be worth it, it records the budget as the reason of its nodes, in place of
+// the price. The sets found so far are not changed.
 func (s *search) withoutBudgets(ctx context.Context) error {
 	tries := max(mostFailures, min(manyTries/len(s.cluster.Nodes), s.w.Stats.Simulations/reasonShare))
 	var found []*simulation.CandidateSet

@@ -76,8 +76,9 @@ func Prices(supply []Supply, wanted []int64) []float64 {
 	return best
 }
 
-// undominated leaves out each supply that has no more of what is wanted than one before it that
-// costs no more: at no prices is it worth more for its price. Few are left.
+// undominated leaves out each supply that is no better than an earlier one: it has at most as much
+// of every wanted resource, and costs no less. At no prices is such a supply worth more for its
+// price. Few supplies are left.
 func undominated(supply []Supply, wanted []int64) []Supply {
 	var out []Supply
 	for _, s := range supply {

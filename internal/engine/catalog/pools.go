@@ -225,8 +225,8 @@ type useKey struct {
 	limits  string
 }
 
-// of returns, by option of a pool, what a launch uses of each limited resource; nil if the pool has
-// no limits or no options.
+// of returns, by option of a pool, the amounts that a launch uses of each limited resource; nil if
+// the pool has no limits or no options.
 func (u *useLists) of(p *Pool) [][]int64 {
 	if len(p.Limits) == 0 || len(p.Options) == 0 {
 		return nil

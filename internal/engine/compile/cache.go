@@ -16,7 +16,7 @@ type Cache struct {
 
 	fitting    memo[string, bitset.Set]      // by request: options with room for one pod
 	pins       memo[string, bitset.Set]      // by text of a pin: options that can satisfy it
-	low        memo[int32, bitset.Set]       // by ask: options that hold such a pod
+	low        memo[int32, bitset.Set]       // by number of the requirements on a node: options that hold a pod with these requirements
 	lowerings  memo[loweringKey, *lowering]  //
 	looks      memo[looksKey, bitset.Set]    // options that spread rules count
 	launchable memo[string, []topology.Cell] // by keys, options and request

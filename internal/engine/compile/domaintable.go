@@ -78,8 +78,8 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Room
 	return t
 }
 
-// asked lists the values considered for a label that may have any: those that classes require by
-// name, and the one that a node gets if its pods leave the value open.
+// asked lists the values considered for a label that may have any value: the values that classes
+// require by name, and the value that a node gets if its pods leave it open.
 func (p *Problem) asked(open requirements.Requirement) []string {
 	var out []string
 	if value, ok := open.Any(); ok {

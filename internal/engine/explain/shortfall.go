@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// tooLarge lists the resources of which no option has enough. If some option has enough of each
-// single resource, it describes the option that comes closest to having enough of all.
+// tooLarge lists the resources of which no option has enough. If for each resource some option has
+// enough, but no option has enough of all, it describes the option that comes closest.
 func (e *explainer) tooLarge(p *catalog.Pool, options bitset.Set) model.PoolReason {
 	out := model.PoolReason{Cause: model.CauseResources}
 	for r, want := range e.request {

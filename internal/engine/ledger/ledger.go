@@ -34,7 +34,7 @@ type ledgerCount struct {
 	least   []int // pods that the rule counts on nodes that are certainly in the domain and certainly counted
 	Owners  []int // pods that have the rule, for an anti-affinity
 
-	// For topology spreads only.
+	// headroom pods; they count only for the spread of other headroom pods
 	spare   []int // headroom pods, from which only headroom pods are spread
 	certain []int // new nodes that are certainly in the domain and counted
 	may     []int // new nodes that may be in the domain and may be counted

@@ -6,8 +6,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 )
 
-// reduced returns a problem as Floor uses it: one pool without rules, and of options with equal
-// capacity, classes and reservation only the cheapest.
+// reduced returns the problem for Floor: one pool without rules. Of several options with equal
+// capacity, classes and reservation, only the cheapest is kept.
 func reduced(p *Problem) *Problem {
 	out := &Problem{Dims: p.Dims, Nodes: p.Nodes, Reservations: p.Reservations, Rules: p.Rules}
 	groups, of := optionGroups(p)

@@ -105,7 +105,7 @@ func (s *solver) assign(out *Result, waiting []waiting) {
 	}
 }
 
-// draws lists the ways to launch what was sold. The current way is kept unchanged.
+// draws lists the ways to launch a new node. The current way is kept unchanged.
 func (s *solver) draws(sold *tierPurchase, now int) []draw {
 	out := make([]draw, 1+len(s.p.Reservations))
 	c := sold.tier.candidates[sold.candidate]
@@ -127,8 +127,8 @@ func (s *solver) draws(sold *tierPurchase, now int) []draw {
 }
 
 // drawn returns a new node that uses a reservation, or none for 0; false if the packer would not
-// make it. c is what the node was bought as. all are the options of its pool, of any reservation,
-// that hold its pods.
+// make it. c is the candidate of the node's purchase. all are the options of its pool, of any
+// reservation, that hold its pods.
 func (s *solver) drawn(c *candidate, p *purchase, all bitset.Set, reservation int) (Launch, bool) {
 	set := s.ofReservation(all, reservation)
 	drawing := set.Clone()
@@ -156,7 +156,8 @@ func (s *solver) drawn(c *candidate, p *purchase, all bitset.Set, reservation in
 	}, true
 }
 
-// ofReservation returns those of some options that a node which uses a reservation may have.
+// ofReservation returns the options that a node which uses a reservation may have, among the given
+// ones.
 func (s *solver) ofReservation(all bitset.Set, reservation int) bitset.Set {
 	set := all.Clone()
 	set.And(s.reservationOptions[reservation])

@@ -18,8 +18,9 @@ const (
 	byPrice placementMode = iota
 	// evenly: where the topology spread constraints of the pod count fewest pods.
 	evenly
-	// elsewhere: pods that are taken off go to other nodes where possible, before the unplaced pods
-	// are placed. These may need a pod that they can follow, or a pod in a domain that is empty.
+	// elsewhere: evicted pods go to other nodes where possible, before the unplaced pods are
+	// placed. The unplaced pods may need one of them as the pod that their affinity requires, or as
+	// a pod in a domain that is empty.
 	elsewhere
 	// inFront: one of the pods that are taken off is placed first, on a node that has room for the
 	// pods that must follow it to its node.
@@ -128,9 +129,10 @@ func (r *search) narrowedEach(s *ledger.Bin, c int, limit float64) (out []*ledge
 	return out
 }
 
-// freshOnes lists new nodes for a pod of a class: the cheapest for each of the unplaced pods of the
-// class; in mode evenly that of each cell; or that of each cell except the cell of a bin. each is
-// the number of pods that the cheapest one is for.
+// freshOnes lists new nodes for a pod of a class. By price it is one node: the one that costs least
+// for each of the unplaced pods of the class. In other modes it is the cheapest node of each cell,
+// except the cell of the bin not, if that is set. each is the number of pods for which the node was
+// chosen.
 func (r *search) freshOnes(c int, not *ledger.Bin) (out []*ledger.Bin, each int) {
 	cells := r.st.cells(c)
 	if r.mode == byPrice || not == nil && r.mode == elsewhere {

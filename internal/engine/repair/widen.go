@@ -61,7 +61,8 @@ func (st *State) widen() bool {
 // mostWidenings is how often the rest of the limits is shared out.
 const mostWidenings = 8
 
-// read finds the new nodes of a pool that can have more options, and what is left of its limits.
+// read finds the new nodes of a pool that can have more options, and the remaining amounts of its
+// limits.
 func (w *widener) read(pool int) {
 	type key struct {
 		binType *ledger.BinType
@@ -93,7 +94,8 @@ func (w *widener) read(pool int) {
 	}
 }
 
-// share gives all nodes an even share of what is left, and says whether any node used its share.
+// share gives all nodes an even share of the remaining amounts, and says whether any node used its
+// share.
 func (w *widener) share() bool {
 	nodes := 0
 	for i := range w.alike {
@@ -127,7 +129,7 @@ func (w *widener) fill() {
 	w.alike = append(w.alike, grown...)
 }
 
-// each returns an even share of what is left for a number of nodes.
+// each returns an even share of the remaining amounts for a number of nodes.
 func (w *widener) each(nodes int) []int64 {
 	out := make([]int64, len(w.left))
 	for r, n := range w.left {
@@ -136,8 +138,8 @@ func (w *widener) each(nodes int) []int64 {
 	return out
 }
 
-// grow gives nodes the options that use at most what they use already and a share of what is left,
-// and says whether that adds options.
+// grow gives nodes the options that use at most their present amounts plus a share of the remaining
+// limits, and says whether that adds options.
 func (w *widener) grow(g *alike, each []int64) bool {
 	most := make([]int64, len(each))
 	for r := range most {

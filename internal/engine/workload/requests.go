@@ -29,8 +29,8 @@ func NewRequestsCache(kubernetes minors.Range) *RequestsCache {
 	return &RequestsCache{kubernetes: kubernetes.Text(), known: map[string]resources.List{}}
 }
 
-// Of returns the requests of a pod. Those of a pod that is being resized depend on its status and
-// are computed each time.
+// Of returns the requests of a pod. The requests of a pod that is being resized depend on its
+// status and are computed each time.
 func (c *RequestsCache) Of(pod *corev1.Pod) (resources.List, error) {
 	if podkey.Resized(pod) {
 		return resources.PodRequestsFor(pod, c.kubernetes)

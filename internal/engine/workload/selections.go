@@ -18,8 +18,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
-// Selection is the pods that a constraint applies to: those that all of its conjuncts select, or
-// those that use a claim.
+// Selection is a set of pods to which a constraint applies: the pods that all of its conjuncts
+// select, or the pods that use a claim.
 type Selection struct {
 	conjuncts []podterm.Pods
 	Claim     string // as namespace/name; empty if labels select the pods

@@ -54,11 +54,11 @@ type problem struct {
 	in      provisioning.Input
 
 	contested bool // several pods may have claims to the same free volumes
-	claimed   bool // a pod has a claim to some
+	claimed   bool // a pod has a claim to free volumes
 }
 
-// New makes up the problem with the given number, without the features that
-// Draw adds. Problems share nothing: the caller may change what it gets.
+// New returns the problem with the given number, without the features that Draw adds. Problems
+// share no data, so the caller may change the result.
 func New(seed uint64) provisioning.Input { return newProblem(seed).in }
 
 func newProblem(seed uint64) *problem {

@@ -102,8 +102,8 @@ func (n *nodeBuilder) condition(kind string) {
 		metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: kind})
 }
 
-// finish makes Node and NodeClaim as they stand at the node's stage. Labels are
-// those of the claim until the Node is registered.
+// finish makes the Node and the NodeClaim of the node's stage. Until the Node is registered, its
+// labels are those of the claim.
 func (n *nodeBuilder) finish() Node {
 	if n.node.Status.Capacity == nil {
 		n.node.Status.Capacity = n.node.Status.Allocatable.DeepCopy()
