@@ -36,7 +36,7 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 		select {
 		case answer := <-a.proposing:
 			a.proposing = nil
-			return a.heard(ctx, s, answer)
+			return a.onProposal(ctx, s, answer)
 		default:
 			return nil
 		}
@@ -62,8 +62,8 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// heard receives a proposal. Forced actions begin at once, even if a command has the node.
-func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) error {
+// onProposal receives a proposal. Forced actions begin at once, even if a command has the node.
+func (a *autoscaler) onProposal(ctx context.Context, s *snapshot, answer proposed) error {
 	if answer.err != nil {
 		return answer.err
 	}

@@ -26,7 +26,7 @@ func labelled(c *manifest.Cluster, keys ...string) string {
 	return strings.Join(out, " ")
 }
 
-// revision is a manifest of a ReplicaSet of Deployment web, whose template has the image.
+// revision returns a manifest of a ReplicaSet of Deployment web, whose template has the image.
 func revision(hash, image string) string {
 	return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"namespace":"shop","name":"web-%s","uid":"u-%s",
 		"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"web","uid":"2","controller":true}]},

@@ -40,14 +40,14 @@ func names(pods []*corev1.Pod) []string {
 // docs joins YAML documents.
 func docs(texts ...string) string { return strings.Join(texts, "\n---\n") }
 
-// pod is a manifest of a pod; more is further lines of its top level.
+// pod returns a manifest of a pod; more is further lines of its top level.
 func pod(name, more string) string {
 	return "apiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: " + name + "}\n" + more
 }
 
 const container = "spec: {containers: [{name: a}]}\n"
 
-// utf16le is a text of ASCII in UTF-16, low byte first, with its mark.
+// utf16le returns a text of ASCII in UTF-16, low byte first, with its mark.
 func utf16le(text string) string {
 	out := "\xff\xfe"
 	for _, c := range []byte(text) {

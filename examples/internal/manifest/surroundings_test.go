@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// object is a manifest; more is further lines of its top level.
+// object returns a manifest; more is further lines of its top level.
 func object(apiVersion, kind, name, more string) string {
 	return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: " + name + "}\n" + more
 }
 
-// buffer is a manifest of a CapacityBuffer.
+// buffer returns a manifest of a CapacityBuffer.
 func buffer(spec string) string {
 	return "apiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\nmetadata: {namespace: shop, name: spare}\n" + spec
 }

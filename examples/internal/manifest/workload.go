@@ -23,7 +23,7 @@ import (
 // workload with too many pods keeps all of them, because it is unknown which ones its controller
 // would delete.
 func (r *reader) expand() {
-	x := &expander{reader: r, owned: map[owner]*brood{}, taken: map[string]bool{}}
+	x := &expander{reader: r, owned: map[owner]*ownedPods{}, taken: map[string]bool{}}
 	x.index()
 	for _, d := range byName(listed[*appsv1.Deployment](r.found)) {
 		x.deployment(d)
@@ -51,8 +51,8 @@ func (r *reader) expand() {
 // owner identifies a workload.
 type owner struct{ kind, namespace, name string }
 
-// brood is the set of pods of one workload in the input.
-type brood struct {
+// ownedPods is the set of pods of one workload in the input.
+type ownedPods struct {
 	live      int // number of pods that are neither finished nor being deleted
 	succeeded int
 
@@ -62,7 +62,7 @@ type brood struct {
 
 type expander struct {
 	*reader
-	owned map[owner]*brood
+	owned map[owner]*ownedPods
 	taken map[string]bool // by namespace/name of each existing or added pod: true unless the pod has finished
 
 	demands []demand
@@ -109,7 +109,7 @@ func (x *expander) index() {
 func (x *expander) count(of owner, pod *corev1.Pod) {
 	b := x.owned[of]
 	if b == nil {
-		b = &brood{owners: map[string]*corev1.Pod{}, indexes: map[string]bool{}}
+		b = &ownedPods{owners: map[string]*corev1.Pod{}, indexes: map[string]bool{}}
 		x.owned[of] = b
 	}
 	switch {
@@ -155,7 +155,7 @@ func guessParent(rs owner, pod *corev1.Pod, from []selection) (owner, bool) {
 }
 
 // have returns the number of live pods of a workload, 0 if none of its pods is in the input.
-func (b *brood) have() int {
+func (b *ownedPods) have() int {
 	if b == nil {
 		return 0
 	}
@@ -179,7 +179,7 @@ func (x *expander) deployment(d item[*appsv1.Deployment]) {
 // ReplicaSet that runs this template. If the input has no ReplicaSet of the Deployment, and its
 // pods all belong to one ReplicaSet, that one is used; otherwise a new one is made up. revision
 // returns the name of the ReplicaSet.
-func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *brood) string {
+func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *ownedPods) string {
 	any := false
 	for _, rs := range byAge(listed[*appsv1.ReplicaSet](x.found)) {
 		if ref := metav1.GetControllerOf(rs.value); rs.namespace != d.namespace || ref == nil || ref.Kind != "Deployment" || ref.Name != d.name {
@@ -300,7 +300,7 @@ func (x *expander) job(j item[*batchv1.Job]) {
 	}
 	b := x.owned[owner{"Job", j.namespace, j.name}]
 	if b == nil {
-		b = &brood{}
+		b = &ownedPods{}
 	}
 	succeeded := max(int(j.value.Status.Succeeded), b.succeeded)
 	want := orOne(spec.Parallelism)
@@ -334,7 +334,7 @@ const indexKey = batchv1.JobCompletionIndexAnnotation
 
 // indexed returns the next pods of an indexed Job: those of the lowest indexes without a live or
 // succeeded pod.
-func (x *expander) indexed(j item[*batchv1.Job], b *brood, count int) (out []member) {
+func (x *expander) indexed(j item[*batchv1.Job], b *ownedPods, count int) (out []member) {
 	completed := ranges(j.value.Status.CompletedIndexes)
 	for i := 0; i < orOne(j.value.Spec.Completions) && len(out) < min(count, MaxPods); i++ {
 		index := strconv.Itoa(i)

@@ -16,7 +16,7 @@ const tmpl = `
     spec: {containers: [{name: a, resources: {limits: {cpu: 1}}}]}
 `
 
-// workload is a manifest; spec is further lines of its spec.
+// workload returns a manifest; spec is further lines of its spec.
 func workload(kind, name, spec string) string {
 	apiVersion := "apps/v1"
 	switch kind {
@@ -28,7 +28,7 @@ func workload(kind, name, spec string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {namespace: shop, name: %s}\nspec:\n  %s%s", apiVersion, kind, name, spec, tmpl)
 }
 
-// owned is a manifest of a pod that a workload owns; status and meta are
+// owned returns a manifest of a pod that a workload owns; status and meta are
 // further fields.
 func owned(name, kind, owner, status string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":%q,"labels":{"app":"web"},
