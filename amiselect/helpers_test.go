@@ -26,7 +26,7 @@ func date(text string) time.Time {
 
 var now = date("2024-09-01")
 
-// mine is an image of the account.
+// mine returns an image of the account.
 func mine(id, name, arch, created string, tags ...string) amiselect.Image {
 	i := amiselect.Image{ID: id, Name: name, OwnerID: account, Architecture: arch, Created: date(created), State: "available"}
 	for n := 0; n < len(tags); n += 2 {
@@ -38,7 +38,7 @@ func mine(id, name, arch, created string, tags ...string) amiselect.Image {
 	return i
 }
 
-// amazons is an image that AWS publishes.
+// amazons returns an image that AWS publishes.
 func amazons(id, name, arch, created string) amiselect.Image {
 	i := mine(id, name, arch, created)
 	i.OwnerID, i.OwnerAlias = "602401143452", "amazon"
@@ -89,7 +89,7 @@ func ids(s amiselect.Selection) (out []string) {
 	return out
 }
 
-// machine is an instance type with these labels besides architecture and Linux.
+// machine returns an instance type with these labels besides architecture and Linux.
 func machine(name, arch string, with ...requirements.Requirement) *cloudprovider.InstanceType {
 	s := requirements.NewSet(requirements.In(corev1.LabelArchStable, arch), requirements.In(corev1.LabelOSStable, "linux"),
 		requirements.DoesNotExist("karpenter.k8s.aws/instance-gpu-count"), requirements.DoesNotExist("karpenter.k8s.aws/instance-accelerator-count"))

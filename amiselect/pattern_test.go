@@ -67,7 +67,7 @@ func TestPatternIsNotExponential(t *testing.T) {
 	require.True(t, p.Match(strings.Repeat("a", 5000)))
 }
 
-// slowMatch is the definition, written down.
+// slowMatch says whether a pattern matches a text, directly by the definition.
 func slowMatch(pattern, text string) bool {
 	switch {
 	case pattern == "":

@@ -100,7 +100,7 @@ func start(t *testing.T, opts *awstest.Options) *awstest.Server {
 	return cloud
 }
 
-// neighbor is the provider of another cluster, of which it is told everything.
+// neighbor returns the provider of another cluster, of which it is told everything.
 func (s *scene) neighbor() *aws.Provider {
 	opts, all, k := s.opts, clients(s.config), s.cloud.Options().Cluster
 	opts.Cluster = aws.Cluster{Name: "other", Endpoint: k.Endpoint, CABundle: k.CertificateAuthority, ServiceCIDR: k.ServiceCIDR, Version: k.Version}
@@ -157,5 +157,5 @@ func (s *scene) script(faults ...awstest.Fault) {
 	require.NoError(s, s.cloud.Script(faults...))
 }
 
-// ec2ID is the last part of the ID of an instance.
+// ec2ID returns the last part of the ID of an instance.
 func ec2ID(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }

@@ -164,7 +164,7 @@ func (c *crash) end(groups [][]string, total, round int) {
 	}
 }
 
-// partitions are all ways to divide tokens into groups.
+// partitions returns all ways to divide tokens into groups.
 func partitions(tokens []string) [][][]string {
 	if len(tokens) == 0 {
 		return [][][]string{nil}

@@ -19,7 +19,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// claim is the NodeClaim of an instance, as a controller writes it.
+// claim returns the NodeClaim of an instance, as a controller writes it.
 func (s *scene) claim(i *cloudprovider.Instance) *karpv1.NodeClaim {
 	s.Helper()
 	c := &karpv1.NodeClaim{}
@@ -129,7 +129,7 @@ func tagsOf(tags map[string]string) (out []ec2types.Tag) {
 	return out
 }
 
-// parameter is the name of a parameter of images whose path ends so.
+// parameter returns the name of a parameter of images whose path ends so.
 func (s *scene) parameter(end string) string {
 	for name := range s.cloud.Options().Parameters {
 		if strings.Contains(name, end) && strings.Contains(name, "amazon-linux-2023") && strings.Contains(name, "recommended") {

@@ -39,7 +39,7 @@ func (p *policy) RunInstances(ctx context.Context, in *ec2.RunInstancesInput, op
 		Message: "You are not authorized to perform this operation, with an explicit deny in a service control policy."}}
 }
 
-// underPolicy is a scene in which only some instance types may be launched.
+// underPolicy returns a scene in which only some instance types may be launched.
 func underPolicy(t *testing.T, allowed []string, change ...func(*scene)) (*scene, *policy) {
 	scp := &policy{allowed: allowed}
 	return newScene(t, append(change, func(s *scene) {
@@ -52,7 +52,7 @@ func underPolicy(t *testing.T, allowed []string, change ...func(*scene)) (*scene
 
 const typeLabel = corev1.LabelInstanceTypeStable
 
-// poolFor is a NodePool that asks for labels with values.
+// poolFor returns a NodePool that asks for labels with values.
 func poolFor(name, key string, values ...string) *karpv1.NodePool {
 	p := nodePool()
 	p.Name = name

@@ -49,7 +49,7 @@ func open() (*aws.Provider, func()) {
 	return p, cloud.Close
 }
 
-// launchable is a request for one m5.large on demand.
+// launchable returns a request for one m5.large on demand.
 func launchable(p *aws.Provider) cloudprovider.LaunchRequest {
 	types, err := p.InstanceTypes(context.Background(), nodePool())
 	if err != nil {

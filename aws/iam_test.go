@@ -21,7 +21,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// everything is a scene in which the provider has done all that it can do.
+// everything returns a scene in which the provider has done all that it can do.
 func everything(t *testing.T) *scene {
 	s := newScene(t, func(s *scene) {
 		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr("pg-0123456789abcdef0"), GroupName: ptr("racks"), Strategy: ec2types.PlacementStrategyCluster}}
@@ -223,7 +223,7 @@ type names struct{ partition, region, account, cluster, role, queue string }
 
 var demoNames = names{"aws", "us-east-1", "123456789012", "demo", "KarpenterNodeRole-demo", "demo"}
 
-// documents are the policies by file, with names filled in.
+// documents returns the policies by file, with names filled in.
 func documents(t *testing.T, n names) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("iam/*.json")
@@ -268,7 +268,7 @@ func statements(t *testing.T, n names) (all []statement) {
 	return all
 }
 
-// permissions are the rights that a call takes: most take one of the same name.
+// permissions returns the rights that a call takes: most take one of the same name.
 func permissions(c awstest.Call) []string {
 	prefix := c.Service
 	if prefix == "arczonalshift" {
@@ -289,7 +289,7 @@ type request struct {
 	context          map[string][]string
 }
 
-// requestsOf are the resources that a call takes a permission on. What it names was
+// requestsOf returns the resources that a call takes a permission on. What it names was
 // made by the provider before, with the tags of made.
 func requestsOf(c awstest.Call, permission string, made map[string]map[string]string) (requests []request) {
 	context := func(request, resource map[string]string) map[string][]string {

@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// listener is a scene whose provider reads the queue, and what it warns of.
+// listener returns a scene whose provider reads the queue, and what it warns of.
 func listener(t *testing.T, change ...func(*scene)) (*scene, *warnings) {
 	w := &warnings{}
 	return newScene(t, append([]func(*scene){func(s *scene) {

@@ -25,7 +25,7 @@ var lookups = []string{
 	"DescribeCluster", "GetManagedResource",
 }
 
-// patient is a deadline that is only reached by what waits for something that never
+// patient returns a deadline that is only reached by what waits for something that never
 // comes.
 func patient(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -58,7 +58,7 @@ func TestCalendarStopsAtItsLimit(t *testing.T) {
 	require.Equal(t, noon.Add(budgets.MaxWindows*time.Minute), list[len(list)-1].To)
 }
 
-// calendarOf is the calendar of budgets without a policy.
+// calendarOf returns the calendar of budgets without a policy.
 func calendarOf(bs []v1.Budget, from, to time.Time, n budgets.Counts, r budgets.Reason) []budgets.Window {
 	c, _ := budgets.Compile(bs, nil)
 	return c.Calendar(from, to, n, r)

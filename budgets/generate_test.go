@@ -147,7 +147,7 @@ func budget(nodes, schedule string, length time.Duration, reasons ...v1.Disrupti
 	return b
 }
 
-// documented are the four budgets of Karpenter's documentation.
+// documented returns the four budgets of Karpenter's documentation.
 func documented() []v1.Budget {
 	return []v1.Budget{
 		budget("15%", "", 0),

@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// benchCatalog is the size of a large cloud region: types times 3 zones times
+// benchCatalog returns the size of a large cloud region: types times 3 zones times
 // on-demand and spot.
 func benchCatalog(n int) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, n)

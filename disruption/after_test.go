@@ -18,7 +18,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// sized is a type with room for pods, in zone a.
+// sized returns a type with room for pods, in zone a.
 func sized(name string, cpu int64, price float64) *cloudprovider.InstanceType {
 	t := newType(name, price)
 	t.Requirements = requirements.MustParse("node.kubernetes.io/instance-type = " + name + ", kubernetes.io/arch = amd64")
@@ -34,7 +34,7 @@ func asking(cpu string) func(*corev1.Pod) {
 	}
 }
 
-// roomy is a node of a sized type, with its pods.
+// roomy returns a node of a sized type, with its pods.
 func roomy(name, kind string, cpu int64, pods ...*corev1.Pod) provisioning.Node {
 	n := newNode(name, "web", withLabel(corev1.LabelInstanceTypeStable, kind), withPods(pods...))
 	n.Node.Labels[corev1.LabelHostname] = name
@@ -46,7 +46,7 @@ func roomy(name, kind string, cpu int64, pods ...*corev1.Pod) provisioning.Node 
 	return n
 }
 
-// roomyInput is a cluster that a search has something to do with: a large node
+// roomyInput returns a cluster that a search has something to do with: a large node
 // with one small pod, which a small one could hold, and two that are as they
 // should be.
 func roomyInput() disruption.Input {

@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// lopsided is a cluster of three zones in which workloads are not spread as they ask
+// lopsided returns a cluster of three zones in which workloads are not spread as they ask
 // to be: replicas have gone, or a zone was away for a while. Some pods are counted by
 // a spread that they do not have.
 func (m *maker) lopsided() disruption.Input {
@@ -92,7 +92,7 @@ func inTurn(actions []disruption.Action) []disruption.Action {
 	return out
 }
 
-// upTo is a cluster once those actions are done that another comes after, and none else.
+// upTo returns a cluster once those actions are done that another comes after, and none else.
 func upTo(t testing.TB, now time.Time, in disruption.Input, actions []disruption.Action, a disruption.Action) disruption.Input {
 	t.Helper()
 	needed, again := []disruption.Action{a}, true

@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
-// herd is a cluster of so many nodes with twenty pods each, of which every tenth
+// herd returns a cluster of the given number of nodes with twenty pods each, of which every tenth
 // has drifted and every twentieth is empty.
 func herd(nodes int) disruption.Input {
 	in := newInput()

@@ -23,7 +23,7 @@ var (
 	firstBroken = flag.Int("first-broken", 0, "seed of the first of them")
 )
 
-// broken is a cluster of three zones that was made for more pods than it has: topology
+// broken returns a cluster of three zones that was made for more pods than it has: topology
 // spreads, affinity and anti-affinity held when the pods came, and then some went at
 // random and labels of others have changed, so that many do not hold any more.
 func (m *maker) broken(t testing.TB) disruption.Input {
@@ -59,7 +59,7 @@ func (m *maker) broken(t testing.TB) disruption.Input {
 	return in
 }
 
-// workload are the pods of one, before any has a place.
+// workload returns the pods of one, before any has a place.
 func (m *maker) workload(name string) []*corev1.Pod {
 	edit, milli := m.tie(name), 100*(2+m.IntN(18))
 	var over []string

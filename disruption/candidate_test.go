@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// consolidatable is a node that every method but repair and drift would take.
+// consolidatable returns a node that every method but repair and drift would take.
 func consolidatable(edits ...func(*provisioning.Node)) provisioning.Node {
 	return newNode("n", "web", append([]func(*provisioning.Node){withPods(newPod("web-1"))}, edits...)...)
 }

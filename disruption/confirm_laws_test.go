@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// drifting is a random cluster in which some nodes have drifted, pods ask for more or
+// drifting returns a random cluster in which some nodes have drifted, pods ask for more or
 // less memory, and pools have limits of nodes that they are near to.
 func (m *maker) drifting(most int) disruption.Input {
 	in := m.cluster(most)

@@ -64,7 +64,7 @@ func (c *livingCluster) bind(claim string, p *corev1.Pod) {
 	c.pods[claim] = append(c.pods[claim], p)
 }
 
-// snapshot is the cluster as it is.
+// snapshot returns the cluster as it is.
 func (c *livingCluster) snapshot() disruption.Input {
 	in := c.in
 	nodes := map[string]*corev1.Node{}

@@ -22,7 +22,7 @@ var (
 	firstCluster = flag.Int("first-cluster", 0, "seed of the first of them")
 )
 
-// mixed is a random cluster with something of everything that moves nodes: all
+// mixed returns a random cluster with something of everything that moves nodes: all
 // policies, times and floors, limits, drift, notices of the cloud, static pools,
 // held pods, pods that wait and offerings that ran dry. Without FreePodsAreEmpty,
 // with which nothing comes to rest.

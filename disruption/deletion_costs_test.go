@@ -45,7 +45,7 @@ func written(in disruption.Input, changes []disruption.PodDeletionCost) disrupti
 
 func ignoringCosts() *disruption.Options { return &disruption.Options{IgnorePodDeletionCost: true} }
 
-// ranked is a node of a price, with pods of a ReplicaSet.
+// ranked returns a node of a price, with pods of a ReplicaSet.
 func ranked(name string, pods int, edits ...func(*provisioning.Node)) provisioning.Node {
 	n := newNode(name, "web", edits...)
 	for i := range pods {

@@ -24,7 +24,7 @@ func podNames(pods []*corev1.Pod) []string {
 	return out
 }
 
-// held is a pod that nothing may evict, with a grace period of a minute.
+// held returns a pod that nothing may evict, with a grace period of a minute.
 func held(text string) *corev1.Pod {
 	p := newPod("held", note(v1.DoNotDisruptAnnotationKey, text), asking("1"))
 	p.Spec.TerminationGracePeriodSeconds = new(int64(60))

@@ -22,7 +22,7 @@ func driftOf(node, reason string) map[string]cloudprovider.Drift {
 	return map[string]cloudprovider.Drift{node + "-claim": {Reason: reason, Detail: "the image is old"}}
 }
 
-// reasonOf is the reason for drift of the first node of an input.
+// reasonOf returns the reason for drift of the first node of an input.
 func reasonOf(t *testing.T, in disruption.Input) string {
 	t.Helper()
 	all := observe(t, in, nil).Drifts()

@@ -36,7 +36,7 @@ func withDisk(id string) func(*corev1.Pod) {
 	}
 }
 
-// keeping is a full node, two with room where pods like that of the first node run,
+// keeping returns a full node, two with room where pods like that of the first node run,
 // and one with room for nothing.
 func keeping(edit func(*corev1.Pod)) disruption.Input {
 	small, medium, _, all := sizes()

@@ -60,7 +60,7 @@ func (f *Cluster) Consolidate(ctx context.Context) (*Consolidation, error) {
 	return found, err
 }
 
-// Next is the earliest instant after Now at which an answer of the cluster can
+// Next returns the earliest instant after Now at which an answer of the cluster can
 // differ by time alone: of Candidates, Settling, Drifts, Actions and Pace of the
 // latter. Zero if time alone changes nothing. A change of the input may come
 // before.

@@ -23,7 +23,7 @@ import (
 // change of one thing.
 type decoder struct{ left []byte }
 
-// below is a number from 0 to n-1.
+// below returns a number from 0 to n-1.
 func (d *decoder) below(n int) int {
 	if len(d.left) == 0 {
 		return 0
@@ -153,7 +153,7 @@ func (d *decoder) node(in *disruption.Input, name string, types []*cloudprovider
 	return n
 }
 
-// pod is one of three workloads that are spread, kept together or kept apart.
+// pod returns one of three workloads that are spread, kept together or kept apart.
 func (d *decoder) pod(name string) *corev1.Pod {
 	app := d.word("web", "api", "db")
 	p := load(name, 200*int64(1+d.below(12)), ofApp(app))
@@ -388,7 +388,7 @@ func possible(t testing.TB, in disruption.Input, a disruption.Action) {
 	require.GreaterOrEqual(t, room, int64(0), "%s", a)
 }
 
-// sold is the most CPU, in thousandths, that an option of a replacement has that is for
+// sold returns the most CPU, in thousandths, that an option of a replacement has that is for
 // sale.
 func sold(t testing.TB, in disruption.Input, n *provisioning.NewNode) int64 {
 	t.Helper()

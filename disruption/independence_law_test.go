@@ -28,7 +28,7 @@ var (
 	firstWorn = flag.Int("first-worn", 0, "seed of the first of them")
 )
 
-// worn is a cluster of three zones in which many nodes have drifted or are sick, and
+// worn returns a cluster of three zones in which many nodes have drifted or are sick, and
 // the pods are tied to each other: by topology spreads that have no room to spare, or
 // are broken, by affinity and anti-affinity over zones and nodes, and by host ports.
 // In some, one zone is not allowed any more, or has nothing left to sell, or all pods
@@ -160,7 +160,7 @@ func (m *maker) tie(name string) func(*corev1.Pod) {
 	return func(*corev1.Pod) {}
 }
 
-// standsAlone are the faults of an action in a cluster, once its nodes have gone, and
+// standsAlone returns the faults of an action in a cluster, once its nodes have gone, and
 // while they are still there and on their way out.
 func standsAlone(in disruption.Input, a disruption.Action, opts *provisioning.Options) []string {
 	alone, plan := byItself(in, a)
@@ -171,7 +171,7 @@ func standsAlone(in disruption.Input, a disruption.Action, opts *provisioning.Op
 	return faultsInAnyOrder(alone, plan, opts)
 }
 
-// whileItDrains is the plan of an action while its nodes are still there, empty and on
+// whileItDrains returns the plan of an action while its nodes are still there, empty and on
 // their way out: they count as domains of a topology spread then.
 func whileItDrains(in disruption.Input, a disruption.Action) (provisioning.Input, *provisioning.Plan) {
 	alone, plan := byItself(in, a)
@@ -201,7 +201,7 @@ func faultsInAnyOrder(in provisioning.Input, plan *provisioning.Plan, opts *prov
 	return out
 }
 
-// faultsOf are the faults of a plan that have to do with where pods are, in the order in
+// faultsOf returns the faults of a plan that have to do with where pods are, in the order in
 // which there are fewest: those with spreads of their own come first or last, and pods
 // that are kept out are tried again after the others, or before them.
 func faultsOf(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []string {
@@ -273,7 +273,7 @@ func someOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisionin
 	return from(0)
 }
 
-// placeFaults are the faults of a plan that have to do with where pods are, and the pods that
+// placeFaults returns the faults of a plan that have to do with where pods are, and the pods that
 // they are about.
 func placeFaults(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options, order []*corev1.Pod) (out []string, late map[string]bool) {
 	bound := *plan

@@ -71,7 +71,7 @@ func answers(t testing.TB, f *disruption.Cluster) []string {
 	return out
 }
 
-// steady are the answers without what follows LifetimeCost, which changes all the time: which
+// steady returns the answers without what follows LifetimeCost, which changes all the time: which
 // nodes static pools give up that have too many, and what is to be done beside.
 func steady(t testing.TB, f *disruption.Cluster) []string {
 	t.Helper()

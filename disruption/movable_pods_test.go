@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// zonesOf is a cluster of two zones: a node to remove in zone a that runs some pods,
+// zonesOf returns a cluster of two zones: a node to remove in zone a that runs some pods,
 // a full one beside it, and one with room in zone b.
 func zonesOf(pods ...*corev1.Pod) disruption.Input {
 	in := zonal(1, 1)
@@ -143,7 +143,7 @@ func TestActionsThatChangeZonesHoldInTurn(t *testing.T) {
 	require.Greater(t, crossed, min(seeds, 5))
 }
 
-// uneven is a cluster of three zones with workloads of a few pods, which have one
+// uneven returns a cluster of three zones with workloads of a few pods, which have one
 // more in some zones than in others.
 func uneven(seed int) disruption.Input {
 	in := zonal(4, 3)

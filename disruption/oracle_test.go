@@ -66,7 +66,7 @@ func (o oracle) input() disruption.Input {
 func (o oracle) price(kind int) float64 { return o.types[kind].Offerings[0].Price }
 func (o oracle) room(kind int) int64    { return []int64{2000, 4000, 8000, 16000}[kind] }
 
-// optimum is the least that the cluster can cost after one joint action: some
+// optimum returns the least that the cluster can cost after one joint action: some
 // nodes go, and their pods are on nodes that stay, which keep their own pods, or
 // on new nodes, none of a type that goes. Every way is tried.
 func (o oracle) optimum() float64 {

@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// idle is a pool of so many empty nodes, e0, e1 and so on.
+// idle returns a pool of the given number of empty nodes, e0, e1 and so on.
 func idle(n int, edits ...func(*v1.NodePool)) disruption.Input {
 	var nodes []provisioning.Node
 	for i := range n {
@@ -137,7 +137,7 @@ func TestGroups(t *testing.T) {
 	require.Len(t, p.Go, 3)
 }
 
-// shelters is a pool whose nodes hold so many pods of one application each, all
+// shelters returns a pool whose nodes hold the given number of pods of one application each, all
 // drifted so that they are to be replaced.
 func shelters(allowed int32, pods ...int) disruption.Input {
 	in := newInput()

@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// Whoever waits is told of the proposal, and not of the plans that it asks for.
+// The receiver gets the progress of the proposal, and not of the plans within it.
 func TestProposeTellsHowFarItIs(t *testing.T) {
 	var events []progress.Event
 	ctx := progress.With(context.Background(), func(e progress.Event) { events = append(events, e) })

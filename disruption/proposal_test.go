@@ -103,7 +103,7 @@ func TestSpareRoomIsKeptForAll(t *testing.T) {
 	require.GreaterOrEqual(t, free, 2, "on %d nodes", len(after.Nodes))
 }
 
-// bufferOf is a buffer of so many pods that ask for so many CPUs each.
+// bufferOf returns a buffer of the given number of pods that ask for so many CPUs each.
 func bufferOf(replicas int, cpu string) []provisioning.Buffer {
 	b := provisioning.Buffer{Namespace: "shop", Name: "spare", Replicas: replicas}
 	b.Template.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{

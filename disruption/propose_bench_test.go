@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
-// halfFull is a cluster of 200 types in three zones, whose nodes are 20% to 60%
+// halfFull returns a cluster of 200 types in three zones, whose nodes are 20% to 60%
 // full of pods of 40 sizes, some of which ask for their zone.
 func halfFull(nodes int) disruption.Input {
 	m := newMaker(7)

@@ -8,7 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
-// wasteful is a cluster of three nodes that two smaller ones could do for.
+// wasteful returns a cluster of three nodes that two smaller ones could do for.
 func wasteful() disruption.Input {
 	_, medium, large, all := sizes()
 	return fleetOf(all,

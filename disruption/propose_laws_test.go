@@ -18,7 +18,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// cluster is a random cluster of two pools, one tainted, in three zones, on
+// cluster returns a random cluster of two pools, one tainted, in three zones, on
 // demand and spot, with pods that spread over zones, that keep apart, that ask
 // for a zone, and with budgets of all kinds.
 func (m *maker) cluster(most int) disruption.Input {
@@ -59,7 +59,7 @@ func (m *maker) cluster(most int) disruption.Input {
 	return in
 }
 
-// host is a node with pods that may run on it.
+// host returns a node with pods that may run on it.
 func (m *maker) host(name, pool string, t *cloudprovider.InstanceType, taint corev1.Taint, next *int) provisioning.Node {
 	zone := pick(m, "a", "b", "c")
 	n := with(machine(name, pool, t), withLabel(corev1.LabelTopologyZone, zone),
@@ -194,7 +194,7 @@ func TestProposalsComeToRest(t *testing.T) {
 	require.Greater(t, saved, n/4, "the clusters are such that something can be saved")
 }
 
-// text is a proposal as bytes.
+// text returns a proposal as bytes.
 func text(t testing.TB, p *disruption.Proposal) string {
 	t.Helper()
 	type brief struct {

@@ -21,7 +21,7 @@ import (
 // Scenes of consolidation have machines with a size: so many CPUs and four times
 // as many GiB, and nothing kept back.
 
-// sizedType is a type of so many CPUs, at a price on demand in zone a; or with
+// sizedType returns a type of the given number of CPUs, at a price on demand in zone a; or with
 // other offerings.
 func sizedType(name string, cpu int64, price float64, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
 	if len(offerings) == 0 {
@@ -58,7 +58,7 @@ func spot(zone string, price float64) cloudprovider.Offering {
 	return cloudprovider.Offering{Zone: zone, CapacityType: v1.CapacityTypeSpot, Price: price, Available: true}
 }
 
-// machine is an initialized node of a type, in zone a and on demand, with pods.
+// machine returns an initialized node of a type, in zone a and on demand, with pods.
 func machine(name, pool string, t *cloudprovider.InstanceType, pods ...*corev1.Pod) provisioning.Node {
 	n := newNode(name, pool, withLabel(corev1.LabelInstanceTypeStable, t.Name), withLabel(corev1.LabelHostname, name),
 		withLabel(corev1.LabelArchStable, "amd64"), withLabel(corev1.LabelOSStable, "linux"))
@@ -79,7 +79,7 @@ func with(n provisioning.Node, edits ...func(*provisioning.Node)) provisioning.N
 	return n
 }
 
-// load is a pod that asks for so many milli-CPUs and MiB four times as many.
+// load returns a pod that asks for the given number of milli-CPUs and MiB four times as many.
 func load(name string, milli int64, edits ...func(*corev1.Pod)) *corev1.Pod {
 	p := newPod(name, edits...)
 	p.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
@@ -89,7 +89,7 @@ func load(name string, milli int64, edits ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// fleetOf is an input of one pool, named default, that may launch some types.
+// fleetOf returns an input of one pool, named default, that may launch some types.
 func fleetOf(types []*cloudprovider.InstanceType, nodes ...provisioning.Node) disruption.Input {
 	in := disruption.Input{}
 	in.NodePools = []*v1.NodePool{newPool("default")}

@@ -367,7 +367,7 @@ func TestNodesThatMustGoTakeNoMovedPods(t *testing.T) {
 	require.Equal(t, "n1", p.Actions[0].Moves[0].Node)
 }
 
-// soldOut is a type of which nothing can be had.
+// soldOut returns a type of which nothing can be had.
 func soldOut(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	out := t.Clone()
 	for i := range out.Offerings {

@@ -27,7 +27,7 @@ func (m *maker) chance(percent int) bool { return m.IntN(100) < percent }
 
 func pick[T any](m *maker, list ...T) T { return list[m.IntN(len(list))] }
 
-// ago is an instant in the past, at times a round one, at times in the future.
+// ago returns an instant in the past, at times a round one, at times in the future.
 func (m *maker) ago() time.Duration {
 	d := pick(m, time.Second, time.Minute, 5*time.Minute, 15*time.Minute, 30*time.Minute, time.Hour, 24*time.Hour, 48*time.Hour)
 	if m.chance(40) {

@@ -18,7 +18,7 @@ import (
 
 const gpu corev1.NodeConditionType = "AcceleratedHardwareReady"
 
-// policies is a set with a fallback on Ready=False after 30 minutes, and others.
+// policies returns a set with a fallback on Ready=False after 30 minutes, and others.
 func policies(more ...cloudprovider.RepairPolicy) []cloudprovider.RepairPolicy {
 	return append([]cloudprovider.RepairPolicy{{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse,
 		TolerationDuration: 30 * time.Minute, Action: cloudprovider.ReplaceNode}}, more...)
@@ -29,7 +29,7 @@ func gpuPolicy(reason string, action cloudprovider.RepairAction, priority int, b
 		TolerationDuration: 10 * time.Minute, Action: action, Priority: priority, TerminationGracePeriod: bound}
 }
 
-// crowd is a pool with this many healthy nodes beside those given.
+// crowd returns a pool with this many healthy nodes beside those given.
 func crowd(healthy int, nodes ...provisioning.Node) disruption.Input {
 	for i := range healthy {
 		nodes = append(nodes, newNode(fmt.Sprintf("ok-%02d", i), "web"))

@@ -37,7 +37,7 @@ func TestDriftedPodsOfATightSpreadDoNotChangePlaces(t *testing.T) {
 	}
 }
 
-// zonesAt are the zones of the options of a replacement, each once.
+// zonesAt returns the zones of the options of a replacement, each once.
 func zonesAt(a disruption.Action, replacement int) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -25,12 +25,12 @@ var (
 	born = noon.Add(-48 * time.Hour)
 )
 
-// at is an instant relative to noon.
+// at returns an instant relative to noon.
 func at(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(d)) }
 
 func ptr[T any](v T) *T { return &v }
 
-// newType is a type with an offering in zone a for each capacity type.
+// newType returns a type with an offering in zone a for each capacity type.
 func newType(name string, price float64, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
 	if len(offerings) == 0 {
 		offerings = []cloudprovider.Offering{
@@ -69,7 +69,7 @@ func replicas(n, limit int64) func(*v1.NodePool) {
 	}
 }
 
-// newNode is an initialized node of a pool: m.large, on-demand, in zone a.
+// newNode returns an initialized node of a pool: m.large, on-demand, in zone a.
 func newNode(name, pool string, edits ...func(*provisioning.Node)) provisioning.Node {
 	labels := map[string]string{
 		v1.NodePoolLabelKey:            pool,
@@ -195,7 +195,7 @@ func newPDB(name string, allowed int32, edits ...func(*policyv1.PodDisruptionBud
 	return b
 }
 
-// newInput is a snapshot of one dynamic pool, web, with the nodes given.
+// newInput returns a snapshot of one dynamic pool, web, with the nodes given.
 func newInput(nodes ...provisioning.Node) disruption.Input {
 	var in disruption.Input
 	in.NodePools = []*v1.NodePool{newPool("web")}

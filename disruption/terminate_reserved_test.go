@@ -17,13 +17,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// reservation is an offering of a reserved place.
+// reservation returns an offering of a reserved place.
 func reservation(id string, left int) cloudprovider.Offering {
 	return cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeReserved, ReservationID: id, Price: 0.001, Available: true,
 		ReservationCapacity: left, Requirements: requirements.MustParse("example.com/reservation = " + id)}
 }
 
-// reservedInput is a pool of reserved capacity only, of which nothing is left,
+// reservedInput returns a pool of reserved capacity only, of which nothing is left,
 // and a drifted node of it with a pod.
 func reservedInput() disruption.Input {
 	in := newInput(roomy("held", "c.8", 8, newPod("a", asking("6"))))
@@ -133,7 +133,7 @@ func fullInput(names ...string) disruption.Input {
 	return in
 }
 
-// elsewhere is a node of a pool that launches none.
+// elsewhere returns a node of a pool that launches none.
 func elsewhere(name string, pods ...*corev1.Pod) provisioning.Node {
 	n := roomy(name, "c.8", 8, pods...)
 	withLabel(v1.NodePoolLabelKey, "other")(&n)

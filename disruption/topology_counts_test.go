@@ -26,7 +26,7 @@ func spreading(app, key string) func(*corev1.Pod) {
 	}
 }
 
-// zonal is a cluster of three zones, of so many nodes of eight CPUs each, on
+// zonal returns a cluster of three zones, of the given number of nodes of eight CPUs each, on
 // which pods of some workloads run in turn, one zone after the other.
 func zonal(nodes, workloads int) disruption.Input {
 	var list []provisioning.Node
@@ -60,7 +60,7 @@ func zonal(nodes, workloads int) disruption.Input {
 	return in
 }
 
-// byItself is an action as a plan for a cluster without its nodes.
+// byItself returns an action as a plan for a cluster without its nodes.
 func byItself(in disruption.Input, a disruption.Action) (provisioning.Input, *provisioning.Plan) {
 	alone, plan := in.Input, &provisioning.Plan{Create: a.Replacements}
 	gone := map[string]bool{}
@@ -142,7 +142,7 @@ func whereNodesAre(in provisioning.Input, plan *provisioning.Plan) {
 	}
 }
 
-// spreadFaults are the pods of an action that its spreads keep out, in every
+// spreadFaults returns the pods of an action that its spreads keep out, in every
 // order in which pods that are kept out are tried again after the others.
 func spreadFaults(in disruption.Input, a disruption.Action) []string {
 	alone, plan := byItself(in, a)

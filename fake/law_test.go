@@ -34,7 +34,7 @@ type player struct {
 
 const stockOfEach, inCatalog = 3, 2
 
-// lawCloud is a cloud in which everything can happen.
+// lawCloud returns a cloud in which everything can happen.
 func lawCloud(t testing.TB, seed uint64) *fake.Cloud {
 	t.Helper()
 	cloud := world(t, fake.Options{

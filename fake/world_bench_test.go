@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// crowd is a cloud with everything switched on and so many machines.
+// crowd returns a cloud with everything switched on and the given number of machines.
 func crowd(b *testing.B, n int) *fake.Cloud {
 	b.Helper()
 	cloud := world(b, fake.Options{

@@ -21,7 +21,7 @@ import (
 
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// world is a cloud with m5.large and c7g.large in two zones, and the options
+// world returns a cloud with m5.large and c7g.large in two zones, and the options
 // given.
 func world(t testing.TB, opts fake.Options) *fake.Cloud {
 	t.Helper()
@@ -66,7 +66,7 @@ var twoOfThem = sync.OnceValues(func() ([]*cloudprovider.InstanceType, error) {
 	})
 })
 
-// ask is a request for what where admits, from what the cloud shows, to the
+// ask returns a request for what where admits, from what the cloud shows, to the
 // extent that it can be launched.
 func ask(t testing.TB, cloud *fake.Cloud, token, where string) cloudprovider.LaunchRequest {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// claimed is the scene without a plan, with a claim that has no volume yet.
+// claimed returns the scene without a plan, with a claim that has no volume yet.
 func claimed(mode corev1.PersistentVolumeAccessMode, pods ...*corev1.Pod) provisioning.Input {
 	s := newScene()
 	s.In.Pods = pods

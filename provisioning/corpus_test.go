@@ -31,7 +31,7 @@ func TestCorpusOfRandomProblems(t *testing.T) {
 	corpus.Check(t, "plans/random.txt", 20, randomCases(), corpus.Bounds{Left: 0.001})
 }
 
-// stories are the cases of testdata, by file and title.
+// stories returns the cases of testdata, by file and title.
 func stories(t *testing.T) (cases []corpus.Case) {
 	t.Helper()
 	eachStory(t, func(name string, w *scenario.World) {

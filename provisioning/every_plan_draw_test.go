@@ -85,7 +85,7 @@ func newPlainProblem(seed uint64) *plainProblem {
 
 func (r *plainProblem) chance(percent int) bool { return r.below(100) < percent }
 
-// input is the problem as Solve takes it.
+// input returns the problem as Solve takes it.
 func (r *plainProblem) input() provisioning.Input {
 	pool := scenes.Pool("pool")
 	in := provisioning.Input{NodePools: []*v1.NodePool{pool}, InstanceTypes: map[string][]*cloudprovider.InstanceType{}}

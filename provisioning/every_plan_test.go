@@ -196,7 +196,7 @@ func (e *everyPlan) near(k, n, m int) int {
 	return e.zoned[e.all[n].zone][m]
 }
 
-// least is the least that is in any domain that a spread of a class looks at: those
+// least returns the least that is in any domain that a spread of a class looks at: those
 // with nodes that the class selects, and the zones where a node for it could be launched,
 // however large its pods are. Evenly, new nodes count as no emptier than those that exist: otherwise
 // one new node would do for all pods that are to be spread.

@@ -18,7 +18,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// shop is the input of the examples: a pool for everything on a small part of
+// shop returns the input of the examples: a pool for everything on a small part of
 // EC2, and a few pods.
 func shop() provisioning.Input {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}

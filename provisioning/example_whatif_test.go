@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// twoNodes is a cluster of two nodes with room, and nothing pending.
+// twoNodes returns a cluster of two nodes with room, and nothing pending.
 func twoNodes() *provisioning.Problem {
 	in := shop()
 	in.Pods = nil

@@ -6,7 +6,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
-// SolveWithoutPreferences is the plan that Solve holds its own against: with no
+// SolveWithoutPreferences returns the plan that Solve holds its own against: with no
 // preference followed. The share is how much more that one may cost; 0 if no
 // preference is worth its price on paper.
 func (p *Problem) SolveWithoutPreferences(ctx context.Context) (plan *Plan, share float64, err error) {

@@ -164,7 +164,7 @@ func (n *endNode) has(term *corev1.NodeSelectorTerm) bool {
 	return true
 }
 
-// domain is the one value that a label of a node has whatever option it is; known is false if
+// domain returns the one value that a label of a node has whatever option it is; known is false if
 // options differ.
 func (n *endNode) domain(key string) (value string, known bool) {
 	if key == corev1.LabelHostname {

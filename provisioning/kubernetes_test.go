@@ -178,7 +178,7 @@ func TestReadingsOfMinorVersions(t *testing.T) {
 	}
 }
 
-// oneNode is a node with a pod that takes a CPU of four, and a pod that asks for two.
+// oneNode returns a node with a pod that takes a CPU of four, and a pod that asks for two.
 func oneNode(plant func(in *provisioning.Input, pod, bound *corev1.Pod, node *corev1.Node)) (provisioning.Input, *corev1.Pod) {
 	node := scenes.Node("node", map[string]string{corev1.LabelTopologyZone: "a"})
 	node.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("4")

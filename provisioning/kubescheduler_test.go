@@ -96,7 +96,7 @@ func TestKubeSchedulerBindsScenarios(t *testing.T) {
 // matcher reads the selectors of devices.
 var matcher = devicecel.New()
 
-// planned is a random problem whose nodes all are up.
+// planned returns a random problem whose nodes all are up.
 func planned(seed uint64) provisioning.Input {
 	in := randproblem.Draw(seed, randproblem.Config{Without: randproblem.Buffers | randproblem.Static, With: randproblem.Devices})
 	in.Devices.Matcher = matcher

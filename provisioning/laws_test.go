@@ -154,7 +154,7 @@ func requireSameBound(t *testing.T, want, got *planEssence, seed uint64) {
 	got.LowerBound, got.PackingBound, got.Stats = want.LowerBound, want.PackingBound, want.Stats
 }
 
-// unrelatedPool is one that asks about all the labels that pods ask about.
+// unrelatedPool returns one that asks about all the labels that pods ask about.
 func unrelatedPool() *v1.NodePool {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "unrelated"}}
 	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "example.com", Kind: "NodeClass", Name: "default"}

@@ -59,7 +59,7 @@ func TestLawLeftOver(t *testing.T) {
 	require.LessOrEqual(t, len(broken), exceptions*int(seeds)/100, "%v", broken)
 }
 
-// without is an input without some of its pods.
+// without returns an input without some of its pods.
 func without(in provisioning.Input, gone func(*corev1.Pod) bool) provisioning.Input {
 	in.Pods = slices.DeleteFunc(slices.Clone(in.Pods), gone)
 	return in

@@ -119,7 +119,7 @@ var changes = map[string]func(d *drift, in *provisioning.Input){
 	},
 }
 
-// next is an input a moment later, and what has changed.
+// next returns an input a moment later, and what has changed.
 func (d *drift) next(in provisioning.Input) (provisioning.Input, []string) {
 	in.Nodes, in.Pods, in.Nominated = slices.Clone(in.Nodes), slices.Clone(in.Pods), nil
 	names := slices.Sorted(maps.Keys(changes))
@@ -161,7 +161,7 @@ func (d *drift) object(in *provisioning.Input, change func(*corev1.Node)) {
 	})
 }
 
-// other is a problem to take objects from.
+// other returns a problem to take objects from.
 func (d *drift) other() provisioning.Input {
 	d.came++
 	in, _ := richProblem(d.seed*31+uint64(d.came)+7_000, everything)

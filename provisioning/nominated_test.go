@@ -51,7 +51,7 @@ func ExampleInput_nominated() {
 	// search on b
 }
 
-// namesOf are the names of the pods of an input.
+// namesOf returns the names of the pods of an input.
 func namesOf(in provisioning.Input) []types.NamespacedName {
 	var out []types.NamespacedName
 	for _, p := range in.Pods {

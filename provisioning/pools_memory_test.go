@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 )
 
-// manyPools is the input of genericInput with a number of pools, one for each of as
+// manyPools returns the input of genericInput with a number of pools, one for each of as
 // many teams. Half of the pods ask for the pool of one of eight teams.
 func manyPools(pools, types int) provisioning.Input {
 	in := scenes.Generic(100, types)

@@ -94,7 +94,7 @@ func causesOf(r *provisioning.Reason) []provisioning.Cause {
 	return slices.Compact(out)
 }
 
-// relieved is an input without what a reason of a pod names, and the pod there.
+// relieved returns an input without what a reason of a pod names, and the pod there.
 func relieved(in provisioning.Input, pod *corev1.Pod, cause provisioning.Cause) (provisioning.Input, *corev1.Pod) {
 	out := pod.DeepCopy()
 	in.Pods = slices.Clone(in.Pods)

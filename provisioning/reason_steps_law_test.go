@@ -115,7 +115,7 @@ func reliefs(r *provisioning.Reason) []provisioning.Cause {
 	return slices.Compact(causes)
 }
 
-// eased is an input in which a pod has no cause of a kind any more, and the pod there.
+// eased returns an input in which a pod has no cause of a kind any more, and the pod there.
 func eased(in provisioning.Input, pod *corev1.Pod, cause provisioning.Cause) (provisioning.Input, *corev1.Pod) {
 	switch cause {
 	case provisioning.CauseLimits, provisioning.CauseMinValues, provisioning.CauseSpread, provisioning.CauseAffinity, provisioning.CauseAntiAffinity:

@@ -83,7 +83,7 @@ func TestRoundsForgetKinds(t *testing.T) {
 	}
 }
 
-// crowdedCluster is a cluster of so many nodes and pods that run.
+// crowdedCluster returns a cluster of the given number of nodes and pods that run.
 func crowdedCluster(nodes, bound int) provisioning.Input {
 	in := busyCluster(nodes)
 	each := bound / nodes

@@ -83,7 +83,7 @@ func manySpreads(n int) provisioning.Input {
 	return in
 }
 
-// manyTerms is one pod with so many terms of required node affinity, of which the last holds.
+// manyTerms returns one pod with the given number of terms of required node affinity, of which the last holds.
 func manyTerms(n int) provisioning.Input {
 	terms := make([]corev1.NodeSelectorTerm, n)
 	for i := range terms {
@@ -96,7 +96,7 @@ func manyTerms(n int) provisioning.Input {
 	return withAffinity(terms)
 }
 
-// manyValues is one pod with a requirement of so many values, of which the last is there.
+// manyValues returns one pod with a requirement of the given number of values, of which the last is there.
 func manyValues(n int) provisioning.Input {
 	values := make([]string, n)
 	for i := range values {

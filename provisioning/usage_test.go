@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// shopNode is a node of the pool of shop with so much capacity.
+// shopNode returns a node of the pool of shop with so much capacity.
 func shopNode(name, capacity string) provisioning.Node {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.NodePoolLabelKey: "general"}}}
 	node.Status.Capacity = resources.MustParse(capacity).ResourceList()
@@ -24,7 +24,7 @@ func shopNode(name, capacity string) provisioning.Node {
 	return provisioning.Node{Node: node}
 }
 
-// shopClaim is a NodeClaim of the pool of shop that has not been launched.
+// shopClaim returns a NodeClaim of the pool of shop that has not been launched.
 func shopClaim(name string, types ...string) provisioning.Node {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.NodePoolLabelKey: "general"}}}
 	claim.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn, Values: types}}

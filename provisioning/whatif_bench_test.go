@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// busyCluster is a cluster of nodes of one pool, each with a few pods of 50
+// busyCluster returns a cluster of nodes of one pool, each with a few pods of 50
 // bin types and some room left.
 func busyCluster(nodes int) provisioning.Input {
 	in := scenes.Generic(0, 700)

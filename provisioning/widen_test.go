@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// apartInput is a number of pods of 1.5 CPU, each to be on a node of its own, and one
+// apartInput returns a number of pods of 1.5 CPU, each to be on a node of its own, and one
 // pool with limits for them.
 func apartInput(pods int, limits string) provisioning.Input {
 	in := scenes.Generic(pods, 2000)
@@ -32,7 +32,7 @@ func apartInput(pods int, limits string) provisioning.Input {
 	return in
 }
 
-// keysOf are the names of the options of a new node that take no more CPU than given.
+// keysOf returns the names of the options of a new node that take no more CPU than given.
 func keysOf(n *provisioning.NewNode, cpus int64) []string {
 	var out []string
 	for _, o := range n.Options {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// pod is one of a Deployment, or one without an owner if that is empty.
+// pod returns one of a Deployment, or one without an owner if that is empty.
 func pod(deployment string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}}
 	if deployment != "" {

@@ -24,7 +24,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// handmade is a plan with some of everything.
+// handmade returns a plan with some of everything.
 func handmade() (provisioning.Input, *provisioning.Plan) {
 	general, gpu := testPool("general"), testPool("gpu-with-a-long-name-for-no-reason")
 	node := func(name string, pods ...*corev1.Pod) provisioning.NewNode {
@@ -95,7 +95,7 @@ func addExtras(plan *provisioning.Plan) {
 	}
 }
 
-// refused is a reason with every kind of detail.
+// refused returns a reason with every kind of detail.
 func refused() *provisioning.Reason {
 	offered := requirements.MustParse("kubernetes.io/arch in (amd64, arm64), !zone")
 	wanted := requirements.MustParse("kubernetes.io/arch = riscv64, zone = a")

@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// testPod is a pod of a Deployment, or one without an owner if that is empty.
+// testPod returns a pod of a Deployment, or one without an owner if that is empty.
 func testPod(namespace, deployment, name string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	pod.Spec.Containers = []corev1.Container{{Name: "a", Resources: corev1.ResourceRequirements{

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waits is an action that waits.
+// waits returns an action that waits.
 func waits(node, why string, until *time.Time, savings float64) waiting {
 	return waiting{action: action{Step: "Replace", Reason: "Drifted", Nodes: []nodeRef{{Node: node}}, Savings: savings}, Why: why, Until: until}
 }

@@ -24,7 +24,7 @@ import (
 
 var noon = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
 
-// pool is a NodePool for machines on demand of one architecture, in which nodes rest at once.
+// pool returns a NodePool for machines on demand of one architecture, in which nodes rest at once.
 func pool(arch string) *v1.NodePool {
 	p := &v1.NodePool{TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: "NodePool"}, ObjectMeta: metav1.ObjectMeta{Name: "general"}}
 	p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
@@ -51,7 +51,7 @@ func pods(deployment string, n int, requests string) (out []*corev1.Pod) {
 	return out
 }
 
-// shop is a cluster without nodes: nine pods that fit on small machines, and one that needs a
+// shop returns a cluster without nodes: nine pods that fit on small machines, and one that needs a
 // GPU, of which there are none.
 func shop() provisioning.Input {
 	types, err := catalog.New(&catalog.Options{
@@ -68,7 +68,7 @@ func shop() provisioning.Input {
 	}
 }
 
-// planned is the shop with a plan for its pods.
+// planned returns the shop with a plan for its pods.
 func planned() (provisioning.Input, *provisioning.Plan) {
 	in := shop()
 	plan, err := provisioning.Solve(context.Background(), in, nil)
@@ -78,7 +78,7 @@ func planned() (provisioning.Input, *provisioning.Plan) {
 	return in, plan
 }
 
-// halfEmpty is the shop with a node for every pod of web, without the trainer and four of the
+// halfEmpty returns the shop with a node for every pod of web, without the trainer and four of the
 // other pods.
 func halfEmpty() compare.Side {
 	in, plan := planned()

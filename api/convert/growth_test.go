@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// many is a text of n objects that have something to do with each other: they take
+// many returns a text of n objects that have something to do with each other: they take
 // names from each other, are added to one List, and share a class or a template.
 func many(n int) map[string]string {
 	const class = "{apiVersion: karpenter.k8s.aws/v1beta1, kind: EC2NodeClass, metadata: {name: a}, " +

@@ -47,7 +47,7 @@ func (w writer) provisioner(name, class string) string {
 			"kubeletConfiguration:\n  containerRuntime: containerd\n  "+strings.ReplaceAll(kubeletLines, "\n", "\n  "))
 }
 
-// template is the spec of an AWSNodeTemplate.
+// template returns the spec of an AWSNodeTemplate.
 func (w writer) template(indent string) string {
 	return indent + "subnetSelector: " + w.pick("{Name: a}", `{aws-ids: "subnet-1,subnet-2"}`, `{Name: "a,b", team: c}`) + "\n" +
 		indent + "securityGroupSelector: " + w.pick("{Name: a}", "{aws-ids: sg-1}", `{karpenter.sh/discovery: demo}`) + "\n" +

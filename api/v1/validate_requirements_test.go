@@ -69,7 +69,7 @@ func TestValidateRequirements(t *testing.T) {
 	}
 }
 
-// same is a requirement that all kinds judge alike.
+// same returns a requirement that all kinds judge alike.
 func same(req v1.NodeSelectorRequirementWithMinValues, want ...string) (tc struct {
 	req                  v1.NodeSelectorRequirementWithMinValues
 	pool, claim, overlay []string

@@ -28,7 +28,7 @@ func client(s *awstest.Server) *ec2.Client { return ec2.NewFromConfig(s.Config()
 
 func ptr[T any](v T) *T { return &v }
 
-// code is the code of an error of AWS.
+// code returns the code of an error of AWS.
 func code(err error) string {
 	var e smithy.APIError
 	if errors.As(err, &e) {
@@ -52,7 +52,7 @@ func template(t testing.TB, s *awstest.Server, name string, edit ...func(*ec2typ
 	require.NoError(t, err)
 }
 
-// image is an image of the default ones.
+// image returns an image of the default ones.
 func image(t testing.TB, s *awstest.Server, arch ec2types.ArchitectureValues) string {
 	t.Helper()
 	out, err := client(s).DescribeImages(context.Background(), &ec2.DescribeImagesInput{
@@ -93,7 +93,7 @@ func launch(t testing.TB, s *awstest.Server, in *ec2.CreateFleetInput) *ec2.Crea
 	return out
 }
 
-// launched are the IDs of all machines of an answer.
+// launched returns the IDs of all machines of an answer.
 func launched(out *ec2.CreateFleetOutput) (ids []string) {
 	for _, i := range out.Instances {
 		ids = append(ids, i.InstanceIds...)
@@ -101,7 +101,7 @@ func launched(out *ec2.CreateFleetOutput) (ids []string) {
 	return ids
 }
 
-// refused are the types and codes of the errors of an answer.
+// refused returns the types and codes of the errors of an answer.
 func refused(out *ec2.CreateFleetOutput) (list []string) {
 	for _, e := range out.Errors {
 		list = append(list, string(e.LaunchTemplateAndOverrides.Overrides.InstanceType)+" "+*e.ErrorCode)
@@ -116,5 +116,5 @@ func once(s *awstest.Server) *ec2.Client {
 	return ec2.NewFromConfig(s.Config(), func(o *ec2.Options) { o.Retryer = awssdk.NopRetryer{} })
 }
 
-// now is the date of a signature.
+// now returns the date of a signature.
 func now() string { return time.Now().UTC().Format("20060102T150405Z") }

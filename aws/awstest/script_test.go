@@ -230,7 +230,7 @@ func TestOptionsFaults(t *testing.T) {
 	}
 }
 
-// Whoever does not sign, or signs with another key, is turned away; so is what is
+// A call without a signature, or with another key, is refused; so is what is
 // no call of any service.
 func TestStrangers(t *testing.T) {
 	cloud, err := awstest.New(nil)

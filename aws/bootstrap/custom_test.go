@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
-// archive is a MIME archive with one part of a type.
+// archive returns a MIME archive with one part of a type.
 func archive(kind, body string) string {
 	return lines("MIME-Version: 1.0", `Content-Type: multipart/mixed; boundary="b"`, "", "--b", "Content-Type: "+kind, "", body, "--b--")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
-// exampleNode is a node of Amazon Linux 2023.
+// exampleNode returns a node of Amazon Linux 2023.
 func exampleNode() bootstrap.Node {
 	pods := int32(58)
 	return bootstrap.Node{

@@ -2,7 +2,7 @@ package bootstrap
 
 import "github.com/dovetail-sdk/dovetail/amiselect"
 
-// KubeletFlags are the flags of the kubelet one by one, where user data has them in a line.
+// KubeletFlags returns the flags of the kubelet one by one, where user data has them in a line.
 func KubeletFlags(n Node) ([]string, error) {
 	if _, faults := n.validate(); len(faults) > 0 {
 		return nil, faults.ToAggregate()

@@ -15,10 +15,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
-// ptr is a pointer to a copy.
+// ptr returns a pointer to a copy.
 func ptr[T any](v T) *T { return &v }
 
-// plain is a node with no more than what every family needs.
+// plain returns a node with no more than what every family needs.
 func plain(family amiselect.Family) bootstrap.Node {
 	return bootstrap.Node{
 		Family:      family,
@@ -36,7 +36,7 @@ func plain(family amiselect.Family) bootstrap.Node {
 	}
 }
 
-// full is a node that sets whatever the family has.
+// full returns a node that sets whatever the family has.
 func full(family amiselect.Family) bootstrap.Node {
 	n := plain(family)
 	n.DNSIP = "10.100.0.10"
@@ -77,7 +77,7 @@ func full(family amiselect.Family) bootstrap.Node {
 	return n
 }
 
-// managed are all families but Custom.
+// managed returns all families but Custom.
 func managed() []amiselect.Family {
 	var families []amiselect.Family
 	for _, f := range amiselect.Families() {

@@ -78,7 +78,7 @@ func unquoted(t *testing.T, line string) (words []string) {
 	return words
 }
 
-// al2Command is the command of the generated script.
+// al2Command returns the command of the generated script.
 func al2Command(t *testing.T, text string) string {
 	t.Helper()
 	_, command, found := strings.Cut(text, "2>&1\n")

@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
-// sized is a node with custom user data that a family takes, and as long as said.
+// sized returns a node with custom user data that a family takes, and as long as said.
 func sized(family amiselect.Family, length int) bootstrap.Node {
 	n := plain(family)
 	n.CustomUserData = "#" + strings.Repeat("x", length-1)

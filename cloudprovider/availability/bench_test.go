@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// benchCatalog is the size of a large cloud region: types times 3 zones times
+// benchCatalog returns the size of a large cloud region: types times 3 zones times
 // on-demand and spot.
 func benchCatalog(n int) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, n)
@@ -59,7 +59,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// manyScopes is a spot offering of every other type, and a capacity type.
+// manyScopes returns a spot offering of every other type, and a capacity type.
 func manyScopes(types []*cloudprovider.InstanceType) []cloudprovider.Scope {
 	scopes := []cloudprovider.Scope{{CapacityType: "reserved"}}
 	for i := 0; i < len(types); i += 2 {

@@ -411,7 +411,7 @@ func TestCacheConcurrently(t *testing.T) {
 	require.Equal(t, types[0], a.Apply(types)[0])
 }
 
-// Whoever asks when a mark has just ended ends it for good.
+// A look-up after the end of a mark removes the mark, even if the clock steps back afterwards.
 func TestLookUpEndsMarks(t *testing.T) {
 	c := newClock()
 	a := newCache(t, c, nil)
@@ -425,7 +425,7 @@ func TestLookUpEndsMarks(t *testing.T) {
 	require.False(t, marked, "the clock stepped back")
 }
 
-// large is a type with an offering of each kind.
+// large returns a type with an offering of each kind.
 func large() *cloudprovider.InstanceType {
 	return &cloudprovider.InstanceType{
 		Name: "m5.large",

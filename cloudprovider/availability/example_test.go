@@ -155,7 +155,7 @@ func ExampleCache_MarkFromInterruption() {
 	// m5.large/zone-a/spot unavailable until 2026-01-02T15:03:00Z: SpotInterrupted
 }
 
-// catalog is one instance type with two offerings.
+// catalog returns one instance type with two offerings.
 func catalog() []*cloudprovider.InstanceType {
 	return []*cloudprovider.InstanceType{{Name: "m5.large", Offerings: []cloudprovider.Offering{
 		{Zone: "zone-a", CapacityType: "on-demand", Price: 0.096, Available: true},

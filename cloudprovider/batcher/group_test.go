@@ -20,7 +20,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 )
 
-// afterFunc is the real one. In a synctest bubble its time is not real, so no
+// afterFunc returns the real one. In a synctest bubble its time is not real, so no
 // test here waits, and a goroutine that is left over fails the test.
 func afterFunc(d time.Duration, f func()) batcher.Timer { return time.AfterFunc(d, f) }
 

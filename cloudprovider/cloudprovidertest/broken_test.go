@@ -32,7 +32,7 @@ func brokenProviders() []broken {
 	return slices.Concat(brokenCatalogs(), brokenCreates(), brokenTokens(), brokenInstances(), brokenLists(), brokenAbilities())
 }
 
-// TestUntwisted holds that the harness of the broken providers passes every
+// TestUntwisted checks that the harness of the broken providers passes every
 // check, and skips none, as long as nothing is twisted.
 func TestUntwisted(t *testing.T) {
 	for _, r := range cloudprovidertest.Examine(t, twisted(nil)) {
@@ -40,7 +40,7 @@ func TestUntwisted(t *testing.T) {
 	}
 }
 
-// TestBroken holds that each check can fail, and finds no fault but its own.
+// TestBroken checks that each check can fail, and finds no fault but its own.
 func TestBroken(t *testing.T) {
 	for _, b := range brokenProviders() {
 		t.Run(b.check+": "+b.how, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestEveryCheckCanFail holds that there is a broken provider for each check.
+// TestEveryCheckCanFail checks that there is a broken provider for each check.
 func TestEveryCheckCanFail(t *testing.T) {
 	have := map[string]bool{}
 	for _, b := range brokenProviders() {
@@ -97,7 +97,7 @@ func twisted(apply func(*twist)) func(testing.TB) *cloudprovidertest.Harness {
 	}
 }
 
-// TestForgottenClusterTag holds that the commonest reason for a machine that is not
+// TestForgottenClusterTag checks that the commonest reason for a machine that is not
 // listed, or for one too many, is named.
 func TestForgottenClusterTag(t *testing.T) {
 	for check, text := range map[string]string{
@@ -121,7 +121,7 @@ func TestForgottenClusterTag(t *testing.T) {
 	}
 }
 
-// TestAnotherTypeOfASmallCatalog holds that a provider which launches something else
+// TestAnotherTypeOfASmallCatalog checks that a provider which launches something else
 // when all options are sold out is found also where options are few.
 func TestAnotherTypeOfASmallCatalog(t *testing.T) {
 	i := slices.IndexFunc(brokenProviders(), func(b broken) bool { return b.how == "another type when all are sold out" })
@@ -167,7 +167,7 @@ func changed(instance *cloudprovider.Instance, err error, change func(*cloudprov
 	return &other, nil
 }
 
-// unknown is a failure of which only the text is left.
+// unknown returns an error with the text of a failure and nothing else.
 func unknown(err error) error {
 	if err == nil {
 		return nil

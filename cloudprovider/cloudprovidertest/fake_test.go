@@ -36,7 +36,7 @@ func TestFake(t *testing.T) {
 	}
 }
 
-// TestFakeSkipsNothingElse holds that the fake offers all but a cloud that does
+// TestFakeSkipsNothingElse checks that the fake offers all but a cloud that does
 // not answer.
 func TestFakeSkipsNothingElse(t *testing.T) {
 	for _, r := range cloudprovidertest.Examine(t, func(t testing.TB) *cloudprovidertest.Harness { return over(t, fake.Options{}, nil) }) {
@@ -57,7 +57,7 @@ var catalog = sync.OnceValues(func() ([]*cloudprovider.InstanceType, error) {
 	})
 })
 
-// newCloud is a fake cloud that has the node class "default".
+// newCloud returns a fake cloud that has the node class "default".
 func newCloud(t testing.TB, opts fake.Options) *fake.Cloud {
 	t.Helper()
 	types, err := catalog()
@@ -70,7 +70,7 @@ func newCloud(t testing.TB, opts fake.Options) *fake.Cloud {
 	return cloud
 }
 
-// over is a harness over a new fake cloud, with every hook but Hang. A wrap that
+// over returns a harness over a new fake cloud, with every hook but Hang. A wrap that
 // is not nil makes the provider out of the cloud, anew after each restart.
 func over(t testing.TB, opts fake.Options, wrap func(cloud, neighbor *fake.Cloud) cloudprovider.CloudProvider) *cloudprovidertest.Harness {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
-// plain is a provider without a single ability, and whose cloud does nothing
+// plain returns a provider without a single ability, and whose cloud does nothing
 // out of the ordinary.
 func plain(t testing.TB) *cloudprovidertest.Harness {
 	pool := &v1.NodePool{}
@@ -52,7 +52,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestTries holds that a provider which asks for one option at a time may name
+// TestTries checks that a provider which asks for one option at a time may name
 // that one, if the harness says so.
 func TestTries(t *testing.T) {
 	one := refuse(func(req *cloudprovider.LaunchRequest, err error) error {
@@ -102,7 +102,7 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// TestPrices holds that a cloud which is cheaper or dearer than others passes by its price
+// TestPrices checks that a cloud which is cheaper or dearer than others passes by its price
 // list, and only by that.
 func TestPrices(t *testing.T) {
 	list := map[cloudprovider.OfferingKey]float64{}
@@ -144,7 +144,7 @@ func TestRules(t *testing.T) {
 	golden.Equal(t, b.String(), "rules.txt")
 }
 
-// TestPanic holds that a provider that panics fails the check, and the suite
+// TestPanic checks that a provider that panics fails the check, and the suite
 // goes on.
 func TestPanic(t *testing.T) {
 	results := cloudprovidertest.Examine(t, func(t testing.TB) *cloudprovidertest.Harness {
@@ -157,7 +157,7 @@ func TestPanic(t *testing.T) {
 	require.NotEmpty(t, results[len(results)-1].Skipped)
 }
 
-// TestIncompleteHarness holds that the author is told what is missing.
+// TestIncompleteHarness checks that the author is told what is missing.
 func TestIncompleteHarness(t *testing.T) {
 	unreadable := plain(t).Pool
 	unreadable.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "example.com/size", Operator: "Like"}}
@@ -200,7 +200,7 @@ func (away) InstanceTypes(context.Context, *v1.NodePool) ([]*cloudprovider.Insta
 	return nil, &cloudprovider.Error{Op: "InstanceTypes", Kind: cloudprovider.KindNotFound}
 }
 
-// TestUnfitOnce holds that Run says once, and not for each check, that a harness is
+// TestUnfitOnce checks that Run says once, and not for each check, that a harness is
 // of no use. The test fails, so it runs in a process of its own.
 func TestUnfitOnce(t *testing.T) {
 	if os.Getenv("DOVETAIL_UNFIT") != "" {
@@ -220,7 +220,7 @@ func TestUnfitOnce(t *testing.T) {
 	require.NotContains(t, string(out), "=== RUN   TestUnfitOnce/catalog/sorted")
 }
 
-// TestNothingIsLeft holds that what a check launches is deleted at its end.
+// TestNothingIsLeft checks that what a check launches is deleted at its end.
 func TestNothingIsLeft(t *testing.T) {
 	var clouds []*fake.Cloud
 	cloudprovidertest.Examine(t, func(t testing.TB) *cloudprovidertest.Harness {

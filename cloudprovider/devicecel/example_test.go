@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
 )
 
-// gpu is a device as a driver would publish it.
+// gpu returns a device as a driver would publish it.
 func gpu(model, memory string) *resourcev1.Device {
 	return &resourcev1.Device{
 		Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"model": {StringValue: &model}},

@@ -43,7 +43,7 @@ func (b broken) NodeClassReady(context.Context, v1.NodeClassReference) error {
 // bare has no ability at all.
 type bare struct{ cloudprovider.CloudProvider }
 
-// calls are all that is asked of a provider.
+// calls returns all calls of a provider, by name.
 func calls(p cloudprovider.CloudProvider) map[string]func() error {
 	ctx := context.Background()
 	return map[string]func() error{
@@ -75,7 +75,7 @@ func TestPanicsBecomeErrors(t *testing.T) {
 	}
 }
 
-// TestGuardHidesNothing holds that a provider without abilities does not seem to
+// TestGuardHidesNothing checks that a provider without abilities does not seem to
 // have them.
 func TestGuardHidesNothing(t *testing.T) {
 	c := calls(guard.New(bare{}))

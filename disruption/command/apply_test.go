@@ -8,7 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 )
 
-// apply is the view after a step was carried out, which is what the step means. The view
+// apply returns the view after a step was carried out, which is what the step means. The view
 // given is not changed. A step whose preconditions do not hold, or whose object is not
 // there, changes nothing. Versions are not counted on: that is for the server.
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 )
 
-// prepared is the command of newTestCommand with the NodeClaims that it launches.
+// prepared returns the command of newTestCommand with the NodeClaims that it launches.
 func prepared(t testing.TB) command.Prepared {
 	t.Helper()
 	c := newTestCommand(t, nil)
@@ -24,7 +24,7 @@ func prepared(t testing.TB) command.Prepared {
 	return p
 }
 
-// applied is a view after steps.
+// applied returns a view after steps.
 func applied(v command.View, steps []command.Step) command.View {
 	for _, s := range steps {
 		v = apply(v, s)
@@ -32,7 +32,7 @@ func applied(v command.View, steps []command.Step) command.View {
 	return v
 }
 
-// begun is a command that a Book has begun, the view that it was begun for, and its steps.
+// begun returns a command that a Book has begun, the view that it was begun for, and its steps.
 func begun(t *testing.T) (command.Prepared, *command.Book, command.View, []command.Step) {
 	p, b := prepared(t), &command.Book{}
 	v := lifeView(p.Command)

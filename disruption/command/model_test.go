@@ -170,7 +170,7 @@ func (m *lifeModel) view(w *modelWorld) command.View {
 	return v
 }
 
-// object is the place of a step's object in pending.
+// object returns the place of a step's object in pending.
 func (m *lifeModel) object(s command.Step) int {
 	for i := range m.c.Sources {
 		if s.OnNode() && m.c.Sources[i].Node == s.Object {

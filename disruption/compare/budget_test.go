@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// half is a cluster of which half of the pods are gone, with the budgets given.
+// half returns a cluster of which half of the pods are gone, with the budgets given.
 func half(budgets ...v1.Budget) compare.Side {
 	s := scaledDown(running([]*v1.NodePool{onDemand("general")}, append(pods("web", 12, "1500m", "5Gi"), pods("api", 12, "900m", "1Gi")...)),
 		func(p *corev1.Pod) bool { return p.Name[len(p.Name)-1]%2 == 0 })

@@ -38,7 +38,7 @@ var small = sync.OnceValue(func() []*cloudprovider.InstanceType {
 	return types
 })
 
-// pool is a NodePool with defaults, in which nodes rest at once.
+// pool returns a NodePool with defaults, in which nodes rest at once.
 func pool(name string, asked ...v1.NodeSelectorRequirementWithMinValues) *v1.NodePool {
 	p := &v1.NodePool{TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: "NodePool"}, ObjectMeta: metav1.ObjectMeta{Name: name}}
 	p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
@@ -69,7 +69,7 @@ func pods(workload string, n int, cpu, memory string) []*corev1.Pod {
 	return out
 }
 
-// running is a cluster in which pods run on nodes that were planned for them.
+// running returns a cluster in which pods run on nodes that were planned for them.
 func running(pools []*v1.NodePool, pods []*corev1.Pod) compare.Side {
 	types := map[string][]*cloudprovider.InstanceType{}
 	shared := small()
@@ -84,7 +84,7 @@ func running(pools []*v1.NodePool, pods []*corev1.Pod) compare.Side {
 	return compare.Side{Input: disruption.AfterPlan(noon.Add(-time.Hour), start, plan)}
 }
 
-// scaledDown is a side in which some pods of workloads are there no more.
+// scaledDown returns a side in which some pods of workloads are there no more.
 func scaledDown(s compare.Side, keep func(*corev1.Pod) bool) compare.Side {
 	s.Input.Nodes = slices.Clone(s.Input.Nodes)
 	for i := range s.Input.Nodes {
@@ -93,7 +93,7 @@ func scaledDown(s compare.Side, keep func(*corev1.Pod) bool) compare.Side {
 	return s
 }
 
-// random is a cluster of some workloads and pools that has been scaled down here and there.
+// random returns a cluster of some workloads and pools that has been scaled down here and there.
 func random(seed uint64) compare.Side {
 	r := rand.New(rand.NewPCG(seed, 3))
 	chance := func(percent int) bool { return r.IntN(100) < percent }
@@ -138,7 +138,7 @@ func random(seed uint64) compare.Side {
 	return scaledDown(running(pools, all), func(*corev1.Pod) bool { return !chance(25) })
 }
 
-// shuffled is a side with its lists in another order.
+// shuffled returns a side with its lists in another order.
 func shuffled(s compare.Side, seed uint64) compare.Side {
 	r := rand.New(rand.NewPCG(seed, 5))
 	s.Input.Nodes, s.Input.Pods, s.Input.NodePools = slices.Clone(s.Input.Nodes), slices.Clone(s.Input.Pods), slices.Clone(s.Input.NodePools)

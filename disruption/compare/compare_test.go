@@ -20,7 +20,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// changed is a side whose pools were edited.
+// changed returns a side whose pools were edited.
 func changed(t *testing.T, s compare.Side, edit func(*v1.NodePool)) compare.Side {
 	p := s.Policies()
 	p.NodePools = nil
@@ -43,7 +43,7 @@ func compared(t *testing.T, before, after compare.Side) *compare.Comparison {
 	return c
 }
 
-// of are the differences of a kind.
+// of returns the differences of a kind.
 func of(c *compare.Comparison, kind compare.Kind) (out []compare.Difference) {
 	for _, d := range c.Differences {
 		if d.Kind == kind {
@@ -230,7 +230,7 @@ func TestOptionsDiffer(t *testing.T) {
 	require.LessOrEqual(t, c.Old.Settled.Bill.Cost, c.New.Settled.Bill.Cost)
 }
 
-// Whoever waits is told of both sides, and not of the proposals that are asked for.
+// The receiver gets the progress of both sides, and not of the proposals within them.
 func TestCompareTellsHowFarItIs(t *testing.T) {
 	side := running([]*v1.NodePool{onDemand("general")}, pods("web", 9, "1500m", "5Gi"))
 	var stages []string

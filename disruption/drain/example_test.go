@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
 )
 
-// exampleDrain is a node with two replicas of web, of which one may go at a
+// exampleDrain returns a node with two replicas of web, of which one may go at a
 // time, a job that must not be disturbed, and DNS.
 func exampleDrain() drain.Input {
 	web := map[string]string{"app": "web"}

@@ -22,7 +22,7 @@ import (
 
 var drainStart = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// drainPod is a ready pod of an app with a grace of 30 seconds.
+// drainPod returns a ready pod of an app with a grace of 30 seconds.
 func drainPod(name, app string, change func(*drain.Pod)) drain.Pod {
 	p := drain.Pod{Namespace: "ns", Name: name, Labels: map[string]string{"app": app},
 		Phase: corev1.PodRunning, Ready: corev1.ConditionTrue, Grace: 30 * time.Second}
@@ -37,13 +37,13 @@ func drainBudget(app string, allowed int) drain.Budget {
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}
 }
 
-// grantedTo is a budget that has counted the eviction of a pod.
+// grantedTo returns a budget that has counted the eviction of a pod.
 func grantedTo(pod string, b drain.Budget) drain.Budget {
 	b.Granted = []string{pod}
 	return b
 }
 
-// drainLines are the steps of the only node, one line each.
+// drainLines returns the steps of the only node, one line each.
 func drainLines(t *testing.T, now time.Time, n drain.Node, opts *drain.Options, budgets ...drain.Budget) []string {
 	n.Name = "node"
 	plan, err := drain.Plan(now, drain.Input{Nodes: []drain.Node{n}, Budgets: budgets}, opts)
@@ -356,7 +356,7 @@ func TestObservePod(t *testing.T) {
 		drain.ObserveBudget(budget))
 }
 
-// anyDrain is a random cluster to drain.
+// anyDrain returns a random cluster to drain.
 func anyDrain(rng *rand.Rand) drain.Input {
 	var in drain.Input
 	second := func(n int) time.Duration { return time.Duration(rng.IntN(n)) * time.Second }
@@ -457,7 +457,7 @@ func TestPlanLaws(t *testing.T) {
 	}
 }
 
-// drainNames is a plan without the grace, which shrinks.
+// drainNames returns a plan without the grace, which shrinks.
 func drainNames(p drain.Result) string {
 	var b strings.Builder
 	for _, n := range p.Nodes {

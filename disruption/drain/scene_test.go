@@ -15,10 +15,10 @@ var (
 	exampleNow = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 )
 
-// at is an instant relative to noon.
+// at returns an instant relative to noon.
 func at(d time.Duration) *metav1.Time { return &metav1.Time{Time: noon.Add(d)} }
 
-// newClaim is the NodeClaim n-claim.
+// newClaim returns the NodeClaim n-claim.
 func newClaim(edits ...func(*v1.NodeClaim)) *v1.NodeClaim {
 	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "n-claim", Annotations: map[string]string{}}}
 	for _, edit := range edits {
@@ -38,7 +38,7 @@ func withDeadline(text string) func(*v1.NodeClaim) {
 // deleted is for a minute.
 func deleted(c *v1.NodeClaim) { c.DeletionTimestamp = at(-time.Minute) }
 
-// newNode is the Node n.
+// newNode returns the Node n.
 func newNode() *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}} }
 
 func newPod(name string) *corev1.Pod {

@@ -37,7 +37,7 @@ func pod(name, node, owner string) *corev1.Pod {
 	return p
 }
 
-// claim is a NodeClaim whose Node has its name, or will have.
+// claim returns a NodeClaim whose Node has its name, or will have.
 func claim(name string) *v1.NodeClaim {
 	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}
 	c.Finalizers = []string{v1.TerminationFinalizer}
@@ -56,7 +56,7 @@ func deleted(c *v1.NodeClaim) *v1.NodeClaim {
 	return c
 }
 
-// kept is a NodeClaim that is reserved for pods.
+// kept returns a NodeClaim that is reserved for pods.
 func kept(t testing.TB, name string, pods ...*corev1.Pod) *v1.NodeClaim {
 	t.Helper()
 	c := claim(name)

@@ -21,7 +21,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
 
-// night is the first hours of the story: what the program prints, and the report that it
+// night returns the first hours of the story: what the program prints, and the report that it
 // writes.
 func night(t *testing.T) (text string, page []byte) {
 	t.Helper()
@@ -87,7 +87,7 @@ func wellFormed(t *testing.T, text string) map[string]int {
 	}
 }
 
-// TestTextOfEmptyHistory holds that a report can be made of very little.
+// TestTextOfEmptyHistory checks that a report can be made of very little.
 func TestTextOfEmptyHistory(t *testing.T) {
 	r := &report{from: twodays.Start, to: twodays.Start.Add(time.Hour), journal: &journal{}, samples: []sample{{at: twodays.Start.Add(time.Hour)}}}
 	output.Fits(t, r.text())

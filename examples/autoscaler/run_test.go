@@ -111,7 +111,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// expected are the troubles that the story makes.
+// expected says whether a text is about one of the troubles that the events cause.
 func expected(text string) bool {
 	for _, part := range []string{"(Interrupted)", "the answer was lost", "refused for want of capacity", "the provider panicked", "(LaunchTimeout)", "replacement-lost", "timed-out", "stays pending"} {
 		if strings.Contains(text, part) {
@@ -168,7 +168,7 @@ func TestMachineWithoutNode(t *testing.T) {
 	checkCluster(t, s)
 }
 
-// underway are the commands that stand in the objects.
+// underway returns the commands that stand in the objects.
 func underway(t *testing.T, s *simulation) []commands.Command {
 	f, err := s.autoscaler.Read()
 	require.NoError(t, err)

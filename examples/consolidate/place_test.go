@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
-// smallAs is the small cluster with its text changed, each word for the next.
+// smallAs returns the small cluster with its text changed, each word for the next.
 func smallAs(t *testing.T, changes ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(small)

@@ -312,7 +312,7 @@ func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
 	}
 }
 
-// Whoever takes over finds everything in the cluster.
+// A new leader finds the whole state in the cluster.
 func TestRestartPlansNothingTwice(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"), pod("db", "3"))
 	c.pass(2)

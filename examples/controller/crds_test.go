@@ -38,7 +38,7 @@ func special(t reflect.Type) schema {
 	return nil
 }
 
-// schemaOf is the schema of a Go type. A field is required if it is written even where
+// schemaOf returns the schema of a Go type. A field is required if it is written even where
 // it is empty.
 func schemaOf(t reflect.Type) schema {
 	if s := special(t); s != nil {

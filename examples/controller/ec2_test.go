@@ -54,7 +54,7 @@ func (c *cluster) inAWS() *awstest.Server {
 	return server
 }
 
-// class is an EC2NodeClass that finds what a small AWS has.
+// class returns an EC2NodeClass that finds what a small AWS has.
 func class(server *awstest.Server) *awsv1.EC2NodeClass {
 	o := server.Options()
 	discovery := map[string]string{"karpenter.sh/discovery": o.Cluster.Name}

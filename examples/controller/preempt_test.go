@@ -100,7 +100,7 @@ type room struct {
 
 func cpuOf(p *corev1.Pod) int64 { return p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue() }
 
-// free is the room for a pod. Nominated pods keep theirs from pods of a lower priority.
+// free returns the room for a pod. Nominated pods keep theirs from pods of a lower priority.
 func (r *room) free(p *corev1.Pod) int64 {
 	free := r.node.Status.Allocatable.Cpu().MilliValue()
 	for i := range r.pods {

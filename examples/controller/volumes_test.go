@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// member is a pod of a StatefulSet.
+// member returns a pod of a StatefulSet.
 func member(name, uid string) *corev1.Pod {
 	p := pod(name, "1")
 	yes := true
@@ -24,7 +24,7 @@ func member(name, uid string) *corev1.Pod {
 	return p
 }
 
-// volumeIn is a volume in a zone, with the claim of a pod on it.
+// volumeIn returns a volume in a zone, with the claim of a pod on it.
 func volumeIn(zone, pod string) []client.Object {
 	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "of-" + pod, UID: types.UID("of-" + pod)}}
 	v.Spec.StorageClassName, v.Spec.ClaimRef = "disks", &corev1.ObjectReference{Namespace: "shop", Name: "data-" + pod, UID: types.UID("data-" + pod)}

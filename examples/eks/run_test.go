@@ -31,7 +31,7 @@ func TestLoopback(t *testing.T) {
 	output.Fits(t, stdout)
 }
 
-// amazon is an AWS that the program finds by its environment, as it finds the real
+// amazon returns an AWS that the program finds by its environment, as it finds the real
 // one.
 func amazon(t *testing.T) *awstest.Server {
 	t.Helper()

@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 	output.Fits(t, stdout.String())
 }
 
-// TestTokens holds that nodes of two plans, which have the same names, get machines of their
+// TestTokens checks that nodes of two plans, which have the same names, get machines of their
 // own.
 func TestTokens(t *testing.T) {
 	api := puddlecloud.New()
@@ -58,7 +58,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestWrongDay holds that the day does not go on as if nothing were wrong
+// TestWrongDay checks that the day does not go on as if nothing were wrong
 // when the cloud does something else than expected.
 func TestWrongDay(t *testing.T) {
 	spend := func(url string) error {

@@ -13,7 +13,7 @@ import (
 // TestOutput holds what the program prints against the text that README.md shows.
 func TestOutput(t *testing.T) { output.Check(t, main) }
 
-// TestSecondPlan holds that the NodeClaims of a second plan, whose names begin anew, get
+// TestSecondPlan checks that the NodeClaims of a second plan, whose names begin anew, get
 // machines of their own.
 func TestSecondPlan(t *testing.T) {
 	c := &cluster{meant: map[string][]*corev1.Pod{}}

@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
-// small is the flags for a plan that prices of the fake cloud do not change.
+// small returns the flags for a plan that prices of the fake cloud do not change.
 func small(more ...string) []string {
 	return append([]string{"-f", "testdata/small.yaml", "-instance-types", "testdata/types.yaml"}, more...)
 }

@@ -24,7 +24,7 @@ const (
 	noon = "2026-03-02T12:00:00Z"
 )
 
-// cluster is the dump in the long run, and by default the shop, which is smaller.
+// cluster returns the dump in the long run, and by default the shop, which is smaller.
 func cluster() string {
 	if testlong.On() {
 		return dump
@@ -67,7 +67,7 @@ func asked(t *testing.T, args ...string) answer {
 	return a
 }
 
-// in is the answer in a format.
+// in returns the answer in a format.
 func (a answer) in(t *testing.T, format string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -196,7 +196,7 @@ func look(t *testing.T, page string) {
 	}
 }
 
-// pools are a file of NodePools of these names.
+// pools returns a file of NodePools of these names.
 func pools(t *testing.T, names ...string) string {
 	one := read(t, "testdata/arm.yaml")
 	var docs []string

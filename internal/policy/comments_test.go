@@ -131,7 +131,7 @@ func said(groups ...*ast.CommentGroup) bool {
 	})
 }
 
-// receiverName is the name of a method's type.
+// receiverName returns the name of a method's type.
 func receiverName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

@@ -83,7 +83,7 @@ func (m *module) foreign(p *pkg, files []*ast.File, allowed []row, groups ...str
 	return found
 }
 
-// moduleOf is the required module that a package belongs to, or the package
+// moduleOf returns the required module that a package belongs to, or the package
 // itself where there is none.
 func (m *module) moduleOf(path string) string {
 	best := ""
@@ -98,7 +98,7 @@ func (m *module) moduleOf(path string) string {
 	return best
 }
 
-// goModLine is the line of go.mod that requires a module.
+// goModLine returns the line of go.mod that requires a module.
 func (m *module) goModLine(path string) int {
 	text, err := os.ReadFile(filepath.Join(m.root, "go.mod"))
 	if err != nil {

@@ -57,7 +57,7 @@ type figureRow struct {
 	scenario string
 }
 
-// figureRows are the rows of the table below a marker. A row for which there is no name, or
+// figureRows returns the rows of the table below a marker. A row for which there is no name, or
 // a name without a row, has the scenario that it lacks.
 func figureRows(lines []string, at int, names string) (rows []figureRow) {
 	wanted := strings.Fields(names)
@@ -81,7 +81,7 @@ func figureRows(lines []string, at int, names string) (rows []figureRow) {
 	return rows
 }
 
-// figures are the cells of each scenario, as a row of a table ends.
+// figures returns the cells of each scenario, as a row of a table ends.
 func (m *module) figures() (map[string]string, error) {
 	text, err := os.ReadFile(filepath.Join(m.root, filepath.FromSlash(results)))
 	if err != nil {
@@ -115,7 +115,7 @@ func (m *module) figures() (map[string]string, error) {
 	return known, nil
 }
 
-// paperFigures are the times of all and the costs as a share of Karpenter's.
+// paperFigures returns the times of all and the costs as a share of Karpenter's.
 func paperFigures(rows map[string][]string, consolidation bool) string {
 	time := 1
 	if consolidation {
@@ -153,7 +153,7 @@ func planeFigures(known map[string]string, cells []string) {
 	known[cells[1]] += fmt.Sprintf(" %s, %.2f USD/h, %s s |", text, cost, cells[7])
 }
 
-// seconds is a number, or below zero if a text is none.
+// seconds returns a number, or below zero if a text is none.
 func seconds(text string) float64 {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -162,7 +162,7 @@ func seconds(text string) float64 {
 	return n
 }
 
-// duration is a number of seconds with two digits that count, of ten seconds or more with
+// duration returns a number of seconds with two digits that count, of ten seconds or more with
 // all before the point.
 func duration(text string) string {
 	switch s := seconds(text); {

@@ -58,7 +58,7 @@ func (m *module) broken(file, link string) string {
 
 var notInAnchor = regexp.MustCompile(`[^a-z0-9 _-]`)
 
-// anchor is the name under which a heading can be linked to.
+// anchor returns the name under which a heading can be linked to.
 func anchor(heading string) string {
 	text := strings.ToLower(strings.TrimSpace(strings.TrimLeft(heading, "#")))
 	return strings.ReplaceAll(notInAnchor.ReplaceAllString(text, ""), " ", "-")

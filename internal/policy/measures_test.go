@@ -38,7 +38,7 @@ func TestMeasures(t *testing.T) {
 	t.Log(m.ties(m.packages[i]))
 }
 
-// measured is the table of packages of the engine, with its sums.
+// measured returns the table of packages of the engine, with its sums.
 func (m *module) measured() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%-36s %6s %6s %9s %7s  %s\n", "package", "files", "lines", "exported", "mutual", "files that can all reach one another by calls")
@@ -98,7 +98,7 @@ type mutual struct {
 	files []string
 }
 
-// largestMutual is the largest set of files of a package that can all reach one another:
+// largestMutual returns the largest set of files of a package that can all reach one another:
 // a file reaches another if a function in it names a function or method of the other,
 // directly or by way of further files. Packages cannot import one another in a circle, so
 // that no set is in several.
@@ -173,7 +173,7 @@ func (m *module) ties(p *pkg) string {
 	return b.String()
 }
 
-// components are the strongly connected ones of a graph, by Tarjan.
+// components returns the strongly connected ones of a graph, by Tarjan.
 func components(edges [][]int) (out [][]int) {
 	index, low := make([]int, len(edges)), make([]int, len(edges))
 	on := make([]bool, len(edges))

@@ -121,7 +121,7 @@ func (m *module) textOf(source string) (string, error) {
 	return exampleCode(file, name, text)
 }
 
-// exampleCode is the body of an Example with one level of indentation taken
+// exampleCode returns the body of an Example with one level of indentation taken
 // off. Its Output comment stays: there the reader sees what comes out.
 func exampleCode(file, name string, source []byte) (string, error) {
 	if !strings.HasSuffix(file, "_test.go") {
@@ -145,7 +145,7 @@ func exampleCode(file, name string, source []byte) (string, error) {
 	return "", fmt.Errorf("%s has no func %s", file, name)
 }
 
-// outputComment is the comment that makes go test run the Example and compare
+// outputComment returns the comment that makes go test run the Example and compare
 // what it prints, or nil.
 func outputComment(f *ast.File, fn *ast.FuncDecl) *ast.CommentGroup {
 	for _, c := range f.Comments {

@@ -184,7 +184,7 @@ func (w *writes) written(e ast.Expr, how string) {
 	w.report(e.Pos(), v.Name(), "variable %s %s: package variables stay as they are declared", v.Name(), how)
 }
 
-// root is the identifier that a chain of selectors, indexes and dereferences
+// root returns the identifier that a chain of selectors, indexes and dereferences
 // starts from, or nil.
 func root(e ast.Expr, info *types.Info) *ast.Ident {
 	for {

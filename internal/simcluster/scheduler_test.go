@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// scene is a cluster with nodes in zones, and pods of one workload to place.
+// scene returns a cluster with nodes in zones, and pods of one workload to place.
 func scene(t *testing.T, zones []string, pods int, change func(*corev1.PodSpec)) *Cluster {
 	cloud, err := fake.New(nil)
 	require.NoError(t, err)

@@ -78,7 +78,7 @@ func encode(text string, order binary.AppendByteOrder) []byte {
 	return out
 }
 
-// FuzzSplit holds that a parser that reads the whole text finds as many documents that
+// FuzzSplit checks that a parser that reads the whole text finds as many documents that
 // hold something as there are parts, wherever it can read all of it.
 func FuzzSplit(f *testing.F) {
 	for _, text := range []string{

@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 )
 
-// full is a pod and a pool with a constraint of each kind.
+// full returns a pod and a pool with a constraint of each kind.
 func full(t *testing.T) provisioning.Input {
 	in := shop(t)
 	pool, weight, three := in.NodePools[0], int32(10), 3

@@ -19,7 +19,7 @@ func unplacedOf(p *provisioning.Plan) map[string]bool {
 	return out
 }
 
-// requestsIn are the requests among constraints, sorted.
+// requestsIn returns the requests among constraints, sorted.
 func requestsIn(list []advice.Constraint) (names []string) {
 	for _, c := range list {
 		if c.Kind == advice.KindRequest {

@@ -103,7 +103,7 @@ func guesses(t *testing.T, in provisioning.Input) (out []guess) {
 	return out
 }
 
-// town is a cluster of three pools and a dozen workloads.
+// town returns a cluster of three pools and a dozen workloads.
 func town(seed uint64) provisioning.Input {
 	r := rand.New(rand.NewPCG(seed, 7))
 	chance := func(percent int) bool { return r.IntN(100) < percent }
@@ -148,7 +148,7 @@ func town(seed uint64) provisioning.Input {
 	return in
 }
 
-// household is the pods of a Deployment with constraints that chance decides.
+// household returns the pods of a Deployment with constraints that chance decides.
 func household(name string, size int, r *rand.Rand) (out []*corev1.Pod) {
 	chance := func(percent int) bool { return r.IntN(100) < percent }
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}

@@ -20,7 +20,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// shop is a cluster with a pool of Intel machines on demand and a few web pods.
+// shop returns a cluster with a pool of Intel machines on demand and a few web pods.
 func shop(tb testing.TB) provisioning.Input {
 	types, err := catalog.New(&catalog.Options{
 		Zones:    []catalog.Zone{{Name: "us-east-1a"}, {Name: "us-east-1b"}},
@@ -44,7 +44,7 @@ func shop(tb testing.TB) provisioning.Input {
 	return in
 }
 
-// pod is one of a Deployment.
+// pod returns one of a Deployment.
 func pod(workload string, i int) *corev1.Pod {
 	controller := true
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("%s-6f7d-%d", workload, i),
@@ -56,7 +56,7 @@ func pod(workload string, i int) *corev1.Pod {
 
 func quantity(text string) resource.Quantity { return resource.MustParse(text) }
 
-// shuffled is an input with its lists in another order.
+// shuffled returns an input with its lists in another order.
 func shuffled(in provisioning.Input, seed uint64) provisioning.Input {
 	r := rand.New(rand.NewPCG(seed, 1))
 	mix := func(n int, swap func(i, j int)) { r.Shuffle(n, swap) }

@@ -17,7 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// statusOf is a condition as "True Launched".
+// statusOf returns a condition as "True Launched".
 func statusOf(claim *v1.NodeClaim, kind string) string {
 	for _, c := range claim.Status.Conditions {
 		if c.Type == kind {

@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
-// healthPool is a pool of generation 1, whose condition is as given; empty is
+// healthPool returns a pool of generation 1, whose condition is as given; empty is
 // none.
 func healthPool(status metav1.ConditionStatus) *v1.NodePool {
 	p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}

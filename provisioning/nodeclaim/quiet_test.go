@@ -18,7 +18,7 @@ var dusk = time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(dusk.Add(-d)) }
 
-// scheduled is a pod that was bound some time ago.
+// scheduled returns a pod that was bound some time ago.
 func scheduled(name string, since time.Duration) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: ago(since)}}

@@ -40,14 +40,14 @@ func in(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
 	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-// sized is a type of a family, without offerings.
+// sized returns a type of a family, without offerings.
 func sized(family, size string) *cloudprovider.InstanceType {
 	name := family + "." + size
 	return &cloudprovider.InstanceType{Name: name, Requirements: requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, name),
 		requirements.In("family", family), requirements.In("size", "large"))}
 }
 
-// shelf is a small type in two zones and a large one in one.
+// shelf returns a small type in two zones and a large one in one.
 func shelf() []*cloudprovider.InstanceType {
 	small, large := sized("m5", "large"), sized("m5", "xlarge")
 	small.Capacity, large.Capacity = resources.MustParse("cpu=2, memory=8Gi, pods=20"), resources.MustParse("cpu=4, memory=16Gi, pods=50")

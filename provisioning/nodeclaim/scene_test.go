@@ -19,7 +19,7 @@ var (
 	born = noon.Add(-48 * time.Hour)
 )
 
-// newNode is an initialized node of a pool.
+// newNode returns an initialized node of a pool.
 func newNode(name, pool string, edits ...func(*provisioning.Node)) provisioning.Node {
 	labels := map[string]string{v1.NodePoolLabelKey: pool, corev1.LabelTopologyZone: "a"}
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name + "-claim", UID: types.UID(name + "-uid"),

@@ -25,7 +25,7 @@ func general() *v1.NodePool {
 	return p
 }
 
-// says are the conditions of a pool in order.
+// says returns the conditions of a pool in order.
 func says(p *v1.NodePool) (out []string) {
 	for _, c := range p.Status.Conditions {
 		out = append(out, fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason))

@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// pod is a pending pod of a ReplicaSet, or of nobody if owner is empty. Its UID is its
+// pod returns a pending pod of a ReplicaSet, or of nobody if owner is empty. Its UID is its
 // name.
 func pod(name, owner string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "web", Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(noon)},
@@ -29,14 +29,14 @@ func pod(name, owner string) *corev1.Pod {
 	return p
 }
 
-// on is a copy of a pod that is bound.
+// on returns a copy of a pod that is bound.
 func on(p *corev1.Pod, node string) *corev1.Pod {
 	p = p.DeepCopy()
 	p.Spec.NodeName = node
 	return p
 }
 
-// created is a claim as it is once stored.
+// created returns a claim as it is once stored.
 func created(t testing.TB, name string, pods []*corev1.Pod, opts *nomination.Options) *v1.NodeClaim {
 	t.Helper()
 	c, err := nomination.Reserve(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, pods, noon, opts)
@@ -45,7 +45,7 @@ func created(t testing.TB, name string, pods []*corev1.Pod, opts *nomination.Opt
 	return c
 }
 
-// ready is the Node of a claim, registered and ready since an instant.
+// ready returns the Node of a claim, registered and ready since an instant.
 func ready(c *v1.NodeClaim, since time.Time) *corev1.Node {
 	c.Status.NodeName = "node-" + c.Name
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + c.Name, Labels: map[string]string{v1.NodeRegisteredLabelKey: "true"}},
@@ -54,7 +54,7 @@ func ready(c *v1.NodeClaim, since time.Time) *corev1.Node {
 			{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(since)}}}}
 }
 
-// tolerating is a copy of a pod with the toleration that it lacks.
+// tolerating returns a copy of a pod with the toleration that it lacks.
 func tolerating(p nomination.Place) *corev1.Pod {
 	out := p.Pod.DeepCopy()
 	out.Spec.Tolerations = append(out.Spec.Tolerations, *p.Toleration)

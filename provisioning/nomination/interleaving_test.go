@@ -179,7 +179,7 @@ func (w *world) podSteps(s nomination.State, add func(string, func(*world)), onc
 	}
 }
 
-// unplanned are the pending pods that nothing is coming for.
+// unplanned returns the pending pods that nothing is coming for.
 func (w *world) unplanned(s nomination.State) (out []*corev1.Pod) {
 	for _, name := range slices.Sorted(maps.Keys(w.pods)) {
 		p := w.pods[name]

@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// of is a pod of a controller of a kind. An API server gives it a UID of its own each time.
+// of returns a pod of a controller of a kind. An API server gives it a UID of its own each time.
 func of(kind, name, uid string) *corev1.Pod {
 	p := pod(name, "db")
 	p.OwnerReferences[0].Kind, p.UID = kind, types.UID(uid)
@@ -24,7 +24,7 @@ func of(kind, name, uid string) *corev1.Pod {
 	return p
 }
 
-// moved are the NodeClaims a and b that pods db-0 and db-1 are to move to, and where each of some pods
+// moved returns the NodeClaims a and b that pods db-0 and db-1 are to move to, and where each of some pods
 // is promised a place then.
 func moved(t *testing.T, kind string, pods ...*corev1.Pod) (places map[string]string, s nomination.State) {
 	t.Helper()
@@ -77,7 +77,7 @@ func TestSuccessorsByName(t *testing.T) {
 	require.Equal(t, []nomination.Phase{nomination.Open, nomination.Open}, []nomination.Phase{s.Nodes[0].Phase, s.Nodes[1].Phase})
 }
 
-// sizeless is the annotation of a claim, with SIZE for the names of amounts.
+// sizeless returns the annotation of a claim, with SIZE for the names of amounts.
 func sizeless(c *v1.NodeClaim) string {
 	return regexp.MustCompile(`"size":"[^"]*"`).ReplaceAllString(c.Annotations[nomination.AnnotationKey], `"size":"SIZE"`)
 }

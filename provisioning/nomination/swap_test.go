@@ -13,14 +13,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// unplaced is a copy of a pod that kube-scheduler found no room for.
+// unplaced returns a copy of a pod that kube-scheduler found no room for.
 func unplaced(p *corev1.Pod) *corev1.Pod {
 	p = p.DeepCopy()
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
 	return p
 }
 
-// tried is a pod that kube-scheduler has bound, or found no place for, at an instant.
+// tried returns a pod that kube-scheduler has bound, or found no place for, at an instant.
 func tried(p *corev1.Pod, at time.Time) *corev1.Pod {
 	p = p.DeepCopy()
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: metav1.NewTime(at)}}

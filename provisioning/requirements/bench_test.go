@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// numbered is an In of n values, such as the zones or types of a catalog.
+// numbered returns an In of n values, such as the zones or types of a catalog.
 func numbered(n int) requirements.Requirement {
 	values := make([]string, n)
 	for i := range values {

@@ -16,7 +16,7 @@ import (
 // The tests of this file hold the package against the code that kube-scheduler
 // itself matches nodes by.
 
-// verbatim is a vocabulary without aliases, as kube-scheduler knows none.
+// verbatim returns a vocabulary without aliases, as kube-scheduler knows none.
 func verbatim() *requirements.Vocabulary { return new(requirements.Vocabulary) }
 
 func node(name string, labels map[string]string) *corev1.Node {

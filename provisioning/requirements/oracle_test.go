@@ -40,7 +40,7 @@ type expression struct {
 
 func (e expression) String() string { return fmt.Sprintf("%s %q", e.op, e.values) }
 
-// admits is the definition of the operators, in the words of kube-scheduler.
+// admits says whether an operator admits a state, by kube-scheduler's definition of the operators.
 func (e expression) admits(s state) bool {
 	switch e.op {
 	case corev1.NodeSelectorOpIn:

@@ -279,7 +279,7 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 	return pod
 }
 
-// modelRequests is the rule written down plainly for one resource: what is in
+// modelRequests returns the rule written down plainly for one resource: what is in
 // use at each step of the pod's life, and the greatest of those.
 func modelRequests(pod *corev1.Pod, n name) int64 {
 	amount := func(rl corev1.ResourceList) int64 {

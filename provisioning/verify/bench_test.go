@@ -88,7 +88,7 @@ func selectingInput(pods, types int) provisioning.Input {
 	return in
 }
 
-// spreadScene is a plan of nodes in zones a and b in turn, each with a pod of
+// spreadScene returns a plan of nodes in zones a and b in turn, each with a pod of
 // every workload. Pods are spread over zones and hosts, half of the workloads
 // keep their pods apart, and some follow others.
 func spreadScene(nodes, workloads int) *scene {

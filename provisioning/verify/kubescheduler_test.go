@@ -99,7 +99,7 @@ func standing(seed uint64) provisioning.Input {
 	return in
 }
 
-// volumesOnly is a pod that asks for nothing but its volumes, so that nothing else keeps it from a
+// volumesOnly returns a pod that asks for nothing but its volumes, so that nothing else keeps it from a
 // node first.
 func volumesOnly(pod *corev1.Pod) *corev1.Pod {
 	pod = pod.DeepCopy()

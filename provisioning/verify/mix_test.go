@@ -17,7 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// replicas are the pods of a StatefulSet, each with a volume of its own, in the
+// replicas returns the pods of a StatefulSet, each with a volume of its own, in the
 // zones a and b by turns.
 func replicas(n int) *scene {
 	s := newScene()

@@ -107,7 +107,7 @@ func clonePlan(p *provisioning.Plan) *provisioning.Plan {
 	return &c
 }
 
-// lists are the pod lists of nodes in the plan, new ones first.
+// lists returns the pod lists of nodes in the plan, new ones first.
 func (m *mutant) lists() []*[]*corev1.Pod {
 	var lists []*[]*corev1.Pod
 	for i := range m.plan.Create {

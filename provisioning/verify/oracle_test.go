@@ -120,7 +120,7 @@ func oraclePromise(in provisioning.Input, claim *v1.NodeClaim, node *corev1.Node
 	return node.Status.Allocatable != nil
 }
 
-// oracleOwner is the name of the DaemonSet of a pod, or of its own if it stands
+// oracleOwner returns the name of the DaemonSet of a pod, or of its own if it stands
 // for one.
 func oracleOwner(pod *corev1.Pod) string {
 	if owner := metav1.GetControllerOf(pod); owner != nil {
@@ -139,7 +139,7 @@ func oracleAdd(sum corev1.ResourceList, pod *corev1.Pod) {
 	}
 }
 
-// oracleNode is a node as it stands when it is ready; nil if it goes away.
+// oracleNode returns a node as it stands when it is ready; nil if it goes away.
 func oracleNode(in provisioning.Node) *corev1.Node {
 	claim := in.NodeClaim
 	if claim == nil {

@@ -16,12 +16,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// plantedTerm is an affinity term about pods of team planted, of whom no random problem has any.
+// plantedTerm returns an affinity term about pods of team planted, of whom no random problem has any.
 func plantedTerm() corev1.PodAffinityTerm {
 	return scenes.AffinityTerm(corev1.LabelHostname, "planted")
 }
 
-// plantedPod is a small pod of team planted.
+// plantedPod returns a small pod of team planted.
 func plantedPod() *corev1.Pod {
 	pod := scenes.Pod("planted", "0", "0")
 	scenes.Team("planted", pod)

@@ -163,7 +163,7 @@ func faultsOfPlaces() []plantedFault {
 	}
 }
 
-// running are the pods that have not ended.
+// running returns the pods that have not ended.
 func running(pods []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
 		return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed

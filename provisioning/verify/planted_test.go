@@ -29,7 +29,7 @@ type plantedFault struct {
 	plant func(m *mutant) bool
 }
 
-// plantedFaults is the table of all of them.
+// plantedFaults returns the table of all of them.
 func plantedFaults() []plantedFault {
 	return slices.Concat(faultsOfLists(), faultsOfAccounts(), faultsOfNewNodes(), faultsOfPlaces(), faultsBetweenPods(), faultsOfStorage(), faultsOfChoice())
 }

@@ -96,7 +96,7 @@ func (s *scene) oncePod() {
 	s.In.Volumes.Claims[0].Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
 }
 
-// user is a pod that runs and uses a claim.
+// user returns a pod that runs and uses a claim.
 func (s *scene) user(claims ...string) *corev1.Pod {
 	pod := scenes.Pod("user", "1m", "1Mi")
 	for _, name := range claims {

@@ -34,7 +34,7 @@ var (
 	_ api.ZonalShift = (*arczonalshift.Client)(nil)
 )
 
-// answer is an error as the SDK returns it.
+// answer returns an error as the SDK returns it.
 func answer(code, message string) error {
 	return &smithy.OperationError{ServiceID: "EC2", OperationName: "DescribeSubnets", Err: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 400}},

@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 )
 
-// region is a region of so many types in three zones, made of the twenty known
+// region returns a region of the given number of types in three zones, made of the twenty known
 // ones under other names.
 func region(b *testing.B, n int) ([]ec2types.InstanceTypeInfo, []ec2types.InstanceTypeOffering) {
 	b.Helper()

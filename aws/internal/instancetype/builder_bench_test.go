@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 )
 
-// many is an account with so many instance types, made of the twenty known ones
+// many returns an account with the given number of instance types, made of the twenty known ones
 // under other names.
 func many(b *testing.B, n int) *apitest.Cloud {
 	b.Helper()

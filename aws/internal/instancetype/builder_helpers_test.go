@@ -23,7 +23,7 @@ import (
 
 var bg = context.Background()
 
-// account is a region with the instance types of the test data,
+// account returns a region with the instance types of the test data,
 // a network and published images.
 func account(t testing.TB) *apitest.Cloud {
 	t.Helper()

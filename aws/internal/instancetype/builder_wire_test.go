@@ -22,7 +22,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// wire is the whole path with the clients of the SDK, over a loopback connection.
+// wire returns the whole path with the clients of the SDK, over a loopback connection.
 func wire(t *testing.T, opts *awstest.Options) (*awstest.Server, *nodeclass.Sources, *nodeclass.Resolver, *instancetype.Builder) {
 	t.Helper()
 	server, err := awstest.Start(opts)

@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 )
 
-// sound is a type with the least that a node needs.
+// sound returns a type with the least that a node needs.
 func sound(name string) ec2types.InstanceTypeInfo {
 	return ec2types.InstanceTypeInfo{
 		InstanceType:  ec2types.InstanceType(name),

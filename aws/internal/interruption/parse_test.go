@@ -155,7 +155,7 @@ func TestTimesAreTheSameEverywhere(t *testing.T) {
 	require.Equal(t, at, m.At)
 }
 
-// kinds are all kinds, and what package cloudprovider has for them.
+// kinds returns all kinds, and what package cloudprovider has for them.
 func kinds() map[interruption.Kind]cloudprovider.InterruptionKind {
 	return map[interruption.Kind]cloudprovider.InterruptionKind{
 		"spot_interrupted":                 cloudprovider.InterruptionSpot,

@@ -8,7 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// option is one way to launch.
+// option returns one way to launch.
 func option(instanceType, zone, capacityType string, price float64, more ...func(*cloudprovider.LaunchOption)) cloudprovider.LaunchOption {
 	o := cloudprovider.LaunchOption{
 		InstanceType: &cloudprovider.InstanceType{Name: instanceType,

@@ -173,7 +173,7 @@ func TestCollectGoesOnAfterAFailure(t *testing.T) {
 	require.Len(t, deleted, 1)
 }
 
-// Whoever asks is told when some are left because time was up.
+// The error says that some templates are left because the time was up.
 func TestADeletionThatIsBrokenOffIsAnError(t *testing.T) {
 	for name, remove := range map[string]func(*launchtemplate.Store, context.Context) ([]string, error){
 		"collect": (*launchtemplate.Store).Collect,

@@ -43,7 +43,7 @@ func priced(t testing.TB) *apitest.Cloud {
 	return c
 }
 
-// known are the prices once everything that is due has been read.
+// known returns the prices once everything that is due has been read.
 func known(t testing.TB, s *nodeclass.Sources) *pricing.Prices {
 	t.Helper()
 	_, err := s.Prices(bg)

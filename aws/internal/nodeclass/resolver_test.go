@@ -482,7 +482,7 @@ func TestClusterUnknown(t *testing.T) {
 	require.ErrorIs(t, got.Err(), cloudprovider.ErrThrottled)
 }
 
-// Subnets of two networks leave the choice of groups to whoever wrote the terms.
+// If the subnets are in two networks, groups are not restricted to one of them.
 func TestSubnetsOfTwoNetworks(t *testing.T) {
 	s := resolver(t, account())
 	s.cloud.Subnets[0].VpcId = ptr("vpc-9")

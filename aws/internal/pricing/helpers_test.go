@@ -18,7 +18,7 @@ var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 func ptr[T any](v T) *T { return &v }
 
-// product is a product of the price list as the API gives it, with changes.
+// product returns a product of the price list as the API gives it, with changes.
 func product(t testing.TB, edit func(p *listed)) string {
 	t.Helper()
 	data, err := os.ReadFile("testdata/m5.large.json")
@@ -58,7 +58,7 @@ func usd(price string) term {
 	return term{"2026-01-01T00:00:00Z", map[string]rate{"a": {"Hrs", map[string]string{"USD": price}}}}
 }
 
-// of is a product of an instance type at a price.
+// of returns a product of an instance type at a price.
 func of(t testing.TB, name, price string) string {
 	return product(t, func(p *listed) {
 		p.Product.Attributes["instanceType"] = name

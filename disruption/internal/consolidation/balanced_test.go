@@ -29,7 +29,7 @@ func TestBalancedTakesExactlyTheThreshold(t *testing.T) {
 	}
 }
 
-// balancedFleet is a pool of nodes that are alike, each with one pod.
+// balancedFleet returns a pool of nodes that are alike, each with one pod.
 func balancedFleet(count int, price float64) (*Rules, []*state.StateNode) {
 	p := &state.NodePool{NodePool: &v1.NodePool{}, Policy: v1.ConsolidationPolicyBalanced}
 	for range count {

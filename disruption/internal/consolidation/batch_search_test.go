@@ -23,8 +23,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// searchOf is a search among nodes of four CPUs, on demand for 1 or spot for 0.3, with
-// pods of so many CPUs on each.
+// searchOf returns a search among nodes of four CPUs, on demand for 1 or spot for 0.3, with
+// pods of the given number of CPUs on each.
 func searchOf(t *testing.T, opts Options, capacity string, pods ...[]string) *search {
 	t.Helper()
 	list := func(cpu string) corev1.ResourceList {

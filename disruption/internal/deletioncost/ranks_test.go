@@ -57,7 +57,7 @@ func TestLawRankCosts(t *testing.T) {
 	}
 }
 
-// longestAscent is the length of a longest ascending sequence of numbers other than
+// longestAscent returns the length of a longest ascending sequence of numbers other than
 // zero, by trying all.
 func longestAscent(numbers []int32) int {
 	best := 0

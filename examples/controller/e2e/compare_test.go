@@ -93,7 +93,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// measured is a row of what a tally has seen of a scenario that ended in a look.
+// measured returns a row of what a tally has seen of a scenario that ended in a look.
 func (s *scene) measured(name string, c contender, from int, t *tally, l look, took time.Duration) row {
 	s.Helper()
 	planned := 0
@@ -142,7 +142,7 @@ func growth(s *scene, c contender) []row {
 	return []row{s.measured(fmt.Sprintf("300 pods become %d", pods), c, plans, t, l, took)}
 }
 
-// drift is a template that changes, with a budget of one node.
+// drift returns a template that changes, with a budget of one node.
 func drift(s *scene, c contender) []row {
 	s.pool(func(p *v1.NodePool) { p.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1"}} })
 	before := s.small()
@@ -161,7 +161,7 @@ func drift(s *scene, c contender) []row {
 	return []row{r}
 }
 
-// rollingUpdate is a new template of all pods at once.
+// rollingUpdate returns a new template of all pods at once.
 func rollingUpdate(s *scene, c contender) []row {
 	before := s.small()
 	plans, t := len(s.entries(c.plan)), newTally()

@@ -96,7 +96,7 @@ func TestScaleDown(t *testing.T) {
 	}
 }
 
-// fresh is a plan for the pods of a look in an empty cluster.
+// fresh returns a plan for the pods of a look in an empty cluster.
 func (s *scene) fresh(l look) *provisioning.Plan {
 	s.Helper()
 	types, err := catalog.New(&catalog.Options{Where: requirements.MustParse("kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)")})

@@ -19,7 +19,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodepool"
 )
 
-// told are the notes of events about an object.
+// told returns the notes of events about an object.
 func (s *scene) told(name, reason string) (notes []string) {
 	s.Helper()
 	var all eventsv1.EventList

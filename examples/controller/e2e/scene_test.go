@@ -69,7 +69,7 @@ const bootTime = 3 * time.Second // of machines
 // starting and reporting are what scenarios that run at once do one after another.
 var starting, reporting sync.Mutex
 
-// controlPlane is the binary, or the test is skipped. DOVETAIL_E2E says what may be done
+// controlPlane returns the binary, or the test is skipped. DOVETAIL_E2E says what may be done
 // for it: "cached" takes what was built before, "build" builds it.
 func controlPlane(t *testing.T) string {
 	var path string
@@ -290,7 +290,7 @@ func (s *scene) tail(n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// entries are the lines of the controller's log with a message.
+// entries returns the lines of the controller's log with a message.
 func (s *scene) entries(message string) (out []map[string]any) {
 	s.Helper()
 	text, err := os.ReadFile(s.log)

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// asked is the calendar of a pool of ten nodes with these budgets.
+// asked returns the calendar of a pool of ten nodes with these budgets.
 func asked(t *testing.T, days int, from time.Time, list ...v1.Budget) *Calendar {
 	t.Helper()
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}

@@ -26,7 +26,7 @@ func asked(t *testing.T, args ...string) (a place.Asked) {
 	return a
 }
 
-// node is a manifest of a Node with labels.
+// node returns a manifest of a Node with labels.
 func node(name, labels string) string {
 	return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name + ", labels: {" + labels + "}}, status: {allocatable: {cpu: 1}}}\n"
 }

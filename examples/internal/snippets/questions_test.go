@@ -33,7 +33,7 @@ func Example_capacityMix() {
 	// map[on-demand:5 spot:3]
 }
 
-// TestQuestions holds that a test of its program runs each command of docs/questions.md.
+// TestQuestions checks that a test of its program runs each command of docs/questions.md.
 func TestQuestions(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "docs", "questions.md"))

@@ -61,7 +61,7 @@ func snapshot(pools []*v1.NodePool, pending ...*corev1.Pod) provisioning.Input {
 	return in
 }
 
-// cluster is a snapshot with nodes m6i.large on demand, a name each, of a pool
+// cluster returns a snapshot with nodes m6i.large on demand, a name each, of a pool
 // named general.
 func cluster(nodes map[string][]*corev1.Pod, names ...string) disruption.Input {
 	in := disruption.Input{Input: snapshot([]*v1.NodePool{pool("general", "karpenter.sh/capacity-type = on-demand, node.kubernetes.io/instance-type = m6i.large")})}

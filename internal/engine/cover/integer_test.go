@@ -6,7 +6,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/cover"
 )
 
-// integerOptimum is the least cost of whole supplies that cover a small
+// integerOptimum returns the least cost of whole supplies that cover a small
 // problem, found by trying every number of each up to most.
 func integerOptimum(p *cover.Problem, most int) float64 {
 	best := math.Inf(1)

@@ -13,7 +13,7 @@ func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 // between returns a number in [low, high].
 func between(rng *rand.Rand, low, high int) int { return low + rng.IntN(high-low+1) }
 
-// random makes a problem of so many groups, resources and supplies. Some of the
+// random makes a problem of the given number of groups, resources and supplies. Some of the
 // demand is zero, and some cannot be met.
 func random(rng *rand.Rand, groups, dims, supplies int) *cover.Problem {
 	p := &cover.Problem{}

@@ -30,7 +30,7 @@ func world() device.Objects {
 	}
 }
 
-// counted is the Counts for one pod of each of some templates, and their needs.
+// counted returns the Counts for one pod of each of some templates, and their needs.
 func counted(t testing.TB, x *device.Index, types []*cloudprovider.InstanceType, templates ...string) (*device.Counts, []device.Need) {
 	t.Helper()
 	var pods []*corev1.Pod
@@ -152,7 +152,7 @@ func TestAllDevices(t *testing.T) {
 	require.True(t, refusal.Unsupported)
 }
 
-// shared is a device that draws on shared counters.
+// shared returns a device that draws on shared counters.
 func shared(attributes ...string) resourcev1.Device {
 	d := dev("", attributes...)
 	d.ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "memory"}}

@@ -212,7 +212,7 @@ func TestOrderMakesNoDifference(t *testing.T) {
 	require.Equal(t, untouched, base.Slices)
 }
 
-// base0 is the type named "a".
+// base0 returns the type named "a".
 func base0(types []*cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	return types[slices.IndexFunc(types, func(t *cloudprovider.InstanceType) bool { return t.Name == "a" })]
 }

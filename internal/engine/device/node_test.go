@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/faults"
 )
 
-// on is a device of one node in a slice of several.
+// on returns a device of one node in a slice of several.
 func on(node string, d resourcev1.Device) resourcev1.Device {
 	d.NodeName = &node
 	return d

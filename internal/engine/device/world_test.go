@@ -32,7 +32,7 @@ func (words) Matches(s resourcev1.DeviceSelector, _ string, d *resourcev1.Device
 
 const driver = "gpu.example.com"
 
-// dev is a device with attributes.
+// dev returns a device with attributes.
 func dev(name string, attributes ...string) resourcev1.Device {
 	d := resourcev1.Device{Name: name, Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}}
 	for _, a := range attributes {
@@ -42,7 +42,7 @@ func dev(name string, attributes ...string) resourcev1.Device {
 	return d
 }
 
-// shape is an instance type with devices of one driver.
+// shape returns an instance type with devices of one driver.
 func shape(name string, devices ...cloudprovider.InstanceDevice) *cloudprovider.InstanceType {
 	for i := range devices {
 		if devices[i].Driver == "" {
@@ -68,7 +68,7 @@ func class(name string, expressions ...string) *resourcev1.DeviceClass {
 	return &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.DeviceClassSpec{Selectors: selectors(expressions...)}}
 }
 
-// exactly is a request for devices of a class.
+// exactly returns a request for devices of a class.
 func exactly(name, class string, count int64, expressions ...string) resourcev1.DeviceRequest {
 	return resourcev1.DeviceRequest{Name: name, Exactly: &resourcev1.ExactDeviceRequest{
 		DeviceClassName: class, Count: count, Selectors: selectors(expressions...), AllocationMode: resourcev1.DeviceAllocationModeExactCount}}
@@ -80,7 +80,7 @@ func all(name, class string, expressions ...string) resourcev1.DeviceRequest {
 	return r
 }
 
-// first is a request that is met by the first of some classes that will do.
+// first returns a request that is met by the first of some classes that will do.
 func first(name string, options ...resourcev1.DeviceSubRequest) resourcev1.DeviceRequest {
 	return resourcev1.DeviceRequest{Name: name, FirstAvailable: options}
 }
@@ -118,7 +118,7 @@ func onNode(name string) *corev1.NodeSelector {
 	}}}
 }
 
-// slice is one of one slices of the pool of a node.
+// slice returns one of one slices of the pool of a node.
 func slice(node string, devices ...resourcev1.Device) *resourcev1.ResourceSlice {
 	return &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: node + "-slice"}, Spec: resourcev1.ResourceSliceSpec{
 		Driver: driver, NodeName: &node, Devices: devices,
@@ -167,7 +167,7 @@ func render(l resources.List) string {
 	return strings.Join(lines, "\n")
 }
 
-// requests are the amounts of a pod's first demand.
+// requests returns the amounts of a pod's first demand.
 func requests(t testing.TB, c *device.Counts, n *device.Need) resources.List {
 	t.Helper()
 	lists, refusal := c.Requests(n)

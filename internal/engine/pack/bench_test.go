@@ -101,7 +101,7 @@ func pinned(n int) *pack.Problem {
 	return p
 }
 
-// small is the request of a pod that most nodes have room for.
+// small returns the request of a pod that most nodes have room for.
 func small(rng *splitmix) []int64 {
 	return []int64{purchaseOf(rng, []int64{100, 250, 500, 1000, 1500}), purchaseOf(rng, []int64{128, 256, 512, 1024, 2048}) * mib, 1}
 }

@@ -46,7 +46,7 @@ func market(rng *splitmix, types int) []pack.Option {
 }
 
 // generic makes pods of at most the given number of shapes that ask for CPU and
-// memory and nothing else, on a market of so many types.
+// memory and nothing else, on a market of the given number of types.
 func generic(seed uint64, pods, shapes, types int) *pack.Problem {
 	rng := splitmix(seed)
 	p := &pack.Problem{Dims: 3, Options: market(&rng, types)}
@@ -73,7 +73,7 @@ func generic(seed uint64, pods, shapes, types int) *pack.Problem {
 	return p
 }
 
-// diverse makes so many classes of one pod each, no two alike.
+// diverse makes the given number of classes of one pod each, no two alike.
 func diverse(seed uint64, classes, types int) *pack.Problem {
 	rng := splitmix(seed)
 	p := &pack.Problem{Dims: 3, Options: market(&rng, types)}

@@ -36,7 +36,7 @@ func TestAgainstOptimum(t *testing.T) {
 		features
 		optimal float64 // at least this share of the problems
 		worst   float64 // never more than this over the optimum
-		fewer   int     // at most so many problems with fewer pods than can be placed
+		fewer   int     // at most the given number of problems with fewer pods than can be placed
 	}{
 		{features{}, 0.995, 1.2, 0},
 		{features{pools: true}, 0.995, 1.2, 0},

@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// perfect cuts so many full nodes into two to seven pods each. No packing is
+// perfect cuts the given number of full nodes into two to seven pods each. No packing is
 // cheaper than to put them together again: nothing sells any resource for less
 // than the nodes cut up do.
 func perfect(seed uint64, nodes int) (p *pack.Problem, optimum float64) {

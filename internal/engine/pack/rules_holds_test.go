@@ -51,7 +51,7 @@ func someRules() []Rule {
 	return []Rule{{Kind: Apart}, {Kind: AtMost, Limit: 1}, {Kind: AtMost, Limit: 2}, {Kind: AtMost, Limit: 5}}
 }
 
-// everyMembership lists the memberships of up to so many pods.
+// everyMembership lists the memberships of up to the given number of pods.
 func everyMembership(most int) []Membership {
 	var out []Membership
 	for owners := 0; owners <= most; owners++ {

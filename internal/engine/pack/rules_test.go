@@ -23,7 +23,7 @@ func shop(options ...[2]float64) *pack.Problem {
 	return p
 }
 
-// add adds so many pods of a size that may use every option with room.
+// add adds the given number of pods of a size that may use every option with room.
 func add(p *pack.Problem, size int64, count int) {
 	p.Classes = append(p.Classes, open(p, []int64{size}, count))
 }

@@ -47,7 +47,7 @@ func everySet() []features {
 // small enough to be solved by trying everything.
 func tiny(seed uint64, f features) *pack.Problem { return random(seed, f, 4, 5, 1) }
 
-// random makes a problem of at most so many options and pods, on nodes that
+// random makes a problem of at most the given number of options and pods, on nodes that
 // hold about so many times two pods.
 func random(seed uint64, f features, options, pods, scale int) *pack.Problem {
 	rng := splitmix(seed)

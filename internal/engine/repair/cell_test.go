@@ -56,7 +56,7 @@ func TestClassesHaveTheirOwnCells(t *testing.T) {
 	require.Len(t, options, 3)
 }
 
-// spreadState is a State of a problem of one pod that is spread over three zones, and of a
+// spreadState returns a State of a problem of one pod that is spread over three zones, and of a
 // NodePool with twenty labels.
 func spreadState(t *testing.T) *State {
 	t.Helper()

@@ -98,7 +98,7 @@ func (r *search) step() string {
 	return "refused"
 }
 
-// standing is all that a trial may change, as a text.
+// standing returns all that a trial may change, as a text.
 func (r *search) standing() string {
 	out := ""
 	for _, s := range r.ledger.Bins {
@@ -122,7 +122,7 @@ func (r *search) counts() string {
 	return out
 }
 
-// mixedState is a State without a plan, of two nodes and of pods with constraints of all kinds.
+// mixedState returns a State without a plan, of two nodes and of pods with constraints of all kinds.
 func mixedState(t *testing.T) *State {
 	t.Helper()
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "pool"}}

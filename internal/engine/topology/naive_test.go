@@ -19,7 +19,7 @@ type ledger struct {
 	pods []pod
 }
 
-// at is the domain of a pod for a key.
+// at returns the domain of a pod for a key.
 func (l *ledger) at(x pod, key int) int {
 	c := &l.p.Classes[x.class]
 	if i := slices.Index(c.Keys, key); i >= 0 {
@@ -109,7 +109,7 @@ func (l *ledger) allowedBy(x pod, rule int) bool {
 	return owns == 1 && joins.Count == 1 && joins.Both == 1 // nobody but itself
 }
 
-// least is the least count of the domains to be filled, with some members more in
+// least returns the least count of the domains to be filled, with some members more in
 // one.
 func (l *ledger) least(rule int, members []int, domain, more int) int {
 	r := &l.p.Rules[rule]

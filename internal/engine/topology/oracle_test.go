@@ -119,7 +119,7 @@ func countOwn(p *topology.Problem) {
 	}
 }
 
-// most is the largest number of pods that can be placed, in any order and
+// most returns the largest number of pods that can be placed, in any order and
 // anywhere. What is allowed next goes by the numbers placed, not by their order.
 func most(p *topology.Problem) int {
 	placed := make([][]int, len(p.Classes))

@@ -11,7 +11,7 @@ import (
 
 const room = math.MaxInt
 
-// evenly is a spread over a key all of whose domains are there to be filled.
+// evenly returns a spread over a key all of whose domains are there to be filled.
 func evenly(key, skew int, members ...int) topology.Rule {
 	r := topology.Rule{Kind: topology.Spread, Key: key, Skew: skew, Members: members}
 	for range members {
@@ -37,7 +37,7 @@ func cells(n int) []topology.Cell {
 	return out
 }
 
-// replicas is a class over key 0 whose pods have some rules and are counted by
+// replicas returns a class over key 0 whose pods have some rules and are counted by
 // them.
 func replicas(count int, cells []topology.Cell, rules ...int) topology.Class {
 	c := topology.Class{Count: count, Keys: []int{0}, Cells: cells}
@@ -48,7 +48,7 @@ func replicas(count int, cells []topology.Cell, rules ...int) topology.Class {
 	return c
 }
 
-// followers is a class over key 0 whose pods have a rule that does not count
+// followers returns a class over key 0 whose pods have a rule that does not count
 // them.
 func followers(count int, cells []topology.Cell, rules ...int) topology.Class {
 	c := replicas(count, cells, rules...)
@@ -56,7 +56,7 @@ func followers(count int, cells []topology.Cell, rules ...int) topology.Class {
 	return c
 }
 
-// counted is a class over key 0 whose pods a rule counts that they do not have.
+// counted returns a class over key 0 whose pods a rule counts that they do not have.
 func counted(count int, cells []topology.Cell, rules ...int) topology.Class {
 	c := replicas(count, cells, rules...)
 	c.Owns = nil

@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 )
 
-// large is a cluster with n bound claims in three zones and n local disks.
+// large returns a cluster with n bound claims in three zones and n local disks.
 func large(n int) volume.Objects {
 	var o volume.Objects
 	o.Classes = objects(classOf("fast", ebs, allowed("zone", "a", "b", "c")), classOf("local", "kubernetes.io/no-provisioner")).Classes

@@ -185,7 +185,7 @@ func shuffle[T any](r *rand.Rand, s []T) {
 	r.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
 }
 
-// of is the answer in words.
+// of returns the answer in words.
 func of(t *testing.T, o volume.Objects, pod *corev1.Pod) (needs, fault string) {
 	t.Helper()
 	x, err := volume.New(o, nil, minors.Range{})

@@ -101,7 +101,7 @@ func size(c *corev1.PersistentVolumeClaim) *resourceQuantity {
 	return &q
 }
 
-// match is the smallest volume for a claim.
+// match returns the smallest volume for a claim.
 func (o *oracle) match(c *corev1.PersistentVolumeClaim, labelled map[string]string, taken []string) *corev1.PersistentVolume {
 	var best *corev1.PersistentVolume
 	for _, v := range o.Volumes {

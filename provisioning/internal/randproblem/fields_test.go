@@ -58,7 +58,7 @@ func (m fieldMarks) of(place string, t reflect.Type) (map[string]string, string)
 	return m[t.Name()], t.Name()
 }
 
-// objects are the kinds of objects that the list is about.
+// objects returns the kinds of objects that the list is about.
 func objects() []any {
 	return []any{
 		corev1.Pod{}, corev1.Node{}, corev1.PersistentVolumeClaim{}, corev1.PersistentVolume{}, storagev1.StorageClass{}, storagev1.CSINode{},
@@ -66,7 +66,7 @@ func objects() []any {
 	}
 }
 
-// inner is the struct that a field holds, alone or in a list; false if it holds something else.
+// inner returns the struct that a field holds, alone or in a list; false if it holds something else.
 func inner(t reflect.Type) (reflect.Type, bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

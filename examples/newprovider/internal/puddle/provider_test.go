@@ -25,7 +25,7 @@ func TestContract(t *testing.T) {
 	cloudprovidertest.Run(t, open)
 }
 
-// TestContractInFull holds that the harness leaves nothing out.
+// TestContractInFull checks that the harness leaves nothing out.
 func TestContractInFull(t *testing.T) {
 	for _, r := range cloudprovidertest.Examine(t, open) {
 		require.True(t, r.Passed(), "%s", r)
