@@ -107,7 +107,7 @@ func (s Selection) choice(t *cloudprovider.InstanceType) (Choice, bool) {
 		return Choice{}, false
 	}
 	for i := range s.s.choices {
-		if t.Requirements.Compatible(s.s.choices[i].Requirements, nil) {
+		if t.Requirements.Compatible(s.s.choices[i].Requirements, requirements.EmptyVocabulary()) {
 			return s.s.choices[i], true
 		}
 	}

@@ -185,7 +185,7 @@ func TestLastGoodAnswersStayInForce(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	_, err := aws.New(aws.Clients{}, aws.Options{
+	_, err := aws.New(aws.Clients{}, &aws.Options{
 		ReservedENIs: -1, MemoryOverhead: "lots", ImageRefresh: time.Second, MinImageAge: -1, TemplateRetention: -1, Batch: aws.Batch{Max: -1},
 	})
 	for _, text := range []string{
@@ -195,13 +195,13 @@ func TestNew(t *testing.T) {
 	}
 	s := newScene(t)
 	s.cloud.ForgetCalls()
-	_, err = aws.New(clients(s.config), s.opts)
+	_, err = aws.New(clients(s.config), &s.opts)
 	require.NoError(t, err)
 	require.Empty(t, s.cloud.Calls(), "nothing is called")
 	s.opts.Availability = &availability.Options{TTL: -1}
-	_, err = aws.New(clients(s.config), s.opts)
+	_, err = aws.New(clients(s.config), &s.opts)
 	require.ErrorContains(t, err, "ttl")
 	s.opts.Availability, s.opts.DenyImages = nil, []string{""}
-	_, err = aws.New(clients(s.config), s.opts)
+	_, err = aws.New(clients(s.config), &s.opts)
 	require.ErrorContains(t, err, "denyImages[0]")
 }

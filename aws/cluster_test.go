@@ -13,7 +13,7 @@ import (
 // What is wrong with the cluster is told before a node fails to join it.
 func TestNewJudgesTheCluster(t *testing.T) {
 	with := func(c aws.Cluster) error {
-		_, err := aws.New(aws.Clients{}, aws.Options{Region: "us-east-1", Cluster: c,
+		_, err := aws.New(aws.Clients{}, &aws.Options{Region: "us-east-1", Cluster: c,
 			NodeClasses: func(context.Context, string) (*awsv1.EC2NodeClass, error) { return nil, nil }})
 		return err
 	}

@@ -105,7 +105,7 @@ func (s *scene) neighbor() *aws.Provider {
 	opts, all, k := s.opts, clients(s.config), s.cloud.Options().Cluster
 	opts.Cluster = aws.Cluster{Name: "other", Endpoint: k.Endpoint, CABundle: k.CertificateAuthority, ServiceCIDR: k.ServiceCIDR, Version: k.Version}
 	opts.InterruptionQueue, all.EKS = "", nil
-	p, err := aws.New(all, opts)
+	p, err := aws.New(all, &opts)
 	require.NoError(s, err)
 	s.Cleanup(func() { require.NoError(s, p.Close(context.Background())) })
 	s.settle(p)

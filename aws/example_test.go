@@ -32,7 +32,7 @@ func open() (*aws.Provider, func()) {
 	p, err := aws.New(aws.Clients{
 		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
 		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
-	}, aws.Options{
+	}, &aws.Options{
 		Region:  "us-east-1",
 		Cluster: aws.Cluster{Name: "demo"},
 		Now:     cloud.Now,
@@ -92,7 +92,7 @@ func Example() {
 }
 
 func ExampleNew() {
-	_, err := aws.New(aws.Clients{}, aws.Options{Region: "us-east-1"})
+	_, err := aws.New(aws.Clients{}, &aws.Options{Region: "us-east-1"})
 	fmt.Println(err)
 	// Output:
 	// aws: options: cluster.name: empty; name the EKS cluster

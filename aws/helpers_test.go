@@ -74,7 +74,7 @@ func newScene(t *testing.T, change ...func(*scene)) *scene {
 
 // provider is another process for the same cluster.
 func (s *scene) provider() *aws.Provider {
-	p, err := aws.New(s.wrap(clients(s.config)), s.opts)
+	p, err := aws.New(s.wrap(clients(s.config)), &s.opts)
 	require.NoError(s, err)
 	s.Cleanup(func() { require.NoError(s, p.Close(context.Background())) })
 	if !s.lazy {

@@ -509,7 +509,7 @@ func TestObserveNode(t *testing.T) {
 	require.ErrorIs(t, s.p.ObserveNode(t.Context(), "", "", node), cloudprovider.ErrDenied)
 	require.NoError(t, s.p.ObserveNode(t.Context(), "", "", nil))
 	s.opts.Learned = []byte("{")
-	_, err = aws.New(clients(s.config), s.opts)
+	_, err = aws.New(clients(s.config), &s.opts)
 	require.ErrorContains(t, err, "aws: options: learned: ")
 }
 

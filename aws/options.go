@@ -194,8 +194,14 @@ const (
 	WarnInterruptions = "Interruptions"
 )
 
-// complete checks the options and fills in defaults. The error lists every fault.
-func (o Options) complete() (Options, error) {
+// complete returns a copy of the options with the defaults. Nil counts as empty. The error lists
+// every fault.
+func (o *Options) complete() (*Options, error) {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	o = &c
 	var faults []error
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("aws: options: "+format, args...))
@@ -286,8 +292,8 @@ func defaultAvailability() *availability.Options {
 }
 
 // batching returns the options of a group of calls.
-func (o *Options) batching() batcher.Options {
-	c := batcher.Options{AfterFunc: o.AfterFunc, Idle: o.Batch.Idle, Max: o.Batch.Max, MaxItems: o.Batch.MaxItems}
+func (o *Options) batching() *batcher.Options {
+	c := &batcher.Options{AfterFunc: o.AfterFunc, Idle: o.Batch.Idle, Max: o.Batch.Max, MaxItems: o.Batch.MaxItems}
 	if c.MaxItems == 0 {
 		c.MaxItems = 1000
 	}

@@ -158,12 +158,12 @@ var (
 
 // New returns a Provider for the cluster of the options. It makes no calls: the Provider asks AWS
 // when it first needs an answer. The error lists every fault of the options, and a client for EC2
-// that is missing.
+// that is missing. Nil options are empty, and New names the required fields.
 //
 // Several Providers may work for one cluster, as in the replicas of a controller, but only one at a
 // time may launch: the others list and look up. A Provider that has lost leadership must not launch
 // again; make a new one for the next term.
-func New(clients Clients, opts Options) (*Provider, error) {
+func New(clients Clients, opts *Options) (*Provider, error) {
 	opts, err := opts.complete()
 	if clients.EC2 == nil {
 		err = errors.Join(err, errors.New("aws: clients: EC2: nil; pass a client, such as *ec2.Client"))
@@ -173,7 +173,7 @@ func New(clients Clients, opts Options) (*Provider, error) {
 	}
 	p := &Provider{
 		asking: cache.NewAsking(),
-		opts:   opts, clients: clients, vocabulary: awsv1.Vocabulary(),
+		opts:   *opts, clients: clients, vocabulary: awsv1.Vocabulary(),
 		addresses: &launch.Addresses{},
 		templates: launchtemplate.NewStore(clients.EC2, opts.Cluster.Name, opts.Now, opts.TemplateRetention),
 	}

@@ -29,7 +29,7 @@ type kitProvider struct {
 }
 
 func newKitProvider(now func() time.Time, machines map[string]int) (*kitProvider, error) {
-	book, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
+	book, err := pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
 		{Scope: cloudprovider.Scope{InstanceType: "m5.large"}, Price: 0.1},
 		{Scope: cloudprovider.Scope{InstanceType: "m5.xlarge"}, Price: 0.2},
 	}}}})
@@ -55,7 +55,7 @@ func newKitProvider(now func() time.Time, machines map[string]int) (*kitProvider
 		}
 		return outcomes, nil
 	}
-	launches, err := batcher.New(call, batcher.Options{
+	launches, err := batcher.New(call, &batcher.Options{
 		AfterFunc: func(d time.Duration, f func()) batcher.Timer { return time.AfterFunc(d, f) },
 		Idle:      time.Millisecond,
 	})

@@ -209,8 +209,8 @@ func (a Action) fault() string {
 //
 // The given claim is not changed, and is returned itself if there is nothing to change. A nil claim
 // stays nil.
-func (a Action) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
-	return drain.Bound(claim, a.DrainBy, a.DrainBound, now)
+func (a Action) EditClaim(now time.Time, claim *v1.NodeClaim) *v1.NodeClaim {
+	return drain.Bound(now, claim, a.DrainBy, a.DrainBound)
 }
 
 // drainedBy returns when the action requires the drain to have ended, in addition to NodeClaims;

@@ -78,7 +78,7 @@ func TestActionEditClaim(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			claim := newNode("n", "web", tt.edits...).NodeClaim
 			before := claim.DeepCopy()
-			got := tt.action.EditClaim(claim, noon)
+			got := tt.action.EditClaim(noon, claim)
 			require.Equal(t, before, claim)
 			require.Equal(t, tt.same, got == claim)
 			text := got.Annotations[deadlineKey]
@@ -87,11 +87,11 @@ func TestActionEditClaim(t *testing.T) {
 			} else {
 				require.Equal(t, "2026-03-02T"+tt.want+"Z", text)
 			}
-			require.Same(t, got, tt.action.EditClaim(got, noon.Add(time.Hour)), "later it is the same deadline")
+			require.Same(t, got, tt.action.EditClaim(noon.Add(time.Hour), got), "later it is the same deadline")
 		})
 	}
-	require.Nil(t, disruption.Action{}.EditClaim(nil, noon))
-	bare := disruption.Action{DrainBy: noon}.EditClaim(&v1.NodeClaim{}, noon)
+	require.Nil(t, disruption.Action{}.EditClaim(noon, nil))
+	bare := disruption.Action{DrainBy: noon}.EditClaim(noon, &v1.NodeClaim{})
 	require.Len(t, bare.Annotations, 1)
 }
 
@@ -115,8 +115,8 @@ func TestDeadlinesComeForward(t *testing.T) {
 			if m.chance(50) {
 				a.DrainBy = now.Add(time.Duration(m.IntN(7200)) * time.Second)
 			}
-			claim = a.EditClaim(claim, now)
-			by, err := drain.Deadline(claim, now)
+			claim = a.EditClaim(now, claim)
+			by, err := drain.Deadline(now, claim)
 			require.NoError(t, err)
 			require.True(t, last.IsZero() || !by.After(last))
 			for _, limit := range []time.Time{a.DrainBy, now.Add(deref(a.DrainBound, 24*time.Hour))} {
@@ -139,11 +139,11 @@ func deref[T any](p *T, otherwise T) T {
 func ExampleAction_EditClaim() {
 	n := newNode("n", "web", withGrace(time.Hour), withPods(newPod("web-1")))
 	action := disruption.Action{Reason: disruption.Interrupted, Step: disruption.Delete, DrainBy: noon.Add(2 * time.Minute)}
-	claim := action.EditClaim(n.NodeClaim, noon)
+	claim := action.EditClaim(noon, n.NodeClaim)
 	claim.DeletionTimestamp = ptr(at(0)) // what the API server does when it is told to delete it
 	node := drain.CloseNode(n.Node)
 
-	drain, err := drain.Observe(claim, node, n.Pods, noon)
+	drain, err := drain.Observe(noon, claim, node, n.Pods)
 	if err != nil {
 		fmt.Println(err)
 		return

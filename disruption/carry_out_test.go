@@ -67,7 +67,7 @@ func (c *cluster) do(t *testing.T, a command.Prepared, steps []command.Step) {
 		c.log = append(c.log, string(s.Kind))
 		switch {
 		case s.Kind == command.StepCreate:
-			claim := a.Claim(s, c.now)
+			claim := a.Claim(c.now, s)
 			require.NotNil(t, claim)
 			require.NotContains(t, c.claims, claim.Name)
 			claim.Finalizers = []string{v1.TerminationFinalizer}
@@ -78,7 +78,7 @@ func (c *cluster) do(t *testing.T, a command.Prepared, steps []command.Step) {
 		case s.OnNode():
 			c.nodes[s.Object] = s.EditNode(c.nodes[s.Object])
 		default:
-			c.claims[s.Object] = s.EditClaim(c.claims[s.Object], c.now)
+			c.claims[s.Object] = s.EditClaim(c.now, c.claims[s.Object])
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (c *cluster) carryOut(t *testing.T, a command.Prepared) string {
 	require.NoError(t, err)
 	for range 40 {
 		c.do(t, a, steps)
-		p := command.Advance(a.Command, c.view(), c.now)
+		p := command.Advance(c.now, a.Command, c.view())
 		require.Empty(t, p.Failure)
 		if p.State == command.Finished {
 			return strings.Join(c.log, " ")
@@ -217,8 +217,8 @@ func TestCommandOfAnAction(t *testing.T) {
 	}, got.Command.Sources)
 	require.Equal(t, command.ReplaceFirst, got.Command.Mode)
 	require.Equal(t, noon.Add(10*time.Minute), got.Command.Deadline)
-	require.Nil(t, got.Claim(command.Step{Kind: command.StepCreate, Object: "other"}, noon))
-	require.Nil(t, got.Claim(command.Step{Kind: command.StepDelete, Object: "a-claim"}, noon))
+	require.Nil(t, got.Claim(noon, command.Step{Kind: command.StepCreate, Object: "other"}))
+	require.Nil(t, got.Claim(noon, command.Step{Kind: command.StepDelete, Object: "a-claim"}))
 	again, err := command.ParseRecord(command.Record{Command: got.Command}.String())
 	require.NoError(t, err)
 	require.Equal(t, got.Command, again.Command, "the record has all of it")
@@ -255,7 +255,7 @@ func (c *cluster) carryOutUntil(t *testing.T, a command.Prepared, kind command.S
 	for !slices.ContainsFunc(steps, func(s command.Step) bool { return s.Kind == kind }) {
 		require.NotEmpty(t, steps)
 		c.do(t, a, steps)
-		steps = command.Advance(a.Command, c.view(), c.now).Steps
+		steps = command.Advance(c.now, a.Command, c.view()).Steps
 	}
 }
 

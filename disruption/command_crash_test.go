@@ -41,7 +41,7 @@ func (c *cluster) join(t *testing.T) bool {
 			continue
 		case claim.Status.ProviderID == "":
 			machine := &cloudprovider.Instance{ID: "cloud://" + name}
-			c.claims[name] = nodeclaim.Launched(nil).EditClaim(claim, machine, c.now)
+			c.claims[name] = nodeclaim.Launched(nil).EditClaim(c.now, claim, machine)
 			c.nodes["node-"+name] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + name},
 				Spec: corev1.NodeSpec{ProviderID: machine.ID, Taints: []corev1.Taint{v1.UnregisteredNoExecuteTaint()}},
 				Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
@@ -53,12 +53,12 @@ func (c *cluster) join(t *testing.T) bool {
 			}
 			r := nodeclaim.Register(claim, nodes)
 			require.NotNil(t, r.Node)
-			c.nodes[r.Node.Name], c.claims[name] = r.Node, r.EditClaim(claim, c.now)
+			c.nodes[r.Node.Name], c.claims[name] = r.Node, r.EditClaim(c.now, claim)
 		default:
 			node := c.nodes[claim.Status.NodeName]
 			i := nodeclaim.Initialize(claim, node, nil)
 			require.Equal(t, metav1.ConditionTrue, i.Status, i.Message)
-			c.nodes[node.Name], c.claims[name] = i.EditNode(node), i.EditClaim(claim, c.now)
+			c.nodes[node.Name], c.claims[name] = i.EditNode(node), i.EditClaim(c.now, claim)
 		}
 		return true
 	}
@@ -102,7 +102,7 @@ func (c *cluster) live(t *testing.T, a command.Prepared, dies int) (turns int) {
 			require.Equal(t, []command.Command{a.Command}, recovery.Commands)
 			a = command.Prepared{Command: recovery.Commands[0]}
 		}
-		p := command.Advance(a.Command, c.view(), c.now)
+		p := command.Advance(c.now, a.Command, c.view())
 		require.Empty(t, p.Failure, "after %v", c.log)
 		switch {
 		case p.State == command.Finished:

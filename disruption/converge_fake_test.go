@@ -34,7 +34,7 @@ func newLivingCluster(t *testing.T) *livingCluster {
 	catalog, err := fakecatalog.New(&fakecatalog.Options{Families: []string{"c5", "m5", "m6a", "r5"},
 		Where: requirements.MustParse("karpenter.k8s.aws/instance-cpu < 17"), Zones: []fakecatalog.Zone{{Name: "a"}, {Name: "b"}}})
 	require.NoError(t, err)
-	cloud, err := fake.New(&fake.Options{InstanceTypes: catalog, Clock: func() time.Time { return noon }})
+	cloud, err := fake.New(&fake.Options{InstanceTypes: catalog, Now: func() time.Time { return noon }})
 	require.NoError(t, err)
 	c := &livingCluster{cloud: cloud, pods: map[string][]*corev1.Pod{}}
 	c.in = fleetOf(nil)

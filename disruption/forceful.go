@@ -188,11 +188,12 @@ func offeringKey(m *state.StateNode) (cloudprovider.OfferingKey, bool) {
 // the end of their time and then by name. Nothing is Blocked.
 func (f *Cluster) overdue() Result {
 	var r Result
+	timeouts := f.timeouts()
 	for _, m := range f.seen.Nodes {
 		if !m.Managed() || m.Marked() {
 			continue
 		}
-		late, next, overdue := nodeclaim.Overdue(m.NodeClaim, m.Node.Node, f.timeouts(), f.seen.Now)
+		late, next, overdue := nodeclaim.Overdue(f.seen.Now, m.NodeClaim, m.Node.Node, &timeouts)
 		r.Next = state.Sooner(r.Next, next)
 		if overdue {
 			a := actionOn(m, late.Reason, Delete)
@@ -272,7 +273,7 @@ func (f *Cluster) lost(m *state.StateNode) bool {
 
 // drains reports whether the end of the drain of a node being deleted can be brought forward.
 func (f *Cluster) drains(m *state.StateNode) bool {
-	by, _ := drain.Deadline(m.NodeClaim, f.seen.Now)
+	by, _ := drain.Deadline(f.seen.Now, m.NodeClaim)
 	return !m.IsTrue(v1.ConditionTypeInstanceTerminating) && (by.IsZero() || by.After(f.seen.Now))
 }
 

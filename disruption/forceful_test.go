@@ -222,7 +222,7 @@ func TestGarbage(t *testing.T) {
 		in.Instances = instances()
 		f := observe(t, in, nil)
 		a := f.Garbage().Actions[0]
-		claim := a.EditClaim(in.Nodes[0].NodeClaim, noon)
+		claim := a.EditClaim(noon, in.Nodes[0].NodeClaim)
 		require.Equal(t, "2026-03-02T12:00:00Z", claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey])
 		objections, err := disruption.Confirm(t.Context(), noon, in, a, nil)
 		require.NoError(t, err)

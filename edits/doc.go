@@ -2,7 +2,7 @@
 // object return a changed copy of it. An API server takes patches: one for the status of an object
 // and one for everything else.
 //
-//	after := nodeclaim.Launched(err).EditClaim(claim, machine, now)
+//	after := nodeclaim.Launched(err).EditClaim(now, claim, machine)
 //	requests, err := edits.Requests(claim, after)
 //	version := claim.ResourceVersion
 //	for _, r := range requests {

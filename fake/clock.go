@@ -11,8 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/chance"
 )
 
-// Now returns the cloud's time: that of Options.Clock, moved on by every Advance and by the
-// delays of faults. It never goes back, even if Options.Clock does.
+// Now returns the cloud's time: that of Options.Now, moved on by every Advance and by the
+// delays of faults. It never goes back, even if Options.Now does.
 func (c *Cloud) Now() time.Time {
 	c.enter()
 	defer c.mu.Unlock()

@@ -61,7 +61,7 @@ func TestAdvanceInAnySteps(t *testing.T) {
 // The clock of the options and Advance add up, and time never goes back.
 func TestOwnClock(t *testing.T) {
 	now := epoch
-	cloud := world(t, fake.Options{Clock: func() time.Time { return now }, Timing: fake.Timing{Launch: fake.Exactly(minute)}})
+	cloud := world(t, fake.Options{Now: func() time.Time { return now }, Timing: fake.Timing{Launch: fake.Exactly(minute)}})
 	mustLaunch(t, cloud, "one", odA)
 	now = now.Add(30 * second)
 	require.Empty(t, cloud.Nodes())

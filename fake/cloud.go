@@ -31,7 +31,7 @@ type Cloud struct {
 	clock func() time.Time
 
 	mu       sync.Mutex
-	base     time.Time     // the latest time of Options.Clock
+	base     time.Time     // the latest time of Options.Now
 	advanced time.Duration // how far Advance went ahead of it
 	start    time.Time
 	now      time.Time
@@ -70,7 +70,7 @@ func New(opts *Options) (*Cloud, error) {
 	if opts != nil {
 		c.opts = *opts
 	}
-	if c.clock = c.opts.Clock; c.clock == nil {
+	if c.clock = c.opts.Now; c.clock == nil {
 		c.clock = func() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
 	}
 	var err error

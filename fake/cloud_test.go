@@ -335,7 +335,7 @@ func TestCancelledContext(t *testing.T) {
 
 func TestClock(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	cloud, err := fake.New(&fake.Options{Clock: func() time.Time { return now }})
+	cloud, err := fake.New(&fake.Options{Now: func() time.Time { return now }})
 	require.NoError(t, err)
 	first, err := cloud.Create(t.Context(), request(t, cloud, "t1", "node.kubernetes.io/instance-type = m5.large"))
 	require.NoError(t, err)

@@ -88,7 +88,7 @@ func ExampleNew() {
 	}
 	cloud, err := fake.New(&fake.Options{
 		InstanceTypes: types,
-		Clock:         func() time.Time { return time.Date(2026, time.March, 29, 1, 0, 0, 0, time.UTC) },
+		Now:           func() time.Time { return time.Date(2026, time.March, 29, 1, 0, 0, 0, time.UTC) },
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -17,10 +17,10 @@ type Options struct {
 	// InstanceTypes is the catalog of the cloud. Default Catalog. New copies it.
 	InstanceTypes []*cloudprovider.InstanceType
 
-	// Clock tells the time. It may be called by several goroutines at once. Advance adds to it, and
+	// Now tells the time. It may be called by several goroutines at once. Advance adds to it, and
 	// due events run before the next call is carried out. Default: a clock that stands still at 1
 	// January 2026, 00:00 UTC.
-	Clock func() time.Time
+	Now func() time.Time
 
 	// Seed determines all random events. Those of one machine or one price do not depend on the
 	// others.

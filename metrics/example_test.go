@@ -117,7 +117,7 @@ func ExampleJoined() {
 
 func ExampleTerminated() {
 	deleted := metav1.Unix(0, 0)
-	show(metrics.Terminated(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted}}, nil, time.Unix(42, 0)))
+	show(metrics.Terminated(time.Unix(42, 0), &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted}}, nil))
 	// Output:
 	// karpenter_nodeclaims_terminated_total ["" "" ""] 1
 	// karpenter_nodeclaims_termination_duration_seconds [""] 42
@@ -152,7 +152,7 @@ func ExampleProvider() {
 	}
 	clock := time.Unix(0, 0)
 	now := func() time.Time { clock = clock.Add(2 * time.Second); return clock }
-	measured := metrics.Provider(cloud, "lifecycle", now, show)
+	measured := metrics.Provider(now, cloud, "lifecycle", show)
 	fmt.Println(cloudprovider.KindOf(measured.Delete(context.Background(), "fake:///gone")), cloudprovider.Name(measured))
 	// Output:
 	// karpenter_cloudprovider_duration_seconds ["lifecycle" "Delete" "fake"] 2

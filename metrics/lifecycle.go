@@ -31,7 +31,7 @@ func Joined(node *corev1.Node) []Sample {
 // karpenter_nodes_termination_duration_seconds and karpenter_nodes_lifetime_duration_seconds.
 // Durations of a termination count from the deletion timestamps, that of the machine from the
 // condition InstanceTerminating, and are left out without these. A nil claim has no samples.
-func Terminated(claim *v1.NodeClaim, node *corev1.Node, now time.Time) []Sample {
+func Terminated(now time.Time, claim *v1.NodeClaim, node *corev1.Node) []Sample {
 	if claim == nil {
 		return nil
 	}

@@ -219,9 +219,9 @@ func TestLifecycle(t *testing.T) {
 		`nodes_lifetime_duration_seconds{nodepool="general"} 3600`,
 		`nodes_terminated_total{nodepool="general",zone="a"} 1`,
 		`nodes_termination_duration_seconds{nodepool="general"} 10`,
-	}, lines(t, metrics.Terminated(n.NodeClaim, n.Node, noon)))
-	require.Len(t, metrics.Terminated(n.NodeClaim, nil, noon), 3)
-	require.Empty(t, metrics.Terminated(nil, n.Node, noon))
+	}, lines(t, metrics.Terminated(noon, n.NodeClaim, n.Node)))
+	require.Len(t, metrics.Terminated(noon, n.NodeClaim, nil), 3)
+	require.Empty(t, metrics.Terminated(noon, nil, n.Node))
 
 	require.Equal(t, []string{`pods_eviction_requests_total{code="429"} 1`}, lines(t, metrics.Evicted(429, "Empty")))
 	require.Equal(t, []string{`pods_drained_total{reason="Empty"} 1`, `pods_eviction_requests_total{code="201"} 1`}, lines(t, metrics.Evicted(201, "Empty")))
@@ -298,7 +298,7 @@ func TestEveryCallOfAProviderIsTold(t *testing.T) {
 	cloud, err := fake.New(nil)
 	require.NoError(t, err)
 	var told []string
-	measured := metrics.Provider(cloud, "cluster", func() time.Time { return time.Unix(0, 0) }, func(list []metrics.Sample) {
+	measured := metrics.Provider(func() time.Time { return time.Unix(0, 0) }, cloud, "cluster", func(list []metrics.Sample) {
 		for _, s := range list {
 			told = append(told, s.Labels[1])
 		}

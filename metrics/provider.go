@@ -13,7 +13,7 @@ import (
 // as labels. Both functions are called from any goroutine that calls the provider; take owns its
 // slice. cloud, now and take must not be nil. Abilities of the cloud are found through the wrapper,
 // and are not measured.
-func Provider(cloud cloudprovider.CloudProvider, controller string, now func() time.Time, take func([]Sample)) cloudprovider.CloudProvider {
+func Provider(now func() time.Time, cloud cloudprovider.CloudProvider, controller string, take func([]Sample)) cloudprovider.CloudProvider {
 	return measured{cloud, controller, cloudprovider.Name(cloud), now, take}
 }
 

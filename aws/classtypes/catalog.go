@@ -2,6 +2,7 @@ package classtypes
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -37,7 +38,8 @@ type Exclusion struct {
 // String returns one line.
 func (e Exclusion) String() string { return instancetype.Exclusion(e).String() }
 
-// Build returns the catalog of a class. For each type of the facts, in this order:
+// Build returns the catalog of a class at an instant: prices are those of now, and reservations that
+// have ended by then are not Available. For each type of the facts, in this order:
 //
 //  1. Labels: every well-known label of awsv1.Vocabulary, with its values or with
 //     DoesNotExist.
@@ -56,7 +58,7 @@ func (e Exclusion) String() string { return instancetype.Exclusion(e).String() }
 //  5. Exclusions: each field of the class that the type does not support.
 //  6. Offerings: one for each zone that has the type and each of on-demand and spot in which it
 //     is sold, and one for each capacity reservation of the class.
-//  7. Prices: those of Input.Prices at Input.Now, plus the cost by NodeRates of what a node of
+//  7. Prices: those of Input.Prices at now, plus the cost by NodeRates of what a node of
 //     the class has in addition to its instance.
 //
 // An offering is Available if the type has no Exclusion, the class has a subnet in its zone, no
@@ -65,8 +67,8 @@ func (e Exclusion) String() string { return instancetype.Exclusion(e).String() }
 //
 // The error lists every fault: no region or class, a zone with two ids, kubelet settings
 // or requirements of an image that cannot be read, an option out of its range.
-func (f *Facts) Build(in Input) (*Catalog, error) {
-	input, opts, err := in.parse()
+func (f *Facts) Build(now time.Time, in Input) (*Catalog, error) {
+	input, opts, err := in.parse(now)
 	if err != nil {
 		return nil, fmt.Errorf("classtypes: %w", err)
 	}

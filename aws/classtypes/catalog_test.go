@@ -94,7 +94,7 @@ func TestAsTheProviderHasIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLive(t, tt)
 			in, facts := l.input(t, tt), l.facts(t)
-			made, err := facts.Build(in)
+			made, err := facts.Build(l.cloud.Now(), in)
 			require.NoError(t, err)
 			require.Empty(t, made.Problems)
 			want := l.types(t)
@@ -121,7 +121,7 @@ func TestLearned(t *testing.T) {
 	require.NoError(t, err)
 	in := l.input(t, twin{})
 	in.Learned = snapshot.Learned
-	made, err := l.facts(t).Build(in)
+	made, err := l.facts(t).Build(l.cloud.Now(), in)
 	require.NoError(t, err)
 	require.Equal(t, l.types(t), made.Types)
 	i := slices.IndexFunc(made.Types, func(it *cloudprovider.InstanceType) bool { return it.Name == "m5.large" })
@@ -136,7 +136,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}})
 	one, _, err := classtypes.Read(types, offerings)
 	require.NoError(t, err)
-	want, err := one.Build(in)
+	want, err := one.Build(l.cloud.Now(), in)
 	require.NoError(t, err)
 	slices.Reverse(types)
 	slices.Reverse(offerings)
@@ -144,20 +144,20 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	slices.Reverse(in.Class.Status.Subnets)
 	other, _, err := classtypes.Read(types, offerings)
 	require.NoError(t, err)
-	got, err := other.Build(in)
+	got, err := other.Build(l.cloud.Now(), in)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 }
 
 func TestFaults(t *testing.T) {
-	_, err := (*classtypes.Facts)(nil).Build(classtypes.Input{MemoryOverhead: "7", Learned: []byte("{")})
+	_, err := (*classtypes.Facts)(nil).Build(time.Time{}, classtypes.Input{MemoryOverhead: "7", Learned: []byte("{")})
 	require.ErrorContains(t, err, "memoryOverhead: share of memory")
 	require.ErrorContains(t, err, "learned memory")
-	_, err = (*classtypes.Facts)(nil).Build(classtypes.Input{ReservedENIs: -1, Zones: []classtypes.Zone{{}}})
+	_, err = (*classtypes.Facts)(nil).Build(time.Time{}, classtypes.Input{ReservedENIs: -1, Zones: []classtypes.Zone{{}}})
 	for _, text := range []string{"region: empty", "class: nil", "zones[0]: name: empty", "reserved network interfaces: -1"} {
 		require.ErrorContains(t, err, text)
 	}
-	made, err := (*classtypes.Facts)(nil).Build(classtypes.Input{Region: "us-east-1", Class: &awsv1.EC2NodeClass{}})
+	made, err := (*classtypes.Facts)(nil).Build(time.Time{}, classtypes.Input{Region: "us-east-1", Class: &awsv1.EC2NodeClass{}})
 	require.NoError(t, err)
 	require.Empty(t, made.Types)
 }
@@ -169,7 +169,7 @@ func TestExclusions(t *testing.T) {
 	require.NoError(t, err)
 	class := &awsv1.EC2NodeClass{}
 	class.Spec.AMIFamily = ptr(amiselect.FamilyWindows2022)
-	made, err := facts.Build(classtypes.Input{Region: "us-east-1", Class: class})
+	made, err := facts.Build(time.Time{}, classtypes.Input{Region: "us-east-1", Class: class})
 	require.NoError(t, err)
 	require.Len(t, made.Types, len(types))
 	require.Contains(t, made.Exclusions, classtypes.Exclusion{InstanceType: "m6g.large", Field: "spec.amiFamily",
@@ -204,7 +204,7 @@ func newLive(t *testing.T, tt twin) *live {
 	}
 	cfg := cloud.Config()
 	l.provider, err = aws.New(aws.Clients{EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: sdkpricing.NewFromConfig(cfg),
-		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg)}, opts)
+		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg)}, &opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.provider.Close(context.Background())) })
 	require.NoError(t, l.provider.Refresh(t.Context()))
@@ -256,7 +256,7 @@ func (l *live) input(t *testing.T, tt twin) classtypes.Input {
 	require.NoError(t, err)
 	class := l.class.DeepCopy()
 	class.Status = resolved.Status
-	in := classtypes.Input{Now: l.cloud.Now(), Region: "us-east-1", Class: class, Left: resolved.Left, Prices: l.prices(t)}
+	in := classtypes.Input{Region: "us-east-1", Class: class, Left: resolved.Left, Prices: l.prices(t)}
 	if tt.facts != nil {
 		tt.facts(&in)
 	}
@@ -278,7 +278,7 @@ func (l *live) prices(t *testing.T) *pricing.Book {
 	for _, scope := range slices.SortedFunc(maps.Keys(entries), cloudprovider.Scope.Compare) {
 		list = append(list, pricing.Entry{Scope: scope, Price: entries[scope], At: time.Time{}})
 	}
-	book, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "said", Entries: list}}})
+	book, err := pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "said", Entries: list}}})
 	require.NoError(t, err)
 	return book
 }
@@ -290,10 +290,10 @@ func TestNodeRates(t *testing.T) {
 	tt := twins["a reservation"]
 	l := newLive(t, tt)
 	in := l.input(t, tt)
-	billed, err := l.facts(t).Build(in)
+	billed, err := l.facts(t).Build(l.cloud.Now(), in)
 	require.NoError(t, err)
 	in.NodeRates = new(nodecost.Rates)
-	plain, err := l.facts(t).Build(in)
+	plain, err := l.facts(t).Build(l.cloud.Now(), in)
 	require.NoError(t, err)
 	kinds := map[string]int{}
 	volume := nodecost.BuiltIn().Of(in.Class).Total()
@@ -313,6 +313,6 @@ func TestNodeRates(t *testing.T) {
 	}
 	require.Len(t, kinds, 3)
 	in.NodeRates = &nodecost.Rates{PerNode: -1}
-	_, err = l.facts(t).Build(in)
+	_, err = l.facts(t).Build(l.cloud.Now(), in)
 	require.ErrorContains(t, err, "PerNode: -1; use an amount of USD, or 0")
 }

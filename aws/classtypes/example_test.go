@@ -72,14 +72,14 @@ func ExampleFacts_Build() {
 	onDemand := func(name string, price float64) pricing.Entry {
 		return pricing.Entry{Scope: cloudprovider.Scope{InstanceType: name, CapacityType: karpv1.CapacityTypeOnDemand}, Price: price}
 	}
-	prices, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "list",
+	prices, err := pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "list",
 		Entries: []pricing.Entry{onDemand("m6gd.large", 0.0904), onDemand("m6i.large", 0.096)}}}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	made, err := facts.Build(classtypes.Input{
-		Now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), Region: "us-east-1", Class: classes[0], Prices: prices,
+	made, err := facts.Build(time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), classtypes.Input{
+		Region: "us-east-1", Class: classes[0], Prices: prices,
 	})
 	if err != nil {
 		fmt.Println(err)

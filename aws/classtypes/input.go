@@ -28,9 +28,6 @@ type Zone struct {
 // Input is the input of a catalog in addition to the facts. It is read-only. Region and Class are
 // required; the zero value of everything else means its default.
 type Input struct {
-	// Now is the instant of the catalog: prices are those of that instant, and reservations that
-	// have ended by then are not Available.
-	Now time.Time
 	// Region is the name of the region.
 	Region string
 	// Class is the class of the nodes. Of its spec are used kubelet, blockDeviceMappings,
@@ -80,9 +77,9 @@ type Input struct {
 
 // parse returns the input as the provider's own code takes it. The error lists what
 // cannot be read.
-func (in *Input) parse() (instancetype.Input, *instancetype.Options, error) {
+func (in *Input) parse(now time.Time) (instancetype.Input, *instancetype.Options, error) {
 	out := instancetype.Input{
-		Now: in.Now, Region: in.Region, Class: in.Class, ShiftedZones: in.ShiftedZones,
+		Now: now, Region: in.Region, Class: in.Class, ShiftedZones: in.ShiftedZones,
 		PlacementGroup: in.PlacementGroup, Prices: in.Prices,
 	}
 	for _, z := range in.Zones {
@@ -92,7 +89,7 @@ func (in *Input) parse() (instancetype.Input, *instancetype.Options, error) {
 	for _, id := range slices.Sorted(maps.Keys(in.Left)) {
 		held = append(held, ec2types.CapacityReservation{CapacityReservationId: &id, AvailableInstanceCount: new(int32(min(max(in.Left[id], 0), 1<<30)))})
 	}
-	out.Stock = out.Stock.Observe(in.Now, held)
+	out.Stock = out.Stock.Observe(now, held)
 	cluster := instancetype.DefaultCluster()
 	cluster.ReservedInterfaces, cluster.PrefixDelegation = in.ReservedENIs, in.PrefixDelegation
 	var faults [2]error

@@ -18,7 +18,7 @@ func Example() {
 		},
 		func(region, id string) error { return fmt.Errorf("%s: no instance %s", region, id) },
 	)
-	instances, err := batcher.New(describe, batcher.Options{
+	instances, err := batcher.New(describe, &batcher.Options{
 		AfterFunc: func(d time.Duration, f func()) batcher.Timer { return time.AfterFunc(d, f) },
 		Idle:      time.Hour, Max: time.Hour, // the batch goes by its size alone
 		MaxItems: 4,
@@ -83,7 +83,7 @@ func ExampleGroup_Do() {
 			}
 			return outcomes, nil
 		},
-		batcher.Options{
+		&batcher.Options{
 			AfterFunc: func(d time.Duration, f func()) batcher.Timer { return time.AfterFunc(d, f) },
 			MaxItems:  1,
 		},

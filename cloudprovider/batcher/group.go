@@ -44,10 +44,10 @@ type Group[K comparable, I, R any] struct {
 	drained chan struct{} // closed once closed and nothing is left to run
 }
 
-// New returns a Group in front of the backend. The error lists every option
-// that is not valid, and a backend that is nil.
-func New[K comparable, I, R any](backend Backend[K, I, R], opts Options) (*Group[K, I, R], error) {
-	opts, err := opts.complete()
+// New returns a Group in front of the backend. Nil options are empty; they lack AfterFunc, which is
+// required. The error lists every option that is not valid, and a backend that is nil.
+func New[K comparable, I, R any](backend Backend[K, I, R], opts *Options) (*Group[K, I, R], error) {
+	o, err := opts.complete()
 	if backend == nil {
 		err = errors.Join(errors.New("batcher: backend: nil; pass the function that makes the call"), err)
 	}
@@ -56,7 +56,7 @@ func New[K comparable, I, R any](backend Backend[K, I, R], opts Options) (*Group
 	}
 	return &Group[K, I, R]{
 		backend: backend,
-		opts:    opts,
+		opts:    o,
 		open:    make(map[K]*batch[K, I, R]),
 		running: make(map[*batch[K, I, R]]struct{}),
 		drained: make(chan struct{}),

@@ -61,7 +61,7 @@ func newGroup(t *testing.T, r *recorder, opts batcher.Options) *group {
 	t.Helper()
 	r.began = time.Now()
 	opts.AfterFunc = afterFunc
-	g, err := batcher.New(r.call, opts)
+	g, err := batcher.New(r.call, &opts)
 	require.NoError(t, err)
 	return g
 }
@@ -294,7 +294,7 @@ func TestBackendMiscounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, err := batcher.New(func(context.Context, string, []string) ([]batcher.Outcome[string], error) {
 			return make([]batcher.Outcome[string], 3), nil
-		}, batcher.Options{AfterFunc: afterFunc})
+		}, &batcher.Options{AfterFunc: afterFunc})
 		require.NoError(t, err)
 		_, err = g.Do(t.Context(), "k", "a")
 		require.EqualError(t, err, "batcher: backend returned 3 outcomes for 1 items; it must return one for each, in their order")
@@ -356,15 +356,15 @@ func TestClose(t *testing.T) {
 }
 
 func TestOptionFaults(t *testing.T) {
-	_, err := batcher.New[string, string, string](nil, batcher.Options{Idle: -1, Max: -1, MaxItems: -1, MaxRunning: -1})
+	_, err := batcher.New[string, string, string](nil, &batcher.Options{Idle: -1, Max: -1, MaxItems: -1, MaxRunning: -1})
 	require.EqualError(t, err, `batcher: backend: nil; pass the function that makes the call
 batcher: afterFunc: nil; pass a function around time.AfterFunc
 batcher: idle: -1ns; use a time above zero, or zero for the default
 batcher: maxItems: -1; use a number above zero, or zero for the default
 batcher: maxRunning: -1; use a number above zero, or zero for the default`)
-	_, err = batcher.New((&recorder{}).call, batcher.Options{AfterFunc: afterFunc, Idle: time.Minute, Max: time.Second})
+	_, err = batcher.New((&recorder{}).call, &batcher.Options{AfterFunc: afterFunc, Idle: time.Minute, Max: time.Second})
 	require.EqualError(t, err, `batcher: max: 1s; use a time of at least idle, 1m0s, or zero for the default`)
-	_, err = batcher.New((&recorder{}).call, batcher.Options{AfterFunc: afterFunc, Idle: time.Minute})
+	_, err = batcher.New((&recorder{}).call, &batcher.Options{AfterFunc: afterFunc, Idle: time.Minute})
 	require.NoError(t, err, "the default of max follows idle")
 }
 
@@ -389,7 +389,7 @@ func TestLawEveryCallerIsAnswered(t *testing.T) {
 					outcomes[i].Result = -item
 				}
 				return outcomes, nil
-			}, batcher.Options{AfterFunc: afterFunc, Idle: 10 * time.Millisecond, Max: 40 * time.Millisecond, MaxItems: 7, MaxRunning: 3})
+			}, &batcher.Options{AfterFunc: afterFunc, Idle: 10 * time.Millisecond, Max: 40 * time.Millisecond, MaxItems: 7, MaxRunning: 3})
 			require.NoError(t, err)
 			var wait sync.WaitGroup
 			var answered atomic.Int64
@@ -427,7 +427,7 @@ func TestRace(t *testing.T) {
 			answers[id] = -id
 		}
 		return answers, nil
-	}, nil), batcher.Options{AfterFunc: afterFunc, Idle: time.Microsecond, MaxItems: 4, MaxRunning: 2})
+	}, nil), &batcher.Options{AfterFunc: afterFunc, Idle: time.Microsecond, MaxItems: 4, MaxRunning: 2})
 	require.NoError(t, err)
 	var wait sync.WaitGroup
 	for i := range 200 {
@@ -491,7 +491,7 @@ func BenchmarkDo(b *testing.B) {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			g, err := batcher.New(func(_ context.Context, _ int, items []int) ([]batcher.Outcome[int], error) {
 				return make([]batcher.Outcome[int], len(items)), nil
-			}, batcher.Options{AfterFunc: afterFunc, MaxItems: callers})
+			}, &batcher.Options{AfterFunc: afterFunc, MaxItems: callers})
 			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {

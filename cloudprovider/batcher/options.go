@@ -45,8 +45,14 @@ const (
 	defaultMaxRunning = 100
 )
 
-// complete returns o with defaults, or an error that lists every fault.
-func (o Options) complete() (Options, error) {
+// complete returns a copy of o with defaults, or an error that lists every fault. Nil counts as
+// empty.
+func (o *Options) complete() (Options, error) {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	o = &c
 	var faults []error
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("batcher: "+format, args...))
@@ -72,5 +78,5 @@ func (o Options) complete() (Options, error) {
 		fault("maxRunning: %d; use a number above zero, or zero for the default", o.MaxRunning)
 	}
 	o.MaxRunning = cmp.Or(o.MaxRunning, defaultMaxRunning)
-	return o, errors.Join(faults...)
+	return c, errors.Join(faults...)
 }

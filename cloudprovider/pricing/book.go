@@ -31,11 +31,14 @@ type layer struct {
 	index[Entry]
 }
 
-// New returns the Book of these options, which it copies. The error lists every
-// fault, by layer, with the place and the remedy.
-func New(opts Options) (*Book, error) {
+// New returns the Book of these options, which it copies. The Book of nil options has no prices. The
+// error lists every fault, by layer, with the place and the remedy.
+func New(opts *Options) (*Book, error) {
 	var f faults
 	b := &Book{}
+	if opts == nil {
+		return b, nil
+	}
 	names := map[string]bool{}
 	for i, l := range opts.Layers {
 		where := fmt.Sprintf("layers[%d] (%s)", i, l.Name)

@@ -14,7 +14,7 @@ func Example() {
 		return cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: zone, CapacityType: "spot"}
 	}
 	onDemand := cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "zone-a", CapacityType: "on-demand"}
-	book, err := pricing.New(pricing.Options{
+	book, err := pricing.New(&pricing.Options{
 		Layers: []pricing.Layer{
 			{Name: "spot feed", MaxAge: time.Hour, Entries: []pricing.Entry{
 				{Scope: spotOf("zone-a").Scope(), Price: 0.036, At: now.Add(-10 * time.Minute)},
@@ -40,7 +40,7 @@ func Example() {
 }
 
 func ExampleNew() {
-	_, err := pricing.New(pricing.Options{
+	_, err := pricing.New(&pricing.Options{
 		Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{{Scope: cloudprovider.Scope{InstanceType: "m5.large"}}}}},
 	})
 	fmt.Println(err)
@@ -62,7 +62,7 @@ func ExampleAddNodeCost() {
 }
 
 func ExampleBook_Apply() {
-	book, _ := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
+	book, _ := pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
 		{Scope: cloudprovider.Scope{CapacityType: "on-demand"}, Price: 0.1},
 	}}}})
 	types, report := book.Apply(time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC), []*cloudprovider.InstanceType{{

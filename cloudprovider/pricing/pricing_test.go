@@ -65,7 +65,7 @@ func listLayer() pricing.Layer {
 
 func newBook(t testing.TB, opts pricing.Options) *pricing.Book {
 	t.Helper()
-	b, err := pricing.New(opts)
+	b, err := pricing.New(&opts)
 	require.NoError(t, err)
 	return b
 }
@@ -147,7 +147,7 @@ func TestScopeWidth(t *testing.T) {
 }
 
 func TestNewFaults(t *testing.T) {
-	_, err := pricing.New(pricing.Options{
+	_, err := pricing.New(&pricing.Options{
 		Layers: []pricing.Layer{{Name: "a", MaxAge: -1}, {Name: "a", Entries: []pricing.Entry{
 			{Price: math.NaN()}, {Scope: scope{Zone: "z"}, Price: 1}, {Scope: scope{Zone: "z"}, Price: 2}}}, {}},
 	})
@@ -192,7 +192,7 @@ func TestNewSaysNothingOfWhatIsRight(t *testing.T) {
 	for i := range 1000 {
 		l.Entries = append(l.Entries, pricing.Entry{Scope: scope{InstanceType: fmt.Sprint("t", i)}, Price: 1})
 	}
-	require.Less(t, testing.AllocsPerRun(3, func() { _, _ = pricing.New(pricing.Options{Layers: []pricing.Layer{l}}) }), 500.0)
+	require.Less(t, testing.AllocsPerRun(3, func() { _, _ = pricing.New(&pricing.Options{Layers: []pricing.Layer{l}}) }), 500.0)
 }
 
 func BenchmarkApply(b *testing.B) {
@@ -225,7 +225,7 @@ func TestEntries(t *testing.T) {
 		{Scope: a, Price: 2, At: at(-10)}, {Scope: a, Price: 1, At: at(-20)}, {Scope: b, Price: 3, At: at(-10)}}}}})
 	require.Equal(t, 2.0, book.Quote(now, key(a)).Price, "the later one counts")
 	require.Equal(t, pricing.Stale, book.Quote(now.Add(2*time.Hour), key(b)).State, "what is not repeated ages")
-	_, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "spot", MaxAge: time.Hour, Entries: []pricing.Entry{{Scope: a, Price: -1}}}}})
+	_, err := pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "spot", MaxAge: time.Hour, Entries: []pricing.Entry{{Scope: a, Price: -1}}}}})
 	require.EqualError(t, err, `price book: layers[0] (spot): entries[0] (m5.large/zone-a/spot): price: -1; use USD per hour, above zero and at most 1e+09
 price book: layers[0] (spot): entries[0] (m5.large/zone-a/spot): at: zero, in a layer with a maxAge; say when the price was read`)
 }

@@ -100,7 +100,7 @@ type Progress struct {
 //
 // In every step that deletes a node of a command that replaces first, all its
 // replacements are initialized and none is being deleted.
-func Advance(c Command, v View, now time.Time) Progress {
+func Advance(now time.Time, c Command, v View) Progress {
 	l := observe(&c, &v, now)
 	if !l.live() {
 		return Progress{State: Finished}

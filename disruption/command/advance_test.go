@@ -28,7 +28,7 @@ func lifeView(c command.Command) (v command.View) {
 func lifeRun(c command.Command, v command.View, now time.Time) (command.View, command.Progress, []string) {
 	var log []string
 	for {
-		p := command.Advance(c, v, now)
+		p := command.Advance(now, c, v)
 		if len(p.Steps) == 0 {
 			return v, p, log
 		}
@@ -76,7 +76,7 @@ func TestAdvanceReplaceFirst(t *testing.T) {
 	require.Equal(t, c.Deadline, p.Next)
 
 	v = lifeClaim(v, r0, lifeReady)
-	require.Equal(t, []string{r1}, command.Advance(c, v, commandStart).Waiting)
+	require.Equal(t, []string{r1}, command.Advance(commandStart, c, v).Waiting)
 	v = lifeClaim(v, r1, lifeReady)
 	v, p, log = lifeRun(c, v, commandStart.Add(time.Minute))
 	require.Equal(t, []string{"bound a", "delete b", "delete a"}, log)
@@ -111,7 +111,7 @@ func TestAdvanceLateButReady(t *testing.T) {
 		"nothing is too late": {ready, 0, command.Deleting, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := command.Advance(c, step.view, commandStart.Add(step.after))
+			p := command.Advance(commandStart.Add(step.after), c, step.view)
 			require.Equal(t, step.state, p.State)
 			require.Equal(t, step.failure, p.Failure)
 		})
@@ -151,7 +151,7 @@ func TestAdvanceRollsBack(t *testing.T) {
 		}, []string{"delete " + r0, "delete " + r1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := command.Advance(c, f.change(v), commandStart)
+			before := command.Advance(commandStart, c, f.change(v))
 			require.Equal(t, f.failure, before.Failure)
 			for _, s := range before.Steps {
 				require.Equal(t, command.StepRecord, s.Kind, "the decision is written down first: %s", s)
@@ -227,7 +227,7 @@ func TestAdvanceUIDs(t *testing.T) {
 			v.Claims[i].UID, v.Claims[i].Record = "another", ""
 		}
 	}
-	for _, s := range command.Advance(c, v, commandStart).Steps {
+	for _, s := range command.Advance(commandStart, c, v).Steps {
 		require.NotEqual(t, "b", s.Object)
 	}
 	fresh := lifeView(c)
@@ -365,7 +365,7 @@ func BenchmarkAdvance(b *testing.B) {
 		Record: command.Record{Command: c}.String()}), commandStart)
 	b.Run("nodes=100", func(b *testing.B) {
 		for b.Loop() {
-			command.Advance(c, v, commandStart)
+			command.Advance(commandStart, c, v)
 		}
 	})
 	b.Run("recover/nodes=100", func(b *testing.B) {

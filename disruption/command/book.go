@@ -53,7 +53,7 @@ type Undoing struct {
 }
 
 // Begin stores a command in the book and returns the steps and the error of Start.
-func (b *Book) Begin(p Prepared, v View, now time.Time) ([]Step, error) {
+func (b *Book) Begin(now time.Time, p Prepared, v View) ([]Step, error) {
 	steps, err := Start(p.Command, v)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (b *Book) Begin(p Prepared, v View, now time.Time) ([]Step, error) {
 // is unknown what to launch. A command that this process began and that is not in found has ended;
 // but if none of its records was ever seen, Start is repeated until StartsWithin has passed. A
 // command that began at now is skipped: the view is older.
-func (b *Book) Advance(found []Command, v View, now time.Time) Round {
+func (b *Book) Advance(now time.Time, found []Command, v View) Round {
 	var out Round
 	live := map[string]bool{}
 	there := map[string]bool{}
@@ -91,7 +91,7 @@ func (b *Book) Advance(found []Command, v View, now time.Time) Round {
 		} else if len(c.Claims()) == 0 && slices.ContainsFunc(c.Replacements, func(r Replacement) bool { return !there[r.Token] }) {
 			view.Cancel = "what it was to launch was lost with the process that began it"
 		}
-		progress := Advance(c, view, now)
+		progress := Advance(now, c, view)
 		if e != nil && progress.Failure != "" && !e.failed {
 			e.failed = true
 			out.Undone = append(out.Undone, Undoing{c, progress.Failure})
@@ -118,7 +118,7 @@ func (b *Book) Advance(found []Command, v View, now time.Time) Round {
 // Claim returns, for a step of kind StepCreate, the NodeClaim to create, its pods if they are known
 // (Prepared.Pods), and the command that launches it: one that this process began, or else one of
 // found. The NodeClaim is nil for any other step, and if it is unknown what to launch.
-func (b *Book) Claim(s Step, found []Command, now time.Time) (*v1.NodeClaim, []*corev1.Pod, Command) {
+func (b *Book) Claim(now time.Time, s Step, found []Command) (*v1.NodeClaim, []*corev1.Pod, Command) {
 	candidates := slices.SortedFunc(maps.Values(b.begun), func(x, y *entry) int { return cmp.Compare(x.Command.ID, y.Command.ID) })
 	for _, c := range found {
 		if b.begun[c.ID] == nil {
@@ -126,7 +126,7 @@ func (b *Book) Claim(s Step, found []Command, now time.Time) (*v1.NodeClaim, []*
 		}
 	}
 	for _, e := range candidates {
-		claim := e.Prepared.Claim(s, now)
+		claim := e.Prepared.Claim(now, s)
 		if claim == nil {
 			continue
 		}

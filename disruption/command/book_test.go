@@ -36,7 +36,7 @@ func applied(v command.View, steps []command.Step) command.View {
 func begun(t *testing.T) (command.Prepared, *command.Book, command.View, []command.Step) {
 	p, b := prepared(t), &command.Book{}
 	v := lifeView(p.Command)
-	steps, err := b.Begin(p, v, p.Command.CreatedAt)
+	steps, err := b.Begin(p.Command.CreatedAt, p, v)
 	require.NoError(t, err)
 	return p, b, v, steps
 }
@@ -48,27 +48,27 @@ func TestBookOfACommand(t *testing.T) {
 	want, err := command.Start(p.Command, v)
 	require.NoError(t, err)
 	require.Equal(t, want, steps)
-	require.Equal(t, command.Round{}, b.Advance(nil, v, at), "the view is older")
+	require.Equal(t, command.Round{}, b.Advance(at, nil, v), "the view is older")
 
 	v = applied(v, steps)
 	later := at.Add(time.Second)
 	found := command.Recover(v).Commands
 	require.Len(t, found, 1)
-	round := b.Advance(found, v, later)
-	require.Equal(t, command.Advance(p.Command, v, later).Steps, round.Steps)
+	round := b.Advance(later, found, v)
+	require.Equal(t, command.Advance(later, p.Command, v).Steps, round.Steps)
 	require.Empty(t, round.Finished)
 
 	v = applied(v, round.Steps)
 	for len(round.Steps) > 0 {
-		round = b.Advance(command.Recover(v).Commands, v, later)
+		round = b.Advance(later, command.Recover(v).Commands, v)
 		v = applied(v, round.Steps)
 	}
 	for _, r := range p.Command.Replacements {
 		created := lifeClaim(v, r.Token, func(c *command.Claim) { c.Initialized = true })
 		require.Contains(t, fmt.Sprint(created.Claims), r.Token)
 	}
-	require.Equal(t, []string{p.Command.ID}, b.Advance(nil, v, later).Finished)
-	require.Equal(t, command.Round{}, b.Advance(nil, v, later), "once")
+	require.Equal(t, []string{p.Command.ID}, b.Advance(later, nil, v).Finished)
+	require.Equal(t, command.Round{}, b.Advance(later, nil, v), "once")
 }
 
 // A replacement that this process saw and that is gone is not created again: the command
@@ -79,7 +79,7 @@ func TestBookKnowsWhatWasCreated(t *testing.T) {
 	v = applied(v, steps)
 	found := []command.Command{p.Command}
 	for range 3 {
-		v = applied(v, b.Advance(found, v, at.Add(time.Second)).Steps)
+		v = applied(v, b.Advance(at.Add(time.Second), found, v).Steps)
 	}
 	lost := p.Command.Replacements[0].Token
 	for i, c := range v.Claims {
@@ -88,17 +88,17 @@ func TestBookKnowsWhatWasCreated(t *testing.T) {
 			break
 		}
 	}
-	round := b.Advance(found, v, at.Add(2*time.Second))
+	round := b.Advance(at.Add(2*time.Second), found, v)
 	require.Len(t, round.Undone, 1)
 	require.Equal(t, command.ReplacementLost, round.Undone[0].Why)
 	for _, s := range round.Steps {
 		require.NotEqual(t, command.StepCreate, s.Kind, "%s", s)
 	}
-	require.Empty(t, b.Advance(found, v, at.Add(3*time.Second)).Undone)
+	require.Empty(t, b.Advance(at.Add(3*time.Second), found, v).Undone)
 
 	var other command.Book // of another process, which has not seen it
 	creates := false
-	for _, s := range other.Advance(found, v, at.Add(2*time.Second)).Steps {
+	for _, s := range other.Advance(at.Add(2*time.Second), found, v).Steps {
 		creates = creates || s.Kind == command.StepCreate
 	}
 	require.Equal(t, len(p.Command.Claims()) > 0, creates)
@@ -108,13 +108,13 @@ func TestBookKnowsWhatWasCreated(t *testing.T) {
 func TestBookBeginsAgain(t *testing.T) {
 	p, b, v, steps := begun(t)
 	at := p.Command.CreatedAt
-	require.Equal(t, steps, b.Advance(nil, v, at.Add(time.Second)).Steps)
-	round := b.Advance(nil, v, at.Add(command.StartsWithin))
+	require.Equal(t, steps, b.Advance(at.Add(time.Second), nil, v).Steps)
+	round := b.Advance(at.Add(command.StartsWithin), nil, v)
 	require.Empty(t, round.Steps)
 	require.Equal(t, []string{p.Command.ID}, round.Finished)
 
 	v.Claims = nil // what it was to remove is gone
-	_, err := b.Begin(p, v, at)
+	_, err := b.Begin(at, p, v)
 	require.Error(t, err)
 }
 
@@ -124,10 +124,10 @@ func TestBookKnowsPods(t *testing.T) {
 	v := lifeView(p.Command)
 	p.Pods = [][]*corev1.Pod{{{ObjectMeta: metav1.ObjectMeta{Name: "web"}}}}
 	var b command.Book
-	_, err := b.Begin(p, v, p.Command.CreatedAt)
+	_, err := b.Begin(p.Command.CreatedAt, p, v)
 	require.NoError(t, err)
 	for i, r := range p.Command.Replacements {
-		claim, pods, of := b.Claim(command.Step{Kind: command.StepCreate, Object: r.Token}, nil, p.Command.CreatedAt)
+		claim, pods, of := b.Claim(p.Command.CreatedAt, command.Step{Kind: command.StepCreate, Object: r.Token}, nil)
 		require.Equal(t, r.Token, claim.Name)
 		require.Equal(t, p.Command.ID, of.ID)
 		require.Len(t, pods, max(1-i, 0), "of the first")
@@ -142,13 +142,13 @@ func TestBookOfAnotherProcess(t *testing.T) {
 	v := lifeStart(t, p.Command)
 	found := []command.Command{p.Command}
 	require.Empty(t, p.Command.Claims())
-	round := b.Advance(found, v, p.Command.CreatedAt.Add(time.Second))
+	round := b.Advance(p.Command.CreatedAt.Add(time.Second), found, v)
 	require.Empty(t, round.Undone, "it is not of this process")
 	for _, s := range round.Steps {
 		require.NotEqual(t, command.StepCreate, s.Kind, "%s", s)
 	}
 	create := command.Step{Kind: command.StepCreate, Object: p.Command.Replacements[0].Token}
-	claim, pods, _ := b.Claim(create, found, p.Command.CreatedAt)
+	claim, pods, _ := b.Claim(p.Command.CreatedAt, create, found)
 	require.Nil(t, claim)
 	require.Nil(t, pods)
 
@@ -159,11 +159,11 @@ func TestBookOfAnotherProcess(t *testing.T) {
 	c, err := command.New(p.Command.CreatedAt, spec)
 	require.NoError(t, err)
 	create.Object = c.Replacements[0].Token
-	claim, pods, of := b.Claim(create, []command.Command{c}, c.CreatedAt)
+	claim, pods, of := b.Claim(c.CreatedAt, create, []command.Command{c})
 	require.NotNil(t, claim)
 	require.Nil(t, pods, "whose they are went with the other process")
 	require.Equal(t, c.ID, of.ID)
-	claim, _, _ = b.Claim(command.Step{Kind: command.StepDelete, Object: create.Object}, []command.Command{c}, c.CreatedAt)
+	claim, _, _ = b.Claim(c.CreatedAt, command.Step{Kind: command.StepDelete, Object: create.Object}, []command.Command{c})
 	require.Nil(t, claim)
 }
 
@@ -172,14 +172,14 @@ func ExampleBook() {
 	c := exampleCommand()
 	v := command.View{Claims: []command.Claim{{Name: "web-old"}}, Nodes: []command.Node{{Name: "ip-10-0-0-1"}}}
 	var b command.Book
-	steps, err := b.Begin(command.Prepared{Command: c}, v, c.CreatedAt)
+	steps, err := b.Begin(c.CreatedAt, command.Prepared{Command: c}, v)
 	fmt.Println(len(steps) > 0, err)
 
 	v = applied(v, steps) // in its place: write, and look again
 	found := command.Recover(v).Commands
-	round := b.Advance(found, v, c.CreatedAt.Add(time.Second))
+	round := b.Advance(c.CreatedAt.Add(time.Second), found, v)
 	fmt.Println(len(found), len(round.Undone), len(round.Finished))
-	fmt.Println(b.Advance(nil, v, c.CreatedAt.Add(time.Minute)).Finished[0] == c.ID)
+	fmt.Println(b.Advance(c.CreatedAt.Add(time.Minute), nil, v).Finished[0] == c.ID)
 	// Output:
 	// true <nil>
 	// 1 0 0

@@ -97,7 +97,7 @@ func TestClaimsFitAnAnnotation(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c, back.Command)
 			step := command.Step{Kind: command.StepCreate, Object: c.Replacements[7].Token}
-			require.Equal(t, test.with, command.Prepared{Command: c}.Claim(step, commandStart) != nil)
+			require.Equal(t, test.with, command.Prepared{Command: c}.Claim(commandStart, step) != nil)
 		})
 	}
 }

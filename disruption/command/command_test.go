@@ -168,7 +168,7 @@ func FuzzParseRecord(f *testing.F) {
 		// Whatever can be read is advanced without a panic, and found again.
 		view := command.View{Claims: []command.Claim{{Name: r.Command.Sources[0].NodeClaim,
 			UID: r.Command.Sources[0].ClaimUID, Record: text}}}
-		require.NotEqual(t, command.Finished, command.Advance(r.Command, view, commandStart).State)
+		require.NotEqual(t, command.Finished, command.Advance(commandStart, r.Command, view).State)
 		require.Len(t, command.Recover(view).Commands, 1)
 	})
 }

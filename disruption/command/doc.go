@@ -5,7 +5,7 @@
 //
 //	c, err := command.New(now, spec)
 //	steps, err := command.Start(c, view)            // to begin
-//	progress := command.Advance(c, view, now)       // again and again
+//	progress := command.Advance(now, c, view)       // again and again
 //	recovery := command.Recover(view)               // after a restart
 //
 // Cluster.Command of package disruption converts an action to a command. [ObserveClaim] and

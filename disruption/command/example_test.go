@@ -60,7 +60,7 @@ func ExampleAdvance() {
 			fmt.Println("  ", s)
 			view = apply(view, s)
 		}
-		p := command.Advance(c, view, exampleNow)
+		p := command.Advance(exampleNow, c, view)
 		fmt.Println(p.State, p.Waiting)
 		steps = p.Steps
 		if len(steps) > 0 {
@@ -110,9 +110,9 @@ func ExampleRecover() {
 		fmt.Println(s)
 	}
 	for _, c := range recovery.Commands {
-		fmt.Println(command.Advance(c, view, exampleNow).Steps)
+		fmt.Println(command.Advance(exampleNow, c, view).Steps)
 		view.Created = []string{c.Replacements[0].Token}
-		p := command.Advance(c, view, exampleNow)
+		p := command.Advance(exampleNow, c, view)
 		fmt.Println(p.Failure, p.Steps)
 	}
 	// Output:

@@ -278,7 +278,7 @@ func (m *lifeModel) plan(w modelWorld) modelPlan {
 		return p
 	}
 	v := m.view(&w)
-	progress := command.Advance(m.c, v, m.instant[w.clock])
+	progress := command.Advance(m.instant[w.clock], m.c, v)
 	steps := progress.Steps
 	p := modelPlan{finished: progress.State == command.Finished}
 	recovery := command.Recover(v)

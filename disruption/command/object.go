@@ -19,7 +19,7 @@ import (
 //
 // Preconditions are not checked; the server checks them if they are sent along. now is the
 // transition time of a changed condition.
-func (s Step) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
+func (s Step) EditClaim(now time.Time, claim *v1.NodeClaim) *v1.NodeClaim {
 	if claim == nil {
 		return nil
 	}

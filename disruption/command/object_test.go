@@ -42,11 +42,11 @@ func TestEditIsApply(t *testing.T) {
 		}
 		for _, claim := range claims {
 			before := claim.DeepCopy()
-			edited := step.EditClaim(claim, commandStart)
+			edited := step.EditClaim(commandStart, claim)
 			require.Equal(t, before, claim, "not changed")
 			view := command.View{Claims: []command.Claim{command.ObserveClaim(claim, nil, 0)}}
 			require.Equal(t, apply(view, step).Claims[0], command.ObserveClaim(edited, nil, 0), "%s", step)
-			require.Equal(t, edited, step.EditClaim(edited, commandStart.Add(time.Hour)), "idempotent: %s", step)
+			require.Equal(t, edited, step.EditClaim(commandStart.Add(time.Hour), edited), "idempotent: %s", step)
 		}
 		for _, node := range nodes {
 			before := node.DeepCopy()
@@ -56,21 +56,21 @@ func TestEditIsApply(t *testing.T) {
 			require.Equal(t, apply(view, step).Nodes[0], command.ObserveNode(edited), "%s", step)
 		}
 	}
-	require.Nil(t, command.Step{}.EditClaim(nil, commandStart))
+	require.Nil(t, command.Step{}.EditClaim(commandStart, nil))
 	require.Nil(t, command.Step{}.EditNode(nil))
 }
 
 // The time of a condition is that of its last change of status.
 func TestEditClaimTransition(t *testing.T) {
 	step := command.Step{Kind: command.StepReason, Reason: "Drifted"}
-	claim := step.EditClaim(&v1.NodeClaim{}, commandStart)
+	claim := step.EditClaim(commandStart, &v1.NodeClaim{})
 	step.Reason = "Empty"
-	claim = step.EditClaim(claim, commandStart.Add(time.Hour))
+	claim = step.EditClaim(commandStart.Add(time.Hour), claim)
 	require.Len(t, claim.Status.Conditions, 1)
 	require.Equal(t, "Empty", claim.Status.Conditions[0].Reason)
 	require.True(t, claim.Status.Conditions[0].LastTransitionTime.Time.Equal(commandStart))
 	claim.Status.Conditions[0].Status = metav1.ConditionFalse
-	claim = step.EditClaim(claim, commandStart.Add(time.Hour))
+	claim = step.EditClaim(commandStart.Add(time.Hour), claim)
 	require.True(t, claim.Status.Conditions[0].LastTransitionTime.Time.Equal(commandStart.Add(time.Hour)))
 }
 
@@ -79,7 +79,7 @@ func ExampleStep_EditClaim() {
 	step := command.Step{Kind: command.StepCreate, Object: c.Replacements[0].Token, NodePool: "web",
 		Record: command.Record{Command: c}.String()}
 	template := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{GenerateName: "web-"}}
-	claim := step.EditClaim(template, exampleNow)
+	claim := step.EditClaim(exampleNow, template)
 	fmt.Println(claim.Name, claim.Labels, len(claim.Annotations))
 	// Output: web-497db539bde6-0 map[karpenter.sh/nodepool:web] 1
 }

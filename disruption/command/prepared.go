@@ -28,7 +28,7 @@ type Prepared struct {
 // Claims, or, if there are none, of Command.Claims. It returns nil for any other step, for a step
 // of another command, and if Command.Claims has no such claim. A program that gets nil for a step
 // of kind StepCreate must set View.Cancel.
-func (c Prepared) Claim(s Step, now time.Time) *v1.NodeClaim {
+func (c Prepared) Claim(now time.Time, s Step) *v1.NodeClaim {
 	if s.Kind != StepCreate {
 		return nil
 	}
@@ -40,5 +40,5 @@ func (c Prepared) Claim(s Step, now time.Time) *v1.NodeClaim {
 	if i < 0 || i >= len(claims) {
 		return nil
 	}
-	return s.EditClaim(claims[i], now)
+	return s.EditClaim(now, claims[i])
 }

@@ -2,7 +2,7 @@
 // and when the nodes are empty. It does the work of Karpenter's termination controller, as pure
 // functions of observed state.
 //
-//	node, err := drain.Observe(claim, node, pods, now)
+//	node, err := drain.Observe(now, claim, node, pods)
 //	result, err := drain.Plan(now, drain.Input{Nodes: []drain.Node{node}, Budgets: budgets}, nil)
 //
 // A program closes the node to new pods with [CloseNode], stores its deadline with [Bound], and

@@ -20,7 +20,7 @@ import (
 //
 // The error, for an annotation that is not an instant in RFC 3339, names the claim. The instant is
 // then that of the grace period.
-func Deadline(claim *v1.NodeClaim, now time.Time) (time.Time, error) {
+func Deadline(now time.Time, claim *v1.NodeClaim) (time.Time, error) {
 	if claim == nil {
 		return time.Time{}, nil
 	}
@@ -54,11 +54,11 @@ func Deadline(claim *v1.NodeClaim, now time.Time) (time.Time, error) {
 //
 // The given claim is not changed, and is returned itself if there is nothing to change. A nil claim
 // stays nil.
-func Bound(claim *v1.NodeClaim, by time.Time, bound *time.Duration, now time.Time) *v1.NodeClaim {
+func Bound(now time.Time, claim *v1.NodeClaim, by time.Time, bound *time.Duration) *v1.NodeClaim {
 	if claim == nil {
 		return nil
 	}
-	end, _ := Deadline(claim, now) // an unreadable deadline is replaced
+	end, _ := Deadline(now, claim) // an unreadable deadline is replaced
 	end = earlier(end, by)
 	if bound != nil {
 		end = earlier(end, now.Add(*bound))
@@ -129,7 +129,7 @@ func CloseNode(node *corev1.Node) *corev1.Node {
 // nodes are not checked for. The error joins that of Deadline and a fault for a deletionTimestamp
 // of the claim or the Node that is more than Minimum in the future, because the drain does not end
 // before it; the result is complete then. If the Node is nil the error says so.
-func Observe(claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod, now time.Time) (Node, error) {
+func Observe(now time.Time, claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod) (Node, error) {
 	if node == nil {
 		return Node{}, fmt.Errorf("drain: the Node is nil; a NodeClaim without a Node has nothing to drain")
 	}
@@ -147,7 +147,7 @@ func Observe(claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod, now tim
 		}
 	}
 	var err error
-	n.Deadline, err = Deadline(claim, now)
+	n.Deadline, err = Deadline(now, claim)
 	return n, errors.Join(append(faults, err)...)
 }
 

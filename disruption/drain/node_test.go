@@ -29,7 +29,7 @@ func TestDeadline(t *testing.T) {
 		{"malformed alone", []func(*v1.NodeClaim){withDeadline("soon")}, "", `"soon" is no instant`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			by, err := drain.Deadline(newClaim(tt.edits...), noon)
+			by, err := drain.Deadline(noon, newClaim(tt.edits...))
 			if tt.fault == "" {
 				require.NoError(t, err)
 			} else {
@@ -42,7 +42,7 @@ func TestDeadline(t *testing.T) {
 			}
 		})
 	}
-	by, err := drain.Deadline(nil, noon)
+	by, err := drain.Deadline(noon, nil)
 	require.NoError(t, err)
 	require.Zero(t, by)
 }
@@ -67,21 +67,21 @@ func TestCloseNode(t *testing.T) {
 func TestObserve(t *testing.T) {
 	claim, node := newClaim(withGrace(time.Hour), deleted), newNode()
 	node.DeletionTimestamp = at(-30 * time.Second)
-	got, err := drain.Observe(claim, node, []*corev1.Pod{newPod("a"), nil, newPod("b")}, noon)
+	got, err := drain.Observe(noon, claim, node, []*corev1.Pod{newPod("a"), nil, newPod("b")})
 	require.NoError(t, err)
 	require.Equal(t, "n", got.Name)
 	require.Equal(t, noon.Add(-time.Minute), got.Since, "the earlier of the two")
 	require.Equal(t, noon.Add(59*time.Minute), got.Deadline)
 	require.Equal(t, []drain.Pod{drain.ObservePod(newPod("a"), nil), drain.ObservePod(newPod("b"), nil)}, got.Pods)
 
-	got, err = drain.Observe(nil, node, nil, noon)
+	got, err = drain.Observe(noon, nil, node, nil)
 	require.NoError(t, err)
 	require.Equal(t, drain.Node{Name: "n", Since: noon.Add(-30 * time.Second)}, got)
 
-	_, err = drain.Observe(claim, nil, nil, noon)
+	_, err = drain.Observe(noon, claim, nil, nil)
 	require.ErrorContains(t, err, "the Node is nil")
 	withDeadline("soon")(claim)
-	got, err = drain.Observe(claim, node, []*corev1.Pod{newPod("a")}, noon)
+	got, err = drain.Observe(noon, claim, node, []*corev1.Pod{newPod("a")})
 	require.ErrorContains(t, err, `NodeClaim "n-claim"`)
 	require.Len(t, got.Pods, 1)
 }
@@ -90,7 +90,7 @@ func TestObserve(t *testing.T) {
 func ExampleBound() {
 	claim := newClaim(withGrace(time.Hour))
 	for _, bound := range []time.Duration{2 * time.Hour, 10 * time.Minute, 30 * time.Minute} {
-		claim = drain.Bound(claim, time.Time{}, &bound, noon)
+		claim = drain.Bound(noon, claim, time.Time{}, &bound)
 		fmt.Println(bound, claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey])
 	}
 	// Output:
@@ -101,10 +101,10 @@ func ExampleBound() {
 
 func ExampleDeadline() {
 	claim := newClaim(withGrace(time.Hour))
-	by, err := drain.Deadline(claim, noon)
+	by, err := drain.Deadline(noon, claim)
 	fmt.Println(by.Format(time.TimeOnly), err)
 	claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey] = "2026-03-02T12:10:00Z"
-	by, err = drain.Deadline(claim, noon)
+	by, err = drain.Deadline(noon, claim)
 	fmt.Println(by.Format(time.TimeOnly), err)
 	// Output:
 	// 13:00:00 <nil>
@@ -121,7 +121,7 @@ func ExampleCloseNode() {
 func ExampleObserve() {
 	claim := newClaim()
 	claim.DeletionTimestamp = at(-10 * time.Second)
-	node, err := drain.Observe(claim, newNode(), []*corev1.Pod{newPod("web-1"), newPod("web-2")}, noon)
+	node, err := drain.Observe(noon, claim, newNode(), []*corev1.Pod{newPod("web-1"), newPod("web-2")})
 	fmt.Println(node.Name, node.Since.Format(time.TimeOnly), len(node.Pods), err)
 	// Output:
 	// n 11:59:50 2 <nil>
@@ -139,9 +139,9 @@ func TestObserveDeletionInTheFuture(t *testing.T) {
 	claim, node := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 	at := metav1.NewTime(noon.Add(drain.Minimum))
 	claim.DeletionTimestamp, node.DeletionTimestamp = &at, &at
-	_, err := drain.Observe(claim, node, nil, noon)
+	_, err := drain.Observe(noon, claim, node, nil)
 	require.NoError(t, err)
-	_, err = drain.Observe(claim, node, nil, noon.Add(-time.Second))
+	_, err = drain.Observe(noon.Add(-time.Second), claim, node, nil)
 	require.ErrorContains(t, err, `NodeClaim "c": metadata.deletionTimestamp: `)
 	require.ErrorContains(t, err, `Node "n": metadata.deletionTimestamp: `)
 	require.ErrorContains(t, err, "lies in the future, and the drain does not end before; compare the clock")

@@ -42,7 +42,7 @@ func TestDaemonsAreAdmitted(t *testing.T) {
 	refusing := class("3", "300m")
 	refusing.Scheduling = &nodev1.Scheduling{NodeSelector: map[string]string{"vm": "no"}}
 	o.RuntimeClasses = []*nodev1.RuntimeClass{refusing}
-	f, err := fleet.Read(o, third.Memory, noon)
+	f, err := fleet.Read(noon, o, third.Memory)
 	require.EqualError(t, err, `DaemonSet Pod "kube-system/exporter": spec.nodeSelector[vm]: is "yes", and RuntimeClass kata wants "no"; remove one of the two`)
 	require.Empty(t, f.Input.DaemonSetPods, "the API server takes none of its pods")
 }

@@ -2,7 +2,7 @@
 // inputs of plans, decisions and commands, and into the objects to store. All state that must not
 // be lost is in the cluster.
 //
-//	f, err := fleet.Read(fleet.Objects{...}, memory, now) // in each pass
+//	f, err := fleet.Read(now, fleet.Objects{...}, memory) // in each pass
 //	memory = f.Memory
 //	in := f.Input        // add NodePools, InstanceTypes, and what only the caller knows
 //	... f.Waiting        // the pods that a plan is due for; f.Bind and f.PutOff follow from it

@@ -31,7 +31,7 @@ func general(f *fleet.Fleet) {
 
 // A NodePool that cannot be read is told so, and keeps no other from its plan.
 func ExampleFleet_Prepare() {
-	f, err := fleet.Read(fleet.Objects{Pods: []*corev1.Pod{pod("web", "", "ReplicaSet")}}, fleet.Memory{}, noon)
+	f, err := fleet.Read(noon, fleet.Objects{Pods: []*corev1.Pod{pod("web", "", "ReplicaSet")}}, fleet.Memory{})
 	if err != nil {
 		panic(err)
 	}
@@ -63,7 +63,7 @@ func ExampleFleet_Prepare() {
 func ExampleFleet_Bind() {
 	web := pod("web", "", "ReplicaSet")
 	objects := fleet.Objects{NodeClaims: []*v1.NodeClaim{claim("n1")}, Nodes: []*corev1.Node{node("n1")}, Pods: []*corev1.Pod{web}}
-	f, err := fleet.Read(objects, fleet.Memory{}, noon)
+	f, err := fleet.Read(noon, objects, fleet.Memory{})
 	if err != nil {
 		panic(err)
 	}
@@ -74,7 +74,7 @@ func ExampleFleet_Bind() {
 	}
 	fmt.Println(len(claims), "NodeClaims to store")
 	for _, later := range []time.Duration{time.Second, fleet.BoundWithin} {
-		next, err := fleet.Read(objects, f.Memory, noon.Add(later))
+		next, err := fleet.Read(noon.Add(later), objects, f.Memory)
 		if err != nil {
 			panic(err)
 		}
@@ -92,7 +92,7 @@ func ExampleFleet_Leave() {
 	objects := fleet.Objects{NodeClaims: []*v1.NodeClaim{deleted(claim("n1"))}, Nodes: []*corev1.Node{node("n1")},
 		Pods: []*corev1.Pod{pod("web", "n1", "ReplicaSet")}}
 	for _, at := range []time.Duration{0, time.Minute} {
-		f, err := fleet.Read(objects, fleet.Memory{}, noon.Add(at))
+		f, err := fleet.Read(noon.Add(at), objects, fleet.Memory{})
 		if err != nil {
 			panic(err)
 		}
@@ -130,7 +130,7 @@ func ExampleFleet_Confirm() {
 		machine.Labels[key], empty.Labels[key] = value, value
 	}
 	objects := fleet.Objects{NodeClaims: []*v1.NodeClaim{empty}, Nodes: []*corev1.Node{machine}}
-	f, err := fleet.Read(objects, fleet.Memory{}, noon.Add(time.Minute))
+	f, err := fleet.Read(noon.Add(time.Minute), objects, fleet.Memory{})
 	if err != nil {
 		panic(err)
 	}
@@ -139,7 +139,7 @@ func ExampleFleet_Confirm() {
 	if err != nil {
 		panic(err)
 	}
-	f, err = fleet.Read(objects, f.Memory, noon.Add(2*time.Minute))
+	f, err = fleet.Read(noon.Add(2*time.Minute), objects, f.Memory)
 	if err != nil {
 		panic(err)
 	}
@@ -151,7 +151,7 @@ func ExampleFleet_Confirm() {
 			fmt.Println(objections, err)
 			continue
 		}
-		steps, err := book.Begin(prepared, f.View(), f.Now)
+		steps, err := book.Begin(f.Now, prepared, f.View())
 		fmt.Println(action, steps, err)
 	}
 	// Output:

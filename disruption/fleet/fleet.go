@@ -88,7 +88,7 @@ type Fleet struct {
 // provisioning.Admitted for each DaemonSet whose pods the API server would refuse, which is left
 // out. The Fleet is valid for all other objects. Its time grows with the objects like that of
 // nomination.Review.
-func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
+func Read(now time.Time, o Objects, m Memory) (*Fleet, error) {
 	seen, refused := m.seen.next(&o)
 	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}, lost: map[types.UID]bool{}}
 	for _, c := range o.NodeClaims {
@@ -110,7 +110,7 @@ func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
 	}
 	f.Input.PodDisruptionBudgets, f.Input.UnavailableOfferings = o.PodDisruptionBudgets, f.Memory.shortages
 	errs := [3]error{2: refused}
-	f.Promises, errs[0] = nomination.Review(nomination.Input{NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, Refused: f.Memory.givenUp(), Bindings: m.bindings}, now, nil)
+	f.Promises, errs[0] = nomination.Review(now, nomination.Input{NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, Refused: f.Memory.givenUp(), Bindings: m.bindings}, nil)
 	f.Memory.bindings = f.Promises.Bindings
 	f.hint()
 	errs[1] = f.join()
@@ -191,7 +191,7 @@ func (f *Fleet) watch() {
 		if node == nil {
 			continue
 		}
-		at := nodeclaim.LastPodEvent(claim, before[node.Name], f.podsOn[node.Name], f.Now)
+		at := nodeclaim.LastPodEvent(f.Now, claim, before[node.Name], f.podsOn[node.Name])
 		if known[node.Name].After(at) {
 			at = known[node.Name]
 		}

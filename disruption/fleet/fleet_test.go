@@ -61,7 +61,7 @@ func kept(t testing.TB, name string, pods ...*corev1.Pod) *v1.NodeClaim {
 	t.Helper()
 	c := claim(name)
 	c.UID, c.CreationTimestamp = "", metav1.NewTime(noon)
-	c, err := nomination.Reserve(c, pods, noon, nil)
+	c, err := nomination.Reserve(noon, c, pods, nil)
 	require.NoError(t, err)
 	c.UID = types.UID("uid-" + name)
 	return c
@@ -78,7 +78,7 @@ func names(pods []*corev1.Pod) []string {
 
 func read(t testing.TB, o fleet.Objects, m fleet.Memory) *fleet.Fleet {
 	t.Helper()
-	f, err := fleet.Read(o, m, noon)
+	f, err := fleet.Read(noon, o, m)
 	require.NoError(t, err)
 	return f
 }
@@ -154,7 +154,7 @@ func TestPodsOfAPlan(t *testing.T) {
 	require.Equal(t, []string{"bound"}, on(f)["a"])
 	require.Equal(t, []string{"bound"}, names(read(t, o, fleet.Memory{}).Waiting()))
 	require.Equal(t, []string{"bound", "gated"}, names(f.Stored([]*corev1.Pod{gated.DeepCopy(), bound, pod("gone", "", "")})))
-	later, err := fleet.Read(o, f.Memory, noon.Add(fleet.BoundWithin))
+	later, err := fleet.Read(noon.Add(fleet.BoundWithin), o, f.Memory)
 	require.NoError(t, err)
 	require.Equal(t, []string{"bound"}, names(later.Waiting()))
 }
@@ -185,7 +185,7 @@ func TestPutOff(t *testing.T) {
 	f = read(t, o, f.Memory)
 	require.Equal(t, []string{"db"}, names(f.Waiting()))
 	require.Equal(t, []string{"db", "web"}, names(f.Input.Pods), "others may plan with it")
-	later, err := fleet.Read(o, f.Memory, noon.Add(time.Minute))
+	later, err := fleet.Read(noon.Add(time.Minute), o, f.Memory)
 	require.NoError(t, err)
 	require.Equal(t, []string{"db", "web"}, names(later.Waiting()))
 }
@@ -196,7 +196,7 @@ func TestRefuse(t *testing.T) {
 	web := pod("web", "", "ReplicaSet")
 	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{kept(t, "coming", web)}, Pods: []*corev1.Pod{web}}
 	at := func(o fleet.Objects, m fleet.Memory, after time.Duration) *fleet.Fleet {
-		f, err := fleet.Read(o, m, noon.Add(after))
+		f, err := fleet.Read(noon.Add(after), o, m)
 		require.NoError(t, err)
 		return f
 	}
@@ -311,7 +311,7 @@ func TestLeave(t *testing.T) {
 	left.DeletionTimestamp, gone.DeletionTimestamp = &metav1.Time{Time: noon}, &metav1.Time{Time: noon}
 	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{full, empty, orphan, ended, claim("stays")}, Nodes: []*corev1.Node{node("full"), drain.CloseNode(node("empty")), left, gone, node("stays")},
 		Pods: []*corev1.Pod{pod("web", "full", "ReplicaSet"), pod("db", "stays", "ReplicaSet")}}
-	later, err := fleet.Read(o, fleet.Memory{}, noon.Add(time.Minute))
+	later, err := fleet.Read(noon.Add(time.Minute), o, fleet.Memory{})
 	require.NoError(t, err)
 	d, err := later.Leave(nil)
 	require.NoError(t, err)
@@ -379,7 +379,7 @@ func TestLeaveWaitsForVolumes(t *testing.T) {
 		VolumeAttachments: []*storagev1.VolumeAttachment{attached("csi-db", "goes", new("pv-db")), attached("csi-logs", "goes", new("pv-logs")),
 			attached("csi-scratch", "goes", new("pv-scratch")), attached("csi-inline", "goes", nil), attached("csi-other", "other", new("pv-other"))}}
 	leave := func() fleet.Departure {
-		f, err := fleet.Read(o, fleet.Memory{}, noon.Add(time.Minute))
+		f, err := fleet.Read(noon.Add(time.Minute), o, fleet.Memory{})
 		require.NoError(t, err)
 		d, err := f.Leave(nil)
 		require.NoError(t, err)
@@ -473,7 +473,7 @@ func TestPodEvents(t *testing.T) {
 	o.Pods = nil
 	f = read(t, o, f.Memory)
 	require.Equal(t, noon, f.Input.PodEvents["a"])
-	later, err := fleet.Read(o, f.Memory, noon.Add(time.Minute))
+	later, err := fleet.Read(noon.Add(time.Minute), o, f.Memory)
 	require.NoError(t, err)
 	require.Equal(t, noon, later.Input.PodEvents["a"])
 }
@@ -484,7 +484,7 @@ func TestFaults(t *testing.T) {
 	broken.Annotations = map[string]string{nomination.AnnotationKey: "{"}
 	twin := claim("twin")
 	twin.Status.NodeName, twin.Status.ProviderID = "broken", "fake://broken"
-	f, err := fleet.Read(fleet.Objects{NodeClaims: []*v1.NodeClaim{broken, twin}, Nodes: []*corev1.Node{node("broken")}, Pods: []*corev1.Pod{pod("web", "", "")}}, fleet.Memory{}, noon)
+	f, err := fleet.Read(noon, fleet.Objects{NodeClaims: []*v1.NodeClaim{broken, twin}, Nodes: []*corev1.Node{node("broken")}, Pods: []*corev1.Pod{pod("web", "", "")}}, fleet.Memory{})
 	require.ErrorContains(t, err, nomination.AnnotationKey)
 	require.ErrorContains(t, err, "twin")
 	require.Len(t, f.Waiting(), 1)
@@ -563,7 +563,7 @@ func TestSoldOut(t *testing.T) {
 	require.Empty(t, f.Input.UnavailableOfferings, "the input stays as it was read")
 	next := read(t, fleet.Objects{}, f.Memory)
 	require.Equal(t, []disruption.UnavailableOffering{{Offering: key, At: noon}}, next.Input.UnavailableOfferings)
-	later, err := fleet.Read(fleet.Objects{}, next.Memory, noon.Add(disruption.UnavailableHold))
+	later, err := fleet.Read(noon.Add(disruption.UnavailableHold), fleet.Objects{}, next.Memory)
 	require.NoError(t, err)
 	require.Empty(t, later.Input.UnavailableOfferings)
 }
@@ -589,13 +589,13 @@ func TestNews(t *testing.T) {
 func Example() {
 	web, cron := pod("web", "", "ReplicaSet"), pod("cron", "", "Job")
 	coming := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-1", CreationTimestamp: metav1.NewTime(noon)}}
-	coming, err := nomination.Reserve(coming, []*corev1.Pod{web}, noon, nil)
+	coming, err := nomination.Reserve(noon, coming, []*corev1.Pod{web}, nil)
 	if err != nil {
 		panic(err)
 	}
 	logs := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "logs", Namespace: "kube-system"}}
 	logs.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("100m")}}}}
-	f, err := fleet.Read(fleet.Objects{NodeClaims: []*v1.NodeClaim{coming}, Pods: []*corev1.Pod{web, cron}, DaemonSets: []*appsv1.DaemonSet{logs}}, fleet.Memory{}, noon.Add(time.Minute))
+	f, err := fleet.Read(noon.Add(time.Minute), fleet.Objects{NodeClaims: []*v1.NodeClaim{coming}, Pods: []*corev1.Pod{web, cron}, DaemonSets: []*appsv1.DaemonSet{logs}}, fleet.Memory{})
 	if err != nil {
 		panic(err)
 	}

@@ -85,7 +85,7 @@ func (f *Fleet) Leave(opts *drain.Options) (Departure, error) {
 		done[n.Node] = n.State == drain.Done
 	}
 	for _, claim := range leaving {
-		if after := drain.Bound(claim, time.Time{}, nil, f.Now); after != claim {
+		if after := drain.Bound(f.Now, claim, time.Time{}, nil); after != claim {
 			d.NodeClaims = append(d.NodeClaims, after)
 		}
 		node := f.NodeOf(claim)
@@ -126,7 +126,7 @@ func (f *Fleet) drain(claims []*v1.NodeClaim) (in drain.Input, err error) {
 	}
 	for _, claim := range claims {
 		if node := f.NodeOf(claim); node != nil {
-			n, fault := drain.Observe(claim, node, f.podsOn[node.Name], f.Now)
+			n, fault := drain.Observe(f.Now, claim, node, f.podsOn[node.Name])
 			n.Gone = f.lost[claim.UID] && !status.Ready(node)
 			f.attach(&n)
 			in.Nodes, err = append(in.Nodes, n), errors.Join(err, fault)

@@ -169,7 +169,7 @@ func (f *Fleet) Bind(bindings []provisioning.Binding) (claims []*v1.NodeClaim, e
 			f.Memory.bindings = append(f.Memory.bindings, nomination.Bind(b.Node, b.Pods, f.Now.Add(BoundWithin))...)
 			continue
 		}
-		claim, fault := nomination.Reserve(n.NodeClaim, f.Stored(b.Pods), f.Now, nil)
+		claim, fault := nomination.Reserve(f.Now, n.NodeClaim, f.Stored(b.Pods), nil)
 		if err = errors.Join(err, fault); fault == nil {
 			claims = append(claims, claim)
 		}

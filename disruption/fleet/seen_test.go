@@ -60,7 +60,7 @@ func TestReadKnowsObjectsAgain(t *testing.T) {
 	for _, p := range o.Pods {
 		p.ResourceVersion = "1"
 	}
-	first, err := fleet.Read(o, fleet.Memory{}, noon)
+	first, err := fleet.Read(noon, o, fleet.Memory{})
 	require.NoError(t, err)
 	general(first)
 	_, _, err = first.Prepare(nil)
@@ -70,7 +70,7 @@ func TestReadKnowsObjectsAgain(t *testing.T) {
 	b := o.Pods[2].DeepCopy()
 	b.ResourceVersion, b.Spec.Containers = "2", []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}}}}
 	o.Pods[2] = b
-	second, err := fleet.Read(o, first.Memory, noon.Add(time.Second))
+	second, err := fleet.Read(noon.Add(time.Second), o, first.Memory)
 	require.NoError(t, err)
 	general(second)
 
@@ -127,7 +127,7 @@ func TestMemoryKeepsNoLists(t *testing.T) {
 		for i := range list {
 			o.Pods = append(o.Pods, &list[i])
 		}
-		f, err := fleet.Read(o, memory, noon.Add(time.Duration(i)*time.Second))
+		f, err := fleet.Read(noon.Add(time.Duration(i)*time.Second), o, memory)
 		require.NoError(t, err)
 		if i%20 == 0 { // a plan is not due in each
 			general(f)
@@ -154,7 +154,7 @@ func TestMemoryKeepsNoLists(t *testing.T) {
 // TestPrepareCompilesWhatHasChanged: NodePools that were copied and say the same, and volumes and
 // namespaces of another list of the same cache, are not compiled anew.
 func TestPrepareCompilesWhatHasChanged(t *testing.T) {
-	f, err := fleet.Read(fleet.Objects{Pods: []*corev1.Pod{pod("waits", "", "ReplicaSet")}}, fleet.Memory{}, noon)
+	f, err := fleet.Read(noon, fleet.Objects{Pods: []*corev1.Pod{pod("waits", "", "ReplicaSet")}}, fleet.Memory{})
 	require.NoError(t, err)
 	general(f)
 	space, volume := &corev1.Namespace{}, &corev1.PersistentVolume{}

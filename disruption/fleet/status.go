@@ -17,11 +17,11 @@ func (f *Fleet) EditClaims(drifts []disruption.DriftStatus) (out []*v1.NodeClaim
 		if claim == nil || claim.DeletionTimestamp != nil {
 			continue
 		}
-		after := nodeclaim.EditDrifted(claim, d.Reason, d.Detail, f.Now)
+		after := nodeclaim.EditDrifted(f.Now, claim, d.Reason, d.Detail)
 		i := slices.IndexFunc(f.Input.NodePools, func(p *v1.NodePool) bool { return p.Name == claim.Labels[v1.NodePoolLabelKey] })
 		if i >= 0 {
 			last := f.Input.PodEvents[claim.Status.NodeName]
-			after = nodeclaim.EditConsolidatable(nodeclaim.EditPodEvent(after, last), f.Input.NodePools[i].Spec.Disruption.ConsolidateAfter, last, f.Now)
+			after = nodeclaim.EditConsolidatable(f.Now, nodeclaim.EditPodEvent(after, last), f.Input.NodePools[i].Spec.Disruption.ConsolidateAfter, last)
 		}
 		if after != claim {
 			out = append(out, after)

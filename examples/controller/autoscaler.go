@@ -83,7 +83,7 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 	if err != nil {
 		return nil, err
 	}
-	cloud = metrics.Provider(guard.New(cloud), "cluster", time.Now, func(list []metrics.Sample) { figures.take("cloud", list) })
+	cloud = metrics.Provider(time.Now, guard.New(cloud), "cluster", func(list []metrics.Sample) { figures.take("cloud", list) })
 	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log, last: &fleet.Fleet{}}, nil
 }
 

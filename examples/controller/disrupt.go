@@ -126,7 +126,7 @@ func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.A
 			errs = errors.Join(errs, a.remove(ctx, s.Node(t.Node)))
 		case action.Step == disruption.Delete && claim != nil:
 			a.tell(claim, corev1.EventTypeWarning, string(action.Reason), "Disrupt", "%s", action)
-			errs = errors.Join(errs, store(ctx, a, claim, action.EditClaim(claim, s.Now)), a.remove(ctx, claim))
+			errs = errors.Join(errs, store(ctx, a, claim, action.EditClaim(s.Now, claim)), a.remove(ctx, claim))
 		}
 	}
 	return errs
@@ -152,7 +152,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 		a.log.Info("not after all", "action", action.String(), "objection", objections[0].String(), "objections", len(objections))
 		return nil
 	}
-	steps, err := a.commands.Begin(prepared, s.View(), s.Now)
+	steps, err := a.commands.Begin(s.Now, prepared, s.View())
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 // advance carries out the next step of every command. Commands are read from the objects, so those
 // of an earlier process are included.
 func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
-	round := a.commands.Advance(s.Commands.Commands, s.View(), s.Now)
+	round := a.commands.Advance(s.Now, s.Commands.Commands, s.View())
 	for _, u := range round.Undone {
 		a.log.Warn("undoing", "command", u.Command.ID, "because", u.Why)
 		a.figures.take("undone", metrics.Undone(u.Command))
@@ -197,14 +197,14 @@ func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.
 		case step.Kind == command.StepDelete:
 			return a.remove(ctx, claim)
 		}
-		return store(ctx, a, claim, step.EditClaim(claim, s.Now))
+		return store(ctx, a, claim, step.EditClaim(s.Now, claim))
 	})
 }
 
 // createReplacement stores the NodeClaim that a command launches, reserved for the pods of the
 // nodes that the command removes.
 func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, step command.Step) error {
-	claim, pods, c := a.commands.Claim(step, s.Commands.Commands, s.Now)
+	claim, pods, c := a.commands.Claim(s.Now, step, s.Commands.Commands)
 	if claim == nil {
 		return nil
 	}

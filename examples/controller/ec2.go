@@ -64,7 +64,7 @@ func newEC2(api client.Client, clients aws.Clients, options aws.Options, log *sl
 		return pools, err
 	}
 	options.Warn = func(w aws.Warning) { log.Warn(w.Detail, "reason", w.Reason, "object", w.Object) }
-	provider, err := aws.New(clients, options)
+	provider, err := aws.New(clients, &options)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func newKwok(api client.Client, sells, soldOut string) (cloudprovider.CloudProvi
 	if err != nil {
 		return nil, fmt.Errorf("-sold-out: %w", err)
 	}
-	return kwok.New(nodeStore{api}, time.Now, &kwok.Options{InstanceTypes: types, SoldOut: refused})
+	return kwok.New(time.Now, nodeStore{api}, &kwok.Options{InstanceTypes: types, SoldOut: refused})
 }
 
 // nodeStore reads and writes the Nodes of the cluster, which stand for machines here. Writes that

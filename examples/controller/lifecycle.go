@@ -29,7 +29,7 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 			return nil
 		}
 		outcome := nodeclaim.Launched(err)
-		if stored := store(ctx, a, claim, nodeclaim.EditRetry(outcome.EditClaim(claim, machine, s.Now), err, s.Now)); stored != nil {
+		if stored := store(ctx, a, claim, nodeclaim.EditRetry(s.Now, outcome.EditClaim(s.Now, claim, machine), err)); stored != nil {
 			return stored // the cloud answers the same when it is asked again
 		}
 		if err == nil {
@@ -68,7 +68,7 @@ func (a *autoscaler) order(ctx context.Context, s *snapshot, claim *v1.NodeClaim
 func (a *autoscaler) join(ctx context.Context, s *snapshot) error {
 	return each(len(s.NodeClaims), func(i int) error {
 		claim := s.NodeClaims[i]
-		node, after := nodeclaim.Join(claim, s.Nodes, nil, s.Now)
+		node, after := nodeclaim.Join(s.Now, claim, s.Nodes, nil)
 		if node != nil {
 			if err := store(ctx, a, s.Node(node.Name), node); err != nil {
 				return err

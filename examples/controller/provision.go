@@ -171,7 +171,7 @@ func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
 // create stores a NodeClaim that is reserved for pods. The claim names its pods, so that the next
 // pass, even of another process, gives them their tolerations.
 func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClaim, pods []*corev1.Pod, why string) (*v1.NodeClaim, error) {
-	claim, err := nomination.Reserve(name(claim), s.Stored(pods), s.Now, nil)
+	claim, err := nomination.Reserve(s.Now, name(claim), s.Stored(pods), nil)
 	if err != nil {
 		return nil, err
 	}

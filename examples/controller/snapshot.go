@@ -72,7 +72,7 @@ func (a *autoscaler) snapshot(ctx context.Context, now time.Time) (*snapshot, er
 	if err != nil {
 		return nil, err
 	}
-	if s.Fleet, err = fleet.Read(o, a.last.Memory, now); err != nil {
+	if s.Fleet, err = fleet.Read(now, o, a.last.Memory); err != nil {
 		a.failed(ctx, "read the cluster", err)
 	}
 	a.last = s.Fleet
@@ -97,7 +97,7 @@ func (a *autoscaler) readPools(ctx context.Context, s *snapshot) {
 		} else {
 			s.Input.InstanceTypes[pool.Name] = a.stock.Apply(types)
 		}
-		pool.Status = nodepool.Edit(stored, s.classes[pool.Name], nil, s.Now).Status
+		pool.Status = nodepool.Edit(s.Now, stored, s.classes[pool.Name], nil).Status
 		s.Input.NodePools = append(s.Input.NodePools, pool)
 	}
 }

@@ -48,7 +48,7 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 
 // storePool writes conditions, usage and hashes of a NodePool, after the hashes of its NodeClaims.
 func (a *autoscaler) storePool(ctx context.Context, s *snapshot, stored *v1.NodePool, usage *provisioning.PoolUsage) error {
-	after := nodepool.Edit(stored, s.classes[stored.Name], usage, s.Now)
+	after := nodepool.Edit(s.Now, stored, s.classes[stored.Name], usage)
 	for _, c := range nodepool.News(stored, after) {
 		a.tell(stored, corev1.EventTypeWarning, c.Reason, "Validate", "%s", c.Message)
 	}

@@ -75,7 +75,7 @@ func (a *autoscaler) end(ctx context.Context, s *snapshot, claim *v1.NodeClaim) 
 	if err := a.release(ctx, claim); err != nil {
 		return err
 	}
-	a.figures.take("terminated", metrics.Terminated(claim, node, s.Now))
+	a.figures.take("terminated", metrics.Terminated(s.Now, claim, node))
 	return nil
 }
 

@@ -34,7 +34,7 @@ type visit struct {
 
 func newVisit(clients aws.Clients, opts aws.Options, in *awsinput.Input, out io.Writer) (*visit, error) {
 	opts.KubeletExpressions = kubeletcel.New() // leave it out where no class has any
-	p, err := aws.New(clients, opts)
+	p, err := aws.New(clients, &opts)
 	if err != nil {
 		return nil, err
 	}

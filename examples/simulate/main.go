@@ -125,7 +125,7 @@ func (c *cluster) provision(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.claims = append(c.claims, nodeclaim.Launched(nil).EditClaim(claim, instance, c.cloud.Now()))
+		c.claims = append(c.claims, nodeclaim.Launched(nil).EditClaim(c.cloud.Now(), claim, instance))
 		c.meant[claim.Name] = n.Pods // package nomination remembers this in the cluster
 		fmt.Printf("  %s for %d pods: %s, %.4f USD/h\n", claim.Name, len(n.Pods), instance.OfferingKey(), instance.Price)
 	}
@@ -136,8 +136,8 @@ func (c *cluster) provision(ctx context.Context) error {
 func (c *cluster) join(context.Context) error {
 	c.cloud.Advance(2 * time.Minute)
 	for i, claim := range c.claims {
-		node, claim := nodeclaim.Join(claim, c.cloud.Nodes(), nil, c.cloud.Now())           // it has registered
-		node, c.claims[i] = nodeclaim.Join(claim, []*corev1.Node{node}, nil, c.cloud.Now()) // and is ready
+		node, claim := nodeclaim.Join(c.cloud.Now(), claim, c.cloud.Nodes(), nil)           // it has registered
+		node, c.claims[i] = nodeclaim.Join(c.cloud.Now(), claim, []*corev1.Node{node}, nil) // and is ready
 		c.nodes = append(c.nodes, node)
 		for _, p := range c.meant[claim.Name] {
 			p.Spec.NodeName = node.Name

@@ -80,7 +80,7 @@ type Provider struct {
 
 // New returns a provider of machines in a store. The clock is that of notices. It is an error if
 // either is nil.
-func New(store Store, now func() time.Time, opts *Options) (*Provider, error) {
+func New(now func() time.Time, store Store, opts *Options) (*Provider, error) {
 	if store == nil || now == nil {
 		return nil, errors.New("kwok: a store and a clock are needed; give time.Now for the clock of the machine")
 	}

@@ -90,7 +90,7 @@ func (s *nodes) Patch(ctx context.Context, before, after *corev1.Node) error {
 
 func provider(t testing.TB, store kwok.Store, opts *kwok.Options) *kwok.Provider {
 	t.Helper()
-	p, err := kwok.New(store, time.Now, opts)
+	p, err := kwok.New(time.Now, store, opts)
 	require.NoError(t, err)
 	return p
 }
@@ -186,9 +186,9 @@ func TestFailures(t *testing.T) {
 		var typed *cloudprovider.Error
 		require.ErrorAs(t, err, &typed, name)
 	}
-	_, err := kwok.New(nil, time.Now, nil)
+	_, err := kwok.New(time.Now, nil, nil)
 	require.Error(t, err)
-	_, err = kwok.New(store, nil, nil)
+	_, err = kwok.New(nil, store, nil)
 	require.Error(t, err)
 	require.NoError(t, p.Acknowledge(t.Context(), "not-there"))
 	err = p.NodeClassReady(t.Context(), v1.NodeClassReference{Group: "a", Kind: "B", Name: "c"})
@@ -208,7 +208,7 @@ func request(types []*cloudprovider.InstanceType) cloudprovider.LaunchRequest {
 func Example() {
 	ctx := context.Background()
 	store := newNodes() // in its place a client of an API server
-	cloud, err := kwok.New(store, func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }, nil)
+	cloud, err := kwok.New(func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }, store, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -234,7 +234,7 @@ func (a *Autoscaler) launch(ctx context.Context) error {
 		}
 		instance, err := a.order(ctx, claim)
 		outcome := nodeclaim.Launched(err)
-		a.cluster.Claims.Put(claim.Name, nodeclaim.EditRetry(outcome.EditClaim(claim, instance, f.Now), err, f.Now))
+		a.cluster.Claims.Put(claim.Name, nodeclaim.EditRetry(f.Now, outcome.EditClaim(f.Now, claim, instance), err))
 		a.stock.MarkFromError(err)
 		f.SoldOut(err)
 		if err != nil {
@@ -258,7 +258,7 @@ func (a *Autoscaler) join(context.Context) error {
 		return err
 	}
 	for _, claim := range f.NodeClaims {
-		node, after := nodeclaim.Join(claim, f.Nodes, nil, f.Now)
+		node, after := nodeclaim.Join(f.Now, claim, f.Nodes, nil)
 		if node != nil {
 			a.cluster.Nodes.Put(node.Name, node)
 		}
@@ -412,7 +412,7 @@ func (a *Autoscaler) confirm(ctx context.Context) error {
 		}
 		var steps []command.Step
 		if err == nil {
-			steps, err = a.commands.Begin(prepared, f.View(), f.Now)
+			steps, err = a.commands.Begin(f.Now, prepared, f.View())
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -431,7 +431,7 @@ func (a *Autoscaler) advance(context.Context) error {
 	if err != nil {
 		return err
 	}
-	round := a.commands.Advance(f.Commands.Commands, f.View(), f.Now)
+	round := a.commands.Advance(f.Now, f.Commands.Commands, f.View())
 	for _, u := range round.Undone {
 		a.journal.Trouble("undoing the command %s (%s): %s", u.Command.ID, u.Command.Reason, u.Why)
 	}

@@ -27,7 +27,7 @@ func (a *Autoscaler) Read() (*fleet.Fleet, error) {
 	for _, p := range a.cluster.Pods.All() {
 		o.Pods = append(o.Pods, p.Pod)
 	}
-	f, err := fleet.Read(o, a.last.Memory, now)
+	f, err := fleet.Read(now, o, a.last.Memory)
 	a.last, a.readAt = f, changes
 	return f, err
 }

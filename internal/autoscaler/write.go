@@ -20,7 +20,7 @@ func (a *Autoscaler) create(f *fleet.Fleet, claim *v1.NodeClaim, pods []*corev1.
 	if claim.Name == "" {
 		claim.Name = a.cluster.GenerateName(claim.GenerateName)
 	}
-	claim, err := nomination.Reserve(claim, f.Stored(pods), f.Now, nil)
+	claim, err := nomination.Reserve(f.Now, claim, f.Stored(pods), nil)
 	if err == nil {
 		a.cluster.CreateClaim(claim)
 	}
@@ -59,14 +59,14 @@ func (a *Autoscaler) carryOut(f *fleet.Fleet, steps []command.Step) (errs error)
 		claim, ok := a.cluster.Claims.Get(s.Object)
 		switch {
 		case s.Kind == command.StepCreate:
-			if claim, pods, _ := a.commands.Claim(s, f.Commands.Commands, f.Now); claim != nil {
+			if claim, pods, _ := a.commands.Claim(f.Now, s, f.Commands.Commands); claim != nil {
 				errs = errors.Join(errs, a.create(f, claim, pods))
 			}
 		case !ok:
 		case s.Kind == command.StepDelete:
 			a.cluster.DeleteClaim(claim)
 		default:
-			a.cluster.Claims.Put(s.Object, s.EditClaim(claim, f.Now))
+			a.cluster.Claims.Put(s.Object, s.EditClaim(f.Now, claim))
 		}
 	}
 	return errs
@@ -80,7 +80,7 @@ func (a *Autoscaler) force(ctx context.Context, action disruption.Action) error 
 	switch action.Step {
 	case disruption.Delete:
 		if claim, ok := a.cluster.Claims.Get(target.NodeClaim); ok {
-			a.cluster.DeleteClaim(action.EditClaim(claim, a.cluster.Now()))
+			a.cluster.DeleteClaim(action.EditClaim(a.cluster.Now(), claim))
 		}
 	case disruption.Terminate:
 		return a.Cloud.Delete(ctx, target.ProviderID)

@@ -52,7 +52,7 @@ func Cloud(seed uint64) (*fake.Cloud, error) {
 	}
 	return fake.New(&fake.Options{
 		InstanceTypes: types,
-		Clock:         func() time.Time { return Start },
+		Now:           func() time.Time { return Start },
 		Seed:          seed,
 		Timing: fake.Timing{
 			Launch:         fake.Span{Min: 30 * time.Second, Max: 50 * time.Second},

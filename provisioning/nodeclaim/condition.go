@@ -22,7 +22,7 @@ import (
 // The given claim is not changed. If it has all of that already, it is returned itself: there is
 // nothing to store if the pointers are equal. A nil claim stays nil, and a zero Condition changes
 // nothing.
-func (s Condition) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
+func (s Condition) EditClaim(now time.Time, claim *v1.NodeClaim) *v1.NodeClaim {
 	if claim == nil || s.Type == "" {
 		return claim
 	}
@@ -86,8 +86,8 @@ func (s Condition) EditNode(node *corev1.Node) *corev1.Node {
 //
 // The given claim is not changed, and is returned itself if there is nothing to change, so
 // repeating the call does no harm. With a nil machine only the condition changes.
-func (l Launch) EditClaim(claim *v1.NodeClaim, machine *cloudprovider.Instance, now time.Time) *v1.NodeClaim {
-	c := l.Condition.EditClaim(claim, now)
+func (l Launch) EditClaim(now time.Time, claim *v1.NodeClaim, machine *cloudprovider.Instance) *v1.NodeClaim {
+	c := l.Condition.EditClaim(now, claim)
 	if c == nil || machine == nil || l.Status != metav1.ConditionTrue {
 		return c
 	}
@@ -123,8 +123,8 @@ func sameMachine(a, b *v1.NodeClaimStatus) bool {
 
 // EditClaim returns a NodeClaim with the condition, as by Condition.EditClaim, and, if its Node was
 // found, with the Node's name in its status.
-func (r Registration) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
-	c := r.Condition.EditClaim(claim, now)
+func (r Registration) EditClaim(now time.Time, claim *v1.NodeClaim) *v1.NodeClaim {
+	c := r.Condition.EditClaim(now, claim)
 	if c == nil || r.Node == nil || c.Status.NodeName == r.Node.Name {
 		return c
 	}

@@ -45,14 +45,14 @@ func TestEditsSeeANodeThroughItsStart(t *testing.T) {
 	}
 	before := claim.DeepCopy()
 
-	failed := nodeclaim.Launched(errors.New("no route to host")).EditClaim(claim, newMachine(), noon)
+	failed := nodeclaim.Launched(errors.New("no route to host")).EditClaim(noon, claim, newMachine())
 	require.Equal(t, "Unknown LaunchFailed", statusOf(failed, v1.ConditionTypeLaunched))
 	require.Equal(t, "Unknown ReconcilingDependents", statusOf(failed, v1.ConditionTypeReady))
 	require.Empty(t, failed.Status.ProviderID)
 	require.Equal(t, before, claim)
 
 	later := noon.Add(time.Minute)
-	launched := nodeclaim.Launched(nil).EditClaim(failed, newMachine(), later)
+	launched := nodeclaim.Launched(nil).EditClaim(later, failed, newMachine())
 	require.Equal(t, "True Launched", statusOf(launched, v1.ConditionTypeLaunched))
 	require.Equal(t, "cloud://1", launched.Status.ProviderID)
 	require.Equal(t, "image-1", launched.Status.ImageID)
@@ -63,15 +63,15 @@ func TestEditsSeeANodeThroughItsStart(t *testing.T) {
 	require.Equal(t, later, launched.Status.Conditions[0].LastTransitionTime.Time)
 	require.EqualValues(t, 1, launched.Status.Conditions[0].ObservedGeneration)
 	require.Equal(t, noon, launched.Status.Conditions[1].LastTransitionTime.Time, "it was not ready before either")
-	require.Same(t, launched, nodeclaim.Launched(nil).EditClaim(launched, newMachine(), later.Add(time.Hour)))
+	require.Same(t, launched, nodeclaim.Launched(nil).EditClaim(later.Add(time.Hour), launched, newMachine()))
 
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Spec: corev1.NodeSpec{ProviderID: "cloud://1"}}
 	r := nodeclaim.Register(launched, []*corev1.Node{node})
-	registered := r.EditClaim(launched, later)
+	registered := r.EditClaim(later, launched)
 	require.Equal(t, "node", registered.Status.NodeName)
 	require.Equal(t, "True Registered", statusOf(registered, v1.ConditionTypeRegistered))
-	require.Same(t, registered, r.EditClaim(registered, later.Add(time.Hour)))
-	waiting := nodeclaim.Register(launched, nil).EditClaim(launched, later)
+	require.Same(t, registered, r.EditClaim(later.Add(time.Hour), registered))
+	waiting := nodeclaim.Register(launched, nil).EditClaim(later, launched)
 	require.Equal(t, "Unknown NodeNotFound", statusOf(waiting, v1.ConditionTypeRegistered))
 	require.Empty(t, waiting.Status.NodeName)
 
@@ -79,7 +79,7 @@ func TestEditsSeeANodeThroughItsStart(t *testing.T) {
 	require.Same(t, r.Node, not.EditNode(r.Node))
 	r.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	i := nodeclaim.Initialize(registered, r.Node, nil)
-	done, ready := i.EditClaim(registered, later), i.EditNode(r.Node)
+	done, ready := i.EditClaim(later, registered), i.EditNode(r.Node)
 	require.Equal(t, "True Ready", statusOf(done, v1.ConditionTypeReady))
 	require.Equal(t, "true", ready.Labels[v1.NodeInitializedLabelKey])
 	require.NotContains(t, r.Node.Labels, v1.NodeInitializedLabelKey)
@@ -97,22 +97,22 @@ func TestReadyFollowsTheOthers(t *testing.T) {
 		{metav1.ConditionUnknown, "Unknown ReconcilingDependents"},
 	} {
 		n := newNode("n", "web", withCondition(v1.ConditionTypeRegistered, tt.registered, 0))
-		got := nodeclaim.Launched(nil).EditClaim(n.NodeClaim, nil, noon)
+		got := nodeclaim.Launched(nil).EditClaim(noon, n.NodeClaim, nil)
 		require.Equal(t, tt.want, statusOf(got, v1.ConditionTypeReady))
 	}
 	n := newNode("n", "web", withCondition(v1.ConditionTypeRegistered, metav1.ConditionFalse, 0), withoutCondition(v1.ConditionTypeInitialized))
-	got := nodeclaim.Launched(nil).EditClaim(n.NodeClaim, nil, noon)
+	got := nodeclaim.Launched(nil).EditClaim(noon, n.NodeClaim, nil)
 	require.Equal(t, "Registered=False, Initialized=Unknown", got.Status.Conditions[len(got.Status.Conditions)-1].Message)
 }
 
 func TestConditionEditsOfNothing(t *testing.T) {
 	n := newNode("n", "web")
-	require.Nil(t, nodeclaim.Launched(nil).EditClaim(nil, newMachine(), noon))
-	require.Nil(t, nodeclaim.Register(nil, nil).EditClaim(nil, noon))
+	require.Nil(t, nodeclaim.Launched(nil).EditClaim(noon, nil, newMachine()))
+	require.Nil(t, nodeclaim.Register(nil, nil).EditClaim(noon, nil))
 	require.Nil(t, nodeclaim.Condition{}.EditNode(nil))
-	require.Same(t, n.NodeClaim, nodeclaim.Condition{}.EditClaim(n.NodeClaim, noon))
+	require.Same(t, n.NodeClaim, nodeclaim.Condition{}.EditClaim(noon, n.NodeClaim))
 	require.Same(t, n.Node, nodeclaim.Condition{}.EditNode(n.Node))
-	bare := nodeclaim.Launched(nil).EditClaim(&v1.NodeClaim{}, &cloudprovider.Instance{ID: "x"}, noon)
+	bare := nodeclaim.Launched(nil).EditClaim(noon, &v1.NodeClaim{}, &cloudprovider.Instance{ID: "x"})
 	require.Equal(t, "x", bare.Status.ProviderID)
 }
 
@@ -129,9 +129,9 @@ func TestConditionEditLaws(t *testing.T) {
 				Status: pick(m, metav1.ConditionTrue, metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown),
 				Reason: pick(m, "A", "B")}
 			before := claim.DeepCopy()
-			edited := s.EditClaim(claim, now)
+			edited := s.EditClaim(now, claim)
 			require.Equal(t, before, claim)
-			require.Same(t, edited, s.EditClaim(edited, now.Add(time.Hour)))
+			require.Same(t, edited, s.EditClaim(now.Add(time.Hour), edited))
 			claim = edited
 			all := true
 			for _, kind := range []string{v1.ConditionTypeLaunched, v1.ConditionTypeRegistered, v1.ConditionTypeInitialized} {
@@ -147,17 +147,17 @@ func TestConditionEditLaws(t *testing.T) {
 // store are made from those there are.
 func ExampleLaunch_EditClaim() {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-1"}}
-	claim = nodeclaim.Launched(nil).EditClaim(claim, newMachine(), noon)
+	claim = nodeclaim.Launched(nil).EditClaim(noon, claim, newMachine())
 	fmt.Println(claim.Status.ProviderID, claim.Status.ImageID, claim.Labels)
 
 	node := newNode("1", "web").Node
 	node.Labels = nil
 	registration := nodeclaim.Register(claim, []*corev1.Node{node})
-	claim, node = registration.EditClaim(claim, noon), registration.Node
+	claim, node = registration.EditClaim(noon, claim), registration.Node
 	fmt.Println(claim.Status.NodeName, node.Labels)
 
 	initialized := nodeclaim.Initialize(claim, node, nil)
-	claim, node = initialized.EditClaim(claim, noon), initialized.EditNode(node)
+	claim, node = initialized.EditClaim(noon, claim), initialized.EditNode(node)
 	for _, c := range claim.Status.Conditions {
 		fmt.Println(c.Type, c.Status)
 	}
@@ -175,10 +175,10 @@ func ExampleLaunch_EditClaim() {
 func ExampleCondition_EditClaim() {
 	claim := newNode("n", "web").NodeClaim
 	startup := nodeclaim.Condition{Type: v1.ConditionTypeInitialized, Status: metav1.ConditionUnknown, Reason: v1.ReasonRebooting}
-	edited := startup.EditClaim(claim, noon)
+	edited := startup.EditClaim(noon, claim)
 	ready := edited.Status.Conditions[len(edited.Status.Conditions)-1]
 	fmt.Println(ready.Type, ready.Status, ready.Message)
-	fmt.Println("nothing to send:", startup.EditClaim(edited, noon.Add(time.Minute)) == edited)
+	fmt.Println("nothing to send:", startup.EditClaim(noon.Add(time.Minute), edited) == edited)
 	// Output:
 	// Ready Unknown Initialized=Unknown
 	// nothing to send: true
@@ -196,7 +196,7 @@ func ExampleRegistration_EditClaim() {
 	claim := newNode("n", "web").NodeClaim
 	claim.Status.ProviderID = "cloud://other"
 	registration := nodeclaim.Register(claim, []*corev1.Node{newNode("n", "web").Node})
-	edited := registration.EditClaim(claim, noon)
+	edited := registration.EditClaim(noon, claim)
 	for _, c := range edited.Status.Conditions {
 		if c.Type == v1.ConditionTypeRegistered {
 			fmt.Println(c.Status, c.Reason)

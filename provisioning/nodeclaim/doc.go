@@ -3,9 +3,9 @@
 //
 //	request, err := nodeclaim.Request(claim, types, vocabulary)  // what to launch
 //	instance, err := provider.Create(ctx, request)
-//	claim = nodeclaim.Launched(err).EditClaim(claim, instance, now)
-//	claim = nodeclaim.Register(claim, nodes).EditClaim(claim, now)
-//	claim = nodeclaim.Initialize(claim, node, slices).EditClaim(claim, now)
+//	claim = nodeclaim.Launched(err).EditClaim(now, claim, instance)
+//	claim = nodeclaim.Register(claim, nodes).EditClaim(now, claim)
+//	claim = nodeclaim.Initialize(claim, node, slices).EditClaim(now, claim)
 //
 // # Model
 //

@@ -69,10 +69,13 @@ func (d Deadline) At() time.Time {
 // The time counts from the last transition of the condition, or from the creation of the claim
 // while there is no such condition. A Node with the label karpenter.sh/registered or
 // karpenter.sh/initialized counts as registered or initialized whatever the condition says. A nil
-// claim has none.
-func Deadlines(claim *v1.NodeClaim, node *corev1.Node, t Timeouts) []Deadline {
+// claim has none. Nil timeouts mean the defaults.
+func Deadlines(claim *v1.NodeClaim, node *corev1.Node, t *Timeouts) []Deadline {
 	if claim == nil {
 		return nil
+	}
+	if t == nil {
+		t = &Timeouts{}
 	}
 	var all []Deadline
 	ask := func(reason v1.DisruptionReason, condition string, timeout, otherwise time.Duration) {
@@ -102,8 +105,8 @@ func Deadlines(claim *v1.NodeClaim, node *corev1.Node, t Timeouts) []Deadline {
 
 // Overdue returns the first of Deadlines that is at or before now: delete the NodeClaim then, so
 // that its pods are planned again. It reports false if there is none; only then next is valid: when
-// the first deadline will pass, or zero.
-func Overdue(claim *v1.NodeClaim, node *corev1.Node, t Timeouts, now time.Time) (d Deadline, next time.Time, overdue bool) {
+// the first deadline will pass, or zero. Nil timeouts mean the defaults.
+func Overdue(now time.Time, claim *v1.NodeClaim, node *corev1.Node, t *Timeouts) (d Deadline, next time.Time, overdue bool) {
 	for _, d := range Deadlines(claim, node, t) {
 		due := d.At()
 		switch {

@@ -39,7 +39,7 @@ func TestOverdue(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := newNode("n", "web", tt.edits...)
-			late, next, overdue := nodeclaim.Overdue(n.NodeClaim, n.Node, tt.timeouts, noon)
+			late, next, overdue := nodeclaim.Overdue(noon, n.NodeClaim, n.Node, &tt.timeouts)
 			require.Equal(t, tt.want != "", overdue)
 			require.Equal(t, tt.want, late.Reason)
 			if tt.next > 0 {
@@ -50,9 +50,9 @@ func TestOverdue(t *testing.T) {
 			}
 		})
 	}
-	_, _, overdue := nodeclaim.Overdue(nil, nil, nodeclaim.Timeouts{}, noon)
+	_, _, overdue := nodeclaim.Overdue(noon, nil, nil, nil)
 	require.False(t, overdue)
 	n := newNode("n", "web", unregistered, joining, withoutCondition(v1.ConditionTypeRegistered), func(n *provisioning.Node) { n.NodeClaim.CreationTimestamp = metav1.Time{} })
-	_, _, overdue = nodeclaim.Overdue(n.NodeClaim, nil, nodeclaim.Timeouts{}, noon)
+	_, _, overdue = nodeclaim.Overdue(noon, n.NodeClaim, nil, nil)
 	require.False(t, overdue, "the time does not run for a claim of unknown age")
 }

@@ -28,7 +28,7 @@ const podEventEvery = 5 * time.Second
 // before are the pods of the last call, nil for the first one. After a restart only the removal of
 // a pod during the restart is missed. Instants after now count as now. The result is zero if there
 // was never an event.
-func LastPodEvent(claim *v1.NodeClaim, before, pods []*corev1.Pod, now time.Time) time.Time {
+func LastPodEvent(now time.Time, claim *v1.NodeClaim, before, pods []*corev1.Pod) time.Time {
 	var last time.Time
 	later := func(t time.Time) {
 		if t.After(now) {
@@ -88,7 +88,7 @@ func EditPodEvent(claim *v1.NodeClaim, last time.Time) *v1.NodeClaim {
 //
 // The claim given is not changed, and returned itself where there is nothing to change. A
 // nil claim stays nil.
-func EditConsolidatable(claim *v1.NodeClaim, after v1.NillableDuration, last, now time.Time) *v1.NodeClaim {
+func EditConsolidatable(now time.Time, claim *v1.NodeClaim, after v1.NillableDuration, last time.Time) *v1.NodeClaim {
 	if claim == nil || !isTrue(claim, v1.ConditionTypeInitialized) || after.Duration == nil {
 		return without(claim, v1.ConditionTypeConsolidatable)
 	}
@@ -98,18 +98,18 @@ func EditConsolidatable(claim *v1.NodeClaim, after v1.NillableDuration, last, no
 	if last.Add(*after.Duration).After(now) {
 		return without(claim, v1.ConditionTypeConsolidatable)
 	}
-	return Condition{Type: v1.ConditionTypeConsolidatable, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeConsolidatable}.EditClaim(claim, now)
+	return Condition{Type: v1.ConditionTypeConsolidatable, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeConsolidatable}.EditClaim(now, claim)
 }
 
 // EditDrifted returns a NodeClaim with the condition Drifted for a reason, a word such as
 // NodePoolDrifted, and detail, a sentence; without the condition if the reason is empty.
 // disruption.Cluster.Drifts has both. The given claim is not changed, and is returned itself if
 // there is nothing to change. A nil claim stays nil.
-func EditDrifted(claim *v1.NodeClaim, reason, detail string, now time.Time) *v1.NodeClaim {
+func EditDrifted(now time.Time, claim *v1.NodeClaim, reason, detail string) *v1.NodeClaim {
 	if claim == nil || reason == "" {
 		return without(claim, v1.ConditionTypeDrifted)
 	}
-	return Condition{Type: v1.ConditionTypeDrifted, Status: metav1.ConditionTrue, Reason: reason, Message: detail}.EditClaim(claim, now)
+	return Condition{Type: v1.ConditionTypeDrifted, Status: metav1.ConditionTrue, Reason: reason, Message: detail}.EditClaim(now, claim)
 }
 
 // without returns a claim without a condition.

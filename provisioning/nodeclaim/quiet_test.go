@@ -50,10 +50,10 @@ func TestLastPodEvent(t *testing.T) {
 		{"a clock that is ahead", nil, []*corev1.Pod{scheduled("web", -time.Hour)}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, dusk.Add(-tt.want), nodeclaim.LastPodEvent(recorded, tt.before, tt.pods, dusk))
+			require.Equal(t, dusk.Add(-tt.want), nodeclaim.LastPodEvent(dusk, recorded, tt.before, tt.pods))
 		})
 	}
-	require.True(t, nodeclaim.LastPodEvent(nil, nil, nil, dusk).IsZero())
+	require.True(t, nodeclaim.LastPodEvent(dusk, nil, nil, nil).IsZero())
 }
 
 func TestEditPodEvent(t *testing.T) {
@@ -70,39 +70,39 @@ func TestEditPodEvent(t *testing.T) {
 func TestEditConsolidatable(t *testing.T) {
 	minute := v1.NewDuration(time.Minute)
 	c := &v1.NodeClaim{}
-	require.Same(t, c, nodeclaim.EditConsolidatable(c, minute, ago(time.Hour).Time, dusk), "it is not initialized")
+	require.Same(t, c, nodeclaim.EditConsolidatable(dusk, c, minute, ago(time.Hour).Time), "it is not initialized")
 	c.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeInitialized, Status: metav1.ConditionTrue, LastTransitionTime: ago(2 * time.Minute)}}
-	yes := nodeclaim.EditConsolidatable(c, minute, time.Time{}, dusk)
+	yes := nodeclaim.EditConsolidatable(dusk, c, minute, time.Time{})
 	require.Len(t, yes.Status.Conditions, 3, "Initialized, Consolidatable and Ready")
-	require.Same(t, yes, nodeclaim.EditConsolidatable(yes, minute, ago(time.Minute).Time, dusk), "it passes at that instant")
+	require.Same(t, yes, nodeclaim.EditConsolidatable(dusk, yes, minute, ago(time.Minute).Time), "it passes at that instant")
 	for _, no := range []*v1.NodeClaim{
-		nodeclaim.EditConsolidatable(yes, minute, ago(time.Minute-1).Time, dusk),
-		nodeclaim.EditConsolidatable(yes, v1.NeverDuration(), ago(time.Hour).Time, dusk),
+		nodeclaim.EditConsolidatable(dusk, yes, minute, ago(time.Minute-1).Time),
+		nodeclaim.EditConsolidatable(dusk, yes, v1.NeverDuration(), ago(time.Hour).Time),
 	} {
 		for _, cond := range no.Status.Conditions {
 			require.NotEqual(t, v1.ConditionTypeConsolidatable, cond.Type)
 		}
 	}
-	require.Nil(t, nodeclaim.EditConsolidatable(nil, minute, dusk, dusk))
+	require.Nil(t, nodeclaim.EditConsolidatable(dusk, nil, minute, dusk))
 }
 
 func TestEditDrifted(t *testing.T) {
 	c := &v1.NodeClaim{}
-	drifted := nodeclaim.EditDrifted(c, "NodePoolDrifted", "labels differ", dusk)
+	drifted := nodeclaim.EditDrifted(dusk, c, "NodePoolDrifted", "labels differ")
 	require.Equal(t, "NodePoolDrifted", drifted.Status.Conditions[0].Reason)
-	require.Same(t, drifted, nodeclaim.EditDrifted(drifted, "NodePoolDrifted", "labels differ", dusk.Add(time.Hour)))
-	require.Same(t, c, nodeclaim.EditDrifted(c, "", "", dusk))
-	for _, cond := range nodeclaim.EditDrifted(drifted, "", "", dusk).Status.Conditions {
+	require.Same(t, drifted, nodeclaim.EditDrifted(dusk.Add(time.Hour), drifted, "NodePoolDrifted", "labels differ"))
+	require.Same(t, c, nodeclaim.EditDrifted(dusk, c, "", ""))
+	for _, cond := range nodeclaim.EditDrifted(dusk, drifted, "", "").Status.Conditions {
 		require.NotEqual(t, v1.ConditionTypeDrifted, cond.Type)
 	}
-	require.Nil(t, nodeclaim.EditDrifted(nil, "", "", dusk))
+	require.Nil(t, nodeclaim.EditDrifted(dusk, nil, "", ""))
 }
 
 func ExampleLastPodEvent() {
 	pod := scheduled("web", 5*time.Minute)
-	last := nodeclaim.LastPodEvent(nil, nil, []*corev1.Pod{pod}, dusk)
+	last := nodeclaim.LastPodEvent(dusk, nil, nil, []*corev1.Pod{pod})
 	fmt.Println(last.Format(time.TimeOnly))
-	last = nodeclaim.LastPodEvent(nil, []*corev1.Pod{pod}, nil, dusk) // it has left
+	last = nodeclaim.LastPodEvent(dusk, nil, []*corev1.Pod{pod}, nil) // it has left
 	fmt.Println(last.Format(time.TimeOnly))
 	// Output:
 	// 17:55:00
@@ -118,13 +118,13 @@ func ExampleEditPodEvent() {
 func ExampleEditConsolidatable() {
 	claim := &v1.NodeClaim{}
 	claim.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeInitialized, Status: metav1.ConditionTrue}}
-	claim = nodeclaim.EditConsolidatable(claim, v1.NewDuration(time.Minute), dusk.Add(-time.Hour), dusk)
+	claim = nodeclaim.EditConsolidatable(dusk, claim, v1.NewDuration(time.Minute), dusk.Add(-time.Hour))
 	fmt.Println(claim.Status.Conditions[1].Type, claim.Status.Conditions[1].Status)
 	// Output: Consolidatable True
 }
 
 func ExampleEditDrifted() {
-	claim := nodeclaim.EditDrifted(&v1.NodeClaim{}, "NodePoolDrifted", "spec.template has changed", dusk)
+	claim := nodeclaim.EditDrifted(dusk, &v1.NodeClaim{}, "NodePoolDrifted", "spec.template has changed")
 	fmt.Println(claim.Status.Conditions[0].Type, claim.Status.Conditions[0].Reason)
 	// Output: Drifted NodePoolDrifted
 }

@@ -113,18 +113,18 @@ func synced(node *corev1.Node, claim *v1.NodeClaim, taints bool) {
 // because the Node has the labels and taints that pods depend on; the Node is nil if it does not
 // exist. A claim that is launching, initialized or being deleted is returned itself, without a
 // Node. Arguments are not changed.
-func Join(claim *v1.NodeClaim, nodes []*corev1.Node, published []*resourcev1.ResourceSlice, now time.Time) (*corev1.Node, *v1.NodeClaim) {
+func Join(now time.Time, claim *v1.NodeClaim, nodes []*corev1.Node, published []*resourcev1.ResourceSlice) (*corev1.Node, *v1.NodeClaim) {
 	if claim == nil || claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || isTrue(claim, v1.ConditionTypeInitialized) {
 		return nil, claim
 	}
 	if !isTrue(claim, v1.ConditionTypeRegistered) {
 		r := Register(claim, nodes)
-		return r.Node, r.EditClaim(claim, now)
+		return r.Node, r.EditClaim(now, claim)
 	}
 	var node *corev1.Node
 	if i := slices.IndexFunc(nodes, func(n *corev1.Node) bool { return n != nil && n.Name == claim.Status.NodeName }); i >= 0 {
 		node = nodes[i]
 	}
 	ready := Initialize(claim, node, published)
-	return ready.EditNode(node), ready.EditClaim(claim, now)
+	return ready.EditNode(node), ready.EditClaim(now, claim)
 }

@@ -23,7 +23,7 @@ const permanentPause = time.Minute
 // until the next attempt is that of retry.Next, with the UID of the claim as its token, and a
 // minute for errors that it gives up on. The given claim is not changed; if err or claim is nil, it
 // is returned itself.
-func EditRetry(claim *v1.NodeClaim, err error, now time.Time) *v1.NodeClaim {
+func EditRetry(now time.Time, claim *v1.NodeClaim, err error) *v1.NodeClaim {
 	if claim == nil || err == nil {
 		return claim
 	}

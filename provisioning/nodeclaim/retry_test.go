@@ -21,7 +21,7 @@ func TestTheTimeBetweenLaunchesGrowsWithWhatStandsInTheClaim(t *testing.T) {
 	last := time.Duration(0)
 	for range 5 {
 		before := claim.DeepCopy()
-		next := nodeclaim.EditRetry(claim, errors.New("timeout"), now)
+		next := nodeclaim.EditRetry(now, claim, errors.New("timeout"))
 		require.Equal(t, before, claim, "the claim given stays as it is")
 		claim = next
 		pause := nodeclaim.NextLaunch(claim).Sub(now)
@@ -30,7 +30,7 @@ func TestTheTimeBetweenLaunchesGrowsWithWhatStandsInTheClaim(t *testing.T) {
 	}
 	require.Less(t, last, 30*time.Second)
 	for range 50 {
-		claim = nodeclaim.EditRetry(claim, errors.New("timeout"), now)
+		claim = nodeclaim.EditRetry(now, claim, errors.New("timeout"))
 	}
 	require.LessOrEqual(t, nodeclaim.NextLaunch(claim).Sub(now), 36*time.Second)
 }
@@ -38,10 +38,10 @@ func TestTheTimeBetweenLaunchesGrowsWithWhatStandsInTheClaim(t *testing.T) {
 func TestWhatIsNoBackoff(t *testing.T) {
 	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
-	require.Same(t, claim, nodeclaim.EditRetry(claim, nil, now))
-	require.Nil(t, nodeclaim.EditRetry(nil, errors.New("timeout"), now))
+	require.Same(t, claim, nodeclaim.EditRetry(now, claim, nil))
+	require.Nil(t, nodeclaim.EditRetry(now, nil, errors.New("timeout")))
 	require.Zero(t, nodeclaim.NextLaunch(nil))
-	denied := nodeclaim.EditRetry(claim, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindDenied, Err: errors.New("no rights")}, now)
+	denied := nodeclaim.EditRetry(now, claim, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindDenied, Err: errors.New("no rights")})
 	require.Equal(t, now.Add(time.Minute), nodeclaim.NextLaunch(denied))
 	for _, text := range []string{"", "x", "3", "0 2026-03-02T10:00:00Z", "-1 2026-03-02T10:00:00Z", "1 yesterday"} {
 		claim.Annotations = map[string]string{nodeclaim.RetryAnnotationKey: text}
@@ -54,9 +54,9 @@ func ExampleEditRetry() {
 	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 	throttled := &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindThrottled, Err: errors.New("slow down")}
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-x7k2p", UID: "5d0c"}}
-	claim = nodeclaim.EditRetry(claim, throttled, now)
+	claim = nodeclaim.EditRetry(now, claim, throttled)
 	fmt.Println(nodeclaim.NextLaunch(claim).Sub(now).Truncate(time.Second))
-	claim = nodeclaim.EditRetry(claim, throttled, now.Add(2*time.Second))
+	claim = nodeclaim.EditRetry(now.Add(2*time.Second), claim, throttled)
 	fmt.Println(nodeclaim.NextLaunch(claim).Sub(now).Truncate(time.Second))
 	// Output:
 	// 1s

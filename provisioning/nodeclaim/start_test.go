@@ -166,9 +166,9 @@ func TestCheckConsistency(t *testing.T) {
 
 func ExampleOverdue() {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon)}}
-	_, next, overdue := nodeclaim.Overdue(claim, nil, nodeclaim.Timeouts{}, noon.Add(time.Minute))
+	_, next, overdue := nodeclaim.Overdue(noon.Add(time.Minute), claim, nil, nil)
 	fmt.Println(overdue, next.Sub(noon))
-	late, _, overdue := nodeclaim.Overdue(claim, nil, nodeclaim.Timeouts{}, next)
+	late, _, overdue := nodeclaim.Overdue(next, claim, nil, nil)
 	fmt.Println(overdue, late.Reason)
 	// Output:
 	// false 5m0s
@@ -177,7 +177,7 @@ func ExampleOverdue() {
 
 func ExampleDeadlines() {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon)}}
-	for _, d := range nodeclaim.Deadlines(claim, nil, nodeclaim.Timeouts{Registration: time.Hour}) {
+	for _, d := range nodeclaim.Deadlines(claim, nil, &nodeclaim.Timeouts{Registration: time.Hour}) {
 		fmt.Println(d.Condition, d.At().Sub(noon), d.Reason)
 	}
 	// Output:
@@ -204,19 +204,19 @@ func TestJoin(t *testing.T) {
 	n := newNode("n", "web")
 	n.NodeClaim.Status.Conditions, n.Node.Labels = nil, nil
 	n.Node.Spec.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint()}
-	node, claim := nodeclaim.Join(n.NodeClaim, nil, nil, noon)
+	node, claim := nodeclaim.Join(noon, n.NodeClaim, nil, nil)
 	require.Nil(t, node)
 	require.Equal(t, "NodeNotFound", claim.Status.Conditions[0].Reason)
 
-	node, claim = nodeclaim.Join(claim, []*corev1.Node{nil, n.Node}, nil, noon)
+	node, claim = nodeclaim.Join(noon, claim, []*corev1.Node{nil, n.Node}, nil)
 	require.Equal(t, "true", node.Labels[v1.NodeRegisteredLabelKey])
 	require.Equal(t, "n", claim.Status.NodeName)
 	require.True(t, meta.IsStatusConditionTrue(claim.Status.Conditions, v1.ConditionTypeRegistered))
-	lost, waits := nodeclaim.Join(claim, nil, nil, noon)
+	lost, waits := nodeclaim.Join(noon, claim, nil, nil)
 	require.Nil(t, lost)
 	require.False(t, meta.IsStatusConditionTrue(waits.Status.Conditions, v1.ConditionTypeInitialized), "its Node is not there")
 
-	node, claim = nodeclaim.Join(claim, []*corev1.Node{node}, nil, noon)
+	node, claim = nodeclaim.Join(noon, claim, []*corev1.Node{node}, nil)
 	require.Equal(t, "true", node.Labels[v1.NodeInitializedLabelKey])
 	require.True(t, meta.IsStatusConditionTrue(claim.Status.Conditions, v1.ConditionTypeInitialized))
 
@@ -224,7 +224,7 @@ func TestJoin(t *testing.T) {
 	launching.Status = v1.NodeClaimStatus{}
 	leaving.DeletionTimestamp, leaving.Status.Conditions = &metav1.Time{Time: noon}, nil
 	for _, c := range []*v1.NodeClaim{nil, claim, launching, leaving} {
-		node, after := nodeclaim.Join(c, []*corev1.Node{node}, nil, noon)
+		node, after := nodeclaim.Join(noon, c, []*corev1.Node{node}, nil)
 		require.Nil(t, node)
 		require.Same(t, c, after)
 	}
@@ -236,7 +236,7 @@ func ExampleJoin() {
 	n.Node.Spec.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint()}
 	node, claim := n.Node, n.NodeClaim
 	for range 2 {
-		node, claim = nodeclaim.Join(claim, []*corev1.Node{node}, nil, noon)
+		node, claim = nodeclaim.Join(noon, claim, []*corev1.Node{node}, nil)
 		fmt.Printf("%s registered=%s initialized=%s\n", claim.Status.NodeName, node.Labels[v1.NodeRegisteredLabelKey], node.Labels[v1.NodeInitializedLabelKey])
 	}
 	// Output:

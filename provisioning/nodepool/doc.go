@@ -2,7 +2,7 @@
 // about changes. Karpenter does this in its controllers nodepool/validation, nodepool/readiness and
 // nodepool/counter.
 //
-//	pool := nodepool.Edit(stored, classErr, usage, now) // the object to store
+//	pool := nodepool.Edit(now, stored, classErr, usage) // the object to store
 //	for _, c := range nodepool.News(stored, pool) {     // an event for each
 //
 // nodeclaim.MigrateHashes computes the hashes, which are annotations: store the NodeClaims first,

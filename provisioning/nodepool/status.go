@@ -28,7 +28,7 @@ const ReasonNodeClassNotReady = "NodeClassNotReady"
 // Each condition has the generation of the pool, and now as its time of transition if its Status
 // changes. Spec and metadata stay, defaults are not written. The given pool is not changed, and is
 // returned itself if there is nothing to change; a nil pool stays nil.
-func Edit(pool *v1.NodePool, class error, usage *provisioning.PoolUsage, now time.Time) *v1.NodePool {
+func Edit(now time.Time, pool *v1.NodePool, class error, usage *provisioning.PoolUsage) *v1.NodePool {
 	if pool == nil {
 		return nil
 	}

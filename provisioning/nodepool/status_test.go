@@ -35,33 +35,33 @@ func says(p *v1.NodePool) (out []string) {
 
 func TestEdit(t *testing.T) {
 	p := general()
-	good := nodepool.Edit(p, nil, &provisioning.PoolUsage{Nodes: 2, Resources: resources.MustParse("cpu=8")}, noon)
+	good := nodepool.Edit(noon, p, nil, &provisioning.PoolUsage{Nodes: 2, Resources: resources.MustParse("cpu=8")})
 	require.Equal(t, []string{"ValidationSucceeded=True ValidationSucceeded", "NodeClassReady=True NodeClassReady", "Ready=True Ready"}, says(good))
 	require.EqualValues(t, 2, *good.Status.Nodes)
 	require.Equal(t, "8", good.Status.Resources.Cpu().String())
 	require.EqualValues(t, 3, good.Status.Conditions[0].ObservedGeneration)
 	require.Equal(t, p.Spec, good.Spec, "defaults are not written")
 	require.Empty(t, p.Status.Conditions, "what is given stays as it is")
-	require.Same(t, good, nodepool.Edit(good, nil, &provisioning.PoolUsage{Nodes: 2, Resources: resources.MustParse("cpu=8000m")}, noon.Add(time.Hour)))
-	require.Same(t, good, nodepool.Edit(good, nil, nil, noon.Add(time.Hour)), "no usage leaves it")
-	require.NotSame(t, good, nodepool.Edit(good, nil, &provisioning.PoolUsage{Nodes: 2, Resources: resources.MustParse("cpu=9")}, noon))
+	require.Same(t, good, nodepool.Edit(noon.Add(time.Hour), good, nil, &provisioning.PoolUsage{Nodes: 2, Resources: resources.MustParse("cpu=8000m")}))
+	require.Same(t, good, nodepool.Edit(noon.Add(time.Hour), good, nil, nil), "no usage leaves it")
+	require.NotSame(t, good, nodepool.Edit(noon, good, nil, &provisioning.PoolUsage{Nodes: 2, Resources: resources.MustParse("cpu=9")}))
 
-	unready := nodepool.Edit(good, errors.New("no subnets"), nil, noon.Add(time.Hour))
+	unready := nodepool.Edit(noon.Add(time.Hour), good, errors.New("no subnets"), nil)
 	require.Equal(t, []string{"ValidationSucceeded=True ValidationSucceeded", "NodeClassReady=False NodeClassNotReady", "Ready=False NodeClassNotReady"}, says(unready))
 	require.Equal(t, noon, unready.Status.Conditions[0].LastTransitionTime.Time, "it has not turned")
 	require.Equal(t, noon.Add(time.Hour), unready.Status.Conditions[1].LastTransitionTime.Time)
 	require.Len(t, nodepool.News(good, unready), 1)
 	require.Equal(t, "no subnets", nodepool.News(good, unready)[0].Message)
 	require.Empty(t, nodepool.News(unready, unready))
-	require.Len(t, nodepool.News(unready, nodepool.Edit(unready, errors.New("no security groups"), nil, noon)), 1, "it says something else")
+	require.Len(t, nodepool.News(unready, nodepool.Edit(noon, unready, errors.New("no security groups"), nil)), 1, "it says something else")
 
 	broken := general()
 	broken.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "zone", Operator: "Near"}}
-	bad := nodepool.Edit(broken, nil, nil, noon)
+	bad := nodepool.Edit(noon, broken, nil, nil)
 	require.Equal(t, []string{"ValidationSucceeded=False NodePoolValidationFailed", "Ready=False NodePoolValidationFailed"}, says(bad))
 	require.Len(t, nodepool.News(nil, bad), 1)
-	require.Equal(t, metav1.ConditionTrue, nodepool.Edit(good, nil, nil, noon).Status.Conditions[1].Status)
-	require.Nil(t, nodepool.Edit(nil, nil, nil, noon))
+	require.Equal(t, metav1.ConditionTrue, nodepool.Edit(noon, good, nil, nil).Status.Conditions[1].Status)
+	require.Nil(t, nodepool.Edit(noon, nil, nil, nil))
 	require.Empty(t, nodepool.News(bad, nil))
 }
 
@@ -73,7 +73,7 @@ func TestEditCanBeStored(t *testing.T) {
 		p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements,
 			v1.NodeSelectorRequirementWithMinValues{Key: "zone", Operator: "In", Values: []string{fmt.Sprint("no value ", i)}})
 	}
-	for _, edited := range []*v1.NodePool{nodepool.Edit(p, nil, nil, noon), nodepool.Edit(general(), errors.New(strings.Repeat("no subnets ", 9_000)), nil, noon)} {
+	for _, edited := range []*v1.NodePool{nodepool.Edit(noon, p, nil, nil), nodepool.Edit(noon, general(), errors.New(strings.Repeat("no subnets ", 9_000)), nil)} {
 		ready := edited.Status.Conditions[len(edited.Status.Conditions)-1]
 		require.Equal(t, metav1.ConditionFalse, ready.Status)
 		for _, c := range edited.Status.Conditions {
@@ -85,7 +85,7 @@ func TestEditCanBeStored(t *testing.T) {
 }
 
 func ExampleEdit() {
-	pool := nodepool.Edit(general(), errors.New("no subnets"), nil, noon)
+	pool := nodepool.Edit(noon, general(), errors.New("no subnets"), nil)
 	for _, c := range pool.Status.Conditions {
 		fmt.Println(c.Type, c.Status, c.Reason)
 	}
@@ -96,7 +96,7 @@ func ExampleEdit() {
 }
 
 func ExampleNews() {
-	pool := nodepool.Edit(general(), errors.New("no subnets"), nil, noon)
+	pool := nodepool.Edit(noon, general(), errors.New("no subnets"), nil)
 	fmt.Println(nodepool.News(general(), pool)[0].Reason)
 	// Output: NodeClassNotReady
 }

@@ -6,9 +6,9 @@
 // no room later, and another node is launched. A taint that is unique to the node until its pods
 // are bound prevents that:
 //
-//	claim, err = nomination.Reserve(claim, node.Pods, now, nil) // before it is created
+//	claim, err = nomination.Reserve(now, claim, node.Pods, nil) // before it is created
 //	...
-//	state, err := nomination.Review(in, now, nil)               // each time something changes
+//	state, err := nomination.Review(now, in, nil)               // each time something changes
 //	for _, p := range state.Pods {  // leave them, and those of state.Moving, out of the next plan
 //		... append p.Toleration to the pod
 //	}

@@ -14,7 +14,7 @@ import (
 // A node is launched for two pods. It is kept for them until both are bound.
 func Example() {
 	pods := []*corev1.Pod{pod("web-1", "web"), pod("web-2", "web")}
-	claim, err := nomination.Reserve(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-7"}}, pods, noon, nil)
+	claim, err := nomination.Reserve(noon, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-7"}}, pods, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -26,7 +26,7 @@ func Example() {
 	node := ready(claim, noon.Add(time.Minute))
 	show := func() {
 		in := nomination.Input{NodeClaims: []*v1.NodeClaim{claim}, Nodes: []*corev1.Node{node}, Pods: pods}
-		state, err := nomination.Review(in, noon.Add(time.Minute), nil)
+		state, err := nomination.Review(noon.Add(time.Minute), in, nil)
 		if err != nil {
 			fmt.Println(err)
 		}
@@ -57,7 +57,7 @@ func Example() {
 
 func ExampleReserve() {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-7"}}
-	claim, err := nomination.Reserve(claim, []*corev1.Pod{pod("web-1", "")}, noon, nil)
+	claim, err := nomination.Reserve(noon, claim, []*corev1.Pod{pod("web-1", "")}, nil)
 	fmt.Println(claim.Annotations[nomination.AnnotationKey], err)
 	// Output: [{"at":"2026-03-02T12:00:00Z","pods":["web-1"]}] <nil>
 }
@@ -66,17 +66,17 @@ func ExampleReserve() {
 func ExampleBind() {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}
 	pods := []*corev1.Pod{pod("web-1", "web")}
-	state, err := nomination.Review(nomination.Input{Nodes: []*corev1.Node{node}, Pods: pods,
-		Bindings: nomination.Bind("node-1", pods, noon.Add(30*time.Second))}, noon, nil)
+	state, err := nomination.Review(noon, nomination.Input{Nodes: []*corev1.Node{node}, Pods: pods,
+		Bindings: nomination.Bind("node-1", pods, noon.Add(30*time.Second))}, nil)
 	fmt.Println(state.Pods[0].Pod.Name, state.Pods[0].Node, state.Next.Format(time.TimeOnly), err)
 	// Output: web-1 node-1 12:00:30 <nil>
 }
 
 func ExampleReview() {
-	claim, _ := nomination.Reserve(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-7"}}, []*corev1.Pod{pod("web-1", "web")}, noon, nil)
+	claim, _ := nomination.Reserve(noon, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-7"}}, []*corev1.Pod{pod("web-1", "web")}, nil)
 	claim.CreationTimestamp = metav1.NewTime(noon)
 	in := nomination.Input{NodeClaims: []*v1.NodeClaim{claim}, Pods: []*corev1.Pod{pod("web-1", "web"), pod("job-1", "")}}
-	state, err := nomination.Review(in, noon, nil)
+	state, err := nomination.Review(noon, in, nil)
 	for _, p := range state.Pods {
 		fmt.Println(p.Pod.Name, p.NodeClaim, p.Until.Format(time.TimeOnly))
 	}
@@ -87,10 +87,10 @@ func ExampleReview() {
 }
 
 func ExampleState_Nominations() {
-	claim, _ := nomination.Reserve(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-7"}}, []*corev1.Pod{pod("web-1", "web")}, noon, nil)
+	claim, _ := nomination.Reserve(noon, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-7"}}, []*corev1.Pod{pod("web-1", "web")}, nil)
 	claim.CreationTimestamp = metav1.NewTime(noon)
 	in := nomination.Input{NodeClaims: []*v1.NodeClaim{claim}, Pods: []*corev1.Pod{pod("web-1", "web")}}
-	state, _ := nomination.Review(in, noon, nil)
+	state, _ := nomination.Review(noon, in, nil)
 	for name, until := range state.Nominations() {
 		fmt.Println(name, until.Format(time.TimeOnly))
 	}

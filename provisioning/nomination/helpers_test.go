@@ -39,7 +39,7 @@ func on(p *corev1.Pod, node string) *corev1.Pod {
 // created returns a claim as it is once stored.
 func created(t testing.TB, name string, pods []*corev1.Pod, opts *nomination.Options) *v1.NodeClaim {
 	t.Helper()
-	c, err := nomination.Reserve(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, pods, noon, opts)
+	c, err := nomination.Reserve(noon, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, pods, opts)
 	require.NoError(t, err)
 	c.UID, c.CreationTimestamp = types.UID(name), metav1.NewTime(noon)
 	return c
@@ -63,7 +63,7 @@ func tolerating(p nomination.Place) *corev1.Pod {
 
 func review(t testing.TB, in nomination.Input, now time.Time) nomination.State {
 	t.Helper()
-	s, err := nomination.Review(in, now, nil)
+	s, err := nomination.Review(now, in, nil)
 	require.NoError(t, err)
 	return s
 }

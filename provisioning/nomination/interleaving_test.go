@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) create(t *testing.T, name string, pods ...*corev1.Pod) {
-	c, err := nomination.Reserve(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, pods, w.now, nil)
+	c, err := nomination.Reserve(w.now, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, pods, nil)
 	require.NoError(t, err)
 	c.UID, c.CreationTimestamp = types.UID(name), metav1.NewTime(w.now)
 	w.claims[name] = c
@@ -74,7 +74,7 @@ func (w *world) review(t *testing.T) nomination.State {
 	for _, name := range slices.Sorted(maps.Keys(w.pods)) {
 		in.Pods = append(in.Pods, w.pods[name])
 	}
-	s, err := nomination.Review(in, w.now, nil)
+	s, err := nomination.Review(w.now, in, nil)
 	require.NoError(t, err)
 	return s
 }

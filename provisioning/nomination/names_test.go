@@ -90,7 +90,7 @@ func TestNamesOfPromises(t *testing.T) {
 	claim := created(t, "a", pods, nil)
 	const text = `[{"at":"2026-03-02T12:00:00Z","owner":"db","size":"SIZE","pods":["u0","u1","u2"],"names":["db-2","db-1","db-0"]}]`
 	require.Equal(t, text, sizeless(claim))
-	claim, err := nomination.Reserve(claim, pods[:1], noon.Add(time.Minute), nil)
+	claim, err := nomination.Reserve(noon.Add(time.Minute), claim, pods[:1], nil)
 	require.NoError(t, err)
 	require.Equal(t, `[{"at":"2026-03-02T12:00:00Z","owner":"db","size":"SIZE","pods":["u0","u2"],"names":["db-2","db-0"]},`+
 		`{"at":"2026-03-02T12:01:00Z","owner":"db","size":"SIZE","pods":["u1"],"names":["db-1"]}]`, sizeless(claim))

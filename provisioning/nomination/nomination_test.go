@@ -17,41 +17,41 @@ import (
 
 func TestReserve(t *testing.T) {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-	c, err := nomination.Reserve(claim, []*corev1.Pod{pod("x", "rs")}, noon, nil)
+	c, err := nomination.Reserve(noon, claim, []*corev1.Pod{pod("x", "rs")}, nil)
 	require.NoError(t, err)
 	require.Empty(t, claim.Annotations, "what is given stays as it is")
 	require.Equal(t, []corev1.Taint{{Key: nomination.TaintKey, Value: "a", Effect: corev1.TaintEffectNoSchedule}}, c.Spec.StartupTaints)
 
-	again, err := nomination.Reserve(c, []*corev1.Pod{pod("y", "rs"), pod("x", "rs")}, noon, nil)
+	again, err := nomination.Reserve(noon, c, []*corev1.Pod{pod("y", "rs"), pod("x", "rs")}, nil)
 	require.NoError(t, err)
 	require.Equal(t, c.Spec.StartupTaints, again.Spec.StartupTaints, "one taint is enough")
 
 	c.UID = "there"
 	c.Spec.StartupTaints = nil
-	there, err := nomination.Reserve(c, []*corev1.Pod{pod("y", "rs")}, noon, nil)
+	there, err := nomination.Reserve(noon, c, []*corev1.Pod{pod("y", "rs")}, nil)
 	require.NoError(t, err)
 	require.Empty(t, there.Spec.StartupTaints, "the spec of a NodeClaim does not change")
 
-	none, err := nomination.Reserve(claim, nil, noon, nil)
+	none, err := nomination.Reserve(noon, claim, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, claim, none)
 
-	open, err := nomination.Reserve(claim, []*corev1.Pod{pod("x", "")}, noon, &nomination.Options{NoTaint: true})
+	open, err := nomination.Reserve(noon, claim, []*corev1.Pod{pod("x", "")}, &nomination.Options{NoTaint: true})
 	require.NoError(t, err)
 	require.Empty(t, open.Spec.StartupTaints)
 	require.NotEmpty(t, open.Annotations[nomination.AnnotationKey])
 
-	long, err := nomination.Reserve(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("a", 70)}}, []*corev1.Pod{pod("x", "")}, noon, nil)
+	long, err := nomination.Reserve(noon, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("a", 70)}}, []*corev1.Pod{pod("x", "")}, nil)
 	require.NoError(t, err)
 	require.Less(t, len(long.Spec.StartupTaints[0].Value), 20)
 }
 
 // All faults are told at once, each with what to do.
 func TestReserveRefuses(t *testing.T) {
-	_, err := nomination.Reserve(nil, nil, noon, nil)
+	_, err := nomination.Reserve(noon, nil, nil, nil)
 	require.EqualError(t, err, "nomination: no NodeClaim is given")
 	bad := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{nomination.AnnotationKey: "["}}}
-	_, err = nomination.Reserve(bad, []*corev1.Pod{nil, pod("", ""), pod("x", ""), pod("x", "")}, noon, &nomination.Options{Hold: -1, Launch: -1, Move: -1})
+	_, err = nomination.Reserve(noon, bad, []*corev1.Pod{nil, pod("", ""), pod("x", ""), pod("x", "")}, &nomination.Options{Hold: -1, Launch: -1, Move: -1})
 	require.EqualError(t, err, strings.Join([]string{
 		"nomination: Options.Hold is -1ns; give a duration above zero, or none for the default",
 		"nomination: Options.Launch is -1ns; give a duration above zero, or none for the default",
@@ -62,9 +62,9 @@ func TestReserveRefuses(t *testing.T) {
 		"nomination: pod web/ has no UID: take it from the cluster",
 		"nomination: pod web/x is there twice",
 	}, "\n"))
-	_, err = nomination.Reserve(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, nil, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), nil)
+	_, err = nomination.Reserve(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, nil, nil)
 	require.EqualError(t, err, "nomination: now is in the year 10000")
-	_, err = nomination.Review(nomination.Input{}, noon, &nomination.Options{Hold: -1})
+	_, err = nomination.Review(noon, nomination.Input{}, &nomination.Options{Hold: -1})
 	require.Error(t, err)
 }
 
@@ -155,7 +155,7 @@ func TestWhatEndsPromises(t *testing.T) {
 			*now = up.Add(nomination.DefaultHold)
 		}, 2, nomination.Filling, false},
 		{"a later plan", func(in *nomination.Input, _ *time.Time) {
-			c, err := nomination.Reserve(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "0"}}, in.Pods, noon.Add(time.Second), nil)
+			c, err := nomination.Reserve(noon.Add(time.Second), &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "0"}}, in.Pods, nil)
 			require.NoError(t, err)
 			c.CreationTimestamp = metav1.NewTime(up)
 			in.NodeClaims = append(in.NodeClaims, c)
@@ -266,7 +266,7 @@ func TestWithoutTaint(t *testing.T) {
 	opts := &nomination.Options{NoTaint: true}
 	c := created(t, "a", []*corev1.Pod{pod("x", "")}, opts)
 	in := nomination.Input{NodeClaims: []*v1.NodeClaim{c}, Pods: []*corev1.Pod{pod("x", "")}, Nodes: []*corev1.Node{ready(c, noon)}}
-	s, err := nomination.Review(in, noon, opts)
+	s, err := nomination.Review(noon, in, opts)
 	require.NoError(t, err)
 	require.Nil(t, s.Pods[0].Toleration)
 	require.Equal(t, "node-a", s.Pods[0].Node)
@@ -310,7 +310,7 @@ func TestUnreadable(t *testing.T) {
 		bad, good := created(t, "bad", []*corev1.Pod{pod("x", "")}, nil), created(t, "good", []*corev1.Pod{pod("y", "")}, nil)
 		bad.Annotations[nomination.AnnotationKey] = text
 		in := nomination.Input{NodeClaims: []*v1.NodeClaim{bad, good}, Pods: []*corev1.Pod{pod("x", ""), pod("y", "")}, Nodes: []*corev1.Node{ready(bad, noon)}}
-		s, err := nomination.Review(in, noon, nil)
+		s, err := nomination.Review(noon, in, nil)
 		require.ErrorContains(t, err, "nomination: NodeClaim bad: annotation "+nomination.AnnotationKey+": ")
 		require.ErrorContains(t, err, want)
 		require.Len(t, s.Pods, 1)
@@ -329,12 +329,12 @@ func FuzzReview(f *testing.F) {
 		c.Annotations[nomination.AnnotationKey] = text
 		now := noon.Add(time.Duration(seconds%1e6) * time.Second)
 		in := nomination.Input{NodeClaims: []*v1.NodeClaim{c}, Pods: []*corev1.Pod{pod("x", "rs"), pod("z", "rs")}, Nodes: []*corev1.Node{ready(c, noon)}}
-		_, err := nomination.Review(in, now, nil)
-		more, reserved := nomination.Reserve(c, []*corev1.Pod{pod("z", "rs")}, noon, nil)
+		_, err := nomination.Review(now, in, nil)
+		more, reserved := nomination.Reserve(noon, c, []*corev1.Pod{pod("z", "rs")}, nil)
 		require.Equal(t, err == nil, reserved == nil)
 		if err == nil {
 			in.NodeClaims[0] = more
-			_, err = nomination.Review(in, now, nil)
+			_, err = nomination.Review(now, in, nil)
 			require.NoError(t, err)
 		}
 	})

@@ -97,7 +97,7 @@ func (o *Options) complete() Options {
 //
 // It is an error if the claim is nil or has no name, if one of its annotations cannot be read, and
 // if pods are nil, have no UID or are listed twice. Without pods the copy is equal.
-func Reserve(claim *v1.NodeClaim, pods []*corev1.Pod, now time.Time, opts *Options) (*v1.NodeClaim, error) {
+func Reserve(now time.Time, claim *v1.NodeClaim, pods []*corev1.Pod, opts *Options) (*v1.NodeClaim, error) {
 	if claim == nil {
 		return nil, errors.New("nomination: no NodeClaim is given")
 	}

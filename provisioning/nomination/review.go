@@ -116,7 +116,7 @@ type Node struct {
 // budget keeps them there.
 //
 // The time is proportional to the pods, claims and nodes, times the logarithm of the pending pods.
-func Review(in Input, now time.Time, opts *Options) (State, error) {
+func Review(now time.Time, in Input, opts *Options) (State, error) {
 	if err := opts.Validate(); err != nil {
 		return State{}, err
 	}

@@ -63,13 +63,13 @@ func (c Conflict) String() string {
 // t, such as the requirements of a pod. For each key:
 //
 //   - named by both: they must have a state in common (Overlaps);
-//   - named by t only: if v is not nil and the key is well-known in v, the value is still open,
+//   - named by t only: if the key is well-known in v, the value is still open,
 //     because it is chosen when the node is launched; then t must only not be Impossible. Otherwise
 //     the node will not have the label, and t must admit its absence;
 //   - named by s only: s must not be Impossible.
 //
-// A nil v means that the node has only the labels of s, as an existing node does. (In all other
-// functions a nil Vocabulary stands for DefaultVocabulary.)
+// A nil v means DefaultVocabulary. For an existing node pass EmptyVocabulary: it has only the labels
+// of s.
 //
 // Compatible does not allocate.
 func (s Set) Compatible(t Set, v *Vocabulary) bool {
@@ -125,7 +125,7 @@ func (w *walk) next() (Conflict, bool) {
 		case 1:
 			want := &w.want[0]
 			w.want = w.want[1:]
-			open := w.vocabulary != nil && w.vocabulary.WellKnown(want.key)
+			open := w.vocabulary.WellKnown(want.key)
 			if open && want.Impossible() {
 				return Conflict{Key: want.key, Have: NotIn(want.key), Want: *want}, true
 			}

@@ -66,13 +66,15 @@ func TestConflicts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			have, want := requirements.MustParse(tt.have), requirements.MustParse(tt.want)
-			require.Equal(t, tt.conflicts, texts(have.Conflicts(want, nil)))
-			require.Equal(t, tt.conflicts == nil, have.Compatible(want, nil))
+			require.Equal(t, tt.conflicts, texts(have.Conflicts(want, requirements.EmptyVocabulary())))
+			require.Equal(t, tt.conflicts == nil, have.Compatible(want, requirements.EmptyVocabulary()))
 			if tt.closedOnly {
 				tt.conflicts = nil
 			}
 			require.Equal(t, tt.conflicts, texts(have.Conflicts(want, requirements.DefaultVocabulary())))
 			require.Equal(t, tt.conflicts == nil, have.Compatible(want, requirements.DefaultVocabulary()))
+			require.Equal(t, tt.conflicts, texts(have.Conflicts(want, nil)), "nil is the default")
+			require.Equal(t, tt.conflicts == nil, have.Compatible(want, nil), "nil is the default")
 		})
 	}
 }
@@ -88,7 +90,7 @@ func texts(conflicts []requirements.Conflict) []string {
 func TestConflictFields(t *testing.T) {
 	have := requirements.MustParse("example.com/team = a")
 	want := requirements.MustParse("team = a, example.com/team = b")
-	conflicts := have.Conflicts(want, nil)
+	conflicts := have.Conflicts(want, requirements.EmptyVocabulary())
 	require.Len(t, conflicts, 2)
 
 	defined := conflicts[0]
@@ -140,7 +142,7 @@ func TestHint(t *testing.T) {
 
 func TestHintWithoutVocabulary(t *testing.T) {
 	want := requirements.MustParse("zone = a")
-	require.Empty(t, requirements.Set{}.Conflicts(want, nil)[0].Hint)
+	require.Empty(t, requirements.Set{}.Conflicts(want, requirements.EmptyVocabulary())[0].Hint)
 	require.Equal(t, "topology.kubernetes.io/zone",
-		requirements.MustParse("topology.kubernetes.io/zone = a").Conflicts(want, nil)[0].Hint)
+		requirements.MustParse("topology.kubernetes.io/zone = a").Conflicts(want, requirements.EmptyVocabulary())[0].Hint)
 }

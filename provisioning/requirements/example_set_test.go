@@ -125,8 +125,8 @@ func ExampleSet_Compatible() {
 	pod := requirements.MustParse("topology.kubernetes.io/zone = a")
 	// A node that is to be launched can be launched in zone a; a node that
 	// exists and has no zone is not in it.
-	fmt.Println(pool.Compatible(pod, requirements.DefaultVocabulary()))
 	fmt.Println(pool.Compatible(pod, nil))
+	fmt.Println(pool.Compatible(pod, requirements.EmptyVocabulary()))
 	// Output:
 	// true
 	// false
@@ -145,7 +145,7 @@ func ExampleSet_Conflicts() {
 
 func ExampleConflict_String() {
 	have, want := requirements.MustParse("zone in (a, b, c, d, e, f, g)"), requirements.MustParse("zone = x")
-	fmt.Println(have.Conflicts(want, nil)[0].String())
+	fmt.Println(have.Conflicts(want, requirements.EmptyVocabulary())[0].String())
 	// Output:
 	// wanted zone = x, but have zone in (a, b, c, d, e and 2 more)
 }

@@ -64,7 +64,7 @@ func ExampleFromLabels() {
 		"team":                    "shop",
 	}, nil)
 	fmt.Println(have)
-	fmt.Println(have.Compatible(requirements.MustParse("kubernetes.io/arch = arm64, !gpu"), nil))
+	fmt.Println(have.Compatible(requirements.MustParse("kubernetes.io/arch = arm64, !gpu"), requirements.EmptyVocabulary()))
 	// Output:
 	// kubernetes.io/arch = arm64, team = shop
 	// true

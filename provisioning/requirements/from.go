@@ -13,7 +13,7 @@ import (
 )
 
 // FromLabels returns the Set that describes labels as they are: an In with one
-// value for each. Together with a nil Vocabulary in Compatible it describes a
+// value for each. Together with EmptyVocabulary in Compatible it describes a
 // node that exists.
 //
 // Keys and values are normalised by v, nil meaning DefaultVocabulary. If one

@@ -21,10 +21,8 @@ func hint(key string, s Set, v *Vocabulary) string {
 	for i := range s.reqs {
 		best = better(best, suggest(key, s.reqs[i].key))
 	}
-	if v != nil {
-		for _, k := range v.wellKnown {
-			best = better(best, suggest(key, k))
-		}
+	for _, k := range v.orDefault().wellKnown {
+		best = better(best, suggest(key, k))
 	}
 	return best.key
 }

@@ -77,8 +77,8 @@ func TestKubeSchedulerAgreesOnExpressions(t *testing.T) {
 				want := selector.Match(node("n", s.labels()))
 				require.Equal(t, want, set.Matches(s.labels()), "%s and %s at %v", a, b, s)
 				have := requirements.FromLabels(s.labels(), verbatim())
-				require.Equal(t, want, have.Compatible(set, nil), "%s and %s at %v", a, b, s)
-				require.Equal(t, want, have.Conflicts(set, nil) == nil, "%s and %s at %v", a, b, s)
+				require.Equal(t, want, have.Compatible(set, requirements.EmptyVocabulary()), "%s and %s at %v", a, b, s)
+				require.Equal(t, want, have.Conflicts(set, requirements.EmptyVocabulary()) == nil, "%s and %s at %v", a, b, s)
 			}
 		}
 	}

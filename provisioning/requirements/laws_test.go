@@ -181,7 +181,7 @@ func TestLawsOfSets(t *testing.T) {
 			for name, labels := range states {
 				require.Equal(t, s.Matches(labels) && u.Matches(labels), both.Matches(labels), "%q, %q at %s", s, u, name)
 			}
-			require.Equal(t, s.Conflicts(u, nil) == nil, s.Compatible(u, nil), "one walk: %q, %q", s, u)
+			require.Equal(t, s.Conflicts(u, requirements.EmptyVocabulary()) == nil, s.Compatible(u, requirements.EmptyVocabulary()), "one walk: %q, %q", s, u)
 			// In a closed world a Set without a key says that it is absent.
 			closed := s
 			for _, k := range []string{key, other} {
@@ -189,7 +189,7 @@ func TestLawsOfSets(t *testing.T) {
 					closed = closed.With(requirements.DoesNotExist(k))
 				}
 			}
-			require.Equal(t, !closed.Intersect(u).Impossible(), s.Compatible(u, nil), "%q, %q", s, u)
+			require.Equal(t, !closed.Intersect(u).Impossible(), s.Compatible(u, requirements.EmptyVocabulary()), "%q, %q", s, u)
 			// In an open world it says nothing.
 			open := requirements.DefaultVocabulary().Extend(requirements.Extension{WellKnown: []string{key, other}})
 			require.Equal(t, !both.Impossible(), s.Compatible(u, open), "%q, %q", s, u)

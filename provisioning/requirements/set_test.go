@@ -18,7 +18,7 @@ func TestSetZeroValue(t *testing.T) {
 	require.False(t, s.Impossible())
 	require.Empty(t, s.NodeSelectorRequirements())
 	require.True(t, s.Equal(requirements.NewSet()))
-	require.True(t, s.Compatible(requirements.Set{}, nil))
+	require.True(t, s.Compatible(requirements.Set{}, requirements.EmptyVocabulary()))
 }
 
 func TestNewSet(t *testing.T) {

@@ -14,9 +14,8 @@ import (
 // same label, and the values that some may have.
 //
 // A Vocabulary is immutable and may be shared between goroutines. A nil
-// *Vocabulary behaves as DefaultVocabulary in every method and function of this
-// package but Set.Compatible and Set.Conflicts, where it stands for a closed
-// world. The zero value knows nothing.
+// *Vocabulary behaves as DefaultVocabulary everywhere. The zero value knows
+// nothing: see EmptyVocabulary.
 type Vocabulary struct {
 	wellKnown         []string // sorted; the keys of isWellKnown
 	isWellKnown       map[string]bool
@@ -88,6 +87,13 @@ var defaultVocabulary = extend(&Vocabulary{}, &Extension{
 //     architecture and operating system;
 //   - known values: on-demand, reserved and spot for the capacity type.
 func DefaultVocabulary() *Vocabulary { return defaultVocabulary }
+
+// emptyVocabulary is immutable, like every Vocabulary.
+var emptyVocabulary = &Vocabulary{}
+
+// EmptyVocabulary returns the vocabulary that knows no label. With it Set.Compatible and
+// Set.Conflicts take the labels of a Set for all there are, as is so for a node that exists.
+func EmptyVocabulary() *Vocabulary { return emptyVocabulary }
 
 func (v *Vocabulary) orDefault() *Vocabulary {
 	if v == nil {

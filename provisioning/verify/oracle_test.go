@@ -29,9 +29,6 @@ const (
 	broken
 )
 
-// literally is a vocabulary without aliases: labels mean what they say.
-var literally = &requirements.Vocabulary{}
-
 // oracleExisting judges whether pods, which are all that the plan binds to the
 // node, may run on an existing node.
 func oracleExisting(in provisioning.Input, name string, pods []*corev1.Pod) opinion {
@@ -211,7 +208,7 @@ func oracleAdmits(node *corev1.Node, pod *corev1.Pod, tolerations []corev1.Toler
 	if !oracleTolerates(node.Spec.Taints, tolerations) {
 		return false
 	}
-	asked, err := requirements.FromPod(pod, literally)
+	asked, err := requirements.FromPod(pod, requirements.EmptyVocabulary())
 	return err == nil && slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool {
 		return a.Set.Matches(node.Labels) && (a.NodeNames == nil || a.NodeNames.Has(node.Name))
 	})

@@ -42,7 +42,7 @@ func ExampleInventory_Build() {
 	class := &awsv1.EC2NodeClass{}
 	class.Spec.AMIFamily = ptr(amiselect.FamilyAL2023)
 	class.Status.Subnets = []awsv1.Subnet{{ID: "subnet-1", Zone: "us-east-1a", ZoneID: "use1-az6"}}
-	book, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
+	book, err := pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
 		{Scope: cloudprovider.Scope{InstanceType: "m5.large", CapacityType: karpv1.CapacityTypeOnDemand}, Price: 0.096},
 	}}}})
 	if err != nil {

@@ -65,7 +65,7 @@ func class(family amiselect.Family, edit ...func(*awsv1.EC2NodeClass)) *awsv1.EC
 // prices has one price for each way to buy, of all types.
 func prices(t testing.TB) *pricing.Book {
 	t.Helper()
-	book, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
+	book, err := pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
 		{Scope: cloudprovider.Scope{CapacityType: karpv1.CapacityTypeOnDemand}, Price: 0.1},
 		{Scope: cloudprovider.Scope{CapacityType: karpv1.CapacityTypeSpot}, Price: 0.04},
 	}}}})

@@ -32,7 +32,7 @@ func newImages(class *awsv1.EC2NodeClass) ([]image, error) {
 // "" if there is none.
 func (b *builder) imageFor(labels requirements.Set) string {
 	for i := range b.images {
-		if labels.Compatible(b.images[i].needs, nil) {
+		if labels.Compatible(b.images[i].needs, requirements.EmptyVocabulary()) {
 			return b.images[i].id
 		}
 	}

@@ -70,7 +70,7 @@ func TestZonalShift(t *testing.T) {
 }
 
 func TestPrices(t *testing.T) {
-	book, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "list", MaxAge: time.Hour, Entries: []pricing.Entry{
+	book, err := pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "list", MaxAge: time.Hour, Entries: []pricing.Entry{
 		{Scope: cloudprovider.Scope{InstanceType: "m5.large", CapacityType: "on-demand"}, Price: 0.096, At: noon},
 		{Scope: cloudprovider.Scope{InstanceType: "m5.large", CapacityType: "spot"}, Price: 0.04, At: noon.Add(-2 * time.Hour)},
 	}}}})

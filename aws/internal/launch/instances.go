@@ -37,7 +37,7 @@ type Instances struct {
 
 // NewInstances returns Instances. opts say how calls are combined; MaxItems is lowered to EC2's
 // limits.
-func NewInstances(client api.EC2, cluster string, opts batcher.Options) (*Instances, error) {
+func NewInstances(client api.EC2, cluster string, opts *batcher.Options) (*Instances, error) {
 	c := &Instances{client: client, cluster: cluster}
 	limit := cmp.Or(opts.MaxItems, maxTerminated)
 	opts.MaxItems = min(limit, maxFilterValues)

@@ -215,7 +215,7 @@ func (c *cloud) TerminateInstances(_ context.Context, in *ec2.TerminateInstances
 
 func client(t *testing.T, c *cloud) *launch.Instances {
 	t.Helper()
-	one, err := launch.NewInstances(c, "demo", batcher.Options{
+	one, err := launch.NewInstances(c, "demo", &batcher.Options{
 		AfterFunc: func(d time.Duration, f func()) batcher.Timer { return time.AfterFunc(d, f) }, Idle: 20 * time.Millisecond,
 	})
 	require.NoError(t, err)
@@ -333,7 +333,7 @@ func TestOneUnknownInstanceAmongManyTakesFewCalls(t *testing.T) {
 		c.all = append(c.all, instance(fmt.Sprintf("i-%03x", n)))
 	}
 	c.all = slices.Delete(c.all, 100, 101)
-	one, err := launch.NewInstances(c, "demo", batcher.Options{
+	one, err := launch.NewInstances(c, "demo", &batcher.Options{
 		AfterFunc: func(d time.Duration, f func()) batcher.Timer { return time.AfterFunc(d, f) },
 		Idle:      time.Hour, MaxItems: 256,
 	})

@@ -203,12 +203,12 @@ func (p *Prices) rebuilt() (*Prices, error) {
 		entries := slices.AppendSeq(make([]pricing.Entry, 0, len(p.entries[l.source])), maps.Values(p.entries[l.source]))
 		opts.Layers = append(opts.Layers, pricing.Layer{Name: string(l.source), MaxAge: l.maxAge, Entries: entries})
 	}
-	book, err := pricing.New(opts)
+	book, err := pricing.New(&opts)
 	if err != nil { // faults refer to the entries by index
 		for _, l := range opts.Layers {
 			slices.SortFunc(l.Entries, func(a, b pricing.Entry) int { return a.Scope.Compare(b.Scope) })
 		}
-		_, err = pricing.New(opts)
+		_, err = pricing.New(&opts)
 		return nil, err
 	}
 	p.book = book

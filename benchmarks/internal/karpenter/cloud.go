@@ -79,7 +79,7 @@ func (c *cloud) Create(ctx context.Context, claim *karpenterv1.NodeClaim) (*karp
 		return nil, c.refusal(err)
 	}
 	c.stock.Launched(instance.OfferingKey())
-	return c.claimOf(nodeclaim.Launched(nil).EditClaim(ours, instance, c.now()))
+	return c.claimOf(nodeclaim.Launched(nil).EditClaim(c.now(), ours, instance))
 }
 
 // refusal converts an error of the cloud into Karpenter's error type, and records offerings that

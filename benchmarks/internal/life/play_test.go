@@ -37,7 +37,7 @@ func small(t *testing.T) (*life.Trace, float64) {
 	types, err := catalog.New(&catalog.Options{Families: []string{"m6i"}, Where: requirements.MustParse("node.kubernetes.io/instance-type in (m6i.xlarge)"), Zones: []catalog.Zone{{Name: "us-east-1a"}}})
 	require.NoError(t, err)
 	require.Len(t, types, 1)
-	cloud, err := fake.New(&fake.Options{InstanceTypes: types, Clock: func() time.Time { return twodays.Start },
+	cloud, err := fake.New(&fake.Options{InstanceTypes: types, Now: func() time.Time { return twodays.Start },
 		Timing: fake.Timing{Launch: fake.Exactly(time.Minute), Initialization: fake.Exactly(30 * time.Second), Shutdown: fake.Exactly(30 * time.Second)}})
 	require.NoError(t, err)
 	pool, err := v1.DecodeNodePool([]byte(onePool))

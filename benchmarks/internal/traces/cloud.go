@@ -29,7 +29,7 @@ func market(seed uint64, lifetime time.Duration, more ...string) (*fake.Cloud, e
 	}
 	return fake.New(&fake.Options{
 		InstanceTypes: types,
-		Clock:         func() time.Time { return twodays.Start },
+		Now:           func() time.Time { return twodays.Start },
 		Seed:          seed,
 		Timing: fake.Timing{
 			Launch:         fake.Span{Min: 20 * time.Second, Max: 40 * time.Second},

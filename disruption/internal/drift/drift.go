@@ -96,7 +96,7 @@ func requirementDrift(f *state.Cluster, m *state.StateNode, pastGrace bool) stri
 		note = "its reservation is not offered any more, so it is on-demand; "
 	}
 	var texts []string
-	for _, c := range labels.Conflicts(m.Pool.Requirements, nil) {
+	for _, c := range labels.Conflicts(m.Pool.Requirements, requirements.EmptyVocabulary()) {
 		texts = append(texts, c.String())
 	}
 	if len(texts) == 0 {

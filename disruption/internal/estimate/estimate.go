@@ -374,7 +374,7 @@ func (k *nodeKinds) admit(kind *podclass.Class) []bool {
 // Admits reports whether the labels and taints of a node admit a pod.
 func Admits(node *corev1.Node, labels requirements.Set, p *corev1.Pod, asked requirements.Pod) bool {
 	return Tolerates(p, node.Spec.Taints) && slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool {
-		return labels.Compatible(a.Set, nil)
+		return labels.Compatible(a.Set, requirements.EmptyVocabulary())
 	})
 }
 

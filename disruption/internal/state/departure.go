@@ -31,7 +31,7 @@ type Departure struct {
 // NodeClaim; the zero time does not. No pod is held if its machine is being terminated, or if a
 // replacement of its node is being launched.
 func (f *Cluster) Departs(m *StateNode, by time.Time) Departure {
-	end, _ := drain.Deadline(m.NodeClaim, f.Now) // a bound that cannot be read is replaced: see drain.Bound
+	end, _ := drain.Deadline(f.Now, m.NodeClaim) // a bound that cannot be read is replaced: see drain.Bound
 	end = Sooner(end, by)
 	free := m.IsTrue(v1.ConditionTypeInstanceTerminating) || m.Underway && !m.Leaving
 	var d Departure

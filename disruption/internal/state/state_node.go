@@ -68,7 +68,7 @@ func (f *Cluster) warnOfAge(m *StateNode) {
 		return
 	}
 	counts := m.HasLifetime() || f.In.Instances != nil && m.LaunchedAt().IsZero()
-	for _, d := range nodeclaim.Deadlines(m.NodeClaim, m.Node.Node, f.In.Timeouts) {
+	for _, d := range nodeclaim.Deadlines(m.NodeClaim, m.Node.Node, &f.In.Timeouts) {
 		counts = counts || d.Since.IsZero()
 	}
 	if counts {

@@ -115,7 +115,7 @@ func (s *scene) fresh(l look) *provisioning.Plan {
 		p.Spec.NodeName, p.Status = "", corev1.PodStatus{}
 		o.Pods = append(o.Pods, p)
 	}
-	f, err := fleet.Read(o, fleet.Memory{}, time.Now())
+	f, err := fleet.Read(time.Now(), o, fleet.Memory{})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -82,7 +83,7 @@ func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
 	}
 	for _, class := range classes {
 		ready := w.ready(class, everywhere)
-		made, err := w.market.facts.Build(w.launching(ready))
+		made, err := w.market.facts.Build(time.Time{}, w.launching(ready))
 		if err != nil {
 			w.note("EC2NodeClass %s: it has no say: %s", class.Name, oneLine(err))
 			continue

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"time"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/classtypes"
@@ -21,7 +22,7 @@ func (w *World) publish() error {
 	class.Name = "default"
 	class.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}}
 	w.everywhere(class)
-	made, err := w.market.facts.Build(w.launching(class))
+	made, err := w.market.facts.Build(time.Time{}, w.launching(class))
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func newMarket(sold []*cloudprovider.InstanceType) (*market, error) {
 	if m.facts, _, err = classtypes.Read(machines, offerings); err != nil {
 		return nil, err
 	}
-	m.prices, err = pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "fake", Entries: entries}}})
+	m.prices, err = pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "fake", Entries: entries}}})
 	return m, err
 }
 

@@ -135,7 +135,7 @@ func Example_controller() {
 		p.UID = types.UID(p.Name)
 		objects.Pods = append(objects.Pods, p)
 	}
-	f, err := fleet.Read(objects, fleet.Memory{}, now) // in each pass with the Memory of the one before
+	f, err := fleet.Read(now, objects, fleet.Memory{}) // in each pass with the Memory of the one before
 	if err != nil {
 		log.Println(err) // the rest is right
 	}
@@ -159,7 +159,7 @@ func Example_controller() {
 	for _, n := range plan.Create {
 		claim := n.NodeClaim()
 		claim.Name, claim.CreationTimestamp = claim.GenerateName+"x7k2p", metav1.NewTime(now)
-		if claim, err = nomination.Reserve(claim, f.Stored(n.Pods), now, nil); err != nil {
+		if claim, err = nomination.Reserve(now, claim, f.Stored(n.Pods), nil); err != nil {
 			log.Fatal(err)
 		}
 		objects.NodeClaims = append(objects.NodeClaims, claim) // create it, with an event on each pod
@@ -167,7 +167,7 @@ func Example_controller() {
 	for _, u := range plan.Unplaced {
 		fmt.Println("event on", u.Pod.Name+":", u.Reason)
 	}
-	f, err = fleet.Read(objects, f.Memory, now.Add(time.Second))
+	f, err = fleet.Read(now.Add(time.Second), objects, f.Memory)
 	fmt.Println(len(f.Waiting()), "pod waits,", len(f.Promises.Pods), "have a promise of", f.Promises.Pods[0].NodeClaim, err)
 
 	// Output:
@@ -206,15 +206,15 @@ func Example_nodeClaim() {
 	if launched.Delete != "" {
 		return // delete the NodeClaim: its pods are planned for anew
 	}
-	claim = launched.EditClaim(claim, machine, cloud.Now()) // update its status
+	claim = launched.EditClaim(cloud.Now(), claim, machine) // update its status
 	in.Nodes = []provisioning.Node{{NodeClaim: claim}}      // until it joins: its pods find their place there
 
 	// Join: whenever a Node or the NodeClaim changes.
 	cloud.Advance(5 * time.Minute)
 	registered := nodeclaim.Register(claim, cloud.Nodes())
-	claim = registered.EditClaim(claim, cloud.Now())
+	claim = registered.EditClaim(cloud.Now(), claim)
 	ready := nodeclaim.Initialize(claim, registered.Node, nil)
-	claim = ready.EditClaim(claim, cloud.Now())
+	claim = ready.EditClaim(cloud.Now(), claim)
 	node := ready.EditNode(registered.Node) // update both
 	in.Nodes = []provisioning.Node{{NodeClaim: claim, Node: node}}
 

@@ -21,9 +21,6 @@ type affinity struct {
 	err    error // why terms were left out
 }
 
-// literal returns a vocabulary that knows no aliases.
-func literal() *requirements.Vocabulary { return &requirements.Vocabulary{} }
-
 // volumeAffinity reads the node affinity of a volume. kube-scheduler compares it with labels only,
 // so requirements of its terms on fields hold for every node.
 func volumeAffinity(v *corev1.PersistentVolume, vocabulary *requirements.Vocabulary) affinity {
@@ -85,7 +82,7 @@ func everywhere() affinity {
 
 // add adds the term with index i. With a fault, it records the fault and adds nothing.
 func (a *affinity) add(i int, expressions []corev1.NodeSelectorRequirement, v *requirements.Vocabulary, fault error) {
-	exact, err := requirements.FromNodeSelectorRequirements(expressions, literal())
+	exact, err := requirements.FromNodeSelectorRequirements(expressions, requirements.EmptyVocabulary())
 	if err == nil {
 		err = fault
 	}
