@@ -116,10 +116,7 @@ func upTo(t testing.TB, now time.Time, in disruption.Input, actions []disruption
 func TestActionsHoldInTurnWhereSpreadsAreBroken(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
-	n := 48
-	if !testlong.On() {
-		n = 2
-	}
+	n := int(testlong.Problems(48, 2))
 	seen, several, crossed := 0, 0, 0
 	for seed := range n {
 		m, now := newMaker(uint64(7_000+seed)), noon

@@ -17,7 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// More clusters for a longer run: DOVETAIL_LONG=1 go test -run Broken -broken 1000
+// More clusters for a longer run: DOVETAIL_LONG=all go test -run Broken -broken 1000
 var (
 	manyBroken  = flag.Int("broken", 120, "how many clusters with broken constraints are looked at")
 	firstBroken = flag.Int("first-broken", 0, "seed of the first of them")
@@ -240,14 +240,16 @@ func TestBrokenConstraintsDoNotStopConsolidation(t *testing.T) {
 
 // brokenSeeds are those to look at: by default few, out of those that were hard, as spreads
 // honor taints, as several nodes are in each other's way, and as the order matters in which
-// pods land.
+// pods land. In the long run there are others as well.
 func brokenSeeds(few ...int) []int {
 	if !testlong.On() {
 		return few
 	}
-	var out []int
-	for seed := range *manyBroken {
-		out = append(out, *firstBroken+seed)
+	out := slices.Clone(few)
+	for i := range int(testlong.Problems(*manyBroken, len(few))) {
+		if seed := *firstBroken + i; !slices.Contains(few, seed) {
+			out = append(out, seed)
+		}
 	}
 	return out
 }

@@ -48,10 +48,7 @@ func (m *maker) drifting(most int) disruption.Input {
 // asked again, without the pools that it could launch from; the way that was found
 // is still there.
 func TestWhatIsProposedIsConfirmed(t *testing.T) {
-	n := 300
-	if !testlong.On() || testlong.UnderRace {
-		n = 15
-	}
+	n := int(testlong.Problems(300, 15))
 	seeds := []int{203, 353, 575, 665, 1337, 2395} // that were refused once: the last node of a zone goes before them
 	for seed := range n {
 		seeds = append(seeds, seed)

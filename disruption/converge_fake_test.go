@@ -117,10 +117,7 @@ func (c *livingCluster) carryOut(t *testing.T, f *disruption.Cluster, a disrupti
 // machines of the fake cloud.
 func TestMachinesOfACloudComeToRest(t *testing.T) {
 	t.Parallel()
-	n := 12
-	if !testlong.On() || testlong.UnderRace {
-		n = 1
-	}
+	n := int(testlong.Problems(12, 1))
 	saved := 0
 	for seed := range n {
 		m := newMaker(uint64(900 + seed))

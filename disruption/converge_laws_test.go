@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// More clusters for a longer run: go test -run ComesToRest -clusters 1000
+// More clusters for a longer run: DOVETAIL_LONG=all go test -run ComesToRest -clusters 1000
 var (
 	manyClusters = flag.Int("clusters", 120, "how many random clusters come to rest")
 	firstCluster = flag.Int("first-cluster", 0, "seed of the first of them")
@@ -108,10 +108,7 @@ func atRest(t testing.TB, seed int, in disruption.Input, opts *disruption.Option
 // long after, nor without what was passed on.
 func TestAnyClusterComesToRest(t *testing.T) {
 	t.Parallel()
-	n := *manyClusters
-	if !testlong.On() || testlong.UnderRace {
-		n = min(n, 4)
-	}
+	n := int(testlong.Problems(*manyClusters, 4))
 	most, all, moved := 0, 0, 0
 	for seed := *firstCluster; seed < *firstCluster+n; seed++ {
 		m := newMaker(uint64(50_000 + seed))

@@ -22,7 +22,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// More clusters for a longer run: go test -run HoldInTurn -worn 5000
+// More clusters for a longer run: DOVETAIL_LONG=all go test -run HoldInTurn -worn 5000
 var (
 	manyWorn  = flag.Int("worn", 200, "how many clusters of worn nodes are looked at")
 	firstWorn = flag.Int("first-worn", 0, "seed of the first of them")
@@ -294,10 +294,7 @@ func placeFaults(in provisioning.Input, plan *provisioning.Plan, opts *provision
 func TestReplacementsHoldInTurn(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
-	n := *manyWorn
-	if !testlong.On() {
-		n = min(n, 10)
-	}
+	n := int(testlong.Problems(*manyWorn, 10))
 	actions, several, waiting := map[disruption.Reason]int{}, 0, 0
 	for seed := *firstWorn; seed < *firstWorn+n; seed++ {
 		in, opts := newMaker(uint64(20_000 + seed)).worn()

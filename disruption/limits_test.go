@@ -73,10 +73,7 @@ func TestConfirmAsksAboutLimits(t *testing.T) {
 // TestActionsTogetherKeepLimits: what all actions of a proposal launch is within the
 // limits of the pools, beside the nodes that stay.
 func TestActionsTogetherKeepLimits(t *testing.T) {
-	n := 300
-	if !testlong.On() || testlong.UnderRace {
-		n = 30
-	}
+	n := int(testlong.Problems(300, 30))
 	launched := 0
 	for seed := range n {
 		in := newMaker(uint64(7000 + seed)).drifting(14)

@@ -111,7 +111,7 @@ func TestPodsMayChangeZonesOneOfEachSpread(t *testing.T) {
 func TestActionsThatChangeZonesHoldInTurn(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
-	crossed, seen, seeds := 0, 0, testlong.Seeds(2, 12)
+	crossed, seen, seeds := 0, 0, int(testlong.Problems(12, 2))
 	for seed := range seeds {
 		in, now := uneven(seed), noon
 		for range 20 {

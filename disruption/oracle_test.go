@@ -156,10 +156,7 @@ func quiet(t testing.TB, in disruption.Input, opts *disruption.Options, look fun
 
 func TestSmallClustersReachTheOptimum(t *testing.T) {
 	t.Parallel()
-	n := 300
-	if !testlong.On() {
-		n = 15
-	}
+	n := int(testlong.Problems(300, 15))
 	reached, better := 0, 0
 	for seed := range n {
 		o := newMaker(uint64(seed)).oracle()

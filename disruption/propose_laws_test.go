@@ -171,7 +171,7 @@ func mustHold(t testing.TB, in disruption.Input, p *disruption.Proposal) {
 func TestProposalsComeToRest(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
-	n := testlong.Seeds(1, 20)
+	n := int(testlong.Problems(20, 1))
 	saved := 0
 	for seed := range n {
 		in := newMaker(uint64(1000 + seed)).cluster(14)

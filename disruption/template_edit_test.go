@@ -15,10 +15,7 @@ import (
 // new hashes to: the nodes that were there drift, no node that is launched for them
 // does, and the cluster comes to rest.
 func TestATemplateEditRollsEveryNodeOnce(t *testing.T) {
-	n := testlong.Seeds(5, 60)
-	if testlong.UnderRace {
-		n = 5
-	}
+	n := int(testlong.Problems(60, 5))
 	replaced := 0
 	for seed := range n {
 		m := newMaker(uint64(90_000 + seed))

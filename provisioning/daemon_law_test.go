@@ -17,7 +17,7 @@ func TestDaemonsCount(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
 	overlooked := 0
-	seeds := uint64(testlong.Seeds(150, 3000))
+	seeds := testlong.Problems(3000, 150)
 	for seed := range seeds {
 		in, opts := richProblem(seed, randproblem.Config{With: randproblem.DaemonLabels})
 		plan := solved(t, in, opts)

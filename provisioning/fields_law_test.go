@@ -16,7 +16,7 @@ import (
 // TestRareFields: where pods, nodes and storage objects use every field that kube-scheduler
 // reads, plans keep all rules, and pods with fields that are refused stay pending for that.
 func TestRareFields(t *testing.T) {
-	for seed := range uint64(testlong.Seeds(150, 3000)) {
+	for seed := range testlong.Problems(3000, 150) {
 		in, opts := richProblem(seed, randproblem.Config{With: randproblem.Fields})
 		plan := solved(t, in, opts)
 		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)

@@ -17,7 +17,7 @@ func TestUnplacedPodsChangeLittle(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
 	problems, cheaper, left := 0, 0, 0
-	for seed := range uint64(testlong.Seeds(150, 1500)) {
+	for seed := range testlong.Problems(1500, 150) {
 		in, opts := richProblem(seed, everything)
 		in.Buffers = nil // they take the room of pods that are gone
 		plan := solved(t, in, opts)
