@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenario"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
@@ -26,6 +27,7 @@ var update = flag.Bool("update", false, "write the outcome of scenarios into the
 //
 // and review the difference.
 func TestScenarios(t *testing.T) {
+	testlong.Alone(t)
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)

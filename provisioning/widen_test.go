@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -54,6 +55,7 @@ func mostCPU(n *provisioning.NewNode) int64 {
 // TestLimitsTakeOnlyWhatTheyCannotBear: a new node names every option that holds its
 // pods and that the limits bear whatever the other new nodes turn out to be.
 func TestLimitsTakeOnlyWhatTheyCannotBear(t *testing.T) {
+	testlong.Alone(t)
 	free := solved(t, apartInput(1, "none.example.com/any=1"), nil)
 	whole := &free.Create[0]
 	require.Greater(t, len(whole.Options), 3000)

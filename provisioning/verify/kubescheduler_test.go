@@ -17,6 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/chance"
 	"github.com/dovetail-sdk/dovetail/internal/kubescheduler"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
@@ -218,6 +219,7 @@ func TestKubeSchedulerJudgesPairsAlike(t *testing.T) {
 // In the random states of TestKubeSchedulerJudgesPairsAlike each list of storage objects decides
 // about some pairs: what a list says would not be compared otherwise.
 func TestStorageObjectsDecidePairs(t *testing.T) {
+	testlong.Alone(t)
 	without := map[string]func(*provisioning.Volumes){
 		"Claims":               func(v *provisioning.Volumes) { v.Claims = nil },
 		"Volumes":              func(v *provisioning.Volumes) { v.Volumes = nil },

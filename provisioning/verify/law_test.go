@@ -164,6 +164,7 @@ func TestDoesNotDependOnSharing(t *testing.T) {
 // TestMemory looks for what is kept for each option of each node, which
 // would be gigabytes here.
 func TestMemory(t *testing.T) {
+	testlong.Alone(t)
 	in := scenes.Generic(5000, 700)
 	plan, err := provisioning.Solve(context.Background(), in, nil)
 	require.NoError(t, err)
