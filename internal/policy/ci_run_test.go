@@ -36,7 +36,7 @@ func TestStepsSkipAloud(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir()
-			for _, tool := range []string{"bash", "dirname", "id", "mktemp", "rm", "timeout", "sh", "tail", "grep", "cat"} {
+			for _, tool := range []string{"bash", "dirname", "id", "mktemp", "rm", "timeout", "sh", "tail", "grep", "cat", "awk"} {
 				file, err := exec.LookPath(tool)
 				require.NoError(t, err)
 				require.NoError(t, os.Symlink(file, filepath.Join(path, tool)))
