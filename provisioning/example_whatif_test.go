@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,6 +58,34 @@ func ExampleProblem_Without() {
 	// Output:
 	// without n1: 1 pods on nodes there are, 0 new nodes, 0 pods pending
 	// provisioning: there is no node "n3" to leave out; name a node of the input
+}
+
+// In a rolling update a new pod waits for the room of the old one, which is gone in 30 seconds, where
+// a new node would be ready in a minute.
+func ExampleNode_EndingBy() {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	in := shop()
+	in.Pods = []*corev1.Pod{shopPod("cart-new", "cpu=3")}
+	old := shopPod("cart-old", "cpu=3")
+	old.DeletionTimestamp = &metav1.Time{Time: now.Add(30 * time.Second)}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
+	node.Status.Allocatable = resources.MustParse("cpu=3920m, memory=14Gi, pods=58").ResourceList()
+	in.Nodes = []provisioning.Node{{Node: node, Pods: []*corev1.Pod{old}}}
+	tell("the old pod counts", prepared(provisioning.Prepare(in, nil)))
+
+	in.Nodes[0] = in.Nodes[0].EndingBy(now, now.Add(time.Minute))
+	problem := prepared(provisioning.Prepare(in, nil))
+	tell("it ends", problem)
+	plan, err := problem.Solve(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s goes to %s after %s\n", plan.Bind[0].Pods[0].Name, plan.Bind[0].Node, plan.Bind[0].After[0].Name)
+
+	// Output:
+	// the old pod counts: 0 pods on nodes there are, 1 new nodes, 0 pods pending
+	// it ends: 1 pods on nodes there are, 0 new nodes, 0 pods pending
+	// cart-new goes to n1 after cart-old
 }
 
 // What would a batch of pods need, before anybody creates them?

@@ -1,6 +1,9 @@
 package provisioning
 
 import (
+	"slices"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -10,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -101,10 +105,47 @@ type Node struct {
 	// failed take no room. If there is a Node, the spec.nodeName of every other pod must be its
 	// name, or empty for a pod that is only expected. Join lists pods this way.
 	Pods []*corev1.Pod
+
+	// Ending are further pods bound to the node, which will be gone before a new node could be
+	// ready: their room counts as free, and no constraint counts them. The Binding of pods to the
+	// node names them. None by default; EndingBy selects them among Pods.
+	Ending []*corev1.Pod
 }
 
 // Name returns the name of the Node, or of the NodeClaim if there is no Node.
 func (n Node) Name() string { return model.Node(n).Name() }
+
+// lateBy is how long a pod may outlast its grace period and is still expected to end. A pod that is
+// there for longer may be on a node that is lost.
+const lateBy = 10 * time.Second
+
+// EndingBy returns the node with those of Pods in Ending that will be gone at the given time: pods
+// whose deletionTimestamp, which is the end of their grace period, is not later, and not more than
+// 10 seconds before now. Pods keep their order. Use the time at which a node launched now would be
+// ready, so that pods wait for this room instead of a new node; fleet.Fleet.Prepare does.
+//
+// These pods stay in Pods although they end, because another pod will need their room: pods of
+// DaemonSets, static pods, pods that a StatefulSet creates again, and pods that kube-scheduler has
+// preempted. n is unchanged; the result shares its lists if none is ending.
+func (n Node) EndingBy(now, at time.Time) Node {
+	ends := func(p *corev1.Pod) bool {
+		return p != nil && p.DeletionTimestamp != nil && !p.DeletionTimestamp.After(at) && p.DeletionTimestamp.Add(lateBy).After(now) &&
+			!podlife.StaysBehind(p) && !podlife.ComesBack(p) && !preempted(p)
+	}
+	if !slices.ContainsFunc(n.Pods, ends) {
+		return n
+	}
+	pods := n.Pods
+	n.Pods, n.Ending = nil, slices.Clone(n.Ending)
+	for _, p := range pods {
+		if ends(p) {
+			n.Ending = append(n.Ending, p)
+		} else {
+			n.Pods = append(n.Pods, p)
+		}
+	}
+	return n
+}
 
 // Leaving returns the node as if it were being deleted: Node and NodeClaim are copies with a
 // deletionTimestamp long ago. n is unchanged.

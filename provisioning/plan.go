@@ -167,6 +167,10 @@ func (n *NewNode) Price() float64 { return n.Options[0].Offering.Price }
 type Binding struct {
 	Node string        // as Node.Name returns it
 	Pods []*corev1.Pod // sorted by namespace and name
+
+	// After are the pods in Ending of that node: some of Pods may have no room there until these
+	// are gone. Nil if there are none.
+	After []*corev1.Pod
 }
 
 // Unplaced is a pod that stays pending, with the reason. Pods that are equal share one Reason.

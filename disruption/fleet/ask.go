@@ -34,6 +34,11 @@ type Fault struct {
 // and the objects in Volumes are compared by UID and resourceVersion, NodePools by content, and
 // instance types by pointer.
 //
+// Pods being deleted that are gone before a new node could be ready leave room for the plan: see
+// provisioning.Node.EndingBy. So the pods of a rolling update wait for the pods that they replace.
+// The time until a new node is ready is the median of the NodeClaims of the cluster, from creation
+// until they are initialized, or StartsWithin if there are none.
+//
 // The Problem has all of Input.Pods, including those that were put off, because they may have a
 // place now; Waiting says whether a plan is due.
 func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fault, error) {

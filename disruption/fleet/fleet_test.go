@@ -611,3 +611,53 @@ func Example() {
 	// web waits for general-1 and lacks general-1
 	// a DaemonSet takes 100m of each node
 }
+
+// Room that comes free before a new node is ready counts for the plan, and is kept for the pod until
+// then. How long a node takes to be ready is seen from the NodeClaims.
+func TestRoomOfPodsThatEnd(t *testing.T) {
+	initialized := func(name string, took time.Duration) *v1.NodeClaim {
+		c := claim(name)
+		c.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeInitialized, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(c.CreationTimestamp.Add(took))}}
+		return c
+	}
+	web, old := pod("web", "", ""), pod("old", "a", "ReplicaSet")
+	for _, p := range []*corev1.Pod{web, old} {
+		p.Spec.Containers = []corev1.Container{{Name: "main"}}
+		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3")}
+	}
+	a := node("a")
+	a.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourcePods: resource.MustParse("10")}
+	plan := func(ends time.Duration, claims ...*v1.NodeClaim) (*fleet.Fleet, *provisioning.Plan) {
+		old.DeletionTimestamp = &metav1.Time{Time: noon.Add(ends)}
+		o := fleet.Objects{NodeClaims: append([]*v1.NodeClaim{claim("a")}, claims...), Nodes: []*corev1.Node{a}, Pods: []*corev1.Pod{web, old}}
+		f := read(t, o, fleet.Memory{})
+		problem, faults, err := f.Prepare(nil)
+		require.NoError(t, err)
+		require.Empty(t, faults)
+		plan, err := problem.Solve(t.Context())
+		require.NoError(t, err)
+		return f, plan
+	}
+	f, waits := plan(fleet.StartsWithin)
+	require.Equal(t, []string{"web"}, names(waits.Bind[0].Pods))
+	require.Equal(t, []string{"old"}, names(waits.Bind[0].After))
+	require.Equal(t, []string{"old"}, on(f)["a"], "only the plan counts the room as free")
+	_, err := f.Bind(waits.Bind)
+	require.NoError(t, err)
+	for _, at := range []time.Duration{0, fleet.StartsWithin + fleet.BoundWithin - 1} {
+		later, err := fleet.Read(noon.Add(at), f.Objects, f.Memory)
+		require.NoError(t, err)
+		require.Empty(t, later.Waiting())
+	}
+	later, err := fleet.Read(noon.Add(fleet.StartsWithin+fleet.BoundWithin), f.Objects, f.Memory)
+	require.NoError(t, err)
+	require.Equal(t, []string{"web"}, names(later.Waiting()))
+
+	_, late := plan(fleet.StartsWithin + 1)
+	require.Empty(t, late.Bind)
+	slow := []*v1.NodeClaim{initialized("b", time.Second), initialized("c", 3*time.Minute), initialized("d", 4*time.Minute)}
+	_, waits = plan(3*time.Minute, slow...)
+	require.Len(t, waits.Bind, 1)
+	_, late = plan(3*time.Minute+1, slow...)
+	require.Empty(t, late.Bind)
+}

@@ -19,7 +19,7 @@ const (
 	// RefusedFor is how long the API server may refuse to add a pod's toleration before its node no
 	// longer waits for it: an API server that has just started does not know permissions yet.
 	RefusedFor = 10 * time.Second
-	// BoundWithin is how long room on an open node is kept for a pod.
+	// BoundWithin is how long room on an open node is kept for a pod, from when there is such room.
 	BoundWithin = 30 * time.Second
 	// HintsAtOnce is the largest number of hints of a Read. Later Reads have the rest, whose pods
 	// are mostly bound by then.
@@ -152,7 +152,7 @@ func (f *Fleet) News(blocked []disruption.Blocked) (out []disruption.Blocked) {
 }
 
 // Bind promises existing and starting nodes to the pods of a plan for Input. For open nodes the
-// promise is in Memory, for BoundWithin; for others it is in the NodeClaim, and Bind returns the
+// promise is in Memory, for BoundWithin after the pods of Binding.After are gone; for others it is in the NodeClaim, and Bind returns the
 // NodeClaims to store. The error joins those of nomination.Reserve; the other claims are valid.
 func (f *Fleet) Bind(bindings []provisioning.Binding) (claims []*v1.NodeClaim, err error) {
 	kept := map[string]bool{}
@@ -166,7 +166,7 @@ func (f *Fleet) Bind(bindings []provisioning.Binding) (claims []*v1.NodeClaim, e
 		}
 		n := f.Input.Nodes[i]
 		if n.NodeClaim == nil || !kept[n.NodeClaim.Name] && n.Node != nil {
-			f.Memory.bindings = append(f.Memory.bindings, nomination.Bind(b.Node, b.Pods, f.Now.Add(BoundWithin))...)
+			f.Memory.bindings = append(f.Memory.bindings, nomination.Bind(b.Node, b.Pods, f.boundBy(b))...)
 			continue
 		}
 		claim, fault := nomination.Reserve(f.Now, n.NodeClaim, f.Stored(b.Pods), nil)

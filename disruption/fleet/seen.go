@@ -145,6 +145,7 @@ func (f *Fleet) compile(opts *provisioning.Options) (*provisioning.Problem, erro
 	}
 	last, in := f.Memory.compiled, f.Input.Input
 	now := last.next(&in)
+	in.Nodes = f.ending(in.Nodes)
 	var err error
 	if last.problem != nil && reflect.DeepEqual(o, last.options) {
 		now.problem, err = last.problem.Next(in)

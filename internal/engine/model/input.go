@@ -59,6 +59,7 @@ type Node struct {
 	Node      *corev1.Node
 	NodeClaim *v1.NodeClaim
 	Pods      []*corev1.Pod
+	Ending    []*corev1.Pod
 }
 
 // Name returns the name of the Node, or of the NodeClaim if there is no Node.

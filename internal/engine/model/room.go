@@ -215,7 +215,7 @@ func (r *Rooms) keep(at, was int) {
 
 // SameNode says whether two nodes consist of the same objects, compared by pointer.
 func SameNode(a, b *Node) bool {
-	return a.Node == b.Node && a.NodeClaim == b.NodeClaim && SameList(a.Pods, b.Pods)
+	return a.Node == b.Node && a.NodeClaim == b.NodeClaim && SameList(a.Pods, b.Pods) && SameList(a.Ending, b.Ending)
 }
 
 // SameList says whether two lists have the same pointers in the same order.

@@ -1,0 +1,52 @@
+package fleet
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// StartsWithin is how long a new node takes to be ready if no node of the cluster shows it.
+const StartsWithin = time.Minute
+
+// starts returns how long a new node takes to be ready: the median over the NodeClaims that have
+// become initialized, from creation to that condition.
+func (f *Fleet) starts() time.Duration {
+	var took []time.Duration
+	for _, claim := range f.NodeClaims {
+		c := meta.FindStatusCondition(claim.Status.Conditions, v1.ConditionTypeInitialized)
+		if c != nil && c.Status == "True" && c.LastTransitionTime.After(claim.CreationTimestamp.Time) {
+			took = append(took, c.LastTransitionTime.Sub(claim.CreationTimestamp.Time))
+		}
+	}
+	if len(took) == 0 {
+		return StartsWithin
+	}
+	slices.Sort(took)
+	return took[(len(took)-1)/2]
+}
+
+// ending returns the nodes with the pods that are gone before a new node is ready in Node.Ending.
+func (f *Fleet) ending(nodes []provisioning.Node) []provisioning.Node {
+	out, at := slices.Clone(nodes), f.Now.Add(f.starts())
+	for i, n := range out {
+		out[i] = n.EndingBy(f.Now, at)
+	}
+	return out
+}
+
+// boundBy is when the promise of an open node ends: BoundWithin from now, or from the time at which
+// the last of the pods is gone that a Binding waits for.
+func (f *Fleet) boundBy(b provisioning.Binding) time.Time {
+	last := f.Now
+	for _, p := range b.After {
+		if p.DeletionTimestamp != nil && p.DeletionTimestamp.After(last) {
+			last = p.DeletionTimestamp.Time
+		}
+	}
+	return last.Add(BoundWithin)
+}
