@@ -41,8 +41,11 @@ type Alias struct {
 // alias changes its images with the Kubernetes version.
 func (a Alias) Static() bool { return a.Version != "" }
 
-// String returns the text form, which ParseAlias reads.
+// String returns the text form, which ParseAlias reads; "no alias" of the zero value.
 func (a Alias) String() string {
+	if a.Family == "" {
+		return "no alias"
+	}
 	version := a.Version
 	if version == "" {
 		version = latest
@@ -302,7 +305,7 @@ func (s *selection) explainNone() string {
 		at := fmt.Sprintf("amiSelectorTerms[%d] (%s)", n, t)
 		var refused []PassedOver
 		for _, p := range s.passed {
-			if p.Reason.Term == n {
+			if p.Explanation.Term == n {
 				refused = append(refused, p)
 			}
 		}
@@ -312,7 +315,7 @@ func (s *selection) explainNone() string {
 		case len(refused) == 0:
 			lines = append(lines, at+": "+s.explainNoMatch(n))
 		default:
-			lines = append(lines, fmt.Sprintf("%s: %d passed over, the first: %s", at, len(refused), refused[0].Reason))
+			lines = append(lines, fmt.Sprintf("%s: %d passed over, the first: %s", at, len(refused), refused[0].Explanation))
 		}
 	}
 	return strings.Join(lines, "; ")

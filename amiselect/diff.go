@@ -28,8 +28,8 @@ type Node struct {
 // DriftedNode is a node that a change of terms replaces.
 type DriftedNode struct {
 	Node
-	// Reason says why it has drifted.
-	Reason Reason
+	// Explanation says why it has drifted.
+	Explanation Explanation
 	// To is the image that a new node of the same type boots. Its ID is empty if the type is not
 	// known, or if no selected image boots it: then a new node must have another type.
 	To Image
@@ -75,7 +75,7 @@ func Diff(old, next Selection, nodes []Node) (Difference, error) {
 			out.Kept = append(out.Kept, n.Name)
 		default:
 			to, _ := next.For(n.InstanceType)
-			out.Drifted = append(out.Drifted, DriftedNode{Node: n, Reason: reason, To: to, Already: before})
+			out.Drifted = append(out.Drifted, DriftedNode{Node: n, Explanation: reason, To: to, Already: before})
 		}
 	}
 	slices.SortFunc(out.Drifted, func(a, b DriftedNode) int {

@@ -44,7 +44,7 @@ func TestDiff(t *testing.T) {
 	require.True(t, r.Drifted[0].Already)
 	require.False(t, r.Drifted[1].Already)
 	require.Equal(t, "ami-x86std20240807", r.Drifted[1].To.ID)
-	require.Equal(t, amiselect.CodeRelease, r.Drifted[1].Reason.Code)
+	require.Equal(t, amiselect.CodeRelease, r.Drifted[1].Explanation.Code)
 
 	same, err := amiselect.Diff(old, old, fleet("a", "ami-x86std20240703", 1))
 	require.NoError(t, err)

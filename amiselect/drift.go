@@ -8,7 +8,7 @@ import (
 )
 
 // Drifted reports whether a node that booted the image has drifted: the image is no longer selected
-// for any machine. The Reason is zero if it is selected.
+// for any machine. The Explanation is zero if it is selected.
 //
 // For an empty Selection and for an empty imageID it returns false and CodeNotJudged.
 //
@@ -19,17 +19,17 @@ import (
 // CodeUnavailable, CodeArchitecture, CodeDenied, CodeFamily,
 // CodeKubernetesVersion, CodeTooYoung, CodeRelease, CodeNotSelected,
 // CodeDeprecated, CodeSuperseded.
-func (s Selection) Drifted(imageID string) (Reason, bool) {
+func (s Selection) Drifted(imageID string) (Explanation, bool) {
 	if s.s == nil || imageID == "" {
-		return Reason{Code: CodeNotJudged, ImageID: imageID, Term: -1,
+		return Explanation{Code: CodeNotJudged, ImageID: imageID, Term: -1,
 			Detail: "cannot be judged: " + map[bool]string{true: "nothing is selected", false: "it is not known which one the node booted"}[s.s == nil]}, false
 	}
 	if _, selected := s.s.choiceOf[imageID]; selected {
-		return Reason{}, false
+		return Explanation{}, false
 	}
 	i, known := s.s.catalog.byID[imageID]
 	if !known {
-		return Reason{Code: CodeGone, ImageID: imageID, Term: -1,
+		return Explanation{Code: CodeGone, ImageID: imageID, Term: -1,
 			Detail: "is not among the images found: its owner removed it, or nothing asks for it any more"}, true
 	}
 	// Static terms are exempt from MinAge, which is therefore checked later, when the selecting
@@ -48,7 +48,7 @@ func (s Selection) Drifted(imageID string) (Reason, bool) {
 // (CodeOtherMachine) and that no image is selected for the type (CodeNoImageForType). A Replacement
 // is the image that a new node of the type would boot. A nil type is an unknown one: then the
 // result is that of Drifted.
-func (s Selection) DriftedOn(imageID string, t *cloudprovider.InstanceType) (Reason, bool) {
+func (s Selection) DriftedOn(imageID string, t *cloudprovider.InstanceType) (Explanation, bool) {
 	reason, drifted := s.Drifted(imageID)
 	if reason.Code == CodeNotJudged || t == nil {
 		return reason, drifted
@@ -57,16 +57,16 @@ func (s Selection) DriftedOn(imageID string, t *cloudprovider.InstanceType) (Rea
 	switch {
 	case !ok && !drifted:
 		i := s.s.catalog.byID[imageID]
-		return Reason{Code: CodeNoImageForType, ImageID: i.ID, ImageName: i.Name, Term: -1,
+		return Explanation{Code: CodeNoImageForType, ImageID: i.ID, ImageName: i.Name, Term: -1,
 			Detail: fmt.Sprintf("is not selected for %s, and no other image is", t.Name)}, true
 	case !ok:
 		reason.ReplacementID, reason.ReplacementName = "", ""
 		return reason, true
 	case image.ID == imageID:
-		return Reason{}, false
+		return Explanation{}, false
 	case !drifted:
 		i := s.s.catalog.byID[imageID]
-		reason = Reason{Code: CodeOtherMachine, ImageID: i.ID, ImageName: i.Name, Term: -1,
+		reason = Explanation{Code: CodeOtherMachine, ImageID: i.ID, ImageName: i.Name, Term: -1,
 			Detail: fmt.Sprintf("is selected for other machines than %s", t.Name)}
 	}
 	reason.ReplacementID, reason.ReplacementName = image.ID, image.Name
@@ -74,12 +74,12 @@ func (s Selection) DriftedOn(imageID string, t *cloudprovider.InstanceType) (Rea
 }
 
 // driftedTerms explains why an allowed image is not selected.
-func (s *selection) driftedTerms(i *Image) Reason {
+func (s *selection) driftedTerms(i *Image) Explanation {
 	var tags tagValues
 	term, refusal := s.admitted(i, &tags)
 	switch {
 	case term < 0:
-		return s.instead(Reason{Code: CodeNotSelected, ImageID: i.ID, ImageName: i.Name, Term: s.onlyTerm(), Detail: s.mismatch(i, &tags)}, s.bestOf(i.Architecture))
+		return s.instead(Explanation{Code: CodeNotSelected, ImageID: i.ID, ImageName: i.Name, Term: s.onlyTerm(), Detail: s.mismatch(i, &tags)}, s.bestOf(i.Architecture))
 	case refusal != "":
 		return s.instead(s.reason(refusal, i, term), s.bestOf(i.Architecture))
 	}
@@ -87,8 +87,8 @@ func (s *selection) driftedTerms(i *Image) Reason {
 }
 
 // beaten explains why another image is selected instead of i.
-func (s *selection) beaten(i, winner *Image, term int) Reason {
-	r := Reason{Code: CodeSuperseded, ImageID: i.ID, ImageName: i.Name, Term: term}
+func (s *selection) beaten(i, winner *Image, term int) Explanation {
+	r := Explanation{Code: CodeSuperseded, ImageID: i.ID, ImageName: i.Name, Term: term}
 	switch {
 	case winner == nil:
 		r.Code, r.Detail = CodeNotSelected, "is not selected, nor is any other for such machines"
@@ -104,7 +104,7 @@ func (s *selection) beaten(i, winner *Image, term int) Reason {
 }
 
 // instead adds the selected image to a reason.
-func (s *selection) instead(r Reason, winner *Image) Reason {
+func (s *selection) instead(r Explanation, winner *Image) Explanation {
 	if winner != nil {
 		r.ReplacementID, r.ReplacementName = winner.ID, winner.Name
 	}
@@ -194,9 +194,9 @@ func identify(name string) (identity, bool) {
 }
 
 // driftedAlias explains why the alias does not select an allowed image.
-func (s *selection) driftedAlias(i *Image) Reason {
+func (s *selection) driftedAlias(i *Image) Explanation {
 	alias := s.alias.String()
-	r := Reason{Code: CodeNotSelected, ImageID: i.ID, ImageName: i.Name}
+	r := Explanation{Code: CodeNotSelected, ImageID: i.ID, ImageName: i.Name}
 	id, ok := identify(i.Name)
 	if !ok || i.OwnerAlias != ownerAmazon {
 		r.Detail = fmt.Sprintf("is none of those that AWS publishes for %s", alias)

@@ -151,10 +151,10 @@ func TestDriftedOn(t *testing.T) {
 // TestNotJudged: what is not known replaces no node.
 func TestNotJudged(t *testing.T) {
 	var zero amiselect.Selection
-	for _, on := range []func() (amiselect.Reason, bool){
-		func() (amiselect.Reason, bool) { return zero.Drifted("ami-1") },
-		func() (amiselect.Reason, bool) { return zero.DriftedOn("ami-1", m5) },
-		func() (amiselect.Reason, bool) {
+	for _, on := range []func() (amiselect.Explanation, bool){
+		func() (amiselect.Explanation, bool) { return zero.Drifted("ami-1") },
+		func() (amiselect.Explanation, bool) { return zero.DriftedOn("ami-1", m5) },
+		func() (amiselect.Explanation, bool) {
 			return mustSelect(t, []amiselect.Term{{ID: "ami-1"}}, []amiselect.Image{mine("ami-1", "", "x86_64", "2024-01-01")}, nil).Drifted("")
 		},
 	} {

@@ -107,7 +107,7 @@ func ExampleSelect() {
 	}
 	image, _ := selection.For(m5)
 	fmt.Println(image.Name)
-	fmt.Println(selection.PassedOver()[0].Reason)
+	fmt.Println(selection.PassedOver()[0].Explanation)
 	// Output:
 	// amazon-eks-node-al2023-x86_64-standard-1.31-v20240703
 	// ami-x86std20240807 (amazon-eks-node-al2023-x86_64-standard-1.31-v20240807) is 3d old and must be 7d, which it is from 2024-08-14 00:00:00 UTC on
@@ -182,7 +182,7 @@ func ExampleDiff() {
 	}
 	diff, err := amiselect.Diff(old, next, nodes)
 	for _, n := range diff.Drifted {
-		fmt.Println(n.Name, n.Reason.Code, n.To.ID)
+		fmt.Println(n.Name, n.Explanation.Code, n.To.ID)
 	}
 	fmt.Println(err)
 	// Output:

@@ -78,7 +78,7 @@ func (s *selection) finish() {
 		s.choiceOf[c.Image.ID] = i
 	}
 	slices.SortFunc(s.passed, func(a, b PassedOver) int {
-		return cmp.Or(compareImages(s.now, &a.Image, &b.Image), cmp.Compare(a.Reason.Term, b.Reason.Term))
+		return cmp.Or(compareImages(s.now, &a.Image, &b.Image), cmp.Compare(a.Explanation.Term, b.Explanation.Term))
 	})
 }
 
@@ -161,7 +161,7 @@ func (s *selection) denied(i *Image) string {
 }
 
 func (s *selection) passOver(i *Image, term int, code Code) {
-	s.passed = append(s.passed, PassedOver{Image: *i, Reason: s.reason(code, i, term)})
+	s.passed = append(s.passed, PassedOver{Image: *i, Explanation: s.reason(code, i, term)})
 }
 
 func (s *selection) choose(i *Image, term int, v Variant) {

@@ -288,8 +288,8 @@ func TestBakeTimeAndDenyList(t *testing.T) {
 	opts.MinAge, opts.Deny = 5*24*time.Hour, []string{"golden-1"}
 	passed := mustSelect(t, []amiselect.Term{{Name: "golden-*"}, {ID: "ami-x86std20240703"}}, images, opts).PassedOver()
 	require.Len(t, passed, 2)
-	require.Equal(t, "ami-new (golden-2) is 2d old and must be 5d, which it is from 2024-09-04 00:00:00 UTC on", passed[0].Reason.String())
-	require.Equal(t, "ami-old (golden-1) is on the deny-list, by golden-1", passed[1].Reason.String())
+	require.Equal(t, "ami-new (golden-2) is 2d old and must be 5d, which it is from 2024-09-04 00:00:00 UTC on", passed[0].Explanation.String())
+	require.Equal(t, "ami-old (golden-1) is on the deny-list, by golden-1", passed[1].Explanation.String())
 }
 
 func TestSelectFaults(t *testing.T) {

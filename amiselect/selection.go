@@ -24,8 +24,8 @@ type Choice struct {
 type PassedOver struct {
 	// Image is the image. Its tags are shared; do not write to them.
 	Image Image
-	// Reason says why.
-	Reason Reason
+	// Explanation says why.
+	Explanation Explanation
 }
 
 // Selection is the result of Select. It is immutable; the zero Selection is empty.

@@ -171,12 +171,12 @@ func TestLastGoodAnswersStayInForce(t *testing.T) {
 	require.NoError(t, err)
 	// What is known answers at once, and is asked for anew beside the caller.
 	require.Eventually(t, func() bool {
-		now, err := s.p.Snapshot(t.Context())
+		now, err := s.p.Status(t.Context())
 		require.NoError(t, err)
 		return slices.ContainsFunc(now.Prices, func(p aws.PriceSource) bool { return p.Failures > 0 })
 	}, 30*time.Second, time.Millisecond, "prices say that they are old")
 	require.Eventually(t, func() bool {
-		now, err := s.p.Snapshot(t.Context())
+		now, err := s.p.Status(t.Context())
 		require.NoError(t, err)
 		return slices.ContainsFunc(now.Lookups, func(l aws.Lookup) bool { return l.Failures > 0 && l.Err != nil })
 	}, 30*time.Second, time.Millisecond, "so do other answers")

@@ -41,7 +41,7 @@
 // when AWS has answered, when its time is over (two minutes, ten for prices), or with
 // [Provider.Close]. A caller whose context ends does not end it. Options.Now measures the age of
 // answers and the pause after a failure; the machine's clock measures how long a look-up takes.
-// [Provider.Refresh] waits for what is due, and [Provider.Snapshot] returns the state of each
+// [Provider.Refresh] waits for what is due, and [Provider.Status] returns the state of each
 // question.
 //
 // # Left out

@@ -172,13 +172,13 @@ func ExampleProvider_ClaimAnnotations() {
 	// Output: 3 v6 <nil>
 }
 
-func ExampleProvider_Snapshot() {
+func ExampleProvider_Status() {
 	p, done := open()
 	defer done()
 	if _, err := p.Create(context.Background(), launchable(p)); err != nil {
 		panic(err)
 	}
-	now, err := p.Snapshot(context.Background())
+	now, err := p.Status(context.Background())
 	if err != nil {
 		panic(err)
 	}

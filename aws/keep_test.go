@@ -68,7 +68,7 @@ func TestKeep(t *testing.T) {
 	require.Equal(t, "true", in.NodeClaims[0].Annotations[awsv1.InstanceTaggedAnnotationKey])
 	require.Equal(t, "ip-1", s.cloud.Instances()[0].Tags[awsv1.NameTagKey])
 	require.Empty(t, edits)
-	all, err := s.p.Snapshot(t.Context())
+	all, err := s.p.Status(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, string(all.Learned), machine.Type)
 }

@@ -491,7 +491,7 @@ func TestObserveNode(t *testing.T) {
 	node := &corev1.Node{}
 	node.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("7800Mi")}
 	require.NoError(t, s.p.ObserveNode(t.Context(), i.Type, i.ImageID, node))
-	now, err := s.p.Snapshot(t.Context())
+	now, err := s.p.Status(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, string(now.Learned), "m5.large")
 	memory := func() int64 {

@@ -92,7 +92,7 @@ func TestNoPricesHoldUpNobody(t *testing.T) {
 			i, err := s.p.Create(patient(t), s.request("one", large))
 			require.NoError(t, err)
 			require.Positive(t, i.Price)
-			now, err := s.p.Snapshot(patient(t))
+			now, err := s.p.Status(patient(t))
 			require.NoError(t, err)
 			for _, source := range now.Prices {
 				require.Equal(t, source.Prices, source.Stale, "%s: what is compiled in is out of date", source.Name)
@@ -106,7 +106,7 @@ func TestNoPricesHoldUpNobody(t *testing.T) {
 				found = found || o.Key() == (cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: "on-demand"})
 			}
 			require.True(t, found)
-			now, err = s.p.Snapshot(patient(t))
+			now, err = s.p.Status(patient(t))
 			require.NoError(t, err)
 			require.Positive(t, now.Prices[0].Prices)
 			require.Zero(t, now.Prices[0].Stale, "those of AWS count once it answers")

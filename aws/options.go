@@ -85,7 +85,7 @@ type Options struct {
 	// whose memory nodes have reported.
 	MemoryOverhead string
 
-	// Learned is the memory that nodes have reported: Snapshot.Learned of an earlier process. Nil
+	// Learned is the memory that nodes have reported: Status.Learned of an earlier process. Nil
 	// is nothing.
 	Learned []byte
 

@@ -45,8 +45,8 @@ func (p *Provider) NodeClass(ctx context.Context, name string) (NodeClass, error
 	return out, nil
 }
 
-// Snapshot is the state of a Provider's answers from AWS at one moment.
-type Snapshot struct {
+// Status is the state of a Provider's answers from AWS at one moment.
+type Status struct {
 	// Prices are the sources of prices: the price of an offering comes from the first that has it.
 	// The prices are in the offerings that InstanceTypes returns.
 	Prices []PriceSource
@@ -87,14 +87,14 @@ type Lookup struct {
 	Next time.Time
 }
 
-// Snapshot returns the present state of prices and look-ups. If prices were never asked for, it
+// Status returns the present state of prices and look-ups. If prices were never asked for, it
 // asks for them; the error is that of ctx if it is done first.
-func (p *Provider) Snapshot(ctx context.Context) (Snapshot, error) {
+func (p *Provider) Status(ctx context.Context) (Status, error) {
 	prices, err := p.sources.Prices(ctx)
 	if err != nil {
-		return Snapshot{}, api.Wrap("Snapshot", p.opts.Region, err)
+		return Status{}, api.Wrap("Status", p.opts.Region, err)
 	}
-	var out Snapshot
+	var out Status
 	for _, s := range prices.Status(p.now()) {
 		out.Prices = append(out.Prices, PriceSource{
 			Name: string(s.Source), Prices: s.Prices, Stale: s.Stale, At: s.Success, Failures: s.Failures, Err: s.Err,

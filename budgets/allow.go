@@ -30,7 +30,7 @@ func Allow(now time.Time, bs []v1.Budget, c Counts, r Reason) (Allowance, error)
 // UnknownReason.
 func (c *Compiled) Allow(now time.Time, n Counts, r Reason) Allowance {
 	if bit(r) == 0 {
-		return Allowance{Binding: Binding{Source: UnknownReason}}
+		return Allowance{Decider: Decider{Source: UnknownReason}}
 	}
 	t := seconds(now)
 	best, fewest, limit := -1, math.MaxInt, math.MaxInt
@@ -47,7 +47,7 @@ func (c *Compiled) Allow(now time.Time, n Counts, r Reason) Allowance {
 	}
 	a := Allowance{Nodes: math.MaxInt, Unlimited: true, Limit: math.MaxInt}
 	if best >= 0 {
-		a = Allowance{Nodes: max(0, fewest), Limit: limit, Binding: c.constraints[best].binding}
+		a = Allowance{Nodes: max(0, fewest), Limit: limit, Decider: c.constraints[best].decider}
 	}
 	a.Until = c.until(now, t, &n, r, best, fewest)
 	return a
@@ -87,7 +87,7 @@ const maxNext = 10 * 366 * secondsPerDay
 // years, or none before MaxWindows beginnings and ends of windows.
 func (c *Compiled) Next(now time.Time, n Counts, r Reason) time.Time {
 	a := c.Allow(now, n, r)
-	if a.Unlimited || a.Binding.Source == UnknownReason {
+	if a.Unlimited || a.Decider.Source == UnknownReason {
 		return time.Time{}
 	}
 	// More nodes are allowed once no constraint is in force that allows as few.
@@ -133,14 +133,14 @@ type Allowance struct {
 	// Limit is the deciding bound, without subtracting the nodes that count against it. It is
 	// math.MaxInt if Unlimited.
 	Limit int
-	// Binding is the deciding budget or entry of Policy.Only.
-	Binding Binding
+	// Decider is the deciding budget or entry of Policy.Only.
+	Decider Decider
 	// Until is the first later instant at which the answer can change by time alone: until then the
 	// same counts get the same answer. It is zero if time alone never changes it.
 	Until time.Time
 }
 
-// Source is the list that a Binding refers to.
+// Source is the list that a Decider refers to.
 type Source string
 
 // The sources.
@@ -155,9 +155,9 @@ const (
 	UnknownReason Source = "unknown reason"
 )
 
-// Binding names the deciding budget or entry of Policy.Only: the one that allows the fewest nodes,
+// Decider names the deciding budget or entry of Policy.Only: the one that allows the fewest nodes,
 // and of several the first, budgets before the policy. The zero value means none.
-type Binding struct {
+type Decider struct {
 	Source Source
 	// Index is the index in the list of Source, and 0 if Source is none.
 	Index int
@@ -167,7 +167,7 @@ type Binding struct {
 }
 
 // String returns the field that the binding names, such as budgets[2], or none, or unknown reason.
-func (b Binding) String() string {
+func (b Decider) String() string {
 	switch {
 	case b.Source == None:
 		return "none"

@@ -25,7 +25,7 @@ func TestUnknownReason(t *testing.T) {
 	pool := []v1.Budget{budget("0", "", 0, budgets.Drifted)}
 	a, err := budgets.Allow(noon, pool, budgets.Counts{Nodes: 5}, "drifted")
 	require.EqualError(t, err, `reason: Unsupported value: "drifted": supported values: "Drifted", "Empty", "Underutilized", "Unhealthy", "Expired"`)
-	require.Equal(t, budgets.Allowance{Binding: budgets.Binding{Source: budgets.UnknownReason}}, a)
+	require.Equal(t, budgets.Allowance{Decider: budgets.Decider{Source: budgets.UnknownReason}}, a)
 	c, err := budgets.Compile(pool, nil)
 	require.NoError(t, err)
 	require.Equal(t, []budgets.Window{{From: noon, To: noon.Add(time.Hour), Allowance: a}}, c.Calendar(noon, noon.Add(time.Hour), budgets.Counts{Nodes: 5}, "drifted"))
@@ -64,7 +64,7 @@ func TestSmallestBudgetWins(t *testing.T) {
 	pool[3].Reasons = []v1.DisruptionReason{budgets.Unhealthy}
 	ask := func(n int, r budgets.Reason) (int, string) {
 		a := allow(noon, pool, budgets.Counts{Nodes: n}, r)
-		return a.Nodes, a.Binding.String()
+		return a.Nodes, a.Decider.String()
 	}
 	for _, row := range []struct {
 		n       int
@@ -91,7 +91,7 @@ func TestNoBudgetIsNoBound(t *testing.T) {
 		require.Equal(t, want, allow(noon, pool, budgets.Counts{Nodes: 5, Disrupting: 5}, budgets.Drifted))
 	}
 	require.Equal(t, want, allow(noon, documented(), budgets.Counts{Nodes: 5}, budgets.Expired), "expiry")
-	require.Equal(t, "none", want.Binding.String())
+	require.Equal(t, "none", want.Decider.String())
 	var zero budgets.Compiled
 	require.Equal(t, want, zero.Allow(noon, budgets.Counts{}, budgets.Empty))
 }
@@ -199,7 +199,7 @@ func TestOneMalformedBudgetBlocksWhatItNames(t *testing.T) {
 	for name, b := range bad {
 		if name != "twice" {
 			all := allow(noon, []v1.Budget{{Nodes: "2"}, b}, budgets.Counts{Nodes: 9}, budgets.Empty)
-			require.Equal(t, "budgets[1] (malformed)", all.Binding.String(), name)
+			require.Equal(t, "budgets[1] (malformed)", all.Decider.String(), name)
 			require.Zero(t, all.Nodes, name)
 		}
 		b.Reasons = append(b.Reasons, budgets.Drifted)
@@ -248,7 +248,7 @@ func TestWhatCountsAgainstABudget(t *testing.T) {
 	counts.NotReady = math.MaxInt
 	a := allow(noon, append(pool, v1.Budget{Nodes: "2"}), counts, budgets.Drifted)
 	require.Zero(t, a.Nodes, "never negative")
-	require.Equal(t, 1, a.Binding.Index, "the strictest decides below zero too")
+	require.Equal(t, 1, a.Decider.Index, "the strictest decides below zero too")
 	require.Equal(t, 5, allow(noon, pool, budgets.Counts{Nodes: 20, Disrupting: -3}, budgets.Empty).Nodes)
 }
 

@@ -34,7 +34,7 @@ func TestCalendarAgreesWithAllow(t *testing.T) {
 			require.True(t, w.From.Before(w.To))
 			if i > 0 {
 				require.Equal(t, list[i-1].To, w.From)
-				require.NotEqual(t, list[i-1].Binding, w.Binding)
+				require.NotEqual(t, list[i-1].Decider, w.Decider)
 			}
 			middle := w.From.Add(w.To.Sub(w.From) / 2)
 			for _, now := range []time.Time{w.From, middle, w.To.Add(-1)} {

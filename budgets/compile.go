@@ -58,8 +58,8 @@ type reader struct {
 // add adds a constraint, or one that allows no node if there are faults.
 func (r *reader) add(c constraint, faults field.ErrorList) {
 	if len(faults) > 0 {
-		c = constraint{binding: c.binding, scope: c.scope}
-		c.binding.Malformed = true
+		c = constraint{decider: c.decider, scope: c.scope}
+		c.decider.Malformed = true
 		r.faults = append(r.faults, faults...)
 	}
 	r.constraints = append(r.constraints, c)
@@ -67,7 +67,7 @@ func (r *reader) add(c constraint, faults field.ErrorList) {
 
 func (r *reader) budget(i int, b *v1.Budget) {
 	path := field.NewPath("budgets").Index(i)
-	c := constraint{binding: Binding{Source: FromBudgets, Index: i}, scope: newScope(b.Reasons)}
+	c := constraint{decider: Decider{Source: FromBudgets, Index: i}, scope: newScope(b.Reasons)}
 	faults := b.Validate()
 	for _, f := range faults {
 		f.Field = path.String() + "." + f.Field
@@ -112,7 +112,7 @@ func (r *reader) window(path *field.Path, w Opening) (windows, field.ErrorList) 
 // only reads an entry of Policy.Only.
 func (r *reader) only(i int, rule *Only) {
 	path := field.NewPath("only").Index(i)
-	c := constraint{binding: Binding{Source: FromOnly, Index: i}, scope: newScope(rule.Reasons), form: outside}
+	c := constraint{decider: Decider{Source: FromOnly, Index: i}, scope: newScope(rule.Reasons), form: outside}
 	var faults field.ErrorList
 	if len(rule.Openings) == 0 {
 		faults = append(faults, field.Required(path.Child("openings"), "say when disruption is allowed; to forbid it always use a budget of 0"))

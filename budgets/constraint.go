@@ -20,7 +20,7 @@ const (
 // node at any time: that is used for malformed budgets, and for an entry of Only outside of its
 // windows.
 type constraint struct {
-	binding Binding
+	decider Decider
 	scope   scope
 	form    form
 	value   quantity
@@ -64,7 +64,7 @@ func (s *scope) has(r Reason) bool { return s.all || s.known&bit(r) != 0 }
 
 // applies reports whether a constraint bounds disruptions for a reason.
 func (c *Compiled) applies(k *constraint, r Reason) bool {
-	if r == Expired && k.binding.Source == FromBudgets {
+	if r == Expired && k.decider.Source == FromBudgets {
 		return c.expiry && (k.scope.has(Expired) || k.scope.has(Drifted))
 	}
 	return k.scope.has(r)

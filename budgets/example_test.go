@@ -23,7 +23,7 @@ func ExampleAllow() {
 	}
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	a, _ := budgets.Allow(now, pool, budgets.Counts{Nodes: 42, Disrupting: 1}, budgets.Drifted)
-	fmt.Println(a.Nodes, "more nodes, because of", a.Binding, "until", a.Until.Format(time.RFC3339))
+	fmt.Println(a.Nodes, "more nodes, because of", a.Decider, "until", a.Until.Format(time.RFC3339))
 	// Output: 4 more nodes, because of budgets[0] until 2026-03-04T21:00:00Z
 }
 
@@ -36,7 +36,7 @@ func ExampleCompile() {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	for _, reason := range []budgets.Reason{budgets.Empty, budgets.Drifted} {
 		a := c.Allow(now, budgets.Counts{Nodes: 10}, reason)
-		fmt.Println(reason, a.Nodes, a.Binding)
+		fmt.Println(reason, a.Nodes, a.Decider)
 	}
 	// Output:
 	// budgets[1].nodes: Invalid value: "half": want a count such as "5" or a share from "0%" to "100%"
@@ -52,7 +52,7 @@ func ExamplePolicy() {
 	counts := budgets.Counts{Nodes: 50}
 	for _, hour := range []int{2, 12} {
 		a := c.Allow(time.Date(2026, 11, 27, hour, 0, 0, 0, time.UTC), counts, budgets.Expired)
-		fmt.Println(a.Nodes, a.Binding)
+		fmt.Println(a.Nodes, a.Decider)
 	}
 	// Output:
 	// 5 budgets[0]
@@ -70,7 +70,7 @@ func ExampleCompiled_Calendar() {
 	monday := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	c, _ := budgets.Compile(documented(), nil)
 	for _, w := range c.Calendar(monday, monday.AddDate(0, 0, 7), budgets.Counts{Nodes: 40}, budgets.Empty) {
-		fmt.Println(w.From.Format("Mon 15:04"), "to", w.To.Format("Mon 15:04"), w.Nodes, w.Binding)
+		fmt.Println(w.From.Format("Mon 15:04"), "to", w.To.Format("Mon 15:04"), w.Nodes, w.Decider)
 	}
 	// Output:
 	// Mon 00:00 to Mon 09:00 0 budgets[2]

@@ -106,7 +106,7 @@ func (l *linter) read(i int) {
 			"correct it; until then it allows no node for "+reasonsText(k.scope))
 	}
 	switch {
-	case k.binding.Malformed:
+	case k.decider.Malformed:
 	case !k.scope.all && len(k.scope.reasons) == 0:
 		l.add(i, AppliesToNothing, "reasons", "the list of reasons is empty, so the budget applies to none",
 			"remove the list to apply it to all reasons, or remove the budget"+l.afterRemoval())
@@ -123,7 +123,7 @@ func (l *linter) read(i int) {
 // live reports whether a budget is ever in force for any reason.
 func (l *linter) live(i int) bool {
 	k := &l.constraints[i]
-	return !k.binding.Malformed && k.form != never && (k.scope.all || len(k.scope.reasons) > 0)
+	return !k.decider.Malformed && k.form != never && (k.scope.all || len(k.scope.reasons) > 0)
 }
 
 // constant reports whether a budget is in force at all times.
@@ -386,10 +386,10 @@ func (c *Compiled) blockers(r Reason) (by []int, blocks bool) {
 		if w.Unlimited {
 			return nil, false
 		}
-		seen[w.Binding.Index] = true
+		seen[w.Decider.Index] = true
 	}
 	for i := range c.constraints {
-		if index := c.constraints[i].binding.Index; seen[index] {
+		if index := c.constraints[i].decider.Index; seen[index] {
 			by = append(by, index)
 		}
 	}

@@ -44,7 +44,7 @@ func TestExpiryUnderBudgets(t *testing.T) {
 	require.Equal(t, 2, c.Allow(noon, budgets.Counts{Nodes: 50}, budgets.Expired).Nodes)
 	c, err = budgets.Compile(pool, &budgets.Policy{Only: []budgets.Only{{Openings: []budgets.Opening{{"@daily", time.Hour}}}}})
 	require.NoError(t, err)
-	require.Equal(t, "only[0]", c.Allow(noon, budgets.Counts{Nodes: 50}, budgets.Expired).Binding.String())
+	require.Equal(t, "only[0]", c.Allow(noon, budgets.Counts{Nodes: 50}, budgets.Expired).Decider.String())
 }
 
 func TestSeparateReasons(t *testing.T) {
@@ -71,7 +71,7 @@ func TestFaultyPolicyBlocks(t *testing.T) {
 	} {
 		c, err := budgets.Compile(nil, &budgets.Policy{Only: []budgets.Only{only}})
 		require.EqualError(t, err, want)
-		require.Equal(t, "only[0] (malformed)", c.Allow(noon, budgets.Counts{Nodes: 5}, budgets.Empty).Binding.String())
+		require.Equal(t, "only[0] (malformed)", c.Allow(noon, budgets.Counts{Nodes: 5}, budgets.Empty).Decider.String())
 		require.True(t, c.Allow(noon, budgets.Counts{Nodes: 5}, budgets.Drifted).Unlimited, want)
 	}
 }

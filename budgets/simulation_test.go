@@ -89,7 +89,7 @@ func compare(t *testing.T, pool []v1.Budget, plain []simulated, from time.Time, 
 			}
 		}
 		got := compiled.Allow(now, counts, reason)
-		if max(0, want) != got.Nodes || got.Unlimited != (binding < 0) || binding >= 0 && binding != got.Binding.Index {
+		if max(0, want) != got.Nodes || got.Unlimited != (binding < 0) || binding >= 0 && binding != got.Decider.Index {
 			require.Failf(t, "wrong answer", "at %s: %d by %d, got %+v; %s", now, want, binding, got, texts(pool))
 		}
 		if m > 0 && (binding != last) != now.Equal(until) {

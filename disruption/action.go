@@ -58,20 +58,21 @@ func Voluntary(r Reason) bool { return state.Voluntary(r) }
 // Karpenter waits 15 seconds. Drift does not pass, and is confirmed at once.
 func Transient(r Reason) bool { return r == Empty || r == Underutilized }
 
-// Step is what an action does with a node.
-type Step string
+// Operation is what an action does with a node.
+type Operation string
 
-// The steps.
+// The operations.
 const (
-	// Replace first launches the nodes that the pods of the node need, which may be none, waits
-	// until they are initialised, and then deletes the NodeClaim. For a node of a static pool it
-	// launches one node of the template.
-	Replace Step = "Replace"
-	// Delete deletes the NodeClaim. The next plan places the pods that need a place.
-	Delete Step = "Delete"
+	// Replace first launches the nodes that the pods of the node need, at least one, waits until
+	// they are initialised, and then deletes the NodeClaim. For a node of a static pool it launches
+	// one node of the template.
+	Replace Operation = "Replace"
+	// Delete deletes the NodeClaim and launches nothing. The pods of a Simulated action have room on
+	// other nodes: see Moves. Otherwise the next plan places the pods that need a place.
+	Delete Operation = "Delete"
 	// TerminateFirst deletes the NodeClaim first, because there is no room for its replacement
 	// while it exists, and then lets the pool launch the replacement.
-	TerminateFirst Step = "TerminateFirst"
+	TerminateFirst Operation = "TerminateFirst"
 	// Reboot drains the node, restarts its machine and keeps it. It is not a command, because no
 	// node is launched or removed. Each part can be resumed after a restart of the program:
 	//
@@ -89,11 +90,11 @@ const (
 	//  4. When the Node is ready with another boot ID, remove the taint and set the condition to
 	//     False, reason RebootSucceeded; or RebootFailed if the node does not return. The
 	//     tolerations of the repair policies then start again.
-	Reboot Step = "Reboot"
+	Reboot Operation = "Reboot"
 	// Terminate terminates a machine of the cloud that has no NodeClaim.
-	Terminate Step = "Terminate"
+	Terminate Operation = "Terminate"
 	// DeleteNode deletes a Node object that has neither NodeClaim nor machine.
-	DeleteNode Step = "DeleteNode"
+	DeleteNode Operation = "DeleteNode"
 )
 
 // Target names the node or machine of an action. Fields that do not apply are empty.
@@ -116,8 +117,8 @@ func (t Target) String() string { return cmp.Or(t.Node, t.ProviderID) }
 type Action struct {
 	// Reason is the reason of the rule that proposes the action.
 	Reason Reason
-	// Step is what happens to the targets.
-	Step Step
+	// Operation is what happens to the targets.
+	Operation Operation
 	// Targets are the nodes of the action, sorted by String. Rules return one each. Propose returns
 	// any number to save money, and several drifted nodes if new nodes for all of them together
 	// cost less than for each: then Detail, Cause and Since are those of the node that drifted
@@ -129,10 +130,10 @@ type Action struct {
 	// Cause is one word for metrics and conditions: the kind of drift, such as NodePoolDrifted; the
 	// node condition to be repaired; or the kind of interruption. It may be empty.
 	Cause string
-	// StepCause is one word for why Step was chosen: for TerminateFirst, NoReservedCapacity or
-	// StaticAtLimit; for a Replace, RebootsSpent if the repair policy says reboot and reboots did
+	// OperationCause is one word for why Operation was chosen: for TerminateFirst, NoReservedCapacity or
+	// StaticAtLimit; for a Replace or Delete, RebootsSpent if the repair policy says reboot and reboots did
 	// not help. Otherwise it is empty.
-	StepCause string
+	OperationCause string
 	// Since is when the reason began, zero if that is not known.
 	Since time.Time
 	// DrainBound, if not nil, limits the drain from the start of the deletion, in addition to the
@@ -182,7 +183,7 @@ func (a Action) String() string {
 	for i, t := range a.Targets {
 		names[i] = t.String()
 	}
-	text := fmt.Sprintf("%s %s (%s)", a.Step, strings.Join(names, ", "), a.Reason)
+	text := fmt.Sprintf("%s %s (%s)", a.Operation, strings.Join(names, ", "), a.Reason)
 	if a.Detail != "" {
 		text += ": " + a.Detail
 	}

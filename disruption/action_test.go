@@ -44,7 +44,7 @@ func TestWhatIsNoAction(t *testing.T) {
 		"a replacement": {Targets: []disruption.Target{n}, Replacements: []provisioning.NewNode{{Pool: in.NodePools[0]}}},
 		"a move":        {Targets: []disruption.Target{n}, Moves: []disruption.Move{{Node: "m"}}},
 	} {
-		a.Step, a.Reason, a.Simulated = disruption.Replace, disruption.Drifted, true
+		a.Operation, a.Reason, a.Simulated = disruption.Replace, disruption.Drifted, true
 		objections, err := disruption.Confirm(t.Context(), noon, in, a, nil)
 		require.NoError(t, err)
 		require.Len(t, objections, 1)
@@ -138,7 +138,7 @@ func deref[T any](p *T, otherwise T) T {
 // hour.
 func ExampleAction_EditClaim() {
 	n := newNode("n", "web", withGrace(time.Hour), withPods(newPod("web-1")))
-	action := disruption.Action{Reason: disruption.Interrupted, Step: disruption.Delete, DrainBy: noon.Add(2 * time.Minute)}
+	action := disruption.Action{Reason: disruption.Interrupted, Operation: disruption.Delete, DrainBy: noon.Add(2 * time.Minute)}
 	claim := action.EditClaim(noon, n.NodeClaim)
 	claim.DeletionTimestamp = ptr(at(0)) // what the API server does when it is told to delete it
 	node := drain.CloseNode(n.Node)

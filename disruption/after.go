@@ -121,7 +121,7 @@ func newAftermath(now time.Time, in Input) *aftermath {
 
 // take applies an action.
 func (a *aftermath) take(f *Cluster, action Action) error {
-	switch action.Step {
+	switch action.Operation {
 	case Reboot:
 		return nil
 	case Terminate, DeleteNode:
@@ -141,7 +141,7 @@ func (a *aftermath) take(f *Cluster, action Action) error {
 			a.launchStatic(f, claim)
 		}
 	}
-	if action.Step == TerminateFirst {
+	if action.Operation == TerminateFirst {
 		a.relaunch(f, action, command.Command)
 	}
 	for _, m := range action.Moves {

@@ -82,9 +82,9 @@ func homes(in disruption.Input) map[string]string {
 
 func TestAfterAReplacement(t *testing.T) {
 	in := roomyInput()
-	p, err := disruption.Propose(t.Context(), noon, in, nil)
+	p, faults, err := disruption.Propose(t.Context(), noon, in, nil)
 	require.NoError(t, err)
-	require.NoError(t, p.Faults)
+	require.Empty(t, faults)
 	require.Len(t, p.Actions, 1)
 	require.Len(t, p.Actions[0].Replacements, 1)
 	done := noon.Add(5 * time.Minute)
@@ -108,7 +108,7 @@ func TestAfterAReplacement(t *testing.T) {
 
 	// It is a node like any other: it has a price, and nothing keeps it but that
 	// there is nothing cheaper.
-	again, err := disruption.Propose(t.Context(), done.Add(time.Hour), after, nil)
+	again, _, err := disruption.Propose(t.Context(), done.Add(time.Hour), after, nil)
 	require.NoError(t, err)
 	require.Empty(t, again.Actions)
 	require.InDelta(t, p.CostAfter, again.CostBefore, 1e-9)
@@ -134,7 +134,7 @@ func TestAfterOtherActions(t *testing.T) {
 	f := observe(t, in, nil)
 	actions := append(f.Garbage().Actions, f.Emptiness().Actions...)
 	actions = append(actions, f.Drift().Actions...)
-	actions = append(actions, disruption.Action{Step: disruption.Reboot, Targets: []disruption.Target{{Node: "stays"}}})
+	actions = append(actions, disruption.Action{Operation: disruption.Reboot, Targets: []disruption.Target{{Node: "stays"}}})
 	require.Equal(t, []string{"Terminate orphan", "Delete empty", "Delete stays", "Replace old NodePoolDrifted", "Reboot stays"}, brief(actions))
 	after, err := disruption.After(noon, in, append(actions[:2:2], actions[3:]...), nil)
 	require.NoError(t, err)

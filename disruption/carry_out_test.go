@@ -43,8 +43,8 @@ func newCluster(in disruption.Input) *cluster {
 	return c
 }
 
-func (c *cluster) view() command.View {
-	var v command.View
+func (c *cluster) view() command.Input {
+	var v command.Input
 	for _, claim := range c.claims {
 		var node *corev1.Node
 		for _, n := range c.nodes {
@@ -61,18 +61,18 @@ func (c *cluster) view() command.View {
 }
 
 // do carries out steps on objects.
-func (c *cluster) do(t *testing.T, a command.Prepared, steps []command.Step) {
+func (c *cluster) do(t *testing.T, a command.Prepared, steps []command.Write) {
 	t.Helper()
 	for _, s := range steps {
 		c.log = append(c.log, string(s.Kind))
 		switch {
-		case s.Kind == command.StepCreate:
+		case s.Kind == command.WriteCreate:
 			claim := a.Claim(c.now, s)
 			require.NotNil(t, claim)
 			require.NotContains(t, c.claims, claim.Name)
 			claim.Finalizers = []string{v1.TerminationFinalizer}
 			c.claims[claim.Name] = claim
-		case s.Kind == command.StepDelete:
+		case s.Kind == command.WriteDelete:
 			deleted := metav1.NewTime(c.now)
 			c.claims[s.Object].DeletionTimestamp = &deleted
 		case s.OnNode():
@@ -113,7 +113,7 @@ func (c *cluster) carryOut(t *testing.T, a command.Prepared) string {
 		if p.State == command.Finished {
 			return strings.Join(c.log, " ")
 		}
-		if steps = p.Steps; len(steps) == 0 {
+		if steps = p.Writes; len(steps) == 0 {
 			c.happen()
 			c.now = c.now.Add(time.Second)
 		}
@@ -126,7 +126,7 @@ func (c *cluster) carryOut(t *testing.T, a command.Prepared) string {
 // under the name that the command has for it, and asks for what its pods need.
 func TestAReplacementIsCarriedOut(t *testing.T) {
 	in := roomyInput()
-	proposal, err := disruption.Propose(t.Context(), noon, in, nil)
+	proposal, _, err := disruption.Propose(t.Context(), noon, in, nil)
 	require.NoError(t, err)
 	require.Len(t, proposal.Actions, 1)
 	made, err := observe(t, in, nil).Command(proposal.Actions[0])
@@ -172,9 +172,9 @@ func TestActionsAreCarriedOut(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			opts := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
-			proposal, err := disruption.Propose(t.Context(), noon, test.in, opts)
+			proposal, faults, err := disruption.Propose(t.Context(), noon, test.in, opts)
 			require.NoError(t, err)
-			require.NoError(t, proposal.Faults)
+			require.Empty(t, faults)
 			require.Len(t, proposal.Actions, 1)
 			made, err := observe(t, test.in, opts).Command(proposal.Actions[0])
 			require.NoError(t, err)
@@ -207,7 +207,7 @@ func TestCommandOfAnAction(t *testing.T) {
 		return disruption.Target{Node: node, NodeClaim: node + "-claim", NodePool: "web", ProviderID: "cloud://" + node}
 	}
 	minute := time.Minute
-	action := disruption.Action{Reason: disruption.Expired, Step: disruption.Delete, Targets: []disruption.Target{target("b"), target("a")},
+	action := disruption.Action{Reason: disruption.Expired, Operation: disruption.Delete, Targets: []disruption.Target{target("b"), target("a")},
 		DrainBound: &minute, DrainBy: noon.Add(30*time.Second + 5)}
 	got, err := f.Command(action)
 	require.NoError(t, err)
@@ -217,23 +217,23 @@ func TestCommandOfAnAction(t *testing.T) {
 	}, got.Command.Sources)
 	require.Equal(t, command.ReplaceFirst, got.Command.Mode)
 	require.Equal(t, noon.Add(10*time.Minute), got.Command.Deadline)
-	require.Nil(t, got.Claim(noon, command.Step{Kind: command.StepCreate, Object: "other"}))
-	require.Nil(t, got.Claim(noon, command.Step{Kind: command.StepDelete, Object: "a-claim"}))
+	require.Nil(t, got.Claim(noon, command.Write{Kind: command.WriteCreate, Object: "other"}))
+	require.Nil(t, got.Claim(noon, command.Write{Kind: command.WriteDelete, Object: "a-claim"}))
 	again, err := command.ParseRecord(command.Record{Command: got.Command}.String())
 	require.NoError(t, err)
 	require.Equal(t, got.Command, again.Command, "the record has all of it")
 
 	// The earlier of the two ends of the drain holds when the node is deleted.
 	c := newCluster(in)
-	c.carryOutUntil(t, got, command.StepDelete)
+	c.carryOutUntil(t, got, command.WriteDelete)
 	require.Equal(t, "2026-03-02T12:00:30Z", c.claims["a-claim"].Annotations[v1.NodeClaimTerminationTimestampAnnotationKey])
 
 	for _, test := range []struct {
 		edit func(*disruption.Action)
 		want string
 	}{
-		{func(a *disruption.Action) { a.Step = disruption.Reboot }, `step "Reboot" is not carried out by a command`},
-		{func(a *disruption.Action) { a.Step = disruption.Replace }, `what is to replace it is not known`},
+		{func(a *disruption.Action) { a.Operation = disruption.Reboot }, `operation "Reboot" is not carried out by a command`},
+		{func(a *disruption.Action) { a.Operation = disruption.Replace }, `what is to replace it is not known`},
 		{func(a *disruption.Action) { a.Targets[0].ProviderID = "cloud://other" }, `node "b" is not there any more`},
 		{func(a *disruption.Action) { a.Targets[0] = disruption.Target{Node: "bare"} }, `node "bare" has no NodeClaim`},
 		{func(a *disruption.Action) { a.Targets = nil }, "it names no node"},
@@ -248,14 +248,14 @@ func TestCommandOfAnAction(t *testing.T) {
 }
 
 // carryOutUntil has a command go on until a step of a kind is next.
-func (c *cluster) carryOutUntil(t *testing.T, a command.Prepared, kind command.StepKind) {
+func (c *cluster) carryOutUntil(t *testing.T, a command.Prepared, kind command.WriteKind) {
 	t.Helper()
 	steps, err := command.Start(a.Command, c.view())
 	require.NoError(t, err)
-	for !slices.ContainsFunc(steps, func(s command.Step) bool { return s.Kind == kind }) {
+	for !slices.ContainsFunc(steps, func(s command.Write) bool { return s.Kind == kind }) {
 		require.NotEmpty(t, steps)
 		c.do(t, a, steps)
-		steps = command.Advance(c.now, a.Command, c.view()).Steps
+		steps = command.Advance(c.now, a.Command, c.view()).Writes
 	}
 }
 
@@ -272,7 +272,7 @@ func ExampleCluster_Command() {
 		fmt.Println(err)
 		return
 	}
-	var view command.View
+	var view command.Input
 	for _, n := range in.Nodes {
 		view.Claims = append(view.Claims, command.ObserveClaim(n.NodeClaim, n.Node, 0))
 		view.Nodes = append(view.Nodes, command.ObserveNode(n.Node))

@@ -207,7 +207,7 @@ func ExampleCatalogCache() {
 	small, _, large, all := sizes()
 	in := fleetOf(all, machine("n1", "default", large, load("web", 1500)), machine("n2", "default", small, load("db", 1900)))
 	for range 2 {
-		p, err := disruption.Propose(context.Background(), noon, in, nil)
+		p, _, err := disruption.Propose(context.Background(), noon, in, nil)
 		if err != nil {
 			panic(err)
 		}

@@ -25,7 +25,7 @@ import (
 // command of its own: delete the NodeClaim with the deadline of the action, and the other command
 // sees that the node is gone.
 //
-// The error joins all faults: a step that is a single request and no command; a target that is no
+// The error joins all faults: an operation that is a single request and no command; a target that is no
 // longer in the cluster or has no NodeClaim; a Replace for a dynamic pool that was not Simulated;
 // more nodes than a command may have; and a value that is no valid action, without targets or with
 // an empty replacement or move. Command does not check whether the action may begin: see Confirm.
@@ -36,15 +36,15 @@ func (f *Cluster) Command(a Action) (command.Prepared, error) {
 	if fault := a.fault(); fault != "" {
 		return command.Prepared{}, fmt.Errorf("command for %s: %s", a, fault)
 	}
-	switch a.Step {
+	switch a.Operation {
 	case TerminateFirst:
 		spec.Mode = command.TerminateFirst
 	case Replace, Delete:
 	default:
-		errs = append(errs, fmt.Errorf("step %q is not carried out by a command; only %s, %s and %s are", a.Step, Replace, Delete, TerminateFirst))
+		errs = append(errs, fmt.Errorf("operation %q is not carried out by a command; only %s, %s and %s are", a.Operation, Replace, Delete, TerminateFirst))
 	}
 	var out command.Prepared
-	if a.Step == Replace && a.Simulated {
+	if a.Operation == Replace && a.Simulated {
 		for i := range a.Replacements {
 			out.Claims, out.Pods = append(out.Claims, a.Replacements[i].NodeClaim()), append(out.Pods, a.Replacements[i].Pods)
 			spec.NodePools = append(spec.NodePools, a.Replacements[i].Pool.Name)
@@ -61,7 +61,7 @@ func (f *Cluster) Command(a Action) (command.Prepared, error) {
 			continue
 		}
 		spec.Sources = append(spec.Sources, f.source(a, m))
-		if a.Step != Replace || a.Simulated {
+		if a.Operation != Replace || a.Simulated {
 			continue
 		}
 		claim, err := templateClaim(m.Pool)

@@ -94,7 +94,7 @@ func (c *cluster) live(t *testing.T, a command.Prepared, dies int) (turns int) {
 		require.Less(t, turns, 200, "the command does not end: %v", c.log)
 		recovery := command.Recover(c.view())
 		require.Empty(t, recovery.Faults, "after %v", c.log)
-		require.Empty(t, recovery.Steps, "after %v", c.log)
+		require.Empty(t, recovery.Writes, "after %v", c.log)
 		if dies == turns || dies == always {
 			if len(recovery.Commands) == 0 {
 				return turns
@@ -107,8 +107,8 @@ func (c *cluster) live(t *testing.T, a command.Prepared, dies int) (turns int) {
 		switch {
 		case p.State == command.Finished:
 			return turns
-		case len(p.Steps) > 0:
-			c.do(t, a, p.Steps[:1])
+		case len(p.Writes) > 0:
+			c.do(t, a, p.Writes[:1])
 		case !c.join(t):
 			c.now = c.now.Add(time.Second)
 		}
@@ -120,7 +120,7 @@ func (c *cluster) live(t *testing.T, a command.Prepared, dies int) (turns int) {
 // life of a replacement, from its launch to its Node, nor afterwards.
 func TestACommandSurvivesACrashAtAnyPoint(t *testing.T) {
 	in := roomyInput()
-	proposal, err := disruption.Propose(t.Context(), noon, in, nil)
+	proposal, _, err := disruption.Propose(t.Context(), noon, in, nil)
 	require.NoError(t, err)
 	require.Len(t, proposal.Actions, 1)
 	replaceFirst, err := observe(t, in, nil).Command(proposal.Actions[0])

@@ -17,7 +17,7 @@ func TestCorpusOfProposals(t *testing.T) {
 		for seed := range seeds {
 			cases = append(cases, corpus.Case{Name: fmt.Sprintf("%s/%d", name, seed), Answer: func() (corpus.Answer, error) {
 				in, opts := input(seed)
-				p, err := disruption.Propose(context.Background(), noon, in, opts)
+				p, _, err := disruption.Propose(context.Background(), noon, in, opts)
 				if err != nil {
 					return corpus.Answer{}, err
 				}

@@ -13,7 +13,11 @@ import (
 
 // actionOf converts a candidate set to an action.
 func actionOf(cs *simulation.CandidateSet, r Reason) Action {
-	a := Action{Reason: r, Step: Replace, Detail: detailOf(cs), Simulated: true, Replacements: cs.Nodes, Moves: movesOf(cs.Moves), After: cs.After,
+	operation := Replace
+	if len(cs.Nodes) == 0 {
+		operation = Delete // the pods have room on other nodes
+	}
+	a := Action{Reason: r, Operation: operation, Detail: detailOf(cs), Simulated: true, Replacements: cs.Nodes, Moves: movesOf(cs.Moves), After: cs.After,
 		Savings: state.PriceOf(cs.Targets) - simulation.TotalPrice(cs.Nodes), DisruptionCost: state.DisruptionCost(cs.Targets...)}
 	for _, m := range cs.Targets {
 		a.Targets = append(a.Targets, targetOf(m))
@@ -152,7 +156,7 @@ func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations
 // completed adds the result of a simulation to an action.
 func completed(cs *simulation.CandidateSet, a Action) Action {
 	done := actionOf(cs, a.Reason)
-	a.Targets, a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = done.Targets, true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
+	a.Operation, a.Targets, a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = done.Operation, done.Targets, true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
 	a.After = done.After
 	if text := destinationsOf(cs).String(); text != "" {
 		a.Detail += "; " + text

@@ -2,7 +2,7 @@
 // makes the decisions of Karpenter's disruption, repair, expiration and garbage collection
 // controllers as a pure function: a snapshot in, actions and reasons out.
 //
-//	p, err := disruption.Propose(ctx, now, disruption.Input{Input: snapshot}, nil)
+//	p, faults, err := disruption.Propose(ctx, now, disruption.Input{Input: snapshot}, nil)
 //	// p.Actions may begin in their order; p.Waiting and p.Blocked say why not the others
 //
 // # Model

@@ -42,6 +42,9 @@ type DriftStatus struct {
 
 // String renders the node and how it has drifted on one line.
 func (s DriftStatus) String() string {
+	if s.Target == (Target{}) {
+		return "no node"
+	}
 	if s.Reason == "" {
 		return s.Target.String() + ": not drifted"
 	}
@@ -142,16 +145,16 @@ func (f *Cluster) drift() Result {
 	})
 	s := f.newStaticSlots(MethodDrift, f.opts.Drift.TerminateFirst)
 	for _, m := range static {
-		if step, ok := s.place(m); ok {
-			r.Actions = append(r.Actions, statuses[m.Name].action(m, step))
+		if place, ok := s.place(m); ok {
+			r.Actions = append(r.Actions, statuses[m.Name].action(m, place))
 		}
 	}
 	for _, m := range dynamic {
-		step := placement{step: Replace}
+		place := placement{operation: Replace}
 		if m.CountMovable() == 0 {
-			step.step = Delete
+			place.operation = Delete
 		}
-		r.Actions = append(r.Actions, statuses[m.Name].action(m, step))
+		r.Actions = append(r.Actions, statuses[m.Name].action(m, place))
 	}
 	r.Blocked = append(without(blocked, rule.Unmanaged, rule.NoNode, rule.NotDrifted), s.blocked...)
 	slices.SortFunc(r.Blocked, Blocked.Compare)
@@ -160,7 +163,7 @@ func (f *Cluster) drift() Result {
 }
 
 func (s DriftStatus) action(m *state.StateNode, p placement) Action {
-	a := actionOn(m, Drifted, p.step)
-	a.Cause, a.StepCause, a.Detail, a.Since, a.DrainBound = s.Reason, p.why, p.detail(s.Detail), s.Since, p.drain
+	a := actionOn(m, Drifted, p.operation)
+	a.Cause, a.OperationCause, a.Detail, a.Since, a.DrainBound = s.Reason, p.why, p.detail(s.Detail), s.Since, p.drain
 	return a
 }

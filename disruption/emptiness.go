@@ -20,7 +20,7 @@ func (f *Cluster) emptiness() Result {
 	var r Result
 	for i := range candidates {
 		c := &candidates[i]
-		a := Action{Reason: Empty, Step: Delete, Targets: []Target{c.Target}, Detail: "no pod on it needs another place",
+		a := Action{Reason: Empty, Operation: Delete, Targets: []Target{c.Target}, Detail: "no pod on it needs another place",
 			Savings: c.Price, DisruptionCost: c.DisruptionCost}
 		if n := len(c.Pods); n > 0 {
 			a.Detail = fmt.Sprintf("it has %s to find another place for, and evicting costs nothing", words.Plural(n, "pod"))

@@ -32,9 +32,9 @@ type Explanation struct {
 type PodExplanation struct {
 	// Pod is as in the input.
 	Pod *corev1.Pod
-	// Reason is the engine's reason. If a constraint over zones, or over other labels that several
+	// Explanation is the engine's reason. If a constraint over zones, or over other labels that several
 	// nodes share, excludes the pod, the reason names it. NodePools have no part in it.
-	Reason *provisioning.Reason
+	Explanation *provisioning.Explanation
 	// Unsuited is the number of other nodes that the pod's node selection or their taints exclude,
 	// Full the number without room for it, and Open the number with room. Nodes that take no pods
 	// that move to save money, for example because of consolidateAfter, count as Full.
@@ -106,6 +106,9 @@ func (p *Proposal) Explain(ctx context.Context, node string) (*Explanation, erro
 
 // String explains the first pod without a place on one line.
 func (s *Explanation) String() string {
+	if s.Node == "" {
+		return "no node"
+	}
 	if len(s.Pods) == 0 {
 		return fmt.Sprintf("other nodes have places for %s of %s", words.Plural(s.Placed, "pod"), s.Node)
 	}
@@ -122,20 +125,23 @@ func (s *Explanation) String() string {
 // Report renders the whole explanation: a line for pods of each kind, and one for each conflict.
 // Each line ends in a line break.
 func (s *Explanation) Report() string {
+	if s.Node == "" {
+		return "no node\n"
+	}
 	var b strings.Builder
 	if s.Placed > 0 || len(s.Pods) == 0 {
 		fmt.Fprintf(&b, "other nodes have places for %d of %s\n", s.Placed, words.Plural(s.Placed+len(s.Pods), "pod"))
 	}
-	said := map[*provisioning.Reason]bool{}
+	said := map[*provisioning.Explanation]bool{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if said[p.Reason] {
+		if said[p.Explanation] {
 			continue
 		}
-		said[p.Reason] = true
+		said[p.Explanation] = true
 		name, like := state.PodObject(p.Pod), -1
 		for _, other := range s.Pods {
-			if other.Reason == p.Reason {
+			if other.Explanation == p.Explanation {
 				like++
 			}
 		}
@@ -176,11 +182,11 @@ func (p *PodExplanation) headline(others, pods int) string {
 // lines lists the causes for the pod, the domains of its constraints first.
 func (p *PodExplanation) lines() []string {
 	var out []string
-	if p.Reason != nil {
-		switch p.Reason.Cause {
-		case provisioning.CauseNoNodePool, provisioning.CauseNodePools: // Reason must not be about nodes that could be launched
+	if p.Explanation != nil {
+		switch p.Explanation.Cause {
+		case provisioning.CauseNoNodePool, provisioning.CauseNodePools: // the engine must not speak of nodes that could be launched
 		default:
-			out = append(out, p.Reason.String())
+			out = append(out, p.Explanation.String())
 		}
 	}
 	for _, b := range p.Conflicts {

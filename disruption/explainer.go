@@ -22,9 +22,9 @@ type explainer struct {
 	sim    *simulation.Simulation
 	node   *state.StateNode
 	e      *estimate.Estimate
-	nodes  []provisioning.Node                     // the cluster without the node, with those of its pods that have a place
-	others []*state.StateNode                      // nodes that stay
-	known  map[*provisioning.Reason]PodExplanation // by reason: the explanation of the first pod with it
+	nodes  []provisioning.Node                          // the cluster without the node, with those of its pods that have a place
+	others []*state.StateNode                           // nodes that stay
+	known  map[*provisioning.Explanation]PodExplanation // by reason: the explanation of the first pod with it
 }
 
 // ask returns the explanation of the node, with existing nodes only. The error is that of ctx, or
@@ -62,7 +62,7 @@ func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
 			}
 		}
 	}
-	s.known = map[*provisioning.Reason]PodExplanation{}
+	s.known = map[*provisioning.Explanation]PodExplanation{}
 	for _, u := range plan.Unplaced {
 		if home[state.NameOf(u.Pod)] != nil {
 			if p := s.pod(u); p.Pod != nil {
@@ -80,11 +80,11 @@ func (s *explainer) pod(u provisioning.Unplaced) PodExplanation {
 		return PodExplanation{}
 	}
 	own := s.node.PodViews[i].Pod
-	if known, found := s.known[u.Reason]; found {
+	if known, found := s.known[u.Explanation]; found {
 		known.Pod = own
 		return known
 	}
-	out := PodExplanation{Pod: own, Reason: u.Reason}
+	out := PodExplanation{Pod: own, Explanation: u.Explanation}
 	kind := s.sim.Kinds.Of(own)
 	request := s.e.Vector(kind.Requests.With(corev1.ResourcePods, 1))
 	asked := kind.Asks(s.sim.Cluster.Vocabulary)
@@ -110,7 +110,7 @@ func (s *explainer) pod(u provisioning.Unplaced) PodExplanation {
 	for _, m := range open[:min(len(open), mostConflicts)] {
 		out.Conflicts = append(out.Conflicts, s.conflicts(own, u.Pod, m)...)
 	}
-	s.known[u.Reason] = out
+	s.known[u.Explanation] = out
 	return out
 }
 

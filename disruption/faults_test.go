@@ -68,7 +68,7 @@ func TestMalformedBudgetBlocksItsReasonOnly(t *testing.T) {
 	require.ErrorContains(t, err, "lots")
 	require.Len(t, f.Pace(f.Emptiness().Actions).Go, 2)
 	require.Equal(t, []string{`e0: NodePool "web"`}, waits(f.Pace(f.Drift().Actions).Wait))
-	require.True(t, f.Pace(f.Drift().Actions).Wait[0].Allowance.Binding.Malformed)
+	require.True(t, f.Pace(f.Drift().Actions).Wait[0].Allowance.Decider.Malformed)
 }
 
 func TestNilOptionsAreTheDefaults(t *testing.T) {

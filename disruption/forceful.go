@@ -163,7 +163,7 @@ func (f *Cluster) interrupt(out *interruptions, m *state.StateNode, notices []cl
 	case cloudprovider.InterruptionUnhealthy:
 		a.DrainBound = new(time.Duration)
 	case cloudprovider.InterruptionRebalance:
-		a.Step = Replace
+		a.Operation = Replace
 		if blocked := f.check(m, MethodInterruption); len(blocked) > 0 {
 			out.Blocked = append(out.Blocked, blocked...)
 			return
@@ -249,7 +249,7 @@ func (f *Cluster) garbage() Result {
 	}
 	for _, instance := range f.orphans() {
 		if f.aged(&r, instance.CreatedAt) {
-			r.Actions = append(r.Actions, Action{Reason: GarbageCollected, Step: Terminate,
+			r.Actions = append(r.Actions, Action{Reason: GarbageCollected, Operation: Terminate,
 				Targets: []Target{{NodePool: instance.NodePool, ProviderID: instance.ID}},
 				Detail:  "no NodeClaim speaks for the machine"})
 		}

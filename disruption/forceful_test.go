@@ -105,7 +105,7 @@ func TestLiveness(t *testing.T) {
 			} else {
 				require.Len(t, r.Actions, 1)
 				require.Equal(t, disruption.Reason(tt.want), r.Actions[0].Reason)
-				require.Equal(t, disruption.Delete, r.Actions[0].Step)
+				require.Equal(t, disruption.Delete, r.Actions[0].Operation)
 			}
 			if tt.next != 0 {
 				require.Equal(t, noon.Add(tt.next), r.Next)

@@ -206,7 +206,6 @@ func FuzzPropose(f *testing.F) {
 func keepsItsPromise(t *testing.T, data []byte) {
 	in, opts := (&decoder{data}).cluster()
 	p := propose(t, in, opts)
-	require.NoError(t, p.Faults)
 	again, _ := (&decoder{data}).cluster()
 	slices.Reverse(again.Nodes)
 	slices.Reverse(again.NodePools)

@@ -299,7 +299,6 @@ func TestReplacementsHoldInTurn(t *testing.T) {
 	for seed := *firstWorn; seed < *firstWorn+n; seed++ {
 		in, opts := newMaker(uint64(20_000 + seed)).worn()
 		p := propose(t, in, opts)
-		require.NoError(t, p.Faults)
 		for _, a := range p.Actions {
 			actions[a.Reason]++
 		}

@@ -57,9 +57,10 @@ func TestThresholdThatIsNoNumberCountsAsLeftOut(t *testing.T) {
 	in := fleetOf([]*cloudprovider.InstanceType{dear, cheap}, machine("n1", "default", dear, load("web", 3500)))
 	require.Empty(t, propose(t, in, nil).Actions, "by default the saving is too small")
 	require.NotEmpty(t, propose(t, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1}}).Actions)
-	p, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: math.NaN()}})
+	p, faults, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: math.NaN()}})
 	require.NoError(t, err)
-	require.ErrorContains(t, p.Faults, "Options: Consolidation.MinimumScore is NaN")
+	require.Len(t, faults, 1)
+	require.ErrorContains(t, faults[0], "Options: Consolidation.MinimumScore is NaN")
 	require.Empty(t, p.Actions)
 }
 

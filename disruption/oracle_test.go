@@ -136,7 +136,7 @@ func quiet(t testing.TB, in disruption.Input, opts *disruption.Options, look fun
 	t.Helper()
 	now := noon
 	for range 60 {
-		p, err := disruption.Propose(t.Context(), now, in, opts)
+		p, _, err := disruption.Propose(t.Context(), now, in, opts)
 		require.NoError(t, err)
 		if look != nil {
 			look(in, p)

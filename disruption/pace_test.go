@@ -205,12 +205,12 @@ func TestPaceOfActionsFromOutside(t *testing.T) {
 		return out
 	}
 	p := f.Pace([]disruption.Action{
-		{Reason: disruption.Underutilized, Step: disruption.Replace, Targets: target("e0", "e1", "e2")},
-		{Reason: disruption.Underutilized, Step: disruption.Replace, Targets: target("e0", "e1")},
-		{Reason: disruption.Empty, Step: disruption.Delete, Targets: target("e1")},
-		{Reason: disruption.Empty, Step: disruption.Delete, Targets: target("unknown")},
-		{Reason: disruption.Empty, Step: disruption.Delete},
-		{Reason: disruption.GarbageCollected, Step: disruption.Terminate, Targets: []disruption.Target{{ProviderID: "i-1"}}},
+		{Reason: disruption.Underutilized, Operation: disruption.Replace, Targets: target("e0", "e1", "e2")},
+		{Reason: disruption.Underutilized, Operation: disruption.Replace, Targets: target("e0", "e1")},
+		{Reason: disruption.Empty, Operation: disruption.Delete, Targets: target("e1")},
+		{Reason: disruption.Empty, Operation: disruption.Delete, Targets: target("unknown")},
+		{Reason: disruption.Empty, Operation: disruption.Delete},
+		{Reason: disruption.GarbageCollected, Operation: disruption.Terminate, Targets: []disruption.Target{{ProviderID: "i-1"}}},
 	})
 	require.Equal(t, []string{"Replace e0 e1", "Delete", "Terminate i-1"}, brief(p.Go), "all nodes of an action or none")
 	require.Len(t, p.Wait, 3)

@@ -15,7 +15,7 @@ import (
 func TestProposeTellsHowFarItIs(t *testing.T) {
 	var events []progress.Event
 	ctx := progress.With(context.Background(), func(e progress.Event) { events = append(events, e) })
-	p, err := disruption.Propose(ctx, noon, wasteful(), nil)
+	p, _, err := disruption.Propose(ctx, noon, wasteful(), nil)
 	require.NoError(t, err)
 
 	asked, searched := 0, 0

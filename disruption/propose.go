@@ -34,26 +34,28 @@ import (
 //  7. The Detail of actions that leave their pods to the next plan says where these pods will find
 //     places.
 //
-// The error is that of ctx once ctx is done; then there is no proposal. Faults of the input are
-// listed in the proposal, so check them. Nil options mean the defaults.
+// The faults are those of the input and the options, in the order of Observe; nil if there are none.
+// Objects at fault are not disrupted: see Observe. If the engine refuses the input, nothing is
+// simulated, and every node that needs a simulation is Blocked by CodeNotSearched.
+//
+// The error is that of ctx once ctx is done; then there is no proposal. Nil options mean the defaults.
 //
 // The time grows with the nodes that may be removed, and with what the search tries for them, which
 // ConsolidationOptions.MaxSteps limits. Input.CatalogCache saves reading the catalogs again.
 // Propose runs on the goroutine of the caller.
-func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Proposal, error) {
+func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (p *Proposal, faults []*provisioning.InputError, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	f, faults := Observe(now, in, opts)
+	f, fault := Observe(now, in, opts)
 	progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "rules"})
 	rules, notices := f.actions()
 	d := &proposer{Cluster: f, gate: f.newGate()}
 	if err := d.decide(ctx, rules.Actions); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p, err := d.consolidate(ctx)
-	if err != nil {
-		return nil, err
+	if p, err = d.consolidate(ctx); err != nil {
+		return nil, nil, err
 	}
 	d.foretell()
 	d.awaitHolds()
@@ -61,13 +63,13 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	p.Blocked = slices.Concat(rules.Blocked, d.blocked, p.Blocked)
 	slices.SortFunc(p.Blocked, Blocked.Compare)
 	p.Next = state.Sooner(state.Sooner(rules.Next, d.next), p.Next)
-	p.Ignored, p.Unavailable, p.Faults, p.Warnings, p.cluster = notices.Ignored, notices.Unavailable, faults, f.Warnings(), f
+	p.Ignored, p.Unavailable, p.Warnings, p.cluster = notices.Ignored, notices.Unavailable, f.Warnings(), f
 	p.CostBefore, p.UnknownPrices = f.cost()
 	p.CostAfter = p.CostBefore
 	for _, a := range p.Actions {
 		p.CostAfter -= f.savings(a)
 	}
-	return p, nil
+	return p, provisioning.Faults(fault), nil
 }
 
 // cost returns the total price of the managed nodes that are not being removed, in USD per hour,
@@ -92,7 +94,7 @@ func (f *Cluster) savings(a Action) float64 {
 	switch {
 	case a.Simulated:
 		return a.Savings
-	case a.Step != Delete:
+	case a.Operation != Delete:
 		return 0
 	}
 	var targets []*state.StateNode
@@ -145,10 +147,6 @@ type Proposal struct {
 	// proposed, and each node that was not tried is Blocked by CodeNotSearched.
 	Truncated bool
 
-	// Faults are those of the input, each an InputError of package provisioning; nil if there are
-	// none. Objects at fault are not disrupted: see Observe. If the engine refuses the input,
-	// nothing is simulated, and every node that needs a simulation is Blocked by CodeNotSearched.
-	Faults error
 	// Warnings are Cluster.Warnings.
 	Warnings []*provisioning.InputError
 
@@ -190,8 +188,11 @@ type Move struct {
 // String renders the move on one line.
 func (m Move) String() string {
 	text := "a pod"
-	if m.Pod != nil {
+	switch {
+	case m.Pod != nil:
 		text = state.PodObject(m.Pod)
+	case m.From == "":
+		return "no pod"
 	}
 	text += " from " + m.From + " to "
 	if m.Node != "" {

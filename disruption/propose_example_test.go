@@ -18,16 +18,19 @@ func wasteful() disruption.Input {
 }
 
 func ExamplePropose() {
-	p, err := disruption.Propose(context.Background(), noon, wasteful(), nil)
+	p, faults, err := disruption.Propose(context.Background(), noon, wasteful(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
+	}
+	for _, fault := range faults {
+		fmt.Println(fault) // an object that is left alone
 	}
 	show(p.Actions)
 	show(p.Blocked)
 	fmt.Printf("%.2f USD/h now, %.2f then, %.2f less\n", p.CostBefore, p.CostAfter, p.Savings())
 	// Output:
-	// Replace n1 (Underutilized): it costs 0.4 USD/h; there is room for 2 pods on 1 other node
+	// Delete n1 (Underutilized): it costs 0.4 USD/h; there is room for 2 pods on 1 other node
 	// Consolidation of n2: no cheaper place for its pods: the cheapest that holds what finds no room elsewhere is medium/a/on-demand at 0.2 USD/h, and it costs 0.2 USD/h
 	// Consolidation of n3: Pod "shop/api" is about to come here
 	// 0.80 USD/h now, 0.40 then, 0.40 less
@@ -35,7 +38,7 @@ func ExamplePropose() {
 
 // Two nodes have room for the pod of n1, and something that it cannot share.
 func ExampleProposal_Explain() {
-	p, err := disruption.Propose(context.Background(), noon, keeping(binding(80)), nil)
+	p, _, err := disruption.Propose(context.Background(), noon, keeping(binding(80)), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -53,7 +56,7 @@ func ExampleProposal_Explain() {
 }
 
 func ExampleConfirm() {
-	p, _ := disruption.Propose(context.Background(), noon, wasteful(), nil)
+	p, _, _ := disruption.Propose(context.Background(), noon, wasteful(), nil)
 	// A quarter of a minute later another pod has come.
 	fresh := wasteful()
 	fresh.Nodes[2].Pods = append(fresh.Nodes[2].Pods, load("late", 3000))

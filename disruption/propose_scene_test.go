@@ -105,8 +105,9 @@ func anySaving() *disruption.Options {
 
 func propose(t testing.TB, in disruption.Input, opts *disruption.Options) *disruption.Proposal {
 	t.Helper()
-	p, err := disruption.Propose(context.Background(), noon, in, opts)
+	p, faults, err := disruption.Propose(context.Background(), noon, in, opts)
 	require.NoError(t, err)
+	require.Empty(t, faults)
 	return p
 }
 

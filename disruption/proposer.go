@@ -34,7 +34,7 @@ type proposer struct {
 
 // simulatable reports whether an action of a rule replaces one node of a dynamic pool.
 func (f *Cluster) simulatable(a Action) bool {
-	if a.Step != Replace || a.Simulated || len(a.Targets) != 1 {
+	if a.Operation != Replace || a.Simulated || len(a.Targets) != 1 {
 		return false
 	}
 	m := f.seen.ByName[a.Targets[0].Node]
@@ -289,7 +289,7 @@ func (p *proposer) withRoom(ctx context.Context, wanted []Action, found []*simul
 // pods find places while the nodes of the others accept pods.
 func (p *proposer) oneOf(ctx context.Context, refused []Action) error {
 	refused = slices.DeleteFunc(refused, func(a Action) bool { return !p.simulatable(a) })
-	replaces := func(a Action) bool { return a.Simulated || a.Step == TerminateFirst }
+	replaces := func(a Action) bool { return a.Simulated || a.Operation == TerminateFirst }
 	if len(refused) < 2 || slices.ContainsFunc(p.accepted, replaces) {
 		return nil
 	}
@@ -354,7 +354,7 @@ func (p *proposer) awaitHolds() {
 // staysUntilPodsEnd reports whether nothing limits the drain of a node with pods that nothing may
 // evict.
 func (f *Cluster) staysUntilPodsEnd(a Action, m *state.StateNode) bool {
-	return a.Step == Delete && !a.Simulated && len(f.seen.Departs(m, a.drainedBy(f.seen.Now)).Endless) > 0
+	return a.Operation == Delete && !a.Simulated && len(f.seen.Departs(m, a.drainedBy(f.seen.Now)).Endless) > 0
 }
 
 // heldText describes the pods that delay the drain of a node, "" if there are none.
@@ -383,7 +383,7 @@ func (f *Cluster) displaces(a Action) bool {
 // departures returns, for each node that an action removes without places for its pods, what
 // happens to the pods.
 func (f *Cluster) departures(a Action) (out []state.Departure) {
-	if a.Simulated || a.Step != Delete {
+	if a.Simulated || a.Operation != Delete {
 		return nil
 	}
 	for _, t := range a.Targets {
@@ -405,7 +405,7 @@ func (f *Cluster) simulationConfig() simulation.Config {
 
 // decisionOf converts an action that leaves its pods to the next plan for the simulation.
 func decisionOf(a Action, now time.Time) simulation.Decision {
-	d := simulation.Decision{Name: a.name(), Reboots: a.Step == Reboot, By: a.drainedBy(now)}
+	d := simulation.Decision{Name: a.name(), Reboots: a.Operation == Reboot, By: a.drainedBy(now)}
 	for _, t := range a.Targets {
 		d.Nodes = append(d.Nodes, t.Node)
 	}

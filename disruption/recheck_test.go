@@ -13,7 +13,7 @@ import (
 
 func TestRecheck(t *testing.T) {
 	on := func(reason disruption.Reason, names ...string) disruption.Action {
-		a := disruption.Action{Reason: reason, Step: disruption.Delete}
+		a := disruption.Action{Reason: reason, Operation: disruption.Delete}
 		for _, n := range names {
 			a.Targets = append(a.Targets, disruption.Target{Node: n, NodeClaim: n + "-claim", NodePool: "web", ProviderID: "cloud://" + n})
 		}

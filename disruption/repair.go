@@ -16,7 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
-// RebootsSpent is the StepCause of a Replace instead of a Reboot: the node was rebooted twice
+// RebootsSpent is the OperationCause of a Replace or Delete instead of a Reboot: the node was rebooted twice
 // within 24 hours, and a third reboot would not help.
 const RebootsSpent = "RebootsSpent"
 
@@ -52,17 +52,17 @@ func (f *Cluster) repair() Result {
 	s := f.newStaticSlots(MethodRepair, f.opts.Repair.TerminateFirst)
 	for i := range candidates {
 		m := f.seen.ByName[candidates[i].Node]
-		p := placement{step: Replace}
+		p := placement{operation: Replace}
 		switch {
 		case m.Sick.Action == cloudprovider.RebootNode:
-			p.step = Reboot
+			p.operation = Reboot
 		case m.Pool.Static():
 			var ok bool
 			if p, ok = s.place(m); !ok {
 				continue
 			}
 		case m.CountMovable() == 0:
-			p.step = Delete
+			p.operation = Delete
 		}
 		r.Actions = append(r.Actions, repairOf(m, p))
 	}
@@ -77,7 +77,7 @@ func (f *Cluster) repair() Result {
 
 // repairOf returns the action on a node.
 func repairOf(m *state.StateNode, p placement) Action {
-	a := actionOn(m, Unhealthy, p.step)
+	a := actionOn(m, Unhealthy, p.operation)
 	c := &m.Sick.Condition
 	a.Cause, a.Since, a.DrainBound = string(c.Type), m.Sick.Since, p.drain
 	if m.Sick.Bound != nil {
@@ -93,9 +93,9 @@ func repairOf(m *state.StateNode, p placement) Action {
 	a.Detail = p.detail(a.Detail)
 	switch {
 	case p.why != "":
-		a.StepCause = p.why
+		a.OperationCause = p.why
 	case m.Sick.Spent:
-		a.StepCause = RebootsSpent
+		a.OperationCause = RebootsSpent
 	}
 	return a
 }

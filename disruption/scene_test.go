@@ -211,19 +211,19 @@ func observe(t testing.TB, in disruption.Input, opts *disruption.Options) *disru
 	return f
 }
 
-// brief writes actions as "Step node[,node] Cause".
+// brief writes actions as "Operation node[,node] Cause".
 func brief(actions []disruption.Action) []string {
 	out := []string{}
 	for _, a := range actions {
-		text := string(a.Step)
+		text := string(a.Operation)
 		for _, target := range a.Targets {
 			text += " " + target.String()
 		}
 		if a.Cause != "" {
 			text += " " + a.Cause
 		}
-		if a.StepCause != "" {
-			text += " (" + a.StepCause + ")"
+		if a.OperationCause != "" {
+			text += " (" + a.OperationCause + ")"
 		}
 		out = append(out, text)
 	}

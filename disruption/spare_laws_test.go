@@ -62,7 +62,6 @@ func TestSpareRoomStays(t *testing.T) {
 		before, on := withoutRoom(t, in)
 		in.BufferNodes = on
 		p := propose(t, in, anySaving())
-		require.NoError(t, p.Faults)
 		sets := [][]disruption.Action{p.Actions}
 		for i := range p.Actions {
 			sets = append(sets, p.Actions[i:i+1])

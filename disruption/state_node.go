@@ -23,8 +23,8 @@ func targetOf(m *state.StateNode) Target {
 }
 
 // actionOn returns an action on this node.
-func actionOn(m *state.StateNode, r Reason, step Step) Action {
-	return Action{Reason: r, Step: step, Targets: []Target{targetOf(m)}}
+func actionOn(m *state.StateNode, r Reason, operation Operation) Action {
+	return Action{Reason: r, Operation: operation, Targets: []Target{targetOf(m)}}
 }
 
 // Leaving lists the nodes that are being deleted, sorted by name: those whose NodeClaim or Node is

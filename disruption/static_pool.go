@@ -17,7 +17,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Why a node is terminated first; see Action.StepCause.
+// Why a node is terminated first; see Action.OperationCause.
 const (
 	// NoReservedCapacity: no reserved capacity is left for a replacement while the node exists.
 	NoReservedCapacity = "NoReservedCapacity"
@@ -37,10 +37,10 @@ type staticSlots struct {
 
 // placement says how a node of a static pool can be replaced.
 type placement struct {
-	step  Step
-	why   string // why the node is terminated first, "" if it is not
-	drain *time.Duration
-	comes string // description of its replacement; "" if the engine adds it
+	operation Operation
+	why       string // why the node is terminated first, "" if it is not
+	drain     *time.Duration
+	comes     string // description of its replacement; "" if the engine adds it
 }
 
 // detail returns the reason, completed by the replacement.
@@ -85,7 +85,7 @@ func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
 	}
 	if s.room[p.Name] > 0 {
 		s.room[p.Name]--
-		return placement{step: Replace, comes: fmt.Sprintf("a new node by the template of its %s comes first", state.PoolObject(p.Name))}, true
+		return placement{operation: Replace, comes: fmt.Sprintf("a new node by the template of its %s comes first", state.PoolObject(p.Name))}, true
 	}
 	// While other nodes of the pool are replaced, room will become free.
 	if s.gate && p.Room() == 0 {
@@ -119,7 +119,7 @@ func (s *staticSlots) first(m *state.StateNode, why string) (placement, bool) {
 		s.block(m, rule.PoolNotReady, "%s is not ready or being deleted, so the node would not come back", state.PoolObject(m.PoolName))
 		return placement{}, false
 	}
-	p := placement{step: TerminateFirst, why: why, comes: fmt.Sprintf("a new node by the template of its %s follows", state.PoolObject(m.PoolName))}
+	p := placement{operation: TerminateFirst, why: why, comes: fmt.Sprintf("a new node by the template of its %s follows", state.PoolObject(m.PoolName))}
 	if m.ClaimBound() == nil {
 		p.drain = new(TerminateFirstDrain)
 	}

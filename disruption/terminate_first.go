@@ -31,7 +31,7 @@ func (p *proposer) terminateReserved(ctx context.Context, a Action) (Action, boo
 	if err != nil || cs == nil {
 		return a, false, err
 	}
-	a.Step, a.StepCause, a.After = TerminateFirst, NoReservedCapacity, cs.After
+	a.Operation, a.OperationCause, a.After = TerminateFirst, NoReservedCapacity, cs.After
 	a.Detail += fmt.Sprintf("; it goes first, as its pods find a place only once its own in reservation %s is free: %s",
 		m.Reservation(), destinationsOf(cs))
 	if a.DrainBound == nil && m.ClaimBound() == nil {

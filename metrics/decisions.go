@@ -71,8 +71,8 @@ func Created(claim *v1.NodeClaim, reason string) []Sample {
 // karpenter_nodeclaims_disrupted_total and karpenter_pods_disruption_initiated_total for each of
 // its targets that is in nodes, the nodes of the Input.
 //
-// The label decision is the Step: replace, delete, terminate-first, reboot; a Replace
-// that launches nothing counts as delete. consolidation_type is single or multi for
+// The label decision is the Operation: replace, delete, terminate-first, reboot.
+// consolidation_type is single or multi for
 // Underutilized, by how many nodes go at once, and the word empty for Empty. consolidation_policy
 // is that of the NodePool, for those two reasons. termination_mode is graceful without a
 // terminationGracePeriod, forceful if it is zero, and otherwise eventual.
@@ -80,7 +80,7 @@ func Begun(a disruption.Action, nodes []provisioning.Node, pools []*v1.NodePool)
 	var out []Sample
 	why, kind := reasonValue(string(a.Reason)), consolidationType(a.Reason, len(a.Targets))
 	if disruption.Voluntary(a.Reason) {
-		labels := []string{decisionValue(a.Step, len(a.Replacements)), why, kind}
+		labels := []string{decisionValue(a.Operation), why, kind}
 		out = append(out, Sample{"karpenter_voluntary_disruption_decisions_total", labels, 1})
 		var seen []string
 		for _, t := range a.Targets {
@@ -90,7 +90,7 @@ func Begun(a disruption.Action, nodes []provisioning.Node, pools []*v1.NodePool)
 			}
 		}
 	}
-	if a.Step == disruption.Reboot {
+	if a.Operation == disruption.Reboot {
 		return out // a reboot keeps the machine
 	}
 	for _, t := range a.Targets {
@@ -128,22 +128,22 @@ func NotConfirmed(a disruption.Action) []Sample {
 // Undone returns the sample of a command that has begun, failed and was rolled back:
 // karpenter_voluntary_disruption_queue_failures_total.
 func Undone(c command.Command) []Sample {
-	step := disruption.Replace
-	if c.Mode == command.TerminateFirst {
-		step = disruption.TerminateFirst
+	operation := disruption.Replace
+	switch {
+	case c.Mode == command.TerminateFirst:
+		operation = disruption.TerminateFirst
+	case len(c.Replacements) == 0:
+		operation = disruption.Delete
 	}
 	return []Sample{{"karpenter_voluntary_disruption_queue_failures_total",
-		[]string{decisionValue(step, len(c.Replacements)), reasonValue(string(c.Reason)), consolidationType(c.Reason, len(c.Sources))}, 1}}
+		[]string{decisionValue(operation), reasonValue(string(c.Reason)), consolidationType(c.Reason, len(c.Sources))}, 1}}
 }
 
-func decisionValue(s disruption.Step, replacements int) string {
-	switch {
-	case s == disruption.TerminateFirst:
+func decisionValue(o disruption.Operation) string {
+	if o == disruption.TerminateFirst {
 		return "terminate-first"
-	case s == disruption.Replace && replacements == 0:
-		return "delete"
 	}
-	return reasonValue(string(s))
+	return reasonValue(string(o))
 }
 
 func consolidationType(r disruption.Reason, nodes int) string {

@@ -58,10 +58,10 @@ func Example() {
 	// karpenter_scheduler_unschedulable_pods_count{controller="provisioner"} 0
 }
 
-func ExampleFleet_Samples() {
+func ExampleInput_Samples() {
 	general := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
 	general.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "10%"}}
-	show(metrics.Fleet{NodePools: []*v1.NodePool{general}}.Samples(time.Unix(0, 0))[:3])
+	show(metrics.Input{NodePools: []*v1.NodePool{general}}.Samples(time.Unix(0, 0))[:3])
 	// Output:
 	// karpenter_cluster_state_node_count [] 0
 	// karpenter_nodepools_allowed_disruptions ["general" "drifted"] 0
@@ -93,7 +93,7 @@ func ExampleCreated() {
 }
 
 func ExampleBegun() {
-	a := disruption.Action{Reason: disruption.Underutilized, Step: disruption.Replace, Targets: []disruption.Target{{Node: "n", NodePool: "general"}}}
+	a := disruption.Action{Reason: disruption.Underutilized, Operation: disruption.Delete, Targets: []disruption.Target{{Node: "n", NodePool: "general"}}}
 	show(metrics.Begun(a, nil, nil))
 	// Output:
 	// karpenter_voluntary_disruption_decisions_total ["delete" "underutilized" "single"] 1

@@ -111,14 +111,14 @@ func pool() *v1.NodePool {
 func TestNodeWithoutAge(t *testing.T) {
 	n := node()
 	n.Node.CreationTimestamp = metav1.Time{}
-	for _, s := range (metrics.Fleet{Nodes: []provisioning.Node{n}}).Samples(noon) {
+	for _, s := range (metrics.Input{Nodes: []provisioning.Node{n}}).Samples(noon) {
 		require.NotEqual(t, "karpenter_nodes_current_lifetime_seconds", s.Name)
 	}
 }
 
 func TestFleet(t *testing.T) {
 	n := node()
-	f := metrics.Fleet{Nodes: []provisioning.Node{n, {NodeClaim: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "coming", Labels: n.NodeClaim.Labels}}}},
+	f := metrics.Input{Nodes: []provisioning.Node{n, {NodeClaim: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "coming", Labels: n.NodeClaim.Labels}}}},
 		Pods: append(n.Pods[:1:1], nil), NodePools: []*v1.NodePool{pool(), nil},
 		Usage: []provisioning.PoolUsage{{Pool: pool(), Resources: resources.MustParse("cpu=4, ephemeral-storage=1Gi")}, {}},
 		Price: func(name string) (float64, bool) { return 0.2, name == "n" }}
@@ -150,13 +150,13 @@ func TestFleet(t *testing.T) {
 	f.Leaving = map[string]disruption.Reason{"n": disruption.Drifted}
 	n.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	require.Contains(t, lines(t, f.Samples(noon)), `nodepools_nodes_consuming_budgets{nodepool="general",reason="unhealthy"} 1`)
-	require.Equal(t, []string{`cluster_state_node_count{} 0`}, lines(t, metrics.Fleet{}.Samples(noon)))
+	require.Equal(t, []string{`cluster_state_node_count{} 0`}, lines(t, metrics.Input{}.Samples(noon)))
 }
 
 func TestDecisions(t *testing.T) {
 	nodes, pools := []provisioning.Node{node()}, []*v1.NodePool{nil, pool()}
 	target := disruption.Target{Node: "n", NodeClaim: "c", NodePool: "general"}
-	empty := disruption.Action{Reason: disruption.Empty, Step: disruption.Replace, Targets: []disruption.Target{target, {NodeClaim: "unknown", NodePool: "general"}}}
+	empty := disruption.Action{Reason: disruption.Empty, Operation: disruption.Delete, Targets: []disruption.Target{target, {NodeClaim: "unknown", NodePool: "general"}}}
 	require.Equal(t, []string{
 		`nodeclaims_disrupted_total{reason="empty",nodepool="general",capacity_type="spot",consolidation_policy="when_empty_or_underutilized",termination_mode="graceful"} 1`,
 		`pods_disruption_initiated_total{reason="empty",nodepool="general",capacity_type="spot",consolidation_policy="when_empty_or_underutilized",termination_mode="graceful"} 2`,
@@ -168,13 +168,13 @@ func TestDecisions(t *testing.T) {
 	require.Equal(t, []string{
 		`nodeclaims_disrupted_total{reason="garbage_collected",nodepool="general",capacity_type="spot",termination_mode="forceful"} 1`,
 		`pods_disruption_initiated_total{reason="garbage_collected",nodepool="general",capacity_type="spot",termination_mode="forceful"} 2`,
-	}, lines(t, metrics.Begun(disruption.Action{Reason: disruption.GarbageCollected, Step: disruption.Delete, Targets: []disruption.Target{target}}, nodes, pools)))
+	}, lines(t, metrics.Begun(disruption.Action{Reason: disruption.GarbageCollected, Operation: disruption.Delete, Targets: []disruption.Target{target}}, nodes, pools)))
 	require.Equal(t, []string{
 		`voluntary_disruption_decisions_by_nodepool_total{decision="reboot",reason="unhealthy",nodepool="general"} 1`,
 		`voluntary_disruption_decisions_total{decision="reboot",reason="unhealthy"} 1`,
-	}, lines(t, metrics.Begun(disruption.Action{Reason: disruption.Unhealthy, Step: disruption.Reboot, Targets: []disruption.Target{target}}, nodes, pools)))
+	}, lines(t, metrics.Begun(disruption.Action{Reason: disruption.Unhealthy, Operation: disruption.Reboot, Targets: []disruption.Target{target}}, nodes, pools)))
 
-	two := disruption.Action{Reason: disruption.Underutilized, Step: disruption.Replace, Targets: []disruption.Target{target, target}}
+	two := disruption.Action{Reason: disruption.Underutilized, Operation: disruption.Delete, Targets: []disruption.Target{target, target}}
 	require.Equal(t, []string{`voluntary_disruption_failed_validations_total{consolidation_type="multi"} 1`}, lines(t, metrics.NotConfirmed(two)))
 	require.Equal(t, []string{`voluntary_disruption_queue_failures_total{decision="replace",reason="underutilized",consolidation_type="single"} 1`},
 		lines(t, metrics.Undone(command.Command{Reason: disruption.Underutilized, Sources: make([]command.Source, 1), Replacements: make([]command.Replacement, 1)})))

@@ -53,10 +53,10 @@ type BufferStatus struct {
 	// Fresh counts the pods for which nodes are to be launched.
 	Fresh int
 
-	// Unplaced counts the pods without a place, and Reason says why the first of them has none.
-	// Reason is nil if all are placed.
-	Unplaced int
-	Reason   *Reason
+	// Unplaced counts the pods without a place, and Explanation says why the first of them has none.
+	// Explanation is nil if all are placed.
+	Unplaced    int
+	Explanation *Explanation
 }
 
 // Conditions returns the conditions for the status of the CapacityBuffer, in the order
@@ -80,8 +80,8 @@ func (s BufferStatus) Conditions() []metav1.Condition {
 		provisioning.Reason = ReasonRequiresNewCapacity
 		provisioning.Message = fmt.Sprintf("of %d pods, %d fit on existing nodes, %d wait for new ones and %d have no place",
 			total, s.Existing, s.Fresh, s.Unplaced)
-		if s.Unplaced > 0 && s.Reason != nil {
-			provisioning.Message += ": " + s.Reason.String()
+		if s.Unplaced > 0 && s.Explanation != nil {
+			provisioning.Message += ": " + s.Explanation.String()
 		}
 	default:
 		provisioning.Status = metav1.ConditionTrue

@@ -291,7 +291,7 @@ func FuzzBufferCount(f *testing.F) {
 }
 
 func TestBufferConditions(t *testing.T) {
-	reason := &provisioning.Reason{Cause: provisioning.CauseNoNodePool}
+	reason := &provisioning.Explanation{Cause: provisioning.CauseNoNodePool}
 	tests := []struct {
 		name    string
 		status  provisioning.BufferStatus
@@ -303,7 +303,7 @@ func TestBufferConditions(t *testing.T) {
 		{"all fit", provisioning.BufferStatus{Existing: 4}, metav1.ConditionTrue, "FitsExistingCapacity", "all 4 pods fit on existing nodes"},
 		{"some wait", provisioning.BufferStatus{Existing: 4, Fresh: 1}, metav1.ConditionFalse, "RequiresNewCapacity",
 			"of 5 pods, 4 fit on existing nodes, 1 wait for new ones and 0 have no place"},
-		{"some have no place", provisioning.BufferStatus{Unplaced: 2, Reason: reason}, metav1.ConditionFalse, "RequiresNewCapacity",
+		{"some have no place", provisioning.BufferStatus{Unplaced: 2, Explanation: reason}, metav1.ConditionFalse, "RequiresNewCapacity",
 			"of 2 pods, 0 fit on existing nodes, 0 wait for new ones and 2 have no place: there is no NodePool to launch a node from"},
 	}
 	for _, test := range tests {

@@ -42,10 +42,10 @@ func TestClaimHandedOn(t *testing.T) {
 	require.Equal(t, []*corev1.Pod{pods[3]}, plan.Order)
 	require.Len(t, plan.Unplaced, 4)
 	for _, u := range plan.Unplaced[:3] {
-		require.Equal(t, provisioning.CauseNodePools, u.Reason.Cause, "%s is too large: %s", u.Pod.Name, u.Reason)
+		require.Equal(t, provisioning.CauseNodePools, u.Explanation.Cause, "%s is too large: %s", u.Pod.Name, u.Explanation)
 	}
-	require.Equal(t, provisioning.CauseVolumes, plan.Unplaced[3].Reason.Cause)
-	require.Contains(t, plan.Unplaced[3].Reason.String(), "pod default/p-3 gets it")
+	require.Equal(t, provisioning.CauseVolumes, plan.Unplaced[3].Explanation.Cause)
+	require.Contains(t, plan.Unplaced[3].Explanation.String(), "pod default/p-3 gets it")
 	require.Empty(t, verify.Plan(in, plan, nil))
 	require.Empty(t, verify.Unplaced(in, plan, nil))
 }
@@ -132,7 +132,7 @@ func TestSharedClaimNotOverlooked(t *testing.T) {
 			plan := &provisioning.Plan{
 				Bind:     []provisioning.Binding{{Node: "old", Pods: []*corev1.Pod{first}}},
 				Order:    []*corev1.Pod{first},
-				Unplaced: []provisioning.Unplaced{{Pod: second, Reason: &provisioning.Reason{Cause: provisioning.CauseVolumes}}},
+				Unplaced: []provisioning.Unplaced{{Pod: second, Explanation: &provisioning.Explanation{Cause: provisioning.CauseVolumes}}},
 			}
 			require.Equal(t, c.overlooked, len(verify.Unplaced(in, plan, nil)) > 0)
 		})

@@ -32,7 +32,7 @@
 //   - Scarce room and limits go to the pods of higher priority first. So do reservations for pods
 //     that can use nothing else; the rest of the reservations goes where it saves most. Capacity
 //     buffers are placed after all pods.
-//   - An unplaced pod has a [Reason]: why every pool refused it, or the constraint that excludes it
+//   - An unplaced pod has an [Explanation]: why every pool refused it, or the constraint that excludes it
 //     from every pool. [Plan.Why] says why a node is not of another instance type.
 //   - [Plan.Cost] is the cost of the new nodes, [Plan.LowerBound] a lower bound on the cost of any
 //     plan for the same pods, and [Plan.PackingBound] a lower bound for plans with the same zones
@@ -40,7 +40,7 @@
 //
 // # What is left out
 //
-// The package uses neither a cluster nor a cloud. The caller says which pods are pending (Join
+// The package uses neither a cluster nor a cloud. The caller says which pods are pending (Match
 // finds those without a node), gets the catalog from a cloudprovider.CloudProvider, and carries the
 // plan out by [NewNode.Request] or [NewNode.NodeClaim]. kube-scheduler binds the pods. Package
 // disruption decides which nodes to remove.

@@ -21,8 +21,8 @@ func (e *InputError) Error() string { return (*faults.Fault)(e).Error() }
 func (e *InputError) Unwrap() error { return e.Err }
 
 // Faults lists the faults in an error of this package, in the order of the error's text. It also
-// works for errors that contain such an error, as those of disruption.Observe and Proposal.Faults
-// do. It is empty for other errors and for nil.
+// works for errors that contain such an error, as that of disruption.Observe does. It is empty for
+// other errors and for nil.
 func Faults(err error) []*InputError {
 	switch e := err.(type) {
 	case *InputError:

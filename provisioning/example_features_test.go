@@ -93,7 +93,7 @@ func ExampleSolve_volume() {
 	}}}}
 	in.Volumes.Claims = []*corev1.PersistentVolumeClaim{claim}
 
-	fmt.Println(solveShop(in).Unplaced[0].Reason)
+	fmt.Println(solveShop(in).Unplaced[0].Explanation)
 	in.Volumes.Volumes = []*corev1.PersistentVolume{disk}
 	printZones(solveShop(in))
 
@@ -111,7 +111,7 @@ func ExampleSolve_faultOfAPod() {
 		log.Fatal(err)
 	}
 	for _, u := range plan.Unplaced {
-		fmt.Printf("%s: %s\n", u.Reason.Cause, u.Reason)
+		fmt.Printf("%s: %s\n", u.Explanation.Cause, u.Explanation)
 	}
 	fmt.Printf("%d pods have a place\n", len(plan.Order))
 

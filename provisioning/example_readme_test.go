@@ -52,7 +52,7 @@ func ExampleSolve() {
 			cheapest.InstanceType.Name, cheapest.Offering.Zone, len(n.Options)-1)
 	}
 	for _, u := range plan.Unplaced {
-		fmt.Printf("%s stays pending: %s\n", u.Pod.Name, u.Reason)
+		fmt.Printf("%s stays pending: %s\n", u.Pod.Name, u.Explanation)
 	}
 	fmt.Printf("%.2f USD/h, at most %.1f%% above the optimum\n", plan.Cost, 100*plan.Gap())
 

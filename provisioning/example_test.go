@@ -121,7 +121,7 @@ func ExampleProblem_Solve() {
 		fmt.Printf("%s has room for %d pods\n", b.Node, len(b.Pods))
 	}
 	for _, u := range plan.Unplaced {
-		fmt.Printf("%s stays pending: %s\n", u.Pod.Name, u.Reason)
+		fmt.Printf("%s stays pending: %s\n", u.Pod.Name, u.Explanation)
 	}
 
 	// Output:
@@ -197,11 +197,11 @@ func ExampleNewNode_NodeClaim() {
 	// topology.kubernetes.io/zone In [us-east-1a us-east-1b]
 }
 
-// A Reason is data: String is for people, the fields are for programs.
-func ExampleReason_String() {
+// An Explanation is data: String is for people, the fields are for programs.
+func ExampleExplanation_String() {
 	in := shop()
 	in.Pods = []*corev1.Pod{shopPod("report", "cpu=16, memory=8Gi")}
-	reason := solveShop(in).Unplaced[0].Reason
+	reason := solveShop(in).Unplaced[0].Explanation
 	fmt.Println(reason)
 
 	for _, pool := range reason.Pools {
@@ -218,8 +218,8 @@ func ExampleReason_String() {
 	// 8090m of cpu are missing
 }
 
-func ExamplePoolReason_String() {
-	reason := provisioning.PoolReason{
+func ExamplePoolExplanation_String() {
+	reason := provisioning.PoolExplanation{
 		NodePool: "batch",
 		Cause:    provisioning.CauseTaints,
 		Taints:   []corev1.Taint{{Key: "dedicated", Value: "batch", Effect: corev1.TaintEffectNoSchedule}},
@@ -323,10 +323,10 @@ func ExamplePlan_Why() {
 }
 
 // In full, a reason says what removed how many of the ways to launch a node.
-func ExampleReason_Report() {
+func ExampleExplanation_Report() {
 	in := shop()
 	in.Pods = []*corev1.Pod{shopPod("forecast", "cpu=20, memory=8Gi")}
-	fmt.Print(solveShop(in).Unplaced[0].Reason.Report())
+	fmt.Print(solveShop(in).Unplaced[0].Explanation.Report())
 
 	// Output:
 	// NodePool general

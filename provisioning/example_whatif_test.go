@@ -123,7 +123,7 @@ func ExampleProblem_WithNodes() {
 }
 
 // A controller hands over what it has each time, and pays for what has changed.
-func ExampleProblem_Next() {
+func ExampleProblem_WithInput() {
 	in := shop()
 	problem := prepared(provisioning.Prepare(in, nil))
 	tell("at first", problem)
@@ -132,12 +132,12 @@ func ExampleProblem_Next() {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
 	node.Status.Capacity, node.Status.Allocatable = room, room
 	in.Nodes = []provisioning.Node{{Node: node}}
-	problem = prepared(problem.Next(in))
+	problem = prepared(problem.WithInput(in))
 	tell("with a node", problem)
 
 	in.Nodes = []provisioning.Node{{Node: node, Pods: in.Pods[:1]}} // the Node is the same, its pods are others
 	in.Pods = in.Pods[1:]
-	tell("with a pod on it", prepared(problem.Next(in)))
+	tell("with a pod on it", prepared(problem.WithInput(in)))
 
 	// Output:
 	// at first: 0 pods on nodes there are, 2 new nodes, 0 pods pending

@@ -20,9 +20,9 @@ func TestRareFields(t *testing.T) {
 		in, opts := richProblem(seed, randproblem.Config{With: randproblem.Fields})
 		plan := solved(t, in, opts)
 		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
-		reasons := map[*corev1.Pod]*provisioning.Reason{}
+		reasons := map[*corev1.Pod]*provisioning.Explanation{}
 		for _, u := range plan.Unplaced {
-			reasons[u.Pod] = u.Reason
+			reasons[u.Pod] = u.Explanation
 		}
 		for _, pod := range in.Pods {
 			declared := !slices.Contains([]string{"1.34", "1.35"}, opts.Kubernetes)

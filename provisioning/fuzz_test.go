@@ -157,9 +157,9 @@ func checkSolve(t *testing.T, in provisioning.Input, opts *provisioning.Options,
 		plan.Create[i].Request("token")
 	}
 	for _, u := range plan.Unplaced {
-		require.NotEmpty(t, u.Reason.String(), where...)
-		require.NotContains(t, u.Reason.String(), "\n", where...)
-		require.NotContains(t, u.Reason.String(), "%!", where...)
+		require.NotEmpty(t, u.Explanation.String(), where...)
+		require.NotContains(t, u.Explanation.String(), "\n", where...)
+		require.NotContains(t, u.Explanation.String(), "%!", where...)
 	}
 	return plan
 }

@@ -59,9 +59,9 @@ type GivenUpPreference struct {
 	// NodesWanted the number from which the preference is satisfied.
 	Nodes, NodesWanted int
 
-	// For GivenUpUnavailable: Reason says why each NodePool cannot launch a node that satisfies a
+	// For GivenUpUnavailable: Explanation says why each NodePool cannot launch a node that satisfies a
 	// node affinity. It is nil for other kinds and causes.
-	Reason *Reason
+	Explanation *Explanation
 }
 
 const (
@@ -94,6 +94,9 @@ const (
 
 // String renders the preference and the cause as one line of English of at most 1,024 bytes.
 func (g *GivenUpPreference) String() string {
+	if g.Cause == "" {
+		return "no preference"
+	}
 	return shortened(oneLine(g.preference() + ": " + g.because()))
 }
 
@@ -138,8 +141,8 @@ func (g *GivenUpPreference) because() string {
 // unavailable describes why no new node satisfies the preference.
 func (g *GivenUpPreference) unavailable() string {
 	switch {
-	case g.Reason != nil:
-		return "no new node can satisfy it; " + g.Reason.String()
+	case g.Explanation != nil:
+		return "no new node can satisfy it; " + g.Explanation.String()
 	case g.Kind == CauseTaints:
 		return "every NodePool that can launch a node for the pod has the taint"
 	}
@@ -159,7 +162,7 @@ func (r reasons) givenUp(list []model.GivenUpPreference) []GivenUpPreference {
 		g := &list[i]
 		out[i] = GivenUpPreference{
 			Pods: g.Pods, Kind: Cause(g.Kind), Key: g.Key, Preferred: g.Preferred, Weight: g.Weight,
-			Cause: Cause(g.Cause), Extra: g.Extra, Allowed: g.Allowed, Nodes: g.Nodes, NodesWanted: g.Wanted, Reason: r.of(g.Reason),
+			Cause: Cause(g.Cause), Extra: g.Extra, Allowed: g.Allowed, Nodes: g.Nodes, NodesWanted: g.Wanted, Explanation: r.of(g.Reason),
 		}
 	}
 	return out

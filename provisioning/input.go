@@ -32,7 +32,7 @@ type Input struct {
 	// nothing, and reasons of unplaced pods say so.
 	InstanceTypes map[string][]*cloudprovider.InstanceType
 
-	// Nodes are the nodes that exist or are on their way, with any owner. Join makes them from
+	// Nodes are the nodes that exist or are on their way, with any owner. Match makes them from
 	// lists of objects.
 	Nodes []Node
 
@@ -103,7 +103,7 @@ type Node struct {
 
 	// Pods are the pods bound to the node, DaemonSet pods included. Pods that have succeeded or
 	// failed take no room. If there is a Node, the spec.nodeName of every other pod must be its
-	// name, or empty for a pod that is only expected. Join lists pods this way.
+	// name, or empty for a pod that is only expected. Match lists pods this way.
 	Pods []*corev1.Pod
 
 	// Ending are further pods bound to the node, which will be gone before a new node could be

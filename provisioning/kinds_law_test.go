@@ -54,7 +54,7 @@ func TestKindsAreNamed(t *testing.T) {
 			plan := solved(t, in, nil)
 			require.Len(t, plan.Unplaced, 1)
 			require.Empty(t, verify.Unplaced(in, plan, nil))
-			reason, cause := plan.Unplaced[0].Reason, provisioning.Cause(kind.Cause)
+			reason, cause := plan.Unplaced[0].Explanation, provisioning.Cause(kind.Cause)
 			if reason.Cause != cause {
 				require.Equal(t, map[provisioning.Cause]int{cause: 1}, reason.ExistingNodes)
 				require.Contains(t, reason.String(), "ruled out by "+kind.Nodes())

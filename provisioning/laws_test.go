@@ -95,7 +95,7 @@ func TestLawReadOnlyInput(t *testing.T) {
 			plan.Create[i].Request("token")
 		}
 		for i := range plan.Unplaced {
-			_ = plan.Unplaced[i].Reason.String()
+			_ = plan.Unplaced[i].Explanation.String()
 		}
 		// DeepEqual looks at unexported fields as well.
 		require.True(t, reflect.DeepEqual(untouched, in), "seed %d: the input was changed", seed)
@@ -124,17 +124,17 @@ func TestLawUnrelatedPool(t *testing.T) {
 		got := essence(solved(t, in, opts))
 		requireSameBound(t, &want, &got, seed)
 		for i, u := range got.Unplaced {
-			if len(u.Reason.Pools) > 0 {
-				last := len(u.Reason.Pools) - 1
-				require.Equal(t, "unrelated", u.Reason.Pools[last].NodePool, "seed %d", seed)
-				reason := *u.Reason
+			if len(u.Explanation.Pools) > 0 {
+				last := len(u.Explanation.Pools) - 1
+				require.Equal(t, "unrelated", u.Explanation.Pools[last].NodePool, "seed %d", seed)
+				reason := *u.Explanation
 				if reason.Pools = reason.Pools[:last:last]; last == 0 {
 					reason.Pools = nil
 				}
 				if last == 0 && reason.Cause == provisioning.CauseNodePools {
 					reason.Cause = provisioning.CauseNoNodePool
 				}
-				got.Unplaced[i].Reason = &reason
+				got.Unplaced[i].Explanation = &reason
 			}
 		}
 		require.Equal(t, want, got, "seed %d", seed)
@@ -200,10 +200,10 @@ func TestLawHopelessPod(t *testing.T) {
 // hopeless says whether a pod was refused for what it is, and not for want of
 // room that others took.
 func hopeless(u provisioning.Unplaced) bool {
-	if u.Reason.ExistingNodes[provisioning.CauseResources] > 0 {
+	if u.Explanation.ExistingNodes[provisioning.CauseResources] > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(u.Reason.Pools, func(r provisioning.PoolReason) bool {
+	return !slices.ContainsFunc(u.Explanation.Pools, func(r provisioning.PoolExplanation) bool {
 		return r.Cause == provisioning.CauseLimits
 	})
 }

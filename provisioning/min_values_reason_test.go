@@ -40,7 +40,7 @@ func TestMinValuesWithinLimits(t *testing.T) {
 			continue
 		}
 		require.Len(t, plan.Unplaced, 1)
-		reason := plan.Unplaced[0].Reason.Pools[0]
+		reason := plan.Unplaced[0].Explanation.Pools[0]
 		require.Equal(t, cause, reason.Cause)
 		require.Contains(t, reason.Detail, "it demands 2 values of node.kubernetes.io/instance-type, and only 1 can be had for the pod within what its limits leave (")
 		t.Log(reason.Detail)

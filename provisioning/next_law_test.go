@@ -38,7 +38,7 @@ func TestLawNextIsPrepare(t *testing.T) {
 		d := drift{Rand: rand.New(rand.NewPCG(seed, 1)), seed: seed}
 		for step := range 8 {
 			next, what := d.next(in)
-			after, err := problem.Next(next)
+			after, err := problem.WithInput(next)
 			fresh, freshErr := provisioning.Prepare(next, opts)
 			require.Equal(t, fmt.Sprint(freshErr), fmt.Sprint(err), "seed %d, step %d: %v", seed, step, what)
 			if err != nil {

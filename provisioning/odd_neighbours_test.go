@@ -190,6 +190,6 @@ func checkOddNeighbours(t *testing.T, seed uint64, choices []byte) {
 	require.Empty(t, verify.Plan(in, plan, opts), "seed %d, choices %v", seed, choices)
 	verify.Unplaced(in, plan, opts) // it may not fail either
 	for _, u := range plan.Unplaced {
-		checkWords(t, u.Reason.String(), seed)
+		checkWords(t, u.Explanation.String(), seed)
 	}
 }

@@ -173,10 +173,10 @@ type Binding struct {
 	After []*corev1.Pod
 }
 
-// Unplaced is a pod that stays pending, with the reason. Pods that are equal share one Reason.
+// Unplaced is a pod that stays pending, with the reason. Pods that are equal share one Explanation.
 type Unplaced struct {
-	Pod    *corev1.Pod
-	Reason *Reason
+	Pod         *corev1.Pod
+	Explanation *Explanation
 }
 
 // MissedMinValues is a minValues of a NodePool of which the options of a new node have too few
@@ -189,6 +189,9 @@ type MissedMinValues struct {
 
 // String renders it as "minValues of LABEL is HAVE instead of WANT".
 func (m MissedMinValues) String() string {
+	if m.Key == "" {
+		return "no minValues"
+	}
 	return fmt.Sprintf("minValues of %s is %d instead of %d", m.Key, m.Have, m.Want)
 }
 

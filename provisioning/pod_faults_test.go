@@ -224,8 +224,8 @@ func TestPodFaultsOfEveryPod(t *testing.T) {
 		require.Empty(t, plan.Order, f.name)
 		require.Len(t, plan.Unplaced, len(s.In.Pods), f.name)
 		for _, u := range plan.Unplaced {
-			require.Equal(t, provisioning.CauseInvalid, u.Reason.Cause, f.name)
-			require.Equal(t, f.says, u.Reason.String(), f.name)
+			require.Equal(t, provisioning.CauseInvalid, u.Explanation.Cause, f.name)
+			require.Equal(t, f.says, u.Explanation.String(), f.name)
 		}
 	}
 }
@@ -261,10 +261,10 @@ func TestBoundPodFaults(t *testing.T) {
 }
 
 // unplacedReason is why a pod stays pending, nil if it does not.
-func unplacedReason(plan *provisioning.Plan, pod *corev1.Pod) *provisioning.Reason {
+func unplacedReason(plan *provisioning.Plan, pod *corev1.Pod) *provisioning.Explanation {
 	for _, u := range plan.Unplaced {
 		if u.Pod == pod {
-			return u.Reason
+			return u.Explanation
 		}
 	}
 	return nil

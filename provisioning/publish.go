@@ -91,7 +91,7 @@ func publishStatic(pools []static.Pool) []StaticPool {
 }
 
 // reasons are the reasons converted so far: pods that are equal share one.
-type reasons map[*model.Reason]*Reason
+type reasons map[*model.Reason]*Explanation
 
 func (r reasons) unplaced(list []model.Unplaced) []Unplaced {
 	if list == nil {
@@ -104,14 +104,14 @@ func (r reasons) unplaced(list []model.Unplaced) []Unplaced {
 	return out
 }
 
-func (r reasons) of(m *model.Reason) *Reason {
+func (r reasons) of(m *model.Reason) *Explanation {
 	if m == nil {
 		return nil
 	}
 	if known, ok := r[m]; ok {
 		return known
 	}
-	out := &Reason{Cause: Cause(m.Cause), Detail: m.Detail}
+	out := &Explanation{Cause: Cause(m.Cause), Detail: m.Detail}
 	for i := range m.Pools {
 		out.Pools = append(out.Pools, poolReason(&m.Pools[i]))
 	}
@@ -125,13 +125,13 @@ func (r reasons) of(m *model.Reason) *Reason {
 	return out
 }
 
-func poolReason(m *model.PoolReason) PoolReason {
-	out := PoolReason{NodePool: m.NodePool, Cause: Cause(m.Cause), Taints: m.Taints, Conflicts: m.Conflicts, Detail: m.Detail, Options: m.Options}
+func poolReason(m *model.PoolReason) PoolExplanation {
+	out := PoolExplanation{NodePool: m.NodePool, Cause: Cause(m.Cause), Taints: m.Taints, Conflicts: m.Conflicts, Detail: m.Detail, Options: m.Options}
 	for _, s := range m.Shortfalls {
 		out.Shortfalls = append(out.Shortfalls, Shortfall(s))
 	}
 	for _, s := range m.Steps {
-		out.Steps = append(out.Steps, Step(s))
+		out.Filters = append(out.Filters, Filter(s))
 	}
 	return out
 }
@@ -171,8 +171,8 @@ func (p *Problem) bufferStatus(plan *Plan, spare []Unplaced) []BufferStatus {
 	for _, u := range spare {
 		s := of(u.Pod)
 		s.Unplaced++
-		if s.Reason == nil {
-			s.Reason = u.Reason
+		if s.Explanation == nil {
+			s.Explanation = u.Explanation
 		}
 	}
 	return out

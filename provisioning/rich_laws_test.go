@@ -264,15 +264,15 @@ func requireAccounts(t *testing.T, seed uint64, in provisioning.Input, plan *pro
 	require.Len(t, plan.Order, placed, "seed %d", seed)
 	for _, u := range plan.Unplaced {
 		fates[u.Pod]++
-		require.NotEmpty(t, u.Reason.Cause, "seed %d", seed)
-		checkWords(t, u.Reason.String(), seed)
+		require.NotEmpty(t, u.Explanation.Cause, "seed %d", seed)
+		checkWords(t, u.Explanation.String(), seed)
 	}
 	for _, pod := range in.Pods {
 		require.Equal(t, 1, fates[pod], "seed %d: pod %s/%s", seed, pod.Namespace, pod.Name)
 	}
 	for _, b := range plan.Buffers {
 		if b.Unplaced > 0 {
-			checkWords(t, b.Reason.String(), seed)
+			checkWords(t, b.Explanation.String(), seed)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestRoundCostsWhatChanged(t *testing.T) {
 		return testing.AllocsPerRun(8, func() {
 			round++
 			in = change(in, round)
-			problem, err = problem.Next(in)
+			problem, err = problem.WithInput(in)
 			require.NoError(t, err)
 			_, err = problem.Solve(context.Background())
 			require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestRoundsForgetKinds(t *testing.T) {
 		}
 		_, in.Pods = nextMoment(in, round)
 		spreadOverZones(in.Pods)
-		problem, err = problem.Next(in)
+		problem, err = problem.WithInput(in)
 		require.NoError(t, err)
 		got, err := problem.Solve(context.Background())
 		require.NoError(t, err)

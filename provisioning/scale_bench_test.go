@@ -146,7 +146,7 @@ func rounds(b *testing.B, in provisioning.Input, spread bool) {
 			spreadOverZones(in.Pods)
 		}
 		began := processorTime(b)
-		if problem, err = problem.Next(in); err != nil {
+		if problem, err = problem.WithInput(in); err != nil {
 			b.Fatal(err)
 		}
 		compiled := processorTime(b)

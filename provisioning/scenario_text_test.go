@@ -173,13 +173,13 @@ func namesText(pods []*corev1.Pod) string {
 
 // writePending lists the pods without a place, those with one reason together.
 func writePending(b *strings.Builder, plan *provisioning.Plan) {
-	var reasons []*provisioning.Reason
-	pods := map[*provisioning.Reason][]*corev1.Pod{}
+	var reasons []*provisioning.Explanation
+	pods := map[*provisioning.Explanation][]*corev1.Pod{}
 	for _, u := range plan.Unplaced {
-		if pods[u.Reason] == nil {
-			reasons = append(reasons, u.Reason)
+		if pods[u.Explanation] == nil {
+			reasons = append(reasons, u.Explanation)
 		}
-		pods[u.Reason] = append(pods[u.Reason], u.Pod)
+		pods[u.Explanation] = append(pods[u.Explanation], u.Pod)
 	}
 	for _, r := range reasons {
 		fmt.Fprintf(b, "pending %s (%s)\n    %s\n", podsText(pods[r]), causesText(r), r)
@@ -230,8 +230,8 @@ func writeBuffers(b *strings.Builder, plan *provisioning.Plan) {
 			}
 		}
 		fmt.Fprintf(b, "buffer %s: %s\n", s.Name, strings.Join(parts, ", "))
-		if s.Reason != nil {
-			fmt.Fprintf(b, "    %s\n", s.Reason)
+		if s.Explanation != nil {
+			fmt.Fprintf(b, "    %s\n", s.Explanation)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func writeOverlays(b *strings.Builder, plan *provisioning.Plan) {
 }
 
 // causesText names the causes as programs see them.
-func causesText(r *provisioning.Reason) string {
+func causesText(r *provisioning.Explanation) string {
 	if r.Cause != provisioning.CauseNodePools {
 		return string(r.Cause)
 	}

@@ -53,7 +53,7 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return p.Next(in)
+	return p.WithInput(in)
 }
 
 // moved returns the pods of a node that must move when it is removed, as they will be then: not
@@ -89,17 +89,17 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 //
 // Pods to be placed are compiled in any case. It takes O(pods + changes) time, and a few passes
 // over the nodes that copy some numbers of each without allocating: some tenths of a microsecond
-// for each node if Nodes are sorted by name, as Join sorts them. The result keeps no node of p
+// for each node if Nodes are sorted by name, as Match sorts them. The result keeps no node of p
 // alive that is not its own, except one pod of each kind that has run, and each node that has
 // changed as it was before.
-func (p *Problem) Next(in Input) (*Problem, error) { return prepare(in, p.opts, p) }
+func (p *Problem) WithInput(in Input) (*Problem, error) { return prepare(in, p.opts, p) }
 
 // With returns the problem with more pods to place: it is Next of such an Input. The error is that
 // of Prepare for these pods.
 func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Pods = slices.Concat(in.Pods, pods)
-	return p.Next(in)
+	return p.WithInput(in)
 }
 
 // WithNodes returns the problem with other nodes and other pods to place: it is Next of such an
@@ -111,7 +111,7 @@ func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) 
 		return p, nil
 	}
 	in.Nodes, in.Pods, in.Nominated = nodes, pods, nil
-	return p.Next(in)
+	return p.WithInput(in)
 }
 
 // WithPools returns the problem with other NodePools and instance types: it is Next of such an
@@ -120,7 +120,7 @@ func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) 
 func (p *Problem) WithPools(pools []*v1.NodePool, types map[string][]*cloudprovider.InstanceType) (*Problem, error) {
 	in := p.in
 	in.NodePools, in.InstanceTypes = pools, types
-	return p.Next(in)
+	return p.WithInput(in)
 }
 
 // Nominating returns the problem with other nominated nodes, as in Input.Nominated. p is unchanged

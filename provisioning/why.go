@@ -175,6 +175,9 @@ func disagreement(asked requirements.Set, o cloudprovider.LaunchOption) (require
 
 // String renders the explanation on one line.
 func (w Why) String() string {
+	if w.Node == "" {
+		return "no node"
+	}
 	if len(w.Offerings) == 0 {
 		return fmt.Sprintf("%s: the pool of node %s has no such instance type", w.InstanceType, w.Node)
 	}

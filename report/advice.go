@@ -109,8 +109,8 @@ const mostPrices = 10
 // Format renders the advice as text of at most 80 columns: the constraints that cost most or leave
 // pods without a place, the cost of requests, and the savings that budgets prevent now. Nil options
 // mean the defaults.
-func (r *Advice) Format(o *Options) string {
-	style, hints := o.page().Style, o.hints()
+func (r *Advice) Format(opts *Options) string {
+	style, hints := opts.page().Style, opts.hints()
 	lines := []string{style.Heading("What the constraints of " + layout.Count(r.Pods, "pod") + " cost")}
 	lines = append(lines, layout.Wrap(r.Lead(), 0)...)
 	lines = append(lines, r.noPlace(style, hints)...)
@@ -308,7 +308,7 @@ func (p price) sentence() string {
 
 // Lines returns the whole answer as sentences, for output without tables: unplaced pods, each
 // price, what budgets prevent now, and what was not computed. Nil options mean the defaults.
-func (r *Advice) Lines(o *Options) (out []string) {
+func (r *Advice) Lines(opts *Options) (out []string) {
 	for _, g := range groupUnplaced(r.NoPlace) {
 		out = append(out, fmt.Sprintf("%s of %s %s no place: %s", layout.Count(g.count, "pod"), g.title(), layout.Either(g.count, "has", "have"), g.reason.Message))
 	}
@@ -318,5 +318,5 @@ func (r *Advice) Lines(o *Options) (out []string) {
 	for _, b := range r.Budgets {
 		out = append(out, b.line)
 	}
-	return append(out, r.rest(o.hints()))
+	return append(out, r.rest(opts.hints()))
 }

@@ -94,7 +94,7 @@ type noPlace struct {
 func noPlaceOf(list []provisioning.Unplaced) []noPlace {
 	out := make([]noPlace, 0, len(list))
 	for _, u := range list {
-		out = append(out, noPlace{Namespace: u.Pod.Namespace, Name: u.Pod.Name, Reason: u.Reason.String()})
+		out = append(out, noPlace{Namespace: u.Pod.Namespace, Name: u.Pod.Name, Reason: u.Explanation.String()})
 	}
 	return out
 }
@@ -145,7 +145,7 @@ func NewComparison(now time.Time, before compare.Side, c *compare.Comparison, ch
 	}
 	for _, d := range c.Differences {
 		r.Differences = append(r.Differences, difference{Kind: string(d.Kind), Object: d.Object, Old: layout.Rounded(d.Old), New: layout.Rounded(d.New),
-			Reason: d.Reason, Nodes: append([]string{}, d.Nodes...)})
+			Reason: d.Why, Nodes: append([]string{}, d.Nodes...)})
 	}
 	return r
 }
@@ -155,8 +155,8 @@ const mostListed = 5
 
 // Format renders the comparison as text of at most 80 columns: the answer in one sentence, both
 // sides in figures, and the reasons of the differences. Nil options mean the defaults.
-func (r *Comparison) Format(o *Options) string {
-	style := o.page().Style
+func (r *Comparison) Format(opts *Options) string {
+	style := opts.page().Style
 	lines := []string{style.Heading("What would change with " + layout.Printable(r.File))} // to be typed, so it stays whole
 	lines = append(lines, layout.Wrap(r.Verdict(), 0)...)
 	for _, c := range r.Changes {
@@ -180,7 +180,7 @@ func (r *Comparison) Format(o *Options) string {
 	if !b.Rested {
 		lines = append(lines, layout.Wrap("The new side does not come to rest: "+b.RestReason+".", 0)...)
 	}
-	return strings.Join(append(lines, r.reasons(style, o.hints())...), "\n") + "\n"
+	return strings.Join(append(lines, r.reasons(style, opts.hints())...), "\n") + "\n"
 }
 
 // sentence describes the nodes that run today.
@@ -373,13 +373,13 @@ func (r *Comparison) groups() (out []*alike) {
 	for _, d := range r.found {
 		switch d.Kind {
 		case compare.KindFreshCost, compare.KindSettledCost:
-			reasons[d.Reason] = true
+			reasons[d.Why] = true
 		case compare.KindFreshNodes, compare.KindSettledNodes, compare.KindFreshPoolCost, compare.KindSettledPoolCost:
-			if reasons[d.Reason] {
+			if reasons[d.Why] {
 				continue // for the same reason
 			}
 		}
-		k := key{d.Kind, d.Words(d.Old), d.Words(d.New), d.Reason}
+		k := key{d.Kind, d.Words(d.Old), d.Words(d.New), d.Why}
 		if d.Kind == compare.KindFreshPoolCost || d.Kind == compare.KindSettledPoolCost {
 			k.reason += d.Object
 		}
@@ -427,8 +427,8 @@ func (d *alike) sentence() string {
 		subject += fmt.Sprintf(" and %d more", n-1)
 	}
 	text := fmt.Sprintf("%s: %s instead of %s", subject, d.Words(d.New), d.Words(d.Old))
-	if d.Reason != "" {
-		text += ": " + d.Reason
+	if d.Why != "" {
+		text += ": " + d.Why
 	}
 	return text
 }

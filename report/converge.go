@@ -81,7 +81,7 @@ func converge(ctx context.Context, now time.Time, in disruption.Input, p *disrup
 			Detail: fmt.Sprintf("%d nodes", len(in.Nodes))})
 		var err error
 		if i > 0 {
-			if p, err = disruption.Propose(progress.With(ctx, nil), now, in, opts); err != nil {
+			if p, _, err = disruption.Propose(progress.With(ctx, nil), now, in, opts); err != nil {
 				return nil, in, "", err
 			}
 		}

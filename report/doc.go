@@ -9,7 +9,7 @@
 //     its major version. Within a version fields are added, but none is removed.
 //
 // The packages that decide return short texts, such as the String and Report methods of
-// provisioning.Reason, for logs and events. This package is for whole answers.
+// provisioning.Explanation, for logs and events. This package is for whole answers.
 //
 // Values do not change after they are made: all methods but Follow, Converge, AddWhy and AddWithout
 // of Proposal are safe for concurrent use.

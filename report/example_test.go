@@ -116,7 +116,7 @@ func ExampleExplainInstanceType() {
 // What may be removed now, and what the cluster costs before and after.
 func ExampleProposal_Format() {
 	side := halfEmpty()
-	p, err := disruption.Propose(context.Background(), noon, side.Input, side.Options)
+	p, _, err := disruption.Propose(context.Background(), noon, side.Input, side.Options)
 	if err != nil {
 		log.Fatal(err)
 	}

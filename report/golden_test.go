@@ -32,7 +32,7 @@ func equal(t *testing.T, text, file string) {
 func proposal(t *testing.T) *report.Proposal {
 	t.Helper()
 	side := halfEmpty()
-	p, err := disruption.Propose(t.Context(), noon, side.Input, side.Options)
+	p, _, err := disruption.Propose(t.Context(), noon, side.Input, side.Options)
 	require.NoError(t, err)
 	return report.NewProposal(noon, side.Input, p, nil, side.Options)
 }

@@ -266,7 +266,7 @@ func NewPlan(in provisioning.Input, plan *provisioning.Plan, opts *PlanOptions) 
 func unplacedPods(list []provisioning.Unplaced) []unplacedPod {
 	out := make([]unplacedPod, 0, len(list))
 	for _, u := range list {
-		out = append(out, unplacedPod{podRef: refTo(u.Pod), Reason: buildReason(u.Reason)})
+		out = append(out, unplacedPod{podRef: refTo(u.Pod), Reason: buildReason(u.Explanation)})
 	}
 	return out
 }
@@ -340,7 +340,7 @@ func buildBinding(b provisioning.Binding, node *provisioning.Node, daemons []*co
 	return out
 }
 
-func buildReason(r *provisioning.Reason) reason {
+func buildReason(r *provisioning.Explanation) reason {
 	out := reason{Cause: string(r.Cause), Message: r.String(), Detail: beyond(r.Detail, r.String()), NodePools: []poolReason{}}
 	for i := range r.Pools {
 		out.NodePools = append(out.NodePools, buildPoolReason(&r.Pools[i]))
@@ -362,7 +362,7 @@ func beyond(detail, message string) string {
 	return detail
 }
 
-func buildPoolReason(p *provisioning.PoolReason) poolReason {
+func buildPoolReason(p *provisioning.PoolExplanation) poolReason {
 	out := poolReason{NodePool: p.NodePool, Cause: string(p.Cause), Message: p.String(), Detail: beyond(p.Detail, p.String())}
 	for _, t := range p.Taints {
 		out.Taints = append(out.Taints, t.ToString())
@@ -380,7 +380,7 @@ func buildPoolReason(p *provisioning.PoolReason) poolReason {
 		})
 	}
 	out.OptionCount = p.Options
-	for _, s := range p.Steps {
+	for _, s := range p.Filters {
 		out.Steps = append(out.Steps, step{Constraint: s.Constraint, Removed: s.Removed, Left: s.Left})
 	}
 	return out
@@ -478,8 +478,8 @@ func buildBuffers(buffers []provisioning.BufferStatus) []buffer {
 	out := make([]buffer, 0, len(buffers))
 	for _, b := range buffers {
 		row := buffer{Namespace: b.Namespace, Name: b.Name, Existing: b.Existing, New: b.Fresh, Unplaced: b.Unplaced}
-		if b.Reason != nil {
-			why := buildReason(b.Reason)
+		if b.Explanation != nil {
+			why := buildReason(b.Explanation)
 			row.Reason = &why
 		}
 		out = append(out, row)

@@ -28,8 +28,8 @@ type table struct {
 // Format renders the plan as text of at most 80 columns: pods on existing nodes, new nodes, pods
 // that stay pending with the reason, and the cost. The names of pending pods are never cut, even if
 // they are longer, so that they can be copied. Nil options mean the defaults.
-func (r *Plan) Format(o *Options) string {
-	t := &table{Page: o.page(), hints: o.hints(), report: r, namespaces: manyNamespaces(r)}
+func (r *Plan) Format(opts *Options) string {
+	t := &table{Page: opts.page(), hints: opts.hints(), report: r, namespaces: manyNamespaces(r)}
 	t.summary()
 	t.types()
 	t.newNodes()

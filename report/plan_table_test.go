@@ -50,9 +50,9 @@ func handmade() (provisioning.Input, *provisioning.Plan) {
 		Stats:      provisioning.Stats{Classes: 3, Options: 900, Steps: 12},
 	}
 	for _, name := range []string{"t-1", "t-2"} {
-		plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: testPod("shop", "trainer", name), Reason: refused()})
+		plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: testPod("shop", "trainer", name), Explanation: refused()})
 	}
-	plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: testPod("shop", "", "proxy"), Reason: testReason("host port 8080")})
+	plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: testPod("shop", "", "proxy"), Explanation: testReason("host port 8080")})
 	addExtras(plan)
 	in := provisioning.Input{NodePools: []*v1.NodePool{general, gpu}, Nodes: []provisioning.Node{{
 		Node: &corev1.Node{
@@ -84,7 +84,7 @@ func addExtras(plan *provisioning.Plan) {
 	}
 	plan.Buffers = []provisioning.BufferStatus{
 		{Namespace: "shop", Name: "spare", Existing: 3, Fresh: 2},
-		{Namespace: "shop", Name: "vast", Unplaced: 4, Reason: refused()},
+		{Namespace: "shop", Name: "vast", Unplaced: 4, Explanation: refused()},
 	}
 	plan.Overlays = []overlays.Status{
 		{Name: "bad", Faults: field.ErrorList{field.Invalid(field.NewPath("spec", "price"), "1e9", "want a decimal number")}},
@@ -96,15 +96,15 @@ func addExtras(plan *provisioning.Plan) {
 }
 
 // refused returns a reason with every kind of detail.
-func refused() *provisioning.Reason {
+func refused() *provisioning.Explanation {
 	offered := requirements.MustParse("kubernetes.io/arch in (amd64, arm64), !zone")
 	wanted := requirements.MustParse("kubernetes.io/arch = riscv64, zone = a")
-	return &provisioning.Reason{
+	return &provisioning.Explanation{
 		Cause: provisioning.CauseNodePools,
-		Pools: []provisioning.PoolReason{
+		Pools: []provisioning.PoolExplanation{
 			{NodePool: "general", Cause: provisioning.CauseRequirements, Conflicts: offered.Conflicts(wanted, requirements.DefaultVocabulary())},
 			{NodePool: "gpu", Cause: provisioning.CauseTaints, Taints: []corev1.Taint{{Key: "nvidia.com/gpu", Value: "true", Effect: corev1.TaintEffectNoSchedule}}},
-			{NodePool: "large", Cause: provisioning.CauseResources, Options: 900, Steps: []provisioning.Step{
+			{NodePool: "large", Cause: provisioning.CauseResources, Options: 900, Filters: []provisioning.Filter{
 				{Constraint: "kubernetes.io/arch = amd64", Removed: 300, Left: 600},
 				{Constraint: "room for nvidia.com/gpu=16", Removed: 600}}, Shortfalls: []provisioning.Shortfall{
 				{Resource: "nvidia.com/gpu", Requested: 16, Largest: 8, InstanceType: "p5.48xlarge"},

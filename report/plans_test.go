@@ -39,8 +39,8 @@ func testOption(name, zone, capacityType string, price float64) cloudprovider.La
 	}
 }
 
-func testReason(detail string) *provisioning.Reason {
-	return &provisioning.Reason{Cause: provisioning.CauseUnsupported, Detail: detail}
+func testReason(detail string) *provisioning.Explanation {
+	return &provisioning.Explanation{Cause: provisioning.CauseUnsupported, Detail: detail}
 }
 
 // words joins random words of names, some of them very long.
@@ -96,7 +96,7 @@ func randomPlan(r *rand.Rand) (provisioning.Input, *provisioning.Plan) {
 	for range r.Intn(5) {
 		reason := testReason(words(r, 400) + " " + words(r, 40) + " \x1b[31m\u202e " + words(r, 9))
 		for _, pod := range pods() {
-			plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: pod, Reason: reason})
+			plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: pod, Explanation: reason})
 		}
 	}
 	for range r.Intn(4) {
@@ -105,7 +105,7 @@ func randomPlan(r *rand.Rand) (provisioning.Input, *provisioning.Plan) {
 		plan.Static = append(plan.Static, provisioning.StaticPool{Pool: pool, Active: r.Intn(1e9), Missing: r.Intn(1e9), HeldBack: r.Intn(3),
 			Held: words(r, 200), Excess: r.Intn(9), Remove: names[:r.Intn(len(names))],
 			Options: []cloudprovider.LaunchOption{testOption(name(), name(), name(), r.ExpFloat64())}})
-		plan.Buffers = append(plan.Buffers, provisioning.BufferStatus{Namespace: name(), Name: name(), Existing: r.Intn(1e9), Unplaced: 1, Reason: testReason(words(r, 300))})
+		plan.Buffers = append(plan.Buffers, provisioning.BufferStatus{Namespace: name(), Name: name(), Existing: r.Intn(1e9), Unplaced: 1, Explanation: testReason(words(r, 300))})
 		status := overlays.Status{Name: name(), Offerings: r.Intn(2) * r.Intn(1e9)}
 		if r.Intn(2) == 0 {
 			status.Conflicts = []overlays.Conflict{{Offering: cloudprovider.OfferingKey{InstanceType: name()}, With: names}}

@@ -19,11 +19,11 @@ import (
 // and why it has no other place. name is NAMESPACE/POD or NAMESPACE/WORKLOAD. A workload stands for
 // its first pod that stays pending, or else for its first pod to be bound. The error says why the
 // plan does not place such a pod.
-func ExplainPod(name string, in provisioning.Input, plan *provisioning.Plan, o *Options) (string, error) {
+func ExplainPod(name string, in provisioning.Input, plan *provisioning.Plan, opts *Options) (string, error) {
 	name = podOf(name, plan)
 	for i := range plan.Create {
 		if pod := find(plan.Create[i].Pods, name); pod != nil {
-			return explainNew(pod, &plan.Create[i], plan, o.hints()), nil
+			return explainNew(pod, &plan.Create[i], plan, opts.hints()), nil
 		}
 	}
 	for _, b := range plan.Bind {
@@ -143,8 +143,8 @@ func explainPending(u provisioning.Unplaced) string {
 	lines := layout.Wrap(subject(u.Pod)+" stays pending.", 0)
 	lines = append(lines, "")
 	lines = append(lines, entry("asks for", requestsOf(u.Pod))...)
-	lines = append(append(lines, ""), wrapped(u.Reason.String())...)
-	if report := strings.TrimSuffix(u.Reason.Report(), "\n"); report != u.Reason.String() {
+	lines = append(append(lines, ""), wrapped(u.Explanation.String())...)
+	if report := strings.TrimSuffix(u.Explanation.Report(), "\n"); report != u.Explanation.String() {
 		lines = append(append(lines, ""), wrapped(report)...)
 	}
 	return page(lines)

@@ -291,7 +291,7 @@ func actionsOf(in disruption.Input, list []disruption.Action) []action {
 
 func actionOf(in disruption.Input, a disruption.Action) action {
 	out := action{
-		Step: string(a.Step), Reason: string(a.Reason), Cause: a.Cause, StepCause: a.StepCause, Detail: a.Detail, Simulated: a.Simulated,
+		Step: string(a.Operation), Reason: string(a.Reason), Cause: a.Cause, StepCause: a.OperationCause, Detail: a.Detail, Simulated: a.Simulated,
 		Nodes: []nodeRef{}, Replacements: []replacement{}, Moves: []move{},
 		Savings: layout.Rounded(a.Savings), DisruptionCost: layout.Rounded(a.DisruptionCost),
 	}
@@ -301,7 +301,7 @@ func actionOf(in disruption.Input, a disruption.Action) action {
 	for _, t := range a.Targets {
 		ref := nodeRefOf(in, t)
 		out.Nodes = append(out.Nodes, ref)
-		if a.Step == disruption.Delete && !a.Simulated && a.Reason != disruption.Empty && len(out.Held) == 0 {
+		if a.Operation == disruption.Delete && !a.Simulated && a.Reason != disruption.Empty && len(out.Held) == 0 {
 			out.Savings = layout.Rounded(out.Savings + ref.USDPerHour)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // Format renders the proposal as text of at most 80 columns: actions that may begin now, actions
 // that wait, nodes left alone with the reasons, and the cost of the cluster before and after. Nil
 // options mean the defaults.
-func (r *Proposal) Format(o *Options) string {
-	t := &text{Page: o.page(), hints: o.hints(), report: r}
+func (r *Proposal) Format(opts *Options) string {
+	t := &text{Page: opts.page(), hints: opts.hints(), report: r}
 	t.summary()
 	if r.Before.Total.Nodes == 0 && r.Provisioned == nil {
 		return t.String()
@@ -26,7 +26,7 @@ func (r *Proposal) Format(o *Options) string {
 		t.actions()
 	}
 	t.waiting()
-	t.leftAlone(o != nil && o.All)
+	t.leftAlone(opts != nil && opts.All)
 	t.why()
 	t.without()
 	t.states()
@@ -156,9 +156,6 @@ func (a *action) byTemplate() bool { return a.Step == "Replace" && !a.Simulated 
 func (a *action) title() string {
 	what := map[string]string{"Replace": "Replace", "Delete": "Remove", "TerminateFirst": "End first and relaunch", "Reboot": "Reboot",
 		"Terminate": "Terminate the machine", "DeleteNode": "Delete the Node object of"}[a.Step]
-	if a.Step == "Replace" && a.Simulated && len(a.Replacements) == 0 {
-		what = "Remove"
-	}
 	title := fmt.Sprintf("%s %s", cmp.Or(what, a.Step), layout.Count(len(a.Nodes), "node"))
 	if len(a.Replacements) > 0 {
 		title += fmt.Sprintf(" by %d", len(a.Replacements))

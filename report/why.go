@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,7 +12,10 @@ import (
 
 // NoSuchNode is an error of AddWhy and AddWithout: there is no such node, or the question cannot be
 // answered for this node.
-type NoSuchNode struct{ error }
+type NoSuchNode struct{ why string }
+
+// Error returns the reason.
+func (e NoSuchNode) Error() string { return cmp.Or(e.why, "no such node") }
 
 // AddWhy adds the reasons why the pods of a node that is left alone cannot go to the other nodes;
 // see disruption.Proposal.Explain. The error is a NoSuchNode or that of ctx.
@@ -20,14 +24,14 @@ func (r *Proposal) AddWhy(ctx context.Context, name string) error {
 	if !slices.ContainsFunc(r.LeftAlone, func(n nodeLeft) bool { return n.Node == name }) {
 		for _, a := range p.Actions {
 			if isAbout(a, name) {
-				return NoSuchNode{fmt.Errorf("it is not left alone; it is to go now: %s", a)}
+				return NoSuchNode{fmt.Sprintf("it is not left alone; it is to go now: %s", a)}
 			}
 		}
 		var names []string
 		for _, n := range r.LeftAlone {
 			names = append(names, n.Node)
 		}
-		return NoSuchNode{fmt.Errorf("no such node is left alone%s", spelling.DidYouMean(name, names))}
+		return NoSuchNode{fmt.Sprintf("no such node is left alone%s", spelling.DidYouMean(name, names))}
 	}
 	stay, err := p.Explain(ctx, name)
 	if err != nil {

@@ -53,7 +53,7 @@ func (r *Proposal) AddWithout(ctx context.Context, name string) error {
 		for _, n := range in.Nodes {
 			names = append(names, n.Name())
 		}
-		return NoSuchNode{fmt.Errorf("the input has no such node%s", spelling.DidYouMean(name, names))}
+		return NoSuchNode{fmt.Sprintf("the input has no such node%s", spelling.DidYouMean(name, names))}
 	}
 	problem, err := provisioning.Prepare(in.Input, opts.Provisioning)
 	if err != nil {
@@ -132,7 +132,7 @@ func (w *without) place(pods []*corev1.Pod, plan *provisioning.Plan) {
 		}
 	}
 	for _, u := range plan.Unplaced {
-		add(u.Pod, "", u.Reason.String())
+		add(u.Pod, "", u.Explanation.String())
 	}
 	slices.SortFunc(w.Pods, func(a, b lostPod) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)

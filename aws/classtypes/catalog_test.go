@@ -117,7 +117,7 @@ func TestLearned(t *testing.T) {
 		node.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("7900Mi")}
 		require.NoError(t, l.provider.ObserveNode(t.Context(), "m5.large", ami.ID, node))
 	}
-	snapshot, err := l.provider.Snapshot(t.Context())
+	snapshot, err := l.provider.Status(t.Context())
 	require.NoError(t, err)
 	in := l.input(t, twin{})
 	in.Learned = snapshot.Learned

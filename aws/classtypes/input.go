@@ -64,7 +64,7 @@ type Input struct {
 	// as the field of that name of aws.Options says. Nil means nodecost.BuiltIn, and
 	// new(nodecost.Rates) leaves the price of the instance alone.
 	NodeRates *nodecost.Rates
-	// Learned is the memory sizes that nodes have reported, from aws.Snapshot.Learned. Nil means
+	// Learned is the memory sizes that nodes have reported, from aws.Status.Learned. Nil means
 	// none.
 	Learned []byte
 	// ReservedENIs is the number of network interfaces of each node whose addresses are not for

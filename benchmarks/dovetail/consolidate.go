@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/snapshot"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // maxRounds bounds the rounds of -converge, which normally ends after a few.
@@ -75,12 +77,16 @@ func (a *asker) propose(ctx context.Context, s *scenario.Scenario) (p *disruptio
 	if err != nil {
 		return nil, took, setup, err
 	}
+	var faults []*provisioning.InputError
 	took, err = measure.Of(func() (err error) {
-		p, err = disruption.Propose(ctx, s.Now, a.in, proposing(s))
+		p, faults, err = disruption.Propose(ctx, s.Now, a.in, proposing(s))
 		return err
 	})
 	if err == nil {
-		a.in.CatalogCache, err = p.CatalogCache, p.Faults
+		a.in.CatalogCache = p.CatalogCache
+		for _, fault := range faults {
+			err = errors.Join(err, fault)
+		}
 	}
 	return p, took, setup, err
 }

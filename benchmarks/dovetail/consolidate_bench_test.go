@@ -32,7 +32,7 @@ func BenchmarkLastRound(b *testing.B) {
 			b.ReportAllocs()
 			began := cpu(b)
 			for b.Loop() {
-				p, err = disruption.Propose(b.Context(), s.Now, a.in, proposing(s))
+				p, _, err = disruption.Propose(b.Context(), s.Now, a.in, proposing(s))
 				require.NoError(b, err)
 			}
 			b.ReportMetric(float64((cpu(b)-began).Microseconds())/1000/float64(b.N), "cpu-ms/op")

@@ -25,7 +25,7 @@ func describe(plan *provisioning.Plan, out *scenario.Plan) {
 	}
 	out.Errors = map[string]string{}
 	for _, u := range plan.Unplaced {
-		out.Errors[scenario.PodKey(u.Pod)] = u.Reason.String()
+		out.Errors[scenario.PodKey(u.Pod)] = u.Explanation.String()
 	}
 	out.PlacementOrder = order(plan, out)
 }

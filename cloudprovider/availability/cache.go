@@ -342,8 +342,11 @@ type Mark struct {
 }
 
 // String returns one line, as in
-// "m5.large/zone-a/spot unavailable until 2026-01-02T15:04:05Z: no stock".
+// "m5.large/zone-a/spot unavailable until 2026-01-02T15:04:05Z: no stock", and "no mark" of the zero value.
 func (m Mark) String() string {
+	if m.Until.IsZero() {
+		return "no mark"
+	}
 	text := fmt.Sprintf("%s unavailable until %s", m.Scope, m.Until.UTC().Format(time.RFC3339))
 	if m.Reason != "" {
 		text += ": " + m.Reason

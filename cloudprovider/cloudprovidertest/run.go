@@ -26,6 +26,8 @@ func (r Result) Passed() bool { return r.Skipped == "" && len(r.Failures) == 0 }
 // the failures, in lines of at most 80 bytes where words allow.
 func (r Result) String() string {
 	switch {
+	case r.Check.Name == "":
+		return "no check"
 	case r.Skipped != "":
 		return fmt.Sprintf("%s: skipped: %s", r.Check.Name, r.Skipped)
 	case len(r.Failures) == 0:

@@ -21,17 +21,17 @@ type Quote struct {
 	// Price is what one instance costs, in USD per hour. It is above zero, except that it is zero
 	// if the State is Unknown.
 	Price float64
-	// Steps say how the price was computed, in order. Empty if it is Unknown.
-	Steps []Step
+	// Origins say what the price comes from, in order. Empty if it is Unknown.
+	Origins []Origin
 }
 
-// Step is one step in the computation of a price.
-type Step struct {
+// Origin is a price list or adjustment that a price comes from.
+type Origin struct {
 	// Source is the name of a layer, or "paid" for reserved capacity.
 	Source string
-	// Price is the price after the step, in USD per hour.
+	// Price is the price by that source, in USD per hour.
 	Price float64
-	// At is when a layer's source gave the price; zero for other steps, and if
+	// At is when the layer gave the price; zero for paid capacity, and if
 	// it is not known.
 	At time.Time
 }
@@ -42,11 +42,11 @@ type Step struct {
 //
 // with "stale" or "unknown price" if that is the State.
 func (q Quote) String() string {
-	if q.State == Unknown {
+	if q.State != Known && q.State != Stale {
 		return q.Key.String() + ": unknown price"
 	}
 	var steps []string
-	for _, s := range q.Steps {
+	for _, s := range q.Origins {
 		step := s.Source + " " + usd(s.Price)
 		if !s.At.IsZero() {
 			step += " of " + s.At.UTC().Format(time.RFC3339)
@@ -86,7 +86,7 @@ func (b *Book) Quote(now time.Time, key cloudprovider.OfferingKey) Quote {
 	q.Key = key
 	if q.State != Unknown {
 		q.Price = max(q.Price*paidShare, math.SmallestNonzeroFloat64)
-		q.Steps = append(q.Steps, Step{Source: "paid", Price: q.Price})
+		q.Origins = append(q.Origins, Origin{Source: "paid", Price: q.Price})
 	}
 	return q
 }
@@ -102,7 +102,7 @@ func (b *Book) fromLayers(now time.Time, key cloudprovider.OfferingKey) Quote {
 				if fresh {
 					q.State = Known
 				}
-				q.Price, q.Steps = e.Price, []Step{{Source: l.name, Price: e.Price, At: e.At}}
+				q.Price, q.Origins = e.Price, []Origin{{Source: l.name, Price: e.Price, At: e.At}}
 			}
 			return !fresh
 		})

@@ -12,7 +12,7 @@ import (
 // jitter is the largest part of a pause by which the pause is lengthened.
 const jitter = 0.2
 
-// Next says what to do after an attempt that failed with err. Attempts count from 1; smaller
+// Delay says what to do after an attempt that failed with err. Attempts count from 1; smaller
 // numbers count as 1. In this order:
 //
 //  1. It gives up for a nil err, because there is nothing to repeat, and for one that wraps
@@ -27,7 +27,7 @@ const jitter = 0.2
 //
 // The lengthening is a function of the token and the attempt. Pass a token that identifies the
 // call: the token of a LaunchRequest, the ID of an instance. If giveUp is true, delay is zero.
-func Next(attempt int, err error, token string) (delay time.Duration, giveUp bool) {
+func Delay(attempt int, err error, token string) (delay time.Duration, giveUp bool) {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return 0, true
 	}

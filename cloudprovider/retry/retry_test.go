@@ -41,7 +41,7 @@ func TestNext(t *testing.T) {
 		{"a huge attempt", math.MaxInt, broken, 30 * time.Second, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			delay, giveUp := retry.Next(test.attempt, test.err, "claim-7")
+			delay, giveUp := retry.Delay(test.attempt, test.err, "claim-7")
 			require.GreaterOrEqual(t, delay, test.delay)
 			require.LessOrEqual(t, delay, test.delay*6/5)
 			require.Equal(t, test.giveUp, giveUp)
@@ -58,29 +58,29 @@ func TestLawJitter(t *testing.T) {
 	const tokens = 2000
 	for i := range tokens {
 		token := fmt.Sprint("claim-", i)
-		delay, _ := retry.Next(1, err, token)
-		again, _ := retry.Next(1, err, token)
+		delay, _ := retry.Delay(1, err, token)
+		again, _ := retry.Delay(1, err, token)
 		require.Equal(t, delay, again)
 		require.GreaterOrEqual(t, delay, 500*time.Millisecond)
 		require.Less(t, delay, 600*time.Millisecond)
 		seen[delay] = true
 		sum += delay
-		slow, _ := retry.Next(1, &cloudprovider.Error{RetryAfter: time.Hour}, token)
+		slow, _ := retry.Delay(1, &cloudprovider.Error{RetryAfter: time.Hour}, token)
 		require.GreaterOrEqual(t, slow, time.Hour, "never before the cloud said")
 	}
 	require.Greater(t, len(seen), tokens*99/100)
 	require.InDelta(t, 550, float64(sum.Milliseconds())/tokens, 5)
-	one, _ := retry.Next(1, err, "")
-	two, _ := retry.Next(2, err, "")
+	one, _ := retry.Delay(1, err, "")
+	two, _ := retry.Delay(2, err, "")
 	require.NotEqual(t, 2*one, two, "attempts differ")
-	huge, _ := retry.Next(1, &cloudprovider.Error{RetryAfter: math.MaxInt64}, "x")
+	huge, _ := retry.Delay(1, &cloudprovider.Error{RetryAfter: math.MaxInt64}, "x")
 	require.Equal(t, time.Duration(math.MaxInt64), huge, "no overflow")
 }
 
-func ExampleNext() {
+func ExampleDelay() {
 	calls := []error{cloudprovider.ErrThrottled, cloudprovider.ErrThrottled, errors.New("connection reset"), cloudprovider.ErrDenied}
 	for i, err := range calls {
-		delay, giveUp := retry.Next(i+1, err, "claim-7")
+		delay, giveUp := retry.Delay(i+1, err, "claim-7")
 		fmt.Println(err, delay.Round(time.Second), giveUp)
 	}
 	// Output:

@@ -50,17 +50,17 @@ const (
 	Occupied Failure = "occupied"
 )
 
-// Progress is the result of Advance: the stage of a command and its next steps.
+// Progress is the result of Advance: the stage of a command and its next writes.
 type Progress struct {
 	// State is the stage of the command.
 	State State
 	// Failure is why the command is undone, empty if it is not.
 	Failure Failure
-	// Steps are the steps to carry out now, at most one for each object, in the order of the
+	// Writes are the writes to carry out now, at most one for each object, in the order of the
 	// command's NodeClaims, their Nodes and the replacements. They may be carried out in any order,
 	// in parallel, in part, or not at all.
-	Steps []Step
-	// Waiting are the names of the NodeClaims that the command waits for while it has no steps, in
+	Writes []Write
+	// Waiting are the names of the NodeClaims that the command waits for while it has no writes, in
 	// the order of the command's lists.
 	Waiting []string
 	// Next is when to call Advance again if no object changes before, zero if time alone changes
@@ -68,9 +68,9 @@ type Progress struct {
 	Next time.Time
 }
 
-// Advance returns the next steps of a command that was started. It depends only on its arguments:
-// after a crash, Recover finds the command, and Advance continues it. Call it again when the steps
-// were carried out, when an object changes, and at Next. It takes time in proportion to the view.
+// Advance returns the next writes of a command that was started. It depends only on its arguments:
+// after a crash, Recover finds the command, and Advance continues it. Call it again when the writes
+// were carried out, when an object changes, and at Next. It takes time in proportion to the input.
 //
 // In order:
 //
@@ -98,9 +98,9 @@ type Progress struct {
 // replacement was lost; it timed out. A time-out counts only if something is still missing, so a
 // command that is late but ready is completed.
 //
-// In every step that deletes a node of a command that replaces first, all its
+// In every write that deletes a node of a command that replaces first, all its
 // replacements are initialized and none is being deleted.
-func Advance(now time.Time, c Command, v View) Progress {
+func Advance(now time.Time, c Command, v Input) Progress {
 	l := observe(&c, &v, now)
 	if !l.live() {
 		return Progress{State: Finished}
@@ -144,8 +144,8 @@ type sourceState struct {
 	nodeOurs    bool
 }
 
-// observe finds the objects of a command in a view.
-func observe(c *Command, v *View, now time.Time) *lifecycle {
+// observe finds the objects of a command in an input.
+func observe(c *Command, v *Input, now time.Time) *lifecycle {
 	l := &lifecycle{c: c, now: now, cancel: v.Cancel, record: Record{Command: *c}.String(),
 		read:    map[string]Record{},
 		sources: make([]sourceState, len(c.Sources)),

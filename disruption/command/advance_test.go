@@ -14,7 +14,7 @@ import (
 )
 
 // lifeView has the nodes of a command, as they are before it starts.
-func lifeView(c command.Command) (v command.View) {
+func lifeView(c command.Command) (v command.Input) {
 	for _, s := range c.Sources {
 		v.Claims = append(v.Claims, command.Claim{Name: s.NodeClaim, UID: s.ClaimUID, Initialized: true, Pods: 2})
 		if s.Node != "" {
@@ -24,41 +24,41 @@ func lifeView(c command.Command) (v command.View) {
 	return v
 }
 
-// lifeRun carries steps out until nothing changes, and says what they were.
-func lifeRun(c command.Command, v command.View, now time.Time) (command.View, command.Progress, []string) {
+// lifeRun carries writes out until nothing changes, and says what they were.
+func lifeRun(c command.Command, v command.Input, now time.Time) (command.Input, command.Progress, []string) {
 	var log []string
 	for {
 		p := command.Advance(now, c, v)
-		if len(p.Steps) == 0 {
+		if len(p.Writes) == 0 {
 			return v, p, log
 		}
-		for _, s := range p.Steps {
+		for _, s := range p.Writes {
 			v = apply(v, s)
 			log = append(log, fmt.Sprintf("%s %s", s.Kind, s.Object))
 		}
 	}
 }
 
-func lifeStart(t *testing.T, c command.Command) command.View {
+func lifeStart(t *testing.T, c command.Command) command.Input {
 	v := lifeView(c)
-	steps, err := command.Start(c, v)
+	writes, err := command.Start(c, v)
 	require.NoError(t, err)
-	require.Len(t, steps, len(c.Sources))
-	for _, s := range steps {
+	require.Len(t, writes, len(c.Sources))
+	for _, s := range writes {
 		v = apply(v, s)
 	}
 	return v
 }
 
-// lifeClaim changes a claim of a view.
-func lifeClaim(v command.View, name string, change func(*command.Claim)) command.View {
+// lifeClaim changes a claim of an input.
+func lifeClaim(v command.Input, name string, change func(*command.Claim)) command.Input {
 	v.Claims = slices.Clone(v.Claims)
 	i := slices.IndexFunc(v.Claims, func(c command.Claim) bool { return c.Name == name })
 	change(&v.Claims[i])
 	return v
 }
 
-func lifeGone(v command.View, claim, node string) command.View {
+func lifeGone(v command.Input, claim, node string) command.Input {
 	v.Claims = slices.DeleteFunc(slices.Clone(v.Claims), func(c command.Claim) bool { return c.Name == claim })
 	v.Nodes = slices.DeleteFunc(slices.Clone(v.Nodes), func(n command.Node) bool { return n.Name == node })
 	return v
@@ -98,8 +98,8 @@ func TestAdvanceLateButReady(t *testing.T) {
 	v, _, _ := lifeRun(c, lifeStart(t, c), commandStart)
 	half := lifeClaim(v, c.Replacements[0].Token, lifeReady)
 	ready := lifeClaim(half, c.Replacements[1].Token, lifeReady)
-	for name, step := range map[string]struct {
-		view    command.View
+	for name, write := range map[string]struct {
+		view    command.Input
 		after   time.Duration
 		state   command.State
 		failure command.Failure
@@ -111,9 +111,9 @@ func TestAdvanceLateButReady(t *testing.T) {
 		"nothing is too late": {ready, 0, command.Deleting, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := command.Advance(commandStart.Add(step.after), c, step.view)
-			require.Equal(t, step.state, p.State)
-			require.Equal(t, step.failure, p.Failure)
+			p := command.Advance(commandStart.Add(write.after), c, write.view)
+			require.Equal(t, write.state, p.State)
+			require.Equal(t, write.failure, p.Failure)
 		})
 	}
 }
@@ -126,43 +126,43 @@ func TestAdvanceRollsBack(t *testing.T) {
 	other := command.Record{Command: newTestCommand(t, func(s *command.Spec) { s.Reason = "Empty" })}
 	for name, f := range map[string]struct {
 		failure command.Failure
-		change  func(command.View) command.View
+		change  func(command.Input) command.Input
 		log     []string // after the records
 	}{
-		"cancelled": {command.Cancelled, func(v command.View) command.View {
+		"cancelled": {command.Cancelled, func(v command.Input) command.Input {
 			v.Cancel = "price has risen"
 			return v
 		}, []string{"delete " + r0, "delete " + r1}},
-		"replacement vanished": {command.ReplacementLost, func(v command.View) command.View {
+		"replacement vanished": {command.ReplacementLost, func(v command.Input) command.Input {
 			return lifeGone(v, r0, "")
 		}, []string{"delete " + r1}},
-		"replacement deleted": {command.ReplacementLost, func(v command.View) command.View {
+		"replacement deleted": {command.ReplacementLost, func(v command.Input) command.Input {
 			return lifeClaim(v, r1, func(c *command.Claim) { c.Deleting = true })
 		}, []string{"delete " + r0}},
-		"replacement in use": {command.Cancelled, func(v command.View) command.View {
+		"replacement in use": {command.Cancelled, func(v command.Input) command.Input {
 			v.Cancel = "x"
 			return lifeClaim(v, r1, func(c *command.Claim) { c.Pods = 1 })
 		}, []string{"delete " + r0, "release " + r1}},
-		"record removed by hand": {command.Withdrawn, func(v command.View) command.View {
+		"record removed by hand": {command.Withdrawn, func(v command.Input) command.Input {
 			return lifeClaim(v, "b", func(c *command.Claim) { c.Record = "" })
 		}, []string{"delete " + r0, "delete " + r1}},
-		"another command": {command.Conflict, func(v command.View) command.View {
+		"another command": {command.Conflict, func(v command.Input) command.Input {
 			return lifeClaim(v, "b", func(c *command.Claim) { c.Record = other.String() })
 		}, []string{"delete " + r0, "delete " + r1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := command.Advance(commandStart, c, f.change(v))
 			require.Equal(t, f.failure, before.Failure)
-			for _, s := range before.Steps {
-				require.Equal(t, command.StepRecord, s.Kind, "the decision is written down first: %s", s)
+			for _, s := range before.Writes {
+				require.Equal(t, command.WriteRecord, s.Kind, "the decision is written down first: %s", s)
 				r, err := command.ParseRecord(s.Record)
 				require.NoError(t, err)
 				require.Equal(t, f.failure, r.Failure)
 			}
 			after, p, log := lifeRun(c, f.change(v), commandStart)
 			require.Equal(t, command.Finished, p.State)
-			for _, step := range f.log {
-				require.Contains(t, log, step)
+			for _, write := range f.log {
+				require.Contains(t, log, write)
 			}
 			require.Contains(t, log, "untaint node-a")
 			for _, n := range after.Nodes {
@@ -178,7 +178,7 @@ func TestAdvanceRollsBack(t *testing.T) {
 // A pod that was bound before kube-scheduler saw the taint keeps a node that was to go as it
 // was empty. For other reasons pods are what is expected, and so are those it had before.
 func TestAdvanceKeepsNodesThatPodsHaveComeTo(t *testing.T) {
-	run := func(reason v1.DisruptionReason, had, has int) (command.View, command.Progress, []string) {
+	run := func(reason v1.DisruptionReason, had, has int) (command.Input, command.Progress, []string) {
 		c := newTestCommand(t, func(s *command.Spec) {
 			s.Reason, s.NodePools = reason, nil
 			s.Sources = s.Sources[:1]
@@ -227,14 +227,14 @@ func TestAdvanceUIDs(t *testing.T) {
 			v.Claims[i].UID, v.Claims[i].Record = "another", ""
 		}
 	}
-	for _, s := range command.Advance(commandStart, c, v).Steps {
+	for _, s := range command.Advance(commandStart, c, v).Writes {
 		require.NotEqual(t, "b", s.Object)
 	}
 	fresh := lifeView(c)
 	fresh.Nodes[1].UID = "another"
 	_, err := command.Start(c, fresh)
 	require.ErrorContains(t, err, `its node "node-b" does not exist, or another of its name does`)
-	require.Equal(t, v, apply(v, command.Step{Kind: command.StepDelete, Object: "b", UID: "u-b"}))
+	require.Equal(t, v, apply(v, command.Write{Kind: command.WriteDelete, Object: "b", UID: "u-b"}))
 }
 
 func TestAdvanceTerminateFirst(t *testing.T) {
@@ -281,19 +281,19 @@ func TestStartObstacles(t *testing.T) {
 	c := newTestCommand(t, func(s *command.Spec) { s.Sources = s.Sources[:1] })
 	other := newTestCommand(t, func(s *command.Spec) { s.Reason = "Empty" })
 	for name, f := range map[string]struct {
-		change func(*command.View)
+		change func(*command.Input)
 		want   string
 	}{
-		"missing":   {func(v *command.View) { v.Claims = nil }, "it does not exist"},
-		"deleting":  {func(v *command.View) { v.Claims[0].Deleting = true }, "being deleted already"},
-		"rebooting": {func(v *command.View) { v.Claims[0].Rebooting = true }, "rebooted"},
-		"taken": {func(v *command.View) {
+		"missing":   {func(v *command.Input) { v.Claims = nil }, "it does not exist"},
+		"deleting":  {func(v *command.Input) { v.Claims[0].Deleting = true }, "being deleted already"},
+		"rebooting": {func(v *command.Input) { v.Claims[0].Rebooting = true }, "rebooted"},
+		"taken": {func(v *command.Input) {
 			v.Claims[0].Record = command.Record{Command: other}.String()
 		}, "another command"},
-		"started":       {func(v *command.View) { v.Claims[0].Record = command.Record{Command: c}.String() }, "call Advance"},
-		"no node":       {func(v *command.View) { v.Nodes = nil }, `node "node-b" does not exist`},
-		"node deleting": {func(v *command.View) { v.Nodes[0].Deleting = true }, "is being deleted already"},
-		"token taken": {func(v *command.View) {
+		"started":       {func(v *command.Input) { v.Claims[0].Record = command.Record{Command: c}.String() }, "call Advance"},
+		"no node":       {func(v *command.Input) { v.Nodes = nil }, `node "node-b" does not exist`},
+		"node deleting": {func(v *command.Input) { v.Nodes[0].Deleting = true }, "is being deleted already"},
+		"token taken": {func(v *command.Input) {
 			v.Claims = append(v.Claims, command.Claim{Name: c.Replacements[1].Token})
 		}, "exists already"},
 	} {
@@ -311,7 +311,7 @@ func TestRecoverClearsTheUnexplained(t *testing.T) {
 	record := command.Record{Command: c}.String()
 	forged := c
 	forged.Reason = "Zzz"
-	v := command.View{
+	v := command.Input{
 		Claims: []command.Claim{
 			{Name: "a", Record: record},
 			{Name: "torn", Record: "{"},
@@ -334,13 +334,13 @@ func TestRecoverClearsTheUnexplained(t *testing.T) {
 	}
 	r := command.Recover(v)
 	require.Equal(t, []command.Command{c}, r.Commands)
-	var steps []string
-	for _, s := range r.Steps {
-		steps = append(steps, s.String())
+	var writes []string
+	for _, s := range r.Writes {
+		writes = append(writes, s.String())
 	}
 	const why = ": no command explains it"
 	require.Equal(t, []string{"release nodeclaim/b" + why, "unhold nodeclaim/held" + why, "clear-reason nodeclaim/reason" + why,
-		"release nodeclaim/stranger" + why, "release nodeclaim/torn" + why, "untaint node/node-b" + why, "untaint node/tainted" + why}, steps)
+		"release nodeclaim/stranger" + why, "release nodeclaim/torn" + why, "untaint node/node-b" + why, "untaint node/tainted" + why}, writes)
 	faults := strings.Split(r.Faults.Error(), "\n")
 	require.Len(t, faults, 4)
 	require.Contains(t, faults[0], "another record says otherwise")
@@ -361,7 +361,7 @@ func BenchmarkAdvance(b *testing.B) {
 	}
 	c, err := command.New(commandStart, spec)
 	require.NoError(b, err)
-	v, _, _ := lifeRun(c, apply(lifeView(c), command.Step{Kind: command.StepRecord, Object: "claim-0",
+	v, _, _ := lifeRun(c, apply(lifeView(c), command.Write{Kind: command.WriteRecord, Object: "claim-0",
 		Record: command.Record{Command: c}.String()}), commandStart)
 	b.Run("nodes=100", func(b *testing.B) {
 		for b.Loop() {

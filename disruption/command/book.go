@@ -11,12 +11,12 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// StartsWithin is for how long a Book retries the first steps of a command none of which succeeded.
+// StartsWithin is for how long a Book retries the first writes of a command none of which succeeded.
 // After that the cluster may have changed too much for the decision.
 const StartsWithin = 10 * time.Second
 
 // Book stores facts about the commands of this process that no object records: which replacements
-// it has seen created, so that a lost one is not created again; and whether any step of the command
+// it has seen created, so that a lost one is not created again; and whether any write of the command
 // has succeeded yet. Recover finds the commands themselves in each pass. A Book may be lost:
 // commands of another process are continued in the same way. The zero value is empty. It is not
 // safe for concurrent use.
@@ -33,15 +33,15 @@ type entry struct {
 	failed  bool
 }
 
-// Round is the next steps of all commands at one time.
+// Round is the next writes of all commands at one time.
 type Round struct {
-	// Steps are the next steps, by command and in the order of Progress.Steps. Steps of different
+	// Writes are the next writes, by command and in the order of Progress.Writes. Writes of different
 	// commands are independent.
-	Steps []Step
+	Writes []Write
 	// Undone are the commands of this process that are being undone, each once.
 	Undone []Undoing
 	// Finished are the sorted IDs of the commands of this process that ended: carried out, undone,
-	// or given up because none of their first steps succeeded.
+	// or given up because none of their first writes succeeded.
 	Finished []string
 }
 
@@ -52,9 +52,9 @@ type Undoing struct {
 	Why Failure
 }
 
-// Begin stores a command in the book and returns the steps and the error of Start.
-func (b *Book) Begin(now time.Time, p Prepared, v View) ([]Step, error) {
-	steps, err := Start(p.Command, v)
+// Begin stores a command in the book and returns the writes and the error of Start.
+func (b *Book) Begin(now time.Time, p Prepared, v Input) ([]Write, error) {
+	writes, err := Start(p.Command, v)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +62,15 @@ func (b *Book) Begin(now time.Time, p Prepared, v View) ([]Step, error) {
 		b.begun = map[string]*entry{}
 	}
 	b.begun[p.Command.ID] = &entry{Prepared: p, at: now}
-	return steps, nil
+	return writes, nil
 }
 
-// Advance calls Advance for all commands that Recover found in the view. A command is undone if its
+// Advance calls Advance for all commands that Recover found in the input. A command is undone if its
 // record has no NodeClaims, this process did not begin it, and it lacks a replacement, because it
 // is unknown what to launch. A command that this process began and that is not in found has ended;
 // but if none of its records was ever seen, Start is repeated until StartsWithin has passed. A
-// command that began at now is skipped: the view is older.
-func (b *Book) Advance(now time.Time, found []Command, v View) Round {
+// command that began at now is skipped: the input is older.
+func (b *Book) Advance(now time.Time, found []Command, v Input) Round {
 	var out Round
 	live := map[string]bool{}
 	there := map[string]bool{}
@@ -96,7 +96,7 @@ func (b *Book) Advance(now time.Time, found []Command, v View) Round {
 			e.failed = true
 			out.Undone = append(out.Undone, Undoing{c, progress.Failure})
 		}
-		out.Steps = append(out.Steps, progress.Steps...)
+		out.Writes = append(out.Writes, progress.Writes...)
 	}
 	for _, id := range slices.Sorted(maps.Keys(b.begun)) {
 		e := b.begun[id]
@@ -104,8 +104,8 @@ func (b *Book) Advance(now time.Time, found []Command, v View) Round {
 			continue
 		}
 		if !e.stands && now.Sub(e.at) < StartsWithin {
-			if steps, err := Start(e.Command, v); err == nil {
-				out.Steps = append(out.Steps, steps...)
+			if writes, err := Start(e.Command, v); err == nil {
+				out.Writes = append(out.Writes, writes...)
 				continue
 			}
 		}
@@ -115,10 +115,10 @@ func (b *Book) Advance(now time.Time, found []Command, v View) Round {
 	return out
 }
 
-// Claim returns, for a step of kind StepCreate, the NodeClaim to create, its pods if they are known
+// Claim returns, for a write of kind WriteCreate, the NodeClaim to create, its pods if they are known
 // (Prepared.Pods), and the command that launches it: one that this process began, or else one of
-// found. The NodeClaim is nil for any other step, and if it is unknown what to launch.
-func (b *Book) Claim(now time.Time, s Step, found []Command) (*v1.NodeClaim, []*corev1.Pod, Command) {
+// found. The NodeClaim is nil for any other write, and if it is unknown what to launch.
+func (b *Book) Claim(now time.Time, s Write, found []Command) (*v1.NodeClaim, []*corev1.Pod, Command) {
 	candidates := slices.SortedFunc(maps.Values(b.begun), func(x, y *entry) int { return cmp.Compare(x.Command.ID, y.Command.ID) })
 	for _, c := range found {
 		if b.begun[c.ID] == nil {

@@ -24,44 +24,44 @@ func prepared(t testing.TB) command.Prepared {
 	return p
 }
 
-// applied returns a view after steps.
-func applied(v command.View, steps []command.Step) command.View {
-	for _, s := range steps {
+// applied returns an input after writes.
+func applied(v command.Input, writes []command.Write) command.Input {
+	for _, s := range writes {
 		v = apply(v, s)
 	}
 	return v
 }
 
-// begun returns a command that a Book has begun, the view that it was begun for, and its steps.
-func begun(t *testing.T) (command.Prepared, *command.Book, command.View, []command.Step) {
+// begun returns a command that a Book has begun, the input that it was begun for, and its writes.
+func begun(t *testing.T) (command.Prepared, *command.Book, command.Input, []command.Write) {
 	p, b := prepared(t), &command.Book{}
 	v := lifeView(p.Command)
-	steps, err := b.Begin(p.Command.CreatedAt, p, v)
+	writes, err := b.Begin(p.Command.CreatedAt, p, v)
 	require.NoError(t, err)
-	return p, b, v, steps
+	return p, b, v, writes
 }
 
 // A command is begun, carried on as Advance says, and over once it is not found any more.
 func TestBookOfACommand(t *testing.T) {
-	p, b, v, steps := begun(t)
+	p, b, v, writes := begun(t)
 	at := p.Command.CreatedAt
 	want, err := command.Start(p.Command, v)
 	require.NoError(t, err)
-	require.Equal(t, want, steps)
+	require.Equal(t, want, writes)
 	require.Equal(t, command.Round{}, b.Advance(at, nil, v), "the view is older")
 
-	v = applied(v, steps)
+	v = applied(v, writes)
 	later := at.Add(time.Second)
 	found := command.Recover(v).Commands
 	require.Len(t, found, 1)
 	round := b.Advance(later, found, v)
-	require.Equal(t, command.Advance(later, p.Command, v).Steps, round.Steps)
+	require.Equal(t, command.Advance(later, p.Command, v).Writes, round.Writes)
 	require.Empty(t, round.Finished)
 
-	v = applied(v, round.Steps)
-	for len(round.Steps) > 0 {
+	v = applied(v, round.Writes)
+	for len(round.Writes) > 0 {
 		round = b.Advance(later, command.Recover(v).Commands, v)
-		v = applied(v, round.Steps)
+		v = applied(v, round.Writes)
 	}
 	for _, r := range p.Command.Replacements {
 		created := lifeClaim(v, r.Token, func(c *command.Claim) { c.Initialized = true })
@@ -74,12 +74,12 @@ func TestBookOfACommand(t *testing.T) {
 // A replacement that this process saw and that is gone is not created again: the command
 // is undone, which is told once.
 func TestBookKnowsWhatWasCreated(t *testing.T) {
-	p, b, v, steps := begun(t)
+	p, b, v, writes := begun(t)
 	at := p.Command.CreatedAt
-	v = applied(v, steps)
+	v = applied(v, writes)
 	found := []command.Command{p.Command}
 	for range 3 {
-		v = applied(v, b.Advance(at.Add(time.Second), found, v).Steps)
+		v = applied(v, b.Advance(at.Add(time.Second), found, v).Writes)
 	}
 	lost := p.Command.Replacements[0].Token
 	for i, c := range v.Claims {
@@ -91,26 +91,26 @@ func TestBookKnowsWhatWasCreated(t *testing.T) {
 	round := b.Advance(at.Add(2*time.Second), found, v)
 	require.Len(t, round.Undone, 1)
 	require.Equal(t, command.ReplacementLost, round.Undone[0].Why)
-	for _, s := range round.Steps {
-		require.NotEqual(t, command.StepCreate, s.Kind, "%s", s)
+	for _, s := range round.Writes {
+		require.NotEqual(t, command.WriteCreate, s.Kind, "%s", s)
 	}
 	require.Empty(t, b.Advance(at.Add(3*time.Second), found, v).Undone)
 
 	var other command.Book // of another process, which has not seen it
 	creates := false
-	for _, s := range other.Advance(at.Add(2*time.Second), found, v).Steps {
-		creates = creates || s.Kind == command.StepCreate
+	for _, s := range other.Advance(at.Add(2*time.Second), found, v).Writes {
+		creates = creates || s.Kind == command.WriteCreate
 	}
 	require.Equal(t, len(p.Command.Claims()) > 0, creates)
 }
 
 // Of a command of which nothing could be written the start comes again, for a time.
 func TestBookBeginsAgain(t *testing.T) {
-	p, b, v, steps := begun(t)
+	p, b, v, writes := begun(t)
 	at := p.Command.CreatedAt
-	require.Equal(t, steps, b.Advance(at.Add(time.Second), nil, v).Steps)
+	require.Equal(t, writes, b.Advance(at.Add(time.Second), nil, v).Writes)
 	round := b.Advance(at.Add(command.StartsWithin), nil, v)
-	require.Empty(t, round.Steps)
+	require.Empty(t, round.Writes)
 	require.Equal(t, []string{p.Command.ID}, round.Finished)
 
 	v.Claims = nil // what it was to remove is gone
@@ -127,7 +127,7 @@ func TestBookKnowsPods(t *testing.T) {
 	_, err := b.Begin(p.Command.CreatedAt, p, v)
 	require.NoError(t, err)
 	for i, r := range p.Command.Replacements {
-		claim, pods, of := b.Claim(p.Command.CreatedAt, command.Step{Kind: command.StepCreate, Object: r.Token}, nil)
+		claim, pods, of := b.Claim(p.Command.CreatedAt, command.Write{Kind: command.WriteCreate, Object: r.Token}, nil)
 		require.Equal(t, r.Token, claim.Name)
 		require.Equal(t, p.Command.ID, of.ID)
 		require.Len(t, pods, max(1-i, 0), "of the first")
@@ -144,10 +144,10 @@ func TestBookOfAnotherProcess(t *testing.T) {
 	require.Empty(t, p.Command.Claims())
 	round := b.Advance(p.Command.CreatedAt.Add(time.Second), found, v)
 	require.Empty(t, round.Undone, "it is not of this process")
-	for _, s := range round.Steps {
-		require.NotEqual(t, command.StepCreate, s.Kind, "%s", s)
+	for _, s := range round.Writes {
+		require.NotEqual(t, command.WriteCreate, s.Kind, "%s", s)
 	}
-	create := command.Step{Kind: command.StepCreate, Object: p.Command.Replacements[0].Token}
+	create := command.Write{Kind: command.WriteCreate, Object: p.Command.Replacements[0].Token}
 	claim, pods, _ := b.Claim(p.Command.CreatedAt, create, found)
 	require.Nil(t, claim)
 	require.Nil(t, pods)
@@ -163,19 +163,19 @@ func TestBookOfAnotherProcess(t *testing.T) {
 	require.NotNil(t, claim)
 	require.Nil(t, pods, "whose they are went with the other process")
 	require.Equal(t, c.ID, of.ID)
-	claim, _, _ = b.Claim(c.CreatedAt, command.Step{Kind: command.StepDelete, Object: create.Object}, []command.Command{c})
+	claim, _, _ = b.Claim(c.CreatedAt, command.Write{Kind: command.WriteDelete, Object: create.Object}, []command.Command{c})
 	require.Nil(t, claim)
 }
 
 // A Book remembers what the objects do not say: here that a command has begun.
 func ExampleBook() {
 	c := exampleCommand()
-	v := command.View{Claims: []command.Claim{{Name: "web-old"}}, Nodes: []command.Node{{Name: "ip-10-0-0-1"}}}
+	v := command.Input{Claims: []command.Claim{{Name: "web-old"}}, Nodes: []command.Node{{Name: "ip-10-0-0-1"}}}
 	var b command.Book
-	steps, err := b.Begin(c.CreatedAt, command.Prepared{Command: c}, v)
-	fmt.Println(len(steps) > 0, err)
+	writes, err := b.Begin(c.CreatedAt, command.Prepared{Command: c}, v)
+	fmt.Println(len(writes) > 0, err)
 
-	v = applied(v, steps) // in its place: write, and look again
+	v = applied(v, writes) // in its place: apply, and look again
 	found := command.Recover(v).Commands
 	round := b.Advance(c.CreatedAt.Add(time.Second), found, v)
 	fmt.Println(len(found), len(round.Undone), len(round.Finished))

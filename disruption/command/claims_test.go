@@ -96,8 +96,8 @@ func TestClaimsFitAnAnnotation(t *testing.T) {
 			back, err := command.ParseRecord(record)
 			require.NoError(t, err)
 			require.Equal(t, c, back.Command)
-			step := command.Step{Kind: command.StepCreate, Object: c.Replacements[7].Token}
-			require.Equal(t, test.with, command.Prepared{Command: c}.Claim(commandStart, step) != nil)
+			write := command.Write{Kind: command.WriteCreate, Object: c.Replacements[7].Token}
+			require.Equal(t, test.with, command.Prepared{Command: c}.Claim(commandStart, write) != nil)
 		})
 	}
 }

@@ -166,7 +166,7 @@ func FuzzParseRecord(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, r, back)
 		// Whatever can be read is advanced without a panic, and found again.
-		view := command.View{Claims: []command.Claim{{Name: r.Command.Sources[0].NodeClaim,
+		view := command.Input{Claims: []command.Claim{{Name: r.Command.Sources[0].NodeClaim,
 			UID: r.Command.Sources[0].ClaimUID, Record: text}}}
 		require.NotEqual(t, command.Finished, command.Advance(commandStart, r.Command, view).State)
 		require.Len(t, command.Recover(view).Commands, 1)

@@ -42,28 +42,28 @@ func ExampleTimeout() {
 	// Output: 10m0s 13m20s 1h0m0s
 }
 
-// A command from its start to its end. Steps are carried out on the view here, and by an
-// API server elsewhere, with Step.EditClaim and EditNode.
+// A command from its start to its end. Writes are carried out on the input here, and by an
+// API server elsewhere, with Write.EditClaim and EditNode.
 func ExampleAdvance() {
 	c := exampleCommand()
-	view := command.View{
+	view := command.Input{
 		Claims: []command.Claim{{Name: "web-old", Initialized: true}},
 		Nodes:  []command.Node{{Name: "ip-10-0-0-1"}},
 	}
-	steps, err := command.Start(c, view)
+	writes, err := command.Start(c, view)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for round := 0; ; round++ {
-		for _, s := range steps {
+		for _, s := range writes {
 			fmt.Println("  ", s)
 			view = apply(view, s)
 		}
 		p := command.Advance(exampleNow, c, view)
 		fmt.Println(p.State, p.Waiting)
-		steps = p.Steps
-		if len(steps) > 0 {
+		writes = p.Writes
+		if len(writes) > 0 {
 			continue
 		}
 		// There is nothing to do until something happens.
@@ -98,7 +98,7 @@ func ExampleAdvance() {
 func ExampleRecover() {
 	c := exampleCommand()
 	record := command.Record{Command: c}.String()
-	view := command.View{
+	view := command.Input{
 		Claims: []command.Claim{{Name: "web-old", Initialized: true, Record: record, Reason: "Drifted"}},
 		Nodes: []command.Node{
 			{Name: "ip-10-0-0-1", Tainted: true, Record: record},
@@ -106,14 +106,14 @@ func ExampleRecover() {
 		},
 	}
 	recovery := command.Recover(view)
-	for _, s := range recovery.Steps {
+	for _, s := range recovery.Writes {
 		fmt.Println(s)
 	}
 	for _, c := range recovery.Commands {
-		fmt.Println(command.Advance(exampleNow, c, view).Steps)
+		fmt.Println(command.Advance(exampleNow, c, view).Writes)
 		view.Created = []string{c.Replacements[0].Token}
 		p := command.Advance(exampleNow, c, view)
-		fmt.Println(p.Failure, p.Steps)
+		fmt.Println(p.Failure, p.Writes)
 	}
 	// Output:
 	// untaint node/ip-10-0-0-2: no command explains it
@@ -122,7 +122,7 @@ func ExampleRecover() {
 }
 
 func ExampleStart() {
-	_, err := command.Start(exampleCommand(), command.View{
+	_, err := command.Start(exampleCommand(), command.Input{
 		Claims: []command.Claim{{Name: "web-old", Deleting: true}}})
 	fmt.Println(err)
 	// Output: command 497db539bde6: nodeclaim "web-old": it is being deleted already; decide again without it

@@ -15,32 +15,32 @@ func (l *lifecycle) marked(s *sourceState) bool {
 		(s.node == nil || s.node.Deleting || s.nodeOurs && s.node.Tainted)
 }
 
-// recordAll adds the steps that record all nodes that are not being deleted, and reports whether
+// recordAll adds the writes that record all nodes that are not being deleted, and reports whether
 // all had their record before. Records are written first, so that after a crash every mark on a
 // node has a record, and a node without one was undone.
 func (l *lifecycle) recordAll() bool {
 	for i := range l.sources {
 		if s := &l.sources[i]; s.isAlive() && !s.ours {
-			l.onClaim(s.claim, Step{Kind: StepRecord, Record: l.record, Why: "takes part in command " + l.c.ID})
+			l.onClaim(s.claim, Write{Kind: WriteRecord, Record: l.record, Why: "takes part in command " + l.c.ID})
 		}
 	}
-	return len(l.p.Steps) == 0
+	return len(l.p.Writes) == 0
 }
 
-// mark adds the next steps for a recorded node.
+// mark adds the next writes for a recorded node.
 func (l *lifecycle) mark(s *sourceState) {
 	switch {
 	case l.holding() && !s.claim.Held:
-		l.onClaim(s.claim, Step{Kind: StepHold, Why: "until its replacement exists"})
+		l.onClaim(s.claim, Write{Kind: WriteHold, Why: "until its replacement exists"})
 	case s.claim.Reason != l.c.Reason:
-		l.onClaim(s.claim, Step{Kind: StepReason, Reason: l.c.Reason})
+		l.onClaim(s.claim, Write{Kind: WriteReason, Reason: l.c.Reason})
 	}
 	if n := s.node; n != nil && !n.Deleting && (!s.nodeOurs || !n.Tainted) {
-		l.onNode(n, Step{Kind: StepTaint, Record: l.record, Why: "no new pods"})
+		l.onNode(n, Write{Kind: WriteTaint, Record: l.record, Why: "no new pods"})
 	}
 }
 
-// remove adds the next step of a node that may be deleted. The deadline of its drain is only moved
+// remove adds the next write of a node that may be deleted. The deadline of its drain is only moved
 // to an earlier time.
 func (l *lifecycle) remove(s *sourceState) {
 	by, why := s.DrainBy, "the drain must have ended by then"
@@ -50,13 +50,13 @@ func (l *lifecycle) remove(s *sourceState) {
 		}
 	}
 	if !by.IsZero() && (s.claim.DrainBy.IsZero() || s.claim.DrainBy.After(by)) {
-		l.onClaim(s.claim, Step{Kind: StepBound, DrainBy: by, Why: why})
+		l.onClaim(s.claim, Write{Kind: WriteBound, DrainBy: by, Why: why})
 		return
 	}
-	l.onClaim(s.claim, Step{Kind: StepDelete, Why: string(l.c.Reason)})
+	l.onClaim(s.claim, Write{Kind: WriteDelete, Why: string(l.c.Reason)})
 }
 
-// markAll adds the steps that mark all nodes that are not being deleted, and reports whether all
+// markAll adds the writes that mark all nodes that are not being deleted, and reports whether all
 // were marked before.
 func (l *lifecycle) markAll() bool {
 	if !l.recordAll() {
@@ -94,12 +94,12 @@ func (l *lifecycle) deadline() time.Time {
 	return l.c.Deadline.Add(deleteSlack)
 }
 
-// launch adds the steps that create the missing replacements, and reports whether none was missing.
+// launch adds the writes that create the missing replacements, and reports whether none was missing.
 func (l *lifecycle) launch() bool {
 	all := true
 	for i, r := range l.c.Replacements {
 		if l.claims[i] == nil {
-			l.p.Steps = append(l.p.Steps, Step{Kind: StepCreate, Object: r.Token, NodePool: r.NodePool,
+			l.p.Writes = append(l.p.Writes, Write{Kind: WriteCreate, Object: r.Token, NodePool: r.NodePool,
 				Record: l.record, Reason: l.c.Reason, Why: "replacement"})
 			all = false
 		}
@@ -120,7 +120,7 @@ func (l *lifecycle) awaitReplacements() {
 	}
 }
 
-// replaceFirst adds the next steps of a replace-first command that has not failed.
+// replaceFirst adds the next writes of a replace-first command that has not failed.
 func (l *lifecycle) replaceFirst() {
 	if l.alive() == 0 {
 		if l.drained() {
@@ -147,7 +147,7 @@ func (l *lifecycle) replaceFirst() {
 	l.removeAll()
 }
 
-// terminateFirst adds the next steps of a terminate-first command that has not failed.
+// terminateFirst adds the next writes of a terminate-first command that has not failed.
 func (l *lifecycle) terminateFirst() {
 	if l.alive() > 0 {
 		if l.markAll() {
@@ -173,10 +173,10 @@ func (l *lifecycle) terminateFirst() {
 	l.p.State = Releasing
 	for i := range l.sources {
 		if s := &l.sources[i]; s.claim != nil && s.claim.Held {
-			l.onClaim(s.claim, Step{Kind: StepUnhold, Why: "its machine is gone and its replacement on its way"})
+			l.onClaim(s.claim, Write{Kind: WriteUnhold, Why: "its machine is gone and its replacement on its way"})
 		}
 	}
-	if len(l.p.Steps) > 0 {
+	if len(l.p.Writes) > 0 {
 		return
 	}
 	l.awaitReplacements()
@@ -207,12 +207,12 @@ func (l *lifecycle) release() {
 		// A Node can outlive its NodeClaim if a client removed the finalizer of that by hand, or if
 		// it never registered.
 		if s := &l.sources[i]; (s.claim == nil || s.claim.Terminated) && s.nodeOurs && !s.node.Deleting {
-			l.onNode(s.node, Step{Kind: StepUntaint, Why: "its NodeClaim is gone and the Node remains"})
+			l.onNode(s.node, Write{Kind: WriteUntaint, Why: "its NodeClaim is gone and the Node remains"})
 		}
 	}
 	for i, r := range l.claims {
 		if l.replacement(i) {
-			l.onClaim(r, Step{Kind: StepRelease, Why: "it has taken over"})
+			l.onClaim(r, Write{Kind: WriteRelease, Why: "it has taken over"})
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // The model is a small world: the objects of one command as an API server would
-// hold them, a controller that carries out the steps of Advance one by one in
+// hold them, a controller that carries out the writes of Advance one by one in
 // any order, and everything that can happen in between. All states that can be
 // reached are visited.
 
@@ -66,7 +66,7 @@ type modelWorld struct {
 	undone bool
 }
 
-// codes of steps in pending.
+// codes of writes in pending.
 const (
 	codeNone uint8 = iota
 	codeRecord
@@ -125,9 +125,9 @@ func (m *lifeModel) first() modelWorld {
 	return w
 }
 
-// view is what the API server would show.
-func (m *lifeModel) view(w *modelWorld) command.View {
-	var v command.View
+// input is what the API server would show.
+func (m *lifeModel) view(w *modelWorld) command.Input {
+	var v command.Input
 	for i, s := range w.sources[:len(m.c.Sources)] {
 		if s.claim != modelAbsent {
 			c := command.Claim{Name: m.c.Sources[i].NodeClaim, Record: m.records[s.record], Held: s.held, Pods: 1,
@@ -170,8 +170,8 @@ func (m *lifeModel) view(w *modelWorld) command.View {
 	return v
 }
 
-// object returns the place of a step's object in pending.
-func (m *lifeModel) object(s command.Step) int {
+// object returns the place of a write's object in pending.
+func (m *lifeModel) object(s command.Write) int {
 	for i := range m.c.Sources {
 		if s.OnNode() && m.c.Sources[i].Node == s.Object {
 			return 2 + i
@@ -185,28 +185,28 @@ func (m *lifeModel) object(s command.Step) int {
 			return 4 + i
 		}
 	}
-	require.Fail(m.t, "step for an object of nobody", s.String())
+	require.Fail(m.t, "write for an object of nobody", s.String())
 	return 0
 }
 
-func (m *lifeModel) code(s command.Step) uint8 {
+func (m *lifeModel) code(s command.Write) uint8 {
 	switch s.Kind {
-	case command.StepRecord:
+	case command.WriteRecord:
 		if s.Record != m.records[modelRecorded] {
 			return codeUndo
 		}
 		return codeRecord
 	default:
-		return map[command.StepKind]uint8{
-			command.StepHold: codeHold, command.StepReason: codeReason, command.StepTaint: codeTaint,
-			command.StepCreate: codeCreate, command.StepBound: codeBound, command.StepDelete: codeDelete,
-			command.StepUntaint: codeUntaint, command.StepClearReason: codeClearReason,
-			command.StepUnhold: codeUnhold, command.StepRelease: codeRelease}[s.Kind]
+		return map[command.WriteKind]uint8{
+			command.WriteHold: codeHold, command.WriteReason: codeReason, command.WriteTaint: codeTaint,
+			command.WriteCreate: codeCreate, command.WriteBound: codeBound, command.WriteDelete: codeDelete,
+			command.WriteUntaint: codeUntaint, command.WriteClearReason: codeClearReason,
+			command.WriteUnhold: codeUnhold, command.WriteRelease: codeRelease}[s.Kind]
 	}
 }
 
 // apply is what the server does with a request. It is written without the function apply,
-// and checkStep compares the two.
+// and checkWrite compares the two.
 func (m *lifeModel) apply(w *modelWorld, object int, code uint8) {
 	switch {
 	case object >= 4:
@@ -279,31 +279,31 @@ func (m *lifeModel) plan(w modelWorld) modelPlan {
 	}
 	v := m.view(&w)
 	progress := command.Advance(m.instant[w.clock], m.c, v)
-	steps := progress.Steps
+	writes := progress.Writes
 	p := modelPlan{finished: progress.State == command.Finished}
 	recovery := command.Recover(v)
 	require.NoError(m.t, recovery.Faults)
 	if p.finished {
 		require.Empty(m.t, recovery.Commands, "recovery finds a finished command: %+v", w)
-		steps = recovery.Steps
+		writes = recovery.Writes
 	} else {
 		require.Equal(m.t, []command.Command{m.c}, recovery.Commands, "recovery loses the command: %+v", w)
 	}
-	for _, s := range steps {
+	for _, s := range writes {
 		at := m.object(s)
-		require.Zero(m.t, p.pending[at], "two steps for one object: %+v: %v", w, steps)
+		require.Zero(m.t, p.pending[at], "two writes for one object: %+v: %v", w, writes)
 		p.pending[at] = m.code(s)
-		m.checkStep(w, s, at, p.pending[at])
+		m.checkWrite(w, s, at, p.pending[at])
 	}
 	m.plans[w] = p
 	return p
 }
 
-// checkStep holds for every step in every state in which it is proposed.
-func (m *lifeModel) checkStep(w modelWorld, s command.Step, at int, code uint8) {
+// checkWrite holds for every write in every state in which it is proposed.
+func (m *lifeModel) checkWrite(w modelWorld, s command.Write, at int, code uint8) {
 	once := w
 	m.apply(&once, at, code)
-	require.NotEqual(m.t, w, once, "a step without effect is proposed for ever: %+v: %s", w, s)
+	require.NotEqual(m.t, w, once, "a write without effect is proposed for ever: %+v: %s", w, s)
 	twice := once
 	m.apply(&twice, at, code)
 	require.Equal(m.t, once, twice, "not idempotent: %+v: %s", w, s)
@@ -557,9 +557,9 @@ func (m *lifeModel) explore(faults uint8) (states int) {
 	}
 	w := m.first()
 	w.faults = faults
-	steps, err := command.Start(m.c, m.view(&w))
+	writes, err := command.Start(m.c, m.view(&w))
 	require.NoError(m.t, err)
-	for _, s := range steps {
+	for _, s := range writes {
 		at := m.object(s)
 		w.pending[at] = m.code(s)
 	}

@@ -24,12 +24,12 @@ type Prepared struct {
 	Pods [][]*corev1.Pod
 }
 
-// Claim returns the object for a step of kind StepCreate, with the changes of the step: one of
-// Claims, or, if there are none, of Command.Claims. It returns nil for any other step, for a step
-// of another command, and if Command.Claims has no such claim. A program that gets nil for a step
-// of kind StepCreate must set View.Cancel.
-func (c Prepared) Claim(now time.Time, s Step) *v1.NodeClaim {
-	if s.Kind != StepCreate {
+// Claim returns the object for a write of kind WriteCreate, with the changes of the write: one of
+// Claims, or, if there are none, of Command.Claims. It returns nil for any other write, for a write
+// of another command, and if Command.Claims has no such claim. A program that gets nil for a write
+// of kind WriteCreate must set Input.Cancel.
+func (c Prepared) Claim(now time.Time, s Write) *v1.NodeClaim {
+	if s.Kind != WriteCreate {
 		return nil
 	}
 	i := slices.IndexFunc(c.Command.Replacements, func(r Replacement) bool { return r.Token == s.Object })

@@ -11,19 +11,19 @@ import (
 // Recovery is the result of Recover.
 type Recovery struct {
 	// Commands are the commands in progress, by creation, then by ID. Pass each to Advance with the
-	// same view.
+	// same input.
 	Commands []Command
-	// Steps remove marks that belong to no command, at most one for each object, the NodeClaims by
+	// Writes remove marks that belong to no command, at most one for each object, the NodeClaims by
 	// name before the Nodes by name.
-	Steps []Step
+	Writes []Write
 	// Faults joins what is wrong with records that cannot be read or contradict another,
-	// in the same order; nil if there are none. Steps clear them.
+	// in the same order; nil if there are none. Writes clear them.
 	Faults error
 }
 
 // Recover finds the commands in progress among all NodeClaims and Nodes of the cluster. A
 // controller calls it when it starts, and may call it in every pass instead of remembering
-// commands. It reads the view once, and once more for each command.
+// commands. It reads the input once, and once more for each command.
 //
 // Marks that belong to no command are removed. These are
 //
@@ -34,7 +34,7 @@ type Recovery struct {
 // They include marks that Karpenter left when it restarted, and taints added by hand. Marks are
 // kept on an object that is being deleted, and on a Node whose NodeClaim is, because the Node must
 // stay closed while it is drained. The reason of a rebooting node is kept too.
-func Recover(v View) Recovery {
+func Recover(v Input) Recovery {
 	var out Recovery
 	commands := map[string]Command{}
 	read := map[string]Record{}
@@ -75,7 +75,7 @@ func Recover(v View) Recovery {
 }
 
 // records returns the texts of all records, each once.
-func (v *View) records() []string {
+func (v *Input) records() []string {
 	var texts []string
 	for i := range v.Claims {
 		texts = append(texts, v.Claims[i].Record)
@@ -87,7 +87,7 @@ func (v *View) records() []string {
 	return slices.DeleteFunc(slices.Compact(texts), func(text string) bool { return text == "" })
 }
 
-// sweep collects the steps that remove marks without a command.
+// sweep collects the writes that remove marks without a command.
 type sweep struct {
 	out    *Recovery
 	read   map[string]Record
@@ -120,18 +120,18 @@ func (s *sweep) claims(claims []Claim) {
 		if c.Deleting && !c.Held || s.explained("nodeclaim", c.Name, c.Record, func(k *Command) bool { return k.hasClaim(&c) }) {
 			continue
 		}
-		step := Step{Object: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion, Why: "no command explains it"}
+		write := Write{Object: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion, Why: "no command explains it"}
 		switch {
 		case c.Held:
-			step.Kind = StepUnhold
+			write.Kind = WriteUnhold
 		case c.Record != "":
-			step.Kind = StepRelease
+			write.Kind = WriteRelease
 		case c.Reason != "" && !c.Rebooting:
-			step.Kind = StepClearReason
+			write.Kind = WriteClearReason
 		default:
 			continue
 		}
-		s.out.Steps = append(s.out.Steps, step)
+		s.out.Writes = append(s.out.Writes, write)
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *sweep) nodes(nodes []Node, draining map[string]bool) {
 			continue
 		}
 		if n.Tainted || n.Record != "" {
-			s.out.Steps = append(s.out.Steps, Step{Kind: StepUntaint, Object: n.Name,
+			s.out.Writes = append(s.out.Writes, Write{Kind: WriteUntaint, Object: n.Name,
 				UID: n.UID, ResourceVersion: n.ResourceVersion, Why: "no command explains it"})
 		}
 	}

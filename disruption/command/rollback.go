@@ -31,9 +31,9 @@ func (l *lifecycle) failure() Failure {
 	case conflict:
 		return Conflict
 	case stripped && begun:
-		// All nodes get their record before any other step, so the record was there and was
+		// All nodes get their record before any other write, so the record was there and was
 		// removed: from outside, or by rolling back, after which a delayed request of an earlier
-		// step arrived.
+		// write arrived.
 		return Withdrawn
 	case occupied:
 		return Occupied
@@ -57,10 +57,10 @@ func (l *lifecycle) rollBack() {
 	record := Record{Command: *l.c, Failure: l.p.Failure}.String()
 	for i := range l.sources {
 		if s := &l.sources[i]; s.isAlive() && s.ours && s.failure == "" {
-			l.onClaim(s.claim, Step{Kind: StepRecord, Record: record, Why: "to be undone: " + string(l.p.Failure)})
+			l.onClaim(s.claim, Write{Kind: WriteRecord, Record: record, Why: "to be undone: " + string(l.p.Failure)})
 		}
 	}
-	if len(l.p.Steps) > 0 {
+	if len(l.p.Writes) > 0 {
 		return
 	}
 	waiting := false
@@ -73,11 +73,11 @@ func (l *lifecycle) rollBack() {
 				l.p.Waiting = append(l.p.Waiting, s.NodeClaim)
 				continue
 			}
-			l.onNode(s.node, Step{Kind: StepUntaint, Why: "the node stays"})
+			l.onNode(s.node, Write{Kind: WriteUntaint, Why: "the node stays"})
 			waiting = true
 		}
 	}
-	waiting = waiting || len(l.p.Steps) > 0
+	waiting = waiting || len(l.p.Writes) > 0
 	for i := range l.claims {
 		if l.replacement(i) {
 			l.undoReplacement(i)
@@ -89,7 +89,7 @@ func (l *lifecycle) rollBack() {
 	}
 	for i := range l.sources {
 		if s := &l.sources[i]; s.isAlive() && s.ours {
-			l.onClaim(s.claim, Step{Kind: StepRelease, Why: "all is undone"})
+			l.onClaim(s.claim, Write{Kind: WriteRelease, Why: "all is undone"})
 		}
 	}
 }
@@ -100,10 +100,10 @@ func (l *lifecycle) undoClaim(s *sourceState) {
 	switch {
 	case s.claim == nil || s.taken:
 	case s.claim.Held:
-		l.onClaim(s.claim, Step{Kind: StepUnhold, Why: "nothing is launched for it"})
+		l.onClaim(s.claim, Write{Kind: WriteUnhold, Why: "nothing is launched for it"})
 	case s.claim.Deleting:
 	case s.claim.Reason == l.c.Reason:
-		l.onClaim(s.claim, Step{Kind: StepClearReason, Why: "the node stays"})
+		l.onClaim(s.claim, Write{Kind: WriteClearReason, Why: "the node stays"})
 	}
 }
 
@@ -112,24 +112,24 @@ func (l *lifecycle) undoClaim(s *sourceState) {
 func (l *lifecycle) undoReplacement(i int) {
 	r := l.claims[i]
 	if r.Pods == 0 && l.alive() == len(l.sources) {
-		l.onClaim(r, Step{Kind: StepDelete, Why: "not needed: no node is removed and it runs no pods"})
+		l.onClaim(r, Write{Kind: WriteDelete, Why: "not needed: no node is removed and it runs no pods"})
 		return
 	}
 	why := "a node is removed all the same and its pods need room"
 	if r.Pods > 0 {
 		why = "it runs pods"
 	}
-	l.onClaim(r, Step{Kind: StepRelease, Why: why})
+	l.onClaim(r, Write{Kind: WriteRelease, Why: why})
 }
 
-// onClaim adds a step for a NodeClaim.
-func (l *lifecycle) onClaim(c *Claim, s Step) {
+// onClaim adds a write for a NodeClaim.
+func (l *lifecycle) onClaim(c *Claim, s Write) {
 	s.Object, s.UID, s.ResourceVersion = c.Name, c.UID, c.ResourceVersion
-	l.p.Steps = append(l.p.Steps, s)
+	l.p.Writes = append(l.p.Writes, s)
 }
 
-// onNode adds a step for a Node.
-func (l *lifecycle) onNode(n *Node, s Step) {
+// onNode adds a write for a Node.
+func (l *lifecycle) onNode(n *Node, s Write) {
 	s.Object, s.UID, s.ResourceVersion = n.Name, n.UID, n.ResourceVersion
-	l.p.Steps = append(l.p.Steps, s)
+	l.p.Writes = append(l.p.Writes, s)
 }

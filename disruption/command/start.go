@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Start returns the first steps of a command, which record the NodeClaims to remove. If at least
+// Start returns the first writes of a command, which record the NodeClaims to remove. If at least
 // one of them succeeds, Advance does the rest; if none does, nothing has changed and Advance
 // reports Finished.
 //
 // The error joins all obstacles: a NodeClaim or Node that is missing, being deleted or already part
 // of a command, and a replacement whose name is taken.
-func Start(c Command, v View) ([]Step, error) {
+func Start(c Command, v Input) ([]Write, error) {
 	l := observe(&c, &v, time.Time{})
 	var errs []error
 	for i := range l.sources {
@@ -29,7 +29,7 @@ func Start(c Command, v View) ([]Step, error) {
 		return nil, errors.Join(errs...)
 	}
 	l.recordAll()
-	return l.p.Steps, nil
+	return l.p.Writes, nil
 }
 
 // obstacle returns why a node cannot be removed, nil if it can.

@@ -199,7 +199,7 @@ func remove(now time.Time, in disruption.Input, opts *disruption.Options, which 
 	if len(targets) == 0 {
 		return in, nil
 	}
-	return disruption.After(now, in, []disruption.Action{{Step: disruption.Terminate, Targets: targets}}, opts)
+	return disruption.After(now, in, []disruption.Action{{Operation: disruption.Terminate, Targets: targets}}, opts)
 }
 
 // byPool returns the cost of a bill by pool and capacity type, such as "general spot".

@@ -37,6 +37,9 @@ func (p BudgetPrice) Compare(other BudgetPrice) int {
 // String returns the price in one line, such as "NodePool general: budget nodes=10%: it holds up
 // 0.4100 USD/h".
 func (p BudgetPrice) String() string {
+	if p.NodePool == "" {
+		return "no budget"
+	}
 	return fmt.Sprintf("NodePool %s: budget %s: it holds up %.4f USD/h", p.NodePool, budgetText(p.Budget), p.Saves)
 }
 
@@ -56,7 +59,7 @@ func Budgets(ctx context.Context, now time.Time, s Side) ([]BudgetPrice, error) 
 		asked++
 	}
 	tell()
-	base, err := disruption.Propose(progress.With(ctx, nil), now, in, s.Options)
+	base, _, err := disruption.Propose(progress.With(ctx, nil), now, in, s.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +76,7 @@ func Budgets(ctx context.Context, now time.Time, s Side) ([]BudgetPrice, error) 
 			without.NodePools = slices.Clone(in.NodePools)
 			without.NodePools[i] = open
 			tell()
-			p, err := disruption.Propose(progress.With(ctx, nil), now, without, s.Options)
+			p, _, err := disruption.Propose(progress.With(ctx, nil), now, without, s.Options)
 			if err != nil {
 				return nil, err
 			}

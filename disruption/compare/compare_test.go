@@ -66,7 +66,7 @@ func TestSpotIsAllowed(t *testing.T) {
 	fresh, settled := of(c, compare.KindFreshCost), of(c, compare.KindSettledCost)
 	require.Len(t, fresh, 1)
 	require.Less(t, fresh[0].New, fresh[0].Old)
-	require.Contains(t, fresh[0].Reason, "spot of general")
+	require.Contains(t, fresh[0].Why, "spot of general")
 	require.NotEmpty(t, fresh[0].Nodes)
 	require.Len(t, settled, 1)
 	require.Less(t, settled[0].New, settled[0].Old)
@@ -91,7 +91,7 @@ func TestALimitIsLowered(t *testing.T) {
 	require.InDelta(t, 1, lost[0].New, 0)
 	require.Contains(t, lost[0].String(), "Unplaced of shop/web-6f7d-")
 	require.Contains(t, lost[0].String(), "pending, was placed: ")
-	require.Contains(t, lost[0].Reason, "limit")
+	require.Contains(t, lost[0].Why, "limit")
 	require.Empty(t, of(c, compare.KindPending))
 	require.Empty(t, of(c, compare.KindSettledCost))
 }
@@ -123,7 +123,7 @@ func TestDriftWaitsForItsBudget(t *testing.T) {
 	require.Len(t, drifts, len(before.Input.Nodes))
 	require.InDelta(t, compare.Stays, drifts[0].New, 0)
 	require.Contains(t, drifts[0].String(), "drifted and stays, was not drifted: ")
-	require.Contains(t, drifts[0].Reason, "budget")
+	require.Contains(t, drifts[0].Why, "budget")
 }
 
 // TestAPoolGoes: its nodes are removed, and their pods find places in another.

@@ -68,8 +68,8 @@ type Difference struct {
 	Object string
 	// Old and New are the amounts on both sides, in the unit of the kind.
 	Old, New float64
-	// Reason is why, in one line without a full stop.
-	Reason string
+	// Why is why, in one line without a full stop.
+	Why string
 	// Nodes are the nodes that cause the difference, sorted: for plans from empty those of the
 	// plans, otherwise those of the cluster and launched ones.
 	Nodes []string
@@ -88,8 +88,8 @@ func (d Difference) String() string {
 		text += " of " + d.Object
 	}
 	text += fmt.Sprintf(": %s, was %s", d.Words(d.New), d.Words(d.Old))
-	if d.Reason != "" {
-		text += ": " + d.Reason
+	if d.Why != "" {
+		text += ": " + d.Why
 	}
 	return text
 }
@@ -139,15 +139,15 @@ func differences(now time.Time, c *Comparison) []Difference {
 	l.bills(KindFreshCost, KindFreshNodes, KindFreshPoolCost, c.Old.Fresh.Bill, c.New.Fresh.Bill)
 	l.unplaced(KindUnplaced, c.Old.Fresh.Plan.Unplaced, c.New.Fresh.Plan.Unplaced)
 	was, is := c.Old.Settled, c.New.Settled
-	l.add(Difference{Kind: KindAtOnceCost, Old: was.AtOnce, New: is.AtOnce, Reason: began(was, is)})
+	l.add(Difference{Kind: KindAtOnceCost, Old: was.AtOnce, New: is.AtOnce, Why: began(was, is)})
 	l.bills(KindSettledCost, KindSettledNodes, KindSettledPoolCost, was.Bill, is.Bill)
 	l.unplaced(KindPending, was.Unplaced, is.Unplaced)
 	l.drifts(now, was.Drifts, is.Drifts)
 	rounds := fmt.Sprintf("%s, was %s", count(len(is.Rounds), "round"), count(len(was.Rounds), "round"))
-	l.add(Difference{Kind: KindPeak, Old: float64(was.Peak), New: float64(is.Peak), Reason: peakOf(is)})
-	l.add(Difference{Kind: KindEvicted, Old: float64(was.Evicted), New: float64(is.Evicted), Reason: rounds})
-	l.add(Difference{Kind: KindLaunched, Old: float64(was.Launched), New: float64(is.Launched), Reason: rounds})
-	l.add(Difference{Kind: KindHours, Old: was.At.Sub(now).Hours(), New: is.At.Sub(now).Hours(), Reason: is.Why})
+	l.add(Difference{Kind: KindPeak, Old: float64(was.Peak), New: float64(is.Peak), Why: peakOf(is)})
+	l.add(Difference{Kind: KindEvicted, Old: float64(was.Evicted), New: float64(is.Evicted), Why: rounds})
+	l.add(Difference{Kind: KindLaunched, Old: float64(was.Launched), New: float64(is.Launched), Why: rounds})
+	l.add(Difference{Kind: KindHours, Old: was.At.Sub(now).Hours(), New: is.At.Sub(now).Hours(), Why: is.Why})
 	slices.SortStableFunc(l, Difference.Compare)
 	return l
 }
@@ -156,12 +156,12 @@ func differences(now time.Time, c *Comparison) []Difference {
 func (l *list) bills(cost, nodes, pools Kind, was, is Bill) {
 	changed := changes(was, is)
 	reason, concerned := text(changed), nodesOf(changed)
-	l.add(Difference{Kind: cost, Old: was.Cost, New: is.Cost, Reason: reason, Nodes: concerned})
-	l.add(Difference{Kind: nodes, Old: float64(was.Nodes), New: float64(is.Nodes), Reason: reason, Nodes: concerned})
+	l.add(Difference{Kind: cost, Old: was.Cost, New: is.Cost, Why: reason, Nodes: concerned})
+	l.add(Difference{Kind: nodes, Old: float64(was.Nodes), New: float64(is.Nodes), Why: reason, Nodes: concerned})
 	a, b := was.byPool(), is.byPool()
 	for _, name := range names(a, b) {
 		of := slices.DeleteFunc(slices.Clone(changed), func(x change) bool { return x.key[0]+" "+x.key[2] != name })
-		l.add(Difference{Kind: pools, Object: name, Old: a[name], New: b[name], Reason: text(of), Nodes: nodesOf(of)})
+		l.add(Difference{Kind: pools, Object: name, Old: a[name], New: b[name], Why: text(of), Nodes: nodesOf(of)})
 	}
 }
 
@@ -251,18 +251,18 @@ func (l *list) unplaced(kind Kind, was, is []provisioning.Unplaced) {
 		if !after {
 			reason = old[name]
 		}
-		l.add(Difference{Kind: kind, Object: name, Old: one(before), New: one(after), Reason: reason})
+		l.add(Difference{Kind: kind, Object: name, Old: one(before), New: one(after), Why: reason})
 	}
 }
 
 func reasons(list []provisioning.Unplaced) map[string]string {
 	out := make(map[string]string, len(list))
-	said := map[*provisioning.Reason]string{} // equal pods share a reason
+	said := map[*provisioning.Explanation]string{} // equal pods share a reason
 	for _, u := range list {
-		if u.Reason != nil && said[u.Reason] == "" {
-			said[u.Reason] = u.Reason.String()
+		if u.Explanation != nil && said[u.Explanation] == "" {
+			said[u.Explanation] = u.Explanation.String()
 		}
-		out[podName(u.Pod)] = said[u.Reason]
+		out[podName(u.Pod)] = said[u.Explanation]
 	}
 	return out
 }
@@ -280,10 +280,10 @@ func (l *list) drifts(now time.Time, was, is []Drift) {
 	for _, name := range names(old, fresh) {
 		d := Difference{Kind: KindDrift, Object: name, Old: NotDrifted, New: NotDrifted, Nodes: []string{name}}
 		if x, ok := old[name]; ok {
-			d.Old, d.Reason = hoursOf(now, x), driftText(x)
+			d.Old, d.Why = hoursOf(now, x), driftText(x)
 		}
 		if x, ok := fresh[name]; ok {
-			d.New, d.Reason = hoursOf(now, x), driftText(x)
+			d.New, d.Why = hoursOf(now, x), driftText(x)
 		}
 		l.add(d)
 	}

@@ -182,7 +182,7 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 	var p *disruption.Proposal
 	for round := range w.opts.MaxRounds {
 		var err error
-		if p, err = disruption.Propose(progress.With(ctx, nil), w.now, w.in, w.s.Options); err != nil {
+		if p, _, err = disruption.Propose(progress.With(ctx, nil), w.now, w.in, w.s.Options); err != nil {
 			return nil, err
 		}
 		if round == 0 {
@@ -392,7 +392,7 @@ func managed(in disruption.Input) (count int) {
 func evicted(before, after disruption.Input, actions []disruption.Action) (count int) {
 	stays := nodeNames(after)
 	for _, a := range actions {
-		if a.Step == disruption.Reboot {
+		if a.Operation == disruption.Reboot {
 			for _, t := range a.Targets {
 				stays[t.Node] = false
 			}

@@ -6,8 +6,8 @@
 //	result, err := drain.Plan(now, drain.Input{Nodes: []drain.Node{node}, Budgets: budgets}, nil)
 //
 // A program closes the node to new pods with [CloseNode], stores its deadline with [Bound], and
-// calls [Plan] again when a pod, budget or attachment changes and at Result.Next. [Step.Eviction]
-// and [Step.DeleteOptions] are the requests to send. A program may stop between any two of them:
+// calls [Plan] again when a pod, budget or attachment changes and at Result.Next. [PodPlan.Eviction]
+// and [PodPlan.DeleteOptions] are the requests to send. A program may stop between any two of them:
 // the next one completes evictions that the API server has granted ([Budget.Granted]).
 //
 // # Left out

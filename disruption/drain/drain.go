@@ -70,7 +70,7 @@ func (t Group) String() string {
 type Pod struct {
 	// Namespace and Name identify the pod. Required.
 	Namespace, Name string
-	// UID is the precondition of its steps.
+	// UID is the precondition of its eviction and deletion.
 	UID types.UID
 	// Labels are matched with the selectors of budgets.
 	Labels map[string]string

@@ -40,7 +40,7 @@ func ExamplePlan() {
 	}
 	n := plan.Nodes[0]
 	fmt.Println(n.State, n.Group)
-	for _, list := range [][]drain.Step{n.Evict, n.Blocked, n.Ignored} {
+	for _, list := range [][]drain.PodPlan{n.Evict, n.Blocked, n.Ignored} {
 		for _, s := range list {
 			fmt.Println(s)
 		}
@@ -71,7 +71,7 @@ func ExampleObserveBudget() {
 	// Output: 2
 }
 
-func ExampleStep_Eviction() {
+func ExamplePodPlan_Eviction() {
 	plan, err := drain.Plan(exampleNow, exampleDrain(), nil)
 	for _, s := range plan.Nodes[0].Evict {
 		fmt.Println(s.Eviction().Namespace, s.Eviction().Name)
@@ -82,7 +82,7 @@ func ExampleStep_Eviction() {
 	// <nil>
 }
 
-func ExampleStep_DeleteOptions() {
+func ExamplePodPlan_DeleteOptions() {
 	in := exampleDrain()
 	plan, err := drain.Plan(exampleNow.Add(57*time.Minute), in, nil)
 	for _, s := range plan.Nodes[0].Delete {

@@ -15,7 +15,7 @@ import (
 // Plan returns which pods to evict and delete now. It has no state: call it again when a pod,
 // budget or attachment changes, and at Next.
 //
-// A node whose machine is Gone is Done, and has no steps. On any other, in order:
+// A node whose machine is Gone is Done, and its plan names no pod. On any other, in order:
 //
 //  1. Pods are ignored that mirror static pods, tolerate the disrupted taint, have ended, or should
 //     have been gone for more than StuckAfter; and in mode Leave all pods after the deadline.
@@ -112,7 +112,7 @@ type planner struct {
 // waitingPod is a pod that the drain waits for.
 type waitingPod struct {
 	*Pod
-	step Step
+	step PodPlan
 }
 
 // at notes an instant at which the plan can change.
@@ -134,7 +134,7 @@ func (d *planner) node(n *Node) {
 	var waiting []*waitingPod
 	for i := range n.Pods {
 		p := &waitingPod{Pod: &n.Pods[i]}
-		p.step = Step{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Group: p.group()}
+		p.step = PodPlan{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Group: p.group()}
 		if p.step.Code = d.ignored(p.Pod, n.Deadline); p.step.Code == "" {
 			waiting = append(waiting, p)
 			continue
@@ -146,7 +146,7 @@ func (d *planner) node(n *Node) {
 			}
 		}
 	}
-	slices.SortFunc(plan.Ignored, func(a, b Step) int {
+	slices.SortFunc(plan.Ignored, func(a, b PodPlan) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	slices.SortFunc(waiting, compareWaiting)

@@ -50,7 +50,7 @@ func drainLines(t *testing.T, now time.Time, n drain.Node, opts *drain.Options, 
 	require.NoError(t, err)
 	var out []string
 	p := plan.Nodes[0]
-	for _, list := range [][]drain.Step{p.Delete, p.Evict, p.Blocked, p.Ignored} {
+	for _, list := range [][]drain.PodPlan{p.Delete, p.Evict, p.Blocked, p.Ignored} {
 		for _, s := range list {
 			out = append(out, s.String())
 		}
@@ -490,7 +490,7 @@ func played(t *testing.T, in drain.Input, stop time.Duration) (end drain.Result,
 			n.Pods = slices.Clone(n.Pods)
 			for j := range n.Pods {
 				p := &n.Pods[j]
-				is := func(s drain.Step) bool { return s.Name == p.Name && s.Namespace == p.Namespace }
+				is := func(s drain.PodPlan) bool { return s.Name == p.Name && s.Namespace == p.Namespace }
 				if k := slices.IndexFunc(told.Delete, is); k >= 0 {
 					p.DeletionTime = now.Add(told.Delete[k].Grace)
 					forced[p.Name], ends[p.Name] = now, now.Add(min(told.Delete[k].Grace, stop))
@@ -589,15 +589,15 @@ func BenchmarkPlan(b *testing.B) {
 }
 
 func TestRequests(t *testing.T) {
-	evict := drain.Step{Namespace: "ns", Name: "a", UID: "u"}
+	evict := drain.PodPlan{Namespace: "ns", Name: "a", UID: "u"}
 	require.Equal(t, "u", string(*evict.Eviction().DeleteOptions.Preconditions.UID))
 	require.Equal(t, "a", evict.Eviction().Name)
 	require.Nil(t, evict.DeleteOptions())
-	forced := drain.Step{Namespace: "ns", Name: "a", Grace: 90 * time.Second}
+	forced := drain.PodPlan{Namespace: "ns", Name: "a", Grace: 90 * time.Second}
 	require.Nil(t, forced.Eviction())
 	require.Equal(t, int64(90), *forced.DeleteOptions().GracePeriodSeconds)
 	require.Nil(t, forced.DeleteOptions().Preconditions)
-	require.Nil(t, drain.Step{Code: drain.BudgetSpent}.Eviction())
+	require.Nil(t, drain.PodPlan{Code: drain.BudgetSpent}.Eviction())
 }
 
 // A machine that is gone runs no pod: nothing is evicted or waited for, whatever protects it.

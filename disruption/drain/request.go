@@ -12,7 +12,7 @@ import (
 //
 // Of the answers, not found (404) and conflict (409) mean that the pod is gone; too many requests
 // (429) that a budget was used up meanwhile: call Plan again later.
-func (s Step) Eviction() *policyv1.Eviction {
+func (s PodPlan) Eviction() *policyv1.Eviction {
 	if s.Code != "" || s.Grace > 0 {
 		return nil
 	}
@@ -23,14 +23,14 @@ func (s Step) Eviction() *policyv1.Eviction {
 }
 
 // DeleteOptions returns the options to delete a pod of NodePlan.Delete, and nil for all others.
-func (s Step) DeleteOptions() *metav1.DeleteOptions {
+func (s PodPlan) DeleteOptions() *metav1.DeleteOptions {
 	if s.Grace <= 0 {
 		return nil
 	}
 	return &metav1.DeleteOptions{GracePeriodSeconds: new(int64(s.Grace / time.Second)), Preconditions: s.preconditions()}
 }
 
-func (s Step) preconditions() *metav1.Preconditions {
+func (s PodPlan) preconditions() *metav1.Preconditions {
 	if s.UID == "" {
 		return nil
 	}

@@ -52,8 +52,8 @@ const (
 	Left Code = "left"
 )
 
-// Step is an action on one pod.
-type Step struct {
+// PodPlan is the plan for one pod.
+type PodPlan struct {
 	// Namespace, Name and UID are those of the pod.
 	Namespace, Name string
 	UID             types.UID
@@ -75,8 +75,11 @@ type Step struct {
 	ForceAt time.Time
 }
 
-// String returns the step in words.
-func (s Step) String() string {
+// String returns the plan in words.
+func (s PodPlan) String() string {
+	if s.Name == "" {
+		return "no pod"
+	}
 	text := s.Namespace + "/" + s.Name
 	switch s.Code {
 	case "":
@@ -121,15 +124,15 @@ type NodePlan struct {
 	// Evict are pods to evict now with the eviction API, in the order in which
 	// to do it: by group, priority, those not ready first, the longest grace,
 	// namespace and name.
-	Evict []Step
+	Evict []PodPlan
 	// Delete are pods to delete now: those that must end by the deadline, whatever protects them,
 	// and then those whose eviction a budget has already counted (Budget.Granted), each in the same
 	// order.
-	Delete []Step
+	Delete []PodPlan
 	// Blocked are pods that the drain waits for without an action now, in the same order.
-	Blocked []Step
+	Blocked []PodPlan
 	// Ignored are pods that the drain does not wait for, by namespace and name.
-	Ignored []Step
+	Ignored []PodPlan
 	// Volumes are the VolumeAttachments that the drain waits for after the pods, sorted.
 	Volumes []string
 	// Abandoned are the VolumeAttachments that it no longer waits for because the deadline has

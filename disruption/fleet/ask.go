@@ -69,7 +69,7 @@ func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fa
 
 // Confirm calls disruption.Confirm for an action that was decided before, and returns the command
 // that carries it out if there is no objection: see disruption.Cluster.Command, which refuses the
-// steps Terminate, DeleteNode and Reboot. With an objection or an error there is no command; the
+// operations Terminate, DeleteNode and Reboot. With an objection or an error there is no command; the
 // error is that of Confirm or of Command. Faults of Input are ignored, as by Confirm.
 func (f *Fleet) Confirm(ctx context.Context, a disruption.Action, opts *disruption.Options) (command.Prepared, []disruption.Objection, error) {
 	objections, err := disruption.Confirm(ctx, f.Now, f.Input, a, opts)

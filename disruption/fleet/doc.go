@@ -8,7 +8,7 @@
 //	... f.Waiting        // the pods that a plan is due for; f.Bind and f.PutOff follow from it
 //	... f.Promises       // tolerations to append, Nodes to open: package nomination; f.Refuse
 //	... f.Hints          // nodes to tell to pods
-//	... f.Commands       // to carry on: package command, with f.View
+//	... f.Commands       // to carry on: package command, with f.CommandInput
 //	... f.Leave          // Nodes to empty and to end: package drain
 //	... f.EditClaims     // what to write into NodeClaims: package nodeclaim
 //

@@ -135,7 +135,7 @@ func ExampleFleet_Confirm() {
 		panic(err)
 	}
 	general(f)
-	proposal, err := disruption.Propose(context.Background(), f.Now, f.Input, nil)
+	proposal, _, err := disruption.Propose(context.Background(), f.Now, f.Input, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -151,8 +151,8 @@ func ExampleFleet_Confirm() {
 			fmt.Println(objections, err)
 			continue
 		}
-		steps, err := book.Begin(f.Now, prepared, f.View())
-		fmt.Println(action, steps, err)
+		writes, err := book.Begin(f.Now, prepared, f.CommandInput())
+		fmt.Println(action, writes, err)
 	}
 	// Output:
 	// Delete n1 (Empty): no pod on it needs another place [record nodeclaim/n1: takes part in command 21375b298596] <nil>

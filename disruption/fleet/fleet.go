@@ -63,7 +63,7 @@ type Fleet struct {
 	// not the name of the node yet: write status.nominatedNodeName. kube-scheduler clears the name
 	// after a failure, and the hint is not repeated. There are at most HintsAtOnce.
 	Hints []nomination.Place
-	// Commands are the commands under way, and steps that clear leftovers.
+	// Commands are the commands under way, and writes that clear leftovers.
 	Commands command.Recovery
 	// Memory is for the next Read. Bind, PutOff, Refuse, SoldOut and News add to it.
 	Memory Memory
@@ -84,7 +84,7 @@ type Fleet struct {
 // nor being deleted, nor preempting become Input.Pods; it finds commands in their records; and it
 // determines the last pod event of each NodeClaim with a Node.
 //
-// The error joins those of nomination.Review and provisioning.Join, and one of
+// The error joins those of nomination.Review and provisioning.Match, and one of
 // provisioning.Admitted for each DaemonSet whose pods the API server would refuse, which is left
 // out. The Fleet is valid for all other objects. Its time grows with the objects like that of
 // nomination.Review.
@@ -125,7 +125,7 @@ func (f *Fleet) join() error {
 	for i, p := range f.Objects.Pods {
 		plain[i] = f.Memory.seen.plainOf(p)
 	}
-	joined, err := provisioning.Join(f.Objects.Nodes, f.NodeClaims, plain)
+	joined, err := provisioning.Match(f.Objects.Nodes, f.NodeClaims, plain)
 	index := map[string]int{}
 	for i, n := range joined.Nodes {
 		index[n.Name()] = i
@@ -157,7 +157,7 @@ func (f *Fleet) join() error {
 
 // decide finds commands and sets the fields of Input that depend on them.
 func (f *Fleet) decide() {
-	f.Commands = command.Recover(f.View())
+	f.Commands = command.Recover(f.CommandInput())
 	f.Input.MarkedForDeletion = map[string]disruption.Reason{}
 	kept := f.Promises.Nominations()
 	for _, c := range f.Commands.Commands {
@@ -234,9 +234,9 @@ func (f *Fleet) Waiting() []*corev1.Pod {
 	return slices.DeleteFunc(out, func(p *corev1.Pod) bool { return f.promised[p.UID] || f.Now.Before(f.Memory.putOff[p.UID]) })
 }
 
-// View returns the input of commands: all NodeClaims and Nodes. A replacement that is ready except
+// CommandInput returns the input of commands: all NodeClaims and Nodes. A replacement that is ready except
 // for the taint of its promises counts as initialized, because its pods have yet to be evicted.
-func (f *Fleet) View() (v command.View) {
+func (f *Fleet) CommandInput() (v command.Input) {
 	filling := map[string]bool{}
 	for _, n := range f.Promises.Nodes {
 		filling[n.NodeClaim] = n.Phase == nomination.Filling

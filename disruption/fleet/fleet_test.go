@@ -457,7 +457,7 @@ func TestCommands(t *testing.T) {
 	require.Len(t, f.Commands.Commands, 1)
 	require.Equal(t, map[string]disruption.Reason{"old": disruption.Reason(v1.DisruptionReasonUnderutilized)}, f.Input.MarkedForDeletion)
 	require.True(t, f.Input.Nominations[replacement].After(noon))
-	for _, c := range f.View().Claims {
+	for _, c := range f.CommandInput().Claims {
 		require.Equal(t, c.Name == replacement, c.Initialized, c.Name)
 		if c.Name == "old" {
 			require.Equal(t, 1, c.Pods)
@@ -538,7 +538,7 @@ func TestConfirm(t *testing.T) {
 		return f
 	}
 	f := look()
-	p, err := disruption.Propose(t.Context(), noon, f.Input, nil)
+	p, _, err := disruption.Propose(t.Context(), noon, f.Input, nil)
 	require.NoError(t, err)
 	require.Len(t, p.Actions, 1, "%v", p.Blocked)
 	prepared, objections, err := f.Confirm(t.Context(), p.Actions[0], nil)

@@ -21,7 +21,7 @@ import (
 )
 
 // seen has the objects of a Read and the objects made from them. Unchanged objects keep their
-// pointers at the next Read, so that provisioning.Problem.Next does not read them again.
+// pointers at the next Read, so that provisioning.Problem.WithInput does not read them again.
 type seen struct {
 	claims     map[types.UID]*v1.NodeClaim
 	nodes      map[types.UID]*corev1.Node
@@ -148,7 +148,7 @@ func (f *Fleet) compile(opts *provisioning.Options) (*provisioning.Problem, erro
 	in.Nodes = f.ending(in.Nodes)
 	var err error
 	if last.problem != nil && reflect.DeepEqual(o, last.options) {
-		now.problem, err = last.problem.Next(in)
+		now.problem, err = last.problem.WithInput(in)
 	} else {
 		now.problem, err = provisioning.Prepare(in, opts)
 	}

@@ -170,7 +170,7 @@ func decide(s settings, in *input) (*report, error) {
 	}
 	var drifted []rollout.Node
 	for _, n := range diff.Drifted {
-		drifted = append(drifted, rollout.Node{Name: n.Name, NodePool: n.NodePool, Created: n.Created, Reason: n.Reason.String()})
+		drifted = append(drifted, rollout.Node{Name: n.Name, NodePool: n.NodePool, Created: n.Created, Reason: n.Explanation.String()})
 	}
 	waves := rollout.Options{Canary: s.canary, Soak: s.soak}
 	if s.canary == 0 {

@@ -87,7 +87,7 @@ func (r *report) passedOver(t *lines) {
 	}
 	t.heading("PASSED OVER", command.Count(len(passed), "image"))
 	for _, p := range passed {
-		t.wrap("  ", p.Reason.String())
+		t.wrap("  ", p.Explanation.String())
 	}
 }
 

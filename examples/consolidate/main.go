@@ -236,7 +236,7 @@ func instant(s settings) (time.Time, error) {
 
 // answer makes the proposal and its report.
 func answer(ctx context.Context, s settings, world *offline.World, in disruption.Input, opts *disruption.Options) (*report.Proposal, error) {
-	p, err := disruption.Propose(ctx, s.now, in, opts)
+	p, _, err := disruption.Propose(ctx, s.now, in, opts) // ask refused an input with faults
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (a *autoscaler) watchStarts(s *snapshot) {
 }
 
 // fleetFigures updates the gauges about the cluster.
-func (a *autoscaler) fleetFigures(s *snapshot, fleet metrics.Fleet) {
+func (a *autoscaler) fleetFigures(s *snapshot, fleet metrics.Input) {
 	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.Input.Nodes, s.Pods, s.Input.NodePools, s.Input.MarkedForDeletion
 	a.figures.take("fleet", fleet.Samples(s.Now))
 	a.figures.take("offerings", metrics.Offerings(s.Input.InstanceTypes))

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/metrics"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // decision is a voluntary action and the time of its proposal.
@@ -25,6 +26,7 @@ type proposed struct {
 	at       time.Time
 	notices  []cloudprovider.Interruption
 	proposal *disruption.Proposal
+	faults   []*provisioning.InputError
 	took     time.Duration
 	err      error
 }
@@ -53,7 +55,7 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	go func() {
 		answer := proposed{at: now, notices: in.Interruptions}
 		answer.err = safely(func() (err error) {
-			answer.proposal, err = disruption.Propose(ctx, now, in, options)
+			answer.proposal, answer.faults, err = disruption.Propose(ctx, now, in, options)
 			return err
 		})
 		answer.took = time.Since(now)
@@ -95,7 +97,10 @@ func (a *autoscaler) onProposal(ctx context.Context, s *snapshot, answer propose
 		a.figures.take("notices", metrics.Noticed(answer.notices))
 		errs = append(errs, cloudprovider.Acknowledge(ctx, a.cloud, answer.notices...))
 	}
-	return errors.Join(append(errs, p.Faults)...)
+	for _, fault := range answer.faults {
+		errs = append(errs, fault)
+	}
+	return errors.Join(errs...)
 }
 
 // steer makes the nodes empty that would be removed next, without evictions: when a ReplicaSet is
@@ -120,11 +125,11 @@ func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.A
 	a.figures.take("forced", metrics.Begun(action, s.Input.Nodes, s.Input.NodePools))
 	for _, t := range action.Targets {
 		switch claim := s.Claim(t.NodeClaim); {
-		case action.Step == disruption.Terminate:
+		case action.Operation == disruption.Terminate:
 			errs = errors.Join(errs, ignoreGone(a.cloud.Delete(ctx, t.ProviderID)))
-		case action.Step == disruption.DeleteNode && s.Node(t.Node) != nil:
+		case action.Operation == disruption.DeleteNode && s.Node(t.Node) != nil:
 			errs = errors.Join(errs, a.remove(ctx, s.Node(t.Node)))
-		case action.Step == disruption.Delete && claim != nil:
+		case action.Operation == disruption.Delete && claim != nil:
 			a.tell(claim, corev1.EventTypeWarning, string(action.Reason), "Disrupt", "%s", action)
 			errs = errors.Join(errs, store(ctx, a, claim, action.EditClaim(s.Now, claim)), a.remove(ctx, claim))
 		}
@@ -152,7 +157,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 		a.log.Info("not after all", "action", action.String(), "objection", objections[0].String(), "objections", len(objections))
 		return nil
 	}
-	steps, err := a.commands.Begin(s.Now, prepared, s.View())
+	writes, err := a.commands.Begin(s.Now, prepared, s.CommandInput())
 	if err != nil {
 		return err
 	}
@@ -163,13 +168,13 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 			a.tell(node, corev1.EventTypeNormal, "Disrupt"+string(action.Reason), "Disrupt", "%s", action)
 		}
 	}
-	return a.carryOut(ctx, s, steps)
+	return a.carryOut(ctx, s, writes)
 }
 
 // advance carries out the next step of every command. Commands are read from the objects, so those
 // of an earlier process are included.
 func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
-	round := a.commands.Advance(s.Now, s.Commands.Commands, s.View())
+	round := a.commands.Advance(s.Now, s.Commands.Commands, s.CommandInput())
 	for _, u := range round.Undone {
 		a.log.Warn("undoing", "command", u.Command.ID, "because", u.Why)
 		a.figures.take("undone", metrics.Undone(u.Command))
@@ -178,39 +183,39 @@ func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 		a.log.Info("finished", "command", id)
 		a.nextPropose, a.proposedAt = s.Now, -1 // there may be room for the next
 	}
-	return errors.Join(s.Commands.Faults, a.carryOut(ctx, s, s.Commands.Steps), a.carryOut(ctx, s, round.Steps))
+	return errors.Join(s.Commands.Faults, a.carryOut(ctx, s, s.Commands.Writes), a.carryOut(ctx, s, round.Writes))
 }
 
-// carryOut carries out the steps of a command.
-func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.Step) error {
-	return each(len(steps), func(i int) error {
-		step := steps[i]
-		claim := s.Claim(step.Object)
+// carryOut carries out the writes of a command.
+func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, writes []command.Write) error {
+	return each(len(writes), func(i int) error {
+		write := writes[i]
+		claim := s.Claim(write.Object)
 		switch {
-		case step.OnNode():
-			node := s.Node(step.Object)
-			return store(ctx, a, node, step.EditNode(node))
-		case step.Kind == command.StepCreate:
-			return a.createReplacement(ctx, s, step)
+		case write.OnNode():
+			node := s.Node(write.Object)
+			return store(ctx, a, node, write.EditNode(node))
+		case write.Kind == command.WriteCreate:
+			return a.createReplacement(ctx, s, write)
 		case claim == nil:
 			return nil
-		case step.Kind == command.StepDelete:
+		case write.Kind == command.WriteDelete:
 			return a.remove(ctx, claim)
 		}
-		return store(ctx, a, claim, step.EditClaim(s.Now, claim))
+		return store(ctx, a, claim, write.EditClaim(s.Now, claim))
 	})
 }
 
 // createReplacement stores the NodeClaim that a command launches, reserved for the pods of the
 // nodes that the command removes.
-func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, step command.Step) error {
-	claim, pods, c := a.commands.Claim(s.Now, step, s.Commands.Commands)
+func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, write command.Write) error {
+	claim, pods, c := a.commands.Claim(s.Now, write, s.Commands.Commands)
 	if claim == nil {
 		return nil
 	}
 	_, err := a.create(ctx, s, claim, pods, string(c.Reason))
 	if err == nil {
-		a.log.Info("created", "claim", step.Object, "for", c.ID, "pods", len(pods))
+		a.log.Info("created", "claim", write.Object, "for", c.ID, "pods", len(pods))
 	}
 	return client.IgnoreAlreadyExists(err)
 }

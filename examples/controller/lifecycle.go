@@ -74,13 +74,13 @@ func (a *autoscaler) join(ctx context.Context, s *snapshot) error {
 				return err
 			}
 		}
-		switch {
-		case became(claim, after, v1.ConditionTypeRegistered):
+		if became(claim, after, v1.ConditionTypeRegistered) {
 			a.figures.take("joined", metrics.Joined(node))
 			if reason, note := nodeclaim.Register(claim, s.Nodes).Event(); reason != "" {
 				a.tell(claim, corev1.EventTypeWarning, reason, "Register", "%s", note)
 			}
-		case became(claim, after, v1.ConditionTypeInitialized):
+		}
+		if became(claim, after, v1.ConditionTypeInitialized) {
 			a.log.Info("initialized", "claim", claim.Name, "node", node.Name, "after", s.Now.Sub(claim.CreationTimestamp.Time).String())
 		}
 		return store(ctx, a, claim, after)

@@ -97,7 +97,7 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 		"cost", plan.Cost, "bound", plan.LowerBound, "took", time.Since(started).String())
 	s.PutOff(s.Now.Add(retryIn), waiting...) // until a place is promised to them
 	for _, u := range plan.Unplaced {
-		a.tell(u.Pod, corev1.EventTypeWarning, "FailedScheduling", "Provision", "%s", u.Reason)
+		a.tell(u.Pod, corev1.EventTypeWarning, "FailedScheduling", "Provision", "%s", u.Explanation)
 	}
 	for i := range plan.Create {
 		n := &plan.Create[i]

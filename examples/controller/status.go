@@ -27,7 +27,7 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 		errs = append(errs, a.storeClaims(ctx, s, s.EditClaims(cluster.Drifts())))
 	}
 	problem, err := a.prepare(s)
-	var fleet metrics.Fleet
+	var fleet metrics.Input
 	if err == nil {
 		fleet.Usage, err = problem.Usage()
 	}

@@ -87,14 +87,14 @@ func (a *autoscaler) drain(ctx context.Context, n drain.NodePlan) error {
 	}))
 }
 
-func podOf(s drain.Step) *corev1.Pod {
+func podOf(s drain.PodPlan) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name = s.Namespace, s.Name
 	return pod
 }
 
 // evict requests an eviction, which a PodDisruptionBudget may refuse.
-func (a *autoscaler) evict(ctx context.Context, s drain.Step, why string) error {
+func (a *autoscaler) evict(ctx context.Context, s drain.PodPlan, why string) error {
 	err := a.SubResource("eviction").Create(ctx, podOf(s), s.Eviction())
 	if status := apierrors.APIStatus(nil); err == nil {
 		a.figures.take("evicted", metrics.Evicted(http.StatusCreated, why))

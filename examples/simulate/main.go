@@ -84,7 +84,7 @@ func pods(workload string, n int, requests string) (list []*corev1.Pod) {
 
 // snapshot returns the input of every decision: all objects in their present state.
 func (c *cluster) snapshot() (provisioning.Input, error) {
-	joined, err := provisioning.Join(c.nodes, c.claims, c.pods)
+	joined, err := provisioning.Match(c.nodes, c.claims, c.pods)
 	return provisioning.Input{
 		NodePools:     []*v1.NodePool{c.pool},
 		InstanceTypes: map[string][]*cloudprovider.InstanceType{c.pool.Name: c.types},
@@ -107,7 +107,7 @@ func (c *cluster) provision(ctx context.Context) error {
 	fmt.Printf("plan: %d new nodes for %d pods, %.4f USD/h, at most %.1f%% above the optimum\n",
 		len(plan.Create), len(in.Pods)-len(plan.Unplaced), plan.Cost, 100*plan.Gap())
 	for _, u := range plan.Unplaced {
-		fmt.Printf("  %s stays pending: %s\n", u.Pod.Name, u.Reason)
+		fmt.Printf("  %s stays pending: %s\n", u.Pod.Name, u.Explanation)
 	}
 	for _, n := range plan.Create {
 		claim := n.NodeClaim()
@@ -136,8 +136,8 @@ func (c *cluster) provision(ctx context.Context) error {
 func (c *cluster) join(context.Context) error {
 	c.cloud.Advance(2 * time.Minute)
 	for i, claim := range c.claims {
-		node, claim := nodeclaim.Join(c.cloud.Now(), claim, c.cloud.Nodes(), nil)           // it has registered
-		node, c.claims[i] = nodeclaim.Join(c.cloud.Now(), claim, []*corev1.Node{node}, nil) // and is ready
+		node, after := nodeclaim.Join(c.cloud.Now(), claim, c.cloud.Nodes(), nil)
+		c.claims[i] = after
 		c.nodes = append(c.nodes, node)
 		for _, p := range c.meant[claim.Name] {
 			p.Spec.NodeName = node.Name
@@ -162,13 +162,13 @@ func (c *cluster) propose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	proposal, err := disruption.Propose(ctx, c.cloud.Now(), disruption.Input{Input: in}, nil)
+	proposal, _, err := disruption.Propose(ctx, c.cloud.Now(), disruption.Input{Input: in}, nil)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("proposal: from %.4f to %.4f USD/h\n", proposal.CostBefore, proposal.CostAfter)
 	for _, a := range proposal.Actions {
-		fmt.Printf("  %s %d nodes, as they are %s; it saves %.4f USD/h\n", a.Step, len(a.Targets), a.Reason, a.Savings)
+		fmt.Printf("  %s %d nodes, as they are %s; it saves %.4f USD/h\n", a.Operation, len(a.Targets), a.Reason, a.Savings)
 		for _, r := range a.Replacements { // launched as the nodes of a plan are
 			fmt.Printf("    with a new %s\n", r.Options[0].Key())
 		}

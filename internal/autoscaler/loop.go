@@ -215,7 +215,7 @@ func (a *Autoscaler) provision(ctx context.Context) error {
 	}
 	for _, u := range plan.Unplaced {
 		f.PutOff(f.Now.Add(retryUnplaced), u.Pod)
-		a.journal.Trouble("pod %s stays pending: %s", simcluster.Key(u.Pod), u.Reason)
+		a.journal.Trouble("pod %s stays pending: %s", simcluster.Key(u.Pod), u.Explanation)
 	}
 	a.journal.Planned(plan)
 	return errors.Join(errs...)
@@ -304,7 +304,7 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	proposal, err := disruption.Propose(ctx, f.Now, f.Input, a.asked)
+	proposal, faults, err := disruption.Propose(ctx, f.Now, f.Input, a.asked)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,10 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return err // the notices come again
 	}
-	return errors.Join(proposal.Faults, a.acknowledge(ctx))
+	for _, fault := range faults {
+		errs = append(errs, fault)
+	}
+	return errors.Join(append(errs, a.acknowledge(ctx))...)
 }
 
 // steer makes the nodes empty that would be removed next, without evictions: when a ReplicaSet is
@@ -410,16 +413,16 @@ func (a *Autoscaler) confirm(ctx context.Context) error {
 			a.journal.Detail("not after all: %s, as %s", d.action, objections[0])
 			continue
 		}
-		var steps []command.Step
+		var writes []command.Write
 		if err == nil {
-			steps, err = a.commands.Begin(f.Now, prepared, f.View())
+			writes, err = a.commands.Begin(f.Now, prepared, f.CommandInput())
 		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		a.journal.Disrupted(d.action)
-		errs = append(errs, a.carryOut(f, steps))
+		errs = append(errs, a.carryOut(f, writes))
 	}
 	return errors.Join(errs...)
 }
@@ -431,14 +434,14 @@ func (a *Autoscaler) advance(context.Context) error {
 	if err != nil {
 		return err
 	}
-	round := a.commands.Advance(f.Now, f.Commands.Commands, f.View())
+	round := a.commands.Advance(f.Now, f.Commands.Commands, f.CommandInput())
 	for _, u := range round.Undone {
 		a.journal.Trouble("undoing the command %s (%s): %s", u.Command.ID, u.Command.Reason, u.Why)
 	}
 	if len(round.Finished) > 0 {
 		a.nextPropose = f.Now // there may be room for the next
 	}
-	return errors.Join(f.Commands.Faults, a.carryOut(f, f.Commands.Steps), a.carryOut(f, round.Steps))
+	return errors.Join(f.Commands.Faults, a.carryOut(f, f.Commands.Writes), a.carryOut(f, round.Writes))
 }
 
 // terminate empties the nodes of NodeClaims that are being deleted, and has the cloud

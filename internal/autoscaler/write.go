@@ -48,8 +48,8 @@ func (a *Autoscaler) order(ctx context.Context, claim *v1.NodeClaim) (*cloudprov
 }
 
 // carryOut does what a command says, as a client of the API server would.
-func (a *Autoscaler) carryOut(f *fleet.Fleet, steps []command.Step) (errs error) {
-	for _, s := range steps {
+func (a *Autoscaler) carryOut(f *fleet.Fleet, writes []command.Write) (errs error) {
+	for _, s := range writes {
 		if s.OnNode() {
 			if node, ok := a.cluster.Nodes.Get(s.Object); ok {
 				a.cluster.Nodes.Put(s.Object, s.EditNode(node))
@@ -58,12 +58,12 @@ func (a *Autoscaler) carryOut(f *fleet.Fleet, steps []command.Step) (errs error)
 		}
 		claim, ok := a.cluster.Claims.Get(s.Object)
 		switch {
-		case s.Kind == command.StepCreate:
+		case s.Kind == command.WriteCreate:
 			if claim, pods, _ := a.commands.Claim(f.Now, s, f.Commands.Commands); claim != nil {
 				errs = errors.Join(errs, a.create(f, claim, pods))
 			}
 		case !ok:
-		case s.Kind == command.StepDelete:
+		case s.Kind == command.WriteDelete:
 			a.cluster.DeleteClaim(claim)
 		default:
 			a.cluster.Claims.Put(s.Object, s.EditClaim(f.Now, claim))
@@ -77,7 +77,7 @@ func (a *Autoscaler) carryOut(f *fleet.Fleet, steps []command.Step) (errs error)
 func (a *Autoscaler) force(ctx context.Context, action disruption.Action) error {
 	a.journal.Disrupted(action)
 	target := action.Targets[0] // the rules give one each
-	switch action.Step {
+	switch action.Operation {
 	case disruption.Delete:
 		if claim, ok := a.cluster.Claims.Get(target.NodeClaim); ok {
 			a.cluster.DeleteClaim(action.EditClaim(a.cluster.Now(), claim))

@@ -31,7 +31,7 @@ func TestALimitLeavesPodsPending(t *testing.T) {
 	r := ask(t, in, nil)
 	require.Equal(t, 7, r.Pods)
 	require.NotEmpty(t, r.Unplaced)
-	require.Contains(t, r.Unplaced[0].Reason.String(), "limit")
+	require.Contains(t, r.Unplaced[0].Explanation.String(), "limit")
 	first := r.Prices[0]
 	require.Equal(t, advice.KindLimit, first.Constraints[0].Kind)
 	require.Len(t, first.Placed, len(r.Unplaced))

@@ -151,7 +151,7 @@ func (b *baseline) without(in provisioning.Input, list []Constraint) (*provision
 	}
 	switch {
 	case pools && pods:
-		return b.problem.Next(in)
+		return b.problem.WithInput(in)
 	case pools:
 		return b.problem.WithPools(in.NodePools, in.InstanceTypes)
 	}

@@ -53,6 +53,9 @@ func (p Price) Compare(other Price) int {
 // String returns the price on one line, such as "NodePool general: requirement kubernetes.io/arch
 // In [amd64]: 0.4100 USD/h less without it (0.3800 to 0.4300)".
 func (p Price) String() string {
+	if len(p.Constraints) == 0 {
+		return "no constraint"
+	}
 	var names []string
 	for _, c := range p.Constraints {
 		names = append(names, c.String())

@@ -32,9 +32,9 @@ func (p promise) compare(other promise) int {
 // of unplaced pods, and of the most expensive pods. Requests are returned separately.
 func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests []promise) {
 	share := shares(plan)
-	unplaced := map[types.NamespacedName]*provisioning.Reason{}
+	unplaced := map[types.NamespacedName]*provisioning.Explanation{}
 	for _, u := range plan.Unplaced {
-		unplaced[nameOf(u.Pod)] = u.Reason
+		unplaced[nameOf(u.Pod)] = u.Explanation
 	}
 	for _, c := range Constraints(in) {
 		p := promise{Constraint: c}
@@ -69,9 +69,9 @@ func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests
 
 // tooMuch reports whether a pod that is unplaced for this reason may find a place if it requests
 // less of a resource: a limit stops it, or instance types lack nothing else.
-func tooMuch(why *provisioning.Reason, name corev1.ResourceName) bool {
+func tooMuch(why *provisioning.Explanation, name corev1.ResourceName) bool {
 	other := func(s provisioning.Shortfall) bool { return s.Resource != name }
-	return slices.ContainsFunc(why.Pools, func(p provisioning.PoolReason) bool {
+	return slices.ContainsFunc(why.Pools, func(p provisioning.PoolExplanation) bool {
 		return p.Cause == provisioning.CauseLimits || p.Cause == provisioning.CauseResources && !slices.ContainsFunc(p.Shortfalls, other)
 	})
 }

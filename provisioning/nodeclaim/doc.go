@@ -13,7 +13,7 @@
 //     the cloud. [EditRetry] and [NextLaunch] store in the claim when to ask again after a failure.
 //   - [Register] matches the claim with its Node, and [Initialize] says when the Node is ready for
 //     pods. Each returns a [Condition]; the methods EditClaim and EditNode return the object to
-//     store. [Join] does whichever of the two is due, and returns both objects.
+//     store. [Join] does what is due of the two, and returns both objects.
 //   - [Overdue] returns the deadline that a claim has missed: delete the claim then.
 //   - [Health] is the health of a NodePool, by its last launches.
 //

@@ -52,7 +52,7 @@ type Health struct {
 	Generation, ClassGeneration int64
 }
 
-// HealthReport is the result of Health.Next.
+// HealthReport is the result of Health.Add.
 type HealthReport struct {
 	// Health is for the next call. It need not be stored: see RecoverHealth.
 	Health Health
@@ -96,7 +96,7 @@ func (h Health) Unhealthy() bool {
 	return n >= HealthRing/2
 }
 
-// Next adds outcomes of a pool's launches. Pass each outcome once. In this order:
+// Add adds the outcomes of a pool's launches. Pass each outcome once. In this order:
 //
 //  1. If the generation of the pool or of its NodeClass differs from that of the earlier launches,
 //     these are dropped, and the condition is Unknown (AwaitingReconciliation). It is also Unknown
@@ -111,7 +111,7 @@ func (h Health) Unhealthy() bool {
 //
 // The time of transition is kept if the status does not change; otherwise it is now. The pool and
 // the receiver are not changed; a nil pool counts as a new one.
-func (h Health) Next(now time.Time, pool *v1.NodePool, classGeneration int64, outcomes []Outcome) HealthReport {
+func (h Health) Add(now time.Time, pool *v1.NodePool, classGeneration int64, outcomes []Outcome) HealthReport {
 	if pool == nil {
 		pool = &v1.NodePool{}
 	}

@@ -56,10 +56,10 @@ func TestHealthOfSequences(t *testing.T) {
 		{"FSSFF", metav1.ConditionFalse},
 	} {
 		pool := healthPool("")
-		start := nodeclaim.Health{}.Next(noon, pool, 1, nil)
+		start := nodeclaim.Health{}.Add(noon, pool, 1, nil)
 		require.Equal(t, metav1.ConditionUnknown, start.Condition.Status)
 		pool.Status.Conditions = []metav1.Condition{start.Condition}
-		all := start.Health.Next(noon, pool, 1, launches(test.letters))
+		all := start.Health.Add(noon, pool, 1, launches(test.letters))
 		require.Equal(t, test.want, all.Condition.Status, test.letters)
 		require.LessOrEqual(t, len(all.Health.Failed), nodeclaim.HealthRing)
 		require.Empty(t, start.Health.Failed, "the receiver is not changed")
@@ -68,7 +68,7 @@ func TestHealthOfSequences(t *testing.T) {
 		one := start
 		for _, o := range launches(test.letters) {
 			pool.Status.Conditions = []metav1.Condition{one.Condition}
-			one = one.Health.Next(noon, pool, 1, []nodeclaim.Outcome{o})
+			one = one.Health.Add(noon, pool, 1, []nodeclaim.Outcome{o})
 		}
 		require.Equal(t, all.Health, one.Health, test.letters)
 		require.Equal(t, all.Condition.Status, one.Condition.Status, test.letters)
@@ -77,7 +77,7 @@ func TestHealthOfSequences(t *testing.T) {
 		for i, j := 0, len(turned)-1; i < j; i, j = i+1, j-1 {
 			turned[i], turned[j] = turned[j], turned[i]
 		}
-		require.Equal(t, all, start.Health.Next(noon, pool, 1, turned), test.letters)
+		require.Equal(t, all, start.Health.Add(noon, pool, 1, turned), test.letters)
 	}
 }
 
@@ -93,29 +93,29 @@ func TestHealthAfterARestart(t *testing.T) {
 		if status == "" {
 			continue
 		}
-		same := h.Next(noon, pool, 1, nil)
+		same := h.Add(noon, pool, 1, nil)
 		require.Equal(t, pool.Status.Conditions[0], same.Condition, "nothing happened since")
 		require.Equal(t, h, same.Health)
 	}
 	// A healthy pool stays so after one failure, and an unhealthy one stays so
 	// after two successes.
 	pool := healthPool(metav1.ConditionTrue)
-	require.Equal(t, metav1.ConditionTrue, nodeclaim.RecoverHealth(pool).Next(noon, pool, 1, launches("F")).Condition.Status)
+	require.Equal(t, metav1.ConditionTrue, nodeclaim.RecoverHealth(pool).Add(noon, pool, 1, launches("F")).Condition.Status)
 	pool = healthPool(metav1.ConditionFalse)
-	require.Equal(t, metav1.ConditionFalse, nodeclaim.RecoverHealth(pool).Next(noon, pool, 1, launches("SS")).Condition.Status)
-	require.Equal(t, metav1.ConditionTrue, nodeclaim.RecoverHealth(pool).Next(noon, pool, 1, launches("SSS")).Condition.Status)
+	require.Equal(t, metav1.ConditionFalse, nodeclaim.RecoverHealth(pool).Add(noon, pool, 1, launches("SS")).Condition.Status)
+	require.Equal(t, metav1.ConditionTrue, nodeclaim.RecoverHealth(pool).Add(noon, pool, 1, launches("SSS")).Condition.Status)
 }
 
 func TestHealthBeginsAnewAfterAnEdit(t *testing.T) {
 	edited := healthPool(metav1.ConditionFalse)
 	edited.Generation = 2
-	r := nodeclaim.RecoverHealth(edited).Next(noon, edited, 1, nil)
+	r := nodeclaim.RecoverHealth(edited).Add(noon, edited, 1, nil)
 	require.Equal(t, metav1.Condition{Type: v1.ConditionTypeNodeRegistrationHealthy, Status: metav1.ConditionUnknown,
 		Reason: nodeclaim.AwaitingReconciliation, Message: r.Condition.Message, ObservedGeneration: 2, LastTransitionTime: metav1.NewTime(noon)}, r.Condition)
 	require.Equal(t, nodeclaim.Health{Generation: 2, ClassGeneration: 1}, r.Health)
 
 	pool := healthPool(metav1.ConditionFalse)
-	r = nodeclaim.RecoverHealth(pool).Next(noon, pool, 7, launches("S"))
+	r = nodeclaim.RecoverHealth(pool).Add(noon, pool, 7, launches("S"))
 	require.Equal(t, metav1.ConditionTrue, r.Condition.Status, "with another NodeClass a success is enough")
 	require.EqualValues(t, 7, r.ClassGeneration)
 	require.Equal(t, []bool{false}, r.Health.Failed)
@@ -126,7 +126,7 @@ func TestHealthSaysWhy(t *testing.T) {
 	report := func(edit func(*v1.NodeClaim)) metav1.Condition {
 		outcomes := launches("FF")
 		edit(outcomes[1].Claim)
-		return nodeclaim.RecoverHealth(pool).Next(noon, pool, 1, outcomes).Condition
+		return nodeclaim.RecoverHealth(pool).Add(noon, pool, 1, outcomes).Condition
 	}
 	c := report(func(*v1.NodeClaim) {})
 	require.Equal(t, nodeclaim.RegistrationFailed, c.Reason)
@@ -153,19 +153,19 @@ func TestHealthCountsClaimsOfThePool(t *testing.T) {
 	outcomes := launches("FF")
 	outcomes[0].Claim.OwnerReferences[0].UID = types.UID("an earlier pool of the name")
 	outcomes = append(outcomes, nodeclaim.Outcome{Failed: true})
-	r := nodeclaim.RecoverHealth(pool).Next(noon, pool, 1, outcomes)
+	r := nodeclaim.RecoverHealth(pool).Add(noon, pool, 1, outcomes)
 	require.Equal(t, []bool{true}, r.Health.Failed)
 	require.Equal(t, metav1.ConditionUnknown, r.Condition.Status)
-	require.Equal(t, metav1.ConditionUnknown, nodeclaim.Health{}.Next(noon, nil, 0, launches("SS")).Condition.Status)
+	require.Equal(t, metav1.ConditionUnknown, nodeclaim.Health{}.Add(noon, nil, 0, launches("SS")).Condition.Status)
 }
 
-func ExampleHealth_Next() {
+func ExampleHealth_Add() {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web-uid", Generation: 1}}
 	health := nodeclaim.RecoverHealth(pool)
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for _, failed := range []bool{false, true, true} {
 		claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-1", OwnerReferences: []metav1.OwnerReference{{UID: "web-uid"}}}}
-		report := health.Next(now, pool, 1, []nodeclaim.Outcome{{Claim: claim, Failed: failed, At: now}})
+		report := health.Add(now, pool, 1, []nodeclaim.Outcome{{Claim: claim, Failed: failed, At: now}})
 		health, pool.Status.Conditions = report.Health, []metav1.Condition{report.Condition}
 		fmt.Println(report.Condition.Status, report.Condition.Reason)
 	}

@@ -108,21 +108,23 @@ func synced(node *corev1.Node, claim *v1.NodeClaim, taints bool) {
 	metav1.SetMetaDataLabel(&node.ObjectMeta, v1.NodeRegisteredLabelKey, "true")
 }
 
-// Join calls Register for a NodeClaim that has not registered, and Initialize for one that has,
-// whose Node is that of status.nodeName. It returns the Node and the claim to store, in this order,
-// because the Node has the labels and taints that pods depend on; the Node is nil if it does not
-// exist. A claim that is launching, initialized or being deleted is returned itself, without a
-// Node. Arguments are not changed.
+// Join takes a NodeClaim as far through its start as its Node is: it calls Register if the claim has
+// not registered, and Initialize once it has. It returns the Node and the claim to store, in this
+// order, because the Node has the labels and taints that pods depend on; the Node is nil if it does
+// not exist. A claim that is launching, initialized or being deleted is returned itself, without a
+// Node. Call Join once each time that the Node or the claim has changed. Arguments are not changed.
 func Join(now time.Time, claim *v1.NodeClaim, nodes []*corev1.Node, published []*resourcev1.ResourceSlice) (*corev1.Node, *v1.NodeClaim) {
 	if claim == nil || claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || isTrue(claim, v1.ConditionTypeInitialized) {
 		return nil, claim
 	}
+	var node *corev1.Node
 	if !isTrue(claim, v1.ConditionTypeRegistered) {
 		r := Register(claim, nodes)
-		return r.Node, r.EditClaim(now, claim)
-	}
-	var node *corev1.Node
-	if i := slices.IndexFunc(nodes, func(n *corev1.Node) bool { return n != nil && n.Name == claim.Status.NodeName }); i >= 0 {
+		node, claim = r.Node, r.EditClaim(now, claim)
+		if !isTrue(claim, v1.ConditionTypeRegistered) {
+			return node, claim
+		}
+	} else if i := slices.IndexFunc(nodes, func(n *corev1.Node) bool { return n != nil && n.Name == claim.Status.NodeName }); i >= 0 {
 		node = nodes[i]
 	}
 	ready := Initialize(claim, node, published)

@@ -20,7 +20,7 @@ const RetryAnnotationKey = "dovetail-sdk.github.io/launch-retry"
 const permanentPause = time.Minute
 
 // EditRetry returns a NodeClaim with one more failed launch, err, in its annotation. The pause
-// until the next attempt is that of retry.Next, with the UID of the claim as its token, and a
+// until the next attempt is that of retry.Delay, with the UID of the claim as its token, and a
 // minute for errors that it gives up on. The given claim is not changed; if err or claim is nil, it
 // is returned itself.
 func EditRetry(now time.Time, claim *v1.NodeClaim, err error) *v1.NodeClaim {
@@ -31,7 +31,7 @@ func EditRetry(now time.Time, claim *v1.NodeClaim, err error) *v1.NodeClaim {
 	if count < 1_000_000 {
 		count++
 	}
-	delay, giveUp := retry.Next(count, err, string(claim.UID))
+	delay, giveUp := retry.Delay(count, err, string(claim.UID))
 	if giveUp {
 		delay = permanentPause
 	}

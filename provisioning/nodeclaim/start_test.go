@@ -204,6 +204,12 @@ func TestJoin(t *testing.T) {
 	n := newNode("n", "web")
 	n.NodeClaim.Status.Conditions, n.Node.Labels = nil, nil
 	n.Node.Spec.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint()}
+	once, ready := nodeclaim.Join(noon, n.NodeClaim, []*corev1.Node{n.Node}, nil)
+	require.Equal(t, "true", once.Labels[v1.NodeInitializedLabelKey], "a Node that is ready needs one call")
+	require.True(t, meta.IsStatusConditionTrue(ready.Status.Conditions, v1.ConditionTypeRegistered))
+	require.True(t, meta.IsStatusConditionTrue(ready.Status.Conditions, v1.ConditionTypeInitialized))
+
+	n.Node.Spec.Taints = append(n.Node.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
 	node, claim := nodeclaim.Join(noon, n.NodeClaim, nil, nil)
 	require.Nil(t, node)
 	require.Equal(t, "NodeNotFound", claim.Status.Conditions[0].Reason)
@@ -216,6 +222,8 @@ func TestJoin(t *testing.T) {
 	require.Nil(t, lost)
 	require.False(t, meta.IsStatusConditionTrue(waits.Status.Conditions, v1.ConditionTypeInitialized), "its Node is not there")
 
+	require.False(t, meta.IsStatusConditionTrue(claim.Status.Conditions, v1.ConditionTypeInitialized), "it is not ready")
+	node.Spec.Taints = nil
 	node, claim = nodeclaim.Join(noon, claim, []*corev1.Node{node}, nil)
 	require.Equal(t, "true", node.Labels[v1.NodeInitializedLabelKey])
 	require.True(t, meta.IsStatusConditionTrue(claim.Status.Conditions, v1.ConditionTypeInitialized))
@@ -234,13 +242,9 @@ func ExampleJoin() {
 	n := newNode("ip-10-0-0-1", "web")
 	n.NodeClaim.Status.Conditions, n.Node.Labels = nil, nil
 	n.Node.Spec.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint()}
-	node, claim := n.Node, n.NodeClaim
-	for range 2 {
-		node, claim = nodeclaim.Join(noon, claim, []*corev1.Node{node}, nil)
-		fmt.Printf("%s registered=%s initialized=%s\n", claim.Status.NodeName, node.Labels[v1.NodeRegisteredLabelKey], node.Labels[v1.NodeInitializedLabelKey])
-	}
+	node, claim := nodeclaim.Join(noon, n.NodeClaim, []*corev1.Node{n.Node}, nil)
+	fmt.Printf("%s registered=%s initialized=%s\n", claim.Status.NodeName, node.Labels[v1.NodeRegisteredLabelKey], node.Labels[v1.NodeInitializedLabelKey])
 	// Output:
-	// ip-10-0-0-1 registered=true initialized=
 	// ip-10-0-0-1 registered=true initialized=true
 }
 

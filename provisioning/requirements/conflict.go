@@ -31,6 +31,8 @@ func (c Conflict) String() string {
 	const limit = 5
 	b := make([]byte, 0, 128)
 	switch {
+	case c.Key == "":
+		return "no conflict"
 	case c.Want.Impossible():
 		b = append(b, "wanted "...)
 		b = appendToken(b, c.Key)

@@ -74,14 +74,14 @@ func (r *referee) checkReasons() {
 			continue
 		}
 		name := keyOf(u.Pod).String()
-		if u.Reason == nil {
+		if u.Explanation == nil {
 			r.report(RuleReason, "", name, "it is left pending without a reason")
 			continue
 		}
-		if u.Reason.Cause == "" {
+		if u.Explanation.Cause == "" {
 			r.report(RuleReason, "", name, "its reason has no cause")
 		}
-		for _, pool := range u.Reason.Pools {
+		for _, pool := range u.Explanation.Pools {
 			known := r.pools[pool.NodePool]
 			switch {
 			case known == nil:
@@ -92,8 +92,8 @@ func (r *referee) checkReasons() {
 				r.report(RuleReason, "", name, "its reason blames the taints of NodePool %s, all of which it tolerates", pool.NodePool)
 			}
 		}
-		if p := r.known(u.Pod); p != nil && u.Reason.Cause == provisioning.CauseUnsupported && !r.unmodelled(p) {
-			r.report(RuleReason, "", name, "its reason says that %q is not supported, but it uses nothing that an engine need not model", u.Reason.Detail)
+		if p := r.known(u.Pod); p != nil && u.Explanation.Cause == provisioning.CauseUnsupported && !r.unmodelled(p) {
+			r.report(RuleReason, "", name, "its reason says that %q is not supported, but it uses nothing that an engine need not model", u.Explanation.Detail)
 		}
 	}
 }

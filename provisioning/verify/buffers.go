@@ -70,8 +70,8 @@ func (r *referee) checkBuffers() {
 			r.report(RuleAccounts, "", "", "Buffers says that buffer %s has %d pods on existing nodes, %d on new ones and %d on none, but they are %d, %d and %d",
 				key, s.Existing, s.Fresh, s.Unplaced, old, young, left)
 		}
-		if (s.Reason != nil) != (left > 0) {
-			r.report(RuleReason, "", "", "buffer %s has %d pods without a place, and Buffers gives a reason: %t", key, left, s.Reason != nil)
+		if (s.Explanation != nil) != (left > 0) {
+			r.report(RuleReason, "", "", "buffer %s has %d pods without a place, and Buffers gives a reason: %t", key, left, s.Explanation != nil)
 		}
 	}
 }

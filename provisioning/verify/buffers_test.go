@@ -23,7 +23,7 @@ func (s *scene) buffer() {
 	s.Plan.Bind[0].Pods = []*corev1.Pod{pods[0], s.Tiny}
 	s.Reorder()
 	s.Plan.Order = []*corev1.Pod{s.Webs[0], s.Webs[1], s.Night, s.Tiny, pods[0]}
-	s.Plan.Buffers = []provisioning.BufferStatus{{Namespace: "default", Name: "spare", Existing: 1, Unplaced: 1, Reason: s.Plan.Unplaced[0].Reason}}
+	s.Plan.Buffers = []provisioning.BufferStatus{{Namespace: "default", Name: "spare", Existing: 1, Unplaced: 1, Explanation: s.Plan.Unplaced[0].Explanation}}
 }
 
 func TestBuffers(t *testing.T) {
@@ -36,7 +36,7 @@ func TestBuffers(t *testing.T) {
 		{"no word on it", plant(func(s *scene) { s.Plan.Buffers = nil }), accounts, "Buffers does not say how buffer default/spare fares"},
 		{"a wrong count", plant(func(s *scene) { s.Plan.Buffers[0].Existing, s.Plan.Buffers[0].Fresh = 0, 1 }), accounts,
 			"0 pods on existing nodes, 1 on new ones and 1 on none, but they are 1, 0 and 1"},
-		{"no reason", plant(func(s *scene) { s.Plan.Buffers[0].Reason = nil }), rules(verify.RuleReason), "1 pods without a place"},
+		{"no reason", plant(func(s *scene) { s.Plan.Buffers[0].Explanation = nil }), rules(verify.RuleReason), "1 pods without a place"},
 		{"another buffer", plant(func(s *scene) {
 			s.Plan.Buffers = append(s.Plan.Buffers, provisioning.BufferStatus{Namespace: "prod", Name: "spare"})
 		}), accounts, "buffer prod/spare fares, which is not in the input"},
@@ -51,7 +51,7 @@ func TestBuffers(t *testing.T) {
 			scenes.Avoid(s.Old.Pods[0], corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: appSelector("spare")})
 		}), rules(verify.RuleAntiAffinity), "capacity-buffer-spare-0"},
 		{"listed as pending", plant(func(s *scene) {
-			s.Plan.Unplaced = append(s.Plan.Unplaced, provisioning.Unplaced{Pod: s.In.Buffers[0].Pods()[1], Reason: s.Plan.Unplaced[0].Reason})
+			s.Plan.Unplaced = append(s.Plan.Unplaced, provisioning.Unplaced{Pod: s.In.Buffers[0].Pods()[1], Explanation: s.Plan.Unplaced[0].Explanation})
 			s.Plan.Unplaced[0], s.Plan.Unplaced[1] = s.Plan.Unplaced[1], s.Plan.Unplaced[0]
 		}), rules(verify.RuleCompleteness), "Buffers counts it"},
 	})

@@ -66,7 +66,7 @@ func ExamplePlan() {
 func ExampleUnplaced() {
 	in := verifyExampleInput()
 	plan := &provisioning.Plan{Unplaced: []provisioning.Unplaced{
-		{Pod: in.Pods[0], Reason: &provisioning.Reason{Cause: provisioning.CauseNodePools}},
+		{Pod: in.Pods[0], Explanation: &provisioning.Explanation{Cause: provisioning.CauseNodePools}},
 	}}
 	for _, violation := range verify.Unplaced(in, plan, nil) {
 		fmt.Println(violation)

@@ -136,8 +136,8 @@ func wrecks() []wreck {
 			plan.Bind = append(plan.Bind, provisioning.Binding{}, provisioning.Binding{Pods: []*corev1.Pod{nil}}, provisioning.Binding{Node: "same", Pods: []*corev1.Pod{{}}})
 		},
 		func(r *rand.Rand, _ *provisioning.Input, plan *provisioning.Plan) {
-			plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{}, provisioning.Unplaced{Reason: &provisioning.Reason{}},
-				provisioning.Unplaced{Pod: &corev1.Pod{}, Reason: &provisioning.Reason{Pools: []provisioning.PoolReason{{}}}})
+			plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{}, provisioning.Unplaced{Explanation: &provisioning.Explanation{}},
+				provisioning.Unplaced{Pod: &corev1.Pod{}, Explanation: &provisioning.Explanation{Pools: []provisioning.PoolExplanation{{}}}})
 		},
 		func(r *rand.Rand, in *provisioning.Input, plan *provisioning.Plan) {
 			plan.Order = append(plan.Order, nil, &corev1.Pod{}, &corev1.Pod{})

@@ -119,8 +119,8 @@ func demandsValues(pool *v1.NodePool) bool {
 
 func requireOverlooked(t *testing.T, in provisioning.Input, plan *provisioning.Plan, pod *corev1.Pod, seed uint64) {
 	t.Helper()
-	reason := &provisioning.Reason{Cause: provisioning.CauseNodePools}
-	plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: pod, Reason: reason})
+	reason := &provisioning.Explanation{Cause: provisioning.CauseNodePools}
+	plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: pod, Explanation: reason})
 	// Pods that waited for its room may be found as well.
 	found := verify.Unplaced(in, plan, nil)
 	require.True(t, slices.ContainsFunc(found, func(v verify.Violation) bool {

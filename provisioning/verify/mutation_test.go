@@ -189,7 +189,7 @@ func unplacePod(m *mutant) (opinion, bool) {
 	if pod == nil {
 		return unsure, false
 	}
-	m.plan.Unplaced = append(m.plan.Unplaced, provisioning.Unplaced{Pod: pod, Reason: &provisioning.Reason{Cause: provisioning.CauseNodePools}})
+	m.plan.Unplaced = append(m.plan.Unplaced, provisioning.Unplaced{Pod: pod, Explanation: &provisioning.Explanation{Cause: provisioning.CauseNodePools}})
 	m.settle()
 	return sound, true
 }
@@ -222,7 +222,7 @@ func (m *mutant) takeAny() *corev1.Pod {
 	}
 	at := m.IntN(len(m.plan.Unplaced))
 	u := m.plan.Unplaced[at]
-	if u.Reason.Cause == provisioning.CauseUnsupported {
+	if u.Explanation.Cause == provisioning.CauseUnsupported {
 		return nil
 	}
 	m.plan.Unplaced = slices.Delete(m.plan.Unplaced, at, at+1)

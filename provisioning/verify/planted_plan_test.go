@@ -136,12 +136,12 @@ func faultsOfAccounts() []plantedFault {
 			return n != nil && change(n)
 		}
 	}
-	ofReason := func(reason *provisioning.Reason) func(*mutant) bool {
+	ofReason := func(reason *provisioning.Explanation) func(*mutant) bool {
 		return func(m *mutant) bool {
 			if len(m.plan.Unplaced) == 0 {
 				return false
 			}
-			m.plan.Unplaced[m.IntN(len(m.plan.Unplaced))].Reason = reason
+			m.plan.Unplaced[m.IntN(len(m.plan.Unplaced))].Explanation = reason
 			return true
 		}
 	}
@@ -172,8 +172,8 @@ func faultsOfAccounts() []plantedFault {
 			return true
 		}},
 		{"a pod is pending without a reason", verify.RuleReason, nil, ofReason(nil)},
-		{"a reason blames a pool that does not exist", verify.RuleReason, nil, ofReason(&provisioning.Reason{
-			Cause: provisioning.CauseNodePools, Pools: []provisioning.PoolReason{{NodePool: "nowhere", Cause: provisioning.CauseResources}},
+		{"a reason blames a pool that does not exist", verify.RuleReason, nil, ofReason(&provisioning.Explanation{
+			Cause: provisioning.CauseNodePools, Pools: []provisioning.PoolExplanation{{NodePool: "nowhere", Cause: provisioning.CauseResources}},
 		})},
 	}
 }

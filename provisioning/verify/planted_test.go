@@ -246,7 +246,7 @@ func (m *mutant) pod(name string) *corev1.Pod {
 
 // leave adds a pod to those that are pending.
 func (m *mutant) leave(pod *corev1.Pod) {
-	m.plan.Unplaced = append(m.plan.Unplaced, provisioning.Unplaced{Pod: pod, Reason: &provisioning.Reason{Cause: provisioning.CauseNodePools}})
+	m.plan.Unplaced = append(m.plan.Unplaced, provisioning.Unplaced{Pod: pod, Explanation: &provisioning.Explanation{Cause: provisioning.CauseNodePools}})
 	m.settle()
 }
 

@@ -194,7 +194,7 @@ func TestLimits(t *testing.T) {
 			limit("nodes=0")(s)
 			s.Plan.Create = s.Plan.Create[1:]
 			for _, web := range s.Webs {
-				s.Plan.Unplaced = append(s.Plan.Unplaced, provisioning.Unplaced{Pod: web, Reason: s.Plan.Unplaced[0].Reason})
+				s.Plan.Unplaced = append(s.Plan.Unplaced, provisioning.Unplaced{Pod: web, Explanation: s.Plan.Unplaced[0].Explanation})
 			}
 			s.Plan.Cost, s.Plan.LowerBound = 0.05, 0
 			s.Reorder()

@@ -23,7 +23,7 @@ func TestScheduling(t *testing.T) {
 		{"on its way out", func(s *scene) { s.Tiny.DeletionTimestamp = &metav1.Time{} }, broken, "it is being deleted"},
 		{"gated and pending", func(s *scene) {
 			s.Huge.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}}
-			s.Plan.Unplaced[0].Reason.Cause = provisioning.CauseUnsupported
+			s.Plan.Unplaced[0].Explanation.Cause = provisioning.CauseUnsupported
 		}, nil, ""},
 		{"any scheduler", func(s *scene) { s.Tiny.Spec.SchedulerName = "theirs" }, nil, ""},
 		{"another scheduler", func(s *scene) { s.Tiny.Spec.SchedulerName, s.Opts = "theirs", ours }, broken, "it is for scheduler theirs"},

@@ -30,9 +30,9 @@ import (
 // No place is required:
 //
 //   - for a pod that is being deleted, has scheduling gates or is for another scheduler; for a pod
-//     with resource claims, or whose Reason says that what it uses is not supported; for a pod
+//     with resource claims, or whose Explanation says that what it uses is not supported; for a pod
 //     whose constraints cannot be read, or whose volume claims are not bound yet;
-//   - in a NodePool whose limits the pod's Reason names, or by means of a capacity reservation;
+//   - in a NodePool whose limits the pod's Explanation names, or by means of a capacity reservation;
 //   - on a further new node that would add a domain to a topology spread by which the plan placed a
 //     pod only because every domain had enough pods;
 //   - on a node that is not registered yet and may be in a domain from which anti-affinity excludes
@@ -65,12 +65,12 @@ func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 	verdicts := map[string]string{}
 	for _, u := range plan.Unplaced {
 		p := r.known(u.Pod)
-		if p == nil || r.excused(p) || u.Reason != nil && u.Reason.Cause == provisioning.CauseUnsupported {
+		if p == nil || r.excused(p) || u.Explanation != nil && u.Explanation.Cause == provisioning.CauseUnsupported {
 			continue
 		}
 		var limited []string
-		if u.Reason != nil {
-			for _, pool := range u.Reason.Pools {
+		if u.Explanation != nil {
+			for _, pool := range u.Explanation.Pools {
 				if pool.Cause == provisioning.CauseLimits {
 					limited = append(limited, pool.NodePool)
 				}

@@ -103,7 +103,7 @@ func TestUnplaced(t *testing.T) {
 		}, onGeneral},
 		{"limits are blamed", func(s *scene) {
 			s.General.Spec.Limits = v1.Limits(resources.MustParse("cpu=18").ResourceList())
-			s.Plan.Unplaced[0].Reason.Pools = []provisioning.PoolReason{{NodePool: "general", Cause: provisioning.CauseLimits}}
+			s.Plan.Unplaced[0].Explanation.Pools = []provisioning.PoolExplanation{{NodePool: "general", Cause: provisioning.CauseLimits}}
 			s.request(s.Huge, "cpu=7")
 		}, ""},
 		{"minValues missed", func(s *scene) { s.demand(corev1.LabelInstanceTypeStable, 2); s.request(s.Huge, "cpu=7") }, ""},
@@ -129,7 +129,7 @@ func TestUnplaced(t *testing.T) {
 			s.request(s.Huge, "cpu=7")
 		}, ""},
 		{"unreadable requests", func(s *scene) { s.Huge.Spec.Overhead = corev1.ResourceList{"not a name": {}} }, ""},
-		{"no reason at all", func(s *scene) { s.Plan.Unplaced[0].Reason = nil; s.request(s.Huge, "cpu=7") }, onGeneral},
+		{"no reason at all", func(s *scene) { s.Plan.Unplaced[0].Explanation = nil; s.request(s.Huge, "cpu=7") }, onGeneral},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newScene()

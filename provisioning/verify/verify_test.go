@@ -96,7 +96,7 @@ func TestCompleteness(t *testing.T) {
 	judge(t, []verdict{
 		{"pod lost", func(s *scene) { s.Plan.Unplaced = nil }, rules(verify.RuleCompleteness), "default/huge: it was asked for, but stands nowhere"},
 		{"pod twice", func(s *scene) {
-			s.Plan.Unplaced = append(s.Plan.Unplaced, provisioning.Unplaced{Pod: s.Tiny, Reason: s.Plan.Unplaced[0].Reason})
+			s.Plan.Unplaced = append(s.Plan.Unplaced, provisioning.Unplaced{Pod: s.Tiny, Explanation: s.Plan.Unplaced[0].Explanation})
 		}, rules(verify.RuleCompleteness), "default/tiny: it stands in the plan 2 times, in node old and Unplaced"},
 		{"pod nobody asked for", func(s *scene) {
 			s.Plan.Bind[0].Pods = append([]*corev1.Pod{scenes.Pod("alien", "1m", "1Mi")}, s.Plan.Bind[0].Pods...)
@@ -135,7 +135,7 @@ func TestOrder(t *testing.T) {
 		{"pods of a node", func(s *scene) { slices.Reverse(s.First().Pods) }, rules(verify.RuleOrder), "default/web-1: it comes after default/web-2"},
 		{"unplaced pods", func(s *scene) {
 			s.Plan.Bind = nil
-			s.Plan.Unplaced = append([]provisioning.Unplaced{{Pod: s.Tiny, Reason: s.Plan.Unplaced[0].Reason}}, s.Plan.Unplaced...)
+			s.Plan.Unplaced = append([]provisioning.Unplaced{{Pod: s.Tiny, Explanation: s.Plan.Unplaced[0].Explanation}}, s.Plan.Unplaced...)
 		}, rules(verify.RuleOrder), "default/huge: it comes after default/tiny"},
 		{"bindings", func(s *scene) {
 			more := scenes.Pod("tiny-2", "1m", "1Mi")
@@ -209,14 +209,16 @@ func TestAccounts(t *testing.T) {
 }
 
 func TestReasons(t *testing.T) {
-	because := func(r *provisioning.Reason) func(*scene) { return func(s *scene) { s.Plan.Unplaced[0].Reason = r } }
+	because := func(r *provisioning.Explanation) func(*scene) {
+		return func(s *scene) { s.Plan.Unplaced[0].Explanation = r }
+	}
 	blames := func(pool string, cause provisioning.Cause) func(*scene) {
-		return because(&provisioning.Reason{Cause: provisioning.CauseNodePools, Pools: []provisioning.PoolReason{{NodePool: pool, Cause: cause}}})
+		return because(&provisioning.Explanation{Cause: provisioning.CauseNodePools, Pools: []provisioning.PoolExplanation{{NodePool: pool, Cause: cause}}})
 	}
 	unsupported := func(plant func(*scene, *corev1.Pod)) func(*scene) {
 		return func(s *scene) {
 			plant(s, s.Plan.Unplaced[0].Pod)
-			s.Plan.Unplaced[0].Reason = &provisioning.Reason{Cause: provisioning.CauseUnsupported, Detail: "it"}
+			s.Plan.Unplaced[0].Explanation = &provisioning.Explanation{Cause: provisioning.CauseUnsupported, Detail: "it"}
 		}
 	}
 	servedBy := func(name string) func(*scene, *corev1.Pod) {
@@ -227,12 +229,12 @@ func TestReasons(t *testing.T) {
 	}
 	judge(t, []verdict{
 		{"no reason", because(nil), rules(verify.RuleReason), "without a reason"},
-		{"no cause", because(&provisioning.Reason{}), rules(verify.RuleReason), "no cause"},
+		{"no cause", because(&provisioning.Explanation{}), rules(verify.RuleReason), "no cause"},
 		{"unknown pool", blames("nowhere", provisioning.CauseResources), rules(verify.RuleReason), `NodePool "nowhere"`},
 		{"no limits to blame", blames("general", provisioning.CauseLimits), rules(verify.RuleReason), "blames the limits"},
 		{"no taints to blame", blames("general", provisioning.CauseTaints), rules(verify.RuleReason), "blames the taints"},
 		{"taints to blame", blames("batch", provisioning.CauseTaints), nil, ""},
-		{"nothing unsupported", because(&provisioning.Reason{Cause: provisioning.CauseUnsupported, Detail: "magic"}),
+		{"nothing unsupported", because(&provisioning.Explanation{Cause: provisioning.CauseUnsupported, Detail: "magic"}),
 			rules(verify.RuleReason), `says that "magic" is not supported`},
 		{"a group of pods", unsupported(func(_ *scene, pod *corev1.Pod) { pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{} }), nil, ""},
 		{"a feature that nodes declare", unsupported(func(_ *scene, pod *corev1.Pod) {

@@ -34,7 +34,7 @@ type Settings[T any] struct {
 	// RefreshOf, if not nil, replaces Refresh, by answer.
 	RefreshOf func(answer T) time.Duration
 	// Pause is how long to wait from the end of the last failure, err, to the next attempt;
-	// failures is the number of failures in a row. Nil means retry.Next, and a minute for failures
+	// failures is the number of failures in a row. Nil means retry.Delay, and a minute for failures
 	// that it gives up on, but never longer than Refresh.
 	Pause func(failures int, err error) time.Duration
 	// Bound is how long one question may take, by the machine's clock, before it counts as a
@@ -219,7 +219,7 @@ func (c *Cell[T]) pause() time.Duration {
 	if c.set.Pause != nil {
 		return c.set.Pause(c.failures, c.err)
 	}
-	delay, giveUp := retry.Next(c.failures, c.err, c.set.Name)
+	delay, giveUp := retry.Delay(c.failures, c.err, c.set.Name)
 	if giveUp {
 		// A permission may be granted or a mistake corrected: ask again, but not often.
 		delay = time.Minute

@@ -82,5 +82,5 @@ func quote(t testing.TB, p *pricing.Prices, now time.Time, k cloudprovider.Offer
 	if q.State == kit.Unknown {
 		return 0, q.State, ""
 	}
-	return q.Price, q.State, q.Steps[0].Source
+	return q.Price, q.State, q.Origins[0].Source
 }

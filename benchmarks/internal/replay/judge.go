@@ -96,7 +96,7 @@ func (c *Cluster) JudgePlan(p *scenario.Plan) (valid int, broken, overlooked []v
 		return cmp.Compare(turn[scenario.PodKey(a)], turn[scenario.PodKey(b)])
 	})
 	for i := range plan.Unplaced {
-		plan.Unplaced[i].Reason = nil // a scenario's plan has no reasons, and no reason may excuse a pod
+		plan.Unplaced[i].Explanation = nil // a scenario's plan has no reasons, and no reason may excuse a pod
 	}
 	overlooked = verify.Unplaced(in, plan, opts)
 	broken = withinLimits(in, plan, opts)
@@ -155,7 +155,7 @@ func takeOut(plan *provisioning.Plan, out map[string]bool) {
 	gone := func(pod *corev1.Pod) bool { return out[scenario.PodKey(pod)] }
 	for _, pod := range plan.Order {
 		if gone(pod) {
-			plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: pod, Reason: &provisioning.Reason{Cause: provisioning.CauseUnsupported}})
+			plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: pod, Explanation: &provisioning.Explanation{Cause: provisioning.CauseUnsupported}})
 		}
 	}
 	plan.Order = slices.DeleteFunc(plan.Order, gone)
@@ -256,7 +256,7 @@ func (c *Cluster) plan(in provisioning.Input, p *scenario.Plan) (*provisioning.P
 			errs = append(errs, fmt.Errorf("pod %s needs another place and is given none", key))
 			continue
 		}
-		out.Unplaced = append(out.Unplaced, provisioning.Unplaced{Pod: pods[key], Reason: &provisioning.Reason{Cause: provisioning.CauseUnsupported}})
+		out.Unplaced = append(out.Unplaced, provisioning.Unplaced{Pod: pods[key], Explanation: &provisioning.Explanation{Cause: provisioning.CauseUnsupported}})
 	}
 	return out, errors.Join(errs...)
 }

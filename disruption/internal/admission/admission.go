@@ -115,7 +115,7 @@ func (g *Admission) budgets(a Request, members []*state.StateNode) *Refusal {
 		g.Next = state.Sooner(g.Next, allowance.Until)
 		if allowance.Nodes < need[s] {
 			return &Refusal{For: s.String(), Allowance: allowance, Until: allowance.Until,
-				Why: fmt.Sprintf("%s of %s lets %s go%s", allowance.Binding, s, words.Plural(allowance.Limit, "node"), countedText(s.counts.Consuming(a.Reason)))}
+				Why: fmt.Sprintf("%s of %s lets %s go%s", allowance.Decider, s, words.Plural(allowance.Limit, "node"), countedText(s.counts.Consuming(a.Reason)))}
 		}
 	}
 	return nil

@@ -79,7 +79,7 @@ func (q *Quota) refusal(s *share) rule.Outcome {
 	}
 	a := q.said[s]
 	return rule.Outcome{Rule: rule.Budget, Object: s.String(), Until: a.Until, Detail: fmt.Sprintf("%s of %s lets %s go%s",
-		a.Binding, s, words.Plural(a.Limit, "node"), q.usedUp(s))}
+		a.Decider, s, words.Plural(a.Limit, "node"), q.usedUp(s))}
 }
 
 // usedUp says which nodes use up the allowance of a share. It is empty if the allowance is zero or

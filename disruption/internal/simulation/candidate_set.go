@@ -113,7 +113,7 @@ func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, h
 	for _, u := range plan.Unplaced {
 		if from := home[state.NameOf(u.Pod)]; from != nil {
 			if cs := of[from]; !cs.Outcome.Bad() {
-				cs.Outcome = rule.Forbid(rule.Unplaced, "no other place for %s: %s", state.PodObject(u.Pod), u.Reason)
+				cs.Outcome = rule.Forbid(rule.Unplaced, "no other place for %s: %s", state.PodObject(u.Pod), u.Explanation)
 				cs.Outcome.Object = state.PodObject(u.Pod)
 			}
 		}

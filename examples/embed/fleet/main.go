@@ -34,12 +34,12 @@ func main() {
 		InstanceTypes: map[string][]*cloudprovider.InstanceType{pool.Name: fake.Catalog()},
 		Vocabulary:    fake.Vocabulary(),
 	}}
-	proposal, err := disruption.Propose(context.Background(), now, in, nil)
+	proposal, faults, err := disruption.Propose(context.Background(), now, in, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if proposal.Faults != nil {
-		fmt.Println(proposal.Faults) // what was left alone, as the input is wrong about it
+	for _, fault := range faults {
+		fmt.Println(fault) // what was left alone, as the input is wrong about it
 	}
 	for _, action := range proposal.Actions {
 		fmt.Println(action)

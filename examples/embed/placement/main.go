@@ -36,7 +36,7 @@ func ask(nodes []provisioning.Node, gang []*corev1.Pod) error {
 		return err // the input is at fault: provisioning.Faults lists how
 	}
 	if n := len(plan.Unplaced); n > 0 {
-		reason := strings.ReplaceAll(plan.Unplaced[0].Reason.String(), "; ", ";\n  ")
+		reason := strings.ReplaceAll(plan.Unplaced[0].Explanation.String(), "; ", ";\n  ")
 		fmt.Printf("a gang of %d waits, as only %d of it fit:\n  %s\n", len(gang), len(gang)-n, reason)
 		return nil
 	}

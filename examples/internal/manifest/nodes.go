@@ -36,7 +36,7 @@ func (r *reader) join() {
 	for _, c := range listed[*v1.NodeClaim](r.found) {
 		r.cluster.placed(c.String(), place{object: c.object})
 	}
-	joined, err := provisioning.Join(values[*corev1.Node](r.found), values[*v1.NodeClaim](r.found), pods)
+	joined, err := provisioning.Match(values[*corev1.Node](r.found), values[*v1.NodeClaim](r.found), pods)
 	faults, _ := r.cluster.locate(err) // all are of NodeClaims
 	r.faults = append(r.faults, faults...)
 	r.refuseStrays(joined.Strays)

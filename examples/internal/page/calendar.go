@@ -58,7 +58,7 @@ func (c *Calendar) add(reason budgets.Reason, windows []budgets.Window) {
 }
 
 func sameAnswer(a, b budgets.Window) bool {
-	return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Nodes == b.Nodes && a.Binding == b.Binding
+	return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Nodes == b.Nodes && a.Decider == b.Decider
 }
 
 func (s *section) title() string {

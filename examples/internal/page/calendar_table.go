@@ -79,7 +79,7 @@ func decision(w budgets.Window) (nodes, by string) {
 	if w.Unlimited {
 		return "no limit", "no budget"
 	}
-	return fmt.Sprint(w.Nodes), w.Binding.String()
+	return fmt.Sprint(w.Nodes), w.Decider.String()
 }
 
 // budgets prints the budgets of the pool, and the windows outside of which nothing is disrupted.

@@ -62,7 +62,7 @@ func Example_read() {
 			pods, faults = append(pods, pod), append(faults, json.Unmarshal(d.JSON(), pod))
 		}
 	}
-	joined, err := provisioning.Join(nodes, claims, pods)
+	joined, err := provisioning.Match(nodes, claims, pods)
 	if err = errors.Join(append(faults, err)...); err != nil {
 		log.Fatal(err) // every fault of every object
 	}
@@ -165,7 +165,7 @@ func Example_controller() {
 		objects.NodeClaims = append(objects.NodeClaims, claim) // create it, with an event on each pod
 	}
 	for _, u := range plan.Unplaced {
-		fmt.Println("event on", u.Pod.Name+":", u.Reason)
+		fmt.Println("event on", u.Pod.Name+":", u.Explanation)
 	}
 	f, err = fleet.Read(now.Add(time.Second), objects, f.Memory)
 	fmt.Println(len(f.Waiting()), "pod waits,", len(f.Promises.Pods), "have a promise of", f.Promises.Pods[0].NodeClaim, err)
@@ -250,7 +250,7 @@ func Example_batch() {
 			log.Fatal(err)
 		}
 		if len(plan.Unplaced) > 0 { // all or nothing
-			fmt.Printf("%s waits: %s\n", name, plan.Unplaced[0].Reason)
+			fmt.Printf("%s waits: %s\n", name, plan.Unplaced[0].Explanation)
 			continue
 		}
 		fmt.Printf("%s starts: %d nodes more, %.2f USD/h\n", name, len(plan.Create), plan.Cost)
@@ -288,9 +288,12 @@ func Example_propose() {
 	}
 	in := cluster(running, "n1", "n2", "n3")
 	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "2"}}
-	proposal, err := disruption.Propose(ctx, noon, in, nil)
+	proposal, faults, err := disruption.Propose(ctx, noon, in, nil)
 	if err != nil {
 		log.Fatal(err) // only ever that of ctx
+	}
+	for _, fault := range faults {
+		fmt.Println(fault) // an object that is left alone
 	}
 	for _, action := range proposal.Actions {
 		fmt.Println(action)
@@ -320,7 +323,7 @@ func Example_propose() {
 
 	// Output:
 	// Delete n3 (Empty): no pod on it needs another place
-	// Replace n1 (Underutilized): it costs 0.096 USD/h; there is room for 1 pod on 1 other node
+	// Delete n1 (Underutilized): it costs 0.096 USD/h; there is room for 1 pod on 1 other node
 	//    web goes from n1 to n2
 	// Consolidation of n2: Pod "shop/web" is about to come here
 	// saves 0.192 of 0.288 USD/h

@@ -22,7 +22,7 @@ func Example_unplaced() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	reason := plan.Unplaced[0].Reason
+	reason := plan.Unplaced[0].Explanation
 	fmt.Printf("in one line:\n%s\nat length:\n%s\n", reason, reason.Report())
 	fmt.Println("as data:", reason.Cause, reason.Pools[0].NodePool, reason.Pools[0].Cause, reason.Pools[0].Shortfalls[0].Resource)
 

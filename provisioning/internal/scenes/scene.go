@@ -124,7 +124,7 @@ func (s *Scene) drawPlan() {
 	s.Plan = &provisioning.Plan{
 		Create:   []provisioning.NewNode{first, second},
 		Bind:     []provisioning.Binding{{Node: "old", Pods: []*corev1.Pod{s.Tiny}}},
-		Unplaced: []provisioning.Unplaced{{Pod: s.Huge, Reason: &provisioning.Reason{Cause: provisioning.CauseNodePools}}},
+		Unplaced: []provisioning.Unplaced{{Pod: s.Huge, Explanation: &provisioning.Explanation{Cause: provisioning.CauseNodePools}}},
 		Stats:    provisioning.Stats{Pods: 5},
 	}
 	s.Reorder()

@@ -23,7 +23,7 @@ const manyPools = 4
 
 // String renders the reason as one line of English of at most 1,024 bytes. With many NodePools, it
 // groups those with equal texts, and counts those for which there is no space.
-func (r *Reason) String() string {
+func (r *Explanation) String() string {
 	if r == nil {
 		return ""
 	}
@@ -39,7 +39,7 @@ func shortened(text string) string {
 }
 
 // line renders the reason on one line. It exceeds maxReason only if Detail does.
-func (r *Reason) line() string {
+func (r *Explanation) line() string {
 	var b strings.Builder
 	switch r.Cause {
 	case CauseUnsupported:
@@ -64,7 +64,7 @@ func (r *Reason) line() string {
 
 // writePools writes the texts of the pools, as far as the space allows together with the text of
 // the nodes.
-func (r *Reason) writePools(b *strings.Builder) {
+func (r *Explanation) writePools(b *strings.Builder) {
 	groups := r.groups()
 	room := maxReason - len(r.nodesText()) - len("; and 1000 more NodePools")
 	for i, g := range groups {
@@ -92,7 +92,7 @@ type poolGroup struct {
 
 // groups returns the pools, those with equal texts grouped if there are many pools, in the order of
 // the first of each group.
-func (r *Reason) groups() (groups []poolGroup) {
+func (r *Explanation) groups() (groups []poolGroup) {
 	at := map[string]int{}
 	for i := range r.Pools {
 		says := r.Pools[i].text()
@@ -128,7 +128,7 @@ func oneLine(text string) string { return plain.Replace(text) }
 
 // nodesText counts the existing nodes by cause; for a constraint between pods, those in the domains
 // that it allows. It returns "" if there are none.
-func (r *Reason) nodesText() string {
+func (r *Explanation) nodesText() string {
 	total, there := 0, ""
 	if kind, ok := kinds.ByCause(model.Cause(r.Cause)); ok && kind.Places {
 		there = "there "
@@ -171,11 +171,11 @@ func nodesCause(c Cause, n int) string {
 }
 
 // String renders the reason as one line of English that starts with the name of the pool.
-func (r *PoolReason) String() string {
+func (r *PoolExplanation) String() string {
 	return oneLine(fmt.Sprintf("NodePool %s: %s", r.NodePool, r.text()))
 }
 
-func (r *PoolReason) text() string {
+func (r *PoolExplanation) text() string {
 	switch r.Cause {
 	case CauseTaints:
 		return r.taintsText()
@@ -197,7 +197,7 @@ func (r *PoolReason) text() string {
 	return r.Detail
 }
 
-func (r *PoolReason) taintsText() string {
+func (r *PoolExplanation) taintsText() string {
 	parts := make([]string, len(r.Taints))
 	for i := range r.Taints {
 		t := r.Taints[i]
@@ -209,7 +209,7 @@ func (r *PoolReason) taintsText() string {
 	return "its taints " + strings.Join(parts, ", ") + " are not tolerated"
 }
 
-func (r *PoolReason) shortfallsText() string {
+func (r *PoolExplanation) shortfallsText() string {
 	parts := make([]string, len(r.Shortfalls))
 	for i := range r.Shortfalls {
 		s := &r.Shortfalls[i]
@@ -230,6 +230,8 @@ func (r *PoolReason) shortfallsText() string {
 func (s *Shortfall) String() string {
 	asks, largest := s.texts()
 	switch {
+	case s.Resource == "":
+		return "no shortfall"
 	case s.Resource == corev1.ResourcePods && s.Largest <= 0:
 		return "no suitable instance type has room for any pod beside its overhead"
 	case s.Resource == corev1.ResourcePods:
@@ -255,7 +257,7 @@ func (s *Shortfall) texts() (asks, largest string) {
 // Report renders the reason in full, as lines that end in a line break: for each NodePool how many
 // of its options each constraint removes, and the closest instance type; and the causes for which
 // existing nodes exclude the pod.
-func (r *Reason) Report() string {
+func (r *Explanation) Report() string {
 	if r == nil {
 		return ""
 	}
@@ -272,14 +274,14 @@ func (r *Reason) Report() string {
 	return b.String()
 }
 
-func (r *PoolReason) report(b *strings.Builder) {
+func (r *PoolExplanation) report(b *strings.Builder) {
 	fmt.Fprintf(b, "NodePool %s\n", r.NodePool)
-	if len(r.Steps) == 0 {
+	if len(r.Filters) == 0 {
 		fmt.Fprintf(b, "  %s\n", r.text())
 		return
 	}
 	fmt.Fprintf(b, "  %6d ways to launch a node\n", r.Options)
-	for _, s := range r.Steps {
+	for _, s := range r.Filters {
 		fmt.Fprintf(b, "  %+6d  %s\n", -s.Removed, s.Constraint)
 	}
 	for i := range r.Shortfalls {

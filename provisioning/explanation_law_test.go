@@ -40,7 +40,7 @@ func TestLawReasons(t *testing.T) {
 		in, opts := reasonable(seed)
 		plan := solved(t, in, opts)
 		for i, u := range plan.Unplaced {
-			for _, cause := range causesOf(u.Reason) {
+			for _, cause := range causesOf(u.Explanation) {
 				less, pod := relieved(in, u.Pod, cause)
 				if constrained(pod) {
 					continue
@@ -52,7 +52,7 @@ func TestLawReasons(t *testing.T) {
 				named := func(v verify.Violation) bool { return v.Pod == pod.Namespace+"/"+pod.Name }
 				left := func(u provisioning.Unplaced) bool { return u.Pod == pod }
 				if !slices.ContainsFunc(verify.Unplaced(less, &other, opts), named) && slices.ContainsFunc(solved(t, less, opts).Unplaced, left) {
-					wrong = append(wrong, fmt.Sprintf("seed %d: %s without %s: %s", seed, pod.Name, cause, u.Reason))
+					wrong = append(wrong, fmt.Sprintf("seed %d: %s without %s: %s", seed, pod.Name, cause, u.Explanation))
 				}
 			}
 		}
@@ -78,7 +78,7 @@ func constrained(pod *corev1.Pod) bool {
 }
 
 // causesOf lists what a reason names and can be taken away for good.
-func causesOf(r *provisioning.Reason) []provisioning.Cause {
+func causesOf(r *provisioning.Explanation) []provisioning.Cause {
 	switch r.Cause {
 	case provisioning.CauseSpread, provisioning.CauseAffinity, provisioning.CauseAntiAffinity:
 		return []provisioning.Cause{r.Cause}

@@ -16,7 +16,7 @@ import (
 type Claim struct {
 	// Name is the name of the NodeClaim, unique among the claims.
 	Name string
-	// UID and ResourceVersion are those of the object. Steps carry them on as
+	// UID and ResourceVersion are those of the object. Writes carry them on as
 	// preconditions; empty is none.
 	UID             types.UID
 	ResourceVersion string
@@ -62,8 +62,8 @@ type Node struct {
 	Deleting bool
 }
 
-// View is the state of the cluster as observed at one time. The order of the lists does not matter.
-type View struct {
+// Input is the state of the cluster as observed at one time. The order of the lists does not matter.
+type Input struct {
 	// Claims has at least the NodeClaims of the command that exist; others are ignored.
 	Claims []Claim
 	// Nodes has at least the Nodes of the command that exist.

@@ -12,21 +12,21 @@ type Cause string
 
 const (
 	// CauseUnsupported: the pod uses a feature that the engine does not model;
-	// Reason.Detail names it.
+	// Explanation.Detail names it.
 	CauseUnsupported Cause = "Unsupported"
 	// CauseInvalid: no node can take the pod, because its node selection contradicts itself or part
 	// of the pod cannot be read.
 	CauseInvalid Cause = "Invalid"
-	// CauseGated: the pod has scheduling gates, which Reason.Detail lists.
+	// CauseGated: the pod has scheduling gates, which Explanation.Detail lists.
 	CauseGated Cause = "SchedulingGated"
 	// CauseDeleting: the pod is being deleted.
 	CauseDeleting Cause = "Deleting"
 	// CauseOtherScheduler: the pod is for a scheduler that
-	// Options.SchedulerNames does not name; Reason.Detail names it.
+	// Options.SchedulerNames does not name; Explanation.Detail names it.
 	CauseOtherScheduler Cause = "OtherScheduler"
 	// CauseNoNodePool: there is no NodePool that may launch nodes.
 	CauseNoNodePool Cause = "NoNodePool"
-	// CauseNodePools: every NodePool refused the pod, each for a cause of its own in Reason.Pools.
+	// CauseNodePools: every NodePool refused the pod, each for a cause of its own in Explanation.Pools.
 	CauseNodePools Cause = "NodePools"
 
 	// CauseSpread: a topology spread constraint excludes the pod from every place with room. This
@@ -78,8 +78,8 @@ const (
 	CauseLimits Cause = "Limits"
 )
 
-// Reason says why a pod stays pending. String renders it on one line.
-type Reason struct {
+// Explanation says why a pod stays pending. String renders it on one line.
+type Explanation struct {
 	Cause Cause
 
 	// Detail completes Cause, for example with the feature that is not supported or the requirement
@@ -90,16 +90,16 @@ type Reason struct {
 	// were tried. For CauseSpread, CauseAffinity and CauseAntiAffinity it says what excludes a new
 	// node in the domains that the constraint allows, and is empty if there are none. For other
 	// causes, which are the same for all pools, it is empty.
-	Pools []PoolReason
+	Pools []PoolExplanation
 
 	// ExistingNodes is, by cause, the number of existing nodes that exclude the pod. If Cause is a
 	// constraint between pods, only nodes in the domains that the constraint allows are counted.
 	ExistingNodes map[Cause]int
 }
 
-// PoolReason says why one NodePool cannot launch a node for a pod. For a pod with several
+// PoolExplanation says why one NodePool cannot launch a node for a pod. For a pod with several
 // alternatives (ORed node selector terms) it describes the one that passed most checks.
-type PoolReason struct {
+type PoolExplanation struct {
 	NodePool string
 	Cause    Cause
 
@@ -113,15 +113,15 @@ type PoolReason struct {
 	// Detail completes Cause where the fields above do not.
 	Detail string
 
-	// Options is the number of ways in which the pool can launch a node. Steps lists, in order, how
-	// many of them each constraint removes. The last step is the one that left none, or another
+	// Options is the number of ways in which the pool can launch a node. Filters lists, in order, how
+	// many of them each constraint removes. The last filter is the one that left none, or another
 	// cause that excludes the rest.
 	Options int
-	Steps   []Step
+	Filters []Filter
 }
 
-// Step is one of the constraints that together exclude all options of a pool.
-type Step struct {
+// Filter is one of the constraints that together exclude all options of a pool.
+type Filter struct {
 	Constraint string // for example "topology.kubernetes.io/zone = a"
 	Removed    int    // number of options that it removes
 	Left       int    // number of options left after it
@@ -129,7 +129,7 @@ type Step struct {
 
 // Shortfall is a resource of which no instance type has enough. If every resource is available in a
 // sufficient amount on some type, but never all on one type, it is a resource of which the closest
-// type has too little; the Detail of the PoolReason says so.
+// type has too little; the Detail of the PoolExplanation says so.
 type Shortfall struct {
 	Resource     corev1.ResourceName
 	Requested    int64  // by the pod and the daemons of the node, in base units of package resources

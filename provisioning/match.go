@@ -12,8 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// Joined is the result of Join.
-type Joined struct {
+// Matched is the result of Match.
+type Matched struct {
 	// Nodes are for Input.Nodes, sorted by Node.Name.
 	Nodes []Node
 
@@ -33,7 +33,7 @@ type Joined struct {
 	Strays []*corev1.Pod
 }
 
-// Join combines what an API server lists separately: Nodes, NodeClaims and all pods of a cluster,
+// Match combines what an API server lists separately: Nodes, NodeClaims and all pods of a cluster,
 // each in any order.
 //
 //   - A NodeClaim belongs to the Node that status.nodeName names, or else to the one with the
@@ -54,8 +54,8 @@ type Joined struct {
 // another NodeClaim already. These are left out, and all other objects are joined. Prepare reports
 // objects that are listed twice. Nothing is changed or copied: the result points to the objects. It
 // takes the time of sorting each list.
-func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joined, error) {
-	j := &joiner{byName: map[string]*Node{}, byID: map[string]*Node{}}
+func Match(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Matched, error) {
+	j := &matcher{byName: map[string]*Node{}, byID: map[string]*Node{}}
 	for i, n := range nodes {
 		if n == nil {
 			j.f.Add(fmt.Sprintf("nodes[%d]", i), "", "is nil; leave it out")
@@ -72,7 +72,7 @@ func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joi
 	for _, i := range order(claims, func(a, b *v1.NodeClaim) int { return cmp.Compare(a.Name, b.Name) }) {
 		j.claim(i, claims[i])
 	}
-	var out Joined
+	var out Matched
 	for _, i := range order(pods, model.ComparePods) {
 		j.pod(i, pods[i], &out)
 	}
@@ -105,14 +105,14 @@ func order[T any](list []*T, compare func(a, b *T) int) []int {
 	return out
 }
 
-// joiner is the state of Join.
-type joiner struct {
+// matcher is the state of Match.
+type matcher struct {
 	f            model.Faults
 	all          []*Node
 	byName, byID map[string]*Node
 }
 
-func (j *joiner) claim(i int, c *v1.NodeClaim) {
+func (j *matcher) claim(i int, c *v1.NodeClaim) {
 	if c == nil {
 		j.f.Add(fmt.Sprintf("claims[%d]", i), "", "is nil; leave it out")
 		return
@@ -131,7 +131,7 @@ func (j *joiner) claim(i int, c *v1.NodeClaim) {
 	}
 }
 
-func (j *joiner) pod(i int, p *corev1.Pod, out *Joined) {
+func (j *matcher) pod(i int, p *corev1.Pod, out *Matched) {
 	switch {
 	case p == nil:
 		j.f.Add(fmt.Sprintf("pods[%d]", i), "", "is nil; leave it out")
@@ -148,7 +148,7 @@ func (j *joiner) pod(i int, p *corev1.Pod, out *Joined) {
 }
 
 // preempts reports whether kube-scheduler is making room for a pod.
-func (j *joiner) preempts(p *corev1.Pod) bool {
+func (j *matcher) preempts(p *corev1.Pod) bool {
 	n := j.byName[p.Status.NominatedNodeName]
 	return n != nil && !model.Node(*n).Leaving() && slices.ContainsFunc(n.Pods, preempted)
 }

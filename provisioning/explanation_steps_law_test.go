@@ -25,7 +25,7 @@ func TestLawReasonsLead(t *testing.T) {
 		in, opts := richProblem(seed, randproblem.Config{Without: without})
 		seen := map[string]bool{}
 		for _, u := range solved(t, in, opts).Unplaced {
-			if why := u.Reason.String(); !seen[why] {
+			if why := u.Explanation.String(); !seen[why] {
 				seen[why] = true
 				if fault := ledAstray(t, in, opts, u, asked); fault != "" {
 					wrong = append(wrong, fmt.Sprintf("seed %d: %s: %s", seed, u.Pod.Name, fault))
@@ -46,13 +46,13 @@ func TestLawReasonsLead(t *testing.T) {
 func ledAstray(t *testing.T, in provisioning.Input, opts *provisioning.Options, u provisioning.Unplaced, asked map[provisioning.Cause]int) string {
 	gone := map[provisioning.Cause]bool{}
 	for {
-		causes := reliefs(u.Reason)
+		causes := reliefs(u.Explanation)
 		if len(causes) == 0 {
-			return pointless(u.Reason)
+			return pointless(u.Explanation)
 		}
 		for _, cause := range causes {
 			if gone[cause] {
-				return fmt.Sprintf("%s is named though it is gone: %s", cause, u.Reason)
+				return fmt.Sprintf("%s is named though it is gone: %s", cause, u.Explanation)
 			}
 			gone[cause] = true
 			asked[cause]++
@@ -69,7 +69,7 @@ func ledAstray(t *testing.T, in provisioning.Input, opts *provisioning.Options, 
 
 // pointless says what is wrong with a reason of which nothing can be taken away; "" if each
 // pool can launch nothing, whoever asks.
-func pointless(r *provisioning.Reason) string {
+func pointless(r *provisioning.Explanation) string {
 	switch r.Cause {
 	case provisioning.CauseNodePools:
 	case provisioning.CauseNoNodePool, provisioning.CauseGated, provisioning.CauseDeleting, provisioning.CauseOtherScheduler:
@@ -90,13 +90,13 @@ func pointless(r *provisioning.Reason) string {
 }
 
 // fullOfDaemons says whether DaemonSets leave no room for any pod in a pool.
-func fullOfDaemons(r *provisioning.PoolReason) bool {
+func fullOfDaemons(r *provisioning.PoolExplanation) bool {
 	return len(r.Shortfalls) > 0 && !slices.ContainsFunc(r.Shortfalls, func(s provisioning.Shortfall) bool { return s.Daemons < s.Largest })
 }
 
 // reliefs lists what a reason names and eased can take away: a constraint between pods by
 // itself, as pools are then about the values that it lets the pod into.
-func reliefs(r *provisioning.Reason) []provisioning.Cause {
+func reliefs(r *provisioning.Explanation) []provisioning.Cause {
 	switch r.Cause {
 	case provisioning.CauseSpread, provisioning.CauseAffinity, provisioning.CauseAntiAffinity:
 		return []provisioning.Cause{r.Cause}

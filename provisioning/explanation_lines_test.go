@@ -11,10 +11,10 @@ import (
 )
 
 // poolsThatSay are pools with a reason each.
-func poolsThatSay(details ...string) *provisioning.Reason {
-	r := &provisioning.Reason{Cause: provisioning.CauseNodePools}
+func poolsThatSay(details ...string) *provisioning.Explanation {
+	r := &provisioning.Explanation{Cause: provisioning.CauseNodePools}
 	for i, detail := range details {
-		r.Pools = append(r.Pools, provisioning.PoolReason{NodePool: fmt.Sprintf("p%d", i), Cause: provisioning.CauseRequirements, Detail: detail})
+		r.Pools = append(r.Pools, provisioning.PoolExplanation{NodePool: fmt.Sprintf("p%d", i), Cause: provisioning.CauseRequirements, Detail: detail})
 	}
 	return r
 }
@@ -39,6 +39,6 @@ func TestReasonsOfManyPools(t *testing.T) {
 
 // A fault that shows a value shows it as it was written.
 func TestReasonsShowValuesAsWritten(t *testing.T) {
-	r := &provisioning.Reason{Cause: provisioning.CauseRequirements, Detail: `Invalid value: ["\u003cb\u003e"]: a \u0026 b`}
+	r := &provisioning.Explanation{Cause: provisioning.CauseRequirements, Detail: `Invalid value: ["\u003cb\u003e"]: a \u0026 b`}
 	require.Equal(t, `Invalid value: ["<b>"]: a & b`, r.String())
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Fleet is a snapshot of the cluster, the same as for decisions. Nil entries are skipped, and empty
+// Input is a snapshot of the cluster, the same as for decisions. Nil entries are skipped, and empty
 // fields have no series.
-type Fleet struct {
+type Input struct {
 	// Nodes are the Nodes and NodeClaims with their pods: Input.Nodes.
 	Nodes []provisioning.Node
 	// Pods are all pods, for karpenter_pods_state. That metric has a series for each pod, so leave
@@ -42,7 +42,7 @@ type Fleet struct {
 //
 // karpenter_nodes_* are for nodes with a Node object. If no budget is in force,
 // karpenter_nodepools_allowed_disruptions is math.MaxInt32.
-func (f Fleet) Samples(now time.Time) []Sample {
+func (f Input) Samples(now time.Time) []Sample {
 	var out []Sample
 	requested, allocatable := amounts{}, amounts{}
 	for _, n := range f.Nodes {
@@ -106,7 +106,7 @@ func nodeValues(n provisioning.Node) []string {
 }
 
 // pools returns the gauges of NodePools.
-func (f Fleet) pools(now time.Time) (out []Sample) {
+func (f Input) pools(now time.Time) (out []Sample) {
 	cost, states := map[string]float64{}, map[string][]budgets.NodeState{}
 	for _, n := range f.Nodes {
 		pool := poolOf(n)
@@ -144,7 +144,7 @@ func (f Fleet) pools(now time.Time) (out []Sample) {
 }
 
 // usage returns the gauges of Usage.
-func (f Fleet) usage() (out []Sample) {
+func (f Input) usage() (out []Sample) {
 	for _, u := range f.Usage {
 		if u.Pool == nil {
 			continue
@@ -170,7 +170,7 @@ func poolOf(n provisioning.Node) string {
 }
 
 // state returns the state of a node for budgets.
-func (f Fleet) state(n provisioning.Node) budgets.NodeState {
+func (f Input) state(n provisioning.Node) budgets.NodeState {
 	s := budgets.NodeState{Managed: n.NodeClaim != nil, Disrupting: f.Leaving[n.Name()] != ""}
 	if n.NodeClaim != nil {
 		s.Disrupting = s.Disrupting || n.NodeClaim.DeletionTimestamp != nil
@@ -197,7 +197,7 @@ func holds(list []metav1.Condition, kind string) bool {
 }
 
 // pods returns the gauge of pods.
-func (f Fleet) pods() (out []Sample) {
+func (f Input) pods() (out []Sample) {
 	nodes := map[string]provisioning.Node{}
 	for _, n := range f.Nodes {
 		if n.Node != nil {

@@ -53,7 +53,7 @@ func mirrored(p *corev1.Pod) {
 }
 
 // joined writes the outcome down: node=claim[pods], and the names of other pods.
-func joined(j provisioning.Joined) (nodes, pending, strays []string) {
+func joined(j provisioning.Matched) (nodes, pending, strays []string) {
 	names := func(pods []*corev1.Pod) (out []string) {
 		for _, p := range pods {
 			out = append(out, p.Name)
@@ -85,7 +85,7 @@ func TestJoin(t *testing.T) {
 		r.Shuffle(len(nodes), func(i, k int) { nodes[i], nodes[k] = nodes[k], nodes[i] })
 		r.Shuffle(len(claims), func(i, k int) { claims[i], claims[k] = claims[k], claims[i] })
 		r.Shuffle(len(pods), func(i, k int) { pods[i], pods[k] = pods[k], pods[i] })
-		j, err := provisioning.Join(nodes, claims, pods)
+		j, err := provisioning.Match(nodes, claims, pods)
 		require.NoError(t, err)
 		on, pending, strays := joined(j)
 		require.Equal(t, []string{"launching=launching[]", "n1=by-name[api web]", "n2=by-id[agent]", "n3=[]", "new=new[]"}, on)
@@ -127,7 +127,7 @@ func TestJoinPreempting(t *testing.T) {
 		{"there is no such node", []*corev1.Pod{joinPod("web", "", nominated("gone")), joinPod("victim", "gone", ending, victim)}, false},
 		{"nothing is nominated", []*corev1.Pod{joinPod("web", ""), joinPod("victim", "n", ending, victim)}, false},
 	} {
-		j, err := provisioning.Join(nodes, nil, c.pods)
+		j, err := provisioning.Match(nodes, nil, c.pods)
 		require.NoError(t, err)
 		in, out := j.Preempting, j.Pending
 		if !c.preempting {
@@ -139,7 +139,7 @@ func TestJoinPreempting(t *testing.T) {
 }
 
 func TestJoinFaults(t *testing.T) {
-	j, err := provisioning.Join(
+	j, err := provisioning.Match(
 		[]*corev1.Node{nil, joinNode("n", "id")},
 		[]*v1.NodeClaim{joinClaim("b", "n", ""), joinClaim("c", "", "id"), nil, joinClaim("a", "n", "")},
 		[]*corev1.Pod{joinPod("p", "n"), nil})
@@ -152,14 +152,14 @@ pods[1]: is nil; leave it out`)
 	on, _, _ := joined(j)
 	require.Equal(t, []string{"n=a[p]"}, on)
 
-	j, err = provisioning.Join(nil, nil, nil)
+	j, err = provisioning.Match(nil, nil, nil)
 	require.NoError(t, err)
 	require.Zero(t, j)
 }
 
 // What kubectl lists is joined, and pods without a node are planned for.
-func ExampleJoin() {
-	joined, err := provisioning.Join(
+func ExampleMatch() {
+	joined, err := provisioning.Match(
 		[]*corev1.Node{joinNode("ip-10-0-1-7", "aws:///a/i-1")},
 		[]*v1.NodeClaim{joinClaim("general-x7k2p", "", "aws:///a/i-1"), joinClaim("general-b4c9d", "", "aws:///a/i-2")},
 		[]*corev1.Pod{joinPod("web-1", "ip-10-0-1-7"), joinPod("web-2", "")})
@@ -183,7 +183,7 @@ func TestListsBehindOneAnotherAreNoFault(t *testing.T) {
 	in := newScene().In
 	nodes, claims := []*corev1.Node{joinNode("n1", "id-1")}, []*v1.NodeClaim{joinClaim("coming", "n2", "id-2")}
 	pods := []*corev1.Pod{joinPod("here", "n1"), joinPod("early", "n2"), joinPod("late", "gone"), joinPod("done", "gone", inPhase(corev1.PodFailed))}
-	j, err := provisioning.Join(nodes, claims, pods)
+	j, err := provisioning.Match(nodes, claims, pods)
 	require.NoError(t, err)
 	_, _, strays := joined(j)
 	require.Equal(t, []string{"early", "late"}, strays)

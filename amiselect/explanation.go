@@ -45,8 +45,8 @@ const (
 	CodeNotJudged Code = "NotJudged"
 )
 
-// Reason says why an image is not selected.
-type Reason struct {
+// Explanation says why an image is not selected.
+type Explanation struct {
 	// Code is the cause.
 	Code Code
 	// ImageID and ImageName are the image; the name may be unknown.
@@ -62,7 +62,7 @@ type Reason struct {
 }
 
 // String renders the reason as one line of English, without a full stop.
-func (r Reason) String() string {
+func (r Explanation) String() string {
 	var b strings.Builder
 	switch {
 	case r.ImageID == "":
@@ -84,8 +84,8 @@ func (r Reason) String() string {
 }
 
 // reason returns the reason for a code that needs only the image.
-func (s *selection) reason(code Code, i *Image, term int) Reason {
-	r := Reason{Code: code, ImageID: i.ID, ImageName: i.Name, Term: term}
+func (s *selection) reason(code Code, i *Image, term int) Explanation {
+	r := Explanation{Code: code, ImageID: i.ID, ImageName: i.Name, Term: term}
 	switch code {
 	case CodeUnavailable:
 		r.Detail = fmt.Sprintf("is in state %s, not available", shorten(i.State))
