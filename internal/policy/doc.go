@@ -17,6 +17,7 @@
 //   - words: the code has no "to do" notes and no path of an author's machine;
 //   - english: unclear words and phrases, which english_test.go lists, only get fewer;
 //   - terms: names and file names in the engine use the words of its field;
+//   - habits: the API keeps to the table "One habit for each thing" of docs/design.md;
 //   - referee: the solver of plans and their referee share no code;
 //   - snippets: Go code in Markdown is the text of a compiled Example, and
 //     output shown there that of a file;

@@ -52,6 +52,7 @@ var rules = []rule{
 	{"words", checkWords},
 	{"english", checkEnglish},
 	{"terms", checkTerms},
+	{"habits", checkHabits},
 	{"referee", checkReferee},
 	{"snippets", checkSnippets},
 	{"links", checkLinks},

@@ -61,7 +61,7 @@ type (
 // Source is an interface.
 type Source interface {
 	// Next is described.
-	Next() int
+	Next() int // want habits: Source.Next: Next is an instant
 
 	// want+2 comments: method Source.Last has no comment
 
