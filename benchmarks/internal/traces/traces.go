@@ -47,7 +47,7 @@ func twoDays(seed uint64) (*life.Trace, error) {
 		return nil, err
 	}
 	return &life.Trace{
-		Length: 48 * time.Hour, Sample: 20 * time.Minute,
+		Length: 48 * time.Hour, Sample: 5 * time.Minute,
 		Cloud: cloud, Provider: twodays.Provider(cloud), Pools: pools,
 		Daemon: twodays.Daemon(), Workloads: twodays.Workloads(seed), Events: twodays.Events(),
 	}, nil
