@@ -32,7 +32,7 @@ import (
 // settings are the command-line flags.
 type settings struct {
 	traces, only  string
-	seed          uint64
+	seed, seeds   uint64
 	score         float64
 	kubescheduler string
 	profile       string
@@ -56,6 +56,7 @@ func main() {
 	flag.Float64Var(&c.hours, "hours", 24, "with -pods: how long the trace is")
 	flag.StringVar(&c.only, "only", "", "the contender to play with; all if empty")
 	flag.Uint64Var(&c.seed, "seed", 1, "decides all that is chance")
+	flag.Uint64Var(&c.seeds, "seeds", 1, "play with so many seeds, from -seed on, and report the means")
 	flag.Float64Var(&c.score, "score", 0, "MinimumScore of Dovetail; 0 is its default, below 0 is none")
 	flag.StringVar(&c.kubescheduler, "kubescheduler", "", "the program of kubescheduler/build; if empty it is built once and kept in the cache of the user; \"none\" binds pods to the fullest node instead")
 	flag.StringVar(&c.profile, "cpuprofile", "", "file for a CPU profile")
@@ -118,30 +119,42 @@ func run(ctx context.Context, c settings, out io.Writer) error {
 	var rows []row
 	for name := range strings.SplitSeq(c.traces, ",") {
 		for _, one := range all {
-			t, err := c.trace(name)
-			if err != nil {
-				return err
+			var plays []*life.Figures
+			for seed := c.seed; seed < c.seed+max(1, c.seeds); seed++ {
+				figures, err := c.play(ctx, name, seed, one, program)
+				if err != nil {
+					return fmt.Errorf("trace %s, %s, seed %d: %w", name, one.name, seed, err)
+				}
+				plays = append(plays, figures)
 			}
-			var scheduler life.Scheduler
-			if program != nil {
-				scheduler = &life.KubeScheduler{Program: program, Seed: c.seed}
-			}
-			began := time.Now()
-			figures, err := life.Play(ctx, t, one.start(), scheduler)
-			if err != nil {
-				return fmt.Errorf("trace %s, %s: %w", name, one.name, err)
-			}
-			fmt.Fprintf(os.Stderr, "%s, %s %s: played in %.1f s\n", name, one.name, one.setting, time.Since(began).Seconds())
-			rows = append(rows, row{name, one.name, one.setting, figures})
+			rows = append(rows, row{name, one.name, one.setting, life.Mean(plays)})
 		}
 	}
 	return c.write(ctx, rows, out)
 }
 
+// play plays a trace with a contender. program may be nil: see life.Play.
+func (c settings) play(ctx context.Context, name string, seed uint64, one contender, program *kubescheduler.Program) (*life.Figures, error) {
+	t, err := c.trace(name, seed)
+	if err != nil {
+		return nil, err
+	}
+	var scheduler life.Scheduler
+	if program != nil {
+		scheduler = &life.KubeScheduler{Program: program, Seed: seed}
+	}
+	began := time.Now()
+	figures, err := life.Play(ctx, t, one.start(), scheduler)
+	if err == nil {
+		fmt.Fprintf(os.Stderr, "%s, %s %s, seed %d: played in %.1f s\n", name, one.name, one.setting, seed, time.Since(began).Seconds())
+	}
+	return figures, err
+}
+
 // trace returns a new trace of that name, because a play uses its trace up. The flag -limit
 // shortens it.
-func (c settings) trace(name string) (*life.Trace, error) {
-	t, err := c.whole(name)
+func (c settings) trace(name string, seed uint64) (*life.Trace, error) {
+	t, err := c.whole(name, seed)
 	if err == nil && c.limit > 0 {
 		t.Length = min(t.Length, c.limit)
 	}
@@ -149,16 +162,16 @@ func (c settings) trace(name string) (*life.Trace, error) {
 }
 
 // whole returns a trace in its full length.
-func (c settings) whole(name string) (*life.Trace, error) {
+func (c settings) whole(name string, seed uint64) (*life.Trace, error) {
 	if name != "pods" {
-		return traces.New(name, c.seed)
+		return traces.New(name, seed)
 	}
 	file, err := os.Open(c.pods)
 	if err != nil {
 		return nil, fmt.Errorf("-pods: %w", err)
 	}
 	defer file.Close()
-	return traces.FromPods(file, c.from, time.Duration(c.hours*float64(time.Hour)).Round(time.Hour/6), c.seed)
+	return traces.FromPods(file, c.from, time.Duration(c.hours*float64(time.Hour)).Round(time.Hour/6), seed)
 }
 
 // write prints the table, and writes the output files that the flags name.
@@ -180,6 +193,9 @@ func (c settings) write(ctx context.Context, rows []row, out io.Writer) error {
 // command returns the command line that reproduces the results.
 func (c settings) command() string {
 	text := fmt.Sprintf("go run ./day -trace %s -seed %d", c.traces, c.seed)
+	if c.seeds > 1 {
+		text += fmt.Sprintf(" -seeds %d", c.seeds)
+	}
 	if c.pods != "" {
 		text += fmt.Sprintf(" -pods %s -from %d -hours %v", filepath.Base(c.pods), c.from, c.hours)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -33,6 +34,47 @@ func table(rows []row) string {
 	return b.String()
 }
 
+// against returns a Markdown table that compares Dovetail with each row of Karpenter. At equal
+// evictions it takes the cheapest setting of Dovetail with no more evictions per pod and day than
+// that row, and at an equal bill the one with the fewest evictions of those that cost no more.
+// Without rows of both it is empty.
+func against(rows []row) string {
+	var b strings.Builder
+	for _, k := range rows {
+		if k.contender != "karpenter" {
+			continue
+		}
+		bill, evictions, any := math.Inf(1), math.Inf(1), false
+		for _, d := range rows {
+			if d.contender != "dovetail" || d.trace != k.trace {
+				continue
+			}
+			any = true
+			if d.figures.EvictionsPerPodDay() <= k.figures.EvictionsPerPodDay() {
+				bill = min(bill, d.figures.Bill)
+			}
+			if d.figures.Bill <= k.figures.Bill {
+				evictions = min(evictions, d.figures.EvictionsPerPodDay())
+			}
+		}
+		if any {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", k.trace, strings.TrimSpace(k.contender+" "+k.setting), less(bill, k.figures.Bill), less(evictions, k.figures.EvictionsPerPodDay()))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "| trace | dovetail against | bill at equal evictions | evictions at an equal bill |\n|---|---|--:|--:|\n" + b.String()
+}
+
+// less is over, and says so where no setting reaches the base.
+func less(sum, base float64) string {
+	if math.IsInf(sum, 1) {
+		return "no setting"
+	}
+	return over(sum, base)
+}
+
 // over returns how far a sum is above another, in percent.
 func over(sum, base float64) string {
 	if base == 0 {
@@ -53,10 +95,15 @@ Written by %s.
 
 [README.md](README.md#the-life-of-a-cluster) says what is played and how each figure is made.
 "From empty" is what plans for the same pods cost at each moment if no node existed, and the
-bound the floor that these plans prove. Waits are until a pod is bound.
+bound the floor that these plans prove. Waits are until a pod is bound. The second table takes, for
+each setting of Karpenter, the cheapest setting of Dovetail with no more evictions of a pod in a day,
+and the one with the fewest evictions of those that cost no more.
 
 `, title, "`"+about.Command+"`")
 	b.WriteString("```text\n" + about.Text() + "```\n\n" + table(rows))
+	if text := against(rows); text != "" {
+		b.WriteString("\n" + text)
+	}
 	if picture != "" {
 		fmt.Fprintf(&b, "\n![Bill over from empty, and evictions of a pod in a day, for each setting](%s)\n", picture)
 	}

@@ -37,6 +37,16 @@ func TestSection(t *testing.T) {
 	require.Equal(t, "# Results\n\n## A\n\na\n\n"+text+"\n## B\n\nb\n", string(got))
 }
 
+// TestAgainst compares with the best setting that is no worse in the other figure.
+func TestAgainst(t *testing.T) {
+	rows := someRows()
+	require.Equal(t, "| trace | dovetail against | bill at equal evictions | evictions at an equal bill |\n|---|---|--:|--:|\n"+
+		"| churn | karpenter WhenEmpty | -20.0% | -50.0% |\n", against(rows))
+	rows[2].figures = &life.Figures{Bill: 11, Evictions: 20, PodDays: 10}
+	require.Contains(t, against(rows), "| churn | karpenter WhenEmpty | no setting | no setting |\n")
+	require.Empty(t, against(rows[:2]))
+}
+
 // TestFrontier draws a picture that is XML, with a point for each row inside of it.
 func TestFrontier(t *testing.T) {
 	picture := frontier(someRows())
