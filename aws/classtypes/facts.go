@@ -12,12 +12,12 @@ import (
 // shared. The zero value and nil have no types.
 type Facts struct{ inventory *instancetype.Inventory }
 
-// Problem is something in the facts, or about a type and a class, that a catalog could
-// not use.
+// Problem is something that a catalog could not use: a part of the facts, or a type in combination
+// with a class.
 type Problem struct {
 	// InstanceType is the name of the type it is about. Empty if it has none.
 	InstanceType string
-	// Detail says what is wrong and what was made of it.
+	// Detail says what is wrong and how a catalog treats it.
 	Detail string
 }
 

@@ -36,7 +36,7 @@ type launched struct {
 	foreign  bool
 }
 
-// halt and skip are what a check panics with to end early.
+// halt and skip are the values that a check passes to panic in order to end early.
 type (
 	halt struct{}
 	skip string

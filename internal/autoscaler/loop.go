@@ -17,9 +17,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
-// How often the loop looks at what nobody tells it, and how long it waits.
+// How often the loop checks what no event reports, and how long it waits.
 const (
-	confirmAfter  = 15 * time.Second // between a decision and the deed
+	confirmAfter  = 15 * time.Second // between a decision and its execution
 	lookEvery     = 10 * time.Minute // for reading the machines of the cloud, drift, and garbage
 	proposeEvery  = time.Minute      // once the cluster has changed
 	steerEvery    = time.Minute
@@ -84,7 +84,7 @@ type Autoscaler struct {
 	nextLook    time.Time
 	nextPropose time.Time // if anything has changed by then
 	nextSteer   time.Time
-	nextChange  time.Time // when there can be another answer by time alone; zero is never
+	nextChange  time.Time // when time alone can change the proposal; zero is never
 	proposedAt  int       // cluster.Changes() at the last Propose
 	steeredAt   int       // and at the last steer
 	watchedAt   int       // and when the rules were last evaluated for due actions
@@ -251,7 +251,7 @@ func (a *Autoscaler) launch(ctx context.Context) error {
 	return nil
 }
 
-// join sees new machines through their start.
+// join updates the NodeClaims and nodes of new machines while these start.
 func (a *Autoscaler) join(context.Context) error {
 	f, err := a.Read()
 	if err != nil {
@@ -267,8 +267,8 @@ func (a *Autoscaler) join(context.Context) error {
 	return nil
 }
 
-// keepPromises gives pods what they need to get onto the nodes that they are promised,
-// and opens nodes whose pods are there.
+// keepPromises gives pods the tolerations and nominated nodes that bring them to the nodes
+// reserved for them, and opens nodes to other pods once those pods are there.
 func (a *Autoscaler) keepPromises(context.Context) error {
 	f, err := a.Read()
 	if err != nil {
@@ -359,9 +359,10 @@ func (a *Autoscaler) steer(ctx context.Context) error {
 	return nil
 }
 
-// proposalDue says whether to ask about the fleet: there is news from the cloud, time
-// alone makes a difference now, something must happen whatever it costs, or, now and
-// then, the cluster has changed. What was decided is confirmed first.
+// proposalDue reports whether to make a proposal for the present nodes now: because the cloud
+// reported something, because time alone may have changed the proposal, because a forced action is
+// due, or because the cluster has changed, but then at most every proposeEvery. While decisions
+// wait for confirmation, only a report of the cloud makes a proposal due.
 func (a *Autoscaler) proposalDue(ctx context.Context) (bool, error) {
 	now, changed := a.cluster.Now(), a.cluster.Changes() != a.proposedAt
 	switch {
@@ -393,9 +394,10 @@ func (a *Autoscaler) proposalDue(ctx context.Context) (bool, error) {
 	return len(forceful.Actions) > 0, nil
 }
 
-// confirm looks again at what was decided, a short time ago if it may pass by itself, and
-// begins what nothing speaks against by now, as a command: the nodes are marked,
-// replacements are launched and waited for, and only then is anything deleted.
+// confirm checks the decided actions again, and begins those without objections. An action whose
+// reason may pass by itself is checked only after confirmAfter. Each action begins as a command:
+// its nodes are marked, replacements are launched and waited for, and only then is anything
+// deleted.
 func (a *Autoscaler) confirm(ctx context.Context) error {
 	var errs []error
 	for len(a.decided) > 0 {

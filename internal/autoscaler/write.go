@@ -15,7 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// create stores a NodeClaim that is kept for pods. Which are its own is in the claim.
+// create stores a new NodeClaim that is kept for pods; the claim lists these pods.
 func (a *Autoscaler) create(f *fleet.Fleet, claim *v1.NodeClaim, pods []*corev1.Pod) error {
 	if claim.Name == "" {
 		claim.Name = a.cluster.GenerateName(claim.GenerateName)
@@ -90,8 +90,8 @@ func (a *Autoscaler) force(ctx context.Context, action disruption.Action) error 
 	return nil
 }
 
-// acknowledge tells the cloud that its notices are dealt with, and remembers what
-// it takes back.
+// acknowledge tells the cloud that its notices of interruptions were handled, and records the
+// offerings of the machines that the cloud takes back.
 func (a *Autoscaler) acknowledge(ctx context.Context) error {
 	for _, n := range a.notices {
 		if i, err := a.Cloud.Get(ctx, n.InstanceID); err == nil {

@@ -14,8 +14,8 @@ import (
 	"unicode/utf16"
 )
 
-// Document is a part of a text that holds something. Its text shares memory with the
-// whole, or with nothing.
+// Document is a part of a text that is more than blanks, comments, directives and markers. Its Text
+// is either in the memory of the whole text or in memory that nothing else uses.
 type Document struct {
 	Line int    // of the whole text, on which Text begins, from 1
 	Text []byte // with the marker --- that begins it, except for JSON
@@ -187,8 +187,9 @@ func Blank(text []byte) bool {
 	return true
 }
 
-// splitJSON cuts a run of JSON objects and lists into one part each, and reports whether
-// the part is one. Text after the last part belongs to it.
+// splitJSON cuts a part that is a run of JSON objects and lists into one part for each of them. The
+// second result is false if the part is anything else. Text after the last value belongs to the
+// last part.
 func splitJSON(part Part) ([]Part, bool) {
 	text := bytes.TrimLeft(part.Text, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {

@@ -10,8 +10,8 @@ import (
 )
 
 // Vocabulary says which label keys mean something to the provisioning of nodes:
-// the well-known ones, the ones that users may not set, other names for the
-// same label, and the values that some may have.
+// the well-known keys, the keys that users may not set, the keys that are other
+// names for a label, and the values that certain keys may have.
 //
 // A Vocabulary is immutable and may be shared between goroutines. A nil
 // *Vocabulary behaves as DefaultVocabulary everywhere. The zero value knows
@@ -53,8 +53,9 @@ type Extension struct {
 	// for none of them is refused by CheckRequirement.
 	KnownValues map[string][]string
 
-	// ZoneNames are the keys of labels that name the zone once more, as by an ID
-	// that each account has for a zone of its own: see Vocabulary.NamesZone.
+	// ZoneNames are the keys of labels, other than the zone label itself, whose
+	// value follows from the zone within one account, such as the ID of the zone:
+	// see Vocabulary.NamesZone.
 	ZoneNames []string
 }
 

@@ -99,9 +99,10 @@ func (p *Prices) WithProducts(at time.Time, list []string) (*Prices, error) {
 	return p.merged(SourceOnDemand, at, add, skipped)
 }
 
-// WithSpot returns p with the history of spot prices at the instant at, which is when it was asked
-// for: a price may be weeks old then and still hold. See ParseSpot. Prices that it does not have
-// stay, go out of date, and are dropped after thirty days. Errors are those of WithProducts.
+// WithSpot returns p with the spot prices of a price history. The instant at is when the history
+// was requested: a price may be weeks old by then and still hold. See ParseSpot. Prices of p that
+// the history does not have stay, go out of date, and are dropped after thirty days. Errors are
+// those of WithProducts.
 func (p *Prices) WithSpot(at time.Time, history []ec2types.SpotPrice) (*Prices, error) {
 	prices, skipped := ParseSpot(history)
 	add := entries{}
@@ -243,8 +244,8 @@ type Status struct {
 	// Prices is the number of prices that are known from it, and Stale how many of
 	// them are out of date.
 	Prices, Stale int
-	// Success is when it last gave prices; of a file, the instant that it says.
-	// Zero if it never did.
+	// Success is when the source last gave prices; if the source is a file, the instant that the
+	// file states. Zero if the source never gave prices.
 	Success time.Time
 	// Failures counts the failures since Success, and Err is the last one. Zero and nil if there
 	// was none.

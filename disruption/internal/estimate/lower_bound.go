@@ -29,9 +29,9 @@ func (g *goods) askedOf(kind *podclass.Class, v *requirements.Vocabulary) int {
 }
 
 // AtLeast returns a lower bound on the price of new nodes for some pods, in USD per hour. With
-// steady, spot nodes are excluded. In contrast to prices of resources, it considers that nodes come
-// in sizes: either one node holds all pods, or there are two or more nodes, each with at least one
-// of the pods.
+// steady, spot nodes are excluded. A bound from prices per unit of a resource
+// would allow fractions of nodes. This one considers that nodes are bought whole: either one node
+// holds all pods, or there are two or more nodes, each with at least one of the pods.
 func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
 	if len(rest) == 0 {
 		return 0

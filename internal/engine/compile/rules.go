@@ -85,7 +85,7 @@ type ClassRules struct {
 	Owns  []int    // domain rules that its pods have
 	Joins []int    // domain rules that count its pods
 	Soft  []int    // domain rules that its pods prefer
-	Spans []string // keys that decide where a pod of the class may go: those of the rules that it owns, and those of the rules that count it and can exclude it
+	Spans []string // keys that decide where a pod of the class may go: those of the rules that it owns, and of the rules that count it, unless it may go anywhere (see setPhase)
 	Parts []pack.Membership
 	All   []pack.Membership // Parts, and the memberships in rules that were replaced by slots
 	With  []workload.Term   // required affinity over the hostname

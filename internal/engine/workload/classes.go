@@ -30,7 +30,7 @@ type Class struct {
 	Preferences  []requirements.Preference
 	Tolerations  []corev1.Toleration
 	Priority     int32
-	Holds        []constraint.Hold // of its node: ports, and disks that other pods name too
+	Holds        []constraint.Hold // what its pods occupy on their node: ports, and disks that other pods name too
 
 	Terms    []Term     // constraints with other pods, required ones first
 	Limits   []Limit    // on the number of pods on its node
