@@ -21,7 +21,7 @@ import (
 //
 // The error names each node that p does not have.
 //
-// It takes the time of Next: neither catalogs nor staying nodes are read again.
+// It takes the time of WithInput: neither catalogs nor staying nodes are read again.
 func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	in := p.in
 	in.Nodes = slices.Clone(in.Nodes)
@@ -69,7 +69,7 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// Next returns the problem for another Input, with the options of p. Its plans and its error are
+// WithInput returns the problem for another Input, with the options of p. Its plans and its error are
 // those of Prepare for that Input; p is unchanged. Objects in both inputs are not read again.
 // Objects are the same if they have the same address. So replace what changes, as the caches of
 // controllers do, and never write into objects, or slices, of which a problem was made:
@@ -94,7 +94,7 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 // changed as it was before.
 func (p *Problem) WithInput(in Input) (*Problem, error) { return prepare(in, p.opts, p) }
 
-// With returns the problem with more pods to place: it is Next of such an Input. The error is that
+// With returns the problem with more pods to place: it is WithInput of such an Input. The error is that
 // of Prepare for these pods.
 func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 	in := p.in
@@ -102,7 +102,7 @@ func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 	return p.WithInput(in)
 }
 
-// WithNodes returns the problem with other nodes and other pods to place: it is Next of such an
+// WithNodes returns the problem with other nodes and other pods to place: it is WithInput of such an
 // Input, with the same catalog. Nominated is left out: see Nominating. With the same nodes and
 // pods it is p itself.
 func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) {
@@ -114,7 +114,7 @@ func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) 
 	return p.WithInput(in)
 }
 
-// WithPools returns the problem with other NodePools and instance types: it is Next of such an
+// WithPools returns the problem with other NodePools and instance types: it is WithInput of such an
 // Input, to ask what happens if a pool has another limit or does not exist. Without any pools it
 // says which pods fit on existing nodes.
 func (p *Problem) WithPools(pools []*v1.NodePool, types map[string][]*cloudprovider.InstanceType) (*Problem, error) {
