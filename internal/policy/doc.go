@@ -12,8 +12,9 @@
 //   - variables: no package variable changes after start-up;
 //   - comments: every exported identifier has a doc comment;
 //   - examples: every public package has an Example whose output is checked;
-//   - size: the length of files and functions is limited;
-//   - large: the number of files and of exported names of a package is limited;
+//   - files: the name of a file says what is in it;
+//   - large: the number of exported names of a public package is limited, and of packages of the
+//     engine the number of lines;
 //   - words: the code has no "to do" notes and no path of an author's machine;
 //   - english: unclear words and phrases, which english_test.go lists, only get fewer;
 //   - terms: names and file names in the engine use the words of its field;

@@ -47,7 +47,7 @@ var rules = []rule{
 	{"variables", checkVariables},
 	{"comments", checkComments},
 	{"examples", checkExamples},
-	{"size", checkSize},
+	{"files", checkFileNames},
 	{"large", checkPackageSize},
 	{"words", checkWords},
 	{"english", checkEnglish},

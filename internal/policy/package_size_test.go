@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"go/ast"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +12,6 @@ import (
 // A package with more than this is not taken in at once. Packages that had more when
 // the rule came are listed in large.txt with what they have; they only shrink.
 const (
-	maxFiles    = 30 // without tests and generated ones
 	maxExported = 40 // types and functions, as go doc -short lists them; public packages only
 
 	// Of the engine, test support aside. A row "limit" of large.txt stands for another limit.
@@ -21,7 +19,7 @@ const (
 	maxMutual = 1_500 // lines of files that can all reach one another by calls: see largestMutual
 )
 
-// checkPackageSize reports packages of too many files, lines or exported names, and those
+// checkPackageSize reports packages of too many lines or exported names, and those
 // of which too much hangs together. An entry of large.txt says how many more are accepted,
 // and is a finding where fewer would do; -update lowers it, and never raises it.
 func checkPackageSize(m *module) (found []finding) {
@@ -120,17 +118,10 @@ func (m *module) engineSizes(p *pkg, limits map[string]int) []packageSize {
 	}
 }
 
-// sizes counts the files of a package, and its exported names if it is public.
+// sizes counts the exported names of a package if it is public.
 func (p *pkg) sizes() []packageSize {
-	files := 0
-	for _, f := range p.files {
-		if !ast.IsGenerated(f) {
-			files++
-		}
-	}
-	sizes := []packageSize{{"files", files, maxFiles, "join files of one noun"}}
 	if !p.public() || p.types == nil {
-		return sizes
+		return nil
 	}
-	return append(sizes, packageSize{"exported", p.exported(), maxExported, "export less"})
+	return []packageSize{{"exported", p.exported(), maxExported, "export less"}}
 }
