@@ -167,7 +167,7 @@ func (c *checker) read(p *listed, conf types.Config) (is *types.Package, faults 
 // importer finds what a package imports among the packages that were checked before it.
 type importer struct {
 	known map[string]*types.Package
-	names map[string]string // import paths that stand for others
+	names map[string]string // by import path in the source: the path of the package that is meant
 }
 
 // Import implements types.Importer.

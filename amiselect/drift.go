@@ -43,8 +43,8 @@ func (s Selection) Drifted(imageID string) (Explanation, bool) {
 	return s.s.driftedTerms(i), true
 }
 
-// DriftedOn is Drifted for a node of a known instance type: it has drifted unless For gives its
-// image for the type. So it also detects that an image is selected only for other machines
+// DriftedOn is Drifted for a node of a known instance type: it has drifted unless Selection.For
+// returns its image for the type. So it also detects that an image is selected only for other machines
 // (CodeOtherMachine) and that no image is selected for the type (CodeNoImageForType). A Replacement
 // is the image that a new node of the type would boot. A nil type is an unknown one: then the
 // result is that of Drifted.

@@ -25,8 +25,8 @@ import (
 // InstanceTypes returns the instance types of EC2 that the EC2NodeClass of the pool can boot, as
 // cloudprovider.CloudProvider says. Offerings that EC2 refused recently are not Available. If the
 // class has a placement group, only refusals in that group count. No offering in a zone is
-// Available while every subnet of the class there is full. A partition of the placement group in
-// which no offering of an instance type is left is not among its labels.
+// Available while every subnet of the class there is full. The labels of an instance type list only
+// the partitions of the placement group in which it has an Available offering.
 func (p *Provider) InstanceTypes(ctx context.Context, pool *karpv1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	const op = "InstanceTypes"
 	if pool == nil || pool.Spec.Template.Spec.NodeClassRef == nil {

@@ -34,11 +34,14 @@ func (c *Cloud) zonesOf(name string) (zones []string) {
 	return zones
 }
 
-// SetPrice sets what an instance type costs from now on, in USD per hour. With the
-// capacity type spot it is the spot price, of one zone or, without one, of all zones
-// that have none of their own. Otherwise it is the price on demand, which is the same
-// in all zones: the scope names the type, and on-demand or nothing. Zero takes the type
-// off the list.
+// SetPrice sets what an instance type costs from now on, in USD per hour. The scope names the type,
+// and further:
+//
+//   - the capacity type spot and a zone, for the spot price of that zone;
+//   - the capacity type spot, for the spot price of all zones without one of their own;
+//   - on-demand or no capacity type, for the price on demand, which is the same in all zones.
+//
+// Zero takes the type off the list.
 func (c *Cloud) SetPrice(scope cloudprovider.Scope, price float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +156,8 @@ func (c *Cloud) describeInstanceTypeOfferings(q *request) (any, *fault) {
 	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: page, NextToken: next}, err
 }
 
-// locations returns where a type is offered: zones, IDs of zones or the region, as where says.
+// locations returns where a type is offered. The location type where selects the form: names of
+// zones, IDs of zones or the region.
 func (c *Cloud) locations(where, name string) (locations []string) {
 	for _, z := range c.zonesOf(name) {
 		switch where {

@@ -130,7 +130,8 @@ func (w *wire) fields(v reflect.Value) {
 	}
 }
 
-// ec2Body returns EC2's answer to an action: a pointer to a struct, or a fault.
+// ec2Body returns the XML of EC2's answer to an action: of answer, which points to a struct, or of
+// the fault f if that is not nil.
 func ec2Body(action string, answer any, f *fault) []byte {
 	w := ec2Wire()
 	w.WriteString(xml.Header)

@@ -15,19 +15,19 @@ type Prepared struct {
 	// Command is the command for Start and Advance.
 	Command Command
 	// Claims are the NodeClaims that it launches, in the order of
-	// Command.Replacements and with their names. They are the caller's own. The record
-	// has them too, if they fit: a program that restarts leaves them nil for the commands
-	// that Recover finds.
+	// Command.Replacements and with their names. They are the caller's own. Command.Claims
+	// has copies, if they are small enough for the record. A program that restarts leaves
+	// Claims nil for the commands that Recover finds.
 	Claims []*v1.NodeClaim
-	// Pods are the pending pods of the action that each of Claims is for. They are unknown after a
-	// restart; then the nodes take any pods.
+	// Pods has, by index in Claims, the pending pods for which the NodeClaim is launched. It is
+	// empty after a restart; then the nodes take any pods.
 	Pods [][]*corev1.Pod
 }
 
-// Claim returns the object for a write of kind WriteCreate, with the changes of the write: one of
-// Claims, or, if there are none, of Command.Claims. It returns nil for any other write, for a write
-// of another command, and if Command.Claims has no such claim. A program that gets nil for a write
-// of kind WriteCreate must set Input.Cancel.
+// Claim returns the NodeClaim to create for a write of kind WriteCreate, with the changes of the
+// write. It comes from Claims or, if Claims is empty, from Command.Claims. It returns nil for any
+// other write, for a write of another command, and if Command.Claims has no such NodeClaim. A
+// program that gets nil for a write of kind WriteCreate must set Input.Cancel.
 func (c Prepared) Claim(now time.Time, s Write) *v1.NodeClaim {
 	if s.Kind != WriteCreate {
 		return nil

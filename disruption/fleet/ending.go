@@ -30,7 +30,8 @@ func (f *Fleet) starts() time.Duration {
 	return took[(len(took)-1)/2]
 }
 
-// ending returns the nodes with the pods that are gone before a new node is ready in Node.Ending.
+// ending returns the nodes with Node.Ending set: the pods that will be gone before a new node can be
+// ready.
 func (f *Fleet) ending(nodes []provisioning.Node) []provisioning.Node {
 	out, at := slices.Clone(nodes), f.Now.Add(f.starts())
 	for i, n := range out {
@@ -39,8 +40,8 @@ func (f *Fleet) ending(nodes []provisioning.Node) []provisioning.Node {
 	return out
 }
 
-// boundBy is when the promise of an open node ends: BoundWithin from now, or from the time at which
-// the last of the pods is gone that a Binding waits for.
+// boundBy returns when the promise of a node that is open to all pods ends: BoundWithin from now, or
+// from when the last pod that the Binding waits for is gone.
 func (f *Fleet) boundBy(b provisioning.Binding) time.Time {
 	last := f.Now
 	for _, p := range b.After {

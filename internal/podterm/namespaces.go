@@ -40,8 +40,8 @@ func (n *Namespaces) read() {
 	}
 }
 
-// of returns the namespaces of a term, nil for all: those that the term names and those that it
-// selects, or own, the namespace of its pod, if it does neither.
+// of returns the namespaces that a term names or selects. If it does neither, the result is own, the
+// namespace of the term's pod. Nil means all.
 func (n *Namespaces) of(t *corev1.PodAffinityTerm, own string) ([]string, error) {
 	out := append([]string{}, t.Namespaces...) // not nil, even if there is none
 	switch {

@@ -26,8 +26,8 @@ type Cluster struct {
 	workloads []*Workload
 	Daemon    *appsv1.DaemonSet
 
-	// Scheduler binds pending pods, by Bind. New sets one that knows what the sample of
-	// examples/autoscaler needs, and fills the fullest node first.
+	// Scheduler binds pending pods, by Bind. New sets a scheduler that supports the constraints of
+	// the pods of examples/autoscaler only, and fills the fullest node first.
 	Scheduler func(*Cluster)
 
 	Claims  Table[*v1.NodeClaim]
@@ -36,13 +36,13 @@ type Cluster struct {
 	Budgets Table[*policyv1.PodDisruptionBudget]
 
 	byWork    map[*Workload][]*Pod    // the pods of each workload, in the order of names
-	byWorkAt  int                     // Pods.writes then
+	byWorkAt  int                     // Pods.writes when byWork was made
 	seen      map[string]*corev1.Node // by name: the Node as the cloud had it last
-	scheduled int                     // changes() when the scheduler had nothing to do
-	numbers   int                     // of UIDs and names
+	scheduled int                     // Changes() after the last run of the scheduler; -1 before the first
+	numbers   int                     // the last number in a generated UID or name
 	Evicted   int                     // pods so far
 	Lost      int                     // pods that went with their machine so far
-	Waits     []time.Duration         // of each pod that was bound, until it was; unsorted
+	Waits     []time.Duration         // from creation to binding, of each bound pod; unsorted
 }
 
 // New returns a cluster on a cloud without objects. The error names pods whose requests cannot be
@@ -117,8 +117,8 @@ func (c *Cluster) GenerateName(prefix string) string {
 	return fmt.Sprintf("%s%04d", prefix, c.numbers)
 }
 
-// Advance lets time pass. The order is that in which one thing leads to the
-// next, so that a step of some seconds is enough for all that needs no waiting.
+// Advance lets time pass. Each controller runs after those whose results it uses, so that effects
+// without a delay happen in one call.
 func (c *Cluster) Advance(step time.Duration) {
 	c.Cloud.Advance(step)
 	now := c.Now()
@@ -285,7 +285,7 @@ func (c *Cluster) podsOf(w *Workload) []*Pod {
 	return c.byWork[w]
 }
 
-// Bind puts a pending pod on a node. How long it takes to start is a matter of its name.
+// Bind puts a pending pod on a node. Its name decides how long it takes to start.
 func (c *Cluster) Bind(p *Pod, node string) {
 	now := c.Now()
 	c.edit(p, func(p *Pod) {

@@ -52,7 +52,7 @@ type Constraint struct {
 	Text string
 	// Pods is the number of pods that have the constraint; 0 if a NodePool has it.
 	Pods int
-	// Amount, for KindRequest, is how much pods give up: CPU in cores or memory in GiB. Otherwise
+	// Amount, for KindRequest, is how much of the request Without removes from each pod: CPU in cores or memory in GiB. Otherwise
 	// it is 0.
 	Amount float64
 

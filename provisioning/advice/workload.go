@@ -304,7 +304,7 @@ func (c podPart) dropAffinity(a *corev1.Affinity) {
 	}
 }
 
-// drop removes the term from a list if key is that of the term's list.
+// drop removes the term of c from list if that list is the one that key names.
 func drop[T any](c podPart, key string, list []T) []T {
 	if c.key != key {
 		return list

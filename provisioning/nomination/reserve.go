@@ -38,10 +38,12 @@ const swapAfter = 20 * time.Second
 // Options say how long promises last. The zero value, and nil, mean the defaults.
 type Options struct {
 	// Hold is how long a node is kept for its pods after it is ready; zero means DefaultHold. It is
-	// extended while kube-scheduler, by its bindings of the last twenty seconds, has not reached
-	// these pods yet: to three times Hold while it binds pods of the kind, and to Launch while it
-	// is behind, which means that it binds pods to nodes that were kept for them for a third of
-	// Hold. While kube-scheduler is behind, a Binding is extended beyond its Until in the same way.
+	// longer while kube-scheduler has not reached these pods yet, judged by what it bound in the
+	// last 20 seconds:
+	//
+	//   - three times Hold while it binds pods of the same kind;
+	//   - Launch while it is behind: it binds pods to nodes that have been kept for them for a third
+	//     of Hold. Then a Binding, too, holds for longer than its Until.
 	Hold time.Duration
 	// Launch is how long pods wait for a node that is not ready, from the creation of its
 	// NodeClaim; zero means DefaultLaunch.

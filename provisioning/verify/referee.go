@@ -39,7 +39,8 @@ type referee struct {
 	nodeFee       float64
 	reserved      provisioning.ReservedPolicy
 	defaultSpread []corev1.TopologySpreadConstraint
-	// pending says that the checks are for unplaced pods, which ignore the pods of buffers.
+	// pending says that the referee looks for places of unplaced pods. These checks ignore the pods of
+	// buffers.
 	pending bool
 
 	sites          []*site

@@ -97,8 +97,8 @@ const (
 const (
 	maxTagKey   = 128
 	maxTagValue = 256
-	// maxUserTags leaves room for the six that the controller sets, of which
-	// the user may set one, Name.
+	// maxUserTags: EC2 allows 50 tags. The controller sets six; one of them, Name, the user may set
+	// too.
 	maxUserTags = 44
 	// awsTagPrefix begins the keys that only AWS sets.
 	awsTagPrefix = "aws:"
@@ -113,8 +113,8 @@ func (v *validator) add(faults ...*field.Error) {
 	v.faults = append(v.faults, faults...)
 }
 
-// images leaves the rules to package amiselect. A missing family is not reported in addition to a
-// malformed alias, which would determine it.
+// images checks amiSelectorTerms and amiFamily with package amiselect. A missing family is not
+// reported if the alias that would determine it is malformed.
 func (v *validator) images(spec *field.Path, s *EC2NodeClassSpec) {
 	terms := amiTerms(s.AMISelectorTerms)
 	v.add(amiselect.ValidateTerms(spec.Child("amiSelectorTerms"), terms)...)
@@ -339,8 +339,8 @@ func (v *validator) value(path *field.Path, schema map[string]jsonKind, name str
 	}
 }
 
-// minimumReclaim checks texts, and null, which is read as an empty text. Other values are faults
-// already.
+// minimumReclaim checks the strings of evictionMinimumReclaim; null counts as an empty string. Values
+// of other types are reported elsewhere.
 func (v *validator) minimumReclaim(path *field.Path, signals map[string]any) {
 	texts := map[string]string{}
 	for key, value := range signals {
@@ -587,7 +587,8 @@ type set struct {
 	isSet bool
 }
 
-// alone refuses other fields in a term that has the field name, which excludes them.
+// alone reports the other fields that are set in a term in which the named field has to be the only
+// one.
 func (v *validator) alone(path *field.Path, name string, isSet bool, others ...set) {
 	for _, other := range others {
 		if isSet && other.isSet {

@@ -90,7 +90,7 @@ func (k *Keyed[T]) Drop() {
 	}
 }
 
-// Forget drops the questions for whose keys which is true, and their answers.
+// Forget drops the questions and answers of the keys for which the function returns true.
 func (k *Keyed[T]) Forget(which func(key string) bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

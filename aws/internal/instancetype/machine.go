@@ -197,8 +197,8 @@ func text(s *string) string {
 	return *s
 }
 
-// rounded returns a number of EC2 in thousandths, and false if it is not above zero or absurdly
-// large.
+// rounded returns a number in thousandths of its unit, rounded to an integer. It returns false if
+// the result is not above zero or not below 2^53.
 func rounded(thousands float64) (int64, bool) {
 	n := math.Round(thousands * 1000)
 	if !(n > 0 && n < 1<<53) {

@@ -229,12 +229,12 @@ func (h holding) observed(at time.Time, left int) holding {
 	return next
 }
 
-// Launched returns s with one instance fewer in a reservation, from the instant at
-// at which it was launched.
+// Launched returns s with one free instance fewer in a reservation. The instant is that of the
+// launch.
 func (s Stock) Launched(at time.Time, id string) Stock { return s.moved(at, id, -1) }
 
-// Terminated returns s with one instance more, from the instant at at which EC2 no
-// longer had it.
+// Terminated returns s with one free instance more in a reservation. The instant is that at which
+// EC2 no longer had the instance.
 func (s Stock) Terminated(at time.Time, id string) Stock { return s.moved(at, id, 1) }
 
 func (s Stock) moved(at time.Time, id string, by int) Stock {

@@ -47,7 +47,7 @@ type Prices struct {
 // state has the last success and the failures of a source.
 type state struct {
 	success  time.Time // zero if never
-	failures int       // since
+	failures int       // since success
 	err      error
 }
 

@@ -16,10 +16,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// Figures are the measurements of a play.
+// Figures are the measurements of one play of a trace: see the package comment for how they are
+// made.
 type Figures struct {
 	Length time.Duration
-	// Bill, FromEmpty and Bound are in USD.
+	// Bill is the cost of all machines, FromEmpty that of plans without existing nodes, and Bound the
+	// lower bound of these plans; in USD.
 	Bill, FromEmpty, Bound float64
 	// Launches and Interruptions count machines.
 	Launches, Interruptions int
@@ -27,7 +29,8 @@ type Figures struct {
 	Evictions, Lost, Preemptions int
 	// PodDays is the total time of all pods, in days.
 	PodDays float64
-	// Pods counts waits; Pending counts the waits of pods that are pending at the end.
+	// Pods is the number of pods that were bound or are pending at the end, and Pending the number of
+	// those that are pending.
 	Pods, Pending int
 	// Median and P99 are quantiles of the waits.
 	Median, P99 time.Duration

@@ -1,7 +1,7 @@
 package rule
 
-// Rule is a reason that keeps a node from being disrupted. Users see its Code. The rule determines
-// the order of checks, and which actions ignore it.
+// Rule is a reason that keeps a node from being disrupted. Package disruption shows it to users as a
+// disruption.Code. The rule determines the order of checks, and which actions ignore it.
 type Rule string
 
 // Order lists the rules in the order of the constants.
@@ -20,7 +20,8 @@ func Order() []Rule {
 }
 
 // The rules, in the order in which they are checked. If one of the first three applies, no other is
-// checked. Most have the name of their Code, which documents them.
+// checked. The disruption.Code of the same name documents a rule; rules without such a Code are
+// explained here.
 const (
 	MarkedForDeletion   Rule = "Underway" // an earlier decision deals with the node
 	Unmanaged           Rule = "Unmanaged"

@@ -38,12 +38,13 @@ type preferences struct {
 	// Options are the options that the class prefers, nil if it prefers none.
 	Options bitset.Set
 	// Spans are the labels over which the class is to be spread, or kept together or apart, by
-	// preference. Cells are those in which it may be at a price that is worth it.
+	// preference. Cells are the cells in which a place costs no more than its preferences are
+	// worth.
 	Spans []string
 	Cells []topology.Cell
 
-	// Steady are the options that remain if preferences do not count, nil if all do: for pods that
-	// CapacityMix keeps off spot, those that are not spot.
+	// Steady are the options that remain if preferences do not count; nil means all. For pods that
+	// CapacityMix keeps off spot, they are the options that are not spot.
 	Steady bitset.Set
 	// Bought says that preferences are to be satisfied. weight is the weight of those that are not
 	// satisfied at the lowest price anyway. worth is the amount that all satisfied preferences may

@@ -7,7 +7,7 @@ import (
 )
 
 // keepMinValues removes pods from a pattern until enough options are left for the MinValues of its
-// pool. It removes nothing if the candidate is safe.
+// pool. It removes nothing if candidate.safe is set.
 func (s *solver) keepMinValues(t *tier, i int, p *pattern, value []float64) {
 	c := &t.candidates[i]
 	pool := &s.p.Pools[c.pool]
@@ -33,8 +33,8 @@ func (s *solver) keepMinValues(t *tier, i int, p *pattern, value []float64) {
 	sortShares(p.shares)
 }
 
-// mostEnough returns the largest count of a share that leaves enough options together with other
-// shares.
+// mostEnough returns the largest number of pods of a share that, together with the pods of the other
+// shares, still leaves enough options.
 func (s *solver) mostEnough(c *candidate, shares []Share, sh Share, trait int32) int {
 	trial := append(slices.Clone(shares), sh)
 	last := &trial[len(trial)-1]
@@ -67,7 +67,8 @@ func (s *solver) enough(c *candidate, shares []Share, trait int32) bool {
 }
 
 // needed returns the number of values that a MinValue requires of a node with the given shares.
-// With BestEffort it is at most the number that each of the pods alone allows.
+// With BestEffort it is lowered to what the most restrictive of the pods would leave on a node of
+// its own.
 func (s *solver) needed(pool, i int, shares []Share) int {
 	p := &s.p.Pools[pool]
 	need := p.MinValues[i].Need
@@ -90,7 +91,8 @@ func (s *solver) needed(pool, i int, shares []Share) int {
 	return need
 }
 
-// values returns the values of a MinValue that a trait allows; nil means all.
+// values returns the values of a MinValue that a trait, which is a requirement of pods on open
+// labels, still allows; nil means all.
 func (s *solver) values(pool, minValue int, trait int32) bitset.Set {
 	if trait == 0 {
 		return nil
@@ -112,8 +114,9 @@ func (s *solver) relaxed(pool int, set bitset.Set, trait int32) bool {
 	return false
 }
 
-// uses returns, by limit of its pool, what one node of a pattern uses: that of its target option
-// or, if MinValues require further options, the most that any of the cheapest sufficient set uses.
+// uses returns what one node of a pattern counts against each limit of its pool: what its target
+// option uses. If MinValues require more options, it is the most that any of the cheapest options
+// uses that satisfy them.
 func (s *solver) uses(t *tier, i int, p *pattern) []int64 {
 	c := &t.candidates[i]
 	pool := &s.p.Pools[c.pool]

@@ -34,8 +34,8 @@ func (t *tier) appraise(p *Problem, masks []bitset.Set) {
 	}
 }
 
-// times returns how many nodes with the capacity of are needed for the resources of one node with
-// the first capacity, as a fraction that is at least 1.
+// times returns how many nodes of the second capacity replace one node of the first, as a fraction
+// that is at least 1.
 func times(capacity, of []int64) float64 {
 	out := 1.0
 	for r, n := range capacity {

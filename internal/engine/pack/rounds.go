@@ -5,7 +5,7 @@ import "slices"
 const (
 	// maxRounds is the largest number of rounds for a tier.
 	maxRounds = 4
-	// roundsGap is the gap to the bound below which another round is not worth its time.
+	// roundsGap is a gap between cost and bound; at a smaller gap no further round is run.
 	roundsGap = 0.015
 	// columnGap is the gap above which column generation replaces further rounds.
 	columnGap = 0.06
@@ -13,7 +13,8 @@ const (
 	roundsGain = 0.005
 	// roundsSteps is the number of patterns after which no new round starts.
 	roundsSteps = 5000
-	// learning is the rate at which multipliers move towards the cost paid.
+	// learning is the share of the way that each round moves the multiplier of a class towards the
+	// cost paid for it.
 	learning = 0.7
 )
 
@@ -61,8 +62,8 @@ func (s *solver) uncorrected() ([]float64, float64) {
 	return out, slices.Max(append(out, 1))
 }
 
-// coarseRun returns the greedy run of a coarse problem. It takes a tenth of the time of a fine one,
-// and is sometimes cheaper.
+// coarseRun returns a greedy run with the effort of coarse. It takes a tenth of the time of an
+// ordinary run, and its plan is sometimes cheaper.
 func (s *solver) coarseRun(t *tier) []purchase {
 	fine, learnt, highest := s.effort, s.multiplier, s.highestMultiplier
 	s.effort, s.filler.effort = coarse(), coarse()

@@ -15,16 +15,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
-// BoundKinds groups running pods that are equal for all constraints of other pods: pods of one
-// namespace with the same labels and the same constraints of each kind. So a what-if checks each
-// kind of pod once, and counts. BoundKinds are read-only once a problem has been compiled, so
-// derived problems can share them.
+// BoundKinds groups running pods that the constraints of other pods do not distinguish: pods of one
+// namespace with the same labels and the same constraints. So a what-if checks one pod of each group
+// and multiplies by the number of its pods. BoundKinds are read-only once a problem has been
+// compiled, so derived problems can share them. Those of a derived problem hold the new groups and
+// point to the earlier ones.
 type BoundKinds struct {
-	older  *BoundKinds // the earlier kinds, with lower numbers; nil for the first level
+	older  *BoundKinds // the earlier kinds, with lower numbers; nil if there are none
 	first  int32       // number of the first entry of kinds
 	number map[string]int32
 	kinds  []boundKind
-	fresh  int // number of kinds that the first problem had
+	fresh  int // number of kinds when all nodes were last read
 
 	mu      sync.Mutex
 	byLabel map[string]map[string][]int32 // by label and value: numbers of kinds; filled on demand
@@ -37,8 +38,8 @@ type boundKind struct {
 	apart      []boundApart
 }
 
-// boundApart is a term of a running pod's required anti-affinity whose selection depends on the pod
-// alone.
+// boundApart is a term of a running pod's required anti-affinity that can be read without the
+// labels of Namespaces.
 type boundApart struct {
 	key  string
 	pods Selection
@@ -67,15 +68,16 @@ func boundAparts(pod *corev1.Pod) (out []boundApart) {
 // Ended is the kind of finished pods, which no constraint counts.
 const Ended = -1
 
-// manyKinds is the number of kinds that may be added before it matters that old kinds may be gone.
+// manyKinds is the number of kinds that may be added, besides as many as at first, before Full
+// returns true.
 const manyKinds = 1024
 
 // Full says whether enough kinds were added since the first problem that the nodes should be read
 // anew, because most kinds may be gone.
 func (c *BoundKinds) Full() bool { return c != nil && c.Count() > 2*c.fresh+manyKinds }
 
-// Read finds the kinds of the pods on nodes whose rooms are to be read. It returns BoundKinds that
-// include the new kinds.
+// Read finds the kinds of the pods on the nodes of rooms.Read. It returns BoundKinds that include
+// the new kinds.
 func (c *BoundKinds) Read(rooms *model.Rooms) *BoundKinds {
 	out := &BoundKinds{older: c, first: int32(c.Count()), number: map[string]int32{}}
 	if c != nil {

@@ -78,7 +78,7 @@ func phrases(text string, keywords ...string) (before string, behind map[string]
 }
 
 // parseSelector reads CLAUSES into a label selector. "all" selects every pod,
-// and "nothing" is a selector that is not there.
+// and "nothing" gives a nil selector.
 func parseSelector(text string) (*metav1.LabelSelector, error) {
 	selector := &metav1.LabelSelector{}
 	switch strings.TrimSpace(text) {
@@ -122,7 +122,7 @@ func number(text string, low int64) (int32, error) {
 	return int32(n), nil
 }
 
-// counted cuts NAME xCOUNT; without a count there is one, and many is false.
+// counted splits NAME xCOUNT. Without xCOUNT, count is 1 and many is false.
 func counted(text string) (name string, count int, many bool, err error) {
 	name, word, many := strings.Cut(text, " x")
 	if !many {
@@ -135,7 +135,7 @@ func counted(text string) (name string, count int, many bool, err error) {
 	return name, n, true, nil
 }
 
-// unknownOf returns errUnknown with the words that the object accepts.
+// unknownOf returns errUnknown with the list of accepted words.
 func unknownOf(words ...string) error {
 	return fmt.Errorf("%w; use one of %s", errUnknown, strings.Join(words, ", "))
 }

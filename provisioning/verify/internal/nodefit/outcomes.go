@@ -73,8 +73,9 @@ func (m Mentions) Text(node *corev1.Node) string {
 	return strings.Join(parts, ", ")
 }
 
-// Outcomes returns the nodes within a domain, with the labels mentioned. An open label gets each of
-// the values that the mentions distinguish.
+// Outcomes returns nodes for the possible labels of a new node whose labels satisfy domain. They have
+// the labels that are mentioned. A label that domain leaves open gets each of the values that the
+// mentions distinguish.
 func Outcomes(vocabulary *requirements.Vocabulary, domain requirements.Set, mentions Mentions) []*corev1.Node {
 	byKey := map[string][]string{} // by canonical key: the mentioned values
 	for key, values := range mentions {
