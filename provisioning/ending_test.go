@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -81,6 +82,12 @@ func TestPodsWaitForRoom(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []provisioning.Binding{{Node: "n1", Pods: in.Pods, After: ending.Ending}}, plan.Bind)
 	require.Empty(t, plan.Create)
+
+	nominating, err := problem.Nominating(map[types.NamespacedName]string{{Namespace: in.Pods[0].Namespace, Name: "new"}: "n1"})
+	require.NoError(t, err)
+	plan, err = nominating.Solve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []provisioning.Binding{{Node: "n1", Pods: in.Pods, After: ending.Ending}}, plan.Bind)
 
 	problem, err = problem.Without("n1")
 	require.NoError(t, err)

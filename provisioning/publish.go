@@ -37,26 +37,12 @@ func (p *Problem) publish(s *solve.Solution) *Plan {
 		plan.Bind = make([]Binding, len(s.Bind))
 	}
 	for i := range s.Bind {
-		plan.Bind[i] = Binding{Node: s.Bind[i].Node, Pods: s.Bind[i].Pods}
+		plan.Bind[i] = Binding(s.Bind[i])
 	}
-	p.waits(plan.Bind)
 	plan.Static = publishStatic(p.compiled.Static)
 	plan.Buffers = p.bufferStatus(plan, reasons.unplaced(s.Spare))
 	plan.moveToStatic()
 	return plan
-}
-
-// waits fills in Binding.After.
-func (p *Problem) waits(bind []Binding) {
-	ending := map[string][]*corev1.Pod{}
-	for i := range p.in.Nodes {
-		if n := &p.in.Nodes[i]; len(n.Ending) > 0 {
-			ending[n.Name()] = n.Ending
-		}
-	}
-	for i := range bind {
-		bind[i].After = ending[bind[i].Node]
-	}
 }
 
 func newNode(n *model.NewNode) NewNode {

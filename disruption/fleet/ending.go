@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -19,7 +20,7 @@ func (f *Fleet) starts() time.Duration {
 	var took []time.Duration
 	for _, claim := range f.NodeClaims {
 		c := meta.FindStatusCondition(claim.Status.Conditions, v1.ConditionTypeInitialized)
-		if c != nil && c.Status == "True" && c.LastTransitionTime.After(claim.CreationTimestamp.Time) {
+		if c != nil && c.Status == metav1.ConditionTrue && c.LastTransitionTime.After(claim.CreationTimestamp.Time) {
 			took = append(took, c.LastTransitionTime.Sub(claim.CreationTimestamp.Time))
 		}
 	}

@@ -85,8 +85,9 @@ type Unplaced struct {
 
 // Binding lists the pods that go to one node of the input.
 type Binding struct {
-	Node string
-	Pods []*corev1.Pod
+	Node  string
+	Pods  []*corev1.Pod
+	After []*corev1.Pod
 }
 
 // NewNode is a node to launch: provisioning.NewNode.

@@ -51,7 +51,7 @@ func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution 
 	for i, podIDs := range a.st.Bound {
 		if len(podIDs) > 0 {
 			a.sort(podIDs)
-			plan.Bind = append(plan.Bind, model.Binding{Node: p.Nodes[i].Name(), Pods: a.pods(podIDs)})
+			plan.Bind = append(plan.Bind, model.Binding{Node: p.Nodes[i].Name(), Pods: a.pods(podIDs), After: p.Nodes[i].Ending})
 		}
 	}
 	slices.SortFunc(plan.Bind, func(x, y model.Binding) int { return cmp.Compare(x.Node, y.Node) })

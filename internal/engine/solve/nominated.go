@@ -21,7 +21,7 @@ func (s *Solver) solveNominated(ctx context.Context) (*Solution, error) {
 	a := &assembler{p: p, s: s.first, st: st}
 	in := p.In
 	in.Nominated, in.Nodes, in.Pods = nil, slices.Clone(in.Nodes), nil
-	binds := map[string][]*corev1.Pod{}
+	binds := map[string]model.Binding{}
 	for podID, pod := range p.Pods {
 		if !a.st.Placed[podID] && !p.Headroom[pod] {
 			in.Pods = append(in.Pods, pod)
@@ -30,11 +30,11 @@ func (s *Solver) solveNominated(ctx context.Context) (*Solution, error) {
 	for i, podIDs := range st.Bound {
 		a.sort(podIDs)
 		if len(podIDs) > 0 {
-			binds[p.Nodes[i].Name()] = a.pods(podIDs)
+			binds[p.Nodes[i].Name()] = model.Binding{Node: p.Nodes[i].Name(), Pods: a.pods(podIDs), After: p.Nodes[i].Ending}
 		}
 	}
 	for i, n := range in.Nodes {
-		if here := binds[n.Name()]; len(here) > 0 {
+		if here := binds[n.Name()].Pods; len(here) > 0 {
 			in.Nodes[i].Pods = slices.Concat(n.Pods, boundTo(n.Name(), here))
 		}
 	}
@@ -64,19 +64,19 @@ func boundTo(node string, pods []*corev1.Pod) []*corev1.Pod {
 
 // addNominated adds the pods on their nominated nodes. It sets no lower bounds, because the cost of
 // a plan that puts these pods elsewhere is not known.
-func (s *Solution) addNominated(binds map[string][]*corev1.Pod, order []*corev1.Pod) {
+func (s *Solution) addNominated(binds map[string]model.Binding, order []*corev1.Pod) {
 	if len(order) == 0 {
 		return
 	}
 	for i := range s.Bind {
-		if here := binds[s.Bind[i].Node]; len(here) > 0 {
+		if here := binds[s.Bind[i].Node].Pods; len(here) > 0 {
 			s.Bind[i].Pods = slices.Concat(here, s.Bind[i].Pods)
 			slices.SortFunc(s.Bind[i].Pods, model.ComparePods)
 			delete(binds, s.Bind[i].Node)
 		}
 	}
-	for node, here := range binds { // the order does not matter: the list is sorted below
-		s.Bind = append(s.Bind, model.Binding{Node: node, Pods: here})
+	for _, bind := range binds { // the order does not matter: the list is sorted below
+		s.Bind = append(s.Bind, bind)
 	}
 	slices.SortFunc(s.Bind, func(x, y model.Binding) int { return strings.Compare(x.Node, y.Node) })
 	s.Order = slices.Concat(order, s.Order)
