@@ -100,7 +100,8 @@ func start(t *testing.T, opts *awstest.Options) *awstest.Server {
 	return cloud
 }
 
-// neighbor returns the provider of another cluster, of which it is told everything.
+// neighbor returns the provider of another cluster. Its options have all the facts of that cluster, so
+// that it does not ask EKS.
 func (s *scene) neighbor() *aws.Provider {
 	opts, all, k := s.opts, clients(s.config), s.cloud.Options().Cluster
 	opts.Cluster = aws.Cluster{Name: "other", Endpoint: k.Endpoint, CABundle: k.CertificateAuthority, ServiceCIDR: k.ServiceCIDR, Version: k.Version}

@@ -73,8 +73,8 @@ func about(err error, op, id string) error {
 	return &one
 }
 
-// List returns the instances of the cluster, including those that are going down, sorted by ID. It
-// makes one call of EC2 per thousand instances. With an error the list is nil.
+// List returns the instances of the cluster, sorted by ID. Instances that are going down are
+// included. List makes one call of EC2 per thousand instances. With an error the list is nil.
 func (p *Provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) {
 	// The owner of an instance is known for sure only while EC2 still lists the terminated
 	// instances of the same call.

@@ -37,8 +37,8 @@ type selector[T any] struct {
 	code, format string
 }
 
-// selected returns the objects that a call selects: those that it names, or all objects if it names
-// none. Objects that the filters of the call do not match are left out.
+// selected returns the objects that a call selects: the objects that the call names, or all objects
+// if the call names none. Objects that the filters of the call do not match are left out.
 func selected[T any](q *request, all []T, of func(T) attributes, by ...selector[T]) (list []T, _ *fault) {
 	list = slices.Clone(all)
 	for _, s := range by {

@@ -40,7 +40,7 @@ type Options struct {
 	// with the name of the cluster. Omitted fields of a subnet other than ID and zone are filled
 	// in.
 	Subnets []ec2types.Subnet
-	// SecurityGroups are the groups. Default: two, of which one has the tags of the subnets.
+	// SecurityGroups are the groups. Default: two groups. One of them has the tags of the subnets.
 	SecurityGroups []ec2types.SecurityGroup
 	// Images are the images. Default: those of Amazon for AL2023 and Bottlerocket,
 	// one release of each, for the version of the cluster, with parameters.

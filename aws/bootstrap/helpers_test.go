@@ -36,7 +36,7 @@ func plain(family amiselect.Family) bootstrap.Node {
 	}
 }
 
-// full returns a node that sets whatever the family has.
+// full returns a node that sets every field that the family supports.
 func full(family amiselect.Family) bootstrap.Node {
 	n := plain(family)
 	n.DNSIP = "10.100.0.10"

@@ -99,7 +99,7 @@ func boundaryOf(header []string) (string, error) {
 	return boundary, nil
 }
 
-// contentType returns the value of the header Content-Type, empty if there is none.
+// contentType returns the value of the header Content-Type. Without such a header it returns "".
 func contentType(header []string) (value string, err error) {
 	found := false
 	for _, line := range header {

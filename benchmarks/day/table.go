@@ -95,9 +95,9 @@ Written by %s.
 
 [README.md](README.md#the-life-of-a-cluster) says what is played and how each figure is made.
 "From empty" is what plans for the same pods cost at each moment if no node existed, and the
-bound the floor that these plans prove. Waits are until a pod is bound. The second table takes, for
-each setting of Karpenter, the cheapest setting of Dovetail with no more evictions of a pod in a day,
-and the one with the fewest evictions of those that cost no more.
+bound the floor that these plans prove. Waits are until a pod is bound. The second table has two
+settings of Dovetail for each setting of Karpenter: of the settings with no more evictions of a pod in a
+day the cheapest, and of the settings that cost no more the one with the fewest evictions.
 
 `, title, "`"+about.Command+"`")
 	b.WriteString("```text\n" + about.Text() + "```\n\n" + table(rows))

@@ -180,8 +180,8 @@ func placed(model resourcev1.Device, place string) (resourcev1.Device, int, erro
 }
 
 // FirstEFACard returns the index of the first network card of an instance type that takes an
-// elastic fabric adapter. It is zero for all types except p6-b300, which has 17 cards, of which the
-// first takes plain interfaces only. EC2 does not report it.
+// elastic fabric adapter. The index is zero for all types except p6-b300. The first of the 17
+// cards of p6-b300 takes plain interfaces only. EC2 does not report it.
 func FirstEFACard(instanceType string) int32 {
 	if strings.HasPrefix(instanceType, "p6-b300.") {
 		return 1

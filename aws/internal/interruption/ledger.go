@@ -8,10 +8,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Ledger records which notices of which message of a queue were acknowledged, so that a message is
-// deleted after its last notice and not before. It is kept in memory: after a restart the queue
-// delivers all messages again that were not deleted. The zero Ledger is ready for use. It must not
-// be used by several goroutines at once.
+// Ledger records the notices that were acknowledged, by message of a queue. So a message is deleted
+// after its last notice and not before. The Ledger is kept in memory: after a restart the queue
+// delivers every message again that was not deleted. The zero Ledger is ready for use. Several
+// goroutines must not use one Ledger at once.
 type Ledger struct {
 	messages map[string]*delivery // by id of the queue's message
 }

@@ -51,7 +51,7 @@ func (r *Record) NodePool() string { return r.Tags[karpv1.NodePoolLabelKey] }
 // NodeClass returns the name of the EC2NodeClass in the tags.
 func (r *Record) NodeClass() string { return r.Tags[awsv1.NodeClassTagKey] }
 
-// NodeClaim returns the name of the NodeClaim in the tags, "" if there is none.
+// NodeClaim returns the name of the NodeClaim in the tags. Without such a tag it returns "".
 func (r *Record) NodeClaim() string { return r.Tags[awsv1.NodeClaimTagKey] }
 
 // Roster returns the requests that the instance may have been launched for.

@@ -272,8 +272,9 @@ func nilIfZero(n *int64) *int32 {
 
 type nic = ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest
 
-// interfaces returns the network interfaces: those that the class lists; else, if pods ask for
-// adapters, one adapter on each of the instance type's cards; else one interface.
+// interfaces returns the network interfaces that the class lists. If the class lists none, it
+// returns one adapter on each network card that takes adapters if pods ask for them, and one
+// plain interface otherwise.
 func (in *Input) interfaces() []nic {
 	groups := make([]string, 0, len(in.Class.Status.SecurityGroups))
 	for _, g := range in.Class.Status.SecurityGroups {

@@ -45,7 +45,7 @@ func (s *Sources) Cluster(ctx context.Context) (Cluster, cache.Reading, error) {
 	return s.stated(c), reading, nil
 }
 
-// stated replaces fields that EKS reported by those that the caller has set.
+// stated returns c with the fields that the caller has set in place of what EKS reported.
 func (s *Sources) stated(c Cluster) Cluster {
 	c.ARN = cmp.Or(s.opts.ClusterARN, c.ARN)
 	c.Account = cmp.Or(s.opts.Account, accountOf(c.ARN))
