@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -10,11 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	sigsjson "sigs.k8s.io/json"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
@@ -23,11 +24,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
-// The node class that is read.
-const (
-	classKind       = "EC2NodeClass"
-	classAPIVersion = "karpenter.k8s.aws/v1"
-)
+const classKind = awsv1.EC2NodeClassKind
 
 // text names a file to read: "-" is standard input, and an empty name the sample.
 type text struct{ name, sampleName, sample string }
@@ -50,229 +47,151 @@ type input struct {
 	Others int                          // nodes of other classes
 }
 
-// reader collects input and faults.
-type reader struct {
-	input
-	types  map[string]*cloudprovider.InstanceType
-	faults []error
-}
-
-// read reads all files. It reports the faults of all of them together.
+// read reads all files. It reports the faults of all of them together. What one object says of
+// another is judged once every object can be read.
 func read(files files, stdin io.Reader) (*input, error) {
-	r := &reader{types: map[string]*cloudprovider.InstanceType{}}
-	r.Pools, r.Counts = map[string]*budgets.Compiled{}, map[string]budgets.Counts{}
-	for _, t := range fake.Catalog() {
-		r.types[t.Name] = t
-	}
-	if f, ok := r.open(files.manifest, stdin); ok {
-		r.manifest(f, files.class)
-	}
-	// If the pools are not known, every node would seem to be of none.
-	known := len(r.faults) == 0
-	if f, ok := r.open(files.images, stdin); ok {
-		images, err := amiselect.ReadImages(f.data)
-		r.add(f.name, "", err)
-		r.Images = images
-	}
-	if f, ok := r.open(files.nodes, stdin); ok {
-		r.claims(f, known)
-	}
-	return &r.input, errors.Join(r.faults...)
-}
-
-// file is a file that was read.
-type file struct {
-	name string
-	data []byte
-}
-
-func (r *reader) open(of text, stdin io.Reader) (file, bool) {
-	name := of.name
-	if name == "" {
-		return file{of.sampleName, []byte(of.sample)}, true
-	}
-	data, err := command.ReadFile(name, stdin)
-	if err == nil && len(bytes.TrimSpace(data)) == 0 {
-		err = fmt.Errorf("%s: there is nothing in it; look whether the command that wrote it failed", name)
-	}
-	if err != nil {
-		r.faults = append(r.faults, err)
-	}
-	return file{name, data}, err == nil
-}
-
-// add adds an error with its file and object, one fault for each line.
-func (r *reader) add(file, object string, err error) {
-	if err == nil {
-		return
-	}
-	for line := range strings.Lines(err.Error()) {
-		where := file
-		if object != "" {
-			where += ": " + object
+	in := &input{Pools: map[string]*budgets.Compiled{}, Counts: map[string]budgets.Counts{}}
+	var errs []error
+	var sources []manifest.Source
+	for _, of := range []text{files.manifest, files.nodes, files.images} {
+		source := manifest.Source{Name: cmp.Or(of.name, of.sampleName), Data: []byte(of.sample)}
+		if of.name != "" {
+			var err error
+			if source.Data, err = command.ReadFile(of.name, stdin); err != nil {
+				errs = append(errs, err)
+				continue
+			}
 		}
-		r.faults = append(r.faults, fmt.Errorf("%s: %s", where, strings.TrimRight(line, "\n")))
+		if of != files.images {
+			sources = append(sources, source)
+			continue
+		}
+		images, err := amiselect.ReadImages(source.Data)
+		in.Images = images
+		errs = append(errs, inFile(source.Name, err))
 	}
-}
-
-// documents reads the objects of a file. A file that is an unrendered template is one fault.
-func (r *reader) documents(f file) ([]v1.Document, error) {
-	docs, err := v1.Documents(f.data)
-	if template := manifest.Unrendered(manifest.Source{Name: f.name, Data: f.data}); err != nil && template != nil {
-		r.faults = append(r.faults, template)
+	cluster, err := manifest.Read(manifest.Rules{NodePools: catalog.NodePoolRules()}, sources...)
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
-	r.add(f.name, "", err)
-	return docs, err
+	for _, pool := range cluster.NodePools {
+		compiled, err := budgets.Compile(pool.Spec.Disruption.Budgets, nil)
+		in.Pools[pool.Name] = compiled
+		errs = append(errs, err)
+	}
+	class, err := choose(files.class, cluster.Undecoded)
+	errs = append(errs, inFile(sources[0].Name, err))
+	if err == nil {
+		errs = append(errs, in.readClass(class), inFile(sources[1].Name, in.claims(cluster)))
+	}
+	return in, errors.Join(errs...)
 }
 
-// manifest reads the pools and one node class: the one with the given name, or the only one if the
-// name is empty.
-func (r *reader) manifest(f file, class string) {
-	docs, err := r.documents(f)
+// inFile puts the name of a file before each line of an error.
+func inFile(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(name + ": " + strings.ReplaceAll(err.Error(), "\n", "\n"+name+": "))
+}
+
+// choose returns the class of a name, or the only class if the name is empty.
+func choose(name string, classes []*manifest.Object) (*manifest.Object, error) {
 	var names []string
-	wanted := 0
-	for _, doc := range docs {
-		object := doc.GroupVersionKind().Kind + " " + doc.Name()
-		switch doc.GroupVersionKind().Kind {
-		case classKind:
-			names = append(names, doc.Name())
-			if class == "" || class == doc.Name() {
-				wanted++
-				r.add(f.name, object, r.nodeClass(doc))
-			}
-		case v1.NodePoolKind:
-			r.add(f.name, object, r.pool(doc))
+	var named []*manifest.Object
+	for _, o := range classes {
+		names = append(names, o.Name)
+		if name == "" || name == o.Name {
+			named = append(named, o)
 		}
 	}
-	if wanted != 1 && err == nil {
-		r.add(f.name, "", choose(class, names))
-	}
-}
-
-// choose returns an error that says how to choose a class if the manifest does not have exactly one
-// of the name.
-func choose(class string, names []string) error {
 	slices.Sort(names)
-	there := strings.Join(slices.Compact(slices.Clone(names)), ", ")
+	there := strings.Join(slices.Compact(names), ", ")
 	switch {
-	case len(names) == 0:
-		return fmt.Errorf("holds no %s; add the one to look at", classKind)
-	case !slices.Contains(names, class) && class != "":
-		return fmt.Errorf("holds no %s %s; -class is one of %s", classKind, class, there)
-	case class != "" || !strings.Contains(there, ", "):
-		return fmt.Errorf("holds %s %s more than once; remove the others", classKind, cmp.Or(class, there))
+	case len(named) == 1:
+		return named[0], nil
+	case len(classes) == 0:
+		return nil, fmt.Errorf("holds no %s; add the one to look at", classKind)
+	case len(named) == 0:
+		return nil, fmt.Errorf("holds no %s %s; -class is one of %s", classKind, name, there)
+	case name != "" || !strings.Contains(there, ", "):
+		return nil, fmt.Errorf("holds %s %s more than once; remove the others", classKind, cmp.Or(name, there))
 	}
-	return fmt.Errorf("holds %d objects of kind %s; name one of %s with -class", len(names), classKind, there)
+	return nil, fmt.Errorf("holds %d objects of kind %s; name one of %s with -class", len(named), classKind, there)
 }
 
-// nodeClass reads the fields of an EC2NodeClass that this program uses. The terms are decoded
+// readClass reads the fields of an EC2NodeClass that this program uses. The terms are decoded
 // strictly; other fields may be of any version.
-func (r *reader) nodeClass(doc v1.Document) error {
+func (in *input) readClass(o *manifest.Object) error {
+	if o.APIVersion != awsv1.GroupVersion.String() {
+		return o.Fault("apiVersion", "%s is not read; convert it to %s", o.APIVersion, awsv1.GroupVersion)
+	}
 	var class struct {
-		APIVersion string
-		Spec       struct {
+		Spec struct {
 			AMIFamily        amiselect.Family
 			AMISelectorTerms json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(doc.JSON(), &class); err != nil {
-		return err
+	spec := field.NewPath("spec")
+	terms := spec.Child("amiSelectorTerms").String()
+	if err := json.Unmarshal(o.JSON, &class); err != nil {
+		return o.Fault("", "%v", err)
 	}
-	if class.APIVersion != classAPIVersion {
-		return fmt.Errorf("apiVersion: %q is not read; convert it to %s", class.APIVersion, classAPIVersion)
-	}
-	r.Class = doc.Name()
-	r.Terms = nil // a second class is a fault, but not one of the first one's terms
-	path := field.NewPath("spec", "amiSelectorTerms")
+	in.Class = o.Name
+	var errs []error
 	if len(class.Spec.AMISelectorTerms) > 0 {
-		strict, err := sigsjson.UnmarshalStrict(class.Spec.AMISelectorTerms, &r.Terms)
+		strict, err := sigsjson.UnmarshalStrict(class.Spec.AMISelectorTerms, &in.Terms)
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return o.Fault(terms, "%v", err)
 		}
-		for i := range strict {
-			strict[i] = fmt.Errorf("%s: %w", path, strict[i])
+		for _, err := range strict {
+			errs = append(errs, o.Fault(terms, "%v", err))
 		}
 		if len(strict) > 0 {
-			return errors.Join(strict...)
+			return errors.Join(errs...)
 		}
 	}
-	var faults field.ErrorList
-	if faults = amiselect.ValidateTerms(path, r.Terms); len(faults) == 0 {
-		r.Family, faults = amiselect.ResolveFamily(field.NewPath("spec"), class.Spec.AMIFamily, r.Terms)
+	faults := amiselect.ValidateTerms(spec.Child("amiSelectorTerms"), in.Terms)
+	if len(faults) == 0 {
+		in.Family, faults = amiselect.ResolveFamily(spec, class.Spec.AMIFamily, in.Terms)
 	}
-	return joined(faults)
-}
-
-// joined returns the faults as one error, a line for each.
-func joined(faults field.ErrorList) error {
-	errs := make([]error, len(faults))
-	for i, f := range faults {
-		errs[i] = f
+	for _, f := range faults {
+		errs = append(errs, o.Fault(f.Field, "%s", f.ErrorBody()))
 	}
 	return errors.Join(errs...)
 }
 
-func (r *reader) pool(doc v1.Document) error {
-	pool := &v1.NodePool{}
-	if err := doc.Into(v1.GroupVersion.WithKind(v1.NodePoolKind), pool); err != nil {
-		return err
-	}
-	pool.Default()
-	if err := joined(pool.ValidateWith(catalog.NodePoolRules())); err != nil {
-		return err
-	}
-	if _, twice := r.Pools[pool.Name]; twice {
-		return errors.New("metadata.name: stands twice in the file; remove one")
-	}
-	compiled, err := budgets.Compile(pool.Spec.Disruption.Budgets, nil)
-	r.Pools[pool.Name] = compiled
-	return err
-}
-
-// claims reads the nodes. It checks that their pools exist only if the pools are known.
-func (r *reader) claims(f file, known bool) {
-	docs, _ := r.documents(f)
-	claims := 0
-	for _, doc := range docs {
-		if doc.GroupVersionKind().Kind != v1.NodeClaimKind {
-			continue
-		}
-		claims++
-		r.add(f.name, "NodeClaim "+doc.Name(), r.claim(doc, known))
-	}
-	if claims == 0 && len(docs) > 0 {
-		r.add(f.name, "", fmt.Errorf(`holds no %s; give what "kubectl get nodeclaims -o yaml" prints`, v1.NodeClaimKind))
-	}
-	slices.SortFunc(r.Nodes, func(a, b amiselect.Node) int { return strings.Compare(a.Name, b.Name) })
-	for i := 1; i < len(r.Nodes); i++ {
-		if r.Nodes[i].Name == r.Nodes[i-1].Name {
-			r.add(f.name, "NodeClaim "+r.Nodes[i].Name, errors.New("stands twice in the file; remove one"))
-		}
-	}
-}
-
-func (r *reader) claim(doc v1.Document, known bool) error {
-	claim := &v1.NodeClaim{}
-	if err := doc.Into(v1.GroupVersion.WithKind(v1.NodeClaimKind), claim); err != nil {
-		return err
-	}
-	pool, typeName := claim.Labels[v1.NodePoolLabelKey], claim.Labels["node.kubernetes.io/instance-type"]
-	// A percentage is of all nodes of a pool, whatever their class.
-	r.Counts[pool] = budgets.Counts{Nodes: r.Counts[pool].Nodes + 1}
-	if ref := claim.Spec.NodeClassRef; ref != nil && known && ref.Name != r.Class {
-		r.Others++
-		return nil
+// claims reads the nodes from the NodeClaims.
+func (in *input) claims(cluster *manifest.Cluster) error {
+	types := map[string]*cloudprovider.InstanceType{}
+	for _, t := range fake.Catalog() {
+		types[t.Name] = t
 	}
 	var errs []error
-	if _, ok := r.Pools[pool]; !ok && known {
-		errs = append(errs, fmt.Errorf("metadata.labels[%s]: NodePool %q is not in the manifest", v1.NodePoolLabelKey, pool))
+	for _, n := range cluster.Nodes {
+		claim := n.NodeClaim
+		if claim == nil {
+			continue
+		}
+		pool, typeName := claim.Labels[v1.NodePoolLabelKey], claim.Labels[corev1.LabelInstanceTypeStable]
+		// A percentage is of all nodes of a pool, whatever their class.
+		in.Counts[pool] = budgets.Counts{Nodes: in.Counts[pool].Nodes + 1}
+		if claim.Spec.NodeClassRef.Name != in.Class {
+			in.Others++
+			continue
+		}
+		if in.Pools[pool] == nil {
+			errs = append(errs, fmt.Errorf("NodeClaim %s: metadata.labels[%s]: NodePool %q is not in the manifest", claim.Name, v1.NodePoolLabelKey, pool))
+		}
+		if types[typeName] == nil {
+			errs = append(errs, fmt.Errorf("NodeClaim %s: metadata.labels[%s]: %q is not an instance type of the catalog", claim.Name, corev1.LabelInstanceTypeStable, typeName))
+		}
+		in.Nodes = append(in.Nodes, amiselect.Node{Name: claim.Name, NodePool: pool, ImageID: claim.Status.ImageID,
+			InstanceType: types[typeName], Created: claim.CreationTimestamp.Time})
 	}
-	t, ok := r.types[typeName]
-	if !ok {
-		errs = append(errs, fmt.Errorf("metadata.labels[node.kubernetes.io/instance-type]: %q is not an instance type of the catalog", typeName))
+	if len(in.Counts) == 0 {
+		errs = append(errs, fmt.Errorf(`holds no %s; give what "kubectl get nodeclaims -o yaml" prints`, v1.NodeClaimKind))
 	}
-	r.Nodes = append(r.Nodes, amiselect.Node{Name: claim.Name, NodePool: pool, ImageID: claim.Status.ImageID,
-		InstanceType: t, Created: claim.CreationTimestamp.Time})
+	slices.SortFunc(in.Nodes, func(a, b amiselect.Node) int { return strings.Compare(a.Name, b.Name) })
 	return errors.Join(errs...)
 }

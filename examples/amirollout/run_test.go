@@ -105,32 +105,33 @@ func TestBadInput(t *testing.T) {
 		want        []string // parts of lines, in order
 	}{
 		{"terms", class(`[{id: x, tags: {}}, {idd: ami-1}]`), own, []string{
-			`amirollout: -: EC2NodeClass c: spec.amiSelectorTerms: unknown field "[1].idd"`}},
+			`amirollout: -:4 (document 1): EC2NodeClass c: spec.amiSelectorTerms: unknown field "[1].idd"`}},
 		{"terms that are not valid", class(`[{id: x, tags: {a: ""}}, {alias: AL2@latest}]`), own, []string{
-			"amirollout: -: EC2NodeClass c: spec.amiSelectorTerms[0].tags: Forbidden: does not go with id",
-			`spec.amiSelectorTerms[0].id: Invalid value: "x"`, "spec.amiSelectorTerms[0].tags[a]: Invalid value",
+			"amirollout: -:4 (document 1): EC2NodeClass c: spec.amiSelectorTerms[0].tags: Forbidden: does not go with id",
+			`spec.amiSelectorTerms[0].id: Invalid value: "x"`, "spec.amiSelectorTerms[0].tags.a: Invalid value",
 			"spec.amiSelectorTerms[1].alias: Forbidden", `spec.amiSelectorTerms[1].alias: Invalid value: "AL2@latest": family "AL2" must be in lower case: al2`}},
 		{"terms of the wrong type", class(`al2023@latest`), own, []string{"spec.amiSelectorTerms: json: cannot unmarshal"}},
 		{"no terms", class(`[]`), own, []string{"spec.amiSelectorTerms: Required value"}},
 		{"no family", class(`[{id: ami-1}]`), own, []string{"spec.amiFamily: Required value"}},
-		{"nothing", "\n", own, []string{"amirollout: -: there is nothing in it; look whether the command that wrote it failed"}},
+		{"nothing", "\n", own, []string{"amirollout: -: holds no object; look whether the command that wrote it failed"}},
 		{"no node", "kind: Node\napiVersion: v1\nmetadata: {name: a}\n", []string{"-nodes", "-"}, []string{`amirollout: -: holds no NodeClaim; give what "kubectl get nodeclaims -o yaml" prints`}},
-		{"no class", "# nothing\n", own, []string{"amirollout: -: holds no EC2NodeClass; add the one to look at"}},
+		{"no class", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n", own, []string{"amirollout: -: holds no EC2NodeClass; add the one to look at"}},
 		{"a class twice", class("[{alias: al2@latest}]") + "---\n" + class("[{alias: al2@latest}]"), own, []string{"holds EC2NodeClass c more than once; remove the others"}},
 		{"two classes", two, own, []string{"holds 2 objects of kind EC2NodeClass; name one of c, default with -class"}},
 		{"a class that is not there", two, append(own, "-class", "d"), []string{"holds no EC2NodeClass d; -class is one of c, default"}},
 		{"a class twice, of two kinds", class("[{alias: al2@latest}]") + "---\n" + strings.Replace(class("[{id: ami-12345678}]"), "spec: {", "spec: {amiFamily: AL2, ", 1), own, []string{"holds EC2NodeClass c more than once"}},
-		{"an old class", strings.Replace(class("[{alias: al2@latest}]"), "aws/v1", "aws/v1beta1", 1), own, []string{`apiVersion: "karpenter.k8s.aws/v1beta1" is not read; convert it to karpenter.k8s.aws/v1`}},
+		{"an old class", strings.Replace(class("[{alias: al2@latest}]"), "aws/v1", "aws/v1beta1", 1), own, []string{`apiVersion: karpenter.k8s.aws/v1beta1 is not read; convert it to karpenter.k8s.aws/v1`}},
 		{"a bad budget", strings.Replace(sampleClass, `nodes: "3"`, `nodes: "3%%"`, 1), own, []string{"NodePool general: spec.disruption.budgets[1].nodes: "}},
 		{"a pool twice", sampleClass + "---\n" + sampleClass[strings.Index(sampleClass, "apiVersion: karpenter.sh"):], own, []string{"NodePool general: metadata.name: stands twice", "NodePool gpu: metadata.name: stands twice"}},
 		{"images", `{"Images": [{}, {"ImageId": "ami-1", "CreationDate": "x"}]}`, []string{"-images", "-"}, []string{
 			"amirollout: -: Images[0].ImageId: is missing", "Images[0].CreationDate", "Images[1].CreationDate"}},
 		{"nodes", strings.NewReplacer("m5.large", "m5.largest", "nodepool: gpu", "nodepool: cpu").Replace(
-			"apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a, labels: {karpenter.sh/nodepool: cpu, node.kubernetes.io/instance-type: m5.large}}\nspec: {nodeClassRef: {name: default}, requirements: []}\n"),
+			"apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a, labels: {karpenter.sh/nodepool: cpu, node.kubernetes.io/instance-type: m5.large}}\nspec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: []}\n"),
 			[]string{"-nodes", "-"}, []string{`NodeClaim a: metadata.labels[karpenter.sh/nodepool]: NodePool "cpu" is not in the manifest`, `"m5.largest" is not an instance type of the catalog`}},
-		{"a node twice", sampleNodes + "---\n" + sampleNodes[strings.Index(sampleNodes, "apiVersion"):strings.Index(sampleNodes, "status")], []string{"-nodes", "-"}, []string{"NodeClaim general-bfh: stands twice in the file"}},
+		{"a node twice", sampleNodes + "---\n" + sampleNodes[strings.Index(sampleNodes, "apiVersion"):strings.Index(sampleNodes, "status")], []string{"-nodes", "-"}, []string{"NodeClaim general-bfh: metadata.name: stands twice in the input"}},
 		{"several files", "{}", []string{"-f", "testdata/none.yaml", "-images", "-", "-nodes", "testdata"}, []string{
-			"amirollout: open testdata/none.yaml: ", "amirollout: -: images: the object has no list Images", "amirollout: testdata is a directory; name the files in it, one by one"}},
+			"amirollout: open testdata/none.yaml: ", "amirollout: testdata is a directory; name the files in it, one by one", "amirollout: -: images: the object has no list Images"}},
+		{"templates", "kind: ${KIND}\n: [\n", []string{"-nodes", "-"}, []string{"amirollout: -:1: is a template that is not filled in: ${KIND}"}},
 		{"no image", "", []string{"-kubernetes", "1.29"}, []string{"amirollout: no image is selected: amiSelectorTerms[0] (alias \"al2023@latest\"): AWS publishes none for Kubernetes 1.29"}},
 		{"an environment that makes no sense", "", []string{"-kubernetes", "1", "-account", "me", "-deny", `\`}, []string{
 			"environment.account: Invalid value", "environment.kubernetesVersion: Invalid value", "options.deny[0]: Invalid value"}},

@@ -20,39 +20,27 @@ import (
 
 // Input is the content of the manifests.
 type Input struct {
-	Cluster *manifest.Cluster              // all objects except the classes
+	Cluster *manifest.Cluster              // all objects
 	Classes map[string]*awsv1.EC2NodeClass // by name
-}
-
-// rules returns the validation rules of AWS.
-func rules() manifest.Rules {
-	return manifest.Rules{NodePools: awsv1.NodePoolRules(), NodeOverlays: awsv1.NodeOverlayRules()}
 }
 
 // Read reads the manifests of files, or the sample if there are none. The error has every
 // fault of all of them.
 func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
-	sources, err := manifest.Sources(files, stdin, sample)
-	errs := []error{err}
-	in := &Input{Classes: map[string]*awsv1.EC2NodeClass{}}
-	in.Cluster, err = manifest.Read(rules(), sources...)
-	errs = append(errs, err)
-	for _, source := range sources {
-		faults := in.readClasses(source)
-		switch template := manifest.Unrendered(source); {
-		case template == nil || len(faults) == 0:
-			errs = append(errs, faults...)
-		case readable(source):
-			errs = append(errs, template)
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	sources, sourcesErr := manifest.Sources(files, stdin, sample)
+	cluster, err := manifest.Read(manifest.Rules{NodePools: awsv1.NodePoolRules(), NodeOverlays: awsv1.NodeOverlayRules(), Classes: true}, sources...)
+	if err := errors.Join(sourcesErr, err); err != nil {
 		return nil, err
 	}
-	if len(in.Cluster.NodePools) == 0 {
+	if len(cluster.NodePools) == 0 {
 		return nil, errors.New("the manifests have no NodePool; add one, and its EC2NodeClass")
 	}
-	for _, p := range in.Cluster.NodePools {
+	in := &Input{Cluster: cluster, Classes: map[string]*awsv1.EC2NodeClass{}}
+	for _, class := range cluster.Classes {
+		in.Classes[class.Name] = class
+	}
+	var errs []error
+	for _, p := range cluster.NodePools {
 		ref := p.Spec.Template.Spec.NodeClassRef
 		if ref != nil && (ref.Group != awsv1.Group || ref.Kind != awsv1.EC2NodeClassKind) {
 			errs = append(errs, fmt.Errorf("NodePool %s: its nodeClassRef names the %s %s of %s, and nodes are launched from an EC2NodeClass of %s here; remove the NodePool, or name one",
@@ -62,32 +50,6 @@ func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
 		}
 	}
 	return in, errors.Join(errs...)
-}
-
-// readClasses reads the classes of a source, and returns all their faults.
-func (in *Input) readClasses(source manifest.Source) (errs []error) {
-	classes, err := awsv1.DecodeEC2NodeClasses(source.Data)
-	if err != nil && readable(source) {
-		errs = append(errs, fmt.Errorf("%s: %w", source.Name, err))
-	}
-	for _, c := range classes {
-		c.Default()
-		for _, fault := range c.Validate() {
-			errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: %w", source.Name, c.Name, fault))
-		}
-		if in.Classes[c.Name] != nil {
-			errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: there are two of this name; rename or remove one", source.Name, c.Name))
-		}
-		in.Classes[c.Name] = c
-	}
-	return errs
-}
-
-// readable says whether the objects of a source other than EC2NodeClasses can be read. If not,
-// package manifest reports it.
-func readable(source manifest.Source) bool {
-	_, err := manifest.Read(rules(), source)
-	return err == nil
 }
 
 // Class returns the class of a name, which a controller reads from an informer.
@@ -103,7 +65,7 @@ func (in *Input) Pools(context.Context) ([]*karpv1.NodePool, error) { return in.
 
 // roles returns the IAM roles that the classes name, without their paths.
 func (in *Input) roles() (roles []string) {
-	for _, c := range in.sorted() {
+	for _, c := range in.Cluster.Classes {
 		if c.Spec.Role != "" {
 			roles = append(roles, path.Base(c.Spec.Role))
 		}
@@ -114,7 +76,7 @@ func (in *Input) roles() (roles []string) {
 // where returns the region and the zones of the cluster, determined as in the program whatif, so
 // that both make the same plans.
 func (in *Input) where(asked place.Asked) (region string, zones []awstest.Zone) {
-	p := place.Find(in.Cluster, in.sorted(), asked)
+	p := place.Find(in.Cluster, in.Cluster.Classes, asked)
 	for _, z := range p.Zones {
 		zones = append(zones, awstest.Zone{Name: z.Name, ID: cmp.Or(z.ID, z.Name)})
 	}

@@ -54,7 +54,7 @@ func TestRead(t *testing.T) {
 func TestFaults(t *testing.T) {
 	faulty := strings.NewReplacer("role: nodes", "role: ''", "name: a,", "name: A_,").Replace(sample)
 	_, err := awsinput.Read([]string{"-"}, strings.NewReader(faulty), nil)
-	require.ErrorContains(t, err, "-: EC2NodeClass default: spec.role")
+	require.ErrorContains(t, err, "-:11 (document 2): EC2NodeClass default: spec.role")
 	_, err = awsinput.Read([]string{"-"}, strings.NewReader("kind: ["), nil)
 	require.Equal(t, 1, strings.Count(err.Error(), "\n")+1, "%v", err)
 	_, err = awsinput.Read([]string{"-"}, strings.NewReader(strings.Replace(sample, "name: default}, req", "name: other}, req", 1)), nil)

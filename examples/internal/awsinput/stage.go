@@ -41,7 +41,7 @@ func (in *Input) Account(cluster string, asked place.Asked) *awstest.Options {
 		seen[key] = true
 		return !known
 	}
-	for _, class := range in.sorted() {
+	for _, class := range in.Cluster.Classes {
 		for _, term := range class.Spec.SubnetSelectorTerms {
 			if first(term) {
 				o.Subnets = append(o.Subnets, subnetsFor(term, zones, len(o.Subnets))...)
@@ -64,7 +64,7 @@ func (in *Input) Account(cluster string, asked place.Asked) *awstest.Options {
 // Furnish adds the missing images and instance profiles that classes name to a simulated AWS. An
 // image whose architecture no class tells is x86_64.
 func (in *Input) Furnish(cloud *awstest.Cloud) {
-	for _, class := range in.sorted() {
+	for _, class := range in.Cluster.Classes {
 		if name := class.Spec.InstanceProfile; name != nil {
 			cloud.AddInstanceProfile(awstest.InstanceProfile{Name: *name, Role: "nodes"})
 		}
@@ -72,18 +72,10 @@ func (in *Input) Furnish(cloud *awstest.Cloud) {
 	}
 }
 
-// sorted returns the classes by name.
-func (in *Input) sorted() (classes []*awsv1.EC2NodeClass) {
-	for _, name := range slices.Sorted(maps.Keys(in.Classes)) {
-		classes = append(classes, in.Classes[name])
-	}
-	return classes
-}
-
 // cluster returns the name of the cluster in the tags by which classes select subnets, "" if there
 // is none.
 func (in *Input) cluster() string {
-	for _, class := range in.sorted() {
+	for _, class := range in.Cluster.Classes {
 		for _, term := range class.Spec.SubnetSelectorTerms {
 			if name := term.Tags[discovery]; clusterName.MatchString(name) {
 				return name

@@ -3,8 +3,8 @@ package manifest
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -59,102 +59,67 @@ func (b *capacityBuffer) DeepCopyObject() runtime.Object {
 
 // addBuffers resolves the references of the CapacityBuffers.
 func (r *reader) addBuffers() {
-	for _, b := range byName(listed[*capacityBuffer](r.found)) {
-		if b.value.DeletionTimestamp != nil {
-			continue
-		}
+	each(r.found, func(b item[*capacityBuffer]) {
 		spec := &b.value.Spec
 		template, replicas, ok := r.templateOf(b)
 		if !ok {
-			continue
+			return
 		}
 		pod := &corev1.Pod{Spec: template.Spec}
-		if !r.admit(b.object, "template.", pod) {
-			continue
+		if !r.admit(b.Object, "template.", pod) {
+			return
 		}
 		template = &corev1.PodTemplateSpec{ObjectMeta: template.ObjectMeta, Spec: pod.Spec}
 		size := provisioning.BufferSpec{Replicas: spec.Replicas, Percentage: spec.Percentage, ScaledReplicas: replicas, Limits: spec.Limits}
 		n, err := size.Count(template)
 		if err != nil {
-			r.refuseBuffer(b.object, err)
-			continue
+			r.refuseBuffer(b.Object, err)
+			return
 		}
 		r.cluster.Buffers = append(r.cluster.Buffers, provisioning.Buffer{
-			Namespace: b.namespace, Name: b.name, UID: b.value.UID, Template: *template, Replicas: n,
+			Namespace: b.Namespace, Name: b.Name, UID: b.value.UID, Template: *template, Replicas: n,
 		})
-		r.cluster.placed("Buffer "+b.namespace+"/"+b.name, place{object: b.object})
-	}
+		r.cluster.placed("Buffer "+b.Namespace+"/"+b.Name, place{object: b.Object})
+	})
 }
 
 // refuseBuffer reports all faults that an error of BufferSpec.Count joins.
-func (r *reader) refuseBuffer(o *object, err error) {
-	if list, ok := err.(interface{ Unwrap() []error }); ok {
+func (r *reader) refuseBuffer(o *Object, err error) {
+	var fault *field.Error
+	list, joined := err.(interface{ Unwrap() []error })
+	switch {
+	case joined:
 		for _, e := range list.Unwrap() {
 			r.refuseBuffer(o, e)
 		}
-		return
-	}
-	var fault *field.Error
-	if errors.As(err, &fault) {
+	case errors.As(err, &fault):
 		r.refuse(o, field.ErrorList{fault})
-		return
+	default:
+		r.refuseAll(o, err)
 	}
-	r.refuseAll(o, err)
 }
 
 // templateOf follows the reference of a buffer. For a workload it also returns the number of
 // replicas.
 func (r *reader) templateOf(b item[*capacityBuffer]) (template *corev1.PodTemplateSpec, replicas *int32, ok bool) {
 	spec := &b.value.Spec
-	refuse := func(path, format string, args ...any) {
-		r.faults = append(r.faults, b.fault([]any{"spec", path}, format, args...))
-	}
 	switch {
 	case spec.PodTemplateRef != nil && spec.ScalableRef != nil:
-		refuse("scalableRef", "stands beside podTemplateRef; remove one of the two")
+		return nil, nil, r.fault(b.Object, "spec.scalableRef", "stands beside podTemplateRef; remove one of the two")
 	case spec.PodTemplateRef != nil:
-		if t, ok := named(listed[*corev1.PodTemplate](r.found), b.namespace, spec.PodTemplateRef.Name); ok {
-			return &t.Template, nil, true
+		if o := r.seen[id("PodTemplate", b.Namespace, spec.PodTemplateRef.Name)]; o != nil {
+			return &o.value.(*corev1.PodTemplate).Template, nil, true
 		}
-		refuse("podTemplateRef", "leads to PodTemplate %s, which is not in the input; add it", spec.PodTemplateRef.Name)
+		return nil, nil, r.fault(b.Object, "spec.podTemplateRef", "leads to PodTemplate %s, which is not in the input; add it", spec.PodTemplateRef.Name)
 	case spec.ScalableRef != nil:
-		template, n, ok := r.scalable(b.namespace, spec.ScalableRef)
-		if ok {
-			return template, &n, true
+		ref := spec.ScalableRef
+		scalable := slices.Contains([]string{"Deployment", "StatefulSet", "ReplicaSet"}, ref.Kind)
+		if o := r.seen[id(ref.Kind, b.Namespace, ref.Name)]; o != nil && scalable {
+			w, _ := workloadOf(o.value)
+			return w.template, new(int32(orOne(w.replicas))), true
 		}
-		refuse("scalableRef", "leads to %s %s, which is not in the input; add it (a Deployment, StatefulSet or ReplicaSet)",
-			spec.ScalableRef.Kind, spec.ScalableRef.Name)
-	default:
-		refuse("podTemplateRef", "is missing, and so is scalableRef; say what pods the buffer is for")
+		return nil, nil, r.fault(b.Object, "spec.scalableRef",
+			"leads to %s %s, which is not in the input; add it (a Deployment, StatefulSet or ReplicaSet)", ref.Kind, ref.Name)
 	}
-	return nil, nil, false
-}
-
-// scalable finds a workload by kind and name.
-func (r *reader) scalable(namespace string, ref *bufferReference) (*corev1.PodTemplateSpec, int32, bool) {
-	switch ref.Kind {
-	case "Deployment":
-		if d, ok := named(listed[*appsv1.Deployment](r.found), namespace, ref.Name); ok {
-			return &d.Spec.Template, int32(orOne(d.Spec.Replicas)), true
-		}
-	case "StatefulSet":
-		if s, ok := named(listed[*appsv1.StatefulSet](r.found), namespace, ref.Name); ok {
-			return &s.Spec.Template, int32(orOne(s.Spec.Replicas)), true
-		}
-	case "ReplicaSet":
-		if rs, ok := named(listed[*appsv1.ReplicaSet](r.found), namespace, ref.Name); ok {
-			return &rs.Spec.Template, int32(orOne(rs.Spec.Replicas)), true
-		}
-	}
-	return nil, 0, false
-}
-
-// named finds an object by its name.
-func named[T any](list []item[T], namespace, name string) (found T, ok bool) {
-	for _, i := range list {
-		if i.namespace == namespace && i.name == name {
-			return i.value, true
-		}
-	}
-	return found, false
+	return nil, nil, r.fault(b.Object, "spec.podTemplateRef", "is missing, and so is scalableRef; say what pods the buffer is for")
 }

@@ -2,12 +2,19 @@ package manifest
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
@@ -18,15 +25,11 @@ import (
 // which finds all faults at once; a JSON decoder would stop at the first. A field that the Go type
 // does not have is a fault, unless it is newer than this program: then it is noted. It is newer if
 // an API server has accepted the object, or if Kubernetes 1.37 added it.
-func (r *reader) decode(o *object, out runtime.Object) bool {
+func (r *reader) decode(o *Object, out runtime.Object) bool {
 	if o.fromServer && decodeSound(o, out) {
 		return true
 	}
-	data, err := o.typed()
-	if err != nil {
-		return r.refuseAll(o, err)
-	}
-	err = v1.DecodeInto(data, schema.FromAPIVersionAndKind(o.apiVersion, o.kind), out)
+	err := v1.DecodeInto(o.JSON, schema.FromAPIVersionAndKind(o.APIVersion, o.Kind), out)
 	if err == nil {
 		return true
 	}
@@ -46,7 +49,7 @@ func (r *reader) decode(o *object, out runtime.Object) bool {
 	if !r.refuse(o, faults) {
 		return false
 	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, out); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, out); err != nil {
 		return r.refuseAll(o, err)
 	}
 	r.cluster.Notes = append(r.cluster.Notes, newer...)
@@ -62,8 +65,8 @@ var laterFields = []string{
 }
 
 // addedLater says whether a field of an object of Kubernetes is one of laterFields.
-func addedLater(o *object, path string) bool {
-	if strings.Contains(o.apiVersion, "karpenter") {
+func addedLater(o *Object, path string) bool {
+	if strings.Contains(o.APIVersion, "karpenter") {
 		return false
 	}
 	return slices.ContainsFunc(laterFields, func(name string) bool { return strings.HasSuffix("."+path, "."+name) })
@@ -72,23 +75,49 @@ func addedLater(o *object, path string) bool {
 // decodeSound decodes an object that an API server has accepted. It reports whether every field is
 // known and occurs once; otherwise out is unchanged. It is several times faster than the search for
 // all faults, and nearly every object of a dump has none.
-func decodeSound(o *object, out runtime.Object) bool {
+func decodeSound(o *Object, out runtime.Object) bool {
 	scratch := out.DeepCopyObject()
-	faults, err := kjson.UnmarshalStrict(o.json, scratch)
+	faults, err := kjson.UnmarshalStrict(o.JSON, scratch)
 	if err != nil || len(faults) > 0 {
 		return false
-	}
-	if o.inherits {
-		scratch.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(o.apiVersion, o.kind))
 	}
 	reflect.ValueOf(out).Elem().Set(reflect.ValueOf(scratch).Elem())
 	return true
 }
 
+// decodeValid decodes an object, sets its defaults, and validates it as far as its Go type knows
+// defaults and rules. An object with misspelt fields is validated as far as it can be read, so that
+// all its faults are reported at once. Missing fields are not reported then, because the missing
+// field may be the misspelt one.
+func (r *reader) decodeValid(o *Object, out runtime.Object) bool {
+	sound := r.decode(o, out)
+	if !sound && kjson.UnmarshalCaseSensitivePreserveInts(o.JSON, out) != nil {
+		return false
+	}
+	if v, ok := out.(interface{ Default() }); ok {
+		v.Default()
+	}
+	var faults field.ErrorList
+	switch v := out.(type) {
+	case *v1.NodeOverlay:
+		faults = v.ValidateWith(r.rules.NodeOverlays)
+	case interface {
+		ValidateWith(*v1.Rules) field.ErrorList
+	}:
+		faults = v.ValidateWith(r.rules.NodePools)
+	case interface{ Validate() field.ErrorList }:
+		faults = v.Validate()
+	}
+	if !sound {
+		faults = slices.DeleteFunc(faults, func(f *field.Error) bool { return f.Type == field.ErrorTypeRequired })
+	}
+	return r.refuse(o, faults) && sound
+}
+
 // refuse reports faults of fields as Faults. It returns true if there are none.
-func (r *reader) refuse(o *object, faults field.ErrorList) bool {
+func (r *reader) refuse(o *Object, faults field.ErrorList) bool {
 	for _, f := range faults {
-		r.faults = append(r.faults, o.fault(parsePath(f.Field), "%s", oneLine(explain(f))))
+		r.fault(o, f.Field, "%s", oneLine(explain(f)))
 	}
 	return len(faults) == 0
 }
@@ -102,53 +131,84 @@ func explain(f *field.Error) string {
 	return body
 }
 
-// refuseAll reports a fault of an object as a whole.
-func (r *reader) refuseAll(o *object, err error) bool {
-	r.faults = append(r.faults, o.fault(nil, "cannot be read: %s", oneLine(strings.TrimSpace(err.Error()))))
+// refuseAll reports a fault of an object as a whole. It returns false.
+func (r *reader) refuseAll(o *Object, err error) bool {
+	return r.fault(o, "", "cannot be read: %s", oneLine(strings.TrimSpace(err.Error())))
+}
+
+// fault reports a fault of a field. It returns false.
+func (r *reader) fault(o *Object, field, format string, args ...any) bool {
+	r.faults = append(r.faults, o.Fault(field, format, args...))
 	return false
 }
 
-// decodeNodePool decodes, defaults and validates a NodePool.
-func decodeNodePool(r *reader, o *object) (*v1.NodePool, bool) {
-	pool := &v1.NodePool{}
-	return pool, r.decodeValid(o, pool, func() field.ErrorList {
-		pool.Default()
-		return pool.ValidateWith(r.rules.NodePools)
-	})
-}
-
-// decodeNodeClaim decodes, defaults and validates a NodeClaim.
-func decodeNodeClaim(r *reader, o *object) (*v1.NodeClaim, bool) {
-	claim := &v1.NodeClaim{}
-	return claim, r.decodeValid(o, claim, func() field.ErrorList {
-		claim.Default()
-		return claim.ValidateWith(r.rules.NodePools)
-	})
-}
-
-// decodeNodeOverlay decodes and validates a NodeOverlay. It has no defaults.
-func decodeNodeOverlay(r *reader, o *object) (*v1.NodeOverlay, bool) {
-	overlay := &v1.NodeOverlay{}
-	return overlay, r.decodeValid(o, overlay, func() field.ErrorList { return overlay.ValidateWith(r.rules.NodeOverlays) })
-}
-
-// decodeValid decodes and validates an object. An object with misspelt fields is validated as far
-// as it can be read, so that all its faults are reported at once. Missing fields are not reported
-// then, because the missing field may be the misspelt one.
-func (r *reader) decodeValid(o *object, out runtime.Object, validate func() field.ErrorList) bool {
-	if r.decode(o, out) {
-		return r.refuse(o, validate())
+// validate checks the parts of a decoded object of Kubernetes that this package uses. The engine
+// checks the others.
+func (r *reader) validate(o *Object, value metav1.Object) bool {
+	before := len(r.faults)
+	r.labels(o, "metadata.labels", value.GetLabels())
+	switch v := value.(type) {
+	case *corev1.Pod:
+		r.podSpec(o, "spec", &v.Spec)
+	case *corev1.PodTemplate:
+		r.podSpec(o, "template.spec", &v.Template.Spec)
+	case *policyv1.PodDisruptionBudget:
+		r.selector(o, v.Spec.Selector)
 	}
-	data, err := o.typed()
-	if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(data, out) != nil {
-		return false
+	if w, ok := workloadOf(value); ok {
+		count := "spec.replicas"
+		if _, ok := value.(*batchv1.Job); ok {
+			count = "spec.parallelism"
+		}
+		switch {
+		case orOne(w.replicas) < 0:
+			r.fault(o, count, "is %d; it must not be negative", *w.replicas)
+		case orOne(w.replicas) > MaxPods:
+			r.fault(o, count, "is %d, but at most %d pods can be planned at once; lower it", *w.replicas, MaxPods)
+		}
+		r.selector(o, w.selector)
+		if w.template == nil {
+			return r.fault(o, "spec.template", "is missing; say what its pods are to be")
+		}
+		r.labels(o, "spec.template.metadata.labels", w.template.Labels)
+		r.podSpec(o, "spec.template.spec", &w.template.Spec)
 	}
-	var sure field.ErrorList
-	for _, f := range validate() {
-		if f.Type != field.ErrorTypeRequired {
-			sure = append(sure, f)
+	return len(r.faults) == before
+}
+
+func (r *reader) podSpec(o *Object, path string, spec *corev1.PodSpec) {
+	r.labels(o, path+".nodeSelector", spec.NodeSelector)
+	if len(spec.Containers) == 0 {
+		r.fault(o, path+".containers", "is empty; a pod needs a container")
+	}
+}
+
+func (r *reader) selector(o *Object, s *metav1.LabelSelector) {
+	if _, err := metav1.LabelSelectorAsSelector(s); err != nil {
+		r.fault(o, "spec.selector", "%v; correct it", err)
+	}
+}
+
+// labels checks the syntax of labels. Only files written by hand can have wrong ones, because an
+// API server refuses them.
+func (r *reader) labels(o *Object, path string, labels map[string]string) {
+	const letters = "use up to 63 letters, digits, '-', '_' and '.', "
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if len(validation.IsQualifiedName(key)) > 0 {
+			r.fault(o, path, "has key %q, which no label can have; %sbehind a DNS name and '/' if need be", short(key), letters)
+		}
+		if value := labels[key]; len(validation.IsValidLabelValue(value)) > 0 {
+			r.fault(o, path, "has value %q of %d bytes for key %q, which no label can have; %swith a letter or digit at either end",
+				short(value), len(value), short(key), letters)
 		}
 	}
-	r.refuse(o, sure)
-	return false
+}
+
+// short cuts a wrong text for a message.
+func short(text string) string {
+	const longest = 40
+	if len(text) <= longest {
+		return text
+	}
+	return fmt.Sprintf("%s...", text[:longest])
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -102,17 +104,6 @@ func (fs Faults) Unwrap() []error {
 	return errs
 }
 
-// ranks numbers the sources.
-func ranks(sources []Source) map[string]int {
-	rank := make(map[string]int, len(sources))
-	for i, s := range sources {
-		if _, seen := rank[s.Name]; !seen {
-			rank[s.Name] = i
-		}
-	}
-	return rank
-}
-
 // sorted sorts faults by source in the order of reading, then by line.
 func (fs Faults) sorted(rank map[string]int) Faults {
 	slices.SortStableFunc(fs, func(a, b *Fault) int {
@@ -131,8 +122,8 @@ func (fs Faults) sorted(rank map[string]int) Faults {
 // place is where an object of the engine's input was read from: an object of the sources, and the
 // path within it.
 type place struct {
-	object *object
-	prefix []any
+	object *Object
+	prefix string
 }
 
 // Explain converts an error of provisioning.Prepare, which names objects of the engine's input,
@@ -156,8 +147,7 @@ func (c *Cluster) locate(err error) (faults Faults, rest []error) {
 			continue
 		}
 		bare := provisioning.InputError{Detail: in.Detail, Err: in.Err}
-		path := append(append([]any(nil), at.prefix...), parsePath(in.Field)...)
-		f := at.object.fault(path, "%s", strings.TrimPrefix(bare.Error(), ": "))
+		f := at.object.Fault(join(at.prefix, in.Field), "%s", strings.TrimPrefix(bare.Error(), ": "))
 		if !told[f.Error()] {
 			told[f.Error()] = true
 			faults = append(faults, f)
@@ -166,10 +156,32 @@ func (c *Cluster) locate(err error) (faults Faults, rest []error) {
 	return faults, rest
 }
 
-// placed records where an object of the engine's input was read from.
-func (c *Cluster) placed(key string, at place) {
-	if c.places == nil {
-		c.places = map[string]place{}
+// andThen says what to do with a template once it is rendered.
+const andThen = "read the result"
+
+// rendered replaces all faults of a source by the one fault that it is an unrendered template, if
+// one of them is caused by that: the source cannot be parsed, or a faulty value is a placeholder.
+func (fs Faults) rendered(sources []Source) (out Faults) {
+	instead := map[string]*Fault{}
+	for _, s := range sources {
+		line, message := textstream.Unrendered(s.Data, andThen)
+		lines := bytes.Split(s.Data, []byte("\n"))
+		if line > 0 && slices.ContainsFunc(fs, func(f *Fault) bool {
+			unread := f.Object == "" && f.Field == ""
+			return f.File == s.Name && (unread || f.Line > 0 && f.Line <= len(lines) && textstream.Mark(string(lines[f.Line-1]), andThen) != "")
+		}) {
+			instead[s.Name] = &Fault{File: s.Name, Line: line, Message: message}
+		}
 	}
-	c.places[key] = at
+	for _, f := range fs {
+		if fault := instead[f.File]; fault == nil {
+			out = append(out, f)
+		} else if !slices.Contains(out, fault) {
+			out = append(out, fault)
+		}
+	}
+	return out
 }
+
+// placed records where an object of the engine's input was read from.
+func (c *Cluster) placed(key string, at place) { c.places[key] = at }

@@ -1,9 +1,10 @@
 package manifest
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,13 +21,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // item is a decoded object and where it came from.
 type item[T any] struct {
-	*object
+	*Object
 	value T
 }
 
@@ -49,57 +51,50 @@ func listOf[T any](f objects) *[]item[T] {
 type kind struct {
 	apiVersion string // the only version that is read
 	namespaced bool
-	decode     func(*reader, *object)
+	decode     func(*reader, *Object)
 }
 
 // kinds returns all kinds by name.
-func kinds() map[string]kind {
-	return map[string]kind{
-		"NodePool":  {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, decodeNodePool) }},
-		"NodeClaim": {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, decodeNodeClaim) }},
-		"NodeOverlay": {v1.GroupVersionAlpha.String(), false, func(r *reader, o *object) {
-			store(r, o, decodeNodeOverlay)
-		}},
+func kinds(rules Rules) map[string]kind {
+	all := map[string]kind{
+		"NodePool":    read[v1.NodePool](v1.GroupVersion.String(), false),
+		"NodeClaim":   read[v1.NodeClaim](v1.GroupVersion.String(), false),
+		"NodeOverlay": read[v1.NodeOverlay](v1.GroupVersionAlpha.String(), false),
 
-		"Node":                  core[corev1.Node]("v1", false),
-		"Pod":                   core[corev1.Pod]("v1", true),
-		"DaemonSet":             core[appsv1.DaemonSet]("apps/v1", true),
-		"Deployment":            core[appsv1.Deployment]("apps/v1", true),
-		"ReplicaSet":            core[appsv1.ReplicaSet]("apps/v1", true),
-		"StatefulSet":           core[appsv1.StatefulSet]("apps/v1", true),
-		"Job":                   core[batchv1.Job]("batch/v1", true),
-		"ReplicationController": core[corev1.ReplicationController]("v1", true),
+		"Node":                  read[corev1.Node]("v1", false),
+		"Pod":                   read[corev1.Pod]("v1", true),
+		"DaemonSet":             read[appsv1.DaemonSet]("apps/v1", true),
+		"Deployment":            read[appsv1.Deployment]("apps/v1", true),
+		"ReplicaSet":            read[appsv1.ReplicaSet]("apps/v1", true),
+		"StatefulSet":           read[appsv1.StatefulSet]("apps/v1", true),
+		"Job":                   read[batchv1.Job]("batch/v1", true),
+		"ReplicationController": read[corev1.ReplicationController]("v1", true),
 
-		"Namespace":           core[corev1.Namespace]("v1", false),
-		"Service":             core[corev1.Service]("v1", true),
-		"PodTemplate":         core[corev1.PodTemplate]("v1", true),
-		"PriorityClass":       core[schedulingv1.PriorityClass]("scheduling.k8s.io/v1", false),
-		"RuntimeClass":        core[nodev1.RuntimeClass]("node.k8s.io/v1", false),
-		"CapacityBuffer":      core[capacityBuffer]("autoscaling.x-k8s.io/v1beta1", true),
-		"PodDisruptionBudget": core[policyv1.PodDisruptionBudget]("policy/v1", true),
+		"Namespace":           read[corev1.Namespace]("v1", false),
+		"Service":             read[corev1.Service]("v1", true),
+		"PodTemplate":         read[corev1.PodTemplate]("v1", true),
+		"PriorityClass":       read[schedulingv1.PriorityClass]("scheduling.k8s.io/v1", false),
+		"RuntimeClass":        read[nodev1.RuntimeClass]("node.k8s.io/v1", false),
+		"CapacityBuffer":      read[capacityBuffer]("autoscaling.x-k8s.io/v1beta1", true),
+		"PodDisruptionBudget": read[policyv1.PodDisruptionBudget]("policy/v1", true),
 
-		"PersistentVolumeClaim": core[corev1.PersistentVolumeClaim]("v1", true),
-		"PersistentVolume":      core[corev1.PersistentVolume]("v1", false),
-		"StorageClass":          core[storagev1.StorageClass]("storage.k8s.io/v1", false),
-		"CSIDriver":             core[storagev1.CSIDriver]("storage.k8s.io/v1", false),
-		"CSIStorageCapacity":    core[storagev1.CSIStorageCapacity]("storage.k8s.io/v1", true),
-		"VolumeAttachment":      core[storagev1.VolumeAttachment]("storage.k8s.io/v1", false),
-		"CSINode":               core[storagev1.CSINode]("storage.k8s.io/v1", false),
+		"PersistentVolumeClaim": read[corev1.PersistentVolumeClaim]("v1", true),
+		"PersistentVolume":      read[corev1.PersistentVolume]("v1", false),
+		"StorageClass":          read[storagev1.StorageClass]("storage.k8s.io/v1", false),
+		"CSIDriver":             read[storagev1.CSIDriver]("storage.k8s.io/v1", false),
+		"CSIStorageCapacity":    read[storagev1.CSIStorageCapacity]("storage.k8s.io/v1", true),
+		"VolumeAttachment":      read[storagev1.VolumeAttachment]("storage.k8s.io/v1", false),
+		"CSINode":               read[storagev1.CSINode]("storage.k8s.io/v1", false),
 
-		"ResourceClaim":         core[resourcev1.ResourceClaim]("resource.k8s.io/v1", true),
-		"ResourceClaimTemplate": core[resourcev1.ResourceClaimTemplate]("resource.k8s.io/v1", true),
-		"DeviceClass":           core[resourcev1.DeviceClass]("resource.k8s.io/v1", false),
-		"ResourceSlice":         core[resourcev1.ResourceSlice]("resource.k8s.io/v1", false),
+		"ResourceClaim":         read[resourcev1.ResourceClaim]("resource.k8s.io/v1", true),
+		"ResourceClaimTemplate": read[resourcev1.ResourceClaimTemplate]("resource.k8s.io/v1", true),
+		"DeviceClass":           read[resourcev1.DeviceClass]("resource.k8s.io/v1", false),
+		"ResourceSlice":         read[resourcev1.ResourceSlice]("resource.k8s.io/v1", false),
 	}
-}
-
-// store decodes an object and keeps it if it has no faults.
-func store[T metav1.Object](r *reader, o *object, decode func(*reader, *object) (T, bool)) {
-	if value, ok := decode(r, o); ok && r.validate(o, value) {
-		value.SetNamespace(o.namespace)
-		list := listOf[T](r.found)
-		*list = append(*list, item[T]{object: o, value: value})
+	if rules.Classes {
+		all[awsv1.EC2NodeClassKind] = read[awsv1.EC2NodeClass](awsv1.GroupVersion.String(), false)
 	}
+	return all
 }
 
 // pointer is a pointer to the Go type of a kind, with the methods of a metav1.Object.
@@ -109,13 +104,16 @@ type pointer[T any] interface {
 	metav1.Object
 }
 
-// core returns a kind of Kubernetes itself.
-func core[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
-	return kind{apiVersion, namespaced, func(r *reader, o *object) {
-		store(r, o, func(r *reader, o *object) (P, bool) {
-			value := P(new(T))
-			return value, r.decode(o, value)
-		})
+// read returns a kind whose objects are decoded, and kept if they have no faults.
+func read[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
+	return kind{apiVersion, namespaced, func(r *reader, o *Object) {
+		value := P(new(T))
+		if r.decodeValid(o, value) && r.validate(o, value) {
+			value.SetNamespace(o.Namespace)
+			o.value = value
+			list := listOf[P](r.found)
+			*list = append(*list, item[P]{o, value})
+		}
 	}}
 }
 
@@ -125,66 +123,62 @@ func oldKinds() map[string]string {
 }
 
 // take sorts an object: it is decoded, ignored, or reported as a fault.
-func (r *reader) take(o *object) {
-	if kind, old := oldKinds()[o.kind]; old && strings.HasPrefix(group(o.apiVersion), "karpenter.") {
-		r.older = append(r.older, older{o, id(kind, "", o.name), o.fault([]any{"kind"}, "%s of %s is not read by this program; convert it to %s of v1 with examples/migrate",
-			o.kind, o.apiVersion, kind)})
+func (r *reader) take(o *Object) {
+	if kind, old := oldKinds()[o.Kind]; old && strings.HasPrefix(group(o.APIVersion), "karpenter.") {
+		r.older = append(r.older, older{o, id(kind, "", o.Name), o.Fault("kind", "%s of %s is not read by this program; convert it to %s of v1 with examples/migrate",
+			o.Kind, o.APIVersion, kind)})
 		return
 	}
-	k, known := r.kinds[o.kind]
-	if !known || group(k.apiVersion) != group(o.apiVersion) {
+	k, known := r.kinds[o.Kind]
+	if !known || group(k.apiVersion) != group(o.APIVersion) {
 		r.pass(o)
 		return
 	}
-	if k.apiVersion != o.apiVersion {
+	switch { // the default namespace, or none
+	case !k.namespaced:
+		o.Namespace = ""
+	case o.Namespace == "":
+		o.Namespace = corev1.NamespaceDefault
+	}
+	if k.apiVersion != o.APIVersion {
 		how := ""
-		if k.apiVersion == v1.GroupVersion.String() {
+		if strings.HasPrefix(k.apiVersion, "karpenter.") {
 			how = " with examples/migrate"
 		}
-		o.place(k.namespaced)
-		r.older = append(r.older, older{o, id(o.kind, o.namespace, o.name), o.fault([]any{"apiVersion"},
-			"%s is not read by this program; convert the object to %s%s", o.apiVersion, k.apiVersion, how)})
+		r.older = append(r.older, older{o, id(o.Kind, o.Namespace, o.Name), o.Fault("apiVersion",
+			"%s is not read by this program; convert the object to %s%s", o.APIVersion, k.apiVersion, how)})
 		return
 	}
-	o.place(k.namespaced)
-	if !r.named(o) {
-		return
+	if r.named(o) {
+		k.decode(r, o)
 	}
-	k.decode(r, o)
 }
 
 // pass counts an object of a kind that does not affect a plan. It reports a fault if the kind or
 // group seems misspelt, or if the object is a table or the like that kubectl prints for people.
-func (r *reader) pass(o *object) {
+func (r *reader) pass(o *Object) {
 	const slips = 2
-	name := group(o.apiVersion) + "/" + o.kind
+	name := group(o.APIVersion) + "/" + o.Kind
 	for _, kind := range sortedKeys(r.kinds) {
 		if k := r.kinds[kind]; command.Slips(name, group(k.apiVersion)+"/"+kind) <= slips {
-			r.faults = append(r.faults, o.fault([]any{"kind"}, "there is no kind %s in %s; did you mean kind %s of %s?", o.kind, o.apiVersion, kind, k.apiVersion))
+			r.fault(o, "kind", "there is no kind %s in %s; did you mean kind %s of %s?", o.Kind, o.APIVersion, kind, k.apiVersion)
 			return
 		}
 	}
-	if group(o.apiVersion) == "meta.k8s.io" && (o.kind == "Table" || o.kind == "PartialObjectMetadata") {
-		r.faults = append(r.faults, o.fault([]any{"kind"}, "a %s has the names of objects and not what is in them; write the objects down with kubectl get -o yaml", o.kind))
+	if group(o.APIVersion) == "meta.k8s.io" && (o.Kind == "Table" || o.Kind == "PartialObjectMetadata") {
+		r.fault(o, "kind", "a %s has the names of objects and not what is in them; write the objects down with kubectl get -o yaml", o.Kind)
 		return
 	}
-	r.ignored[o.kind]++
-}
-
-// place gives an object its default namespace, or none if its kind has no namespace.
-func (o *object) place(namespaced bool) {
-	switch {
-	case !namespaced:
-		o.namespace = ""
-	case o.namespace == "":
-		o.namespace = corev1.NamespaceDefault
+	if o.Kind == awsv1.EC2NodeClassKind && group(o.APIVersion) == awsv1.Group {
+		r.cluster.Undecoded = append(r.cluster.Undecoded, o)
 	}
+	r.ignored[o.Kind]++
 }
 
 // older is an object in a version that is not read. It has the id that the object would have in the
 // version that is read, and the fault to report if it is missing there.
 type older struct {
-	*object
+	*Object
 	id    string
 	fault *Fault
 }
@@ -195,13 +189,13 @@ func (r *reader) judgeOlder() {
 	count := map[string]int{}
 	for _, o := range r.older {
 		if r.seen[o.id] != nil {
-			count[o.kind+" of "+o.apiVersion]++
+			count[o.Kind+" of "+o.APIVersion]++
 		} else {
 			r.faults = append(r.faults, o.fault)
 		}
 	}
 	for what, n := range count { // the notes are sorted
-		r.cluster.Notes = append(r.cluster.Notes, fmt.Sprintf("%d %s not read: there in the version that is", n, what))
+		r.note("%d %s not read: there in the version that is", n, what)
 	}
 }
 
@@ -209,34 +203,25 @@ func (r *reader) judgeOlder() {
 func id(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
 
 // named checks that an object has a name, and that no other object has the same one.
-func (r *reader) named(o *object) bool {
-	at := []any{"metadata", "name"}
-	if o.name == "" && !o.nameOfWrongType() {
-		var beside struct{ Name string }
-		remedy := "give the object a name"
-		if json.Unmarshal(o.json, &beside) == nil && beside.Name != "" {
-			remedy = fmt.Sprintf("the name %s stands next to metadata; set it in, so that it is a field of metadata", short(beside.Name))
-		}
-		r.faults = append(r.faults, o.fault(at, "is missing; %s", remedy))
-		return false
-	}
-	if o.name == "" {
+func (r *reader) named(o *Object) bool {
+	const at = "metadata.name"
+	switch {
+	case o.misnamed:
 		return true // for the decoder to report
+	case o.Name == "":
+		remedy := "give the object a name"
+		if name := text(fields(o.JSON)["name"]); name != "" {
+			remedy = fmt.Sprintf("the name %s stands next to metadata; set it in, so that it is a field of metadata", short(name))
+		}
+		return r.fault(o, at, "is missing; %s", remedy)
+	case len(validation.IsDNS1123Subdomain(o.Name)) > 0:
+		return r.fault(o, at, "is not a name; use up to 253 lower-case letters, digits, '-' and '.'")
+	case o.Namespace != "" && len(validation.IsDNS1123Label(o.Namespace)) > 0:
+		return r.fault(o, "metadata.namespace", "is not a name; use up to 63 lower-case letters, digits and '-'")
 	}
-	if len(validation.IsDNS1123Subdomain(o.name)) > 0 {
-		r.faults = append(r.faults, o.fault(at, "is not a name; use up to 253 lower-case letters, digits, '-' and '.'"))
-		return false
-	}
-	if o.namespace != "" && len(validation.IsDNS1123Label(o.namespace)) > 0 {
-		r.faults = append(r.faults, o.fault([]any{"metadata", "namespace"},
-			"is not a name; use up to 63 lower-case letters, digits and '-'"))
-		return false
-	}
-	id := id(o.kind, o.namespace, o.name)
-	if first, twice := r.seen[id]; twice {
-		r.faults = append(r.faults, o.fault(at, "stands twice in the input, first in %s, document %d; remove one of them",
-			first.doc.file, first.doc.number))
-		return false
+	id := id(o.Kind, o.Namespace, o.Name)
+	if first := r.seen[id]; first != nil {
+		return r.fault(o, at, "stands twice in the input, first in %s, document %d; remove one of them", first.doc.file, first.doc.number)
 	}
 	r.seen[id] = o
 	return true
@@ -258,6 +243,7 @@ func (r *reader) surround() {
 	c.Services = values[*corev1.Service](f)
 	c.Overlays = values[*v1.NodeOverlay](f)
 	c.PodDisruptionBudgets = values[*policyv1.PodDisruptionBudget](f)
+	c.Classes = values[*awsv1.EC2NodeClass](f)
 	for _, claim := range listed[*corev1.PersistentVolumeClaim](f) {
 		markBound(claim.value)
 	}
@@ -282,12 +268,27 @@ func (r *reader) surround() {
 }
 
 // values returns the objects of a Go type, sorted by namespace and name.
-func values[T any](f objects) []T {
-	var out []T
+func values[T any](f objects) (out []T) {
 	for _, i := range byName(listed[T](f)) {
 		out = append(out, i.value)
 	}
 	return out
+}
+
+// each calls do for the objects of a Go type that are not being deleted, by namespace and name.
+func each[T metav1.Object](f objects, do func(item[T])) {
+	for _, i := range byName(listed[T](f)) {
+		if i.value.GetDeletionTimestamp() == nil {
+			do(i)
+		}
+	}
+}
+
+// byName returns the items sorted by namespace and name.
+func byName[T any](items []item[T]) []item[T] {
+	return slices.SortedFunc(slices.Values(items), func(a, b item[T]) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // own records a controller of pods, if it has a selector.

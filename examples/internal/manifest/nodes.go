@@ -7,11 +7,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/layout"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -21,20 +22,20 @@ func (r *reader) join() {
 	var gated, deleted, daemons int
 	pods := make([]*corev1.Pod, 0, len(listed[*corev1.Pod](r.found)))
 	list := listOf[*corev1.Pod](r.found)
-	*list = slices.DeleteFunc(*list, func(p item[*corev1.Pod]) bool { return !r.admit(p.object, "", p.value) })
+	*list = slices.DeleteFunc(*list, func(p item[*corev1.Pod]) bool { return !r.admit(p.Object, "", p.value) })
 	for _, p := range listed[*corev1.Pod](r.found) {
 		pods = append(pods, p.value)
-		r.cluster.placed(p.String(), place{object: p.object})
-		if p.value.Spec.NodeName == "" && !finished(p.value) && p.value.DeletionTimestamp == nil &&
-			len(p.value.Spec.SchedulingGates) == 0 && ownedBy(p.value, "DaemonSet") {
+		r.cluster.placed(p.String(), place{object: p.Object})
+		if p.value.Spec.NodeName == "" && !podlife.Finished(p.value) && p.value.DeletionTimestamp == nil &&
+			len(p.value.Spec.SchedulingGates) == 0 && podlife.OfDaemonSet(p.value) {
 			daemons++
 		}
 	}
 	for _, n := range listed[*corev1.Node](r.found) {
-		r.cluster.placed(n.String(), place{object: n.object})
+		r.cluster.placed(n.String(), place{object: n.Object})
 	}
 	for _, c := range listed[*v1.NodeClaim](r.found) {
-		r.cluster.placed(c.String(), place{object: c.object})
+		r.cluster.placed(c.String(), place{object: c.Object})
 	}
 	joined, err := provisioning.Match(values[*corev1.Node](r.found), values[*v1.NodeClaim](r.found), pods)
 	faults, _ := r.cluster.locate(err) // all are of NodeClaims
@@ -50,7 +51,7 @@ func (r *reader) join() {
 			r.cluster.Pods = append(r.cluster.Pods, pod)
 		}
 	}
-	r.noteCount(deleted, "pending", "being deleted")
+	r.noteCount(deleted, "pending ", "being deleted")
 	r.noteCount(gated, "", "held back by scheduling gates")
 	r.noteCount(len(joined.Preempting), "", "waiting for others that kube-scheduler preempts")
 	r.noteCount(daemons, "", "waiting for the node of their DaemonSet")
@@ -62,29 +63,22 @@ func (r *reader) noteCount(n int, what, why string) {
 	if n == 0 {
 		return
 	}
-	noun, verb := "pods", "are"
-	if n == 1 {
-		noun, verb = "pod", "is"
-	}
-	if what != "" {
-		noun = what + " " + noun
-	}
-	r.cluster.Notes = append(r.cluster.Notes, fmt.Sprintf("%d %s %s %s and not planned for", n, noun, verb, why))
+	r.note("%s %s and not planned for", layout.Phrase(n, what+"pod is", what+"pods are"), why)
 }
 
 // refuseStrays reports pods bound to a node that is not in the input: one fault for each node. If
 // the dump has nodes it is only a note, because nodes come and go between the lists that kubectl
 // reads.
 func (r *reader) refuseStrays(strays []*corev1.Pod) {
-	lost := map[string][]*object{}
+	lost := map[string][]*Object{}
 	for _, pod := range strays {
 		name := pod.Spec.NodeName
 		lost[name] = append(lost[name], r.seen[id("Pod", pod.Namespace, pod.Name)])
 	}
 	for _, name := range sortedKeys(lost) {
 		pods := lost[name]
-		if len(listed[*corev1.Node](r.found)) > 0 && !slices.ContainsFunc(pods, func(o *object) bool { return !o.fromServer }) {
-			r.cluster.Notes = append(r.cluster.Notes, fmt.Sprintf("node %s is not in the input; its pods (%d) count nowhere", name, len(pods)))
+		if len(listed[*corev1.Node](r.found)) > 0 && !slices.ContainsFunc(pods, func(o *Object) bool { return !o.fromServer }) {
+			r.note("node %s is not in the input; its pods (%d) count nowhere", name, len(pods))
 			continue
 		}
 		var others string
@@ -94,9 +88,8 @@ func (r *reader) refuseStrays(strays []*corev1.Pod) {
 				others = fmt.Sprintf(", as is %s", pods[1])
 			}
 		}
-		r.faults = append(r.faults, pods[0].fault([]any{"spec", "nodeName"},
-			"is bound to Node %s%s, which is not in the input; add the node (kubectl get nodes -o yaml) or remove spec.nodeName",
-			name, others))
+		r.fault(pods[0], "spec.nodeName",
+			"is bound to Node %s%s, which is not in the input; add the node (kubectl get nodes -o yaml) or remove spec.nodeName", name, others)
 	}
 }
 
@@ -133,15 +126,4 @@ func (c *Cluster) Depart(now time.Time) (remarks []string) {
 			n.Name(), cmp.Or(held[n.Name()], "it is being deleted"), all-len(n.Pods)))
 	}
 	return remarks
-}
-
-// finished says whether a pod has run to its end and uses no resources.
-func finished(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
-// ownedBy says whether a pod's controller has the given kind.
-func ownedBy(pod *corev1.Pod, kind string) bool {
-	owner := metav1.GetControllerOf(pod)
-	return owner != nil && owner.Kind == kind
 }

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
-	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
 )
 
 // template is the template of a workload's pods. The pods share its maps and slices.
 type template struct {
-	object *object
+	object *Object
 	labels map[string]string
 	annos  map[string]string
 	spec   corev1.PodSpec
@@ -25,13 +25,15 @@ type template struct {
 	hash   string
 }
 
-// newTemplate returns nil if the API server would refuse the pods.
-func (r *reader) newTemplate(o *object, from *corev1.PodTemplateSpec) *template {
+// newTemplate returns the template of a workload, whose pods it owns; nil if the API server would
+// refuse the pods.
+func (r *reader) newTemplate(o *Object, value metav1.Object, from *corev1.PodTemplateSpec) *template {
 	pod := &corev1.Pod{Spec: from.Spec}
 	if !r.admit(o, "spec.template.", pod) {
 		return nil
 	}
-	return &template{object: o, labels: from.Labels, annos: from.Annotations, hash: templateHash(from), spec: pod.Spec}
+	return &template{object: o, labels: from.Labels, annos: from.Annotations, hash: templateHash(from), spec: pod.Spec,
+		owners: controller(o.APIVersion, o.Kind, o.Name, uidOf(value, o.Kind))}
 }
 
 // member is a pod to be made: its name, and the labels that the other pods of the workload do not
@@ -43,12 +45,11 @@ type member struct {
 
 // pod makes one pod.
 func (t *template) pod(m member) *corev1.Pod {
-	name := m.name
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       t.object.namespace,
-			Name:            name,
+			Namespace:       t.object.Namespace,
+			Name:            m.name,
 			Labels:          t.labels,
 			Annotations:     t.annos,
 			OwnerReferences: t.owners,
@@ -63,23 +64,12 @@ func (t *template) pod(m member) *corev1.Pod {
 		for _, claim := range t.claims {
 			var v corev1.Volume
 			v.Name = claim
-			v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim + "-" + name}
+			v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim + "-" + m.name}
 			pod.Spec.Volumes = append(pod.Spec.Volumes, v)
 		}
 		pod.Spec.Volumes = append(pod.Spec.Volumes, t.spec.Volumes...)
 	}
 	return pod
-}
-
-// daemonPod makes the pod that stands for a DaemonSet, nil if the API server would refuse it. The
-// engine adds the tolerations of the DaemonSet controller.
-func (r *reader) daemonPod(d item[*appsv1.DaemonSet]) *corev1.Pod {
-	t := r.newTemplate(d.object, &d.value.Spec.Template)
-	if t == nil {
-		return nil
-	}
-	t.owners = controller("apps/v1", "DaemonSet", d.name, uidOf(d.value, "DaemonSet"))
-	return t.pod(member{name: d.name})
 }
 
 // controller returns the owner reference of a workload's pods.
@@ -155,8 +145,6 @@ func generated(base, suffix string) string {
 	return base + "-" + suffix
 }
 
-func ordinalName(base string, n int) string { return base + "-" + strconv.Itoa(n) }
-
 // templateHash returns a substitute for the pod-template-hash of a Deployment. It differs from the
 // real one, but is equal for equal templates.
 func templateHash(t *corev1.PodTemplateSpec) string {
@@ -164,12 +152,7 @@ func templateHash(t *corev1.PodTemplateSpec) string {
 	if err != nil {
 		data = []byte(err.Error()) // a decoded template can always be encoded
 	}
-	digits := strconv.FormatUint(uint64(hash32(data)), 10)
-	out := make([]byte, len(digits))
-	for i := range digits {
-		out[i] = letters[int(digits[i])%len(letters)]
-	}
-	return string(out)
+	return rand.SafeEncodeString(fmt.Sprint(hash32(data)))
 }
 
 func hash32(data []byte) uint32 {

@@ -12,6 +12,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
@@ -72,6 +73,11 @@ type Cluster struct {
 	// computed from their name.
 	Controllers []provisioning.Controller
 
+	// Classes are the EC2NodeClasses, sorted by name, if Rules.Classes is set. Otherwise they are
+	// ignored and stand in Undecoded, those of other versions too, in the order of the input.
+	Classes   []*awsv1.EC2NodeClass
+	Undecoded []*Object
+
 	// Ignored counts the objects of kinds that do not affect a plan, sorted by kind.
 	Ignored []KindCount
 
@@ -104,6 +110,7 @@ type KindCount struct {
 type Rules struct {
 	NodePools    *v1.Rules // for NodeClaims as well
 	NodeOverlays *v1.Rules
+	Classes      bool // read EC2NodeClasses as strictly as other kinds
 }
 
 // Read reads a cluster from all sources together. If any source has a fault, the error is of type
@@ -113,14 +120,17 @@ type Rules struct {
 // rules are the provider's additions to validation.
 func Read(rules Rules, sources ...Source) (*Cluster, error) {
 	r := &reader{
-		kinds:   kinds(),
+		kinds:   kinds(rules),
 		rules:   rules,
-		seen:    map[string]*object{},
+		seen:    map[string]*Object{},
 		ignored: map[string]int{},
 		found:   objects{},
-		cluster: &Cluster{ranks: ranks(sources)},
+		cluster: &Cluster{ranks: map[string]int{}, places: map[string]place{}},
 	}
-	for _, s := range sources {
+	for i, s := range sources {
+		if _, seen := r.cluster.ranks[s.Name]; !seen {
+			r.cluster.ranks[s.Name] = i
+		}
 		r.read(s)
 	}
 	r.judgeOlder()
@@ -140,7 +150,7 @@ type reader struct {
 	kinds   map[string]kind
 	rules   Rules
 	older   []older
-	seen    map[string]*object // by kind, namespace and name
+	seen    map[string]*Object // by kind, namespace and name
 	found   objects
 	ignored map[string]int
 	faults  Faults
@@ -165,30 +175,23 @@ func (r *reader) read(s Source) {
 // assemble makes the cluster from the decoded objects.
 func (r *reader) assemble() {
 	c := r.cluster
+	c.NodePools = values[*v1.NodePool](r.found)
 	for _, p := range listed[*v1.NodePool](r.found) {
-		c.NodePools = append(c.NodePools, p.value)
-		c.placed(p.String(), place{object: p.object})
+		c.placed(p.String(), place{object: p.Object})
 	}
-	slices.SortFunc(c.NodePools, func(a, b *v1.NodePool) int { return cmp.Compare(a.Name, b.Name) })
 	for _, kind := range sortedKeys(r.ignored) {
 		c.Ignored = append(c.Ignored, KindCount{Kind: kind, Count: r.ignored[kind]})
 	}
 	r.surround()
 	r.join()
 	r.expand()
-	for _, d := range listed[*appsv1.DaemonSet](r.found) {
-		if d.value.DeletionTimestamp != nil {
-			continue
+	each(r.found, func(d item[*appsv1.DaemonSet]) { // for each, one pod stands for those that it runs
+		if t := r.newTemplate(d.Object, d.value, &d.value.Spec.Template); t != nil {
+			c.DaemonSetPods = append(c.DaemonSetPods, t.pod(member{name: d.Name})) // the engine adds tolerations
+			c.placed("DaemonSet Pod "+d.Namespace+"/"+d.Name, place{d.Object, "spec.template"})
 		}
-		pod := r.daemonPod(d)
-		if pod == nil {
-			continue
-		}
-		c.DaemonSetPods = append(c.DaemonSetPods, pod)
-		c.placed("DaemonSet Pod "+pod.Namespace+"/"+pod.Name, place{d.object, []any{"spec", "template"}})
-	}
+	})
 	slices.SortFunc(c.Pods, comparePods)
-	slices.SortFunc(c.DaemonSetPods, comparePods)
 	r.addClaims()
 	r.addBuffers()
 	r.prioritize()

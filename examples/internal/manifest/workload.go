@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +15,35 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
+
+// workload is the part of a workload that determines its pods.
+type workload struct {
+	replicas *int32
+	selector *metav1.LabelSelector
+	template *corev1.PodTemplateSpec // nil if it is missing
+}
+
+// workloadOf returns the workload of a decoded object, and false for objects of other kinds.
+func workloadOf(value any) (w workload, ok bool) {
+	switch v := value.(type) {
+	case *appsv1.DaemonSet:
+		return workload{template: &v.Spec.Template}, true
+	case *appsv1.Deployment:
+		return workload{v.Spec.Replicas, v.Spec.Selector, &v.Spec.Template}, true
+	case *appsv1.ReplicaSet:
+		return workload{v.Spec.Replicas, v.Spec.Selector, &v.Spec.Template}, true
+	case *appsv1.StatefulSet:
+		return workload{v.Spec.Replicas, v.Spec.Selector, &v.Spec.Template}, true
+	case *corev1.ReplicationController:
+		return workload{v.Spec.Replicas, nil, v.Spec.Template}, true
+	case *batchv1.Job:
+		return workload{v.Spec.Parallelism, nil, &v.Spec.Template}, true
+	}
+	return workload{}, false
+}
 
 // expand adds the pods that workloads still lack: the wanted replicas minus the live pods. A
 // workload with too many pods keeps all of them, because it is unknown which ones its controller
@@ -25,21 +51,11 @@ import (
 func (r *reader) expand() {
 	x := &expander{reader: r, owned: map[owner]*ownedPods{}, taken: map[string]bool{}}
 	x.index()
-	for _, d := range byName(listed[*appsv1.Deployment](r.found)) {
-		x.deployment(d)
-	}
-	for _, rs := range byName(listed[*appsv1.ReplicaSet](r.found)) {
-		x.replicaSet(rs)
-	}
-	for _, s := range byName(listed[*appsv1.StatefulSet](r.found)) {
-		x.statefulSet(s)
-	}
-	for _, rc := range byName(listed[*corev1.ReplicationController](r.found)) {
-		x.replicationController(rc)
-	}
-	for _, j := range byName(listed[*batchv1.Job](r.found)) {
-		x.job(j)
-	}
+	each(r.found, x.deployment)
+	each(r.found, x.replicaSet)
+	each(r.found, x.statefulSet)
+	each(r.found, func(rc item[*corev1.ReplicationController]) { x.plain(rc.Object, rc.value) })
+	each(r.found, x.job)
 	if x.total > MaxPods {
 		return // which is a fault, and known to be one before a pod was made
 	}
@@ -82,13 +98,13 @@ func (x *expander) index() {
 	parents := map[owner]owner{} // ReplicaSet to its controller
 	for _, rs := range listed[*appsv1.ReplicaSet](x.found) {
 		if ref := metav1.GetControllerOf(rs.value); ref != nil {
-			parents[owner{"ReplicaSet", rs.namespace, rs.name}] = owner{ref.Kind, rs.namespace, ref.Name}
+			parents[owner{"ReplicaSet", rs.Namespace, rs.Name}] = owner{ref.Kind, rs.Namespace, ref.Name}
 		}
 	}
-	selectors := x.selectors()
+	guess := x.parents()
 	for _, p := range listed[*corev1.Pod](x.found) {
 		pod := p.value
-		x.taken[pod.Namespace+"/"+pod.Name] = !finished(pod)
+		x.taken[pod.Namespace+"/"+pod.Name] = !podlife.Finished(pod)
 		ref := metav1.GetControllerOf(pod)
 		if ref == nil {
 			continue
@@ -97,7 +113,7 @@ func (x *expander) index() {
 		x.count(of, pod)
 		parent, known := parents[of]
 		if !known && of.kind == "ReplicaSet" {
-			parent, known = guessParent(of, pod, selectors)
+			parent, known = guess(of, pod)
 		}
 		if known {
 			x.count(parent, pod)
@@ -105,17 +121,21 @@ func (x *expander) index() {
 	}
 }
 
+// podsOf returns the pods of a workload in the input.
+func (x *expander) podsOf(of owner) *ownedPods {
+	if x.owned[of] == nil {
+		x.owned[of] = &ownedPods{owners: map[string]*corev1.Pod{}, indexes: map[string]bool{}}
+	}
+	return x.owned[of]
+}
+
 // count adds a pod to those of its owner.
 func (x *expander) count(of owner, pod *corev1.Pod) {
-	b := x.owned[of]
-	if b == nil {
-		b = &ownedPods{owners: map[string]*corev1.Pod{}, indexes: map[string]bool{}}
-		x.owned[of] = b
-	}
+	b := x.podsOf(of)
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		b.succeeded++
-	case !finished(pod) && pod.DeletionTimestamp == nil:
+	case !podlife.Finished(pod) && pod.DeletionTimestamp == nil:
 		b.live++
 		b.owners[metav1.GetControllerOf(pod).Name] = pod
 	default:
@@ -124,55 +144,30 @@ func (x *expander) count(of owner, pod *corev1.Pod) {
 	b.indexes[cmp.Or(pod.Labels[indexKey], pod.Annotations[indexKey])] = true
 }
 
-// selection is a Deployment and its selector.
-type selection struct {
-	owner
-	selector labels.Selector
-}
-
-// selectors compiles the selectors of the Deployments.
-func (x *expander) selectors() []selection {
-	var all []selection
-	for _, d := range byName(listed[*appsv1.Deployment](x.found)) {
-		selector, err := metav1.LabelSelectorAsSelector(d.value.Spec.Selector)
-		if err != nil {
-			continue // validate has refused it before
-		}
-		all = append(all, selection{owner{"Deployment", d.namespace, d.name}, selector})
-	}
-	return all
-}
-
-// guessParent finds the Deployment of a ReplicaSet that is not in the input
+// parents returns a function that finds the Deployment of a ReplicaSet that is not in the input
 // from one of its pods: the names agree, and the selector selects the pod.
-func guessParent(rs owner, pod *corev1.Pod, from []selection) (owner, bool) {
-	for _, s := range from {
-		if s.namespace == rs.namespace && strings.HasPrefix(rs.name, s.name+"-") && s.selector.Matches(labels.Set(pod.Labels)) {
-			return s.owner, true
+func (x *expander) parents() func(rs owner, pod *corev1.Pod) (owner, bool) {
+	all := byName(listed[*appsv1.Deployment](x.found))
+	selectors := make([]labels.Selector, len(all))
+	for i, d := range all {
+		selectors[i], _ = metav1.LabelSelectorAsSelector(d.value.Spec.Selector) // validate has judged it
+	}
+	return func(rs owner, pod *corev1.Pod) (owner, bool) {
+		for i, d := range all {
+			if d.Namespace == rs.namespace && strings.HasPrefix(rs.name, d.Name+"-") && selectors[i].Matches(labels.Set(pod.Labels)) {
+				return owner{"Deployment", d.Namespace, d.Name}, true
+			}
 		}
+		return owner{}, false
 	}
-	return owner{}, false
-}
-
-// have returns the number of live pods of a workload, 0 if none of its pods is in the input.
-func (b *ownedPods) have() int {
-	if b == nil {
-		return 0
-	}
-	return b.live
 }
 
 func (x *expander) deployment(d item[*appsv1.Deployment]) {
-	if d.value.DeletionTimestamp != nil {
-		return
+	if t := x.newTemplate(d.Object, d.value, &d.value.Spec.Template); t != nil {
+		b := x.podsOf(owner{"Deployment", d.Namespace, d.Name})
+		base := x.revision(d, t, b)
+		x.want(demand{template: t, base: base, count: orOne(d.value.Spec.Replicas) - b.live})
 	}
-	t := x.newTemplate(d.object, &d.value.Spec.Template)
-	if t == nil {
-		return
-	}
-	b := x.owned[owner{"Deployment", d.namespace, d.name}]
-	base := x.revision(d, t, b)
-	x.want(demand{template: t, base: base, count: orOne(d.value.Spec.Replicas) - b.have()})
 }
 
 // revision gives a template the labels and the owner of the Deployment's pods: those of the
@@ -182,17 +177,17 @@ func (x *expander) deployment(d item[*appsv1.Deployment]) {
 func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *ownedPods) string {
 	any := false
 	for _, rs := range byAge(listed[*appsv1.ReplicaSet](x.found)) {
-		if ref := metav1.GetControllerOf(rs.value); rs.namespace != d.namespace || ref == nil || ref.Kind != "Deployment" || ref.Name != d.name {
+		if ref := metav1.GetControllerOf(rs.value); rs.Namespace != d.Namespace || ref == nil || ref.Kind != "Deployment" || ref.Name != d.Name {
 			continue
 		}
 		any = true
 		if runs(rs.value, &d.value.Spec.Template) {
 			t.labels = rs.value.Spec.Template.Labels
-			t.owners = controller("apps/v1", "ReplicaSet", rs.name, uidOf(rs.value, "ReplicaSet"))
-			return rs.name
+			t.owners = controller("apps/v1", "ReplicaSet", rs.Name, uidOf(rs.value, "ReplicaSet"))
+			return rs.Name
 		}
 	}
-	if b != nil && len(b.owners) == 1 && !any {
+	if len(b.owners) == 1 && !any {
 		for name, pod := range b.owners {
 			if hash := pod.Labels[hashLabel]; hash != "" {
 				t.labels = withLabels(t.labels, map[string]string{hashLabel: hash})
@@ -201,9 +196,9 @@ func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *ownedPod
 			return name
 		}
 	}
-	name := d.name + "-" + t.hash
+	name := d.Name + "-" + t.hash
 	t.labels = withLabels(t.labels, map[string]string{hashLabel: t.hash})
-	uid := madeUID("ReplicaSet", d.namespace, name)
+	uid := madeUID("ReplicaSet", d.Namespace, name)
 	t.owners = controller("apps/v1", "ReplicaSet", name, uid)
 	x.own(uid, withHash(d.value.Spec.Selector, t.hash))
 	return name
@@ -230,59 +225,47 @@ func runs(rs *appsv1.ReplicaSet, template *corev1.PodTemplateSpec) bool {
 // replicaSet expands a ReplicaSet without a Deployment in the input. Others are expanded with their
 // Deployment.
 func (x *expander) replicaSet(rs item[*appsv1.ReplicaSet]) {
-	if ref := metav1.GetControllerOf(rs.value); ref != nil && ref.Kind == "Deployment" &&
-		x.seen["Deployment "+rs.namespace+"/"+ref.Name] != nil {
-		return
+	ref := metav1.GetControllerOf(rs.value)
+	if ref == nil || ref.Kind != "Deployment" || x.seen[id("Deployment", rs.Namespace, ref.Name)] == nil {
+		x.plain(rs.Object, rs.value)
 	}
-	x.plain(rs.object, rs.value, &rs.value.Spec.Template, rs.value.Spec.Replicas)
-}
-
-// replicationController expands a ReplicationController.
-func (x *expander) replicationController(rc item[*corev1.ReplicationController]) {
-	x.plain(rc.object, rc.value, rc.value.Spec.Template, rc.value.Spec.Replicas)
 }
 
 // plain expands a workload whose pods differ only in their names.
-func (x *expander) plain(o *object, value metav1.Object, template *corev1.PodTemplateSpec, replicas *int32) {
-	if value.GetDeletionTimestamp() != nil {
-		return
-	}
-	if t := x.newTemplate(o, template); t != nil {
-		t.owners = controller(o.apiVersion, o.kind, o.name, uidOf(value, o.kind))
-		x.want(demand{template: t, base: o.name, count: orOne(replicas) - x.owned[owner{o.kind, o.namespace, o.name}].have()})
+func (x *expander) plain(o *Object, value metav1.Object) {
+	w, _ := workloadOf(value)
+	if t := x.newTemplate(o, value, w.template); t != nil {
+		x.want(demand{template: t, base: o.Name, count: orOne(w.replicas) - x.podsOf(owner{o.Kind, o.Namespace, o.Name}).live})
 	}
 }
 
 // statefulSet adds all ordinals that have no pod, even if the controller would start them one after
 // another. A pod that is being deleted keeps its ordinal until it is gone.
 func (x *expander) statefulSet(s item[*appsv1.StatefulSet]) {
-	if s.value.DeletionTimestamp != nil {
-		return
-	}
-	first := 0
-	if s.value.Spec.Ordinals != nil {
-		first = int(s.value.Spec.Ordinals.Start)
-	}
-	t := x.newTemplate(s.object, &s.value.Spec.Template)
+	t := x.newTemplate(s.Object, s.value, &s.value.Spec.Template)
 	if t == nil {
 		return
 	}
-	t.owners = controller("apps/v1", "StatefulSet", s.name, uidOf(s.value, "StatefulSet"))
 	for _, claim := range s.value.Spec.VolumeClaimTemplates {
 		t.claims = append(t.claims, claim.Name)
 	}
-	revision := cmp.Or(s.value.Status.UpdateRevision, s.name+"-"+t.hash)
-	older, partition := cmp.Or(s.value.Status.CurrentRevision, revision), 0
+	first, partition := 0, 0
+	if s.value.Spec.Ordinals != nil {
+		first = int(s.value.Spec.Ordinals.Start)
+	}
+	revision := cmp.Or(s.value.Status.UpdateRevision, s.Name+"-"+t.hash)
+	older := cmp.Or(s.value.Status.CurrentRevision, revision)
 	if u := s.value.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
 		partition = int(*u.Partition)
 	}
 	d := demand{template: t}
 	for i := range orOne(s.value.Spec.Replicas) {
-		name := ordinalName(s.name, first+i)
-		if x.taken[s.namespace+"/"+name] {
+		ordinal := strconv.Itoa(first + i)
+		name := s.Name + "-" + ordinal
+		if x.taken[s.Namespace+"/"+name] {
 			continue
 		}
-		labels := map[string]string{appsv1.StatefulSetPodNameLabel: name, appsv1.PodIndexLabel: strconv.Itoa(first + i), appsv1.ControllerRevisionHashLabelKey: revision}
+		labels := map[string]string{appsv1.StatefulSetPodNameLabel: name, appsv1.PodIndexLabel: ordinal, appsv1.ControllerRevisionHashLabelKey: revision}
 		if i < partition {
 			labels[appsv1.ControllerRevisionHashLabelKey] = older
 		}
@@ -295,13 +278,17 @@ func (x *expander) statefulSet(s item[*appsv1.StatefulSet]) {
 // job adds the pods that a Job would run now. A suspended or finished Job adds none.
 func (x *expander) job(j item[*batchv1.Job]) {
 	spec := &j.value.Spec
-	if jobOver(j.value) {
+	ended := func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	}
+	if spec.Suspend != nil && *spec.Suspend || slices.ContainsFunc(j.value.Status.Conditions, ended) {
 		return
 	}
-	b := x.owned[owner{"Job", j.namespace, j.name}]
-	if b == nil {
-		b = &ownedPods{}
+	t := x.newTemplate(j.Object, j.value, &spec.Template)
+	if t == nil {
+		return
 	}
+	b := x.podsOf(owner{"Job", j.Namespace, j.Name})
 	succeeded := max(int(j.value.Status.Succeeded), b.succeeded)
 	want := orOne(spec.Parallelism)
 	switch {
@@ -310,18 +297,13 @@ func (x *expander) job(j item[*batchv1.Job]) {
 	case succeeded > 0:
 		want = 0 // a work queue: once one pod has succeeded no more are started
 	}
-	t := x.newTemplate(j.object, &spec.Template)
-	if t == nil {
-		return
-	}
-	uid := uidOf(j.value, "Job")
-	t.owners = controller("batch/v1", "Job", j.name, uid)
 	if spec.ManualSelector == nil || !*spec.ManualSelector {
+		uid := string(uidOf(j.value, "Job"))
 		t.labels = withLabels(map[string]string{
-			batchv1.JobNameLabel: j.name, "job-name": j.name, batchv1.ControllerUidLabel: string(uid), "controller-uid": string(uid),
+			batchv1.JobNameLabel: j.Name, "job-name": j.Name, batchv1.ControllerUidLabel: uid, "controller-uid": uid,
 		}, t.labels)
 	}
-	d := demand{template: t, base: j.name, count: want - b.have()}
+	d := demand{template: t, base: j.Name, count: want - b.live}
 	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
 		d.members = x.indexed(j, b, d.count)
 		d.count = len(d.members)
@@ -341,13 +323,8 @@ func (x *expander) indexed(j item[*batchv1.Job], b *ownedPods, count int) (out [
 		if b.indexes[index] || slices.ContainsFunc(completed, func(r [2]int) bool { return r[0] <= i && i <= r[1] }) {
 			continue
 		}
-		name := j.name + "-" + index
-		suffixes := newSuffixes(j.namespace + "/" + name)
-		full := generated(name, suffixes.next())
-		for x.has(j.namespace, full) {
-			full = generated(name, suffixes.next())
-		}
-		out = append(out, member{full, map[string]string{indexKey: index}})
+		name := j.Name + "-" + index
+		out = append(out, member{x.freeName(j.Namespace, name, newSuffixes(j.Namespace+"/"+name)), map[string]string{indexKey: index}})
 	}
 	return out
 }
@@ -368,16 +345,6 @@ func ranges(list string) (out [][2]int) {
 	return out
 }
 
-// jobOver says whether a Job starts no more pods.
-func jobOver(j *batchv1.Job) bool {
-	if j.DeletionTimestamp != nil || j.Spec.Suspend != nil && *j.Spec.Suspend {
-		return true
-	}
-	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
-	})
-}
-
 // orOne returns *n, or 1 if n is nil.
 func orOne(n *int32) int {
 	if n == nil {
@@ -395,42 +362,42 @@ func (x *expander) want(d demand) {
 	x.demands = append(x.demands, d)
 	x.total += d.count
 	if x.total > MaxPods {
-		x.faults = append(x.faults, d.template.object.fault(nil,
-			"brings the pods that workloads stand for above %d, more than can be planned at once; lower the replicas", MaxPods))
+		x.fault(d.template.object, "", "brings the pods that workloads stand for above %d, more than can be planned at once; lower the replicas", MaxPods)
 	}
 }
 
 // supply makes the pods of a demand. Pods without a name get a random-looking one, as from a
 // ReplicaSet or Job.
 func (x *expander) supply(d demand) {
+	o := d.template.object
 	for _, m := range d.members {
 		x.add(d.template, m)
 	}
-	suffixes := newSuffixes(d.template.object.namespace + "/" + d.base)
+	suffixes := newSuffixes(o.Namespace + "/" + d.base)
 	for range d.count - len(d.members) {
-		name := generated(d.base, suffixes.next())
-		for x.has(d.template.object.namespace, name) {
-			name = generated(d.base, suffixes.next())
-		}
-		x.add(d.template, member{name: name})
+		x.add(d.template, member{name: x.freeName(o.Namespace, d.base, suffixes)})
 	}
 	if node := d.template.spec.NodeName; node != "" && x.node(node) == nil {
-		x.cluster.Notes = append(x.cluster.Notes, fmt.Sprintf("%s: spec.template.spec.nodeName names node %s, which is not in the input; its pods (%d) run there or nowhere and are not planned for",
-			d.template.object, node, d.count))
+		x.note("%s: spec.template.spec.nodeName names node %s, which is not in the input; its pods (%d) run there or nowhere and are not planned for",
+			o, node, d.count)
 	}
 }
 
-// has says whether the input has, or had, a pod of the name.
-func (x *expander) has(namespace, name string) bool {
-	_, taken := x.taken[namespace+"/"+name]
-	return taken
+// freeName returns the first generated name that no pod of the input has or had.
+func (x *expander) freeName(namespace, base string, suffixes *suffixes) string {
+	for {
+		name := generated(base, suffixes.next())
+		if _, taken := x.taken[namespace+"/"+name]; !taken {
+			return name
+		}
+	}
 }
 
 // add makes one pod. It is pending unless its template names a node.
 func (x *expander) add(t *template, m member) {
-	x.taken[t.object.namespace+"/"+m.name] = true
+	x.taken[t.object.Namespace+"/"+m.name] = true
 	pod := t.pod(m)
-	x.cluster.placed("Pod "+pod.Namespace+"/"+pod.Name, place{t.object, []any{"spec", "template"}})
+	x.cluster.placed("Pod "+pod.Namespace+"/"+pod.Name, place{t.object, "spec.template"})
 	if pod.Spec.NodeName == "" {
 		x.cluster.Pods = append(x.cluster.Pods, pod)
 	} else if node := x.node(pod.Spec.NodeName); node != nil {
@@ -447,21 +414,10 @@ func (x *expander) node(name string) *provisioning.Node {
 	return &x.cluster.Nodes[i]
 }
 
-// byName returns the items sorted by namespace and name.
-func byName[T any](items []item[T]) []item[T] {
-	return slices.SortedFunc(slices.Values(items), func(a, b item[T]) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
-	})
-}
-
 // addClaims makes the missing claims that pending pods of StatefulSets get from its templates.
 // Claims outlive their pods, so an existing claim is used even if the template has changed.
 func (r *reader) addClaims() {
 	c := r.cluster
-	sets := map[string]*appsv1.StatefulSet{}
-	for _, s := range listed[*appsv1.StatefulSet](r.found) {
-		sets[s.namespace+"/"+s.name] = s.value
-	}
 	pods := slices.Clone(c.Pods)
 	leaving := disruption.Leaving(c.Nodes) // their pods wait for a place as well: see Depart
 	for _, n := range c.Nodes {
@@ -474,15 +430,14 @@ func (r *reader) addClaims() {
 		if ref == nil || ref.Kind != "StatefulSet" {
 			continue
 		}
-		set := sets[pod.Namespace+"/"+ref.Name]
+		set := r.seen[id("StatefulSet", pod.Namespace, ref.Name)]
 		if set == nil {
 			continue
 		}
-		for i := range set.Spec.VolumeClaimTemplates {
-			template := &set.Spec.VolumeClaimTemplates[i]
+		for _, template := range set.value.(*appsv1.StatefulSet).Spec.VolumeClaimTemplates {
 			name := template.Name + "-" + pod.Name
-			if r.seen["PersistentVolumeClaim "+pod.Namespace+"/"+name] == nil {
-				c.Volumes.Claims = append(c.Volumes.Claims, newClaim(template, pod.Namespace, name))
+			if r.seen[id("PersistentVolumeClaim", pod.Namespace, name)] == nil {
+				c.Volumes.Claims = append(c.Volumes.Claims, newClaim(&template, pod.Namespace, name))
 			}
 		}
 	}

@@ -21,50 +21,35 @@ import (
 const classKind = awsv1.EC2NodeClassKind
 
 // readClasses returns the EC2NodeClasses. A class that cannot be read, or has another version, is
-// not a fault, because a cluster may be planned without it.
-func (w *World) readClasses(sources []manifest.Source) (all []*awsv1.EC2NodeClass) {
-	if !slices.ContainsFunc(w.Cluster.Ignored, func(k manifest.KindCount) bool { return k.Kind == classKind }) {
-		return nil
-	}
-	var older []v1.Document
-	for _, source := range sources {
-		docs, _ := v1.Documents(source.Data) // what cannot be parsed is a fault of the manifests
-		for _, doc := range docs {
-			switch kind := doc.GroupVersionKind(); {
-			case kind.Group != awsv1.Group || kind.Kind != classKind:
-				continue
-			case kind.Version != awsv1.GroupVersion.Version:
-				older = append(older, doc)
-				continue
-			}
-			class, err := awsv1.DecodeEC2NodeClass(doc.JSON())
-			if err != nil {
-				w.note("EC2NodeClass %s: it has no say: %s", doc.Name(), oneLine(err))
-				continue
-			}
-			all = append(all, class)
+// not a fault, because a cluster may be planned without it. Classes of another version are only
+// counted if the input also has them in the version that is read.
+func (w *World) readClasses() (all []*awsv1.EC2NodeClass) {
+	var older []*manifest.Object
+	for _, o := range w.Cluster.Undecoded {
+		if o.APIVersion != awsv1.GroupVersion.String() {
+			older = append(older, o)
+			continue
 		}
+		class, err := awsv1.DecodeEC2NodeClass(o.JSON)
+		if err != nil {
+			w.note("EC2NodeClass %s: it has no say: %s", o.Name, oneLine(err))
+			continue
+		}
+		all = append(all, class)
 	}
-	w.noteOlder(older, all)
-	return all
-}
-
-// noteOlder adds notes on classes in versions that are not read. Classes that the input also has in
-// the version that is read are only counted.
-func (w *World) noteOlder(older []v1.Document, read []*awsv1.EC2NodeClass) {
 	beside := map[string]int{}
-	for _, doc := range older {
-		if slices.ContainsFunc(read, func(c *awsv1.EC2NodeClass) bool { return c.Name == doc.Name() }) {
+	for _, o := range older {
+		if slices.ContainsFunc(all, func(c *awsv1.EC2NodeClass) bool { return c.Name == o.Name }) {
 			w.read++
-			beside[doc.GroupVersionKind().GroupVersion().String()]++
+			beside[o.APIVersion]++
 		} else {
-			w.note("EC2NodeClass %s: it has no say, as it is of %s; convert it to %s with examples/migrate",
-				doc.Name(), doc.GroupVersionKind().GroupVersion(), awsv1.GroupVersion)
+			w.note("EC2NodeClass %s: it has no say, as it is of %s; convert it to %s with examples/migrate", o.Name, o.APIVersion, awsv1.GroupVersion)
 		}
 	}
 	for version, n := range beside { // the notes are sorted
 		w.note("%d EC2NodeClass of %s not read: there in the version that is", n, version)
 	}
+	return all
 }
 
 func (w *World) note(format string, args ...any) {

@@ -100,7 +100,7 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 	}
 	w.Cluster, w.types, w.auto = cluster, types, slices.ContainsFunc(cluster.NodePools, ofAutoMode)
 	w.devices = len(cluster.Devices.Classes) > 0
-	classes := w.readClasses(sources)
+	classes := w.readClasses()
 	if files.AsPools {
 		w.asPools()
 	}
@@ -154,7 +154,7 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 	}
 	w.auto = w.auto || slices.ContainsFunc(cluster.NodePools, ofAutoMode)
 	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market, rates: w.rates, bill: w.bill, given: w.given, devices: w.devices, auto: w.auto}
-	err = out.launchable(out.readClasses(sources), files)
+	err = out.launchable(out.readClasses(), files)
 	w.bill = out.bill
 	return out, err
 }
