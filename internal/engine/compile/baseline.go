@@ -198,30 +198,36 @@ func (x *baseline) count(staying, leaving []model.Existing) {
 		n := len(x.p.Table.Values[rule.Rule.Key])
 		rule.Members, rule.Owners, rule.Perhaps = make([]int, n), make([]int, n), make([]int, n)
 		rule.Counted, rule.Sure = make([]bool, n), make([]bool, n)
+		if first := x.r.ofWay; rule.Kind == topology.Spread && first[rule.Way] != i {
+			rule.Sure = x.r.Domain[first[rule.Way]].Sure
+		}
 	}
 	if !slices.ContainsFunc(x.r.Domain, func(rule DomainRule) bool { return rule.Rule.Key >= 0 }) {
 		return
 	}
-	looked := make([]bool, len(x.r.Domain))
+	looked := make([]bool, len(x.r.ofWay))
 	for i := range staying {
 		x.node(&staying[i], false, looked)
 	}
 	for i := range leaving {
 		x.node(&leaving[i], true, looked)
 	}
+	for i := range x.r.Domain {
+		copy(x.r.Domain[i].Counted, x.r.Domain[i].Sure)
+	}
 }
 
-// node counts a node and its pods. looked is scratch space.
+// node counts a node and its pods. looked is scratch space: by way, whether its spreads count the
+// node.
 func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
-	for i := range x.r.Domain {
-		rule := &x.r.Domain[i]
-		looked[i] = false // whether a spread rule counts the node
-		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
+	for w, first := range x.r.ofWay {
+		rule := &x.r.Domain[first]
+		looked[w] = false
+		if rule.Rule.Key < 0 {
 			continue
 		}
 		if d := n.At[rule.Rule.Key]; d >= 0 && x.p.LooksAt(rule, n) {
-			looked[i] = true
-			rule.Counted[d], rule.Sure[d] = true, true
+			looked[w], rule.Sure[d] = true, true
 		}
 	}
 	for i, kind := range n.BoundMemberships {
@@ -326,7 +332,7 @@ func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool, su
 		if rule.Rule.Key < 0 {
 			continue
 		}
-		if rule.Kind == topology.Spread && !looked[i] {
+		if rule.Kind == topology.Spread && !looked[rule.Way] {
 			continue
 		}
 		switch d := n.At[rule.Rule.Key]; {

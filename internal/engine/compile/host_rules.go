@@ -15,7 +15,6 @@ type HostRule struct {
 	There   []int32 // by existing node: pods that the rule counts
 	Perhaps []int32 // by existing node: those of There that are of DaemonSets and may not run
 	Gone    []int   // number of counted pods on each terminating node that the rule counts
-	Way     int     // number, from 0, equal for rules that count the same nodes; there are few
 }
 
 // hostRules caches the distinct rules.
@@ -23,14 +22,8 @@ type hostRules struct {
 	mu      sync.Mutex
 	ofClass map[int][]*HostRule
 	known   map[DomainRuleKey]*HostRule
-	ways    map[hostWay]int
+	ways    map[way]int
 	key     workload.PodKey
-}
-
-// hostWay has the properties that decide which nodes a HostRule counts.
-type hostWay struct {
-	filter          string
-	affinity, taint bool
 }
 
 // HostRules lists the topology spread constraints of a class over the hostname. Classes with equal
@@ -43,7 +36,7 @@ func (p *Problem) HostRules(class int) []*HostRule {
 		return out
 	}
 	if h.known == nil {
-		h.ofClass, h.known, h.ways = map[int][]*HostRule{}, map[DomainRuleKey]*HostRule{}, map[hostWay]int{}
+		h.ofClass, h.known, h.ways = map[int][]*HostRule{}, map[DomainRuleKey]*HostRule{}, map[way]int{}
 	}
 	var out []*HostRule
 	for _, t := range p.Classes[class].HostSpreads() {
@@ -51,11 +44,11 @@ func (p *Problem) HostRules(class int) []*HostRule {
 		rule := h.known[id]
 		if rule == nil {
 			rule = p.newHostRule(class, t)
-			way := hostWay{id.Filter, t.HonorAffinity, t.HonorTaint}
-			if _, ok := h.ways[way]; !ok {
-				h.ways[way] = len(h.ways)
+			looks := way{t.Key, id.Filter, t.HonorAffinity, t.HonorTaint}
+			if _, ok := h.ways[looks]; !ok {
+				h.ways[looks] = len(h.ways)
 			}
-			rule.Way = h.ways[way]
+			rule.Way = h.ways[looks]
 			h.known[id] = rule
 		}
 		out = append(out, rule)

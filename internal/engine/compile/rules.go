@@ -29,6 +29,14 @@ type Rules struct {
 
 	domainIndex map[DomainRuleKey]int
 	nodeIndex   map[nodeRuleKey]int
+	ways        map[way]int
+	ofWay       []int // by way: its first domain rule
+}
+
+// way has the properties that decide which nodes a topology spread counts, and by which label.
+type way struct {
+	key, filter     string // filter is that of SpreadFilter
+	affinity, taint bool
 }
 
 // DomainRule is a constraint over a label other than the hostname.
@@ -40,6 +48,7 @@ type DomainRule struct {
 	Spans []string
 	Term  workload.Term
 	Owned bool // a class to be placed has it; otherwise only running pods do
+	Way   int  // of a spread: a number, from 0, equal for rules over one label that count the same nodes; else -1
 	// Perhaps is, by domain, the number of DaemonSet pods that the rule counts if they are created:
 	// a node that has been running for long may stay without them.
 	Perhaps []int
@@ -114,6 +123,12 @@ const (
 	Following
 )
 
+// Ways returns the number of ways of the spread rules.
+func (r *Rules) Ways() int { return len(r.ofWay) }
+
+// OfWay returns a spread rule of a way.
+func (r *Rules) OfWay(way int) *DomainRule { return &r.Domain[r.ofWay[way]] }
+
 // Selection returns the pods that a constraint selects, by the number in its term.
 func (r *Rules) Selection(number int) *workload.Selection { return &r.selections[number] }
 
@@ -123,6 +138,7 @@ func newRules(p *Problem, selections []workload.Selection) *Rules {
 		ByClass:     make([]ClassRules, len(p.Classes)),
 		domainIndex: map[DomainRuleKey]int{},
 		nodeIndex:   map[nodeRuleKey]int{},
+		ways:        map[way]int{},
 	}
 	var key workload.PodKey
 	for c := range p.Classes {
@@ -189,10 +205,12 @@ func (d *ClassRules) Span(key string) {
 func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.PodKey) int {
 	id := DomainRuleKey{Term: t}
 	var spans []string
+	looks := way{key: t.Key, affinity: t.HonorAffinity, taint: t.HonorTaint}
 	if t.Kind == topology.Spread {
+		looks.filter = SpreadFilter(p, c, t, key)
 		// Pods that select other nodes, or whose volumes are elsewhere, are spread over other
 		// domains, even if the constraint counts all nodes.
-		spans, id.Filter = SpreadKeys(p.Classes[c].Terms), SpreadFilter(p, c, t, key)+p.Classes[c].VolumeKey
+		spans, id.Filter = SpreadKeys(p.Classes[c].Terms), looks.filter+p.Classes[c].VolumeKey
 		if !t.HonorAffinity && t.Weight == 0 {
 			id.Filter += string(key.Where(p.Pod(c)))
 		}
@@ -202,7 +220,15 @@ func (r *Rules) domainRule(p *Problem, c int, t workload.Term, key *workload.Pod
 		n = len(r.Domain)
 		r.domainIndex[id] = n
 		rule := topology.Rule{Kind: t.Kind, Skew: t.Skew, MinDomains: t.MinDomains, Group: t.Pods}
-		r.Domain = append(r.Domain, DomainRule{Rule: rule, Key: t.Key, Pods: t.Pods, Like: c, Spans: spans, Term: t})
+		r.Domain = append(r.Domain, DomainRule{Rule: rule, Key: t.Key, Pods: t.Pods, Like: c, Spans: spans, Term: t, Way: -1})
+		if t.Kind == topology.Spread {
+			w, known := r.ways[looks]
+			if !known {
+				w = len(r.ofWay)
+				r.ways[looks], r.ofWay = w, append(r.ofWay, n)
+			}
+			r.Domain[n].Way = w
+		}
 	}
 	return n
 }

@@ -41,7 +41,7 @@ type BinType struct {
 // facts caches what is computed from a bin type.
 type facts struct {
 	at    []Location // by key of the domain table
-	looks []look     // by domain rule
+	looks []look     // by DomainRule.Way
 	hosts []look     // by HostRule.Way
 	most  []int64    // by resource: the most that any option has
 	least []int64    // by resource: the least that any option has

@@ -14,6 +14,7 @@ type Ledger struct {
 	P      *compile.Problem
 	Bins   []*Bin
 	Counts []ledgerCount // by domain rule
+	ways   []nodeCount   // by DomainRule.Way
 	There  []int         // by class: pods of the plan
 	Daemon []int         // by entry of ByDaemon: new nodes on which it runs
 
@@ -35,28 +36,39 @@ type ledgerCount struct {
 	Owners  []int // pods that have the rule, for an anti-affinity
 
 	// headroom pods; they count only for the spread of other headroom pods
-	spare   []int // headroom pods, from which only headroom pods are spread
-	certain []int // new nodes that are certainly in the domain and counted
-	may     []int // new nodes that may be in the domain and may be counted
-	domains int   // number of domains that certainly have a node
-	Relies  bool  // a pod with the rule may have been allowed only because no domain was empty, so no empty domain may be added
+	spare  []int // headroom pods, from which only headroom pods are spread
+	Relies bool  // a pod with the rule may have been allowed only because no domain was empty, so no empty domain may be added
 
 	elsewhere bool // the rule counts a pod on a node outside all of its domains
 }
+
+// nodeCount has the nodes that spread rules of one way count. All slices are by domain.
+type nodeCount struct {
+	sure    []bool // an existing node is certainly in the domain; shared with the problem
+	certain []int  // new nodes that are certainly in the domain and counted
+	may     []int  // new nodes that may be in the domain and may be counted
+	domains int    // number of domains that certainly have a node
+}
+
+// has says whether an existing or new node is certainly in a domain.
+func (n *nodeCount) has(domain int) bool { return n.sure[domain] || n.certain[domain] > 0 }
 
 // any says whether the rule counts a pod in any domain or elsewhere.
 func (c *ledgerCount) any() bool {
 	return c.elsewhere || slices.ContainsFunc(c.Members, func(n int) bool { return n > 0 })
 }
 
-// HasNode says whether an existing or new node is certainly in a domain.
+// HasNode says whether an existing or new node that a topology spread counts is certainly in a
+// domain. It is false for other rules.
 func (l *Ledger) HasNode(rule, domain int) bool {
-	return l.P.Rules.Domain[rule].Sure[domain] || l.Counts[rule].certain[domain] > 0
+	w := l.P.Rules.Domain[rule].Way
+	return w >= 0 && l.ways[w].has(domain)
 }
 
-// Covers says whether a topology spread certainly counts a domain.
+// Covers says whether a topology spread certainly counts a domain. It is false for other rules.
 func (l *Ledger) Covers(rule, domain int) bool {
-	return l.P.Rules.Domain[rule].Counted[domain] || l.Counts[rule].certain[domain] > 0
+	r := &l.P.Rules.Domain[rule]
+	return r.Way >= 0 && (r.Counted[domain] || l.ways[r.Way].certain[domain] > 0)
 }
 
 // New returns a ledger with the pods of the bins counted.
@@ -67,22 +79,28 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 	for i := range p.Rules.Domain {
 		domains += len(p.Rules.Domain[i].Members)
 	}
-	numbers, none := make(copies[int], 0, 6*domains), make([]int, domains)
+	l.ways = make([]nodeCount, p.Rules.Ways())
+	numbers, none := make(copies[int], 0, 4*domains), make([]int, domains)
 	for i := range l.Counts {
 		rule, c := &p.Rules.Domain[i], &l.Counts[i]
 		if rule.Rule.Key < 0 {
 			continue
 		}
 		c.Members, c.least, c.Owners = numbers.of(rule.Members), numbers.of(rule.Members), numbers.of(rule.Owners)
-		none := none[:len(rule.Members)]
-		c.certain, c.may, c.spare = numbers.of(none), numbers.of(none), numbers.of(none)
+		c.spare = numbers.of(none[:len(rule.Members)])
 		for d, n := range rule.Perhaps {
 			c.Members[d] += n
 		}
 		c.elsewhere = rule.Elsewhere
-		for _, sure := range rule.Sure {
-			if sure {
-				c.domains++
+	}
+	for w := range l.ways {
+		if rule := l.P.Rules.OfWay(w); rule.Rule.Key >= 0 {
+			n, domains := &l.ways[w], len(rule.Sure)
+			n.sure, n.certain, n.may = rule.Sure, make([]int, domains), make([]int, domains)
+			for d := range rule.Sure {
+				if rule.Sure[d] {
+					n.domains++
+				}
 			}
 		}
 	}
@@ -127,25 +145,25 @@ func (l *Ledger) Open(s *Bin) {
 // countNode adds n, 1 or -1, to the count of nodes in the domains of a new node, for topology
 // spreads.
 func (l *Ledger) countNode(s *Bin, n int) {
-	for i := range l.Counts {
-		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
-		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
+	for w := range l.ways {
+		rule, c := l.P.Rules.OfWay(w), &l.ways[w]
+		if rule.Rule.Key < 0 {
 			continue
 		}
-		may, sure := l.Looked(i, s)
+		may, sure := l.looked(rule, s)
 		if !may {
 			continue
 		}
-		for _, d := range l.domainsOf(i, s) {
+		for _, d := range l.domainsOf(rule, s) {
 			c.may[d] += n
 		}
 		d, certain := s.At[rule.Rule.Key].Sure()
 		if !certain || !sure {
 			continue
 		}
-		had := l.HasNode(i, d)
+		had := c.has(d)
 		c.certain[d] += n
-		switch has := l.HasNode(i, d); {
+		switch has := c.has(d); {
 		case has && !had:
 			c.domains++
 		case had && !has:
@@ -187,16 +205,19 @@ func (l *Ledger) Become(s *Bin, as *BinType) {
 
 // Looked says whether a spread rule may count the pods of a bin, and whether it certainly does.
 func (l *Ledger) Looked(rule int, s *Bin) (may, sure bool) {
-	r := &l.P.Rules.Domain[rule]
+	return l.looked(&l.P.Rules.Domain[rule], s)
+}
+
+func (l *Ledger) looked(r *compile.DomainRule, s *Bin) (may, sure bool) {
 	if s.Node >= 0 {
 		looks := l.P.LooksAt(r, &l.P.Nodes[s.Node])
 		return looks, looks
 	}
 	f := s.BinType.facts
 	if f.looks == nil {
-		f.looks = make([]look, len(l.Counts))
+		f.looks = make([]look, len(l.ways))
 	}
-	known := &f.looks[rule]
+	known := &f.looks[r.Way]
 	if !known.known {
 		*known = LooksAtBinType(l.P, r, s.BinType)
 		known.Sure = known.Sure || s.BinType.Options.SubsetOf(l.P.LookedAt(r, true)) // either condition is enough
@@ -207,13 +228,12 @@ func (l *Ledger) Looked(rule int, s *Bin) (may, sure bool) {
 }
 
 // domainsOf lists the domains in which a bin may be and a rule may count it.
-func (l *Ledger) domainsOf(rule int, s *Bin) []int {
-	r := &l.P.Rules.Domain[rule]
+func (l *Ledger) domainsOf(r *compile.DomainRule, s *Bin) []int {
 	if s.Node >= 0 || r.Kind != topology.Spread {
 		return s.At[r.Rule.Key].Domains
 	}
-	l.Looked(rule, s)
-	return s.BinType.facts.looks[rule].in
+	l.looked(r, s)
+	return s.BinType.facts.looks[r.Way].in
 }
 
 // lookedIn lists the domains in which new nodes of a bin type may be and a spread rule may count
@@ -260,7 +280,7 @@ func (l *Ledger) countSpare(r, n int, s *Bin) {
 		return
 	}
 	if may, _ := l.Looked(r, s); may {
-		for _, d := range l.domainsOf(r, s) {
+		for _, d := range l.domainsOf(&l.P.Rules.Domain[r], s) {
 			l.Counts[r].spare[d] += n
 		}
 	}
@@ -287,7 +307,7 @@ func (l *Ledger) countMember(r, n int, s *Bin, there bool) {
 		may, sure = l.Looked(r, s)
 		sure = sure && there
 	}
-	at, domains := &s.At[rule.Rule.Key], l.domainsOf(r, s)
+	at, domains := &s.At[rule.Rule.Key], l.domainsOf(rule, s)
 	if !may || len(domains) == 0 {
 		return
 	}
@@ -430,8 +450,9 @@ func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
 	if spare {
 		there += c.spare[domain]
 	}
-	domains := c.domains
-	if !l.HasNode(r, domain) {
+	nodes := &l.ways[rule.Way]
+	domains := nodes.domains
+	if !nodes.has(domain) {
 		domains++
 	}
 	if domains < rule.MinDomains {
@@ -454,12 +475,13 @@ func (l *Ledger) tooFar(class, r, domain, others int, s *Bin) bool {
 
 // othersMayBe says whether a new node other than a bin may be in a domain of a spread.
 func (l *Ledger) othersMayBe(r, domain int, s *Bin) bool {
-	n := l.Counts[r].may[domain]
+	rule := &l.P.Rules.Domain[r]
+	n := l.ways[rule.Way].may[domain]
 	if n == 0 || s.Number < 0 || s.Node >= 0 {
 		return n > 0
 	}
 	own := l.Bins[s.Number]
-	if may, _ := l.Looked(r, own); may && slices.Contains(l.domainsOf(r, own), domain) {
+	if may, _ := l.Looked(r, own); may && slices.Contains(l.domainsOf(rule, own), domain) {
 		n--
 	}
 	return n > 0

@@ -315,8 +315,9 @@ func (l *Ledger) Extends(before, after *Bin) bool {
 		if may, _ := l.Looked(i, after); !may {
 			continue
 		}
-		for _, d := range l.domainsOf(i, after) {
-			if !l.P.Rules.Domain[i].Counted[d] && l.Counts[i].may[d] == 0 {
+		rule := &l.P.Rules.Domain[i]
+		for _, d := range l.domainsOf(rule, after) {
+			if !rule.Counted[d] && l.ways[rule.Way].may[d] == 0 {
 				return true
 			}
 		}

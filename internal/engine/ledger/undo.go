@@ -23,6 +23,7 @@ type journal struct {
 	there  []int        // by class
 	daemon []int        // by entry of ByDaemon
 	count  []savedCount // by domain rule
+	ways   []savedWay   // by DomainRule.Way
 	ints   copies[int]  // memory of count
 }
 
@@ -40,10 +41,15 @@ type hostChange struct {
 
 // savedCount has the counts of a domain rule at the mark.
 type savedCount struct {
-	members, least, owners, certain, may, spare []int
+	members, least, owners, spare []int
 
-	domains int
-	relies  bool
+	relies bool
+}
+
+// savedWay has the counts of nodes at the mark.
+type savedWay struct {
+	certain, may []int
+	domains      int
 }
 
 // Mark records the current state for Rewind. It replaces an earlier mark.
@@ -62,16 +68,23 @@ func (l *Ledger) Mark() {
 	if j.count == nil {
 		ints := 0
 		for i := range l.Counts {
-			ints += 6 * len(l.Counts[i].Members)
+			ints += 4 * len(l.Counts[i].Members)
 		}
-		j.count, j.ints = make([]savedCount, len(l.Counts)), make(copies[int], 0, ints)
+		for i := range l.ways {
+			ints += 2 * len(l.ways[i].may)
+		}
+		j.count, j.ways, j.ints = make([]savedCount, len(l.Counts)), make([]savedWay, len(l.ways)), make(copies[int], 0, ints)
 	}
 	j.ints = j.ints[:0]
 	for i := range l.Counts {
 		c := &l.Counts[i]
 		j.count[i] = savedCount{
-			j.ints.of(c.Members), j.ints.of(c.least), j.ints.of(c.Owners), j.ints.of(c.certain), j.ints.of(c.may), j.ints.of(c.spare), c.domains, c.Relies,
+			j.ints.of(c.Members), j.ints.of(c.least), j.ints.of(c.Owners), j.ints.of(c.spare), c.Relies,
 		}
+	}
+	for i := range l.ways {
+		n := &l.ways[i]
+		j.ways[i] = savedWay{j.ints.of(n.certain), j.ints.of(n.may), n.domains}
 	}
 }
 
@@ -146,10 +159,14 @@ func (l *Ledger) Rewind() {
 		copy(c.Members, was.members)
 		copy(c.least, was.least)
 		copy(c.Owners, was.owners)
-		copy(c.certain, was.certain)
-		copy(c.may, was.may)
 		copy(c.spare, was.spare)
-		c.domains, c.Relies = was.domains, was.relies
+		c.Relies = was.relies
+	}
+	for i := range l.ways {
+		n, was := &l.ways[i], &j.ways[i]
+		copy(n.certain, was.certain)
+		copy(n.may, was.may)
+		n.domains = was.domains
 	}
 	for i := len(j.relies); i < len(l.Hosts.Spreads); i++ { // these were added after the mark
 		l.Hosts.Spreads[i] = l.newHostSpread(l.Hosts.Spreads[i].Rule)
