@@ -249,7 +249,7 @@ func (s *search) judge(sets []*simulation.CandidateSet) {
 // actions leave. A set that has to wait still counts for later sets, except for the effect of its
 // pods on constraints. It begins as soon as it may.
 func (s *search) accept(cs *simulation.CandidateSet) {
-	before := len(s.w.BindOrder.Undo)
+	before := s.w.BindOrder.Mark()
 	if ok, tie := s.w.BindOrder.Takes(cs); !ok {
 		cs.TurnDown(s.w.BindOrder, tie)
 		s.remember(cs)
@@ -372,10 +372,9 @@ func (s *search) setApart(sets []*simulation.CandidateSet) {
 			cs.Limited(full)
 			continue
 		}
-		l.Read(cs)
 		left = append(left, cs)
 	}
-	start := len(l.Undo)
+	start := l.Mark()
 	for _, cs := range left {
 		if ok, tie := l.Takes(cs); !ok {
 			cs.TurnDown(l, tie)

@@ -12,9 +12,9 @@
 //   - simulation.go: the input of the engine.
 //   - candidate_set.go: one what-if, and its answer split into sets.
 //   - replacements.go: the replacements of nodes that must all be replaced.
-//   - topology_counts.go, movable_pods.go, affinity_terms.go: which pods stay in their domains.
 //   - bind_order.go, footprint.go: whether pods can be bound in their turn, and which actions come
-//     before others.
+//     before others, in the state of the engine.
+//   - pins.go: which pods stay in their domains.
 //   - limits.go: the limits of pools while removed nodes still exist.
 //   - market.go: compiled input, reused by the next simulation.
 package simulation

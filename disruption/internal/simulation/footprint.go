@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
 )
 
-// footprint lists the constraints and domains that an action changes, and those on which it
-// depends.
+// footprint lists the counts and domains that an action changes, and those on which it depends.
 type footprint struct {
 	name    string // name of its first node
-	changed map[constraint]map[string]bool
-	depends map[constraint]map[string]bool
+	changed map[engine.Count]map[string]bool
+	depends map[engine.Count]map[string]bool
 	removed map[domain]bool // domains of which it removes nodes
 	opened  map[domain]bool // domains that have no nodes without this action, or without others that open them
 }
@@ -20,34 +21,37 @@ type footprint struct {
 // domain is a value of a label that a topology spread is over.
 type domain struct{ key, value string }
 
-// anywhere stands for all domains of a constraint.
+// anywhere stands for all domains of a count.
 const anywhere = "*"
 
-// footprint returns the footprint of a set of nodes.
-func (l *BindOrder) footprint(cs *CandidateSet, name string) *footprint {
-	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, depends: map[constraint]map[string]bool{}, removed: map[domain]bool{}, opened: map[domain]bool{}}
-	net := map[constraint]map[string]int{}
+// footprint returns the footprint of a set of nodes. Its new nodes have been launched under the name of
+// the action.
+func (l *BindOrder) footprint(cs *CandidateSet, name, action string) *footprint {
+	f := &footprint{name: name, changed: map[engine.Count]map[string]bool{}, depends: map[engine.Count]map[string]bool{}, removed: map[domain]bool{}, opened: map[domain]bool{}}
+	net := map[engine.Count]map[string]int{}
 	for i := range cs.Moves {
-		a := l.arrival(cs, &cs.Moves[i])
-		for _, k := range a.counted {
-			delta, to := net[k], a.domains(k.kind, l.key(k))
-			if a.from != nil && k.kind != overHosts {
-				if value, found := a.from.Labels[l.key(k)]; found {
-					more(&delta, value, -1)
-				}
+		a := l.arrival(cs, &cs.Moves[i], action)
+		for _, k := range a.concern.Counts {
+			delta := net[k]
+			if delta == nil {
+				delta = map[string]int{}
+				net[k] = delta
 			}
+			for _, value := range l.state.Domains(a.from, k.Key) {
+				delta[value]--
+			}
+			to := l.state.Domains(a.to, k.Key)
 			for _, value := range to {
-				if more(&delta, value, 1); len(to) > 1 {
+				if delta[value]++; len(to) > 1 {
 					mark(f.changed, k, value)
 				}
 			}
-			net[k] = delta
 		}
-		f.dependOn(l, a)
+		f.dependOn(l, &a)
 	}
 	for k, delta := range net { // the order does not matter
 		for value, n := range delta {
-			if n != 0 {
+			if n != 0 && (k.Key != corev1.LabelHostname || n > 0) {
 				mark(f.changed, k, value)
 			}
 		}
@@ -63,38 +67,34 @@ func (l *BindOrder) footprint(cs *CandidateSet, name string) *footprint {
 
 // remove records the domains of a node that is removed.
 func (f *footprint) remove(l *BindOrder, n *corev1.Node) {
-	for key := range l.all { // the order does not matter
-		if value, found := n.Labels[key]; found {
-			f.removed[domain{key, value}] = true
+	for _, k := range l.state.Spreads() {
+		if value, found := n.Labels[k.Key]; found {
+			f.removed[domain{k.Key, value}] = true
 		}
 	}
 }
 
-// dependOn records the constraints on which the place of a pod depends.
+// dependOn records the counts on which the place of a pod depends.
 func (f *footprint) dependOn(l *BindOrder, a *arrival) {
-	for _, o := range a.spreads {
-		if o.kind == overLabel {
-			mark(f.depends, o.constraint, anywhere)
-			continue
-		}
-		for _, value := range a.domains(o.kind, corev1.LabelHostname) {
-			mark(f.depends, o.constraint, value)
-		}
-	}
-	for _, n := range a.terms {
-		k := constraint{termMembers, n}
-		for _, value := range a.domains(k.kind, l.key(k)) {
+	there := func(k engine.Count) {
+		for _, value := range l.state.Domains(a.to, k.Key) {
 			mark(f.depends, k, value)
 		}
-		if !l.c.affinities.list[n].apart && slices.Contains(a.counted, k) { // the pod may be the first that the term selects
+	}
+	for _, k := range a.concern.Spreads {
+		if k.Key == corev1.LabelHostname {
+			there(k)
+		} else {
 			mark(f.depends, k, anywhere)
 		}
 	}
-	for _, n := range a.apart {
-		k := constraint{termOwners, n}
-		for _, value := range a.domains(k.kind, l.key(k)) {
-			mark(f.depends, k, value)
+	for _, k := range a.concern.With {
+		if there(k); slices.Contains(a.concern.Counts, k) { // the pod may be the first that the affinity selects
+			mark(f.depends, k, anywhere)
 		}
+	}
+	for _, k := range a.concern.Apart {
+		there(k)
 	}
 }
 
@@ -102,24 +102,35 @@ func (f *footprint) dependOn(l *BindOrder, a *arrival) {
 // one before it, removes the last node of a domain, or because the first node of a domain comes up.
 // That node may be from any action that opens the domain. cs may be nil.
 func (f *footprint) countNodes(l *BindOrder, cs *CandidateSet) {
-	for key, before := range l.all { // the order does not matter
-		sites := maps.Clone(before.sites)
+	var keys []string
+	for _, k := range l.state.Spreads() {
+		if !slices.Contains(keys, k.Key) {
+			keys = append(keys, k.Key)
+		}
+	}
+	for _, key := range keys {
+		sites := l.state.Sites(key)
 		if cs != nil {
+			before := maps.Clone(sites)
 			for i := range cs.Nodes {
-				for _, value := range domainsOf(&cs.Nodes[i], key) {
-					if d := (domain{key, value}); sites[value] <= 0 || slices.ContainsFunc(l.done, func(other *footprint) bool { return other.opened[d] }) {
+				for _, value := range l.state.Domains(newName(f.name, i), key) {
+					before[value]--
+				}
+			}
+			for i := range cs.Nodes {
+				for _, value := range l.state.Domains(newName(f.name, i), key) {
+					if d := (domain{key, value}); before[value] <= 0 || slices.ContainsFunc(l.done, func(other *footprint) bool { return other.opened[d] }) {
 						f.opened[d] = true
 						f.changes(l, key)
 					}
 				}
 			}
 			for _, m := range cs.Targets {
-				if n := l.w.object(m.Name); n != nil {
-					if value, found := n.Labels[key]; found {
-						sites[value]--
-					}
+				for _, value := range l.state.Domains(m.Name, key) {
+					before[value]--
 				}
 			}
+			sites = before
 		}
 		for d := range f.removed { // the order does not matter
 			if d.key != key || sites[d.value] > 0 {
@@ -137,14 +148,14 @@ func (f *footprint) countNodes(l *BindOrder, cs *CandidateSet) {
 
 // changes records that the set of domains of a label changes.
 func (f *footprint) changes(l *BindOrder, key string) {
-	for n, s := range l.c.spreads.list {
-		if s.own.TopologyKey == key {
-			mark(f.changed, constraint{overLabel, n}, anywhere)
+	for _, k := range l.state.Spreads() {
+		if k.Key == key {
+			mark(f.changed, k, anywhere)
 		}
 	}
 }
 
-func mark(in map[constraint]map[string]bool, k constraint, value string) {
+func mark(in map[engine.Count]map[string]bool, k engine.Count, value string) {
 	if in[k] == nil {
 		in[k] = map[string]bool{}
 	}

@@ -73,12 +73,12 @@ const mostAgain = 4
 // snapshot is an earlier state of a simulation.
 type snapshot struct {
 	sim  Simulation
-	undo int // length of BindOrder.Undo
+	mark int // of the BindOrder
 }
 
 // snapshot returns the current state.
 func (w *Simulation) snapshot() snapshot {
-	s := snapshot{sim: *w, undo: len(w.BindOrder.Undo)}
+	s := snapshot{sim: *w, mark: w.BindOrder.Mark()}
 	s.sim.In.Nodes = slices.Clone(w.In.Nodes)
 	s.sim.Displaced, s.sim.Promised, s.sim.Leaving = maps.Clone(w.Displaced), maps.Clone(w.Promised), maps.Clone(w.Leaving)
 	return s
@@ -86,7 +86,7 @@ func (w *Simulation) snapshot() snapshot {
 
 // rewind restores an earlier state, except for the statistics of the work done.
 func (w *Simulation) rewind(to snapshot) {
-	w.BindOrder.Rewind(to.undo)
+	w.BindOrder.Rewind(to.mark)
 	to.sim.Stats, to.sim.Market = w.Stats, w.Market
 	*w = to.sim
 }
@@ -264,7 +264,7 @@ func (cs *CandidateSet) TurnDown(l *BindOrder, tie string) {
 	cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
 	switch {
 	case len(l.done) > 0:
-	case len(l.uncertain) > 0:
+	case l.state.Uncertain() > 0:
 		cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to some that are about to find a place; ask again once they have", tie)
 	default:
 		cs.Outcome = rule.Forbid(rule.Unplaced, "%s would not hold where there are places for its pods", tie)

@@ -16,7 +16,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
-	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -49,7 +48,7 @@ type Simulation struct {
 	Kinds     *podclass.Classes
 	Defaults  *podterm.Defaults           // default topology spreads of pods without any
 	movable   map[*corev1.Pod]*movablePod // pods that may change their domain, by the pod and by its pinned copy
-	BindOrder *BindOrder                  // checks the order of moves; nil if no pods are pinned
+	BindOrder *BindOrder                  // checks the order of moves; nil if no pods are pinned, or the input is refused
 	Stats     Stats
 	copies    *copies // of objects, for what-ifs
 }
@@ -122,7 +121,10 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 		w.Open(name)
 	}
 	if config.Pin {
-		w.pinSpread()
+		if w.readState(); w.Refused != nil {
+			return w, nil
+		}
+		w.pin()
 		w.BindOrder.begin(begun)
 	}
 	for _, name := range ClosedNodes(f, begun, config.Receivers) {
@@ -507,30 +509,6 @@ func (w *Simulation) setOf(d *Decision) *CandidateSet {
 		}
 	}
 	return cs
-}
-
-// namespaces returns the namespaces that affinity terms may refer to.
-func (w *Simulation) namespaces() *podterm.Namespaces {
-	return &podterm.Namespaces{Declared: w.In.Namespaces, Pods: func(yield func(*corev1.Pod) bool) {
-		for _, p := range w.Cluster.In.Pods { // whether they have found a place or not
-			if !yield(p) {
-				return
-			}
-		}
-		for _, m := range w.Cluster.Nodes {
-			for _, p := range m.Node.Pods {
-				if !yield(p) {
-					return
-				}
-			}
-		}
-	}}
-}
-
-// kubernetes returns the versions of Kubernetes for which places have to be valid.
-func (w *Simulation) kubernetes() minors.Range {
-	kubernetes, _ := minors.Parse(w.Opts.Kubernetes) // the engine reports the fault
-	return kubernetes
 }
 
 // defaultSpread returns the topology spreads of pods that have none of their own; nil if there are

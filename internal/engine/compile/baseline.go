@@ -227,7 +227,7 @@ func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
 			continue
 		}
 		if d := n.At[rule.Rule.Key]; d >= 0 && x.p.LooksAt(rule, n) {
-			looked[w], rule.Sure[d] = true, true
+			looked[w], rule.Sure[d] = true, !x.p.Opts.Placed || rule.Sure[d]
 		}
 	}
 	for i, kind := range n.BoundMemberships {

@@ -58,7 +58,7 @@ func (k *classifier) classify() {
 	var kinds []workload.Kind
 	var first, sizes []int32
 	for i, pod := range k.p.Pods {
-		if pod.Spec.NodeName != "" {
+		if pod.Spec.NodeName != "" && !k.p.Opts.Placed {
 			k.f.Add(model.PodObject(pod), "spec.nodeName", "is %q; a bound pod belongs in Node.Pods, not among the pods to place", pod.Spec.NodeName)
 		}
 		id := workload.Kind{Spec: k.readSpec(pod, i), Terms: termsOf[i], Members: k.selectorIndex.Of(pod)}
@@ -183,6 +183,7 @@ func (k *classifier) refused(pod *corev1.Pod, spec *workload.PodSpec, terms erro
 func (k *classifier) barred(pod *corev1.Pod) *model.Reason {
 	names := k.p.Opts.SchedulerNames
 	switch {
+	case k.p.Opts.Placed:
 	case len(pod.Spec.SchedulingGates) > 0:
 		return &model.Reason{Cause: model.CauseGated, Detail: workload.Gates(pod)}
 	case len(names) > 0 && !slices.Contains(names, workload.SchedulerName(pod)):

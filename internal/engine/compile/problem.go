@@ -134,6 +134,10 @@ func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
 	p.compileNodes(d, x, r, f)
 	p.rooms.Close()
 	p.Admission = newAdmission(p, d)
+	p.Finder = newCellFinder(p, p.Admission)
+	if p.Opts.Placed {
+		return
+	}
 	rates := p.Rates.Rater()
 	p.compileCells(rates)
 	p.findCounted()
@@ -212,7 +216,6 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *m
 // compileCells computes the cells of classes with constraints over domains.
 func (p *Problem) compileCells(r *catalog.Rater) {
 	p.Cells = make([][]topology.Cell, len(p.Classes))
-	p.Finder = newCellFinder(p, p.Admission)
 	bought := map[cellsKey][]topology.Cell{} // many classes have equal requirements
 	for c := range p.Classes {
 		if len(p.Rules.ByClass[c].Spans) > 0 {

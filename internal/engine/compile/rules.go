@@ -129,6 +129,9 @@ func (r *Rules) Ways() int { return len(r.ofWay) }
 // OfWay returns a spread rule of a way.
 func (r *Rules) OfWay(way int) *DomainRule { return &r.Domain[r.ofWay[way]] }
 
+// Selections returns the number of selections.
+func (r *Rules) Selections() int { return len(r.selections) }
+
 // Selection returns the pods that a constraint selects, by the number in its term.
 func (r *Rules) Selection(number int) *workload.Selection { return &r.selections[number] }
 
@@ -298,7 +301,7 @@ func (r *Rules) join(p *Problem) {
 		}
 	}
 	for c := range p.Classes {
-		if p.Classes[c].Refusal != nil {
+		if p.Classes[c].Refusal != nil && !p.Opts.Placed {
 			continue
 		}
 		for s := range p.Classes[c].Selected.All() {
@@ -312,7 +315,7 @@ func (r *Rules) join(p *Problem) {
 	}
 	latest := r.latest()
 	for c := range p.Classes {
-		if p.Classes[c].Refusal != nil {
+		if p.Classes[c].Refusal != nil && !p.Opts.Placed {
 			continue
 		}
 		for s := range p.Classes[c].Selected.All() {

@@ -8,6 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -131,6 +132,10 @@ func (s *Bin) Add(c int) {
 // NodeAllows says whether the rules over nodes allow a pod of a class on a node, given the
 // memberships of the pods there. It leaves out topology spreads, which HostsAllow checks.
 func NodeAllows(r *compile.Rules, c int, others []pack.Membership) bool {
+	return nodeExcluder(r, c, others) == nil
+}
+
+func nodeExcluder(r *compile.Rules, c int, others []pack.Membership) *workload.Term {
 	for _, part := range r.ByClass[c].All {
 		rule := &r.Node[part.Rule]
 		if rule.Spread {
@@ -141,8 +146,8 @@ func NodeAllows(r *compile.Rules, c int, others []pack.Membership) bool {
 			owners, members, both = owners+others[i].Owners, members+others[i].Members, both+others[i].Both
 		}
 		if !rule.Holds(owners, members, both) {
-			return false
+			return &rule.Term
 		}
 	}
-	return true
+	return nil
 }

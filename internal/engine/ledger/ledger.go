@@ -6,6 +6,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
+	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
 
 // Ledger counts the pods of a plan node by node, as kube-scheduler counts them once they are bound,
@@ -135,15 +136,15 @@ func (l *Ledger) Open(s *Bin) {
 	s.Number = len(l.Bins)
 	l.Bins = append(l.Bins, s)
 	l.openHost(s)
-	if s.Node >= 0 {
+	if s.Node >= 0 && !l.P.Opts.Placed {
 		return // the baseline counts its domains
 	}
 	l.countNode(s, 1)
 	l.countDaemons(s, 1)
 }
 
-// countNode adds n, 1 or -1, to the count of nodes in the domains of a new node, for topology
-// spreads.
+// countNode adds n, 1 or -1, to the count of nodes in the domains of a node that the baseline does
+// not count, for topology spreads.
 func (l *Ledger) countNode(s *Bin, n int) {
 	for w := range l.ways {
 		rule, c := l.P.Rules.OfWay(w), &l.ways[w]
@@ -174,6 +175,9 @@ func (l *Ledger) countNode(s *Bin, n int) {
 
 // countDaemons adds n, 1 or -1, to the counts of the DaemonSet pods of a new node.
 func (l *Ledger) countDaemons(s *Bin, n int) {
+	if s.Node >= 0 {
+		return // the baseline counts them
+	}
 	for _, d := range s.BinType.DaemonsOn(l.P) {
 		l.Daemon[d.Number] += n
 		for _, r := range d.Rules.Owns {
@@ -254,7 +258,10 @@ func lookedIn(p *compile.Problem, r *compile.DomainRule, s *BinType) []int {
 }
 
 // Count adds n pods of a class on a bin to the counts; n may be negative.
-func (l *Ledger) Count(class, n int, s *Bin) {
+func (l *Ledger) Count(class, n int, s *Bin) { l.count(class, n, s, true) }
+
+// count is Count for pods of which there says whether they are certainly on the bin.
+func (l *Ledger) count(class, n int, s *Bin, there bool) {
 	l.There[class] += n
 	l.countHost(class, n, s)
 	d := &l.P.Rules.ByClass[class]
@@ -270,7 +277,7 @@ func (l *Ledger) Count(class, n int, s *Bin) {
 			}
 			continue // headroom pods do not count for pods that exist
 		}
-		l.countMember(r, n, s, true)
+		l.countMember(r, n, s, there)
 	}
 }
 
@@ -321,8 +328,18 @@ func (l *Ledger) countMember(r, n int, s *Bin, there bool) {
 
 // Allows says whether the constraints between pods allow a pod of a class on a bin after all pods
 // counted so far.
-func (l *Ledger) Allows(class int, s *Bin) bool {
-	return NodeAllows(l.P.Rules, class, s.Apart) && l.HostsAllow(class, s) && l.DomainsAllow(class, s)
+func (l *Ledger) Allows(class int, s *Bin) bool { return l.Excluder(class, s) == nil }
+
+// Excluder returns the first constraint that excludes a pod of a class from a bin after all pods
+// counted so far, nil if there is none. Its key is empty for a host port, a volume or a limit.
+func (l *Ledger) Excluder(class int, s *Bin) *workload.Term {
+	if t := nodeExcluder(l.P.Rules, class, s.Apart); t != nil {
+		return t
+	}
+	if t := l.hostExcluder(class, s); t != nil {
+		return t
+	}
+	return l.domainExcluder(class, s)
 }
 
 // AllowsAs says whether a new node may get another bin type, with a subset of its locations, and
@@ -355,17 +372,19 @@ func (l *Ledger) comesToCount(r int, before, after *Bin) bool {
 }
 
 // DomainsAllow is Allows restricted to constraints over domains and affinity.
-func (l *Ledger) DomainsAllow(class int, s *Bin) bool {
+func (l *Ledger) DomainsAllow(class int, s *Bin) bool { return l.domainExcluder(class, s) == nil }
+
+func (l *Ledger) domainExcluder(class int, s *Bin) *workload.Term {
 	d := &l.P.Rules.ByClass[class]
 	for _, r := range d.Owns {
 		rule := &l.P.Rules.Domain[r]
 		at := &s.At[rule.Rule.Key]
 		if rule.Kind != topology.Apart && (at.Lacks || len(at.Domains) == 0) {
-			return false
+			return &rule.Term
 		}
 		for _, domain := range at.Domains {
 			if !l.RuleAllows(class, r, domain, s) {
-				return false
+				return &rule.Term
 			}
 		}
 	}
@@ -376,16 +395,16 @@ func (l *Ledger) DomainsAllow(class int, s *Bin) bool {
 		}
 		for _, domain := range s.At[rule.Rule.Key].Domains {
 			if l.Counts[r].Owners[domain] > 0 {
-				return false
+				return &rule.Term
 			}
 		}
 	}
-	for _, t := range d.With {
-		if !l.hasSelected(t.Pods, s) && !l.first(class, t.Pods) {
-			return false
+	for i := range d.With {
+		if t := &d.With[i]; !l.hasSelected(t.Pods, s) && !l.first(class, t.Pods) {
+			return t
 		}
 	}
-	return true
+	return nil
 }
 
 // RuleAllows says whether a domain rule of a class allows one more of its pods in a domain where a

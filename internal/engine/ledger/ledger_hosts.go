@@ -278,9 +278,11 @@ func (l *Ledger) lookAgain(s *Bin) {
 
 // HostsAllow says whether the topology spread constraints of a class over the hostname allow one of
 // its pods on a bin.
-func (l *Ledger) HostsAllow(class int, s *Bin) bool {
+func (l *Ledger) HostsAllow(class int, s *Bin) bool { return l.hostExcluder(class, s) == nil }
+
+func (l *Ledger) hostExcluder(class int, s *Bin) *workload.Term {
 	if l.P.Classes[class].Headroom {
-		return true
+		return nil
 	}
 	for _, i := range l.HostsOf(class) {
 		h := &l.Hosts.Spreads[i]
@@ -292,10 +294,10 @@ func (l *Ledger) HostsAllow(class int, s *Bin) bool {
 		}
 		own := l.own(class, t.Pods)
 		if there+own > t.Skew && there+own-min(there, h.emptiest()) > t.Skew {
-			return false
+			return t
 		}
 	}
-	return true
+	return nil
 }
 
 // Extends says whether a new node adds an empty domain to a topology spread that allowed some pod

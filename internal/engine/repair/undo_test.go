@@ -16,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/ledger"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -108,12 +109,26 @@ func (r *search) standing() string {
 		}
 		out += fmt.Sprintln(s.Number, s.Node, name, s.At, s.Free, s.Taken, s.Attached, s.Apart, s.Pods, s.PodIDs, s.Late, s.Shut)
 	}
-	return out + fmt.Sprintf("%+v\n%v\n%+v", r.ledger.Counts, r.ledger.There, r.ledger.Hosts.Spreads)
+	return out + r.nodes() + fmt.Sprintf("%+v\n%v\n%+v", r.ledger.Counts, r.ledger.There, r.ledger.Hosts.Spreads)
+}
+
+// nodes returns what the topology spreads count of nodes.
+func (r *search) nodes() (out string) {
+	for i := range r.p.Rules.Domain {
+		if rule := &r.p.Rules.Domain[i]; rule.Kind == topology.Spread && rule.Rule.Key >= 0 {
+			_, least, has := r.ledger.Spread(i)
+			out += fmt.Sprint(least)
+			for d := range rule.Members {
+				out += fmt.Sprint(" ", has(d), r.ledger.HasNode(i, d), r.ledger.Covers(i, d))
+			}
+		}
+	}
+	return out
 }
 
 // counts is what a recount has to come to.
 func (r *search) counts() string {
-	out := fmt.Sprintln(r.ledger.There)
+	out := fmt.Sprintln(r.ledger.There, r.nodes())
 	for i := range r.ledger.Counts {
 		c := r.ledger.Counts[i]
 		c.Relies = false // that is about the past

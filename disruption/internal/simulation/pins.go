@@ -1,0 +1,213 @@
+package simulation
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
+)
+
+// movablePod is a pod that may change its domain.
+type movablePod struct {
+	of     *spread
+	domain string      // its present domain
+	pinned *corev1.Pod // with a node selector that pins it to its domain
+	free   *corev1.Pod // with an affinity to some other domains as well
+	choice int         // the number of those domains
+}
+
+// spread is a required topology spread of which a pod may change its domain.
+type spread struct {
+	key    string
+	closed bool // pods that it counts are pending
+	left   bool // a pod of it has changed its domain
+}
+
+// pin pins each pod to its domain of a required topology spread over a label other than the name of
+// the node. What is found for many nodes is carried out set by set, and each set must be valid in
+// its turn. If pods of a workload changed places between zones, one set would depend on another. In
+// its own domain a pod is always admitted, wherever the others go.
+//
+// The same applies to required affinity and anti-affinity over such a label.
+//
+// Pods are pinned only where the skew is within its limit now. A pod in a domain that has too many
+// is not pinned, or it could not be moved at all. Nor is a pod that is counted by a spread which it
+// does not have: BindOrder checks it.
+//
+// One pod of each spread may leave its domain, because all others stay: see movablePod.
+func (w *Simulation) pin() {
+	moves, spreads := w.BindOrder.state, map[int]*spread{}
+	w.movable = map[*corev1.Pod]*movablePod{}
+	of := func(rule int) *spread {
+		if spreads[rule] == nil {
+			spreads[rule] = &spread{}
+		}
+		return spreads[rule]
+	}
+	for _, p := range w.waitingPods() {
+		for _, rule := range moves.SpreadsCounting(p) {
+			of(rule).closed = true
+		}
+	}
+	for i := range w.In.Nodes {
+		n := &w.In.Nodes[i]
+		if n.Node == nil || w.Leaving[n.Name()] {
+			continue
+		}
+		var pods []*corev1.Pod
+		for k, p := range n.Pods {
+			if p == nil {
+				continue
+			}
+			held := w.heldLabels(p, n.Name())
+			if held == nil {
+				continue
+			}
+			if pods == nil {
+				pods = slices.Clone(n.Pods)
+			}
+			pods[k] = withNodeSelector(p, held)
+			w.Kinds.Pin(pods[k], w.Kinds.Of(p), held)
+			if choice, ok := moves.Choose(p, n.Name()); ok && !of(choice.Rule).closed {
+				s := of(choice.Rule)
+				s.key = choice.Key
+				r := &movablePod{of: s, domain: choice.Values[0], pinned: pods[k], free: withNodeChoice(p, choice), choice: len(choice.Values) - 1}
+				w.movable[p], w.movable[pods[k]] = r, r
+			}
+		}
+		if pods != nil {
+			w.Displaced[n.Name()] = instead(w.Displaced[n.Name()], n.Pods, pods)
+			n.Pods = pods
+		}
+	}
+}
+
+// heldLabels returns the labels of its node that a pod must keep; nil if there are none. A label is
+// left out if the pod's node selector now requires another value.
+func (w *Simulation) heldLabels(p *corev1.Pod, node string) map[string]string {
+	out := w.BindOrder.state.Held(p, node)
+	for key, value := range p.Spec.NodeSelector { // the order does not matter
+		if out[key] != value {
+			delete(out, key)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// instead returns a copy of a list in which the changed pods replace the originals.
+func instead(list, before, changed []*corev1.Pod) []*corev1.Pod {
+	out := slices.Clone(list)
+	for i, p := range out {
+		if k := slices.Index(before, p); k >= 0 {
+			out[i] = changed[k]
+		}
+	}
+	return out
+}
+
+// withNodeSelector returns a copy of a pod with more node selector labels.
+func withNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
+	out := *p
+	out.Spec.NodeSelector = make(map[string]string, len(p.Spec.NodeSelector)+len(more))
+	maps.Copy(out.Spec.NodeSelector, p.Spec.NodeSelector)
+	maps.Copy(out.Spec.NodeSelector, more)
+	return &out
+}
+
+// withNodeChoice returns a copy of a pod that requires one of some values of a node label.
+func withNodeChoice(p *corev1.Pod, choice engine.Choice) *corev1.Pod {
+	out := *p
+	affinity := &corev1.Affinity{}
+	if p.Spec.Affinity != nil {
+		*affinity = *p.Spec.Affinity
+	}
+	node := &corev1.NodeAffinity{}
+	if affinity.NodeAffinity != nil {
+		*node = *affinity.NodeAffinity
+	}
+	asked := corev1.NodeSelectorRequirement{Key: choice.Key, Operator: corev1.NodeSelectorOpIn, Values: choice.Values}
+	terms := []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{asked}}}
+	if required := node.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
+		terms = slices.Clone(required.NodeSelectorTerms)
+		for i, t := range terms {
+			if len(t.MatchExpressions)+len(t.MatchFields) > 0 { // an empty term admits no node
+				terms[i].MatchExpressions = append(slices.Clone(t.MatchExpressions), asked)
+			}
+		}
+	}
+	node.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
+	affinity.NodeAffinity = node
+	out.Spec.Affinity = affinity
+	return &out
+}
+
+// Moving returns the pods that may change their domain when some nodes are removed, by their pinned
+// copies. It chooses one pod of each spread, the first with the largest choice of domains, because
+// two moves would have to be carried out one after the other. It chooses none of a spread of which
+// a pod has moved before.
+func (w *Simulation) Moving(targets []*state.StateNode) map[*corev1.Pod]*corev1.Pod {
+	if len(w.movable) == 0 {
+		return nil
+	}
+	var best map[*spread]*movablePod
+	for _, m := range targets {
+		for _, p := range w.Displaced[m.Name] {
+			r := w.movable[p]
+			if r == nil || r.pinned != p || r.of.left || best[r.of] != nil && best[r.of].choice >= r.choice {
+				continue
+			}
+			if best == nil {
+				best = map[*spread]*movablePod{}
+			}
+			best[r.of] = r
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	out := map[*corev1.Pod]*corev1.Pod{}
+	for _, r := range best { // the order does not matter
+		out[r.pinned] = r.free
+	}
+	return out
+}
+
+// moved records that a set moves a pod to another domain. From then on other pods of its spread
+// stay in their domains.
+func (w *Simulation) moved(cs *CandidateSet) {
+	for _, move := range cs.Moves {
+		r := w.movable[move.Pod]
+		if r == nil {
+			continue
+		}
+		if i, found := w.At[move.Node]; !found || w.In.Nodes[i].Node == nil || w.In.Nodes[i].Node.Labels[r.of.key] != r.domain {
+			before := r.of.left
+			r.of.left = true
+			w.BindOrder.state.Log(func() { r.of.left = before })
+		}
+	}
+}
+
+// waitingPods returns the pods that have no place or lose it.
+func (w *Simulation) waitingPods() []*corev1.Pod {
+	return append(pending(w.Cluster.In.Pods), w.leavingPods()...)
+}
+
+// leavingPods returns the pods that lose their place.
+func (w *Simulation) leavingPods() []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, m := range w.Cluster.Nodes {
+		if d, alone := w.departing[m.Name]; alone {
+			out = append(out, d.Displaced...)
+		} else if w.Leaving[m.Name] {
+			out = append(out, m.Movable()...)
+		}
+	}
+	return out
+}
