@@ -124,7 +124,7 @@ func (r *referee) wantsDevices(p *podInfo) bool {
 		for _, pool := range r.pools { // the order does not affect the result
 			sold = sold || slices.ContainsFunc(r.stockOf(pool).options, func(o *optionInfo) bool { return o.capacity.Get(name) > 0 })
 		}
-		if !sold && !slices.ContainsFunc(r.nodes, func(n *nodeInfo) bool { return n.Allocatable.Get(name) > 0 }) {
+		if !sold && !slices.ContainsFunc(r.nodes, func(s *site) bool { return s.node.Allocatable.Get(name) > 0 }) {
 			return true
 		}
 	}

@@ -6,7 +6,6 @@ import "slices"
 // one by one in the order of the plan. It also reads the constraints of others, for later checks of
 // these pods.
 func (r *referee) checkBinding(others []*podInfo) {
-	r.makeSites()
 	order, sites := r.bindingOrder()
 	for _, p := range slices.Concat(order, others) {
 		r.readConstraints(p)
@@ -120,25 +119,18 @@ func (r *referee) readPresent() {
 	}
 }
 
-// countPresent counts the pods that are there before the plan binds any. If a node lacks the pod of
-// a DaemonSet, that pod is certain to come while the node is starting, and may come otherwise.
+// countPresent counts the pods that are there before the plan binds any.
 func (r *referee) countPresent() {
 	for _, s := range r.sites {
-		if s.node == nil {
-			for _, d := range s.family.always {
-				r.count(s, d, true)
-			}
-			for _, d := range s.family.perhaps {
-				r.count(s, d, false)
-			}
-			continue
-		}
-		for _, p := range s.node.bound {
+		for _, p := range s.bound {
 			r.count(s, p, true)
 			r.useVolumes(s, p)
 		}
-		for _, d := range r.comingDaemons(s.node) {
-			r.count(s, d, s.node.Settling)
+		for _, d := range s.family.always {
+			r.count(s, d, true)
+		}
+		for _, d := range s.family.perhaps {
+			r.count(s, d, false)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // A Cluster must not be used by several goroutines at a time.
 type Cluster struct {
 	r      *referee
-	rooms  map[*nodeInfo]resources.List
+	rooms  map[*site]resources.List
 	placed map[objectKey]bool
 }
 
@@ -41,31 +41,30 @@ func NewCluster(in provisioning.Input, opts *provisioning.Options) *Cluster {
 // pending in the input, is bound already, is being deleted, is gated, is for another scheduler, or
 // has unreadable requests or constraints. It is false for a node that is not in the input.
 func (c *Cluster) Fits(pod *corev1.Pod, node string) bool {
-	p, n := c.r.known(pod), c.r.nodesNamed[node]
-	if p == nil || n == nil || c.placed[p.key] || p.requestsErr != nil || p.constraintsErr != nil || c.r.waits(p) != "" {
+	p, s := c.r.known(pod), c.r.nodesNamed[node]
+	if p == nil || s == nil || c.placed[p.key] || p.requestsErr != nil || p.constraintsErr != nil || c.r.waits(p) != "" {
 		return false
 	}
-	room, open := c.rooms[n]
-	return open && c.r.takes(n, room, p)
+	room, open := c.rooms[s]
+	return open && c.r.takes(s, room, p)
 }
 
 // Bind binds a pending pod to a node, whether or not it fits: from now on the pod counts there. It
 // returns false, and does nothing, if the input lacks either or the pod was bound before.
 func (c *Cluster) Bind(pod *corev1.Pod, node string) bool {
-	p, n := c.r.known(pod), c.r.nodesNamed[node]
-	if p == nil || n == nil || c.placed[p.key] {
+	p, s := c.r.known(pod), c.r.nodesNamed[node]
+	if p == nil || s == nil || c.placed[p.key] {
 		return false
 	}
-	s := c.r.siteOf[n]
 	c.placed[p.key] = true
 	c.r.count(s, p, true)
 	c.r.useVolumes(s, p)
 	s.placed = append(s.placed, p)
-	if room, open := c.rooms[n]; open {
+	if room, open := c.rooms[s]; open {
 		if left, err := room.Sub(p.requests); err == nil {
-			c.rooms[n] = left
+			c.rooms[s] = left
 		} else {
-			delete(c.rooms, n)
+			delete(c.rooms, s)
 		}
 	}
 	return true

@@ -127,7 +127,7 @@ func (r *referee) checkOneDomain() {
 			continue
 		}
 		seen := map[*topology]bool{}
-		for _, p := range slices.Concat(s.placed, s.family.always, s.family.perhaps) {
+		for _, p := range slices.Concat(s.placed, s.present()) {
 			for _, c := range r.constraintsOn(p) {
 				rule, topologies := c.about()
 				for _, t := range topologies {

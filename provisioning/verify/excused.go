@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
@@ -69,7 +70,7 @@ func (r *referee) withClaimSharers(s *site, p *podInfo) bool {
 
 // mayExclude says whether a node that is not registered yet may be in a domain from which
 // anti-affinity, the pod's own or another pod's, excludes the pod.
-func (r *referee) mayExclude(n *nodeInfo, p *podInfo) bool {
+func (r *referee) mayExclude(n *nodestate.State, p *podInfo) bool {
 	if n.Coming == nil {
 		return false
 	}

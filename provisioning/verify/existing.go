@@ -14,58 +14,40 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
 
-// nodeInfo is an existing node as it will be once it is ready, with the pods there that take room.
-type nodeInfo struct {
-	*nodestate.State
-	bound []*podInfo
-}
-
-// addNodes reads the nodes of the input.
+// addNodes makes a site of each node of the input, with the pods that the plan binds there.
 func (r *referee) addNodes() {
 	reader := nodestate.Reader{Vocabulary: r.vocabulary, InstanceTypes: r.in.InstanceTypes}
 	for _, in := range r.in.Nodes {
-		state := reader.Read(in)
-		if state == nil {
+		n := reader.Read(in)
+		if n == nil {
 			continue
 		}
-		n := &nodeInfo{State: state}
+		s := &site{
+			number: len(r.sites), name: n.Name, node: n,
+			family: &family{node: n.Node, taints: n.Taints, domains: map[*topology]domains{}},
+		}
 		for _, pod := range in.Pods {
 			if pod != nil && !podlife.Finished(pod) && (!n.Deleting || r.pods[keyOf(pod)] == nil) {
 				// A pod that is to be placed anew does not count on a node that is being deleted.
-				n.bound = append(n.bound, r.newPod(pod))
+				s.bound = append(s.bound, r.newPod(pod))
 			}
 		}
-		r.nodes = append(r.nodes, n)
-		r.nodesNamed[n.Name] = n
+		r.addDaemons(s)
+		r.sites = append(r.sites, s)
+		r.nodesNamed[n.Name] = s
+	}
+	r.nodes = slices.Clip(r.sites)
+	for _, b := range r.plan.Bind {
+		if s := r.nodesNamed[b.Node]; s != nil {
+			s.placed = append(s.placed, r.knownPods(b.Pods)...)
+		}
 	}
 }
 
-// missingDaemons returns the requests of the DaemonSets of a node in excess of those of their pods
-// there.
-func (r *referee) missingDaemons(n *nodeInfo) resources.List {
-	var sum resources.List
-	for _, d := range r.daemonsOn(n) {
-		if d.requestsErr != nil {
-			continue
-		}
-		missing := d.requests
-		for _, p := range n.bound {
-			if !podlife.SameDaemonSet(d.Pod, p.Pod) {
-				continue
-			}
-			if less, err := missing.Sub(p.requests); err == nil {
-				missing = less.Max(resources.List{})
-			}
-		}
-		if next, err := sum.Add(missing); err == nil {
-			sum = next
-		}
-	}
-	return sum
-}
-
-// daemonsOn returns the DaemonSets that run on the node, or will once it is ready.
-func (r *referee) daemonsOn(n *nodeInfo) (daemons []*podInfo) {
+// addDaemons finds the DaemonSets that run on an existing node, or will once it is ready, and what
+// is missing of their pods. A missing pod is certain to come while the node is starting.
+func (r *referee) addDaemons(s *site) {
+	n := s.node
 	ready := &corev1.Node{}
 	ready.Name = n.Node.Name
 	ready.Labels = maps.Clone(n.Node.Labels)
@@ -77,46 +59,52 @@ func (r *referee) daemonsOn(n *nodeInfo) (daemons []*podInfo) {
 		if !d.selection.Accepts(n.Node) && !d.selection.Accepts(ready) {
 			continue
 		}
-		if _, refused := d.tolerations.Refused(n.Taints); !refused {
-			daemons = append(daemons, d)
+		if _, refused := d.tolerations.Refused(n.Taints); refused {
+			continue
+		}
+		missing, there := d.requests, false
+		for _, p := range s.bound {
+			if !podlife.SameDaemonSet(d.Pod, p.Pod) {
+				continue
+			}
+			there = true
+			if less, err := missing.Sub(p.requests); err == nil {
+				missing = less.Max(resources.List{})
+			}
+		}
+		if next, err := s.missing.Add(missing); err == nil && d.requestsErr == nil {
+			s.missing = next
+		}
+		switch {
+		case there || n.Deleting:
+		case n.Settling:
+			s.family.always = append(s.family.always, d)
+		default:
+			s.family.perhaps = append(s.family.perhaps, d)
 		}
 	}
-	return daemons
-}
-
-// comingDaemons returns the DaemonSets of a node that have no pod there yet.
-func (r *referee) comingDaemons(n *nodeInfo) (daemons []*podInfo) {
-	if n.Deleting {
-		return nil
-	}
-	for _, d := range r.daemonsOn(n) {
-		if !slices.ContainsFunc(n.bound, func(p *podInfo) bool { return podlife.SameDaemonSet(d.Pod, p.Pod) }) {
-			daemons = append(daemons, d)
-		}
-	}
-	return daemons
 }
 
 // checkBindings checks the pods that the plan binds to existing nodes.
 func (r *referee) checkBindings() {
 	for _, b := range r.plan.Bind {
-		n := r.nodesNamed[b.Node]
-		if n == nil {
+		s := r.nodesNamed[b.Node]
+		if s == nil {
 			r.report(RuleNode, b.Node, "", "it is not in the input")
 			continue
 		}
-		if n.Deleting {
+		if s.node.Deleting {
 			r.report(RuleNode, b.Node, "", "it is being deleted and takes no pods")
 		}
 		pods := r.knownPods(b.Pods)
 		for _, p := range pods {
-			r.judgeBinding(n, p)
+			r.judgeBinding(s.node, p)
 		}
-		r.judgeRoom(n, pods)
+		r.judgeRoom(s, pods)
 	}
 }
 
-func (r *referee) judgeBinding(n *nodeInfo, p *podInfo) {
+func (r *referee) judgeBinding(n *nodestate.State, p *podInfo) {
 	if taint, refused := p.tolerations.Refused(n.Taints); refused {
 		r.report(RuleTaints, n.Name, p.key.String(), "it does not tolerate %s", taint.ToString())
 	}
@@ -128,7 +116,8 @@ func (r *referee) judgeBinding(n *nodeInfo, p *podInfo) {
 	}
 }
 
-func (r *referee) judgeRoom(n *nodeInfo, pods []*podInfo) {
+func (r *referee) judgeRoom(s *site, pods []*podInfo) {
+	n := s.node
 	if n.AllocatableErr != nil {
 		r.report(RuleResources, n.Name, "", "what it can allocate cannot be read: %v", n.AllocatableErr)
 		return
@@ -141,12 +130,11 @@ func (r *referee) judgeRoom(n *nodeInfo, pods []*podInfo) {
 	if !ok {
 		return
 	}
-	held, ok := r.sumRequests(n.Name, n.bound)
+	held, ok := r.sumRequests(n.Name, s.bound)
 	if !ok {
 		return
 	}
-	daemons := r.missingDaemons(n)
-	taken, err := held.Add(daemons)
+	taken, err := held.Add(s.missing)
 	if err == nil {
 		taken, err = taken.Add(asked)
 	}
@@ -160,13 +148,13 @@ func (r *referee) judgeRoom(n *nodeInfo, pods []*podInfo) {
 			continue
 		}
 		r.report(RuleResources, n.Name, "", "its new pods ask for %s of %s, DaemonSets for %s and its present pods hold %s, but it can allocate %s",
-			resources.Format(name, more), name, resources.Format(name, daemons.Get(name)),
+			resources.Format(name, more), name, resources.Format(name, s.missing.Get(name)),
 			resources.Format(name, held.Get(name)), resources.Format(name, n.Allocatable.Get(name)))
 	}
 }
 
 // typeOf returns the instance type of a node by its label, nil if the catalog of its pool lacks it.
-func (r *referee) typeOf(n *nodeInfo) *cloudprovider.InstanceType {
+func (r *referee) typeOf(n *nodestate.State) *cloudprovider.InstanceType {
 	for _, t := range r.in.InstanceTypes[n.Pool] {
 		if t != nil && t.Name == n.Node.Labels[corev1.LabelInstanceTypeStable] {
 			return t

@@ -55,7 +55,8 @@ func (r *referee) limits(pool *poolInfo) (limits, left resources.List, err error
 
 // usage returns the total capacity of a pool's existing nodes.
 func (r *referee) usage(pool *poolInfo) (used resources.List, err error) {
-	for _, n := range r.nodes {
+	for _, s := range r.nodes {
+		n := s.node
 		if n.Pool != pool.Name || n.Deleting {
 			continue
 		}

@@ -48,6 +48,7 @@ func (r *referee) checkNewNodes() {
 			r.checkSums(f)
 		}
 	}
+	r.addFresh()
 }
 
 // selections returns the distinct node selections of the node's pods.

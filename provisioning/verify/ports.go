@@ -19,7 +19,7 @@ func (r *referee) judgeExclusive(s *site, there, coming []*podInfo, note podFaul
 		for _, e := range exclusive.Of(p.Pod) {
 			if had == nil {
 				had = map[string][]holding{}
-				for _, other := range slices.Concat(r.present(s), there) {
+				for _, other := range slices.Concat(s.present(), there) {
 					for _, e := range exclusive.Of(other.Pod) {
 						add(other, e)
 					}

@@ -25,8 +25,9 @@ type referee struct {
 	vocabulary *requirements.Vocabulary
 
 	pools      map[string]*poolInfo
-	nodes      []*nodeInfo
-	nodesNamed map[string]*nodeInfo
+	sites      []*site // existing nodes, then the new nodes of the plan
+	nodes      []*site // those of existing nodes
+	nodesNamed map[string]*site
 	pods       map[objectKey]*podInfo
 	daemons    []*podInfo
 	selections nodefit.Parser
@@ -43,8 +44,6 @@ type referee struct {
 	// buffers.
 	pending bool
 
-	sites          []*site
-	siteOf         map[*nodeInfo]*site
 	topologies     map[string]*topology // by label: the topology of all nodes
 	counters       counterIndex
 	antiTerms      map[string]*antiTerm

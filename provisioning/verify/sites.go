@@ -8,31 +8,47 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
 
 // site is a node to which pods are bound one by one: an existing node or a new node of the plan.
 type site struct {
 	number int // index in referee.sites; -1 for a node that is not in the plan
 	name   string
-	node   *nodeInfo  // nil for a new node
+	family *family
 	fresh  *newNode   // nil for an existing node, or one that is not in the plan
-	family *family    // nil for an existing node
 	placed []*podInfo // by the plan
+
+	node    *nodestate.State // nil for a new node
+	bound   []*podInfo       // running pods that take room on an existing node
+	missing resources.List   // requests of its DaemonSets in excess of those of their pods there
 }
 
 // family is shared by new nodes that may be launched with the same labels, apart from their
-// hostnames.
+// hostnames. An existing node has a family of its own.
 type family struct {
+	node   *corev1.Node   // an existing node; nil for new nodes
+	taints []corev1.Taint // of a node once it is ready
+	// always are the DaemonSets of which a pod is certain to come to the node, and perhaps those of
+	// which one may come: it runs on some option only, or is missing on a node that is ready.
+	always, perhaps []*podInfo
+
+	// Of new nodes:
 	pool    *poolInfo
 	asked   requirements.Set
 	labels  map[string]string // labels that the plan gives the node
 	options []int32           // numbers in the stock of the pool
-	// always are the DaemonSets that run on the node whichever option is launched, and perhaps
-	// those that run on some option.
-	always, perhaps []*podInfo
 
 	domains map[*topology]domains
+}
+
+// newFamily returns the family of new nodes of a pool.
+func newFamily(pool *poolInfo, asked requirements.Set, options []int32) *family {
+	return &family{
+		taints: pool.Spec.Template.Spec.Taints, pool: pool, asked: asked, options: options, domains: map[*topology]domains{},
+	}
 }
 
 // topology divides nodes into domains by a label. Only nodes count that have all of keys, that the
@@ -74,20 +90,9 @@ func (r *referee) topologyOf(key string) *topology {
 	return r.topologies[key]
 }
 
-// makeSites lists the nodes of the plan as sites, existing nodes first.
-func (r *referee) makeSites() {
+// addFresh adds the new nodes of the plan to the sites.
+func (r *referee) addFresh() {
 	families := map[string]*family{}
-	r.siteOf = map[*nodeInfo]*site{}
-	for _, n := range r.nodes {
-		s := &site{number: len(r.sites), name: n.Name, node: n}
-		r.sites, r.siteOf[n] = append(r.sites, s), s
-	}
-	for _, b := range r.plan.Bind {
-		if n := r.nodesNamed[b.Node]; n != nil {
-			s := r.siteOf[n]
-			s.placed = append(s.placed, r.knownPods(b.Pods)...)
-		}
-	}
 	for _, f := range r.fresh {
 		if f == nil || f.survey == nil {
 			continue // it has no option to launch, which is reported
@@ -95,10 +100,9 @@ func (r *referee) makeSites() {
 		id := idOf(f.Options)
 		key := fmt.Sprintf("%s\n%p %d\n%s\n%q", f.pool.Name, id.first, id.length, f.Requirements, f.Labels)
 		if families[key] == nil {
-			families[key] = &family{
-				pool: f.pool, asked: f.Requirements, labels: f.Labels, options: r.located(f.pool, f.Options),
-				always: f.survey.always, perhaps: f.survey.perhaps, domains: map[*topology]domains{},
-			}
+			family := newFamily(f.pool, f.Requirements, r.located(f.pool, f.Options))
+			family.labels, family.always, family.perhaps = f.Labels, f.survey.always, f.survey.perhaps
+			families[key] = family
 		}
 		r.sites = append(r.sites, &site{number: len(r.sites), name: f.Name, fresh: f, family: families[key], placed: f.pods})
 	}
@@ -106,12 +110,13 @@ func (r *referee) makeSites() {
 
 // outcomes lists the nodes that a site may turn out to be, with the labels that mentions names.
 func (r *referee) outcomes(s *site, mentions nodefit.Mentions) (nodes []*corev1.Node) {
-	if s.node != nil {
-		return []*corev1.Node{s.node.Node}
+	f := s.family
+	if f.node != nil {
+		return []*corev1.Node{f.node}
 	}
-	q := r.ask(s.family.pool, s.family.asked, s.family.labels, mentions)
+	q := r.ask(f.pool, f.asked, f.labels, mentions)
 	seen := map[*answer]bool{nil: true}
-	for _, i := range s.family.options {
+	for _, i := range f.options {
 		if a := r.answer(q, i); !seen[a] {
 			seen[a] = true
 			for _, o := range a.nodes {
@@ -124,22 +129,19 @@ func (r *referee) outcomes(s *site, mentions nodefit.Mentions) (nodes []*corev1.
 
 // domainsOf returns the domains in which a site may be.
 func (r *referee) domainsOf(t *topology, s *site) domains {
-	if s.node != nil {
-		return r.findDomains(t, s)
-	}
 	d, known := s.family.domains[t]
 	if !known {
 		d = r.findDomains(t, s)
 		s.family.domains[t] = d
 	}
-	if t.key == corev1.LabelHostname && len(d.values) > 0 {
+	if t.key == corev1.LabelHostname && s.family.node == nil && len(d.values) > 0 {
 		d.values = []string{s.host()} // the only label in which nodes of a family differ
 	}
 	return d
 }
 
 func (r *referee) findDomains(t *topology, s *site) (d domains) {
-	if _, refused := t.tolerations.Refused(s.taints()); t.taints && refused {
+	if _, refused := t.tolerations.Refused(s.family.taints); t.taints && refused {
 		return d
 	}
 	counted, key := true, r.vocabulary.NormalizeKey(t.key)
@@ -169,21 +171,10 @@ func (r *referee) findDomains(t *topology, s *site) (d domains) {
 // and no two nodes share one.
 func (s *site) host() string { return nodefit.NewNodeName + " " + strconv.Itoa(s.number) }
 
-// taints returns the taints of the node once it is ready.
-func (s *site) taints() []corev1.Taint {
-	if s.node != nil {
-		return s.node.Taints
-	}
-	return s.family.pool.Spec.Template.Spec.Taints
-}
-
 // present lists the pods of a site before the plan binds any: running pods, and DaemonSet pods that
 // may come.
-func (r *referee) present(s *site) []*podInfo {
-	if s.node != nil {
-		return slices.Concat(s.node.bound, r.comingDaemons(s.node))
-	}
-	return slices.Concat(s.family.always, s.family.perhaps)
+func (s *site) present() []*podInfo {
+	return slices.Concat(s.bound, s.family.always, s.family.perhaps)
 }
 
 // sameZone says whether two sites are certain to be in one zone.

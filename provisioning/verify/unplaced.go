@@ -95,38 +95,40 @@ func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 
 // rooms returns what each existing node has left under the plan. Nodes that cannot take pods, or
 // reserve more of a resource than they have, are left out.
-func (r *referee) rooms() map[*nodeInfo]resources.List {
-	rooms := map[*nodeInfo]resources.List{}
-	for _, n := range r.nodes {
+func (r *referee) rooms() map[*site]resources.List {
+	rooms := map[*site]resources.List{}
+	for _, s := range r.nodes {
+		n := s.node
 		if n.Deleting || n.AllocatableErr != nil || n.Shut != "" || len(n.Allocatable.Negative()) > 0 {
 			continue
 		}
 		left, ok := n.Allocatable, true
-		for _, p := range slices.Concat(n.bound, r.siteOf[n].placed) {
+		for _, p := range slices.Concat(s.bound, s.placed) {
 			less, err := left.Sub(p.requests)
 			ok = ok && err == nil && p.requestsErr == nil
 			left = less
 		}
-		if left, err := left.Sub(r.missingDaemons(n)); ok && err == nil {
-			rooms[n] = left
+		if left, err := left.Sub(s.missing); ok && err == nil {
+			rooms[s] = left
 		}
 	}
 	return rooms
 }
 
 // takes says whether an existing node with the given room takes one more pod.
-func (r *referee) takes(n *nodeInfo, room resources.List, p *podInfo) bool {
+func (r *referee) takes(s *site, room resources.List, p *podInfo) bool {
+	n := s.node
 	if !covers(room, p.requests) || !p.selection.Accepts(n.Node) || nodefit.Undeclared(p.Pod, n.Declared, r.kubernetes) != "" {
 		return false
 	}
 	_, refused := p.tolerations.Refused(n.Taints)
-	return !refused && r.admits(r.siteOf[n], p)
+	return !refused && r.admits(s, p)
 }
 
-func (r *referee) placeOnExisting(p *podInfo, rooms map[*nodeInfo]resources.List) string {
-	for _, n := range r.nodes {
-		if room, open := rooms[n]; open && !r.mayExclude(n, p) && r.takes(n, room, p) {
-			return "it is left pending, but has a place on node " + n.Name
+func (r *referee) placeOnExisting(p *podInfo, rooms map[*site]resources.List) string {
+	for _, s := range r.nodes {
+		if room, open := rooms[s]; open && !r.mayExclude(s.node, p) && r.takes(s, room, p) {
+			return "it is left pending, but has a place on node " + s.name
 		}
 	}
 	return ""
@@ -209,9 +211,9 @@ func (r *referee) placeOnFresh(p *podInfo, limited []string) string {
 // freshSite returns a new node that the plan does not have. All DaemonSets of its pool may run
 // there.
 func freshSite(pool *poolInfo, asked requirements.Set, option int32) *site {
-	return &site{number: -1, name: "a fresh node", family: &family{
-		pool: pool, asked: asked, options: []int32{option}, perhaps: pool.daemons, domains: map[*topology]domains{},
-	}}
+	s := &site{number: -1, name: "a fresh node", family: newFamily(pool, asked, []int32{option})}
+	s.family.perhaps = pool.daemons
+	return s
 }
 
 // admitsOnNew says whether a pod may be bound to a further new node after all other pods. Every
@@ -277,7 +279,7 @@ const maxExchanges = 100
 
 // placeByExchange finds a placed pod that could move to another node and leave room for a pending
 // pod. No constraint between pods may concern either of them, so that no other pod is affected.
-func (r *referee) placeByExchange(p *podInfo, rooms map[*nodeInfo]resources.List, limited []string) string {
+func (r *referee) placeByExchange(p *podInfo, rooms map[*site]resources.List, limited []string) string {
 	entangled := func(p *podInfo) bool {
 		return p.virtual || p.requestsErr != nil || r.constrained(p) || len(r.counters.of(p).counters) > 0
 	}
@@ -298,7 +300,7 @@ func (r *referee) placeByExchange(p *podInfo, rooms map[*nodeInfo]resources.List
 				continue
 			}
 			others := maps.Clone(rooms)
-			delete(others, s.node)
+			delete(others, s)
 			if r.placeOnExisting(q, others) != "" || r.placeOnPlanned(q, s, limited) != "" {
 				return fmt.Sprintf("it is left pending, but has a place on node %s once pod %s moves to another node", s.name, q.key)
 			}
@@ -308,12 +310,12 @@ func (r *referee) placeByExchange(p *podInfo, rooms map[*nodeInfo]resources.List
 }
 
 // takesInstead says whether a node takes a pod in place of one of its pods of the plan.
-func (r *referee) takesInstead(s *site, p, q *podInfo, rooms map[*nodeInfo]resources.List, limited []string) bool {
+func (r *referee) takesInstead(s *site, p, q *podInfo, rooms map[*site]resources.List, limited []string) bool {
 	if s.node == nil {
 		requests, err := s.fresh.requests.Sub(q.requests)
 		return err == nil && r.takesPlanned(s, requests, p, limited)
 	}
-	room, open := rooms[s.node]
+	room, open := rooms[s]
 	more, err := room.Add(q.requests)
-	return open && err == nil && r.placeOnExisting(p, map[*nodeInfo]resources.List{s.node: more}) != ""
+	return open && err == nil && r.placeOnExisting(p, map[*site]resources.List{s: more}) != ""
 }

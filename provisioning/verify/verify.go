@@ -248,7 +248,7 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 		policy:     provisioning.Strict,
 		vocabulary: in.Vocabulary,
 		pools:      map[string]*poolInfo{},
-		nodesNamed: map[string]*nodeInfo{},
+		nodesNamed: map[string]*site{},
 		pods:       map[objectKey]*podInfo{},
 		options:    map[cloudprovider.LaunchOption]*optionInfo{},
 		lists:      map[listID]optionList{},

@@ -194,10 +194,8 @@ func (r *referee) judgeAttachments(s *site, there, coming []*podInfo, note podFa
 		return
 	}
 	present, running, added := storage.Attached{}, storage.Attached{}, storage.Attached{}
-	r.attach(present, s, r.present(s))
-	if s.node != nil {
-		r.attach(running, s, s.node.bound)
-	}
+	r.attach(present, s, s.present())
+	r.attach(running, s, s.bound)
 	r.attach(added, s, slices.Concat(there, coming))
 	for _, driver := range slices.Sorted(maps.Keys(added)) {
 		more := 0
