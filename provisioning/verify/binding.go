@@ -134,16 +134,3 @@ func (r *referee) countPresent() {
 		}
 	}
 }
-
-// count counts a pod for all constraints that select it, and for its own anti-affinity.
-func (r *referee) count(s *site, p *podInfo, sure bool) {
-	for _, t := range p.avoids {
-		t.owners.add(r.domainsOf(t.topology, s), p, sure)
-	}
-	if len(r.counters.byKey) == 0 {
-		return
-	}
-	for _, c := range r.counters.of(p).counters {
-		c.count(s, p, sure)
-	}
-}

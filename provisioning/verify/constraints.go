@@ -114,7 +114,7 @@ func (r *referee) admits(s *site, p *podInfo) bool {
 // for constraints that count or belong to some pod of the plan. Nodes of a NodePool with minValues
 // are exempt, because minValues may require several domains.
 func (r *referee) checkOneDomain() {
-	planned := map[podCounter]bool{}
+	planned := map[*counter]bool{}
 	for _, s := range r.sites {
 		for _, p := range s.placed {
 			for _, c := range r.constraintsOn(p) {
@@ -129,14 +129,14 @@ func (r *referee) checkOneDomain() {
 		seen := map[*topology]bool{}
 		for _, p := range slices.Concat(s.placed, s.present()) {
 			for _, c := range r.constraintsOn(p) {
-				rule, topologies := c.about()
-				for _, t := range topologies {
+				for i := range c.counts {
+					t := c.counts[i].topology
 					values := r.domainsOf(t, s).values
 					if seen[t] || !planned[c] || t.key == corev1.LabelHostname || len(values) < 2 && !slices.Contains(values, nodefit.OtherValue) {
 						continue
 					}
 					seen[t] = true
-					r.report(rule, s.name, p.key.String(), "a constraint over %s counts the pod, so the node has to be in one domain of it, but its options leave open: %s",
+					r.report(c.rule, s.name, p.key.String(), "a constraint over %s counts the pod, so the node has to be in one domain of it, but its options leave open: %s",
 						t.key, strings.Join(values, ", "))
 				}
 			}
@@ -146,22 +146,16 @@ func (r *referee) checkOneDomain() {
 
 // constraintsOn lists the required constraints over topology domains that belong to a pod or count
 // it.
-func (r *referee) constraintsOn(p *podInfo) (all []podCounter) {
+func (r *referee) constraintsOn(p *podInfo) (all []*counter) {
 	for _, w := range p.spreads {
-		all = append(all, w.spreadCounter)
+		all = append(all, w.counter)
 	}
-	for _, g := range p.follows {
-		all = append(all, g)
-	}
-	for _, t := range p.avoids {
-		all = append(all, t)
-	}
-	return append(all, r.counters.of(p).counters...)
+	return slices.Concat(all, p.follows, p.avoids, r.counters.of(p))
 }
 
 func spreadNeeds(_ *referee, p *podInfo) (out []string) {
 	for _, w := range p.spreads {
-		out = append(out, fmt.Sprintf("spread %p %d %d", w.spreadCounter, w.skew, w.minDomains))
+		out = append(out, fmt.Sprintf("spread %p %d %d", w.counter, w.skew, w.minDomains))
 	}
 	return out
 }
@@ -174,7 +168,7 @@ func affinityNeeds(_ *referee, p *podInfo) (out []string) {
 }
 
 func antiAffinityNeeds(r *referee, p *podInfo) (out []string) {
-	for _, t := range slices.Concat(p.avoids, r.counters.of(p).terms) {
+	for _, t := range slices.Concat(p.avoids, r.counters.excluding(p)) {
 		out = append(out, fmt.Sprintf("apart %p", t))
 	}
 	return out

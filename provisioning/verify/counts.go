@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	operators "k8s.io/apimachinery/pkg/selection"
 
@@ -12,22 +13,37 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
 
+// counter is a required constraint that counts the pods that it selects where they are bound. Pods
+// share the counter of constraints with the same meaning.
+type counter struct {
+	rule    Rule
+	selects func(*corev1.Pod) bool
+	counts  []domainCounts // one, but for pod affinity one for each term
+	owners  domainCounts   // of anti-affinity: the pods that have it
+	here    map[*site]bool // of affinity: nodes that are certain to have a pod that it selects
+
+	// needsEveryDomain says that a pod with this topology spread was admitted only because no domain
+	// had too few pods.
+	needsEveryDomain bool
+}
+
 // domainCounts counts pods by topology domain. Only nodes of NodePools with minValues may be in
 // several domains. The field most counts the pods of such a node in each of these domains, the
 // field least in none.
 type domainCounts struct {
+	*topology
 	most, least map[string]int
 	first       map[string]*podInfo
-	total       int // pods that may be in some domain
+	total       int            // pods that may be in some domain
+	spread      *spreadDomains // of a topology spread, else nil
 }
 
-func newDomainCounts() domainCounts {
-	return domainCounts{most: map[string]int{}, least: map[string]int{}, first: map[string]*podInfo{}}
+func newDomainCounts(t *topology) domainCounts {
+	return domainCounts{topology: t, most: map[string]int{}, least: map[string]int{}, first: map[string]*podInfo{}}
 }
 
-// add counts a pod on a node in some domains, and says whether the pod is certain to be in one of
-// them.
-func (c *domainCounts) add(d domains, p *podInfo, sure bool) bool {
+// add counts a pod on a node in some domains. If sure is not set, the pod may not be there.
+func (c *domainCounts) add(d domains, p *podInfo, sure bool) {
 	for i, value := range d.values {
 		if c.most[value]++; c.first[value] == nil {
 			c.first[value] = p
@@ -36,10 +52,11 @@ func (c *domainCounts) add(d domains, p *podInfo, sure bool) bool {
 			c.total++
 		}
 	}
-	if sure = sure && d.sure; sure {
-		c.least[d.values[0]]++
+	if sure && d.sure {
+		if c.least[d.values[0]]++; c.spread != nil {
+			c.spread.added(c.least[d.values[0]] - 1)
+		}
 	}
-	return sure
 }
 
 // atMost returns the largest number of pods that a domain may have.
@@ -58,13 +75,23 @@ func (c *domainCounts) example(value string) string {
 	return "another pod"
 }
 
-// podCounter is a constraint that counts pods where they are bound.
-type podCounter interface {
-	selects(p *podInfo) bool
-	// about returns the rule that checks the constraint, and the labels over which it counts.
-	about() (Rule, []*topology)
-	// count counts a pod that it selects. If sure is not set, the pod may not be there.
-	count(s *site, p *podInfo, sure bool)
+// count counts a pod for all constraints that select it, and for its own anti-affinity. If sure is
+// not set, the pod may not be there.
+func (r *referee) count(s *site, p *podInfo, sure bool) {
+	for _, c := range p.avoids {
+		c.owners.add(r.domainsOf(c.owners.topology, s), p, sure)
+	}
+	for _, c := range r.counters.of(p) {
+		if p.virtual && r.pending && c.rule != RuleAntiAffinity {
+			continue
+		}
+		for i := range c.counts {
+			c.counts[i].add(r.domainsOf(c.counts[i].topology, s), p, sure)
+		}
+		if c.here != nil && sure {
+			c.here[s] = true
+		}
+	}
 }
 
 // counterKey has the conditions on pods that are compared with a counter: a namespace, or
@@ -75,21 +102,24 @@ const anyNamespace = "*" // no namespace has this name
 
 // counterIndex finds the counters that select a pod without comparing all of them.
 type counterIndex struct {
-	byKey  map[counterKey][]podCounter
-	groups map[string]*labelGroup
+	byID   map[string]*counter
+	byKey  map[counterKey][]*counter
+	groups map[string][]*counter // by namespace and labels of pods: the counters that select them
 }
 
-// labelGroup is shared by pods of one namespace with the same labels.
-type labelGroup struct {
-	counters []podCounter
-	terms    []*antiTerm // among counters
-}
-
-// add registers a counter for pods of some namespaces; nil means all.
-func (c *counterIndex) add(counter podCounter, namespaces []string, selector labels.Selector) {
+// get returns the counter with a rule and an id, which is made and registered on first use.
+// namespaces are those of the pods that it may select; nil means all.
+func (x *counterIndex) get(rule Rule, id string, namespaces []string, selector labels.Selector, make func(*counter)) *counter {
+	id = string(rule) + "\n" + id
+	if known := x.byID[id]; known != nil {
+		return known
+	}
+	c := &counter{rule: rule}
+	make(c)
+	x.byID[id] = c
 	wanted, selectable := selector.Requirements()
 	if !selectable {
-		return // it selects nothing
+		return c // it selects nothing
 	}
 	if namespaces == nil {
 		namespaces = []string{anyNamespace}
@@ -105,30 +135,29 @@ func (c *counterIndex) add(counter podCounter, namespaces []string, selector lab
 	}
 	for _, namespace := range namespaces {
 		key.namespace = namespace
-		c.byKey[key] = append(c.byKey[key], counter)
+		x.byKey[key] = append(x.byKey[key], c)
 	}
+	return c
 }
 
-// of returns the counters that select a pod. All must have been added.
-func (c *counterIndex) of(p *podInfo) *labelGroup {
+// of returns the counters that select a pod. All must have been made.
+func (x *counterIndex) of(p *podInfo) (found []*counter) {
+	if len(x.byKey) == 0 {
+		return nil
+	}
 	kind := make([]byte, 0, 128) // equal for pods that selectors cannot distinguish
 	kind = strconv.AppendQuote(kind, p.Namespace)
 	kind = strconv.AppendBool(kind, p.DeletionTimestamp != nil)
 	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
 		kind = strconv.AppendQuote(strconv.AppendQuote(kind, key), p.Labels[key])
 	}
-	if known := c.groups[string(kind)]; known != nil {
+	if known, ok := x.groups[string(kind)]; ok {
 		return known
 	}
-	g := &labelGroup{}
 	find := func(key counterKey) {
-		for _, counter := range c.byKey[key] {
-			if !counter.selects(p) {
-				continue
-			}
-			g.counters = append(g.counters, counter)
-			if term, ok := counter.(*antiTerm); ok {
-				g.terms = append(g.terms, term)
+		for _, c := range x.byKey[key] {
+			if c.selects(p.Pod) {
+				found = append(found, c)
 			}
 		}
 	}
@@ -138,8 +167,18 @@ func (c *counterIndex) of(p *podInfo) *labelGroup {
 			find(counterKey{namespace, key, value})
 		}
 	}
-	c.groups[string(kind)] = g
-	return g
+	x.groups[string(kind)] = found
+	return found
+}
+
+// excluding returns the anti-affinity that selects a pod, so that its owners exclude the pod.
+func (x *counterIndex) excluding(p *podInfo) (found []*counter) {
+	for _, c := range x.of(p) {
+		if c.rule == RuleAntiAffinity {
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
 // selectors returns the reader of selectors, for the namespaces of the input.

@@ -81,6 +81,6 @@ func (r *referee) mayExclude(n *nodestate.State, p *podInfo) bool {
 		return r.vocabulary.WellKnown(r.vocabulary.NormalizeKey(key)) ||
 			slices.ContainsFunc(n.Coming.Spec.Requirements, func(q v1.NodeSelectorRequirementWithMinValues) bool { return q.Key == key })
 	}
-	return slices.ContainsFunc(p.avoids, func(t *antiTerm) bool { return t.selected.total > 0 && open(t.Key) }) ||
-		slices.ContainsFunc(r.counters.of(p).terms, func(t *antiTerm) bool { return t.owners.total > 0 && open(t.Key) })
+	return slices.ContainsFunc(p.avoids, func(c *counter) bool { return c.counts[0].total > 0 && open(c.counts[0].key) }) ||
+		slices.ContainsFunc(r.counters.excluding(p), func(c *counter) bool { return c.owners.total > 0 && open(c.owners.key) })
 }

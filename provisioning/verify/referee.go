@@ -44,12 +44,9 @@ type referee struct {
 	// buffers.
 	pending bool
 
-	topologies     map[string]*topology // by label: the topology of all nodes
-	counters       counterIndex
-	antiTerms      map[string]*antiTerm
-	affinityGroups map[string]*affinityGroup
-	spreadCounters map[string]*spreadCounter
-	reader         *podselect.Reader // nil until it is needed
+	topologies map[string]*topology // by label: the topology of all nodes
+	counters   counterIndex
+	reader     *podselect.Reader // nil until it is needed
 
 	storage    storageUse
 	launchable map[string]map[string]string // cache of launchableDomains
@@ -77,8 +74,8 @@ type podInfo struct {
 	// read.
 	read           bool
 	spreads        []podSpread
-	follows        []*affinityGroup
-	avoids         []*antiTerm
+	follows        []*counter
+	avoids         []*counter
 	constraintsErr error
 	needs          *string
 }

@@ -11,16 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
 
-// spreadCounter counts by domain the pods that a topology spread constraint selects. Constraints
-// with the same selector over the same nodes share a spreadCounter.
-type spreadCounter struct {
-	r         *referee
-	namespace string
-	selector  labels.Selector
-	topology  *topology
-
-	sites   []domains // by site
-	counts  domainCounts
+// spreadDomains are the domains over which a topology spread constraint spreads pods.
+type spreadDomains struct {
 	certain map[string]bool // by domain that may exist: some site is certain to be there
 	exist   int             // number of domains that are certain
 
@@ -28,54 +20,40 @@ type spreadCounter struct {
 	// domains with it.
 	fewest int
 	tally  map[int]int
-
-	// needsEveryDomain says that some pod was admitted only because no domain had too few pods.
-	needsEveryDomain bool
 }
 
 // podSpread is a topology spread constraint of a pod.
 type podSpread struct {
-	*spreadCounter
+	*counter
 	skew, minDomains int
 	self             int               // 1 if the constraint counts its own pod
 	launchable       map[string]string // by domain in which a node could be launched when the plan starts: a NodePool
 }
 
-func (c *spreadCounter) selects(p *podInfo) bool {
-	return p.Namespace == c.namespace && p.DeletionTimestamp == nil && c.selector.Matches(labels.Set(p.Labels))
-}
-
-func (c *spreadCounter) about() (Rule, []*topology) { return RuleSpread, []*topology{c.topology} }
-
-// findDomains records the domains of all sites.
-func (c *spreadCounter) findDomains(sites []*site) {
-	for _, s := range sites {
-		d := c.r.domainsOf(c.topology, s)
-		c.sites = append(c.sites, d)
-		for _, value := range d.values {
-			if _, known := c.certain[value]; !known {
-				c.tally[0]++
+// newSpread returns the counts of a topology spread over the domains of all sites.
+func (r *referee) newSpread(t *topology) domainCounts {
+	d := &spreadDomains{certain: map[string]bool{}, tally: map[int]int{}}
+	for _, s := range r.sites {
+		at := r.domainsOf(t, s)
+		for _, value := range at.values {
+			if at.sure && !d.certain[value] {
+				d.exist++
 			}
-			if d.sure && !c.certain[value] {
-				c.exist++
-			}
-			c.certain[value] = c.certain[value] || d.sure
+			d.certain[value] = d.certain[value] || at.sure
 		}
 	}
+	d.tally[0] = len(d.certain)
+	counts := newDomainCounts(t)
+	counts.spread = d
+	return counts
 }
 
-func (c *spreadCounter) count(s *site, p *podInfo, sure bool) {
-	if p.virtual && c.r.pending {
-		return
-	}
-	d := c.sites[s.number]
-	if c.counts.add(d, p, sure) {
-		n := c.counts.least[d.values[0]]
-		c.tally[n-1]--
-		c.tally[n]++
-	}
-	for c.tally[c.fewest] == 0 && len(c.certain) > 0 {
-		c.fewest++
+// added notes that one more pod is certain to be in a domain with so many others.
+func (d *spreadDomains) added(others int) {
+	d.tally[others]--
+	d.tally[others+1]++
+	for d.tally[d.fewest] == 0 {
+		d.fewest++
 	}
 }
 
@@ -87,20 +65,22 @@ func (r *referee) spreads(p *podInfo) (spreads []podSpread, err error) {
 	}
 	hard, err := r.selectors().Spreads(p.Pod, r.defaultSpread)
 	for i := range hard {
-		w := podSpread{spreadCounter: r.spreadCounterOf(p, &hard[i]), skew: int(hard[i].MaxSkew), minDomains: 1}
+		w := podSpread{counter: r.spreadCounter(p, &hard[i]), skew: int(hard[i].MaxSkew), minDomains: 1}
 		if hard[i].MinDomains != nil {
 			w.minDomains = int(*hard[i].MinDomains)
 		}
 		if hard[i].Selector.Matches(labels.Set(p.Labels)) {
 			w.self = 1
 		}
-		w.launchable = r.launchableDomains(p, w.topology)
+		w.launchable = r.launchableDomains(p, w.counts[0].topology)
 		spreads = append(spreads, w)
 	}
 	return spreads, err
 }
 
-func (r *referee) spreadCounterOf(p *podInfo, of *podselect.Spread) *spreadCounter {
+// spreadCounter returns the counter of a constraint. Constraints with the same selector over the
+// same nodes share it.
+func (r *referee) spreadCounter(p *podInfo, of *podselect.Spread) *counter {
 	t := r.newTopology(of.TopologyKey, of.Keys, nil)
 	id := fmt.Sprintf("%s\n%t %s\n%q %q", p.Namespace, of.Selector.Empty(), of.Selector, of.TopologyKey, of.Keys)
 	if of.NodeAffinityPolicy == nil || *of.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
@@ -111,44 +91,43 @@ func (r *referee) spreadCounterOf(p *podInfo, of *podselect.Spread) *spreadCount
 		t.taints, t.tolerations = true, p.tolerations
 		id += fmt.Sprintf("\n%q", p.tolerations.Text())
 	}
-	if known := r.spreadCounters[id]; known != nil {
-		return known
+	counted := of.Selector
+	if !of.Counts {
+		counted = labels.Nothing()
 	}
-	c := &spreadCounter{
-		r: r, namespace: p.Namespace, selector: of.Selector, topology: t,
-		counts: newDomainCounts(), certain: map[string]bool{}, tally: map[int]int{},
-	}
-	c.findDomains(r.sites)
-	r.spreadCounters[id] = c
-	if of.Counts {
-		r.counters.add(c, []string{p.Namespace}, of.Selector)
-	}
-	return c
+	namespace, selector := p.Namespace, of.Selector
+	return r.counters.get(RuleSpread, id, []string{namespace}, counted, func(c *counter) {
+		c.selects = func(pod *corev1.Pod) bool {
+			return pod.Namespace == namespace && pod.DeletionTimestamp == nil && selector.Matches(labels.Set(pod.Labels))
+		}
+		c.counts = []domainCounts{r.newSpread(t)}
+	})
 }
 
 // judgeSpread reports a pod that breaks maxSkew in any domain in which its node may be.
 func (r *referee) judgeSpread(s *site, p *podInfo, note faultFunc) {
 	for i := range p.spreads {
 		w := &p.spreads[i]
-		key := w.topology.key
+		counts := &w.counts[0]
+		key := counts.key
 		if p.virtual && key == corev1.LabelHostname {
 			continue // one node may have room for several pods of a buffer
 		}
-		at := r.domainsOf(w.topology, s)
+		at := r.domainsOf(counts.topology, s)
 		if at.lacks {
 			note(RuleSpread, "its topology spread is over %s, a label that the node may lack", key)
 			continue
 		}
 		for _, value := range at.values {
-			most, least := w.bounds(value)
-			if !w.allows(most, least) {
+			most := counts.atMost(value)
+			if least := w.leastElsewhere(value, most); !w.allows(most, least) {
 				note(RuleSpread, "when it is bound, %s=%s may have %d of the pods that its topology spread counts, another domain %d; with the pod the skew is above %d",
 					key, r.shownDomain(s, key, value), most, least, w.skew)
 				break
 			}
 			if below := w.tooFarBelow(value, most); below != "" {
 				note(RuleSpread, "when it is bound, %s=%s may have %d of the pods that its topology spread counts; NodePool %s could launch a node in %s=%s when the plan begins, so the spread covers that domain, which has %d; with the pod the skew is above %d",
-					key, r.shownDomain(s, key, value), most, w.launchable[below], key, below, w.counts.least[below], w.skew)
+					key, r.shownDomain(s, key, value), most, w.launchable[below], key, below, counts.least[below], w.skew)
 				break
 			}
 			w.needsEveryDomain = w.needsEveryDomain || most+w.self > w.skew
@@ -160,7 +139,7 @@ func (r *referee) judgeSpread(s *site, p *podInfo, note faultFunc) {
 // would exceed maxSkew; "" if there is none.
 func (w *podSpread) tooFarBelow(value string, most int) string {
 	for _, name := range slices.Sorted(maps.Keys(w.launchable)) {
-		if name != value && !w.allows(most, w.counts.least[name]) {
+		if name != value && !w.allows(most, w.counts[0].least[name]) {
 			return name
 		}
 	}
@@ -169,31 +148,30 @@ func (w *podSpread) tooFarBelow(value string, most int) string {
 
 func (w *podSpread) allows(most, least int) bool { return most+w.self-least <= w.skew }
 
-// bounds returns the largest number of pods that a domain may have, and the lowest number that any
-// other domain may have.
-func (w *podSpread) bounds(value string) (most, least int) {
-	certain, known := w.certain[value]
-	exist := w.exist
+// leastElsewhere returns the lowest number of pods that another domain than one may have, at most
+// the number that this one may have. It is 0 if there are fewer than minDomains domains.
+func (w *podSpread) leastElsewhere(value string, most int) int {
+	d := w.counts[0].spread
+	certain, known := d.certain[value]
+	exist := d.exist
 	if !certain {
 		exist++
 	}
-	most, least = w.counts.atMost(value), w.fewest
-	switch {
-	case !known || exist < w.minDomains:
-		return most, 0
-	case w.allows(most, least) || w.tally[least] > 1 || w.counts.least[value] > least:
-		return most, least
+	if !known || exist < w.minDomains {
+		return 0
 	}
-	least = most // the domain itself has the fewest
-	for other := range w.certain {
-		if other != value {
-			least = min(least, w.counts.least[other])
+	least := d.fewest
+	if w.counts[0].least[value] == least && d.tally[least] == 1 { // the domain itself has the fewest
+		for least++; least < most && d.tally[least] == 0; {
+			least++
 		}
 	}
-	return most, least
+	return min(least, most)
 }
 
-// extendedBy says whether a node would add a domain to the constraint.
-func (c *spreadCounter) extendedBy(s *site) bool {
-	return slices.ContainsFunc(c.r.domainsOf(c.topology, s).values, func(value string) bool { return !c.certain[value] })
+// extendedBy says whether a node would add a domain to a topology spread.
+func (r *referee) extendedBy(c *counter, s *site) bool {
+	return slices.ContainsFunc(r.domainsOf(c.counts[0].topology, s).values, func(value string) bool {
+		return !c.counts[0].spread.certain[value]
+	})
 }

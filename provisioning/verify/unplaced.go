@@ -220,16 +220,16 @@ func freshSite(pool *poolInfo, asked requirements.Set, option int32) *site {
 // DaemonSet of the pool is on the node. The node must not add a domain to a topology spread by
 // which the plan placed a pod only because every domain had enough pods.
 func (r *referee) admitsOnNew(s *site, p *podInfo) bool {
-	for _, c := range r.spreadCounters { // the order does not affect the result
-		if c.needsEveryDomain && c.extendedBy(s) {
+	for _, c := range r.counters.byID { // the order does not affect the result
+		if c.needsEveryDomain && r.extendedBy(c, s) {
 			return false
 		}
 	}
 	return !r.constrained(p) || r.admits(s, p) && !slices.ContainsFunc(s.family.pool.daemons, func(d *podInfo) bool {
 		// The two exclude each other, or are counted together.
-		return slices.ContainsFunc(p.avoids, func(t *antiTerm) bool { return t.selects(d) }) ||
-			slices.ContainsFunc(p.spreads, func(w podSpread) bool { return w.selects(d) }) ||
-			slices.ContainsFunc(d.avoids, func(t *antiTerm) bool { return t.selects(p) })
+		return slices.ContainsFunc(p.avoids, func(c *counter) bool { return c.selects(d.Pod) }) ||
+			slices.ContainsFunc(p.spreads, func(w podSpread) bool { return w.selects(d.Pod) }) ||
+			slices.ContainsFunc(d.avoids, func(c *counter) bool { return c.selects(p.Pod) })
 	})
 }
 
@@ -281,7 +281,7 @@ const maxExchanges = 100
 // pod. No constraint between pods may concern either of them, so that no other pod is affected.
 func (r *referee) placeByExchange(p *podInfo, rooms map[*site]resources.List, limited []string) string {
 	entangled := func(p *podInfo) bool {
-		return p.virtual || p.requestsErr != nil || r.constrained(p) || len(r.counters.of(p).counters) > 0
+		return p.virtual || p.requestsErr != nil || r.constrained(p) || len(r.counters.of(p)) > 0
 	}
 	if entangled(p) {
 		return ""

@@ -253,12 +253,9 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 		options:    map[cloudprovider.LaunchOption]*optionInfo{},
 		lists:      map[listID]optionList{},
 
-		topologies:     map[string]*topology{},
-		antiTerms:      map[string]*antiTerm{},
-		affinityGroups: map[string]*affinityGroup{},
-		spreadCounters: map[string]*spreadCounter{},
-		counters:       counterIndex{map[counterKey][]podCounter{}, map[string]*labelGroup{}},
-		launchable:     map[string]map[string]string{},
+		topologies: map[string]*topology{},
+		counters:   counterIndex{map[string]*counter{}, map[counterKey][]*counter{}, map[string][]*counter{}},
+		launchable: map[string]map[string]string{},
 	}
 	if opts != nil {
 		r.policy = cmp.Or(opts.MinValues, provisioning.Strict)
