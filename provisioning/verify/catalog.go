@@ -23,8 +23,9 @@ type poolInfo struct {
 	err       error            // of demands
 	limits    resources.List   // restricted to limits that can be read
 	limitsErr error
-	daemons   []*podInfo   // DaemonSets that tolerate its taints
-	stock     *poolCatalog // nil until it is needed
+	daemons   []*podInfo       // DaemonSets that tolerate its taints
+	mentions  nodefit.Mentions // of their node selections
+	stock     *poolCatalog     // nil until it is needed
 }
 
 func (r *referee) newPool(pool *v1.NodePool) *poolInfo {
@@ -44,18 +45,10 @@ func (r *referee) newPool(pool *v1.NodePool) *poolInfo {
 	p.limits, p.limitsErr = resources.FromResourceList(corev1.ResourceList(pool.Spec.Limits))
 	for _, d := range r.daemons {
 		if _, refused := d.tolerations.Refused(pool.Spec.Template.Spec.Taints); !refused {
-			p.daemons = append(p.daemons, d)
+			p.daemons, p.mentions = append(p.daemons, d), nodefit.Join(p.mentions, d.selection.Mentions)
 		}
 	}
 	return p
-}
-
-// daemonSelections returns the node selections of the pool's DaemonSets.
-func (p *poolInfo) daemonSelections() (out []*nodefit.Selection) {
-	for _, d := range p.daemons {
-		out = append(out, d.selection)
-	}
-	return out
 }
 
 // closed says why a pool may not launch nodes, "" if it may.

@@ -18,7 +18,7 @@ import (
 type counter struct {
 	rule    Rule
 	selects func(*corev1.Pod) bool
-	counts  []domainCounts // one, but for pod affinity one for each term
+	counts  []domainCounts // one; of pod affinity one for each term
 	owners  domainCounts   // of anti-affinity: the pods that have it
 	here    map[*site]bool // of affinity: nodes that are certain to have a pod that it selects
 

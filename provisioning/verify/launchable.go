@@ -15,8 +15,8 @@ import (
 // launchableDomains returns, by domain in which a node could be launched for a pod when the plan
 // starts, the first NodePool that could. A required topology spread counts these domains in
 // addition to those with a node. Neither stock, limits nor the size of the pod matter. There are
-// none for kubernetes.io/hostname, for a label whose values the catalog leaves open, and for a pod
-// with a claim without a volume, because the domains may depend on where that volume is made.
+// none for kubernetes.io/hostname, for a label whose values neither catalog nor pod names, and for a
+// pod with a claim without a volume, because the domains may depend on where that volume is made.
 //
 // An engine may ignore the volumes of a pod that it leaves pending, so they count for placed pods
 // only.
@@ -24,93 +24,53 @@ func (r *referee) launchableDomains(p *podInfo, t *topology) map[string]string {
 	if t.key == corev1.LabelHostname {
 		return nil
 	}
-	asked, err := requirements.FromPod(p.Pod, r.vocabulary)
-	if err != nil {
-		return nil
-	}
-	alternatives := asked.Alternatives
-	if !r.pending {
-		alternatives = r.withVolumes(p.Pod, alternatives)
-	}
-	alternatives = slices.DeleteFunc(slices.Clone(alternatives), func(a requirements.Alternative) bool {
-		name, named := a.Set.Get(corev1.LabelHostname)
-		return a.NodeNames != nil && !a.NodeNames.Has(nodefit.NewNodeName) || named && !name.Has(nodefit.NewNodeName)
-	})
-	id := fmt.Sprintf("%q %q %t", t.key, t.keys, t.taints)
-	for _, a := range alternatives {
-		id += "\n" + a.Set.String()
-	}
+	id := fmt.Sprintf("%q %q %d", t.key, t.keys, p.selection.Number)
 	if t.taints {
 		id += fmt.Sprintf("\n%q", t.tolerations.Text())
 	}
-	if known, ok := r.launchable[id]; ok {
-		return known
+	mentions := nodefit.Join(t.mentions, p.selection.Mentions)
+	var reaches []storage.Reach
+	if !r.pending {
+		for _, claim := range r.storage.ClaimsOf(p.Pod) {
+			if claim.Fault != "" || r.storage.Volumes[claim.Claim.Spec.VolumeName] == nil {
+				return nil
+			}
+			reach := r.storage.Reach(r.storage.Volumes[claim.Claim.Spec.VolumeName])
+			reaches, mentions = append(reaches, reach), nodefit.Join(mentions, reach.Mentions())
+			id += fmt.Sprintf("\nvolume %q", claim.Claim.Spec.VolumeName)
+		}
 	}
-	found := map[string]string{}
+	found, known := r.launchable[id]
+	if known {
+		return found
+	}
+	found = map[string]string{}
 	r.launchable[id] = found
+	key := r.vocabulary.NormalizeKey(t.key)
 	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
 		pool := r.pools[name]
 		if _, refused := t.tolerations.Refused(pool.Spec.Template.Spec.Taints); pool.closed() != "" || t.taints && refused {
 			continue
 		}
-		for _, a := range alternatives {
-			r.addLaunchable(found, pool, t, a.Set)
+		q, column, seen := r.ask(pool, requirements.Set{}, nil, mentions), r.column(pool, key), map[*answer]bool{nil: true}
+		for i := range pool.stock.options {
+			a, state := r.answer(q, int32(i)), column.states[column.state[i]]
+			if seen[a] || pool.stock.odd[i] || !state.named {
+				continue
+			}
+			seen[a] = true
+			_, finite := state.Values()
+			for _, o := range a.nodes {
+				value := o.Labels[t.key]
+				if t.lacking(o.Node) || !p.selection.Accepts(o.Node) || !finite && !slices.Contains(p.selection.Mentions[t.key], value) ||
+					slices.ContainsFunc(reaches, func(reach storage.Reach) bool { return !reach.Admits(o.Node) }) {
+					continue
+				}
+				if value = r.vocabulary.NormalizeValue(key, value); found[value] == "" {
+					found[value] = name
+				}
+			}
 		}
 	}
 	return found
-}
-
-// addLaunchable adds the domains in which a pool has an offering, available or not, that satisfies
-// the requirements asked.
-func (r *referee) addLaunchable(found map[string]string, pool *poolInfo, t *topology, asked requirements.Set) {
-	for _, key := range t.keys {
-		asked = asked.With(requirements.Exists(r.vocabulary.NormalizeKey(key)))
-	}
-	r.stockOf(pool)
-	q := r.askForPods(pool, asked, nil)
-	key := r.vocabulary.NormalizeKey(t.key)
-	column := r.column(pool, key)
-	states := r.narrow(q, column, key)
-	seen := make([]bool, len(states))
-	for i, at := range column.state {
-		if seen[at] || q.impossible[i] {
-			continue
-		}
-		seen[at] = true
-		values, _ := states[at].Values() // none if there are infinitely many
-		for _, value := range values {
-			if found[value] == "" && column.states[at].named {
-				found[value] = pool.Name
-			}
-		}
-	}
-}
-
-// withVolumes narrows alternatives to nodes that can reach the volumes of a pod.
-func (r *referee) withVolumes(pod *corev1.Pod, alternatives []requirements.Alternative) []requirements.Alternative {
-	for _, claim := range r.storage.ClaimsOf(pod) {
-		if claim.Fault != "" || r.storage.Volumes[claim.Claim.Spec.VolumeName] == nil {
-			return nil
-		}
-		volume := r.storage.Volumes[claim.Claim.Spec.VolumeName]
-		reach := []requirements.Alternative{{}}
-		if a := volume.Spec.NodeAffinity; a != nil && a.Required != nil {
-			var err error
-			if reach, err = requirements.FromNodeSelector(a.Required, r.vocabulary); err != nil {
-				return nil
-			}
-		}
-		zones := requirements.Set{}
-		for key, values := range storage.Zones(volume) {
-			zones = zones.With(requirements.In(r.vocabulary.NormalizeKey(key), values...))
-		}
-		var both []requirements.Alternative
-		for _, a := range alternatives {
-			for _, b := range reach {
-				both = append(both, requirements.Alternative{Set: a.Set.Intersect(b.Set).Intersect(zones), NodeNames: a.NodeNames})
-			}
-		}
-		alternatives = slices.DeleteFunc(both, func(a requirements.Alternative) bool { return a.Set.Impossible() })
-	}
-	return alternatives
 }

@@ -77,7 +77,11 @@ func (r *referee) ask(pool *poolInfo, asked requirements.Set, given map[string]s
 // askForPods returns the question about the labels by which pods and the pool's DaemonSets select
 // nodes.
 func (r *referee) askForPods(pool *poolInfo, asked requirements.Set, selections []*nodefit.Selection) *question {
-	q := r.ask(pool, asked, nil, nodefit.Join(append(pool.daemonSelections(), selections...)...))
+	mentions := []nodefit.Mentions{pool.mentions}
+	for _, s := range selections {
+		mentions = append(mentions, s.Mentions)
+	}
+	q := r.ask(pool, asked, nil, nodefit.Join(mentions...))
 	q.selections, q.surveys = selections, map[listID]*survey{}
 	q.impossible = slices.Clone(r.stockOf(pool).odd)
 	for want := range asked.All() {

@@ -72,12 +72,10 @@ type domains struct {
 func (r *referee) newTopology(key string, keys []string, selection *nodefit.Selection) *topology {
 	t := &topology{key: key, keys: keys, selection: selection, mentions: nodefit.Mentions{}}
 	for _, k := range keys {
-		t.mentions[k] = []string{}
+		t.mentions[k] = nil
 	}
 	if selection != nil {
-		for name, values := range selection.Mentions {
-			t.mentions[name] = values
-		}
+		t.mentions = nodefit.Join(t.mentions, selection.Mentions)
 	}
 	return t
 }
@@ -146,10 +144,7 @@ func (r *referee) findDomains(t *topology, s *site) (d domains) {
 	}
 	counted, key := true, r.vocabulary.NormalizeKey(t.key)
 	for _, node := range r.outcomes(s, t.mentions) {
-		lacks := slices.ContainsFunc(t.keys, func(key string) bool {
-			_, present := node.Labels[key]
-			return !present
-		})
+		lacks := t.lacking(node)
 		d.lacks = d.lacks || lacks
 		if lacks || t.selection != nil && !t.selection.Accepts(node) {
 			counted = false
@@ -165,6 +160,14 @@ func (r *referee) findDomains(t *topology, s *site) (d domains) {
 	d.values = slices.Compact(d.values)
 	d.sure = counted && len(d.values) == 1 && d.values[0] != nodefit.OtherValue
 	return d
+}
+
+// lacking says whether a node lacks one of the keys.
+func (t *topology) lacking(node *corev1.Node) bool {
+	return slices.ContainsFunc(t.keys, func(key string) bool {
+		_, present := node.Labels[key]
+		return !present
+	})
 }
 
 // host returns a placeholder for the hostname of a site: no pod knows the hostname of a new node,

@@ -48,10 +48,10 @@ func (r *referee) newSpread(t *topology) domainCounts {
 	return counts
 }
 
-// added notes that one more pod is certain to be in a domain with so many others.
-func (d *spreadDomains) added(others int) {
-	d.tally[others]--
-	d.tally[others+1]++
+// added notes that a domain has one pod more than before.
+func (d *spreadDomains) added(before int) {
+	d.tally[before]--
+	d.tally[before+1]++
 	for d.tally[d.fewest] == 0 {
 		d.fewest++
 	}

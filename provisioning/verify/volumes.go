@@ -99,30 +99,19 @@ func (r *referee) judgeBound(s *site, c *storage.Claim, note faultFunc) {
 		note(RuleVolumes, "its claim %s has volume %s, which belongs to claim %s/%s", c.Key.Name, volume.Name, ref.Namespace, ref.Name)
 		return
 	}
-	if node := r.outOfReach(s, volume); node != nil {
+	reach := r.storage.Reach(volume)
+	if node := r.outOfReach(s, reach); node != nil {
 		note(RuleVolumes, "volume %s of its claim %s cannot be reached from the node, which may have %s",
-			volume.Name, c.Key.Name, r.storage.Labels(volume, node))
+			volume.Name, c.Key.Name, reach.Text(node))
 	}
 }
 
 // outOfReach returns a node that a site may turn out to be and that cannot reach a volume; nil if
 // there is none.
-func (r *referee) outOfReach(s *site, volume *corev1.PersistentVolume) *corev1.Node {
-	if selection := r.storage.Reach(volume); selection != nil {
-		for _, node := range r.outcomes(s, selection.Mentions) {
-			if !selection.Accepts(node) {
-				return node
-			}
-		}
-	}
-	zones := storage.Zones(volume)
-	if len(zones) == 0 {
-		return nil
-	}
-	for _, node := range r.outcomes(s, storage.ZoneMentions(zones)) {
-		if !storage.InZones(node, zones) {
-			return node
-		}
+func (r *referee) outOfReach(s *site, reach storage.Reach) *corev1.Node {
+	nodes := r.outcomes(s, reach.Mentions())
+	if at := slices.IndexFunc(nodes, func(node *corev1.Node) bool { return !reach.Admits(node) }); at >= 0 {
+		return nodes[at]
 	}
 	return nil
 }
@@ -144,8 +133,13 @@ func (r *referee) provide(s *site, c *storage.Claim, taken []*corev1.PersistentV
 	if forced && (s.node == nil || s.node.Node.Name != chosen) {
 		return nil, "waits for its volume on node " + chosen
 	}
-	if len(r.storage.loans[c.Key]) > 0 {
-		return nil, r.follow(s, c)
+	if loans := r.storage.loans[c.Key]; len(loans) > 0 {
+		for _, volume := range loans {
+			if r.outOfReach(s, r.storage.Reach(volume)) != nil {
+				return nil, "gets volume " + volume.Name + ", which cannot be reached from the node"
+			}
+		}
+		return nil, ""
 	}
 	free := func(volume *corev1.PersistentVolume) bool {
 		_, lent := r.storage.lent[volume.Name]
@@ -161,16 +155,6 @@ func (r *referee) provide(s *site, c *storage.Claim, taken []*corev1.PersistentV
 		}
 	}
 	return found, r.apartFrom(s, c)
-}
-
-// follow checks a claim that will be bound to a volume because of an earlier pod.
-func (r *referee) follow(s *site, c *storage.Claim) string {
-	for _, volume := range r.storage.loans[c.Key] {
-		if r.outOfReach(s, volume) != nil {
-			return "gets volume " + volume.Name + ", which cannot be reached from the node"
-		}
-	}
-	return ""
 }
 
 // apartFrom returns a fault if a volume made for an earlier pod may be where the site cannot reach

@@ -18,6 +18,7 @@ func TestOutcomesTellSelectionsApart(t *testing.T) {
 	values := []string{"", "a", "b", "3", "4", "5", "17"} // "" for no label
 	var parser nodefit.Parser
 	var selections []*nodefit.Selection
+	var mentions []nodefit.Mentions
 	for _, operator := range []corev1.NodeSelectorOperator{corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn, corev1.NodeSelectorOpExists,
 		corev1.NodeSelectorOpDoesNotExist, corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt} {
 		for _, value := range []string{"a", "4"} {
@@ -28,12 +29,13 @@ func TestOutcomesTellSelectionsApart(t *testing.T) {
 			selections = append(selections, parser.OfNodes(&corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 				{MatchExpressions: []corev1.NodeSelectorRequirement{want}},
 			}}))
+			mentions = append(mentions, selections[len(selections)-1].Mentions)
 		}
 	}
 	require.Same(t, selections[0], parser.OfNodes(&corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 		{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{"a"}}}},
 	}}), "a selection is read once")
-	outcomes := nodefit.Outcomes(requirements.DefaultVocabulary(), requirements.NewSet(requirements.NotIn(key)), nodefit.Join(selections...))
+	outcomes := nodefit.Outcomes(requirements.DefaultVocabulary(), requirements.NewSet(requirements.NotIn(key)), nodefit.Join(mentions...))
 	for _, value := range values {
 		node := &corev1.Node{}
 		if value != "" {

@@ -27,16 +27,11 @@ const (
 // Mentions are, by label key as written, the values that selections mention.
 type Mentions map[string][]string
 
-// Join combines the mentions of node selections. The values of a key are sorted and distinct.
-func Join(selections ...*Selection) Mentions {
+// Join combines mentions. The values of a key are sorted and distinct.
+func Join(several ...Mentions) Mentions {
 	all := Mentions{}
-	seen := map[*Selection]bool{}
-	for _, s := range selections {
-		if seen[s] {
-			continue
-		}
-		seen[s] = true
-		for key, values := range s.Mentions {
+	for _, mentions := range several {
+		for key, values := range mentions {
 			all[key] = append(all[key], values...)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/internal/minors"
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // noProvisioner makes no volumes; they have to be created beforehand.
@@ -52,13 +51,20 @@ func (s *Index) publishes(class *storagev1.StorageClass) bool {
 	return driver != nil && valueOr(driver.Spec.StorageCapacity, false)
 }
 
+// publishedBy lists what the driver of a class publishes for it.
+func (s *Index) publishedBy(class *storagev1.StorageClass) (all []*storagev1.CSIStorageCapacity) {
+	for _, capacity := range s.capacities {
+		if s.publishes(class) && capacity != nil && capacity.StorageClassName == class.Name && capacity.NodeTopology != nil {
+			all = append(all, capacity)
+		}
+	}
+	return all
+}
+
 // hasRoom says whether a driver publishes room for the volume of a claim on a node.
 func (s *Index) hasRoom(c *Claim, class *storagev1.StorageClass, node *corev1.Node) bool {
 	size, asks := c.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
-	return !asks || slices.ContainsFunc(s.capacities, func(capacity *storagev1.CSIStorageCapacity) bool {
-		if capacity == nil || capacity.StorageClassName != class.Name || capacity.NodeTopology == nil {
-			return false
-		}
+	return !asks || slices.ContainsFunc(s.publishedBy(class), func(capacity *storagev1.CSIStorageCapacity) bool {
 		limit := capacity.Capacity
 		if capacity.MaximumVolumeSize != nil {
 			limit = capacity.MaximumVolumeSize
@@ -75,24 +81,6 @@ func (s *Index) within(size, limit resource.Quantity) bool {
 		return false
 	}
 	return !s.kubernetes.After(minors.StorageCapacities) || quantity.Compare(size, limit) <= 0
-}
-
-// mentionRoom adds the labels that decide where the driver of a class publishes room.
-func (s *Index) mentionRoom(class *storagev1.StorageClass, mentions nodefit.Mentions) {
-	if !s.publishes(class) {
-		return
-	}
-	for _, capacity := range s.capacities {
-		if capacity == nil || capacity.StorageClassName != class.Name || capacity.NodeTopology == nil {
-			continue
-		}
-		for key, value := range capacity.NodeTopology.MatchLabels {
-			mentions[key] = append(mentions[key], value)
-		}
-		for _, want := range capacity.NodeTopology.MatchExpressions {
-			mentions[want.Key] = append(mentions[want.Key], want.Values...)
-		}
-	}
 }
 
 // Missing returns the driver of a claim's volume if the CSINode of a node lacks it and the driver

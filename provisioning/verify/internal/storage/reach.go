@@ -13,83 +13,86 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// Labels renders the labels of a node because of which it cannot reach a volume.
-func (s *Index) Labels(volume *corev1.PersistentVolume, node *corev1.Node) string {
-	if selection := s.Reach(volume); selection != nil && !selection.Accepts(node) {
-		return selection.Mentions.Text(node)
-	}
-	return ZoneMentions(Zones(volume)).Text(node)
+// Reach says which nodes can reach a volume: those that its node affinity selects, in its zones.
+type Reach struct {
+	selection *nodefit.Selection  // nil if the volume has no node affinity
+	zones     map[string][]string // by label key: the zones and regions that the labels of the volume name
 }
 
-// Zones returns, by label key, the zones and regions that the labels of a volume name.
-func Zones(volume *corev1.PersistentVolume) map[string][]string {
-	var zones map[string][]string
-	for _, key := range zoneKeys() {
+// Reach returns the reach of a volume.
+func (s *Index) Reach(volume *corev1.PersistentVolume) Reach {
+	r := Reach{selection: s.affinity(volume), zones: map[string][]string{}}
+	for key := range stableKeys() {
 		value, labelled := volume.Labels[key]
-		values := strings.Split(value, "__")
-		if !labelled || slices.Contains(values, "") {
-			continue
+		if values := strings.Split(value, "__"); labelled && !slices.Contains(values, "") {
+			r.zones[key] = values
 		}
-		if zones == nil {
-			zones = map[string][]string{}
-		}
-		zones[key] = values
 	}
-	return zones
+	return r
 }
 
-func zoneKeys() []string {
-	return []string{
-		corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion,
-		corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
+// stableKeys returns, by label key of zones and regions, the key that replaces it.
+func stableKeys() map[string]string {
+	return map[string]string{
+		corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
+		corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
+		corev1.LabelTopologyZone:            corev1.LabelTopologyZone,
+		corev1.LabelTopologyRegion:          corev1.LabelTopologyRegion,
 	}
 }
 
-// ZoneMentions returns the labels that decide whether nodes are in zones.
-func ZoneMentions(zones map[string][]string) nodefit.Mentions {
+// Mentions returns the labels that decide whether a node can reach the volume.
+func (r Reach) Mentions() nodefit.Mentions {
+	if r.selection == nil {
+		return r.zoneMentions()
+	}
+	return nodefit.Join(r.zoneMentions(), r.selection.Mentions)
+}
+
+func (r Reach) zoneMentions() nodefit.Mentions {
 	mentions := nodefit.Mentions{}
-	for _, key := range zoneKeys() {
-		mentions[key] = append([]string{}, zones[key]...)
+	if len(r.zones) > 0 {
+		for key := range stableKeys() {
+			mentions[key] = r.zones[key]
+		}
 	}
 	return mentions
 }
 
-// InZones says whether a node is in one of some zones. It is true for a node without zone labels,
+// Admits says whether a node can reach the volume. A node without zone labels is in every zone,
 // because its cluster has one zone.
-func InZones(node *corev1.Node, zones map[string][]string) bool {
-	anywhere := true
-	for _, key := range zoneKeys() {
-		if _, present := node.Labels[key]; present {
-			anywhere = false
-		}
+func (r Reach) Admits(node *corev1.Node) bool {
+	if r.selection != nil && !r.selection.Accepts(node) {
+		return false
 	}
-	if anywhere {
-		return true
+	keys := stableKeys()
+	zoned := false
+	for key := range keys {
+		_, present := node.Labels[key]
+		zoned = zoned || present
 	}
-	for key, values := range zones {
+	for key, values := range r.zones {
 		value, present := node.Labels[key]
 		if !present {
-			value, present = node.Labels[stableKey(key)]
+			value, present = node.Labels[keys[key]]
 		}
-		if !present || !slices.Contains(values, value) {
+		if zoned && (!present || !slices.Contains(values, value)) {
 			return false
 		}
 	}
 	return true
 }
 
-func stableKey(key string) string {
-	switch key {
-	case corev1.LabelFailureDomainBetaZone:
-		return corev1.LabelTopologyZone
-	case corev1.LabelFailureDomainBetaRegion:
-		return corev1.LabelTopologyRegion
+// Text renders the labels of a node that cannot reach the volume.
+func (r Reach) Text(node *corev1.Node) string {
+	if r.selection != nil && !r.selection.Accepts(node) {
+		return r.selection.Mentions.Text(node)
 	}
-	return key
+	return r.zoneMentions().Text(node)
 }
 
-// Reach returns the node selection of a volume, nil if every node can reach it.
-func (s *Index) Reach(volume *corev1.PersistentVolume) *nodefit.Selection {
+// affinity returns the node selection of a volume, nil if it has none.
+func (s *Index) affinity(volume *corev1.PersistentVolume) *nodefit.Selection {
 	if volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
 		return nil
 	}
@@ -121,28 +124,26 @@ func asksField(term corev1.NodeSelectorTerm) bool {
 
 // Mentions returns the labels that decide which volume a claim gets.
 func (s *Index) Mentions(c *Claim, class *storagev1.StorageClass) nodefit.Mentions {
-	mentions := nodefit.Mentions{}
+	var all []nodefit.Mentions
 	for _, term := range class.AllowedTopologies {
 		for _, want := range term.MatchLabelExpressions {
-			mentions[want.Key] = append(mentions[want.Key], want.Values...)
+			all = append(all, nodefit.Mentions{want.Key: want.Values})
 		}
 	}
-	s.mentionRoom(class, mentions)
+	for _, capacity := range s.publishedBy(class) {
+		for key, value := range capacity.NodeTopology.MatchLabels {
+			all = append(all, nodefit.Mentions{key: {value}})
+		}
+		for _, want := range capacity.NodeTopology.MatchExpressions {
+			all = append(all, nodefit.Mentions{want.Key: want.Values})
+		}
+	}
 	for _, volume := range s.Static[class.Name] {
-		if !c.suits(volume) {
-			continue
-		}
-		if selection := s.Reach(volume); selection != nil {
-			for key, values := range selection.Mentions {
-				mentions[key] = append(mentions[key], values...)
-			}
+		if selection := s.affinity(volume); selection != nil && c.suits(volume) {
+			all = append(all, selection.Mentions)
 		}
 	}
-	for key, values := range mentions {
-		slices.Sort(values)
-		mentions[key] = slices.Compact(values)
-	}
-	return mentions
+	return nodefit.Join(all...)
 }
 
 // StaticFor returns the free volume to which kube-scheduler would bind a claim on a node: the one
@@ -153,7 +154,7 @@ func (s *Index) StaticFor(c *Claim, node *corev1.Node, free func(*corev1.Persist
 		if !free(volume) || !c.suits(volume) {
 			continue
 		}
-		selection := s.Reach(volume)
+		selection := s.affinity(volume)
 		reached := selection == nil || selection.Accepts(node)
 		if volume.Spec.ClaimRef != nil {
 			if !reached {
