@@ -75,12 +75,12 @@ func (r *referee) judgeAffinity(s *site, p *podInfo, note faultFunc) {
 		for _, c := range g.counts {
 			at := r.domainsOf(c.topology, s)
 			if at.lacks || len(at.values) == 0 {
-				note(RuleAffinity, "its affinity is for pods with the same %s, a label that the node may lack", c.key)
+				note(RuleAffinity, p, "its affinity is for pods with the same %s, a label that the node may lack", c.key)
 				continue
 			}
 			for _, value := range at.values {
 				if !first && c.least[value] == 0 && !g.here[s] {
-					note(RuleAffinity, "when it is bound, no pod that its affinity asks for is sure to be in %s=%s",
+					note(RuleAffinity, p, "when it is bound, no pod that its affinity asks for is sure to be in %s=%s",
 						c.key, r.shownDomain(s, c.key, value))
 					break
 				}
@@ -97,7 +97,7 @@ func (r *referee) judgeAntiAffinity(s *site, p *podInfo, note faultFunc) {
 		}
 		for _, value := range r.domainsOf(counts.topology, s).values {
 			if counts.atMost(value) > 0 {
-				note(RuleAntiAffinity, format, counts.example(value), counts.key, r.shownDomain(s, counts.key, value))
+				note(RuleAntiAffinity, p, format, counts.example(value), counts.key, r.shownDomain(s, counts.key, value))
 				break
 			}
 		}

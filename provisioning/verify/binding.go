@@ -14,9 +14,7 @@ func (r *referee) checkBinding(others []*podInfo) {
 	r.countPresent()
 	for i, p := range order {
 		s := sites[i]
-		r.judgePod(s, p, func(rule Rule, format string, args ...any) {
-			r.report(rule, s.name, p.key.String(), format, args...)
-		})
+		r.judgePod(s, p, r.reportOn(s))
 		r.count(s, p, true)
 		r.useVolumes(s, p)
 	}

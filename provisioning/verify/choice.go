@@ -65,7 +65,7 @@ func (r *referee) checkCapacityMix(mix *provisioning.CapacityMix) {
 			if p.virtual {
 				continue
 			}
-			key := r.mixKey(p)
+			key := mixKey(p)
 			g := groups[key]
 			if g == nil {
 				g = &mixCount{first: p}
@@ -89,13 +89,13 @@ func (r *referee) checkCapacityMix(mix *provisioning.CapacityMix) {
 // mixKey is equal for pods that CapacityMix divides as one group. Of labels and namespace it
 // includes only the constraints that depend on them, and it includes no disks, which only exclude
 // pods from each other's nodes.
-func (r *referee) mixKey(p *podInfo) string {
+func mixKey(p *podInfo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %v %v", p.selection.Number, p.requests, p.follows)
 	for _, t := range p.Spec.Tolerations {
 		fmt.Fprintf(&b, " %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
 	}
-	needs := spreadNeeds(r, p)
+	needs := p.spreadTexts()
 	for _, t := range p.avoids {
 		needs = append(needs, fmt.Sprintf("%p", t))
 	}

@@ -11,36 +11,29 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
-// faultFunc reports a fault of the pod being checked. podFaultFunc reports a fault of a pod by
-// name; "" means the node as a whole.
-type (
-	faultFunc    func(rule Rule, format string, args ...any)
-	podFaultFunc func(rule Rule, pod, format string, args ...any)
-)
+// faultFunc reports a fault of a pod, or with nil of the node as a whole.
+type faultFunc func(rule Rule, p *podInfo, format string, args ...any)
 
 // constraintKind is a kind of constraint that depends on more than the labels and the room of a
 // node, for example on its pods. Its pod, its node or both are set.
 type constraintKind struct {
 	// rules are the rules that the kind checks. The engine has a kind of the same name for each.
 	rules []Rule
-	// needs lists the constraints of the kind that a pod has, or that other pods have about it.
-	// Pods of one namespace with equal labels and needs may go to the same nodes.
-	needs func(*referee, *podInfo) []string
 	// pod checks a pod when it is bound to a site, after the pods before it.
 	pod func(*referee, *site, *podInfo, faultFunc)
 	// node checks pods that go to a site in any order, together with the pods of the plan that are
 	// there.
-	node func(r *referee, s *site, there, coming []*podInfo, note podFaultFunc)
+	node func(r *referee, s *site, there, coming []*podInfo, note faultFunc)
 }
 
-// constraintKinds has all kinds. A new kind is an entry here and a file of its own, with the name
-// of its rule.
+// constraintKinds has all kinds. A new kind is an entry here, its part of needs, and a file of its
+// own with the name of its rule.
 var constraintKinds = [...]constraintKind{
-	{rules: []Rule{RuleSpread}, needs: spreadNeeds, pod: (*referee).judgeSpread},
-	{rules: []Rule{RuleAffinity}, needs: affinityNeeds, pod: (*referee).judgeAffinity},
-	{rules: []Rule{RuleAntiAffinity}, needs: antiAffinityNeeds, pod: (*referee).judgeAntiAffinity},
-	{rules: []Rule{RuleVolumes}, needs: volumeNeeds, pod: (*referee).judgeVolumes, node: (*referee).judgeAttachments},
-	{rules: []Rule{RuleHostPorts, RuleVolumes}, needs: exclusiveNeeds, node: (*referee).judgeExclusive},
+	{rules: []Rule{RuleSpread}, pod: (*referee).judgeSpread},
+	{rules: []Rule{RuleAffinity}, pod: (*referee).judgeAffinity},
+	{rules: []Rule{RuleAntiAffinity}, pod: (*referee).judgeAntiAffinity},
+	{rules: []Rule{RuleVolumes}, pod: (*referee).judgeVolumes, node: (*referee).judgeAttachments},
+	{rules: []Rule{RuleHostPorts, RuleVolumes}, node: (*referee).judgeExclusive},
 }
 
 // constrained says whether the place of a pod depends on other pods, or on more than labels and
@@ -50,15 +43,25 @@ func (r *referee) constrained(p *podInfo) bool { return r.needs(p) != "" }
 // needs returns a text that is equal for pods that may go to the same nodes, labels and room aside;
 // "" for a pod without constraints. The constraints of all pods must have been read.
 func (r *referee) needs(p *podInfo) string {
-	if p.needs == nil {
-		var all []string
-		for i := range constraintKinds {
-			all = append(all, constraintKinds[i].needs(r, p)...)
+	if p.needs != nil {
+		return *p.needs
+	}
+	all := p.spreadTexts()
+	for _, c := range slices.Concat(p.follows, p.avoids, r.counters.excluding(p)) {
+		all = append(all, fmt.Sprintf("%p", c))
+	}
+	if len(p.Spec.Volumes) > 0 {
+		all = append(all, "volumes")
+		for _, c := range r.storage.ClaimsOf(p.Pod) {
+			all = append(all, c.Key.String())
 		}
-		p.needs = new(string)
-		if len(all) > 0 {
-			*p.needs = fmt.Sprintf("%s %q %q", p.Namespace, p.Labels, all)
-		}
+	}
+	for _, e := range exclusive.Of(p.Pod) {
+		all = append(all, fmt.Sprintf("%s %s %t", e.Name, e.IP, e.Share))
+	}
+	p.needs = new(string)
+	if len(all) > 0 {
+		*p.needs = fmt.Sprintf("%s %q %q", p.Namespace, p.Labels, all)
 	}
 	return *p.needs
 }
@@ -66,31 +69,33 @@ func (r *referee) needs(p *podInfo) string {
 // judgePod checks the constraints of a pod that is bound to a site now.
 func (r *referee) judgePod(s *site, p *podInfo, note faultFunc) {
 	if p.constraintsErr != nil {
-		note(RuleAffinity, "its constraints on other pods cannot be read: %v", p.constraintsErr)
+		note(RuleAffinity, p, "its constraints on other pods cannot be read: %v", p.constraintsErr)
 	}
-	for i := range constraintKinds {
-		if judge := constraintKinds[i].pod; judge != nil {
-			judge(r, s, p, note)
+	for _, kind := range constraintKinds {
+		if kind.pod != nil {
+			kind.pod(r, s, p, note)
 		}
 	}
 }
 
 // judgeNode checks the constraints between pods of a site that do not depend on the order of
 // binding.
-func (r *referee) judgeNode(s *site, there, coming []*podInfo, note podFaultFunc) {
-	for i := range constraintKinds {
-		if judge := constraintKinds[i].node; judge != nil {
-			judge(r, s, there, coming, note)
+func (r *referee) judgeNode(s *site, there, coming []*podInfo, note faultFunc) {
+	for _, kind := range constraintKinds {
+		if kind.node != nil {
+			kind.node(r, s, there, coming, note)
 		}
 	}
 }
 
-// checkNodes checks the pods of the plan on each site.
-func (r *referee) checkNodes() {
-	for _, s := range r.sites {
-		r.judgeNode(s, nil, s.placed, func(rule Rule, pod, format string, args ...any) {
-			r.report(rule, s.name, pod, format, args...)
-		})
+// reportOn returns a faultFunc that reports faults of a site and its pods.
+func (r *referee) reportOn(s *site) faultFunc {
+	return func(rule Rule, p *podInfo, format string, args ...any) {
+		name := ""
+		if p != nil {
+			name = p.key.String()
+		}
+		r.report(rule, s.name, name, format, args...)
 	}
 }
 
@@ -100,11 +105,12 @@ func (r *referee) admits(s *site, p *podInfo) bool {
 		return true
 	}
 	admitted := true
-	r.judgePod(s, p, func(Rule, string, ...any) { admitted = false })
+	refuse := func(Rule, *podInfo, string, ...any) { admitted = false }
+	r.judgePod(s, p, refuse)
 	if !admitted || !r.withClaimSharers(s, p) {
 		return false
 	}
-	r.judgeNode(s, s.placed, []*podInfo{p}, func(Rule, string, string, ...any) { admitted = false })
+	r.judgeNode(s, s.placed, []*podInfo{p}, refuse)
 	return admitted
 }
 
@@ -153,40 +159,10 @@ func (r *referee) constraintsOn(p *podInfo) (all []*counter) {
 	return slices.Concat(all, p.follows, p.avoids, r.counters.of(p))
 }
 
-func spreadNeeds(_ *referee, p *podInfo) (out []string) {
+// spreadTexts returns texts that are equal for topology spreads with the same meaning.
+func (p *podInfo) spreadTexts() (texts []string) {
 	for _, w := range p.spreads {
-		out = append(out, fmt.Sprintf("spread %p %d %d", w.counter, w.skew, w.minDomains))
+		texts = append(texts, fmt.Sprintf("spread %p %d %d", w.counter, w.skew, w.minDomains))
 	}
-	return out
-}
-
-func affinityNeeds(_ *referee, p *podInfo) (out []string) {
-	for _, g := range p.follows {
-		out = append(out, fmt.Sprintf("with %p", g))
-	}
-	return out
-}
-
-func antiAffinityNeeds(r *referee, p *podInfo) (out []string) {
-	for _, t := range slices.Concat(p.avoids, r.counters.excluding(p)) {
-		out = append(out, fmt.Sprintf("apart %p", t))
-	}
-	return out
-}
-
-func volumeNeeds(r *referee, p *podInfo) (out []string) {
-	if len(p.Spec.Volumes) > 0 {
-		out = append(out, "volumes")
-		for _, c := range r.storage.ClaimsOf(p.Pod) {
-			out = append(out, c.Key.String())
-		}
-	}
-	return out
-}
-
-func exclusiveNeeds(_ *referee, p *podInfo) (out []string) {
-	for _, e := range exclusive.Of(p.Pod) {
-		out = append(out, fmt.Sprintf("%s %s %t", e.Name, e.IP, e.Share))
-	}
-	return out
+	return texts
 }

@@ -8,7 +8,7 @@ import (
 
 // judgeExclusive reports pods that take something of a node that another pod has already: host
 // ports, and disks named without a claim.
-func (r *referee) judgeExclusive(s *site, there, coming []*podInfo, note podFaultFunc) {
+func (r *referee) judgeExclusive(s *site, there, coming []*podInfo, note faultFunc) {
 	type holding struct {
 		exclusive.Resource
 		pod *podInfo
@@ -31,7 +31,7 @@ func (r *referee) judgeExclusive(s *site, there, coming []*podInfo, note podFaul
 			}
 			at := slices.IndexFunc(had[e.Name], func(h holding) bool { return h.pod != p && e.Clashes(h.Resource) })
 			if at >= 0 {
-				note(rule, p.key.String(), "it asks for %s, which %s has there", e.Name, had[e.Name][at].pod.key)
+				note(rule, p, "it asks for %s, which %s has there", e.Name, had[e.Name][at].pod.key)
 			}
 			add(p, e)
 		}

@@ -115,18 +115,18 @@ func (r *referee) judgeSpread(s *site, p *podInfo, note faultFunc) {
 		}
 		at := r.domainsOf(counts.topology, s)
 		if at.lacks {
-			note(RuleSpread, "its topology spread is over %s, a label that the node may lack", key)
+			note(RuleSpread, p, "its topology spread is over %s, a label that the node may lack", key)
 			continue
 		}
 		for _, value := range at.values {
 			most := counts.atMost(value)
 			if least := w.leastElsewhere(value, most); !w.allows(most, least) {
-				note(RuleSpread, "when it is bound, %s=%s may have %d of the pods that its topology spread counts, another domain %d; with the pod the skew is above %d",
+				note(RuleSpread, p, "when it is bound, %s=%s may have %d of the pods that its topology spread counts, another domain %d; with the pod the skew is above %d",
 					key, r.shownDomain(s, key, value), most, least, w.skew)
 				break
 			}
 			if below := w.tooFarBelow(value, most); below != "" {
-				note(RuleSpread, "when it is bound, %s=%s may have %d of the pods that its topology spread counts; NodePool %s could launch a node in %s=%s when the plan begins, so the spread covers that domain, which has %d; with the pod the skew is above %d",
+				note(RuleSpread, p, "when it is bound, %s=%s may have %d of the pods that its topology spread counts; NodePool %s could launch a node in %s=%s when the plan begins, so the spread covers that domain, which has %d; with the pod the skew is above %d",
 					key, r.shownDomain(s, key, value), most, w.launchable[below], key, below, counts.least[below], w.skew)
 				break
 			}

@@ -214,7 +214,9 @@ func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Opt
 	r.checkScheduling()
 	r.checkBinding(nil)
 	r.checkOneDomain()
-	r.checkNodes()
+	for _, s := range r.sites {
+		r.judgeNode(s, nil, s.placed, r.reportOn(s))
+	}
 	r.checkDevices()
 	r.checkLimits()
 	r.checkReservations()

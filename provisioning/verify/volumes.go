@@ -42,24 +42,24 @@ func (r *referee) judgeVolumes(s *site, p *podInfo, note faultFunc) {
 	for i := range claims {
 		c := &claims[i]
 		if c.Fault != "" {
-			note(RuleVolumes, "its claim %s %s", c.Key.Name, c.Fault)
+			note(RuleVolumes, p, "its claim %s %s", c.Key.Name, c.Fault)
 			continue
 		}
 		if c.Alone() && len(r.storage.users[c.Key]) > 0 {
-			note(RuleVolumes, "its claim %s may be used by one pod only, and has one", c.Key.Name)
+			note(RuleVolumes, p, "its claim %s may be used by one pod only, and has one", c.Key.Name)
 		}
 		if s.node != nil && !s.node.Starting {
 			if driver := r.storage.Missing(c, s.node.Node.Name); driver != "" {
-				note(RuleVolumes, "its claim %s is of driver %s, which keeps pods from nodes without it, and the node does not have it", c.Key.Name, driver)
+				note(RuleVolumes, p, "its claim %s is of driver %s, which keeps pods from nodes without it, and the node does not have it", c.Key.Name, driver)
 			}
 		}
 		if c.Claim.Spec.VolumeName != "" {
-			r.judgeBound(s, c, note)
+			r.judgeBound(s, p, c, note)
 			continue
 		}
 		found, fault := r.provide(s, c, taken)
 		if fault != "" {
-			note(RuleVolumes, "its claim %s %s", c.Key.Name, fault)
+			note(RuleVolumes, p, "its claim %s %s", c.Key.Name, fault)
 		}
 		taken = append(taken, found...)
 	}
@@ -89,19 +89,19 @@ func (r *referee) useVolumes(s *site, p *podInfo) {
 }
 
 // judgeBound checks a claim that has a volume.
-func (r *referee) judgeBound(s *site, c *storage.Claim, note faultFunc) {
+func (r *referee) judgeBound(s *site, p *podInfo, c *storage.Claim, note faultFunc) {
 	volume := r.storage.Volumes[c.Claim.Spec.VolumeName]
 	if volume == nil {
-		note(RuleVolumes, "its claim %s has volume %s, which is not in the input", c.Key.Name, c.Claim.Spec.VolumeName)
+		note(RuleVolumes, p, "its claim %s has volume %s, which is not in the input", c.Key.Name, c.Claim.Spec.VolumeName)
 		return
 	}
 	if ref := volume.Spec.ClaimRef; ref != nil && (objectKey{Namespace: ref.Namespace, Name: ref.Name}) != c.Key {
-		note(RuleVolumes, "its claim %s has volume %s, which belongs to claim %s/%s", c.Key.Name, volume.Name, ref.Namespace, ref.Name)
+		note(RuleVolumes, p, "its claim %s has volume %s, which belongs to claim %s/%s", c.Key.Name, volume.Name, ref.Namespace, ref.Name)
 		return
 	}
 	reach := r.storage.Reach(volume)
 	if node := r.outOfReach(s, reach); node != nil {
-		note(RuleVolumes, "volume %s of its claim %s cannot be reached from the node, which may have %s",
+		note(RuleVolumes, p, "volume %s of its claim %s cannot be reached from the node, which may have %s",
 			volume.Name, c.Key.Name, reach.Text(node))
 	}
 }
@@ -173,7 +173,7 @@ func (r *referee) apartFrom(s *site, c *storage.Claim) string {
 
 // judgeAttachments checks that the volumes of pods that go to a site can be attached in addition to
 // those attached already.
-func (r *referee) judgeAttachments(s *site, there, coming []*podInfo, note podFaultFunc) {
+func (r *referee) judgeAttachments(s *site, there, coming []*podInfo, note faultFunc) {
 	if !slices.ContainsFunc(coming, func(p *podInfo) bool { return len(p.Spec.Volumes) > 0 }) {
 		return
 	}
@@ -194,7 +194,7 @@ func (r *referee) judgeAttachments(s *site, there, coming []*podInfo, note podFa
 			total += r.storage.Lingering(s.node.Node.Name, driver, running)
 		}
 		if limited && more > 0 && int64(total) > limit {
-			note(RuleVolumes, "", "its pods use %d volumes of driver %s, but it can attach %d", total, driver, limit)
+			note(RuleVolumes, nil, "its pods use %d volumes of driver %s, but it can attach %d", total, driver, limit)
 		}
 	}
 }
