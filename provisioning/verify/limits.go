@@ -21,17 +21,12 @@ func (r *referee) checkLimits() {
 		if !grows || len(pool.Spec.Limits) == 0 {
 			continue
 		}
-		limits, left, err := r.limits(pool)
+		left, added, err := r.headroom(pool)
 		if err != nil {
 			r.report(RuleLimits, "", "", "the limits of NodePool %s cannot be applied: %v", name, err)
 			continue
 		}
-		added, err := r.growth(pool)
-		if err != nil {
-			r.report(RuleLimits, "", "", "the new nodes of NodePool %s cannot be added up: %v", name, err)
-			continue
-		}
-		for resource, limit := range limits.All() {
+		for resource, limit := range pool.limits.All() {
 			if more := added.Get(resource); more > 0 && more > left.Get(resource) {
 				r.report(RuleLimits, "", "", "NodePool %s may have %s of %s and has %s left, but its new nodes could add %s",
 					name, resources.Format(resource, limit), resource,
@@ -41,38 +36,23 @@ func (r *referee) checkLimits() {
 	}
 }
 
-// limits returns the limits of a pool, and what its existing nodes leave of them.
-func (r *referee) limits(pool *poolInfo) (limits, left resources.List, err error) {
-	if pool.limitsErr != nil {
-		return pool.limits, left, pool.limitsErr
+// headroom returns what the existing nodes of a pool leave of its limits, and the most that its new
+// nodes may add: for each of them, by limited resource, the largest capacity of any option.
+func (r *referee) headroom(pool *poolInfo) (left, added resources.List, err error) {
+	if left, err = pool.limits, pool.limitsErr; err != nil {
+		return left, added, err
 	}
-	used, err := r.usage(pool)
-	if err == nil {
-		left, err = pool.limits.Sub(used)
-	}
-	return pool.limits, left, err
-}
-
-// usage returns the total capacity of a pool's existing nodes.
-func (r *referee) usage(pool *poolInfo) (used resources.List, err error) {
 	for _, s := range r.nodes {
-		n := s.node
-		if n.Pool != pool.Name || n.Deleting {
+		if s.node.Pool != pool.Name || s.node.Deleting {
 			continue
 		}
-		if n.CapacityErr != nil {
-			return used, n.CapacityErr
+		if err = s.node.CapacityErr; err == nil {
+			left, err = left.Sub(s.node.Capacity.With(v1.ResourceNodes, 1))
 		}
-		if used, err = used.Add(n.Capacity.With(v1.ResourceNodes, 1)); err != nil {
-			return used, err
+		if err != nil {
+			return left, added, err
 		}
 	}
-	return used, nil
-}
-
-// growth returns the most that the new nodes of a pool may add: for each node and limited resource
-// the largest capacity of any option.
-func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
 	for _, f := range r.fresh {
 		if f == nil || f.pool != pool {
 			continue
@@ -82,10 +62,10 @@ func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
 			worst = f.survey.largest
 		}
 		if added, err = added.Add(worst.With(v1.ResourceNodes, 1)); err != nil {
-			return added, err
+			return left, added, fmt.Errorf("its new nodes cannot be added up: %w", err)
 		}
 	}
-	return added, nil
+	return left, added, nil
 }
 
 // checkReservations checks, for each reservation, that the number of nodes whose cheapest option

@@ -249,13 +249,9 @@ func (r *referee) alternatives(p *podInfo) (asked []requirements.Set) {
 // the plan, in the order of the catalog. Reservations are left out, because other nodes may be
 // counting on them.
 func (r *referee) optionsWithinLimits(pool *poolInfo) (within []int32) {
-	limits, room, err := r.limits(pool)
-	if err != nil {
-		return nil
-	}
-	added, err := r.growth(pool)
+	left, added, err := r.headroom(pool)
 	if err == nil {
-		room, err = room.Sub(added)
+		left, err = left.Sub(added)
 	}
 	if err != nil {
 		return nil
@@ -263,9 +259,9 @@ func (r *referee) optionsWithinLimits(pool *poolInfo) (within []int32) {
 	for i, o := range r.stockOf(pool).options {
 		capacity := o.capacity.With(v1.ResourceNodes, 1)
 		above := false
-		for name := range limits.All() {
+		for name := range pool.limits.All() {
 			need := capacity.Get(name)
-			above = above || need > 0 && need > room.Get(name)
+			above = above || need > 0 && need > left.Get(name)
 		}
 		if !above && o.err == nil && o.Offering.Launchable() && o.Offering.ReservationID == "" {
 			within = append(within, int32(i))
