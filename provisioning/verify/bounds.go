@@ -62,7 +62,7 @@ func (r *referee) cheaper() (*provisioning.Plan, float64) {
 				continue
 			}
 			if q == nil {
-				q = r.askForPods(f.pool, f.Requirements, f.selections())
+				q = r.askForPods(f.pool, f.Requirements, f.selections)
 			}
 			if len(r.holding(q, []int32{int32(k)}, f.requests)) > 0 {
 				price, own.Create[i].Options = o.Offering.Price, []cloudprovider.LaunchOption{o.LaunchOption}

@@ -139,8 +139,7 @@ func (r *referee) vector(list resources.List) []int64 {
 type poolCatalog struct {
 	options []*optionInfo
 	numbers map[cloudprovider.LaunchOption]int32
-	types   map[string]*cloudprovider.InstanceType // by name: the first type with it
-	listed  map[*cloudprovider.InstanceType]bool
+	types   map[string]*cloudprovider.InstanceType // by name
 
 	odd     []bool                  // by option: its labels contradict those of the pool
 	columns map[string]*labelColumn // by label key
@@ -169,18 +168,14 @@ func (r *referee) stockOf(pool *poolInfo) *poolCatalog {
 	s := &poolCatalog{
 		numbers: map[cloudprovider.LaunchOption]int32{},
 		types:   map[string]*cloudprovider.InstanceType{},
-		listed:  map[*cloudprovider.InstanceType]bool{},
 		columns: map[string]*labelColumn{},
 	}
 	pool.stock = s
 	for _, t := range r.in.InstanceTypes[pool.Name] {
-		if t == nil || s.listed[t] {
+		if t == nil || s.types[t.Name] != nil {
 			continue
 		}
-		s.listed[t] = true
-		if s.types[t.Name] == nil {
-			s.types[t.Name] = t
-		}
+		s.types[t.Name] = t
 		// The requirements of the type are checked once for all its offerings.
 		odd := t.Requirements.Intersect(pool.labels).Without(corev1.LabelHostname).Impossible()
 		for i := range t.Offerings {
@@ -244,63 +239,34 @@ func (r *referee) column(pool *poolInfo, key string) *labelColumn {
 }
 
 // locate finds an option of a plan in the catalog of a pool, so that the catalog is checked and not
-// the plan's copy. It returns false for an option that is not in the catalog; missing says why.
-func (r *referee) locate(pool *poolInfo, option cloudprovider.LaunchOption) (int32, bool) {
+// the plan's copy. The offering has the same zone, capacity type and reservation, and preferably
+// the same price. fault says why there is no such option, "" if there is.
+func (r *referee) locate(pool *poolInfo, option cloudprovider.LaunchOption) (number int32, fault string) {
 	s := r.stockOf(pool)
 	if number, ok := s.numbers[option]; ok {
-		return number, true
+		return number, ""
 	}
-	if option.InstanceType == nil || option.Offering == nil {
-		return 0, false
-	}
-	t := s.typeLike(option.InstanceType)
+	t := s.types[option.InstanceType.Name]
 	if t == nil {
-		return 0, false
+		return 0, fmt.Sprintf("instance type %s is not in the catalog of NodePool %s", option.InstanceType.Name, pool.Name)
 	}
-	like := r.offeringLike(t, option.Offering)
-	if like == nil || like != option.Offering && like.Price != option.Offering.Price {
-		return 0, false
-	}
-	return s.numbers[cloudprovider.LaunchOption{InstanceType: t, Offering: like}], true
-}
-
-// typeLike returns the catalog's instance type for one of which the plan may have a copy.
-func (s *poolCatalog) typeLike(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
-	if s.listed[t] {
-		return t
-	}
-	return s.types[t.Name]
-}
-
-// offeringLike returns the offering of a type with the same zone, capacity type and reservation as
-// another, preferably at the same price.
-func (*referee) offeringLike(t *cloudprovider.InstanceType, want *cloudprovider.Offering) *cloudprovider.Offering {
 	var like *cloudprovider.Offering
+	want := option.Offering
 	for i := range t.Offerings {
 		have := &t.Offerings[i]
-		if have == want {
-			return have
-		}
 		same := have.Zone == want.Zone && have.CapacityType == want.CapacityType &&
 			have.ReservationID == want.ReservationID && have.ID == want.ID
-		if same && (like == nil || have.Price == want.Price) {
+		if have == want || same && (like == nil || have.Price == want.Price) {
 			like = have
 		}
 	}
-	return like
-}
-
-// missing describes what is wrong with an option that locate did not find.
-func (r *referee) missing(pool *poolInfo, option cloudprovider.LaunchOption) string {
-	t := r.stockOf(pool).typeLike(option.InstanceType)
-	if t == nil {
-		return fmt.Sprintf("instance type %s is not in the catalog of NodePool %s", option.InstanceType.Name, pool.Name)
+	switch {
+	case like == nil:
+		return 0, fmt.Sprintf("instance type %s has no such offering", t.Name)
+	case like != want && like.Price != want.Price:
+		return 0, fmt.Sprintf("it is listed at %s, the catalog says %s", priceText(want.Price), priceText(like.Price))
 	}
-	like := r.offeringLike(t, option.Offering)
-	if like == nil {
-		return fmt.Sprintf("instance type %s has no such offering", t.Name)
-	}
-	return fmt.Sprintf("it is listed at %s, the catalog says %s", priceText(option.Offering.Price), priceText(like.Price))
+	return s.numbers[cloudprovider.LaunchOption{InstanceType: t, Offering: like}], ""
 }
 
 func priceText(price float64) string {

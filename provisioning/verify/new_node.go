@@ -12,11 +12,11 @@ import (
 // newNode is a new node with the values that the referee computes for it.
 type newNode struct {
 	*provisioning.NewNode
-	pool     *poolInfo
-	pods     []*podInfo
-	kinds    []*podInfo // of pods: the first of each node selection
-	requests resources.List
-	survey   *survey // of its options; nil if it has none
+	pool       *poolInfo
+	pods       []*podInfo
+	selections []*nodefit.Selection // distinct node selections of pods, by number
+	requests   resources.List
+	survey     *survey // of its options; nil if it has none
 }
 
 // checkNewNodes checks the nodes to launch. Nodes that share a question are checked one after the
@@ -30,7 +30,10 @@ func (r *referee) checkNewNodes() {
 		if f == nil || len(f.Options) == 0 {
 			continue
 		}
-		key := f.questionKey()
+		key := fmt.Sprintf("%s\n%s", f.pool.Name, f.Requirements)
+		for _, selection := range f.selections {
+			key += fmt.Sprintf(" %d", selection.Number)
+		}
 		if alike[key] == nil {
 			keys = append(keys, key)
 		}
@@ -38,7 +41,7 @@ func (r *referee) checkNewNodes() {
 	}
 	for _, key := range keys {
 		first := alike[key][0]
-		q := r.askForPods(first.pool, first.Requirements, first.selections())
+		q := r.askForPods(first.pool, first.Requirements, first.selections)
 		for _, f := range alike[key] {
 			f.survey = r.survey(q, f.Options)
 			if !f.survey.sound || !r.fits(f.survey, f.requests) {
@@ -49,14 +52,6 @@ func (r *referee) checkNewNodes() {
 		}
 	}
 	r.addFresh()
-}
-
-// selections returns the distinct node selections of the node's pods.
-func (f *newNode) selections() (all []*nodefit.Selection) {
-	for _, p := range f.kinds {
-		all = append(all, p.selection)
-	}
-	return all
 }
 
 // newFresh checks what does not depend on the options of a new node. It returns nil for a node of
@@ -76,10 +71,11 @@ func (r *referee) newFresh(n *provisioning.NewNode) *newNode {
 	}
 	f := &newNode{NewNode: n, pool: pool, pods: r.knownPods(n.Pods)}
 	for _, p := range f.pods {
-		if !slices.ContainsFunc(f.kinds, func(k *podInfo) bool { return k.selection == p.selection }) {
-			f.kinds = append(f.kinds, p)
+		if !slices.Contains(f.selections, p.selection) {
+			f.selections = append(f.selections, p.selection)
 		}
 	}
+	slices.SortFunc(f.selections, func(a, b *nodefit.Selection) int { return a.Number - b.Number })
 	f.requests, _ = r.sumRequests(n.Name, f.pods)
 	r.checkPoolTaints(f)
 	r.checkAsked(f)
@@ -87,16 +83,6 @@ func (r *referee) newFresh(n *provisioning.NewNode) *newNode {
 		r.report(RuleOffering, n.Name, "", "it has no options, so it cannot be launched")
 	}
 	return f
-}
-
-// questionKey is equal for nodes that share a question.
-func (f *newNode) questionKey() string {
-	numbers := make([]int, len(f.kinds))
-	for i, p := range f.kinds {
-		numbers[i] = p.selection.Number
-	}
-	slices.Sort(numbers)
-	return fmt.Sprintf("%s\n%s\n%d", f.pool.Name, f.Requirements, numbers)
 }
 
 func (r *referee) checkPoolTaints(f *newNode) {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -32,11 +33,12 @@ type faultCount struct {
 	options, last int // how many options have the fault, and the index of the last of them
 }
 
-// add records a fault of the option being checked. The message is made for the first option only.
-func (t *optionFaults) add(fault faultKey, message func() string) {
+// add records a fault of the option being checked. The message is rendered for the first option
+// only.
+func (t *optionFaults) add(fault faultKey, format string, args ...any) {
 	count := t.found[fault]
 	if count == nil {
-		t.found[fault] = &faultCount{message: message(), options: 1, last: t.index}
+		t.found[fault] = &faultCount{message: fmt.Sprintf(format, args...), options: 1, last: t.index}
 	} else if count.last != t.index {
 		count.options, count.last = count.options+1, t.index
 	}
@@ -54,10 +56,8 @@ func (r *referee) judgeOptions(f *newNode, q *question) {
 		if count.options > 1 {
 			message += fmt.Sprintf(" (so do %d of its options in all)", count.options)
 		}
-		for _, p := range f.kinds {
-			if p.selection == fault.selection {
-				pod = p.key.String()
-			}
+		if at := slices.IndexFunc(f.pods, func(p *podInfo) bool { return p.selection == fault.selection }); at >= 0 {
+			pod = f.pods[at].key.String()
 		}
 		r.report(fault.rule, f.Name, pod, "%s", message)
 	}
@@ -66,34 +66,24 @@ func (r *referee) judgeOptions(f *newNode, q *question) {
 func (r *referee) judgeOption(t *optionFaults, option cloudprovider.LaunchOption) {
 	q := t.question
 	if option.InstanceType == nil || option.Offering == nil {
-		t.add(faultKey{rule: RuleOffering}, func() string {
-			return fmt.Sprintf("the option at index %d lacks its instance type or offering", t.index)
-		})
+		t.add(faultKey{rule: RuleOffering}, "the option at index %d lacks its instance type or offering", t.index)
 		return
 	}
-	number, ok := r.locate(q.pool, option)
-	if !ok {
-		t.add(faultKey{rule: RuleOffering}, func() string {
-			return fmt.Sprintf("option %s: %s", option.Key(), r.missing(q.pool, option))
-		})
+	number, fault := r.locate(q.pool, option)
+	if fault != "" {
+		t.add(faultKey{rule: RuleOffering}, "option %s: %s", option.Key(), fault)
 		return
 	}
 	o := q.pool.stock.options[number]
 	if !o.Offering.Launchable() {
-		t.add(faultKey{rule: RuleOffering, subject: "stock"}, func() string {
-			return fmt.Sprintf("option %s is not available", o)
-		})
+		t.add(faultKey{rule: RuleOffering, subject: "stock"}, "option %s is not available", o)
 	}
 	if o.err != nil {
-		t.add(faultKey{rule: RuleResources}, func() string {
-			return fmt.Sprintf("what option %s can allocate cannot be computed: %v", o, o.err)
-		})
+		t.add(faultKey{rule: RuleResources}, "what option %s can allocate cannot be computed: %v", o, o.err)
 		return
 	}
 	for _, name := range o.allocatable.Negative() {
-		t.add(faultKey{rule: RuleResources, subject: string(name)}, func() string {
-			return fmt.Sprintf("option %s has less %s than it holds back, and takes no pod", o, name)
-		})
+		t.add(faultKey{rule: RuleResources, subject: string(name)}, "option %s has less %s than it holds back, and takes no pod", o, name)
 	}
 	a := r.answer(q, number)
 	if a == nil {
@@ -113,21 +103,19 @@ func (r *referee) judgeLabels(t *optionFaults, o *optionInfo) {
 		if !r.narrowed(r.labelOn(q.pool, o, key), q.asked, key).Impossible() {
 			continue
 		}
-		t.add(faultKey{rule: RuleRequirements, subject: key}, func() string {
-			var sides []string
-			for _, side := range []struct {
-				name string
-				set  requirements.Set
-			}{{"option", o.labels()}, {"NodePool", q.pool.labels}, {"Requirements", q.asked}} {
-				if have, ok := side.set.Get(key); ok {
-					sides = append(sides, fmt.Sprintf("%s says %q", side.name, have))
-				} else {
-					sides = append(sides, side.name+" does not name it")
-				}
+		var sides []string
+		for _, side := range []struct {
+			name string
+			set  requirements.Set
+		}{{"option", o.labels()}, {"NodePool", q.pool.labels}, {"Requirements", q.asked}} {
+			if have, ok := side.set.Get(key); ok {
+				sides = append(sides, fmt.Sprintf("%s says %q", side.name, have))
+			} else {
+				sides = append(sides, side.name+" does not name it")
 			}
-			return fmt.Sprintf("option %s, NodePool %s and the node's Requirements cannot agree on label %s: %s",
-				o, q.pool.Name, key, strings.Join(sides, ", "))
-		})
+		}
+		t.add(faultKey{rule: RuleRequirements, subject: key}, "option %s, NodePool %s and the node's Requirements cannot agree on label %s: %s",
+			o, q.pool.Name, key, strings.Join(sides, ", "))
 	}
 }
 
@@ -135,20 +123,16 @@ func (r *referee) judgeLabels(t *optionFaults, o *optionInfo) {
 func (t *optionFaults) judgeOutcome(o *optionInfo, node *outcome) {
 	for _, s := range t.question.selections {
 		if !node.admits(s) {
-			t.add(faultKey{rule: RuleRequirements, selection: s}, func() string {
-				return fmt.Sprintf("its node selection refuses option %s, which may come up with %s", o, s.Mentions.Text(node.Node))
-			})
+			t.add(faultKey{rule: RuleRequirements, selection: s}, "its node selection refuses option %s, which may come up with %s",
+				o, s.Mentions.Text(node.Node))
 		}
 	}
 	// A pod is not excluded by a resource of which only DaemonSets have too little.
 	for name, asked := range t.requests.All() {
 		daemons, have := node.requests.Get(name), o.allocatable.Get(name)
-		if asked <= 0 || have >= daemons && asked <= have-daemons {
-			continue
-		}
-		t.add(faultKey{rule: RuleResources, subject: string(name)}, func() string {
-			return fmt.Sprintf("its pods ask for %s of %s and DaemonSets for %s, but option %s can allocate %s",
+		if asked > 0 && (have < daemons || asked > have-daemons) {
+			t.add(faultKey{rule: RuleResources, subject: string(name)}, "its pods ask for %s of %s and DaemonSets for %s, but option %s can allocate %s",
 				resources.Format(name, asked), name, resources.Format(name, daemons), o, resources.Format(name, have))
-		})
+		}
 	}
 }

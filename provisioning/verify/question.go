@@ -203,7 +203,10 @@ func sumOf(pods []*podInfo) resources.List {
 func (r *referee) located(pool *poolInfo, list []cloudprovider.LaunchOption) []int32 {
 	found := make([]int32, 0, len(list))
 	for _, option := range list {
-		if i, ok := r.locate(pool, option); ok && pool.stock.options[i].err == nil {
+		if option.InstanceType == nil || option.Offering == nil {
+			continue
+		}
+		if i, fault := r.locate(pool, option); fault == "" && pool.stock.options[i].err == nil {
 			found = append(found, i)
 		}
 	}

@@ -95,24 +95,16 @@ func (r *referee) survey(q *question, list []cloudprovider.LaunchOption) *survey
 	slices.Sort(s.reservations)
 	s.largest = resources.New(largest)
 	s.values, s.steady = r.countValues(q, options), r.countValues(q, steady)
-	s.findDaemons(q.pool, seen)
-	return s
-}
-
-// findDaemons divides the DaemonSets of a pool into those that run on all nodes of some answers and
-// those that run on some only.
-func (s *survey) findDaemons(pool *poolInfo, answers map[*answer]bool) {
-	nodes, counts := 0, map[*podInfo]int{}
-	for a := range answers {
-		for _, o := range a.nodes {
-			nodes++
-			for _, d := range o.daemons {
-				counts[d]++
+	for _, d := range q.pool.daemons {
+		nodes, runs := 0, 0
+		for a := range seen {
+			for _, o := range a.nodes {
+				if nodes++; o.admits(d.selection) {
+					runs++
+				}
 			}
 		}
-	}
-	for _, d := range pool.daemons {
-		switch counts[d] {
+		switch runs {
 		case 0:
 		case nodes:
 			s.always = append(s.always, d)
@@ -120,6 +112,7 @@ func (s *survey) findDaemons(pool *poolInfo, answers map[*answer]bool) {
 			s.perhaps = append(s.perhaps, d)
 		}
 	}
+	return s
 }
 
 // fits says whether every option has room for the requests of the pods on a node.

@@ -163,7 +163,7 @@ func (r *referee) takesPlanned(s *site, requests resources.List, p *podInfo, lim
 		if asked = asked.Intersect(f.Requirements); asked.Impossible() {
 			return false
 		}
-		q := r.askForPods(f.pool, asked, append(f.selections(), p.selection))
+		q := r.askForPods(f.pool, asked, append(slices.Clone(f.selections), p.selection))
 		fitting := r.holding(q, s.family.options, together)
 		if !r.launches(q, fitting) {
 			return false
