@@ -66,8 +66,9 @@ Each FILE may be -, for standard input. Without -f the class is that of a
 sample, and so are other files that are left out.
 `
 
-// parseFlags reads the command line. If ok is false the program ends with code.
-func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+// run runs the program and returns its exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var s settings
 	now := sampleNow
 	set := flag.NewFlagSet("amirollout", flag.ContinueOnError)
 	set.StringVar(&s.manifest, "f", "", "")
@@ -85,10 +86,20 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 		s.deny = append(s.deny, text)
 		return nil
 	})
-	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+	return command.Run(set, args, usage, stdout, stderr, func() []string {
 		return append(command.Arguments(set, "-f, -images and -nodes"), s.resolve(now)...)
+	}, func() error {
+		in, err := read(s.files(), stdin)
+		if err != nil {
+			return command.Input(err)
+		}
+		r, err := decide(s, in)
+		if err != nil {
+			return command.Input(err)
+		}
+		_, err = io.WriteString(stdout, r.String())
+		return err
 	})
-	return s, code, ok
 }
 
 // resolve reads the time, and lists the faults of flags that could be parsed.
@@ -127,31 +138,6 @@ func (s *settings) resolve(now string) (faults []string) {
 		fault(`standard input, "-", can be one file only`)
 	}
 	return faults
-}
-
-// run runs the program and returns its exit code.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, code, ok := parseFlags(args, stdout, stderr)
-	if !ok {
-		return code
-	}
-	in, err := read(s.files(), stdin)
-	if err != nil {
-		return complain(stderr, err, command.BadInput)
-	}
-	r, err := decide(s, in)
-	if err != nil {
-		return complain(stderr, err, command.BadInput)
-	}
-	if _, err := io.WriteString(stdout, r.String()); err != nil {
-		return complain(stderr, err, command.Failed)
-	}
-	return command.OK
-}
-
-// complain writes an error after the name of the program, and returns the code.
-func complain(stderr io.Writer, err error, code int) int {
-	return command.Complain(stderr, "amirollout", err, code)
 }
 
 // decide computes the report of an input.

@@ -96,8 +96,9 @@ usage: budgetcal [flags]
   -h              print this
 `
 
-// parseFlags reads the command line. If ok is false the program ends with code.
-func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+// run runs the program and returns its exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var s settings
 	var from, zone string
 	weeks := 0
 	set := flag.NewFlagSet("budgetcal", flag.ContinueOnError)
@@ -123,7 +124,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.IntVar(&weeks, "weeks", 0, "")
 	set.StringVar(&zone, "tz", "UTC", "")
 	set.StringVar(&s.output, "o", "table", "")
-	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+	return command.Run(set, args, usage, stdout, stderr, func() []string {
 		faults := command.Arguments(set, "-f")
 		given := map[string]bool{}
 		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -139,8 +140,13 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 			}
 		}
 		return slices.Concat(faults, command.Duplicates(s.files), s.resolve(from, zone))
+	}, func() error {
+		text, err := s.calendar(stdin)
+		if err == nil {
+			_, err = io.WriteString(stdout, text)
+		}
+		return err
 	})
-	return s, code, ok
 }
 
 // resolve completes settings that could be parsed, and lists their faults.
@@ -168,55 +174,30 @@ func (s *settings) resolve(from, zone string) (faults []string) {
 	return faults
 }
 
-// run runs the program and returns its exit code.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, code, ok := parseFlags(args, stdout, stderr)
-	if !ok {
-		return code
-	}
-	pool, err := readPool(s, stdin)
+// calendar returns the calendar in the format of -o.
+func (s *settings) calendar(stdin io.Reader) (string, error) {
+	pool, err := s.readPool(stdin)
 	if err != nil {
-		return complain(stderr, err, command.BadInput)
+		return "", command.Input(err)
 	}
 	cal := &page.Calendar{Pool: pool, Nodes: s.nodes, From: s.from, Days: s.days, Zone: s.zone, Only: s.only}
 	if err := cal.Ask(s.reasons); err != nil {
-		return complain(stderr, err, command.BadInput)
+		return "", command.Input(err)
 	}
-	text := ""
 	switch s.output {
 	case "svg":
-		text = cal.SVG()
+		return cal.SVG(), nil
 	case "html":
-		if text, err = cal.Page().HTML(); err != nil {
-			return complain(stderr, err, command.Failed)
-		}
-	default:
-		text = cal.Table()
+		return cal.Page().HTML()
 	}
-	if _, err := io.WriteString(stdout, text); err != nil {
-		return complain(stderr, err, command.Failed)
-	}
-	return command.OK
-}
-
-// complain writes an error after the name of the program, and returns the code.
-func complain(stderr io.Writer, err error, code int) int {
-	return command.Complain(stderr, "budgetcal", err, code)
+	return cal.Table(), nil
 }
 
 // readPool reads the manifests and returns the selected NodePool.
-func readPool(s settings, stdin io.Reader) (*v1.NodePool, error) {
-	var errs []error
-	sources, err := manifest.Sources(s.files, stdin, sample)
+func (s *settings) readPool(stdin io.Reader) (*v1.NodePool, error) {
+	cluster, err := manifest.ReadFiles(manifest.Rules{}, s.files, stdin, sample)
 	if err != nil {
-		errs = append(errs, err)
-	}
-	cluster, err := manifest.Read(manifest.Rules{}, sources...)
-	if err != nil {
-		errs = append(errs, err)
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+		return nil, err
 	}
 	var names []string
 	for _, p := range cluster.NodePools {

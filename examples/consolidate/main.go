@@ -104,10 +104,9 @@ usage: consolidate [flags]
 Colours are used on a terminal unless NO_COLOR is set.
 `
 
-// parseFlags reads the command line. If ok is false the program ends with code.
-func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
-	s.files.Sample = sample
-	set := flag.NewFlagSet("consolidate", flag.ContinueOnError)
+// newSettings returns the defaults of the flags, and the flags that change them.
+func newSettings() (*settings, *flag.FlagSet) {
+	s, set := &settings{files: offline.Files{Sample: sample}}, flag.NewFlagSet("consolidate", flag.ContinueOnError)
 	s.files.Flags(set)
 	set.Func("now", "", func(text string) (err error) {
 		if s.now, err = time.Parse(time.RFC3339, text); err != nil {
@@ -123,63 +122,47 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.Float64Var(&s.minSaving, "min-saving", 0, "")
 	set.Float64Var(&s.minScore, "min-score", disruption.DefaultMinimumScore, "")
 	set.StringVar(&s.output, "o", "text", "")
-	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
-		return slices.Concat(
-			command.Arguments(set, "-f"),
-			command.OneOf("o", s.output, "text", "json"),
-			command.USD("min-saving", s.minSaving),
-			scoreFaults(s.minScore),
-			s.questionFaults(),
-			s.files.Faults(),
-		)
-	})
-	return s, code, ok
+	return s, set
 }
 
-// questionFaults returns the faults of the flags -why and -without.
-func (s *settings) questionFaults() []string {
+// faults lists the faults of flags that could be parsed.
+func (s *settings) faults() []string {
+	var faults []string
+	if !(s.minScore >= 0) || math.IsInf(s.minScore, 0) {
+		faults = append(faults, fmt.Sprintf("invalid value %v for flag -min-score: must be a number, 0 or more", s.minScore))
+	}
 	if s.converge && s.without != "" {
-		return []string{"-without asks about the cluster as it is; leave out -converge"}
+		faults = append(faults, "-without asks about the cluster as it is; leave out -converge")
 	}
-	return nil
-}
-
-// scoreFaults returns the faults of a score.
-func scoreFaults(score float64) []string {
-	if score >= 0 && !math.IsInf(score, 0) {
-		return nil
-	}
-	return []string{fmt.Sprintf("invalid value %v for flag -min-score: must be a number, 0 or more", score)}
+	return slices.Concat(command.OneOf("o", s.output, "text", "json"), command.USD("min-saving", s.minSaving), faults, s.files.Faults())
 }
 
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, code, ok := parseFlags(args, stdout, stderr)
-	if !ok {
-		return code
-	}
-	r, code, err := ask(s, stdin, stderr)
-	if err != nil {
-		return complain(stderr, err, code)
-	}
-	if err := s.print(stdout, r); err != nil {
-		return complain(stderr, err, command.Failed)
-	}
-	return command.OK
+	s, set := newSettings()
+	return command.Run(set, args, usage, stdout, stderr, func() []string {
+		return append(command.Arguments(set, "-f"), s.faults()...)
+	}, func() error {
+		r, err := s.ask(stdin, stderr)
+		if err != nil {
+			return err
+		}
+		return s.print(stdout, r)
+	})
 }
 
-// ask reads the input and makes the proposal. With an error it returns the exit code.
-func ask(s settings, stdin io.Reader, stderr io.Writer) (*report.Proposal, int, error) {
+// ask reads the input and makes the proposal.
+func (s *settings) ask(stdin io.Reader, stderr io.Writer) (*report.Proposal, error) {
 	world, err := offline.Read(s.files, stdin)
 	if err != nil {
-		return nil, command.BadInput, err
+		return nil, command.Input(err)
 	}
 	for _, line := range world.Remarks() {
 		command.Say(stderr, "consolidate: "+line)
 	}
 	given := !s.now.IsZero() || len(s.files.Manifests) == 0
-	if s.now, err = instant(s); err != nil {
-		return nil, command.Failed, err
+	if s.now, err = s.instant(); err != nil {
+		return nil, err
 	}
 	if age := world.Age(s.now); age != "" && !given {
 		command.Say(stderr, "consolidate: "+age)
@@ -191,23 +174,23 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (*report.Proposal, int, 
 	// What is at fault would be left alone and the rest decided. Here it is a mistake in a file
 	// that a person wrote, so report it.
 	if _, err := disruption.Observe(s.now, in, opts); err != nil {
-		return nil, command.BadInput, world.Cluster.Explain(err)
+		return nil, command.Input(world.Cluster.Explain(err))
 	}
 	if _, err := provisioning.Prepare(in.Input, opts.Provisioning); err != nil {
-		return nil, command.BadInput, world.Cluster.Explain(err)
+		return nil, command.Input(world.Cluster.Explain(err))
 	}
 	if s.without != "" {
 		if err := offline.HasNode(in.Input, s.without); err != nil {
-			return nil, command.BadInput, err
+			return nil, command.Input(err)
 		}
 	}
 	ctx, done := command.Progress(context.Background(), stderr)
 	defer done()
-	r, err := answer(ctx, s, world, in, opts)
+	r, err := s.answer(ctx, world, in, opts)
 	if refused := (report.NoSuchNode{}); errors.As(err, &refused) {
-		return nil, command.BadInput, err
+		return nil, command.Input(err)
 	}
-	return r, command.Failed, err
+	return r, err
 }
 
 // print writes the answer in the format of -o.
@@ -218,13 +201,8 @@ func (s *settings) print(stdout io.Writer, r *report.Proposal) error {
 	})
 }
 
-// complain writes an error after the name of the program, and returns the code.
-func complain(stderr io.Writer, err error, code int) int {
-	return command.Complain(stderr, "consolidate", err, code)
-}
-
 // instant returns the time of the decision: that of the flag, that of the sample, or the present.
-func instant(s settings) (time.Time, error) {
+func (s *settings) instant() (time.Time, error) {
 	switch {
 	case !s.now.IsZero():
 		return s.now.UTC(), nil
@@ -235,7 +213,7 @@ func instant(s settings) (time.Time, error) {
 }
 
 // answer makes the proposal and its report.
-func answer(ctx context.Context, s settings, world *offline.World, in disruption.Input, opts *disruption.Options) (*report.Proposal, error) {
+func (s *settings) answer(ctx context.Context, world *offline.World, in disruption.Input, opts *disruption.Options) (*report.Proposal, error) {
 	p, _, err := disruption.Propose(ctx, s.now, in, opts) // ask refused an input with faults
 	if err != nil {
 		return nil, err

@@ -33,13 +33,14 @@ var answers = map[string]*report.Proposal{}
 func succeed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs strings.Builder
-	s, _, ok := parseFlags(args, &out, &errs)
-	require.True(t, ok, errs.String())
-	asked := s
+	s, set := newSettings()
+	require.NoError(t, set.Parse(args))
+	require.Empty(t, s.faults())
+	asked := *s
 	asked.output, asked.all, asked.files.Sample = "", false, nil
 	key := fmt.Sprintf("%+v", asked)
 	if answers[key] == nil {
-		r, _, err := ask(s, strings.NewReader(""), &errs)
+		r, err := s.ask(strings.NewReader(""), &errs)
 		require.NoError(t, err, errs.String())
 		answers[key] = r
 	}
@@ -274,12 +275,11 @@ func TestTheSampleComesToRest(t *testing.T) {
 }
 
 func TestFlagsReachTheEngine(t *testing.T) {
-	s, _, ok := parseFlags([]string{"-min-saving", "0.25", "-spot-to-spot"}, nil, nil)
-	require.True(t, ok)
+	s, set := newSettings()
+	require.NoError(t, set.Parse([]string{"-min-saving", "0.25", "-spot-to-spot"}))
 	require.InDelta(t, 0.25, s.options().Consolidation.MinimumSaving, 0)
 	require.False(t, s.options().Consolidation.NoSpotToSpot)
-	s, _, ok = parseFlags(nil, nil, nil)
-	require.True(t, ok)
+	s, _ = newSettings()
 	require.True(t, s.options().Consolidation.NoSpotToSpot)
 	for _, a := range parse(t, append([]string{"-min-saving", "100"}, smallNow...)...).Actions {
 		require.NotEqual(t, "Underutilized", a.Reason)

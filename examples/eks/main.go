@@ -68,15 +68,16 @@ type settings struct {
 	launch, loopback bool
 }
 
-// parseFlags reads the command line. If ok is false the program ends with code.
-func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+// run runs the program and returns its exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var s settings
 	set := flag.NewFlagSet("eks", flag.ContinueOnError)
 	set.StringVar(&s.cluster, "cluster", "", "")
 	s.place.Flags(set)
 	set.BoolVar(&s.launch, "launch", false, "")
 	set.BoolVar(&s.loopback, "loopback", false, "")
 	command.Files(set, &s.files)
-	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+	return command.Run(set, args, usage, stdout, stderr, func() []string {
 		s.loopback = s.loopback || s.cluster == ""
 		faults := slices.Concat(command.Arguments(set, "-f"), command.Duplicates(s.files), s.place.Faults())
 		if s.launch && s.loopback {
@@ -86,28 +87,16 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 			faults = append(faults, "-zones is for the small AWS; in the AWS of -cluster the zones are those of the subnets that EC2NodeClasses select")
 		}
 		return faults
+	}, func() error {
+		in, err := awsinput.Read(s.files, stdin, sample)
+		if err != nil {
+			return command.Input(err)
+		}
+		if s.loopback {
+			return play(context.Background(), s, in, stdout)
+		}
+		return ask(context.Background(), s, in, stdout)
 	})
-	return s, code, ok
-}
-
-// run runs the program and returns its exit code.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, code, ok := parseFlags(args, stdout, stderr)
-	if !ok {
-		return code
-	}
-	in, err := awsinput.Read(s.files, stdin, sample)
-	if err != nil {
-		return command.Complain(stderr, "eks", err, command.BadInput)
-	}
-	do := ask
-	if s.loopback {
-		do = play
-	}
-	if err := do(context.Background(), s, in, stdout); err != nil {
-		return command.Complain(stderr, "eks", err, command.Failed)
-	}
-	return command.OK
 }
 
 // ask plans for a cluster in AWS, and launches the plan with -launch.
@@ -116,11 +105,10 @@ func ask(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) err
 	if err != nil {
 		return err
 	}
-	clients := awsclients.Connect(cfg)
 	if !s.launch {
-		clients = awsclients.Watch(clients)
+		cfg = awsclients.Watch(cfg)
 	}
-	v, err := newVisit(clients, aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.Class, NodePools: in.Pools, NoDryRun: !s.launch}, in, out)
+	v, err := newVisit(awsclients.Connect(cfg), aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.Class, NodePools: in.Pools, NoDryRun: !s.launch}, in, out)
 	if err != nil {
 		return err
 	}

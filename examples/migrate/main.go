@@ -15,7 +15,6 @@ package main
 import (
 	"bytes"
 	_ "embed"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -25,6 +24,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/api/convert"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 )
 
 func main() {
@@ -65,8 +65,9 @@ The v1 manifests go to standard output, remarks to standard error. The exit code
 is 1 if a remark is of severity action or error.
 `
 
-// parseFlags reads the command line. If ok is false the program ends with code.
-func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+// run runs the program and returns its exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var s settings
 	set := flag.NewFlagSet("migrate", flag.ContinueOnError)
 	command.Files(set, &s.files)
 	set.BoolVar(&s.check, "check", false, "")
@@ -74,7 +75,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.StringVar(&s.options.Role, "role", "", "")
 	set.StringVar(&s.options.InstanceProfile, "instance-profile", "", "")
 	set.StringVar(&s.options.AMIVersion, "ami-version", "", "")
-	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+	return command.Run(set, args, usage, stdout, stderr, func() []string {
 		faults := append(command.Arguments(set, "-f"), command.Duplicates(s.files)...)
 		if s.options.Role != "" && s.options.InstanceProfile != "" {
 			faults = append(faults, "flags -role and -instance-profile exclude each other: a class has one of them")
@@ -83,23 +84,22 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 			faults = append(faults, fmt.Sprintf("invalid value %q for flag -ami-version: want a version such as v20240807", s.options.AMIVersion))
 		}
 		return faults
-	})
-	return s, code, ok
+	}, func() error { return s.migrate(stdin, stdout, stderr) })
 }
 
-// exitOpen is the exit code if a person has to complete something, or, with -check, if something
-// would be converted.
-const exitOpen = 1
-
-// run runs the program and returns its exit code.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, code, ok := parseFlags(args, stdout, stderr)
-	if !ok {
-		return code
-	}
-	sources, err := readSources(s.files, stdin)
+// migrate converts the files. The error is command.ErrTold if a person has to complete something, or,
+// with -check, if something would be converted.
+func (s *settings) migrate(stdin io.Reader, stdout, stderr io.Writer) (open error) {
+	files, err := manifest.Sources(s.files, stdin, sample)
 	if err != nil {
-		return command.Complain(stderr, "migrate", err, command.BadInput)
+		return command.Input(err)
+	}
+	var sources []convert.Source
+	for _, file := range files {
+		sources = append(sources, convert.Source(file))
+	}
+	if !slices.ContainsFunc(sources, func(s convert.Source) bool { return len(bytes.TrimSpace(s.Data)) > 0 }) {
+		return command.Input(fmt.Errorf("%s: there is nothing in it; look whether the command that wrote it failed", strings.Join(s.files, ", ")))
 	}
 	s.options.Check = s.check
 	result := convert.Convert(sources, &s.options)
@@ -108,46 +108,20 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			command.Say(stderr, n.String())
 		}
 	}
-	code = command.OK
 	if convert.Worst(result.Notes) >= convert.Action {
-		code = exitOpen
+		open = command.ErrTold
 	}
 	if !s.check {
 		if _, err := stdout.Write(result.Stream()); err != nil {
-			return command.Complain(stderr, "migrate", err, command.Failed)
+			return err
 		}
-		return code
+		return open
 	}
 	for i, out := range result.Outputs {
 		if !bytes.Equal(out.Data, sources[i].Data) {
-			code = exitOpen
+			open = command.ErrTold
 			fmt.Fprintln(stdout, out.Name)
 		}
 	}
-	return code
-}
-
-// readSources reads the files, or returns the sample if there are none. If a file cannot be read,
-// the others are still read; the error joins all failures.
-func readSources(names []string, stdin io.Reader) ([]convert.Source, error) {
-	if len(names) == 0 {
-		return []convert.Source{{Name: "sample.yaml", Data: sample}}, nil
-	}
-	var errs []error
-	var sources []convert.Source
-	for _, name := range names {
-		data, err := command.ReadFile(name, stdin)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		sources = append(sources, convert.Source{Name: name, Data: data})
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(sources, func(s convert.Source) bool { return len(bytes.TrimSpace(s.Data)) > 0 }) {
-		return nil, fmt.Errorf("%s: there is nothing in it; look whether the command that wrote it failed", strings.Join(names, ", "))
-	}
-	return sources, nil
+	return open
 }

@@ -42,14 +42,9 @@ usage: newprovider [flags]
 // run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("newprovider", flag.ContinueOnError)
-	code, ok := command.Parse(set, args, usage, stdout, stderr, func() []string { return command.Arguments(set, "") })
-	if !ok {
-		return code
-	}
-	if err := play(context.Background(), stdout); err != nil {
-		return command.Complain(stderr, "newprovider", err, command.Failed)
-	}
-	return command.OK
+	return command.Run(set, args, usage, stdout, stderr, func() []string { return command.Arguments(set, "") }, func() error {
+		return play(context.Background(), stdout)
+	})
 }
 
 // play starts the cloud and spends a day there.

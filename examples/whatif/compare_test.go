@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,9 +58,9 @@ func asked(t *testing.T, args ...string) answer {
 		return known
 	}
 	var stderr bytes.Buffer
-	s, _, ok := parseFlags(args, io.Discard, &stderr)
-	require.True(t, ok, &stderr)
-	a, _, err := ask(s, nil, &stderr)
+	s, set := newSettings()
+	require.NoError(t, set.Parse(args))
+	a, err := s.ask(nil, &stderr)
 	require.NoError(t, err)
 	answers[key] = a
 	return a

@@ -136,9 +136,9 @@ usage: whatif [flags]
 Colours are used on a terminal unless NO_COLOR is set.
 `
 
-// parseFlags reads the command line. If ok is false the program ends with code.
-func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
-	s = settings{files: offline.Files{Sample: sample}, minValues: provisioning.Strict, preferences: provisioning.Respect, reserved: provisioning.ReservedFallback}
+// newSettings returns the defaults of the flags, and the flags that change them.
+func newSettings() (*settings, *flag.FlagSet) {
+	s := &settings{files: offline.Files{Sample: sample}, minValues: provisioning.Strict, preferences: provisioning.Respect, reserved: provisioning.ReservedFallback}
 	set := flag.NewFlagSet("whatif", flag.ContinueOnError)
 	s.files.Flags(set)
 	set.StringVar((*string)(&s.minValues), "min-values", string(s.minValues), "")
@@ -163,10 +163,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.IntVar(&s.maxOptions, "options", 20, "")
 	set.BoolVar(&s.failUnplaced, "fail-unplaced", false, "")
 	set.BoolVar(&s.verify, "verify", false, "")
-	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
-		return append(command.Arguments(set, "-f"), s.faults()...)
-	})
-	return s, code, ok
+	return s, set
 }
 
 // faults lists the faults of flags that could be parsed.
@@ -267,28 +264,26 @@ type answer struct {
 
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, code, ok := parseFlags(args, stdout, stderr)
-	if !ok {
-		return code
-	}
-	a, code, err := ask(s, stdin, stderr)
-	if err != nil {
-		return command.Complain(stderr, "whatif", err, code)
-	}
-	if err := a.print(stdout, s.output); err != nil {
-		return command.Complain(stderr, "whatif", err, command.Failed)
-	}
-	if s.failUnplaced && a.pending {
-		return command.Failed
-	}
-	return command.OK
+	s, set := newSettings()
+	return command.Run(set, args, usage, stdout, stderr, func() []string {
+		return append(command.Arguments(set, "-f"), s.faults()...)
+	}, func() error {
+		a, err := s.ask(stdin, stderr)
+		if err == nil {
+			err = a.print(stdout, s.output)
+		}
+		if err == nil && s.failUnplaced && a.pending {
+			err = command.ErrTold
+		}
+		return err
+	})
 }
 
-// ask reads the input and computes the answer. With an error it returns the exit code.
-func ask(s settings, stdin io.Reader, stderr io.Writer) (answer, int, error) {
+// ask reads the input and computes the answer.
+func (s *settings) ask(stdin io.Reader, stderr io.Writer) (answer, error) {
 	world, err := offline.Read(s.files, stdin)
 	if err != nil {
-		return answer{}, command.BadInput, err
+		return answer{}, command.Input(err)
 	}
 	for _, line := range world.Remarks() {
 		command.Say(stderr, "whatif: "+line)
@@ -310,11 +305,11 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (answer, int, error) {
 	defer done()
 	switch {
 	case s.compare.File != "":
-		return compareWith(ctx, s, world, stdin, stderr)
+		return s.compareWith(ctx, world, stdin, stderr)
 	case s.advise:
-		return advise(ctx, s, world, stderr)
+		return s.adviseOn(ctx, world, stderr)
 	}
-	return plan(ctx, s, world, stderr)
+	return s.plan(ctx, world, stderr)
 }
 
 // print writes the answer in a format of -o.
@@ -334,12 +329,12 @@ func (a answer) print(stdout io.Writer, format string) error {
 	return err
 }
 
-// plan makes the plan, or answers a question about it. With an error it returns the exit code.
-func plan(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (answer, int, error) {
+// plan makes the plan, or answers a question about it.
+func (s *settings) plan(ctx context.Context, w *offline.World, stderr io.Writer) (answer, error) {
 	in := w.Input()
 	removed, err := toRemove(in, s.without)
 	if err != nil {
-		return answer{}, command.BadInput, err
+		return answer{}, command.Input(err)
 	}
 	problem, err := provisioning.Prepare(in, s.options())
 	if err == nil && len(removed) > 0 {
@@ -347,16 +342,16 @@ func plan(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (
 		in = withoutNodes(in, removed)
 	}
 	if err != nil {
-		return answer{}, command.BadInput, w.Cluster.Explain(err)
+		return answer{}, command.Input(w.Cluster.Explain(err))
 	}
 	plan, err := problem.Solve(ctx)
 	if err != nil {
-		return answer{}, command.Failed, err
+		return answer{}, err
 	}
 	verified := s.verify || countOptions(plan) <= maxJudged
 	if verified {
 		if err := check(in, plan, s.options()); err != nil {
-			return answer{}, command.Failed, err
+			return answer{}, err
 		}
 	}
 	for _, line := range report.LessThanPromised(in, plan) {
@@ -383,15 +378,15 @@ func plan(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (
 		ignored[k.Kind] = k.Count
 	}
 	r := report.NewPlan(in, plan, &report.PlanOptions{MaxOptions: maxOptions, Verified: verified, Ignored: ignored, Notes: w.Cluster.Notes})
-	return answer{data: r, pending: len(plan.Unplaced) > 0}, command.OK, nil
+	return answer{data: r, pending: len(plan.Unplaced) > 0}, nil
 }
 
 // told returns the answer to a flag whose answer is text only.
-func told(flag, text string, err error) (answer, int, error) {
+func told(flag, text string, err error) (answer, error) {
 	if err != nil {
-		return answer{}, command.BadInput, fmt.Errorf("%s: %w", flag, err)
+		return answer{}, command.Input(fmt.Errorf("%s: %w", flag, err))
 	}
-	return answer{text: text}, command.OK, nil
+	return answer{text: text}, nil
 }
 
 // runsOn returns the node on which a pod runs, given by namespace and name; "" if it runs on none.
@@ -421,7 +416,7 @@ func toRemove(in provisioning.Input, names []string) (out []string, err error) {
 }
 
 // running returns the cluster at the instant of the flag, or now.
-func running(s *settings, w *offline.World, stderr io.Writer) compare.Side {
+func (s *settings) running(w *offline.World, stderr io.Writer) compare.Side {
 	if s.compare.Now.IsZero() {
 		s.compare.Now = time.Now().UTC().Truncate(time.Second)
 		if age := w.Age(s.compare.Now); age != "" {
@@ -432,44 +427,33 @@ func running(s *settings, w *offline.World, stderr io.Writer) compare.Side {
 }
 
 // compareWith answers -compare.
-func compareWith(ctx context.Context, s settings, w *offline.World, stdin io.Reader, stderr io.Writer) (answer, int, error) {
+func (s *settings) compareWith(ctx context.Context, w *offline.World, stdin io.Reader, stderr io.Writer) (answer, error) {
 	file, err := w.Policies(s.compare.File, s.files, stdin)
 	if err != nil {
-		return answer{}, command.BadInput, err
+		return answer{}, command.Input(err)
 	}
-	side := running(&s, w, stderr)
+	side := s.running(w, stderr)
 	for _, line := range file.Remarks() {
 		command.Say(stderr, "whatif: "+s.compare.File+": "+line)
 	}
 	a, err := s.compare.ask(ctx, side, file.Input())
-	if err != nil {
-		return answer{}, command.BadInput, w.Cluster.Explain(err)
-	}
-	return a, command.OK, nil
+	return a, command.Input(w.Cluster.Explain(err))
 }
 
-// advise answers -advise.
-func advise(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (answer, int, error) {
-	side := running(&s, w, stderr)
-	found, budgets, err := askAdvice(ctx, s, side)
-	if err != nil {
-		return answer{}, command.BadInput, w.Cluster.Explain(err)
-	}
-	r := report.NewAdvice(found, budgets)
-	return answer{data: r, page: func() page.Page { return page.Advice(r, found, hints) }}, command.OK, nil
-}
-
-// askAdvice computes the cost of all pods on new nodes, the price of each constraint, and the
-// savings that budgets prevent.
-func askAdvice(ctx context.Context, s settings, side compare.Side) (*advice.Report, []compare.BudgetPrice, error) {
+// adviseOn answers -advise: it computes the cost of all pods on new nodes, the price of each
+// constraint, and the savings that budgets prevent.
+func (s *settings) adviseOn(ctx context.Context, w *offline.World, stderr io.Writer) (a answer, err error) {
+	defer func() { err = command.Input(w.Cluster.Explain(err)) }()
+	side := s.running(w, stderr)
 	in, err := compare.Emptied(s.compare.Now, side)
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
 	found, err := advice.Ask(ctx, in.Input, &advice.Options{Provisioning: side.Options.Provisioning, Questions: s.questions, Parallel: runtime.GOMAXPROCS(0)})
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
 	budgets, err := compare.Budgets(ctx, s.compare.Now, side)
-	return found, budgets, err
+	r := report.NewAdvice(found, budgets)
+	return answer{data: r, page: func() page.Page { return page.Advice(r, found, hints) }}, err
 }

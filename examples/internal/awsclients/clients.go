@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -16,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/dovetail-sdk/dovetail/aws"
 )
@@ -43,60 +46,35 @@ func Connect(cfg awssdk.Config) aws.Clients {
 	}
 }
 
-// Watch returns clients that change nothing in AWS: reads are passed on, writes are not.
-func Watch(c aws.Clients) aws.Clients {
-	c.EC2, c.IAM = watchedEC2{c.EC2}, watchedIAM{c.IAM}
-	return c
+// Watch returns a configuration whose clients change nothing in AWS: reads and dry runs are passed on,
+// writes are not. The creation of an instance profile, and giving it a role, seem to succeed, because a
+// class with a role is ready only with an instance profile.
+func Watch(cfg awssdk.Config) awssdk.Config {
+	cfg.APIOptions = append(slices.Clip(cfg.APIOptions), func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Watch", watch), middleware.Before)
+	})
+	return cfg
 }
 
 var errDry = errors.New("nothing is changed without -launch")
 
-type watchedEC2 struct{ aws.EC2API }
-
-func (watchedEC2) CreateFleet(context.Context, *ec2.CreateFleetInput, ...func(*ec2.Options)) (*ec2.CreateFleetOutput, error) {
-	return nil, errDry
-}
-
-func (watchedEC2) CreateLaunchTemplate(context.Context, *ec2.CreateLaunchTemplateInput, ...func(*ec2.Options)) (*ec2.CreateLaunchTemplateOutput, error) {
-	return nil, errDry
-}
-
-func (watchedEC2) DeleteLaunchTemplate(context.Context, *ec2.DeleteLaunchTemplateInput, ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateOutput, error) {
-	return nil, errDry
-}
-
-func (watchedEC2) CreateTags(context.Context, *ec2.CreateTagsInput, ...func(*ec2.Options)) (*ec2.CreateTagsOutput, error) {
-	return nil, errDry
-}
-
-// RunInstances makes a dry run, which checks whether the instances could be launched.
-func (w watchedEC2) RunInstances(ctx context.Context, in *ec2.RunInstancesInput, opts ...func(*ec2.Options)) (*ec2.RunInstancesOutput, error) {
-	if in.DryRun == nil || !*in.DryRun {
-		return nil, errDry
+func watch(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (out middleware.InitializeOutput, _ middleware.Metadata, _ error) {
+	name := middleware.GetOperationName(ctx)
+	passed := slices.ContainsFunc([]string{"Describe", "Get", "List", "ReceiveMessage", "DeleteMessage"}, func(reads string) bool {
+		return strings.HasPrefix(name, reads)
+	})
+	switch call := in.Parameters.(type) {
+	case *ec2.RunInstancesInput:
+		passed = call.DryRun != nil && *call.DryRun // checks whether the instances could be launched
+	case *iam.CreateInstanceProfileInput:
+		out.Result = &iam.CreateInstanceProfileOutput{InstanceProfile: &iamtypes.InstanceProfile{InstanceProfileName: call.InstanceProfileName, Path: call.Path}}
+		return out, middleware.Metadata{}, nil
+	case *iam.AddRoleToInstanceProfileInput:
+		out.Result = &iam.AddRoleToInstanceProfileOutput{}
+		return out, middleware.Metadata{}, nil
 	}
-	return w.EC2API.RunInstances(ctx, in, opts...)
-}
-
-func (watchedEC2) TerminateInstances(context.Context, *ec2.TerminateInstancesInput, ...func(*ec2.Options)) (*ec2.TerminateInstancesOutput, error) {
-	return nil, errDry
-}
-
-// watchedIAM reports success for the creation of instance profiles without creating any, because a
-// class with a role is ready only with an instance profile.
-type watchedIAM struct{ aws.IAMAPI }
-
-func (watchedIAM) CreateInstanceProfile(_ context.Context, in *iam.CreateInstanceProfileInput, _ ...func(*iam.Options)) (*iam.CreateInstanceProfileOutput, error) {
-	return &iam.CreateInstanceProfileOutput{InstanceProfile: &iamtypes.InstanceProfile{InstanceProfileName: in.InstanceProfileName, Path: in.Path}}, nil
-}
-
-func (watchedIAM) AddRoleToInstanceProfile(context.Context, *iam.AddRoleToInstanceProfileInput, ...func(*iam.Options)) (*iam.AddRoleToInstanceProfileOutput, error) {
-	return &iam.AddRoleToInstanceProfileOutput{}, nil
-}
-
-func (watchedIAM) RemoveRoleFromInstanceProfile(context.Context, *iam.RemoveRoleFromInstanceProfileInput, ...func(*iam.Options)) (*iam.RemoveRoleFromInstanceProfileOutput, error) {
-	return nil, errDry
-}
-
-func (watchedIAM) DeleteInstanceProfile(context.Context, *iam.DeleteInstanceProfileInput, ...func(*iam.Options)) (*iam.DeleteInstanceProfileOutput, error) {
-	return nil, errDry
+	if passed {
+		return next.HandleInitialize(ctx, in)
+	}
+	return out, middleware.Metadata{}, errDry
 }

@@ -27,9 +27,9 @@ type Input struct {
 // Read reads the manifests of files, or the sample if there are none. The error has every
 // fault of all of them.
 func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
-	sources, sourcesErr := manifest.Sources(files, stdin, sample)
-	cluster, err := manifest.Read(manifest.Rules{NodePools: awsv1.NodePoolRules(), NodeOverlays: awsv1.NodeOverlayRules(), Classes: true}, sources...)
-	if err := errors.Join(sourcesErr, err); err != nil {
+	rules := manifest.Rules{NodePools: awsv1.NodePoolRules(), NodeOverlays: awsv1.NodeOverlayRules(), Classes: true}
+	cluster, err := manifest.ReadFiles(rules, files, stdin, sample)
+	if err != nil {
 		return nil, err
 	}
 	if len(cluster.NodePools) == 0 {

@@ -1,14 +1,7 @@
 // Package command has the common parts of the example programs: reading the command line and files,
 // and writing errors and colours.
 //
-// A program has one function run that returns its exit code:
-//
-//	s, code, ok := parseFlags(args, stdout, stderr)
-//	if !ok {
-//		return code
-//	}
-//
-// and a function parseFlags that declares its flags and calls Parse.
+// A program has one function run that declares its flags and calls Run.
 package command
 
 import (
@@ -16,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -51,6 +45,41 @@ func ReadFile(name string, stdin io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("standard input: %w", err)
 	}
 	return data, nil
+}
+
+// ErrTold is the error of a program that has written down what is wrong: Run writes no more.
+var ErrTold = errors.New("see the output")
+
+// inputError is an error that the input or the flags cause.
+type inputError struct{ error }
+
+// Unwrap returns the error itself.
+func (e inputError) Unwrap() error { return e.error }
+
+// Input marks an error as caused by the input, for which a program exits with BadInput.
+func Input(err error) error {
+	if err == nil {
+		return nil
+	}
+	return inputError{err}
+}
+
+// Run runs a program: it reads the command line as Parse does, calls do, and writes its error to
+// stderr. It returns the exit code: Failed for an error other than one of Input.
+func Run(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Writer, check func() []string, do func() error) int {
+	if code, ok := Parse(set, args, usage, stdout, stderr, check); !ok {
+		return code
+	}
+	err := do()
+	switch {
+	case err == nil:
+		return OK
+	case errors.Is(err, ErrTold):
+		return Failed
+	case errors.As(err, &inputError{}):
+		return Complain(stderr, set.Name(), err, BadInput)
+	}
+	return Complain(stderr, set.Name(), err, Failed)
 }
 
 // Complain writes an error, each of its lines after the name of the program; see Say. It returns

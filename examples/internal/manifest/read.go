@@ -206,6 +206,17 @@ func comparePods(a, b *corev1.Pod) int {
 
 func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
+// ReadFiles reads a cluster from the named files, as Sources and Read do. The error has the faults of
+// both.
+func ReadFiles(rules Rules, names []string, stdin io.Reader, sample []byte) (*Cluster, error) {
+	sources, err := Sources(names, stdin, sample)
+	cluster, faults := Read(rules, sources...)
+	if err := errors.Join(err, faults); err != nil {
+		return nil, err
+	}
+	return cluster, nil
+}
+
 // Sources reads the named files, "-" being standard input. Without names it returns the sample. If
 // a file cannot be read, the others are still read; the error joins all failures.
 func Sources(names []string, stdin io.Reader, sample []byte) ([]Source, error) {

@@ -92,10 +92,9 @@ type World struct {
 // Read reads the manifests and the instance types. It reports the faults of both together.
 func Read(files Files, stdin io.Reader) (*World, error) {
 	w := &World{classes: map[string][]*cloudprovider.InstanceType{}, given: files.InstanceTypes != ""}
-	sources, sourcesErr := manifest.Sources(files.Manifests, stdin, files.Sample)
-	cluster, clusterErr := manifest.Read(rules(), sources...)
+	cluster, clusterErr := manifest.ReadFiles(rules(), files.Manifests, stdin, files.Sample)
 	types, typesErr := readTypes(files.InstanceTypes, stdin)
-	if err := errors.Join(sourcesErr, clusterErr, typesErr); err != nil {
+	if err := errors.Join(clusterErr, typesErr); err != nil {
 		return nil, err
 	}
 	w.Cluster, w.types, w.auto = cluster, types, slices.ContainsFunc(cluster.NodePools, ofAutoMode)
@@ -144,11 +143,7 @@ func (w *World) launchable(classes []*awsv1.EC2NodeClass, files Files) (err erro
 // nothing else. Objects of other kinds are counted as ignored. Call Input of both Worlds only
 // afterwards, because labels of the pools of both count as known.
 func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, error) {
-	sources, err := manifest.Sources([]string{file}, stdin, nil)
-	if err != nil {
-		return nil, err
-	}
-	cluster, err := manifest.Read(rules(), sources...)
+	cluster, err := manifest.ReadFiles(rules(), []string{file}, stdin, nil)
 	if err != nil {
 		return nil, err
 	}

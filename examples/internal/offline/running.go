@@ -46,20 +46,17 @@ func (w *World) Age(now time.Time) string {
 			newest = t
 		}
 	}
-	conditions := func(list []corev1.PodCondition) {
-		for _, c := range list {
-			see(c.LastTransitionTime)
-		}
-	}
-	for _, p := range w.Cluster.Pods {
-		see(p.CreationTimestamp)
-		conditions(p.Status.Conditions)
-	}
-	for _, n := range w.Cluster.Nodes {
-		for _, p := range n.Pods {
+	pods := func(list []*corev1.Pod) {
+		for _, p := range list {
 			see(p.CreationTimestamp)
-			conditions(p.Status.Conditions)
+			for _, c := range p.Status.Conditions {
+				see(c.LastTransitionTime)
+			}
 		}
+	}
+	pods(w.Cluster.Pods)
+	for _, n := range w.Cluster.Nodes {
+		pods(n.Pods)
 		if n.Node == nil {
 			continue
 		}

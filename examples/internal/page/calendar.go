@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // Calendar shows how many nodes the disruption budgets of a NodePool allow to be disrupted, by day
@@ -61,10 +62,13 @@ func sameAnswer(a, b budgets.Window) bool {
 	return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Nodes == b.Nodes && a.Decider == b.Decider
 }
 
-func (s *section) title() string {
-	names := make([]string, len(s.reasons))
-	for i, r := range s.reasons {
-		names[i] = string(r)
+func (s *section) title() string { return listed(s.reasons) }
+
+// listed returns reasons with commas between.
+func listed(reasons []budgets.Reason) string {
+	var names []string
+	for _, r := range reasons {
+		names = append(names, string(r))
 	}
 	return strings.Join(names, ", ")
 }
@@ -81,10 +85,8 @@ func (l level) String() string {
 		return "no limit"
 	case l.nodes == 0:
 		return "none"
-	case l.nodes == 1:
-		return "1 node"
 	}
-	return fmt.Sprintf("%d nodes", l.nodes)
+	return command.Count(l.nodes, "node")
 }
 
 // levels returns the answers that occur in sections, the smallest first.
@@ -154,13 +156,7 @@ func rule(b v1.Budget) (nodes, when, reasons string) {
 		when = fmt.Sprintf("%s for %s", *b.Schedule, short(b.Duration.Duration))
 	}
 	if b.Reasons != nil {
-		names := make([]string, len(b.Reasons))
-		for i, r := range b.Reasons {
-			names[i] = string(r)
-		}
-		if reasons = strings.Join(names, ", "); reasons == "" {
-			reasons = "none"
-		}
+		reasons = cmp.Or(listed(b.Reasons), "none")
 	}
 	return nodes, when, reasons
 }
@@ -178,8 +174,5 @@ func short(d time.Duration) string {
 	if minutes > 0 {
 		parts = append(parts, fmt.Sprintf("%dm", minutes))
 	}
-	if len(parts) == 0 {
-		return "0m"
-	}
-	return strings.Join(parts, " ")
+	return cmp.Or(strings.Join(parts, " "), "0m")
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -114,12 +115,13 @@ func (c *Calendar) column(p *picture, s *section, f frame, i int) {
 	x := f.left + i*f.dayWidth
 	start, end := c.day(f.first+i), c.day(f.first+i+1)
 	for _, w := range s.windows {
-		from, to := later(w.From, start), sooner(w.To, end)
+		from := slices.MaxFunc([]time.Time{w.From, start}, time.Time.Compare)
+		to := slices.MinFunc([]time.Time{w.To, end}, time.Time.Compare)
 		for from.Before(to) {
 			// Where the clock moves the rectangle is broken in two.
 			until := to
-			if _, zoneEnd := from.ZoneBounds(); !zoneEnd.IsZero() && zoneEnd.After(from) {
-				until = sooner(until, zoneEnd)
+			if _, zoneEnd := from.ZoneBounds(); zoneEnd.After(from) && zoneEnd.Before(until) {
+				until = zoneEnd
 			}
 			y1 := wall(from)
 			y2 := y1 + until.Sub(from).Hours()
@@ -185,32 +187,15 @@ func wall(t time.Time) float64 {
 	return float64(t.Hour()) + float64(t.Minute())/60 + float64(t.Second())/3600
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func sooner(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
 // share returns a level as a share of the largest level with a limit.
 func (c *Calendar) share(l level) float64 {
 	most := 0
 	for _, o := range levels(c.sections...) {
 		if !o.unlimited {
-			most = max(most, o.nodes)
+			most = o.nodes // they ascend
 		}
 	}
-	if most == 0 {
-		return 0
-	}
-	return float64(l.nodes) / float64(most)
+	return float64(l.nodes) / float64(max(1, most))
 }
 
 // picture is an SVG picture being drawn.
