@@ -13,7 +13,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
@@ -85,14 +84,13 @@ func (s *explainer) pod(u provisioning.Unplaced) PodExplanation {
 		return known
 	}
 	out := PodExplanation{Pod: own, Explanation: u.Explanation}
-	kind := s.sim.Kinds.Of(own)
-	request := s.e.Vector(kind.Requests.With(corev1.ResourcePods, 1))
-	asked := kind.Asks(s.sim.Cluster.Vocabulary)
+	request := s.e.Request(own)
 	var open, shut []*state.StateNode
 	for _, m := range s.others {
 		entry := s.nodes[s.sim.At[m.Name]]
-		room := estimate.TakesPods(entry) && estimate.Holds(s.e.Free(entry), request)
-		switch suited := entry.Node != nil && estimate.Admits(entry.Node, requirements.FromLabels(entry.Node.Labels, s.sim.Cluster.Vocabulary), own, asked); {
+		free := s.e.Free(entry)
+		room := free != nil && estimate.TakesPods(entry) && estimate.Holds(free, request)
+		switch suited := entry.Node != nil && s.e.Suits(own, m.Name); {
 		case !suited:
 			out.Unsuited++
 			if room {
@@ -147,18 +145,11 @@ func (s *explainer) conflicts(own, asked *corev1.Pod, m *state.StateNode) []Conf
 // keeps returns the kind of constraint because of which a pod must keep a label of its node: the
 // pod's own constraint, or else an affinity of others.
 func (s *explainer) keeps(p *corev1.Pod, key string) verify.Rule {
-	spreads, _ := s.sim.Defaults.Of(p)
-	for _, t := range spreads {
-		if t.TopologyKey == key {
-			return verify.RuleSpread
-		}
-	}
-	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-		for _, t := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			if t.TopologyKey == key {
-				return verify.RuleAntiAffinity
-			}
-		}
+	switch spread, apart := s.sim.Constraints(p, key); {
+	case spread:
+		return verify.RuleSpread
+	case apart:
+		return verify.RuleAntiAffinity
 	}
 	return verify.RuleAffinity
 }

@@ -153,7 +153,7 @@ var layers = []layer{
 		"a cluster is read for those who decide and those who carry out, and by nobody among them"},
 	{"disruption", append([]string{"disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nodeclaim", "disruption/internal/...", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
-	{"disruption/internal/...", append([]string{"disruption/drain", "disruption/internal/...", "provisioning/nodeclaim", "internal/engine/state", "internal/engine/topology", "internal/engine/workload", "internal/nodelimit", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
+	{"disruption/internal/...", append([]string{"disruption/drain", "disruption/internal/...", "provisioning/nodeclaim", "internal/engine/bitset", "internal/engine/catalog", "internal/engine/compile", "internal/engine/model", "internal/engine/pack", "internal/engine/state", "internal/engine/topology", "internal/engine/workload", "internal/nodelimit", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"report", append([]string{"provisioning/advice", "disruption", "disruption/compare", "aws/api/v1", "internal/layout", "internal/spelling"}, engine...),
 		"decisions are written down whoever made them, and none is changed"},

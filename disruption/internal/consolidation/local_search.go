@@ -277,7 +277,7 @@ func (s *search) places(targets []*state.StateNode) map[types.NamespacedName]str
 			if free[p] != nil {
 				kind = free[p]
 			}
-			class, known := s.e.Class(s.w.Kinds.Of(kind))
+			class, known := s.e.Class(kind)
 			if !known {
 				continue
 			}
@@ -303,8 +303,8 @@ func (s *search) swaps(e *estimate.Estimate, set []*state.StateNode) []screen.Sw
 			if free[p] == nil {
 				continue
 			}
-			own, known := e.Class(s.w.Kinds.Of(p))
-			other, found := e.Class(s.w.Kinds.Of(free[p]))
+			own, known := e.Class(p)
+			other, found := e.Class(free[p])
 			if known && found {
 				out = append(out, screen.Swap{Own: own, Other: other})
 			}

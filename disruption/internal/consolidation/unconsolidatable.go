@@ -177,7 +177,7 @@ func (s *search) shortOf(o screen.Outcome, required float64) rule.Outcome {
 // pods of each class; "" if none is known.
 func (s *search) needy(m *state.StateNode, rest []screen.Count) string {
 	for _, p := range s.w.Displaced[m.Name] {
-		class, known := s.first.Class(s.w.Kinds.Of(p))
+		class, known := s.first.Class(p)
 		if known && slices.ContainsFunc(rest, func(c screen.Count) bool { return c.Class == class && c.Pods > 0 }) {
 			return state.PodObject(p)
 		}

@@ -1,46 +1,35 @@
 // Package estimate converts a cluster into numbers for package screen: classes of pods with their
-// requests, the room on nodes and the classes that they admit, and the prices of new nodes. It
-// computes a lower bound on the price of new nodes for some pods, and chooses the nodes to try
-// first. It does not depend on rules, budgets or actions.
+// requests, the room on nodes and the classes that they admit, and the prices of new nodes. All of
+// these are read from a state of the engine. The package computes a lower bound on the price of new
+// nodes for some pods, and chooses the nodes to try first. It does not depend on rules, budgets or
+// actions.
 package estimate
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
+	"encoding/binary"
+	"math"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
-	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
+	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
+	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // Input is the input of an estimate. It is read-only, and the estimate keeps it.
 type Input struct {
+	// State has the nodes and pods as the engine reads them.
+	State *engine.State
 	// Nodes are all nodes, managed or not, in a fixed order.
 	Nodes []Node
-	// Entries are all nodes with their pods, including nodes that are still to come.
-	Entries []provisioning.Node
-	// Pools are the pools that may launch nodes.
-	Pools []*v1.NodePool
-	// Templates are the requirements that all nodes of a pool have, by pool, for pools that launch
-	// nodes.
-	Templates map[string]requirements.Set
-	// Launches are the types that those pools can launch, by pool, cheapest first.
-	Launches map[string][]Launch
-	// DaemonSetPods are those of provisioning.Input.
-	DaemonSetPods []*corev1.Pod
-	// Classes groups pods that are alike.
-	Classes *podclass.Classes
-	// Vocabulary says which labels are well-known.
-	Vocabulary *requirements.Vocabulary
+	// Launches says whether new nodes may be launched.
+	Launches bool
+	// Kinds groups the pods of the state.
+	Kinds *Kinds
 	// Free returns the pod without its pin if it may change its domain, and otherwise nil.
 	Free func(*corev1.Pod) *corev1.Pod
 }
@@ -64,31 +53,28 @@ type Estimate struct {
 	Estimator *screen.Estimator
 
 	in      Input
-	nodes   []*Node               // by number
-	names   []corev1.ResourceName // resource of each dimension; the first is the CPU
-	place   map[corev1.ResourceName]int
-	classes []*podclass.Class // a representative of each class
-	classOf []int32           // by number of the kind of pod: the class; negative if it has none
-	vectors [][]int64         // by number of the kind of pod: its requests; nil until they are needed
-	groups  *antiAffinityGroups
-	at      map[string]int       // number of each node, by name
-	total   [][]int64            // by number of the node: room for movable pods, counting the room that they use now
+	p       *compile.Problem // of the state
+	cpu     int              // index of the CPU among the resources; it takes the place of the first
+	nodes   []*Node          // by number
+	classes []int32          // by class: a kind of its pods
+	classOf []int32          // by kind: the class; negative if it has none
+	at      map[string]int   // number of each node, by name
+	total   [][]int64        // by number of the node: room for movable pods, counting the room that they use now
+	apart   apartRules
 	prices  map[string][]float64 // price of a unit of each resource, by pool
 	goods   *goods
-	demands []demand // by class
+	pools   [][]int // by class: the pools, by index in goods, that launch nodes for its pods
 }
 
 // New reads a cluster in its current state. before, if not nil, is an earlier estimate of the same
 // search, whose data about launches is reused.
 func New(in Input, before *Estimate) *Estimate {
-	e := &Estimate{in: in, place: map[corev1.ResourceName]int{},
-		at: map[string]int{}, Cluster: &screen.Cluster{}, prices: map[string][]float64{}}
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
-		e.dimension(name)
-	}
+	e := &Estimate{in: in, p: in.State.Problem, at: map[string]int{}, Cluster: &screen.Cluster{}, prices: map[string][]float64{}}
+	e.cpu = max(0, slices.Index(e.p.Resources, corev1.ResourceCPU))
+	e.apart = newApartRules(e.p.Rules)
 	e.readClasses()
 	e.readNodes()
-	if before != nil && slices.Equal(before.names, e.names) {
+	if before != nil {
 		e.goods = before.goods
 	} else {
 		e.goods = e.readGoods()
@@ -98,119 +84,89 @@ func New(in Input, before *Estimate) *Estimate {
 	return e
 }
 
-func (e *Estimate) dimension(name corev1.ResourceName) {
-	if _, known := e.place[name]; !known {
-		e.place[name] = len(e.names)
-		e.names = append(e.names, name)
-	}
-}
-
-// readClasses assigns the movable pods to classes.
-func (e *Estimate) readClasses() {
-	e.groups = e.readGroups()
-	known := map[string]int32{}
-	lists := []resources.List{}
-	for i := range e.in.Nodes {
-		for _, p := range e.in.Nodes[i].Pods {
-			lists = e.readClass(p, known, lists)
-			if free := e.in.Free(p); free != nil {
-				lists = e.readClass(free, known, lists)
-			}
-		}
-	}
-	for c, list := range lists {
-		e.Cluster.Classes[c].Request = e.Vector(list)
-	}
-}
-
-// readClass records the class of a pod. lists has the requests of the classes and is extended by
-// those of a new class.
-func (e *Estimate) readClass(p *corev1.Pod, known map[string]int32, lists []resources.List) []resources.List {
-	kind := e.in.Classes.Of(p)
-	if _, found := e.Class(kind); found || !kind.Readable {
-		return lists // the engine reports a pod that cannot be read
-	}
-	groups := e.groups.of(kind)
-	key := classKey(kind.Pod, kind.Requests, groups)
-	class, found := known[key]
-	if !found {
-		class = int32(len(e.classes))
-		known[key] = class
-		e.classes = append(e.classes, kind)
-		e.Cluster.Classes = append(e.Cluster.Classes, screen.Class{AntiAffinity: groups})
-		lists = append(lists, kind.Requests.With(corev1.ResourcePods, 1))
-		for name, n := range kind.Requests.All() {
-			if n > 0 {
-				e.dimension(name)
-			}
-		}
-	}
-	for len(e.classOf) <= kind.Number {
-		e.classOf = append(e.classOf, -1)
-	}
-	e.classOf[kind.Number] = class
-	return lists
-}
-
-// Class returns the class of pods of a kind, and false if it has none.
-func (e *Estimate) Class(kind *podclass.Class) (int32, bool) {
-	if kind.Number >= len(e.classOf) || e.classOf[kind.Number] < 0 {
-		return 0, false
-	}
-	return e.classOf[kind.Number], true
-}
-
-// Vector returns a resource list as a vector in the dimensions of the estimate.
-func (e *Estimate) Vector(list resources.List) []int64 {
-	out := make([]int64, len(e.names))
-	for i, name := range e.names {
-		out[i] = list.Get(name)
+// vector returns a vector of the engine without its slots, with the CPU first.
+func (e *Estimate) vector(of []int64) []int64 {
+	out := slices.Clone(e.p.OfResources(of))
+	if len(out) > 0 {
+		out[0], out[e.cpu] = out[e.cpu], out[0]
 	}
 	return out
 }
 
-// classKey returns a key that is equal for pods with equal requests that may run on the same nodes.
-func classKey(p *corev1.Pod, requests resources.List, groups screen.AntiAffinity) string {
-	var b strings.Builder
-	b.WriteString(requests.String())
-	for i, of := range groups.Of {
-		if of|groups.Excludes[i] != 0 {
-			fmt.Fprintf(&b, "|%d %x %x", i, of, groups.Excludes[i])
+// readClasses assigns the movable pods to classes: pods with equal requests that may run on the same
+// nodes and exclude the same pods from theirs.
+func (e *Estimate) readClasses() {
+	known := map[string]int32{}
+	for i := range e.in.Nodes {
+		for _, p := range e.in.Nodes[i].Pods {
+			e.readClass(p, known)
+			if free := e.in.Free(p); free != nil {
+				e.readClass(free, known)
+			}
 		}
 	}
-	for _, t := range p.Spec.Tolerations {
-		fmt.Fprintf(&b, "|%s %s %s %s", t.Key, t.Operator, t.Value, t.Effect)
-	}
-	WriteNodeDemand(&b, p)
-	return b.String()
 }
 
-// WriteNodeDemand writes a text that is equal for pods with the same node selector and required
-// node affinity.
-func WriteNodeDemand(b *strings.Builder, p *corev1.Pod) {
-	for _, key := range slices.Sorted(maps.Keys(p.Spec.NodeSelector)) {
-		fmt.Fprintf(b, "|%s=%s", key, p.Spec.NodeSelector[key])
+func (e *Estimate) readClass(p *corev1.Pod, known map[string]int32) {
+	k := e.in.Kinds.of(p)
+	if k < 0 {
+		return
 	}
-	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		text, _ := json.Marshal(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution) // plain data: encoding cannot fail
-		b.Write(text)
+	for len(e.classOf) <= int(k) {
+		e.classOf = append(e.classOf, -1)
 	}
+	of := &e.in.Kinds.list[k]
+	if e.classOf[k] >= 0 || e.p.Classes[of.class].Refusal != nil {
+		return // the engine reports a pod that cannot be read
+	}
+	apart := e.apart.of(e.p.Rules.ByClass[of.class].All)
+	key := binary.AppendVarint(nil, int64(e.p.Admission.Ask(of.class)))
+	for i := range apart.Of {
+		key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(key, apart.Of[i]), apart.Excludes[i])
+	}
+	key = append(key, of.pin.text()...)
+	class, found := known[string(key)]
+	if !found {
+		class = int32(len(e.classes))
+		known[string(key)] = class
+		e.classes = append(e.classes, k)
+		e.Cluster.Classes = append(e.Cluster.Classes, screen.Class{Request: e.vector(e.p.Requests[of.class]), AntiAffinity: apart})
+	}
+	e.classOf[k] = class
+}
+
+// Class returns the class of a pod, and false if it has none.
+func (e *Estimate) Class(p *corev1.Pod) (int32, bool) {
+	k := e.in.Kinds.of(p)
+	if k < 0 || int(k) >= len(e.classOf) || e.classOf[k] < 0 {
+		return 0, false
+	}
+	return e.classOf[k], true
+}
+
+// Request returns the requests of a pod; nil if they cannot be read.
+func (e *Estimate) Request(p *corev1.Pod) []int64 {
+	if c := e.in.State.Class(p); c >= 0 && e.p.Classes[c].Refusal == nil {
+		return e.vector(e.p.Requests[c])
+	}
+	return nil
 }
 
 // readNodes reads the room on the nodes, and the pods that move when a node goes.
 func (e *Estimate) readNodes() {
-	kinds := &nodeKinds{keys: e.selectorKeys(), known: map[string]int32{}, vocabulary: e.in.Vocabulary}
+	kinds := newNodeKinds(e)
 	for i := range e.in.Nodes {
 		m := &e.in.Nodes[i]
-		if m.Gone {
+		at := e.in.State.Node(m.Name)
+		if m.Gone || at < 0 {
 			continue
 		}
 		e.at[m.Name] = len(e.Cluster.Nodes)
-		n := screen.Node{Kind: kinds.of(m.Entry), Price: m.Price}
+		n := screen.Node{Kind: kinds.of(at), Price: m.Price}
 		free := e.Free(m.Entry)
 		whole := slices.Clone(free)
 		for _, p := range m.Pods {
-			request, class, ok := e.Of(p)
+			class, ok := e.Class(p)
 			if !ok {
 				continue
 			}
@@ -219,75 +175,57 @@ func (e *Estimate) readNodes() {
 			} else {
 				n.Pods = append(n.Pods, screen.Count{Class: class, Pods: 1})
 			}
-			for d := range whole {
-				whole[d] += request[d]
+			for d, n := range e.Cluster.Classes[class].Request {
+				whole[d] += n
 			}
 		}
-		n.There = e.groups.all(m.Entry.Pods)
+		n.There = e.apart.of(e.p.NodeParts[at])
+		for _, p := range m.Entry.Pods {
+			if k := e.in.Kinds.of(p); k >= 0 {
+				e.apart.add(&n.There, e.p.Rules.ByClass[e.in.Kinds.list[k].class].All)
+			}
+		}
 		if TakesPods(m.Entry) {
 			n.Free = free
 		}
 		e.Cluster.Nodes, e.nodes = append(e.Cluster.Nodes, n), append(e.nodes, m)
 		e.total = append(e.total, whole)
 	}
-	for c, kind := range e.classes {
-		e.Cluster.Classes[c].Admits = kinds.admit(kind)
+	for c, k := range e.classes {
+		e.Cluster.Classes[c].Admits = kinds.admit(&e.in.Kinds.list[k])
 	}
 }
 
-// Of returns the requests and the class of a pod, and false if it has no class.
-func (e *Estimate) Of(p *corev1.Pod) ([]int64, int32, bool) {
-	class, known := e.Class(e.in.Classes.Of(p))
-	if !known {
-		return nil, 0, false
-	}
-	return e.Cluster.Classes[class].Request, class, true
-}
-
-// Free returns the free room on a node, in the dimensions of the estimate.
+// Free returns the free room on a node of the state; nil if the state does not have the node.
 func (e *Estimate) Free(n provisioning.Node) []int64 {
-	var status corev1.ResourceList
-	if n.Node != nil {
-		status = n.Node.Status.Allocatable
-	} else {
-		status = n.NodeClaim.Status.Allocatable
+	at := e.in.State.Node(n.Name())
+	if at < 0 {
+		return nil
 	}
-	list, err := resources.FromResourceList(status)
-	if err != nil {
-		return make([]int64, len(e.names))
-	}
-	out := e.Vector(list)
+	out := slices.Clone(e.p.OfResources(e.p.Nodes[at].Free))
 	for _, p := range n.Pods {
-		if p == nil || podlife.Finished(p) {
+		if p == nil {
 			continue
 		}
-		kind := e.in.Classes.Of(p)
-		if !kind.Readable {
-			continue
+		if k := e.in.Kinds.of(p); k >= 0 {
+			for d, n := range e.p.OfResources(e.p.Requests[e.in.Kinds.list[k].class]) {
+				out[d] -= n
+			}
 		}
-		for d, n := range e.requested(kind) {
-			out[d] -= n
-		}
-		out[e.place[corev1.ResourcePods]]--
 	}
-	return out
+	return e.vector(out)
+}
+
+// Suits reports whether the labels and taints of a node admit a pod, whatever its pin.
+func (e *Estimate) Suits(p *corev1.Pod, node string) bool {
+	c, at := e.in.State.Class(p), e.in.State.Node(node)
+	return c >= 0 && at >= 0 && e.p.Nodes[at].Verdict.Open.Has(c)
 }
 
 // At returns the number of a node, and false if the node is not in the cluster.
 func (e *Estimate) At(name string) (int, bool) {
 	i, found := e.at[name]
 	return i, found
-}
-
-// requested returns the requests of a pod of a kind.
-func (e *Estimate) requested(kind *podclass.Class) []int64 {
-	for len(e.vectors) <= kind.Number {
-		e.vectors = append(e.vectors, nil)
-	}
-	if e.vectors[kind.Number] == nil {
-		e.vectors[kind.Number] = e.Vector(kind.Requests)
-	}
-	return e.vectors[kind.Number]
 }
 
 // TakesPods reports whether a node is schedulable and has room for pods.
@@ -301,7 +239,7 @@ func TakesPods(n provisioning.Node) bool {
 
 // wanted returns the total requests of the pods on the nodes of a pool.
 func (e *Estimate) wanted(pool string) []int64 {
-	out := make([]int64, len(e.names))
+	out := make([]int64, len(e.p.Resources))
 	for i, m := range e.nodes {
 		if m.Pool != pool {
 			continue
@@ -315,73 +253,116 @@ func (e *Estimate) wanted(pool string) []int64 {
 	return out
 }
 
-// nodeKinds groups nodes that are alike in what the classes of an estimate require.
+// nodeKinds groups nodes that admit the same classes.
 type nodeKinds struct {
-	keys       []string // labels that some class requires
-	known      map[string]int32
-	nodes      []*corev1.Node // a representative of each kind
-	labels     []requirements.Set
-	vocabulary *requirements.Vocabulary
+	p     *compile.Problem
+	keys  []int // labels that some pin restricts, by number in the domain table
+	known map[string]int32
+	nodes []*model.Existing // a node of each kind
 }
 
-// selectorKeys lists the labels that some class requires.
-func (e *Estimate) selectorKeys() []string {
-	seen := map[string]string{}
-	for _, kind := range e.classes {
-		for _, a := range kind.Asks(e.in.Vocabulary).Alternatives {
-			for r := range a.Set.All() {
-				seen[r.Key()] = ""
-			}
+func newNodeKinds(e *Estimate) *nodeKinds {
+	k := &nodeKinds{p: e.p, known: map[string]int32{}}
+	for i, key := range e.p.Table.Keys {
+		if slices.ContainsFunc(e.classes, func(c int32) bool { return e.in.Kinds.list[c].pin[key] != nil }) {
+			k.keys = append(k.keys, i)
 		}
 	}
-	return slices.Sorted(maps.Keys(seen))
+	return k
 }
 
 // of returns the kind of a node.
-func (k *nodeKinds) of(n provisioning.Node) int32 {
-	node := n.Node
-	if node == nil {
-		node = &corev1.Node{}
+func (k *nodeKinds) of(node int) int32 {
+	n := &k.p.Nodes[node]
+	key := binary.AppendVarint(nil, int64(n.Verdict.Number))
+	for _, at := range k.keys {
+		key = binary.AppendVarint(key, int64(n.At[at]))
 	}
-	labels := requirements.FromLabels(node.Labels, k.vocabulary)
-	var b strings.Builder
-	for _, key := range k.keys {
-		value, _ := labels.Get(key)
-		fmt.Fprintf(&b, "%s|", value)
-	}
-	for _, t := range node.Spec.Taints {
-		fmt.Fprintf(&b, "%s=%s:%s|", t.Key, t.Value, t.Effect)
-	}
-	kind, found := k.known[b.String()]
+	out, found := k.known[string(key)]
 	if !found {
-		kind = int32(len(k.nodes))
-		k.known[b.String()] = kind
-		k.nodes, k.labels = append(k.nodes, node), append(k.labels, labels)
-	}
-	return kind
-}
-
-// admit reports for each kind of node whether it admits pods of a kind.
-func (k *nodeKinds) admit(kind *podclass.Class) []bool {
-	out := make([]bool, len(k.nodes))
-	asked := kind.Asks(k.vocabulary)
-	for i, node := range k.nodes {
-		out[i] = Admits(node, k.labels[i], kind.Pod, asked)
+		out = int32(len(k.nodes))
+		k.known[string(key)] = out
+		k.nodes = append(k.nodes, n)
 	}
 	return out
 }
 
-// Admits reports whether the labels and taints of a node admit a pod.
-func Admits(node *corev1.Node, labels requirements.Set, p *corev1.Pod, asked requirements.Pod) bool {
-	return Tolerates(p, node.Spec.Taints) && slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool {
-		return labels.Compatible(a.Set, requirements.EmptyVocabulary())
-	})
+// admit reports for each kind of node whether it admits pods of a kind.
+func (k *nodeKinds) admit(pods *kind) []bool {
+	out := make([]bool, len(k.nodes))
+	for i, n := range k.nodes {
+		out[i] = n.Verdict.Open.Has(pods.class)
+		for _, at := range k.keys {
+			values := pods.pin[k.p.Table.Keys[at]]
+			out[i] = out[i] && (values == nil || n.At[at] >= 0 && slices.Contains(values, k.p.Table.Values[at][n.At[at]]))
+		}
+	}
+	return out
 }
 
-// Tolerates reports whether a pod tolerates all taints with the effects NoSchedule and NoExecute.
-// Numeric comparisons of tolerations are left to the engine.
-func Tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
-	return !slices.ContainsFunc(taints, func(t corev1.Taint) bool {
-		return t.Effect != corev1.TaintEffectPreferNoSchedule && !podlife.Tolerates(p, t)
-	})
+// apartRules numbers the rules by which pods exclude others from their node: anti-affinity over the
+// hostname, host ports and volumes.
+type apartRules struct {
+	number []int // by rule over nodes; -1 for a rule of another kind
+	words  int
+}
+
+func newApartRules(r *compile.Rules) apartRules {
+	out, n := apartRules{number: make([]int, len(r.Node))}, 0
+	for i := range r.Node {
+		if out.number[i] = -1; r.Node[i].Kind == pack.Apart {
+			out.number[i] = n
+			n++
+		}
+	}
+	out.words = (n + 63) / 64
+	return out
+}
+
+// of returns memberships as sets of groups.
+func (a *apartRules) of(parts []pack.Membership) screen.AntiAffinity {
+	if a.words == 0 {
+		return screen.AntiAffinity{}
+	}
+	bits := make([]uint64, 2*a.words)
+	out := screen.AntiAffinity{Of: bits[:a.words:a.words], Excludes: bits[a.words:]}
+	a.add(&out, parts)
+	return out
+}
+
+// add adds memberships to sets of groups.
+func (a *apartRules) add(to *screen.AntiAffinity, parts []pack.Membership) {
+	for _, part := range parts {
+		n := a.number[part.Rule]
+		if n < 0 {
+			continue
+		}
+		if part.Members > 0 {
+			to.Of[n/64] |= 1 << (n % 64)
+		}
+		if part.Owners > 0 {
+			to.Excludes[n/64] |= 1 << (n % 64)
+		}
+	}
+}
+
+// readPrices computes lower bounds on the price of resources on new nodes of each pool, and from
+// them the floor of each class.
+func (e *Estimate) readPrices() {
+	for i := range e.goods.pools {
+		pool := &e.goods.pools[i]
+		e.prices[pool.name] = screen.Prices(pool.supplies, e.wanted(pool.name))
+	}
+	e.pools = make([][]int, len(e.classes))
+	for c := range e.classes {
+		class := &e.Cluster.Classes[c]
+		class.Floor = math.Inf(1)
+		options := e.admitted(int32(c))
+		for i := range e.goods.pools {
+			if pool := &e.goods.pools[i]; !pool.of.Window(options).Empty() {
+				class.Floor = min(class.Floor, screen.Floor(class.Request, e.prices[pool.name]))
+				e.pools[c] = append(e.pools[c], i)
+			}
+		}
+	}
 }

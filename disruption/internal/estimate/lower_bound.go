@@ -5,27 +5,94 @@ import (
 	"slices"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 )
 
-// demand is the requirements of the pods of a class on new nodes.
-type demand struct {
-	asked  requirements.Pod
-	pools  []string // pools that launch nodes for the class
-	number int      // equal for classes that require the same labels
+// goods are the options that the pools can launch.
+type goods struct {
+	pools []poolGoods
+	spot  bitset.Set // options that are spot
+
+	admitted map[int32]bitset.Set // by kind of pods: the options that admit them
+	least    map[leastKey]float64
 }
 
-// askedOf returns the number of the label requirements of a kind.
-func (g *goods) askedOf(kind *podclass.Class, v *requirements.Vocabulary) int {
-	text := kind.AskedText(v)
-	number, known := g.asked[text]
-	if !known {
-		number = len(g.asked)
-		g.asked[text] = number
+// poolGoods are the options of one pool.
+type poolGoods struct {
+	name     string
+	of       *catalog.Pool
+	supplies []screen.Supply // its options, cheapest first
+	units    []float64       // the least price of a unit of each resource, on the option that is best for that resource alone
+}
+
+// leastKey identifies a result of CheapestOne.
+type leastKey struct {
+	kind   int32
+	steady bool
+}
+
+// readGoods reads the options that pools can launch.
+func (e *Estimate) readGoods() *goods {
+	g := &goods{spot: bitset.New(e.p.Admission.Domains.Total), admitted: map[int32]bitset.Set{}, least: map[leastKey]float64{}}
+	if !e.in.Launches {
+		return g
 	}
-	return number
+	for i := range e.p.Pools {
+		pl := &e.p.Pools[i]
+		if len(pl.Options) == 0 {
+			continue
+		}
+		pool := poolGoods{name: pl.Object.Name, of: pl, units: slices.Repeat([]float64{math.Inf(1)}, len(e.p.Resources))}
+		for o := range pl.Options {
+			room, price := e.vector(e.p.LowOptions[pl.First+o].Capacity), pl.Options[o].Offering.Price
+			if pl.Options[o].Offering.CapacityType == v1.CapacityTypeSpot {
+				g.spot.Add(pl.First + o)
+			}
+			if price <= 0 {
+				continue
+			}
+			pool.supplies = append(pool.supplies, screen.Supply{Room: room, Price: price})
+			for d, n := range room {
+				if n > 0 {
+					pool.units[d] = min(pool.units[d], price/float64(n))
+				}
+			}
+		}
+		g.pools = append(g.pools, pool)
+	}
+	return g
+}
+
+// admitted returns the options whose labels and taints admit pods of a class. The result must not be
+// changed.
+func (e *Estimate) admitted(class int32) bitset.Set {
+	k := e.classes[class]
+	out, known := e.goods.admitted[k]
+	if known {
+		return out
+	}
+	of := &e.in.Kinds.list[k]
+	out = bitset.New(e.p.Admission.Domains.Total)
+	for _, set := range e.p.Admission.Suited[of.class] {
+		out.Or(set)
+	}
+	for i, key := range e.p.Table.Keys {
+		if of.pin[key] == nil {
+			continue
+		}
+		pinned := bitset.New(e.p.Admission.Domains.Total)
+		for _, value := range of.pin[key] {
+			if d, found := e.p.Table.Index[i][value]; found {
+				pinned.Or(e.p.InPlace(i, d))
+			}
+		}
+		out.And(pinned)
+	}
+	e.goods.admitted[k] = out
+	return out
 }
 
 // AtLeast returns a lower bound on the price of new nodes for some pods, in USD per hour. With
@@ -36,8 +103,8 @@ func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
 	if len(rest) == 0 {
 		return 0
 	}
-	sum, floor, dearest, cheapest := make([]int64, len(e.names)), 0.0, 0.0, math.Inf(1)
-	unit := make([]float64, len(e.names))
+	sum, floor, dearest, cheapest := make([]int64, len(e.p.Resources)), 0.0, 0.0, math.Inf(1)
+	unit := make([]float64, len(e.p.Resources))
 	alone, pods := false, int32(0)
 	for _, c := range rest {
 		class := &e.Cluster.Classes[c.Class]
@@ -50,135 +117,67 @@ func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
 		dearest = max(dearest, one)
 		for d, n := range class.Request {
 			sum[d] += n * int64(c.Pods)
-			unit[d] += float64(n) * float64(c.Pods) * e.unitPrice(&e.demands[c.Class], d)
+			unit[d] += float64(n) * float64(c.Pods) * e.unitPrice(c.Class, d)
 		}
 	}
 	least := max(floor, dearest, slices.Max(unit))
 	if pods > 1 && !alone && least < 2*cheapest {
-		least = max(least, min(2*cheapest, e.cheapestFor(rest, sum, steady)))
+		least = max(least, e.cheapestFor(rest, sum, steady, 2*cheapest))
 	}
 	return least
 }
 
 // unitPrice returns the least price of a unit of a resource for pods of a class.
-func (e *Estimate) unitPrice(d *demand, dimension int) float64 {
+func (e *Estimate) unitPrice(class int32, dimension int) float64 {
 	best := math.Inf(1)
-	for _, pool := range d.pools {
-		best = min(best, e.goods.units[pool][dimension])
+	for _, pool := range e.pools[class] {
+		best = min(best, e.goods.pools[pool].units[dimension])
 	}
 	if math.IsInf(best, 1) {
-		return 0 // no machine has the resource: CheapestOne returns infinity
+		return 0 // no option has the resource: CheapestOne returns infinity
 	}
 	return best
 }
 
 // cheapestFor returns the price of the cheapest new node that admits pods of all the classes and
-// has room for a request; infinite if there is none.
-func (e *Estimate) cheapestFor(classes []screen.Count, request []int64, steady bool) float64 {
-	best := math.Inf(1)
-	for _, pool := range e.demands[classes[0].Class].pools {
-		machines := e.goods.machines[pool]
-		lists := e.quotesFor(pool, classes, steady)
-		for i := range machines {
-			m := &machines[i]
-			if m.Price >= best {
+// has room for a request; limit if there is none that costs less.
+func (e *Estimate) cheapestFor(classes []screen.Count, request []int64, steady bool, limit float64) float64 {
+	options := e.admitted(classes[0].Class)
+	if len(classes) > 1 || steady {
+		options = options.Clone()
+	}
+	for _, c := range classes[1:] {
+		options.And(e.admitted(c.Class))
+	}
+	if steady {
+		options.AndNot(e.goods.spot)
+	}
+	want := e.vector(request) // in the order of the engine
+	for _, i := range e.pools[classes[0].Class] {
+		pl := e.goods.pools[i].of
+		for o := range pl.Window(options).All() {
+			o += bitset.Base(pl.First)
+			price := e.p.Option(o).Offering.Price
+			if price >= limit {
 				break
 			}
-			if Holds(m.room, request) {
-				best = min(best, e.priceFor(pool, i, lists))
+			if price > 0 && compile.Within(want, e.p.LowOptions[o].Capacity) {
+				limit = price
+				break
 			}
 		}
 	}
-	return best
+	return limit
 }
 
 // CheapestOne returns the price of the cheapest new node for one pod of a class; infinite if there
 // is none.
 func (e *Estimate) CheapestOne(c screen.Count, steady bool) float64 {
-	key := leastKey{kind: e.classes[c.Class].Number, steady: steady}
+	key := leastKey{kind: e.classes[c.Class], steady: steady}
 	best, known := e.goods.least[key]
 	if !known {
-		best = e.cheapestFor([]screen.Count{c}, e.Cluster.Classes[c.Class].Request, steady)
+		best = e.cheapestFor([]screen.Count{c}, e.Cluster.Classes[c.Class].Request, steady, math.Inf(1))
 		e.goods.least[key] = best
-	}
-	return best
-}
-
-// leastKey identifies a result of CheapestOne.
-type leastKey struct {
-	kind   int
-	steady bool
-}
-
-// quotes are the lowest prices of the machines of a pool, by machine, for a pod that requires
-// certain labels. A price is infinite if the machine does not admit the pod, and zero if it is not
-// computed yet.
-type quotes struct {
-	demand *demand
-	steady bool
-	prices []float64
-}
-
-// quoteKey identifies quotes.
-type quoteKey struct {
-	pool   string
-	asked  int
-	steady bool
-}
-
-// quotesFor returns the quotes for pods of some classes, once for equal requirements.
-func (e *Estimate) quotesFor(pool string, classes []screen.Count, steady bool) []quotes {
-	var out []quotes
-	for _, c := range classes {
-		d := &e.demands[c.Class]
-		if slices.ContainsFunc(out, func(q quotes) bool { return q.demand.number == d.number }) {
-			continue
-		}
-		key := quoteKey{pool: pool, asked: d.number, steady: steady}
-		prices := e.goods.quotes[key]
-		if prices == nil {
-			prices = make([]float64, len(e.goods.machines[pool]))
-			e.goods.quotes[key] = prices
-		}
-		out = append(out, quotes{demand: d, steady: steady, prices: prices})
-	}
-	return out
-}
-
-// priceFor returns the lowest price at which a machine of a pool satisfies all quotes; infinite if
-// there is none.
-func (e *Estimate) priceFor(pool string, machine int, lists []quotes) float64 {
-	price := 0.0
-	for _, q := range lists {
-		if q.prices[machine] == 0 {
-			q.prices[machine] = e.quote(&e.goods.machines[pool][machine], pool, q.demand, q.steady)
-		}
-		price = max(price, q.prices[machine])
-	}
-	return price
-}
-
-// quote returns the lowest price of a machine that admits a pod with this demand.
-func (e *Estimate) quote(m *machine, pool string, d *demand, steady bool) float64 {
-	best := math.Inf(1)
-	for _, a := range d.asked.Alternatives {
-		if admitsType(a.Set, m.Of) {
-			best = min(best, m.cheapest(e.goods.templates[pool], a.Set, steady))
-		}
-	}
-	return best
-}
-
-// cheapest returns the price of the cheapest offering that a template and a pod admit.
-func (m *machine) cheapest(template, asked requirements.Set, steady bool) float64 {
-	best := math.Inf(1)
-	of, by := newSale(template), newSale(asked)
-	for i := range m.Of.Offerings {
-		o := &m.Of.Offerings[i]
-		if o.Launchable() && o.Price > 0 && o.Price < best && !(steady && o.CapacityType == v1.CapacityTypeSpot) &&
-			of.admits(o) && by.admits(o) {
-			best = o.Price
-		}
 	}
 	return best
 }

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
@@ -29,10 +30,13 @@ type BindOrder struct {
 	done  []*footprint // footprints counted so far, in order
 }
 
-// readState makes the state of the engine in which pods are moved one after the other.
+// readState makes the state of the engine in which pods are moved one after the other, unless it is
+// there.
 func (w *Simulation) readState() {
-	w.Compile()
-	if w.Refused != nil {
+	if w.moves != nil {
+		return
+	}
+	if w.Compile(); w.Refused != nil {
 		return
 	}
 	waiting := map[types.NamespacedName]bool{}
@@ -67,9 +71,8 @@ func (w *Simulation) readState() {
 			pods = append(pods, engine.Pod{Pod: p})
 		}
 	}
-	var moves *engine.State
-	if moves, w.Refused = w.Market.State(nodes, pods); w.Refused == nil {
-		w.BindOrder = &BindOrder{w: w, state: moves}
+	if w.moves, w.Refused = w.Market.State(nodes, pods); w.Refused == nil {
+		w.kinds = estimate.NewKinds(w.moves)
 	}
 }
 

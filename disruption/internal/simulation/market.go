@@ -3,12 +3,8 @@ package simulation
 import (
 	"reflect"
 	"slices"
-	"sync"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/same"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -16,10 +12,7 @@ import (
 func newMarket(w *Simulation) *Market {
 	in := w.In
 	in.Nodes, in.Pods = nil, nil
-	m := &Market{in: in, opts: w.Opts, compiled: w.Market}
-	f := w.Cluster
-	m.launches = sync.OnceValue(func() map[string][]estimate.Launch { return launches(f, in.NodePools) })
-	return m
+	return &Market{in: in, opts: w.Opts, compiled: w.Market}
 }
 
 // fits reports whether a market can be used for a simulation: whether it was made from equal input.
@@ -40,18 +33,6 @@ func (m *Market) fits(w *Simulation) bool {
 		same.Catalogs(a.InstanceTypes, b.InstanceTypes)
 }
 
-// launches returns what each pool can launch.
-func launches(f *state.Cluster, pools []*v1.NodePool) map[string][]estimate.Launch {
-	out := map[string][]estimate.Launch{}
-	rooms := estimate.Rooms{}
-	for _, pool := range pools {
-		if set, ok := f.Template(pool); ok {
-			out[pool.Name] = estimate.Launches(set, f.Pools[pool.Name].Types, rooms)
-		}
-	}
-	return out
-}
-
 // Market is the compiled input of a simulation without nodes and pods, for reuse by the next
 // simulation.
 type Market struct {
@@ -59,6 +40,4 @@ type Market struct {
 	opts provisioning.Options
 	// compiled is that input compiled; nil if it is invalid.
 	compiled *provisioning.Problem
-	// launches returns what each pool can launch. It is computed at the first call.
-	launches func() map[string][]estimate.Launch
 }

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
 )
@@ -70,11 +71,12 @@ func (w *Simulation) pin() {
 				pods = slices.Clone(n.Pods)
 			}
 			pods[k] = withNodeSelector(p, held)
-			w.Kinds.Pin(pods[k], w.Kinds.Of(p), held)
+			w.kinds.Pin(pods[k], p, pinOf(held))
 			if choice, ok := moves.Choose(p, n.Name()); ok && !of(choice.Rule).closed {
 				s := of(choice.Rule)
 				s.key = choice.Key
 				r := &movablePod{of: s, domain: choice.Values[0], pinned: pods[k], free: withNodeChoice(p, choice), choice: len(choice.Values) - 1}
+				w.kinds.Pin(r.free, p, estimate.Pin{choice.Key: choice.Values})
 				w.movable[p], w.movable[pods[k]] = r, r
 			}
 		}
@@ -83,6 +85,15 @@ func (w *Simulation) pin() {
 			n.Pods = pods
 		}
 	}
+}
+
+// pinOf returns labels as a pin.
+func pinOf(labels map[string]string) estimate.Pin {
+	out := make(estimate.Pin, len(labels))
+	for key, value := range labels {
+		out[key] = []string{value}
+	}
+	return out
 }
 
 // heldLabels returns the labels of its node that a pod must keep; nil if there are none. A label is
@@ -98,6 +109,18 @@ func (w *Simulation) heldLabels(p *corev1.Pod, node string) map[string]string {
 		return nil
 	}
 	return out
+}
+
+// Constraints reports whether a pod has a required topology spread, and a required anti-affinity, over
+// a label.
+func (w *Simulation) Constraints(p *corev1.Pod, key string) (spread, apart bool) {
+	concern := w.moves.Concern(p)
+	if concern == nil {
+		return false, false
+	}
+	spread = slices.ContainsFunc(concern.Spreads, func(k engine.Count) bool { return k.Key == key })
+	apart = slices.ContainsFunc(concern.Counts, func(k engine.Count) bool { return k.Key == key && k.Owners })
+	return spread, apart
 }
 
 // instead returns a copy of a list in which the changed pods replace the originals.

@@ -14,13 +14,11 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
-	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // Simulation is the input of the engine for what-ifs: no pods are pending, nodes on their way out
@@ -45,10 +43,10 @@ type Simulation struct {
 	decided   []*CandidateSet              // sets being carried out: earlier decisions, and what this search has found
 	Cordoned  []*state.StateNode           // nodes that take no pods in what-ifs
 	closed    map[string]provisioning.Node // the original entries of nodes closed by Close
-	Kinds     *podclass.Classes
-	Defaults  *podterm.Defaults           // default topology spreads of pods without any
-	movable   map[*corev1.Pod]*movablePod // pods that may change their domain, by the pod and by its pinned copy
-	BindOrder *BindOrder                  // checks the order of moves; nil if no pods are pinned, or the input is refused
+	moves     *engine.State                // the pods as the engine moves them one by one; nil until it is needed
+	kinds     *estimate.Kinds              // of those pods
+	movable   map[*corev1.Pod]*movablePod  // pods that may change their domain, by the pod and by its pinned copy
+	BindOrder *BindOrder                   // checks the order of moves; nil if no pods are pinned, or the input is refused
 	Stats     Stats
 	copies    *copies // of objects, for what-ifs
 }
@@ -98,8 +96,6 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 	if config.Provisioning != nil {
 		w.Opts = *config.Provisioning
 	}
-	w.Defaults = defaultSpread(&f.In.Input, &w.Opts)
-	w.Kinds = podclass.New(f.CountPods(), w.Defaults != nil)
 	w.Opts.NoBounds = true // lower bounds are not needed here
 	if w.Opts.MaxSteps == 0 && len(f.Nodes) > smallCluster {
 		w.Opts.MaxSteps = 1 // no improvement steps: what this search misses, the next finds
@@ -124,6 +120,7 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 		if w.readState(); w.Refused != nil {
 			return w, nil
 		}
+		w.BindOrder = &BindOrder{w: w, state: w.moves}
 		w.pin()
 		w.BindOrder.begin(begun)
 	}
@@ -200,15 +197,12 @@ func (w *Simulation) Open(node string) {
 }
 
 // Estimate returns an estimate of the current state. before, if not nil, is an earlier estimate of
-// the same search.
+// the same search. It returns nil if the engine refuses the input.
 func (w *Simulation) Estimate(before *estimate.Estimate) *estimate.Estimate {
-	in := estimate.Input{Entries: w.In.Nodes, Pools: w.In.NodePools, Templates: map[string]requirements.Set{}, Launches: w.Shared.launches(),
-		DaemonSetPods: w.In.DaemonSetPods, Classes: w.Kinds, Vocabulary: w.Cluster.Vocabulary, Free: w.freeKind}
-	for _, pool := range w.In.NodePools {
-		if set, ok := w.Cluster.Template(pool); ok {
-			in.Templates[pool.Name] = set
-		}
+	if w.readState(); w.moves == nil {
+		return nil
 	}
+	in := estimate.Input{State: w.moves, Launches: len(w.In.NodePools) > 0, Kinds: w.kinds, Free: w.freeKind}
 	for _, m := range w.Cluster.Nodes {
 		n := estimate.Node{Name: m.Name, Entry: w.In.Nodes[w.At[m.Name]], Pods: w.Displaced[m.Name], Gone: w.Leaving[m.Name], Cost: state.DisruptionCost(m)}
 		if n.Price, _ = m.Price(); m.Managed() && m.Pool != nil {
@@ -509,17 +503,4 @@ func (w *Simulation) setOf(d *Decision) *CandidateSet {
 		}
 	}
 	return cs
-}
-
-// defaultSpread returns the topology spreads of pods that have none of their own; nil if there are
-// none.
-func defaultSpread(in *provisioning.Input, opts *provisioning.Options) *podterm.Defaults {
-	if len(opts.DefaultSpread) == 0 {
-		return nil
-	}
-	controllers := map[types.UID]*metav1.LabelSelector{}
-	for _, c := range in.Controllers {
-		controllers[c.UID] = c.Selector
-	}
-	return podterm.NewDefaults(opts.DefaultSpread, in.Services, controllers)
 }

@@ -34,6 +34,9 @@ type looksKey struct {
 	certain         bool
 }
 
+// Ask returns a number that is equal for classes with equal requests and requirements on a node.
+func (a *Admission) Ask(class int) int32 { return a.asks[class] }
+
 func newAdmission(p *Problem, d *catalog.Domains) *Admission {
 	a := &Admission{p: p, Domains: d, open: map[string]bool{}, cache: p.Cache}
 	a.useful, a.asks = usefulPools(p), a.numberAsks()

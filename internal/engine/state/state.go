@@ -108,6 +108,14 @@ func (s *State) Class(pod *corev1.Pod) int {
 	return -1
 }
 
+// Node returns the index of a node in Problem.Nodes, -1 if it is not there or is new.
+func (s *State) Node(name string) int {
+	if b := s.nodes[name]; b != nil {
+		return b.Node
+	}
+	return -1
+}
+
 // Uncertain returns the number of pods that may not come to their nodes.
 func (s *State) Uncertain() int { return len(s.perhaps) }
 
