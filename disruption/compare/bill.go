@@ -44,63 +44,49 @@ func compareMachines(a, b Machines) int {
 	return slices.Compare(x[:], y[:])
 }
 
-// ledger sums up a bill.
-type ledger struct {
-	bill Bill
-	by   map[[3]string]*Machines
-}
-
-func newLedger() *ledger { return &ledger{by: map[[3]string]*Machines{}} }
-
-func (l *ledger) add(pool, instanceType, capacityType, node string, price float64, known bool) {
-	l.bill.Nodes++
+// add adds a node to its line.
+func (b *Bill) add(pool, instanceType, capacityType, node string, price float64, known bool) {
+	b.Nodes++
 	if !known {
-		l.bill.UnknownPrices++
+		b.UnknownPrices++
 	}
-	key := [3]string{pool, instanceType, capacityType}
-	m := l.by[key]
-	if m == nil {
-		m = &Machines{NodePool: pool, InstanceType: instanceType, CapacityType: capacityType}
-		l.by[key] = m
+	line := Machines{NodePool: pool, InstanceType: instanceType, CapacityType: capacityType}
+	at, found := slices.BinarySearchFunc(b.Machines, line, compareMachines)
+	if !found {
+		b.Machines = slices.Insert(b.Machines, at, line)
 	}
-	m.Cost += price
-	m.Nodes = append(m.Nodes, node)
+	b.Machines[at].Cost += price
+	b.Machines[at].Nodes = append(b.Machines[at].Nodes, node)
 }
 
 // addNode adds a present managed node, and returns its price, or 0 if it is unknown.
-func (l *ledger) addNode(f *disruption.Cluster, n provisioning.Node) float64 {
+func (b *Bill) addNode(f *disruption.Cluster, n provisioning.Node) float64 {
 	price, known := f.Price(n.Name())
 	labels := labelsOf(n)
-	l.add(poolOf(n), labels[corev1.LabelInstanceTypeStable], labels[v1.CapacityTypeLabelKey], n.Name(), price, known)
+	b.add(poolOf(n), labels[corev1.LabelInstanceTypeStable], labels[v1.CapacityTypeLabelKey], n.Name(), price, known)
 	return price
 }
 
-// done sums up in a fixed order, so that rounding does not depend on the order of the nodes.
-func (l *ledger) done() Bill {
-	for _, m := range l.by { // sorted below
+// summed returns the bill with its cost. It sums up in a fixed order, so that rounding does not depend
+// on the order of the nodes.
+func (b Bill) summed() Bill {
+	for _, m := range b.Machines {
 		slices.Sort(m.Nodes)
-		l.bill.Machines = append(l.bill.Machines, *m)
+		b.Cost += m.Cost
 	}
-	slices.SortFunc(l.bill.Machines, compareMachines)
-	for _, m := range l.bill.Machines {
-		l.bill.Cost += m.Cost
-	}
-	return l.bill
+	return b
 }
 
 // billOf returns the bill of the managed nodes of an input that are not being removed.
 func billOf(f *disruption.Cluster, in disruption.Input) Bill {
-	l := newLedger()
-	leaving := map[string]bool{}
-	for _, name := range disruption.Leaving(in.Nodes) {
-		leaving[name] = true
-	}
+	var b Bill
+	leaving := disruption.Leaving(in.Nodes)
 	for _, n := range sortedNodes(in.Nodes) {
-		if n.NodeClaim != nil && !leaving[n.Name()] {
-			l.addNode(f, n)
+		if _, gone := slices.BinarySearch(leaving, n.Name()); n.NodeClaim != nil && !gone {
+			b.addNode(f, n)
 		}
 	}
-	return l.done()
+	return b.summed()
 }
 
 // sortedNodes returns nodes by name.
@@ -145,15 +131,15 @@ func FromEmpty(ctx context.Context, now time.Time, s Side) (*Fresh, error) {
 
 // newFresh computes the bill of a plan.
 func newFresh(f *disruption.Cluster, in disruption.Input, plan *provisioning.Plan) *Fresh {
-	l := newLedger()
+	out := &Fresh{Input: in, Plan: plan}
 	var kept float64
 	for _, n := range sortedNodes(in.Nodes) {
 		if n.NodeClaim != nil {
-			kept += l.addNode(f, n)
+			kept += out.addNode(f, n)
 		}
 	}
 	add := func(pool, name string, o cloudprovider.LaunchOption) {
-		l.add(pool, o.InstanceType.Name, o.Offering.CapacityType, name, o.Offering.Price, true)
+		out.add(pool, o.InstanceType.Name, o.Offering.CapacityType, name, o.Offering.Price, true)
 	}
 	for i := range plan.Create {
 		add(plan.Create[i].Pool.Name, plan.Create[i].Name, plan.Create[i].Options[0])
@@ -166,7 +152,7 @@ func newFresh(f *disruption.Cluster, in disruption.Input, plan *provisioning.Pla
 			}
 		}
 	}
-	out := &Fresh{Bill: l.done(), Input: in, Plan: plan}
+	out.Bill = out.summed()
 	if plan.LowerBound > 0 {
 		out.LowerBound = plan.LowerBound + kept
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
-	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
@@ -117,55 +116,41 @@ func atOnce(most int, tasks []func() error) []error {
 
 // sameCluster returns an error for nodes and pods that only one of two inputs has.
 func sameCluster(a, b disruption.Input) error {
+	old, fresh := namesOf(a), namesOf(b)
 	var errs []error
-	for _, one := range []struct {
-		what     string
-		old, new []string
-	}{{"node", namesOf(a.Nodes), namesOf(b.Nodes)}, {"pod", podsOf(a), podsOf(b)}} {
-		if only := missing(one.old, one.new); len(only) > 0 {
-			errs = append(errs, fmt.Errorf("the new side lacks %s %s: both sides are of one cluster", one.what, strings.Join(only, ", ")))
-		}
-		if only := missing(one.new, one.old); len(only) > 0 {
-			errs = append(errs, fmt.Errorf("the old side lacks %s %s: both sides are of one cluster", one.what, strings.Join(only, ", ")))
-		}
+	for i, what := range []string{"node", "pod"} {
+		errs = append(errs, lacks("new", what, old[i], fresh[i]), lacks("old", what, fresh[i], old[i]))
 	}
 	return errors.Join(errs...)
 }
 
-// missing returns the first entries of a that are not in b; both are sorted.
-func missing(a, b []string) (only []string) {
-	for _, name := range a {
-		if _, found := slices.BinarySearch(b, name); !found {
+// lacks returns an error with the first names that a side does not have; both lists are sorted.
+func lacks(side, what string, names, has []string) error {
+	var only []string
+	for _, name := range names {
+		if _, found := slices.BinarySearch(has, name); !found && len(only) < 3 {
 			only = append(only, fmt.Sprintf("%q", name))
 		}
-		if len(only) == 3 {
-			break
-		}
 	}
-	return only
+	if len(only) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the %s side lacks %s %s: both sides are of one cluster", side, what, strings.Join(only, ", "))
 }
 
-func namesOf(nodes []provisioning.Node) (names []string) {
-	for _, n := range nodes {
-		names = append(names, n.Name())
-	}
-	slices.Sort(names)
-	return names
-}
-
-func podsOf(in disruption.Input) (names []string) {
-	for _, p := range in.Pods {
-		if p != nil {
-			names = append(names, podName(p))
-		}
-	}
+// namesOf returns the names of the nodes and of the pods of an input, each sorted.
+func namesOf(in disruption.Input) (names [2][]string) {
+	pods := slices.Clone(in.Pods)
 	for _, n := range in.Nodes {
-		for _, p := range n.Pods {
-			if p != nil {
-				names = append(names, podName(p))
-			}
+		names[0] = append(names[0], n.Name())
+		pods = append(pods, n.Pods...)
+	}
+	for _, p := range pods {
+		if p != nil {
+			names[1] = append(names[1], podName(p))
 		}
 	}
-	slices.Sort(names)
+	slices.Sort(names[0])
+	slices.Sort(names[1])
 	return names
 }

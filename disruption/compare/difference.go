@@ -246,12 +246,14 @@ func nodesOf(list []change) (nodes []string) {
 func (l *list) unplaced(kind Kind, was, is []provisioning.Unplaced) {
 	old, fresh := reasons(was), reasons(is)
 	for _, name := range names(old, fresh) {
-		_, before := old[name]
-		reason, after := fresh[name]
-		if !after {
-			reason = old[name]
+		d := Difference{Kind: kind, Object: name}
+		if why, found := old[name]; found {
+			d.Old, d.Why = 1, why
 		}
-		l.add(Difference{Kind: kind, Object: name, Old: one(before), New: one(after), Why: reason})
+		if why, found := fresh[name]; found {
+			d.New, d.Why = 1, why
+		}
+		l.add(d)
 	}
 }
 
@@ -267,23 +269,16 @@ func reasons(list []provisioning.Unplaced) map[string]string {
 	return out
 }
 
-func one(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
-}
-
 // drifts compares the drifted nodes, and when they are replaced.
 func (l *list) drifts(now time.Time, was, is []Drift) {
 	old, fresh := driftsByNode(was), driftsByNode(is)
 	for _, name := range names(old, fresh) {
 		d := Difference{Kind: KindDrift, Object: name, Old: NotDrifted, New: NotDrifted, Nodes: []string{name}}
 		if x, ok := old[name]; ok {
-			d.Old, d.Why = hoursOf(now, x), driftText(x)
+			d.Old, d.Why = x.told(now)
 		}
 		if x, ok := fresh[name]; ok {
-			d.New, d.Why = hoursOf(now, x), driftText(x)
+			d.New, d.Why = x.told(now)
 		}
 		l.add(d)
 	}
@@ -297,19 +292,16 @@ func driftsByNode(list []Drift) map[string]Drift {
 	return out
 }
 
-func hoursOf(now time.Time, d Drift) float64 {
-	if d.At.IsZero() {
-		return Stays
+// told returns the hours until a drifted node is replaced, or Stays, and why it has drifted.
+func (d Drift) told(now time.Time) (hours float64, why string) {
+	hours, why = Stays, d.Reason+": "+d.Detail
+	if !d.At.IsZero() {
+		hours = d.At.Sub(now).Hours()
 	}
-	return d.At.Sub(now).Hours()
-}
-
-func driftText(d Drift) string {
-	text := d.Reason + ": " + d.Detail
 	if d.Held != "" {
-		text += "; " + d.Held
+		why += "; " + d.Held
 	}
-	return text
+	return hours, why
 }
 
 // began returns a text with the number of actions that may begin now on each side.

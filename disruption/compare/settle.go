@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,14 +51,11 @@ func (o *Options) Validate() error {
 }
 
 func (o *Options) withDefaults() Options {
-	out := Options{MaxRounds: DefaultMaxRounds, Parallel: 1}
-	if o != nil && o.MaxRounds > 0 {
-		out.MaxRounds = o.MaxRounds
+	var out Options
+	if o != nil {
+		out = *o
 	}
-	if o != nil && o.Parallel > 0 {
-		out.Parallel = o.Parallel
-	}
-	return out
+	return Options{MaxRounds: cmp.Or(out.MaxRounds, DefaultMaxRounds), Parallel: cmp.Or(out.Parallel, 1)}
 }
 
 // Round is a proposal and its simulated execution.
@@ -281,9 +279,8 @@ func (w *way) step(ctx context.Context, actions []disruption.Action, after disru
 	}
 	r.Peak = managed(before) + r.Launched
 	for name := range before.Nominated { // the order does not matter
-		if !slices.ContainsFunc(after.Pods, func(p *corev1.Pod) bool { return p.Namespace == name.Namespace && p.Name == name.Name }) {
+		if !slices.ContainsFunc(after.Pods, func(p *corev1.Pod) bool { return podName(p) == name.String() }) {
 			after.Nominated = nil
-			break
 		}
 	}
 	w.out.Unplaced = nil
@@ -315,12 +312,10 @@ func (w *way) finish(start time.Time, f *disruption.Cluster, last *disruption.Pr
 	if err != nil {
 		return nil, err
 	}
-	w.out.Bill, w.out.Input, w.out.At = billOf(now, w.in), w.in, w.now
+	w.out.Bill, w.out.Input, w.out.At = billOf(now, w.in), w.in, start
 	w.out.Input.CatalogCache = nil
-	if len(w.out.Rounds) > 0 {
-		w.out.At = w.out.Rounds[len(w.out.Rounds)-1].At
-	} else {
-		w.out.At = start
+	for _, r := range w.out.Rounds {
+		w.out.At = r.At
 	}
 	for _, d := range f.Drifts() {
 		if d.Reason == "" {

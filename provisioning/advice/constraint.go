@@ -3,7 +3,6 @@ package advice
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ type Constraint struct {
 
 	pool string
 	pods map[types.NamespacedName]bool // the pods that have the constraint
-	part podPart
+	part part
 }
 
 // Compare orders constraints by kind, as the constants are listed, then by object, field
@@ -120,7 +119,8 @@ func (c Constraint) Without(in provisioning.Input) provisioning.Input {
 		in.NodePools = slices.Clone(in.NodePools)
 		for i, pool := range in.NodePools {
 			if pool != nil && pool.Name == c.pool {
-				in.NodePools[i] = c.withoutPool(pool)
+				in.NodePools[i] = pool.DeepCopy()
+				c.part.dropFrom(poolTerms(in.NodePools[i]))
 			}
 		}
 		return in
@@ -149,77 +149,67 @@ func (c Constraint) relaxed(pods []*corev1.Pod) []*corev1.Pod {
 			out = slices.Clone(pods)
 		}
 		out[i] = p.DeepCopy()
-		c.part.dropFrom(out[i])
+		c.part.dropFrom(podTerms(out[i], c.Kind))
 	}
 	return out
 }
 
 // poolConstraints returns the constraints of a NodePool.
-func poolConstraints(pool *v1.NodePool) []Constraint {
-	var out []Constraint
-	add := func(kind Kind, field, key, text string) {
-		out = append(out, Constraint{Kind: kind, Object: "NodePool " + pool.Name, Field: field, Text: text, pool: pool.Name, part: podPart{kind: kind, key: key}})
-	}
-	byKey := map[string][]string{}
-	for _, r := range pool.Spec.Template.Spec.Requirements {
-		byKey[r.Key] = append(byKey[r.Key], requirementText(r))
-		if r.MinValues != nil {
-			text := fmt.Sprintf("%d of %s", *r.MinValues, r.Key)
-			if !slices.ContainsFunc(out, func(c Constraint) bool { return c.Kind == KindMinValues && c.part.key == r.Key }) {
-				add(KindMinValues, "spec.template.spec.requirements["+r.Key+"].minValues", r.Key, text)
-			}
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(byKey)) {
-		slices.Sort(byKey[key])
-		add(KindRequirement, "spec.template.spec.requirements["+key+"]", key, strings.Join(byKey[key], " and "))
-	}
-	seen := map[string]bool{}
-	for _, t := range pool.Spec.Template.Spec.Taints {
-		if text := t.ToString(); !seen[text] {
-			seen[text] = true
-			add(KindTaint, "spec.template.spec.taints["+t.Key+":"+string(t.Effect)+"]", text, text)
-		}
-	}
-	for name, quantity := range pool.Spec.Limits { // sorted by Constraints
-		add(KindLimit, "spec.limits["+string(name)+"]", string(name), string(name)+"="+quantity.String())
-	}
-	if w := pool.Spec.Weight; w != nil && *w != 0 {
-		add(KindWeight, "spec.weight", "", fmt.Sprint(*w))
+func poolConstraints(pool *v1.NodePool) (out []Constraint) {
+	for _, t := range poolTerms(pool) {
+		out = append(out, Constraint{Kind: t.kind, Object: "NodePool " + pool.Name, Field: t.field, Text: t.text, pool: pool.Name, part: t.part})
 	}
 	return out
 }
 
-// requirementText returns a requirement as one line.
-func requirementText(r v1.NodeSelectorRequirementWithMinValues) string {
-	text := r.Key + " " + string(r.Operator)
-	if len(r.Values) > 0 {
-		values := slices.Sorted(slices.Values(r.Values))
-		text += " [" + strings.Join(values, ", ") + "]"
+// poolTerms returns the constraints of a NodePool, sorted by Constraints.
+func poolTerms(pool *v1.NodePool) []term {
+	t := &terms{}
+	spec := &pool.Spec
+	byKey := map[string][]string{}
+	least := map[string]int{} // the first minValues of each label
+	for _, r := range spec.Template.Spec.Requirements {
+		byKey[r.Key] = append(byKey[r.Key], requirementText(r))
+		if _, found := least[r.Key]; r.MinValues != nil && !found {
+			least[r.Key] = *r.MinValues
+		}
 	}
-	return text
+	for key, texts := range byKey {
+		field := "spec.template.spec.requirements[" + key + "]"
+		of := func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == key }
+		slices.Sort(texts)
+		t.add(KindRequirement, key, "", field, strings.Join(texts, " and "), func() {
+			spec.Template.Spec.Requirements = slices.DeleteFunc(spec.Template.Spec.Requirements, of)
+		})
+		if n, found := least[key]; found {
+			t.add(KindMinValues, key, "", field+".minValues", fmt.Sprintf("%d of %s", n, key), func() {
+				for i := range spec.Template.Spec.Requirements {
+					if r := &spec.Template.Spec.Requirements[i]; of(*r) {
+						r.MinValues = nil
+					}
+				}
+			})
+		}
+	}
+	seen := map[string]bool{}
+	for _, taint := range spec.Template.Spec.Taints {
+		if text := taint.ToString(); !seen[text] {
+			seen[text] = true
+			t.add(KindTaint, text, "", "spec.template.spec.taints["+taint.Key+":"+string(taint.Effect)+"]", text, func() {
+				spec.Template.Spec.Taints = slices.DeleteFunc(spec.Template.Spec.Taints, func(t corev1.Taint) bool { return t.ToString() == text })
+			})
+		}
+	}
+	for name, quantity := range spec.Limits {
+		t.add(KindLimit, string(name), "", "spec.limits["+string(name)+"]", string(name)+"="+quantity.String(), func() { delete(spec.Limits, name) })
+	}
+	if w := spec.Weight; w != nil && *w != 0 {
+		t.add(KindWeight, "", "", "spec.weight", fmt.Sprint(*w), func() { spec.Weight = nil })
+	}
+	return t.list
 }
 
-// withoutPool returns the NodePool without the constraint.
-func (c Constraint) withoutPool(pool *v1.NodePool) *v1.NodePool {
-	pool = pool.DeepCopy()
-	spec := &pool.Spec
-	of := func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == c.part.key }
-	switch c.Kind {
-	case KindRequirement:
-		spec.Template.Spec.Requirements = slices.DeleteFunc(spec.Template.Spec.Requirements, of)
-	case KindMinValues:
-		for i := range spec.Template.Spec.Requirements {
-			if r := &spec.Template.Spec.Requirements[i]; of(*r) {
-				r.MinValues = nil
-			}
-		}
-	case KindTaint:
-		spec.Template.Spec.Taints = slices.DeleteFunc(spec.Template.Spec.Taints, func(t corev1.Taint) bool { return t.ToString() == c.part.key })
-	case KindLimit:
-		delete(spec.Limits, corev1.ResourceName(c.part.key))
-	case KindWeight:
-		spec.Weight = nil
-	}
-	return pool
+// requirementText returns a requirement as one line.
+func requirementText(r v1.NodeSelectorRequirementWithMinValues) string {
+	return expressionText(corev1.NodeSelectorRequirement{Key: r.Key, Operator: r.Operator, Values: slices.Sorted(slices.Values(r.Values))})
 }

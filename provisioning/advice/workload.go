@@ -33,24 +33,46 @@ func workloadOf(pod *corev1.Pod) string {
 	return kind + " " + pod.Namespace + "/" + name
 }
 
-// podPart identifies the part of a pod, or of a NodePool, that is a constraint.
-type podPart struct {
+// part identifies the part of a pod, or of a NodePool, that is a constraint.
+type part struct {
 	kind Kind
 	key  string // a label, a taint, a resource
 	raw  string // a term as JSON
 }
 
-// found is a constraint of one pod.
-type found struct {
-	podPart
+// term is a constraint of one pod or NodePool.
+type term struct {
+	part
 	field, text string
+	remove      func() // takes the constraint out of the object
+}
+
+// terms collects the constraints of one pod or NodePool.
+type terms struct {
+	only Kind // of which kind; empty for all
+	list []term
+}
+
+func (t *terms) add(kind Kind, key, raw, field, text string, remove func()) {
+	if t.only == "" || t.only == kind {
+		t.list = append(t.list, term{part{kind, key, raw}, field, text, remove})
+	}
+}
+
+// dropFrom removes a constraint from the object that has the terms.
+func (c part) dropFrom(list []term) {
+	for _, t := range list {
+		if t.part == c {
+			t.remove()
+		}
+	}
 }
 
 // podConstraints returns the constraints of pods, by workload.
 func podConstraints(pods []*corev1.Pod) []Constraint {
 	type key struct {
 		object string
-		podPart
+		part
 	}
 	at := map[key]*Constraint{}
 	for _, p := range pods {
@@ -61,21 +83,16 @@ func podConstraints(pods []*corev1.Pod) []Constraint {
 			continue
 		}
 		object := workloadOf(p)
-		seen := map[podPart]bool{}
-		for _, f := range constraintsOf(p) {
-			if seen[f.podPart] {
-				continue
-			}
-			seen[f.podPart] = true
-			c := at[key{object, f.podPart}]
+		for _, t := range podTerms(p, "") {
+			c := at[key{object, t.part}]
 			if c == nil {
-				c = &Constraint{Kind: f.kind, Object: object, Field: f.field, Text: f.text, part: f.podPart, pods: map[types.NamespacedName]bool{}}
-				at[key{object, f.podPart}] = c
+				c = &Constraint{Kind: t.kind, Object: object, Field: t.field, Text: t.text, part: t.part, pods: map[types.NamespacedName]bool{}}
+				at[key{object, t.part}] = c
+			}
+			if !c.pods[nameOf(p)] && t.kind == KindRequest {
+				c.Amount += t.givenUp(p)
 			}
 			c.pods[nameOf(p)] = true
-			if f.kind == KindRequest {
-				c.Amount += f.givenUp(p)
-			}
 		}
 	}
 	var out []Constraint
@@ -86,92 +103,106 @@ func podConstraints(pods []*corev1.Pod) []Constraint {
 	return out
 }
 
-// constraintsOf returns the constraints of one pod.
-func constraintsOf(p *corev1.Pod) []found {
-	var out []found
-	add := func(kind Kind, key, raw, field, text string) {
-		out = append(out, found{podPart{kind, key, raw}, field, text})
-	}
+// podTerms returns the constraints of one pod: those of one kind, or all if it is empty. One that
+// stands in the pod twice is listed twice.
+func podTerms(p *corev1.Pod, only Kind) []term {
+	t := &terms{only: only}
 	for key, value := range p.Spec.NodeSelector { // sorted by Constraints
-		add(KindNodeSelector, key, value, "spec.nodeSelector["+key+"]", key+"="+value)
+		t.add(KindNodeSelector, key, value, "spec.nodeSelector["+key+"]", key+"="+value, func() { delete(p.Spec.NodeSelector, key) })
 	}
 	if a := p.Spec.Affinity; a != nil {
-		out = append(out, affinityOf(a)...)
+		t.affinity(a)
 	}
 	for i := range p.Spec.TopologySpreadConstraints {
-		t := &p.Spec.TopologySpreadConstraints[i]
-		kind, text := KindTopologySpread, spreadText(t)
-		if t.WhenUnsatisfiable == corev1.ScheduleAnyway {
-			kind, text = KindPreference, "topology spread "+text
+		s := &p.Spec.TopologySpreadConstraints[i]
+		kind, about, id := KindTopologySpread, "", raw(s)
+		if s.WhenUnsatisfiable == corev1.ScheduleAnyway {
+			kind, about = KindPreference, "topology spread "
 		}
-		add(kind, "spread", raw(t), "spec.topologySpreadConstraints["+t.TopologyKey+"]", text)
+		t.add(kind, "spread", id, "spec.topologySpreadConstraints["+s.TopologyKey+"]", about+spreadText(s), func() {
+			p.Spec.TopologySpreadConstraints = slices.DeleteFunc(p.Spec.TopologySpreadConstraints,
+				func(s corev1.TopologySpreadConstraint) bool { return raw(&s) == id })
+		})
 	}
+	containers := [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers}
 	if ports := hostPorts(p); len(ports) > 0 {
 		text := strings.Trim(fmt.Sprint(ports), "[]")
-		add(KindHostPort, "", text, "spec.containers[*].ports[*].hostPort", text)
+		t.add(KindHostPort, "", text, "spec.containers[*].ports[*].hostPort", text, func() {
+			for _, list := range containers {
+				for i := range list {
+					list[i].Ports = slices.DeleteFunc(list[i].Ports, func(port corev1.ContainerPort) bool { return port.HostPort != 0 })
+				}
+			}
+		})
 	}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		if requested(p, name) > 0 {
-			add(KindRequest, string(name), "", "spec.containers[*].resources.requests["+string(name)+"]", string(name))
+			t.add(KindRequest, string(name), "", "spec.containers[*].resources.requests["+string(name)+"]", string(name), func() { halve(p, name) })
 		}
 	}
-	return out
+	return t.list
 }
 
-// affinityOf returns the constraints of an affinity.
-func affinityOf(a *corev1.Affinity) []found {
-	var out []found
-	add := func(kind Kind, key string, term any, field, text string) {
-		out = append(out, found{podPart{kind, key, raw(term)}, field, text})
-	}
+// affinity adds the constraints of an affinity.
+func (t *terms) affinity(a *corev1.Affinity) {
+	const required, preferred = ".requiredDuringSchedulingIgnoredDuringExecution", ".preferredDuringSchedulingIgnoredDuringExecution"
 	if n := a.NodeAffinity; n != nil {
-		if n.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-			out = append(out, nodeAffinityOf(n.RequiredDuringSchedulingIgnoredDuringExecution)...)
+		const field = "spec.affinity.nodeAffinity"
+		if s := n.RequiredDuringSchedulingIgnoredDuringExecution; s != nil {
+			for key, text := range restricted(s) { // sorted by Constraints
+				t.add(KindNodeAffinity, key, raw(s), field+required+"["+key+"]", text, func() {
+					n.RequiredDuringSchedulingIgnoredDuringExecution = withoutKey(s, key)
+				})
+			}
 		}
-		for i := range n.PreferredDuringSchedulingIgnoredDuringExecution {
-			t := &n.PreferredDuringSchedulingIgnoredDuringExecution[i]
-			add(KindPreference, "node", t, "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution",
-				fmt.Sprintf("node affinity %s of weight %d", selectorText(t.Preference), t.Weight))
-		}
+		addAll(t, KindPreference, "node", field+preferred, &n.PreferredDuringSchedulingIgnoredDuringExecution, func(x *corev1.PreferredSchedulingTerm) string {
+			return fmt.Sprintf("node affinity %s of weight %d", selectorText(x.Preference), x.Weight)
+		})
 	}
-	ofPods := func(kind Kind, key, field string, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
-		for i := range required {
-			add(kind, "", &required[i], field+".requiredDuringSchedulingIgnoredDuringExecution", termText(&required[i]))
-		}
-		for i := range preferred {
-			t := &preferred[i]
-			add(KindPreference, key, t, field+".preferredDuringSchedulingIgnoredDuringExecution",
-				fmt.Sprintf("%s %s of weight %d", words[kind], termText(&t.PodAffinityTerm), t.Weight))
+	weighted := func(kind Kind) func(x *corev1.WeightedPodAffinityTerm) string {
+		return func(x *corev1.WeightedPodAffinityTerm) string {
+			return fmt.Sprintf("%s %s of weight %d", words[kind], termText(&x.PodAffinityTerm), x.Weight)
 		}
 	}
 	if n := a.PodAffinity; n != nil {
-		ofPods(KindPodAffinity, "pod", "spec.affinity.podAffinity", n.RequiredDuringSchedulingIgnoredDuringExecution, n.PreferredDuringSchedulingIgnoredDuringExecution)
+		const field = "spec.affinity.podAffinity"
+		addAll(t, KindPodAffinity, "", field+required, &n.RequiredDuringSchedulingIgnoredDuringExecution, termText)
+		addAll(t, KindPreference, "pod", field+preferred, &n.PreferredDuringSchedulingIgnoredDuringExecution, weighted(KindPodAffinity))
 	}
 	if n := a.PodAntiAffinity; n != nil {
-		ofPods(KindPodAntiAffinity, "anti", "spec.affinity.podAntiAffinity", n.RequiredDuringSchedulingIgnoredDuringExecution, n.PreferredDuringSchedulingIgnoredDuringExecution)
+		const field = "spec.affinity.podAntiAffinity"
+		addAll(t, KindPodAntiAffinity, "", field+required, &n.RequiredDuringSchedulingIgnoredDuringExecution, termText)
+		addAll(t, KindPreference, "anti", field+preferred, &n.PreferredDuringSchedulingIgnoredDuringExecution, weighted(KindPodAntiAffinity))
 	}
-	return out
 }
 
-// nodeAffinityOf returns the labels that a required node affinity restricts.
-func nodeAffinityOf(s *corev1.NodeSelector) []found {
-	var out []found
+// addAll adds the elements of a list.
+func addAll[T any](t *terms, kind Kind, key, field string, list *[]T, text func(*T) string) {
+	if t.only != "" && t.only != kind {
+		return
+	}
+	for i := range *list {
+		id := raw(&(*list)[i])
+		t.add(kind, key, id, field, text(&(*list)[i]), func() {
+			*list = slices.DeleteFunc(*list, func(x T) bool { return raw(&x) == id })
+		})
+	}
+}
+
+// restricted returns the labels that a required node affinity restricts, with its expressions.
+func restricted(s *corev1.NodeSelector) map[string]string {
 	texts := map[string][]string{}
-	var keys []string
 	for i := range s.NodeSelectorTerms {
 		t := &s.NodeSelectorTerms[i]
 		for _, e := range slices.Concat(t.MatchExpressions, t.MatchFields) {
-			if texts[e.Key] == nil {
-				keys = append(keys, e.Key)
-			}
 			if text := expressionText(e); !slices.Contains(texts[e.Key], text) {
 				texts[e.Key] = append(texts[e.Key], text)
 			}
 		}
 	}
-	for _, key := range keys {
-		out = append(out, found{podPart{KindNodeAffinity, key, raw(s)},
-			"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution[" + key + "]", strings.Join(texts[key], " or ")})
+	out := map[string]string{}
+	for key, list := range texts { // into a map again
+		out[key] = strings.Join(list, " or ")
 	}
 	return out
 }
@@ -240,76 +271,10 @@ func requested(p *corev1.Pod, name corev1.ResourceName) float64 {
 }
 
 // givenUp returns how much less a pod requests without the constraint.
-func (c podPart) givenUp(p *corev1.Pod) float64 {
+func (c part) givenUp(p *corev1.Pod) float64 {
 	name, without := corev1.ResourceName(c.key), p.DeepCopy()
-	c.dropFrom(without)
+	halve(without, name)
 	return requested(p, name) - requested(without, name)
-}
-
-// dropFrom takes the constraint out of a pod, which is the caller's own copy.
-func (c podPart) dropFrom(p *corev1.Pod) {
-	switch c.kind {
-	case KindNodeSelector:
-		if p.Spec.NodeSelector[c.key] == c.raw {
-			delete(p.Spec.NodeSelector, c.key)
-		}
-	case KindTopologySpread:
-		c.dropSpread(p)
-	case KindHostPort:
-		for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-			for i := range list {
-				list[i].Ports = slices.DeleteFunc(list[i].Ports, func(port corev1.ContainerPort) bool { return port.HostPort != 0 })
-			}
-		}
-	case KindRequest:
-		c.halve(p)
-	case KindPreference:
-		if c.key == "spread" {
-			c.dropSpread(p)
-			return
-		}
-		c.dropAffinity(p.Spec.Affinity)
-	default:
-		c.dropAffinity(p.Spec.Affinity)
-	}
-}
-
-func (c podPart) dropSpread(p *corev1.Pod) {
-	p.Spec.TopologySpreadConstraints = slices.DeleteFunc(p.Spec.TopologySpreadConstraints,
-		func(t corev1.TopologySpreadConstraint) bool { return raw(&t) == c.raw })
-}
-
-// dropAffinity takes a term out of an affinity.
-func (c podPart) dropAffinity(a *corev1.Affinity) {
-	if a == nil {
-		return
-	}
-	if n := a.NodeAffinity; n != nil {
-		if s := n.RequiredDuringSchedulingIgnoredDuringExecution; c.kind == KindNodeAffinity && s != nil && raw(s) == c.raw {
-			n.RequiredDuringSchedulingIgnoredDuringExecution = withoutKey(s, c.key)
-		}
-		n.PreferredDuringSchedulingIgnoredDuringExecution = drop(c, "node", n.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-	if n := a.PodAffinity; n != nil {
-		if c.kind == KindPodAffinity {
-			n.RequiredDuringSchedulingIgnoredDuringExecution = drop(c, "", n.RequiredDuringSchedulingIgnoredDuringExecution)
-		}
-		n.PreferredDuringSchedulingIgnoredDuringExecution = drop(c, "pod", n.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-	if n := a.PodAntiAffinity; n != nil {
-		if c.kind == KindPodAntiAffinity {
-			n.RequiredDuringSchedulingIgnoredDuringExecution = drop(c, "", n.RequiredDuringSchedulingIgnoredDuringExecution)
-		}
-		n.PreferredDuringSchedulingIgnoredDuringExecution = drop(c, "anti", n.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-}
-
-// drop removes the term of c from list if that list is the one that key names.
-func drop[T any](c podPart, key string, list []T) []T {
-	if c.key != key {
-		return list
-	}
-	return slices.DeleteFunc(list, func(term T) bool { return raw(&term) == c.raw })
 }
 
 // withoutKey returns a node selector without requirements on a label. A term that becomes empty
@@ -328,9 +293,8 @@ func withoutKey(s *corev1.NodeSelector, key string) *corev1.NodeSelector {
 	return s
 }
 
-// halve makes containers, and the pod as a whole, request half as much.
-func (c podPart) halve(p *corev1.Pod) {
-	name := corev1.ResourceName(c.key)
+// halve makes containers, and the pod as a whole, request half as much of a resource.
+func halve(p *corev1.Pod, name corev1.ResourceName) {
 	half := func(requests corev1.ResourceList) {
 		if q, found := requests[name]; found {
 			requests[name] = halfOf(q, name)
