@@ -23,7 +23,6 @@ type Cloud struct {
 	serial  uint64 // of everything that gets an ID
 	calls   []Call
 	script  script.Script
-	limits  map[string]*bucket
 	holding []*hold
 
 	types        map[string]*ec2types.InstanceTypeInfo
@@ -63,7 +62,7 @@ func New(opts *Options) (*Cloud, error) {
 		return nil, err
 	}
 	c := &Cloud{
-		opts: o, now: o.Clock, limits: map[string]*bucket{}, types: map[string]*ec2types.InstanceTypeInfo{},
+		opts: o, now: o.Clock, types: map[string]*ec2types.InstanceTypeInfo{},
 		parameters: map[string]string{}, stock: map[cloudprovider.Scope]int{}, prices: map[cloudprovider.Scope]float64{},
 		byID: map[string]*machine{}, fleets: map[string]fleetAnswer{},
 		tokens: map[string]*template{}, profiles: map[string]*profile{}, shifts: map[string]time.Time{},
@@ -75,9 +74,6 @@ func New(opts *Options) (*Cloud, error) {
 	slices.Sort(c.typeNames)
 	for name, v := range o.Parameters {
 		c.parameters[name] = v
-	}
-	for action, l := range o.RateLimits {
-		c.limits[action] = &bucket{limit: l, tokens: float64(l.Burst), at: c.now}
 	}
 	c.completeSubnets()
 	c.completeGroups()
@@ -111,8 +107,8 @@ func (c *Cloud) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock on. Machines boot, go down and are forgotten, leases of
-// messages end, tokens of rate limits come back. A d below zero counts as zero.
+// Advance moves the clock on. Machines boot, go down and are forgotten, and leases of messages end. A
+// d below zero counts as zero.
 func (c *Cloud) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

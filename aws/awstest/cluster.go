@@ -12,16 +12,6 @@ func (c *Cloud) clusterARN() string {
 	return fmt.Sprintf("arn:aws:eks:%s:%s:cluster/%s", c.opts.Region, c.opts.Account, c.opts.Cluster.Name)
 }
 
-// ClusterARN returns the ARN of the cluster, which identifies it in zonal shifts.
-func (c *Cloud) ClusterARN() string { return c.clusterARN() }
-
-// SetVersion changes the version of Kubernetes that the cluster has.
-func (c *Cloud) SetVersion(version string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.opts.Cluster.Version = version
-}
-
 func (c *Cloud) describeCluster(q *request) (any, *fault) {
 	k := c.opts.Cluster
 	if q.path != k.Name {

@@ -27,8 +27,8 @@
 // It has a clock that Cloud.Advance moves. Nothing sleeps, and nothing happens by
 // itself.
 //
-// To simulate failures there are stock and prices for each offering (Cloud.SetStock), rate limits,
-// delayed answers (Options.Lag), quotas, and scripts:
+// To simulate failures there are stock and prices for each offering (Cloud.SetStock), delayed answers
+// (Options.Lag), quotas, and scripts:
 //
 //	server.Script(awstest.Fault{Op: "CreateFleet", Nth: 2, Err: awstest.ErrThrottled})
 //	server.Script(awstest.Fault{Op: "CreateFleet", Err: awstest.ErrLost})

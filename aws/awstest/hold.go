@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // hold keeps one call from being answered.
@@ -93,26 +92,4 @@ func isClosed(ch chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// bucket holds the tokens of a rate limit.
-type bucket struct {
-	limit  RateLimit
-	tokens float64
-	at     time.Time
-}
-
-// throttle takes a token for a call, or refuses it.
-func (c *Cloud) throttle(q *request) *fault {
-	b := c.limits[q.action]
-	if b == nil {
-		return nil
-	}
-	b.tokens = min(float64(b.limit.Burst), b.tokens+b.limit.PerSecond*c.now.Sub(b.at).Seconds())
-	b.at = c.now
-	if b.tokens < 1 {
-		return throttled(q.service)
-	}
-	b.tokens--
-	return nil
 }

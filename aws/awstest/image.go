@@ -37,24 +37,6 @@ func (c *Cloud) publish(i ec2types.Image) {
 	c.images = slices.Insert(c.images, at, i)
 }
 
-// Withdraw deletes an image. Parameters that name it stay.
-func (c *Cloud) Withdraw(imageID string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.images = slices.DeleteFunc(c.images, func(i ec2types.Image) bool { return value(i.ImageId) == imageID })
-}
-
-// SetParameter sets a parameter of the parameter store. An empty value deletes it.
-func (c *Cloud) SetParameter(name, v string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if v == "" {
-		delete(c.parameters, name)
-		return
-	}
-	c.parameters[name] = v
-}
-
 func (c *Cloud) image(id string) *ec2types.Image {
 	for i := range c.images {
 		if value(c.images[i].ImageId) == id {

@@ -24,7 +24,7 @@ func state(t testing.TB, s *awstest.Server, id string) string {
 }
 
 func TestLifeOfAnInstance(t *testing.T) {
-	s := start(t, &awstest.Options{Boot: time.Minute, Shutdown: 30 * time.Second, Lag: 5 * time.Second, Forget: 10 * time.Minute})
+	s := start(t, &awstest.Options{Boot: time.Minute, Shutdown: 30 * time.Second, Lag: 5 * time.Second})
 	template(t, s, "web")
 	id := launched(launch(t, s, fleet(1, false, "m5.large")))[0]
 	step := func(d time.Duration, want string) {
@@ -43,7 +43,7 @@ func TestLifeOfAnInstance(t *testing.T) {
 	_, err = client(s).TerminateInstances(background, &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
 	require.NoError(t, err, "terminating twice is fine")
 	step(time.Second, "terminated")
-	step(9*time.Minute, "terminated")
+	step(59*time.Minute, "terminated")
 	step(time.Minute, "")
 	_, err = client(s).TerminateInstances(background, &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
 	require.Equal(t, "InvalidInstanceID.NotFound", code(err))
@@ -133,10 +133,6 @@ func TestStatus(t *testing.T) {
 	require.Len(t, retired, 1)
 	require.Equal(t, s.Now().Add(24*time.Hour), *retired[0].Events[0].NotBefore)
 	require.Len(t, ask("instance-status.status", "ok"), 3)
-	s.Mend(ids[0])
-	s.Mend(ids[1])
-	require.Empty(t, ask("system-status.status", "impaired"))
-	require.Empty(t, ask("event.code", "*"))
 }
 
 func TestRunInstancesOnlyDry(t *testing.T) {

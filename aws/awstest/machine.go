@@ -2,6 +2,7 @@ package awstest
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -67,9 +68,7 @@ func (c *Cloud) launch(f form, p *pool, fleet string) *machine {
 		id: c.id("i"), key: p.key, subnet: p.subnet, image: p.image, data: p.template.data, token: f.str("ClientToken"),
 		launched: c.now, tags: tagsFor(p.template.data, "instance"), impaired: map[string]time.Time{},
 	}
-	for k, v := range tagsFor(f, "instance") {
-		m.tags[k] = v
-	}
+	maps.Copy(m.tags, tagsFor(f, "instance"))
 	m.tags["aws:ec2:fleet-id"] = fleet
 	m.tags["aws:ec2launchtemplate:id"] = p.template.id
 	m.tags["aws:ec2launchtemplate:version"] = "1"
@@ -124,10 +123,12 @@ func (c *Cloud) end(m *machine, at time.Time, reason string) {
 	m.ending, m.reason = at, reason
 }
 
-// reclaim frees the resources of terminated machines, and forgets machines that terminated longer
-// ago than Options.Forget.
+// forget is how long a machine is described after it has terminated.
+const forget = time.Hour
+
+// reclaim frees the resources of terminated machines, and forgets machines that terminated an hour ago.
 func (c *Cloud) reclaim() {
-	forget := false
+	before := len(c.byID)
 	c.ending = slices.DeleteFunc(c.ending, func(m *machine) bool {
 		if c.state(m) != terminated {
 			return false
@@ -135,20 +136,15 @@ func (c *Cloud) reclaim() {
 		if !m.returned {
 			c.giveBack(m)
 		}
-		gone := !c.now.Before(m.ending.Add(c.opts.Shutdown + c.opts.Forget))
-		forget = forget || gone
-		return gone
-	})
-	if !forget {
-		return
-	}
-	c.machines = slices.DeleteFunc(c.machines, func(m *machine) bool {
-		gone := !m.ending.IsZero() && !c.now.Before(m.ending.Add(c.opts.Shutdown+c.opts.Forget))
+		gone := !c.now.Before(m.ending.Add(c.opts.Shutdown + forget))
 		if gone {
 			delete(c.byID, m.id)
 		}
 		return gone
 	})
+	if len(c.byID) < before {
+		c.machines = slices.DeleteFunc(c.machines, func(m *machine) bool { return c.byID[m.id] == nil })
+	}
 }
 
 func (c *Cloud) giveBack(m *machine) {
@@ -191,7 +187,7 @@ func (i Instance) ProviderID() string {
 }
 
 // Instances returns all machines, sorted by ID, regardless of Options.Lag. Terminated ones are
-// included until Options.Forget.
+// included for an hour.
 func (c *Cloud) Instances() []Instance {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -199,7 +195,7 @@ func (c *Cloud) Instances() []Instance {
 	out := make([]Instance, 0, len(c.machines))
 	for _, m := range c.machines {
 		i := Instance{ID: m.id, State: c.state(m), Offering: m.key, ImageID: m.image, SecurityGroups: groupsOf(m.data),
-			Tags: cloneMap(m.tags), LaunchedAt: m.launched, Reason: m.reason}
+			Tags: maps.Clone(m.tags), LaunchedAt: m.launched, Reason: m.reason}
 		if m.subnet != nil {
 			i.SubnetID = *m.subnet.SubnetId
 		}
@@ -277,7 +273,7 @@ func (c *Cloud) Add(n int, key cloudprovider.OfferingKey, tags map[string]string
 		image = value(c.images[0].ImageId)
 	}
 	for range n {
-		m := &machine{id: c.id("i"), key: key, image: image, launched: c.now, tags: cloneMap(tags), impaired: map[string]time.Time{}}
+		m := &machine{id: c.id("i"), key: key, image: image, launched: c.now, tags: copied(tags), impaired: map[string]time.Time{}}
 		if key.CapacityType == spot {
 			m.lifecycle = spot
 		}
@@ -285,12 +281,7 @@ func (c *Cloud) Add(n int, key cloudprovider.OfferingKey, tags map[string]string
 		c.machines = append(c.machines, m)
 		ids = append(ids, m.id)
 	}
-	slices.SortFunc(c.machines, func(a, b *machine) int {
-		if a.id < b.id {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(c.machines, func(a, b *machine) int { return strings.Compare(a.id, b.id) })
 	slices.Sort(ids)
 	return ids
 }

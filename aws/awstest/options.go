@@ -62,8 +62,6 @@ type Options struct {
 
 	// Boot is how long a machine is pending, Shutdown how long it goes down. The default is zero.
 	Boot, Shutdown time.Duration
-	// Forget is how long a machine is described after it has terminated. Zero means one hour.
-	Forget time.Duration
 	// Lag is how long new instances and launch templates are missing from descriptions. The default
 	// is zero.
 	Lag time.Duration
@@ -72,19 +70,12 @@ type Options struct {
 	PageSize int
 	// PageSizes is PageSize for single actions, by their names. Above zero.
 	PageSizes map[string]int
-	// RateLimits bound how often an action may be called, by its name. Further calls are throttled.
-	// Default: no bounds.
-	RateLimits map[string]RateLimit
 	// OnDemandVCPUs and SpotVCPUs are quotas on the vCPUs of all machines of a
 	// kind. Default and zero: no such quota.
 	OnDemandVCPUs, SpotVCPUs int
 	// NoSpotRole says that the service-linked role for spot instances is missing and that the
 	// caller may not create it.
 	NoSpotRole bool
-	// Skew is how far the clock of AWS is ahead of the caller's. Calls whose signature is more than
-	// five minutes off are refused, as by AWS. The SDK learns the difference from the answer and
-	// signs again.
-	Skew time.Duration
 }
 
 // Zone is an availability zone.
@@ -111,14 +102,6 @@ type Cluster struct {
 	ServiceIPv6CIDR string
 }
 
-// RateLimit is a bucket of tokens, one for each call.
-type RateLimit struct {
-	// PerSecond is how many tokens are added each second, by the clock of the Cloud.
-	PerSecond float64
-	// Burst is the size of the bucket, which is full at first.
-	Burst int
-}
-
 // VPC is the VPC of subnets and groups that name none.
 const VPC = "vpc-0123456789abcdef0"
 
@@ -137,7 +120,6 @@ func (o *Options) withDefaults() (Options, error) {
 	setDefault(&out.Cluster.CertificateAuthority, "Y2VydGlmaWNhdGU=")
 	setDefault(&out.Cluster.ServiceCIDR, "10.100.0.0/16")
 	setDefault(&out.Queue, out.Cluster.Name)
-	setDefault(&out.Forget, time.Hour)
 	if out.Zones == nil {
 		out.Zones = defaultZones(out.Region)
 	}
@@ -204,14 +186,9 @@ func (o Options) validate() error {
 			fault("awstest: Options.Subnets[%d]: ID %q in zone %q; a subnet needs an ID and one of Zones", i, value(s.SubnetId), value(s.AvailabilityZone))
 		}
 	}
-	for i, d := range []time.Duration{o.Boot, o.Shutdown, o.Forget, o.Lag} {
+	for i, d := range []time.Duration{o.Boot, o.Shutdown, o.Lag} {
 		if d < 0 {
-			fault("awstest: Options.%s: %v; use zero or more", [...]string{"Boot", "Shutdown", "Forget", "Lag"}[i], d)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.RateLimits)) {
-		if l := o.RateLimits[name]; !isAction(name) || l.PerSecond < 0 || l.Burst < 0 {
-			fault("awstest: Options.RateLimits[%q]: %+v; use the name of an action of the package comment, and zero or more", name, l)
+			fault("awstest: Options.%s: %v; use zero or more", [...]string{"Boot", "Shutdown", "Lag"}[i], d)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.PageSizes)) {

@@ -36,7 +36,7 @@ func (c *Cloud) InstanceProfiles() []InstanceProfile {
 	var out []InstanceProfile
 	for _, name := range slices.Sorted(maps.Keys(c.profiles)) {
 		p := c.profiles[name]
-		out = append(out, InstanceProfile{p.name, p.path, p.role, p.created, cloneMap(p.tags)})
+		out = append(out, InstanceProfile{p.name, p.path, p.role, p.created, copied(p.tags)})
 	}
 	return out
 }
@@ -46,7 +46,7 @@ func (c *Cloud) InstanceProfiles() []InstanceProfile {
 func (c *Cloud) AddInstanceProfile(p InstanceProfile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	made := c.newProfile(p.Name, p.Path, cloneMap(p.Tags))
+	made := c.newProfile(p.Name, p.Path, copied(p.Tags))
 	made.role = p.Role
 	if !p.CreatedAt.IsZero() {
 		made.created = p.CreatedAt

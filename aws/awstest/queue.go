@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -43,13 +45,7 @@ func (c *Cloud) Queued() int {
 }
 
 func (c *Cloud) dropOld() {
-	kept := c.messages[:0:0]
-	for _, m := range c.messages {
-		if c.now.Before(m.sent.Add(retention)) {
-			kept = append(kept, m)
-		}
-	}
-	c.messages = kept
+	c.messages = slices.DeleteFunc(c.messages, func(m *message) bool { return !c.now.Before(m.sent.Add(retention)) })
 }
 
 func (c *Cloud) queuePath() string { return "/" + c.opts.Account + "/" + c.opts.Queue }
@@ -112,13 +108,7 @@ func (c *Cloud) deleteMessage(q *request) (any, *fault) {
 		return nil, err
 	}
 	receipt := q.str("ReceiptHandle")
-	kept := c.messages[:0:0]
-	for _, m := range c.messages {
-		if m.receipt == "" || len(receipt) <= len(m.id) || receipt[:len(m.id)+1] != m.id+"#" {
-			kept = append(kept, m)
-		}
-	}
-	c.messages = kept
+	c.messages = slices.DeleteFunc(c.messages, func(m *message) bool { return m.receipt != "" && strings.HasPrefix(receipt, m.id+"#") })
 	return map[string]any{}, nil
 }
 

@@ -1,6 +1,7 @@
 package awstest
 
 import (
+	"cmp"
 	"slices"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -11,26 +12,19 @@ import (
 // refusal is why a pool of a fleet gives no machine.
 type refusal struct{ code, message string }
 
-// messageOf returns EC2's message for a code, in other words.
-func messageOf(code string) string {
-	switch code {
-	case "InsufficientInstanceCapacity":
-		return "We currently do not have sufficient capacity in the Availability Zone you requested."
-	case "UnfulfillableCapacity":
-		return "Unable to fulfill capacity due to your request configuration."
-	case "MaxSpotInstanceCountExceeded":
-		return "Max spot instance count exceeded"
-	case "VcpuLimitExceeded":
-		return "You have requested more vCPU capacity than your current vCPU limit allows."
-	case "InsufficientFreeAddressesInSubnet":
-		return "There are not enough free addresses in subnet to satisfy the requested number of instances."
-	case "ReservationCapacityExceeded":
-		return "The requested reservation does not have sufficient compatible and available capacity for this request."
-	case "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
-		return "The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances."
-	}
-	return "The request was refused: " + code
+// messages are EC2's messages by code, in other words.
+var messages = map[string]string{
+	"InsufficientInstanceCapacity":      "We currently do not have sufficient capacity in the Availability Zone you requested.",
+	"UnfulfillableCapacity":             "Unable to fulfill capacity due to your request configuration.",
+	"MaxSpotInstanceCountExceeded":      "Max spot instance count exceeded",
+	"VcpuLimitExceeded":                 "You have requested more vCPU capacity than your current vCPU limit allows.",
+	"InsufficientFreeAddressesInSubnet": "There are not enough free addresses in subnet to satisfy the requested number of instances.",
+	"ReservationCapacityExceeded":       "The requested reservation does not have sufficient compatible and available capacity for this request.",
+
+	"AuthFailure.ServiceLinkedRoleCreationNotPermitted": "The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.",
 }
+
+func messageOf(code string) string { return cmp.Or(messages[code], "The request was refused: "+code) }
 
 func because(code string) (refusal, bool) { return refusal{code, messageOf(code)}, true }
 

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 )
 
 // The services, by the names of their packages in the AWS SDK for Go.
@@ -28,7 +27,6 @@ type request struct {
 	body            map[string]any // of services that speak JSON
 	path            string         // the part of the path that names an object
 	host            string         // of the URL
-	at              time.Time      // when it was signed
 	orders          *orders        // of the script for this call
 }
 
@@ -54,7 +52,7 @@ func read(r *http.Request) (*request, *fault) {
 	if !slices.Contains(actionsOf(q.service), q.action) {
 		return q, failure("InvalidAction", "The action %s is not valid for this web service.", q.action)
 	}
-	return q, q.readSignature(r.Header)
+	return q, checkSignature(r.Header)
 }
 
 func (q *request) readJSON(target string, data []byte) {
@@ -103,8 +101,8 @@ func (q *request) readPath(u *url.URL) {
 	}
 }
 
-// readSignature requires a signature with the key of Config. It does not verify it.
-func (q *request) readSignature(h http.Header) *fault {
+// checkSignature requires a signature with the key of Config. It does not verify it.
+func checkSignature(h http.Header) *fault {
 	signature := h.Get("Authorization")
 	if signature == "" {
 		return failure("MissingAuthenticationToken", "Request is missing Authentication Token")
@@ -112,11 +110,6 @@ func (q *request) readSignature(h http.Header) *fault {
 	if !strings.HasPrefix(signature, "AWS4-HMAC-SHA256 Credential="+AccessKeyID+"/") {
 		return failure("AuthFailure", "AWS was not able to validate the provided access credentials")
 	}
-	at, err := time.Parse("20060102T150405Z", h.Get("X-Amz-Date"))
-	if err != nil {
-		return failure("MissingAuthenticationToken", "Request has no valid X-Amz-Date")
-	}
-	q.at = at
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -76,19 +77,12 @@ type Refusal = script.Refusal
 
 // orders is the combined effect of the faults on one call.
 type orders struct {
-	fail            func(service string) *fault
+	fail            error // the first that a service answers with; nil for none
 	lose, cut, half bool
 	hang            bool
 	drip            int
 	delay           time.Duration
 	refuse          map[cloudprovider.Scope]refusal
-}
-
-func (o *orders) fault(service string) *fault {
-	if o.fail == nil {
-		return nil
-	}
-	return o.fail(service)
 }
 
 // Script adds faults. Each call is matched against all of them, in the order in which they were
@@ -150,19 +144,8 @@ func (o *orders) take(err error) bool {
 		}
 		o.refuse[err.Scope] = refusal{err.Code, messageOf(err.Code)}
 		return true
-	case smithy.APIError:
-		o.failBy(func(string) *fault { return failure(err.ErrorCode(), "%s", err.ErrorMessage()) })
-		return err.ErrorCode() != ""
 	}
 	switch err {
-	case ErrThrottled:
-		o.failBy(throttled)
-	case ErrBroken:
-		o.failBy(broken)
-	case ErrDenied:
-		o.failBy(refusedBy)
-	case ErrExpired:
-		o.failBy(expired)
 	case ErrLost:
 		o.lose = true
 	case ErrHalf:
@@ -172,15 +155,12 @@ func (o *orders) take(err error) bool {
 	case ErrHang:
 		o.hang, o.cut = true, true
 	default:
-		return false
+		if o.fail == nil {
+			o.fail = err
+		}
+		return answerTo(err, ec2Service) != nil
 	}
 	return true
-}
-
-func (o *orders) failBy(fail func(service string) *fault) {
-	if o.fail == nil {
-		o.fail = fail
-	}
 }
 
 // mentions reports whether a text is the whole value of a parameter.
@@ -250,52 +230,42 @@ func statusOf(code string) int {
 	return http.StatusBadRequest
 }
 
-// throttled returns the fault of a service for too many calls.
-func throttled(service string) *fault {
-	switch service {
-	case ec2Service:
-		return failure("RequestLimitExceeded", "Request limit exceeded.")
-	case iamService:
-		return &fault{"Throttling", "Rate exceeded", http.StatusBadRequest}
-	case eksService, shiftService:
-		return failure("ThrottlingException", "Rate exceeded")
-	}
-	return &fault{"ThrottlingException", "Rate exceeded", http.StatusBadRequest}
+// answers has what a service answers to an error of this package. The first row with the error, and with
+// the service or without any, holds.
+var answers = []struct {
+	err           error
+	services      string // empty for all
+	code, message string
+	status        int
+}{
+	{ErrThrottled, ec2Service, "RequestLimitExceeded", "Request limit exceeded.", http.StatusServiceUnavailable},
+	{ErrThrottled, iamService, "Throttling", "Rate exceeded", http.StatusBadRequest},
+	{ErrThrottled, eksService + " " + shiftService, "ThrottlingException", "Rate exceeded", http.StatusTooManyRequests},
+	{ErrThrottled, "", "ThrottlingException", "Rate exceeded", http.StatusBadRequest},
+	{ErrDenied, ec2Service, "UnauthorizedOperation", "You are not authorized to perform this operation.", http.StatusForbidden},
+	{ErrDenied, iamService, "AccessDenied", "User is not authorized to perform this operation", http.StatusForbidden},
+	{ErrDenied, "", "AccessDeniedException", "User is not authorized to perform this operation", http.StatusBadRequest},
+	{ErrExpired, ec2Service, "RequestExpired", "Request has expired.", http.StatusBadRequest},
+	{ErrExpired, "", "ExpiredTokenException", "The security token included in the request is expired", http.StatusBadRequest},
+	{ErrBroken, iamService, "ServiceFailure", "An internal error has occurred", http.StatusInternalServerError},
+	{ErrBroken, ssmService + " " + sqsService, "InternalServerError", "An internal error has occurred", http.StatusInternalServerError},
+	{ErrBroken, pricingService, "InternalErrorException", "An internal error has occurred", http.StatusInternalServerError},
+	{ErrBroken, eksService + " " + shiftService, "InternalServerException", "An internal error has occurred", http.StatusInternalServerError},
+	{ErrBroken, "", "InternalError", "An internal error has occurred", http.StatusInternalServerError},
 }
 
-// refusedBy returns the fault of a service for a missing permission.
-func refusedBy(service string) *fault {
-	switch service {
-	case ec2Service:
-		return failure("UnauthorizedOperation", "You are not authorized to perform this operation.")
-	case iamService:
-		return failure("AccessDenied", "User is not authorized to perform this operation")
+// answerTo returns the fault with which a service answers for an error of an API or of this package;
+// nil for other errors.
+func answerTo(err error, service string) *fault {
+	if api := smithy.APIError(nil); errors.As(err, &api) && api.ErrorCode() != "" {
+		return failure(api.ErrorCode(), "%s", api.ErrorMessage())
 	}
-	return &fault{"AccessDeniedException", "User is not authorized to perform this operation", http.StatusBadRequest}
-}
-
-// expired returns the fault of a service for expired credentials.
-func expired(service string) *fault {
-	if service == ec2Service {
-		return failure("RequestExpired", "Request has expired.")
+	for _, a := range answers {
+		if a.err == err && (a.services == "" || slices.Contains(strings.Fields(a.services), service)) {
+			return &fault{a.code, a.message, a.status}
+		}
 	}
-	return &fault{"ExpiredTokenException", "The security token included in the request is expired", http.StatusBadRequest}
-}
-
-// broken returns the internal error of a service.
-func broken(service string) *fault {
-	code := "InternalError"
-	switch service {
-	case iamService:
-		code = "ServiceFailure"
-	case ssmService, sqsService:
-		code = "InternalServerError"
-	case pricingService:
-		code = "InternalErrorException"
-	case eksService, shiftService:
-		code = "InternalServerException"
-	}
-	return &fault{code, "An internal error has occurred", http.StatusInternalServerError}
+	return nil
 }
 
 func missing(parameter string) *fault {

@@ -162,26 +162,6 @@ func TestHold(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestRateLimits(t *testing.T) {
-	s := start(t, &awstest.Options{RateLimits: map[string]awstest.RateLimit{"DescribeAvailabilityZones": {PerSecond: 0.5, Burst: 2}}})
-	c := once(s)
-	require.NoError(t, zones(s, c))
-	require.NoError(t, zones(s, c))
-	require.Equal(t, "RequestLimitExceeded", code(zones(s, c)))
-	s.Advance(time.Second)
-	require.Equal(t, "RequestLimitExceeded", code(zones(s, c)))
-	s.Advance(time.Second)
-	require.NoError(t, zones(s, c))
-}
-
-// The SDK learns of a clock that is off from the answer, and signs anew.
-func TestClockSkew(t *testing.T) {
-	s := start(t, &awstest.Options{Skew: 3 * time.Hour})
-	require.NoError(t, zones(s, client(s)))
-	require.Equal(t, "AuthFailure", s.Calls()[0].Code)
-	require.Equal(t, 2, s.Count("DescribeAvailabilityZones"))
-}
-
 func TestScriptFaults(t *testing.T) {
 	s := start(t, nil)
 	err := s.Script(awstest.Fault{}, awstest.Fault{Op: "CreateFleets", Nth: -1, Err: awstest.ErrThrottled}, awstest.Fault{Err: awstest.Drip(0)},
@@ -223,9 +203,9 @@ func TestFaultsOfAPoolAndAZone(t *testing.T) {
 func TestOptionsFaults(t *testing.T) {
 	_, err := awstest.Start(&awstest.Options{
 		Account: "12", Zones: []awstest.Zone{{Name: "a"}}, TypeZones: map[string][]string{"m5.large": {"z"}}, Boot: -1,
-		RateLimits: map[string]awstest.RateLimit{"Nothing": {}}, PageSizes: map[string]int{"DescribeInstances": 0}, Subnets: []ec2types.Subnet{{}}, Types: append(awstest.InstanceTypes(), awstest.InstanceTypes()[0]),
+		PageSizes: map[string]int{"DescribeInstances": 0}, Subnets: []ec2types.Subnet{{}}, Types: append(awstest.InstanceTypes(), awstest.InstanceTypes()[0]),
 	})
-	for _, want := range []string{"Account", "Zones[0]", "TypeZones", "Boot", "RateLimits", "PageSizes", "Subnets[0]", "Types["} {
+	for _, want := range []string{"Account", "Zones[0]", "TypeZones", "Boot", "PageSizes", "Subnets[0]", "Types["} {
 		require.ErrorContains(t, err, "Options."+want)
 	}
 }

@@ -28,30 +28,14 @@ type Call struct {
 	Tags map[string]map[string]string
 }
 
-// maxSkew is how far the time of a signature may be off.
-const maxSkew = 5 * time.Minute
-
 // ServeHTTP answers one call of any service.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, refused := read(r)
-	at := time.Now().Add(c.opts.Skew)
-	w.Header().Set("Date", at.UTC().Format(http.TimeFormat))
-	if refused == nil && q.at.Sub(at).Abs() > maxSkew {
-		refused = skewed(q)
-	}
 	answer, o, fault := c.carryOut(r, q, refused)
 	if o.cut || o.lose {
 		panic(http.ErrAbortHandler) // closes the connection, and nothing is logged
 	}
 	respond(w, q, answer, fault, o)
-}
-
-func skewed(q *request) *fault {
-	code := "SignatureDoesNotMatch"
-	if q.service == ec2Service {
-		code = "AuthFailure" // EC2's code for clock skew; RequestExpired is for expired requests
-	}
-	return failure(code, "Signature expired: %s is too far from now", q.at.Format(time.RFC3339))
 }
 
 // carryOut records the call, applies faults and limits, and carries it out.
@@ -69,11 +53,11 @@ func (c *Cloud) carryOut(r *http.Request, q *request, refused *fault) (any, *ord
 	q.orders = o
 	c.advance(o.delay)
 	c.waitForRelease(r.Context(), q)
-	fault := o.fault(q.service)
-	if fault == nil && !o.cut {
-		fault = c.throttle(q)
-	}
 	var answer any
+	var fault *fault
+	if o.fail != nil {
+		fault = answerTo(o.fail, q.service)
+	}
 	if fault == nil && !o.cut {
 		c.reclaim()
 		answer, fault = handlersOf(q.service)[q.action](c, q)

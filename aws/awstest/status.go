@@ -34,16 +34,6 @@ const (
 	SystemCheck = "system"
 )
 
-// Mend ends the effects of Impair and Schedule.
-func (c *Cloud) Mend(instanceID string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if m := c.byID[instanceID]; m != nil {
-		clear(m.impaired)
-		m.events = nil
-	}
-}
-
 // Schedule announces maintenance of an instance in its status, such as instance-retirement. The
 // instance itself is not affected.
 func (c *Cloud) Schedule(instanceID, code string, notBefore time.Time) {

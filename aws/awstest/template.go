@@ -2,6 +2,7 @@ package awstest
 
 import (
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -56,17 +57,16 @@ func (c *Cloud) LaunchTemplates() []LaunchTemplate {
 			ID: t.id, Name: t.name, CreatedAt: t.created, ImageID: t.data.str("ImageId"), InstanceProfile: t.data.str("IamInstanceProfile.Name"),
 			SecurityGroups: groupsOf(t.data), UserData: string(text),
 			ReservationID: t.data.str("CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId"),
-			Tags:          cloneMap(t.tags), Data: data,
+			Tags:          maps.Clone(t.tags), Data: data,
 		})
 	}
 	return out
 }
 
-func cloneMap(m map[string]string) map[string]string {
-	out := make(map[string]string, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
+// copied returns a copy that is not nil.
+func copied(tags map[string]string) map[string]string {
+	out := make(map[string]string, len(tags))
+	maps.Copy(out, tags)
 	return out
 }
 
@@ -146,9 +146,7 @@ func tagsFor(f form, kind string) map[string]string {
 	tags := map[string]string{}
 	for _, spec := range f.list("TagSpecification") {
 		if spec.str("ResourceType") == kind {
-			for k, v := range spec.tags("Tag") {
-				tags[k] = v
-			}
+			maps.Copy(tags, spec.tags("Tag"))
 		}
 	}
 	return tags
