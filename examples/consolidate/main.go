@@ -40,9 +40,6 @@ import (
 //go:embed sample.yaml
 var sample []byte
 
-// sampleNow is the time at which the sample was taken.
-const sampleNow = "2026-03-02T12:00:00Z"
-
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -108,12 +105,7 @@ Colours are used on a terminal unless NO_COLOR is set.
 func newSettings() (*settings, *flag.FlagSet) {
 	s, set := &settings{files: offline.Files{Sample: sample}}, flag.NewFlagSet("consolidate", flag.ContinueOnError)
 	s.files.Flags(set)
-	set.Func("now", "", func(text string) (err error) {
-		if s.now, err = time.Parse(time.RFC3339, text); err != nil {
-			return errors.New("must be a time such as " + sampleNow)
-		}
-		return nil
-	})
+	command.Time(set, "now", &s.now)
 	set.BoolVar(&s.converge, "converge", false, "")
 	set.BoolVar(&s.all, "all", false, "")
 	set.StringVar(&s.why, "why", "", "")
@@ -153,22 +145,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // ask reads the input and makes the proposal.
 func (s *settings) ask(stdin io.Reader, stderr io.Writer) (*report.Proposal, error) {
-	world, err := offline.Read(s.files, stdin)
+	present := s.now.IsZero() && len(s.files.Manifests) > 0
+	s.now = s.instant()
+	world, err := offline.Open("consolidate", s.files, s.now, stdin, stderr)
 	if err != nil {
 		return nil, command.Input(err)
 	}
-	for _, line := range world.Remarks() {
-		command.Say(stderr, "consolidate: "+line)
-	}
-	given := !s.now.IsZero() || len(s.files.Manifests) == 0
-	if s.now, err = s.instant(); err != nil {
-		return nil, err
-	}
-	if age := world.Age(s.now); age != "" && !given {
-		command.Say(stderr, "consolidate: "+age)
-	}
-	for _, line := range world.Cluster.Depart(s.now) {
-		command.Say(stderr, "consolidate: "+line)
+	if present {
+		world.Say("consolidate", stderr, world.Age(s.now))
 	}
 	in, opts := world.Running(), s.options()
 	// What is at fault would be left alone and the rest decided. Here it is a mistake in a file
@@ -202,14 +186,14 @@ func (s *settings) print(stdout io.Writer, r *report.Proposal) error {
 }
 
 // instant returns the time of the decision: that of the flag, that of the sample, or the present.
-func (s *settings) instant() (time.Time, error) {
+func (s *settings) instant() time.Time {
 	switch {
 	case !s.now.IsZero():
-		return s.now.UTC(), nil
+		return s.now.UTC()
 	case len(s.files.Manifests) == 0:
-		return time.Parse(time.RFC3339, sampleNow)
+		return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	}
-	return time.Now().UTC().Truncate(time.Second), nil
+	return time.Now().UTC().Truncate(time.Second)
 }
 
 // answer makes the proposal and its report.

@@ -62,7 +62,8 @@ func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 	for _, line := range c.Depart(time.Now()) {
 		v.say("%s", line)
 	}
-	in := c.Input()
+	in := c.Input.Input
+	in.InstanceTypes = map[string][]*cloudprovider.InstanceType{}
 	in.Vocabulary = cloudprovider.Vocabulary(v.provider)
 	for _, pool := range c.NodePools {
 		types, err := v.provider.InstanceTypes(ctx, pool)

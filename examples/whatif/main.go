@@ -151,12 +151,7 @@ func newSettings() (*settings, *flag.FlagSet) {
 	set.StringVar(&s.why, "why", "", "")
 	set.StringVar(&s.compare.File, "compare", "", "")
 	command.List(set, "pair", &s.compare.Pairs, "the names of the NodePools are empty")
-	set.Func("now", "", func(text string) (err error) {
-		if s.compare.Now, err = time.Parse(time.RFC3339, text); err != nil {
-			return errors.New("must be a time such as 2026-03-02T12:00:00Z")
-		}
-		return nil
-	})
+	command.Time(set, "now", &s.compare.Now)
 	set.BoolVar(&s.advise, "advise", false, "")
 	set.IntVar(&s.questions, "questions", 0, "")
 	set.StringVar(&s.output, "o", "table", "")
@@ -281,25 +276,18 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // ask reads the input and computes the answer.
 func (s *settings) ask(stdin io.Reader, stderr io.Writer) (answer, error) {
-	world, err := offline.Read(s.files, stdin)
-	if err != nil {
-		return answer{}, command.Input(err)
-	}
-	for _, line := range world.Remarks() {
-		command.Say(stderr, "whatif: "+line)
-	}
 	now := s.compare.Now
 	if now.IsZero() {
 		now = time.Now().UTC()
 	}
-	for _, line := range world.Cluster.Depart(now) {
-		command.Say(stderr, "whatif: "+line)
+	world, err := offline.Open("whatif", s.files, now, stdin, stderr)
+	if err != nil {
+		return answer{}, command.Input(err)
 	}
 	if s.kubernetes == "" {
 		var remark string
-		if s.kubernetes, remark = world.Kubernetes(); remark != "" {
-			command.Say(stderr, "whatif: "+remark)
-		}
+		s.kubernetes, remark = world.Kubernetes()
+		world.Say("whatif", stderr, remark)
 	}
 	ctx, done := command.Progress(context.Background(), stderr)
 	defer done()
@@ -354,9 +342,7 @@ func (s *settings) plan(ctx context.Context, w *offline.World, stderr io.Writer)
 			return answer{}, err
 		}
 	}
-	for _, line := range report.LessThanPromised(in, plan) {
-		command.Say(stderr, "whatif: "+line)
-	}
+	w.Say("whatif", stderr, report.LessThanPromised(in, plan)...)
 	switch {
 	case s.explain != "":
 		text, err := report.ExplainPod(s.explain, in, plan, &report.Options{Hints: hints})
@@ -419,9 +405,7 @@ func toRemove(in provisioning.Input, names []string) (out []string, err error) {
 func (s *settings) running(w *offline.World, stderr io.Writer) compare.Side {
 	if s.compare.Now.IsZero() {
 		s.compare.Now = time.Now().UTC().Truncate(time.Second)
-		if age := w.Age(s.compare.Now); age != "" {
-			command.Say(stderr, "whatif: "+age)
-		}
+		w.Say("whatif", stderr, w.Age(s.compare.Now))
 	}
 	return compare.Side{Input: w.Running(), Options: &disruption.Options{Provisioning: s.options()}}
 }
@@ -433,9 +417,7 @@ func (s *settings) compareWith(ctx context.Context, w *offline.World, stdin io.R
 		return answer{}, command.Input(err)
 	}
 	side := s.running(w, stderr)
-	for _, line := range file.Remarks() {
-		command.Say(stderr, "whatif: "+s.compare.File+": "+line)
-	}
+	w.Say("whatif: "+s.compare.File, stderr, file.Remarks()...)
 	a, err := s.compare.ask(ctx, side, file.Input())
 	return a, command.Input(w.Cluster.Explain(err))
 }

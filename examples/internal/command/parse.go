@@ -69,6 +69,16 @@ func (w worded) IsBoolFlag() bool {
 	return ok && b.IsBoolFlag()
 }
 
+// Time declares a flag that names an instant.
+func Time(set *flag.FlagSet, name string, to *time.Time) {
+	set.Func(name, "", func(text string) (err error) {
+		if *to, err = time.Parse(time.RFC3339, text); err != nil {
+			return errors.New("must be a time such as 2026-03-02T12:00:00Z")
+		}
+		return nil
+	})
+}
+
 // Arguments returns a fault if there are arguments that are not flags. files says how to name
 // files; it is empty if the program reads none.
 func Arguments(set *flag.FlagSet, files string) []string {

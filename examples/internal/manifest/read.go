@@ -9,12 +9,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
+	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -32,46 +31,20 @@ type Source struct {
 // Cluster is the content of the sources, ready for planning. The pods of one workload share memory;
 // treat all of it as read-only.
 type Cluster struct {
-	// NodePools are sorted by name.
-	NodePools []*v1.NodePool
-
-	// Nodes joins Nodes, their NodeClaims and the pods bound to them, sorted by name. Nodes that
-	// are being deleted are included: they take no pods, but count for limits and topology until
-	// they are gone.
-	Nodes []provisioning.Node
-
-	// Pods are the pods to place, sorted by namespace and name: the pending pods of the input, the
-	// pods that workloads still lack, and those of nodes that are being deleted.
-	Pods []*corev1.Pod
-
-	// DaemonSetPods holds one pod for each DaemonSet, sorted by namespace and
-	// name.
-	DaemonSetPods []*corev1.Pod
-
-	// Namespaces, Services and Overlays are sorted by name, Services by
-	// namespace first.
-	Namespaces []*corev1.Namespace
-	Services   []*corev1.Service
-	Overlays   []*v1.NodeOverlay
-
-	// PodDisruptionBudgets are sorted by namespace and name. They matter only if nodes are removed.
-	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
-
-	// Volumes are the storage objects, each list sorted by namespace and name.
-	// The claims that StatefulSets will make for pending pods are among them.
-	Volumes provisioning.Volumes
-
-	// Devices are the objects of dynamic resource allocation, sorted by namespace and name. Input
-	// sets the Matcher.
-	Devices provisioning.Devices
-
-	// Buffers are the CapacityBuffers, resolved, sorted by namespace and name.
-	Buffers []provisioning.Buffer
-
-	// Controllers are the ReplicaSets, StatefulSets and ReplicationControllers that have selectors,
-	// and the ReplicaSets that Deployments will make, sorted by UID. Those without a UID get one
-	// computed from their name.
-	Controllers []provisioning.Controller
+	// Input has the objects, each list sorted by namespace and name, Controllers by UID. The caller
+	// adds InstanceTypes and the Vocabulary.
+	//
+	//   - Nodes joins Nodes, their NodeClaims and the pods bound to them. Nodes that are being deleted
+	//     are included: they take no pods, but count for limits and topology until they are gone.
+	//   - Pods are the pods to place: the pending pods of the input, and the pods that workloads still
+	//     lack. Depart adds those of nodes that are being deleted.
+	//   - DaemonSetPods holds one pod for each DaemonSet, and Buffers the CapacityBuffers, resolved.
+	//   - Volumes include the claims that StatefulSets will make for pending pods.
+	//   - Controllers are the ReplicaSets, StatefulSets and ReplicationControllers that have
+	//     selectors, and the ReplicaSets that Deployments will make. Those without a UID get one
+	//     computed from their name.
+	//   - Devices are selected by package devicecel.
+	disruption.Input
 
 	// Classes are the EC2NodeClasses, sorted by name, if Rules.Classes is set. Otherwise they are
 	// ignored and stand in Undecoded, those of other versions too, in the order of the input.
@@ -86,18 +59,6 @@ type Cluster struct {
 
 	ranks  map[string]int   // by source name: its place in the order of reading
 	places map[string]place // by the name that the engine uses for an object
-}
-
-// Input returns the cluster as input of the engine, with devices selected by package devicecel. The
-// caller adds InstanceTypes and the Vocabulary.
-func (c *Cluster) Input() provisioning.Input {
-	in := provisioning.Input{
-		NodePools: c.NodePools, Nodes: c.Nodes, Pods: c.Pods, DaemonSetPods: c.DaemonSetPods, Namespaces: c.Namespaces,
-		Volumes: c.Volumes, Devices: c.Devices, Overlays: c.Overlays, Buffers: c.Buffers, Services: c.Services, Controllers: c.Controllers,
-		InstanceTypes: make(map[string][]*cloudprovider.InstanceType, len(c.NodePools)),
-	}
-	in.Devices.Matcher = devicecel.New()
-	return in
 }
 
 // KindCount is a number of objects of one kind.
@@ -196,6 +157,7 @@ func (r *reader) assemble() {
 	r.addBuffers()
 	r.prioritize()
 	r.noteRuntimes()
+	c.Devices.Matcher = devicecel.New()
 	slices.SortFunc(c.Controllers, func(a, b provisioning.Controller) int { return cmp.Compare(a.UID, b.UID) })
 	slices.Sort(c.Notes)
 }

@@ -14,7 +14,7 @@ import (
 // the engine does not know it.
 func (w *World) Kubernetes() (newest, remark string) {
 	least := -1
-	for _, n := range w.Cluster.Input().Nodes {
+	for _, n := range w.Cluster.Nodes {
 		if n.Node == nil {
 			continue
 		}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -87,6 +88,25 @@ type World struct {
 	given   bool            // the instance types were read from a file
 	devices bool            // drivers of dynamic resource allocation run in the cluster
 	auto    bool            // EKS Auto Mode launches nodes of a pool of the cluster or of its Policies
+}
+
+// Open reads the input as Read does, for a program that decides at an instant: the pods of departing
+// nodes are pending. Remarks on the input go to stderr.
+func Open(program string, files Files, now time.Time, stdin io.Reader, stderr io.Writer) (*World, error) {
+	w, err := Read(files, stdin)
+	if err == nil {
+		w.Say(program, stderr, append(w.Remarks(), w.Cluster.Depart(now)...)...)
+	}
+	return w, err
+}
+
+// Say writes remarks of a program to stderr, one line each. Empty ones are left out.
+func (w *World) Say(program string, stderr io.Writer, remarks ...string) {
+	for _, line := range remarks {
+		if line != "" {
+			command.Say(stderr, program+": "+line)
+		}
+	}
 }
 
 // Read reads the manifests and the instance types. It reports the faults of both together.
@@ -206,8 +226,8 @@ func readTypes(file string, stdin io.Reader) ([]*cloudprovider.InstanceType, err
 
 // Input returns the input of the engine. Each pool has the instance types of its class.
 func (w *World) Input() provisioning.Input {
-	in := w.Cluster.Input()
-	in.Vocabulary = w.vocabulary()
+	in := w.Cluster.Input.Input
+	in.Vocabulary, in.InstanceTypes = w.vocabulary(), map[string][]*cloudprovider.InstanceType{}
 	plain := w.plainTypes()
 	for _, pool := range in.NodePools {
 		if w.foreign(pool) == "" {

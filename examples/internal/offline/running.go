@@ -16,11 +16,8 @@ import (
 
 // Running returns the running cluster as input of package disruption.
 func (w *World) Running() disruption.Input {
-	in := disruption.Input{
-		Input:                w.Input(),
-		PodDisruptionBudgets: w.Cluster.PodDisruptionBudgets,
-		Drift:                map[string]cloudprovider.Drift{},
-	}
+	in := w.Cluster.Input
+	in.Input, in.Drift = w.Input(), map[string]cloudprovider.Drift{}
 	// What only the cloud can see, such as another image, a controller wrote
 	// down in the condition. What the engine sees by itself it judges anew.
 	own := []string{disruption.NodePoolDrifted, disruption.RequirementsDrifted, disruption.InstanceTypeNotFound}
