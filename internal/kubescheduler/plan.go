@@ -1,6 +1,7 @@
 package kubescheduler
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -206,10 +207,17 @@ func start(node *corev1.Node, claim *v1.NodeClaim) {
 	node.Status.Allocatable = allocatable
 }
 
+// QueueOrder compares pods as kube-scheduler's queue orders them: by priority, then by age. Of pods of
+// the same second the name decides.
+func QueueOrder(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(schedulinghelpers.PodPriority(b), schedulinghelpers.PodPriority(a)),
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
 // DaemonPods returns the pods that DaemonSets run on a new node.
 func DaemonPods(in provisioning.Input, node *corev1.Node) (pods []*corev1.Pod) {
 	for _, daemon := range in.DaemonSetPods {
-		if runsOn(daemon, node) {
+		if RunsOn(daemon, node) {
 			daemon = daemon.DeepCopy()
 			daemon.Name += node.Name
 			pods = append(pods, daemon)
@@ -218,8 +226,8 @@ func DaemonPods(in provisioning.Input, node *corev1.Node) (pods []*corev1.Pod) {
 	return pods
 }
 
-// runsOn says whether a DaemonSet has a pod on a node.
-func runsOn(daemon *corev1.Pod, node *corev1.Node) bool {
+// RunsOn says whether a DaemonSet has a pod on a node.
+func RunsOn(daemon *corev1.Pod, node *corev1.Node) bool {
 	if fits, err := nodeaffinity.GetRequiredNodeAffinity(daemon).Match(node); err != nil || !fits {
 		return false
 	}

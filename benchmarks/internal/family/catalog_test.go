@@ -34,9 +34,9 @@ func TestAWSTypesAreTheCatalog(t *testing.T) {
 	s := generate(t, family.Spec{Family: "generic", Pods: 1, Types: "aws"})
 	want := fake.Catalog()
 	require.Len(t, s.InstanceTypes, len(want))
-	catalogs, err := market.Catalogs(s, market.Vocabulary(s))
+	sold, err := market.New(s)
 	require.NoError(t, err)
-	for i, got := range catalogs["default"] {
+	for i, got := range sold.Catalogs["default"] {
 		require.Equal(t, want[i].Name, got.Name)
 		require.True(t, want[i].Requirements.Equal(got.Requirements), got.Name)
 		wantRoom, err := want[i].Allocatable()

@@ -6,8 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -73,36 +74,45 @@ func (j *Judge) cover(parties []party) (*cover, error) {
 		}
 		c.demand = append(c.demand, share)
 	}
-	for _, pool := range j.scenario.NodePools {
-		taints := pool.Spec.Template.Spec.Taints
-		err := j.launches(pool, func(t *cloudprovider.InstanceType, o *cloudprovider.Offering, labels requirements.Set) error {
-			room, err := t.AllocatableFor(o)
-			if err != nil {
-				return err
-			}
-			daemons, err := j.daemonsOn(labels, taints)
-			if err != nil {
-				return err
-			}
-			if room, err = room.Sub(daemons); err != nil {
-				return err
-			}
-			hosted := make([]bool, len(parties))
-			for i := range parties {
-				hosted[i] = parties[i].least.Fits(room) && parties[i].runsOn(labels, taints, j.vocabulary)
-			}
-			amounts := make([]float64, len(c.names))
-			for r, name := range c.names {
-				amounts[r] = max(0, float64(room.Get(name))) / whole[r]
-			}
-			c.add(hosted, o.Price, amounts)
-			return nil
-		})
-		if err != nil {
+	for _, pool := range j.pools {
+		if err := j.offer(c, pool, parties, whole); err != nil {
 			return nil, fmt.Errorf("pool %s: %w", pool.Name, err)
 		}
 	}
 	return c, nil
+}
+
+// offer adds every way to launch a node of a pool. whole is the total demand by resource.
+func (j *Judge) offer(c *cover, pool *v1.NodePool, parties []party, whole []float64) error {
+	asked, err := requirements.FromNodePool(pool, j.Vocabulary)
+	if err != nil {
+		return err
+	}
+	taints := pool.Spec.Template.Spec.Taints
+	for _, option := range launch.Compatible(j.Catalogs[pool.Name], asked) {
+		labels := asked.Intersect(option.Requirements())
+		room, err := option.InstanceType.AllocatableFor(option.Offering)
+		if err != nil {
+			return err
+		}
+		daemons, err := j.daemonsOn(labels, taints)
+		if err != nil {
+			return err
+		}
+		if room, err = room.Sub(daemons); err != nil {
+			return err
+		}
+		hosted := make([]bool, len(parties))
+		for i := range parties {
+			hosted[i] = parties[i].least.Fits(room) && parties[i].runsOn(labels, taints, j.Vocabulary)
+		}
+		amounts := make([]float64, len(c.names))
+		for r, name := range c.names {
+			amounts[r] = max(0, float64(room.Get(name))) / whole[r]
+		}
+		c.add(hosted, option.Offering.Price, amounts)
+	}
+	return nil
 }
 
 // add adds a supply unless it is useless: it hosts no party, or another supply of its group has as

@@ -19,33 +19,20 @@ import (
 
 // Judge judges plans for one scenario. It does not change after New.
 type Judge struct {
-	scenario   *scenario.Scenario
-	vocabulary *requirements.Vocabulary
-	catalogs   map[string][]*cloudprovider.InstanceType
-	byName     map[string]map[string]*cloudprovider.InstanceType // by pool, then by name
-	pods       map[string]*corev1.Pod
-	daemons    []party
+	*market.Market
+	pools   []*v1.NodePool
+	pods    map[string]*corev1.Pod
+	daemons []party
 }
 
 // New prepares a judge for a scenario. The error joins all faults of its instance types, or names a
 // daemon that cannot be read.
 func New(s *scenario.Scenario) (*Judge, error) {
-	j := &Judge{
-		scenario:   s,
-		vocabulary: market.Vocabulary(s),
-		byName:     map[string]map[string]*cloudprovider.InstanceType{},
-		pods:       map[string]*corev1.Pod{},
-	}
-	var err error
-	if j.catalogs, err = market.Catalogs(s, j.vocabulary); err != nil {
+	sold, err := market.New(s)
+	if err != nil {
 		return nil, err
 	}
-	for _, p := range s.NodePools {
-		j.byName[p.Name] = map[string]*cloudprovider.InstanceType{}
-		for _, t := range j.catalogs[p.Name] {
-			j.byName[p.Name][t.Name] = t
-		}
-	}
+	j := &Judge{Market: sold, pools: s.NodePools, pods: map[string]*corev1.Pod{}}
 	for _, pod := range s.Pods {
 		j.pods[scenario.PodKey(pod)] = pod
 	}
@@ -69,7 +56,7 @@ type party struct {
 }
 
 func (j *Judge) party(pod *corev1.Pod) (party, error) {
-	asked, err := requirements.FromPod(pod, j.vocabulary)
+	asked, err := requirements.FromPod(pod, j.Vocabulary)
 	if err != nil {
 		return party{}, err
 	}
@@ -141,7 +128,7 @@ func rulesOf(pod *corev1.Pod) string {
 func (j *Judge) daemonsOn(labels requirements.Set, taints []corev1.Taint) (resources.List, error) {
 	var sum resources.List
 	for i := range j.daemons {
-		if !j.daemons[i].runsOn(labels, taints, j.vocabulary) {
+		if !j.daemons[i].runsOn(labels, taints, j.Vocabulary) {
 			continue
 		}
 		var err error
@@ -150,31 +137,6 @@ func (j *Judge) daemonsOn(labels requirements.Set, taints []corev1.Taint) (resou
 		}
 	}
 	return sum, nil
-}
-
-// launches calls visit for each way to launch a node of a pool, with the labels that the node would
-// have.
-func (j *Judge) launches(pool *v1.NodePool, visit func(*cloudprovider.InstanceType, *cloudprovider.Offering, requirements.Set) error) error {
-	asked, err := requirements.FromNodePool(pool, j.vocabulary)
-	if err != nil {
-		return err
-	}
-	for _, t := range j.catalogs[pool.Name] {
-		if asked.Intersect(t.Requirements).Impossible() {
-			continue
-		}
-		for i := range t.Offerings {
-			o := &t.Offerings[i]
-			labels := asked.Intersect(cloudprovider.LaunchOption{InstanceType: t, Offering: o}.Requirements())
-			if !o.Launchable() || labels.Impossible() {
-				continue
-			}
-			if err := visit(t, o, labels); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Cost returns what the new nodes of a plan cost, in USD per hour, at the cheapest launch that each
@@ -196,22 +158,15 @@ func (j *Judge) Cost(p *scenario.Plan) (float64, error) {
 	return sum, nil
 }
 
-// cheapest returns the offering with which the claim is launched.
+// cheapest returns the offering with which the claim is launched. It does not sort all that the claim
+// allows, because a plan may have a thousand claims of six hundred types each.
 func (j *Judge) cheapest(c *scenario.NewNodeClaim, used map[string]int) (*cloudprovider.Offering, error) {
-	asked, err := requirements.FromRequirements(c.Requirements, j.vocabulary)
+	types, asked, err := j.Asked(c)
 	if err != nil {
 		return nil, err
 	}
-	sold, ok := j.byName[c.NodePool]
-	if !ok {
-		return nil, fmt.Errorf("there is no node pool %q", c.NodePool)
-	}
 	var best *cloudprovider.Offering
-	for _, name := range c.InstanceTypes {
-		t, ok := sold[name]
-		if !ok {
-			return nil, fmt.Errorf("pool %s cannot launch %q", c.NodePool, name)
-		}
+	for _, t := range types {
 		for i := range t.Offerings {
 			o := &t.Offerings[i]
 			full := o.CapacityType == v1.CapacityTypeReserved && used[o.ReservationID] >= o.ReservationCapacity
@@ -225,7 +180,7 @@ func (j *Judge) cheapest(c *scenario.NewNodeClaim, used map[string]int) (*cloudp
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("none of its %d instance types can be launched as it asks", len(c.InstanceTypes))
+		return nil, market.Unsold(c)
 	}
 	return best, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"time"
 
@@ -53,39 +54,21 @@ func (f *Figures) EvictionsPerPodDay() float64 {
 // Mean returns the mean of the figures of several plays: of each field by itself, so that the
 // quantiles are means of quantiles. Counts are rounded. It panics if there are none.
 func Mean(plays []*Figures) *Figures {
-	n := float64(len(plays))
-	number := func(of func(*Figures) float64) (sum float64) {
+	out := *plays[0]
+	to := reflect.ValueOf(&out).Elem()
+	for i := range to.NumField() {
+		sum := 0.0
 		for _, f := range plays {
-			sum += of(f)
+			sum += reflect.ValueOf(f).Elem().Field(i).Convert(reflect.TypeFor[float64]()).Float()
 		}
-		return sum / n
+		switch mean := sum / float64(len(plays)); to.Field(i).Kind() {
+		case reflect.Int:
+			to.Field(i).SetInt(int64(math.Round(mean)))
+		default:
+			to.Field(i).Set(reflect.ValueOf(mean).Convert(to.Field(i).Type()))
+		}
 	}
-	count := func(of func(*Figures) int) int {
-		return int(math.Round(number(func(f *Figures) float64 { return float64(of(f)) })))
-	}
-	wait := func(of func(*Figures) time.Duration) time.Duration {
-		return time.Duration(number(func(f *Figures) float64 { return float64(of(f)) }))
-	}
-	return &Figures{
-		Length:        plays[0].Length,
-		Bill:          number(func(f *Figures) float64 { return f.Bill }),
-		FromEmpty:     number(func(f *Figures) float64 { return f.FromEmpty }),
-		Bound:         number(func(f *Figures) float64 { return f.Bound }),
-		Launches:      count(func(f *Figures) int { return f.Launches }),
-		Interruptions: count(func(f *Figures) int { return f.Interruptions }),
-		Evictions:     count(func(f *Figures) int { return f.Evictions }),
-		Lost:          count(func(f *Figures) int { return f.Lost }),
-		Preemptions:   count(func(f *Figures) int { return f.Preemptions }),
-		PodDays:       number(func(f *Figures) float64 { return f.PodDays }),
-		Pods:          count(func(f *Figures) int { return f.Pods }),
-		Pending:       count(func(f *Figures) int { return f.Pending }),
-		Median:        wait(func(f *Figures) time.Duration { return f.Median }),
-		P99:           wait(func(f *Figures) time.Duration { return f.P99 }),
-		NodeHours:     number(func(f *Figures) float64 { return f.NodeHours }),
-		EndNodes:      count(func(f *Figures) int { return f.EndNodes }),
-		EndRate:       number(func(f *Figures) float64 { return f.EndRate }),
-		EndFromEmpty:  number(func(f *Figures) float64 { return f.EndFromEmpty }),
-	}
+	return &out
 }
 
 // meter measures a play.

@@ -1,7 +1,6 @@
 package life
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -54,8 +53,8 @@ func (s *KubeScheduler) Schedule(c *simcluster.Cluster) error {
 	for _, n := range c.Nodes.All() {
 		in.Nodes = append(in.Nodes, provisioning.Node{Node: n, Pods: bound[n.Name]})
 	}
-	slices.SortStableFunc(nominated, queueOrder)
-	slices.SortStableFunc(others, queueOrder)
+	slices.SortStableFunc(nominated, kubescheduler.QueueOrder)
+	slices.SortStableFunc(others, kubescheduler.QueueOrder)
 	in.Pods = slices.Concat(nominated, others)
 	in.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: simcluster.Namespace}}}
 	state := kubescheduler.StateOf(in)
@@ -65,21 +64,9 @@ func (s *KubeScheduler) Schedule(c *simcluster.Cluster) error {
 	}
 	if first != nil {
 		state, others = nil, slices.Concat(first.left, others)
-		slices.SortStableFunc(others, queueOrder)
+		slices.SortStableFunc(others, kubescheduler.QueueOrder)
 	}
 	return s.choose(c, state, first, others)
-}
-
-// queueOrder compares pods as the PrioritySort plugin does.
-func queueOrder(a, b *corev1.Pod) int {
-	return cmp.Or(cmp.Compare(priority(b), priority(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-}
-
-func priority(p *corev1.Pod) int32 {
-	if p.Spec.Priority == nil {
-		return 0
-	}
-	return *p.Spec.Priority
 }
 
 // nominations are the pods that could not be bound to their nominated nodes.

@@ -23,7 +23,7 @@ func TestCatalogsRefuseWhatIsNoType(t *testing.T) {
 	for i := range s.InstanceTypes {
 		s.InstanceTypes[i].Requirements = []corev1.NodeSelectorRequirement{{Key: "k", Operator: "Like"}}
 	}
-	_, err := market.Catalogs(s, market.Vocabulary(s))
+	_, err := market.New(s)
 	require.ErrorContains(t, err, "instance type fake-it-0: ")
 	require.ErrorContains(t, err, "instance type fake-it-1: ")
 }
@@ -32,8 +32,8 @@ func TestPoolsBuyWhatTheyMay(t *testing.T) {
 	s := generate(t, family.Spec{Family: "generic", Pods: 1, Types: "fake3"})
 	s.InstanceTypesByPool = map[string][]string{"default": {"fake-it-2", "fake-it-0"}}
 	require.NoError(t, s.Validate())
-	catalogs, err := market.Catalogs(s, market.Vocabulary(s))
+	sold, err := market.New(s)
 	require.NoError(t, err)
-	require.Len(t, catalogs["default"], 2)
-	require.Equal(t, "fake-it-2", catalogs["default"][0].Name)
+	require.Len(t, sold.Catalogs["default"], 2)
+	require.Equal(t, "fake-it-2", sold.Catalogs["default"][0].Name)
 }

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/chance"
@@ -89,10 +88,7 @@ func carryOut(ctx context.Context, in provisioning.Input, plan *provisioning.Pla
 // queue sorts pods in the order of kube-scheduler's queue.
 func queue(pods []*corev1.Pod) []*corev1.Pod {
 	sorted := slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return pod == nil })
-	slices.SortStableFunc(sorted, func(a, b *corev1.Pod) int {
-		return cmp.Or(-cmp.Compare(schedulinghelpers.PodPriority(a), schedulinghelpers.PodPriority(b)),
-			a.CreationTimestamp.Compare(b.CreationTimestamp.Time), comparePods(a, b))
-	})
+	slices.SortStableFunc(sorted, kubescheduler.QueueOrder)
 	return sorted
 }
 

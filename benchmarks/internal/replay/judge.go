@@ -224,11 +224,8 @@ func (c *Cluster) plan(in provisioning.Input, p *scenario.Plan) (*provisioning.P
 	}
 	for i := range p.NewNodeClaims {
 		n := &p.NewNodeClaims[i]
-		options, err := c.options(n)
-		if err == nil && len(options) == 0 {
-			err = errors.New("nothing can be launched for it")
-		}
-		asked, failed := requirements.FromRequirements(n.Requirements, c.vocabulary)
+		options, err := c.Options(n)
+		asked, failed := requirements.FromRequirements(n.Requirements, c.Vocabulary)
 		if err := errors.Join(err, failed); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", scenario.Replacement(i), err))
 			continue

@@ -3,7 +3,6 @@ package replay
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,48 +13,16 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/internal/kubescheduler"
 )
-
-// cheapest returns the cheapest launch that a claim allows.
-func (c *Cluster) cheapest(n *scenario.NewNodeClaim) (cloudprovider.LaunchOption, error) {
-	options, err := c.options(n)
-	if err == nil && len(options) == 0 {
-		err = fmt.Errorf("none of its %d instance types can be launched as it asks", len(n.InstanceTypes))
-	}
-	if err != nil {
-		return cloudprovider.LaunchOption{}, err
-	}
-	return options[0], nil
-}
-
-// options returns all launches that a claim allows, cheapest first.
-func (c *Cluster) options(n *scenario.NewNodeClaim) ([]cloudprovider.LaunchOption, error) {
-	asked, err := requirements.FromRequirements(n.Requirements, c.vocabulary)
-	if err != nil {
-		return nil, err
-	}
-	sold := map[string]*cloudprovider.InstanceType{}
-	for _, t := range c.catalog[n.NodePool] {
-		sold[t.Name] = t
-	}
-	var named []*cloudprovider.InstanceType
-	for _, name := range n.InstanceTypes {
-		if sold[name] == nil {
-			return nil, fmt.Errorf("pool %s cannot launch %q", n.NodePool, name)
-		}
-		named = append(named, sold[name])
-	}
-	return launch.Compatible(named, asked), nil
-}
 
 // launch makes the node that results from the cheapest launch of a claim.
 func (c *Cluster) launch(n *scenario.NewNodeClaim, index int) (scenario.Node, error) {
-	option, err := c.cheapest(n)
+	options, err := c.Options(n)
 	if err != nil {
 		return scenario.Node{}, err
 	}
+	option := options[0]
 	allocatable, err := option.InstanceType.AllocatableFor(option.Offering)
 	if err != nil {
 		return scenario.Node{}, err
@@ -128,11 +95,7 @@ func (c *Cluster) claim(n *scenario.NewNodeClaim, name string, labels map[string
 func (c *Cluster) daemons(node *corev1.Node) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, d := range c.scenario.DaemonSetPods {
-		asked, err := requirements.FromPod(d, c.vocabulary)
-		if err != nil || !tolerates(d, node.Spec.Taints) {
-			continue
-		}
-		if !slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool { return a.Set.Matches(node.Labels) }) {
+		if !kubescheduler.RunsOn(d, node) {
 			continue
 		}
 		pod := d.DeepCopy()
@@ -142,21 +105,4 @@ func (c *Cluster) daemons(node *corev1.Node) []*corev1.Pod {
 		out = append(out, pod)
 	}
 	return out
-}
-
-func tolerates(pod *corev1.Pod, taints []corev1.Taint) bool {
-	for i := range taints {
-		if taints[i].Effect == corev1.TaintEffectPreferNoSchedule {
-			continue
-		}
-		if !slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
-			if t.Effect != "" && t.Effect != taints[i].Effect || t.Key != "" && t.Key != taints[i].Key {
-				return false
-			}
-			return t.Operator == corev1.TolerationOpExists || t.Key != "" && t.Value == taints[i].Value
-		}) {
-			return false
-		}
-	}
-	return true
 }

@@ -19,17 +19,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/market"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // Cluster is a scenario on which actions are carried out.
 type Cluster struct {
-	scenario   *scenario.Scenario
-	catalog    map[string][]*cloudprovider.InstanceType
-	vocabulary *requirements.Vocabulary
-	launched   int
+	*market.Market
+	scenario *scenario.Scenario
+	launched int
 }
 
 // New returns a cluster in the state of the scenario. The scenario is not changed. The error is
@@ -37,10 +34,8 @@ type Cluster struct {
 func New(s *scenario.Scenario) (*Cluster, error) {
 	copied := *s
 	copied.Nodes = slices.Clone(s.Nodes)
-	c := &Cluster{scenario: &copied, vocabulary: market.Vocabulary(s)}
-	var err error
-	c.catalog, err = market.Catalogs(s, c.vocabulary)
-	return c, err
+	sold, err := market.New(s)
+	return &Cluster{Market: sold, scenario: &copied}, err
 }
 
 // Scenario returns the current state of the cluster. It is read-only, and a later Apply does not
@@ -76,7 +71,7 @@ func (c *Cluster) Cost() float64 {
 }
 
 func (c *Cluster) price(labels map[string]string) float64 {
-	for _, t := range c.catalog[labels[v1.NodePoolLabelKey]] {
+	for _, t := range c.Catalogs[labels[v1.NodePoolLabelKey]] {
 		if t.Name != labels[corev1.LabelInstanceTypeStable] {
 			continue
 		}

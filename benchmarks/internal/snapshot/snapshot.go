@@ -12,14 +12,13 @@ import (
 
 // Input returns the scenario as an input. The error joins all faults of its instance types.
 func Input(s *scenario.Scenario) (provisioning.Input, error) {
-	vocabulary := market.Vocabulary(s)
-	catalog, err := market.Catalogs(s, vocabulary)
+	sold, err := market.New(s)
 	if err != nil {
 		return provisioning.Input{}, err
 	}
-	in := provisioning.Input{
+	return provisioning.Input{
 		NodePools:     s.NodePools,
-		InstanceTypes: catalog,
+		InstanceTypes: sold.Catalogs,
 		Pods:          s.Pods,
 		DaemonSetPods: s.DaemonSetPods,
 		Namespaces:    s.Namespaces,
@@ -29,10 +28,9 @@ func Input(s *scenario.Scenario) (provisioning.Input, error) {
 			Classes:  s.StorageClasses,
 			CSINodes: s.CSINodes,
 		},
-		Vocabulary: vocabulary,
-	}
-	in.Nodes = Nodes(s)
-	return in, nil
+		Vocabulary: sold.Vocabulary,
+		Nodes:      Nodes(s),
+	}, nil
 }
 
 // Nodes returns the nodes of the scenario.
