@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/karpenter"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/results"
 )
@@ -93,13 +94,14 @@ func section(about results.Circumstances, rows []row, picture string) string {
 
 Written by %s.
 
+Contenders: dovetail and karpenter %s.
 [README.md](README.md#the-life-of-a-cluster) says what is played and how each figure is made.
 "From empty" is what plans for the same pods cost at each moment if no node existed, and the
 bound the floor that these plans prove. Waits are until a pod is bound. The second table has two
 settings of Dovetail for each setting of Karpenter: of the settings with no more evictions of a pod in a
 day the cheapest, and of the settings that cost no more the one with the fewest evictions.
 
-`, title, "`"+about.Command+"`")
+`, title, "`"+about.Command+"`", karpenter.Release())
 	b.WriteString("```text\n" + about.Text() + "```\n\n" + table(rows))
 	if text := against(rows); text != "" {
 		b.WriteString("\n" + text)

@@ -29,6 +29,7 @@ func TestSection(t *testing.T) {
 	require.Contains(t, text, "| churn | dovetail | 12.00 | +20.0% | +50.0% | 30 | 3.00 | 1 | 7 | 5s | 1m0s | 0.300 | +50.0% |\n")
 	require.Contains(t, text, "| churn | karpenter WhenEmpty | 15.00 | +50.0% | +87.5% | 60 | 6.00 | 0 | 0 | 0s | 0s (2 pending) | 0.000 | - |\n")
 	require.Contains(t, text, "](frontier.svg)")
+	require.Contains(t, text, "Contenders: dovetail and karpenter v1.")
 	file := filepath.Join(t.TempDir(), "RESULTS.md")
 	require.NoError(t, os.WriteFile(file, []byte("# Results\n\n## A\n\na\n\n"+title+"\n\nold\n\n## B\n\nb\n"), 0o600))
 	require.NoError(t, results.WriteSection(file, title, text))

@@ -22,12 +22,13 @@ import (
 	"os"
 	"time"
 
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/karpenter"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// contender is the name with the version that go.mod requires; a test checks that both agree.
-const contender = "karpenter v1.14.1"
+// contender is the name with the release of Karpenter.
+var contender = "karpenter " + karpenter.Release()
 
 // settings are the command-line flags.
 type settings struct {

@@ -60,6 +60,12 @@ func (c *cloud) GetSupportedNodeClasses() []status.Object { return []status.Obje
 // RepairPolicies returns none.
 func (c *cloud) RepairPolicies() []kcloud.RepairPolicy { return nil }
 
+// Reboot is a method of providers since Karpenter 1.15, which is called only for a repair policy. It
+// returns an error.
+func (c *cloud) Reboot(context.Context, *karpenterv1.NodeClaim, string) error {
+	return errors.New("the cloud of a trace reboots no machine")
+}
+
 // Create launches the cheapest offering that the requirements of the NodeClaim admit.
 func (c *cloud) Create(ctx context.Context, claim *karpenterv1.NodeClaim) (*karpenterv1.NodeClaim, error) {
 	ours := &v1.NodeClaim{}

@@ -33,7 +33,6 @@ import (
 	"sigs.k8s.io/karpenter/pkg/events"
 	"sigs.k8s.io/karpenter/pkg/operator/injection"
 	"sigs.k8s.io/karpenter/pkg/operator/options"
-	"sigs.k8s.io/karpenter/pkg/state/nodepoolhealth"
 	podutils "sigs.k8s.io/karpenter/pkg/utils/pod"
 
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
@@ -131,13 +130,13 @@ func start(site life.Site, claims map[string]*karpenterv1.NodeClaim, policy karp
 			return nil, err
 		}
 	}
-	c.build(events.NewRecorder(&record.FakeRecorder{}))
+	ctx := options.ToContext(context.Background(), flags)
+	c.build(ctx, events.NewRecorder(&record.FakeRecorder{}))
 	for _, node := range site.Cluster.Nodes.All() {
 		if node.DeletionTimestamp != nil {
 			c.kube.leaves[node.Name] = node
 		}
 	}
-	ctx := options.ToContext(context.Background(), flags)
 	for _, claim := range sorted(claims) {
 		c.inform(ctx, claim, false)
 	}
@@ -145,17 +144,15 @@ func start(site life.Site, claims map[string]*karpenterv1.NodeClaim, policy karp
 }
 
 // build constructs the controllers.
-func (c *Contender) build(recorder events.Recorder) {
+func (c *Contender) build(ctx context.Context, recorder events.Recorder) {
 	c.state = state.NewCluster(c.clock, c.kube, c.cloud)
 	c.provisioner = provisioning.NewProvisioner(c.kube, recorder, c.cloud, c.state, c.clock, nil, nil)
 	c.queue = disruption.NewQueue(c.kube, recorder, c.state, c.clock, c.provisioner)
-	c.disruption = disruption.NewController(c.clock, c.kube, c.provisioner, c.cloud, recorder, c.state, c.queue, nil)
-	c.lifecycle = lifecycle.NewController(c.clock, c.kube, c.cloud, recorder, nodepoolhealth.NewState(), nil)
+	c.buildChanged(ctx, recorder)
 	c.conditions = claimdisruption.NewController(c.clock, c.kube, c.cloud)
 	c.expiration = expiration.NewController(c.clock, c.kube, c.cloud)
 	c.podEvents = podevents.NewController(c.clock, c.kube, c.cloud)
 	c.collection = garbagecollection.NewController(c.clock, c.kube, c.cloud)
-	c.evictions = terminator.NewQueue(c.kube, recorder)
 	c.termination = termination.NewController(c.clock, c.kube, c.cloud, terminator.NewTerminator(c.clock, c.kube, c.evictions, recorder), recorder)
 }
 
