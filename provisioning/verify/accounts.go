@@ -32,8 +32,8 @@ func (r *referee) checkAccounts() {
 	}
 	r.checkBound("LowerBound", r.plan.LowerBound, sum, slack)
 	r.checkBound("PackingBound", r.plan.PackingBound, sum, slack)
-	r.checkBound("ObjectiveBound", r.plan.ObjectiveBound, sum+float64(r.nodeFee*float64(len(r.plan.Create))), slack)
 	fees := float64(r.nodeFee * float64(len(r.plan.Create)))
+	r.checkBound("ObjectiveBound", r.plan.ObjectiveBound, sum+fees, slack)
 	gap, withFees := gapOf(sum, r.plan.LowerBound), gapOf(sum+fees, r.plan.ObjectiveBound)
 	if got := r.plan.Gap(); !(math.Abs(got-gap) <= costTolerance) && !(math.Abs(got-withFees) <= costTolerance) && got != gap && len(r.found) == 0 {
 		r.report(RuleAccounts, "", "", "Gap is %v, but by its cost and its bounds it is %v, or %v with fees", got, gap, withFees)

@@ -17,15 +17,11 @@ func (r *referee) avoids(p *podInfo, toBind bool) (terms []*counter, err error) 
 		return nil, nil
 	}
 	required := a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	read, err := r.selectors().Terms(p.Pod, required)
+	readings, err := r.selectors().Readings(p.Pod, required, !toBind)
 	if err != nil {
 		return nil, err
 	}
-	if toBind {
-		all, _ := r.selectors().Readings(p.Pod, required) // Terms has read them without an error
-		read = all[len(all)-1]
-	}
-	for _, t := range read {
+	for _, t := range readings[len(readings)-1] {
 		terms = append(terms, r.counters.get(RuleAntiAffinity, t.String(), t.Namespaces, t.Selector, func(c *counter) {
 			c.selects = t.Selects
 			c.counts = []domainCounts{newDomainCounts(r.topologyOf(t.Key))}
@@ -42,7 +38,7 @@ func (r *referee) follows(p *podInfo) (groups []*counter, err error) {
 	if a == nil || a.PodAffinity == nil {
 		return nil, nil
 	}
-	readings, err := r.selectors().Readings(p.Pod, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+	readings, err := r.selectors().Readings(p.Pod, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, false)
 	for _, terms := range readings {
 		if len(terms) == 0 {
 			return nil, nil

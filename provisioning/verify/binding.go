@@ -23,21 +23,17 @@ func (r *referee) checkBinding(others []*podInfo) {
 // bindingOrder returns the placed pods in the order of the plan, each with its node. It reports
 // where Plan.Order is no order of these pods. Pods that Order leaves out come last.
 func (r *referee) bindingOrder() (order []*podInfo, sites []*site) {
-	places := map[*podInfo][]*site{}
-	for _, s := range r.sites {
-		for _, p := range s.placed {
-			places[p] = append(places[p], s)
+	places := map[*podInfo][]*site{} // by pod: its places that Order has not named yet
+	placements := r.placements()
+	for _, l := range placements {
+		for _, p := range l.pods {
+			places[p] = append(places[p], l.site)
 		}
 	}
 	bind := func(p *podInfo) {
-		if len(places[p]) > 0 {
-			order, sites, places[p] = append(order, p), append(sites, places[p][0]), places[p][1:]
-		}
-	}
-	placed := map[objectKey]int{}
-	for _, l := range r.placedLists() {
-		for _, p := range r.knownPods(l.pods) {
-			placed[p.key]++
+		s := places[p][0]
+		if places[p] = places[p][1:]; s != nil {
+			order, sites = append(order, p), append(sites, s)
 		}
 	}
 	last := "" // last pod of a buffer
@@ -46,47 +42,40 @@ func (r *referee) bindingOrder() (order []*podInfo, sites []*site) {
 			r.report(RuleOrder, "", "", "the pod at index %d of Order is nil", i)
 			continue
 		}
-		key := keyOf(pod)
-		left, known := placed[key]
+		p, key := r.known(pod), keyOf(pod).String()
+		left, placed := places[p]
 		switch {
-		case !known:
-			r.report(RuleOrder, "", key.String(), "Order lists it, but neither Create nor Bind does")
+		case !placed:
+			r.report(RuleOrder, "", key, "Order lists it, but neither Create nor Bind does")
 			continue
-		case left == 0:
-			r.report(RuleOrder, "", key.String(), "Order lists it too often")
+		case len(left) == 0:
+			r.report(RuleOrder, "", key, "Order lists it too often")
 			continue
-		}
-		placed[key]--
-		p := r.known(pod)
-		if p.virtual {
-			last = key.String()
-		} else if last != "" {
-			r.report(RuleOrder, "", key.String(), "it comes after %s, which stands for a buffer and gives way to every real pod", last)
+		case p.virtual:
+			last = key
+		case last != "":
+			r.report(RuleOrder, "", key, "it comes after %s, which stands for a buffer and gives way to every real pod", last)
 		}
 		bind(p)
 	}
-	r.reportMissing(placed)
-	for _, s := range r.sites {
-		for _, p := range s.placed {
-			bind(p)
+	missing, first := 0, objectKey{}
+	for p, left := range places {
+		if len(left) > 0 && (missing == 0 || p.key.Compare(first) < 0) {
+			first = p.key
 		}
-	}
-	return order, sites
-}
-
-// reportMissing reports the pods that Order leaves out, as one violation.
-func (r *referee) reportMissing(placed map[objectKey]int) {
-	missing := 0
-	var first objectKey
-	for key, left := range placed {
-		if left > 0 && (missing == 0 || key.Compare(first) < 0) {
-			first = key
-		}
-		missing += left
+		missing += len(left)
 	}
 	if missing > 0 {
 		r.report(RuleOrder, "", first.String(), "it has a place, but Order does not list it (so do %d pods in all)", missing)
 	}
+	for _, l := range placements {
+		for _, p := range l.pods {
+			if len(places[p]) > 0 {
+				bind(p)
+			}
+		}
+	}
+	return order, sites
 }
 
 // readConstraints reads the constraints of a pod to be bound.

@@ -37,14 +37,11 @@ func (r *referee) checkBuffers() {
 		}
 		said[key], last = s, key
 	}
-	existing, fresh := map[objectKey]bool{}, map[objectKey]bool{}
-	for i, l := range r.placedLists() {
-		for _, p := range r.knownPods(l.pods) {
-			if i < len(r.plan.Create) {
-				fresh[p.key] = true
-			} else {
-				existing[p.key] = true
-			}
+	onNew := map[objectKey]bool{} // by placed pod: only new nodes have it
+	for i, l := range r.placements() {
+		for _, p := range l.pods {
+			_, known := onNew[p.key]
+			onNew[p.key] = i >= len(r.plan.Bind) && (!known || onNew[p.key])
 		}
 	}
 	for i := range r.in.Buffers {
@@ -57,13 +54,13 @@ func (r *referee) checkBuffers() {
 		}
 		old, young, left := 0, 0, 0
 		for _, pod := range b.Pods() {
-			switch {
-			case existing[keyOf(pod)]:
-				old++
-			case fresh[keyOf(pod)]:
+			switch fresh, placed := onNew[keyOf(pod)]; {
+			case !placed:
+				left++
+			case fresh:
 				young++
 			default:
-				left++
+				old++
 			}
 		}
 		if s.Existing != old || s.Fresh != young || s.Unplaced != left {

@@ -107,18 +107,7 @@ func (r *referee) option(option cloudprovider.LaunchOption) *optionInfo {
 	}
 	o := &optionInfo{LaunchOption: option}
 	o.own = option.Offering.Labels().With(requirements.In(corev1.LabelInstanceTypeStable, option.InstanceType.Name))
-	o.capacity = option.InstanceType.Capacity
-	if option.Offering.Capacity != nil {
-		o.capacity = o.capacity.Merge(*option.Offering.Capacity)
-	}
-	overhead, err := option.InstanceType.Overhead.Total()
-	if option.Offering.Overhead != nil {
-		overhead = overhead.Merge(*option.Offering.Overhead)
-	}
-	o.err = err
-	if o.err == nil {
-		o.allocatable, o.err = nodestate.Allocatable(o.capacity, overhead)
-	}
+	o.capacity, o.allocatable, o.err = nodestate.Room(option.InstanceType, option.Offering)
 	o.indebted = len(o.allocatable.Negative()) > 0
 	o.room = r.vector(o.allocatable)
 	r.options[option] = o

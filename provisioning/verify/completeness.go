@@ -58,8 +58,8 @@ func (r *referee) checkCompleteness() {
 
 // checkScheduling reports placed pods that no scheduler in question would place.
 func (r *referee) checkScheduling() {
-	for _, l := range r.placedLists() {
-		for _, p := range r.knownPods(l.pods) {
+	for _, l := range r.placements() {
+		for _, p := range l.pods {
 			if why := r.waits(p); why != "" {
 				r.report(RuleScheduling, l.node, p.key.String(), "%s, so it must stay pending", why)
 			}
@@ -85,19 +85,24 @@ func (r *referee) waits(p *podInfo) string {
 	return ""
 }
 
-// placedList is the pods that a plan puts on one node.
-type placedList struct {
+// placement is the pods that a plan puts on one node.
+type placement struct {
 	node string
-	pods []*corev1.Pod
+	site *site // nil for a node that is not in the input, or that cannot be launched
+	pods []*podInfo
 }
 
-// placedLists lists the pods of the new nodes of a plan, and then those that it binds to existing nodes.
-func (r *referee) placedLists() (all []placedList) {
-	for _, n := range r.plan.Create {
-		all = append(all, placedList{n.Name, n.Pods})
-	}
+// placements lists the pods that a plan binds to existing nodes, and then those of its new nodes.
+func (r *referee) placements() (all []placement) {
 	for _, b := range r.plan.Bind {
-		all = append(all, placedList{b.Node, b.Pods})
+		all = append(all, placement{b.Node, r.nodesNamed[b.Node], r.knownPods(b.Pods)})
+	}
+	for i, n := range r.plan.Create {
+		l := placement{node: n.Name, pods: r.knownPods(n.Pods)}
+		if f := r.fresh[i]; f != nil {
+			l.site = f.site
+		}
+		all = append(all, l)
 	}
 	return all
 }

@@ -17,6 +17,7 @@ type newNode struct {
 	selections []*nodefit.Selection // distinct node selections of pods, by number
 	requests   resources.List
 	survey     *survey // of its options; nil if it has none
+	site       *site   // nil if it has no options
 }
 
 // checkNewNodes checks the nodes to launch. Nodes that share a question are checked one after the

@@ -102,7 +102,8 @@ func (r *referee) addFresh() {
 			family.labels, family.always, family.perhaps = f.Labels, f.survey.always, f.survey.perhaps
 			families[key] = family
 		}
-		r.sites = append(r.sites, &site{number: len(r.sites), name: f.Name, fresh: f, family: families[key], placed: f.pods})
+		f.site = &site{number: len(r.sites), name: f.Name, fresh: f, family: families[key], placed: f.pods}
+		r.sites = append(r.sites, f.site)
 	}
 }
 

@@ -210,7 +210,7 @@ func (r *Reader) expect(n *State, claim *v1.NodeClaim) {
 		if t == nil || !mayBecome(asked, t) {
 			continue
 		}
-		room, err := roomOf(t)
+		_, room, err := Room(t, nil)
 		if err != nil {
 			n.AllocatableErr = errors.Join(n.AllocatableErr, fmt.Errorf("instance type %s: %w", t.Name, err))
 		}
@@ -246,33 +246,41 @@ func mayBecome(asked requirements.Set, t *cloudprovider.InstanceType) bool {
 	return true
 }
 
-// roomOf returns the allocatable of an instance type, whichever offering is launched.
-func roomOf(t *cloudprovider.InstanceType) (resources.List, error) {
+// Room returns what an instance type has, and what it leaves for pods. An offering may change both;
+// nil means whichever offering is launched.
+func Room(t *cloudprovider.InstanceType, offering *cloudprovider.Offering) (capacity, allocatable resources.List, err error) {
+	capacity = t.Capacity
 	overhead, err := t.Overhead.Total()
-	if err != nil {
-		return resources.List{}, err
+	if offering != nil && offering.Capacity != nil {
+		capacity = capacity.Merge(*offering.Capacity)
 	}
-	return Allocatable(t.Capacity, overhead)
+	if offering != nil && offering.Overhead != nil {
+		overhead = overhead.Merge(*offering.Overhead)
+	}
+	if err == nil {
+		allocatable, err = left(capacity, overhead)
+	}
+	return capacity, allocatable, err
 }
 
-// Allocatable returns what a capacity minus an overhead leaves for pods. Huge pages are taken from
-// the memory at boot.
-func Allocatable(capacity, overhead resources.List) (resources.List, error) {
-	left, err := capacity.Sub(overhead)
+// left returns what a capacity minus an overhead leaves for pods. Huge pages are taken from the
+// memory at boot.
+func left(capacity, overhead resources.List) (resources.List, error) {
+	list, err := capacity.Sub(overhead)
 	if err != nil {
-		return left, err
+		return list, err
 	}
 	// An overhead of a resource that the type does not have leaves none, and not a negative amount.
 	for name := range overhead.All() {
 		if _, listed := capacity.Lookup(name); !listed {
-			left = left.Without(name)
+			list = list.Without(name)
 		}
 	}
 	for name, size := range capacity.All() {
 		if !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 			continue
 		}
-		left = left.With(corev1.ResourceMemory, max(0, left.Get(corev1.ResourceMemory)-size))
+		list = list.With(corev1.ResourceMemory, max(0, list.Get(corev1.ResourceMemory)-size))
 	}
-	return left, nil
+	return list, nil
 }

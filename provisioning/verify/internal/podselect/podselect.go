@@ -134,43 +134,32 @@ func (t *Term) String() string {
 }
 
 // Readings reads affinity terms of a pod that is to be bound, once for each way in which
-// kube-scheduler versions read them. The widest reading is the last.
-func (r *Reader) Readings(p *corev1.Pod, of []corev1.PodAffinityTerm) (all [][]Term, err error) {
+// kube-scheduler versions read them. The widest reading is the last. Those of a running pod are read
+// in one way: a namespaceSelector is compared with the labels of namespaces.
+func (r *Reader) Readings(p *corev1.Pod, of []corev1.PodAffinityTerm, running bool) (all [][]Term, err error) {
+	// Some versions take a namespaceSelector that selects a namespace without labels for all namespaces.
 	for _, unlabelled := range []bool{false, true} {
-		if unlabelled && !r.kubernetes.Before(minors.NamespaceSelectors) || !unlabelled && !r.kubernetes.After(minors.NamespaceSelectors) {
+		if unlabelled && (running || !r.kubernetes.Before(minors.NamespaceSelectors)) ||
+			!unlabelled && !running && !r.kubernetes.After(minors.NamespaceSelectors) {
 			continue
 		}
-		terms, err := r.terms(p, of, unlabelled)
-		if err != nil {
-			return nil, err
+		var terms []Term
+		for i := range of {
+			t, err := r.term(p, &of[i])
+			if err != nil {
+				return nil, err
+			}
+			if unlabelled && of[i].NamespaceSelector != nil {
+				selector, _ := metav1.LabelSelectorAsSelector(of[i].NamespaceSelector) // term has read it without an error
+				if selector.Matches(labels.Set(nil)) {
+					t.Namespaces = nil
+				}
+			}
+			terms = append(terms, t)
 		}
 		all = append(all, terms)
 	}
 	return all, nil
-}
-
-// Terms reads affinity terms of a running pod.
-func (r *Reader) Terms(p *corev1.Pod, of []corev1.PodAffinityTerm) ([]Term, error) {
-	return r.terms(p, of, false)
-}
-
-// terms reads affinity terms. With unlabelled, a namespaceSelector that selects a namespace without
-// labels selects all namespaces.
-func (r *Reader) terms(p *corev1.Pod, of []corev1.PodAffinityTerm, unlabelled bool) (terms []Term, err error) {
-	for i := range of {
-		t, err := r.term(p, &of[i])
-		if err != nil {
-			return nil, err
-		}
-		if unlabelled && of[i].NamespaceSelector != nil {
-			selector, _ := metav1.LabelSelectorAsSelector(of[i].NamespaceSelector) // term has read it without an error
-			if selector.Matches(labels.Set(nil)) {
-				t.Namespaces = nil
-			}
-		}
-		terms = append(terms, t)
-	}
-	return terms, nil
 }
 
 // Spread is a topology spread constraint with DoNotSchedule, in a form that pods can be compared
