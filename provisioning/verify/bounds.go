@@ -33,7 +33,7 @@ func (r *referee) checkBounds(opts *provisioning.Options) {
 		}
 	}
 	slack := costTolerance * max(1, r.plan.Cost)
-	if least := leastCost(r.vector(asked), all); r.plan.Cost < least-slack {
+	if least := leastCost(asked, all); r.plan.Cost < least-slack {
 		r.report(RuleAccounts, "", "", "Cost is %s, but nodes with room for what the pods ask for cost at least %s", priceText(r.plan.Cost), priceText(least))
 	}
 	// With a capacity mix the bound applies only to plans with as many pods off spot.
@@ -55,10 +55,10 @@ func (r *referee) cheaper() (*provisioning.Plan, float64) {
 	own.Cost, own.LowerBound, own.PackingBound, own.ObjectiveBound = 0, 0, 0, 0
 	own.Create = slices.Clone(own.Create)
 	for i, f := range r.fresh {
-		price, asked := f.survey.cheapest.Offering.Price, r.vector(f.requests)
+		price := f.survey.cheapest.Offering.Price
 		var q *question
 		for k, o := range r.stockOf(f.pool).options {
-			if o.err != nil || !o.Offering.Launchable() || o.Offering.ReservationID != "" || o.Offering.Price >= price || !coversAll(o.room, asked) {
+			if o.err != nil || !o.Offering.Launchable() || o.Offering.ReservationID != "" || o.Offering.Price >= price || !covers(o.allocatable, f.requests) {
 				continue
 			}
 			if q == nil {
@@ -82,13 +82,13 @@ func (r *referee) cheaper() (*provisioning.Plan, float64) {
 
 // leastCost returns the highest cost of any single resource of a request, each at the lowest unit
 // price of any option. A resource that no option has is ignored.
-func leastCost(asked []int64, options []*optionInfo) float64 {
+func leastCost(asked resources.List, options []*optionInfo) float64 {
 	least := 0.0
-	for k, amount := range asked {
+	for name, amount := range asked.All() {
 		unit := math.Inf(1)
 		for _, o := range options {
-			if o.room[k] > 0 {
-				unit = min(unit, o.Offering.Price/float64(o.room[k]))
+			if have := o.allocatable.Get(name); have > 0 {
+				unit = min(unit, o.Offering.Price/float64(have))
 			}
 		}
 		if amount > 0 && !math.IsInf(unit, 1) {

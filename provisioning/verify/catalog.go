@@ -109,18 +109,11 @@ func (r *referee) option(option cloudprovider.LaunchOption) *optionInfo {
 	o.own = option.Offering.Labels().With(requirements.In(corev1.LabelInstanceTypeStable, option.InstanceType.Name))
 	o.capacity, o.allocatable, o.err = nodestate.Room(option.InstanceType, option.Offering)
 	o.indebted = len(o.allocatable.Negative()) > 0
-	o.room = r.vector(o.allocatable)
+	for _, name := range r.asks {
+		o.room = append(o.room, o.allocatable.Get(name))
+	}
 	r.options[option] = o
 	return o
-}
-
-// vector returns a list as amounts by referee.asks.
-func (r *referee) vector(list resources.List) []int64 {
-	v := make([]int64, len(r.asks))
-	for i, name := range r.asks {
-		v[i] = list.Get(name)
-	}
-	return v
 }
 
 // poolCatalog is the catalog of a pool, with its options numbered. A plan lists each option

@@ -117,7 +117,12 @@ func (r *referee) survey(q *question, list []cloudprovider.LaunchOption) *survey
 
 // fits says whether every option has room for the requests of the pods on a node.
 func (r *referee) fits(s *survey, requests resources.List) bool {
-	return coversAll(s.room, r.vector(requests))
+	for k, name := range r.asks {
+		if amount := requests.Get(name); amount > 0 && amount > s.room[k] {
+			return false
+		}
+	}
+	return true
 }
 
 // countValues counts, by label with minValues, the distinct values over the available options. A
@@ -198,16 +203,6 @@ func (r *referee) launches(q *question, options []int32) bool {
 // wantsValues says whether a pool has minValues that its nodes must satisfy.
 func (r *referee) wantsValues(pool *poolInfo) bool {
 	return r.policy != provisioning.BestEffort && len(pool.missedValues(nil)) > 0
-}
-
-// coversAll says whether there is room for each requested amount.
-func coversAll(room, asked []int64) bool {
-	for k, amount := range asked {
-		if amount > 0 && amount > room[k] {
-			return false
-		}
-	}
-	return true
 }
 
 // covers says whether room has what is requested, whatever else it lacks.
