@@ -14,7 +14,7 @@ func (r *referee) checkBinding(others []*podInfo) {
 	r.countPresent()
 	for i, p := range order {
 		s := sites[i]
-		r.judgePod(s, p, r.reportOn(s))
+		r.judgePod(s, p, r.reportOn(s.name))
 		r.count(s, p, true)
 		r.useVolumes(s, p)
 	}

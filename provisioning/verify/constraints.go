@@ -14,6 +14,9 @@ import (
 // faultFunc reports a fault of a pod, or with nil of the node as a whole.
 type faultFunc func(rule Rule, p *podInfo, format string, args ...any)
 
+// unreported ignores a fault, for callers that ask only whether there is one.
+func unreported(Rule, *podInfo, string, ...any) {}
+
 // constraintKind is a kind of constraint that depends on more than the labels and the room of a
 // node, for example on its pods. Its pod, its node or both are set.
 type constraintKind struct {
@@ -88,14 +91,14 @@ func (r *referee) judgeNode(s *site, there, coming []*podInfo, note faultFunc) {
 	}
 }
 
-// reportOn returns a faultFunc that reports faults of a site and its pods.
-func (r *referee) reportOn(s *site) faultFunc {
+// reportOn returns a faultFunc that reports faults of a node and its pods.
+func (r *referee) reportOn(node string) faultFunc {
 	return func(rule Rule, p *podInfo, format string, args ...any) {
 		name := ""
 		if p != nil {
 			name = p.key.String()
 		}
-		r.report(rule, s.name, name, format, args...)
+		r.report(rule, node, name, format, args...)
 	}
 }
 

@@ -98,22 +98,27 @@ func (r *referee) checkBindings() {
 		}
 		pods := r.knownPods(b.Pods)
 		for _, p := range pods {
-			r.judgeBinding(s.node, p)
+			r.refuses(s.node.Taints, s.node.Declared, p, r.reportOn(s.name))
+			if !p.selection.Accepts(s.node.Node) {
+				r.report(RuleRequirements, s.name, p.key.String(), "its node selection refuses the node, which has %s",
+					p.selection.Mentions.Text(s.node.Node))
+			}
 		}
 		r.judgeRoom(s, pods)
 	}
 }
 
-func (r *referee) judgeBinding(n *nodestate.State, p *podInfo) {
-	if taint, refused := p.tolerations.Refused(n.Taints); refused {
-		r.report(RuleTaints, n.Name, p.key.String(), "it does not tolerate %s", taint.ToString())
+// refuses says whether a node with some taints and declared features refuses a pod, and notes why.
+func (r *referee) refuses(taints []corev1.Taint, declared []string, p *podInfo, note faultFunc) bool {
+	taint, refused := p.tolerations.Refused(taints)
+	if refused {
+		note(RuleTaints, p, "it does not tolerate %s", taint.ToString())
 	}
-	if feature := nodefit.Undeclared(p.Pod, n.Declared, r.kubernetes); feature != "" {
-		r.report(RuleFeatures, n.Name, p.key.String(), "it needs the feature %s, which the node does not declare", feature)
+	feature := nodefit.Undeclared(p.Pod, declared, r.kubernetes)
+	if feature != "" {
+		note(RuleFeatures, p, "it needs the feature %s, which the node does not declare", feature)
 	}
-	if !p.selection.Accepts(n.Node) {
-		r.report(RuleRequirements, n.Name, p.key.String(), "its node selection refuses the node, which has %s", p.selection.Mentions.Text(n.Node))
-	}
+	return refused || feature != ""
 }
 
 func (r *referee) judgeRoom(s *site, pods []*podInfo) {

@@ -72,29 +72,18 @@ func (r *referee) newFresh(n *provisioning.NewNode) *newNode {
 	}
 	f := &newNode{NewNode: n, pool: pool, pods: r.knownPods(n.Pods)}
 	for _, p := range f.pods {
+		r.refuses(pool.Spec.Template.Spec.Taints, nil, p, r.reportOn(f.Name))
 		if !slices.Contains(f.selections, p.selection) {
 			f.selections = append(f.selections, p.selection)
 		}
 	}
 	slices.SortFunc(f.selections, func(a, b *nodefit.Selection) int { return a.Number - b.Number })
 	f.requests, _ = r.sumRequests(n.Name, f.pods)
-	r.checkPoolTaints(f)
 	r.checkAsked(f)
 	if len(n.Options) == 0 {
 		r.report(RuleOffering, n.Name, "", "it has no options, so it cannot be launched")
 	}
 	return f
-}
-
-func (r *referee) checkPoolTaints(f *newNode) {
-	for _, p := range f.pods {
-		if feature := nodefit.Undeclared(p.Pod, nil, r.kubernetes); feature != "" {
-			r.report(RuleFeatures, f.Name, p.key.String(), "it needs the feature %s, which no instance type promises that its nodes declare", feature)
-		}
-		if taint, refused := p.tolerations.Refused(f.pool.Spec.Template.Spec.Taints); refused {
-			r.report(RuleTaints, f.Name, p.key.String(), "it does not tolerate %s of NodePool %s", taint.ToString(), f.pool.Name)
-		}
-	}
 }
 
 // checkAsked checks that the Requirements of a node are not wider than those of its pool, so that a

@@ -117,12 +117,8 @@ func (r *referee) rooms() map[*site]resources.List {
 
 // takes says whether an existing node with the given room takes one more pod.
 func (r *referee) takes(s *site, room resources.List, p *podInfo) bool {
-	n := s.node
-	if !covers(room, p.requests) || !p.selection.Accepts(n.Node) || nodefit.Undeclared(p.Pod, n.Declared, r.kubernetes) != "" {
-		return false
-	}
-	_, refused := p.tolerations.Refused(n.Taints)
-	return !refused && r.admits(s, p)
+	return covers(room, p.requests) && p.selection.Accepts(s.node.Node) &&
+		!r.refuses(s.node.Taints, s.node.Declared, p, unreported) && r.admits(s, p)
 }
 
 func (r *referee) placeOnExisting(p *podInfo, rooms map[*site]resources.List) string {
@@ -178,8 +174,8 @@ func (r *referee) takesPlanned(s *site, requests resources.List, p *podInfo, lim
 // closedTo says whether no new node of a pool is required for a pod. With minValues, constraints of
 // a pod would have to be checked for several options at once.
 func (r *referee) closedTo(pool *poolInfo, p *podInfo, limited []string) bool {
-	_, refused := p.tolerations.Refused(pool.Spec.Template.Spec.Taints)
-	return refused || slices.Contains(limited, pool.Name) || r.wantsValues(pool) && r.constrained(p)
+	return r.refuses(pool.Spec.Template.Spec.Taints, nil, p, unreported) ||
+		slices.Contains(limited, pool.Name) || r.wantsValues(pool) && r.constrained(p)
 }
 
 // placeOnFresh finds a node that could be launched for a pod alone.

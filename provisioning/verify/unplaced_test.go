@@ -31,6 +31,10 @@ func TestUnplaced(t *testing.T) {
 		{"fits a sold-out type only", func(s *scene) {
 			s.Gone.Capacity = s.Gone.Capacity.With(corev1.ResourceCPU, 1e6).With(corev1.ResourceMemory, 1<<50)
 		}, ""},
+		{"fits a type, and needs a feature that no new node is known to declare", func(s *scene) {
+			s.request(s.Huge, "cpu=7")
+			s.Huge.Spec.HostNetwork, s.Huge.Spec.HostUsers = true, new(false)
+		}, ""},
 		{"fits an existing node", func(s *scene) { s.request(s.Huge, "cpu=1800m") }, "it is left pending, but has a place on node plain"},
 		{"fits an existing node but for what the plan puts there", func(s *scene) {
 			s.In.NodePools, s.In.Nodes = nil, s.In.Nodes[1:2]

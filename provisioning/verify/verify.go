@@ -215,7 +215,7 @@ func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Opt
 	r.checkBinding(nil)
 	r.checkOneDomain()
 	for _, s := range r.sites {
-		r.judgeNode(s, nil, s.placed, r.reportOn(s))
+		r.judgeNode(s, nil, s.placed, r.reportOn(s.name))
 	}
 	r.checkDevices()
 	r.checkLimits()

@@ -364,7 +364,7 @@ func TestTaints(t *testing.T) {
 	numeric := corev1.Taint{Key: "rank", Value: "7", Effect: corev1.TaintEffectNoSchedule}
 	judge(t, []verdict{
 		{"none tolerated", func(s *scene) { s.Night.Spec.Tolerations = nil }, rules(verify.RuleTaints),
-			"batch-1: pod default/night-1: it does not tolerate dedicated=batch:NoSchedule of NodePool batch"},
+			"batch-1: pod default/night-1: it does not tolerate dedicated=batch:NoSchedule"},
 		{"NoExecute", taint(corev1.Taint{Key: "k", Effect: corev1.TaintEffectNoExecute}), rules(verify.RuleTaints), "k:NoExecute"},
 		{"other value", taint(corev1.Taint{Key: "dedicated", Value: "web", Effect: corev1.TaintEffectNoSchedule}), rules(verify.RuleTaints), "dedicated=web:NoSchedule"},
 		{"PreferNoSchedule", taint(corev1.Taint{Key: "k", Effect: corev1.TaintEffectPreferNoSchedule}), nil, ""},
