@@ -80,10 +80,6 @@ func (r *referee) bindingOrder() (order []*podInfo, sites []*site) {
 
 // readConstraints reads the constraints of a pod to be bound.
 func (r *referee) readConstraints(p *podInfo) {
-	if p.read {
-		return
-	}
-	p.read = true
 	if p.spreads, p.constraintsErr = r.spreads(p); p.constraintsErr != nil {
 		return
 	}

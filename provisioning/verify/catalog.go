@@ -164,19 +164,14 @@ func (r *referee) stockOf(pool *poolInfo) *poolCatalog {
 			o := r.option(cloudprovider.LaunchOption{InstanceType: t, Offering: &t.Offerings[i]})
 			s.numbers[o.LaunchOption] = int32(len(s.options))
 			s.options = append(s.options, o)
-			s.odd = append(s.odd, odd || r.oddOffering(pool, o))
+			oddOffering := false
+			for own := range o.own.All() {
+				oddOffering = oddOffering || r.labelOn(pool, o, own.Key()).Impossible()
+			}
+			s.odd = append(s.odd, odd || oddOffering)
 		}
 	}
 	return s
-}
-
-func (r *referee) oddOffering(pool *poolInfo, o *optionInfo) bool {
-	for own := range o.own.All() {
-		if r.labelOn(pool, o, own.Key()).Impossible() {
-			return true
-		}
-	}
-	return false
 }
 
 // labelOn returns what pool, instance type and offering allow for a label. The hostname is not

@@ -13,16 +13,15 @@ import (
 )
 
 // question asks which labels the nodes may have that a NodePool launches with some Requirements,
-// restricted to the labels in mentions.
+// restricted to some labels.
 type question struct {
 	pool       *poolInfo
 	asked      requirements.Set  // Requirements of the nodes
 	given      map[string]string // labels that the plan gives the nodes
-	mentions   nodefit.Mentions
+	labels     *nodefit.Labels
 	selections []*nodefit.Selection // distinct selections of pods that all go to each of the nodes
 
-	keys    []string           // keys of mentions in canonical form, sorted
-	columns []*labelColumn     // by key
+	columns []*labelColumn     // by key of labels
 	states  [][]labelState     // by key: the states of its column, narrowed by asked and given
 	answers map[string]*answer // by the states of the keys
 	buffer  []byte
@@ -65,9 +64,8 @@ func (o *outcome) admitsAll(selections []*nodefit.Selection) bool {
 
 // ask returns the question about the labels that mentions names.
 func (r *referee) ask(pool *poolInfo, asked requirements.Set, given map[string]string, mentions nodefit.Mentions) *question {
-	q := &question{pool: pool, asked: asked, given: given, mentions: mentions, answers: map[string]*answer{}}
-	q.keys = mentions.Keys(r.vocabulary)
-	for _, key := range q.keys {
+	q := &question{pool: pool, asked: asked, given: given, labels: mentions.Labels(r.vocabulary), answers: map[string]*answer{}}
+	for _, key := range q.labels.Keys {
 		column := r.column(pool, key)
 		q.columns, q.states = append(q.columns, column), append(q.states, r.narrow(q, column, key))
 	}
@@ -149,7 +147,7 @@ func (r *referee) answer(q *question, option int32) *answer {
 	a := &answer{most: make([]int64, len(r.asks))}
 	q.answers[string(q.buffer)] = a
 	var all []*podInfo
-	for i, node := range nodefit.Outcomes(r.vocabulary, requirements.NewSet(domain...), q.mentions) {
+	for i, node := range q.labels.Outcomes(requirements.NewSet(domain...)) {
 		o := &outcome{Node: node, verdicts: map[*nodefit.Selection]bool{}}
 		a.nodes = append(a.nodes, o)
 		if q.impossible == nil {

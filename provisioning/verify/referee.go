@@ -72,7 +72,6 @@ type podInfo struct {
 
 	// Constraints on other pods, once they are read. For running pods only the anti-affinity is
 	// read.
-	read           bool
 	spreads        []podSpread
 	follows        []*counter
 	avoids         []*counter

@@ -35,7 +35,7 @@ func TestOutcomesTellSelectionsApart(t *testing.T) {
 	require.Same(t, selections[0], parser.OfNodes(&corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 		{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{"a"}}}},
 	}}), "a selection is read once")
-	outcomes := nodefit.Outcomes(requirements.DefaultVocabulary(), requirements.NewSet(requirements.NotIn(key)), nodefit.Join(mentions...))
+	outcomes := nodefit.Join(mentions...).Labels(requirements.DefaultVocabulary()).Outcomes(requirements.NewSet(requirements.NotIn(key)))
 	for _, value := range values {
 		node := &corev1.Node{}
 		if value != "" {

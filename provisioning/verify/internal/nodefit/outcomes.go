@@ -42,16 +42,6 @@ func Join(several ...Mentions) Mentions {
 	return all
 }
 
-// Keys returns the keys in canonical form, sorted.
-func (m Mentions) Keys(vocabulary *requirements.Vocabulary) []string {
-	var keys []string
-	for key := range m {
-		keys = append(keys, vocabulary.NormalizeKey(key))
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}
-
 // Text renders the mentioned labels of a node.
 func (m Mentions) Text(node *corev1.Node) string {
 	var parts []string
@@ -68,35 +58,48 @@ func (m Mentions) Text(node *corev1.Node) string {
 	return strings.Join(parts, ", ")
 }
 
-// Outcomes returns nodes for the possible labels of a new node whose labels satisfy domain. They have
-// the labels that are mentioned. A label that domain leaves open gets each of the values that the
-// mentions distinguish.
-func Outcomes(vocabulary *requirements.Vocabulary, domain requirements.Set, mentions Mentions) []*corev1.Node {
-	byKey := map[string][]string{} // by canonical key: the mentioned values
-	for key, values := range mentions {
+// Labels are the labels that mentions name, with the values that may distinguish nodes.
+type Labels struct {
+	Keys       []string   // canonical, sorted
+	mentioned  [][]string // by key: the mentioned values, canonical
+	mentions   Mentions
+	vocabulary *requirements.Vocabulary
+}
+
+// Labels returns the labels that m names.
+func (m Mentions) Labels(vocabulary *requirements.Vocabulary) *Labels {
+	byKey := map[string][]string{}
+	for key, values := range m {
 		canonical := vocabulary.NormalizeKey(key)
-		if byKey[canonical] == nil {
-			byKey[canonical] = []string{}
-		}
+		byKey[canonical] = slices.Grow(byKey[canonical], len(values))
 		for _, value := range values {
 			byKey[canonical] = append(byKey[canonical], vocabulary.NormalizeValue(canonical, value))
 		}
 	}
-	keys := slices.Sorted(maps.Keys(byKey))
-	choices := make([][]labelValue, len(keys))
-	for i, key := range keys {
-		choices[i] = statesOf(vocabulary, domain, key, byKey[key])
+	l := &Labels{Keys: slices.Sorted(maps.Keys(byKey)), mentions: m, vocabulary: vocabulary}
+	for _, key := range l.Keys {
+		l.mentioned = append(l.mentioned, byKey[key])
 	}
-	var nodes []*corev1.Node
+	return l
+}
+
+// Outcomes returns nodes for the possible labels of a new node whose labels satisfy domain. They
+// have the labels that are mentioned. A label that domain leaves open gets each of the values that
+// the mentions distinguish.
+func (l *Labels) Outcomes(domain requirements.Set) (nodes []*corev1.Node) {
+	choices := make([][]labelValue, len(l.Keys))
+	for i, key := range l.Keys {
+		choices[i] = statesOf(l.vocabulary, domain, key, l.mentioned[i])
+	}
 	for _, pick := range combinations(choices) {
 		node := &corev1.Node{}
 		node.Name = NewNodeName
 		node.Labels = map[string]string{}
-		for key, values := range mentions {
-			canonical := vocabulary.NormalizeKey(key)
-			at, _ := slices.BinarySearch(keys, canonical)
+		for key, values := range l.mentions {
+			canonical := l.vocabulary.NormalizeKey(key)
+			at, _ := slices.BinarySearch(l.Keys, canonical)
 			if label := choices[at][pick[at]]; label.present {
-				node.Labels[key] = spelling(vocabulary, key, canonical, label.value, values)
+				node.Labels[key] = spelling(l.vocabulary, key, canonical, label.value, values)
 			}
 		}
 		nodes = append(nodes, node)
