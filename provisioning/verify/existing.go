@@ -2,22 +2,22 @@ package verify
 
 import (
 	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
 
-// addNodes makes a site of each node of the input, with the pods that the plan binds there.
-func (r *referee) addNodes() {
+// addNodes makes a site of each of some nodes.
+func (r *referee) addNodes(nodes []provisioning.Node) {
 	reader := nodestate.Reader{Vocabulary: r.vocabulary, InstanceTypes: r.in.InstanceTypes}
-	for _, in := range r.in.Nodes {
+	for _, in := range nodes {
 		n := reader.Read(in)
 		if n == nil {
 			continue
@@ -35,12 +35,6 @@ func (r *referee) addNodes() {
 		r.addDaemons(s)
 		r.sites = append(r.sites, s)
 		r.nodesNamed[n.Name] = s
-	}
-	r.nodes = slices.Clip(r.sites)
-	for _, b := range r.plan.Bind {
-		if s := r.nodesNamed[b.Node]; s != nil {
-			s.placed = append(s.placed, r.knownPods(b.Pods)...)
-		}
 	}
 }
 

@@ -6,27 +6,27 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// withStatic returns an input and a plan in which the missing nodes of static pools are NodeClaims
-// that have not been launched, and their pods are bound to these. Of the missing nodes without pods
-// only one for each pool is added: several empty nodes have the same effect.
-func withStatic(in provisioning.Input, plan *provisioning.Plan) (provisioning.Input, *provisioning.Plan) {
+// addMissing adds the missing nodes of static pools, as NodeClaims that have not been launched, and
+// binds their pods to these. Of the missing nodes without pods only one for each pool is added:
+// several empty nodes have the same effect.
+func (r *referee) addMissing() {
+	plan := *r.plan
+	plan.Static = nil
 	var nodes []provisioning.Node
 	var bind []provisioning.Binding
-	for i := range plan.Static {
-		s := &plan.Static[i]
+	for i := range r.plan.Static {
+		s := &r.plan.Static[i]
 		if s.Pool == nil {
 			continue
 		}
-		missing := min(missingNodes(in, s.Pool), int64(s.Missing))
+		missing := min(r.missingNodes(s.Pool), int64(s.Missing))
 		for k := range min(missing, int64(len(s.Pods))+1) {
-			claim := missingClaim(s, in.Vocabulary)
+			claim := missingClaim(s, r.in.Vocabulary)
 			claim.Name = missingName(s.Pool, int(k))
 			nodes = append(nodes, provisioning.Node{NodeClaim: claim})
 		}
@@ -34,13 +34,10 @@ func withStatic(in provisioning.Input, plan *provisioning.Plan) (provisioning.In
 			bind = append(bind, provisioning.Binding{Node: missingName(s.Pool, k), Pods: pods})
 		}
 	}
-	if len(nodes)+len(bind) == 0 {
-		return in, plan
-	}
 	slices.SortFunc(bind, func(a, b provisioning.Binding) int { return strings.Compare(a.Node, b.Node) })
-	out := *plan
-	in.Nodes, out.Bind = slices.Concat(in.Nodes, nodes), slices.Concat(plan.Bind, bind)
-	return in, &out
+	plan.Bind = slices.Concat(plan.Bind, bind)
+	r.plan, r.in.Nodes = &plan, slices.Concat(r.in.Nodes, nodes)
+	r.addNodes(nodes)
 }
 
 // missingClaim returns the NodeClaim of a missing node: made from the template, with the values
@@ -71,30 +68,18 @@ func missingName(pool *v1.NodePool, number int) string {
 
 // missingNodes returns the number of nodes that a static pool of the input lacks, within its limit
 // of nodes.
-func missingNodes(in provisioning.Input, pool *v1.NodePool) int64 {
-	if !slices.Contains(in.NodePools, pool) || pool.Spec.Replicas == nil || pool.DeletionTimestamp != nil {
+func (r *referee) missingNodes(pool *v1.NodePool) int64 {
+	if !slices.Contains(r.in.NodePools, pool) || pool.Spec.Replicas == nil || pool.DeletionTimestamp != nil {
 		return 0
 	}
 	missing := *pool.Spec.Replicas
 	limit, limited := pool.Spec.Limits["nodes"]
 	room := limit.Value()
-	for _, n := range in.Nodes {
-		labels := map[string]string{}
-		leaving := false
-		if n.NodeClaim != nil {
-			labels = n.NodeClaim.Labels
-			leaving = n.NodeClaim.DeletionTimestamp != nil || terminating(n.NodeClaim)
-		}
-		if n.Node != nil {
-			if name, ok := n.Node.Labels[v1.NodePoolLabelKey]; ok || n.NodeClaim == nil {
-				labels = map[string]string{v1.NodePoolLabelKey: name}
-			}
-			leaving = leaving || n.Node.DeletionTimestamp != nil
-		}
-		if labels[v1.NodePoolLabelKey] != pool.Name {
+	for _, s := range r.sites {
+		if s.node.Pool != pool.Name {
 			continue
 		}
-		if room--; !leaving {
+		if room--; !s.node.Deleting {
 			missing--
 		}
 	}
@@ -102,11 +87,4 @@ func missingNodes(in provisioning.Input, pool *v1.NodePool) int64 {
 		missing = min(missing, room)
 	}
 	return max(missing, 0)
-}
-
-// terminating says whether the cloud is terminating the machine of a NodeClaim.
-func terminating(claim *v1.NodeClaim) bool {
-	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
-		return c.Type == v1.ConditionTypeInstanceTerminating && c.Status == metav1.ConditionTrue
-	})
 }

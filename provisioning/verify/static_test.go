@@ -52,3 +52,28 @@ func TestMissingNodesOfStaticPools(t *testing.T) {
 		require.True(t, slices.ContainsFunc(found, func(v verify.Violation) bool { return v.Rule == c.rule }), "%s: %v", c.name, found)
 	}
 }
+
+// TestBoundBesideStaticPods: LowerBound is compared with a plan of the referee's own as well where
+// pods are on missing nodes of static pools.
+func TestBoundBesideStaticPods(t *testing.T) {
+	pool, one := scenes.Pool("fixed"), int64(1)
+	pool.Spec.Replicas = &one
+	small, large := scenes.Type("small", "cpu=2, memory=4Gi, pods=8", 0.10, "linux"), scenes.Type("large", "cpu=8, memory=16Gi, pods=8", 0.40, "linux")
+	open := scenes.Pool("open")
+	in := provisioning.Input{
+		NodePools:     []*v1.NodePool{pool, open},
+		InstanceTypes: map[string][]*cloudprovider.InstanceType{pool.Name: {small}, open.Name: {large}},
+		Pods:          []*corev1.Pod{scenes.Pod("a", "1500m", "1Gi"), scenes.Pod("b", "1500m", "1Gi")},
+	}
+	plan, err := provisioning.Solve(context.Background(), in, nil)
+	require.NoError(t, err)
+	require.Len(t, plan.Static[0].Pods, 1)
+	require.Len(t, plan.Create, 1)
+	require.Empty(t, verify.Plan(in, plan, nil))
+	in.InstanceTypes[open.Name] = []*cloudprovider.InstanceType{small, large}
+	plan.LowerBound = plan.Cost
+	found := verify.Plan(in, plan, nil)
+	require.Len(t, found, 1, "%v", found)
+	require.Contains(t, found[0].Message, "LowerBound is")
+	require.Contains(t, found[0].Message, "as the cheapest option that holds its pods")
+}

@@ -49,7 +49,6 @@ func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 	if plan == nil {
 		return nil
 	}
-	in, plan = withStatic(in, plan)
 	r := newReferee(in, plan, opts)
 	r.checkNewNodes() // for what the new nodes use of limits
 	var pending []*podInfo

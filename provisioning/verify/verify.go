@@ -202,7 +202,6 @@ func Plan(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Opt
 	if found := contradictions(in, opts); found != nil {
 		return found
 	}
-	in, plan = withStatic(in, plan)
 	r := newReferee(in, plan, opts)
 	r.checkCompleteness()
 	r.checkOrder()
@@ -280,7 +279,14 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 			r.pools[pool.Name] = r.newPool(pool)
 		}
 	}
-	r.addNodes()
+	r.addNodes(in.Nodes)
+	r.addMissing()
+	r.nodes = slices.Clip(r.sites)
+	for _, b := range r.plan.Bind {
+		if s := r.nodesNamed[b.Node]; s != nil {
+			s.placed = append(s.placed, r.knownPods(b.Pods)...)
+		}
+	}
 	r.storage = r.newStorage()
 	r.fresh = make([]*newNode, len(plan.Create))
 	return r
