@@ -379,3 +379,8 @@ func TestTaints(t *testing.T) {
 		{"unknown operator", tolerate(numeric, corev1.Toleration{Key: "rank", Operator: "Near", Value: "7"}), rules(verify.RuleTaints), ""},
 	})
 }
+
+// scene is a scene with methods that change it.
+type scene struct{ *scenes.Scene }
+
+func newScene() *scene { return &scene{scenes.New()} }
