@@ -29,11 +29,7 @@ const teamLabel = "app.kubernetes.io/part-of"
 // with nodes that run other replicas of the workloads.
 func constrained(m *maker) {
 	m.someTypes()
-	for _, name := range workloadNamespaces()[:3] {
-		m.out.Namespaces = append(m.out.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: name, UID: m.uid(), Labels: map[string]string{corev1.LabelMetadataName: name},
-		}})
-	}
+	m.addNamespaces(workloadNamespaces()[:3]...)
 	for i := range 1 + m.IntN(4) {
 		m.constrainedPool(fmt.Sprintf("pool-%d", i))
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
@@ -81,25 +84,12 @@ func Generate(spec Spec) (*scenario.Scenario, error) {
 	case !recipe.hasNodes && !recipe.anyNodes && spec.Nodes != 0:
 		return nil, fmt.Errorf("family %s has no nodes, and %d were asked for", spec.Family, spec.Nodes)
 	}
-	c, err := catalogByName(spec.Types)
-	if err != nil {
-		return nil, err
-	}
 	// Families with the same seed should not draw the same numbers.
 	stream := fnv.New64a()
 	stream.Write([]byte(spec.Family))
-	m := &maker{
-		dice:    dice{rand.New(rand.NewPCG(spec.Seed, stream.Sum64()))},
-		spec:    spec,
-		catalog: c,
-		named:   map[string]bool{},
-		claimed: map[string]bool{},
-		out: &scenario.Scenario{
-			Name:          spec.Name(),
-			Now:           epoch,
-			InstanceTypes: c.types,
-			Options:       scenario.Options{PreferencePolicy: "Respect", MinValuesPolicy: "Strict"},
-		},
+	m, err := newMaker(spec.Name(), spec, rand.NewPCG(spec.Seed, stream.Sum64()))
+	if err != nil {
+		return nil, err
 	}
 	recipe.build(m)
 	return m.out, nil
@@ -114,4 +104,23 @@ type maker struct {
 
 	named   map[string]bool // names of pods, as scenario.PodKey
 	claimed map[string]bool // names of workloads whose pods have volumes
+}
+
+// newMaker returns a scenario without pools and pods.
+func newMaker(name string, spec Spec, source rand.Source) (*maker, error) {
+	c, err := catalogByName(spec.Types)
+	return &maker{
+		dice: dice{rand.New(source)}, catalog: c, spec: spec, named: map[string]bool{}, claimed: map[string]bool{},
+		out: &scenario.Scenario{Name: name, Now: epoch, InstanceTypes: c.types,
+			Options: scenario.Options{PreferencePolicy: "Respect", MinValuesPolicy: "Strict"}},
+	}, err
+}
+
+// addNamespaces adds namespaces with the label that the API server gives them.
+func (m *maker) addNamespaces(names ...string) {
+	for _, name := range names {
+		m.out.Namespaces = append(m.out.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: m.uid(), Labels: map[string]string{corev1.LabelMetadataName: name},
+		}})
+	}
 }

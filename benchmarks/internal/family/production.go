@@ -34,11 +34,7 @@ func production(m *maker) {
 // cluster adds namespaces, pools and daemons, and returns workloads with that many replicas in
 // total.
 func (m *maker) cluster(replicas int) []*workload {
-	for _, name := range append([]string{"kube-system", "monitoring"}, workloadNamespaces()...) {
-		m.out.Namespaces = append(m.out.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: name, UID: m.uid(), Labels: map[string]string{corev1.LabelMetadataName: name},
-		}})
-	}
+	m.addNamespaces(append([]string{"kube-system", "monitoring"}, workloadNamespaces()...)...)
 	m.productionPools(replicas)
 	m.daemons()
 	return m.workloads(replicas)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
@@ -72,8 +73,6 @@ const (
 	columnDeleted = "deletion_time"
 )
 
-const gpuResource corev1.ResourceName = "nvidia.com/gpu"
-
 // gpuModels maps the GPU models of traces to the names that instance types use.
 var gpuModels = map[string]string{"A10": "a10g", "A100": "a100", "H100": "h100", "K80": "k80", "L4": "l4", "M60": "m60", "T4": "t4", "V100": "v100", "V100M16": "v100", "V100M32": "v100"}
 
@@ -85,15 +84,9 @@ func FromTrace(t Trace) (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := Spec{Family: "trace", Types: awsTypes}
-	c, err := catalogByName(spec.Types)
+	m, err := newMaker(t.Name, Spec{Family: "trace", Types: awsTypes}, rand.NewPCG(1, 1))
 	if err != nil {
 		return nil, err
-	}
-	m := &maker{
-		dice: dice{rand.New(rand.NewPCG(1, 1))}, spec: spec, catalog: c, named: map[string]bool{},
-		out: &scenario.Scenario{Name: t.Name, Now: epoch, InstanceTypes: c.types,
-			Options: scenario.Options{PreferencePolicy: "Respect", MinValuesPolicy: "Strict"}},
 	}
 	m.openPool()
 	for _, r := range rows {
@@ -120,7 +113,7 @@ func (r tracePod) podSpec() corev1.PodSpec {
 	requests := amounts(r.cpu, r.mebi)
 	var spec corev1.PodSpec
 	if r.gpus > 0 {
-		requests[gpuResource] = *resource.NewQuantity(r.gpus, resource.DecimalSI)
+		requests[awsv1.ResourceNVIDIAGPU] = *resource.NewQuantity(r.gpus, resource.DecimalSI)
 		if len(r.models) > 0 {
 			spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 				NodeSelectorTerms: []corev1.NodeSelectorTerm{labelIn("karpenter.k8s.aws/instance-gpu-name", r.models...)}}}}
@@ -129,7 +122,7 @@ func (r tracePod) podSpec() corev1.PodSpec {
 	// GPUs cannot be overcommitted: limits equal requests.
 	spec.Containers = []corev1.Container{{Name: "main", Image: mixImage, Resources: corev1.ResourceRequirements{Requests: requests}}}
 	if r.gpus > 0 {
-		spec.Containers[0].Resources.Limits = corev1.ResourceList{gpuResource: requests[gpuResource]}
+		spec.Containers[0].Resources.Limits = corev1.ResourceList{awsv1.ResourceNVIDIAGPU: requests[awsv1.ResourceNVIDIAGPU]}
 	}
 	return spec
 }

@@ -30,11 +30,10 @@ func churn(seed uint64) (*life.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := v1.DecodeNodePool([]byte(churnPool))
+	pool, err := decoded(churnPool)
 	if err != nil {
 		return nil, err
 	}
-	pool.Default()
 	return &life.Trace{
 		Warmup: 10 * time.Minute, Length: 28 * time.Minute, Sample: time.Minute,
 		Cloud: cloud, Provider: guard.New(cloud), Pools: []*v1.NodePool{pool},

@@ -47,8 +47,11 @@ var generalManifest string
 
 // generalPool returns a pool that uses spot and on-demand capacity, waits five minutes before it
 // consolidates, and lets a tenth of its nodes be disrupted at once.
-func generalPool() (*v1.NodePool, error) {
-	pool, err := v1.DecodeNodePool([]byte(generalManifest))
+func generalPool() (*v1.NodePool, error) { return decoded(generalManifest) }
+
+// decoded returns the pool of a manifest, with its defaults.
+func decoded(manifest string) (*v1.NodePool, error) {
+	pool, err := v1.DecodeNodePool([]byte(manifest))
 	if err != nil {
 		return nil, err
 	}
