@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,11 +13,11 @@ import (
 )
 
 // call runs the program.
-func call(stdin string, args ...string) (code int, stdout, stderr string) {
-	var out, errs bytes.Buffer
-	code = run(args, strings.NewReader(stdin), &out, &errs)
-	return code, out.String(), errs.String()
-}
+// program and call run the program of this folder.
+var (
+	program = output.Program(run)
+	call    = program.Call
+)
 
 // TestQuestions runs the commands of docs/questions.md.
 func TestQuestions(t *testing.T) { output.Questions(t, run) }
@@ -137,15 +136,8 @@ func TestBadInput(t *testing.T) {
 			"environment.account: Invalid value", "environment.kubernetesVersion: Invalid value", "options.deny[0]: Invalid value"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			code, stdout, stderr := call(tt.stdin, tt.args...)
-			require.Equal(t, 2, code)
-			require.Empty(t, stdout)
-			lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
-			require.Len(t, lines, len(tt.want), stderr)
-			for i, want := range tt.want {
-				require.Contains(t, lines[i], want)
-				require.True(t, strings.HasPrefix(lines[i], "amirollout: "))
-			}
+			stderr := program.RefusesLines(t, tt.stdin, tt.args, tt.want...)
+			require.Equal(t, len(tt.want), strings.Count("\n"+stderr, "\namirollout: "))
 		})
 	}
 }
@@ -164,20 +156,9 @@ func TestBadFlags(t *testing.T) {
 			`standard input, "-", can be one file only`}},
 		{[]string{"-soak", "1h"}, []string{"-soak is the time after a wave; have waves by -canary"}},
 	} {
-		code, stdout, stderr := call("", tt.args...)
-		require.Equal(t, 2, code)
-		require.Empty(t, stdout)
-		want := ""
-		for _, line := range tt.want {
-			want += "amirollout: " + line + "\n"
-		}
-		require.Equal(t, want+"\namirollout -h lists the flags.\n", stderr)
+		program.RefusesFlags(t, "amirollout", tt.args, tt.want...)
 	}
-	code, stdout, stderr := call("", "-h")
-	require.Equal(t, 0, code)
-	require.Equal(t, usage, stdout)
-	output.Fits(t, usage)
-	require.Empty(t, stderr)
+	program.Help(t, usage)
 }
 
 // What is denied and is none of the images is most often mistyped.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -18,11 +17,11 @@ import (
 )
 
 // call runs the program.
-func call(stdin string, args ...string) (code int, stdout, stderr string) {
-	var out, errs bytes.Buffer
-	code = run(args, strings.NewReader(stdin), &out, &errs)
-	return code, out.String(), errs.String()
-}
+// program and call run the program of this folder.
+var (
+	program = output.Program(run)
+	call    = program.Call
+)
 
 // TestQuestions runs the commands of docs/questions.md.
 func TestQuestions(t *testing.T) { output.Questions(t, run) }
@@ -144,12 +143,7 @@ func TestStandardInput(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-func TestHelp(t *testing.T) {
-	code, stdout, stderr := call("", "-h")
-	require.Equal(t, 0, code)
-	require.Equal(t, usage, stdout)
-	require.Empty(t, stderr)
-}
+func TestHelp(t *testing.T) { program.Help(t, usage) }
 
 func TestBadInput(t *testing.T) {
 	for name, row := range map[string]struct {
@@ -179,16 +173,9 @@ func TestBadInput(t *testing.T) {
 			`spec.disruption.budgets[0].nodes`, `"half"`, `spec.disruption.budgets[1].schedule`, `"25" is not a number from 0 to 23`,
 		}},
 	} {
-		code, stdout, stderr := call("", row.args...)
-		require.Equal(t, 2, code, name)
-		require.Empty(t, stdout, name)
-		for _, want := range row.want {
-			require.Contains(t, stderr, want, name)
-		}
+		t.Run(name, func(t *testing.T) { program.Refuses(t, "", row.args, row.want...) })
 	}
-	code, _, stderr := call("", "-f", "-")
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "budgetcal: ")
+	program.Refuses(t, "", []string{"-f", "-"}, "budgetcal: ")
 }
 
 func TestOneNode(t *testing.T) {

@@ -25,7 +25,7 @@ func smallAs(t *testing.T, changes ...string) string {
 // about runs the program on manifests.
 func about(t *testing.T, manifests string, args ...string) (r report.Proposal, stdout, stderr string) {
 	t.Helper()
-	code, stdout, stderr := execute(t, manifests, append([]string{"-o", "json", "-now", smallNow[1], "-f", "-"}, args...)...)
+	code, stdout, stderr := call(manifests, append([]string{"-o", "json", "-now", smallNow[1], "-f", "-"}, args...)...)
 	require.Equal(t, command.OK, code, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	return r, stdout, stderr
@@ -75,7 +75,7 @@ func TestATemplateEditComesToRest(t *testing.T) {
 
 // A node of EKS Auto Mode is not replaced by one that its pool does not admit.
 func TestAutoMode(t *testing.T) {
-	code, stdout, stderr := execute(t, "", "-f", "../whatif/testdata/eks-auto-mode.yaml", "-now", "2026-11-20T12:00:00Z")
+	code, stdout, stderr := call("", "-f", "../whatif/testdata/eks-auto-mode.yaml", "-now", "2026-11-20T12:00:00Z")
 	require.Equal(t, command.OK, code, stderr)
 	require.Contains(t, stdout, "Nothing is to be done now.")
 	require.Contains(t, stdout, "the cheapest that holds what finds no room\n      elsewhere is c6a.large")
@@ -84,11 +84,11 @@ func TestAutoMode(t *testing.T) {
 // Nodes of a node group have a price, and -as-pools says which of them could go.
 func TestNodeGroups(t *testing.T) {
 	args := []string{"-f", "testdata/node-groups.yaml", "-now", "2026-03-02T12:00:00Z"}
-	code, stdout, stderr := execute(t, "", args...)
+	code, stdout, stderr := call("", args...)
 	require.Equal(t, command.OK, code, stderr)
 	require.Contains(t, stdout, "3 nodes at 0.1542 USD/h")
 	require.NotContains(t, stdout, "counts as 0")
-	code, stdout, stderr = execute(t, "", append(args, "-as-pools")...)
+	code, stdout, stderr = call("", append(args, "-as-pools")...)
 	require.Equal(t, command.OK, code, stderr)
 	require.Contains(t, stdout, "3 nodes at 0.1542 USD/h")
 	require.Contains(t, stdout, "1  Remove 1 node: Underutilized")

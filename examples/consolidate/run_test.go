@@ -17,13 +17,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
-// execute runs the program.
-func execute(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, errs strings.Builder
-	code = run(args, strings.NewReader(stdin), &out, &errs)
-	return code, out.String(), errs.String()
-}
+// program and call run the program of this folder.
+var (
+	program = output.Program(run)
+	call    = program.Call
+)
 
 // answers are those that succeed has had, by what was asked and whatever is printed of it.
 var answers = map[string]*report.Proposal{}
@@ -94,7 +92,7 @@ func TestGolden(t *testing.T) {
 
 func TestTheSameInputGivesTheSameText(t *testing.T) {
 	testlong.Alone(t)
-	_, out, _ := execute(t, "")
+	_, out, _ := call("")
 	require.Equal(t, succeed(t), out)
 }
 
@@ -180,12 +178,9 @@ func TestWhyANodeStays(t *testing.T) {
 	require.Contains(t, text, " and 1 like it find no place on 35 other\n  nodes: labels or taints rule out 30, 5 have no room\n")
 	require.Nil(t, parse(t).Why)
 	for _, name := range []string{"nobody", "ip-10-0-16-130"} { // that goes
-		code, out, errs := execute(t, "", "-why", name)
-		require.Equal(t, command.BadInput, code)
-		require.Empty(t, out)
 		want := map[string]string{"nobody": "no such node is left alone; name one of those that -all lists",
 			"ip-10-0-16-130": "it is not left alone; it is to go now: Delete ip-10-0-16-130 (Empty)"}[name]
-		require.Contains(t, errs, "-why "+name+": "+want)
+		program.Refuses(t, "", []string{"-why", name}, "-why "+name+": "+want)
 	}
 }
 
@@ -213,14 +208,9 @@ func TestWithoutANode(t *testing.T) {
 	r = parse(t, "-without", r.LeftAlone[len(r.LeftAlone)-1].Node)
 	require.NotEmpty(t, r.Without.Speaks)
 
-	code, _, errs := execute(t, "", "-without", "nobody")
-	require.Equal(t, command.BadInput, code)
-	require.Contains(t, errs, "consolidate: -without nobody: the input has no such node\n")
-	_, _, errs = execute(t, "", "-without", "ip-10-0-16-8")
-	require.Contains(t, errs, "consolidate: -without ip-10-0-16-8: the input has no such node; did you mean ip-10-0-16-")
-	code, _, errs = execute(t, "", "-without", "nobody", "-converge")
-	require.Equal(t, command.BadInput, code)
-	require.Contains(t, errs, "-without asks about the cluster as it is; leave out -converge")
+	program.Refuses(t, "", []string{"-without", "nobody"}, "consolidate: -without nobody: the input has no such node\n")
+	program.Refuses(t, "", []string{"-without", "ip-10-0-16-8"}, "consolidate: -without ip-10-0-16-8: the input has no such node; did you mean ip-10-0-16-")
+	program.Refuses(t, "", []string{"-without", "nobody", "-converge"}, "-without asks about the cluster as it is; leave out -converge")
 }
 
 // What is said of nodes that go without a replacement has their pods in it.
@@ -290,10 +280,10 @@ func TestFlagsReachTheEngine(t *testing.T) {
 func TestStandardInput(t *testing.T) {
 	data, err := os.ReadFile(small)
 	require.NoError(t, err)
-	code, out, errs := execute(t, string(data), "-f", "-", "-now", "2026-03-02T12:00:00Z")
+	code, out, errs := call(string(data), "-f", "-", "-now", "2026-03-02T12:00:00Z")
 	require.Equal(t, command.OK, code, errs)
 	require.Equal(t, succeed(t, smallNow...), out)
-	code, _, errs = execute(t, string(data), "-f", "-") // at the present
+	code, _, errs = call(string(data), "-f", "-") // at the present
 	require.Equal(t, command.OK, code, errs)
 }
 
@@ -312,17 +302,9 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"-f", "-", "-instance-types", "-"}, "standard input holds the manifests already"},
 		{[]string{"-colour"}, "flag provided but not defined: -colour"},
 	} {
-		code, out, errs := execute(t, "", test.args...)
-		require.Equal(t, command.BadInput, code)
-		require.Empty(t, out)
-		require.Contains(t, errs, test.want)
-		require.Contains(t, errs, "\n\nconsolidate -h lists the flags.\n")
+		program.Refuses(t, "", test.args, test.want, "\n\nconsolidate -h lists the flags.\n")
 	}
-	code, out, errs := execute(t, "", "-h")
-	require.Equal(t, command.OK, code)
-	require.Equal(t, usage, out)
-	output.Fits(t, usage)
-	require.Empty(t, errs)
+	program.Help(t, usage)
 }
 
 // Faults say where they are and what to do, all at once.
@@ -343,31 +325,21 @@ func TestWrongInput(t *testing.T) {
 		{"apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n" + strings.ReplaceAll(twice, "NAME", "a") + strings.ReplaceAll(twice, "NAME", "b"),
 			[]string{`NodeClaim b: status.nodeName: is that of Node "n1", which NodeClaim "a" has already; leave one of the two out`}},
 	} {
-		code, out, errs := execute(t, test.text, "-f", "-")
-		require.Equal(t, command.BadInput, code, errs)
-		require.Empty(t, out)
-		for _, want := range test.want {
-			require.Contains(t, errs, want)
-		}
+		program.Refuses(t, test.text, []string{"-f", "-"}, test.want...)
 	}
-	code, _, errs := execute(t, "", "-f", "missing.yaml", "-instance-types", "absent.yaml")
-	require.Equal(t, command.BadInput, code)
-	require.Contains(t, errs, "missing.yaml")
-	require.Contains(t, errs, "absent.yaml")
+	program.Refuses(t, "", []string{"-f", "missing.yaml", "-instance-types", "absent.yaml"}, "missing.yaml", "absent.yaml")
 }
 
 // TestNoNode says so, and draws no table of nothing.
 func TestNoNode(t *testing.T) {
-	code, out, errs := execute(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", "-f", "-", "-now", "2026-03-02T12:00:00Z")
+	code, out, errs := call("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", "-f", "-", "-now", "2026-03-02T12:00:00Z")
 	require.Equal(t, command.OK, code, errs)
 	require.Equal(t, "0 nodes at 0.0000 USD/h                                   2 March 2026 12:00 UTC\n"+
 		"The input has no node, so there is nothing to remove.\n", out)
 }
 
 func TestOtherInstanceTypes(t *testing.T) {
-	code, _, errs := execute(t, "not: [a catalog", append([]string{"-instance-types", "-"}, smallNow...)...)
-	require.Equal(t, command.BadInput, code)
-	require.Contains(t, errs, "consolidate: -: ")
+	program.Refuses(t, "not: [a catalog", append([]string{"-instance-types", "-"}, smallNow...), "consolidate: -: ")
 }
 
 func TestColours(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"slices"
 	"strings"
@@ -17,11 +16,11 @@ import (
 )
 
 // call runs the program.
-func call(stdin string, args ...string) (code int, stdout, stderr string) {
-	var out, errs bytes.Buffer
-	code = run(args, strings.NewReader(stdin), &out, &errs)
-	return code, out.String(), errs.String()
-}
+// program and call run the program of this folder.
+var (
+	program = output.Program(run)
+	call    = program.Call
+)
 
 func TestLoopback(t *testing.T) {
 	code, stdout, stderr := call("")
@@ -186,18 +185,10 @@ func TestBadInput(t *testing.T) {
 		{"unknown field", strings.Replace(string(sample), "  role:", "  rolle:", 1), []string{"-f", "-"}, []string{"rolle"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			code, stdout, stderr := call(c.stdin, c.args...)
-			require.Equal(t, command.BadInput, code)
-			require.Empty(t, stdout)
-			for _, want := range c.want {
-				require.Contains(t, stderr, want)
-			}
+			program.Refuses(t, c.stdin, c.args, c.want...)
 		})
 	}
-	code, stdout, _ := call("", "-h")
-	require.Equal(t, command.OK, code)
-	require.Equal(t, usage, stdout)
-	output.Fits(t, usage)
+	program.Help(t, usage)
 
 	_, _, stderr := call("kind: [", "-f", "-")
 	require.Equal(t, 1, strings.Count(stderr, "\n"), "said once: %s", stderr)
@@ -207,14 +198,12 @@ func TestBadInput(t *testing.T) {
 func TestConverted(t *testing.T) {
 	old, err := os.ReadFile("testdata/old.yaml")
 	require.NoError(t, err)
-	code, _, stderr := call(string(old), "-f", "-")
-	require.Equal(t, command.BadInput, code)
-	require.Contains(t, stderr, "examples/migrate")
+	program.Refuses(t, string(old), []string{"-f", "-"}, "examples/migrate")
 
 	result := convert.Convert([]convert.Source{{Data: old}}, &convert.Options{Role: "nodes"})
 	require.Less(t, convert.Worst(result.Notes), convert.Action)
 	data := result.Stream()
-	code, _, stderr = call(string(data), "-f", "-")
+	code, _, stderr := call(string(data), "-f", "-")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, stderr, "there is no Amazon Linux 2 for Kubernetes 1.34")
 	require.Contains(t, stderr, "move to al2023 or bottlerocket")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -13,11 +12,11 @@ import (
 )
 
 // call runs the program.
-func call(stdin string, args ...string) (code int, stdout, stderr string) {
-	var out, errs bytes.Buffer
-	code = run(args, strings.NewReader(stdin), &out, &errs)
-	return code, out.String(), errs.String()
-}
+// program and call run the program of this folder.
+var (
+	program = output.Program(run)
+	call    = program.Call
+)
 
 func TestSample(t *testing.T) {
 	code, stdout, stderr := call("")
@@ -85,13 +84,7 @@ func TestFilesTogether(t *testing.T) {
 	require.NotContains(t, stdout, "role:")
 }
 
-func TestHelp(t *testing.T) {
-	code, stdout, stderr := call("", "-h")
-	require.Equal(t, 0, code)
-	require.Equal(t, usage, stdout)
-	require.Empty(t, stderr)
-	output.Fits(t, usage)
-}
+func TestHelp(t *testing.T) { program.Help(t, usage) }
 
 func TestBadInput(t *testing.T) {
 	for want, args := range map[string][]string{
@@ -102,10 +95,7 @@ func TestBadInput(t *testing.T) {
 		`migrate: invalid value "" for flag -f: the file name is empty`:                               {"-f", ""},
 		`migrate: -: there is nothing in it; look whether the command that wrote it failed`:           {"-f", "-"},
 	} {
-		code, stdout, stderr := call("", args...)
-		require.Equal(t, 2, code, want)
-		require.Empty(t, stdout, want)
-		require.Contains(t, stderr, want)
+		program.Refuses(t, "", args, want)
 	}
 }
 

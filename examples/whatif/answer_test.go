@@ -104,9 +104,7 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 		{"", small("-why", "general-0001/smal"), "-why general-0001/smal: there is no instance type smal; did you mean small?"},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
-			code, stdout, stderr := call(tt.stdin, tt.args...)
-			require.Equal(t, 2, code)
-			require.Empty(t, stdout)
+			stderr := program.Refuses(t, tt.stdin, tt.args)
 			require.Equal(t, "whatif: "+tt.want+"\n", strings.TrimPrefix(stderr, "whatif: ignored 1 ConfigMap\n"))
 		})
 	}

@@ -162,9 +162,7 @@ func TestPages(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	isPage(t, page)
 
-	code, _, stderr = call("", "-o", "html")
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "-o html is a page for -compare or -advise; give one of them, or another format\n")
+	program.Refuses(t, "", []string{"-o", "html"}, "-o html is a page for -compare or -advise; give one of them, or another format\n")
 }
 
 func isPage(t *testing.T, page string) {
@@ -210,16 +208,15 @@ func pools(t *testing.T, names ...string) string {
 func TestComparePairs(t *testing.T) {
 	watched(t)
 	file := pools(t, "generic")
-	code, _, stderr := call("", "-f", shop, "-instance-types", "testdata/types.yaml", "-compare", file, "-now", noon)
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "new.yaml: no NodePool in it (generic) has the name of one of the cluster (general, gpu, graviton): "+
+	args := []string{"-f", shop, "-instance-types", "testdata/types.yaml", "-now", noon, "-compare", file}
+	program.Refuses(t, "", args, "new.yaml: no NodePool in it (generic) has the name of one of the cluster (general, gpu, graviton): "+
 		"say -pair general=generic if it takes its place, or -pair =generic if it is to stand beside them\n")
 
 	for pair, want := range map[string]string{
 		"general=generic": "  - NodePool generic takes the place of general\n",
 		"=generic":        "  - NodePool generic is added\n",
 	} {
-		code, stdout, stderr := call("", "-f", shop, "-instance-types", "testdata/types.yaml", "-compare", file, "-now", noon, "-pair", pair)
+		code, stdout, stderr := call("", append(args, "-pair", pair)...)
 		require.Equal(t, 0, code, stderr)
 		require.Contains(t, stdout, want)
 	}
@@ -227,10 +224,8 @@ func TestComparePairs(t *testing.T) {
 	require.Equal(t, 0, code)
 	require.Contains(t, stdout, "  - NodePool gpu goes\n  - NodePool general is changed\n  - NodePool generic is added\n")
 
-	code, _, stderr = call("", "-f", shop, "-instance-types", "testdata/types.yaml", "-compare", file, "-now", noon, "-pair", "generl=generic", "-pair", "gpu=genric")
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "whatif: -pair generl=generic: the cluster has no NodePool generl; did you mean general?\n")
-	require.Contains(t, stderr, "new.yaml has no NodePool genric; did you mean generic?\n")
+	program.Refuses(t, "", append(args, "-pair", "generl=generic", "-pair", "gpu=genric"),
+		"whatif: -pair generl=generic: the cluster has no NodePool generl; did you mean general?\n", "new.yaml has no NodePool genric; did you mean generic?\n")
 }
 
 func TestCompareFaults(t *testing.T) {
@@ -247,16 +242,11 @@ func TestCompareFaults(t *testing.T) {
 		{[]string{"-compare", "testdata/types.yaml"}, "testdata/types.yaml"},
 		{[]string{"-now", "today"}, `invalid value "today" for flag -now`},
 	} {
-		code, stdout, stderr := call("", tt.args...)
-		require.Equal(t, 2, code, "%v", tt.args)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, tt.want)
+		program.Refuses(t, "", tt.args, tt.want)
 	}
 	file := filepath.Join(t.TempDir(), "pod.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a}]}\n"), 0o600))
-	code, _, stderr := call("", "-compare", file)
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "pod.yaml: there is no NodePool and no NodeOverlay in it to compare with")
+	program.Refuses(t, "", []string{"-compare", file}, "pod.yaml: there is no NodePool and no NodeOverlay in it to compare with")
 }
 
 // adviceOf reads an answer of -advise as data.

@@ -93,14 +93,6 @@ func TestRequirementsThatRuleOut(t *testing.T) {
 
 // A name after -explain that nothing resembles gets an example of one.
 func TestExplainHasAHint(t *testing.T) {
-	code, _, stderr := call("", "-f", "testdata/requirements-rule-out.yaml", "-explain", "payments/ledger")
-	require.Equal(t, command.BadInput, code)
+	stderr := program.Refuses(t, "", []string{"-f", "testdata/requirements-rule-out.yaml", "-explain", "payments/ledger"})
 	require.Equal(t, "whatif: -explain payments/ledger: neither a pod to place nor a workload of one has this name; the first is shop/web\n", stderr)
-}
-
-// A format that there is not gets all those that there are.
-func TestFormats(t *testing.T) {
-	code, _, stderr := call("", "-o", "xml")
-	require.Equal(t, command.BadInput, code)
-	require.Contains(t, stderr, `invalid value "xml" for flag -o: must be table, json or yaml, or html with -compare or -advise`)
 }

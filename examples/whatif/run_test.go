@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,11 +17,11 @@ import (
 )
 
 // call runs the program.
-func call(stdin string, args ...string) (code int, stdout, stderr string) {
-	var out, errs bytes.Buffer
-	code = run(args, strings.NewReader(stdin), &out, &errs)
-	return code, out.String(), errs.String()
-}
+// program and call run the program of this folder.
+var (
+	program = output.Program(run)
+	call    = program.Call
+)
 
 func read(t *testing.T, name string) string {
 	t.Helper()
@@ -176,14 +175,7 @@ spec:
 			[]string{"-f", "-"}, []string{"whatif: -:1 (document 1): Node node: status.allocatable: "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			code, stdout, stderr := call(tt.stdin, tt.args...)
-			require.Equal(t, 2, code)
-			require.Empty(t, stdout, "nothing is planned from half-read input")
-			lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
-			require.Len(t, lines, len(tt.want), stderr)
-			for i, want := range tt.want {
-				require.Contains(t, lines[i], want)
-			}
+			program.RefusesLines(t, tt.stdin, tt.args, tt.want...) // nothing is planned from half-read input
 		})
 	}
 }
@@ -220,28 +212,12 @@ func TestBadFlags(t *testing.T) {
 			`-explain and -why answer in text; leave out -o json`}},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
-			code, stdout, stderr := call("", tt.args...)
-			require.Equal(t, 2, code)
-			require.Empty(t, stdout)
-			want := ""
-			for _, line := range tt.want {
-				want += "whatif: " + line + "\n"
-			}
-			require.Equal(t, want+"\nwhatif -h lists the flags.\n", stderr)
+			program.RefusesFlags(t, "whatif", tt.args, tt.want...)
 		})
 	}
 }
 
-func TestUsageFitsThePage(t *testing.T) { output.Fits(t, usage) }
-
-func TestHelp(t *testing.T) {
-	for _, flag := range []string{"-h", "-help", "--help"} {
-		code, stdout, stderr := call("", flag)
-		require.Equal(t, 0, code)
-		require.Equal(t, usage, stdout)
-		require.Empty(t, stderr)
-	}
-}
+func TestHelp(t *testing.T) { program.Help(t, usage) }
 
 // TestNoNodePool: a constraint is not to blame where nothing can be launched.
 func TestNoNodePool(t *testing.T) {
