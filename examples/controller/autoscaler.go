@@ -34,6 +34,7 @@ const (
 	steerEvery  = time.Minute            // time between rounds of steer
 	steerAtOnce = 200                    // number of changed pods after which steer runs at once
 	stuckAfter  = 5 * time.Minute        // time without a pass
+	sliceOfPass = time.Second            // time after which a part of a pass begins no further write of a pod
 )
 
 // autoscaler is one reconciler for the whole cluster: every change leads to a pass. All state that
@@ -45,6 +46,8 @@ type autoscaler struct {
 	events                     events.EventRecorder
 	log                        *slog.Logger
 	proposeEvery, confirmAfter time.Duration
+	slice                      time.Duration // see some
+	beside                     background    // launches, and the ends of machines
 
 	changes  atomic.Int64 // number of changes in the cluster
 	lastPass atomic.Int64 // in nanoseconds; zero before the first
@@ -84,12 +87,13 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 		return nil, err
 	}
 	cloud = metrics.Provider(time.Now, guard.New(cloud), "cluster", func(list []metrics.Sample) { figures.take("cloud", list) })
-	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log, last: &fleet.Fleet{}}, nil
+	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log, last: &fleet.Fleet{}, slice: sliceOfPass}, nil
 }
 
 // Reconcile runs one pass. Disruption comes first: a node is closed before it could be opened.
 // Machines are launched before pods are changed, because changing pods can take longer than
-// booting. If a part fails, the error is logged, the other parts still run, and the next pass tries
+// booting. No part waits for the cloud to launch or to end a machine, and none writes more than a
+// slice of the pods, so that a pass is short however much is to be done. If a part fails, the error is logged, the other parts still run, and the next pass tries
 // again.
 func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	now := time.Now()
@@ -97,6 +101,7 @@ func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	a.lastPass.Store(now.UnixNano())
+	a.beside.finish()
 	s, err := a.snapshot(ctx, now)
 	if err != nil {
 		a.failed(ctx, "snapshot", err)
@@ -162,16 +167,25 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) error {
 		return errors.Join(errs...)
 	}
 	a.nextLook = s.Now.Add(lookEvery)
-	drift := map[string]cloudprovider.Drift{}
-	for _, claim := range s.NodeClaims {
+	drifts := make([]cloudprovider.Drift, len(s.NodeClaims))
+	errs = append(errs, each(len(s.NodeClaims), func(i int) error {
+		claim := s.NodeClaims[i]
 		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil {
-			continue
+			return nil
 		}
 		d, err := cloudprovider.IsDrifted(ctx, a.cloud, claim)
-		if err != nil && !errors.Is(err, cloudprovider.ErrNotFound) && !errors.Is(err, cloudprovider.ErrUnsupported) {
-			errs, d = append(errs, err), a.drift[claim.Name]
+		if err == nil || errors.Is(err, cloudprovider.ErrNotFound) || errors.Is(err, cloudprovider.ErrUnsupported) {
+			drifts[i] = d
+			return nil
 		}
-		drift[claim.Name] = d
+		drifts[i] = a.drift[claim.Name]
+		return err
+	}))
+	drift := make(map[string]cloudprovider.Drift, len(drifts))
+	for i, claim := range s.NodeClaims {
+		if claim.Status.ProviderID != "" && claim.DeletionTimestamp == nil {
+			drift[claim.Name] = drifts[i]
+		}
 	}
 	a.drift = drift
 	// Machines are listed after the NodeClaims were read, so one of a claim that is

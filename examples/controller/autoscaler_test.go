@@ -47,6 +47,7 @@ type cluster struct {
 	events *events.FakeRecorder
 	forbid bool // changes of pods
 
+	api    sync.Mutex // a write is done at once, which the client in memory does not promise
 	writes sync.Mutex // of those that come at once
 	made   int
 	refuse func(client.Object) error // to create or to change an object
@@ -69,6 +70,8 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 			}
 			o.SetUID(c.uid())
 			o.SetCreationTimestamp(metav1.Now())
+			c.api.Lock()
+			defer c.api.Unlock()
 			return api.Create(ctx, o, options...)
 		}, Patch: func(ctx context.Context, api client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if err := c.refused(o); err != nil {
@@ -77,7 +80,13 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 			if _, ok := o.(*corev1.Pod); ok && c.forbid {
 				return apierrors.NewForbidden(apischema.GroupResource{Resource: "pods"}, o.GetName(), errors.New("no rights"))
 			}
+			c.api.Lock()
+			defer c.api.Unlock()
 			return api.Patch(ctx, o, patch, options...)
+		}, Delete: func(ctx context.Context, api client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+			c.api.Lock()
+			defer c.api.Unlock()
+			return api.Delete(ctx, o, options...)
 		}}).Build()
 	cloud, err := newKwok(c.Client, "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "")
 	if err != nil {
@@ -109,7 +118,7 @@ func (c *cluster) uid() types.UID {
 	return types.UID(fmt.Sprintf("uid-%d", c.made))
 }
 
-// pass makes passes, which see time go by but for what is between them.
+// pass makes passes, each once the cloud has answered the one before.
 func (c *cluster) pass(n int) {
 	c.Helper()
 	for range n {
@@ -117,6 +126,7 @@ func (c *cluster) pass(n int) {
 		if _, err := c.a.Reconcile(c.Context(), ctrl.Request{}); err != nil {
 			c.Fatal(err)
 		}
+		c.a.beside.wait.Wait()
 	}
 }
 
@@ -710,5 +720,100 @@ func TestPodsThatComeAndGoEmptyTheNextNode(t *testing.T) {
 	}
 	if found := next(); len(found) != 0 {
 		t.Fatalf("pods on Nodes that would be removed next, with a budget of none: %q", found)
+	}
+}
+
+// slow is a cloud that launches nothing until it is let.
+type slow struct {
+	cloudprovider.CloudProvider
+	let   chan struct{}
+	asked atomic.Int64
+}
+
+func (s *slow) Create(ctx context.Context, request cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+	s.asked.Add(1)
+	<-s.let
+	return s.CloudProvider.Create(ctx, request)
+}
+
+// A cloud that takes its time keeps nothing else waiting: passes go on, further NodeClaims are planned and
+// asked for beside the first, and a NodeClaim that is deleted meanwhile leaves no machine behind.
+func TestASlowCloudKeepsNothingWaiting(t *testing.T) {
+	c := newCluster(t, general(), pod("web", "1"))
+	cloud := &slow{CloudProvider: c.a.cloud, let: make(chan struct{})}
+	c.a.cloud = cloud
+	reconcile := func(n int) {
+		t.Helper()
+		for range n {
+			c.a.lastPass.Store(0)
+			if _, err := c.a.Reconcile(t.Context(), ctrl.Request{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	reconcile(4)
+	for deadline := time.Now().Add(time.Minute); cloud.asked.Load() < 1 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	}
+	first := c.claims()
+	if len(first) != 1 || first[0].Status.ProviderID != "" {
+		t.Fatalf("%d NodeClaims, launched as %q", len(first), first[0].Status.ProviderID)
+	}
+	if err := c.Delete(t.Context(), &first[0]); err != nil {
+		t.Fatal(err)
+	}
+	reconcile(6)
+	for deadline := time.Now().Add(time.Minute); cloud.asked.Load() < 2 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	}
+	if n := cloud.asked.Load(); n != 2 {
+		t.Errorf("the cloud was asked %d times: once for each of two NodeClaims", n)
+	}
+	if len(c.claims()) != 2 {
+		t.Errorf("%d NodeClaims: the deleted one stays while it may become a machine", len(c.claims()))
+	}
+	close(cloud.let)
+	c.a.beside.wait.Wait()
+	time.Sleep(5 * time.Second) // the least time of a drain
+	c.pass(6)
+	machines, err := cloud.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if claims := c.claims(); len(claims) != 1 || len(machines) != 1 || claims[0].Name == first[0].Name || claims[0].Status.ProviderID != machines[0].ID {
+		t.Errorf("%d NodeClaims and %d machines are left", len(claims), len(machines))
+	}
+}
+
+// Pods are changed a slice at a time: while there are many, other parts have their turn.
+func TestManyPodsAreChangedASliceAtATime(t *testing.T) {
+	objects := []client.Object{general()}
+	for i := range 60 {
+		objects = append(objects, pod(fmt.Sprintf("web-%02d", i), "100m"))
+	}
+	c := newCluster(t, objects...)
+	c.a.slice = time.Nanosecond // as many as begin at once
+	tolerant := func() (n int) {
+		var pods corev1.PodList
+		if err := c.List(t.Context(), &pods); err != nil {
+			t.Fatal(err)
+		}
+		for i := range pods.Items {
+			if len(pods.Items[i].Spec.Tolerations) > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	var counts []int
+	for range 70 {
+		c.pass(1)
+		if n := tolerant(); n > 0 {
+			counts = append(counts, n)
+		}
+		if len(counts) > 0 && counts[len(counts)-1] == 60 {
+			break
+		}
+	}
+	if n := len(counts); n < 4 || counts[n-1] != 60 {
+		t.Errorf("pods with their toleration, pass by pass: %v", counts)
 	}
 }

@@ -115,8 +115,8 @@ func (a *autoscaler) steer(ctx context.Context, s *snapshot) error {
 	costs, taints := cluster.PodDeletionCosts(), cluster.SoftTaints()
 	costs = costs[:min(len(costs), steerAtOnce)] // the most urgent come first
 	return errors.Join(
-		each(len(costs), func(i int) error { return store(ctx, a, costs[i].Pod, costs[i].EditPod()) }),
-		each(len(taints), func(i int) error { return store(ctx, a, taints[i].Node, taints[i].EditNode()) }))
+		a.some(len(costs), func(i int) error { return store(ctx, a, costs[i].Pod, costs[i].EditPod()) }),
+		a.some(len(taints), func(i int) error { return store(ctx, a, taints[i].Node, taints[i].EditNode()) }))
 }
 
 // force removes nodes that must go, with one request for each.

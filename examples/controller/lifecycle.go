@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -12,43 +16,76 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
-// launch launches the machines of NodeClaims that have none. Requests are made from the objects
-// alone, and repeating one launches nothing twice.
+// launch launches the machines of NodeClaims that have none, beside the passes. Requests are made
+// from the objects alone, and repeating one launches nothing twice.
 func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
-	var due []*v1.NodeClaim
 	for _, claim := range s.NodeClaims {
-		if claim.Status.ProviderID == "" && claim.DeletionTimestamp == nil && !s.Now.Before(nodeclaim.NextLaunch(claim)) {
-			due = append(due, claim)
+		if claim.Status.ProviderID != "" || claim.DeletionTimestamp != nil || s.Now.Before(nodeclaim.NextLaunch(claim)) {
+			continue
 		}
+		a.beside.start(launchOf(claim), func() func() {
+			var refused error
+			err := safely(func() (err error) {
+				refused, err = a.launchOne(ctx, s, claim)
+				return err
+			})
+			if err != nil {
+				a.failed(ctx, "launch", err)
+			}
+			if refused == nil {
+				return nil
+			}
+			return func() {
+				a.stock.MarkFromError(refused)
+				a.last.SoldOut(refused)
+			}
+		})
 	}
-	failures := make([]error, len(due))
-	err := each(len(due), func(i int) error {
-		claim := due[i]
-		machine, err := a.order(ctx, s, claim)
-		if failures[i] = err; ctx.Err() != nil {
-			return nil
-		}
-		outcome := nodeclaim.Launched(err)
-		if stored := store(ctx, a, claim, nodeclaim.EditRetry(s.Now, outcome.EditClaim(s.Now, claim, machine), err)); stored != nil {
-			return stored // the cloud answers the same when it is asked again
-		}
-		if err == nil {
-			a.stock.Launched(machine.OfferingKey())
-			a.log.Info("launched", "claim", claim.Name, "machine", machine.ID, "type", machine.Type, "zone", machine.Zone, "capacity", machine.CapacityType, "price", machine.Price)
-			return nil
-		}
-		a.log.Warn("not launched", "claim", claim.Name, "error", err)
-		a.tell(claim, corev1.EventTypeWarning, "LaunchFailed", "Launch", "%v", err)
-		if outcome.Delete != "" { // its pods are planned for anew
-			return a.remove(ctx, claim)
-		}
-		return nil
-	})
-	for _, failure := range failures {
-		a.stock.MarkFromError(failure)
-		s.SoldOut(failure)
+	return nil
+}
+
+// launchOf is the key of the launch for a NodeClaim.
+func launchOf(claim *v1.NodeClaim) string { return "launch " + string(claim.UID) }
+
+// launchOne launches a machine and stores what became of it. refused is the error of the cloud.
+func (a *autoscaler) launchOne(ctx context.Context, s *snapshot, claim *v1.NodeClaim) (refused, err error) {
+	machine, refused := a.order(ctx, s, claim)
+	if ctx.Err() != nil {
+		return refused, nil
 	}
-	return err
+	now := time.Now()
+	outcome := nodeclaim.Launched(refused)
+	after := nodeclaim.EditRetry(now, outcome.EditClaim(now, claim, machine), refused)
+	if err = store(ctx, a, claim, after); errors.Is(err, errStale) && refused == nil {
+		err = a.storeMachine(ctx, claim, machine)
+	}
+	if err != nil {
+		return refused, err // the cloud answers the same when it is asked again
+	}
+	if refused == nil {
+		a.stock.Launched(machine.OfferingKey())
+		a.log.Info("launched", "claim", claim.Name, "machine", machine.ID, "type", machine.Type, "zone", machine.Zone, "capacity", machine.CapacityType, "price", machine.Price)
+		return nil, nil
+	}
+	a.log.Warn("not launched", "claim", claim.Name, "error", refused)
+	a.tell(claim, corev1.EventTypeWarning, "LaunchFailed", "Launch", "%v", refused)
+	if outcome.Delete != "" { // its pods are planned for anew
+		return refused, a.remove(ctx, claim)
+	}
+	return refused, nil
+}
+
+// storeMachine stores the machine of a NodeClaim that has changed while it was launched. If the NodeClaim
+// is gone, it ends the machine.
+func (a *autoscaler) storeMachine(ctx context.Context, claim *v1.NodeClaim, machine *cloudprovider.Instance) error {
+	now := &v1.NodeClaim{}
+	switch err := a.Get(ctx, client.ObjectKeyFromObject(claim), now); {
+	case apierrors.IsNotFound(err) || err == nil && now.UID != claim.UID:
+		return ignoreGone(a.cloud.Delete(ctx, machine.ID))
+	case err != nil:
+		return err
+	}
+	return store(ctx, a, now, nodeclaim.Launched(nil).EditClaim(time.Now(), now, machine))
 }
 
 // order requests one machine from the cloud.

@@ -24,9 +24,10 @@ import (
 // keepPromises prepares pods for the nodes reserved for them, and opens nodes whose pods have
 // arrived.
 func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
-	places, nodes := s.Promises.Pods, s.Promises.Nodes
+	nodes := s.Promises.Nodes
+	places := slices.DeleteFunc(slices.Clone(s.Promises.Pods), func(p nomination.Place) bool { return p.Toleration == nil })
 	refused := make([]error, len(places))
-	tolerated := each(len(places), func(i int) error {
+	tolerated := a.some(len(places), func(i int) error {
 		err := a.tolerate(ctx, places[i])
 		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
 			refused[i] = err
@@ -39,7 +40,7 @@ func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 			a.tell(p, corev1.EventTypeWarning, "NotReserved", "Nominate", "The pod may go to any node: %v", err)
 		}
 	}
-	hinted := each(len(s.Hints), func(i int) error { return a.hint(ctx, s.Hints[i]) })
+	hinted := a.some(len(s.Hints), func(i int) error { return a.hint(ctx, s.Hints[i]) })
 	return errors.Join(tolerated, hinted, each(len(nodes), func(i int) error {
 		n := nodes[i]
 		if n.Opened == nil {
@@ -53,9 +54,6 @@ func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 // tolerate appends a toleration to a pod, which is the only change to its spec that the API allows
 // here.
 func (a *autoscaler) tolerate(ctx context.Context, place nomination.Place) error {
-	if place.Toleration == nil {
-		return nil
-	}
 	after := place.Pod.DeepCopy()
 	after.Spec.Tolerations = append(after.Spec.Tolerations, *place.Toleration)
 	return a.Patch(ctx, after, client.MergeFromWithOptions(place.Pod, client.MergeFromWithOptimisticLock{}))

@@ -43,8 +43,25 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 		a.storeClaims(ctx, s, d.NodeClaims),
 		each(len(d.Nodes), func(i int) error { return store(ctx, a, s.Node(d.Nodes[i].Name), d.Nodes[i]) }),
 		each(len(d.Open), func(i int) error { return a.open(ctx, s, d.Open[i]) }),
-		each(len(d.Drain), func(i int) error { return a.drain(ctx, d.Drain[i]) }),
-		each(len(d.Empty), func(i int) error { return a.end(ctx, s, d.Empty[i]) }))
+		a.drain(ctx, d.Drain),
+		a.endAll(ctx, s, d.Empty))
+}
+
+// endAll ends the machines of NodeClaims, beside the passes. A NodeClaim for which a launch is running
+// keeps its finalizer: a machine may come of it.
+func (a *autoscaler) endAll(ctx context.Context, s *snapshot, empty []*v1.NodeClaim) error {
+	for _, claim := range empty {
+		if a.beside.running(launchOf(claim)) {
+			continue
+		}
+		a.beside.start("end "+string(claim.UID), func() func() {
+			if err := safely(func() error { return a.end(ctx, s, claim) }); err != nil {
+				a.failed(ctx, "end", err)
+			}
+			return nil
+		})
+	}
+	return nil
 }
 
 // open stores a Node to which its pods are about to be bound.
@@ -79,12 +96,20 @@ func (a *autoscaler) end(ctx context.Context, s *snapshot, claim *v1.NodeClaim) 
 	return nil
 }
 
-// drain evicts the pods of a node, and deletes those whose time is over.
-func (a *autoscaler) drain(ctx context.Context, n drain.NodePlan) error {
-	evicted := each(len(n.Evict), func(i int) error { return a.evict(ctx, n.Evict[i], n.Reason) })
-	return errors.Join(evicted, each(len(n.Delete), func(i int) error {
-		return client.IgnoreNotFound(a.Delete(ctx, podOf(n.Delete[i]), &client.DeleteOptions{Raw: n.Delete[i].DeleteOptions()}))
-	}))
+// drain evicts the pods of nodes, and deletes those whose time is over.
+func (a *autoscaler) drain(ctx context.Context, nodes []drain.NodePlan) error {
+	var do []func() error
+	for _, n := range nodes {
+		for _, pod := range n.Delete {
+			do = append(do, func() error {
+				return client.IgnoreNotFound(a.Delete(ctx, podOf(pod), &client.DeleteOptions{Raw: pod.DeleteOptions()}))
+			})
+		}
+		for _, pod := range n.Evict {
+			do = append(do, func() error { return a.evict(ctx, pod, n.Reason) })
+		}
+	}
+	return a.some(len(do), func(i int) error { return do[i]() })
 }
 
 func podOf(s drain.PodPlan) *corev1.Pod {
