@@ -84,7 +84,7 @@ func (l *BindOrder) begin(begun []Decision) {
 		}
 		cs, name := l.w.setOf(&begun[i]), begun[i].Name
 		l.launch(cs.Nodes, name)
-		print := l.footprint(cs, name, name)
+		print := l.footprint(cs, name)
 		for _, node := range begun[i].Nodes {
 			if n := l.w.object(node); n != nil && l.w.Leaving[node] {
 				print.remove(l, n)
@@ -93,7 +93,7 @@ func (l *BindOrder) begin(begun []Decision) {
 		print.countNodes(l, nil)
 		l.done = append(l.done, print)
 		for k := range cs.Moves {
-			if a := l.arrival(cs, &cs.Moves[k], name); cs.Moves[k].Node == "" && a.to != "" {
+			if a := l.arrival(&cs.Moves[k], name); cs.Moves[k].Node == "" && a.to != "" {
 				l.state.Arrive(a.pod, a.to, true)
 			}
 		}
@@ -110,7 +110,7 @@ func (l *BindOrder) begin(begun []Decision) {
 func (l *BindOrder) Takes(cs *CandidateSet) (ok bool, tie string) {
 	mark, name := l.Mark(), cs.Targets[0].Name
 	l.launch(cs.Nodes, name)
-	print := l.footprint(cs, name, name)
+	print := l.footprint(cs, name)
 	tie = l.carryOut(cs, true)
 	if tie != "" && cs.alone {
 		l.Rewind(mark)
@@ -158,7 +158,7 @@ func (l *BindOrder) launch(nodes []provisioning.NewNode, action string) {
 func (l *BindOrder) carryOut(cs *CandidateSet, spreadLast bool) string {
 	var waiting []arrival
 	for i := range cs.Moves {
-		a := l.arrival(cs, &cs.Moves[i], cs.Targets[0].Name)
+		a := l.arrival(&cs.Moves[i], cs.Targets[0].Name)
 		l.state.Depart(a.pod, a.from)
 		waiting = append(waiting, a)
 	}
@@ -212,7 +212,7 @@ type arrival struct {
 	to      string // node to which it goes, perhaps a new one; empty if that is unknown
 }
 
-func (l *BindOrder) arrival(cs *CandidateSet, move *Move, action string) arrival {
+func (l *BindOrder) arrival(move *Move, action string) arrival {
 	a := arrival{concern: l.state.Concern(move.Pod), pod: move.Pod, to: move.Node}
 	if a.concern == nil {
 		a.concern = &engine.Concern{}

@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,13 +23,12 @@ type domain struct{ key, value string }
 // anywhere stands for all domains of a count.
 const anywhere = "*"
 
-// footprint returns the footprint of a set of nodes. Its new nodes have been launched under the name of
-// the action.
-func (l *BindOrder) footprint(cs *CandidateSet, name, action string) *footprint {
+// footprint returns the footprint of an action with a name, whose new nodes have been launched.
+func (l *BindOrder) footprint(cs *CandidateSet, name string) *footprint {
 	f := &footprint{name: name, changed: map[engine.Count]map[string]bool{}, depends: map[engine.Count]map[string]bool{}, removed: map[domain]bool{}, opened: map[domain]bool{}}
 	net := map[engine.Count]map[string]int{}
 	for i := range cs.Moves {
-		a := l.arrival(cs, &cs.Moves[i], action)
+		a := l.arrival(&cs.Moves[i], name)
 		for _, k := range a.concern.Counts {
 			delta := net[k]
 			if delta == nil {
@@ -111,26 +109,24 @@ func (f *footprint) countNodes(l *BindOrder, cs *CandidateSet) {
 	for _, key := range keys {
 		sites := l.state.Sites(key)
 		if cs != nil {
-			before := maps.Clone(sites)
+			var fresh []string
 			for i := range cs.Nodes {
-				for _, value := range l.state.Domains(newName(f.name, i), key) {
-					before[value]--
-				}
+				fresh = append(fresh, l.state.Domains(newName(f.name, i), key)...)
 			}
-			for i := range cs.Nodes {
-				for _, value := range l.state.Domains(newName(f.name, i), key) {
-					if d := (domain{key, value}); before[value] <= 0 || slices.ContainsFunc(l.done, func(other *footprint) bool { return other.opened[d] }) {
-						f.opened[d] = true
-						f.changes(l, key)
-					}
+			for _, value := range fresh {
+				sites[value]--
+			}
+			for _, value := range fresh {
+				if d := (domain{key, value}); sites[value] <= 0 || slices.ContainsFunc(l.done, func(other *footprint) bool { return other.opened[d] }) {
+					f.opened[d] = true
+					f.changes(l, key)
 				}
 			}
 			for _, m := range cs.Targets {
 				for _, value := range l.state.Domains(m.Name, key) {
-					before[value]--
+					sites[value]--
 				}
 			}
-			sites = before
 		}
 		for d := range f.removed { // the order does not matter
 			if d.key != key || sites[d.value] > 0 {
