@@ -68,6 +68,7 @@ func (r *referee) follows(p *podInfo) (groups []*counter, err error) {
 func (r *referee) judgeAffinity(s *site, p *podInfo, note faultFunc) {
 	for _, g := range p.follows {
 		first := g.selects(p.Pod) && !slices.ContainsFunc(g.counts, func(c domainCounts) bool { return c.total > 0 })
+		g.hasFirst = g.hasFirst || first && !p.unplaced
 		for _, c := range g.counts {
 			at := r.domainsOf(c.topology, s)
 			if at.lacks || len(at.values) == 0 {

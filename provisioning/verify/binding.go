@@ -7,6 +7,9 @@ import "slices"
 // these pods.
 func (r *referee) checkBinding(others []*podInfo) {
 	order, sites := r.bindingOrder()
+	for _, p := range others {
+		p.unplaced = true
+	}
 	for _, p := range slices.Concat(order, others) {
 		r.readConstraints(p)
 	}

@@ -10,6 +10,7 @@ import (
 	operators "k8s.io/apimachinery/pkg/selection"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
 
@@ -25,6 +26,8 @@ type counter struct {
 	// needsEveryDomain says that a pod with this topology spread was admitted only because no domain
 	// had too few pods.
 	needsEveryDomain bool
+	// hasFirst says that a pod with this affinity was admitted only because no pod was selected before.
+	hasFirst bool
 }
 
 // domainCounts counts pods by topology domain. Only nodes of NodePools with minValues may be in
@@ -34,8 +37,9 @@ type domainCounts struct {
 	*topology
 	most, least map[string]int
 	first       map[string]*podInfo
-	total       int            // pods that may be in some domain
-	spread      *spreadDomains // of a topology spread, else nil
+	total       int                // pods that may be in some domain
+	open        []*nodestate.State // nodes of such pods that are not registered and may still get the label
+	spread      *spreadDomains     // of a topology spread, else nil
 }
 
 func newDomainCounts(t *topology) domainCounts {
@@ -78,15 +82,20 @@ func (c *domainCounts) example(value string) string {
 // count counts a pod for all constraints that select it, and for its own anti-affinity. If sure is
 // not set, the pod may not be there.
 func (r *referee) count(s *site, p *podInfo, sure bool) {
+	add := func(c *domainCounts) {
+		if c.add(r.domainsOf(c.topology, s), p, sure); r.mayGet(s.node, c.key) {
+			c.open = append(c.open, s.node)
+		}
+	}
 	for _, c := range p.avoids {
-		c.owners.add(r.domainsOf(c.owners.topology, s), p, sure)
+		add(&c.owners)
 	}
 	for _, c := range r.counters.of(p) {
 		if p.virtual && r.pending && c.rule != RuleAntiAffinity {
 			continue
 		}
 		for i := range c.counts {
-			c.counts[i].add(r.domainsOf(c.counts[i].topology, s), p, sure)
+			add(&c.counts[i])
 		}
 		if c.here != nil && sure {
 			c.here[s] = true

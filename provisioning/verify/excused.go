@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
@@ -68,19 +69,38 @@ func (r *referee) withClaimSharers(s *site, p *podInfo) bool {
 	return true
 }
 
-// mayExclude says whether a node that is not registered yet may be in a domain from which
-// anti-affinity, the pod's own or another pod's, excludes the pod.
-func (r *referee) mayExclude(n *nodestate.State, p *podInfo) bool {
-	if n.Coming == nil {
+// mayExclude says whether anti-affinity, the pod's own or another pod's, excludes the pod from a
+// site once the nodes that are not registered yet have their labels: the site may be one of them,
+// or share a domain with one of them.
+func (r *referee) mayExclude(s *site, p *podInfo) bool {
+	excludes := func(others *domainCounts) bool {
+		if r.mayGet(s.node, others.key) {
+			return others.total+len(others.open) > 0
+		}
+		return len(others.open) > 0 && slices.ContainsFunc(r.domainsOf(others.topology, s).values, func(value string) bool {
+			return slices.ContainsFunc(others.open, func(n *nodestate.State) bool { return r.mayBeIn(n, others.key, value) })
+		})
+	}
+	return slices.ContainsFunc(p.avoids, func(c *counter) bool { return excludes(&c.counts[0]) }) ||
+		slices.ContainsFunc(r.counters.excluding(p), func(c *counter) bool { return excludes(&c.owners) })
+}
+
+// mayGet says whether an existing node is not registered yet and may get a label that it lacks. It
+// is false for nil.
+func (r *referee) mayGet(n *nodestate.State, key string) bool {
+	if n == nil || n.Coming == nil {
 		return false
 	}
-	open := func(key string) bool {
-		if _, known := n.Node.Labels[key]; known {
-			return false
-		}
-		return r.vocabulary.WellKnown(r.vocabulary.NormalizeKey(key)) ||
-			slices.ContainsFunc(n.Coming.Spec.Requirements, func(q v1.NodeSelectorRequirementWithMinValues) bool { return q.Key == key })
+	if _, known := n.Node.Labels[key]; known {
+		return false
 	}
-	return slices.ContainsFunc(p.avoids, func(c *counter) bool { return c.counts[0].total > 0 && open(c.counts[0].key) }) ||
-		slices.ContainsFunc(r.counters.excluding(p), func(c *counter) bool { return c.owners.total > 0 && open(c.owners.key) })
+	return r.vocabulary.WellKnown(r.vocabulary.NormalizeKey(key)) ||
+		slices.ContainsFunc(n.Coming.Spec.Requirements, func(q v1.NodeSelectorRequirementWithMinValues) bool { return q.Key == key })
+}
+
+// mayBeIn says whether the requirements of a node that is not registered yet admit a domain.
+func (r *referee) mayBeIn(n *nodestate.State, key, value string) bool {
+	asked, err := requirements.FromRequirements(n.Coming.Spec.Requirements, r.vocabulary)
+	want, named := asked.Get(r.vocabulary.NormalizeKey(key))
+	return err != nil || !named || value == nodefit.OtherValue || want.Has(value)
 }

@@ -30,7 +30,7 @@ func (r *referee) launchableDomains(p *podInfo, t *topology) map[string]string {
 	}
 	mentions := nodefit.Join(t.mentions, p.selection.Mentions)
 	var reaches []storage.Reach
-	if !r.pending {
+	if !p.unplaced {
 		for _, claim := range r.storage.ClaimsOf(p.Pod) {
 			if claim.Fault != "" || r.storage.Volumes[claim.Claim.Spec.VolumeName] == nil {
 				return nil

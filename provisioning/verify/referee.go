@@ -65,6 +65,7 @@ type podInfo struct {
 	*corev1.Pod
 	key         objectKey
 	virtual     bool // it is a pod of a buffer
+	unplaced    bool // the plan has no place for it
 	selection   *nodefit.Selection
 	tolerations nodefit.Tolerations
 	requests    resources.List

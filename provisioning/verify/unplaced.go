@@ -34,9 +34,10 @@ import (
 //     whose constraints cannot be read, or whose volume claims are not bound yet;
 //   - in a NodePool whose limits the pod's Explanation names, or by means of a capacity reservation;
 //   - on a further new node that would add a domain to a topology spread by which the plan placed a
-//     pod only because every domain had enough pods;
-//   - on a node that is not registered yet and may be in a domain from which anti-affinity excludes
-//     the pod;
+//     pod only because every domain had enough pods, or a DaemonSet pod to a required affinity of
+//     which the plan placed the first pod;
+//   - where anti-affinity may exclude the pod, or a DaemonSet pod of a further new node, once nodes
+//     that are not registered yet have their labels;
 //   - apart from the pods that share a claim with it whose volume is still to be made: the pod has
 //     a place only on their node or, if several nodes may use the volume, in their zone, and none
 //     if the claim may get any of several existing volumes.
@@ -122,7 +123,7 @@ func (r *referee) takes(s *site, room resources.List, p *podInfo) bool {
 
 func (r *referee) placeOnExisting(p *podInfo, rooms map[*site]resources.List) string {
 	for _, s := range r.nodes {
-		if room, open := rooms[s]; open && !r.mayExclude(s.node, p) && r.takes(s, room, p) {
+		if room, open := rooms[s]; open && !r.mayExclude(s, p) && r.takes(s, room, p) {
 			return "it is left pending, but has a place on node " + s.name
 		}
 	}
@@ -211,20 +212,39 @@ func freshSite(pool *poolInfo, asked requirements.Set, option int32) *site {
 	return s
 }
 
-// admitsOnNew says whether a pod may be bound to a further new node after all other pods. Every
-// DaemonSet of the pool is on the node. The node must not add a domain to a topology spread by
-// which the plan placed a pod only because every domain had enough pods.
+// admitsOnNew says whether a pod may be bound to a new node after all other pods. Every DaemonSet
+// of the pool is on the node. The node must not add a domain to a topology spread by which the plan
+// placed a pod only because every domain had enough pods. Anti-affinity must admit the DaemonSet
+// pods of a further node, and they must not come before the first pod of a required affinity.
 func (r *referee) admitsOnNew(s *site, p *podInfo) bool {
 	for _, c := range r.counters.byID { // the order does not affect the result
 		if c.needsEveryDomain && r.extendedBy(c, s) {
 			return false
 		}
 	}
-	return !r.constrained(p) || r.admits(s, p) && !slices.ContainsFunc(s.family.pool.daemons, func(d *podInfo) bool {
+	if s.number < 0 && slices.ContainsFunc(s.family.pool.daemons, func(d *podInfo) bool { return r.excludes(s, d) || r.precedes(s, d) }) {
+		return false
+	}
+	return !r.constrained(p) || r.admits(s, p) && !r.mayExclude(s, p) && !slices.ContainsFunc(s.family.pool.daemons, func(d *podInfo) bool {
 		// The two exclude each other, or are counted together.
 		return slices.ContainsFunc(p.avoids, func(c *counter) bool { return c.selects(d.Pod) }) ||
 			slices.ContainsFunc(p.spreads, func(w podSpread) bool { return w.selects(d.Pod) }) ||
 			slices.ContainsFunc(d.avoids, func(c *counter) bool { return c.selects(p.Pod) })
+	})
+}
+
+// excludes says whether anti-affinity excludes a pod from a site, or may do so later.
+func (r *referee) excludes(s *site, p *podInfo) bool {
+	excluded := r.mayExclude(s, p)
+	r.judgeAntiAffinity(s, p, func(Rule, *podInfo, string, ...any) { excluded = true })
+	return excluded
+}
+
+// precedes says whether required affinity selects a DaemonSet pod in a domain of a further new node,
+// and the plan placed a pod only because no pod was selected before.
+func (r *referee) precedes(s *site, d *podInfo) bool {
+	return slices.ContainsFunc(r.counters.of(d), func(c *counter) bool {
+		return c.hasFirst && slices.ContainsFunc(c.counts, func(at domainCounts) bool { return len(r.domainsOf(at.topology, s).values) > 0 })
 	})
 }
 

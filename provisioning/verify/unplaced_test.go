@@ -232,6 +232,25 @@ func TestUnplacedAmongPods(t *testing.T) {
 		{"anti-affinity to a DaemonSet", large(func(s *scene) { scenes.Team("d", s.Daemon); scenes.Avoid(s.Huge, scenes.AffinityTerm(host, "d")) }), ""},
 		{"anti-affinity of a DaemonSet", large(func(s *scene) { scenes.Avoid(s.Daemon, scenes.AffinityTerm(host, "h")) }), ""},
 		{"anti-affinity of a pod of the plan", large(func(s *scene) { scenes.Avoid(s.Tiny, scenes.AffinityTerm(zone, "h")) }), fresh + "b/"},
+		{"anti-affinity to a node that may come to any zone", large(func(s *scene) {
+			s.hope("")
+			scenes.Avoid(s.Tiny, scenes.AffinityTerm(zone, "h"))
+		}), ""},
+		{"anti-affinity to what is on a node that may come to any zone", large(func(s *scene) {
+			s.hope("")
+			scenes.Team("t", s.Tiny)
+			scenes.Avoid(s.Huge, scenes.AffinityTerm(zone, "t"))
+		}), ""},
+		{"anti-affinity to a node that comes to some other zone", large(func(s *scene) {
+			s.hope("topology.kubernetes.io/zone in (a, c)")
+			scenes.Avoid(s.Tiny, scenes.AffinityTerm(zone, "h"))
+		}), fresh + "b/"},
+		{"anti-affinity to a DaemonSet on a node that may come to any zone", large(func(s *scene) {
+			s.hope("")
+			scenes.Team("d", s.Daemon)
+			scenes.Avoid(s.Tiny, scenes.AffinityTerm(zone, "d"))
+			listen(s.Huge, corev1.ContainerPort{HostPort: 80})
+		}), ""},
 		{"a port", large(func(s *scene) { listen(s.Huge, corev1.ContainerPort{HostPort: 80}) }), fresh},
 		{"a port of a DaemonSet", large(func(s *scene) {
 			listen(s.Huge, corev1.ContainerPort{HostPort: 80})
@@ -264,6 +283,10 @@ func TestUnplacedAmongPods(t *testing.T) {
 		{"constraints and minValues", large(func(s *scene) { s.demand(zone, 2); spread(s.Huge, host, 1) }), ""},
 		{"spread on existing nodes", little(func(s *scene) { s.tally("h", 1, 0, 0); spread(s.Huge, zone, 1) }), "on node plain"},
 		{"anti-affinity on existing nodes", little(func(s *scene) { s.tally("h", 0, 1, 0); scenes.Avoid(s.Huge, scenes.AffinityTerm(zone, "h")) }), "on node old"},
+		{"anti-affinity on nodes that share a zone with one to come", little(func(s *scene) {
+			s.hope("")
+			scenes.Avoid(s.Tiny, scenes.AffinityTerm(zone, "h"))
+		}), ""},
 		{"anti-affinity on all existing nodes", little(func(s *scene) { s.tally("h", 1, 1, 0); scenes.Avoid(s.Huge, scenes.AffinityTerm(zone, "h")) }), ""},
 	})
 }
