@@ -11,8 +11,8 @@ import (
 )
 
 // TestUnplacedPodsChangeLittle: a pod that has no place changes nothing for the others. Without the
-// pods that a plan leaves over, all others have a place in 499 of 500 plans, and in 49 of 50 they cost
-// no less.
+// pods that a plan leaves over, all others have a place in 999 of 1,000 plans, and in 74 of 75 they
+// cost no less.
 func TestUnplacedPodsChangeLittle(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
@@ -39,6 +39,6 @@ func TestUnplacedPodsChangeLittle(t *testing.T) {
 			cheaper++
 		}
 	}
-	require.LessOrEqual(t, left*500, problems)
-	require.LessOrEqual(t, cheaper*50, problems)
+	require.LessOrEqual(t, left*1000, problems)
+	require.LessOrEqual(t, cheaper*75, problems)
 }

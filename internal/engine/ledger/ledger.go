@@ -379,7 +379,7 @@ func (l *Ledger) domainExcluder(class int, s *Bin) *workload.Term {
 	for _, r := range d.Owns {
 		rule := &l.P.Rules.Domain[r]
 		at := &s.At[rule.Rule.Key]
-		if rule.Kind != topology.Apart && (at.Lacks || len(at.Domains) == 0) {
+		if rule.Kind != topology.Apart && (at.Lacks && !rule.Term.Storage || len(at.Domains) == 0) {
 			return &rule.Term
 		}
 		for _, domain := range at.Domains {

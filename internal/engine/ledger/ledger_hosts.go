@@ -104,14 +104,21 @@ func (h *hostSpread) add(there int, in bool) {
 	}
 }
 
-// emptiest returns the lowest count on any node, 0 if there are fewer nodes than minDomains.
-func (h *hostSpread) emptiest() int {
+// emptiest returns the lowest count on any node but one, 0 if there are fewer nodes than minDomains.
+// A negative number leaves out none.
+func (h *hostSpread) emptiest(but int) int {
 	if h.sure < h.Rule.Term.MinDomains {
 		return 0
 	}
+	own := -1
+	if but >= 0 && h.Looks[but].May {
+		own = h.There[but] - h.perhaps[but]
+	}
 	least := math.MaxInt
-	for n := range h.tally {
-		least = min(least, n)
+	for n, nodes := range h.tally {
+		if n != own || nodes > 1 {
+			least = min(least, n)
+		}
 	}
 	return least
 }
@@ -293,7 +300,7 @@ func (l *Ledger) hostExcluder(class int, s *Bin) *workload.Term {
 			there = l.boundOnHost(h.Rule, s)
 		}
 		own := l.own(class, t.Pods)
-		if there+own > t.Skew && there+own-min(there, h.emptiest()) > t.Skew {
+		if there+own > t.Skew && there+own-min(there, h.emptiest(s.Number)) > t.Skew {
 			return t
 		}
 	}

@@ -79,7 +79,6 @@ func (st *State) cells(c int) []cell {
 func (st *State) aloneIn(c int, in *cell) *lowered {
 	if in.alone == nil {
 		in.alone = st.lower(c, in.pin, st.preference(c))
-		in.alone.asks = make([]*ask, len(st.p.Pools)*len(in.alone.class.Variants))
 	}
 	return in.alone
 }
@@ -99,6 +98,9 @@ func (st *State) lower(c int, pin requirements.Set, preferred bitset.Set) *lower
 
 // ask returns the requirements of a node of a pool for one variant of a pod alone.
 func (st *State) ask(low *lowered, pool, variant int) *ask {
+	if low.asks == nil {
+		low.asks = make([]*ask, len(st.p.Pools)*len(low.class.Variants))
+	}
 	at := &low.asks[pool*len(low.class.Variants)+variant]
 	if *at == nil {
 		of := ledger.Unnamed(st.p.Pools[pool].Template.Intersect(low.item.Sources[variant]))

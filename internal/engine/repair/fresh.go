@@ -45,6 +45,9 @@ func (g *placer) freshIn(c int, cells []cell, limit float64) *ledger.Bin {
 // nil for a node that is too expensive, because a price is known far sooner than the node.
 func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price float64) bool) *ledger.Bin {
 	low := g.st.aloneIn(c, in)
+	if g.plain {
+		low = g.st.plainIn(c, in)
+	}
 	for i, v := range low.class.Variants {
 		g.scratch = append(g.scratch[:0], v.Options...)
 		options := g.scratch

@@ -15,15 +15,32 @@ import (
 type inserter struct {
 	placer
 	order []int32 // of the pods of the plan, as they can be bound
+	opens bool    // it may add nodes
 }
 
 // mostLooks is how often insert may try a node for a pod.
 const mostLooks = 1_000_000
 
 // insert places as many of the unplaced pods as it can, by priority. It appends them to the order
-// of the plan, which stays valid without them.
+// of the plan. DaemonSet pods of the nodes that it adds count before all pods of the plan and may
+// exclude some of these; such pods are placed once more, on other nodes of the plan.
 func (st *State) insert(order []int32) []int32 {
-	g := &inserter{placer: placer{st: st, p: st.p, left: mostLooks}, order: order}
+	nodes := len(st.New)
+	order = st.insertOn(order, true)
+	if len(st.p.ByDaemon) == 0 || len(st.New) == nodes {
+		return order
+	}
+	valid := st.replayAll(order, false)
+	if len(valid) == len(order) {
+		return valid
+	}
+	return st.insertOn(valid, false)
+}
+
+// insertOn places unplaced pods on nodes of the plan and, if opens is set, on further nodes. It
+// appends the pods to the order of the plan.
+func (st *State) insertOn(order []int32, opens bool) []int32 {
+	g := &inserter{placer: placer{st: st, p: st.p, left: mostLooks}, order: order, opens: opens}
 	var classes []int
 	for c := range g.p.Classes {
 		class, waits := &g.p.Classes[c], st.s.Absent[c]
@@ -115,7 +132,7 @@ func (g *inserter) find(c, n int) *ledger.Bin {
 			break
 		}
 	}
-	if dearer > 0 {
+	if dearer > 0 && g.opens {
 		if fresh, k := g.freshForMany(c, n, g.st.cells(c)); fresh != nil && (best == nil || fresh.BinType.Price() < dearer*float64(k)) {
 			g.ledger.Open(fresh)
 			return fresh

@@ -11,9 +11,21 @@ import (
 
 // freshForMany returns a node for the first of n unplaced pods of a class and the number of pods
 // that it is for. Of the nodes in some cells it is the one that costs least for each pod that it
-// holds. It returns nil if there is none.
-func (g *placer) freshForMany(c, n int, cells []cell) (*ledger.Bin, int) {
-	for k := g.cheapestTogether(c, n); k > 1; k /= 2 {
+// holds, without the preferences of the class only if there is no other. It returns nil if there is
+// none.
+func (g *placer) freshForMany(c, n int, cells []cell) (s *ledger.Bin, k int) {
+	most := g.cheapestTogether(c, n)
+	if s, k = g.freshForMost(c, most, cells); s == nil && g.st.preference(c) != nil {
+		g.plain = true
+		s, k = g.freshForMost(c, most, cells)
+		g.plain = false
+	}
+	return s, k
+}
+
+// freshForMost is freshForMany for at most the given number of pods.
+func (g *placer) freshForMost(c, most int, cells []cell) (*ledger.Bin, int) {
+	for k := most; k > 1; k /= 2 {
 		g.extra, g.lead = times(g.p.OfResources(g.p.Requests[c]), k-1), g.p.Admission.Lowered(c)
 		s := g.freshIn(c, cells, math.Inf(1))
 		g.extra, g.lead = nil, nil

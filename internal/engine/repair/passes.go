@@ -20,7 +20,6 @@ var passes = []pass{
 	{model.SwapPods, (*State).swapPods},       // pods are exchanged for soft constraints
 	{model.InsertAgain, (*State).insertAgain}, // unplaced pods are placed one by one, after other pods moved
 	{model.LettingIn, (*State).placeDeferred}, // deferred pods are placed
-	{model.Replay, (*State).replayedLast},     // DaemonSet pods of nodes added later may exclude pods
 }
 
 // Run runs the passes. It takes the order in which the packer wants pods bound, and returns the
@@ -51,15 +50,6 @@ func (st *State) ChooseOptions(order []int32) []int32 {
 }
 
 func (st *State) replayed(order []int32) ([]int32, bool) { return st.replayOrder(order), true }
-
-// replayedLast replays the plan if constraints between pods count DaemonSet pods: each new node
-// adds DaemonSet pods, and some nodes were added after the first replay.
-func (st *State) replayedLast(order []int32) ([]int32, bool) {
-	if len(st.p.ByDaemon) == 0 {
-		return order, false
-	}
-	return st.replayAll(order, false), true
-}
 
 // insertLeft inserts unplaced pods. Without constraints between pods it does nothing, because the
 // packer has tried every place.

@@ -18,9 +18,11 @@ type placer struct {
 	left   int // how many more times it may try a node
 
 	// For a pod that gets a node of its own: extra is the room that the node must have for further
-	// pods, and lead the options that suit these pods; nil for none.
+	// pods, and lead the options that suit these pods; nil for none. plain leaves out the pod's
+	// preferences.
 	extra []int64
 	lead  bitset.Set
+	plain bool
 
 	// Scratch space of narrowed: two sets of options, and what all pods of a node use.
 	scratch, spare bitset.Set

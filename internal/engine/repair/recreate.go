@@ -14,7 +14,7 @@ import (
 // leave.
 func (r *search) place(podID int32) bool {
 	if r.placing {
-		return r.comeAny(podID, nil)
+		return r.comeAny(podID, nil) || r.mode == byExchange && r.ejectOne(podID)
 	}
 	c := r.p.ClassOf[podID]
 	to, as := r.roomFor(c, r.tier, nil, r.budget)
@@ -101,7 +101,7 @@ func (r *search) acceptsMoved(s *ledger.Bin, c, tier int) bool {
 		return false // it may lose its spot options at the end and become more expensive
 	}
 	w := &r.p.Preferences[c]
-	if r.st.s.GivesUp(c) || r.st.s.Relaxed[c] {
+	if r.placing || r.st.s.GivesUp(c) || r.st.s.Relaxed[c] {
 		return true
 	}
 	return len(w.Spans) == 0 && (w.Options == nil || s.BinType.Options.SubsetOf(w.Options))
@@ -112,7 +112,7 @@ func (r *search) acceptsMoved(s *ledger.Bin, c, tier int) bool {
 // other place.
 func (r *search) isLocatedFor(s *ledger.Bin, c int) bool {
 	d := &r.p.Rules.ByClass[c]
-	return s.Node < 0 || len(d.Owns)+len(d.Joins) == 0 || !slices.Contains(r.p.Nodes[s.Node].At, topology.Unknown)
+	return r.placing || s.Node < 0 || len(d.Owns)+len(d.Joins) == 0 || !slices.Contains(r.p.Nodes[s.Node].At, topology.Unknown)
 }
 
 // evenWithoutNewNodes says whether spreads over the hostname allow one more pod of a class on a bin

@@ -8,16 +8,18 @@ import (
 )
 
 // replayOrder binds the pods of the plan one by one and returns the order in which they can be
-// bound. It does so only where domains were assigned, or where pods must be on one node with
-// others: the packer decides group by group which pod is the first of its kind, so groups can
-// exclude each other. A pod that cannot be bound yet is tried again after later pods. A pod that
-// can never be bound is taken off its node.
+// bound. It does so only where domains were assigned, where pods must be on one node with others,
+// or where constraints count DaemonSet pods: the packer decides group by group which pod is the
+// first of its kind, so groups can exclude each other, and it takes new nodes for empty. A pod that
+// cannot be bound yet is tried again after later pods. A pod that can never be bound is taken off
+// its node.
 func (st *State) replayOrder(order []int32) []int32 {
+	trusting := len(st.p.ByDaemon) == 0
 	if len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) > 0 {
-		return st.spreadFirst(st.replayAll(order, true))
+		return st.spreadFirst(st.replayAll(order, trusting))
 	}
-	if len(st.s.Units) > 0 {
-		return st.replayAll(order, true)
+	if len(st.s.Units) > 0 || !trusting {
+		return st.replayAll(order, trusting)
 	}
 	return order
 }

@@ -25,6 +25,8 @@ const (
 	// inFront: one of the pods that are taken off is placed first, on a node that has room for the
 	// pods that must follow it to its node.
 	inFront
+	// byExchange: as byPrice, and where no node has room, one pod of the plan moves to another node.
+	byExchange
 )
 
 // comeAny finds a place for a pod on any bin except one, and puts it there.
@@ -135,7 +137,7 @@ func (r *search) narrowedEach(s *ledger.Bin, c int, limit float64) (out []*ledge
 // chosen.
 func (r *search) freshOnes(c int, not *ledger.Bin) (out []*ledger.Bin, each int) {
 	cells := r.st.cells(c)
-	if r.mode == byPrice || not == nil && r.mode == elsewhere {
+	if r.mode == byPrice || r.mode == byExchange || not == nil && r.mode == elsewhere {
 		if s, k := r.freshForMany(c, max(r.many[c], 1), cells); s != nil {
 			return []*ledger.Bin{s}, k
 		}

@@ -120,7 +120,8 @@ func (r *search) fewer() bool {
 	if r.left <= 0 { // a few classes have used all tries, perhaps in vain
 		some = r.all(roomLooks/2, r.sharing(r.makeRoom)) || some
 	}
-	return r.all(roomLooks, r.follow) || some
+	some = r.all(roomLooks, r.follow) || some
+	return r.all(roomLooks, r.exchange) || some
 }
 
 // all tries to place the pods of every unplaced class with place, again as long as the plan
@@ -171,6 +172,9 @@ func (r *search) makeRoom(c int) bool {
 // placed there first.
 func (r *search) follow(c int) bool { return r.tryAll(c, r.leaders(c), inFront) }
 
+// exchange tries to place pods of a class in the place of single pods that find room elsewhere.
+func (r *search) exchange(c int) bool { return r.tryAll(c, r.inTheWay(c), byExchange) }
+
 // tryAll tries each set of pods to take off, in each placement mode, and says whether a trial
 // improved the plan.
 func (r *search) tryAll(c int, ways [][]int32, modes ...placementMode) bool {
@@ -179,7 +183,7 @@ func (r *search) tryAll(c int, ways [][]int32, modes ...placementMode) bool {
 			if r.left <= 0 {
 				return false
 			}
-			if (len(out) > 0 || r.mode == byPrice) && r.try(trial{out: out, lead: c}) {
+			if (len(out) > 0 || r.mode == byPrice || r.mode == byExchange) && r.try(trial{out: out, lead: c}) {
 				return true
 			}
 		}

@@ -56,9 +56,10 @@ type Kind struct{ Spec, Terms, Members int32 }
 
 // NeedLabels adds the labels of constraints with other pods to those that a node must have. A node
 // without such a label takes no pod that is spread, or placed together with others, over the label.
+// Pods that share a claim can be on a node that gets the label later.
 func (c *Class) NeedLabels(v *requirements.Vocabulary) {
 	for _, t := range c.Terms {
-		if t.Weight == 0 && t.Kind != topology.Apart && !t.besideStorage() && !slices.Contains(c.Labels, t.Key) {
+		if t.Weight == 0 && t.Kind != topology.Apart && !t.Storage && !slices.Contains(c.Labels, t.Key) {
 			c.Labels = append(c.Labels, t.Key)
 		}
 	}

@@ -37,10 +37,6 @@ type Term struct {
 	Storage bool
 }
 
-// besideStorage says whether the term requires pods on one node because they share a claim. The
-// node then need not have a hostname label.
-func (t *Term) besideStorage() bool { return t.Storage && t.Key == corev1.LabelHostname }
-
 // HostSpreads lists the required topology spread constraints of a class over the hostname.
 func (c *Class) HostSpreads() []Term {
 	var out []Term
