@@ -10,8 +10,8 @@
 // offering that is sold out, or whose machine was reclaimed, is not offered for three minutes.
 //
 // A turn takes no simulated time. The validation of a consolidation waits 15 seconds, as in a
-// cluster. Karpenter's own time limits for a computation never expire, because the clock stands
-// still within a turn.
+// cluster. Karpenter gives a plan, and the search for several nodes to consolidate, a minute of real
+// time each. A play that reaches this limit because the machine is slow or busy cannot be repeated.
 //
 // Some decisions depend on the iteration order of Go maps, so two plays may differ a little.
 package karpenter
