@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
@@ -47,7 +49,7 @@ type autoscaler struct {
 	log                        *slog.Logger
 	proposeEvery, confirmAfter time.Duration
 	slice                      time.Duration // see some
-	beside                     background    // launches, and the ends of machines
+	beside                     background    // calls that launch and end machines
 
 	changes  atomic.Int64 // number of changes in the cluster
 	lastPass atomic.Int64 // in nanoseconds; zero before the first
@@ -92,9 +94,9 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 
 // Reconcile runs one pass. Disruption comes first: a node is closed before it could be opened.
 // Machines are launched before pods are changed, because changing pods can take longer than
-// booting. No part waits for the cloud to launch or to end a machine, and none writes more than a
-// slice of the pods, so that a pass is short however much is to be done. If a part fails, the error is logged, the other parts still run, and the next pass tries
-// again.
+// booting. So that a pass stays short, no part waits for the cloud to launch or to end a machine,
+// and none writes pods for longer than a slice. If a part fails, the error is logged, the other
+// parts still run, and the next pass tries again.
 func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	now := time.Now()
 	if wait := passEvery - now.Sub(time.Unix(0, a.lastPass.Load())); wait > 0 {
@@ -167,25 +169,19 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) error {
 		return errors.Join(errs...)
 	}
 	a.nextLook = s.Now.Add(lookEvery)
-	drifts := make([]cloudprovider.Drift, len(s.NodeClaims))
-	errs = append(errs, each(len(s.NodeClaims), func(i int) error {
-		claim := s.NodeClaims[i]
-		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil {
-			return nil
-		}
-		d, err := cloudprovider.IsDrifted(ctx, a.cloud, claim)
+	claims := slices.DeleteFunc(slices.Clone(s.NodeClaims), func(c *v1.NodeClaim) bool { return c.Status.ProviderID == "" || c.DeletionTimestamp != nil })
+	drifts := make([]cloudprovider.Drift, len(claims))
+	errs = append(errs, each(len(claims), func(i int) (err error) {
+		drifts[i], err = cloudprovider.IsDrifted(ctx, a.cloud, claims[i])
 		if err == nil || errors.Is(err, cloudprovider.ErrNotFound) || errors.Is(err, cloudprovider.ErrUnsupported) {
-			drifts[i] = d
 			return nil
 		}
-		drifts[i] = a.drift[claim.Name]
+		drifts[i] = a.drift[claims[i].Name]
 		return err
 	}))
-	drift := make(map[string]cloudprovider.Drift, len(drifts))
-	for i, claim := range s.NodeClaims {
-		if claim.Status.ProviderID != "" && claim.DeletionTimestamp == nil {
-			drift[claim.Name] = drifts[i]
-		}
+	drift := make(map[string]cloudprovider.Drift, len(claims))
+	for i, claim := range claims {
+		drift[claim.Name] = drifts[i]
 	}
 	a.drift = drift
 	// Machines are listed after the NodeClaims were read, so one of a claim that is

@@ -736,8 +736,8 @@ func (s *slow) Create(ctx context.Context, request cloudprovider.LaunchRequest) 
 	return s.CloudProvider.Create(ctx, request)
 }
 
-// A cloud that takes its time keeps nothing else waiting: passes go on, further NodeClaims are planned and
-// asked for beside the first, and a NodeClaim that is deleted meanwhile leaves no machine behind.
+// A slow cloud keeps nothing else waiting: passes go on, and machines of further NodeClaims are requested
+// while the first request runs. A NodeClaim that is deleted during its launch leaves no machine behind.
 func TestASlowCloudKeepsNothingWaiting(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"))
 	cloud := &slow{CloudProvider: c.a.cloud, let: make(chan struct{})}

@@ -2,12 +2,12 @@ package main
 
 import "sync"
 
-// atOnce is the number of calls of the cloud that run beside the passes. A cloud that joins the
-// requests of one moment sees that many together.
+// atOnce is the number of background calls that run at the same time. A cloud that joins the requests
+// of one moment sees that many together.
 const atOnce = 128
 
-// background runs calls of the cloud beside the passes, which do not wait for them: at most one
-// with a key at any time. The zero value has none.
+// background runs calls of the cloud in goroutines, so that no pass waits for them. At any time at
+// most one call with a key runs. The zero value has none.
 type background struct {
 	mu    sync.Mutex
 	busy  map[string]bool

@@ -16,36 +16,44 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
-// launch launches the machines of NodeClaims that have none, beside the passes. Requests are made
+// launch starts, in the background, the launches for NodeClaims that have no machine. Requests are made
 // from the objects alone, and repeating one launches nothing twice.
 func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 	for _, claim := range s.NodeClaims {
 		if claim.Status.ProviderID != "" || claim.DeletionTimestamp != nil || s.Now.Before(nodeclaim.NextLaunch(claim)) {
 			continue
 		}
-		a.beside.start(launchOf(claim), func() func() {
-			var refused error
-			err := safely(func() (err error) {
-				refused, err = a.launchOne(ctx, s, claim)
-				return err
-			})
-			if err != nil {
-				a.failed(ctx, "launch", err)
-			}
+		a.inBackground(ctx, "launch", claim, func() (func(), error) {
+			refused, err := a.launchOne(ctx, s, claim)
 			if refused == nil {
-				return nil
+				return nil, err
 			}
 			return func() {
 				a.stock.MarkFromError(refused)
 				a.last.SoldOut(refused)
-			}
+			}, err
 		})
 	}
 	return nil
 }
 
-// launchOf is the key of the launch for a NodeClaim.
-func launchOf(claim *v1.NodeClaim) string { return "launch " + string(claim.UID) }
+// inBackground starts work for a NodeClaim, unless such work is running. See background.start for what do
+// returns first. An error is logged as that of a part of a pass.
+func (a *autoscaler) inBackground(ctx context.Context, work string, claim *v1.NodeClaim, do func() (after func(), err error)) {
+	a.beside.start(keyOf(work, claim), func() (after func()) {
+		err := safely(func() (err error) {
+			after, err = do()
+			return err
+		})
+		if err != nil {
+			a.failed(ctx, work, err)
+		}
+		return after
+	})
+}
+
+// keyOf is the key of work for a NodeClaim.
+func keyOf(work string, claim *v1.NodeClaim) string { return work + " " + string(claim.UID) }
 
 // launchOne launches a machine and stores what became of it. refused is the error of the cloud.
 func (a *autoscaler) launchOne(ctx context.Context, s *snapshot, claim *v1.NodeClaim) (refused, err error) {

@@ -37,31 +37,19 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 		}
 	}
 	d, err := s.Leave(nil)
-	return errors.Join(err, asked,
+	err = errors.Join(err, asked,
 		each(len(d.Delete), func(i int) error { return a.remove(ctx, d.Delete[i]) }),
 		each(len(d.Left), func(i int) error { return a.release(ctx, d.Left[i]) }),
 		a.storeClaims(ctx, s, d.NodeClaims),
 		each(len(d.Nodes), func(i int) error { return store(ctx, a, s.Node(d.Nodes[i].Name), d.Nodes[i]) }),
 		each(len(d.Open), func(i int) error { return a.open(ctx, s, d.Open[i]) }),
-		a.drain(ctx, d.Drain),
-		a.endAll(ctx, s, d.Empty))
-}
-
-// endAll ends the machines of NodeClaims, beside the passes. A NodeClaim for which a launch is running
-// keeps its finalizer: a machine may come of it.
-func (a *autoscaler) endAll(ctx context.Context, s *snapshot, empty []*v1.NodeClaim) error {
-	for _, claim := range empty {
-		if a.beside.running(launchOf(claim)) {
-			continue
+		a.drain(ctx, d.Drain))
+	for _, claim := range d.Empty {
+		if !a.beside.running(keyOf("launch", claim)) { // a machine may come of the launch, so the claim keeps its finalizer
+			a.inBackground(ctx, "end", claim, func() (func(), error) { return nil, a.end(ctx, s, claim) })
 		}
-		a.beside.start("end "+string(claim.UID), func() func() {
-			if err := safely(func() error { return a.end(ctx, s, claim) }); err != nil {
-				a.failed(ctx, "end", err)
-			}
-			return nil
-		})
 	}
-	return nil
+	return err
 }
 
 // open stores a Node to which its pods are about to be bound.

@@ -82,20 +82,22 @@ func (a *autoscaler) release(ctx context.Context, o client.Object) error {
 }
 
 // each calls do for each number below n, several at the same time.
-func each(n int, do func(int) error) error { return upTo(time.Hour, n, do) }
+func each(n int, do func(int) error) error { return until(time.Time{}, n, do) }
 
-// some is each for writes of which there may be thousands. It begins none after a.slice: those that are
-// left are decided again in the next pass, and other parts have their turn before.
-func (a *autoscaler) some(n int, do func(int) error) error { return upTo(a.slice, n, do) }
+// some is each for writes of which there may be thousands. It begins none after a.slice, so that other
+// parts have their turn. The part that wrote decides on the others anew when it runs again.
+func (a *autoscaler) some(n int, do func(int) error) error {
+	return until(time.Now().Add(a.slice), n, do)
+}
 
-func upTo(slice time.Duration, n int, do func(int) error) error {
+// until is each that begins no call but the first after an instant; zero is no limit.
+func until(end time.Time, n int, do func(int) error) error {
 	errs := make([]error, n)
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, 16)
-	end := time.Now().Add(slice)
 	for i := range n {
 		slots <- struct{}{}
-		if i > 0 && time.Now().After(end) {
+		if i > 0 && !end.IsZero() && time.Now().After(end) {
 			break
 		}
 		wait.Go(func() {
