@@ -47,7 +47,9 @@ func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
 		}
 	}
 	out.Others = len(s.others)
-	s.e = s.sim.Estimate(nil)
+	if s.e = s.sim.Estimate(nil); s.e == nil {
+		return nil, s.sim.Refused
+	}
 	s.nodes = slices.Clone(s.sim.In.Nodes)
 	at := s.sim.At[s.node.Name]
 	s.nodes[at] = s.nodes[at].Leaving()
@@ -84,12 +86,10 @@ func (s *explainer) pod(u provisioning.Unplaced) PodExplanation {
 		return known
 	}
 	out := PodExplanation{Pod: own, Explanation: u.Explanation}
-	request := s.e.Request(own)
 	var open, shut []*state.StateNode
 	for _, m := range s.others {
 		entry := s.nodes[s.sim.At[m.Name]]
-		free := s.e.Free(entry)
-		room := free != nil && estimate.TakesPods(entry) && estimate.Holds(free, request)
+		room := s.e.HasRoom(entry, own)
 		switch suited := entry.Node != nil && s.e.Suits(own, m.Name); {
 		case !suited:
 			out.Unsuited++

@@ -174,7 +174,7 @@ func (in *input) claims(cluster *manifest.Cluster) error {
 			continue
 		}
 		pool, typeName := claim.Labels[v1.NodePoolLabelKey], claim.Labels[corev1.LabelInstanceTypeStable]
-		// A percentage is of all nodes of a pool, whatever their class.
+		// Percentages of budgets count the nodes of a pool with any class.
 		in.Counts[pool] = budgets.Counts{Nodes: in.Counts[pool].Nodes + 1}
 		if claim.Spec.NodeClassRef.Name != in.Class {
 			in.Others++

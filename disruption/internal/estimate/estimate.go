@@ -144,14 +144,6 @@ func (e *Estimate) Class(p *corev1.Pod) (int32, bool) {
 	return e.classOf[k], true
 }
 
-// Request returns the requests of a pod; nil if they cannot be read.
-func (e *Estimate) Request(p *corev1.Pod) []int64 {
-	if c := e.in.State.Class(p); c >= 0 && e.p.Classes[c].Refusal == nil {
-		return e.vector(e.p.Requests[c])
-	}
-	return nil
-}
-
 // readNodes reads the room on the nodes, and the pods that move when a node goes.
 func (e *Estimate) readNodes() {
 	kinds := newNodeKinds(e)
@@ -163,7 +155,7 @@ func (e *Estimate) readNodes() {
 		}
 		e.at[m.Name] = len(e.Cluster.Nodes)
 		n := screen.Node{Kind: kinds.of(at), Price: m.Price}
-		free := e.Free(m.Entry)
+		free := e.free(m.Entry)
 		whole := slices.Clone(free)
 		for _, p := range m.Pods {
 			class, ok := e.Class(p)
@@ -185,7 +177,7 @@ func (e *Estimate) readNodes() {
 				e.apart.add(&n.There, e.p.Rules.ByClass[e.in.Kinds.list[k].class].All)
 			}
 		}
-		if TakesPods(m.Entry) {
+		if takesPods(m.Entry) {
 			n.Free = free
 		}
 		e.Cluster.Nodes, e.nodes = append(e.Cluster.Nodes, n), append(e.nodes, m)
@@ -196,8 +188,8 @@ func (e *Estimate) readNodes() {
 	}
 }
 
-// Free returns the free room on a node of the state; nil if the state does not have the node.
-func (e *Estimate) Free(n provisioning.Node) []int64 {
+// free returns the free room on a node of the state; nil if the state does not have the node.
+func (e *Estimate) free(n provisioning.Node) []int64 {
 	at := e.in.State.Node(n.Name())
 	if at < 0 {
 		return nil
@@ -216,7 +208,26 @@ func (e *Estimate) Free(n provisioning.Node) []int64 {
 	return e.vector(out)
 }
 
-// Suits reports whether the labels and taints of a node admit a pod, whatever its pin.
+// HasRoom reports whether a node of the state takes pods and has room for the requests of a pod.
+func (e *Estimate) HasRoom(n provisioning.Node, p *corev1.Pod) bool {
+	room := e.free(n)
+	if room == nil || !takesPods(n) {
+		return false
+	}
+	c := e.in.State.Class(p)
+	if c < 0 || e.p.Classes[c].Refusal != nil {
+		return true // the engine says what is wrong with the pod
+	}
+	for d, want := range e.vector(e.p.Requests[c]) {
+		if want > 0 && want > room[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// Suits reports whether the labels and taints of a node admit a pod. The pin of the pod does not
+// count.
 func (e *Estimate) Suits(p *corev1.Pod, node string) bool {
 	c, at := e.in.State.Class(p), e.in.State.Node(node)
 	return c >= 0 && at >= 0 && e.p.Nodes[at].Verdict.Open.Has(c)
@@ -228,8 +239,8 @@ func (e *Estimate) At(name string) (int, bool) {
 	return i, found
 }
 
-// TakesPods reports whether a node is schedulable and has room for pods.
-func TakesPods(n provisioning.Node) bool {
+// takesPods reports whether a node is schedulable and has room for pods.
+func takesPods(n provisioning.Node) bool {
 	if n.Node == nil {
 		return false
 	}

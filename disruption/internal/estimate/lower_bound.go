@@ -140,7 +140,7 @@ func (e *Estimate) unitPrice(class int32, dimension int) float64 {
 }
 
 // cheapestFor returns the price of the cheapest new node that admits pods of all the classes and
-// has room for a request; limit if there is none that costs less.
+// has room for a request. It returns limit if every such node costs that much or more.
 func (e *Estimate) cheapestFor(classes []screen.Count, request []int64, steady bool, limit float64) float64 {
 	options := e.admitted(classes[0].Class)
 	if len(classes) > 1 || steady {
@@ -180,14 +180,4 @@ func (e *Estimate) CheapestOne(c screen.Count, steady bool) float64 {
 		e.goods.least[key] = best
 	}
 	return best
-}
-
-// Holds reports whether a request fits in the room.
-func Holds(room, request []int64) bool {
-	for d, n := range request {
-		if n > 0 && n > room[d] {
-			return false
-		}
-	}
-	return true
 }

@@ -20,7 +20,7 @@ type movablePod struct {
 	choice int         // the number of those domains
 }
 
-// spread is a required topology spread of which a pod may change its domain.
+// spread is a required topology spread. One of its pods may change its domain.
 type spread struct {
 	key    string
 	closed bool // pods that it counts are pending
@@ -172,8 +172,8 @@ func withNodeChoice(p *corev1.Pod, choice engine.Choice) *corev1.Pod {
 
 // Moving returns the pods that may change their domain when some nodes are removed, by their pinned
 // copies. It chooses one pod of each spread, the first with the largest choice of domains, because
-// two moves would have to be carried out one after the other. It chooses none of a spread of which
-// a pod has moved before.
+// two moves would have to be carried out one after the other. If a pod of a spread has moved before,
+// it chooses none of that spread.
 func (w *Simulation) Moving(targets []*state.StateNode) map[*corev1.Pod]*corev1.Pod {
 	if len(w.movable) == 0 {
 		return nil

@@ -8,7 +8,8 @@ import (
 )
 
 // HostRule is a topology spread constraint over the hostname, with its counts before any pod is
-// placed. All solutions of a problem start from these counts.
+// placed. All solutions of a problem start from these counts. Way numbers HostRules apart from
+// domain rules.
 type HostRule struct {
 	DomainRule
 	Looks   []bool  // by existing node: the rule counts it

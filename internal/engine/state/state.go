@@ -71,7 +71,7 @@ func New(in model.Input, opts model.Options, pods []Pod, like *compile.Problem, 
 		s.sites[k] = make([]int, len(p.Table.Values[k]))
 	}
 	for i, pod := range p.Pods {
-		s.classes[NameOf(pod)] = p.ClassOf[i]
+		s.classes[nameOf(pod)] = p.ClassOf[i]
 	}
 	bins := make([]*ledger.Bin, len(p.Nodes))
 	for i := range p.Nodes {
@@ -84,7 +84,7 @@ func New(in model.Input, opts model.Options, pods []Pod, like *compile.Problem, 
 	s.ledger = ledger.New(p, bins)
 	for i := range pods {
 		if b := s.nodes[pods[i].Node]; b != nil {
-			name := NameOf(pods[i].Pod)
+			name := nameOf(pods[i].Pod)
 			if pods[i].Perhaps {
 				s.perhaps[name] = true
 			}
@@ -94,15 +94,15 @@ func New(in model.Input, opts model.Options, pods []Pod, like *compile.Problem, 
 	return s
 }
 
-// NameOf returns the namespace and the name of a pod.
-func NameOf(p *corev1.Pod) types.NamespacedName {
+// nameOf returns the namespace and the name of a pod.
+func nameOf(p *corev1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
 }
 
 // Class returns the class of a pod: an index in Problem.Classes. It is -1 for a pod that was not passed
 // to New.
 func (s *State) Class(pod *corev1.Pod) int {
-	if c, known := s.classes[NameOf(pod)]; known {
+	if c, known := s.classes[nameOf(pod)]; known {
 		return c
 	}
 	return -1
@@ -137,7 +137,7 @@ func (s *State) Log(undo func()) { s.undo = append(s.undo, undo) }
 // Depart takes a pod off a node. If the node is not known, it changes nothing.
 func (s *State) Depart(pod *corev1.Pod, node string) {
 	if c, b := s.Class(pod), s.nodes[node]; c >= 0 && b != nil {
-		s.put(c, -1, b, s.perhaps[NameOf(pod)])
+		s.put(c, -1, b, s.perhaps[nameOf(pod)])
 	}
 }
 
