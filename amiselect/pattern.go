@@ -149,7 +149,8 @@ func matchTokens(tokens []token, text string) bool {
 	return at[n/64]&(1<<(n%64)) != 0
 }
 
-// step reads one byte.
+// step moves every path in at past the byte c of the text. optional says whether a ? may match c:
+// only if c is a whole character.
 func step(tokens []token, at *[maxFilterValue/64 + 1]uint64, c byte, optional bool) {
 	var next [len(at)]uint64
 	for w, word := range at {
@@ -170,8 +171,8 @@ func step(tokens []token, at *[maxFilterValue/64 + 1]uint64, c byte, optional bo
 	skip(tokens, at)
 }
 
-// stepRune reads one character of several bytes, both byte by byte and as the single character of a
-// ?.
+// stepRune moves every path in at past one character of several bytes. A path at a ? takes the whole
+// character; all other paths take the bytes one by one.
 func stepRune(tokens []token, at *[maxFilterValue/64 + 1]uint64, char string) {
 	var whole [len(at)]uint64
 	for i, t := range tokens {

@@ -112,8 +112,8 @@ func (c *Compiled) consuming(k *constraint, n *Counts, r Reason) int {
 	return rest.Consuming(r)
 }
 
-// change returns the first instant after t at which a window of a constraint opens or closes, or
-// zero. The constraint need not change then.
+// change returns the first instant after t at which a window of a constraint opens or closes, or zero
+// if there is none. inForce may be the same before and after it, because windows overlap.
 func (k *constraint) change(t int64) time.Time {
 	soonest := int64(math.MaxInt64)
 	for i := range k.windows {

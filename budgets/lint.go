@@ -267,7 +267,8 @@ func (l *linter) nodes(i int) string {
 	return v1.DefaultBudgetNodes
 }
 
-// The years that clock checks: future rules of the time zone database, not abolished ones.
+// The years that clock checks. In future years only those rules of the time zone database apply that
+// are still in force.
 const (
 	ruleFrom = 2040
 	ruleTo   = 2060

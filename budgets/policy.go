@@ -2,19 +2,20 @@ package budgets
 
 import "time"
 
-// Policy has settings that the budgets of a NodePool cannot express. Pass it to Compile, or by the
-// name of the pool in Options.Policies of package disruption. The zero value, and nil, add nothing.
+// Policy has settings that the budgets of a NodePool cannot express. Pass it to Compile, or put it
+// into disruption.Options.Policies under the name of the pool. The zero value, and nil, add nothing.
 type Policy struct {
 	// Only are windows outside of which nothing is disrupted. All entries apply, in addition to the
 	// budgets.
 	Only []Only
-	// ExpiryUnderBudgets applies to expiry the budgets for all reasons and those that name Drifted,
-	// because an expired node is replaced like a drifted one. Without it budgets do not bound
-	// expiry, as in Karpenter. Only applies to expiry in any case, unless its reasons leave it out.
+	// ExpiryUnderBudgets makes two kinds of budgets bound expiry: those without reasons, and those
+	// that name Drifted, because an expired node is replaced like a drifted one. If it is false, no
+	// budget bounds expiry, as in Karpenter. The windows of the field Only bound expiry either way,
+	// unless their reasons leave it out.
 	ExpiryUnderBudgets bool
-	// SeparateReasons counts against a budget with reasons only the nodes of Counts.By that are
-	// disrupted for one of them, and those whose reason is not known. Without it every disrupted
-	// node counts against every budget, as in Karpenter.
+	// SeparateReasons says which disrupted nodes count against a budget that has reasons: those
+	// that Counts.By lists for one of these reasons, and those with an unknown reason. If it is
+	// false, every disrupted node counts against every budget, as in Karpenter.
 	SeparateReasons bool
 }
 

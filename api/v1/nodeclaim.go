@@ -32,8 +32,8 @@ type NodeClaimSpec struct {
 	// Requirements bound the label values of the node. Required on the wire; an empty list allows
 	// every node, nil does not pass validation.
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements"`
-	// Resources are the least resources of the node. Written even if there are none, as in
-	// Karpenter, because the API server compares the text and allows no change of the spec.
+	// Resources are the least resources of the node. JSON has the field even if it is empty, as in
+	// Karpenter: the API server allows no change of the spec, and a missing field is a change.
 	Resources ResourceRequirements `json:"resources,omitempty"`
 	// NodeClassRef names the provider's configuration object. Required.
 	NodeClassRef *NodeClassReference `json:"nodeClassRef"`

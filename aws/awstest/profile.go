@@ -154,7 +154,7 @@ func (c *Cloud) removeRole(q *request) (any, *fault) {
 	return &struct{}{}, nil
 }
 
-// listProfiles leaves out the tags, as IAM does.
+// listProfiles answers ListInstanceProfiles. As in IAM, the answer has no tags.
 func (c *Cloud) listProfiles(q *request) (any, *fault) {
 	var list []iamtypes.InstanceProfile
 	for _, name := range slices.Sorted(maps.Keys(c.profiles)) {

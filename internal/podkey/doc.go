@@ -1,7 +1,6 @@
-// Package podkey writes what pods ask for as bytes, so that pods are alike exactly
-// if their bytes are. Pods come by the ten thousand, and comparing bytes is far
-// cheaper than evaluating each.
+// Package podkey writes parts of a pod's spec as bytes: two pods have equal parts if and only if
+// their bytes are equal. With ten thousand pods, comparing bytes takes far less time than comparing
+// the parts.
 //
-// It has the parts that all packages which distinguish pods read in the same way; which of them
-// matter is for the caller to say.
+// The caller chooses which parts count.
 package podkey

@@ -19,8 +19,8 @@ type Writer struct {
 	resources []corev1.ResourceName
 }
 
-// Requests writes all that decides what a pod requests. Where its status takes part,
-// as it is being resized, it is alike to no other; such pods are rare.
+// Requests writes the fields that determine what a pod requests. For a pod with resources in its
+// status, which is rare, it also writes the name: such a pod is equal to no other.
 func (w *Writer) Requests(pod *corev1.Pod) {
 	if Resized(pod) {
 		w.Number(1)
@@ -39,8 +39,7 @@ func (w *Writer) Requests(pod *corev1.Pod) {
 	}
 }
 
-// Resized says whether the status of a pod holds resources that may differ from the
-// spec's.
+// Resized says whether the status of a pod has resources, which may differ from those of the spec.
 func Resized(pod *corev1.Pod) bool {
 	if pod.Status.Resources != nil || pod.Status.AllocatedResources != nil {
 		return true
@@ -80,9 +79,9 @@ func (w *Writer) List(list corev1.ResourceList) {
 	}
 }
 
-// quantity writes the exact value. Whole and milli values cover what is met in
-// practice; anything else goes by its text, and one whose powers of ten would take
-// for ever to write out, which has no place anywhere, by its digits.
+// quantity writes the exact value of a quantity: as a number of thousandths if it is one, else as
+// text. A quantity outside the range of quantity.Exact, whose text would take too long to make, is
+// written as digits and exponent.
 func (w *Writer) quantity(q resource.Quantity) {
 	const huge = int64(1) << 62
 	if !quantity.Exact(q) {
@@ -232,8 +231,8 @@ func (w *Writer) AffinityTerm(pod *corev1.Pod, t *corev1.PodAffinityTerm) {
 	w.labelsOf(pod, t.MismatchLabelKeys)
 }
 
-// labelsOf writes keys and the pod's own values of them: these decide whom a
-// constraint is about, so pods that differ in them are not alike.
+// labelsOf writes label keys and the values that the pod has for them. They are a part of the
+// selector of its constraint.
 func (w *Writer) labelsOf(pod *corev1.Pod, keys []string) {
 	w.Count(len(keys))
 	for _, key := range keys {
@@ -246,7 +245,7 @@ func (w *Writer) labelsOf(pod *corev1.Pod, keys []string) {
 	}
 }
 
-// Policy writes a policy of a topology spread constraint; nil is one of its own.
+// Policy writes a policy of a topology spread constraint. Nil differs from every policy.
 func (w *Writer) Policy(p *corev1.NodeInclusionPolicy) {
 	if p == nil {
 		w.Number(-1)

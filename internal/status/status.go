@@ -1,5 +1,5 @@
-// Package status has what the statuses of NodePools, NodeClaims and Nodes are read and written
-// with: lists of conditions and their messages, amounts of resources, and taints.
+// Package status reads and writes the statuses of NodePools, NodeClaims and Nodes: lists of
+// conditions and their messages, amounts of resources, and taints.
 package status
 
 import (
@@ -22,13 +22,12 @@ func Find(list []metav1.Condition, kind string) *metav1.Condition {
 	return &list[i]
 }
 
-// MaxMessage is the largest length of the message of a condition in characters: the API server
-// refuses a status with a longer one.
+// MaxMessage is the largest length of the message of a condition: the API server refuses a status
+// with more characters.
 const MaxMessage = 32768
 
-// With returns a list of its own with a condition set. Its transition is now where its
-// Status is another than before, and otherwise that of before. Of its message MaxMessage
-// bytes are kept.
+// With returns a copy of a list in which a condition is set. LastTransitionTime is now if the Status
+// changes, else it is kept. The message is shortened to MaxMessage bytes.
 func With(list []metav1.Condition, c metav1.Condition, now time.Time) []metav1.Condition {
 	list = slices.Clone(list)
 	c.Message = Short(c.Message, MaxMessage)

@@ -23,9 +23,9 @@ func (r *referee) checkSpotFlexibility(need int) {
 	}
 }
 
-// capacityTypes counts the spot instance types of a new node. steady says whether the node could do
-// without spot: a node with spot options only may have no others for its pods, and a node of a pool
-// with minValues may need its spot options for enough values.
+// capacityTypes counts the spot instance types of a new node. steady says whether the node does
+// not need its spot options. It needs them if it has no others, or if its pool has minValues that the
+// others do not satisfy.
 func (f *newNode) capacityTypes() (spot int, steady bool) {
 	seen := map[string]bool{}
 	for _, o := range f.Options {
@@ -45,12 +45,12 @@ type mixCount struct {
 	first  *podInfo
 	pods   int
 	steady int      // on existing nodes, or new ones that are not launched as spot
-	either *newNode // the first node that may be spot and could do without
+	either *newNode // the first new node that has spot options and does not need them
 }
 
-// checkCapacityMix counts, by group of pods with equal node requirements and equal constraints on
-// other pods, the pods that may be launched on spot. Too many are allowed only if no node of theirs
-// could do without its spot options.
+// checkCapacityMix divides the pods into groups with equal node requirements and equal constraints
+// on other pods, and counts the pods of each group that may be launched on spot. It reports a group
+// with too many if a node of the group does not need its spot options.
 //
 // Groups are as large as possible, which is the weakest check: volumes and devices do not
 // distinguish pods, because every replica of a workload may have its own.
@@ -86,9 +86,9 @@ func (r *referee) checkCapacityMix(mix *provisioning.CapacityMix) {
 	}
 }
 
-// mixKey is equal for pods that CapacityMix divides as one group. Of labels and namespace it
-// includes only the constraints that depend on them, and it includes no disks, which only exclude
-// pods from each other's nodes.
+// mixKey is equal for pods that CapacityMix divides as one group. It includes the constraints that
+// depend on labels and namespace, but not labels and namespace themselves. It includes host ports,
+// but no disks, which only exclude pods from each other's nodes.
 func mixKey(p *podInfo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %v %v", p.selection.Number, p.requests, p.follows)

@@ -133,7 +133,7 @@ func compareViolations(a, b Violation) int {
 // Constraints between pods are checked in the order in which Plan.Order binds the pods. All new
 // nodes exist from the start, with their DaemonSet pods. Bound pods, and pods earlier in the order,
 // count where they are, including on nodes that are being deleted. If an existing node lacks the
-// pod of a DaemonSet, that pod is certain to come while the node is starting, and may come
+// pod of a DaemonSet, that pod counts as certain while the node is starting, and as possible
 // otherwise. Pods of buffers come last; their topology spreads are checked except those over
 // kubernetes.io/hostname.
 //
@@ -142,26 +142,26 @@ func compareViolations(a, b Violation) int {
 //     selected, exceed those of any other domain by at most maxSkew. If there are fewer domains
 //     than minDomains, the other domain counts as empty. An empty selector counts no pods up to
 //     Kubernetes 1.37, and every pod of the namespace from 1.38. As in Karpenter, a domain in which
-//     a node could be launched when the plan starts counts too: some open NodePool has an instance
-//     type there, in stock or sold out, that the node selection and the volumes of the pod admit
-//     and that its taints policy counts.
-//   - Required affinity: a pod that all terms select is in the domain of each term, or there is no
-//     such pod in any domain and the pod selects itself.
+//     a node could be launched when the plan starts counts too. Such a node is of an open NodePool
+//     and of an instance type, in stock or sold out, that the node selection and the volumes of the
+//     pod admit, and nodeTaintsPolicy counts the node.
+//   - Required affinity: the domain of each term has a pod that all terms select. If no domain has
+//     such a pod, the terms must select the pod itself.
 //   - Required anti-affinity of the pod, and of the pods before it: no two pods in one domain
 //     exclude each other.
-//   - A new node with a pod to which one of these constraints belongs, or which it counts, over a
-//     label other than kubernetes.io/hostname, is in one domain of that label, whichever of its
-//     options is launched. Nodes of a NodePool with minValues may be in several domains: then each
-//     domain is checked, and other pods must allow for the pod in any of them.
+//   - A new node is in one domain of a label, whichever of its options is launched, if one of its
+//     pods has such a constraint over the label or is counted by one. This does not apply to
+//     kubernetes.io/hostname. Nodes of a NodePool with minValues may be in several domains: then
+//     each domain is checked, and the constraints of other pods must hold for each.
 //   - Host ports and volumes are checked as in kube-scheduler's filters. The first pod that uses a
 //     claim reserves the volume to which the claim will be bound. Where kube-scheduler would wait
 //     for a controller (a claim that names its volume but is not marked as bound, an ephemeral
 //     volume whose claim does not exist yet) the referee assumes the controller's result. Two pods
-//     with one claim whose volume is still to be made, and which one node at a time may use, must
-//     be in one zone.
-//   - Devices are only counted: requests for an exact number of a class, on each node, against all
-//     its devices of the class, if these can be counted. Other requirements of a resource claim are
-//     not checked.
+//     must be in one zone if they share a claim without a volume that only one node at a time may
+//     use.
+//   - Devices are only counted: on each node, the requests for an exact number of devices of a class
+//     are at most its devices of the class, if these can be counted. Other requirements of a resource
+//     claim are not checked.
 //
 // Neither soft constraints nor Options.NodeFee make a plan invalid, and Plan.Static and Overlays
 // are not checked. CapacityMix is checked for pods with the same requests, node selection and
@@ -171,27 +171,25 @@ func compareViolations(a, b Violation) int {
 // Bind and Order like others, and must come last; Plan.Buffers counts them.
 //
 // Common parts of nodes are checked once: a shared list of options, equal Requirements, pods with
-// equal node selections. Memory grows with the catalog and with the number of pods and nodes, never
-// with nodes times options; only constraints between pods take memory for each node and each
-// distinct constraint. Time grows with the options of distinct lists. In a decoded plan every node
-// has a list of its own; the result is the same.
+// equal node selections. Memory grows with the catalog, the pods and the nodes, but not with nodes
+// times options. Constraints between pods take memory for each node and each distinct constraint.
+// Time grows with the number of options in distinct lists. In a decoded plan every node has a list
+// of its own, which takes more time; the result is the same.
 //
-// A NodeClaim that is not launched, which has neither a Node nor a provider ID nor allocatable
-// resources, takes pods too. It may become any instance type of its pool that its labels and
-// requirements admit, available or not: its room is, by resource, the least of these types, and
-// against limits it counts with the most. If there is no such type, or one reserves more than it
-// has, the NodeClaim has no room. Its labels are its own and those for which its requirements allow
-// one value.
+// A NodeClaim without Node, provider ID and allocatable resources is not launched yet, and takes
+// pods too. It may become any instance type of its pool that its labels and requirements admit,
+// available or not. Its room is, for each resource, the least of these types; limits count the
+// largest. If there is no such type, or one reserves more than it has, the NodeClaim has no room.
+// Its labels are its own and those for which its requirements allow one value.
 //
 // If objects of the input contradict each other, Plan returns only these contradictions, each under
 // [RuleInput].
 //
 // Plan trusts nothing in plan and does not panic on a malformed one. Cost is computed again from
-// the prices in the catalog. LowerBound is compared with the cost of plans that exist: this one
-// and, for a plan without other faults, one of the referee's own in which each new node is launched
-// as the cheapest option of its NodePool that holds its pods. That neither proves the bound nor
-// finds the cheapest plan. [Unplaced] checks whether pods were left pending although they have a
-// place.
+// the prices in the catalog. LowerBound must not exceed the cost of two plans: this one and, if it
+// has no other faults, the same plan with each new node launched as the cheapest option of its
+// NodePool that holds its pods. That does not prove the bound. [Unplaced] checks whether pods were
+// left pending although they have a place.
 //
 // opts must be the options with which the plan was made; nil means the defaults. Neither in nor
 // plan is changed, and calls may run concurrently.

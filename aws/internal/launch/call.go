@@ -15,16 +15,17 @@ import (
 )
 
 // Alone is the largest number of concurrent launches that have a call each. The client token of
-// such a call is computed from the token of its launch alone. So repeating the launch asks EC2 for
-// the same instance, whichever launches are repeated with it and however late the first call is
-// carried out.
+// such a call depends only on the token of its launch. So repeating the launch asks EC2 for the same
+// instance, whichever launches are repeated with it and however late EC2 carries out the first call.
 //
 // More launches share calls, because EC2 accepts fifty calls at once and five more each second.
-// After a crash it is not known which launches were in such a call. So the call names launch
-// templates of the turn of this process. The next process deletes them before it launches, and
-// calls that were not carried out by then fail. A shared call has a different client token from a
-// single one. So a process that follows others begins with single calls, Alone at a time, until EC2
-// can no longer carry out single calls of the earlier processes.
+// After a crash it is not known which launches were in a shared call. So a shared call names launch
+// templates that belong to this process alone (Call.Turn). The next process deletes them before it
+// launches. Then EC2 refuses each shared call that it has not carried out yet.
+//
+// A shared call has a different client token from a single one, so it does not repeat single calls
+// of an earlier process. While EC2 may still carry those out, a new process makes single calls only,
+// Alone at a time.
 const Alone = 10
 
 // ErrBusy is the outcome of a launch whose token has another call under way, or already has an
@@ -35,7 +36,7 @@ var ErrBusy = errors.New("a launch with this token is under way")
 type Order struct {
 	Request *cloudprovider.LaunchRequest
 	room    int // how many more tags its instance can have
-	number  int // of calls for its token that were answered without an instance
+	number  int // how many calls for its token were answered without an instance
 }
 
 // Order returns the order of a request whose instance can have room more tags.
@@ -49,16 +50,16 @@ func (b *Book) Order(req *cloudprovider.LaunchRequest, room int) *Order {
 	return o
 }
 
-// Call is one call of CreateFleet. From Begin until End it is the call of the tokens of its orders,
-// and nothing else is launched for them.
+// Call is one call of CreateFleet. From Begin until End no other call is made for the tokens of its
+// orders.
 type Call struct {
 	// Orders are sorted by mark, as in the roster.
 	Orders []*Order
 	// Token is its client token, and Tags hold the roster on its instances.
 	Token string
 	Tags  map[string]string
-	// Turn is the turn of this process if the call is for many launches, and empty otherwise. The
-	// call must use launch templates of its turn.
+	// Turn identifies this process if the call is for several launches; else it is empty. The call
+	// must use launch templates of this Turn.
 	Turn string
 	// Make makes the call, and calls End when its answer is known. It is set before the first
 	// Release, and is not called concurrently.
@@ -146,9 +147,9 @@ func (b *Book) claim(token string, c *Call) bool {
 // Release ends the caller's work on the call, so that another goroutine can repeat it.
 func (c *Call) Release() { c.lock <- struct{}{} }
 
-// repeat makes a call whose answer is not known again, unchanged: EC2 answers with the instances
-// that it has launched, and launches them only if it had not yet. It waits for the goroutine that
-// works on the call, and returns nil once the answer is known.
+// repeat makes the same call again while its answer is unknown. If EC2 has carried out the call
+// before, it answers with those instances, and otherwise it launches them. repeat waits for the
+// goroutine that works on the call, and returns nil once the answer is known.
 func (c *Call) repeat(ctx context.Context) error {
 	select {
 	case <-c.lock:

@@ -28,9 +28,9 @@ type Subnet struct {
 	At   time.Time
 }
 
-// Subnets returns the subnets that the terms select, each once, sorted by id: one
-// call for all ids together, and one for each set of tags. An id that does not
-// exist selects nothing. The error of a term that has neither is of KindDenied.
+// Subnets returns the subnets that the terms select, each once, sorted by id. It makes one call for
+// all ids together, and one for each set of tags. An id that does not exist selects nothing. A term
+// without an id and without tags is an error of KindDenied.
 func (s *Sources) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) ([]Subnet, cache.Reading, error) {
 	lookups, err := subnetLookups(terms)
 	if err != nil {
@@ -122,10 +122,10 @@ type SecurityGroup struct {
 	ID, Name, VPC string
 }
 
-// SecurityGroups returns the security groups that the terms select, each once,
-// sorted by id: one call for all ids together, one for all names, and one for each
-// set of tags. Names and tags select groups of every network of the region. The
-// error of a term that has none of these is of KindDenied.
+// SecurityGroups returns the security groups that the terms select, each once, sorted by id. It
+// makes one call for all ids together, one for all names, and one for each set of tags. Names and
+// tags select groups of every network of the region. A term without id, name and tags is an error of
+// KindDenied.
 func (s *Sources) SecurityGroups(ctx context.Context, terms []awsv1.SecurityGroupSelectorTerm) ([]SecurityGroup, cache.Reading, error) {
 	lookups, err := groupLookups(terms)
 	if err != nil {

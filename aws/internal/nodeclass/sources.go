@@ -101,8 +101,8 @@ func cell[T any](s *Sources, name string, refresh time.Duration) cache.Settings[
 	return cache.Settings[T]{Name: name, Now: s.opts.Now, Refresh: refresh, Asking: s.asking}
 }
 
-// priceCell returns the settings for reading a source of prices. After failures they wait as
-// package pricing says.
+// priceCell returns the settings for reading a source of prices. After a failure the pause before
+// the next attempt is the one that package pricing documents.
 func priceCell[T any](s *Sources, source pricing.Source, refresh time.Duration) cache.Settings[T] {
 	set := cell[T](s, string(source), refresh)
 	set.Spare, set.Bound = true, priceBound

@@ -8,9 +8,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// limitsMeter checks which candidate sets of one what-if fit within the limits of pools. The engine
-// counts all nodes as gone that are tried together, or that other actions are to remove. If only
-// some of them go in the end, the others still count.
+// limitsMeter checks which candidate sets of one simulation fit within the limits of pools. The
+// engine assumes that all nodes tried together, and those of other actions, are removed. limitsMeter
+// does not: a node that stays in the end still counts against its limits.
 type limitsMeter struct {
 	w    *Simulation
 	used map[string]map[corev1.ResourceName]int64 // by pool, for the resources that it limits

@@ -16,19 +16,19 @@ type replacements struct {
 	w      *Simulation // with pods pinned to their domains
 	found  map[*state.StateNode]*CandidateSet
 	most   int                       // the most nodes of one set
-	shared map[*state.StateNode]bool // in a joint what-if they shared new nodes with others
+	shared map[*state.StateNode]bool // nodes that shared new nodes with others in a joint simulation
 }
 
-// Replace finds replacements for nodes that have to be replaced. It simulates them together, with
-// pods pinned to their domains, and carries out the valid sets in the order given. Nodes that would
-// share new nodes go together if that costs less than new nodes for each of them, and if they are
-// at most most nodes; they have the same CandidateSet. The others, and nodes without places for
-// their pods or that depend on others, are simulated again one by one, in the cluster with what was
-// found. The nodes are closed meanwhile.
+// Replace finds replacements for nodes that have to be replaced:
 //
-// A node that stays, because its pods have no place, is opened again. It may have the room for
-// which the others launch nodes, so the others are simulated anew. A node that waits for others
-// remains closed: see Open.
+//  1. It closes the nodes, and simulates them together, with pods pinned to their domains.
+//  2. Nodes that would share new nodes form one CandidateSet if they are at most most nodes, and if
+//     that costs less than new nodes for each of them.
+//  3. It accepts the valid sets in the order given.
+//  4. It simulates each other node again alone, in the cluster that has the accepted sets.
+//
+// A node whose pods have no place stays, and is opened again. Its room may spare a new node, so the
+// other nodes are simulated again. A node that waits for another node remains closed: see Open.
 //
 // The error is that of ctx.
 func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode, most int) (map[*state.StateNode]*CandidateSet, error) {
@@ -67,7 +67,7 @@ func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode, mos
 	}
 }
 
-// mostAgain bounds how often the others are simulated anew because nodes stay.
+// mostAgain is the largest number of times that Replace starts again because some nodes stay.
 const mostAgain = 4
 
 // snapshot is an earlier state of a simulation.
@@ -114,8 +114,8 @@ func (r *replacements) find(ctx context.Context, wanted []*state.StateNode) erro
 	return nil
 }
 
-// byItself simulates one node. If it was tied to others or shared new nodes, its pods are first
-// pinned to their domains. Then they are free.
+// byItself simulates one node. If the node was tied to others or shared new nodes, a first simulation
+// pins its pods to their domains. If that finds no valid set, the pods may go anywhere.
 func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
 	if cs := r.found[m]; cs == nil || cs.tied {
 		if left, err := r.together(ctx, []*state.StateNode{m}); err != nil || len(left) == 0 || r.w.Refused != nil {

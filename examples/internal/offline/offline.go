@@ -2,10 +2,13 @@
 // and a catalog of instance types.
 //
 // The instance types are those of the fake cloud in the zones of the cluster, or those of a file.
-// From the fake cloud, a NodePool has the instance types of its EC2NodeClass as package
-// aws/classtypes makes them, with the code of the AWS provider. spec.kubelet and the image family
-// determine pods and overhead; blockDeviceMappings and instanceStorePolicy the ephemeral storage;
-// the subnets in the status the zones; and the images and further settings of the class the types.
+// From the fake cloud, package aws/classtypes makes the instance types of a NodePool by its
+// EC2NodeClass, with the code of the AWS provider:
+//
+//   - spec.kubelet and the image family determine the number of pods and the overhead;
+//   - blockDeviceMappings and instanceStorePolicy determine the ephemeral storage;
+//   - the subnets in the status determine the zones;
+//   - the images and the other settings of the class determine which instance types remain.
 package offline
 
 import (
@@ -82,9 +85,9 @@ type World struct {
 	region  string
 	market  *market         // nil until a class is used
 	rates   *nodecost.Rates // rates of what a node has in addition to its instance; nil if that does not count
-	bill    bool            // a class of the cluster, or of its Policies, defines volumes or other billed parts of a node
+	bill    bool            // some class, of the cluster or of its Policies, defines volumes or other parts with a price
 	extras  []string        // costs of nodes in addition to their instances, by class
-	read    int             // number of classes whose notes say more than that they are ignored
+	read    int             // number of EC2NodeClasses that are not counted as ignored
 	given   bool            // the instance types were read from a file
 	devices bool            // drivers of dynamic resource allocation run in the cluster
 	auto    bool            // EKS Auto Mode launches nodes of a pool of the cluster or of its Policies
@@ -160,8 +163,8 @@ func (w *World) launchable(classes []*awsv1.EC2NodeClass, files Files) (err erro
 
 // Policies reads a file of policies for the cluster: NodePools, NodeOverlays and EC2NodeClasses.
 // Input of the result has these objects and their catalogs, made from the same instance types, and
-// nothing else. Objects of other kinds are counted as ignored. Call Input of both Worlds only
-// afterwards, because labels of the pools of both count as known.
+// nothing else. Objects of other kinds are counted as ignored. Call Policies before Input of either
+// World, because each World knows the labels of the pools of both.
 func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, error) {
 	cluster, err := manifest.ReadFiles(rules(), []string{file}, stdin, nil)
 	if err != nil {

@@ -19,15 +19,15 @@ type Attempt struct {
 	Problem  *topology.Problem
 	Assigned *topology.Result
 	Bundler  *bundler
-	kinds    map[int32]int32 // numbers for pack.Class.Kind, by kind of the lowering
+	kinds    map[int32]int32 // by compile.Admission.Kind: the pack.Class.Kind
 
 	Parts       []part  // single parts first, then those of bundles and pinned pods
-	single      int     // number of parts that the packer sees one by one
+	single      int     // number of parts at the beginning of Parts, without bundles and pinned pods
 	BundleParts [][]int // by bundle: its parts
 	PinnedParts []int   // by pinned pods: their part, -1 if no cell takes them
 	Items       []Item
 	lowered     *pack.Problem // what Packer solves, with the items as classes
-	Packer      *pack.Packer  // of it
+	Packer      *pack.Packer
 }
 
 // part is the pods of a class that go to one cell, or to any.
@@ -43,8 +43,8 @@ type part struct {
 type Item struct {
 	Parts   []int
 	Units   []int              // for a bundle: by part, the number of its pods in one bundle
-	content int32              // number of the lowering
-	Sources []requirements.Set // by variant: its requirements, as far as they are certain
+	content int32              // equal for items with equal requests and variants
+	Sources []requirements.Set // by variant: the requirements of its pods, whichever of its alternatives applies
 }
 
 // Hints are the results of earlier attempts.
@@ -80,8 +80,8 @@ func (s *Attempt) Begun() *Attempt {
 	return &out
 }
 
-// Retried says whether these are the hints of another attempt for pods that were left after all
-// other pods had made room for them.
+// Retried says whether an earlier attempt left pods unplaced, and this one defers other classes
+// (Absent) to place them.
 func (o *Hints) Retried() bool { return o.Absent != nil }
 
 func (o *Hints) asideOf(c int) int {

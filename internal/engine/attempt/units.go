@@ -20,7 +20,7 @@ type unit struct {
 	spans   []string
 	Cells   []topology.Cell
 	Count   int
-	Leads   bool // its pods only prefer a cell and can do without
+	Leads   bool // its pods prefer a cell and do not require one
 	Phase   compile.Phase
 	depth   int
 }

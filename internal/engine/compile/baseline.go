@@ -217,8 +217,8 @@ func (x *baseline) count(staying, leaving []model.Existing) {
 	}
 }
 
-// node counts a node and its pods. looked is scratch space: by way, whether its spreads count the
-// node.
+// node counts a node and its pods. looked is scratch space: by DomainRule.Way, whether these topology
+// spreads count the node.
 func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
 	for w, first := range x.r.ofWay {
 		rule := &x.r.Domain[first]
@@ -323,8 +323,9 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 	return out
 }
 
-// pod counts one pod in the domain rules that count it and those that it has. A pod that may not
-// run there is counted separately.
+// pod adds one pod on a node to the domain rules that count it (counted) and to those that the pod
+// itself has (owns). sure says that the pod is certain to run there; else DomainRule.Perhaps counts
+// it. looked is that of node.
 func (x *baseline) pod(n *model.Existing, counted, owns []int, looked []bool, sure bool) {
 	_, missing := model.PoolOfMissing(n.Name()) // a missing node starts after pods of the plan are bound
 	for _, i := range counted {

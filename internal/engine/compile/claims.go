@@ -129,8 +129,8 @@ func findHolders(x *workload.Extras, p *Problem) {
 	}
 }
 
-// findReaches computes how far apart pods may be that share a claim whose volume is made where they
-// go.
+// findReaches finds the claims that several pods share and whose volume does not exist yet. For each
+// it records the label, hostname or zone, of which all these pods must have the same value.
 func findReaches(x *workload.Extras, p *Problem) {
 	x.Claims.Reaches = map[string]string{}
 	zone := corev1.LabelTopologyZone

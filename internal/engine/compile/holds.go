@@ -7,10 +7,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
-// addHolds makes rules of the holds of classes and running pods, such as ports and disks: two pods
-// that clash may not be on one node. There is a rule for each distinct hold of a class or of a
-// running pod that clashes with one. Pods with the hold own the rule, and the rule counts all pods
-// with a hold that it covers. A hold that is only read is covered by holds that write.
+// addHolds makes node rules from the holds of classes and of running pods, such as host ports and
+// disks: two pods with clashing holds may not be on one node. There is one rule for each distinct
+// hold of a class, and for each of a running pod in bound. Pods with this hold own the rule, and the
+// rule counts all pods with a hold that it covers; see constraint.Hold.Covers. The rule of a hold
+// that only reads has neither owners nor members: rules of holds that write count such pods.
 func (r *Rules) addHolds(p *Problem, bound []constraint.Hold) {
 	r.firstHold = len(r.Node)
 	wanted := slices.Clone(bound)

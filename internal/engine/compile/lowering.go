@@ -17,7 +17,7 @@ type lowering struct {
 	Number   int32 // equal for lowerings that are equal in the other fields
 	Request  []int64
 	Variants []pack.Variant
-	Sources  []requirements.Set // by variant: its requirements, as far as they are certain
+	Sources  []requirements.Set // by variant: the requirements of its pods, whichever of its alternatives applies
 	Kind     int32              // number of the set of options that they may use, room aside
 }
 

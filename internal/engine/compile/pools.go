@@ -113,9 +113,8 @@ func (p *Problem) findTiers() {
 	}
 }
 
-// KeepHeaviest removes the options of pools that pods with the usable options do not need by
-// weight, because a heavier pool can always launch for them: it has neither limits nor reservations
-// that may run out.
+// KeepHeaviest removes from options those of lighter pools if a heavier pool can always launch one of
+// the usable options: the pool has no limits, and the offering needs no reservation.
 func (p *Problem) KeepHeaviest(options, usable bitset.Set) {
 	last := -1
 	for i := range p.LowPools {
@@ -139,8 +138,8 @@ func (p *Problem) KeepHeaviest(options, usable bitset.Set) {
 // to their reserve until all have been bought. Then they share what is left of the limits, and get
 // back the options that it allows.
 
-// bindable says whether the new nodes of a pool can reach its limits at all, whichever options are
-// launched: each has at least one pod.
+// bindable says whether the new nodes of a pool can exceed its limits: whether one node for each pod
+// would exceed them if each node used as much as the largest option.
 func (p *Problem) bindable(i int) bool {
 	most := p.Catalog.MostUses[i]
 	for r, left := range p.Pools[i].Remaining {

@@ -67,8 +67,8 @@ func (s *solver) enough(c *candidate, shares []Share, trait int32) bool {
 }
 
 // needed returns the number of values that a MinValue requires of a node with the given shares.
-// With BestEffort it is lowered to what the most restrictive of the pods would leave on a node of
-// its own.
+// With BestEffort it is at most the number of values that any one of the pods would allow on a node
+// of its own.
 func (s *solver) needed(pool, i int, shares []Share) int {
 	p := &s.p.Pools[pool]
 	need := p.MinValues[i].Need
@@ -91,8 +91,8 @@ func (s *solver) needed(pool, i int, shares []Share) int {
 	return need
 }
 
-// values returns the values of a MinValue that a trait, which is a requirement of pods on open
-// labels, still allows; nil means all.
+// values returns the values of a MinValue that a trait allows; nil means all. A trait is what pods
+// require of labels that options leave open.
 func (s *solver) values(pool, minValue int, trait int32) bitset.Set {
 	if trait == 0 {
 		return nil
@@ -114,9 +114,9 @@ func (s *solver) relaxed(pool int, set bitset.Set, trait int32) bool {
 	return false
 }
 
-// uses returns what one node of a pattern counts against each limit of its pool: what its target
-// option uses. If MinValues require more options, it is the most that any of the cheapest options
-// uses that satisfy them.
+// uses returns what one node of a pattern counts against each limit of its pool: the use of its
+// target option. If MinValues require more options, it is the largest use among the cheapest options
+// that together satisfy MinValues.
 func (s *solver) uses(t *tier, i int, p *pattern) []int64 {
 	c := &t.candidates[i]
 	pool := &s.p.Pools[c.pool]

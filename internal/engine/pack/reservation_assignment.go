@@ -40,8 +40,8 @@ func (s *solver) free(out *Result) bool {
 	return false
 }
 
-// waiting is pods without a place that could be on new nodes from reservations, as a row of an
-// assignment in which each pod takes a node of its own.
+// waiting is the unplaced pods of a class that could be on new nodes from reservations. They are one
+// row of an assignment, which counts one node for each pod.
 type waiting struct {
 	count        int
 	reservations []bool // by reservation: it would serve the pods

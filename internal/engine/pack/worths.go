@@ -14,8 +14,9 @@ type worths struct {
 	sold   []bool      // by kind: some class of it has a positive worth
 }
 
-// candidates returns several ways to value pods. By each resource alone, no candidate without
-// reservation holds pods worth more than its price.
+// candidates returns several lists of worths. In each list, the pods that a candidate without
+// reservation holds are worth at most its price, even if each of its resources is divided between
+// pods by itself.
 func (f *floor) candidates(bought []int) []worths {
 	var out []worths
 	differs := !slices.Equal(bought, f.counts)
