@@ -99,9 +99,17 @@ var changes = map[string]func(d *drift, in *provisioning.Input){
 			return 1
 		})
 	},
-	"pods come":    (*drift).podsCome,
-	"pods go":      func(d *drift, in *provisioning.Input) { in.Pods = lessOne(d, lessOne(d, in.Pods)) },
-	"pool":         (*drift).poolChanges,
+	"pods come": (*drift).podsCome,
+	"pods go":   func(d *drift, in *provisioning.Input) { in.Pods = lessOne(d, lessOne(d, in.Pods)) },
+	"pool":      (*drift).poolChanges,
+	"pools are counted anew": func(d *drift, in *provisioning.Input) {
+		in.NodePools = slices.Clone(in.NodePools)
+		for i, p := range in.NodePools {
+			in.NodePools[i] = p.DeepCopy()
+			in.NodePools[i].ResourceVersion = d.fresh("version")
+			in.NodePools[i].Status.Resources = corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(int64(d.came), resource.DecimalSI)}
+		}
+	},
 	"pool goes":    func(d *drift, in *provisioning.Input) { in.NodePools = lessOne(d, in.NodePools) },
 	"catalog":      (*drift).catalogChanges,
 	"overlay":      func(d *drift, in *provisioning.Input) { in.Overlays = lessOne(d, in.Overlays) },

@@ -71,7 +71,8 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 
 // WithInput returns the problem for another Input, with the options of p. Its plans and its error are
 // those of Prepare for that Input; p is unchanged. Objects in both inputs are not read again.
-// Objects are the same if they have the same address. So replace what changes, as the caches of
+// Objects are the same if they have the same address, and NodePools also if they have the same
+// content, except for the counts in the status. So replace what changes, as the caches of
 // controllers do, and never write into objects, or slices, of which a problem was made:
 //
 //   - NodePools, InstanceTypes and Overlays are compiled again unless all are the same, in the same

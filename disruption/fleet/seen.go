@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -104,7 +102,6 @@ func daemonOf(ds *appsv1.DaemonSet, runtimes []*nodev1.RuntimeClass) (*corev1.Po
 type compiled struct {
 	problem    *provisioning.Problem
 	options    provisioning.Options
-	pools      []*v1.NodePool
 	namespaces map[types.UID]*corev1.Namespace
 	claims     map[types.UID]*corev1.PersistentVolumeClaim
 	volumes    map[types.UID]*corev1.PersistentVolume
@@ -115,8 +112,7 @@ type compiled struct {
 	attached   map[types.UID]*storagev1.VolumeAttachment
 }
 
-// next replaces unchanged objects of an Input by those of the last Prepare. NodePools are compared
-// by content, because callers set defaults and conditions in new copies.
+// next replaces unchanged objects of an Input by those of the last Prepare.
 func (c compiled) next(in *provisioning.Input) (now compiled) {
 	in.Namespaces, now.namespaces = asBefore(in.Namespaces, c.namespaces)
 	in.Volumes.Claims, now.claims = asBefore(in.Volumes.Claims, c.claims)
@@ -126,13 +122,6 @@ func (c compiled) next(in *provisioning.Input) (now compiled) {
 	in.Volumes.CSIDrivers, now.drivers = asBefore(in.Volumes.CSIDrivers, c.drivers)
 	in.Volumes.CSIStorageCapacities, now.capacities = asBefore(in.Volumes.CSIStorageCapacities, c.capacities)
 	in.Volumes.VolumeAttachments, now.attached = asBefore(in.Volumes.VolumeAttachments, c.attached)
-	in.NodePools = slices.Clone(in.NodePools)
-	for i := range min(len(in.NodePools), len(c.pools)) {
-		if equality.Semantic.DeepEqual(in.NodePools[i], c.pools[i]) {
-			in.NodePools[i] = c.pools[i]
-		}
-	}
-	now.pools = in.NodePools
 	return now
 }
 

@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/internal/engine/levels"
@@ -100,5 +101,13 @@ func (m *Catalog) kept(pools []Pool) []int {
 	return out
 }
 
-// Take returns a copy of the pools, which one problem may change.
-func (m *Catalog) Take() []Pool { return slices.Clone(m.pools) }
+// Take returns a copy of the pools, which one problem may change, with the objects of its input. It
+// must have the NodePools from which the catalog was made, or equal ones.
+func (m *Catalog) Take(in *model.Input) []Pool {
+	out := slices.Clone(m.pools)
+	for i := range out {
+		at := slices.IndexFunc(in.NodePools, func(p *v1.NodePool) bool { return p != nil && p.Name == out[i].Object.Name })
+		out[i].Object = in.NodePools[at]
+	}
+	return out
+}

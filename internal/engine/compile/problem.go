@@ -97,7 +97,7 @@ func (p *Problem) readCatalog(like *Problem, f *model.Faults) {
 		}
 		p.Catalog = catalog.New(&p.In, p.Vocabulary, known, f)
 	}
-	p.Pools = p.Catalog.Take()
+	p.Pools = p.Catalog.Take(&p.In)
 }
 
 // checkRooms finds, for an input that has faults already, the further faults that show only when

@@ -1,7 +1,10 @@
 package model
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -40,10 +43,10 @@ type Input struct {
 	Vocabulary    *requirements.Vocabulary                 // nil for the default
 }
 
-// SameOffers says whether both inputs have the same NodePools, overlays and instance types,
-// compared by pointer.
+// SameOffers says whether both inputs have the same NodePools, overlays and instance types, in the
+// same order. NodePools are compared by content, the others by pointer.
 func (in *Input) SameOffers(other *Input) bool {
-	if !SameList(in.NodePools, other.NodePools) || !SameList(in.Overlays, other.Overlays) || len(in.InstanceTypes) != len(other.InstanceTypes) {
+	if !slices.EqualFunc(in.NodePools, other.NodePools, samePool) || !SameList(in.Overlays, other.Overlays) || len(in.InstanceTypes) != len(other.InstanceTypes) {
 		return false
 	}
 	for pool, types := range in.InstanceTypes {
@@ -52,6 +55,20 @@ func (in *Input) SameOffers(other *Input) bool {
 		}
 	}
 	return true
+}
+
+// samePool says whether two NodePools are equal, except for what changes while their nodes do: the
+// resourceVersion, and the counts in the status.
+func samePool(a, b *v1.NodePool) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	bare := func(p v1.NodePool) v1.NodePool {
+		p.ResourceVersion, p.ManagedFields = "", nil
+		p.Status = v1.NodePoolStatus{Conditions: p.Status.Conditions}
+		return p
+	}
+	return equality.Semantic.DeepEqual(bare(*a), bare(*b))
 }
 
 // Node is provisioning.Node.
