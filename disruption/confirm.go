@@ -238,7 +238,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 		c.add(ObjectionLimits, state.PoolObject(full.Name), "the limits of %s leave no room for what would be launched: more of them is used, or needed for pods that wait, than when this was decided", state.PoolObject(full.Name))
 		return nil
 	}
-	w.In.NodePools, w.In.InstanceTypes, w.Market, w.Shared = nil, nil, nil, nil
+	w.In.NodePools, w.In.InstanceTypes = nil, nil
 	for i := range replacements {
 		n, err := simulation.ComingNode(c.coming(i), &replacements[i])
 		if err != nil {

@@ -65,11 +65,10 @@ type Input struct {
 	// GarbageGrace then is no garbage, however old the list is now.
 	InstancesAt time.Time
 
-	// CatalogCache is that of an earlier Proposal, so that unchanged pools and catalogs need not be
-	// read again. If everything that Input has of them is equal to that time, the result is the
-	// same and comes sooner. Copies, order, resourceVersions and the counts in the status of a
-	// NodePool do not matter. If anything differs, or CatalogCache is nil, they are read. Changes
-	// in place to an object since then are not noticed.
+	// CatalogCache is that of an earlier Proposal, so that unchanged objects need not be read again:
+	// those with the same address, as by provisioning.Problem.WithInput, which compares NodePools by
+	// content. The result is the same with any CatalogCache, or with none. Changes in place to an
+	// object since then are not noticed.
 	CatalogCache *CatalogCache
 
 	// UnavailableOfferings are the offerings that the cloud recently refused to sell. For

@@ -398,7 +398,7 @@ func (f *Cluster) departures(a Action) (out []state.Departure) {
 func (f *Cluster) simulationConfig() simulation.Config {
 	c := simulation.Config{Provisioning: f.opts.Provisioning}
 	if f.in.CatalogCache != nil {
-		c.Market = f.in.CatalogCache.market
+		c.Before = f.in.CatalogCache.compiled
 	}
 	return c
 }

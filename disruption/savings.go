@@ -30,7 +30,9 @@ func (p *proposer) consolidate(ctx context.Context) (*Proposal, error) {
 	quota := admission.NewQuota(p.gate, Underutilized)
 	out := &Proposal{Blocked: blocked, Stats: SearchStats{Candidates: len(candidates)}}
 	if len(candidates) > 0 {
-		out.CatalogCache = p.in.CatalogCache.orAnother(p.sim.Shared)
+		if p.sim.Compiled != nil {
+			out.CatalogCache = &CatalogCache{p.sim.Compiled}
+		}
 		if p.opts.Consolidation.NoReplacements {
 			p.sim.StopLaunching()
 		}

@@ -71,7 +71,7 @@ func (w *Simulation) readState() {
 			pods = append(pods, engine.Pod{Pod: p})
 		}
 	}
-	if w.moves, w.Refused = w.Market.State(nodes, pods); w.Refused == nil {
+	if w.moves, w.Refused = w.Problem.State(nodes, pods); w.Refused == nil {
 		w.kinds = estimate.NewKinds(w.moves)
 	}
 }

@@ -38,7 +38,7 @@ func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode, places
 		w.Refused = err
 		return nil, nil
 	}
-	w.Market = without // reads the nodes that have changed since
+	w.Problem = without // reads the nodes that have changed since
 	if len(places) > 0 {
 		if without, err = without.Nominating(places); err != nil {
 			w.Refused = err
@@ -75,7 +75,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 	for _, m := range w.Cordoned {
 		nodes[w.At[m.Name]] = w.copies.closed(nodes[w.At[m.Name]])
 	}
-	without, err := w.Market.WithNodes(nodes, pods)
+	without, err := w.Problem.WithNodes(nodes, pods)
 	return without, home, err
 }
 

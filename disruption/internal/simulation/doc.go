@@ -16,5 +16,5 @@
 //     before others, in the state of the engine.
 //   - pins.go: which pods stay in their domains.
 //   - limits.go: the limits of pools while removed nodes still exist.
-//   - market.go: compiled input, reused by the next simulation.
+//   - compiled.go: compiled input, reused by the next simulation.
 package simulation

@@ -39,7 +39,7 @@ func (w *Simulation) First(ctx context.Context, m *state.StateNode, stuck bool) 
 	places[m.Reservation()]++
 	free.In.InstanceTypes = Credited(w.In.InstanceTypes, places)
 	free.Opts.Reserved = provisioning.ReservedStrict
-	free.Market = nil
+	free.Problem = nil
 	if free.Compile(); free.Refused != nil {
 		return nil, nil
 	}

@@ -87,7 +87,7 @@ func (w *Simulation) snapshot() snapshot {
 // rewind restores an earlier state, except for the statistics of the work done.
 func (w *Simulation) rewind(to snapshot) {
 	w.BindOrder.Rewind(to.mark)
-	to.sim.Stats, to.sim.Market = w.Stats, w.Market
+	to.sim.Stats, to.sim.Problem = w.Stats, w.Problem
 	*w = to.sim
 }
 

@@ -30,9 +30,9 @@ type Simulation struct {
 	In      provisioning.Input
 	At      map[string]int // index in In.Nodes, by name
 
-	Market  *provisioning.Problem // In, compiled: only nodes and pods have changed since
-	Shared  *Market               // compiled input for later simulations
-	Refused error                 // why In cannot be compiled
+	Problem  *provisioning.Problem // In, compiled: only nodes and pods have changed since
+	Compiled *Compiled             // In as it was compiled first
+	Refused  error                 // why In cannot be compiled
 
 	Displaced map[string][]*corev1.Pod       // by node name: the pods that need a place when it is removed
 	Promised  map[string]string              // by node name: a pod that was placed there
@@ -60,8 +60,8 @@ type Config struct {
 	Provisioning *provisioning.Options
 	// Pin pins pods to the domains of their required constraints.
 	Pin bool
-	// Market is the compiled input of an earlier simulation; nil if there was none.
-	Market *Market
+	// Before has the input that an earlier simulation compiled; nil if there was none.
+	Before *Compiled
 	// Receivers are the names of settling nodes that take pods all the same.
 	Receivers map[string]bool
 }
@@ -104,15 +104,14 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 	w.In.InstanceTypes = f.WithoutUnavailable()
 	w.In.Nodes, w.In.Pods = nil, pending(f.In.Pods)
 	w.In.Pods = append(w.In.Pods, w.addNodes(begun)...)
-	if config.Market.fits(w) {
-		w.Shared, w.Market = config.Market, config.Market.compiled
-	}
+	w.Problem = config.Before.problemWith(w.Opts)
 	for _, name := range going {
 		w.Close(name)
 	}
 	if err := w.settlePending(ctx); err != nil || w.Refused != nil {
 		return w, err
 	}
+	w.In.Pods, w.In.Buffers, w.In.Nominated = nil, nil, nil
 	for _, name := range going {
 		w.Open(name)
 	}
@@ -172,10 +171,8 @@ func (w *Simulation) departs(m *state.StateNode, by time.Time) state.Departure {
 
 // StopLaunching makes the engine launch no more nodes.
 func (w *Simulation) StopLaunching() {
-	w.In.NodePools, w.In.InstanceTypes, w.Market, w.Shared = nil, nil, nil, nil
-	if w.Refused == nil {
-		w.Compile()
-	}
+	w.In.NodePools, w.In.InstanceTypes = nil, nil
+	w.Compile()
 }
 
 // Close keeps pods off a node that may be about to go, until Open is called.
@@ -308,17 +305,10 @@ func (w *Simulation) settlePending(ctx context.Context) error {
 	if len(w.In.Pods) == 0 && len(w.In.Buffers) == 0 {
 		return nil
 	}
-	problem := w.Market
-	if problem != nil {
-		problem, w.Refused = problem.WithNodes(w.In.Nodes, w.In.Pods)
-	} else {
-		w.Compile()
-		problem = w.Market
-	}
-	if w.Refused != nil {
+	if w.Compile(); w.Refused != nil {
 		return nil
 	}
-	plan, err := w.Solve(ctx, problem, len(w.In.Pods))
+	plan, err := w.Solve(ctx, w.Problem, len(w.In.Pods))
 	if err != nil {
 		return err
 	}
@@ -348,22 +338,7 @@ func (w *Simulation) settlePending(ctx context.Context) error {
 			w.In.Nodes = append(w.In.Nodes, replacementNode(fmt.Sprintf("~pending~%d", i), n))
 		}
 	}
-	if w.In.Pods = nil; len(w.In.Buffers) > 0 {
-		w.In.Buffers, w.Market, w.Shared = nil, nil, nil
-	}
 	return nil
-}
-
-// Compile prepares the engine for what-ifs. Each what-if then reads only the nodes that it changes.
-func (w *Simulation) Compile() {
-	if w.Market == nil {
-		w.Market, w.Refused = provisioning.Prepare(w.In, &w.Opts)
-	} else if w.Refused == nil {
-		w.Market, w.Refused = w.Market.WithNodes(w.In.Nodes, w.In.Pods)
-	}
-	if w.Shared == nil && w.Refused == nil {
-		w.Shared = newMarket(w)
-	}
 }
 
 // Solve runs the engine on a problem with the given number of pods, and counts the work.
@@ -376,8 +351,7 @@ func (w *Simulation) Solve(ctx context.Context, p *provisioning.Problem, pods in
 		return nil, err
 	}
 	for i := range plan.Create {
-		// A reused market may have an older copy of the pool.
-		n := &plan.Create[i]
+		n := &plan.Create[i] // its pool may be a copy: see pools
 		n.Pool = w.Cluster.Pools[n.Pool.Name].NodePool
 	}
 	return plan, nil
