@@ -190,6 +190,13 @@ func TestWithout(t *testing.T) {
 	leaving := strings.Replace(oneNode, "  name: node-a\n", "  name: node-a\n  deletionTimestamp: \"2026-01-02T03:04:05Z\"\n", 1)
 	again := planOf(t, pool+"---"+leaving, append(args, "-without", "node-a")...)
 	require.Equal(t, moves.NewNodes, again.NewNodes)
+
+	// A StatefulSet creates a pod that is being deleted again, so the pod needs a place.
+	member := strings.Replace(oneNode, "metadata: {name: settled}", `metadata: {name: settled, deletionTimestamp: "2026-01-02T03:04:05Z", deletionGracePeriodSeconds: 30,
+  ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: settled, uid: a, controller: true}]}`, 1)
+	created := planOf(t, pool+"---"+member, append(args, "-without", "node-a")...)
+	require.True(t, created.Verified)
+	require.Equal(t, moves.Order, created.Order)
 }
 
 func TestPreferences(t *testing.T) {

@@ -388,11 +388,10 @@ func runsOn(in provisioning.Input, pod string) string {
 // toRemove returns the named nodes that are not being deleted already. The pods of nodes that are
 // being deleted are planned for in any case.
 func toRemove(in provisioning.Input, names []string) (out []string, err error) {
+	leaving := disruption.Leaving(in.Nodes)
 	for i := range in.Nodes {
-		n := &in.Nodes[i]
-		deleted := n.Node != nil && n.Node.DeletionTimestamp != nil || n.NodeClaim != nil && n.NodeClaim.DeletionTimestamp != nil
-		if !deleted && slices.Contains(names, n.Name()) {
-			out = append(out, n.Name())
+		if name := in.Nodes[i].Name(); slices.Contains(names, name) && !slices.Contains(leaving, name) {
+			out = append(out, name)
 		}
 	}
 	for _, name := range names {

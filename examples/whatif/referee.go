@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
@@ -36,8 +34,7 @@ func check(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Op
 }
 
 // withoutNodes returns the input that Problem.Without plans for, so that the referee can check the
-// plan: the nodes are being deleted, and their pods are pending, except those that end with their
-// node.
+// plan: the nodes are being deleted, and the pods that need another place are pending.
 func withoutNodes(in provisioning.Input, names []string) provisioning.Input {
 	in.Nodes, in.Pods = slices.Clone(in.Nodes), slices.Clone(in.Pods)
 	for i := range in.Nodes {
@@ -47,24 +44,10 @@ func withoutNodes(in provisioning.Input, names []string) provisioning.Input {
 		}
 		*n = n.Leaving()
 		for _, pod := range n.Pods {
-			if moves(pod) {
-				free := pod.DeepCopy()
-				free.Spec.NodeName = ""
-				in.Pods = append(in.Pods, free)
+			if podlife.Moves(pod) {
+				in.Pods = append(in.Pods, podlife.Moved(pod, ""))
 			}
 		}
 	}
 	return in
-}
-
-// moves says whether a pod needs another place when its node is removed.
-func moves(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		return false
-	}
-	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
-		return false
-	}
-	owner := metav1.GetControllerOf(pod)
-	return owner == nil || owner.Kind != "DaemonSet" && owner.Kind != "Node"
 }
