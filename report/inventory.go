@@ -2,13 +2,11 @@ package report
 
 import (
 	"slices"
-	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/layout"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -24,23 +22,13 @@ func (w workload) String() string { return w.Kind + " " + w.Path() }
 // Path returns the namespace and the name, such as "shop/web".
 func (w workload) Path() string { return w.Namespace + "/" + w.Name }
 
-// workloadOf finds the owner of a pod. A ReplicaSet whose name ends in the hash of its pod template
-// belongs to a Deployment, and the Deployment is returned.
+// workloadOf finds the owner of a pod.
 func workloadOf(pod *corev1.Pod) workload {
 	if namespace, name, ok := provisioning.BufferOf(pod); ok {
 		return workload{"Buffer", namespace, name}
 	}
-	ref := metav1.GetControllerOf(pod)
-	if ref == nil {
-		return workload{"Pod", pod.Namespace, pod.Name}
-	}
-	w := workload{ref.Kind, pod.Namespace, ref.Name}
-	if hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]; ref.Kind == "ReplicaSet" && hash != "" {
-		if name, ok := strings.CutSuffix(ref.Name, "-"+hash); ok && name != "" {
-			w.Kind, w.Name = "Deployment", name
-		}
-	}
-	return w
+	kind, name := podlife.Workload(pod)
+	return workload{kind, pod.Namespace, name}
 }
 
 // labelsOf returns the labels of the Node, or of the NodeClaim while there is no Node.
@@ -115,7 +103,7 @@ func daemonsToCome(node *provisioning.Node, daemons []*corev1.Pod) []*corev1.Pod
 	}
 	var out []*corev1.Pod
 	for _, d := range daemons {
-		running := slices.ContainsFunc(node.Pods, func(p *corev1.Pod) bool { return sameDaemonSet(d, p) })
+		running := slices.ContainsFunc(node.Pods, func(p *corev1.Pod) bool { return podlife.SameDaemonSet(d, p) })
 		if !running && runsOn(d, node.Node) {
 			out = append(out, d)
 		}
@@ -123,41 +111,17 @@ func daemonsToCome(node *provisioning.Node, daemons []*corev1.Pod) []*corev1.Pod
 	return out
 }
 
-// sameDaemonSet says whether a pod belongs to the DaemonSet of another pod. A pod without an owner
-// has the name of its DaemonSet.
-func sameDaemonSet(daemon, pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOfNoCopy(pod)
-	if owner == nil || owner.Kind != "DaemonSet" || pod.Namespace != daemon.Namespace {
-		return false
-	}
-	if own := metav1.GetControllerOfNoCopy(daemon); own != nil {
-		return own.Name == owner.Name
-	}
-	return owner.Name == daemon.Name
-}
-
-// runsOn says whether a DaemonSet runs a pod on a node.
+// runsOn says whether a DaemonSet runs pods on a node. A pod of the DaemonSet may stand for it, so the
+// node that the pod names does not count.
 func runsOn(daemon *corev1.Pod, node *corev1.Node) bool {
 	wants, err := requirements.FromPod(daemon, nil)
 	if err != nil {
 		return false // reported with the input
 	}
-	suits := func(a requirements.Alternative) bool {
-		return a.Set.Matches(node.Labels) && (a.NodeNames == nil || a.NodeNames.Has(node.Name))
-	}
-	if !slices.ContainsFunc(wants.Alternatives, suits) {
-		return false
-	}
-	for i := range node.Spec.Taints {
-		t := &node.Spec.Taints[i]
-		if t.Effect == corev1.TaintEffectPreferNoSchedule || ofCondition(t.Key) {
-			continue
-		}
-		if !slices.ContainsFunc(daemon.Spec.Tolerations, func(have corev1.Toleration) bool { return tolerates(have, t) }) {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(wants.Alternatives, func(a requirements.Alternative) bool { return a.Set.Matches(node.Labels) }) &&
+		!slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+			return t.Effect != corev1.TaintEffectPreferNoSchedule && !ofCondition(t.Key) && !podlife.Tolerates(daemon, t)
+		})
 }
 
 // ofCondition says whether the key is that of a taint that Kubernetes sets for a node condition.
@@ -165,12 +129,6 @@ func runsOn(daemon *corev1.Pod, node *corev1.Node) bool {
 func ofCondition(key string) bool {
 	return slices.Contains([]string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeDiskPressure,
 		corev1.TaintNodeMemoryPressure, corev1.TaintNodePIDPressure, corev1.TaintNodeUnschedulable}, key)
-}
-
-// tolerates says whether a toleration matches a taint.
-func tolerates(have corev1.Toleration, t *corev1.Taint) bool {
-	return (have.Effect == "" || have.Effect == t.Effect) && (have.Key == "" || have.Key == t.Key) &&
-		(have.Operator == corev1.TolerationOpExists || have.Key != "" && have.Value == t.Value)
 }
 
 // Utilization returns the share of the allocatable CPU and memory of a node that its pods request,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -143,7 +144,7 @@ func differences(now time.Time, c *Comparison) []Difference {
 	l.bills(KindSettledCost, KindSettledNodes, KindSettledPoolCost, was.Bill, is.Bill)
 	l.unplaced(KindPending, was.Unplaced, is.Unplaced)
 	l.drifts(now, was.Drifts, is.Drifts)
-	rounds := fmt.Sprintf("%s, was %s", count(len(is.Rounds), "round"), count(len(was.Rounds), "round"))
+	rounds := fmt.Sprintf("%s, was %s", layout.Count(len(is.Rounds), "round"), layout.Count(len(was.Rounds), "round"))
 	l.add(Difference{Kind: KindPeak, Old: float64(was.Peak), New: float64(is.Peak), Why: peakOf(is)})
 	l.add(Difference{Kind: KindEvicted, Old: float64(was.Evicted), New: float64(is.Evicted), Why: rounds})
 	l.add(Difference{Kind: KindLaunched, Old: float64(was.Launched), New: float64(is.Launched), Why: rounds})
@@ -307,7 +308,7 @@ func (d Drift) told(now time.Time) (hours float64, why string) {
 // began returns a text with the number of actions that may begin now on each side.
 func began(was, is *Settled) string {
 	n := firstActions(is)
-	return fmt.Sprintf("%s %s now, was %s", count(n, "action"), words.Verb(n, "begins", "begin"), count(firstActions(was), "action"))
+	return fmt.Sprintf("%s %s now, was %s", layout.Count(n, "action"), words.Verb(n, "begins", "begin"), layout.Count(firstActions(was), "action"))
 }
 
 func firstActions(s *Settled) int {
@@ -323,16 +324,8 @@ func firstActions(s *Settled) int {
 func peakOf(s *Settled) string {
 	for _, r := range s.Rounds {
 		if r.Peak == s.Peak {
-			return fmt.Sprintf("at %s, with %s launched", r.At.UTC().Format(time.RFC3339), count(r.Launched, "node"))
+			return fmt.Sprintf("at %s, with %s launched", r.At.UTC().Format(time.RFC3339), layout.Count(r.Launched, "node"))
 		}
 	}
 	return "as many as today"
-}
-
-// count returns "1 node" or "2 nodes".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/internal/layout"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
@@ -218,7 +219,7 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 		}
 		w.now = w.now.Add(w.pause)
 	}
-	w.out.Why = fmt.Sprintf("stopped after %s: Options.MaxRounds", count(w.opts.MaxRounds, "proposal"))
+	w.out.Why = fmt.Sprintf("stopped after %s: Options.MaxRounds", layout.Count(w.opts.MaxRounds, "proposal"))
 	return p, nil
 }
 

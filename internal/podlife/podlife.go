@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,6 +40,22 @@ func SameDaemonSet(representative, pod *corev1.Pod) bool {
 		return own.UID == owner.UID
 	}
 	return own.Name == owner.Name
+}
+
+// Workload returns the kind and the name of the workload that a pod belongs to: its controller, or
+// the pod itself if nothing controls it. A ReplicaSet whose name ends in the hash of its pod template
+// belongs to a Deployment, and the Deployment is returned.
+func Workload(pod *corev1.Pod) (kind, name string) {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil {
+		return "Pod", pod.Name
+	}
+	if hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]; owner.Kind == "ReplicaSet" && hash != "" {
+		if name, ok := strings.CutSuffix(owner.Name, "-"+hash); ok && name != "" {
+			return "Deployment", name
+		}
+	}
+	return owner.Kind, owner.Name
 }
 
 // StaysBehind reports whether a pod ends with its node: a DaemonSet or the node

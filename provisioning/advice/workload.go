@@ -6,32 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
-
-// workloadOf returns what a pod belongs to, such as "Deployment shop/web": its controller, or
-// itself if nothing controls it. A ReplicaSet whose name ends in the hash of its pods' template
-// stands for the Deployment that made it.
-func workloadOf(pod *corev1.Pod) string {
-	ref := metav1.GetControllerOfNoCopy(pod)
-	if ref == nil {
-		return "Pod " + pod.Namespace + "/" + pod.Name
-	}
-	kind, name := ref.Kind, ref.Name
-	if hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]; kind == "ReplicaSet" && hash != "" {
-		if short, ok := strings.CutSuffix(name, "-"+hash); ok && short != "" {
-			kind, name = "Deployment", short
-		}
-	}
-	return kind + " " + pod.Namespace + "/" + name
-}
 
 // part identifies the part of a pod, or of a NodePool, that is a constraint.
 type part struct {
@@ -82,7 +65,8 @@ func podConstraints(pods []*corev1.Pod) []Constraint {
 		if _, _, virtual := provisioning.BufferOf(p); virtual {
 			continue
 		}
-		object := workloadOf(p)
+		kind, name := podlife.Workload(p)
+		object := kind + " " + p.Namespace + "/" + name
 		for _, t := range podTerms(p, "") {
 			c := at[key{object, t.part}]
 			if c == nil {
