@@ -17,14 +17,17 @@ const maxWindows = 40
 func (c *Calendar) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\n", c.title(), c.span())
-	c.budgets(&b)
+	if t := c.budgetTable(); len(t.Rows) > 0 {
+		b.WriteString(t.text())
+	} else {
+		b.WriteString("The pool has no budgets, so there is no limit.\n")
+	}
 	marks := c.marks()
 	for i := range c.sections {
 		s := &c.sections[i]
 		fmt.Fprintf(&b, "\n%s\n\n", s.title())
 		c.grid(&b, s, marks)
-		b.WriteString("\n")
-		c.list(&b, s)
+		b.WriteString("\n" + s.table().text())
 	}
 	for i, remark := range c.remarks() {
 		if i == 0 {
@@ -45,8 +48,7 @@ func (c *Calendar) remarks() (lines []string) {
 	return lines
 }
 
-// budgetTable returns the budgets, and the windows outside of which nothing is disrupted, as a
-// table for a page.
+// budgetTable returns the budgets, and the windows outside of which nothing is disrupted.
 func (c *Calendar) budgetTable() Table {
 	t := Table{Title: "Budgets", Head: []string{"when", "nodes", "reasons"}}
 	for i, budget := range c.Pool.Spec.Disruption.Budgets {
@@ -59,7 +61,7 @@ func (c *Calendar) budgetTable() Table {
 	return t
 }
 
-// table returns the windows of a section as a table for a page, at most maxWindows of them.
+// table returns the windows of a section, at most maxWindows of them.
 func (s *section) table() Table {
 	t := Table{Title: s.title(), Head: []string{"from", "length", "nodes", "decided by"}}
 	for i, w := range s.windows {
@@ -80,35 +82,6 @@ func decision(w budgets.Window) (nodes, by string) {
 		return "no limit", "no budget"
 	}
 	return fmt.Sprint(w.Nodes), w.Decider.String()
-}
-
-// budgets prints the budgets of the pool, and the windows outside of which nothing is disrupted.
-func (c *Calendar) budgets(b *strings.Builder) {
-	list := c.Pool.Spec.Disruption.Budgets
-	for i, o := range c.Only {
-		lead := "Only in"
-		if i > 0 {
-			lead = "     or"
-		}
-		fmt.Fprintf(b, "%s %s for %s\n", lead, o.Schedule, short(o.Duration))
-	}
-	if len(c.Only) > 0 {
-		b.WriteString("\n")
-	}
-	if len(list) == 0 {
-		b.WriteString("The pool has no budgets, so there is no limit.\n")
-		return
-	}
-	width := len("WHEN")
-	for _, budget := range list {
-		_, when, _ := rule(budget)
-		width = max(width, len(when))
-	}
-	fmt.Fprintf(b, "BUDGET  NODES  %-*s  REASONS\n", width, "WHEN")
-	for i, budget := range list {
-		nodes, when, reasons := rule(budget)
-		fmt.Fprintf(b, "%6d  %5s  %-*s  %s\n", i, nodes, width, when, reasons)
-	}
 }
 
 // marks returns the text of cells for each answer: at most two letters.
@@ -215,18 +188,6 @@ func (c *Calendar) hour(day time.Time, hour int) (from, to time.Time) {
 		}
 	}
 	return from, to
-}
-
-func (c *Calendar) list(b *strings.Builder, s *section) {
-	fmt.Fprintf(b, "%-18s%-18s%9s  %8s  %s\n", "FROM", "TO", "LENGTH", "NODES", "DECIDED BY")
-	for i, w := range s.windows {
-		if i == maxWindows {
-			fmt.Fprintf(b, "and %d more\n", len(s.windows)-i)
-			break
-		}
-		nodes, by := decision(w)
-		fmt.Fprintf(b, "%-18s%-18s%9s  %8s  %s\n", stamp(w.From), stamp(w.To), short(w.To.Sub(w.From)), nodes, by)
-	}
 }
 
 func stamp(t time.Time) string { return t.Format("Mon _2 Jan 15:04") }

@@ -10,6 +10,8 @@ import (
 	"html"
 	"html/template"
 	"strings"
+
+	"github.com/dovetail-sdk/dovetail/internal/layout"
 )
 
 //go:embed page.html
@@ -36,6 +38,15 @@ type Table struct {
 	Title string
 	Head  []string
 	Rows  [][]string
+}
+
+// text returns the table as text, without its title.
+func (t Table) text() string {
+	g := layout.Grid{Columns: layout.Columns(t.Head...), Rows: t.Rows}
+	for i := range g.Columns {
+		g.Columns[i].Title = strings.ToUpper(g.Columns[i].Title)
+	}
+	return strings.Join(g.Lines(), "\n") + "\n"
 }
 
 // Figure is a picture: a *Plot, a *Bars, a *Columns or a *Drawing.
