@@ -32,7 +32,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/examples/internal/awsclients"
-	"github.com/dovetail-sdk/dovetail/examples/internal/awsday"
 	"github.com/dovetail-sdk/dovetail/examples/internal/awsinput"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
@@ -148,8 +147,7 @@ func play(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) er
 	plan, err := v.plan(ctx)
 	if err == nil && len(plan.Create) > 0 {
 		v.say("")
-		day := awsday.Day{Provider: v.provider, Cloud: cloud, Classes: in.Classes, Out: out}
-		err = day.Spend(ctx, plan)
+		err = v.spend(ctx, smallAWS{cloud, in.Classes}, plan)
 	}
 	return errors.Join(err, v.provider.Close(ctx))
 }

@@ -147,7 +147,7 @@ func TestOwnCluster(t *testing.T) {
 			code, stdout, stderr := call(manifests, "-f", "-")
 			require.Equal(t, command.OK, code, stderr)
 			require.Contains(t, stdout, "nothing is sold out, as a node of the plan has no second choice\n")
-			require.Contains(t, stdout, "launched default-0001: ")
+			require.Contains(t, stdout, "launched default-0001 for ")
 			require.Contains(t, stdout, "11:00  0 machines are still there\n")
 		})
 	}

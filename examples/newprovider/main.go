@@ -67,5 +67,5 @@ func play(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	return d.spend(ctx)
+	return spend(ctx, d)
 }

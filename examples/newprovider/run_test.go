@@ -31,11 +31,9 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, err)
 	machines := map[string]bool{}
 	for range 2 {
-		plan, err := d.plan(t.Context(), demoPool())
+		plan, err := planFor(t.Context(), d, demoPool())
 		require.NoError(t, err)
-		req, err := d.request(&plan.Create[0])
-		require.NoError(t, err)
-		i, err := d.provider.Create(t.Context(), req)
+		i, err := d.Provider.Create(t.Context(), d.Request(&plan.Create[0]))
 		require.NoError(t, err)
 		machines[i.ID] = true
 	}
@@ -64,7 +62,7 @@ func TestWrongDay(t *testing.T) {
 	spend := func(url string) error {
 		d, err := newDay(puddlecloud.New(), url, &bytes.Buffer{})
 		require.NoError(t, err)
-		return d.spend(t.Context())
+		return spend(t.Context(), d)
 	}
 	require.Error(t, spend("http://127.0.0.1:0"), "nobody listens there")
 	api := httptest.NewServer(puddlecloud.New().Handler())

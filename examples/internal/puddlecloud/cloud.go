@@ -51,6 +51,7 @@ type (
 		Created                                                           time.Time
 		Stopping                                                          bool
 		// fields below are not part of the API
+		due      time.Time // when it stops, as announced
 		gone     time.Time
 		restarts map[string]bool
 	}
@@ -150,11 +151,9 @@ func (c *Cloud) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.time = c.time.Add(d)
-	for _, n := range c.notices {
-		if !n.Due.After(c.time) {
-			if s := c.find(n.Server.ID); s != nil {
-				c.stop(s)
-			}
+	for _, s := range c.servers {
+		if !s.due.IsZero() && !s.due.After(c.time) { // whether or not its notice was acknowledged
+			c.stop(s)
 		}
 	}
 	c.servers = slices.DeleteFunc(c.servers, func(s *Server) bool { return s.Stopping && !s.gone.After(c.time) })
@@ -243,7 +242,8 @@ func (c *Cloud) Announce(id, what string, in time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.find(id); s != nil {
-		c.notices = append(c.notices, Notice{ID: "note-" + s.ID, What: what, Server: *s, Issued: c.time, Due: c.time.Add(in)})
+		s.due = c.time.Add(in)
+		c.notices = append(c.notices, Notice{ID: "note-" + s.ID, What: what, Server: *s, Issued: c.time, Due: s.due})
 	}
 }
 
