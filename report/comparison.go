@@ -166,19 +166,9 @@ func (r *Comparison) Format(opts *Options) string {
 	grid := g.Lines()
 	lines = append(lines, "", style.Heading(grid[0]))
 	lines = append(lines, grid[1:]...)
-	a, b := r.Old, r.New
-	lines = append(append(lines, ""), layout.Wrap(a.Today.sentence(), 0)...)
-	if words := r.unlike(); words != "" {
+	lines = append(lines, "")
+	for _, words := range r.Remarks() {
 		lines = append(lines, layout.Wrap(layout.Printable(words), 0)...)
-	}
-	if words := r.certainty(); words != "" {
-		lines = append(lines, layout.Wrap(words, 0)...)
-	}
-	if lost := r.lost(); lost != "" {
-		lines = append(lines, layout.Wrap(layout.Printable(lost), 0)...)
-	}
-	if !b.Rested {
-		lines = append(lines, layout.Wrap("The new side does not come to rest: "+b.RestReason+".", 0)...)
 	}
 	return strings.Join(append(lines, r.reasons(style, opts.hints())...), "\n") + "\n"
 }
@@ -433,15 +423,14 @@ func (d *alike) sentence() string {
 	return text
 }
 
-// Remarks returns sentences on the meaning of the figures: what runs today, and whether both sides
-// run the same pods.
-func (r *Comparison) Remarks() (out []string) {
-	for _, words := range []string{r.Old.Today.sentence(), r.unlike(), r.lost(), r.certainty()} {
-		if words != "" {
-			out = append(out, words)
-		}
+// Remarks returns sentences on the meaning of the figures: what runs today, whether both sides run the
+// same pods, and whether the new side comes to rest.
+func (r *Comparison) Remarks() []string {
+	out := []string{r.Old.Today.sentence(), r.unlike(), r.certainty(), r.lost()}
+	if !r.New.Rested {
+		out = append(out, "The new side does not come to rest: "+r.New.RestReason+".")
 	}
-	return out
+	return slices.DeleteFunc(out, func(words string) bool { return words == "" })
 }
 
 // Reasons returns the differences with their reasons, one sentence for each group of equal

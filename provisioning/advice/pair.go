@@ -10,7 +10,6 @@ import (
 const (
 	pairedMost = 12 // constraints among which pairs are looked for
 	pairedLast = 6  // of these, the number of constraints of which every pair is solved
-	putBack    = 6  // that are put back at once
 )
 
 // askPairs looks for constraints that cost nothing one by one but something together. First it
@@ -71,7 +70,7 @@ func (a *asker) joint() []Constraint {
 }
 
 // involved returns the constraints that contribute to the savings, those that contribute most
-// first. putBack of them are put back at once, and one by one only if that lowers the savings.
+// first: it puts each back alone, and compares the savings that are left.
 func (a *asker) involved(ctx context.Context, list []Constraint, all Price) ([]Constraint, error) {
 	type loss struct {
 		Constraint
@@ -79,29 +78,18 @@ func (a *asker) involved(ctx context.Context, list []Constraint, all Price) ([]C
 		saves  float64
 	}
 	var losses []loss
-	for groups := slices.Collect(slices.Chunk(list, putBack)); len(groups) > 0; {
-		q := questions{of: a.quick, want: func(int) bool { return !a.spent(allTenths) }, skip: func(int) {}}
-		for _, group := range groups {
-			q.list = append(q.list, slices.DeleteFunc(slices.Clone(list), func(c Constraint) bool {
-				return slices.ContainsFunc(group, func(g Constraint) bool { return g.Compare(c) == 0 })
-			}))
-		}
-		var split [][]Constraint
-		q.take = func(i int, x answer) {
-			group := groups[i]
-			l := loss{group[0], len(all.Placed) - len(x.Placed), all.Saves - x.Saves}
-			switch {
-			case x.lost || l.placed <= 0 && !a.worth(l.saves):
-			case len(group) == 1:
+	q := questions{of: a.quick, want: func(int) bool { return !a.spent(allTenths) }, skip: func(int) {},
+		take: func(i int, x answer) {
+			l := loss{list[i], len(all.Placed) - len(x.Placed), all.Saves - x.Saves}
+			if !x.lost && (l.placed > 0 || a.worth(l.saves)) {
 				losses = append(losses, l)
-			default:
-				split = append(split, group[:len(group)/2], group[len(group)/2:])
 			}
-		}
-		if err := a.each(ctx, q); err != nil {
-			return nil, err
-		}
-		groups = split
+		}}
+	for i := range list {
+		q.list = append(q.list, slices.Delete(slices.Clone(list), i, i+1))
+	}
+	if err := a.each(ctx, q); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(losses, func(x, y loss) int {
 		return cmp.Or(cmp.Compare(y.placed, x.placed), cmp.Compare(y.saves, x.saves), x.Compare(y.Constraint))
