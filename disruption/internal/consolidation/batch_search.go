@@ -118,17 +118,16 @@ func (s *search) cordoned(sets [][]*state.StateNode) {
 		return
 	}
 	s.w.Cordoned = nil
-	var numbers []int
+	var closed []string
 	for _, set := range sets {
 		for _, m := range set {
 			if s.mayGo(m) {
 				s.w.Cordoned = append(s.w.Cordoned, m)
-				number, _ := s.e.At(m.Name)
-				numbers = append(numbers, number)
+				closed = append(closed, m.Name)
 			}
 		}
 	}
-	s.e.Estimator.Shut(numbers...)
+	s.e.Shut(closed...)
 }
 
 // smaller returns the sets to try after one that is not worth doing. If its replacements would have

@@ -91,7 +91,7 @@ func TestNodesToBeTriedTakeNoPods(t *testing.T) {
 			}
 		}
 		s.outcome(s.e, []*state.StateNode{a})
-		for _, host := range s.places([]*state.StateNode{a}) {
+		for _, host := range s.e.Places(nil, a.Name) {
 			guess = append(guess, host)
 		}
 		return engine, guess

@@ -6,12 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
@@ -186,7 +183,7 @@ func (s *search) gain(set []*state.StateNode, rounded float64) (attempt, bool) {
 
 // outcome estimates where the pods of some nodes go. Its floor is higher than the one by the prices
 // of resources alone, because only whole nodes can be bought.
-func (s *search) outcome(e *estimate.Estimate, set []*state.StateNode) screen.Outcome {
+func (s *search) outcome(e *estimate.Estimate, set []*state.StateNode) estimate.Outcome {
 	o := s.remove(e, set...)
 	if o.Floor < o.Price && o.Left > 0 {
 		steady := s.rules.opts.NoSpotToSpot && !slices.ContainsFunc(set, func(m *state.StateNode) bool {
@@ -198,14 +195,11 @@ func (s *search) outcome(e *estimate.Estimate, set []*state.StateNode) screen.Ou
 }
 
 // remove estimates where the pods of some nodes go.
-func (s *search) remove(e *estimate.Estimate, set ...*state.StateNode) screen.Outcome {
-	numbers := make([]int, len(set))
-	for i, m := range set {
-		numbers[i], _ = e.At(m.Name)
-		s.w.Stats.Steps += len(e.Cluster.Nodes[numbers[i]].Pods)
-	}
+func (s *search) remove(e *estimate.Estimate, set ...*state.StateNode) estimate.Outcome {
+	o := e.Remove(s.w.Moving(set), names(set)...)
 	s.w.Stats.WhatIfs++
-	return e.Estimator.RemoveWith(s.swaps(e, set), numbers...)
+	s.w.Stats.Steps += o.Steps
+	return o
 }
 
 // refit repeats a what-if in which the engine launches nodes for at least gap times the price in
@@ -227,7 +221,7 @@ func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*
 	if gap*o.Floor >= launched-simulation.PriceSlack {
 		return sets, nil
 	}
-	again, err := s.ask(ctx, targets, s.places(targets))
+	again, err := s.ask(ctx, targets, s.e.Places(s.w.Moving(targets), names(targets)...))
 	if err != nil {
 		return nil, err
 	}
@@ -257,58 +251,4 @@ func (s *search) value(sets []*simulation.CandidateSet) float64 {
 		}
 	}
 	return sum
-}
-
-// places returns, by pod, the name of the node that the last estimate chose for the pods of some
-// nodes.
-func (s *search) places(targets []*state.StateNode) map[types.NamespacedName]string {
-	nodes := map[int]string{}
-	for _, m := range s.cluster.Nodes {
-		if i, found := s.e.At(m.Name); found {
-			nodes[i] = m.Name
-		}
-	}
-	places := slices.Clone(s.e.Estimator.Places())
-	free := s.w.Moving(targets)
-	out := map[types.NamespacedName]string{}
-	for _, m := range targets {
-		for _, p := range s.w.Displaced[m.Name] {
-			kind := p
-			if free[p] != nil {
-				kind = free[p]
-			}
-			class, known := s.e.Class(kind)
-			if !known {
-				continue
-			}
-			at := slices.IndexFunc(places, func(l screen.Place) bool { return l.Class == class && l.Pods > 0 })
-			if at >= 0 {
-				places[at].Pods--
-				out[state.NameOf(p)] = nodes[int(places[at].Node)]
-			}
-		}
-	}
-	return out
-}
-
-// swaps returns the pods that may change their domain when some nodes go, in the estimator's terms.
-func (s *search) swaps(e *estimate.Estimate, set []*state.StateNode) []screen.Swap {
-	var out []screen.Swap
-	free := s.w.Moving(set)
-	if len(free) == 0 {
-		return nil
-	}
-	for _, m := range set {
-		for _, p := range s.w.Displaced[m.Name] {
-			if free[p] == nil {
-				continue
-			}
-			own, known := e.Class(p)
-			other, found := e.Class(free[p])
-			if known && found {
-				out = append(out, screen.Swap{Own: own, Other: other})
-			}
-		}
-	}
-	return out
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
@@ -160,7 +160,7 @@ func (s *search) estimated(m *state.StateNode) rule.Outcome {
 }
 
 // shortOf returns the reason for a node whose removal is not worth it by an estimate.
-func (s *search) shortOf(o screen.Outcome, required float64) rule.Outcome {
+func (s *search) shortOf(o estimate.Outcome, required float64) rule.Outcome {
 	switch {
 	case o.Saving() > required:
 		return rule.Forbid(rule.NotCheaper, "no cheaper place for its pods: others of this proposal take the room that they would need")
@@ -175,10 +175,10 @@ func (s *search) shortOf(o screen.Outcome, required float64) rule.Outcome {
 
 // needy names a pod of a node that fits on no other node by an estimate, given the number of such
 // pods of each class; "" if none is known.
-func (s *search) needy(m *state.StateNode, rest []screen.Count) string {
+func (s *search) needy(m *state.StateNode, rest []estimate.Count) string {
 	for _, p := range s.w.Displaced[m.Name] {
 		class, known := s.first.Class(p)
-		if known && slices.ContainsFunc(rest, func(c screen.Count) bool { return c.Class == class && c.Pods > 0 }) {
+		if known && slices.ContainsFunc(rest, func(c estimate.Count) bool { return c.Class == class && c.Pods > 0 }) {
 			return state.PodObject(p)
 		}
 	}

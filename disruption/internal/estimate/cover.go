@@ -28,7 +28,7 @@ func (e *Estimate) Cover(candidates []string, eviction func(pool string) float64
 	var pools []string
 	for _, name := range candidates {
 		i := e.at[name]
-		pool := e.nodes[i].Pool
+		pool := e.sites[i].Pool
 		if byPool[pool] == nil {
 			pools = append(pools, pool)
 		}
@@ -69,13 +69,13 @@ func (e *Estimate) Cover(candidates []string, eviction func(pool string) float64
 func (e *Estimate) Waste(name string) float64 { return e.supplier(e.at[name], 0).waste }
 
 func (e *Estimate) supplier(i int, eviction float64) supplier {
-	m := e.nodes[i]
-	s := supplier{m: m, price: m.Price}
+	m := &e.sites[i]
+	s := supplier{m: m.Node, price: m.Price}
 	prices := e.prices[m.Pool]
 	for d, p := range prices {
-		s.value += p * float64(e.total[i][d])
-		for _, c := range e.Cluster.Nodes[i].Pods {
-			s.load += p * float64(e.Cluster.Classes[c.Class].Request[d]) * float64(c.Pods)
+		s.value += p * float64(m.whole[d])
+		for _, c := range m.pods {
+			s.load += p * float64(e.classes[c.Class].request[d]) * float64(c.Pods)
 		}
 	}
 	s.waste = (s.price - s.load) / m.Cost
@@ -91,12 +91,13 @@ func (e *Estimate) roomElsewhere(pool string, candidates []supplier) float64 {
 		named[s.m.Name] = true
 	}
 	sum := 0.0
-	for i, m := range e.nodes {
-		if m.Pool != pool || named[m.Name] || e.Cluster.Nodes[i].Free == nil {
+	for i := range e.sites {
+		m := &e.sites[i]
+		if m.Pool != pool || named[m.Name] || m.free == nil {
 			continue
 		}
 		for d, p := range e.prices[pool] {
-			sum += p * float64(max(e.Cluster.Nodes[i].Free[d], 0))
+			sum += p * float64(max(m.free[d], 0))
 		}
 	}
 	return sum

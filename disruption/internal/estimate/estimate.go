@@ -1,18 +1,21 @@
-// Package estimate converts a cluster into numbers for package screen: classes of pods with their
-// requests, the room on nodes and the classes that they admit, and the prices of new nodes. All of
-// these are read from a state of the engine. The package computes a lower bound on the price of new
-// nodes for some pods, and chooses the nodes to try first. It does not depend on rules, budgets or
-// actions.
+// Package estimate says, in microseconds, what removing nodes of a cluster would save: which of their
+// pods fit on other nodes, and a lower bound on the price of new nodes for the rest. It also chooses
+// the nodes to try first. It does not depend on rules, budgets or actions.
+//
+// Classes of pods with their requests, the room on nodes and the classes that they admit, the rules
+// between the pods of a node, and the prices of new nodes are read from a state of the engine. Other
+// constraints between pods, volumes that several pods share, and limits are left out. An estimate
+// therefore only guides the search, and the engine decides.
 package estimate
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
@@ -47,31 +50,45 @@ type Node struct {
 
 // Estimate is a cluster in numbers. It guides the search for sets that are worth simulating.
 type Estimate struct {
-	// Cluster has the nodes that are in the cluster, by number, and the classes of their pods.
-	Cluster *screen.Cluster
-	// Estimator estimates where pods go when nodes are removed.
-	Estimator *screen.Estimator
-
 	in      Input
 	p       *compile.Problem // of the state
 	cpu     int              // index of the CPU among the resources; it takes the place of the first
-	nodes   []*Node          // by number
-	classes []int32          // by class: a kind of its pods
-	classOf []int32          // by kind: the class; negative if it has none
-	at      map[string]int   // number of each node, by name
-	total   [][]int64        // by number of the node: room for movable pods, counting the room that they use now
-	apart   apartRules
+	sites   []site           // the nodes that are in the cluster, by number
+	classes []class
+	classOf []int32              // by kind: the class; negative if it has none
+	at      map[string]int       // number of each node, by name
 	prices  map[string][]float64 // price of a unit of each resource, by pool
 	goods   *goods
-	pools   [][]int // by class: the pools, by index in goods, that launch nodes for its pods
+	packing
+}
+
+// site is a node that is in the cluster.
+type site struct {
+	*Node
+	kind  int32             // equal for nodes that admit the same classes
+	free  []int64           // room for pods of other nodes; nil if it takes none
+	whole []int64           // room for movable pods, counting the room that they use now
+	pods  []Count           // pods that have to move, each class once
+	there []pack.Membership // of all pods on the node, whether they move or not
+}
+
+// class is a group of pods with equal requests that may run on the same nodes, with the same pods.
+type class struct {
+	kind    int32 // of one of its pods
+	number  int   // of that kind, in the problem
+	request []int64
+	admits  []bool            // by kind of nodes
+	parts   []pack.Membership // of one pod, in rules that hold as they are: see compile.Rules
+	alone   bool              // a node can have only one of the pods, because they exclude each other
+	floor   float64           // least price of one pod on new nodes, in USD per hour; infinite if no new node can have the pod
+	pools   []int             // the pools, by index in goods, that launch nodes for its pods
 }
 
 // New reads a cluster in its current state. before, if not nil, is an earlier estimate of the same
 // search, whose data about launches is reused.
 func New(in Input, before *Estimate) *Estimate {
-	e := &Estimate{in: in, p: in.State.Problem, at: map[string]int{}, Cluster: &screen.Cluster{}, prices: map[string][]float64{}}
+	e := &Estimate{in: in, p: in.State.Problem, at: map[string]int{}, prices: map[string][]float64{}}
 	e.cpu = max(0, slices.Index(e.p.Resources, corev1.ResourceCPU))
-	e.apart = newApartRules(e.p.Rules)
 	e.readClasses()
 	e.readNodes()
 	if before != nil {
@@ -80,7 +97,7 @@ func New(in Input, before *Estimate) *Estimate {
 		e.goods = e.readGoods()
 	}
 	e.readPrices()
-	e.Estimator = screen.NewEstimator(e.Cluster)
+	e.packing = newPacking(e.sites)
 	return e
 }
 
@@ -119,20 +136,21 @@ func (e *Estimate) readClass(p *corev1.Pod, known map[string]int32) {
 	if e.classOf[k] >= 0 || e.p.Classes[of.class].Refusal != nil {
 		return // the engine reports a pod that cannot be read
 	}
-	apart := e.apart.of(e.p.Rules.ByClass[of.class].All)
-	key := binary.AppendVarint(nil, int64(e.p.Admission.Ask(of.class)))
-	for i := range apart.Of {
-		key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(key, apart.Of[i]), apart.Excludes[i])
+	c := class{kind: k, number: of.class, request: e.vector(e.p.Requests[of.class])}
+	for _, part := range e.p.Rules.ByClass[of.class].All {
+		if rule := &e.p.Rules.Node[part.Rule]; !rule.Spread {
+			c.parts = append(c.parts, part)
+			c.alone = c.alone || rule.Kind == pack.Apart && part.Both > 0
+		}
 	}
-	key = append(key, of.pin.text()...)
-	class, found := known[string(key)]
+	key := fmt.Sprint(e.p.Admission.Ask(of.class), c.parts, of.pin.text())
+	n, found := known[key]
 	if !found {
-		class = int32(len(e.classes))
-		known[string(key)] = class
-		e.classes = append(e.classes, k)
-		e.Cluster.Classes = append(e.Cluster.Classes, screen.Class{Request: e.vector(e.p.Requests[of.class]), AntiAffinity: apart})
+		n = int32(len(e.classes))
+		known[key] = n
+		e.classes = append(e.classes, c)
 	}
-	e.classOf[k] = class
+	e.classOf[k] = n
 }
 
 // Class returns the class of a pod, and false if it has none.
@@ -153,38 +171,37 @@ func (e *Estimate) readNodes() {
 		if m.Gone || at < 0 {
 			continue
 		}
-		e.at[m.Name] = len(e.Cluster.Nodes)
-		n := screen.Node{Kind: kinds.of(at), Price: m.Price}
+		e.at[m.Name] = len(e.sites)
 		free := e.free(m.Entry)
-		whole := slices.Clone(free)
+		n := site{Node: m, kind: kinds.of(at), whole: slices.Clone(free), there: slices.Clone(e.p.NodeParts[at])}
 		for _, p := range m.Pods {
 			class, ok := e.Class(p)
 			if !ok {
 				continue
 			}
-			if k := slices.IndexFunc(n.Pods, func(c screen.Count) bool { return c.Class == class }); k >= 0 {
-				n.Pods[k].Pods++
+			if k := slices.IndexFunc(n.pods, func(c Count) bool { return c.Class == class }); k >= 0 {
+				n.pods[k].Pods++
 			} else {
-				n.Pods = append(n.Pods, screen.Count{Class: class, Pods: 1})
+				n.pods = append(n.pods, Count{Class: class, Pods: 1})
 			}
-			for d, n := range e.Cluster.Classes[class].Request {
-				whole[d] += n
+			for d, want := range e.classes[class].request {
+				n.whole[d] += want
 			}
 		}
-		n.There = e.apart.of(e.p.NodeParts[at])
 		for _, p := range m.Entry.Pods {
 			if k := e.in.Kinds.of(p); k >= 0 {
-				e.apart.add(&n.There, e.p.Rules.ByClass[e.in.Kinds.list[k].class].All)
+				for _, part := range e.p.Rules.ByClass[e.in.Kinds.list[k].class].All {
+					n.there = compile.AddPart(n.there, part.Rule, part.Owners, part.Members, part.Both)
+				}
 			}
 		}
 		if takesPods(m.Entry) {
-			n.Free = free
+			n.free = free
 		}
-		e.Cluster.Nodes, e.nodes = append(e.Cluster.Nodes, n), append(e.nodes, m)
-		e.total = append(e.total, whole)
+		e.sites = append(e.sites, n)
 	}
-	for c, k := range e.classes {
-		e.Cluster.Classes[c].Admits = kinds.admit(&e.in.Kinds.list[k])
+	for i := range e.classes {
+		e.classes[i].admits = kinds.admit(&e.in.Kinds.list[e.classes[i].kind])
 	}
 }
 
@@ -233,12 +250,6 @@ func (e *Estimate) Suits(p *corev1.Pod, node string) bool {
 	return c >= 0 && at >= 0 && e.p.Nodes[at].Verdict.Open.Has(c)
 }
 
-// At returns the number of a node, and false if the node is not in the cluster.
-func (e *Estimate) At(name string) (int, bool) {
-	i, found := e.at[name]
-	return i, found
-}
-
 // takesPods reports whether a node is schedulable and has room for pods.
 func takesPods(n provisioning.Node) bool {
 	if n.Node == nil {
@@ -251,12 +262,12 @@ func takesPods(n provisioning.Node) bool {
 // wanted returns the total requests of the pods on the nodes of a pool.
 func (e *Estimate) wanted(pool string) []int64 {
 	out := make([]int64, len(e.p.Resources))
-	for i, m := range e.nodes {
-		if m.Pool != pool {
+	for i := range e.sites {
+		if e.sites[i].Pool != pool {
 			continue
 		}
-		for _, p := range e.Cluster.Nodes[i].Pods {
-			for d, n := range e.Cluster.Classes[p.Class].Request {
+		for _, p := range e.sites[i].pods {
+			for d, n := range e.classes[p.Class].request {
 				out[d] += n * int64(p.Pods)
 			}
 		}
@@ -275,7 +286,7 @@ type nodeKinds struct {
 func newNodeKinds(e *Estimate) *nodeKinds {
 	k := &nodeKinds{p: e.p, known: map[string]int32{}}
 	for i, key := range e.p.Table.Keys {
-		if slices.ContainsFunc(e.classes, func(c int32) bool { return e.in.Kinds.list[c].pin[key] != nil }) {
+		if slices.ContainsFunc(e.classes, func(c class) bool { return e.in.Kinds.list[c.kind].pin[key] != nil }) {
 			k.keys = append(k.keys, i)
 		}
 	}
@@ -311,68 +322,21 @@ func (k *nodeKinds) admit(pods *kind) []bool {
 	return out
 }
 
-// apartRules numbers the rules by which pods exclude others from their node: anti-affinity over the
-// hostname, host ports and volumes.
-type apartRules struct {
-	number []int // by rule over nodes; -1 for a rule of another kind
-	words  int
-}
-
-func newApartRules(r *compile.Rules) apartRules {
-	out, n := apartRules{number: make([]int, len(r.Node))}, 0
-	for i := range r.Node {
-		if out.number[i] = -1; r.Node[i].Kind == pack.Apart {
-			out.number[i] = n
-			n++
-		}
-	}
-	out.words = (n + 63) / 64
-	return out
-}
-
-// of returns memberships as sets of groups.
-func (a *apartRules) of(parts []pack.Membership) screen.AntiAffinity {
-	if a.words == 0 {
-		return screen.AntiAffinity{}
-	}
-	bits := make([]uint64, 2*a.words)
-	out := screen.AntiAffinity{Of: bits[:a.words:a.words], Excludes: bits[a.words:]}
-	a.add(&out, parts)
-	return out
-}
-
-// add adds memberships to sets of groups.
-func (a *apartRules) add(to *screen.AntiAffinity, parts []pack.Membership) {
-	for _, part := range parts {
-		n := a.number[part.Rule]
-		if n < 0 {
-			continue
-		}
-		if part.Members > 0 {
-			to.Of[n/64] |= 1 << (n % 64)
-		}
-		if part.Owners > 0 {
-			to.Excludes[n/64] |= 1 << (n % 64)
-		}
-	}
-}
-
 // readPrices computes lower bounds on the price of resources on new nodes of each pool, and from
 // them the floor of each class.
 func (e *Estimate) readPrices() {
 	for i := range e.goods.pools {
 		pool := &e.goods.pools[i]
-		e.prices[pool.name] = screen.Prices(pool.supplies, e.wanted(pool.name))
+		e.prices[pool.name] = unitPrices(pool.supplies, e.wanted(pool.name))
 	}
-	e.pools = make([][]int, len(e.classes))
 	for c := range e.classes {
-		class := &e.Cluster.Classes[c]
-		class.Floor = math.Inf(1)
+		class := &e.classes[c]
+		class.floor = math.Inf(1)
 		options := e.admitted(int32(c))
 		for i := range e.goods.pools {
 			if pool := &e.goods.pools[i]; !pool.of.Window(options).Empty() {
-				class.Floor = min(class.Floor, screen.Floor(class.Request, e.prices[pool.name]))
-				e.pools[c] = append(e.pools[c], i)
+				class.floor = min(class.floor, worth(class.request, e.prices[pool.name]))
+				class.pools = append(class.pools, i)
 			}
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -77,6 +76,12 @@ func node(name, zone string, pods ...*corev1.Pod) provisioning.Node {
 // estimateOf returns the estimate of nodes all of whose pods move, with some pods pinned.
 func estimateOf(t *testing.T, in provisioning.Input, pins map[*corev1.Pod]estimate.Pin, nodes ...provisioning.Node) *estimate.Estimate {
 	t.Helper()
+	return estimateWith(t, in, pins, nil, nodes...)
+}
+
+// estimateWith is estimateOf with pods that may count as others.
+func estimateWith(t *testing.T, in provisioning.Input, pins map[*corev1.Pod]estimate.Pin, free map[*corev1.Pod]*corev1.Pod, nodes ...provisioning.Node) *estimate.Estimate {
+	t.Helper()
 	compiled, err := provisioning.Prepare(in, nil)
 	require.NoError(t, err)
 	bare := make([]provisioning.Node, len(nodes))
@@ -89,7 +94,7 @@ func estimateOf(t *testing.T, in provisioning.Input, pins map[*corev1.Pod]estima
 	}
 	s, err := compiled.State(bare, pods)
 	require.NoError(t, err)
-	own := estimate.Input{State: s, Launches: true, Kinds: estimate.NewKinds(s), Free: func(*corev1.Pod) *corev1.Pod { return nil }}
+	own := estimate.Input{State: s, Launches: true, Kinds: estimate.NewKinds(s), Free: func(p *corev1.Pod) *corev1.Pod { return free[p] }}
 	for p, pin := range pins {
 		own.Kinds.Pin(p, p, pin)
 	}
@@ -106,27 +111,27 @@ func TestAtLeast(t *testing.T) {
 	pinned, smallB := pod("pinned", 3000), pod("smallB", 1000)
 	e := estimateOf(t, market(), map[*corev1.Pod]estimate.Pin{pinned: {corev1.LabelTopologyZone: {"b"}}, smallB: {corev1.LabelTopologyZone: {"b", "c"}}},
 		node("n1", "a", free, big, apart, pinned, smallB), node("n2", "b", bigB), node("n3", "b", pod("zonal", 1, apartZone("zonal"))))
-	count := func(p *corev1.Pod, n int32) screen.Count {
+	count := func(p *corev1.Pod, n int32) estimate.Count {
 		class, known := e.Class(p)
 		require.True(t, known, p.Name)
-		return screen.Count{Class: class, Pods: n}
+		return estimate.Count{Class: class, Pods: n}
 	}
 	for _, tt := range []struct {
 		name   string
-		rest   []screen.Count
+		rest   []estimate.Count
 		steady bool
 		want   float64
 	}{
 		{"nothing", nil, false, 0},
-		{"one pod", []screen.Count{count(free, 1)}, false, 0.5},
-		{"none of it spot", []screen.Count{count(free, 1)}, true, 1},
-		{"two pods are on two nodes or on a large one", []screen.Count{count(free, 2)}, false, 1},
-		{"the dearest of them", []screen.Count{count(free, 1), count(big, 1)}, false, 1.5},
-		{"many pods, by the price of what they ask for", []screen.Count{count(free, 40)}, false, 15},
-		{"each on a node of its own", []screen.Count{count(apart, 5)}, false, 2.5},
-		{"no option where it must be", []screen.Count{count(bigB, 1)}, false, math.Inf(1)},
-		{"no option where it is pinned", []screen.Count{count(pinned, 1)}, false, math.Inf(1)},
-		{"an option in one of the zones of its pin", []screen.Count{count(smallB, 1)}, false, 0.5},
+		{"one pod", []estimate.Count{count(free, 1)}, false, 0.5},
+		{"none of it spot", []estimate.Count{count(free, 1)}, true, 1},
+		{"two pods are on two nodes or on a large one", []estimate.Count{count(free, 2)}, false, 1},
+		{"the dearest of them", []estimate.Count{count(free, 1), count(big, 1)}, false, 1.5},
+		{"many pods, by the price of what they ask for", []estimate.Count{count(free, 40)}, false, 15},
+		{"each on a node of its own", []estimate.Count{count(apart, 5)}, false, 2.5},
+		{"no option where it must be", []estimate.Count{count(bigB, 1)}, false, math.Inf(1)},
+		{"no option where it is pinned", []estimate.Count{count(pinned, 1)}, false, math.Inf(1)},
+		{"an option in one of the zones of its pin", []estimate.Count{count(smallB, 1)}, false, 0.5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for range 2 { // the second time it is known
@@ -169,11 +174,11 @@ func TestAtLeastIsABound(t *testing.T) {
 		plan, err := provisioning.Solve(t.Context(), in, nil)
 		require.NoError(t, err)
 		e := estimateOf(t, market(), nil, node("n", "a", pods...))
-		var rest []screen.Count
+		var rest []estimate.Count
 		for _, p := range pods {
 			class, known := e.Class(p)
 			require.True(t, known)
-			rest = append(rest, screen.Count{Class: class, Pods: 1})
+			rest = append(rest, estimate.Count{Class: class, Pods: 1})
 		}
 		least := e.AtLeast(rest, false)
 		require.Empty(t, plan.Unplaced, "seed %d", seed)
@@ -196,23 +201,36 @@ func TestWhereRemovedPodsFit(t *testing.T) {
 		node("n2", "a", pod("db", 1000)),
 		node("n3", "b", pod("shy", 2500, apartFrom("web"))),
 		node("n4", "b", pod("zonal", 1000, apartZone("zonal"))))
-	n1, known := e.At("n1")
-	require.True(t, known)
-	o := e.Estimator.Remove(n1)
-	require.Equal(t, 3, o.Moved)
-	names := map[int32]string{}
-	for _, p := range []*corev1.Pod{web, pinned, large} {
-		class, _ := e.Class(p)
-		names[class] = p.Name
+	require.Equal(t, 3, e.Remove(nil, "n1").Moved)
+	where := map[string]string{}
+	for pod, node := range e.Places(nil, "n1") {
+		where[pod.Name] = node
 	}
-	where := map[string]int{}
-	for _, place := range e.Estimator.Places() {
-		where[names[place.Class]] = int(place.Node)
-	}
-	n4, _ := e.At("n4")
-	require.Equal(t, n4, where["web"], "db is on n2, and shy on n3")
-	require.NotEqual(t, 1, where["pinned"], "n2 is in another zone")
-	require.Equal(t, 1, where["large"], "n2 alone has the room")
-	_, known = e.Class(pod("stranger", 1))
+	require.Equal(t, "n4", where["web"], "db is on n2, and shy on n3")
+	require.NotEqual(t, "n2", where["pinned"], "n2 is in another zone")
+	require.Equal(t, "n2", where["large"], "n2 alone has the room")
+	_, known := e.Class(pod("stranger", 1))
 	require.False(t, known)
+}
+
+// TestPodsThatCountAsOthers: a pod that may change its domain counts as its copy that may go there.
+func TestPodsThatCountAsOthers(t *testing.T) {
+	own, other := pod("own", 3000), pod("other", 3000)
+	ownFree, otherFree := pod("own", 3000), pod("other", 3000)
+	nodes := []provisioning.Node{node("n1", "a", own, other), node("n2", "a", pod("load2", 4000)), node("n3", "b", pod("load3", 2000), pod("zonal", 1, apartZone("zonal")))}
+	zoneA := estimate.Pin{corev1.LabelTopologyZone: {"a"}}
+	e := estimateWith(t, market(), map[*corev1.Pod]estimate.Pin{own: zoneA, other: zoneA}, map[*corev1.Pod]*corev1.Pod{own: ownFree, other: otherFree}, nodes...)
+	for range 2 { // looking changes nothing
+		o := e.Remove(nil, "n1")
+		require.Equal(t, []int{1, 1}, []int{o.Moved, o.Left}, "n2 has room for one of them, and n3 is in zone b")
+		free := map[*corev1.Pod]*corev1.Pod{own: ownFree}
+		o = e.Remove(free, "n1")
+		require.Equal(t, []int{2, 0}, []int{o.Moved, o.Left})
+		places := map[string]string{}
+		for pod, node := range e.Places(free, "n1") {
+			places[pod.Name] = node
+		}
+		require.Equal(t, map[string]string{"own": "n3", "other": "n2"}, places)
+		require.Equal(t, 2, e.Remove(map[*corev1.Pod]*corev1.Pod{own: ownFree, other: otherFree}, "n1").Moved)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
@@ -24,8 +23,8 @@ type goods struct {
 type poolGoods struct {
 	name     string
 	of       *catalog.Pool
-	supplies []screen.Supply // its options, cheapest first
-	units    []float64       // the least price of a unit of each resource, on the option that is best for that resource alone
+	supplies []supply  // its options, cheapest first
+	units    []float64 // the least price of a unit of each resource, on the option that is best for that resource alone
 }
 
 // leastKey identifies a result of CheapestOne.
@@ -54,7 +53,7 @@ func (e *Estimate) readGoods() *goods {
 			if price <= 0 {
 				continue
 			}
-			pool.supplies = append(pool.supplies, screen.Supply{Room: room, Price: price})
+			pool.supplies = append(pool.supplies, supply{room, price})
 			for d, n := range room {
 				if n > 0 {
 					pool.units[d] = min(pool.units[d], price/float64(n))
@@ -69,7 +68,7 @@ func (e *Estimate) readGoods() *goods {
 // admitted returns the options whose labels and taints admit pods of a class. The result must not be
 // changed.
 func (e *Estimate) admitted(class int32) bitset.Set {
-	k := e.classes[class]
+	k := e.classes[class].kind
 	out, known := e.goods.admitted[k]
 	if known {
 		return out
@@ -99,7 +98,7 @@ func (e *Estimate) admitted(class int32) bitset.Set {
 // steady, spot nodes are excluded. A bound from prices per unit of a resource
 // would allow fractions of nodes. This one considers that nodes are bought whole: either one node
 // holds all pods, or there are two or more nodes, each with at least one of the pods.
-func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
+func (e *Estimate) AtLeast(rest []Count, steady bool) float64 {
 	if len(rest) == 0 {
 		return 0
 	}
@@ -107,15 +106,15 @@ func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
 	unit := make([]float64, len(e.p.Resources))
 	alone, pods := false, int32(0)
 	for _, c := range rest {
-		class := &e.Cluster.Classes[c.Class]
+		class := &e.classes[c.Class]
 		one := e.CheapestOne(c, steady)
-		floor += float64(c.Pods) * class.Floor
+		floor += float64(c.Pods) * class.floor
 		cheapest, pods = min(cheapest, one), pods+c.Pods
-		if class.AntiAffinity.Alone() && c.Pods > 1 {
+		if class.alone && c.Pods > 1 {
 			alone, one = true, one*float64(c.Pods)
 		}
 		dearest = max(dearest, one)
-		for d, n := range class.Request {
+		for d, n := range class.request {
 			sum[d] += n * int64(c.Pods)
 			unit[d] += float64(n) * float64(c.Pods) * e.unitPrice(c.Class, d)
 		}
@@ -130,7 +129,7 @@ func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
 // unitPrice returns the least price of a unit of a resource for pods of a class.
 func (e *Estimate) unitPrice(class int32, dimension int) float64 {
 	best := math.Inf(1)
-	for _, pool := range e.pools[class] {
+	for _, pool := range e.classes[class].pools {
 		best = min(best, e.goods.pools[pool].units[dimension])
 	}
 	if math.IsInf(best, 1) {
@@ -141,7 +140,7 @@ func (e *Estimate) unitPrice(class int32, dimension int) float64 {
 
 // cheapestFor returns the price of the cheapest new node that admits pods of all the classes and
 // has room for a request. It returns limit if every such node costs that much or more.
-func (e *Estimate) cheapestFor(classes []screen.Count, request []int64, steady bool, limit float64) float64 {
+func (e *Estimate) cheapestFor(classes []Count, request []int64, steady bool, limit float64) float64 {
 	options := e.admitted(classes[0].Class)
 	if len(classes) > 1 || steady {
 		options = options.Clone()
@@ -153,7 +152,7 @@ func (e *Estimate) cheapestFor(classes []screen.Count, request []int64, steady b
 		options.AndNot(e.goods.spot)
 	}
 	want := e.vector(request) // in the order of the engine
-	for _, i := range e.pools[classes[0].Class] {
+	for _, i := range e.classes[classes[0].Class].pools {
 		pl := e.goods.pools[i].of
 		for o := range pl.Window(options).All() {
 			o += bitset.Base(pl.First)
@@ -172,11 +171,11 @@ func (e *Estimate) cheapestFor(classes []screen.Count, request []int64, steady b
 
 // CheapestOne returns the price of the cheapest new node for one pod of a class; infinite if there
 // is none.
-func (e *Estimate) CheapestOne(c screen.Count, steady bool) float64 {
-	key := leastKey{kind: e.classes[c.Class], steady: steady}
+func (e *Estimate) CheapestOne(c Count, steady bool) float64 {
+	key := leastKey{kind: e.classes[c.Class].kind, steady: steady}
 	best, known := e.goods.least[key]
 	if !known {
-		best = e.cheapestFor([]screen.Count{c}, e.Cluster.Classes[c.Class].Request, steady, math.Inf(1))
+		best = e.cheapestFor([]Count{c}, e.classes[c.Class].request, steady, math.Inf(1))
 		e.goods.least[key] = best
 	}
 	return best

@@ -1,27 +1,25 @@
-package screen
+package estimate
 
 import (
 	"math"
 	"slices"
 )
 
-// Supply is a way to launch a node.
-type Supply struct {
-	// Room is the room for pods on the node.
-	Room []int64
-	// Price is in USD per hour.
-	Price float64
+// supply is a way to launch a node.
+type supply struct {
+	room  []int64 // for pods
+	price float64 // in USD per hour
 }
 
-// Prices returns a price for a unit of each resource such that no supply has room worth more than
+// unitPrices returns a price for a unit of each resource such that no supply has room worth more than
 // the supply costs. The request of some pods at these prices is then a lower bound on the price of
 // nodes that hold them. wanted is the total demand. The prices are chosen so that the bound for
 // that demand is close to the highest possible.
 //
 // It returns nil if there is no supply. The work is bounded: a few hundred passes over the
 // supplies.
-func Prices(supply []Supply, wanted []int64) []float64 {
-	if len(supply) == 0 {
+func unitPrices(supplies []supply, wanted []int64) []float64 {
+	if len(supplies) == 0 {
 		return nil
 	}
 	scale := make([]float64, len(wanted)) // the reciprocal of the demand
@@ -31,16 +29,16 @@ func Prices(supply []Supply, wanted []int64) []float64 {
 			scale[d], weight[d] = 1/float64(n), 1
 		}
 	}
-	supply = undominated(supply, wanted)
+	supplies = undominated(supplies, wanted)
 	best, floor := make([]float64, len(wanted)), -1.0
 	for range priceRounds {
 		tightest, most := -1, 0.0
-		for i := range supply {
+		for i := range supplies {
 			worth := 0.0
 			for d, w := range weight {
-				worth += w * scale[d] * float64(supply[i].Room[d])
+				worth += w * scale[d] * float64(supplies[i].room[d])
 			}
-			if over := worth / supply[i].Price; over > most {
+			if over := worth / supplies[i].price; over > most {
 				tightest, most = i, over
 			}
 		}
@@ -61,14 +59,14 @@ func Prices(supply []Supply, wanted []int64) []float64 {
 		mean, dims := 0.0, 0.0
 		for d, s := range scale {
 			if s > 0 {
-				mean += s * float64(supply[tightest].Room[d])
+				mean += s * float64(supplies[tightest].room[d])
 				dims++
 			}
 		}
 		mean /= max(dims, 1)
 		for d, s := range scale {
 			if s > 0 {
-				weight[d] *= math.Exp(priceStep * (1 - s*float64(supply[tightest].Room[d])/mean))
+				weight[d] *= math.Exp(priceStep * (1 - s*float64(supplies[tightest].room[d])/mean))
 				weight[d] = min(max(weight[d], 1e-9), 1e9)
 			}
 		}
@@ -79,16 +77,16 @@ func Prices(supply []Supply, wanted []int64) []float64 {
 // undominated leaves out each supply that is no better than an earlier one: it has at most as much
 // of every wanted resource, and costs no less. At no prices is such a supply worth more for its
 // price. Few supplies are left.
-func undominated(supply []Supply, wanted []int64) []Supply {
-	var out []Supply
-	for _, s := range supply {
-		dominates := func(other Supply) bool {
+func undominated(supplies []supply, wanted []int64) []supply {
+	var out []supply
+	for _, s := range supplies {
+		dominates := func(other supply) bool {
 			for d, n := range wanted {
-				if n > 0 && other.Room[d] < s.Room[d] {
+				if n > 0 && other.room[d] < s.room[d] {
 					return false
 				}
 			}
-			return other.Price <= s.Price
+			return other.price <= s.price
 		}
 		if !slices.ContainsFunc(out, dominates) {
 			out = append(out, s)
@@ -102,8 +100,8 @@ const (
 	priceStep   = 0.05
 )
 
-// Floor returns the value of a request at the prices; infinite if prices is nil.
-func Floor(request []int64, prices []float64) float64 {
+// worth returns the value of a request at the prices; infinite if prices is nil.
+func worth(request []int64, prices []float64) float64 {
 	if prices == nil {
 		return math.Inf(1)
 	}
