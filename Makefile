@@ -108,6 +108,7 @@ E2E ?= Test.*
 e2e: ## the controller on a real control plane: make e2e E2E=TestBurst
 	DOVETAIL_E2E=build DOVETAIL_E2E_RESULTS=RESULTS.md go -C examples/controller test ./e2e -run '^($(E2E))$$' -count 1 -parallel 4 -timeout 90m -v
 
+COMPARE ?= .*
 .PHONY: e2e-compare
-e2e-compare: ## Karpenter with its provider for kwok in the same scenarios, into benchmarks/RESULTS.md
-	DOVETAIL_E2E=build DOVETAIL_E2E_COMPARE="$(CURDIR)/benchmarks/RESULTS.md" go -C examples/controller test ./e2e -run '^TestCompare$$' -count 1 -timeout 120m -v
+e2e-compare: ## both on a control plane, into benchmarks/RESULTS.md: make e2e-compare COMPARE=churn KARPENTER=1.15.0
+	DOVETAIL_E2E=build DOVETAIL_E2E_COMPARE="$(CURDIR)/benchmarks/RESULTS.md" DOVETAIL_E2E_KARPENTER="$(KARPENTER)" go -C examples/controller test ./e2e -run '^TestCompare$$/^($(COMPARE))$$' -count 1 -timeout 180m -v

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,16 +27,37 @@ import (
 
 // contender is a controller that a comparison runs.
 type contender struct {
-	name   string
-	scene  func(*testing.T) *scene
-	plan   string // the message of its log that has a plan
-	counts string // the entry of that message that says how many nodes
+	name    string
+	scene   func(*testing.T) *scene
+	plan    string                              // the message of its log that has a plan
+	counts  string                              // the entry of that message that says how many nodes
+	soldOut func(s *scene, family string) error // has the next start know of a family that is sold out
 }
 
-// The defaults of both, but that neither is told to be quicker than it would be.
+// contenderFlags are the defaults of the controller, which scenarios make quicker otherwise.
+var contenderFlags = []string{"-confirm-after=15s", "-propose-every=10s"}
+
+// Both have their defaults, and know from the start of what is sold out: Karpenter's provider for
+// kwok cannot refuse a launch.
 var contenders = []contender{
-	{"dovetail", func(t *testing.T) *scene { return newScene(t, "-confirm-after=15s", "-propose-every=10s") }, "planned", "create"},
-	{"karpenter", newKarpenterScene, "computed new nodeclaim(s) to fit pod(s)", "nodeclaims"},
+	{"dovetail", func(t *testing.T) *scene { return newScene(t, contenderFlags...) }, "planned", "create", func(s *scene, family string) error {
+		before := s.command
+		s.command = func() *exec.Cmd {
+			cmd := before()
+			cmd.Args = append(cmd.Args, "-sold-out=karpenter.k8s.aws/instance-family = "+family)
+			return cmd
+		}
+		return nil
+	}},
+	{"karpenter", newKarpenterScene, "computed new nodeclaim(s) to fit pod(s)", "nodeclaims", func(s *scene, family string) error {
+		return writeTypes(s.types, family)
+	}},
+}
+
+// result is a line of a table of RESULTS.md. Its name is how the line begins.
+type result interface {
+	name() string
+	text() string
 }
 
 // row is what a contender came to in a scenario.
@@ -62,7 +84,25 @@ func (r row) text() string {
 	return r.name() + fmt.Sprintf(" %d | %d | %d | %.4f | %.0f | %d | %s | %.0f | %s |", r.planned, r.nodes, r.most, r.cost, r.took.Seconds(), r.evicted, perDollar, r.pending.Seconds(), breaches)
 }
 
-const compareTitle = "## On a control plane"
+// compared is the table of a section of RESULTS.md.
+type compared struct{ title, text, header string }
+
+var scenarioTable = compared{"## On a control plane", `"Planned" are the nodes of all
+plans for pods, "most" is how many there were at one time, and "s" is until all pods run on
+ready nodes, or no node comes or goes any more. "Evicted" are pods that ended while they
+ran, and "per USD/h" is for each USD per hour saved. "Pending" is the longest that a pod
+waited, and "breaches" are budgets of pods that were broken.`, `| scenario | | planned | nodes | most | USD/h | s | evicted | per USD/h | pending s | breaches |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|`}
+
+var churnTable = compared{"## Churn on a control plane", `331 pods of 15 workloads for 20 minutes: a workload
+is scaled every 20 s, one gets a new template every 90 s, all nodes drift twice, the node with the most
+pods is lost, the family c6a is sold out, and the controller is killed five times. "Over" is the bill over that of plans from
+empty for the same pods, made every 20 s by Dovetail. "Evicted" are the pods that were evicted, and
+"preempted" those that kube-scheduler ended for others. "Median" and "99%" are how long the pods that came waited until
+they were bound. The columns after "rest" are of the time after the last change: what the nodes cost in the
+end and how much that is over a plan from empty, how long it took, and how many pods were evicted meanwhile. "Left" is
+what is tainted, orphaned or doubled then.`, `| scenario | | USD | over | evicted | preempted | launches | median s | 99% s | rest USD/h | over | s | evicted | left |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|`}
 
 // TestCompare runs Karpenter with its own provider for kwok and this controller in the
 // same scenarios, one after another, on a control plane of their own each: machines
@@ -73,19 +113,20 @@ func TestCompare(t *testing.T) {
 		t.Skip("this compares with Karpenter: run make e2e-compare")
 	}
 	for _, scenario := range []struct {
-		name string
-		run  func(*scene, contender) []row
-	}{{"burst", burstAndRest}, {"growth", growth}, {"drift", drift}, {"rolling update", rollingUpdate}} {
+		name  string
+		run   func(*scene, contender) []result
+		table compared
+	}{{"burst", burstAndRest, scenarioTable}, {"growth", growth, scenarioTable}, {"drift", drift, scenarioTable},
+		{"rolling update", rollingUpdate, scenarioTable}, {"churn", churn, churnTable}} {
 		for _, c := range contenders {
 			t.Run(scenario.name+"/"+c.name, func(t *testing.T) {
 				s := c.scene(t)
-				rows := scenario.run(s, c)
-				for i := range rows {
-					rows[i].contender = c.name
-					t.Log(rows[i].text())
+				results := scenario.run(s, c)
+				for _, r := range results {
+					t.Log(r.text())
 				}
 				t.Logf("%d pods preempted", s.preempted())
-				if err := writeComparison(file, rows); err != nil {
+				if err := scenario.table.write(file, results); err != nil {
 					t.Error(err)
 				}
 			})
@@ -100,11 +141,11 @@ func (s *scene) measured(name string, c contender, from int, t *tally, l look, t
 	for _, e := range s.entries(c.plan)[from:] {
 		planned += int(number(e, c.counts))
 	}
-	return row{scenario: name, planned: planned, nodes: len(l.nodes), most: t.most, cost: l.cost, took: took, evicted: len(t.ended), pending: t.longest, breaches: len(t.breaches)}
+	return row{scenario: name, contender: c.name, planned: planned, nodes: len(l.nodes), most: t.most, cost: l.cost, took: took, evicted: len(t.ended), pending: t.longest, breaches: len(t.breaches)}
 }
 
 // burstAndRest is 300 pods, of which seven of ten go when all run.
-func burstAndRest(s *scene, c contender) []row {
+func burstAndRest(s *scene, c contender) []result {
 	first := newTally()
 	s.apply("testdata/burst.yaml")
 	before, took := s.watch(6*time.Minute, "300 pods run", func(l look) error { first.count(l); return settled(l, 300) })
@@ -119,31 +160,26 @@ func burstAndRest(s *scene, c contender) []row {
 	})
 	t := newTally()
 	const still = 2 * time.Minute // both look again sooner than that
-	l, took := s.watch(20*time.Minute, "at rest", func(l look) error {
-		t.count(l)
-		if err := settled(l, pods); err != nil || t.still() < still {
-			return fmt.Errorf("still for %s: %w", t.still(), err)
-		}
-		return nil
-	})
+	l, took := s.watch(20*time.Minute, "at rest", atRest(t, still, pods))
+	s.Logf("a plan from empty costs %.4f USD/h", s.fresh(l).Cost)
 	rest := s.measured(fmt.Sprintf("scaled to %d pods, at rest", pods), c, plans, t, l, took-still)
 	rest.before, rest.running = before.cost, true
-	return []row{burst, rest}
+	return []result{burst, rest}
 }
 
 // growth is 300 pods that become 1950.
-func growth(s *scene, c contender) []row {
+func growth(s *scene, c contender) []result {
 	s.apply("testdata/burst.yaml")
 	s.watch(6*time.Minute, "300 pods run", func(l look) error { return settled(l, 300) })
 	plans := len(s.entries(c.plan))
 	pods := s.deployments(sevenfold)
 	t := newTally()
 	l, took := s.watch(15*time.Minute, "all pods run", func(l look) error { t.count(l); return settled(l, pods) })
-	return []row{s.measured(fmt.Sprintf("300 pods become %d", pods), c, plans, t, l, took)}
+	return []result{s.measured(fmt.Sprintf("300 pods become %d", pods), c, plans, t, l, took)}
 }
 
 // drift returns a template that changes, with a budget of one node.
-func drift(s *scene, c contender) []row {
+func drift(s *scene, c contender) []result {
 	s.pool(func(p *v1.NodePool) { p.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1"}} })
 	before := s.small()
 	plans := len(s.entries(c.plan))
@@ -158,23 +194,30 @@ func drift(s *scene, c contender) []row {
 	})
 	r := s.measured("60 pods, all nodes drift, one at a time", c, plans, t, l, took)
 	r.before, r.running = before.cost, true
-	return []row{r}
+	return []result{r}
 }
 
 // rollingUpdate returns a new template of all pods at once.
-func rollingUpdate(s *scene, c contender) []row {
+func rollingUpdate(s *scene, c contender) []result {
 	before := s.small()
 	plans, t := len(s.entries(c.plan)), newTally()
 	l, took := s.rollout(60, t)
 	r := s.measured("60 pods of a new template", c, plans, t, l, took)
 	r.before, r.running = before.cost, true
-	return []row{r}
+	return []result{r}
 }
+
+// karpenterRelease is the release of Karpenter that is compared: that of the module karpenter, or the one
+// that make e2e-compare KARPENTER=1.15.0 asks for.
+func karpenterRelease() string { return cmp.Or(os.Getenv("DOVETAIL_E2E_KARPENTER"), "1.14.1") }
 
 // karpenter builds Karpenter with its provider for kwok, and says where its module is.
 func karpenter(ctx context.Context, to string) (module string, err error) {
 	for _, args := range [][]string{{"build", "-o", to, "sigs.k8s.io/karpenter/kwok"}, {"list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/karpenter"}} {
 		cmd := exec.CommandContext(ctx, "go", args...)
+		if os.Getenv("DOVETAIL_E2E_KARPENTER") != "" {
+			cmd = exec.CommandContext(ctx, "../../../../benchmarks/karpenter/release", append([]string{"-C", ".", karpenterRelease(), "go"}, args...)...)
+		}
 		cmd.Dir, cmd.Env = "karpenter", append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 		out, err := cmd.Output()
 		if err != nil {
@@ -205,8 +248,8 @@ func newKarpenterScene(t *testing.T) *scene {
 			s.apply(file)
 		}
 	}
-	types := filepath.Join(dir, "types.json")
-	if err := writeTypes(types); err != nil {
+	s.types = filepath.Join(dir, "types.json")
+	if err := writeTypes(s.types, ""); err != nil {
 		t.Fatal(err)
 	}
 	class := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": map[string]any{"name": "default"}}}
@@ -218,7 +261,7 @@ func newKarpenterScene(t *testing.T) *scene {
 		*r = slices.DeleteFunc(*r, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == "karpenter.k8s.aws/instance-cpu" })
 	})
 	s.command = func() *exec.Cmd {
-		cmd := exec.Command(program, "--metrics-port=0", "--health-probe-port=0", "--disable-leader-election", "--instance-types-file-path="+types)
+		cmd := exec.Command(program, "--metrics-port=0", "--health-probe-port=0", "--disable-leader-election", "--instance-types-file-path="+s.types)
 		cmd.Env = append(os.Environ(), "KUBECONFIG="+s.kubeconfig, "SYSTEM_NAMESPACE=kube-system")
 		return cmd
 	}
@@ -226,11 +269,14 @@ func newKarpenterScene(t *testing.T) *scene {
 	return s
 }
 
-// writeTypes writes what newScene's pool may launch in the form that Karpenter's
-// provider reads. That takes 100m and 10Mi of each machine for itself: they have so much
+// machines are the instance types that newScene's pool may launch.
+const machines = "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r), karpenter.k8s.aws/instance-cpu < 17"
+
+// writeTypes writes machines in the form that Karpenter's provider reads, but for a family that is
+// sold out. That takes 100m and 10Mi of each machine for itself: they have so much
 // more, and pods find the same room.
-func writeTypes(file string) error {
-	where, err := requirements.Parse("kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r), karpenter.k8s.aws/instance-cpu < 17")
+func writeTypes(file, soldOut string) error {
+	where, err := requirements.Parse(machines)
 	if err != nil {
 		return err
 	}
@@ -240,6 +286,7 @@ func writeTypes(file string) error {
 	}
 	var out []map[string]any
 	for _, it := range types {
+		family, _, _ := strings.Cut(it.Name, ".")
 		var offerings []map[string]any
 		var allocatable corev1.ResourceList
 		for _, o := range it.Offerings {
@@ -255,7 +302,7 @@ func writeTypes(file string) error {
 			is := func(label, value string) map[string]any {
 				return map[string]any{"key": label, "operator": "In", "values": []string{value}}
 			}
-			offerings = append(offerings, map[string]any{"Price": o.Price, "Available": true,
+			offerings = append(offerings, map[string]any{"Price": o.Price, "Available": family != soldOut,
 				"Requirements": []any{is(corev1.LabelTopologyZone, key.Zone), is(v1.CapacityTypeLabelKey, key.CapacityType)}})
 		}
 		for name, more := range map[corev1.ResourceName]string{corev1.ResourceCPU: "100m", corev1.ResourceMemory: "10Mi"} {
@@ -269,23 +316,22 @@ func writeTypes(file string) error {
 	return errors.Join(err, os.WriteFile(file, text, 0o600))
 }
 
-// writeComparison puts rows into the section of a file, in the place of those of an
-// earlier run.
-func writeComparison(file string, rows []row) error {
+// write puts results into the table of a file, in the place of those of an earlier run.
+func (t compared) write(file string, results []result) error {
 	old, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	above, section, _ := strings.Cut(string(old), compareTitle+"\n")
+	above, section, _ := strings.Cut(string(old), t.title+"\n")
 	section, below, more := strings.Cut(section, "\n## ")
 	if more {
 		below = "\n## " + below
 	}
 	lines := slices.DeleteFunc(strings.Split(section, "\n"), func(line string) bool {
-		again := slices.ContainsFunc(rows, func(r row) bool { return strings.HasPrefix(line, r.name()) })
+		again := slices.ContainsFunc(results, func(r result) bool { return strings.HasPrefix(line, r.name()) })
 		return again || !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| scenario |")
 	})
-	for _, r := range rows {
+	for _, r := range results {
 		lines = append(lines, r.text())
 	}
 	scenario := func(line string) int {
@@ -301,19 +347,14 @@ func writeComparison(file string, rows []row) error {
 
 Written by %[2]smake e2e-compare%[2]s on %s, %d processors, %s.
 
-Dovetail's [controller](../examples/controller) and Karpenter 1.14.1 with its own provider
+Dovetail's [controller](../examples/controller) and Karpenter %s with its own provider
 for kwok, each with its defaults and a control plane of its own: kube-apiserver,
 kube-scheduler and kube-controller-manager 1.36. The same machines at the same prices,
-ready %.0f s after their launch; nothing stands behind them. "Planned" are the nodes of all
-plans for pods, "most" is how many there were at one time, and "s" is until all pods run on
-ready nodes, or no node comes or goes any more. "Evicted" are pods that ended while they
-ran, and "per USD/h" is for each USD per hour saved. "Pending" is the longest that a pod
-waited, and "breaches" are budgets of pods that were broken. Scenarios may be from several
-runs, on a machine that does other work beside.
+ready %.0f s after their launch; nothing stands behind them. %s
+Scenarios may be from several runs, on a machine that does other work beside.
 
-| scenario | | planned | nodes | most | USD/h | s | evicted | per USD/h | pending s | breaches |
-|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-`, compareTitle, "`", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), bootTime.Seconds())
+%s
+`, t.title, "`", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), karpenterRelease(), bootTime.Seconds(), t.text, t.header)
 	for _, line := range lines {
 		b.WriteString(line + "\n")
 	}
@@ -327,9 +368,9 @@ func TestRowsOfAComparison(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# Results\n\ntext\n\n## Other\n\n| a | b |\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, rows := range [][]row{{{scenario: "burst", contender: "dovetail", nodes: 1}, {scenario: "rest", contender: "dovetail"}},
-		{{scenario: "burst", contender: "karpenter"}, {scenario: "rest", contender: "karpenter"}}, {{scenario: "burst", contender: "dovetail", nodes: 2}}} {
-		if err := writeComparison(file, rows); err != nil {
+	for _, rows := range [][]result{{row{scenario: "burst", contender: "dovetail", nodes: 1}, row{scenario: "rest", contender: "dovetail"}},
+		{row{scenario: "burst", contender: "karpenter"}, row{scenario: "rest", contender: "karpenter"}}, {row{scenario: "burst", contender: "dovetail", nodes: 2}}} {
+		if err := scenarioTable.write(file, rows); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -77,13 +78,7 @@ func TestScaleDown(t *testing.T) {
 	s.dump("scaled")
 	tally := newTally()
 	const rest = 60 * time.Second
-	l, took := s.watch(12*time.Minute, "at rest", func(l look) error {
-		tally.count(l)
-		if err := settled(l, pods); err != nil || tally.still() < rest {
-			return fmt.Errorf("still for %s: %w", tally.still(), err)
-		}
-		return nil
-	})
+	l, took := s.watch(12*time.Minute, "at rest", atRest(tally, rest, pods))
 	s.dump("rest")
 	fresh := s.fresh(l)
 	s.report("%d pods at %.4f USD/h scaled to %d; at rest on %d nodes at %.4f USD/h after %.0f s, %d evictions, %d budgets breached, a pod pending for %.0f s at most; a plan from empty for these pods costs %.4f, and none less than %.4f",
@@ -99,10 +94,13 @@ func TestScaleDown(t *testing.T) {
 // fresh returns a plan for the pods of a look in an empty cluster.
 func (s *scene) fresh(l look) *provisioning.Plan {
 	s.Helper()
-	types, err := catalog.New(&catalog.Options{Where: requirements.MustParse("kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)")})
+	types, err := catalog.New(&catalog.Options{Where: requirements.MustParse(machines)})
 	var pool v1.NodePool
 	var sets appsv1.DaemonSetList
-	if err = errors.Join(err, s.api.Get(s.ctx, client.ObjectKey{Name: "general"}, &pool), s.api.List(s.ctx, &sets)); err != nil {
+	var claims corev1.PersistentVolumeClaimList
+	var volumes corev1.PersistentVolumeList
+	var classes storagev1.StorageClassList
+	if err = errors.Join(err, s.api.Get(s.ctx, client.ObjectKey{Name: "general"}, &pool), s.api.List(s.ctx, &sets), s.api.List(s.ctx, &claims), s.api.List(s.ctx, &volumes), s.api.List(s.ctx, &classes)); err != nil {
 		s.Fatal(err)
 	}
 	pool.Default()
@@ -120,6 +118,15 @@ func (s *scene) fresh(l look) *provisioning.Plan {
 		s.Fatal(err)
 	}
 	in := f.Input.Input
+	for i := range claims.Items {
+		in.Volumes.Claims = append(in.Volumes.Claims, &claims.Items[i])
+	}
+	for i := range volumes.Items {
+		in.Volumes.Volumes = append(in.Volumes.Volumes, &volumes.Items[i])
+	}
+	for i := range classes.Items {
+		in.Volumes.Classes = append(in.Volumes.Classes, &classes.Items[i])
+	}
 	in.NodePools, in.InstanceTypes, in.Vocabulary = []*v1.NodePool{&pool}, map[string][]*cloudprovider.InstanceType{pool.Name: types}, catalog.Vocabulary()
 	plan, err := provisioning.Solve(s.ctx, in, nil)
 	if err != nil || len(plan.Unplaced) > 0 {

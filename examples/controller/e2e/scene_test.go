@@ -62,6 +62,7 @@ type scene struct {
 	controller *exec.Cmd
 	plane      *plane.Plane
 	prices     map[cloudprovider.OfferingKey]float64
+	types      string // the file of instance types that Karpenter's provider reads
 }
 
 const bootTime = 3 * time.Second // of machines
@@ -402,6 +403,16 @@ const stalled = 30 * time.Second
 // are logged, and who waits when there are none.
 func (s *scene) watch(most time.Duration, what string, well func(look) error) (l look, took time.Duration) {
 	s.Helper()
+	l, took, err := s.watchUntil(most, well)
+	if err != nil {
+		s.Fatalf("not %s after %s: %v", what, most, err)
+	}
+	return l, took
+}
+
+// watchUntil is watch with an error when the time is over.
+func (s *scene) watchUntil(most time.Duration, well func(look) error) (l look, took time.Duration, err error) {
+	s.Helper()
 	started, good, was := time.Now(), 0, ""
 	changed := started
 	for good < 2 {
@@ -422,11 +433,11 @@ func (s *scene) watch(most time.Duration, what string, well func(look) error) (l
 		} else if good == 1 {
 			took = time.Since(started)
 		}
-		if time.Since(started) > most {
-			s.Fatalf("not %s after %s: %v", what, most, err)
+		if err != nil && time.Since(started) > most {
+			return l, time.Since(started), err
 		}
 	}
-	return l, took
+	return l, took, nil
 }
 
 // settled says what is left to do: pods run, and each machine has its NodeClaim and
@@ -441,11 +452,17 @@ func settled(l look, pods int) error {
 		}
 	}
 	for _, n := range l.nodes {
-		if len(n.Spec.Taints) > 0 || n.DeletionTimestamp != nil {
+		if closed(n) || n.DeletionTimestamp != nil {
 			return fmt.Errorf("node %s: %v", n.Name, n.Spec.Taints)
 		}
 	}
 	return nil
+}
+
+// closed says whether a taint keeps pods off a node. A node that would go next, at which pods are
+// only asked to go elsewhere first, is open.
+func closed(n corev1.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
 }
 
 // single is one of something, which formats call as they call many.

@@ -59,7 +59,7 @@ func (t *tally) count(l look) {
 	}
 	names := ""
 	for _, n := range l.nodes {
-		names += n.Name + fmt.Sprint(len(n.Spec.Taints)) + " "
+		names += n.Name + fmt.Sprint(closed(n)) + " "
 	}
 	if names != t.was || l.pending > 0 || going(l.nodes) {
 		t.was, t.changed = names, now
@@ -71,7 +71,7 @@ func (t *tally) still() time.Duration { return time.Since(t.changed) }
 
 func going(nodes []corev1.Node) bool {
 	for _, n := range nodes {
-		if n.DeletionTimestamp != nil || len(n.Spec.Taints) > 0 {
+		if n.DeletionTimestamp != nil || closed(n) {
 			return true
 		}
 	}
