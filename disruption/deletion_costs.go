@@ -68,7 +68,7 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 // PodDeletionCostManagement of Karpenter 1.15, which overwrites values of other programs and
 // renumbers all nodes when one is added or removed. It takes O(pods) time and sorts the nodes.
 func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
-	leaving, ranked, rest := f.deletionOrder()
+	leaving, ranked, over, rest := f.deletionOrder()
 	present := make([]int32, len(ranked))
 	for i, m := range ranked {
 		present[i] = deletionCost(m)
@@ -80,7 +80,7 @@ func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 	for i, cost := range deletioncost.Ranks(present) {
 		out = addDeletionCosts(ranked[i], out, cost)
 	}
-	for _, m := range rest {
+	for _, m := range slices.Concat(over, rest) {
 		out = addDeletionCosts(m, out, 0)
 	}
 	slices.SortStableFunc(out, func(a, b PodDeletionCost) int {
@@ -89,10 +89,10 @@ func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 	return out
 }
 
-// deletionOrder returns the nodes in three groups, as PodDeletionCosts defines them: terminating
-// nodes; nodes of 2 and 3, those to remove first at the front; and the other nodes. Nodes that other
-// programs manage are in no group.
-func (f *Cluster) deletionOrder() (leaving, ranked, rest []*state.StateNode) {
+// deletionOrder returns the nodes in four groups, as PodDeletionCosts defines them: terminating
+// nodes; nodes of 2 and 3, those to remove first at the front; those that would be of 2 and 3 if budgets
+// let more nodes go; and the other nodes. Nodes that other programs manage are in no group.
+func (f *Cluster) deletionOrder() (leaving, ranked, over, rest []*state.StateNode) {
 	var drifted, others []*state.StateNode
 	for _, m := range f.seen.Nodes {
 		switch f.deletionClass(m) {
@@ -106,9 +106,9 @@ func (f *Cluster) deletionOrder() (leaving, ranked, rest []*state.StateNode) {
 			rest = append(rest, m)
 		}
 	}
-	first, over := f.withinBudgets(drifted, Drifted)
+	first, late := f.withinBudgets(drifted, Drifted)
 	second, more := f.withinBudgets(others, Underutilized)
-	return leaving, append(first, second...), append(append(rest, over...), more...)
+	return leaving, append(first, second...), append(late, more...), rest
 }
 
 // deletionClass is the group of a node for deletionOrder.

@@ -48,14 +48,22 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (p *Pr
 		return nil, nil, err
 	}
 	f, fault := Observe(now, in, opts)
+	if p, err = f.propose(ctx); err != nil {
+		return nil, nil, err
+	}
+	return p, provisioning.Faults(fault), nil
+}
+
+// propose is Propose for a cluster that was observed.
+func (f *Cluster) propose(ctx context.Context) (p *Proposal, err error) {
 	progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "rules"})
 	rules, notices := f.actions()
 	d := &proposer{Cluster: f, gate: f.newGate()}
 	if err := d.decide(ctx, rules.Actions); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if p, err = d.consolidate(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	d.foretell()
 	d.awaitHolds()
@@ -69,7 +77,7 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (p *Pr
 	for _, a := range p.Actions {
 		p.CostAfter -= f.savings(a)
 	}
-	return p, provisioning.Faults(fault), nil
+	return p, nil
 }
 
 // cost returns the total price of the managed nodes that are not being removed, in USD per hour,

@@ -35,8 +35,10 @@ func isSoftTaint(t corev1.Taint) bool { return t.Key == v1.DeletionCandidateTain
 // kube-scheduler binds a pod to the emptiest node, which is the node to be removed next. But it
 // prefers nodes without a taint of effect PreferNoSchedule.
 //
-// The nodes are the first of groups 2 and 3 of PodDeletionCosts: at most a fifth of all nodes, rounded
-// up. At least one node stays without the taint, because kube-scheduler compares nodes with each other.
+// The nodes are the first of groups 2 and 3 of PodDeletionCosts, at most a fifth of all nodes, rounded
+// up, and those that unneeded names: the result of Unneeded for this cluster, or for an earlier state of
+// it. Of these, nodes that are in neither group for another cause than budgets stay without the taint. At least one node stays
+// without the taint, because kube-scheduler compares nodes with each other.
 //
 // The result has only the changes that are needed: first the taints to add, then the taints to
 // remove, each sorted by node. Terminating nodes, and nodes without a NodeClaim, are not changed.
@@ -44,11 +46,22 @@ func isSoftTaint(t corev1.Taint) bool { return t.Key == v1.DeletionCandidateTain
 // Plans ignore the taint: pods are planned onto such a node like onto any other node. Cluster
 // Autoscaler uses a soft taint on nodes that it does not need in the same way. The call takes
 // O(pods) time and sorts the nodes.
-func (f *Cluster) SoftTaints() []SoftTaint {
-	leaving, ranked, rest := f.deletionOrder()
-	all := len(leaving) + len(ranked) + len(rest)
-	most := max(0, min(len(ranked), (all+softShare-1)/softShare, all-1))
-	return append(changeTaints(ranked[:most], false), changeTaints(slices.Concat(ranked[most:], rest), true)...)
+func (f *Cluster) SoftTaints(unneeded ...string) []SoftTaint {
+	leaving, ranked, over, rest := f.deletionOrder()
+	all := len(leaving) + len(ranked) + len(over) + len(rest)
+	first := min(len(ranked), (all+softShare-1)/softShare)
+	avoided, open := slices.Clone(ranked[:first]), slices.Clone(rest)
+	for _, m := range slices.Concat(ranked[first:], over) {
+		if slices.Contains(unneeded, m.Name) {
+			avoided = append(avoided, m)
+		} else {
+			open = append(open, m)
+		}
+	}
+	if most := max(0, min(len(avoided), all-1)); most < len(avoided) {
+		open, avoided = append(open, avoided[most:]...), avoided[:most]
+	}
+	return append(changeTaints(avoided, false), changeTaints(open, true)...)
 }
 
 // softShare is how many nodes there are for each node with the taint.

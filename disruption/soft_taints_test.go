@@ -67,6 +67,25 @@ func TestSoftTaints(t *testing.T) {
 	}
 }
 
+// TestSoftTaintsOfUnneededNodes: they have the taint too, however many budgets let go now, but one
+// node stays open.
+func TestSoftTaintsOfUnneededNodes(t *testing.T) {
+	var list []provisioning.Node
+	for i := range 6 {
+		list = append(list, ranked(fmt.Sprintf("n%02d", i), 6-i))
+	}
+	in := newInput(list...)
+	budgetOf("1")(in.NodePools[0])
+	in.Nodes[0].Node.Annotations = map[string]string{v1.DoNotDisruptAnnotationKey: "true"}
+	f := observe(t, in, nil)
+	require.Equal(t, []string{"+n05"}, softTaintsOf(f.SoftTaints()))
+	require.Equal(t, []string{"+n02", "+n05"}, softTaintsOf(f.SoftTaints("n00", "n02", "gone")), "n00 has to stay")
+	in.Nodes[0].Node.Annotations = nil
+	f = observe(t, in, nil)
+	require.Equal(t, []string{"+n01", "+n02", "+n03", "+n04", "+n05"}, softTaintsOf(f.SoftTaints("n00", "n01", "n02", "n03", "n04")), "one stays open")
+	require.Equal(t, []string{"-n02"}, softTaintsOf(observe(t, tainted(in, f.SoftTaints("n02")), nil).SoftTaints()), "n02 is needed again")
+}
+
 // TestSoftTaintsAreTakenOff: a node that has to stay gets new pods again, and other taints stay.
 func TestSoftTaintsAreTakenOff(t *testing.T) {
 	in := newInput(ranked("a", 2), ranked("b", 1))

@@ -33,7 +33,7 @@ const (
 	passAtLeast = time.Second            // longest time between passes, because time alone can change decisions
 	lookEvery   = 10 * time.Second       // time between requests for what the cloud does not report by itself
 	retryIn     = 20 * time.Second       // time until pods without a place are planned again
-	steerEvery  = time.Minute            // time between rounds of steer
+	steerEvery  = time.Minute            // time between rounds of steer without a proposal
 	steerAtOnce = 200                    // number of changed pods after which steer runs at once
 	stuckAfter  = 5 * time.Minute        // time without a pass
 	sliceOfPass = time.Second            // time after which a part of a pass begins no further write of a pod
@@ -72,6 +72,7 @@ type autoscaler struct {
 	proposing   chan proposed
 	catalogs    *disruption.CatalogCache
 	decided     []decision
+	unneeded    []string // nodes that the last proposal would remove if nothing held it back
 	nextSteer   time.Time
 	commands    command.Book
 

@@ -26,6 +26,7 @@ type proposed struct {
 	at       time.Time
 	notices  []cloudprovider.Interruption
 	proposal *disruption.Proposal
+	unneeded []string
 	faults   []*provisioning.InputError
 	took     time.Duration
 	err      error
@@ -55,7 +56,11 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	go func() {
 		answer := proposed{at: now, notices: in.Interruptions}
 		answer.err = safely(func() (err error) {
-			answer.proposal, answer.faults, err = disruption.Propose(ctx, now, in, options)
+			if answer.proposal, answer.faults, err = disruption.Propose(ctx, now, in, options); err != nil || len(in.Interruptions) > 0 {
+				return err // what is interrupted does not wait for what saves money
+			}
+			cluster, _ := disruption.Observe(now, in, options) // Propose has reported the faults
+			answer.unneeded, err = cluster.Unneeded(ctx)
 			return err
 		})
 		answer.took = time.Since(now)
@@ -72,6 +77,9 @@ func (a *autoscaler) onProposal(ctx context.Context, s *snapshot, answer propose
 	p := answer.proposal
 	a.figures.take("proposal", metrics.Proposed(p, answer.took))
 	a.catalogs, a.nextChange = p.CatalogCache, p.Next
+	if len(answer.notices) == 0 {
+		a.unneeded, a.nextSteer = answer.unneeded, s.Now // pods that are evicted meet the taints
+	}
 	if len(p.Actions) > 0 {
 		a.log.Info("proposed", "actions", len(p.Actions), "waiting", len(p.Waiting), "before", p.CostBefore, "after", p.CostAfter, "took", time.Since(answer.at).String())
 	}
@@ -112,7 +120,7 @@ func (a *autoscaler) steer(ctx context.Context, s *snapshot) error {
 	}
 	a.nextSteer = s.Now.Add(steerEvery)
 	cluster, _ := disruption.Observe(s.Now, s.Input, a.options()) // propose reports the faults
-	costs, taints := cluster.PodDeletionCosts(), cluster.SoftTaints()
+	costs, taints := cluster.PodDeletionCosts(), cluster.SoftTaints(a.unneeded...)
 	costs = costs[:min(len(costs), steerAtOnce)] // the most urgent come first
 	return errors.Join(
 		a.some(len(costs), func(i int) error { return store(ctx, a, costs[i].Pod, costs[i].EditPod()) }),

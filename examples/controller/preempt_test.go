@@ -246,7 +246,8 @@ func (s *scheduled) until(team string) {
 		s.bind()
 		waits = len(s.nodes()) == 0 || len(s.nodes()) != len(s.claims())
 		for _, n := range s.nodes() {
-			waits = waits || len(n.Spec.Taints) > 0 || n.Labels["team"] != team
+			closed := slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
+			waits = waits || closed || n.Labels["team"] != team
 		}
 		for _, p := range s.pods() {
 			waits = waits || p.Spec.NodeName == "" && p.Name != "huge" || p.DeletionTimestamp != nil

@@ -87,6 +87,7 @@ type Autoscaler struct {
 	nextChange  time.Time // when time alone can change the proposal; zero is never
 	proposedAt  int       // cluster.Changes() at the last Propose
 	steeredAt   int       // and at the last steer
+	unneeded    []string  // nodes that the last proposal would not need, for steer
 	watchedAt   int       // and when the rules were last evaluated for due actions
 }
 
@@ -310,6 +311,10 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 	}
 	a.nextPropose, a.nextChange, a.proposedAt = f.Now.Add(proposeEvery), proposal.Next, a.cluster.Changes()
 	a.catalogs = proposal.CatalogCache
+	cluster, _ := disruption.Observe(f.Now, f.Input, a.asked) // Propose reports the faults
+	if a.unneeded, err = cluster.Unneeded(ctx); err != nil {
+		return err
+	}
 	var errs []error
 	for _, action := range proposal.Actions {
 		if disruption.Voluntary(action.Reason) {
@@ -349,7 +354,7 @@ func (a *Autoscaler) steer(ctx context.Context) error {
 			a.cluster.UpdatePod(c.EditPod())
 		}
 	}
-	for _, t := range cluster.SoftTaints() {
+	for _, t := range cluster.SoftTaints(a.unneeded...) {
 		a.cluster.Nodes.Put(t.Node.Name, t.EditNode())
 	}
 	a.nextSteer, a.steeredAt = f.Now.Add(steerEvery), a.cluster.Changes()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -45,6 +46,12 @@ func ReadBounds(f *state.Cluster, policies map[string]*budgets.Policy, groups []
 			each: g.Each, compiled: compiled})
 	}
 	return out
+}
+
+// LetsGo reports whether a large fleet, none of whose nodes is on its way out, may give up any node
+// now for a reason.
+func (b *Bound) LetsGo(now time.Time, r budgets.Reason) bool {
+	return b.compiled.Allow(now, budgets.Counts{Nodes: 1000}, r).Nodes > 0
 }
 
 // key returns the share of the i-th bound that a node belongs to, and false if it belongs to none.

@@ -1,0 +1,48 @@
+package disruption
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
+)
+
+// Unneeded returns the names of the nodes that Propose would remove if budgets and consolidateAfter
+// kept no node back, sorted. They are what is not needed once all has been moved that is worth
+// moving. A pool whose budgets let no node go now, and one with consolidateAfter Never, keep their
+// nodes also here. Nodes that are on their way out already are not in the result.
+//
+// SoftTaints takes the result, so that pods which come, or come again after an eviction, go to the
+// nodes that will stay. The error is that of ctx once ctx is done. It takes as long as Propose.
+func (f *Cluster) Unneeded(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	free, _ := Observe(f.Now(), f.in, &f.opts) // f has reported the faults
+	for _, p := range free.seen.Pools {
+		if p.ConsolidateAfter.Duration != nil {
+			p.ConsolidateAfter = v1.NillableDuration{Duration: new(time.Duration)}
+		}
+	}
+	free.bounds = slices.DeleteFunc(free.bounds, func(b *admission.Bound) bool { return b.LetsGo(f.Now(), Underutilized) })
+	p, err := free.propose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, a := range p.Actions {
+		for _, t := range a.Targets {
+			names[t.Node] = true
+		}
+	}
+	for _, w := range p.Waiting {
+		for _, t := range w.Action.Targets {
+			names[t.Node] = true
+		}
+	}
+	delete(names, "") // machines without a node
+	return slices.Sorted(maps.Keys(names)), nil
+}

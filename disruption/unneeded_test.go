@@ -1,0 +1,86 @@
+package disruption_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+// sparse returns four nodes of which one has room for the pods of all.
+func sparse() disruption.Input {
+	_, medium, _, all := sizes()
+	return fleetOf(all, machine("a", "default", medium, load("a", 900)), machine("b", "default", medium, load("b", 800)),
+		machine("c", "default", medium, load("c", 700)), machine("d", "default", medium, load("d", 600)))
+}
+
+// TestUnneeded: budgets and consolidateAfter keep no node back, unless they keep all for good.
+func TestUnneeded(t *testing.T) {
+	for name, row := range map[string]struct {
+		edit     func(in *disruption.Input)
+		proposed int // nodes that may go now
+		want     []string
+	}{
+		"all that may go now": {edit: func(in *disruption.Input) {}, proposed: 3, want: []string{"a", "b", "c"}},
+		"also what budgets hold back": {edit: func(in *disruption.Input) { budgetOf("1")(in.NodePools[0]) },
+			proposed: 1, want: []string{"a", "b", "c"}},
+		"also what consolidateAfter holds back": {edit: func(in *disruption.Input) {
+			in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NewDuration(time.Hour)
+			in.PodEvents = map[string]time.Time{"a": noon, "b": noon, "c": noon, "d": noon}
+		}, want: []string{"a", "b", "c"}},
+		"nothing where budgets let nothing go": {edit: func(in *disruption.Input) { budgetOf("0")(in.NodePools[0]) }},
+		"nothing where consolidateAfter is Never": {edit: func(in *disruption.Input) {
+			in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NillableDuration{}
+			require.NoError(t, in.NodePools[0].Spec.Disruption.ConsolidateAfter.UnmarshalJSON([]byte(`"Never"`)))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := sparse()
+			row.edit(&in)
+			p, _, err := disruption.Propose(t.Context(), noon, in, nil)
+			require.NoError(t, err)
+			gone := 0
+			for _, a := range p.Actions {
+				gone += len(a.Targets)
+			}
+			require.Equal(t, row.proposed, gone)
+			unneeded, err := observe(t, in, nil).Unneeded(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, row.want, unneeded)
+		})
+	}
+}
+
+func TestUnneededEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := observe(t, sparse(), nil).Unneeded(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A budget lets one node go at a time. The others that will follow are known already, and new pods
+// should not go there.
+func ExampleCluster_Unneeded() {
+	in := sparse()
+	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1"}}
+	cluster := look(in, nil)
+	unneeded, err := cluster.Unneeded(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(unneeded)
+	for _, t := range cluster.SoftTaints(unneeded...) {
+		fmt.Println(t.Node.Name, t.EditNode().Spec.Taints[0].Effect)
+	}
+	// Output:
+	// [a b c]
+	// a PreferNoSchedule
+	// b PreferNoSchedule
+	// c PreferNoSchedule
+}
