@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,7 +10,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/device"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // Takes returns what a pod of a class uses of a node on which some volumes are attached already.
@@ -40,84 +38,6 @@ func (p *Problem) Attach(attached []int32, c int) []int32 {
 		}
 	}
 	return attached
-}
-
-// read reads the volumes and devices of pods and daemons.
-func read(x *workload.Extras, p *Problem) {
-	if slices.ContainsFunc(p.Pods, workload.HasVolumes) {
-		x.NeedsOf = make([]*workload.VolumeNeed, len(p.Pods))
-		readClaims(x, p)
-	}
-	if slices.ContainsFunc(p.Pods, workload.HasDevices) {
-		x.DeviceNeeds = x.Devices.Needs(p.Pods)
-	}
-	for i := range p.Daemons {
-		if workload.HasDevices(p.Daemons[i].Pod) && x.DaemonNeeds == nil {
-			x.DaemonNeeds = make([]device.Need, len(p.Daemons))
-		}
-		if workload.HasDevices(p.Daemons[i].Pod) {
-			x.DaemonNeeds[i] = x.Devices.DaemonNeed(p.Daemons[i].Pod)
-		}
-	}
-}
-
-// addExtras counts devices, once the instance types are known, and adds volumes and devices to the
-// requests of classes and daemons.
-func addExtras(x *workload.Extras, p *Problem) {
-	drivers := map[string]bool{}
-	for c := range p.Classes {
-		for _, a := range p.Classes[c].Volumes.Attach {
-			drivers[a.Driver] = true
-		}
-	}
-	x.Drivers = slices.Sorted(maps.Keys(drivers))
-	for c := range p.Classes {
-		p.Classes[c].Extra = workload.Attachments(p.Classes[c].Volumes.Attach)
-		x.FindShares(&p.Classes[c])
-	}
-	if x.DeviceNeeds == nil && x.DaemonNeeds == nil {
-		return
-	}
-	var types []*cloudprovider.InstanceType
-	for i := range p.Pools {
-		types = append(types, p.Pools[i].Types...)
-	}
-	x.Counts = x.Devices.Count(slices.Concat(x.DeviceNeeds, x.DaemonNeeds), types)
-	for c := range p.Classes {
-		class := &p.Classes[c]
-		if class.Devices == nil || class.Refusal != nil {
-			continue
-		}
-		lists, refused := x.Counts.Requests(class.Devices)
-		if refused != nil {
-			class.Refuse(refused)
-			continue
-		}
-		if len(lists) > 0 {
-			i := firstThatFits(x, p, lists)
-			class.Extra, class.Demand = class.Extra.Merge(lists[i]), class.Devices.Demands[i]
-		}
-	}
-	for i := range x.DaemonNeeds {
-		if lists, refused := x.Counts.Requests(&x.DaemonNeeds[i]); refused == nil && len(lists) > 0 {
-			p.Daemons[i].Extra, p.Daemons[i].Demand = lists[0], x.DaemonNeeds[i].Demands[0]
-		}
-	}
-}
-
-// firstThatFits returns the first of several ways to satisfy a claim for which any instance type or
-// node has enough devices, the first if none has.
-func firstThatFits(x *workload.Extras, p *Problem, lists []resources.List) int {
-	for n, list := range lists {
-		for i := range p.Pools {
-			for _, t := range p.Pools[i].Types {
-				if list.Fits(x.Counts.OfType(t)) {
-					return n
-				}
-			}
-		}
-	}
-	return 0
 }
 
 // Drivers returns, by name of the instance types of some options, the sorted drivers of the devices

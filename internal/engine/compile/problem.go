@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
@@ -63,8 +64,9 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	}
 	p.Extras = workload.NewExtras(&in, p.Vocabulary, opts.Kubernetes, p.indexes, f)
 	p.indexes = p.Extras.Indexes
-	read(p.Extras, p)
 	k := &classifier{p: p, f: f, reader: workload.NewTermReader(&in, &p.Opts, f), headroom: p.Headroom}
+	p.Extras.Read(&workload.Users{In: &p.In, Pods: p.Pods, Daemons: p.Daemons, Headroom: p.Headroom, Passed: passed,
+		Barred: func(pod *corev1.Pod) bool { return k.barred(pod) != nil }})
 	k.constraining = p.boundKinds.Constraining(p.rooms)
 	k.bound, k.boundLimits = k.readBound(), k.readBoundLimits()
 	k.classify()
@@ -78,7 +80,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
 	}
 	f.List = append(f.List, ofStatic.List...)
-	addExtras(p.Extras, p)
+	p.Extras.Count(p.Classes, p.Daemons, p.types())
 	p.Resources = resourceNames(p.Classes, p.Daemons)
 	p.Extras.Attached.SetDimensions(p.Resources)
 	p.compile(k, r, f)
@@ -86,6 +88,14 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		return nil
 	}
 	return p
+}
+
+// types lists the instance types of all pools.
+func (p *Problem) types() (out []*cloudprovider.InstanceType) {
+	for i := range p.Pools {
+		out = append(out, p.Pools[i].Types...)
+	}
+	return out
 }
 
 // readCatalog computes what pools can launch, unless inherit has reused that.

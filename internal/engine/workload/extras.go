@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -39,8 +40,8 @@ func (v *sharedVolumes) number(driver, name string) int32 {
 	return id
 }
 
-// FindShares records which volumes of a class other pods may have attached too.
-func (x *Extras) FindShares(c *Class) {
+// findShares records which volumes of a class other pods may have attached too.
+func (x *Extras) findShares(c *Class) {
 	for _, a := range c.Volumes.Attach {
 		for _, name := range a.Shared {
 			if x.Claims.Shared[name] {
@@ -264,4 +265,72 @@ func (c *Class) Refuse(r *device.Refusal) {
 	if r.Unsupported {
 		c.Refusal = &model.Reason{Cause: model.CauseUnsupported, Detail: r.Text}
 	}
+}
+
+// Read reads the volumes and devices of pods and daemons.
+func (x *Extras) Read(of *Users) {
+	if slices.ContainsFunc(of.Pods, HasVolumes) {
+		x.NeedsOf = make([]*VolumeNeed, len(of.Pods))
+		x.readClaims(of)
+	}
+	if slices.ContainsFunc(of.Pods, HasDevices) {
+		x.DeviceNeeds = x.Devices.Needs(of.Pods)
+	}
+	for i := range of.Daemons {
+		if pod := of.Daemons[i].Pod; HasDevices(pod) {
+			if x.DaemonNeeds == nil {
+				x.DaemonNeeds = make([]device.Need, len(of.Daemons))
+			}
+			x.DaemonNeeds[i] = x.Devices.DaemonNeed(pod)
+		}
+	}
+}
+
+// Count counts devices on instance types, and adds volumes and devices to the requests of classes
+// and daemons.
+func (x *Extras) Count(classes []Class, daemons []Daemon, types []*cloudprovider.InstanceType) {
+	drivers := map[string]bool{}
+	for c := range classes {
+		for _, a := range classes[c].Volumes.Attach {
+			drivers[a.Driver] = true
+		}
+	}
+	x.Drivers = slices.Sorted(maps.Keys(drivers))
+	for c := range classes {
+		classes[c].Extra = Attachments(classes[c].Volumes.Attach)
+		x.findShares(&classes[c])
+	}
+	if x.DeviceNeeds == nil && x.DaemonNeeds == nil {
+		return
+	}
+	x.Counts = x.Devices.Count(slices.Concat(x.DeviceNeeds, x.DaemonNeeds), types)
+	for c := range classes {
+		class := &classes[c]
+		if class.Devices == nil || class.Refusal != nil {
+			continue
+		}
+		lists, refused := x.Counts.Requests(class.Devices)
+		if refused != nil {
+			class.Refuse(refused)
+			continue
+		}
+		if len(lists) > 0 {
+			i := x.firstThatFits(types, lists)
+			class.Extra, class.Demand = class.Extra.Merge(lists[i]), class.Devices.Demands[i]
+		}
+	}
+	for i := range x.DaemonNeeds {
+		if lists, refused := x.Counts.Requests(&x.DaemonNeeds[i]); refused == nil && len(lists) > 0 {
+			daemons[i].Extra, daemons[i].Demand = lists[0], x.DaemonNeeds[i].Demands[0]
+		}
+	}
+}
+
+// firstThatFits returns the first of several ways to satisfy a claim for which any instance type has
+// enough devices, the first if none has.
+func (x *Extras) firstThatFits(types []*cloudprovider.InstanceType, lists []resources.List) int {
+	fits := func(list resources.List) bool {
+		return slices.ContainsFunc(types, func(t *cloudprovider.InstanceType) bool { return list.Fits(x.Counts.OfType(t)) })
+	}
+	return max(0, slices.IndexFunc(lists, fits))
 }

@@ -1,4 +1,4 @@
-package compile
+package workload
 
 import (
 	"cmp"
@@ -9,27 +9,36 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/volumes"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/volume"
-	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
+// Users are the pods that may use claims and disks.
+type Users struct {
+	In       *model.Input
+	Pods     []*corev1.Pod // to be placed
+	Daemons  []Daemon
+	Headroom map[*corev1.Pod]bool
+	Passed   map[string]bool        // names of pods that give up claims which only one pod may use
+	Barred   func(*corev1.Pod) bool // the pod is not to be scheduled now
+}
+
 // readClaims finds the users of each claim and disk. It takes time in proportion to the volumes of
 // all pods.
-func readClaims(x *workload.Extras, p *Problem) {
+func (x *Extras) readClaims(p *Users) {
 	c := &x.Claims
-	c.Users = map[string]*workload.ClaimUsers{}
+	c.Users = map[string]*ClaimUsers{}
 	own, disks := map[string]bool{}, map[string]bool{}
 	for podID, pod := range p.Pods {
-		if !volumes.HasClaims(pod) && !workload.HasDisks(pod) {
+		if !volumes.HasClaims(pod) && !HasDisks(pod) {
 			continue
 		}
-		own[workload.PodName(pod)] = true
+		own[PodName(pod)] = true
 		for _, d := range volume.Disks(pod) {
 			disks[d.Name] = true
 		}
 		for _, name := range volume.Claims(pod) {
 			if c.Users[name] == nil {
-				c.Users[name] = &workload.ClaimUsers{}
+				c.Users[name] = &ClaimUsers{}
 			}
 			c.Users[name].Waiting = append(c.Users[name].Waiting, int32(podID))
 		}
@@ -45,13 +54,13 @@ func readClaims(x *workload.Extras, p *Problem) {
 	}
 	for i := range p.In.Nodes {
 		for _, pod := range p.In.Nodes[i].Pods {
-			if pod == nil || podlife.Finished(pod) || !volumes.HasClaims(pod) && !workload.HasDisks(pod) || own[workload.PodName(pod)] {
+			if pod == nil || podlife.Finished(pod) || !volumes.HasClaims(pod) && !HasDisks(pod) || own[PodName(pod)] {
 				continue
 			}
 			known := slices.ContainsFunc(volume.Disks(pod), func(d volume.Disk) bool { return disks[d.Name] })
 			for _, name := range volume.Claims(pod) {
 				if u := c.Users[name]; u != nil {
-					u.Running, known = append(u.Running, workload.PodName(pod)), true
+					u.Running, known = append(u.Running, PodName(pod)), true
 				}
 			}
 			if !known {
@@ -62,16 +71,16 @@ func readClaims(x *workload.Extras, p *Problem) {
 			}
 		}
 	}
-	findShared(x, p, holds)
-	findHolders(x, p)
-	findReaches(x, p)
+	x.findShared(p, holds)
+	x.findHolders(p)
+	x.findReaches(p)
 }
 
 // findShared records the names that several pods use. holds is, by name, the number of running pods
 // that use it.
-func findShared(x *workload.Extras, p *Problem, holds map[string]int) {
+func (x *Extras) findShared(p *Users, holds map[string]int) {
 	for podID, pod := range p.Pods {
-		if !workload.HasVolumes(pod) {
+		if !HasVolumes(pod) {
 			continue
 		}
 		for _, name := range x.Known(pod, podID).Names() {
@@ -89,9 +98,8 @@ func findShared(x *workload.Extras, p *Problem, holds map[string]int) {
 // findHolders assigns each claim that only one pod may use to one pod: the running pod that uses
 // it, or else the pod of the highest priority, then the first by name. Pods that cannot be placed
 // at all, or that gave the claim up, get none.
-func findHolders(x *workload.Extras, p *Problem) {
-	x.Claims.Holders = map[string]workload.Holder{}
-	barred := (&classifier{p: p}).barred
+func (x *Extras) findHolders(p *Users) {
+	x.Claims.Holders = map[string]Holder{}
 	seen := map[string]bool{} // a claim may have no holder
 	for podID, pod := range p.Pods {
 		if !volumes.HasClaims(pod) {
@@ -104,13 +112,13 @@ func findHolders(x *workload.Extras, p *Problem) {
 			seen[claim] = true
 			u := x.Claims.Users[claim]
 			if len(u.Running) > 0 {
-				x.Claims.Holders[claim] = workload.Holder{Pod: u.Running[0], PodID: -1}
+				x.Claims.Holders[claim] = Holder{Pod: u.Running[0], PodID: -1}
 				continue
 			}
 			var can []int32
 			for _, podID := range u.Waiting {
 				other := p.Pods[podID]
-				if x.Known(other, int(podID)).Err == nil && barred(other) == nil && !p.Passed[workload.PodName(other)] {
+				if x.Known(other, int(podID)).Err == nil && !p.Barred(other) && !p.Passed[PodName(other)] {
 					can = append(can, podID)
 				}
 			}
@@ -124,17 +132,17 @@ func findHolders(x *workload.Extras, p *Problem) {
 					cmp.Compare(a, b),
 				)
 			})
-			x.Claims.Holders[claim] = workload.Holder{Pod: workload.PodName(p.Pods[best]), PodID: best, Rival: len(can) > 1}
+			x.Claims.Holders[claim] = Holder{Pod: PodName(p.Pods[best]), PodID: best, Rival: len(can) > 1}
 		}
 	}
 }
 
 // findReaches finds the claims that several pods share and whose volume does not exist yet. For each
 // it records the label, hostname or zone, of which all these pods must have the same value.
-func findReaches(x *workload.Extras, p *Problem) {
+func (x *Extras) findReaches(p *Users) {
 	x.Claims.Reaches = map[string]string{}
 	zone := corev1.LabelTopologyZone
-	if !workload.HasZones(&p.In) {
+	if !HasZones(p.In) {
 		zone = corev1.LabelHostname
 	}
 	for podID, pod := range p.Pods {
