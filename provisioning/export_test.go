@@ -2,7 +2,10 @@ package provisioning
 
 import (
 	"context"
+	"slices"
 
+	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
+	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 )
 
@@ -45,4 +48,37 @@ func SolveWithout(ctx context.Context, in Input, opts *Options, names ...string)
 	o.trace = t
 	plan, err = Solve(ctx, in, &o)
 	return plan, asked, after, err
+}
+
+// CompareFilters calls options, for each class and pool, with the options that the filters leave for
+// explanations, and with those that the packer gets for a pod alone; and node, for each class and
+// existing node, with the cause for which the node excludes the class and whether admission admits it.
+func (p *Problem) CompareFilters(options func(class, pool int, explained, packed []int), node func(class int, node, cause string, admits bool)) {
+	of := p.compiled
+	for c := range of.Classes {
+		class := &of.Classes[c]
+		if class.Refusal != nil {
+			continue
+		}
+		for i := range of.Pools {
+			if len(of.Pools[i].Options) == 0 {
+				continue
+			}
+			explained := bitset.New(len(of.LowOptions))
+			for _, alt := range class.Alternatives {
+				ask := compile.Ask{Alternative: alt, Tolerations: class.Tolerations, Class: c, Request: of.OfResources(of.Requests[c])}
+				if n := of.Narrow(i, &ask); n.Filter == compile.Admitted {
+					explained.Or(n.Options)
+				}
+			}
+			packed := bitset.New(len(of.LowOptions))
+			packed.AddRange(of.Pools[i].First, of.Pools[i].Last())
+			packed.And(of.Admission.Lowered(c))
+			options(c, i, slices.Collect(explained.All()), slices.Collect(packed.All()))
+		}
+		for i := range of.Nodes {
+			n := &of.Nodes[i]
+			node(c, n.Name(), string(of.Excluded(c, n)), of.Admits(c, n))
+		}
+	}
 }

@@ -100,19 +100,6 @@ func against(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType, o *cloud
 	if r, ok := n.Requirements.Get(corev1.LabelTopologyZone); ok && !r.Has(o.Zone) {
 		return fmt.Sprintf("the pods of the node are to be in %s", r)
 	}
-	room, err := t.AllocatableFor(o)
-	if err != nil {
-		return err.Error()
-	}
-	needs := n.total()
-	if short := needs.Exceeds(room); len(short) > 0 {
-		var parts []string
-		for _, name := range short {
-			text := model.Quantities(name, needs.Get(name), room.Get(name))
-			parts = append(parts, fmt.Sprintf("%s, and it has %s", model.Asked(name, needs.Get(name), text[0]), text[1]))
-		}
-		return "pods and daemons of the node need " + strings.Join(parts, "; ")
-	}
 	if text := crowded(f, n, option); text != "" {
 		return text
 	}
@@ -125,20 +112,26 @@ func against(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType, o *cloud
 	return "constraints between pods, or a mix that Options ask for, keep the node off it"
 }
 
-// crowded says that the daemons of an option leave too little room for the pods of a node, "" if
-// they leave enough.
+// crowded says of which resources the pods and daemons of a node need more than an option has, "" if
+// it has enough.
 func crowded(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) string {
 	i := slices.IndexFunc(f.Options, func(o catalog.Option) bool { return o.LaunchOption == l })
-	if i < 0 || n.Requests.Len() == 0 {
+	if i < 0 {
 		return ""
 	}
+	var parts []string
 	for r, name := range f.Resources {
-		if have := f.Options[i].Capacity[r]; n.Requests.Get(name) > have {
-			text := model.Quantities(name, n.Requests.Get(name), max(have, 0))
-			return fmt.Sprintf("pods of the node need %s, and its daemons leave %s", model.Asked(name, n.Requests.Get(name), text[0]), text[1])
+		daemons := f.Options[i].Daemons.Get(name)
+		need, have := n.Requests.Get(name)+daemons, f.Options[i].Capacity[r]+daemons
+		if need > have {
+			text := model.Quantities(name, need, max(have, 0))
+			parts = append(parts, fmt.Sprintf("%s, and it has %s", model.Asked(name, need, text[0]), text[1]))
 		}
 	}
-	return ""
+	if len(parts) == 0 {
+		return ""
+	}
+	return "pods and daemons of the node need " + strings.Join(parts, "; ")
 }
 
 // beyondLimits names a limit of the pool of which an option uses more than each option of the node

@@ -74,10 +74,7 @@ func (e *Estimate) admitted(class int32) bitset.Set {
 		return out
 	}
 	of := &e.in.Kinds.list[k]
-	out = bitset.New(e.p.Admission.Domains.Total)
-	for _, set := range e.p.Admission.Suited[of.class] {
-		out.Or(set)
-	}
+	out = e.p.Admission.SuitedToAny(of.class)
 	for i, key := range e.p.Table.Keys {
 		if of.pin[key] == nil {
 			continue

@@ -99,6 +99,19 @@ func (s Set) AndNot(t Set) {
 	}
 }
 
+// AndWindow removes from s the integers of [lo, hi) that are not in t, a Window of [lo, hi).
+func (s Set) AndWindow(lo, hi int, t Set) {
+	for i, keep := range t {
+		if i == 0 {
+			keep |= 1<<(lo&63) - 1
+		}
+		if i == len(t)-1 && hi&63 != 0 {
+			keep |= ^uint64(0) << (hi & 63)
+		}
+		s[lo>>6+i] &= keep
+	}
+}
+
 // Empty says whether the set has no members.
 func (s Set) Empty() bool {
 	for _, w := range s {

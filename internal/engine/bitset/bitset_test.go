@@ -208,6 +208,24 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// TestAndWindow: integers outside of the window stay, also those that share a word with it.
+func TestAndWindow(t *testing.T) {
+	for _, r := range [][2]int{{0, 0}, {0, 200}, {3, 5}, {60, 70}, {64, 128}, {65, 65}, {70, 190}, {128, 130}} {
+		lo, hi := r[0], r[1]
+		s, want := bitset.Full(200), bitset.Full(200)
+		keep := bitset.NewWindow(lo, hi)
+		for i := lo; i < hi; i++ {
+			if i%3 == 0 {
+				keep.Add(i - bitset.Base(lo))
+			} else {
+				want.Remove(i)
+			}
+		}
+		s.AndWindow(lo, hi, keep)
+		require.True(t, want.Equal(s), "[%d, %d)", lo, hi)
+	}
+}
+
 func BenchmarkAnd(b *testing.B) {
 	for _, n := range []int{64, 1000, 6000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

@@ -207,14 +207,6 @@ func TypeRequirement(t *cloudprovider.InstanceType, key string) (requirements.Re
 	return r, ok
 }
 
-// TypeLabels returns the requirements of an instance type, its name included.
-func TypeLabels(t *cloudprovider.InstanceType) requirements.Set {
-	if name, ok := TypeRequirement(t, corev1.LabelInstanceTypeStable); ok {
-		return t.Requirements.With(name)
-	}
-	return t.Requirements
-}
-
 // template has the values that pool, instance type and perhaps offering together allow for a label,
 // and whether any of them names the label.
 type template struct {
@@ -283,16 +275,6 @@ func (d *Domains) AdmittingAll(pool int, asked requirements.Set) bitset.Set {
 	out := d.Pools[pool].All()
 	for r := range asked.All() {
 		out.And(d.Admitting(pool, r))
-	}
-	return out
-}
-
-// CertainAll returns, as a window, the options of a pool on which all of some requirements are
-// satisfied, whichever of their possible values the labels get.
-func (d *Domains) CertainAll(pool int, asked requirements.Set) bitset.Set {
-	out := d.Pools[pool].All()
-	for r := range asked.All() {
-		out.And(d.Certain(pool, r))
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 // reason lists each requirement that removes any, as steps.
 func (p *Pool) whyNoOptions() model.PoolReason {
 	reason := model.PoolReason{NodePool: p.Object.Name, Cause: model.CauseNoInstanceTypes}
-	suited, offered := p.allowed(p.Template)
+	suited, offered := p.Allowed(p.Template)
 	var excluded string
 	switch {
 	case suited == 0 && len(p.Types) == 1:
@@ -36,24 +36,17 @@ func (p *Pool) whyNoOptions() model.PoolReason {
 	return reason
 }
 
-// allowed counts the instance types of the pool that a set of requirements allows, and the
+// Allowed counts the instance types of the pool that a set of requirements allows, and the
 // offerings of these types that it allows, available or not.
-func (p *Pool) allowed(set requirements.Set) (types, offerings int) {
-	of := newSaleRules(set)
-	for _, t := range p.Types {
-		if !OverlapsType(set, t) {
-			continue
-		}
-		types++
-		own := newSaleRules(t.Requirements)
-		allow := func(o cloudprovider.Offering) bool { return of.allow(&o) && own.allow(&o) }
-		for _, o := range t.Offerings {
-			if allow(o) {
-				offerings++
-			}
-		}
-	}
+func (p *Pool) Allowed(set requirements.Set) (types, offerings int) {
+	types = p.offers(set, func(cloudprovider.LaunchOption) { offerings++ })
 	return types, offerings
+}
+
+// Launches says whether the pool has an available offering that a set of requirements allows.
+func (p *Pool) Launches(set requirements.Set) (some bool) {
+	p.offers(set, func(o cloudprovider.LaunchOption) { some = some || o.Offering.Launchable() })
+	return some
 }
 
 // culprits returns a minimal list of requirements of the pool that together exclude every offering,
@@ -63,7 +56,7 @@ func (p *Pool) culprits(types bool) (others, culprits []requirements.Requirement
 	culprits = slices.Collect(p.Template.All())
 	for i := len(culprits) - 1; i >= 0; i-- {
 		rest := slices.Delete(slices.Clone(culprits), i, i+1)
-		if suited, offered := p.allowed(requirements.NewSet(rest...)); offered == 0 && (suited == 0 || !types) {
+		if suited, offered := p.Allowed(requirements.NewSet(rest...)); offered == 0 && (suited == 0 || !types) {
 			others, culprits = append(others, culprits[i]), rest
 		}
 	}
@@ -84,11 +77,11 @@ func inWords(list []requirements.Requirement) string {
 // steps in which the requirements, in the given order, exclude all of them.
 func (p *Pool) exclusions(order []requirements.Requirement) (ways int, steps []model.Step) {
 	set := requirements.NewSet()
-	_, ways = p.allowed(set)
+	_, ways = p.Allowed(set)
 	left := ways
 	for _, r := range order {
 		set = set.With(r)
-		types, now := p.allowed(set)
+		types, now := p.Allowed(set)
 		if now < left {
 			steps = append(steps, model.Step{Constraint: fmt.Sprintf("%s; %d of %d instance types are left", r, types, len(p.Types)), Removed: left - now, Left: now})
 		}

@@ -117,25 +117,14 @@ func newOptions(pools []Pool) int {
 			total += len(p.Options)
 			continue
 		}
-		of := newSaleRules(p.Template)
 		list = list[:0]
-		for _, t := range p.Types {
-			if !OverlapsType(p.Template, t) {
-				continue
+		p.offers(p.Template, func(o cloudprovider.LaunchOption) {
+			if o.Offering.Launchable() {
+				list = append(list, Option{LaunchOption: o})
+			} else {
+				p.soldOut = append(p.soldOut, o)
 			}
-			own := newSaleRules(t.Requirements)
-			for j := range t.Offerings {
-				o := &t.Offerings[j]
-				if !of.allow(o) || !own.allow(o) {
-					continue
-				}
-				if option := (cloudprovider.LaunchOption{InstanceType: t, Offering: o}); o.Launchable() {
-					list = append(list, Option{LaunchOption: option})
-				} else {
-					p.soldOut = append(p.soldOut, option)
-				}
-			}
-		}
+		})
 		slices.SortStableFunc(list, func(a, b Option) int { return a.LaunchOption.Compare(b.LaunchOption) })
 		p.Options = known.Keep(list)
 		if len(p.Options) == 0 {
@@ -144,6 +133,25 @@ func newOptions(pools []Pool) int {
 		total += len(p.Options)
 	}
 	return total
+}
+
+// offers calls each for the offerings of the pool, available or not, that a set of requirements and
+// their instance type allow. It returns the number of instance types that the set allows.
+func (p *Pool) offers(set requirements.Set, each func(cloudprovider.LaunchOption)) (types int) {
+	of := newSaleRules(set)
+	for _, t := range p.Types {
+		if !OverlapsType(set, t) {
+			continue
+		}
+		types++
+		own := newSaleRules(t.Requirements)
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; of.allow(o) && own.allow(o) {
+				each(cloudprovider.LaunchOption{InstanceType: t, Offering: o})
+			}
+		}
+	}
+	return types
 }
 
 // OptionLists are lists of options that pools share: many pools have different labels or taints and
@@ -187,9 +195,9 @@ func (l *OptionLists) add(list []Option) []Option {
 	return list
 }
 
-// Overlapping says whether two sets of requirements have a common state for each key that both
+// overlapping says whether two sets of requirements have a common state for each key that both
 // name.
-func Overlapping(a, b requirements.Set) bool {
+func overlapping(a, b requirements.Set) bool {
 	for r := range a.All() {
 		if other, ok := b.Get(r.Key()); ok && !r.Overlaps(other) {
 			return false
@@ -226,7 +234,7 @@ func newSaleRules(set requirements.Set) saleRules {
 // allow says whether an offering can satisfy the set.
 func (r *saleRules) allow(o *cloudprovider.Offering) bool {
 	return !(r.zoned && !r.zone.Has(o.Zone)) && !(r.kinds && !r.capacity.Has(o.CapacityType)) &&
-		(o.Requirements.Len() == 0 || Overlapping(o.Requirements, r.set))
+		(o.Requirements.Len() == 0 || overlapping(o.Requirements, r.set))
 }
 
 // CapacityOf is the room that an option has for pods, and what daemons use of it.

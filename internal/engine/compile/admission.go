@@ -4,11 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
-	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -42,7 +39,7 @@ func newAdmission(p *Problem, d *catalog.Domains) *Admission {
 	a.useful, a.asks = usefulPools(p), a.numberAsks()
 	asked := map[string]map[string]bool{} // by key: texts of the distinct requirements
 	for c := range p.Classes {
-		a.Suited = append(a.Suited, a.suitedTo(&p.Classes[c]))
+		a.Suited = append(a.Suited, a.suitedTo(c))
 		for i, alt := range p.Classes[c].Alternatives {
 			if a.Suited[c][i].Empty() {
 				continue // pods without any option are in no conflict
@@ -80,7 +77,7 @@ func usefulPools(p *Problem) []bool {
 	out := make([]bool, len(p.Pools))
 	for i := range p.Pools {
 		out[i] = len(p.Pools[i].Options) > 0 && slices.ContainsFunc(p.Classes, func(c workload.Class) bool {
-			return c.Refusal == nil && len(model.Untolerated(p.Pools[i].Taints, c.Tolerations)) == 0
+			return c.Refusal == nil && p.tolerates(i, c.Tolerations)
 		})
 	}
 	return out
@@ -134,94 +131,29 @@ func (a *Admission) pinned(pin requirements.Set) bitset.Set {
 	if pin.Len() == 0 {
 		return nil
 	}
-	return a.cache.pins.of(pin.String(), func() bitset.Set {
-		out := bitset.New(a.Domains.Total)
-		for i := range a.p.Pools {
-			if p := &a.p.Pools[i]; len(p.Options) > 0 {
-				p.Window(out).Or(a.Domains.AdmittingAll(i, pin))
-			}
-		}
-		return out
-	})
+	return a.cache.pins.of(pin.String(), func() bitset.Set { return a.p.satisfying(pin) })
 }
 
-// suitedTo returns, by alternative of a class, the options with suitable labels and taints.
-func (a *Admission) suitedTo(c *workload.Class) []bitset.Set {
-	out := make([]bitset.Set, len(c.Alternatives))
-	for i, alt := range c.Alternatives {
-		out[i] = bitset.New(a.Domains.Total)
-		if c.Refusal == nil && workload.AdmitsNewNode(alt) {
-			a.addMatching(out[i], c, alt, false)
-			a.KeepUnheld(out[i], c)
-			a.KeepFromDaemons(out[i], c)
-			a.KeepBesideDaemons(out[i], c)
+// suitedTo returns, by alternative of a class, the options that all filters admit which do not count
+// pods of the plan.
+func (a *Admission) suitedTo(c int) []bitset.Set {
+	class := &a.p.Classes[c]
+	out := make([]bitset.Set, len(class.Alternatives))
+	for i, alt := range class.Alternatives {
+		if class.Refusal != nil {
+			out[i] = bitset.New(a.Domains.Total)
+		} else {
+			out[i] = a.p.suiting(&Ask{Alternative: alt, Tolerations: class.Tolerations, Class: c}, MinValues)
 		}
 	}
 	return out
 }
 
-// addMatching adds the options whose labels and taints suit an alternative of a class; with
-// certain, whichever values open labels get.
-func (a *Admission) addMatching(out bitset.Set, c *workload.Class, alt requirements.Alternative, certain bool) {
-	for i := range a.p.Pools {
-		p := &a.p.Pools[i]
-		if len(p.Options) == 0 || len(model.Untolerated(p.Taints, c.Tolerations)) > 0 {
-			continue
-		}
-		if certain {
-			p.Window(out).Or(a.Domains.CertainAll(i, alt.Set))
-			continue
-		}
-		here := p.All()
-		for r := range alt.Set.All() {
-			if Writable(r) {
-				here.And(a.Domains.Admitting(i, r))
-			} else {
-				clear(here)
-			}
-		}
-		p.Window(out).Or(here)
-	}
-}
-
-// Writable says whether a requirement admits a valid label value, or absence. For example no valid
-// value is below zero.
-func Writable(r requirements.Requirement) bool {
-	value, ok := r.Any()
-	return !ok || r.AllowsAbsent() || len(validation.IsValidLabelValue(value)) == 0
-}
-
-// KeepUnheld removes the options on which a daemon uses something of the node that pods of the
-// class need for themselves, such as a host port. It returns these daemons.
-func (a *Admission) KeepUnheld(options bitset.Set, c *workload.Class) []*workload.Daemon {
-	if len(c.Holds) == 0 {
-		return nil
-	}
-	return a.keepFrom(options, func(d *workload.Daemon) bool { return kinds.Clash(kinds.Held(d.Pod), c.Holds) })
-}
-
-// KeepFromDaemons removes the options on which a daemon runs that anti-affinity separates from pods
-// of a class. The daemon is in every domain of its node. It returns these daemons.
-func (a *Admission) KeepFromDaemons(options bitset.Set, c *workload.Class) []*workload.Daemon {
-	return a.keepFrom(options, func(d *workload.Daemon) bool { return d.KeepsAway(c) })
-}
-
-// keepFrom removes the options on which the daemons selected by some run, and returns the daemons
-// that run on any of them.
-func (a *Admission) keepFrom(options bitset.Set, some func(*workload.Daemon) bool) (out []*workload.Daemon) {
-	var all bitset.Set
-	for i := range a.p.Daemons {
-		d := &a.p.Daemons[i]
-		if !some(d) {
-			continue
-		}
-		if all == nil {
-			all = options.Clone()
-		}
-		options.AndNot(a.p.onDaemon[i])
-		if all.Overlaps(a.p.onDaemon[i]) {
-			out = append(out, d)
-		}
+// SuitedToAny returns the options that suit a class by any of its alternatives, as a new set.
+func (a *Admission) SuitedToAny(c int) bitset.Set {
+	out := bitset.New(a.Domains.Total)
+	for _, set := range a.Suited[c] {
+		out.Or(set)
 	}
 	return out
 }
@@ -243,6 +175,24 @@ func (a *Admission) KeepMinValues(options bitset.Set, trait int32) {
 			}
 		}
 	}
+}
+
+// ShortOf returns the first minValues of a pool for which some options have too few values, and the
+// number they have; nil if they have enough values for each.
+func (p *Problem) ShortOf(pool int, options bitset.Set, trait int32) (mv *catalog.MinValue, have int) {
+	for m := range p.MinValues[pool] {
+		mv = &p.MinValues[pool][m]
+		if have = mv.Distinct(p.Pools[pool].First, options, p.Traits.Values(pool, m, trait)); have < mv.Need {
+			return mv, have
+		}
+	}
+	return nil, 0
+}
+
+// Choice says whether some options have as many values as the minValues of their pool require.
+func (p *Problem) Choice(pool int, options bitset.Set, trait int32) bool {
+	mv, _ := p.ShortOf(pool, options, trait)
+	return mv == nil
 }
 
 // Fits returns the options with room for one pod of the given request.

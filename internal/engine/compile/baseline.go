@@ -61,26 +61,8 @@ func mayGet(e *model.Existing, key string, v *requirements.Vocabulary) bool {
 
 // MayBe says whether some available offering that a claim allows has a label with a value.
 func (p *Problem) MayBe(n *model.Existing, asked requirements.Set, key, value string) bool {
-	wanted := requirements.NewSet(requirements.In(p.Vocabulary.NormalizeKey(key), value))
-	for i := range p.Pools {
-		if p.Pools[i].Object.Name != n.PoolName() {
-			continue
-		}
-		for _, t := range p.Pools[i].Types {
-			labels := catalog.TypeLabels(t)
-			if !catalog.Overlapping(asked, labels) || !catalog.Overlapping(wanted, labels) {
-				continue
-			}
-			for j := range t.Offerings {
-				own := t.Offerings[j].Labels()
-				if t.Offerings[j].Launchable() && catalog.Overlapping(asked, own) && catalog.Overlapping(wanted, own) && catalog.Overlapping(t.Requirements, own) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	return true
+	i := slices.IndexFunc(p.Pools, func(pool catalog.Pool) bool { return pool.Object.Name == n.PoolName() })
+	return i < 0 || p.Pools[i].Launches(asked.With(requirements.In(p.Vocabulary.NormalizeKey(key), value)))
 }
 
 // baseline counts running pods, and the domains of existing nodes, for the rules.

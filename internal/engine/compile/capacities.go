@@ -73,7 +73,7 @@ func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 	d := p.Catalog.Domains
 	out := &catalog.CapacitiesOf{Resources: p.Resources, DaemonSetPods: p.In.DaemonSetPods, Low: make([]pack.Option, 0, d.Total)}
 	for i := range p.Daemons {
-		out.OnDaemon = append(out.OnDaemon, p.Daemons[i].OnNew(d))
+		out.OnDaemon = append(out.OnDaemon, p.optionsOf(&p.Daemons[i], false))
 	}
 	known := map[catalog.CapacityKey]*catalog.CapacityOf{}
 	taken := map[string]*resources.List{} // by set of daemons

@@ -1,9 +1,10 @@
 package compile
 
 import (
+	"slices"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
-	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -14,7 +15,7 @@ import (
 // Classes that differ only in volumes and devices count as one workload. Otherwise the replicas of
 // a StatefulSet would each count as the first pod, and be on demand, once their volumes are in
 // different zones.
-func (p *Problem) mixCapacity(d *catalog.Domains) {
+func (p *Problem) mixCapacity() {
 	mix := p.Opts.CapacityMix
 	if mix == nil {
 		return
@@ -25,7 +26,7 @@ func (p *Problem) mixCapacity(d *catalog.Domains) {
 	steady := requirements.NewSet(requirements.NotIn(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
 	for c := range p.Classes {
 		class := &p.Classes[c]
-		if class.Refusal != nil || class.Headroom || !p.reaches(d, class, spot) || !p.reaches(d, class, steady) {
+		if class.Refusal != nil || class.Headroom || !p.reaches(class, spot) || !p.reaches(class, steady) {
 			continue
 		}
 		workload := p.workload(&k, c)
@@ -71,17 +72,9 @@ func (p *Problem) SteadyOptions(options bitset.Set) bitset.Set {
 }
 
 // reaches says whether any option that satisfies further requirements suits a class.
-func (p *Problem) reaches(d *catalog.Domains, c *workload.Class, further requirements.Set) bool {
-	for i := range p.Pools {
-		pl := &p.Pools[i]
-		if len(pl.Options) == 0 || len(model.Untolerated(pl.Taints, c.Tolerations)) > 0 {
-			continue
-		}
-		for _, alt := range c.Alternatives {
-			if workload.AdmitsNewNode(alt) && !d.AdmittingAll(i, alt.Set.Intersect(further)).Empty() {
-				return true
-			}
-		}
-	}
-	return false
+func (p *Problem) reaches(c *workload.Class, further requirements.Set) bool {
+	return slices.ContainsFunc(c.Alternatives, func(alt requirements.Alternative) bool {
+		alt.Set = alt.Set.Intersect(further)
+		return !p.suiting(&Ask{Alternative: alt, Tolerations: c.Tolerations}, Labels).Empty()
+	})
 }

@@ -26,24 +26,15 @@ type CellFinder struct {
 func newCellFinder(p *Problem, a *Admission) *CellFinder {
 	f := &CellFinder{P: p, A: a}
 	for k, key := range p.Table.Keys {
+		key = p.Vocabulary.NormalizeKey(key)
 		sets := make([]bitset.Set, len(p.Table.Values[k]))
 		for d, value := range p.Table.Values[k] {
-			sets[d] = f.admitting(requirements.In(p.Vocabulary.NormalizeKey(key), value))
+			sets[d] = p.satisfying(requirements.NewSet(requirements.In(key, value)))
 		}
 		f.inPlace = append(f.inPlace, sets)
-		f.Lacking = append(f.Lacking, f.admitting(requirements.DoesNotExist(p.Vocabulary.NormalizeKey(key))))
+		f.Lacking = append(f.Lacking, p.satisfying(requirements.NewSet(requirements.DoesNotExist(key))))
 	}
 	return f
-}
-
-func (f *CellFinder) admitting(r requirements.Requirement) bitset.Set {
-	out := bitset.New(f.A.Domains.Total)
-	for i := range f.P.Pools {
-		if p := &f.P.Pools[i]; len(p.Options) > 0 {
-			p.Window(out).Or(f.A.Domains.Admitting(i, r))
-		}
-	}
-	return out
 }
 
 // cells returns the cells of a class over the keys that decide for it: those in which some option
@@ -55,10 +46,7 @@ func (f *CellFinder) cells(c int, r *catalog.Rater, bought map[cellsKey][]topolo
 	id := cellsKey{f.A.asks[c], strings.Join(spans, "\x00")}
 	out, ok := bought[id]
 	if !ok {
-		options := bitset.New(f.A.Domains.Total)
-		for _, set := range f.A.Suited[c] {
-			options.Or(set)
-		}
+		options := f.A.SuitedToAny(c)
 		options.And(f.A.Fits(f.P.Requests[c]))
 		out = f.Launchable(keys, options, f.P.Requests[c], r)
 		bought[id] = out

@@ -95,43 +95,25 @@ func (p *Problem) FollowsDaemons(t workload.Term) bool {
 	return false
 }
 
+// optionsOf returns the options on which a DaemonSet may run a pod or, with certain, runs one
+// whichever values open labels get. Where a pod may come, its room is reserved.
+func (p *Problem) optionsOf(d *workload.Daemon, certain bool) bitset.Set {
+	out := bitset.New(p.Catalog.Domains.Total)
+	for _, alt := range d.Alternatives {
+		out.Or(p.suiting(&Ask{Alternative: alt, Tolerations: d.Tolerations, Certain: certain}, Labels))
+	}
+	return out
+}
+
 // sureOn returns the options on which a DaemonSet certainly runs. It is computed once.
 func (p *Problem) sureOn(daemon int) bitset.Set {
 	if p.onSure == nil {
 		p.onSure = make([]bitset.Set, len(p.Daemons))
 	}
 	if p.onSure[daemon] == nil {
-		p.onSure[daemon] = p.Daemons[daemon].SureOnNew(p.Catalog.Domains)
+		p.onSure[daemon] = p.optionsOf(&p.Daemons[daemon], true)
 	}
 	return p.onSure[daemon]
-}
-
-// KeepBesideDaemons removes the options without the DaemonSet pods that pods of a class must be
-// with.
-func (a *Admission) KeepBesideDaemons(options bitset.Set, c *workload.Class) {
-	for _, t := range c.Terms {
-		if !a.p.FollowsDaemons(t) {
-			continue
-		}
-		beside := bitset.New(a.Domains.Total)
-		for i := range a.p.ByDaemon {
-			if d := &a.p.ByDaemon[i]; d.Selected.Has(t.Pods) {
-				beside.Or(d.Sure)
-			}
-		}
-		options.And(beside)
-	}
-}
-
-// besideDaemons says whether an existing node has, or is expected to get, the pods that pods of a
-// class must be with, for the selections that FollowsDaemons is true for.
-func (p *Problem) besideDaemons(c int, n *model.Existing) bool {
-	for _, s := range p.followed[c] {
-		if p.Beside[s] == nil || !p.Beside[s][p.position[n.Index]] {
-			return false
-		}
-	}
-	return true
 }
 
 // SplitByDaemons divides each part, for every DaemonSet in ByDaemon, into options that run it

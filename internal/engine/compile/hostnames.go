@@ -49,8 +49,8 @@ func (p *Problem) findHostnames(staying, leaving []model.Existing) Hostnames {
 	return Hostnames{shared: shared, about: about}
 }
 
-// SharesName says whether a node takes no pods of a class because another node has the same value
+// sharesName says whether a node takes no pods of a class because another node has the same value
 // of kubernetes.io/hostname.
-func (h *Hostnames) SharesName(c int, n *model.Existing) bool {
+func (h *Hostnames) sharesName(c int, n *model.Existing) bool {
 	return h.shared != nil && h.about.Has(c) && h.shared[n.Standing.Labels[corev1.LabelHostname]]
 }

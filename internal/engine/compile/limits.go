@@ -1,10 +1,6 @@
 package compile
 
 import (
-	"slices"
-
-	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
-	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
@@ -48,24 +44,6 @@ func (x *baseline) addBoundLimits() {
 			}
 		}
 	}
-}
-
-// LimitOn returns the cause of the first limit that excludes pods of a class from a node because of
-// the pods running there, "" if none does.
-func (p *Problem) LimitOn(c, node int) model.Cause {
-	for _, part := range p.Rules.ByClass[c].All {
-		rule, there := &p.Rules.Node[part.Rule], pack.Membership{}
-		if rule.limit == 0 {
-			continue
-		}
-		if i, ok := slices.BinarySearchFunc(p.NodeParts[node], part.Rule, ComparePart); ok {
-			there = p.NodeParts[node][i]
-		}
-		if !rule.Holds(part.Owners+there.Owners, part.Members+there.Members, part.Both+there.Both) {
-			return kinds.Of(rule.limit - 1).Cause
-		}
-	}
-	return ""
 }
 
 // limitParts adds the memberships of a running pod in its own limits.

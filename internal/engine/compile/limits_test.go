@@ -9,6 +9,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
+	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 )
@@ -38,14 +39,15 @@ func TestLimitsCountAllPods(t *testing.T) {
 	require.Equal(t, []pack.Membership{{Owners: 1, Members: 1}}, x.limitParts([]pack.Membership{{Members: 1}}, []workload.Limit{limit}))
 	require.Empty(t, x.limitParts(nil, []workload.Limit{{Kind: 0, Pods: 0, Most: 2}}), "of another kind")
 
-	p.NodeParts = [][]pack.Membership{{{Members: 1}}, {{Members: 2}}, {{Owners: 1, Members: 2}}}
+	p.NodeParts, p.position = [][]pack.Membership{{{Members: 1}}, {{Members: 2}}, {{Owners: 1, Members: 2}}}, []int{0, 1, 2}
+	held := func(c int, node int32) model.Cause { return heldOnNode(p, c, &model.Existing{Index: node}) }
 	for c := range p.Rules.ByClass {
 		p.Rules.ByClass[c].All = p.Rules.ByClass[c].Parts
 	}
 	cause := kinds.Of(1).Cause
-	require.Empty(t, p.LimitOn(0, 0))
-	require.Equal(t, cause, p.LimitOn(0, 1))
-	require.Empty(t, p.LimitOn(1, 1), "nobody there has the limit")
-	require.Equal(t, cause, p.LimitOn(1, 2))
-	require.Empty(t, p.LimitOn(2, 2), "it does not count itself")
+	require.Empty(t, held(0, 0))
+	require.Equal(t, cause, held(0, 1))
+	require.Empty(t, held(1, 1), "nobody there has the limit")
+	require.Equal(t, cause, held(1, 2))
+	require.Empty(t, held(2, 2), "it does not count itself")
 }

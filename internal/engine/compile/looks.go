@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
-	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -52,24 +51,26 @@ func (p *Problem) looksKeyOf(rule *DomainRule, certain bool) looksKey {
 }
 
 func (p *Problem) looksOf(rule *DomainRule, certain bool) bitset.Set {
-	like := &p.Classes[rule.Like]
 	out := bitset.New(p.Admission.Domains.Total)
-	for _, alt := range like.Asked {
-		asked := *like
-		if !rule.Term.HonorTaint {
-			asked.Tolerations = tolerateAll
+	for _, alt := range p.Classes[rule.Like].Asked {
+		asked := Ask{Tolerations: p.tolerations(rule), Certain: certain}
+		if rule.Term.HonorAffinity {
+			asked.Alternative = alt
 		}
-		if !rule.Term.HonorAffinity {
-			alt = requirements.Alternative{}
-		}
-		if workload.AdmitsNewNode(alt) {
-			p.Admission.addMatching(out, &asked, alt, certain)
-		}
+		out.Or(p.suiting(&asked, Labels))
 	}
 	for _, key := range rule.Spans {
-		out.And(p.Finder.admitting(requirements.Exists(p.Vocabulary.NormalizeKey(key))))
+		out.And(p.satisfying(requirements.NewSet(requirements.Exists(p.Vocabulary.NormalizeKey(key)))))
 	}
 	return out
+}
+
+// tolerations returns the tolerations with which a spread rule looks at nodes.
+func (p *Problem) tolerations(rule *DomainRule) []corev1.Toleration {
+	if rule.Term.HonorTaint {
+		return p.Classes[rule.Like].Tolerations
+	}
+	return tolerateAll
 }
 
 // coverDomains adds, to the domains of each required topology spread, those in which a node for its
@@ -107,10 +108,7 @@ type coverKey struct {
 // that its pods' node selection and volumes and its taints policy admit. A label whose values the
 // catalog leaves open has only the domains of nodes.
 func (p *Problem) LaunchableIn(rule *DomainRule) []int {
-	like := p.Classes[rule.Like]
-	if !rule.Term.HonorTaint {
-		like.Tolerations = tolerateAll
-	}
+	like, tolerations := &p.Classes[rule.Like], p.tolerations(rule)
 	key := p.Vocabulary.NormalizeKey(rule.Key)
 	var spans []requirements.Requirement
 	for _, span := range rule.Spans {
@@ -129,13 +127,12 @@ func (p *Problem) LaunchableIn(rule *DomainRule) []int {
 		alternatives = p.Extras.Narrow(alternatives, &workload.VolumeNeed{Needs: like.Volumes}, nil)
 	}
 	for _, alt := range alternatives {
-		if !workload.AdmitsNewNode(alt) {
+		if !AdmitsNewNode(alt) {
 			continue
 		}
 		alt.Set = alt.Set.Intersect(requirements.NewSet(spans...))
 		for i := range p.Pools {
-			pool := &p.Pools[i]
-			if len(model.Untolerated(pool.Taints, like.Tolerations)) > 0 {
+			if !p.tolerates(i, tolerations) {
 				continue
 			}
 			add(p.Admission.Domains.Offered(i, alt.Set, key))

@@ -72,29 +72,6 @@ func (p *Problem) typeOf(e *model.Existing) *cloudprovider.InstanceType {
 	return nil
 }
 
-// Admits says whether the labels, taints and volumes of a class allow its pods on a node, and no
-// other node has the same hostname where that matters.
-func (p *Problem) Admits(c int, n *model.Existing) bool {
-	if !n.Verdict.Open.Has(c) || p.SharesName(c, n) || !p.besideDaemons(c, n) {
-		return false
-	}
-	class := &p.Classes[c]
-	if class.HasVolumes && !p.Extras.Volumes.Admits(&class.Volumes, n.Standing.Name, n.Standing.Labels, !n.Initialized()) {
-		return false
-	}
-	if class.Devices == nil {
-		return true
-	}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Standing.Name, Labels: n.Standing.Labels}}
-	for _, pin := range class.Devices.Pins {
-		selector, err := nodeaffinity.NewNodeSelector(pin)
-		if err != nil || !selector.Match(node) {
-			return false
-		}
-	}
-	return true
-}
-
 // nodeAdmission computes which classes may run on which nodes. Most nodes of a cluster have the
 // same relevant labels and taints, so each combination is computed once. Labels of existing nodes
 // are compared as they are, by kube-scheduler's own code: an alias does not help a pod whose label

@@ -6,7 +6,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
-	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
 )
 
@@ -33,24 +32,6 @@ func (p *Problem) setFlexible() {
 	}
 	f.Count = len(number)
 	p.Flexible = f
-}
-
-// ShortOf returns the first minValues of a pool for which some options have too few values, and the
-// number they have; nil if they have enough values for each.
-func (p *Problem) ShortOf(pool int, options bitset.Set, trait int32) (mv *catalog.MinValue, have int) {
-	for m := range p.MinValues[pool] {
-		mv = &p.MinValues[pool][m]
-		if have = mv.Distinct(p.Pools[pool].First, options, p.Traits.Values(pool, m, trait)); have < mv.Need {
-			return mv, have
-		}
-	}
-	return nil, 0
-}
-
-// Choice says whether some options have as many values as the minValues of their pool require.
-func (p *Problem) Choice(pool int, options bitset.Set, trait int32) bool {
-	mv, _ := p.ShortOf(pool, options, trait)
-	return mv == nil
 }
 
 // A node is launched by the heaviest pools that can serve one of its pods. A node that is to be

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
@@ -243,13 +242,10 @@ func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most in
 
 // Satisfying returns the options that can have the labels of an alternative, whatever their taints.
 func (p *Problem) Satisfying(c int, alt requirements.Alternative) bitset.Set {
-	out := bitset.New(p.Admission.Domains.Total)
-	if alt.NodeNames == nil {
-		anywhere := p.Classes[c]
-		anywhere.Tolerations = tolerateAll
-		p.Admission.addMatching(out, &anywhere, alt, false)
+	if alt.NodeNames != nil {
+		return bitset.New(p.Admission.Domains.Total)
 	}
-	return out
+	return p.satisfying(alt.Set)
 }
 
 // ExtraCost returns how much more a pod of a class costs by unit prices on one of some options, as
@@ -277,12 +273,6 @@ func (p *Problem) WithoutPreferences(c int) bitset.Set {
 		return steady
 	}
 	return p.Admission.Lowered(c)
-}
-
-// Option returns an option by its number among the options of all pools.
-func (p *Problem) Option(number int) *catalog.Option {
-	i := sort.Search(len(p.Pools), func(i int) bool { return p.Pools[i].First > number }) - 1
-	return &p.Pools[i].Options[number-p.Pools[i].First]
 }
 
 // sizeOnPaper returns the estimated number of nodes for all pods, if each class takes its share of

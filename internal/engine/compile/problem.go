@@ -132,7 +132,7 @@ func (p *Problem) checkRooms(f *model.Faults) {
 // compile converts the problem to numbers.
 func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
 	d := p.Catalog.Domains
-	p.mixCapacity(d)
+	p.mixCapacity()
 	p.findClassOf()
 	x := p.compileRules(k)
 	p.setCapacities(f)
@@ -188,6 +188,7 @@ func (p *Problem) compileRules(k *classifier) *baseline {
 func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *model.Faults) {
 	staying, leaving := p.existingNodes(r, f)
 	p.Nodes, p.Hostnames = staying, p.findHostnames(staying, leaving)
+	p.findNodeByNode()
 	p.Table = newDomainTable(p, p.Rules, d, r.before)
 	judge := newNodeAdmission(p, r.before)
 	for _, list := range [][]model.Existing{p.Nodes, leaving} {

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"sort"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
@@ -54,6 +56,12 @@ type Launchable struct {
 	Flexible   *pack.Flexible
 }
 
+// Option returns an option by its number among the options of all pools.
+func (p *Problem) Option(number int) *catalog.Option {
+	i := sort.Search(len(p.Pools), func(i int) bool { return p.Pools[i].First > number }) - 1
+	return &p.Pools[i].Options[number-p.Pools[i].First]
+}
+
 // Dimensions describe every vector: the resources, followed by the slots.
 type Dimensions struct {
 	Resources []corev1.ResourceName
@@ -89,6 +97,8 @@ type Cluster struct {
 	NodeParts [][]pack.Membership     // by node: memberships of its pods
 	NodeClass []int32                 // by class: equal for classes that the same nodes admit
 	Hostnames                         // shared by several nodes
+
+	nodeByNode bitset.Set // classes for which nodes with equal labels and taints may differ
 
 	position []int // by Existing.Index: index in Nodes
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -75,6 +77,15 @@ func (x *Index) Needs(pods []*corev1.Pod) []Need {
 		}
 	}
 	return out
+}
+
+// Pinned says whether a node matches all Pins.
+func (n *Need) Pinned(name string, labels map[string]string) bool {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	return !slices.ContainsFunc(n.Pins, func(pin *corev1.NodeSelector) bool {
+		selector, err := nodeaffinity.NewNodeSelector(pin)
+		return err != nil || !selector.Match(node)
+	})
 }
 
 // DaemonNeed returns the need of a pod that represents a DaemonSet, on each node. The claims that

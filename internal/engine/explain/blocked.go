@@ -57,7 +57,7 @@ func (e *explainer) poolsWith(also requirements.Alternative) (out []model.PoolRe
 // IfRequired explains why each pool would refuse pods of a class if their node preference were
 // required. planned is, by pool, what the new nodes of the plan use of each limit.
 func IfRequired(p *compile.Problem, c int, preferred requirements.Alternative, planned [][]int64) *model.Reason {
-	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: &p.Classes[c], request: p.OfResources(p.Requests[c]), planned: planned}
+	e := &explainer{p: p, c: c, class: &p.Classes[c], request: p.OfResources(p.Requests[c]), planned: planned}
 	return &model.Reason{Cause: model.CauseNodePools, Pools: e.poolsWith(preferred)}
 }
 

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,19 +14,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
-	"github.com/dovetail-sdk/dovetail/internal/engine/constraint"
 	"github.com/dovetail-sdk/dovetail/internal/engine/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/volume"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
-	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // explainer explains why pods of one class are unplaced.
 type explainer struct {
 	p       *compile.Problem
-	d       *catalog.Domains
 	c       int // index of class
 	class   *workload.Class
 	request []int64
@@ -41,7 +39,7 @@ func Explain(p *compile.Problem, c int, room bool, barrier *Barrier, planned [][
 	if class.Refusal != nil {
 		return class.Refusal
 	}
-	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: class, request: p.OfResources(p.Requests[c]), planned: planned}
+	e := &explainer{p: p, c: c, class: class, request: p.OfResources(p.Requests[c]), planned: planned}
 	if with := p.Rules.ByClass[c].With; room && barrier != nil {
 		return e.because(barrier)
 	} else if room && len(with) > 0 {
@@ -152,66 +150,21 @@ func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int
 		if _, missing := model.PoolOfMissing(n.Name()); missing {
 			continue // it does not exist
 		}
+		if within != nil && !within(n) {
+			continue
+		}
+		cause := e.p.Excluded(e.c, n)
+		rules := &e.p.Rules.ByClass[e.c]
 		switch {
-		case within != nil && !within(n):
-		case !n.Verdict.Tolerates.Has(e.c):
-			out[model.CauseTaints]++
-		case !n.Verdict.Selects.Has(e.c) || e.lacksLabel(n) || e.p.SharesName(e.c, n):
-			out[model.CauseRequirements]++
-		case !e.p.Admits(e.c, n):
-			out[model.CauseVolumes]++
-		case !compile.Within(e.request, n.Free):
-			out[model.CauseResources]++
-		case e.clash(i) != "":
-			out[e.clash(i)]++
-		case len(e.p.Rules.ByClass[e.c].All) > 0 || len(e.p.Rules.ByClass[e.c].Spans) > 0:
+		case cause != "":
+			out[cause]++
+		case len(rules.All) > 0 || len(rules.Spans) > 0:
 			out[model.CauseNodes]++
 		default:
 			out[model.CauseResources]++ // other pods use it
 		}
 	}
 	return out
-}
-
-// lacksLabel says whether a node lacks a label over which the constraints of the class between pods
-// are defined.
-func (e *explainer) lacksLabel(n *model.Existing) bool {
-	return slices.ContainsFunc(e.class.Labels, func(key string) bool { _, ok := n.Standing.Labels[key]; return !ok })
-}
-
-// clash returns the cause for which a node excludes the class: the kind of a hold that another pod
-// has already, or the kind of a limit on the number of pods. It returns "" if there is neither.
-func (e *explainer) clash(node int) model.Cause {
-	if len(e.class.Holds) == 0 {
-		return e.p.LimitOn(e.c, node)
-	}
-	there := e.heldOn(&e.p.Nodes[node])
-	at := slices.IndexFunc(e.class.Holds, func(h constraint.Hold) bool { return slices.ContainsFunc(there, h.Clashes) })
-	if at < 0 {
-		return e.p.LimitOn(e.c, node)
-	}
-	return kinds.Of(e.class.Holds[at].Kind).Cause
-}
-
-// heldOn lists the holds of all pods on a node, and of the daemons that are expected there.
-func (e *explainer) heldOn(n *model.Existing) []constraint.Hold {
-	var out []constraint.Hold
-	for _, pod := range n.Pods {
-		if pod != nil && !podlife.Finished(pod) {
-			out = append(out, kinds.Held(pod)...)
-		}
-	}
-	for _, i := range n.Daemons {
-		out = append(out, kinds.Held(e.p.Daemons[i].Pod)...)
-	}
-	return out
-}
-
-// heldByDaemons explains that DaemonSets have the holds of the class on every option left. If the
-// class has holds of several kinds, the reason names the last.
-func (e *explainer) heldByDaemons(by []*workload.Daemon) model.PoolReason {
-	last := kinds.Of(e.class.Holds[len(e.class.Holds)-1].Kind)
-	return model.PoolReason{Cause: last.Cause, Detail: last.TakenByDaemons + " on every suitable instance type" + named(by)}
 }
 
 // named lists the DaemonSets of daemons after a colon, for a message.
@@ -231,42 +184,88 @@ func named(daemons []*workload.Daemon) string {
 	return ": " + strings.Join(names, ", ")
 }
 
+// place is a pool that refuses an alternative of the class.
+type place struct {
+	*compile.Narrowed
+	pool        *catalog.Pool
+	index       int // of the pool
+	alternative requirements.Alternative
+	reason      model.PoolReason
+}
+
+// texts explains, by filter, why no option of a pool passes it.
+var texts = [compile.Admitted + 1]func(e *explainer, at *place) model.PoolReason{
+	compile.Taints:      (*explainer).taints,
+	compile.NodeName:    (*explainer).nodeName,
+	compile.Labels:      (*explainer).labels,
+	compile.DaemonHolds: (*explainer).daemonHolds,
+	compile.Resources:   (*explainer).tooLarge,
+	compile.DaemonApart: (*explainer).daemonApart,
+	compile.DaemonWith:  (*explainer).daemonWith,
+	compile.MinValues:   (*explainer).minValues,
+	compile.Admitted:    (*explainer).taken,
+}
+
 // pool explains why a pool refuses the class. Of several alternatives it describes the one that
-// passed most stages, the first of equals.
+// passes most filters.
 func (e *explainer) pool(i int) model.PoolReason {
 	p := &e.p.Pools[i]
 	if p.Idle.Cause != "" {
 		return p.Idle
 	}
-	if taints := model.Untolerated(p.Taints, e.class.Tolerations); len(taints) > 0 {
-		return model.PoolReason{NodePool: p.Object.Name, Cause: model.CauseTaints, Taints: taints}
-	}
-	best, hurdles, at := e.furthest(i, e.class.Alternatives)
-	if at >= 0 {
-		best.Options, best.Steps = len(p.Options), e.steps(i, e.class.Alternatives[at])
-	}
-	if hurdles < pastLabels && len(e.class.Alternatives) > 0 {
-		e.blameExtras(i, &best)
-	}
-	best.NodePool = p.Object.Name
-	return best
-}
-
-// pastLabels is the number of stages that an alternative has passed if the pool has options with
-// all labels that the alternative requires.
-const pastLabels = 3
-
-// furthest returns the reason, the number of stages passed and the index of the alternative that
-// passes most stages in a pool, the first of equals. If there are no alternatives, the two numbers
-// are negative.
-func (e *explainer) furthest(i int, alternatives []requirements.Alternative) (best model.PoolReason, hurdles, at int) {
-	hurdles, at = -1, -1
-	for j, alt := range alternatives {
-		if reason, taken := e.alternative(i, alt); taken > hurdles {
-			best, hurdles, at = reason, taken, j
+	out := model.PoolReason{}
+	if at := e.furthest(i, e.class.Alternatives); at != nil {
+		out = at.reason
+		if at.Filter > compile.Taints {
+			out.Options, out.Steps = len(p.Options), at.Steps
+		}
+		if at.Filter == compile.Admitted {
+			out.Steps = append(out.Steps, model.Step{Constraint: beyond(&out), Removed: at.Options.Len()})
+		}
+		if at.Filter == compile.NodeName || at.Filter == compile.Labels {
+			e.blameExtras(i, &out)
 		}
 	}
-	return best, hurdles, at
+	out.NodePool = p.Object.Name
+	return out
+}
+
+// beyond names what excludes the pod although suitable options are left.
+func beyond(reason *model.PoolReason) string {
+	switch {
+	case reason.Cause == model.CauseLimits:
+		return "limits of the pool: " + reason.Detail
+	case reason.Detail == "":
+		return "constraints between pods"
+	}
+	return reason.Detail
+}
+
+// furthest applies the filters to each alternative, and returns the one that passes most, the first
+// of equals; nil if there are no alternatives.
+func (e *explainer) furthest(i int, alternatives []requirements.Alternative) *place {
+	var out *place
+	for _, alt := range alternatives {
+		ask := compile.Ask{Alternative: alt, Tolerations: e.class.Tolerations, Class: e.c, Request: e.request}
+		at := &place{e.p.Narrow(i, &ask), &e.p.Pools[i], i, alt, model.PoolReason{}}
+		at.reason = texts[at.Filter](e, at)
+		if out == nil || cmp.Or(cmp.Compare(at.Filter, out.Filter), cmp.Compare(at.agreement(), out.agreement())) > 0 {
+			out = at
+		}
+	}
+	return out
+}
+
+// agreement orders places at which one filter leaves no option: last those where the labels of the
+// pool suit the pod, before them those where they do not, first those where no label could suit it.
+func (at *place) agreement() int {
+	switch {
+	case at.reason.Cause == model.CauseInstanceTypes || at.reason.Cause == model.CauseOfferings:
+		return 2
+	case len(at.reason.Conflicts) > 0:
+		return 1
+	}
+	return 0
 }
 
 // blameExtras changes the cause of a reason to the class's volumes or devices, if the pool has
@@ -277,7 +276,7 @@ func (e *explainer) blameExtras(i int, r *model.PoolReason) {
 	}
 	bare := workload.Class{Alternatives: e.class.Asked, Terms: e.class.Terms}
 	bare.NeedLabels(e.p.Vocabulary)
-	if _, hurdles, _ := e.furthest(i, bare.Alternatives); hurdles < pastLabels {
+	if at := e.furthest(i, bare.Alternatives); at == nil || at.Filter <= compile.Labels {
 		return
 	}
 	cause, why := model.CauseVolumes, "what its volumes ask for is in the way"
@@ -294,46 +293,50 @@ func (e *explainer) blameExtras(i int, r *model.PoolReason) {
 	r.Detail = why
 }
 
-// alternative returns the reason for which a pool refuses an alternative, and the number of stages
-// that the alternative passed before.
-func (e *explainer) alternative(i int, alt requirements.Alternative) (model.PoolReason, int) {
-	p := &e.p.Pools[i]
-	if !workload.AdmitsNewNode(alt) {
-		return model.PoolReason{Cause: model.CauseRequirements, Detail: "the pod asks for a node by name, and a new node has none before it is launched"}, 0
+func (e *explainer) taints(at *place) model.PoolReason {
+	return model.PoolReason{Cause: model.CauseTaints, Taints: model.Untolerated(at.pool.Taints, e.class.Tolerations)}
+}
+
+func (e *explainer) nodeName(*place) model.PoolReason {
+	return model.PoolReason{Cause: model.CauseRequirements, Detail: "the pod asks for a node by name, and a new node has none before it is launched"}
+}
+
+func (e *explainer) labels(at *place) model.PoolReason {
+	if r, ok := at.alternative.Set.Get(corev1.LabelHostname); ok && !r.Has(model.NewHostname) {
+		return model.PoolReason{Cause: model.CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and a new node has no name before it is launched", r)}
 	}
-	if r, ok := alt.Set.Get(corev1.LabelHostname); ok && !r.Has(model.NewHostname) {
-		return model.PoolReason{Cause: model.CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and a new node has no name before it is launched", r)}, 0
-	}
-	for r := range alt.Set.All() {
+	for r := range at.alternative.Set.All() {
 		if !compile.Writable(r) {
-			return model.PoolReason{Cause: model.CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and no label can have such a value", r)}, 0
+			return model.PoolReason{Cause: model.CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and no label can have such a value", r)}
 		}
 	}
 	// Types and offerings may narrow any label but not add one to a node, so a label that a type
 	// defines must not count as a conflict with the pool.
-	if conflicts := e.withPool(p, alt); len(conflicts) > 0 {
-		return model.PoolReason{Cause: model.CauseRequirements, Conflicts: conflicts, Detail: e.askedByOthers(conflicts)}, 1
+	if conflicts := e.withPool(at.pool, at.alternative); len(conflicts) > 0 {
+		return model.PoolReason{Cause: model.CauseRequirements, Conflicts: conflicts, Detail: e.askedByOthers(conflicts)}
 	}
-	options := bitset.New(e.d.Total)
-	p.Window(options).Or(e.d.AdmittingAll(i, alt.Set))
-	if options.Empty() {
-		return e.noType(p, alt), 2
-	}
-	by := e.p.Admission.KeepUnheld(options, e.class)
-	if options.Empty() {
-		return e.heldByDaemons(by), 3
-	}
-	by = e.p.Admission.KeepFromDaemons(options, e.class)
-	if options.Empty() {
-		return model.PoolReason{Cause: model.CauseAntiAffinity,
-			Detail: "a DaemonSet that required anti-affinity keeps apart from the pod runs on every suitable instance type" + named(by)}, 3
-	}
-	e.p.Admission.KeepBesideDaemons(options, e.class)
-	if options.Empty() {
-		return model.PoolReason{Cause: model.CauseAffinity,
-			Detail: "no suitable instance type gets the pods of a DaemonSet that its required pod affinity over " + corev1.LabelHostname + " asks for"}, 3
-	}
-	return e.noRoom(i, alt, options)
+	return e.noType(at.pool, at.alternative)
+}
+
+// daemonHolds explains that DaemonSets have the holds of the class. If the class has holds of
+// several kinds, the reason names the last.
+func (e *explainer) daemonHolds(at *place) model.PoolReason {
+	last := kinds.Of(e.class.Holds[len(e.class.Holds)-1].Kind)
+	return model.PoolReason{Cause: last.Cause, Detail: last.TakenByDaemons + " on every suitable instance type" + named(at.Daemons)}
+}
+
+func (e *explainer) daemonApart(at *place) model.PoolReason {
+	return model.PoolReason{Cause: model.CauseAntiAffinity,
+		Detail: "a DaemonSet that required anti-affinity keeps apart from the pod runs on every suitable instance type" + named(at.Daemons)}
+}
+
+func (e *explainer) daemonWith(*place) model.PoolReason {
+	return model.PoolReason{Cause: model.CauseAffinity,
+		Detail: "no suitable instance type gets the pods of a DaemonSet that its required pod affinity over " + corev1.LabelHostname + " asks for"}
+}
+
+func (e *explainer) minValues(at *place) model.PoolReason {
+	return model.PoolReason{Cause: model.CauseMinValues, Detail: at.Steps[len(at.Steps)-1].Constraint}
 }
 
 // askedByOthers adds a detail where a constraint with other pods, not the pod's own node selection,
@@ -380,19 +383,7 @@ func (e *explainer) typesName(p *catalog.Pool, key string) bool {
 // noType explains why no option of a pool has the required labels: no instance type has them, or
 // the offerings that have them are unavailable now.
 func (e *explainer) noType(p *catalog.Pool, alt requirements.Alternative) model.PoolReason {
-	suited, offered := 0, 0
-	wanted := p.Template.Intersect(alt.Set)
-	for _, t := range p.Types {
-		if !catalog.OverlapsType(wanted, t) {
-			continue
-		}
-		suited++
-		for j := range t.Offerings {
-			if labels := t.Offerings[j].Labels(); catalog.Overlapping(wanted, labels) && catalog.Overlapping(t.Requirements, labels) {
-				offered++
-			}
-		}
-	}
+	suited, offered := p.Allowed(p.Template.Intersect(alt.Set))
 	asked := e.askedOfTypes(p, alt)
 	if suited == 0 {
 		return model.PoolReason{Cause: model.CauseInstanceTypes, Detail: fmt.Sprintf("no instance type of the pool has %s", asked)}
@@ -425,51 +416,28 @@ func (e *explainer) askedOfTypes(p *catalog.Pool, alt requirements.Alternative) 
 	return strings.Join(asked, " and ")
 }
 
-// noRoom explains what excludes pods for which some options have suitable labels and taints.
-func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.Set) (model.PoolReason, int) {
-	p := &e.p.Pools[i]
-	fitting := options.Clone()
-	for o := range options.All() {
-		if !compile.Within(e.request, p.Options[o-p.First].Capacity) {
-			fitting.Remove(o)
+// taken explains what excludes the pod although options pass all filters: reservations, limits, or
+// other pods.
+func (e *explainer) taken(at *place) model.PoolReason {
+	p, i, low := at.pool, at.index, &e.p.LowPools[at.index]
+	if ids := e.reservations(p, at.Options); len(ids) > 0 {
+		return model.PoolReason{Cause: model.CauseReservations, Detail: "only reserved capacity would do, and all that is left of " + strings.Join(ids, ", ") + " is taken"}
+	}
+	trait, left := e.p.Traits.Of(at.alternative.Set), at.Options
+	if low.Limits != nil {
+		rest := slices.Clone(p.Remaining)
+		for l, use := range e.planned[i] {
+			rest[l] -= use
 		}
+		left = left.Both(e.p.WithinLimits(i, rest))
 	}
-	if fitting.Empty() {
-		return e.tooLarge(p, options), 4
-	}
-	trait := e.p.Traits.Of(alt.Set)
-	if mv, have := e.p.ShortOf(i, fitting, trait); mv != nil && e.p.Opts.MinValues != model.BestEffort {
-		return model.PoolReason{Cause: model.CauseMinValues, Detail: fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod",
-			mv.Need, mv.Key, have)}, 5
-	}
-	if ids := e.reservations(p, fitting); len(ids) > 0 {
-		return model.PoolReason{Cause: model.CauseReservations, Detail: "only reserved capacity would do, and all that is left of " + strings.Join(ids, ", ") + " is taken"}, 6
-	}
-	left := e.withinLimits(i, fitting)
-	if e.p.LowPools[i].Limits == nil || !left.Empty() && e.p.Choice(i, left, trait) {
-		return model.PoolReason{Cause: model.CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}, 6
+	if low.Limits == nil || !left.Empty() && e.p.Choice(i, left, trait) {
+		return model.PoolReason{Cause: model.CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}
 	}
 	if detail := e.beyondMinValues(i, left, trait); detail != "" {
-		return model.PoolReason{Cause: model.CauseMinValues, Detail: detail}, 6
+		return model.PoolReason{Cause: model.CauseMinValues, Detail: detail}
 	}
-	return model.PoolReason{Cause: model.CauseLimits, Detail: limitDetail(p, fitting, e.p.LowPools[i].Uses, e.planned[i])}, 6
-}
-
-// withinLimits returns the options that the limits of a pool allow in addition to the new nodes of
-// the plan.
-func (e *explainer) withinLimits(i int, options bitset.Set) bitset.Set {
-	p, uses, left := &e.p.Pools[i], e.p.LowPools[i].Uses, options.Clone()
-	if e.p.LowPools[i].Limits == nil {
-		return left
-	}
-	for o := range options.All() {
-		for l, use := range uses[o-p.First] {
-			if use > p.Remaining[l]-e.planned[i][l] {
-				left.Remove(o)
-			}
-		}
-	}
-	return left
+	return model.PoolReason{Cause: model.CauseLimits, Detail: limitDetail(p, at.Options, low.Uses, e.planned[i])}
 }
 
 // beyondMinValues explains that limits leave too few of the options that fit a pod to satisfy a

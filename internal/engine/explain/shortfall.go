@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +13,8 @@ import (
 
 // tooLarge lists the resources of which no option has enough. If for each resource some option has
 // enough, but no option has enough of all, it describes the option that comes closest.
-func (e *explainer) tooLarge(p *catalog.Pool, options bitset.Set) model.PoolReason {
+func (e *explainer) tooLarge(at *place) model.PoolReason {
+	p, options := at.pool, at.Options
 	out := model.PoolReason{Cause: model.CauseResources}
 	for r, want := range e.request {
 		best := largest(p, options, r)
@@ -80,4 +82,14 @@ func largest(p *catalog.Pool, options bitset.Set, r int) int {
 		}
 	}
 	return best
+}
+
+// Nearest describes the instance type that comes closest to having enough of a resource for the
+// class.
+func Nearest(s *model.Shortfall) string {
+	if s.Largest <= 0 {
+		return fmt.Sprintf("needs %s, no instance type allowed has any", model.Amount(s.Resource, s.Requested))
+	}
+	text := model.Quantities(s.Resource, s.Requested, s.Largest)
+	return fmt.Sprintf("needs %s, largest allowed %s (%s)", model.Asked(s.Resource, s.Requested, text[0]), text[1], s.InstanceType)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
-	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -192,7 +191,7 @@ func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) lo
 	}
 	out := look{known: true}
 	for _, alt := range alternatives {
-		if !workload.AdmitsNewNode(alt) {
+		if !compile.AdmitsNewNode(alt) {
 			continue
 		}
 		may, sure := s.Satisfies(p, alt.Set)

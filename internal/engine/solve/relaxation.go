@@ -197,10 +197,7 @@ func (x *relaxation) key(c int, class *pack.Class) []byte {
 // labels and taints.
 func (x *relaxation) options(c int, request []int64) (out, suited bitset.Set) {
 	p, class := x.p, &x.p.Classes[c]
-	suited = bitset.New(p.Admission.Domains.Total)
-	for _, set := range p.Admission.Suited[c] {
-		suited.Or(set)
-	}
+	suited = p.Admission.SuitedToAny(c)
 	suited.And(p.Admission.Fits(compile.AtMostOne(request)))
 	out = suited.Both(p.Admission.Fits(request))
 	if len(class.Alternatives) == 1 {

@@ -9,7 +9,6 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
-	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/device"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
@@ -18,20 +17,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// AdmitsNewNode says whether a node whose name is not known yet can satisfy an alternative.
-func AdmitsNewNode(alt requirements.Alternative) bool {
-	return alt.NodeNames == nil || alt.NodeNames.Has(model.NewHostname)
-}
-
 // Daemon is a DaemonSet, as described by a representative pod.
 type Daemon struct {
 	Pod          *corev1.Pod
 	Requests     resources.List
 	Extra        resources.List // devices of its claims
 	Demand       device.Demand  // the demand of its claims that is counted
-	alternatives []requirements.Alternative
+	Alternatives []requirements.Alternative
+	Tolerations  []corev1.Toleration
 	selector     nodeaffinity.RequiredNodeAffinity
-	tolerations  []corev1.Toleration
 	Selected     bitset.Set // selections that select its pods
 	Apart        []Term     // required anti-affinity of its pods
 }
@@ -57,9 +51,9 @@ func NewDaemons(pods []*corev1.Pod, known *RequestsCache, v *requirements.Vocabu
 		out = append(out, Daemon{
 			Pod:          pod,
 			Requests:     requests,
-			alternatives: asked.Alternatives,
+			Alternatives: asked.Alternatives,
 			selector:     nodeaffinity.GetRequiredNodeAffinity(free),
-			tolerations:  model.DaemonTolerations(pod),
+			Tolerations:  model.DaemonTolerations(pod),
 		})
 	}
 	if sumErr != nil {
@@ -114,34 +108,9 @@ func withoutNodeName(pod *corev1.Pod) *corev1.Pod {
 // nodeNameField is the only field on which a node selector can match.
 const nodeNameField = "metadata.name"
 
-// OnNew returns the options on which the daemon may run a pod. If a label is left open, the pod may
-// come, so its room is reserved.
-func (d *Daemon) OnNew(ds *catalog.Domains) bitset.Set { return d.optionsOf(ds, ds.AdmittingAll) }
-
-// SureOnNew returns the options on which the daemon runs a pod whichever values open labels get.
-func (d *Daemon) SureOnNew(ds *catalog.Domains) bitset.Set { return d.optionsOf(ds, ds.CertainAll) }
-
-// optionsOf returns the options of pools that the daemon tolerates which satisfy one of its
-// alternatives. meeting returns the options that satisfy an alternative.
-func (d *Daemon) optionsOf(ds *catalog.Domains, meeting func(pool int, asked requirements.Set) bitset.Set) bitset.Set {
-	out := bitset.New(ds.Total)
-	for i := range ds.Pools {
-		p := &ds.Pools[i]
-		if len(p.Options) == 0 || len(model.Untolerated(p.Taints, d.tolerations)) > 0 {
-			continue
-		}
-		for _, alt := range d.alternatives {
-			if AdmitsNewNode(alt) {
-				p.Window(out).Or(meeting(i, alt.Set))
-			}
-		}
-	}
-	return out
-}
-
 // RunsOn says whether the daemon runs a pod on an existing node.
 func (d *Daemon) RunsOn(name string, labels map[string]string, taints []corev1.Taint) bool {
-	if len(model.Untolerated(taints, d.tolerations)) > 0 {
+	if len(model.Untolerated(taints, d.Tolerations)) > 0 {
 		return false
 	}
 	ok, err := d.selector.Match(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
