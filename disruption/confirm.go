@@ -25,9 +25,9 @@ import (
 //  1. The rules have no objection to the targets, and budgets and PodDisruptionBudgets allow the
 //     action.
 //  2. No further pod on the targets needs another place.
-//  3. The nodes to which pods move exist and take pods. A node that got pods within
-//     consolidateAfter takes none that move to save money, unless the action comes after others,
-//     which may have sent these pods.
+//  3. The nodes to which pods move exist and take pods. consolidateAfter does not matter for them: it
+//     had passed when the action was proposed, and pods that have come since may be of an action
+//     that began before. Other nodes that got pods within consolidateAfter take none.
 //  4. Some option of each replacement is still available.
 //  5. The limits of the replacement's pool leave room for it once the targets are gone, in addition
 //     to nodes launched since and nodes for pending pods.
@@ -156,17 +156,13 @@ func (c *confirmation) destinations() {
 		case m.Marked():
 			c.add(ObjectionDestination, object, "%s, where pods were to go, is on its way out", object)
 		case closed[name] && c.a.Reason == Underutilized:
-			c.add(ObjectionDestination, object, "%s, where pods were to go, takes none for now: pods have come or gone within consolidateAfter, or it is not ready for pods", object)
+			c.add(ObjectionDestination, object, "%s, where pods were to go, takes none for now: it is not ready for pods", object)
 		}
 	}
 }
 
-// receivers returns the nodes of Moves if the action comes after others, which may have sent pods
-// there.
+// receivers returns the nodes of Moves.
 func (c *confirmation) receivers() map[string]bool {
-	if len(c.a.After) == 0 {
-		return nil
-	}
 	out := map[string]bool{}
 	for _, m := range c.a.Moves {
 		out[m.Node] = true
