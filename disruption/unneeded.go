@@ -16,7 +16,9 @@ import (
 // nodes also here. Nodes that are on their way out already are not in the result.
 //
 // SoftTaints takes the result, so that pods which come, or come again after an eviction, go to the
-// nodes that will stay. The error is that of ctx once ctx is done. It takes as long as Propose.
+// nodes that will stay. The error is that of ctx once ctx is done. It takes the time of Propose in a cluster whose nodes may all be
+// removed: in the two days of examples/autoscaler three times as long as Propose. A controller may ask
+// only when a proposal has actions, because then pods will be evicted.
 func (f *Cluster) Unneeded(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

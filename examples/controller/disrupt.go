@@ -56,8 +56,8 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	go func() {
 		answer := proposed{at: now, notices: in.Interruptions}
 		answer.err = safely(func() (err error) {
-			if answer.proposal, answer.faults, err = disruption.Propose(ctx, now, in, options); err != nil || len(in.Interruptions) > 0 {
-				return err // what is interrupted does not wait for what saves money
+			if answer.proposal, answer.faults, err = disruption.Propose(ctx, now, in, options); err != nil || len(in.Interruptions) > 0 || len(answer.proposal.Actions) == 0 {
+				return err // an interruption does not wait for what saves money, and without actions no pod is evicted
 			}
 			cluster, _ := disruption.Observe(now, in, options) // Propose has reported the faults
 			answer.unneeded, err = cluster.Unneeded(ctx)

@@ -311,9 +311,12 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 	}
 	a.nextPropose, a.nextChange, a.proposedAt = f.Now.Add(proposeEvery), proposal.Next, a.cluster.Changes()
 	a.catalogs = proposal.CatalogCache
-	cluster, _ := disruption.Observe(f.Now, f.Input, a.asked) // Propose reports the faults
-	if a.unneeded, err = cluster.Unneeded(ctx); err != nil {
-		return err
+	a.unneeded = nil
+	if len(proposal.Actions) > 0 { // soon pods are evicted, and come again
+		cluster, _ := disruption.Observe(f.Now, f.Input, a.asked) // Propose reports the faults
+		if a.unneeded, err = cluster.Unneeded(ctx); err != nil {
+			return err
+		}
 	}
 	var errs []error
 	for _, action := range proposal.Actions {
