@@ -13,8 +13,9 @@ import (
 // and existing nodes that admit a pod with the pods that run there admit it without them.
 func TestFiltersAgree(t *testing.T) {
 	t.Parallel()
-	compared, excluded := 0, 0
+	seeds, compared, excluded := 0, 0, 0
 	for seed := range testlong.Problems(4000, 100) {
+		seeds++
 		in, opts := richProblem(seed, everything)
 		p, err := provisioning.Prepare(in, opts)
 		require.NoError(t, err, "seed %d", seed)
@@ -28,6 +29,6 @@ func TestFiltersAgree(t *testing.T) {
 			}
 		})
 	}
-	require.Greater(t, compared, 1000)
-	require.Greater(t, excluded, 100)
+	require.Greater(t, compared, 10*seeds)
+	require.Greater(t, excluded, seeds)
 }
