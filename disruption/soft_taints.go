@@ -37,8 +37,8 @@ func isSoftTaint(t corev1.Taint) bool { return t.Key == v1.DeletionCandidateTain
 //
 // The nodes are the first of groups 2 and 3 of PodDeletionCosts, at most a fifth of all nodes, rounded
 // up, and those that unneeded names: the result of Unneeded for this cluster, or for an earlier state of
-// it. Of these, nodes that are in neither group for another cause than budgets stay without the taint. At least one node stays
-// without the taint, because kube-scheduler compares nodes with each other.
+// it. Of these, nodes that are in neither group for another cause than budgets stay without the taint.
+// At least one node stays without it, because kube-scheduler compares nodes with each other.
 //
 // The result has only the changes that are needed: first the taints to add, then the taints to
 // remove, each sorted by node. Terminating nodes, and nodes without a NodeClaim, are not changed.

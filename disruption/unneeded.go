@@ -11,14 +11,16 @@ import (
 )
 
 // Unneeded returns the names of the nodes that Propose would remove if budgets and consolidateAfter
-// kept no node back, sorted. They are what is not needed once all has been moved that is worth
-// moving. A pool whose budgets let no node go now, and one with consolidateAfter Never, keep their
-// nodes also here. Nodes that are on their way out already are not in the result.
+// kept no node back, sorted: the nodes of its actions, also of those that wait. A pool whose budgets
+// allow no disruption at all now, and one with consolidateAfter Never, keep their nodes here too. Nodes
+// that are on their way out already are not in the result.
 //
-// SoftTaints takes the result, so that pods which come, or come again after an eviction, go to the
-// nodes that will stay. The error is that of ctx once ctx is done. It takes the time of Propose in a cluster whose nodes may all be
-// removed: in the two days of examples/autoscaler three times as long as Propose. A controller may ask
-// only when a proposal has actions, because then pods will be evicted.
+// SoftTaints takes the result, so that new pods, and pods that are created again after an eviction, go
+// to the nodes that will stay. The error is that of ctx once ctx is done.
+//
+// It takes the time of Propose in a cluster whose nodes may all be removed: in the two days of
+// examples/autoscaler three times as long as Propose. A controller may ask only when a proposal has
+// actions, because then pods will be evicted, and keep the result until its commands are done.
 func (f *Cluster) Unneeded(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

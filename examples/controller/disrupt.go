@@ -56,14 +56,15 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	go func() {
 		answer := proposed{at: now, notices: in.Interruptions}
 		answer.err = safely(func() (err error) {
-			if answer.proposal, answer.faults, err = disruption.Propose(ctx, now, in, options); err != nil || len(in.Interruptions) > 0 || len(answer.proposal.Actions) == 0 {
+			answer.proposal, answer.faults, err = disruption.Propose(ctx, now, in, options)
+			answer.took = time.Since(now)
+			if err != nil || len(in.Interruptions) > 0 || len(answer.proposal.Actions) == 0 {
 				return err // an interruption does not wait for what saves money, and without actions no pod is evicted
 			}
 			cluster, _ := disruption.Observe(now, in, options) // Propose has reported the faults
 			answer.unneeded, err = cluster.Unneeded(ctx)
 			return err
 		})
-		answer.took = time.Since(now)
 		answers <- answer
 	}()
 	return nil
@@ -77,8 +78,8 @@ func (a *autoscaler) onProposal(ctx context.Context, s *snapshot, answer propose
 	p := answer.proposal
 	a.figures.take("proposal", metrics.Proposed(p, answer.took))
 	a.catalogs, a.nextChange = p.CatalogCache, p.Next
-	if len(answer.notices) == 0 {
-		a.unneeded, a.nextSteer = answer.unneeded, s.Now // pods that are evicted meet the taints
+	if len(answer.notices) == 0 && (len(p.Actions) > 0 || len(s.Commands.Commands) == 0) {
+		a.unneeded, a.nextSteer = answer.unneeded, s.Now // evicted pods find the taints
 	}
 	if len(p.Actions) > 0 {
 		a.log.Info("proposed", "actions", len(p.Actions), "waiting", len(p.Waiting), "before", p.CostBefore, "after", p.CostAfter, "took", time.Since(answer.at).String())

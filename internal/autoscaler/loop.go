@@ -311,12 +311,14 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 	}
 	a.nextPropose, a.nextChange, a.proposedAt = f.Now.Add(proposeEvery), proposal.Next, a.cluster.Changes()
 	a.catalogs = proposal.CatalogCache
-	a.unneeded = nil
-	if len(proposal.Actions) > 0 { // soon pods are evicted, and come again
+	switch { // what matters is where evicted pods come again
+	case len(proposal.Actions) > 0:
 		cluster, _ := disruption.Observe(f.Now, f.Input, a.asked) // Propose reports the faults
 		if a.unneeded, err = cluster.Unneeded(ctx); err != nil {
 			return err
 		}
+	case len(f.Commands.Commands) == 0:
+		a.unneeded = nil
 	}
 	var errs []error
 	for _, action := range proposal.Actions {
