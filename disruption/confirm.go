@@ -3,6 +3,7 @@ package disruption
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -137,35 +138,26 @@ func (c *confirmation) pods() {
 }
 
 func (c *confirmation) destinations() {
-	closed := map[string]bool{}
-	for _, name := range simulation.ClosedNodes(c.cluster.seen, nil, c.receivers()) {
-		closed[name] = true
-	}
-	var names []string
-	for _, m := range c.a.Moves {
-		if m.Node != "" && !slices.Contains(names, m.Node) {
-			names = append(names, m.Node)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(c.receivers())) {
 		object := fmt.Sprintf("Node %q", name)
 		switch m := c.cluster.seen.ByName[name]; {
 		case m == nil:
 			c.add(ObjectionDestination, object, "%s, where pods were to go, is not there any more", object)
 		case m.Marked():
 			c.add(ObjectionDestination, object, "%s, where pods were to go, is on its way out", object)
-		case closed[name] && c.a.Reason == Underutilized:
+		case m.Closed() && c.a.Reason == Underutilized:
 			c.add(ObjectionDestination, object, "%s, where pods were to go, takes none for now: it is not ready for pods", object)
 		}
 	}
 }
 
-// receivers returns the nodes of Moves.
+// receivers returns the existing nodes of Moves.
 func (c *confirmation) receivers() map[string]bool {
 	out := map[string]bool{}
 	for _, m := range c.a.Moves {
-		out[m.Node] = true
+		if m.Node != "" {
+			out[m.Node] = true
+		}
 	}
 	return out
 }

@@ -89,9 +89,9 @@ func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 	return out
 }
 
-// deletionOrder returns the nodes in four groups, as PodDeletionCosts defines them: terminating
-// nodes; nodes of 2 and 3, those to remove first at the front; those that would be of 2 and 3 if budgets
-// let more nodes go; and the other nodes. Nodes that other programs manage are in no group.
+// deletionOrder returns the nodes in the groups of PodDeletionCosts. leaving is group 1. ranked is
+// groups 2 and 3, with the nodes to remove first at the front. over is the nodes that only budgets keep
+// from groups 2 and 3, and rest the other nodes of group 4. Nodes that other programs manage are in none.
 func (f *Cluster) deletionOrder() (leaving, ranked, over, rest []*state.StateNode) {
 	var drifted, others []*state.StateNode
 	for _, m := range f.seen.Nodes {

@@ -36,8 +36,8 @@ func isSoftTaint(t corev1.Taint) bool { return t.Key == v1.DeletionCandidateTain
 // prefers nodes without a taint of effect PreferNoSchedule.
 //
 // The nodes are the first of groups 2 and 3 of PodDeletionCosts, at most a fifth of all nodes, rounded
-// up, and those that unneeded names: the result of Unneeded for this cluster, or for an earlier state of
-// it. Of these, nodes that are in neither group for another cause than budgets stay without the taint.
+// up, and the nodes in unneeded, which is the result of Unneeded for this cluster or for an earlier
+// state of it. Nodes in unneeded that are in neither group for another cause than budgets stay without the taint.
 // At least one node stays without it, because kube-scheduler compares nodes with each other.
 //
 // The result has only the changes that are needed: first the taints to add, then the taints to
@@ -51,14 +51,18 @@ func (f *Cluster) SoftTaints(unneeded ...string) []SoftTaint {
 	all := len(leaving) + len(ranked) + len(over) + len(rest)
 	first := min(len(ranked), (all+softShare-1)/softShare)
 	avoided, open := slices.Clone(ranked[:first]), slices.Clone(rest)
+	named := make(map[string]bool, len(unneeded))
+	for _, name := range unneeded {
+		named[name] = true
+	}
 	for _, m := range slices.Concat(ranked[first:], over) {
-		if slices.Contains(unneeded, m.Name) {
+		if named[m.Name] {
 			avoided = append(avoided, m)
 		} else {
 			open = append(open, m)
 		}
 	}
-	if most := max(0, min(len(avoided), all-1)); most < len(avoided) {
+	if most := all - 1; 0 < len(avoided) && most < len(avoided) {
 		open, avoided = append(open, avoided[most:]...), avoided[:most]
 	}
 	return append(changeTaints(avoided, false), changeTaints(open, true)...)

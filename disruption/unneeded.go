@@ -11,7 +11,7 @@ import (
 )
 
 // Unneeded returns the names of the nodes that Propose would remove if budgets and consolidateAfter
-// kept no node back, sorted: the nodes of its actions, also of those that wait. A pool whose budgets
+// kept no node back: the targets of its Actions and of the actions that are Waiting, sorted. A pool whose budgets
 // allow no disruption at all now, and one with consolidateAfter Never, keep their nodes here too. Nodes
 // that are on their way out already are not in the result.
 //

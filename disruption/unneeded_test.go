@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
-// sparse returns four nodes of which one has room for the pods of all.
+// sparse returns four nodes with a pod each. Any one of the nodes has room for all four pods.
 func sparse() disruption.Input {
 	_, medium, _, all := sizes()
 	return fleetOf(all, machine("a", "default", medium, load("a", 900)), machine("b", "default", medium, load("b", 800)),

@@ -123,7 +123,7 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 		w.pin()
 		w.BindOrder.begin(begun)
 	}
-	for _, name := range ClosedNodes(f, begun, config.Receivers) {
+	for _, name := range closedNodes(f, begun, config.Receivers) {
 		if i, found := w.At[name]; found && !w.Leaving[name] {
 			w.In.Nodes[i] = closedNode(w.In.Nodes[i])
 		}
@@ -357,9 +357,9 @@ func (w *Simulation) Solve(ctx context.Context, p *provisioning.Problem, pods in
 	return plan, nil
 }
 
-// ClosedNodes returns the names of the nodes that take no pod that is moved to save money. Settling
+// closedNodes returns the names of the nodes that take no pod that is moved to save money. Settling
 // nodes are among them unless they are receivers.
-func ClosedNodes(f *state.Cluster, others []Decision, receivers map[string]bool) []string {
+func closedNodes(f *state.Cluster, others []Decision, receivers map[string]bool) []string {
 	var out []string
 	for _, s := range f.Settling() {
 		if !receivers[s.Node] {
@@ -372,7 +372,7 @@ func ClosedNodes(f *state.Cluster, others []Decision, receivers map[string]bool)
 		}
 	}
 	for _, m := range f.Nodes {
-		if m.Managed() && (!m.Initialized() || m.Rebooting()) {
+		if m.Closed() {
 			out = append(out, m.Name)
 		}
 	}

@@ -126,6 +126,10 @@ func (m *StateNode) Initialized() bool {
 // Rebooting reports whether the node is being rebooted.
 func (m *StateNode) Rebooting() bool { return m.IsTrue(v1.ConditionTypeRebooting) }
 
+// Closed reports whether the node takes no pod that is moved to save money, because it is not
+// initialized yet or is being rebooted.
+func (m *StateNode) Closed() bool { return m.Managed() && (!m.Initialized() || m.Rebooting()) }
+
 // Ready reports whether the condition Ready of the Node is True.
 func (m *StateNode) Ready() bool { return status.Ready(m.Node.Node) }
 

@@ -98,8 +98,8 @@ var churnTable = compared{"## Churn on a control plane", `331 pods of 15 workloa
 is scaled every 20 s, one gets a new template every 90 s, all nodes drift twice, the node with the most
 pods is lost, the family c6a is sold out, and the controller is killed five times. "Over" is the bill over that of plans from
 empty for the same pods, made every 20 s by Dovetail. "Evicted" are the pods that were evicted, and
-"preempted" those that kube-scheduler ended for others. "Median" and "99%" are how long the pods that came waited until
-they were bound. The columns after "rest" are of the time after the last change: what the nodes cost in the
+"preempted" the pods that kube-scheduler ended to make room for others. "Median" and "99%" are the times from the creation
+of a pod to its binding. The columns after "rest" are of the time after the last change: what the nodes cost in the
 end and how much that is over a plan from empty, how long it took, and how many pods were evicted meanwhile. "Left" is
 what is tainted, orphaned or doubled then.`, `| scenario | | USD | over | evicted | preempted | launches | median s | 99% s | rest USD/h | over | s | evicted | left |
 |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|`}
@@ -351,7 +351,7 @@ Dovetail's [controller](../examples/controller) and Karpenter %s with its own pr
 for kwok, each with its defaults and a control plane of its own: kube-apiserver,
 kube-scheduler and kube-controller-manager 1.36. The same machines at the same prices,
 ready %.0f s after their launch; nothing stands behind them. %s
-Scenarios may be from several runs, on a machine that does other work beside.
+The scenarios may be from several runs. The machine did other work at the same time.
 
 %s
 `, t.title, "`", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), karpenterRelease(), bootTime.Seconds(), t.text, t.header)
