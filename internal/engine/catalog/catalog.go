@@ -104,10 +104,15 @@ func (m *Catalog) kept(pools []Pool) []int {
 // Take returns a copy of the pools, which one problem may change, with the objects of its input. It
 // must have the NodePools from which the catalog was made, or equal ones.
 func (m *Catalog) Take(in *model.Input) []Pool {
+	objects := make(map[string]*v1.NodePool, len(in.NodePools))
+	for _, p := range in.NodePools {
+		if p != nil {
+			objects[p.Name] = p
+		}
+	}
 	out := slices.Clone(m.pools)
 	for i := range out {
-		at := slices.IndexFunc(in.NodePools, func(p *v1.NodePool) bool { return p != nil && p.Name == out[i].Object.Name })
-		out[i].Object = in.NodePools[at]
+		out[i].Object = objects[out[i].Object.Name]
 	}
 	return out
 }
