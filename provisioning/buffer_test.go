@@ -319,10 +319,3 @@ func TestBufferConditions(t *testing.T) {
 		{Type: "ReadyForProvisioning", Status: metav1.ConditionFalse, Reason: "PodTemplateNotFound", Message: "no PodTemplate web"},
 	}, provisioning.UnresolvedBuffer(provisioning.ReasonPodTemplateNotFound, "no PodTemplate web"))
 }
-
-func BenchmarkBufferPods(b *testing.B) {
-	buffer := provisioning.Buffer{Namespace: "shop", Name: "spare", Template: bufferTemplate(), Replicas: 10_000}
-	for b.Loop() {
-		buffer.Pods()
-	}
-}

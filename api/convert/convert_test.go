@@ -424,21 +424,6 @@ func TestComments(t *testing.T) {
 	require.True(t, has(notes, convert.Warning, "", "the comments on these lines are left out; copy what you need: 7 8 9 11"), notes)
 }
 
-// BenchmarkConvert converts a stream of 100 pairs of pool and class.
-func BenchmarkConvert(b *testing.B) {
-	data, err := os.ReadFile("testdata/announcement-beta/input.yaml")
-	require.NoError(b, err)
-	var stream []byte
-	for i := range 100 {
-		stream = append(stream, "---\n"...)
-		stream = append(stream, strings.ReplaceAll(string(data), "name: default", fmt.Sprintf("name: p%d", i))...)
-	}
-	b.SetBytes(int64(len(stream)))
-	for b.Loop() {
-		convert.Convert([]convert.Source{{Data: stream}}, nil)
-	}
-}
-
 // TestCheckJudgesWhatNeedsNoConversion is about manifests that were converted and
 // not completed, or are of v1 and wrong.
 func TestCheckJudgesWhatNeedsNoConversion(t *testing.T) {

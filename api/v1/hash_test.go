@@ -61,19 +61,3 @@ func TestHashOfNothing(t *testing.T) {
 	p.Spec.Template.Spec.Taints = []corev1.Taint{{TimeAdded: &zero}}
 	require.NotEmpty(t, p.Hash())
 }
-
-func BenchmarkHash(b *testing.B) {
-	objects, err := v1.DecodeAll(readFile(b, "hash_vectors.yaml"))
-	require.NoError(b, err)
-	var p *v1.NodePool
-	for _, obj := range objects {
-		if obj.(*v1.NodePool).Name == "everything" {
-			p = obj.(*v1.NodePool)
-		}
-	}
-	require.NotNil(b, p)
-	b.ReportAllocs()
-	for b.Loop() {
-		p.Hash()
-	}
-}

@@ -486,25 +486,5 @@ func texts(outcomes []batcher.Outcome[string]) []string {
 	return all
 }
 
-func BenchmarkDo(b *testing.B) {
-	for _, callers := range []int{1, 100} {
-		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			g, err := batcher.New(func(_ context.Context, _ int, items []int) ([]batcher.Outcome[int], error) {
-				return make([]batcher.Outcome[int], len(items)), nil
-			}, &batcher.Options{AfterFunc: afterFunc, MaxItems: callers})
-			require.NoError(b, err)
-			b.ReportAllocs()
-			for b.Loop() {
-				var wait sync.WaitGroup
-				for i := range callers {
-					wait.Go(func() { _, _ = g.Do(b.Context(), 0, i) })
-				}
-				wait.Wait()
-			}
-			require.NoError(b, g.Close(b.Context()))
-		})
-	}
-}
-
 // keys of the example, sorted.
 func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

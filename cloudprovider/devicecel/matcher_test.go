@@ -140,14 +140,3 @@ func FuzzMatches(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkMatches(b *testing.B) {
-	m := devicecel.New()
-	s := selector(`device.driver == "gpu.example.com" && device.attributes["gpu.example.com"].model == "a1"`)
-	device := gpu("a1", "24Gi")
-	for b.Loop() {
-		if ok, err := m.Matches(s, "gpu.example.com", device); !ok || err != nil {
-			b.Fatal(ok, err)
-		}
-	}
-}

@@ -244,12 +244,3 @@ func FuzzParseReserved(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkOverhead(b *testing.B) {
-	capacity := resources.MustParse("cpu=4, memory=16Gi, ephemeral-storage=100Gi, pods=58")
-	rules := kubelet.GKE()
-	b.ReportAllocs()
-	for b.Loop() {
-		rules.Overhead(capacity, nil)
-	}
-}

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -281,24 +280,5 @@ func TestLawMinimumsAreMet(t *testing.T) {
 		s := launch.Select(r, &launch.Options{Limit: limit})
 		require.Equal(t, possible, len(s.Unmet) == 0, "seed %d\n%s", seed, s)
 		require.LessOrEqual(t, len(s.Options), limit)
-	}
-}
-
-func BenchmarkSelect(b *testing.B) {
-	for _, reqs := range []string{"", "family minvalues 40"} {
-		b.Run("minimums="+fmt.Sprint(reqs != ""), func(b *testing.B) {
-			r := request(reqs)
-			for i := range 700 {
-				for z := range 3 {
-					for _, c := range []string{v1.CapacityTypeSpot, v1.CapacityTypeOnDemand} {
-						r.Options = append(r.Options, option(fmt.Sprintf("f%d.s%d/z%d/%s %d", i/15, i%15, z, c, i+1)))
-					}
-				}
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				launch.Select(r, nil)
-			}
-		})
 	}
 }

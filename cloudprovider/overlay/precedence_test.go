@@ -137,28 +137,3 @@ func TestLawStaySound(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkApply is a large cluster: 800 types in 10 pools.
-func BenchmarkApply(b *testing.B) {
-	var types []*cloudprovider.InstanceType
-	for i := range 800 {
-		types = append(types, overlayType(fmt.Sprintf("t%d", i), "kubernetes.io/arch = amd64, kubernetes.io/os in (linux, windows)", 1+float64(i)))
-	}
-	var pools []*v1.NodePool
-	for i := range 10 {
-		pools = append(pools, overlayPool(fmt.Sprintf("p%d", i), "kubernetes.io/os = linux"))
-	}
-	for _, n := range []int{1, 20} {
-		var overlays []*v1.NodeOverlay
-		for i := range n {
-			overlays = append(overlays, newOverlay(fmt.Sprintf("o%d", i), int32(i), "karpenter.sh/capacity-type = spot", "-10%"))
-		}
-		b.Run(fmt.Sprintf("overlays=%d", n), func(b *testing.B) {
-			for b.Loop() {
-				if _, _, err := overlay.Apply(overlays, pools, overlayCatalogs(pools, types...), nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -195,29 +195,6 @@ func TestNewSaysNothingOfWhatIsRight(t *testing.T) {
 	require.Less(t, testing.AllocsPerRun(3, func() { _, _ = pricing.New(&pricing.Options{Layers: []pricing.Layer{l}}) }), 500.0)
 }
 
-func BenchmarkApply(b *testing.B) {
-	for _, n := range []int{100, 1000} {
-		b.Run(fmt.Sprintf("types=%d", n), func(b *testing.B) {
-			var types []*cloudprovider.InstanceType
-			l := pricing.Layer{Name: "list"}
-			for i := range n {
-				name := fmt.Sprint("t", i)
-				t := &cloudprovider.InstanceType{Name: name}
-				for z := range 3 {
-					t.Offerings = append(t.Offerings, cloudprovider.Offering{Zone: fmt.Sprint("z", z), CapacityType: "spot", Available: true})
-					l.Entries = append(l.Entries, pricing.Entry{Scope: scope{InstanceType: name, Zone: fmt.Sprint("z", z)}, Price: 1})
-				}
-				types = append(types, t)
-			}
-			book := newBook(b, pricing.Options{Layers: []pricing.Layer{l}})
-			b.ReportAllocs()
-			for b.Loop() {
-				book.Apply(now, types)
-			}
-		})
-	}
-}
-
 func TestEntries(t *testing.T) {
 	a, b := spot("m5.large", "zone-a").Scope(), spot("m5.large", "zone-b").Scope()
 	at := func(minutes int) time.Time { return now.Add(time.Duration(minutes) * time.Minute) }

@@ -352,25 +352,3 @@ func TestRecoverClearsTheUnexplained(t *testing.T) {
 	slices.Reverse(v.Nodes)
 	require.Equal(t, r, command.Recover(v), "the order has no meaning")
 }
-
-func BenchmarkAdvance(b *testing.B) {
-	spec := commandSpec()
-	spec.Sources = nil
-	for i := range 100 {
-		spec.Sources = append(spec.Sources, command.Source{NodeClaim: fmt.Sprint("claim-", i), Node: fmt.Sprint("node-", i)})
-	}
-	c, err := command.New(commandStart, spec)
-	require.NoError(b, err)
-	v, _, _ := lifeRun(c, apply(lifeView(c), command.Write{Kind: command.WriteRecord, Object: "claim-0",
-		Record: command.Record{Command: c}.String()}), commandStart)
-	b.Run("nodes=100", func(b *testing.B) {
-		for b.Loop() {
-			command.Advance(commandStart, c, v)
-		}
-	})
-	b.Run("recover/nodes=100", func(b *testing.B) {
-		for b.Loop() {
-			command.Recover(v)
-		}
-	})
-}

@@ -569,25 +569,6 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-func BenchmarkPlan(b *testing.B) {
-	in := drain.Input{}
-	for i := range 100 {
-		n := drain.Node{Name: fmt.Sprint("node-", i), Deadline: drainStart.Add(time.Hour)}
-		for j := range 50 {
-			n.Pods = append(n.Pods, drainPod(fmt.Sprint("pod-", i, "-", j), fmt.Sprint("app-", j), nil))
-		}
-		in.Nodes = append(in.Nodes, n)
-	}
-	for j := range 50 {
-		in.Budgets = append(in.Budgets, drainBudget(fmt.Sprint("app-", j), 3))
-	}
-	b.Run("nodes=100/pods=5000/budgets=50", func(b *testing.B) {
-		for b.Loop() {
-			_, _ = drain.Plan(drainStart, in, nil)
-		}
-	})
-}
-
 func TestRequests(t *testing.T) {
 	evict := drain.PodPlan{Namespace: "ns", Name: "a", UID: "u"}
 	require.Equal(t, "u", string(*evict.Eviction().DeleteOptions.Preconditions.UID))

@@ -211,16 +211,6 @@ func TestPreviewLaws(t *testing.T) {
 	}
 }
 
-func BenchmarkPreview(b *testing.B) {
-	nodes := nodesOf("a", 5000)
-	opts := &rollout.PreviewOptions{Replacement: 5 * time.Minute, Pace: func(_ string, _ time.Time, d int) (int, time.Time) { return 50 - d, time.Time{} }}
-	b.Run("nodes=5000", func(b *testing.B) {
-		for b.Loop() {
-			_, _ = rollout.Preview(start, nodes, opts)
-		}
-	})
-}
-
 // Without waves the pace alone says when nodes go.
 func TestPreviewPace(t *testing.T) {
 	now := start

@@ -184,18 +184,6 @@ func TestLawTheReportIsOne(t *testing.T) {
 	}
 }
 
-func BenchmarkAsk(b *testing.B) {
-	in := shop(b)
-	for i := range 500 {
-		in.Pods = append(in.Pods, pod("api", i))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		_, err := advice.Ask(b.Context(), in, nil)
-		require.NoError(b, err)
-	}
-}
-
 // Whoever waits is told of the questions, up to the steps that the report has, and not of the
 // plans that answer them.
 func TestAskTellsHowFarItIs(t *testing.T) {

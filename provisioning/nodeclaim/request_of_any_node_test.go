@@ -3,15 +3,12 @@ package nodeclaim_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
@@ -47,25 +44,4 @@ func FuzzRequest(f *testing.F) {
 			require.True(t, i == 0 || req.Options[i-1].Compare(o) < 0)
 		}
 	})
-}
-
-// A claim that leaves the type open, and one of a plan, which names those it found.
-func BenchmarkRequest(b *testing.B) {
-	catalog := fake.Catalog()
-	var names []string
-	for i := 0; i < len(catalog); i += len(catalog) / 60 {
-		names = append(names, catalog[i].Name)
-	}
-	open := asking("cpu=3, memory=5Gi, pods=7", in(v1.CapacityTypeLabelKey, "spot", "on-demand"))
-	named := asking("cpu=3, memory=5Gi, pods=7", in(v1.CapacityTypeLabelKey, "spot"), in(corev1.LabelInstanceTypeStable, names...))
-	for name, c := range map[string]*v1.NodeClaim{"all": open, "named": named} {
-		b.Run(fmt.Sprintf("types=%d/claim=%s", len(catalog), name), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := nodeclaim.Request(c, catalog, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

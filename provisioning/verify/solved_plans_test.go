@@ -199,3 +199,10 @@ func TestIsRepeatable(t *testing.T) {
 		require.True(t, len(found) > 0 || len(in.Pods)+len(other.Pods) == 0, "seed %d", seed)
 	}
 }
+
+// unshare gives each new node a list of options of its own.
+func unshare(plan *provisioning.Plan) {
+	for i := range plan.Create {
+		plan.Create[i].Options = slices.Clone(plan.Create[i].Options)
+	}
+}

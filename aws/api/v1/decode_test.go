@@ -135,17 +135,6 @@ func TestAddToScheme(t *testing.T) {
 	require.Equal(t, "ec2nodeclasses.karpenter.k8s.aws", v1.Resource("ec2nodeclasses").String())
 }
 
-func BenchmarkDecode(b *testing.B) {
-	text := readFile(b, "manifests", "general.yaml")
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := v1.DecodeEC2NodeClass(text); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func TestDecodeOfQuantitiesThatTakeForEver(t *testing.T) {
 	for _, size := range []string{"1e9999999", "1e-99999999"} {
 		_, err := v1.DecodeEC2NodeClass([]byte("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n" +

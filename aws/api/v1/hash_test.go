@@ -63,14 +63,3 @@ func TestResolvedAMIFamily(t *testing.T) {
 	require.Equal(t, amiselect.FamilyCustom, (*v1.EC2NodeClass)(nil).ResolvedAMIFamily())
 	require.Nil(t, (*v1.EC2NodeClass)(nil).AMITerms())
 }
-
-func BenchmarkHash(b *testing.B) {
-	classes, err := v1.DecodeEC2NodeClasses(readFile(b, "hash_vectors.yaml"))
-	require.NoError(b, err)
-	everything := classes[len(classes)-1]
-	require.Equal(b, "everything", everything.Name)
-	b.ReportAllocs()
-	for b.Loop() {
-		everything.Hash("")
-	}
-}

@@ -2,6 +2,7 @@ package v1_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -261,4 +262,47 @@ func TestHeadersAreNotQuoted(t *testing.T) {
 		require.Contains(t, faults.ToAggregate().Error(), "staticPodURLHeader")
 		require.NotContains(t, faults.ToAggregate().Error(), "s3cr3t")
 	}
+}
+
+// The deep copy of KubeletConfiguration is written by hand: a field that it forgets is shared.
+// The others are the generator's.
+func TestKubeletDeepCopySharesNothing(t *testing.T) {
+	full := func() *v1.KubeletConfiguration {
+		text := map[string]string{"memory": "100Mi"}
+		return &v1.KubeletConfiguration{
+			ClusterDNS: []string{"10.0.0.10"}, MaxPods: new(intstr.FromInt32(5)), PodsPerCore: new(int32(2)),
+			SystemReserved: text, KubeReserved: text, EvictionHard: text, EvictionSoft: text,
+			EvictionSoftGracePeriod:   map[string]metav1.Duration{"memory.available": {Duration: time.Minute}},
+			EvictionMaxPodGracePeriod: new(int32(30)), ImageGCHighThresholdPercent: new(int32(85)), ImageGCLowThresholdPercent: new(int32(80)),
+			CPUCFSQuota: new(true), Extra: map[string]any{"list": []any{map[string]any{"a": 1.0}}},
+			AsRead: map[string]v1.KubeletText{"evictionSoftGracePeriod": {JSON: "{}", Setting: "{}"}},
+		}
+	}
+	original := full()
+	c := original.DeepCopy()
+	require.Equal(t, original, c)
+	from, to := reflect.ValueOf(original).Elem(), reflect.ValueOf(c).Elem()
+	for i := range from.NumField() {
+		name := from.Type().Field(i).Name
+		require.False(t, from.Field(i).IsZero(), "the test leaves out %s", name)
+		require.NotEqual(t, from.Field(i).Pointer(), to.Field(i).Pointer(), "%s is shared", name)
+	}
+	c.Extra["list"].([]any)[0].(map[string]any)["a"] = 2.0
+	require.Equal(t, full(), original)
+
+	for _, k := range []*v1.KubeletConfiguration{nil, {}, {ClusterDNS: []string{}, Extra: map[string]any{}}} {
+		require.Equal(t, k, k.DeepCopy(), "nil stays nil, and empty stays empty")
+	}
+}
+
+func TestTermsShareNothing(t *testing.T) {
+	c := class()
+	c.Spec.AMISelectorTerms = []v1.AMISelectorTerm{{Tags: map[string]string{"a": "b"}, Owner: "self"}}
+	before := c.DeepCopy()
+	terms := c.AMITerms()
+	require.Len(t, terms, 1)
+	require.Equal(t, c.Spec.AMISelectorTerms[0], v1.AMISelectorTerm(terms[0]))
+	terms[0].Tags["a"] = "x"
+	require.Equal(t, before, c)
+	require.Nil(t, (&v1.EC2NodeClass{}).AMITerms())
 }

@@ -336,12 +336,3 @@ func TestValidateOfNothing(t *testing.T) {
 	require.Len(t, (&v1.EC2NodeClass{}).Validate(), 5, "two selectors, images and their family, and a role")
 	require.Nil(t, (*v1.EC2NodeClass)(nil).ValidateUpdate(nil))
 }
-
-func BenchmarkValidate(b *testing.B) {
-	c, err := v1.DecodeEC2NodeClass(readFile(b, "manifests", "bottlerocket.yaml"))
-	require.NoError(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Validate()
-	}
-}

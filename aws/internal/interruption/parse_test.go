@@ -215,14 +215,3 @@ func FuzzParse(f *testing.F) {
 		require.Equal(t, len(ids) > 0, len(l.Acknowledge(ids...)) == 1)
 	})
 }
-
-func BenchmarkParse(b *testing.B) {
-	body := samples(b)["health"]
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := interruption.Parse(body); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -127,23 +127,3 @@ func TestTemplatesBeyondFifty(t *testing.T) {
 	require.Len(t, in.LaunchTemplateConfigs, 50)
 	require.InDelta(t, 31, *in.LaunchTemplateConfigs[0].Overrides[0].Priority, 0, "the dearest are left out")
 }
-
-func BenchmarkRequest(b *testing.B) {
-	options := many(60, onDemand)
-	s := spec(onDemand, launch.ReservationKind{}, group("1", "ami", options[:90]...), group("2", "ami", options[90:]...))
-	c := call()
-	c.Subnets = map[string]string{"a": "subnet-a", "b": "subnet-b", "c": "subnet-c"}
-	for b.Loop() {
-		if _, err := s.Request(c); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkSelect(b *testing.B) {
-	options := many(200, onDemand)
-	req, all := request(options...), images(options...)
-	for b.Loop() {
-		launch.Select(req, all)
-	}
-}

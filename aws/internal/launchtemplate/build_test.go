@@ -109,12 +109,3 @@ func TestVolumesThatCannotBe(t *testing.T) {
 		"EC2NodeClass default: spec.blockDeviceMappings[2].ebs.volumeSize: -1Gi; use 1Gi to 64000Gi",
 	}, "\n"))
 }
-
-func BenchmarkBuild(b *testing.B) {
-	in := input()
-	for b.Loop() {
-		if _, err := launchtemplate.Build(in); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -137,31 +137,3 @@ func TestPricesAreNearTheBest(t *testing.T) {
 	require.Nil(t, unitPrices(nil, wanted))
 	require.True(t, math.IsInf(worth(wanted, nil), 1))
 }
-
-func BenchmarkRemove(b *testing.B) {
-	for _, nodes := range []int{100, 1000, 5000} {
-		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
-			dice := rand.New(rand.NewPCG(3, 4))
-			var classes []class
-			for range 100 {
-				admits := []bool{true, dice.IntN(2) == 0, dice.IntN(2) == 0}
-				classes = append(classes, class{request: []int64{100 + dice.Int64N(2000), dice.Int64N(8 << 30), 1}, admits: admits, floor: dice.Float64()})
-			}
-			var sites []site
-			for range nodes {
-				n := site{free: []int64{dice.Int64N(4000), dice.Int64N(16 << 30), 50}, kind: dice.Int32N(3), Node: priced(0.2)}
-				for i := range int32(8) {
-					n.pods = append(n.pods, Count{Class: 12*i + dice.Int32N(4), Pods: 1 + dice.Int32N(2)})
-				}
-				sites = append(sites, n)
-			}
-			e := estimateOf(classes, sites)
-			b.ReportAllocs()
-			i := 0
-			for b.Loop() {
-				e.Remove(nil, sites[i%nodes].Name)
-				i++
-			}
-		})
-	}
-}

@@ -226,19 +226,6 @@ func TestAndWindow(t *testing.T) {
 	}
 }
 
-func BenchmarkAnd(b *testing.B) {
-	for _, n := range []int{64, 1000, 6000} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			s, u := bitset.New(n), bitset.New(n)
-			s.AddRange(0, n)
-			u.AddRange(0, n/2)
-			for b.Loop() {
-				s.And(u)
-			}
-		})
-	}
-}
-
 func ExampleSet() {
 	s := bitset.New(100)
 	s.AddRange(60, 68)

@@ -276,21 +276,3 @@ func sum(list []int) int {
 	}
 	return out
 }
-
-func BenchmarkAssign(b *testing.B) {
-	p := &flow.Problem{}
-	for c := range 20 {
-		p.Room = append(p.Room, 5+c)
-	}
-	for r := range 200 {
-		p.Supply = append(p.Supply, 1+r%9)
-		row := make([]float64, len(p.Room))
-		for c := range row {
-			row[c] = float64((r*31+c*17)%97 + 1)
-		}
-		p.Gain = append(p.Gain, row)
-	}
-	for b.Loop() {
-		flow.Assign(p)
-	}
-}

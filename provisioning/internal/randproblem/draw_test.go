@@ -372,9 +372,3 @@ func optionEdges(note func(string, bool), o *provisioning.Options) {
 	note("option Preferences", o.Preferences != "")
 	note("option PreferenceCost", o.PreferenceCost > 0)
 }
-
-func BenchmarkDraw(b *testing.B) {
-	for i := range b.N {
-		randproblem.Draw(uint64(i), randproblem.Config{})
-	}
-}

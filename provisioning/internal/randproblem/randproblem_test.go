@@ -270,9 +270,3 @@ func podEdges(note func(string, bool), v *requirements.Vocabulary, pod *corev1.P
 	note("pod unsupported", len(pod.Spec.TopologySpreadConstraints)+len(pod.Spec.Volumes)+len(pod.Spec.ResourceClaims) > 0 ||
 		a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil))
 }
-
-func BenchmarkNew(b *testing.B) {
-	for i := range b.N {
-		randproblem.New(uint64(i))
-	}
-}

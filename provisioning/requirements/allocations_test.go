@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -45,71 +44,6 @@ func poolSet() requirements.Set {
 func podSet() requirements.Set {
 	return requirements.MustParse("kubernetes.io/arch = amd64, topology.kubernetes.io/zone in (us-east-1a, us-east-1b), " +
 		"karpenter.k8s.aws/instance-generation > 4, team = shop, !gpu")
-}
-
-func BenchmarkIntersect(b *testing.B) {
-	for name, p := range pairs() {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				_ = p[0].Intersect(p[1])
-			}
-		})
-	}
-}
-
-func BenchmarkOverlaps(b *testing.B) {
-	for name, p := range pairs() {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				_ = p[0].Overlaps(p[1])
-			}
-		})
-	}
-}
-
-func BenchmarkCompatible(b *testing.B) {
-	have, want, v := poolSet(), podSet(), requirements.DefaultVocabulary()
-	b.ReportAllocs()
-	for b.Loop() {
-		if !have.Compatible(want, v) {
-			b.Fatal("they are compatible")
-		}
-	}
-}
-
-func BenchmarkSetIntersect(b *testing.B) {
-	have, want := poolSet(), podSet()
-	b.ReportAllocs()
-	for b.Loop() {
-		_ = have.Intersect(want)
-	}
-}
-
-func BenchmarkString(b *testing.B) {
-	for _, text := range []string{"kubernetes.io/arch = amd64", "zone in (a, b, c)", "cpu > 4, cpu < 64, cpu notin (8)"} {
-		r := one(b, text)
-		b.Run(text, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				_ = r.String()
-			}
-		})
-	}
-}
-
-func BenchmarkFromPod(b *testing.B) {
-	pod := podWith(map[string]string{"kubernetes.io/arch": "amd64"}, required(labelsTerm(
-		expr("topology.kubernetes.io/zone", corev1.NodeSelectorOpIn, "us-east-1a", "us-east-1b"),
-		expr("karpenter.k8s.aws/instance-generation", corev1.NodeSelectorOpGt, "4"),
-	)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := requirements.FromPod(pod, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 func TestNoAllocations(t *testing.T) {
