@@ -348,15 +348,7 @@ func (s *search) bySaving(nodes []*state.StateNode) []*state.StateNode {
 // answered reports whether the engine has already simulated the removal of this node alone with
 // none of its pods pinned. The answer would be the same again.
 func (s *search) answered(m *state.StateNode) bool {
-	if !s.tried[setKey([]*state.StateNode{m})] {
-		return false
-	}
-	for _, p := range s.w.Displaced[m.Name] {
-		if !slices.ContainsFunc(m.PodViews, func(v *state.PodView) bool { return v.Pod == p }) {
-			return false
-		}
-	}
-	return true
+	return s.tried[setKey([]*state.StateNode{m})] && !slices.ContainsFunc(s.w.Displaced[m.Name], s.w.Pinned)
 }
 
 // setApart rejects the sets whose pods could not be bound in their turn, or that exceed limits. The

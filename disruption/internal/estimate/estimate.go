@@ -33,8 +33,6 @@ type Input struct {
 	Launches bool
 	// Kinds groups the pods of the state.
 	Kinds *Kinds
-	// Free returns the pod without its pin if it may change its domain, and otherwise nil.
-	Free func(*corev1.Pod) *corev1.Pod
 }
 
 // Node is one node of the estimate.
@@ -116,16 +114,15 @@ func (e *Estimate) readClasses() {
 	known := map[string]int32{}
 	for i := range e.in.Nodes {
 		for _, p := range e.in.Nodes[i].Pods {
-			e.readClass(p, known)
-			if free := e.in.Free(p); free != nil {
-				e.readClass(free, known)
+			e.readClass(e.in.Kinds.of(p), known)
+			if loose, found := e.in.Kinds.loose[p]; found {
+				e.readClass(loose, known)
 			}
 		}
 	}
 }
 
-func (e *Estimate) readClass(p *corev1.Pod, known map[string]int32) {
-	k := e.in.Kinds.of(p)
+func (e *Estimate) readClass(k int32, known map[string]int32) {
 	if k < 0 {
 		return
 	}
@@ -154,8 +151,14 @@ func (e *Estimate) readClass(p *corev1.Pod, known map[string]int32) {
 }
 
 // Class returns the class of a pod, and false if it has none.
-func (e *Estimate) Class(p *corev1.Pod) (int32, bool) {
+func (e *Estimate) Class(p *corev1.Pod) (int32, bool) { return e.classAs(p, nil) }
+
+// classAs is Class, as a pod that may change its domain if the pod is in loose.
+func (e *Estimate) classAs(p *corev1.Pod, loose map[*corev1.Pod]bool) (int32, bool) {
 	k := e.in.Kinds.of(p)
+	if loose[p] {
+		k = e.in.Kinds.loose[p]
+	}
 	if k < 0 || int(k) >= len(e.classOf) || e.classOf[k] < 0 {
 		return 0, false
 	}

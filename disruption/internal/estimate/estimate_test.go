@@ -80,7 +80,7 @@ func estimateOf(t *testing.T, in provisioning.Input, pins map[*corev1.Pod]estima
 }
 
 // estimateWith is estimateOf with pods that may count as others.
-func estimateWith(t *testing.T, in provisioning.Input, pins map[*corev1.Pod]estimate.Pin, free map[*corev1.Pod]*corev1.Pod, nodes ...provisioning.Node) *estimate.Estimate {
+func estimateWith(t *testing.T, in provisioning.Input, pins map[*corev1.Pod]estimate.Pin, loose []*corev1.Pod, nodes ...provisioning.Node) *estimate.Estimate {
 	t.Helper()
 	compiled, err := provisioning.Prepare(in, nil)
 	require.NoError(t, err)
@@ -94,9 +94,12 @@ func estimateWith(t *testing.T, in provisioning.Input, pins map[*corev1.Pod]esti
 	}
 	s, err := compiled.State(bare, pods)
 	require.NoError(t, err)
-	own := estimate.Input{State: s, Launches: true, Kinds: estimate.NewKinds(s), Free: func(p *corev1.Pod) *corev1.Pod { return free[p] }}
+	own := estimate.Input{State: s, Launches: true, Kinds: estimate.NewKinds(s)}
 	for p, pin := range pins {
-		own.Kinds.Pin(p, p, pin)
+		own.Kinds.Pin(p, pin)
+	}
+	for _, p := range loose {
+		own.Kinds.Loosen(p, nil)
 	}
 	for _, n := range nodes {
 		own.Nodes = append(own.Nodes, estimate.Node{Name: n.Name(), Entry: n, Pods: n.Pods, Price: 1, Cost: 1})
@@ -216,14 +219,13 @@ func TestWhereRemovedPodsFit(t *testing.T) {
 // TestPodsThatCountAsOthers: a pod that may change its domain counts as its copy that may go there.
 func TestPodsThatCountAsOthers(t *testing.T) {
 	own, other := pod("own", 3000), pod("other", 3000)
-	ownFree, otherFree := pod("own", 3000), pod("other", 3000)
 	nodes := []provisioning.Node{node("n1", "a", own, other), node("n2", "a", pod("load2", 4000)), node("n3", "b", pod("load3", 2000), pod("zonal", 1, apartZone("zonal")))}
 	zoneA := estimate.Pin{corev1.LabelTopologyZone: {"a"}}
-	e := estimateWith(t, market(), map[*corev1.Pod]estimate.Pin{own: zoneA, other: zoneA}, map[*corev1.Pod]*corev1.Pod{own: ownFree, other: otherFree}, nodes...)
+	e := estimateWith(t, market(), map[*corev1.Pod]estimate.Pin{own: zoneA, other: zoneA}, []*corev1.Pod{own, other}, nodes...)
 	for range 2 { // looking changes nothing
 		o := e.Remove(nil, "n1")
 		require.Equal(t, []int{1, 1}, []int{o.Moved, o.Left}, "n2 has room for one of them, and n3 is in zone b")
-		free := map[*corev1.Pod]*corev1.Pod{own: ownFree}
+		free := map[*corev1.Pod]bool{own: true}
 		o = e.Remove(free, "n1")
 		require.Equal(t, []int{2, 0}, []int{o.Moved, o.Left})
 		places := map[string]string{}
@@ -231,6 +233,6 @@ func TestPodsThatCountAsOthers(t *testing.T) {
 			places[pod.Name] = node
 		}
 		require.Equal(t, map[string]string{"own": "n3", "other": "n2"}, places)
-		require.Equal(t, 2, e.Remove(map[*corev1.Pod]*corev1.Pod{own: ownFree, other: otherFree}, "n1").Moved)
+		require.Equal(t, 2, e.Remove(map[*corev1.Pod]bool{own: true, other: true}, "n1").Moved)
 	}
 }

@@ -19,6 +19,7 @@ type Pin map[string][]string
 type Kinds struct {
 	state *engine.State
 	known map[*corev1.Pod]int32
+	loose map[*corev1.Pod]int32 // kinds of pods that may change their domain: see Loosen
 	byKey map[kindKey]int32
 	list  []kind
 }
@@ -36,7 +37,7 @@ type kindKey struct {
 
 // NewKinds returns the kinds of the pods of a state.
 func NewKinds(s *engine.State) *Kinds {
-	return &Kinds{state: s, known: map[*corev1.Pod]int32{}, byKey: map[kindKey]int32{}}
+	return &Kinds{state: s, known: map[*corev1.Pod]int32{}, loose: map[*corev1.Pod]int32{}, byKey: map[kindKey]int32{}}
 }
 
 // of returns the kind of a pod, -1 for a pod that the state does not move.
@@ -49,8 +50,11 @@ func (k *Kinds) of(p *corev1.Pod) int32 {
 	return n
 }
 
-// Pin records that a copy of a pod is restricted to some labels.
-func (k *Kinds) Pin(copied, p *corev1.Pod, to Pin) { k.known[copied] = k.number(k.state.Class(p), to) }
+// Pin restricts a pod to some labels.
+func (k *Kinds) Pin(p *corev1.Pod, to Pin) { k.known[p] = k.number(k.state.Class(p), to) }
+
+// Loosen records the Pin that a pod has instead when it may change its domain.
+func (k *Kinds) Loosen(p *corev1.Pod, to Pin) { k.loose[p] = k.number(k.state.Class(p), to) }
 
 func (k *Kinds) number(class int, pin Pin) int32 {
 	if class < 0 {

@@ -79,13 +79,13 @@ func (e *Estimate) Shut(nodes ...string) {
 }
 
 // Remove estimates where the pods of some nodes of the cluster go if the nodes are removed
-// together. The cluster does not change. A pod of free counts as the pod to which free maps it: see
-// Input.Free.
+// together. The cluster does not change. The pods in loose may change their domain: see
+// Kinds.Loosen.
 //
 // The classes whose pods cost most on new nodes, by the lower bound of the estimate, come first.
 // The pods of each class go to the nodes with the least room in the first dimension; of equal
 // nodes, to the one with the lower number. It is not safe for concurrent use.
-func (e *Estimate) Remove(free map[*corev1.Pod]*corev1.Pod, nodes ...string) Outcome {
+func (e *Estimate) Remove(loose map[*corev1.Pod]bool, nodes ...string) Outcome {
 	var o Outcome
 	e.pods, e.rest, e.places = e.pods[:0], e.rest[:0], e.places[:0]
 	for _, name := range nodes {
@@ -98,9 +98,9 @@ func (e *Estimate) Remove(free map[*corev1.Pod]*corev1.Pod, nodes ...string) Out
 		o.Price += e.sites[i].Price
 		e.pods = append(e.pods, e.sites[i].pods...)
 	}
-	for p, other := range free { // the order does not matter
+	for p := range loose { // the order does not matter
 		own, known := e.Class(p)
-		as, found := e.Class(other)
+		as, found := e.classAs(p, loose)
 		if known && found {
 			e.pods = append(e.pods, Count{Class: own, Pods: -1}, Count{Class: as, Pods: 1})
 		}
@@ -135,15 +135,11 @@ func (e *Estimate) Remove(free map[*corev1.Pod]*corev1.Pod, nodes ...string) Out
 
 // Places returns, by pod, the name of the node on which the last call of Remove put the pods of the
 // removed nodes. It has the same arguments as that call.
-func (e *Estimate) Places(free map[*corev1.Pod]*corev1.Pod, nodes ...string) map[types.NamespacedName]string {
+func (e *Estimate) Places(loose map[*corev1.Pod]bool, nodes ...string) map[types.NamespacedName]string {
 	places, out := slices.Clone(e.places), map[types.NamespacedName]string{}
 	for _, name := range nodes {
 		for _, p := range e.sites[e.at[name]].Pods {
-			as := p
-			if free[p] != nil {
-				as = free[p]
-			}
-			class, known := e.Class(as)
+			class, known := e.classAs(p, loose)
 			at := slices.IndexFunc(places, func(l place) bool { return known && l.class == class && l.pods > 0 })
 			if at >= 0 {
 				places[at].pods--

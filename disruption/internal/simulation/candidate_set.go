@@ -56,7 +56,7 @@ func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode, places
 // the node of each of these pods. The error is that of the engine.
 func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem, map[types.NamespacedName]*state.StateNode, error) {
 	nodes, pods := slices.Clone(w.In.Nodes), slices.Clone(w.In.Pods)
-	home, free := map[types.NamespacedName]*state.StateNode{}, w.Moving(targets)
+	home, loose := map[types.NamespacedName]*state.StateNode{}, w.Moving(targets)
 	for _, m := range targets {
 		for _, p := range w.Displaced[m.Name] {
 			home[state.NameOf(p)] = m
@@ -64,10 +64,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 		n := &nodes[w.At[m.Name]]
 		for _, p := range n.Pods {
 			if p != nil && home[state.NameOf(p)] == m {
-				if free[p] != nil {
-					p = free[p]
-				}
-				pods = append(pods, w.copies.unplaced(p))
+				pods = append(pods, w.copies.unplaced(p, w.pins[p], loose[p]))
 			}
 		}
 		*n = w.copies.leaving(*n)

@@ -12,8 +12,14 @@ import (
 // have lost their node. There is one copy of each object. So the engine, which identifies objects
 // by their addresses, reads it once for all what-ifs of a simulation.
 type copies struct {
-	pods       map[*corev1.Pod]*corev1.Pod
+	pods       map[copiedPod]*corev1.Pod
 	gone, shut map[nodeObjects]nodeObjects
+}
+
+// copiedPod is a pod, and whether its copy is pinned, and may change its domain.
+type copiedPod struct {
+	pod           *corev1.Pod
+	pinned, loose bool
 }
 
 // nodeObjects are the objects of a node, without its pods.
@@ -23,15 +29,16 @@ type nodeObjects struct {
 }
 
 func newCopies() *copies {
-	return &copies{map[*corev1.Pod]*corev1.Pod{}, map[nodeObjects]nodeObjects{}, map[nodeObjects]nodeObjects{}}
+	return &copies{map[copiedPod]*corev1.Pod{}, map[nodeObjects]nodeObjects{}, map[nodeObjects]nodeObjects{}}
 }
 
-// unplaced returns the copy of a pod without its node.
-func (c *copies) unplaced(p *corev1.Pod) *corev1.Pod {
-	if c.pods[p] == nil {
-		c.pods[p] = podlife.Moved(p, "")
+// unplaced returns the copy of a pod without its node, restricted by its pin unless that is nil.
+func (c *copies) unplaced(p *corev1.Pod, pin *pin, loose bool) *corev1.Pod {
+	key := copiedPod{p, pin != nil, loose}
+	if c.pods[key] == nil {
+		c.pods[key] = pin.restrict(podlife.Moved(p, ""), loose)
 	}
-	return c.pods[p]
+	return c.pods[key]
 }
 
 // leaving returns the copy of a node that is being removed.

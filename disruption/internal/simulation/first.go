@@ -23,8 +23,9 @@ func (w *Simulation) First(ctx context.Context, m *state.StateNode, stuck bool) 
 	if w.Refused != nil {
 		return nil, nil
 	}
-	free := w.freed([]*state.StateNode{m})
+	free := w.unpinned()
 	var left []*corev1.Pod
+	free.Displaced = maps.Clone(w.Displaced)
 	free.Displaced[m.Name] = nil
 	for _, p := range m.PodViews {
 		switch {

@@ -11,13 +11,11 @@ import (
 	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
 )
 
-// movablePod is a pod that may change its domain.
-type movablePod struct {
-	of     *spread
-	domain string      // its present domain
-	pinned *corev1.Pod // with a node selector that pins it to its domain
-	free   *corev1.Pod // with an affinity to some other domains as well
-	choice int         // the number of those domains
+// pin restricts a pod to some domains.
+type pin struct {
+	held   map[string]string // labels of its node that the pod keeps
+	of     *spread           // the spread for which it may change its domain; nil if it may not
+	choice engine.Choice     // its domains then, the present one first
 }
 
 // spread is a required topology spread. One of its pods may change its domain.
@@ -38,10 +36,10 @@ type spread struct {
 // is not pinned, or it could not be moved at all. Nor is a pod that is counted by a spread which it
 // does not have: BindOrder checks it.
 //
-// One pod of each spread may leave its domain, because all others stay: see movablePod.
+// One pod of each spread may leave its domain, because all others stay: see pin.
 func (w *Simulation) pin() {
 	moves, spreads := w.BindOrder.state, map[int]*spread{}
-	w.movable = map[*corev1.Pod]*movablePod{}
+	w.pins = map[*corev1.Pod]*pin{}
 	of := func(rule int) *spread {
 		if spreads[rule] == nil {
 			spreads[rule] = &spread{}
@@ -58,31 +56,21 @@ func (w *Simulation) pin() {
 		if n.Node == nil || w.Leaving[n.Name()] {
 			continue
 		}
-		var pods []*corev1.Pod
-		for k, p := range n.Pods {
+		for _, p := range n.Pods {
 			if p == nil {
 				continue
 			}
-			held := w.heldLabels(p, n.Name())
-			if held == nil {
+			r := &pin{held: w.heldLabels(p, n.Name())}
+			if r.held == nil {
 				continue
 			}
-			if pods == nil {
-				pods = slices.Clone(n.Pods)
-			}
-			pods[k] = withNodeSelector(p, held)
-			w.kinds.Pin(pods[k], p, pinOf(held))
+			w.pins[p] = r
+			w.kinds.Pin(p, pinOf(r.held))
 			if choice, ok := moves.Choose(p, n.Name()); ok && !of(choice.Rule).closed {
-				s := of(choice.Rule)
-				s.key = choice.Key
-				r := &movablePod{of: s, domain: choice.Values[0], pinned: pods[k], free: withNodeChoice(p, choice), choice: len(choice.Values) - 1}
-				w.kinds.Pin(r.free, p, estimate.Pin{choice.Key: choice.Values})
-				w.movable[p], w.movable[pods[k]] = r, r
+				r.of, r.choice = of(choice.Rule), choice
+				r.of.key = choice.Key
+				w.kinds.Loosen(p, estimate.Pin{choice.Key: choice.Values})
 			}
-		}
-		if pods != nil {
-			w.Displaced[n.Name()] = instead(w.Displaced[n.Name()], n.Pods, pods)
-			n.Pods = pods
 		}
 	}
 }
@@ -123,15 +111,15 @@ func (w *Simulation) Constraints(p *corev1.Pod, key string) (spread, apart bool)
 	return spread, apart
 }
 
-// instead returns a copy of a list in which the changed pods replace the originals.
-func instead(list, before, changed []*corev1.Pod) []*corev1.Pod {
-	out := slices.Clone(list)
-	for i, p := range out {
-		if k := slices.Index(before, p); k >= 0 {
-			out[i] = changed[k]
-		}
+// restrict returns a copy of a pod with its pin, which may be nil. With loose the pod may change its domain.
+func (r *pin) restrict(p *corev1.Pod, loose bool) *corev1.Pod {
+	switch {
+	case r == nil:
+		return p
+	case loose:
+		return withNodeChoice(p, r.choice)
 	}
-	return out
+	return withNodeSelector(p, r.held)
 }
 
 // withNodeSelector returns a copy of a pod with more node selector labels.
@@ -170,46 +158,40 @@ func withNodeChoice(p *corev1.Pod, choice engine.Choice) *corev1.Pod {
 	return &out
 }
 
-// Moving returns the pods that may change their domain when some nodes are removed, by their pinned
-// copies. It chooses one pod of each spread, the first with the largest choice of domains, because
-// two moves would have to be carried out one after the other. If a pod of a spread has moved before,
-// it chooses none of that spread.
-func (w *Simulation) Moving(targets []*state.StateNode) map[*corev1.Pod]*corev1.Pod {
-	if len(w.movable) == 0 {
-		return nil
-	}
-	var best map[*spread]*movablePod
+// Moving returns the pods that may change their domain when some nodes are removed. It chooses one
+// pod of each spread, the first with the largest choice of domains, because two moves would have to
+// be carried out one after the other. If a pod of a spread has moved before, it chooses none of that
+// spread.
+func (w *Simulation) Moving(targets []*state.StateNode) map[*corev1.Pod]bool {
+	best := map[*spread]*corev1.Pod{}
 	for _, m := range targets {
 		for _, p := range w.Displaced[m.Name] {
-			r := w.movable[p]
-			if r == nil || r.pinned != p || r.of.left || best[r.of] != nil && best[r.of].choice >= r.choice {
+			r := w.pins[p]
+			if r == nil || r.of == nil || r.of.left || best[r.of] != nil && len(w.pins[best[r.of]].choice.Values) >= len(r.choice.Values) {
 				continue
 			}
-			if best == nil {
-				best = map[*spread]*movablePod{}
-			}
-			best[r.of] = r
+			best[r.of] = p
 		}
 	}
-	if best == nil {
-		return nil
-	}
-	out := map[*corev1.Pod]*corev1.Pod{}
-	for _, r := range best { // the order does not matter
-		out[r.pinned] = r.free
+	out := map[*corev1.Pod]bool{}
+	for _, p := range best { // the order does not matter
+		out[p] = true
 	}
 	return out
 }
+
+// Pinned reports whether a pod keeps to some domains.
+func (w *Simulation) Pinned(p *corev1.Pod) bool { return w.pins[p] != nil }
 
 // moved records that a set moves a pod to another domain. From then on other pods of its spread
 // stay in their domains.
 func (w *Simulation) moved(cs *CandidateSet) {
 	for _, move := range cs.Moves {
-		r := w.movable[move.Pod]
-		if r == nil {
+		r := w.pins[move.Pod]
+		if r == nil || r.of == nil {
 			continue
 		}
-		if i, found := w.At[move.Node]; !found || w.In.Nodes[i].Node == nil || w.In.Nodes[i].Node.Labels[r.of.key] != r.domain {
+		if i, found := w.At[move.Node]; !found || w.In.Nodes[i].Node == nil || w.In.Nodes[i].Node.Labels[r.of.key] != r.choice.Values[0] {
 			before := r.of.left
 			r.of.left = true
 			w.BindOrder.state.Log(func() { r.of.left = before })

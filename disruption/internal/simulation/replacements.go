@@ -218,23 +218,10 @@ func (r *replacements) takes(cs *CandidateSet) bool {
 	return true
 }
 
-// freed returns a copy of the simulation in which the pods of some nodes are not pinned.
-func (w *Simulation) freed(targets []*state.StateNode) *Simulation {
+// unpinned returns a copy of the simulation in which no pods are pinned.
+func (w *Simulation) unpinned() *Simulation {
 	out := *w
-	out.In.Nodes = slices.Clone(w.In.Nodes)
-	out.Displaced = maps.Clone(w.Displaced)
-	out.movable = nil
-	for _, m := range targets {
-		n := &out.In.Nodes[out.At[m.Name]]
-		pinned := n.Pods
-		n.Pods = slices.Clone(n.Pods)
-		for i, p := range n.Pods {
-			if at := slices.IndexFunc(m.PodViews, func(v *state.PodView) bool { return p != nil && state.NameOf(v.Pod) == state.NameOf(p) }); at >= 0 {
-				n.Pods[i] = m.PodViews[at].Pod
-			}
-		}
-		out.Displaced[m.Name] = instead(w.Displaced[m.Name], pinned, n.Pods)
-	}
+	out.pins = nil
 	return &out
 }
 
@@ -242,7 +229,7 @@ func (w *Simulation) freed(targets []*state.StateNode) *Simulation {
 // the pins of other pods. The result is valid for one action carried out alone, after the earlier
 // decisions.
 func (w *Simulation) Alone(ctx context.Context, m *state.StateNode) (*CandidateSet, error) {
-	free := w.freed([]*state.StateNode{m})
+	free := w.unpinned()
 	sets, err := free.Try(ctx, []*state.StateNode{m}, nil)
 	w.Stats, w.Refused = free.Stats, free.Refused
 	if err != nil || len(sets) == 0 {

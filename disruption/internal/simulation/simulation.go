@@ -45,7 +45,7 @@ type Simulation struct {
 	closed    map[string]provisioning.Node // the original entries of nodes closed by Close
 	moves     *engine.State                // the pods as the engine moves them one by one; nil until it is needed
 	kinds     *estimate.Kinds              // of those pods
-	movable   map[*corev1.Pod]*movablePod  // pods that may change their domain, by the pod and by its pinned copy
+	pins      map[*corev1.Pod]*pin         // of pods that keep to some domains
 	BindOrder *BindOrder                   // checks the order of moves; nil if no pods are pinned, or the input is refused
 	Stats     Stats
 	copies    *copies // of objects, for what-ifs
@@ -199,7 +199,7 @@ func (w *Simulation) Estimate(before *estimate.Estimate) *estimate.Estimate {
 	if w.readState(); w.moves == nil {
 		return nil
 	}
-	in := estimate.Input{State: w.moves, Launches: len(w.In.NodePools) > 0, Kinds: w.kinds, Free: w.freeKind}
+	in := estimate.Input{State: w.moves, Launches: len(w.In.NodePools) > 0, Kinds: w.kinds}
 	for _, m := range w.Cluster.Nodes {
 		n := estimate.Node{Name: m.Name, Entry: w.In.Nodes[w.At[m.Name]], Pods: w.Displaced[m.Name], Gone: w.Leaving[m.Name], Cost: state.DisruptionCost(m)}
 		if n.Price, _ = m.Price(); m.Managed() && m.Pool != nil {
@@ -208,14 +208,6 @@ func (w *Simulation) Estimate(before *estimate.Estimate) *estimate.Estimate {
 		in.Nodes = append(in.Nodes, n)
 	}
 	return estimate.New(in, before)
-}
-
-// freeKind returns the unpinned copy of a pinned pod that may change its domain, and otherwise nil.
-func (w *Simulation) freeKind(p *corev1.Pod) *corev1.Pod {
-	if r := w.movable[p]; r != nil && r.pinned == p && !r.of.left {
-		return r.free
-	}
-	return nil
 }
 
 // smallCluster is the number of nodes up to which the engine's steps are not limited.
