@@ -59,8 +59,11 @@ func Recover(v Input) Recovery {
 			faults[text] = fmt.Errorf("record of a command: another record says otherwise of command %q", r.Command.ID)
 		}
 	}
+	claims, nodes := map[string]bool{}, map[string]bool{} // that take part in a command
 	for _, c := range commands {
-		if observe(&c, &v, time.Time{}).live() {
+		l := observe(&c, &v, time.Time{})
+		l.parts(claims, nodes)
+		if l.live() {
 			out.Commands = append(out.Commands, c)
 		}
 	}
@@ -68,8 +71,8 @@ func Recover(v Input) Recovery {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	s := sweep{out: &out, read: read, faults: faults}
-	s.claims(v.Claims)
-	s.nodes(v.Nodes, draining(v.Claims))
+	s.claims(v.Claims, claims)
+	s.nodes(v.Nodes, nodes, draining(v.Claims))
 	out.Faults = errors.Join(s.found...)
 	return out
 }
@@ -95,29 +98,28 @@ type sweep struct {
 	found  []error
 }
 
-// explained reports whether a record is valid and of a command in which the object takes part.
-// Otherwise it adds an error to found.
-func (s *sweep) explained(kind, name, record string, part func(c *Command) bool) bool {
+// explained reports whether the record of an object is valid and of a command in which the object
+// takes part. Otherwise it adds an error to found.
+func (s *sweep) explained(kind, name, record string, part map[string]bool) bool {
 	if record == "" {
 		return false
 	}
 	err := s.faults[record]
 	if err == nil {
-		c := s.read[record].Command
-		if part(&c) {
+		if part[name] {
 			return true
 		}
-		err = fmt.Errorf("record of a command: the %s has no part in command %q", kind, c.ID)
+		err = fmt.Errorf("record of a command: the %s has no part in command %q", kind, s.read[record].Command.ID)
 	}
 	s.found = append(s.found, fmt.Errorf("%s %q: annotation %s: %w; it is removed", kind, name, AnnotationKey, err))
 	return false
 }
 
-func (s *sweep) claims(claims []Claim) {
+func (s *sweep) claims(claims []Claim, part map[string]bool) {
 	sorted := slices.Clone(claims)
 	slices.SortFunc(sorted, func(a, b Claim) int { return cmp.Compare(a.Name, b.Name) })
 	for _, c := range sorted {
-		if c.Deleting && !c.Held || s.explained("nodeclaim", c.Name, c.Record, func(k *Command) bool { return k.hasClaim(&c) }) {
+		if c.Deleting && !c.Held || s.explained("nodeclaim", c.Name, c.Record, part) {
 			continue
 		}
 		write := Write{Object: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion, Why: "no command explains it"}
@@ -146,11 +148,11 @@ func draining(claims []Claim) map[string]bool {
 	return out
 }
 
-func (s *sweep) nodes(nodes []Node, draining map[string]bool) {
+func (s *sweep) nodes(nodes []Node, part, draining map[string]bool) {
 	sorted := slices.Clone(nodes)
 	slices.SortFunc(sorted, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, n := range sorted {
-		if n.Deleting || draining[n.Name] || s.explained("node", n.Name, n.Record, func(k *Command) bool { return k.hasNode(&n) }) {
+		if n.Deleting || draining[n.Name] || s.explained("node", n.Name, n.Record, part) {
 			continue
 		}
 		if n.Tainted || n.Record != "" {
@@ -160,27 +162,20 @@ func (s *sweep) nodes(nodes []Node, draining map[string]bool) {
 	}
 }
 
-// hasClaim reports whether a NodeClaim takes part.
-func (c *Command) hasClaim(o *Claim) bool {
-	for i := range c.Sources {
-		if s := &c.Sources[i]; s.NodeClaim == o.Name {
-			return s.ClaimUID == "" || s.ClaimUID == o.UID
+// parts adds the names of the objects that take part to the sets.
+func (l *lifecycle) parts(claims, nodes map[string]bool) {
+	for i := range l.sources {
+		s := &l.sources[i]
+		if s.ours {
+			claims[s.claim.Name] = true
+		}
+		if s.nodeOurs {
+			nodes[s.node.Name] = true
 		}
 	}
-	for i := range c.Replacements {
-		if c.Replacements[i].Token == o.Name {
-			return true
+	for _, r := range l.claims {
+		if r != nil {
+			claims[r.Name] = true
 		}
 	}
-	return false
-}
-
-// hasNode reports whether a Node takes part.
-func (c *Command) hasNode(o *Node) bool {
-	for i := range c.Sources {
-		if s := &c.Sources[i]; s.Node != "" && s.Node == o.Name {
-			return s.NodeUID == "" || s.NodeUID == o.UID
-		}
-	}
-	return false
 }
