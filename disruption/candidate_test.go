@@ -192,10 +192,7 @@ func TestCandidatesReadBudgetsAsDrainsDo(t *testing.T) {
 			alone := in
 			for _, p := range n.Pods {
 				alone.Nodes = []provisioning.Node{newNode("n", "web", withPods(p))}
-				going := drain.Input{Nodes: []drain.Node{{Name: "n", Pods: []drain.Pod{drain.ObservePod(p, nil)}}}}
-				for _, b := range in.PodDisruptionBudgets {
-					going.Budgets = append(going.Budgets, drain.ObserveBudget(b))
-				}
+				going := drain.Input{Nodes: []drain.Node{{Name: "n", Pods: []drain.Pod{drain.ObservePod(p, nil)}}}, Budgets: in.PodDisruptionBudgets}
 				plan, err := drain.Plan(noon, going, nil)
 				require.NoError(t, err)
 				var waits bool

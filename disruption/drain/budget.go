@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -14,50 +13,32 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
-// key names the budget.
-func (b *Budget) key() string { return b.Namespace + "/" + b.Name }
-
-// ObserveBudget reads a PodDisruptionBudget. The selector is shared with the object. For a nil
-// budget it returns the zero Budget, which selects nothing.
-func ObserveBudget(b *policyv1.PodDisruptionBudget) Budget {
-	if b == nil {
-		return Budget{}
-	}
-	health := podlife.HealthOf(b)
-	return Budget{
-		Namespace: b.Namespace, Name: b.Name, Selector: b.Spec.Selector,
-		Allowed:     int(b.Status.DisruptionsAllowed),
-		AlwaysAllow: health.AlwaysAllow, Healthy: health.Healthy, Desired: health.Desired,
-		Granted: slices.Sorted(maps.Keys(b.Status.DisruptedPods)),
-	}
-}
-
 // allowance is a budget and how many more evictions it allows.
 type allowance struct {
-	*Budget
+	*policyv1.PodDisruptionBudget
 	selector labels.Selector
 	health   podlife.Health
-	left     int
+	left     int32
 }
 
+// key names the budget.
+func key(b *policyv1.PodDisruptionBudget) string { return b.Namespace + "/" + b.Name }
+
 // compile parses the selectors of the budgets, in the order of their names.
-func (d *planner) compile(budgets []Budget) {
-	order := make([]*Budget, len(budgets))
-	for i := range budgets {
-		order[i] = &budgets[i]
-	}
-	slices.SortFunc(order, func(a, b *Budget) int {
+func (d *planner) compile(budgets []*policyv1.PodDisruptionBudget) {
+	order := slices.Clone(budgets)
+	slices.SortFunc(order, func(a, b *policyv1.PodDisruptionBudget) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	d.budgets = map[string][]*allowance{}
 	var errs []error
 	for _, b := range order {
-		selector, err := metav1.LabelSelectorAsSelector(b.Selector)
+		selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector) // nil selects none, an empty one all
 		if err != nil {
-			errs = append(errs, fmt.Errorf("budget %s: selector: %w; correct it, because it protects no pod", b.key(), err))
+			errs = append(errs, fmt.Errorf("budget %s: selector: %w; correct it, because it protects no pod", key(b), err))
 			continue
 		}
-		d.budgets[b.Namespace] = append(d.budgets[b.Namespace], &allowance{b, selector, podlife.Health{AlwaysAllow: b.AlwaysAllow, Healthy: b.Healthy, Desired: b.Desired}, b.Allowed})
+		d.budgets[b.Namespace] = append(d.budgets[b.Namespace], &allowance{b, selector, podlife.HealthOf(b), b.Status.DisruptionsAllowed})
 	}
 	d.plan.Faults = errors.Join(errs...)
 }
@@ -77,7 +58,7 @@ func (d *planner) spend(p *Pod) (Code, string) {
 			continue
 		}
 		if by != nil {
-			overlap = cmp.Or(overlap, by.key()) + "," + b.key()
+			overlap = cmp.Or(overlap, key(by.PodDisruptionBudget)) + "," + key(b.PodDisruptionBudget)
 		}
 		by = b
 	}
@@ -86,13 +67,16 @@ func (d *planner) spend(p *Pod) (Code, string) {
 		return "", ""
 	case overlap != "":
 		return BudgetsOverlap, overlap
-	case slices.Contains(by.Granted, p.Name):
-		return granted, by.key()
+	}
+	_, counted := by.Status.DisruptedPods[p.Name]
+	switch {
+	case counted:
+		return granted, key(by.PodDisruptionBudget)
 	case !by.health.Protects(p.Ready):
 		return "", ""
 	case by.left <= 0:
-		return BudgetSpent, by.key()
+		return BudgetSpent, key(by.PodDisruptionBudget)
 	}
 	by.left--
-	return "", by.key()
+	return "", key(by.PodDisruptionBudget)
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 )
 
 // Fixed times of a drain.
@@ -105,29 +105,6 @@ type Pod struct {
 	Volumes []string
 }
 
-// Budget is a PodDisruptionBudget. ObserveBudget makes it from the
-// object.
-type Budget struct {
-	// Namespace and Name identify the budget. Required.
-	Namespace, Name string
-	// Selector selects pods of the namespace. Nil selects none, an empty one
-	// all.
-	Selector *metav1.LabelSelector
-	// Allowed is status.disruptionsAllowed.
-	Allowed int
-	// AlwaysAllow is whether the policy for unhealthy pods is AlwaysAllow: then
-	// pods that are not ready may always be evicted. Otherwise they may if
-	// Healthy is at least Desired, and Desired positive.
-	AlwaysAllow bool
-	// Healthy and Desired are status.currentHealthy and status.desiredHealthy.
-	Healthy, Desired int
-	// Granted are the names of the pods in status.disruptedPods, in any order: the API server has
-	// counted their eviction, but they still exist. The program that requested it may have stopped
-	// before the pod was deleted. Plan deletes such a pod with its own grace, because the budget
-	// would refuse another eviction for two minutes.
-	Granted []string
-}
-
 // Attachment is a VolumeAttachment of a node.
 type Attachment struct {
 	// Name is the name of the VolumeAttachment.
@@ -159,8 +136,11 @@ type Node struct {
 type Input struct {
 	// Nodes are the nodes to drain, in any order.
 	Nodes []Node
-	// Budgets are all PodDisruptionBudgets, in any order.
-	Budgets []Budget
+	// Budgets are all PodDisruptionBudgets, in any order. status.disruptedPods has the pods whose
+	// eviction the API server has counted, but which still exist. The program that requested it may
+	// have stopped before the pod was deleted. Plan deletes such a pod with its own grace, because the
+	// budget would refuse another eviction for two minutes.
+	Budgets []*policyv1.PodDisruptionBudget
 }
 
 // Options say how to drain. The zero value, and nil, drain as Karpenter

@@ -27,8 +27,9 @@ func exampleDrain() drain.Input {
 				{Namespace: "kube-system", Name: "proxy", Daemon: true, ToleratesDisruption: true},
 			},
 		}},
-		Budgets: []drain.Budget{{Namespace: "shop", Name: "web", Allowed: 1,
-			Selector: &metav1.LabelSelector{MatchLabels: web}}},
+		Budgets: []*policyv1.PodDisruptionBudget{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"},
+			Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: web}},
+			Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1}}},
 	}
 }
 
@@ -62,13 +63,6 @@ func ExampleObservePod() {
 	p := drain.ObservePod(pod, []string{"pv-1"})
 	fmt.Println(p.Grace, p.ToleratesDisruption, p.Volumes)
 	// Output: 30s true [pv-1]
-}
-
-func ExampleObserveBudget() {
-	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
-	budget.Status.DisruptionsAllowed = 2
-	fmt.Println(drain.ObserveBudget(budget).Allowed)
-	// Output: 2
 }
 
 func ExamplePodPlan_Eviction() {

@@ -130,7 +130,6 @@ func ExampleObserve() {
 // An object that is gone from a cache is nil; to read it is no reason to panic.
 func TestObserveNothing(t *testing.T) {
 	require.Zero(t, drain.ObservePod(nil, nil))
-	require.Zero(t, drain.ObserveBudget(nil))
 }
 
 // Nothing ends before a deletionTimestamp that lies in the future, so it is reported. Clocks

@@ -91,12 +91,12 @@ func validate(in *Input, opts *Options) error {
 		}
 	}
 	budgets := map[string]bool{}
-	for i := range in.Budgets {
-		key := in.Budgets[i].key()
-		if in.Budgets[i].Namespace == "" || in.Budgets[i].Name == "" || budgets[key] {
-			errs = append(errs, fmt.Errorf("budgets[%d]: %q has no namespace or name, or is listed twice; list each budget once", i, key))
+	for i, b := range in.Budgets {
+		if b == nil || b.Namespace == "" || b.Name == "" || budgets[key(b)] {
+			errs = append(errs, fmt.Errorf("budgets[%d]: it is nil, has no namespace or name, or is listed twice; list each budget once", i))
+			continue
 		}
-		budgets[key] = true
+		budgets[key(b)] = true
 	}
 	return errors.Join(errs...)
 }

@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
@@ -32,19 +31,38 @@ func drainPod(name, app string, change func(*drain.Pod)) drain.Pod {
 	return p
 }
 
-func drainBudget(app string, allowed int) drain.Budget {
-	return drain.Budget{Namespace: "ns", Name: app, Allowed: allowed,
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}
+func drainBudget(app string, allowed int) *policyv1.PodDisruptionBudget {
+	return anyBudget(app, &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}, int32(allowed), 0)
+}
+
+// anyBudget returns a budget with as many healthy pods as it asks for.
+func anyBudget(name string, selector *metav1.LabelSelector, allowed, healthy int32) *policyv1.PodDisruptionBudget {
+	return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name},
+		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: selector},
+		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: allowed, CurrentHealthy: healthy, DesiredHealthy: healthy}}
 }
 
 // grantedTo returns a budget that has counted the eviction of a pod.
-func grantedTo(pod string, b drain.Budget) drain.Budget {
-	b.Granted = []string{pod}
+func grantedTo(pod string, b *policyv1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
+	b.Status.DisruptedPods = map[string]metav1.Time{pod: {}}
+	return b
+}
+
+// alwaysAllowing returns a budget that lets pods go which are not ready.
+func alwaysAllowing(b *policyv1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
+	always := policyv1.AlwaysAllow
+	b.Spec.UnhealthyPodEvictionPolicy = &always
+	return b
+}
+
+// elsewhere returns a budget of another namespace.
+func elsewhere(b *policyv1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
+	b.Namespace = "other"
 	return b
 }
 
 // drainLines returns the steps of the only node, one line each.
-func drainLines(t *testing.T, now time.Time, n drain.Node, opts *drain.Options, budgets ...drain.Budget) []string {
+func drainLines(t *testing.T, now time.Time, n drain.Node, opts *drain.Options, budgets ...*policyv1.PodDisruptionBudget) []string {
 	n.Name = "node"
 	plan, err := drain.Plan(now, drain.Input{Nodes: []drain.Node{n}, Budgets: budgets}, opts)
 	require.NoError(t, err)
@@ -117,28 +135,28 @@ func TestPlanBudgets(t *testing.T) {
 	sick := func(p *drain.Pod) { p.Ready = corev1.ConditionFalse }
 	for name, c := range map[string]struct {
 		node    drain.Node
-		budgets []drain.Budget
+		budgets []*policyv1.PodDisruptionBudget
 		want    []string
 	}{
 		"no budget":  {drain.Node{Pods: two}, nil, []string{"evict ns/a", "evict ns/b"}},
-		"one of two": {drain.Node{Pods: two}, []drain.Budget{drainBudget("web", 1)}, []string{"evict ns/a, counted by ns/web", "ns/b may not be evicted: ns/web allows no more disruptions"}},
-		"both":       {drain.Node{Pods: two}, []drain.Budget{drainBudget("web", 2)}, []string{"evict ns/a, counted by ns/web", "evict ns/b, counted by ns/web"}},
+		"one of two": {drain.Node{Pods: two}, []*policyv1.PodDisruptionBudget{drainBudget("web", 1)}, []string{"evict ns/a, counted by ns/web", "ns/b may not be evicted: ns/web allows no more disruptions"}},
+		"both":       {drain.Node{Pods: two}, []*policyv1.PodDisruptionBudget{drainBudget("web", 2)}, []string{"evict ns/a, counted by ns/web", "evict ns/b, counted by ns/web"}},
 		// The evictor of a ended after the budget had counted it.
-		"granted":        {drain.Node{Pods: two}, []drain.Budget{grantedTo("a", drainBudget("web", 0))}, []string{"delete ns/a with 30s of grace", "ns/b may not be evicted: ns/web allows no more disruptions"}},
-		"granted, gone":  {drain.Node{Pods: two}, []drain.Budget{grantedTo("c", drainBudget("web", 1))}, []string{"evict ns/a, counted by ns/web", "ns/b may not be evicted: ns/web allows no more disruptions"}},
-		"granted, going": {with(func(p *drain.Pod) { p.DeletionTime = drainStart.Add(time.Minute) }), []drain.Budget{grantedTo("a", drainBudget("web", 0))}, []string{"ns/a is terminating until 2026-03-02T09:01:00Z"}},
-		"granted, kept":  {with(func(p *drain.Pod) { p.DoNotDisrupt = "true" }), []drain.Budget{grantedTo("a", drainBudget("web", 0))}, []string{"ns/a is not to be disrupted"}},
-		"granted, hasty": {with(func(p *drain.Pod) { p.Grace = 0 }), []drain.Budget{grantedTo("a", drainBudget("web", 0))}, []string{"delete ns/a with 1s of grace"}},
-		"of another":     {drain.Node{Pods: two}, []drain.Budget{drainBudget("db", 0)}, []string{"evict ns/a", "evict ns/b"}},
-		"all pods":       {with(nil), []drain.Budget{{Namespace: "ns", Name: "all", Selector: &metav1.LabelSelector{}}}, []string{"ns/a may not be evicted: ns/all allows no more disruptions"}},
-		"no selector":    {with(nil), []drain.Budget{{Namespace: "ns", Name: "none"}}, []string{"evict ns/a"}},
-		"elsewhere":      {with(nil), []drain.Budget{{Namespace: "other", Name: "all", Selector: &metav1.LabelSelector{}}}, []string{"evict ns/a"}},
-		"overlap":        {with(nil), []drain.Budget{drainBudget("web", 9), {Namespace: "ns", Name: "all", Selector: &metav1.LabelSelector{}, Allowed: 9}}, []string{"ns/a cannot be evicted: several budgets select it (ns/all,ns/web); leave one"}},
-		"pending":        {with(func(p *drain.Pod) { p.Phase = corev1.PodPending }), []drain.Budget{drainBudget("web", 0)}, []string{"evict ns/a"}},
-		"sick":           {with(sick), []drain.Budget{drainBudget("web", 0)}, []string{"ns/a may not be evicted: ns/web allows no more disruptions"}},
-		"sick, spare":    {with(sick), []drain.Budget{{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, Healthy: 3, Desired: 3}}, []string{"evict ns/a"}},
-		"always allow":   {with(sick), []drain.Budget{{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, AlwaysAllow: true}}, []string{"evict ns/a"}},
-		"healthy, none":  {with(nil), []drain.Budget{{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, AlwaysAllow: true, Healthy: 3, Desired: 3}}, []string{"ns/a may not be evicted: ns/web allows no more disruptions"}},
+		"granted":        {drain.Node{Pods: two}, []*policyv1.PodDisruptionBudget{grantedTo("a", drainBudget("web", 0))}, []string{"delete ns/a with 30s of grace", "ns/b may not be evicted: ns/web allows no more disruptions"}},
+		"granted, gone":  {drain.Node{Pods: two}, []*policyv1.PodDisruptionBudget{grantedTo("c", drainBudget("web", 1))}, []string{"evict ns/a, counted by ns/web", "ns/b may not be evicted: ns/web allows no more disruptions"}},
+		"granted, going": {with(func(p *drain.Pod) { p.DeletionTime = drainStart.Add(time.Minute) }), []*policyv1.PodDisruptionBudget{grantedTo("a", drainBudget("web", 0))}, []string{"ns/a is terminating until 2026-03-02T09:01:00Z"}},
+		"granted, kept":  {with(func(p *drain.Pod) { p.DoNotDisrupt = "true" }), []*policyv1.PodDisruptionBudget{grantedTo("a", drainBudget("web", 0))}, []string{"ns/a is not to be disrupted"}},
+		"granted, hasty": {with(func(p *drain.Pod) { p.Grace = 0 }), []*policyv1.PodDisruptionBudget{grantedTo("a", drainBudget("web", 0))}, []string{"delete ns/a with 1s of grace"}},
+		"of another":     {drain.Node{Pods: two}, []*policyv1.PodDisruptionBudget{drainBudget("db", 0)}, []string{"evict ns/a", "evict ns/b"}},
+		"all pods":       {with(nil), []*policyv1.PodDisruptionBudget{anyBudget("all", &metav1.LabelSelector{}, 0, 0)}, []string{"ns/a may not be evicted: ns/all allows no more disruptions"}},
+		"no selector":    {with(nil), []*policyv1.PodDisruptionBudget{anyBudget("none", nil, 0, 0)}, []string{"evict ns/a"}},
+		"elsewhere":      {with(nil), []*policyv1.PodDisruptionBudget{elsewhere(anyBudget("all", &metav1.LabelSelector{}, 0, 0))}, []string{"evict ns/a"}},
+		"overlap":        {with(nil), []*policyv1.PodDisruptionBudget{drainBudget("web", 9), anyBudget("all", &metav1.LabelSelector{}, 9, 0)}, []string{"ns/a cannot be evicted: several budgets select it (ns/all,ns/web); leave one"}},
+		"pending":        {with(func(p *drain.Pod) { p.Phase = corev1.PodPending }), []*policyv1.PodDisruptionBudget{drainBudget("web", 0)}, []string{"evict ns/a"}},
+		"sick":           {with(sick), []*policyv1.PodDisruptionBudget{drainBudget("web", 0)}, []string{"ns/a may not be evicted: ns/web allows no more disruptions"}},
+		"sick, spare":    {with(sick), []*policyv1.PodDisruptionBudget{anyBudget("web", &metav1.LabelSelector{}, 0, 3)}, []string{"evict ns/a"}},
+		"always allow":   {with(sick), []*policyv1.PodDisruptionBudget{alwaysAllowing(anyBudget("web", &metav1.LabelSelector{}, 0, 0))}, []string{"evict ns/a"}},
+		"healthy, none":  {with(nil), []*policyv1.PodDisruptionBudget{alwaysAllowing(anyBudget("web", &metav1.LabelSelector{}, 0, 3))}, []string{"ns/a may not be evicted: ns/web allows no more disruptions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, drainLines(t, drainStart, c.node, nil, c.budgets...))
@@ -149,7 +167,7 @@ func TestPlanBudgets(t *testing.T) {
 // What a budget allows is shared by all nodes, and goes to the one that has to
 // be empty first.
 func TestPlanSharesBudgets(t *testing.T) {
-	in := drain.Input{Budgets: []drain.Budget{drainBudget("web", 1)}, Nodes: []drain.Node{
+	in := drain.Input{Budgets: []*policyv1.PodDisruptionBudget{drainBudget("web", 1)}, Nodes: []drain.Node{
 		{Name: "a", Pods: []drain.Pod{drainPod("1", "web", nil)}},
 		{Name: "b", Pods: []drain.Pod{drainPod("2", "web", nil)}, Deadline: drainStart.Add(2 * time.Hour)},
 		{Name: "c", Pods: []drain.Pod{drainPod("3", "web", nil)}, Deadline: drainStart.Add(time.Hour)},
@@ -163,8 +181,8 @@ func TestPlanSharesBudgets(t *testing.T) {
 
 func TestPlanBadSelector(t *testing.T) {
 	bad := drainBudget("web", 0)
-	bad.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}
-	plan, err := drain.Plan(drainStart, drain.Input{Budgets: []drain.Budget{bad},
+	bad.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}
+	plan, err := drain.Plan(drainStart, drain.Input{Budgets: []*policyv1.PodDisruptionBudget{bad},
 		Nodes: []drain.Node{{Name: "n", Pods: []drain.Pod{drainPod("a", "web", nil)}}}}, nil)
 	require.NoError(t, err)
 	require.Len(t, plan.Nodes[0].Evict, 1)
@@ -305,10 +323,10 @@ func TestPlanFaults(t *testing.T) {
 	pod := drainPod("a", "x", func(p *drain.Pod) { p.Grace = -1 })
 	_, err := drain.Plan(drainStart, drain.Input{
 		Nodes:   []drain.Node{{Name: "n", Pods: []drain.Pod{pod, pod, {}}}, {Name: "n"}, {}},
-		Budgets: []drain.Budget{drainBudget("web", 1), drainBudget("web", 1), {}},
+		Budgets: []*policyv1.PodDisruptionBudget{drainBudget("web", 1), drainBudget("web", 1), {}, nil},
 	}, &drain.Options{Mode: "gently", GroupTimeout: -1})
 	for _, want := range []string{"options.mode", "options.groupTimeout", "nodes[1].name", "nodes[2].name", "nodes[0].pods[1]",
-		"nodes[0].pods[2]", "nodes[0].pods[0].grace", "budgets[1]", "budgets[2]"} {
+		"nodes[0].pods[2]", "nodes[0].pods[0].grace", "budgets[1]", "budgets[2]", "budgets[3]"} {
 		require.ErrorContains(t, err, want)
 	}
 }
@@ -345,15 +363,6 @@ func TestObservePod(t *testing.T) {
 		got := drain.ObservePod(&corev1.Pod{Spec: corev1.PodSpec{Tolerations: []corev1.Toleration{c.t}}}, nil)
 		require.Equal(t, c.want, got.ToleratesDisruption, "%+v", c.t)
 	}
-
-	always := policyv1.AlwaysAllow
-	one := intstr.FromInt32(1)
-	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web"},
-		Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, UnhealthyPodEvictionPolicy: &always, Selector: &metav1.LabelSelector{}},
-		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 2, CurrentHealthy: 3, DesiredHealthy: 1,
-			DisruptedPods: map[string]metav1.Time{"b": {}, "a": {}}}}
-	require.Equal(t, drain.Budget{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, Allowed: 2, AlwaysAllow: true, Healthy: 3, Desired: 1, Granted: []string{"a", "b"}},
-		drain.ObserveBudget(budget))
 }
 
 // anyDrain returns a random cluster to drain.
@@ -391,7 +400,7 @@ func anyDrain(rng *rand.Rand) drain.Input {
 		}
 		in.Nodes = append(in.Nodes, n)
 	}
-	in.Budgets = []drain.Budget{drainBudget("web", rng.IntN(3)), drainBudget("db", rng.IntN(2))}
+	in.Budgets = []*policyv1.PodDisruptionBudget{drainBudget("web", rng.IntN(3)), drainBudget("db", rng.IntN(2))}
 	return in
 }
 
@@ -437,7 +446,7 @@ func TestPlanLaws(t *testing.T) {
 		}
 		require.Len(t, seen, pods, "each pod is somewhere")
 		for _, b := range in.Budgets {
-			require.LessOrEqual(t, spent["ns/"+b.Name], b.Allowed)
+			require.LessOrEqual(t, spent["ns/"+b.Name], int(b.Status.DisruptionsAllowed))
 		}
 
 		// Nothing changes before Next, and Next is not in the past.

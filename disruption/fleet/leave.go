@@ -132,9 +132,7 @@ func (f *Fleet) drain(claims []*v1.NodeClaim) (in drain.Input, err error) {
 			in.Nodes, err = append(in.Nodes, n), errors.Join(err, fault)
 		}
 	}
-	for _, b := range f.Objects.PodDisruptionBudgets {
-		in.Budgets = append(in.Budgets, drain.ObserveBudget(b))
-	}
+	in.Budgets = f.Objects.PodDisruptionBudgets
 	return in, err
 }
 
