@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
@@ -31,7 +30,7 @@ func (a *asker) ask(context.Context) (int, error) {
 	return a.asked, a.err
 }
 
-func cell(k *apitest.Clock) *cache.Cell[int] {
+func cell(k *clock) *cache.Cell[int] {
 	return cache.NewCell(cache.Settings[int]{Name: "things", Now: k.Now, Refresh: 10 * time.Minute})
 }
 
@@ -43,7 +42,7 @@ func renewed(c *cache.Cell[int], a *asker) (int, cache.Reading, error) {
 }
 
 func TestCellKeepsAnswerUntilDue(t *testing.T) {
-	k, a := apitest.NewClock(), &asker{}
+	k, a := newClock(), &asker{}
 	c := cell(k)
 	for _, step := range []struct {
 		add  time.Duration
@@ -58,18 +57,18 @@ func TestCellKeepsAnswerUntilDue(t *testing.T) {
 }
 
 func TestCellKeepsLastGoodAnswer(t *testing.T) {
-	k, a := apitest.NewClock(), &asker{}
+	k, a := newClock(), &asker{}
 	c := cell(k)
 	_, _, err := renewed(c, a)
 	require.NoError(t, err)
-	a.err = apitest.Error("EC2", "DescribeThings", "RequestLimitExceeded", "Request limit exceeded.")
+	a.err = throttled()
 	k.Add(10 * time.Minute)
 	for range 3 {
 		got, reading, err := renewed(c, a)
 		require.NoError(t, err)
 		require.Equal(t, 1, got)
 		require.True(t, reading.Stale)
-		require.Equal(t, apitest.Noon, reading.At)
+		require.Equal(t, noon, reading.At)
 		require.ErrorIs(t, reading.Err, cloudprovider.ErrThrottled)
 	}
 	require.Equal(t, 2, a.asked, "it waits before it asks again")
@@ -85,11 +84,11 @@ func TestCellKeepsLastGoodAnswer(t *testing.T) {
 // What could not be renewed is asked again by the next who renews, though nobody has
 // used the answer since; what could is not.
 func TestCellRenewsAgainAfterFailure(t *testing.T) {
-	k, a := apitest.NewClock(), &asker{}
+	k, a := newClock(), &asker{}
 	c := cell(k)
 	_, _, err := renewed(c, a)
 	require.NoError(t, err)
-	a.err = apitest.Error("EC2", "DescribeThings", "RequestLimitExceeded", "Request limit exceeded.")
+	a.err = throttled()
 	k.Add(10 * time.Minute)
 	require.ErrorIs(t, c.Renew(background)(), cloudprovider.ErrThrottled)
 	a.err = nil
@@ -103,7 +102,7 @@ func TestCellRenewsAgainAfterFailure(t *testing.T) {
 
 // A failure is not asked about again at once, and the pauses grow to a minute.
 func TestCellPausesAfterFailures(t *testing.T) {
-	k, a := apitest.NewClock(), &asker{err: apitest.Error("EC2", "DescribeThings", "RequestLimitExceeded", "Request limit exceeded.")}
+	k, a := newClock(), &asker{err: throttled()}
 	c := cell(k)
 	var asked []int
 	for range 300 { // five minutes, once a second
@@ -125,7 +124,7 @@ func TestCellPausesAfterFailures(t *testing.T) {
 
 // What would not work again is looked at again all the same: a right may be granted.
 func TestCellAsksAgainAfterDenial(t *testing.T) {
-	k, a := apitest.NewClock(), &asker{err: &cloudprovider.Error{Kind: cloudprovider.KindDenied}}
+	k, a := newClock(), &asker{err: &cloudprovider.Error{Kind: cloudprovider.KindDenied}}
 	c := cell(k)
 	_, _, err := renewed(c, a)
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
@@ -140,7 +139,7 @@ func TestCellAsksAgainAfterDenial(t *testing.T) {
 }
 
 func TestCellClockThatGoesBack(t *testing.T) {
-	k, a := apitest.NewClock(), &asker{}
+	k, a := newClock(), &asker{}
 	c := cell(k)
 	_, _, err := renewed(c, a)
 	require.NoError(t, err)
@@ -148,8 +147,8 @@ func TestCellClockThatGoesBack(t *testing.T) {
 	got, reading, err := renewed(c, a)
 	require.NoError(t, err)
 	require.Equal(t, 2, got, "else it would be good for two days more")
-	require.Equal(t, apitest.Noon.Add(-48*time.Hour), reading.At)
-	a.err = apitest.Error("EC2", "DescribeThings", "RequestLimitExceeded", "Request limit exceeded.")
+	require.Equal(t, noon.Add(-48*time.Hour), reading.At)
+	a.err = throttled()
 	k.Add(10 * time.Minute)
 	_, _, _ = renewed(c, a)
 	k.Add(-time.Hour)
@@ -160,7 +159,7 @@ func TestCellClockThatGoesBack(t *testing.T) {
 }
 
 func TestCellDrop(t *testing.T) {
-	k, a := apitest.NewClock(), &asker{}
+	k, a := newClock(), &asker{}
 	c := cell(k)
 	_, _, err := c.Get(background, a.ask)
 	require.NoError(t, err)
@@ -174,7 +173,7 @@ func TestCellDrop(t *testing.T) {
 		require.Equal(t, 2, got, "once is enough")
 	}
 
-	a.err = apitest.Error("EC2", "DescribeThings", "RequestLimitExceeded", "Request limit exceeded.")
+	a.err = throttled()
 	c.Drop()
 	got, reading, err := renewed(c, a)
 	require.NoError(t, err)
@@ -200,7 +199,7 @@ func TestCellDrop(t *testing.T) {
 // Any number of callers make one call, and share its answer.
 func TestCellAsksOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := cell(apitest.NewClock())
+		c := cell(newClock())
 		var asked atomic.Int32
 		slow := func(context.Context) (int, error) {
 			time.Sleep(time.Second)
@@ -222,7 +221,7 @@ func TestCellAsksOneAtATime(t *testing.T) {
 // While the answer is renewed everybody goes on with the one there is.
 func TestCellDoesNotHoldUpOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k, a := apitest.NewClock(), &asker{}
+		k, a := newClock(), &asker{}
 		c := cell(k)
 		_, _, err := c.Get(background, a.ask)
 		require.NoError(t, err)
@@ -246,7 +245,7 @@ func TestCellDoesNotHoldUpOthers(t *testing.T) {
 // Who gives up does not end the asking, and nothing has failed.
 func TestCellSurvivesCallerWhoGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := cell(apitest.NewClock())
+		c := cell(newClock())
 		release := make(chan struct{})
 		slow := func(context.Context) (int, error) { <-release; return 9, nil }
 		ctx, cancel := context.WithCancel(t.Context())
@@ -364,7 +363,7 @@ func TestCellDoneContextAsksNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	a := &asker{}
-	_, _, err := cell(apitest.NewClock()).Get(ctx, a.ask)
+	_, _, err := cell(newClock()).Get(ctx, a.ask)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Zero(t, a.asked)
 }
@@ -375,7 +374,7 @@ func TestCellSurvivesPanic(t *testing.T) {
 		"panic: client":                  func(context.Context) (int, error) { panic("client") },
 		"asking ended without an answer": func(context.Context) (int, error) { runtime.Goexit(); return 0, nil },
 	} {
-		k, a := apitest.NewClock(), &asker{}
+		k, a := newClock(), &asker{}
 		c := cell(k)
 		_, _, err := c.Get(background, ask)
 		require.ErrorContains(t, err, what)
@@ -387,7 +386,7 @@ func TestCellSurvivesPanic(t *testing.T) {
 }
 
 func TestCellErrorIsTyped(t *testing.T) {
-	_, _, err := cell(apitest.NewClock()).Get(background, func(context.Context) (int, error) { return 0, errors.New("connection reset") })
+	_, _, err := cell(newClock()).Get(background, func(context.Context) (int, error) { return 0, errors.New("connection reset") })
 	var e *cloudprovider.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, cloudprovider.KindUnknown, e.Kind)
@@ -396,7 +395,7 @@ func TestCellErrorIsTyped(t *testing.T) {
 }
 
 func TestKeyedKeepsQuestionsApart(t *testing.T) {
-	k := apitest.NewClock()
+	k := newClock()
 	all := cache.NewKeyed(cache.Settings[string]{Name: "thing", Now: k.Now, Refresh: time.Minute})
 	ask := func(key string) string {
 		got, _, err := all.Get(background, key, func(context.Context) (string, error) { return strings.ToUpper(key), nil })

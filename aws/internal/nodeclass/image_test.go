@@ -10,7 +10,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -20,7 +19,7 @@ const latestImage = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_6
 
 // A parameter that does not exist, and one that could not be read.
 func TestParameterMissingIsNotFailure(t *testing.T) {
-	c, k := &apitest.Cloud{Parameters: map[string]string{latestImage: "ami-1"}}, apitest.NewClock()
+	c, k := &Cloud{Parameters: map[string]string{latestImage: "ami-1"}}, NewClock()
 	s := sources(t, c, k)
 	get := func(name string, mutable bool) (string, cache.Reading, error) { return s.Parameter(bg, name, mutable) }
 	value, _, err := get(latestImage, true)
@@ -45,7 +44,7 @@ func TestParameterMissingIsNotFailure(t *testing.T) {
 
 	// Withdrawn: that is an answer, which counts over what was.
 	fail(c, "GetParameter", nil)
-	c.Change(func(c *apitest.Cloud) { c.Parameters = map[string]string{"/gone": "ami-2"} })
+	c.Change(func(c *Cloud) { c.Parameters = map[string]string{"/gone": "ami-2"} })
 	k.Add(5 * time.Minute)
 	_ = s.Refresh(bg)
 	value, reading, err = get(latestImage, true)
@@ -67,7 +66,7 @@ func TestParameterMissingIsNotFailure(t *testing.T) {
 }
 
 func TestParameterWithoutClient(t *testing.T) {
-	s := sources(t, region(t), apitest.NewClock(), func(c *api.Clients, _ *nodeclass.Options) { c.SSM = nil })
+	s := sources(t, region(t), NewClock(), func(c *api.Clients, _ *nodeclass.Options) { c.SSM = nil })
 	require.False(t, s.ReadsParameters())
 	_, _, err := s.Parameter(bg, latestImage, true)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
@@ -85,9 +84,9 @@ func image(id, name, owner, alias string) ec2types.Image {
 func TestImages(t *testing.T) {
 	mine := image("ami-2", "base-2", "123456789012", "")
 	mine.Tags, mine.DeprecationTime = tags("team", "web"), ptr("2027-03-01T00:00:00Z")
-	c := &apitest.Cloud{PageSize: 1, Images: []ec2types.Image{mine, image("ami-1", "base-1", "602401143452", "amazon"), image("ami-3", "base-3", "999999999999", "")}}
+	c := &Cloud{PageSize: 1, Images: []ec2types.Image{mine, image("ami-1", "base-1", "602401143452", "amazon"), image("ami-3", "base-3", "999999999999", "")}}
 	c.Images = append(c.Images, mine)
-	k := apitest.NewClock()
+	k := NewClock()
 	s := sources(t, c, k)
 	account, err := s.Account(bg)
 	require.NoError(t, err)
@@ -114,19 +113,19 @@ func TestImages(t *testing.T) {
 
 // The account that asks is told by what is its own.
 func TestAccount(t *testing.T) {
-	c := &apitest.Cloud{Images: []ec2types.Image{image("ami-1", "a", "602401143452", "amazon"), image("ami-2", "b", "111122223333", "")}}
-	s := sources(t, c, apitest.NewClock())
+	c := &Cloud{Images: []ec2types.Image{image("ami-1", "a", "602401143452", "amazon"), image("ami-2", "b", "111122223333", "")}}
+	s := sources(t, c, NewClock())
 	_, _, err := s.Images(bg, amiselect.Query{Owners: []string{"self", "amazon"}})
 	require.NoError(t, err)
 	account, err := s.Account(bg)
 	require.NoError(t, err)
 	require.Equal(t, "111122223333", account)
 
-	s = sources(t, region(t), apitest.NewClock())
+	s = sources(t, region(t), NewClock())
 	account, err = s.Account(bg)
 	require.NoError(t, err)
 	require.Equal(t, "123456789012", account, "that of the cluster")
-	s = sources(t, region(t), apitest.NewClock(), func(_ *api.Clients, o *nodeclass.Options) { o.Account = "444455556666" })
+	s = sources(t, region(t), NewClock(), func(_ *api.Clients, o *nodeclass.Options) { o.Account = "444455556666" })
 	account, err = s.Account(bg)
 	require.NoError(t, err)
 	require.Equal(t, "444455556666", account)
@@ -137,8 +136,8 @@ func TestImagesUnreadable(t *testing.T) {
 	odd := image("ami-1", "base-1", "123456789012", "")
 	odd.CreationDate, odd.DeprecationTime = ptr("yesterday"), ptr("tomorrow")
 	nameless := image("", "base-2", "123456789012", "")
-	c := &apitest.Cloud{Images: []ec2types.Image{odd, nameless}}
-	_, _, err := sources(t, c, apitest.NewClock()).Images(bg, amiselect.Query{})
+	c := &Cloud{Images: []ec2types.Image{odd, nameless}}
+	_, _, err := sources(t, c, NewClock()).Images(bg, amiselect.Query{})
 	for _, want := range []string{"ami-1: creation date", "yesterday", "tomorrow", `"base-2" has no id`} {
 		require.ErrorContains(t, err, want)
 	}
@@ -148,11 +147,11 @@ func FuzzImages(f *testing.F) {
 	f.Add("ami-1", "name", "2026-09-01T10:00:00.000Z", "2026-11-01T10:00:00Z", "x86_64", "k")
 	f.Add("", "", "", "", "", "")
 	f.Add("ami-2", "*", "0001-01-01T00:00:00Z", "x", "mac", "")
-	k := apitest.NewClock()
+	k := NewClock()
 	f.Fuzz(func(t *testing.T, id, name, created, deprecated, arch, tag string) {
 		i := ec2types.Image{ImageId: &id, Name: &name, CreationDate: &created, DeprecationTime: &deprecated,
 			Architecture: ec2types.ArchitectureValues(arch), Tags: []ec2types.Tag{{Key: &tag}, {}}}
-		c := &apitest.Cloud{Images: []ec2types.Image{i, {}}}
+		c := &Cloud{Images: []ec2types.Image{i, {}}}
 		if id != "" {
 			c.Images = c.Images[:1]
 		}
@@ -167,7 +166,7 @@ func FuzzImages(f *testing.F) {
 		}
 		require.Len(t, got, 1)
 		require.False(t, got[0].Created.IsZero())
-		_, err = amiselect.Select(apitest.Noon, []amiselect.Term{{ID: "ami-1"}}, got, nil)
+		_, err = amiselect.Select(Noon, []amiselect.Term{{ID: "ami-1"}}, got, nil)
 		if err != nil {
 			require.ErrorIs(t, err, amiselect.ErrNoImage)
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
@@ -20,14 +19,14 @@ func TestNewNamesEveryFault(t *testing.T) {
 }
 
 func TestInventoryReadsAllPages(t *testing.T) {
-	c, k := region(t), apitest.NewClock()
+	c, k := region(t), NewClock()
 	c.PageSize = 3
 	s := sources(t, c, k)
 	inv, reading, err := s.Inventory(bg)
 	require.NoError(t, err)
 	require.Equal(t, 20, inv.Len())
 	require.Equal(t, []string{"us-east-1a", "us-east-1b", "us-east-1c"}, inv.Zones())
-	require.Equal(t, apitest.Noon, reading.At)
+	require.Equal(t, Noon, reading.At)
 	asked := c.Asked()
 	require.Equal(t, "DescribeInstanceTypes processor-info.supported-architecture=x86_64,arm64 supported-virtualization-type=hvm", asked[0])
 	require.Equal(t, 7, c.Calls()["DescribeInstanceTypes"], "twenty, by three")
@@ -36,7 +35,7 @@ func TestInventoryReadsAllPages(t *testing.T) {
 
 // One page of many that fails leaves nothing half done.
 func TestInventoryFailure(t *testing.T) {
-	c, k := region(t), apitest.NewClock()
+	c, k := region(t), NewClock()
 	fail(c, "DescribeInstanceTypeOfferings", throttled("DescribeInstanceTypeOfferings"))
 	s := sources(t, c, k)
 	inv, _, err := s.Inventory(bg)
@@ -50,7 +49,7 @@ func TestInventoryFailure(t *testing.T) {
 	require.NoError(t, err)
 
 	k.Add(12 * time.Hour)
-	fail(c, "DescribeInstanceTypes", apitest.Error("EC2", "DescribeInstanceTypes", "UnauthorizedOperation", "You are not authorized."))
+	fail(c, "DescribeInstanceTypes", Error("EC2", "DescribeInstanceTypes", "UnauthorizedOperation", "You are not authorized."))
 	_ = s.Refresh(bg)
 	same, reading, err := s.Inventory(bg)
 	require.NoError(t, err)
@@ -68,7 +67,7 @@ func TestInventoryFailure(t *testing.T) {
 	require.Same(t, inv, same, "nothing has changed, so nothing need be made anew")
 
 	k.Add(12 * time.Hour)
-	c.Change(func(c *apitest.Cloud) { c.Types = c.Types[1:] })
+	c.Change(func(c *Cloud) { c.Types = c.Types[1:] })
 	_ = s.Refresh(bg)
 	other, _, err := s.Inventory(bg)
 	require.NoError(t, err)
@@ -78,12 +77,12 @@ func TestInventoryFailure(t *testing.T) {
 
 // An answer without anything is no answer: it would take every node for unknown.
 func TestInventoryEmptyAnswer(t *testing.T) {
-	c, k := region(t), apitest.NewClock()
+	c, k := region(t), NewClock()
 	s := sources(t, c, k)
 	_, _, err := s.Inventory(bg)
 	require.NoError(t, err)
 	k.Add(12 * time.Hour)
-	c.Change(func(c *apitest.Cloud) { c.Types = nil })
+	c.Change(func(c *Cloud) { c.Types = nil })
 	_ = s.Refresh(bg)
 	inv, reading, err := s.Inventory(bg)
 	require.NoError(t, err)

@@ -13,7 +13,6 @@ import (
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -31,8 +30,8 @@ func subnet(id, zone, zoneID string, free int32, pairs ...string) ec2types.Subne
 		AvailableIpAddressCount: &free, Tags: tags(pairs...)}
 }
 
-func network() *apitest.Cloud {
-	return &apitest.Cloud{Subnets: []ec2types.Subnet{
+func network() *Cloud {
+	return &Cloud{Subnets: []ec2types.Subnet{
 		subnet("subnet-c", "us-east-1c", "use1-az4", 9, "team", "web"),
 		subnet("subnet-a", "us-east-1a", "use1-az1", 250, "team", "web", "tier", "private"),
 		subnet("subnet-b", "us-east-1b", "use1-az2", 100, "team", "data", "tier", "private"),
@@ -67,11 +66,11 @@ func TestSubnets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := network()
 			c.PageSize = 1
-			s := sources(t, c, apitest.NewClock())
+			s := sources(t, c, NewClock())
 			got, reading, err := s.Subnets(bg, tt.terms)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, ids(got, func(s nodeclass.Subnet) string { return s.ID }))
-			require.Equal(t, apitest.Noon, reading.At)
+			require.Equal(t, Noon, reading.At)
 			first := len(c.Asked())
 			require.GreaterOrEqual(t, first, tt.calls)
 			_, _, err = s.Subnets(bg, tt.terms)
@@ -82,15 +81,15 @@ func TestSubnets(t *testing.T) {
 }
 
 func TestSubnetFactsAndZones(t *testing.T) {
-	c, k := network(), apitest.NewClock()
+	c, k := network(), NewClock()
 	s := sources(t, c, k)
 	terms := []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "web"}}}
 	got, _, err := s.Subnets(bg, terms)
 	require.NoError(t, err)
-	require.Equal(t, nodeclass.Subnet{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az1", VPC: "vpc-1", Free: 250, At: apitest.Noon}, got[0])
+	require.Equal(t, nodeclass.Subnet{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az1", VPC: "vpc-1", Free: 250, At: Noon}, got[0])
 	require.Equal(t, []instancetype.Zone{{Name: "us-east-1a", ID: "use1-az1"}, {Name: "us-east-1c", ID: "use1-az4"}}, s.Zones())
 
-	c.Change(func(c *apitest.Cloud) { c.Subnets[1].AvailableIpAddressCount = ptr(int32(3)) })
+	c.Change(func(c *Cloud) { c.Subnets[1].AvailableIpAddressCount = ptr(int32(3)) })
 	got, _, _ = s.Subnets(bg, terms)
 	require.EqualValues(t, 250, got[0].Free)
 	s.ForgetSubnets()
@@ -102,7 +101,7 @@ func TestSubnetFactsAndZones(t *testing.T) {
 // A term that selects everything never reaches EC2.
 func TestEmptyTerms(t *testing.T) {
 	c := network()
-	s := sources(t, c, apitest.NewClock())
+	s := sources(t, c, NewClock())
 	_, _, err := s.Subnets(bg, []awsv1.SubnetSelectorTerm{{ID: "subnet-a"}, {Tags: map[string]string{}}})
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	require.ErrorContains(t, err, "subnetSelectorTerms[1]")
@@ -118,7 +117,7 @@ func TestEmptyTerms(t *testing.T) {
 // One term of two that cannot be read is no answer: half of the subnets would make
 // nodes in the other half drift.
 func TestPartialFailureIsFailure(t *testing.T) {
-	c, k := network(), apitest.NewClock()
+	c, k := network(), NewClock()
 	s := sources(t, c, k)
 	terms := []awsv1.SubnetSelectorTerm{{ID: "subnet-b"}, {Tags: map[string]string{"team": "web"}}}
 	first := true
@@ -132,7 +131,7 @@ func TestPartialFailureIsFailure(t *testing.T) {
 	got, _, err := s.Subnets(bg, terms)
 	require.ErrorContains(t, err, "connection reset by peer")
 	require.Nil(t, got)
-	c.Change(func(c *apitest.Cloud) { c.Before = nil })
+	c.Change(func(c *Cloud) { c.Before = nil })
 	k.Add(10 * time.Second)
 	_ = s.Refresh(bg)
 	got, _, err = s.Subnets(bg, terms)
@@ -153,10 +152,10 @@ func TestSecurityGroups(t *testing.T) {
 	group := func(id, name, vpc string, pairs ...string) ec2types.SecurityGroup {
 		return ec2types.SecurityGroup{GroupId: &id, GroupName: &name, VpcId: &vpc, Tags: tags(pairs...)}
 	}
-	c := &apitest.Cloud{PageSize: 1, SecurityGroups: []ec2types.SecurityGroup{
+	c := &Cloud{PageSize: 1, SecurityGroups: []ec2types.SecurityGroup{
 		group("sg-3", "nodes", "vpc-2"), group("sg-1", "nodes", "vpc-1", "team", "web"), group("sg-2", "pods-x", "vpc-1", "team", "web"),
 	}}
-	s := sources(t, c, apitest.NewClock())
+	s := sources(t, c, NewClock())
 	got, _, err := s.SecurityGroups(bg, []awsv1.SecurityGroupSelectorTerm{{Name: "pods-*"}, {Name: "nodes"}, {ID: "sg-1"}, {Tags: map[string]string{"team": "web"}}})
 	require.NoError(t, err)
 	require.Equal(t, []nodeclass.SecurityGroup{{ID: "sg-1", Name: "nodes", VPC: "vpc-1"}, {ID: "sg-2", Name: "pods-x", VPC: "vpc-1"}, {ID: "sg-3", Name: "nodes", VPC: "vpc-2"}}, got)
@@ -174,10 +173,10 @@ func reservation(id string, left int32, pairs ...string) ec2types.CapacityReserv
 }
 
 func TestReservationsAndStock(t *testing.T) {
-	c, k := &apitest.Cloud{PageSize: 2, Reservations: []ec2types.CapacityReservation{
+	c, k := &Cloud{PageSize: 2, Reservations: []ec2types.CapacityReservation{
 		reservation("cr-3", 5, "team", "web"), reservation("cr-1", 2, "team", "web"), reservation("cr-2", 1, "team", "web"), reservation("cr-4", 4),
 		{CapacityReservationId: ptr("cr-5"), State: ec2types.CapacityReservationStateExpired, Tags: tags("team", "web")},
-	}}, apitest.NewClock()
+	}}, NewClock()
 	s := sources(t, c, k)
 	id := func(r ec2types.CapacityReservation) string { return *r.CapacityReservationId }
 	terms := []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"team": "web"}, OwnerID: "123456789012"}, {ID: "cr-4"}, {ID: "cr-0"}, {ID: "cr-5"}}
@@ -203,7 +202,7 @@ func TestReservationsAndStock(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 5, s.Stock().Left("cr-3"), "EC2 says so now")
 
-	c.Change(func(c *apitest.Cloud) { c.Reservations = c.Reservations[1:] })
+	c.Change(func(c *Cloud) { c.Reservations = c.Reservations[1:] })
 	k.Add(2 * time.Minute)
 	_ = s.Refresh(bg)
 	for range 2 {
@@ -224,10 +223,10 @@ func TestReservationsAndStock(t *testing.T) {
 
 // That a group does not exist is an answer; that EC2 does not say is none.
 func TestPlacementGroup(t *testing.T) {
-	c, k := &apitest.Cloud{PlacementGroups: []ec2types.PlacementGroup{
+	c, k := &Cloud{PlacementGroups: []ec2types.PlacementGroup{
 		{GroupId: ptr("pg-1"), GroupName: ptr("ring"), State: ec2types.PlacementGroupStateAvailable, Strategy: ec2types.PlacementStrategyCluster},
 		{GroupId: ptr("pg-2"), GroupName: ptr("going"), State: ec2types.PlacementGroupStateDeleting},
-	}}, apitest.NewClock()
+	}}, NewClock()
 	s := sources(t, c, k)
 	for _, selector := range []*awsv1.PlacementGroupSelector{{Name: ptr("ring")}, {ID: ptr("pg-1")}} {
 		got, _, err := s.PlacementGroup(bg, selector)
@@ -259,7 +258,7 @@ func TestPlacementGroup(t *testing.T) {
 
 	// Deleted: it is gone, and does not come back from memory.
 	fail(c, "DescribePlacementGroups", nil)
-	c.Change(func(c *apitest.Cloud) { c.PlacementGroups = nil })
+	c.Change(func(c *Cloud) { c.PlacementGroups = nil })
 	for range 3 {
 		k.Add(2 * time.Minute)
 		_ = s.Refresh(bg)
@@ -270,16 +269,16 @@ func TestPlacementGroup(t *testing.T) {
 }
 
 func TestShiftedZones(t *testing.T) {
-	c, k := region(t), apitest.NewClock()
+	c, k := region(t), NewClock()
 	s := sources(t, c, k)
 	shift := func(zone string, status shifttypes.AppliedStatus, ends time.Time) shifttypes.ZonalShiftInResource {
 		return shifttypes.ZonalShiftInResource{AwayFrom: &zone, AppliedStatus: status, ExpiryTime: &ends}
 	}
 	c.Shifts = []shifttypes.ZonalShiftInResource{
-		shift("use1-az4", shifttypes.AppliedStatusApplied, apitest.Noon.Add(time.Hour)),
-		shift("use1-az1", shifttypes.AppliedStatusApplied, apitest.Noon.Add(15*time.Second)),
-		shift("use1-az2", shifttypes.AppliedStatusNotApplied, apitest.Noon.Add(time.Hour)),
-		shift("use1-az6", shifttypes.AppliedStatusApplied, apitest.Noon.Add(-time.Hour)),
+		shift("use1-az4", shifttypes.AppliedStatusApplied, Noon.Add(time.Hour)),
+		shift("use1-az1", shifttypes.AppliedStatusApplied, Noon.Add(15*time.Second)),
+		shift("use1-az2", shifttypes.AppliedStatusNotApplied, Noon.Add(time.Hour)),
+		shift("use1-az6", shifttypes.AppliedStatusApplied, Noon.Add(-time.Hour)),
 	}
 	c.Autoshifts = []shifttypes.AutoshiftInResource{
 		{AwayFrom: ptr("use1-az5"), AppliedStatus: shifttypes.AutoshiftAppliedStatusApplied},
@@ -295,15 +294,15 @@ func TestShiftedZones(t *testing.T) {
 	require.Equal(t, []string{"use1-az4", "use1-az5"}, got, "one has ended meanwhile")
 
 	// Cancelled.
-	c.Change(func(c *apitest.Cloud) { c.Shifts, c.Autoshifts = c.Shifts[1:2], nil })
+	c.Change(func(c *Cloud) { c.Shifts, c.Autoshifts = c.Shifts[1:2], nil })
 	k.Add(15 * time.Second)
 	_ = s.Refresh(bg)
 	got, _ = s.ShiftedZones(bg)
 	require.Empty(t, got)
 
 	// While ARC cannot be reached what it said last holds.
-	c.Change(func(c *apitest.Cloud) {
-		c.Shifts = []shifttypes.ZonalShiftInResource{shift("use1-az4", shifttypes.AppliedStatusApplied, apitest.Noon.Add(time.Hour))}
+	c.Change(func(c *Cloud) {
+		c.Shifts = []shifttypes.ZonalShiftInResource{shift("use1-az4", shifttypes.AppliedStatusApplied, Noon.Add(time.Hour))}
 	})
 	k.Add(30 * time.Second)
 	_ = s.Refresh(bg)
@@ -325,8 +324,8 @@ func TestShiftedZones(t *testing.T) {
 }
 
 func TestShiftedZonesWithoutAnswer(t *testing.T) {
-	c, k := region(t), apitest.NewClock()
-	fail(c, "GetManagedResource", apitest.Error("ARC Zonal Shift", "GetManagedResource", "AccessDeniedException", "denied"))
+	c, k := region(t), NewClock()
+	fail(c, "GetManagedResource", Error("ARC Zonal Shift", "GetManagedResource", "AccessDeniedException", "denied"))
 	s := sources(t, c, k)
 	got, err := s.ShiftedZones(bg)
 	require.NoError(t, err)
@@ -334,7 +333,7 @@ func TestShiftedZonesWithoutAnswer(t *testing.T) {
 	require.ErrorIs(t, health(t, s, "zonal shifts").Err, cloudprovider.ErrDenied)
 	require.ErrorContains(t, health(t, s, "zonal shifts").Err, "arc-zonal-shift:GetManagedResource")
 
-	fail(c, "GetManagedResource", apitest.Error("ARC Zonal Shift", "GetManagedResource", "ResourceNotFoundException", ""))
+	fail(c, "GetManagedResource", Error("ARC Zonal Shift", "GetManagedResource", "ResourceNotFoundException", ""))
 	k.Add(time.Minute)
 	_ = s.Refresh(bg)
 	got, err = s.ShiftedZones(bg)
@@ -349,13 +348,13 @@ func TestShiftedZonesWithoutAnswer(t *testing.T) {
 }
 
 func TestCluster(t *testing.T) {
-	c, k := region(t), apitest.NewClock()
+	c, k := region(t), NewClock()
 	s := sources(t, c, k)
 	got, _, err := s.Cluster(bg)
 	require.NoError(t, err)
 	require.Equal(t, nodeclass.Cluster{ARN: "arn:aws:eks:us-east-1:123456789012:cluster/shop", Account: "123456789012", Version: "1.34",
 		Endpoint: "https://shop.example", CertificateAuthority: "Q0E=", ServiceCIDR: "10.100.0.0/16"}, got)
-	c.Change(func(c *apitest.Cloud) { up := *c.Cluster; up.Version = ptr("1.35"); c.Cluster = &up })
+	c.Change(func(c *Cloud) { up := *c.Cluster; up.Version = ptr("1.35"); c.Cluster = &up })
 	k.Add(5 * time.Minute)
 	_ = s.Refresh(bg)
 	got, _, _ = s.Cluster(bg)
@@ -377,7 +376,7 @@ func TestCluster(t *testing.T) {
 	require.Equal(t, nodeclass.Cluster{ARN: "arn:aws:eks:us-east-1:123456789012:cluster/shop", Account: "123456789012"}, got)
 	require.Zero(t, reading)
 
-	c.Change(func(c *apitest.Cloud) { c.Cluster = nil })
+	c.Change(func(c *Cloud) { c.Cluster = nil })
 	_, _, err = sources(t, c, k).Cluster(bg)
 	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
 	require.ErrorContains(t, err, "shop")
@@ -386,7 +385,7 @@ func TestCluster(t *testing.T) {
 // Throttled for a minute while many ask: nobody who has an answer gets an error,
 // and EC2 is asked a few times.
 func TestNoHerdWhileThrottled(t *testing.T) {
-	c, k := network(), apitest.NewClock()
+	c, k := network(), NewClock()
 	s := sources(t, c, k)
 	term := []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "web"}}}
 	_, _, err := s.Subnets(bg, term)
@@ -408,7 +407,7 @@ func TestNoHerdWhileThrottled(t *testing.T) {
 // A hundred classes with ten different terms.
 func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 	c := network()
-	s := sources(t, c, apitest.NewClock())
+	s := sources(t, c, NewClock())
 	for i := range 100 {
 		_, _, err := s.Subnets(bg, []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "t" + strconv.Itoa(i%10)}}})
 		require.NoError(t, err)

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 )
 
@@ -29,9 +28,9 @@ func FuzzResolve(f *testing.F) {
 		if err != nil {
 			return
 		}
-		src, err := nodeclass.NewSources(cloud.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: apitest.NewClock().Now})
+		src, err := nodeclass.NewSources(cloud.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: NewClock().Now})
 		require.NoError(t, err)
-		r, err := nodeclass.NewResolver(src, nodeclass.ResolverOptions{Now: apitest.NewClock().Now, ReservedCapacity: true})
+		r, err := nodeclass.NewResolver(src, nodeclass.ResolverOptions{Now: NewClock().Now, ReservedCapacity: true})
 		require.NoError(t, err)
 		before := class.DeepCopy()
 		got, err := r.Resolve(bg, class)

@@ -13,7 +13,6 @@ import (
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/aws/internal/pricing"
@@ -29,16 +28,16 @@ func spot(name string) cloudprovider.OfferingKey {
 	return cloudprovider.OfferingKey{InstanceType: name, Zone: "us-east-1a", CapacityType: karpv1.CapacityTypeSpot}
 }
 
-func priced(t testing.TB) *apitest.Cloud {
+func priced(t testing.TB) *Cloud {
 	t.Helper()
 	c := region(t)
 	data, err := os.ReadFile("../pricing/testdata/m5.large.json")
 	require.NoError(t, err)
 	c.Products = []string{string(data)}
 	c.Spot = []ec2types.SpotPrice{
-		{InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.0351"), Timestamp: &apitest.Noon, ProductDescription: "Linux/UNIX"},
-		{InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1b"), SpotPrice: ptr("0.0402"), Timestamp: &apitest.Noon, ProductDescription: "Linux/UNIX"},
-		{InstanceType: "c5.xlarge", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.0703"), Timestamp: &apitest.Noon, ProductDescription: "Linux/UNIX (Amazon VPC)"},
+		{InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.0351"), Timestamp: &Noon, ProductDescription: "Linux/UNIX"},
+		{InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1b"), SpotPrice: ptr("0.0402"), Timestamp: &Noon, ProductDescription: "Linux/UNIX"},
+		{InstanceType: "c5.xlarge", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.0703"), Timestamp: &Noon, ProductDescription: "Linux/UNIX (Amazon VPC)"},
 	}
 	return c
 }
@@ -54,14 +53,14 @@ func known(t testing.TB, s *nodeclass.Sources) *pricing.Prices {
 	return p
 }
 
-func quote(t testing.TB, s *nodeclass.Sources, k *apitest.Clock, key cloudprovider.OfferingKey) kit.Quote {
+func quote(t testing.TB, s *nodeclass.Sources, k *Clock, key cloudprovider.OfferingKey) kit.Quote {
 	t.Helper()
 	p := known(t, s)
 	return p.Book().Quote(k.Now(), key)
 }
 
 func TestPricesRefresh(t *testing.T) {
-	c, k := priced(t), apitest.NewClock()
+	c, k := priced(t), NewClock()
 	c.PageSize = 1
 	s := sources(t, c, k)
 	require.Equal(t, 0.0351, quote(t, s, k, spot("m5.large")).Price)
@@ -70,7 +69,7 @@ func TestPricesRefresh(t *testing.T) {
 	calls := c.Calls()
 	require.Equal(t, map[string]int{"DescribeSpotPriceHistory": 3, "GetProducts": 2}, calls, "one for each page, and two questions")
 
-	c.Change(func(c *apitest.Cloud) { c.Spot[0].SpotPrice = ptr("0.05") })
+	c.Change(func(c *Cloud) { c.Spot[0].SpotPrice = ptr("0.05") })
 	k.Add(time.Hour - 1)
 	require.Equal(t, 0.0351, quote(t, s, k, spot("m5.large")).Price)
 	require.Empty(t, c.Calls())
@@ -84,7 +83,7 @@ func TestPricesRefresh(t *testing.T) {
 
 // When nothing can be reached prices stay, and are marked once they are too old.
 func TestPricesWhenEverythingFails(t *testing.T) {
-	c, k := priced(t), apitest.NewClock()
+	c, k := priced(t), NewClock()
 	s := sources(t, c, k)
 	quote(t, s, k, spot("m5.large"))
 	fail(c, "GetProducts", errors.New("no route to host"))
@@ -123,7 +122,7 @@ func TestPricesWhenEverythingFails(t *testing.T) {
 
 // From the start without any source: what is compiled in, marked stale.
 func TestPricesBuiltIn(t *testing.T) {
-	c, k := priced(t), apitest.NewClock()
+	c, k := priced(t), NewClock()
 	fail(c, "GetProducts", errors.New("no route to host"))
 	fail(c, "DescribeSpotPriceHistory", errors.New("no route to host"))
 	s := sources(t, c, k)
@@ -143,7 +142,7 @@ spot: {m5.large: {us-east-1a: 0.11}}
 
 // A VPC without a way out: no price list, no spot history, and a file.
 func TestPriceFileInIsolatedVPC(t *testing.T) {
-	c, k := priced(t), apitest.NewClock()
+	c, k := priced(t), NewClock()
 	fail(c, "DescribeSpotPriceHistory", errors.New("i/o timeout"))
 	text, broken := priceFile, error(nil)
 	reads := 0
@@ -200,14 +199,14 @@ func TestPriceFileInIsolatedVPC(t *testing.T) {
 
 // In regions without a price list it is not asked.
 func TestPricesWithoutPriceList(t *testing.T) {
-	c, k := priced(t), apitest.NewClock()
+	c, k := priced(t), NewClock()
 	s := sources(t, c, k, func(_ *api.Clients, o *nodeclass.Options) { o.Region = "us-gov-west-1" })
 	known(t, s)
 	require.Equal(t, map[string]int{"DescribeSpotPriceHistory": 1}, c.Calls())
 }
 
 func TestPricesContext(t *testing.T) {
-	c, k := priced(t), apitest.NewClock()
+	c, k := priced(t), NewClock()
 	s := sources(t, c, k)
 	ctx, cancel := context.WithCancel(bg)
 	_, err := s.Prices(ctx)
@@ -240,14 +239,14 @@ func FuzzPriceFile(f *testing.F) {
 	f.Add([]byte("version: 1\nregion: us-east-1\nat: 2026-01-01T00:00:00Z\nspot: {m5.large: {a: 1e300}}"))
 	f.Add([]byte("{"))
 	f.Add([]byte(""))
-	k := apitest.NewClock()
+	k := NewClock()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := nodeclass.NewSources((&apitest.Cloud{}).Clients(), nodeclass.Options{Region: "us-east-1", Now: k.Now,
+		s, err := nodeclass.NewSources((&Cloud{}).Clients(), nodeclass.Options{Region: "us-east-1", Now: k.Now,
 			PriceFile: func(context.Context) ([]byte, error) { return data, nil }})
 		require.NoError(t, err)
 		p := known(t, s)
 		for _, key := range []cloudprovider.OfferingKey{onDemand("m5.large"), spot("m5.large")} {
-			if q := p.Book().Quote(apitest.Noon, key); q.State != kit.Unknown {
+			if q := p.Book().Quote(Noon, key); q.State != kit.Unknown {
 				require.Positive(t, q.Price)
 				require.LessOrEqual(t, q.Price, 1e9)
 			}

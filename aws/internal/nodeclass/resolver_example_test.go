@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 )
 
 // What is wrong with a class is said all at once.
 func ExampleResolver_Resolve() {
-	now := apitest.NewClock().Now
+	now := NewClock().Now
 	src, err := nodeclass.NewSources(account().Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: now})
 	if err != nil {
 		fmt.Println(err)

@@ -11,12 +11,11 @@ import (
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 )
 
-// eks is the path of the parameters of Amazon Linux 2023.
-const eks = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/"
+// eksImages is the path of the parameters of Amazon Linux 2023.
+const eksImages = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/"
 
 const v1Name = "amazon-eks-node-al2023-"
 
@@ -28,7 +27,7 @@ func publicImage(id, name, arch, created string) ec2types.Image {
 }
 
 // account has what the class of this test selects.
-func account() *apitest.Cloud {
+func account() *Cloud {
 	subnet := func(id, zone, zoneID, team string, free int32) ec2types.Subnet {
 		return ec2types.Subnet{SubnetId: &id, AvailabilityZone: &zone, AvailabilityZoneId: &zoneID, VpcId: ptr("vpc-1"),
 			AvailableIpAddressCount: &free, Tags: tagsOf("team", team)}
@@ -36,15 +35,15 @@ func account() *apitest.Cloud {
 	group := func(id, name, vpc string) ec2types.SecurityGroup {
 		return ec2types.SecurityGroup{GroupId: &id, GroupName: &name, VpcId: &vpc, Tags: tagsOf("team", "web")}
 	}
-	return &apitest.Cloud{
+	return &Cloud{
 		Subnets:        []ec2types.Subnet{subnet("subnet-b", "us-east-1b", "use1-az2", "web", 7), subnet("subnet-a", "us-east-1a", "use1-az1", "web", 3)},
 		SecurityGroups: []ec2types.SecurityGroup{group("sg-2", "nodes", "vpc-1"), group("sg-1", "shared", "vpc-1"), group("sg-3", "nodes", "vpc-9")},
 		Parameters: map[string]string{
-			eks + "x86_64/standard/recommended/image_id": "ami-x86",
-			eks + "x86_64/nvidia/recommended/image_id":   "ami-gpu",
-			eks + "x86_64/neuron/recommended/image_id":   "ami-neuron",
-			eks + "arm64/standard/recommended/image_id":  "ami-arm",
-			eks + "arm64/nvidia/recommended/image_id":    "ami-armgpu",
+			eksImages + "x86_64/standard/recommended/image_id": "ami-x86",
+			eksImages + "x86_64/nvidia/recommended/image_id":   "ami-gpu",
+			eksImages + "x86_64/neuron/recommended/image_id":   "ami-neuron",
+			eksImages + "arm64/standard/recommended/image_id":  "ami-arm",
+			eksImages + "arm64/nvidia/recommended/image_id":    "ami-armgpu",
 		},
 		Images: []ec2types.Image{
 			publicImage("ami-x86", v1Name+"x86_64-standard-1.34-v20261001", "x86_64", "2026-10-01T01:00:00.000Z"),
@@ -74,15 +73,15 @@ func class(edit ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
 }
 
 type setup struct {
-	cloud    *apitest.Cloud
-	clock    *apitest.Clock
+	cloud    *Cloud
+	clock    *Clock
 	sources  *nodeclass.Sources
 	resolver *nodeclass.Resolver
 }
 
-func resolver(t testing.TB, c *apitest.Cloud, edit ...func(*api.Clients, *nodeclass.Options, *nodeclass.ResolverOptions)) *setup {
+func resolver(t testing.TB, c *Cloud, edit ...func(*api.Clients, *nodeclass.Options, *nodeclass.ResolverOptions)) *setup {
 	t.Helper()
-	k := apitest.NewClock()
+	k := NewClock()
 	clients, from, opts := c.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: k.Now}, nodeclass.ResolverOptions{Now: k.Now, ReservedCapacity: true}
 	for _, e := range edit {
 		e(&clients, &from, &opts)
@@ -112,8 +111,8 @@ func (s *setup) resolve(t testing.TB, c *awsv1.EC2NodeClass) *nodeclass.Resoluti
 	return got
 }
 
-func failCall(c *apitest.Cloud, operation, code string) {
-	c.Change(func(c *apitest.Cloud) {
+func failCall(c *Cloud, operation, code string) {
+	c.Change(func(c *Cloud) {
 		if c.Fail == nil {
 			c.Fail = map[string]error{}
 		}
@@ -121,7 +120,7 @@ func failCall(c *apitest.Cloud, operation, code string) {
 			delete(c.Fail, operation)
 			return
 		}
-		c.Fail[operation] = apitest.Error("EC2", operation, code, "said AWS")
+		c.Fail[operation] = Error("EC2", operation, code, "said AWS")
 	})
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
@@ -36,12 +35,12 @@ func TestResolve(t *testing.T) {
 	got := s.resolve(t, class())
 	require.NoError(t, got.Err())
 	require.Empty(t, got.Stale)
-	require.Equal(t, apitest.Noon.Add(time.Minute), got.Next)
+	require.Equal(t, Noon.Add(time.Minute), got.Next)
 	status := got.Class.Status
 	require.Equal(t, []awsv1.Subnet{{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az1"}, {ID: "subnet-b", Zone: "us-east-1b", ZoneID: "use1-az2"}},
 		status.Subnets, "by id, whatever is free")
-	require.Equal(t, []nodeclass.Subnet{{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az1", VPC: "vpc-1", Free: 3, At: apitest.Noon},
-		{ID: "subnet-b", Zone: "us-east-1b", ZoneID: "use1-az2", VPC: "vpc-1", Free: 7, At: apitest.Noon}}, got.Subnets)
+	require.Equal(t, []nodeclass.Subnet{{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az1", VPC: "vpc-1", Free: 3, At: Noon},
+		{ID: "subnet-b", Zone: "us-east-1b", ZoneID: "use1-az2", VPC: "vpc-1", Free: 7, At: Noon}}, got.Subnets)
 	require.Equal(t, []awsv1.SecurityGroup{{ID: "sg-1", Name: "shared"}, {ID: "sg-2", Name: "nodes"}}, status.SecurityGroups,
 		"not that of another network")
 	require.Equal(t, "nodes", status.InstanceProfile)
@@ -57,7 +56,7 @@ func TestResolve(t *testing.T) {
 	require.Len(t, got.Selection.Images(), 5)
 	for _, c := range status.Conditions {
 		require.Equal(t, metav1.Condition{Type: c.Type, Status: metav1.ConditionTrue, Reason: c.Type, ObservedGeneration: 4,
-			LastTransitionTime: metav1.NewTime(apitest.Noon)}, c)
+			LastTransitionTime: metav1.NewTime(Noon)}, c)
 	}
 	require.Len(t, status.Conditions, 8)
 	require.NotNil(t, got.Class.Spec.MetadataOptions, "defaults are set")
@@ -72,14 +71,14 @@ func TestResolve(t *testing.T) {
 func TestTransitionTimes(t *testing.T) {
 	s := resolver(t, account())
 	first := s.resolve(t, class())
-	s.clock.Set(apitest.Noon.Add(time.Hour))
+	s.clock.Set(Noon.Add(time.Hour))
 	c := first.Class.DeepCopy()
 	c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{ID: "subnet-0123"}}
 	c.Generation = 5
 	second := s.resolve(t, c)
-	require.Equal(t, apitest.Noon.Add(time.Hour), condition(t, second, awsv1.ConditionTypeSubnetsReady).LastTransitionTime.Time)
-	require.Equal(t, apitest.Noon.Add(time.Hour), condition(t, second, awsv1.ConditionTypeReady).LastTransitionTime.Time)
-	require.Equal(t, apitest.Noon, condition(t, second, awsv1.ConditionTypeAMIsReady).LastTransitionTime.Time)
+	require.Equal(t, Noon.Add(time.Hour), condition(t, second, awsv1.ConditionTypeSubnetsReady).LastTransitionTime.Time)
+	require.Equal(t, Noon.Add(time.Hour), condition(t, second, awsv1.ConditionTypeReady).LastTransitionTime.Time)
+	require.Equal(t, Noon, condition(t, second, awsv1.ConditionTypeAMIsReady).LastTransitionTime.Time)
 	require.EqualValues(t, 5, condition(t, second, awsv1.ConditionTypeAMIsReady).ObservedGeneration)
 }
 
@@ -254,7 +253,7 @@ func TestLastGoodImages(t *testing.T) {
 	s := resolver(t, account())
 	first := s.resolve(t, class())
 	failCall(s.cloud, "GetParameter", "ThrottlingException")
-	s.clock.Set(apitest.Noon.Add(10 * time.Minute))
+	s.clock.Set(Noon.Add(10 * time.Minute))
 	got := s.resolve(t, first.Class)
 	require.NoError(t, got.Err())
 	require.Equal(t, first.Class.Status.AMIs, got.Class.Status.AMIs)
@@ -288,8 +287,8 @@ func TestPartOfParameters(t *testing.T) {
 	c := account()
 	s := resolver(t, c)
 	c.Before = func(_ context.Context, operation string) error {
-		if asked := c.Asked(); operation == "GetParameter" && asked[len(asked)-1] == "GetParameter "+eks+"x86_64/nvidia/recommended/image_id" {
-			return apitest.Error("SSM", "GetParameter", "InternalServerError", "try again")
+		if asked := c.Asked(); operation == "GetParameter" && asked[len(asked)-1] == "GetParameter "+eksImages+"x86_64/nvidia/recommended/image_id" {
+			return Error("SSM", "GetParameter", "InternalServerError", "try again")
 		}
 		return nil
 	}
@@ -298,11 +297,11 @@ func TestPartOfParameters(t *testing.T) {
 	require.Equal(t, metav1.ConditionUnknown, condition(t, got, awsv1.ConditionTypeAMIsReady).Status)
 
 	// One that does not exist is no failure.
-	c.Change(func(c *apitest.Cloud) {
+	c.Change(func(c *Cloud) {
 		c.Before = nil
-		delete(c.Parameters, eks+"x86_64/nvidia/recommended/image_id")
+		delete(c.Parameters, eksImages+"x86_64/nvidia/recommended/image_id")
 	})
-	s.clock.Set(apitest.Noon.Add(10 * time.Minute))
+	s.clock.Set(Noon.Add(10 * time.Minute))
 	got = s.resolve(t, class())
 	require.NoError(t, got.Err())
 	require.Len(t, got.Class.Status.AMIs, 4)
@@ -344,9 +343,9 @@ func TestReservations(t *testing.T) {
 		return ec2types.CapacityReservation{CapacityReservationId: &id, InstanceType: ptr("p5.48xlarge"), AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"),
 			InstanceMatchCriteria: "targeted", State: "active", ReservationType: ec2types.CapacityReservationTypeCapacityBlock, EndDate: &ends, Tags: tagsOf("team", "ml")}
 	}
-	broken := one("cr-9", apitest.Noon.Add(time.Hour))
+	broken := one("cr-9", Noon.Add(time.Hour))
 	broken.InstanceType = nil
-	s.cloud.Reservations = []ec2types.CapacityReservation{one("cr-2", apitest.Noon.Add(24*time.Hour)), one("cr-1", apitest.Noon.Add(40*time.Minute+30*time.Second)), one("cr-3", apitest.Noon.Add(-time.Minute)), broken}
+	s.cloud.Reservations = []ec2types.CapacityReservation{one("cr-2", Noon.Add(24*time.Hour)), one("cr-1", Noon.Add(40*time.Minute+30*time.Second)), one("cr-3", Noon.Add(-time.Minute)), broken}
 	c := class(func(c *awsv1.EC2NodeClass) {
 		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"team": "ml"}}}
 	})
@@ -354,7 +353,7 @@ func TestReservations(t *testing.T) {
 	require.NoError(t, got.Err())
 	require.Len(t, got.Class.Status.CapacityReservations, 2)
 	require.Equal(t, "cr-1", got.Class.Status.CapacityReservations[0].ID)
-	require.Equal(t, apitest.Noon.Add(30*time.Second), got.Next, "when the first of them is to be drained")
+	require.Equal(t, Noon.Add(30*time.Second), got.Next, "when the first of them is to be drained")
 	require.Contains(t, condition(t, got, awsv1.ConditionTypeCapacityReservationsReady).Message, "cr-9")
 
 	off := resolver(t, s.cloud, func(_ *api.Clients, _ *nodeclass.Options, o *nodeclass.ResolverOptions) { o.ReservedCapacity = false })
@@ -505,12 +504,12 @@ func TestGroupsWhileTheNetworkIsUnknown(t *testing.T) {
 	byID := func(c *awsv1.EC2NodeClass) {
 		c.Spec.SecurityGroupSelectorTerms = []awsv1.SecurityGroupSelectorTerm{{ID: "sg-3"}, {ID: "sg-1"}}
 	}
-	silent := func(c *apitest.Cloud) { failCall(c, "DescribeSubnets", "InternalError") }
-	untagged := func(c *apitest.Cloud) { c.Change(func(c *apitest.Cloud) { c.Subnets = nil }) }
+	silent := func(c *Cloud) { failCall(c, "DescribeSubnets", "InternalError") }
+	untagged := func(c *Cloud) { c.Change(func(c *Cloud) { c.Subnets = nil }) }
 	for name, tt := range map[string]struct {
 		class  *awsv1.EC2NodeClass
 		edit   func(*awsv1.EC2NodeClass)
-		cloud  func(*apitest.Cloud)
+		cloud  func(*Cloud)
 		status metav1.ConditionStatus
 		reason string
 		groups []string

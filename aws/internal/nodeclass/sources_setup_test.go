@@ -11,14 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 )
 
 func ptr[T any](v T) *T { return &v }
 
 // region has the instance types of the test data of package instancetype.
-func region(t testing.TB) *apitest.Cloud {
+func region(t testing.TB) *Cloud {
 	t.Helper()
 	var file struct {
 		InstanceTypes         []ec2types.InstanceTypeInfo
@@ -29,7 +28,7 @@ func region(t testing.TB) *apitest.Cloud {
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(data, &file))
 	}
-	return &apitest.Cloud{
+	return &Cloud{
 		Types: file.InstanceTypes, Offerings: file.InstanceTypeOfferings,
 		Cluster: &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
 			Endpoint: ptr("https://shop.example"), CertificateAuthority: &ekstypes.Certificate{Data: ptr("Q0E=")},
@@ -37,7 +36,7 @@ func region(t testing.TB) *apitest.Cloud {
 	}
 }
 
-func sources(t testing.TB, c *apitest.Cloud, k *apitest.Clock, edit ...func(*api.Clients, *nodeclass.Options)) *nodeclass.Sources {
+func sources(t testing.TB, c *Cloud, k *Clock, edit ...func(*api.Clients, *nodeclass.Options)) *nodeclass.Sources {
 	t.Helper()
 	clients, opts := c.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: k.Now}
 	for _, e := range edit {
@@ -51,11 +50,11 @@ func sources(t testing.TB, c *apitest.Cloud, k *apitest.Clock, edit ...func(*api
 }
 
 func throttled(operation string) error {
-	return apitest.Error("EC2", operation, "RequestLimitExceeded", "Request limit exceeded.")
+	return Error("EC2", operation, "RequestLimitExceeded", "Request limit exceeded.")
 }
 
-func fail(c *apitest.Cloud, operation string, err error) {
-	c.Change(func(c *apitest.Cloud) {
+func fail(c *Cloud, operation string, err error) {
+	c.Change(func(c *Cloud) {
 		if c.Fail == nil {
 			c.Fail = map[string]error{}
 		}

@@ -1,4 +1,4 @@
-package apitest
+package nodeclass_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
+	awseks "github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
@@ -184,7 +184,7 @@ func (o otherClient) GetProducts(ctx context.Context, in *pricing.GetProductsInp
 	return &pricing.GetProductsOutput{PriceList: list, NextToken: next}, nil
 }
 
-func (o otherClient) DescribeCluster(ctx context.Context, in *eks.DescribeClusterInput, _ ...func(*eks.Options)) (*eks.DescribeClusterOutput, error) {
+func (o otherClient) DescribeCluster(ctx context.Context, in *awseks.DescribeClusterInput, _ ...func(*awseks.Options)) (*awseks.DescribeClusterOutput, error) {
 	if err := o.c.begin(ctx, "DescribeCluster", deref(in.Name)); err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (o otherClient) DescribeCluster(ctx context.Context, in *eks.DescribeCluste
 	if o.c.Cluster == nil {
 		return nil, Error("EKS", "DescribeCluster", "ResourceNotFoundException", "No cluster found for name: "+deref(in.Name)+".")
 	}
-	return &eks.DescribeClusterOutput{Cluster: o.c.Cluster}, nil
+	return &awseks.DescribeClusterOutput{Cluster: o.c.Cluster}, nil
 }
 
 func (o otherClient) GetManagedResource(ctx context.Context, in *arczonalshift.GetManagedResourceInput, _ ...func(*arczonalshift.Options)) (*arczonalshift.GetManagedResourceOutput, error) {

@@ -1,4 +1,4 @@
-package instancetype_test
+package nodeclass_test
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -52,7 +51,7 @@ func golden() map[string]string {
 // From the answers of EC2 to what nodes of these types have for pods, with the
 // images of Amazon Linux 2023 and nothing configured.
 func TestBuilderGoldenAllocatable(t *testing.T) {
-	c := newSetup(t, account(t)).catalog(t, resolvedClass())
+	c := newBuilderSetup(t, stocked(t)).catalog(t, resolvedClass())
 	for name, want := range golden() {
 		it := findType(t, c, name)
 		got, err := it.Allocatable()
@@ -77,7 +76,7 @@ func TestBuilderGoldenAllocatable(t *testing.T) {
 }
 
 func TestOfferingsHavePricesAndZoneIDs(t *testing.T) {
-	c := newSetup(t, account(t)).catalog(t, resolvedClass())
+	c := newBuilderSetup(t, stocked(t)).catalog(t, resolvedClass())
 	m5 := findType(t, c, "m5.large")
 	o := findOffering(t, m5, "us-east-1b", karpv1.CapacityTypeSpot)
 	require.True(t, o.Available)
@@ -92,7 +91,7 @@ func TestOfferingsHavePricesAndZoneIDs(t *testing.T) {
 // The same catalog is handed out until anything that it is made of changes; and
 // then the new one has the change.
 func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
-	s := newSetup(t, account(t))
+	s := newBuilderSetup(t, stocked(t))
 	s.cloud.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr("pg-1"), GroupName: ptr("ring"), State: ec2types.PlacementGroupStateAvailable, Strategy: "partition", PartitionCount: ptr(int32(2))}}
 	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
 		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: ptr(int32(3))}}
@@ -130,7 +129,7 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 			require.Equal(t, 0.09, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeSpot).Price)
 		}},
 		{"a zonal shift", func() {
-			s.cloud.Shifts = []shifttypes.ZonalShiftInResource{{AwayFrom: ptr("use1-az1"), AppliedStatus: "APPLIED", ExpiryTime: ptr(apitest.Noon.Add(99 * time.Hour))}}
+			s.cloud.Shifts = []shifttypes.ZonalShiftInResource{{AwayFrom: ptr("use1-az1"), AppliedStatus: "APPLIED", ExpiryTime: ptr(Noon.Add(99 * time.Hour))}}
 			s.clock.Set(s.clock.Now().Add(time.Minute))
 		}, func(c *instancetype.Catalog) {
 			require.False(t, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeSpot).Available)
@@ -179,7 +178,7 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 }
 
 func TestReservationCountsDown(t *testing.T) {
-	s := newSetup(t, account(t))
+	s := newBuilderSetup(t, stocked(t))
 	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
 		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: ptr(int32(1))}}
 	c := resolvedClass(func(c *awsv1.EC2NodeClass) {
@@ -189,7 +188,7 @@ func TestReservationCountsDown(t *testing.T) {
 		return findOffering(t, findType(t, s.catalog(t, c), "m5.large"), "us-east-1a", karpv1.CapacityTypeReserved).ReservationCapacity
 	}
 	require.Equal(t, 1, left())
-	s.clock.Set(apitest.Noon.Add(time.Second))
+	s.clock.Set(Noon.Add(time.Second))
 	s.sources.ReservationLaunched("cr-0123456789abcdef0")
 	require.Zero(t, left())
 	s.sources.ReservationTerminated("cr-0123456789abcdef0")
@@ -200,8 +199,8 @@ func TestReservationCountsDown(t *testing.T) {
 
 // When a reservation ends, the catalog is made anew although nothing was said.
 func TestReservationEnds(t *testing.T) {
-	s := newSetup(t, account(t))
-	ends := apitest.Noon.Add(42 * time.Minute)
+	s := newBuilderSetup(t, stocked(t))
+	ends := Noon.Add(42 * time.Minute)
 	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"), EndDate: &ends,
 		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active",
 		ReservationType: ec2types.CapacityReservationTypeCapacityBlock, AvailableInstanceCount: ptr(int32(1))}}
@@ -216,34 +215,34 @@ func TestReservationEnds(t *testing.T) {
 		return findOffering(t, findType(t, made, "m5.large"), "us-east-1a", karpv1.CapacityTypeReserved).Available
 	}
 	require.True(t, of())
-	s.clock.Set(apitest.Noon.Add(2*time.Minute - 1))
+	s.clock.Set(Noon.Add(2*time.Minute - 1))
 	require.True(t, of())
-	s.clock.Set(apitest.Noon.Add(2 * time.Minute))
+	s.clock.Set(Noon.Add(2 * time.Minute))
 	require.False(t, of(), "forty minutes before its end")
 }
 
 // A catalog that cannot be made whole is an error, and with an answer of before it
 // is made of that.
 func TestSourcesFail(t *testing.T) {
-	s := newSetup(t, account(t))
+	s := newBuilderSetup(t, stocked(t))
 	s.cloud.Fail = map[string]error{"DescribeInstanceTypes": errors.New("no route to host")}
 	_, err := s.builder.Build(bg, resolvedClass())
 	require.ErrorContains(t, err, "no route to host")
 	s.cloud.Fail = map[string]error{"DescribePlacementGroups": errors.New("no route to host")}
-	s.clock.Set(apitest.Noon.Add(time.Minute))
+	s.clock.Set(Noon.Add(time.Minute))
 	_, err = s.builder.Build(bg, resolvedClass(func(c *awsv1.EC2NodeClass) {
 		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("ring")}
 	}))
 	require.ErrorContains(t, err, "no route to host")
 
-	s.clock.Set(apitest.Noon.Add(2 * time.Minute))
+	s.clock.Set(Noon.Add(2 * time.Minute))
 	_ = s.sources.Refresh(bg)
 	whole := s.catalog(t, resolvedClass())
 	s.cloud.Fail = map[string]error{}
 	for _, operation := range []string{"DescribeInstanceTypes", "DescribeInstanceTypeOfferings", "DescribeSpotPriceHistory", "GetProducts", "GetManagedResource", "DescribeSubnets", "DescribeCluster"} {
-		s.cloud.Fail[operation] = apitest.Error("EC2", operation, "RequestLimitExceeded", "")
+		s.cloud.Fail[operation] = Error("EC2", operation, "RequestLimitExceeded", "")
 	}
-	s.clock.Set(apitest.Noon.Add(30 * time.Hour))
+	s.clock.Set(Noon.Add(30 * time.Hour))
 	again := s.catalog(t, resolvedClass())
 	require.Len(t, again.Types, len(whole.Types))
 	require.Contains(t, again.Stale, cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: karpv1.CapacityTypeSpot})
@@ -252,7 +251,7 @@ func TestSourcesFail(t *testing.T) {
 }
 
 func TestBadClass(t *testing.T) {
-	s := newSetup(t, account(t))
+	s := newBuilderSetup(t, stocked(t))
 	_, err := s.builder.Build(bg, nil)
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	_, err = s.builder.Build(bg, resolvedClass(func(c *awsv1.EC2NodeClass) {
@@ -268,7 +267,7 @@ func TestBadClass(t *testing.T) {
 
 // What a caller does to his class later does not show in what is kept.
 func TestClassIsCopied(t *testing.T) {
-	s := newSetup(t, account(t))
+	s := newBuilderSetup(t, stocked(t))
 	_ = s.catalog(t, resolvedClass())
 	r, err := s.resolver.Resolve(bg, resolvedClass())
 	require.NoError(t, err)
@@ -287,25 +286,25 @@ func TestClassIsCopied(t *testing.T) {
 }
 
 func TestBuilderObserve(t *testing.T) {
-	s := newSetup(t, account(t))
+	s := newBuilderSetup(t, stocked(t))
 	n := instancetype.Nodes{InstanceType: "m5.large", Image: "ami-x86standard"}
 	for _, tt := range []struct {
 		memory int64
 		want   instancetype.Verdict
 	}{{7 << 30, instancetype.VerdictNew}, {7<<30 - 1, instancetype.VerdictLower}, {7<<30 - 1, instancetype.VerdictSame}, {7<<30 + 9, instancetype.VerdictHigher}, {9 << 30, instancetype.VerdictImplausible}} {
-		got, err := s.builder.Observe(bg, instancetype.Observation{Nodes: n, Memory: tt.memory, At: apitest.Noon})
+		got, err := s.builder.Observe(bg, instancetype.Observation{Nodes: n, Memory: tt.memory, At: Noon})
 		require.NoError(t, err)
 		require.Equal(t, tt.want, got)
 	}
 	require.Len(t, s.builder.Learned().All(), 1)
-	failing := newSetup(t, &apitest.Cloud{})
-	_, err := failing.builder.Observe(bg, instancetype.Observation{Nodes: n, Memory: 1, At: apitest.Noon})
+	failing := newBuilderSetup(t, &Cloud{})
+	_, err := failing.builder.Observe(bg, instancetype.Observation{Nodes: n, Memory: 1, At: Noon})
 	require.Error(t, err)
 }
 
 // Many at once, of several classes, while the world changes.
 func TestConcurrentBuilds(t *testing.T) {
-	cloud := account(t)
+	cloud := stocked(t)
 	now := time.Now // any clock that may be used by many
 	src, err := nodeclass.NewSources(cloud.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: now})
 	require.NoError(t, err)
@@ -328,7 +327,7 @@ func TestConcurrentBuilds(t *testing.T) {
 				src.ReservationLaunched("cr-1")
 				src.ForgetSubnets()
 				_ = src.Health()
-				_, _ = builder.Observe(bg, instancetype.Observation{Nodes: instancetype.Nodes{InstanceType: "m5.large", Image: "ami-1"}, Memory: 7 << 30, At: apitest.Noon})
+				_, _ = builder.Observe(bg, instancetype.Observation{Nodes: instancetype.Nodes{InstanceType: "m5.large", Image: "ami-1"}, Memory: 7 << 30, At: Noon})
 			}
 		})
 	}

@@ -1,7 +1,6 @@
-package instancetype_test
+package nodeclass_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"slices"
@@ -14,29 +13,26 @@ import (
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-var bg = context.Background()
-
-// account returns a region with the instance types of the test data,
+// stocked returns a region with the instance types of the test data,
 // a network and published images.
-func account(t testing.TB) *apitest.Cloud {
+func stocked(t testing.TB) *Cloud {
 	t.Helper()
 	var file struct {
 		InstanceTypes         []ec2types.InstanceTypeInfo
 		InstanceTypeOfferings []ec2types.InstanceTypeOffering
 	}
-	for _, name := range []string{"testdata/types.json", "testdata/offerings.json"} {
+	for _, name := range []string{"../instancetype/testdata/types.json", "../instancetype/testdata/offerings.json"} {
 		data, err := os.ReadFile(name)
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(data, &file))
 	}
-	c := &apitest.Cloud{Types: file.InstanceTypes, Offerings: file.InstanceTypeOfferings, PageSize: 50, Parameters: map[string]string{},
+	c := &Cloud{Types: file.InstanceTypes, Offerings: file.InstanceTypeOfferings, PageSize: 50, Parameters: map[string]string{},
 		Cluster: &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
 			KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16")}}}
 	for id, zone := range map[string]string{"subnet-a": "us-east-1a use1-az1", "subnet-b": "us-east-1b use1-az2"} {
@@ -59,7 +55,7 @@ func account(t testing.TB) *apitest.Cloud {
 	for _, name := range []string{"m5.large", "c5.xlarge", "p5.48xlarge", "m6g.medium"} {
 		for _, zone := range []string{"us-east-1a", "us-east-1b", "us-east-1c"} {
 			c.Spot = append(c.Spot, ec2types.SpotPrice{InstanceType: ec2types.InstanceType(name), AvailabilityZone: &zone, SpotPrice: ptr("0.04"),
-				Timestamp: &apitest.Noon, ProductDescription: "Linux/UNIX"})
+				Timestamp: &Noon, ProductDescription: "Linux/UNIX"})
 		}
 	}
 	data, err := os.ReadFile("../pricing/testdata/m5.large.json")
@@ -82,17 +78,17 @@ func resolvedClass(edit ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
 	return c
 }
 
-type setup struct {
-	cloud    *apitest.Cloud
-	clock    *apitest.Clock
+type builderSetup struct {
+	cloud    *Cloud
+	clock    *Clock
 	sources  *nodeclass.Sources
 	resolver *nodeclass.Resolver
 	builder  *instancetype.Builder
 }
 
-func newSetup(t testing.TB, c *apitest.Cloud, edit ...func(*api.Clients)) *setup {
+func newBuilderSetup(t testing.TB, c *Cloud, edit ...func(*api.Clients)) *builderSetup {
 	t.Helper()
-	s := &setup{cloud: c, clock: apitest.NewClock()}
+	s := &builderSetup{cloud: c, clock: NewClock()}
 	clients := c.Clients()
 	for _, e := range edit {
 		e(&clients)
@@ -109,7 +105,7 @@ func newSetup(t testing.TB, c *apitest.Cloud, edit ...func(*api.Clients)) *setup
 
 // catalog resolves a class and builds its catalog, as the provider does, from what is
 // known once all that is due has been read.
-func (s *setup) catalog(t testing.TB, c *awsv1.EC2NodeClass) *instancetype.Catalog {
+func (s *builderSetup) catalog(t testing.TB, c *awsv1.EC2NodeClass) *instancetype.Catalog {
 	t.Helper()
 	var made *instancetype.Catalog
 	for range 2 {
@@ -140,4 +136,15 @@ func findOffering(t testing.TB, it *cloudprovider.InstanceType, zone, capacityTy
 func values(r requirements.Requirement) []string {
 	out, _ := r.Values()
 	return out
+}
+
+// requireSound holds a catalog to the contract: each type valid, types sorted by name
+// and offerings by key, none twice.
+func requireSound(t testing.TB, types []*cloudprovider.InstanceType) {
+	t.Helper()
+	for i, it := range types {
+		require.NoError(t, it.Validate())
+		require.True(t, i == 0 || types[i-1].Name < it.Name, "%s is twice, or not in order", it.Name)
+		require.True(t, slices.IsSortedFunc(it.Offerings, func(a, b cloudprovider.Offering) int { return a.Key(it.Name).Compare(b.Key(it.Name)) }), it.Name)
+	}
 }

@@ -1,4 +1,4 @@
-package instancetype_test
+package nodeclass_test
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 )
@@ -18,7 +17,7 @@ import (
 // them.
 func ExampleBuilder_Build() {
 	type capacity = ec2types.InstanceTypeOffering
-	region := &apitest.Cloud{
+	region := &Cloud{
 		Types: []ec2types.InstanceTypeInfo{{InstanceType: "m5.large", VCpuInfo: &ec2types.VCpuInfo{DefaultVCpus: ptr(int32(2))},
 			MemoryInfo: &ec2types.MemoryInfo{SizeInMiB: ptr(int64(8192))}, SupportedUsageClasses: []ec2types.UsageClassType{"on-demand", "spot"},
 			ProcessorInfo: &ec2types.ProcessorInfo{SupportedArchitectures: []ec2types.ArchitectureType{"x86_64"}},
@@ -27,9 +26,9 @@ func ExampleBuilder_Build() {
 		Offerings: []capacity{{InstanceType: "m5.large", Location: ptr("us-east-1a"), LocationType: "availability-zone"},
 			{InstanceType: "m5.large", Location: ptr("us-east-1b"), LocationType: "availability-zone"}},
 		Spot: []ec2types.SpotPrice{{InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.035"),
-			Timestamp: &apitest.Noon, ProductDescription: "Linux/UNIX"}},
+			Timestamp: &Noon, ProductDescription: "Linux/UNIX"}},
 	}
-	now := func() time.Time { return apitest.Noon }
+	now := func() time.Time { return Noon }
 	src, err := nodeclass.NewSources(region.Clients(), nodeclass.Options{Region: "us-east-1", Now: now})
 	if err != nil {
 		fmt.Println(err)

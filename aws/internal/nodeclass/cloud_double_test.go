@@ -1,4 +1,4 @@
-package apitest
+package nodeclass_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package instancetype_test
+package nodeclass_test
 
 import (
 	"testing"
@@ -50,7 +50,7 @@ func onWire() *awsv1.EC2NodeClass {
 
 // The published figures, from the XML of EC2 on.
 func TestGoldenOverTheWire(t *testing.T) {
-	types := account(t).Types
+	types := stocked(t).Types
 	for i := range types { // the test data has only what counts
 		types[i].SupportedVirtualizationTypes = []ec2types.VirtualizationType{ec2types.VirtualizationTypeHvm}
 	}
