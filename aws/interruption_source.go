@@ -368,8 +368,8 @@ func (p *Provider) statusNotices(ctx context.Context, now time.Time) []cloudprov
 
 // troubled asks for the status of all instances of the account and region that fail
 // a check or have maintenance ahead.
-func (p *Provider) troubled(ctx context.Context) ([]interruption.InstanceStatus, error) {
-	var out []interruption.InstanceStatus
+func (p *Provider) troubled(ctx context.Context) ([]ec2types.InstanceStatus, error) {
+	var out []ec2types.InstanceStatus
 	for _, f := range []struct {
 		name   string
 		values []string
@@ -382,41 +382,13 @@ func (p *Provider) troubled(ctx context.Context) ([]interruption.InstanceStatus,
 			Filters: []ec2types.Filter{{Name: &f.name, Values: f.values}},
 		})
 		err := api.Pages(ctx, pages, func(page *ec2.DescribeInstanceStatusOutput) {
-			for i := range page.InstanceStatuses {
-				out = append(out, statusOf(&page.InstanceStatuses[i]))
-			}
+			out = append(out, page.InstanceStatuses...)
 		})
 		if err != nil {
 			return nil, api.Wrap("DescribeInstanceStatus", f.name, err)
 		}
 	}
 	return out, nil
-}
-
-func statusOf(s *ec2types.InstanceStatus) interruption.InstanceStatus {
-	out := interruption.InstanceStatus{InstanceID: awssdk.ToString(s.InstanceId), Instance: checksOf(s.InstanceStatus), System: checksOf(s.SystemStatus)}
-	for _, e := range s.Events {
-		event := interruption.ScheduledEvent{Code: string(e.Code), Description: awssdk.ToString(e.Description)}
-		if e.NotBefore != nil {
-			event.NotBefore = *e.NotBefore
-		}
-		out.Events = append(out.Events, event)
-	}
-	return out
-}
-
-func checksOf(s *ec2types.InstanceStatusSummary) (checks []interruption.StatusCheck) {
-	if s == nil {
-		return nil
-	}
-	for _, d := range s.Details {
-		c := interruption.StatusCheck{Name: string(d.Name), Failed: d.Status == ec2types.StatusTypeFailed}
-		if d.ImpairedSince != nil {
-			c.ImpairedSince = *d.ImpairedSince
-		}
-		checks = append(checks, c)
-	}
-	return checks
 }
 
 // messageOf and ec2ID are the two parts of the ID of a notice of the queue.

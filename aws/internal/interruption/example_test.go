@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
 	"github.com/dovetail-sdk/dovetail/aws/internal/interruption"
 )
 
@@ -58,10 +61,12 @@ func ExampleLedger() {
 
 func ExampleFromStatuses() {
 	now := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
-	for _, m := range interruption.FromStatuses(now, []interruption.InstanceStatus{{
-		InstanceID: "i-1",
-		System:     []interruption.StatusCheck{{Name: "reachability", Failed: true, ImpairedSince: now.Add(-5 * time.Minute)}},
-		Events:     []interruption.ScheduledEvent{{Code: "system-reboot", NotBefore: now.Add(24 * time.Hour)}},
+	for _, m := range interruption.FromStatuses(now, []ec2types.InstanceStatus{{
+		InstanceId: aws.String("i-1"),
+		SystemStatus: &ec2types.InstanceStatusSummary{Details: []ec2types.InstanceStatusDetails{
+			{Name: "reachability", Status: ec2types.StatusTypeFailed, ImpairedSince: aws.Time(now.Add(-5 * time.Minute))},
+		}},
+		Events: []ec2types.InstanceStatusEvent{{Code: "system-reboot", NotBefore: aws.Time(now.Add(24 * time.Hour))}},
 	}}) {
 		fmt.Println(m.Kind, m.Detail)
 	}

@@ -5,43 +5,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
 // UnhealthyAfter is how long a check must have failed to count.
 const UnhealthyAfter = 120 * time.Second
-
-// InstanceStatus is the status of one instance from EC2's DescribeInstanceStatus.
-type InstanceStatus struct {
-	// InstanceID is the instance.
-	InstanceID string
-	// Instance are the instance's own checks.
-	Instance []StatusCheck
-	// System are the checks of the host.
-	System []StatusCheck
-	// Events is the maintenance that is announced.
-	Events []ScheduledEvent
-}
-
-// StatusCheck is one check of an instance or host.
-type StatusCheck struct {
-	// Name is the name of the check, such as reachability.
-	Name string
-	// Failed says that the check fails now.
-	Failed bool
-	// ImpairedSince is since when it fails; zero if that is not known.
-	ImpairedSince time.Time
-}
-
-// ScheduledEvent is maintenance of an instance.
-type ScheduledEvent struct {
-	// Code is the kind of maintenance. EventCodes lists those that matter.
-	Code string
-	// Description is in EC2's words. It begins with [Completed] or [Canceled] when the event is
-	// over.
-	Description string
-	// NotBefore is when it begins at the earliest.
-	NotBefore time.Time
-}
 
 // EventCodes returns the codes of scheduled events that FromStatuses reports, sorted. Filter
 // DescribeInstanceStatus by them. The caller owns the slice.
@@ -59,16 +29,17 @@ func EventCodes() []string {
 //     Deadline the earliest NotBefore.
 //
 // Malformed instance ids are ignored, and several statuses of one instance are merged.
-func FromStatuses(now time.Time, statuses []InstanceStatus) []Message {
+func FromStatuses(now time.Time, statuses []ec2types.InstanceStatus) []Message {
 	f := finder{now: now, found: map[statusKey]*Message{}}
 	for i := range statuses {
 		s := &statuses[i]
-		if !isInstanceID(s.InstanceID) {
+		id := aws.ToString(s.InstanceId)
+		if !isInstanceID(id) {
 			continue
 		}
-		f.checks(statusKey{s.InstanceID, KindInstanceStatus}, s.Instance)
-		f.checks(statusKey{s.InstanceID, KindSystemStatus}, s.System)
-		f.events(statusKey{s.InstanceID, KindEventStatus}, s.Events)
+		f.checks(statusKey{id, KindInstanceStatus}, s.InstanceStatus)
+		f.checks(statusKey{id, KindSystemStatus}, s.SystemStatus)
+		f.events(statusKey{id, KindEventStatus}, s.Events)
 	}
 	return f.messages()
 }
@@ -85,26 +56,31 @@ type finder struct {
 	names map[statusKey][]string
 }
 
-func (f *finder) checks(key statusKey, checks []StatusCheck) {
-	for _, c := range checks {
-		if !c.Failed || f.now.Sub(c.ImpairedSince) < UnhealthyAfter {
+func (f *finder) checks(key statusKey, checks *ec2types.InstanceStatusSummary) {
+	if checks == nil {
+		return
+	}
+	for _, c := range checks.Details {
+		at := aws.ToTime(c.ImpairedSince)
+		if c.Status != ec2types.StatusTypeFailed || f.now.Sub(at) < UnhealthyAfter {
 			continue
 		}
-		m := f.message(key, c.Name)
-		if at := c.ImpairedSince; !at.IsZero() && at.Before(m.At) {
+		m := f.message(key, string(c.Name))
+		if !at.IsZero() && at.Before(m.At) {
 			m.At = at.UTC()
 		}
 	}
 }
 
-func (f *finder) events(key statusKey, events []ScheduledEvent) {
+func (f *finder) events(key statusKey, events []ec2types.InstanceStatusEvent) {
 	for _, e := range events {
-		over := strings.HasPrefix(e.Description, "[Completed]") || strings.HasPrefix(e.Description, "[Canceled]")
-		if over || !slices.Contains(EventCodes(), e.Code) {
+		description := aws.ToString(e.Description)
+		over := strings.HasPrefix(description, "[Completed]") || strings.HasPrefix(description, "[Canceled]")
+		if over || !slices.Contains(EventCodes(), string(e.Code)) {
 			continue
 		}
-		m := f.message(key, e.Code)
-		if at := e.NotBefore; !at.IsZero() && (m.Deadline.IsZero() || at.Before(m.Deadline)) {
+		m := f.message(key, string(e.Code))
+		if at := aws.ToTime(e.NotBefore); !at.IsZero() && (m.Deadline.IsZero() || at.Before(m.Deadline)) {
 			m.Deadline = at.UTC()
 		}
 	}
