@@ -236,7 +236,7 @@ func (p *Provider) connect() (err error) {
 	if err != nil {
 		return err
 	}
-	p.offerings, err = instancetype.NewBuilder(p.sources, instancetype.BuilderOptions{
+	p.offerings = instancetype.NewBuilder(p.sources, instancetype.BuilderOptions{
 		Region: o.Region, Now: o.Now,
 		Catalog: &instancetype.Options{
 			Expressions: o.KubeletExpressions, NVIDIADevices: o.NVIDIADevices, EFADevices: o.EFADevices, NodeRates: o.NodeRates,
@@ -245,8 +245,8 @@ func (p *Provider) connect() (err error) {
 			},
 		},
 	})
-	if err != nil || o.Learned == nil {
-		return err
+	if o.Learned == nil {
+		return nil
 	}
 	learned, err := instancetype.ParseLearned(o.Learned)
 	if err != nil {

@@ -1,8 +1,6 @@
 package classtypes
 
 import (
-	"fmt"
-
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
@@ -37,13 +35,10 @@ func (p Problem) String() string { return instancetype.Problem(p).String() }
 // A type is left out, with a Problem, if it has no name, neither of the architectures x86_64 and
 // arm64, no vCPUs or no memory; of a type that is listed twice the first counts. A type without
 // offerings is kept, and no zone has it. Offerings of other types or by another kind of location
-// are ignored. Problems are sorted by instance type. The error is a fault of the built-in tables,
-// and does not depend on the arguments.
+// are ignored. Problems are sorted by instance type. The error is nil: the built-in tables,
+// whose faults it had, are tested.
 func Read(types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) (*Facts, []Problem, error) {
-	inventory, problems, err := instancetype.NewInventory(types, offerings)
-	if err != nil {
-		return nil, nil, fmt.Errorf("classtypes: %w", err)
-	}
+	inventory, problems := instancetype.NewInventory(types, offerings)
 	return &Facts{inventory}, problemsOf(problems), nil
 }
 

@@ -1,9 +1,9 @@
 package instancetype
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -74,28 +74,10 @@ type entry struct {
 	expires time.Time
 }
 
-// NewBuilder returns a Builder that asks src. The error lists every fault of the options.
-func NewBuilder(src Answers, opts BuilderOptions) (*Builder, error) {
-	var faults []error
-	if src == nil {
-		faults = append(faults, errors.New("sources: nil; pass the answers of AWS"))
-	}
-	if opts.Region == "" {
-		faults = append(faults, errors.New("region: empty; name the region, such as eu-central-1"))
-	}
-	if opts.Now == nil {
-		faults = append(faults, errors.New("now: nil; give a clock, such as time.Now"))
-	}
-	if opts.MaxAge < 0 {
-		faults = append(faults, fmt.Errorf("maxAge: %v; set zero or more", opts.MaxAge))
-	}
-	if err := errors.Join(append(faults, opts.Catalog.Validate())...); err != nil {
-		return nil, fmt.Errorf("instancetype: %w", err)
-	}
-	if opts.MaxAge == 0 {
-		opts.MaxAge = defaultMaxAge
-	}
-	return &Builder{src: src, opts: opts, classes: map[string]*entry{}}, nil
+// NewBuilder returns a Builder that asks src. Package aws checks the options.
+func NewBuilder(src Answers, opts BuilderOptions) *Builder {
+	opts.MaxAge = cmp.Or(opts.MaxAge, defaultMaxAge)
+	return &Builder{src: src, opts: opts, classes: map[string]*entry{}}
 }
 
 // Build returns the catalog of a class, from its spec and its resolved status; see Inventory.Build

@@ -2,7 +2,6 @@ package instancetype
 
 import (
 	_ "embed"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -29,40 +28,24 @@ type deviceTables struct {
 	gpus, adapters map[string][]cloudprovider.InstanceDevice
 }
 
-// readDevices reads the tables of devices.
-func readDevices(models, gpus, adapters string) (deviceTables, error) {
-	known := map[string]resourcev1.Device{}
-	for line := range entries(models) {
+// readDevices reads the tables of devices, whose form a test checks.
+func readDevices() deviceTables {
+	models := map[string]resourcev1.Device{}
+	for line := range entries(gpuModels) {
 		name, text, _ := strings.Cut(line, " = ")
-		model, err := gpuModel(text)
-		if err != nil {
-			return deviceTables{}, fmt.Errorf("GPU models: %q: %w", line, err)
-		}
-		known[name] = model
+		models[name] = gpuModel(strings.Split(text, " / "))
 	}
 	out := deviceTables{map[string][]cloudprovider.InstanceDevice{}, map[string][]cloudprovider.InstanceDevice{}}
-	for line := range entries(gpus) {
-		err := readLine(out.gpus, line, func(words []string) (string, resourcev1.Device, []string, error) {
-			model, found := known[words[0]]
-			if !found {
-				return "", model, nil, fmt.Errorf("%q is not a GPU model", words[0])
-			}
-			return gpuDriver, model, words[1:], nil
-		})
-		if err != nil {
-			return deviceTables{}, fmt.Errorf("GPUs: %q: %w", line, err)
-		}
+	for line := range entries(gpuTable) {
+		types, words := deviceLine(line)
+		readPlaces(out.gpus, types, gpuDriver, models[words[0]], words[1:])
 	}
-	for line := range entries(adapters) {
-		err := readLine(out.adapters, line, func(words []string) (string, resourcev1.Device, []string, error) {
-			adapter, rest := efaAdapter(words)
-			return EFADriver, adapter, rest, nil
-		})
-		if err != nil {
-			return deviceTables{}, fmt.Errorf("EFAs: %q: %w", line, err)
-		}
+	for line := range entries(efaTable) {
+		types, words := deviceLine(line)
+		adapter, places := efaAdapter(words)
+		readPlaces(out.adapters, types, EFADriver, adapter, places)
 	}
-	return out, nil
+	return out
 }
 
 // entries yields the lines of a table.
@@ -77,15 +60,7 @@ func entries(table string) func(yield func(string) bool) {
 }
 
 // gpuModel reads architecture, brand, compute capability, memory and product.
-func gpuModel(text string) (resourcev1.Device, error) {
-	parts := strings.Split(text, " / ")
-	if len(parts) != 5 {
-		return resourcev1.Device{}, fmt.Errorf("%d parts, want 5", len(parts))
-	}
-	memory, err := resource.ParseQuantity(parts[3])
-	if err != nil {
-		return resourcev1.Device{}, err
-	}
+func gpuModel(parts []string) resourcev1.Device {
 	return resourcev1.Device{
 		Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
 			"architecture":          {StringValue: &parts[0]},
@@ -94,8 +69,8 @@ func gpuModel(text string) (resourcev1.Device, error) {
 			"productName":           {StringValue: &parts[4]},
 			"type":                  {StringValue: new("gpu")},
 		},
-		Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: memory}},
-	}, nil
+		Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse(parts[3])}},
+	}
 }
 
 // unknown stands in the tables for a generation or a PCIe root that is not known.
@@ -118,65 +93,36 @@ func efaAdapter(words []string) (resourcev1.Device, []string) {
 	return adapter, rest
 }
 
-// readLine reads the devices of some instance types: their kind from the words behind the equals
-// sign, and their places.
-func readLine(
-	out map[string][]cloudprovider.InstanceDevice, line string,
-	kind func(words []string) (driver string, device resourcev1.Device, rest []string, err error),
-) error {
-	types, text, found := strings.Cut(line, " = ")
-	words := strings.Fields(text)
-	if !found || len(words) == 0 {
-		return fmt.Errorf("nothing after an equals sign")
-	}
-	driver, model, places, err := kind(words)
-	if err != nil {
-		return err
-	}
-	var devices []cloudprovider.InstanceDevice
-	for _, place := range places {
-		device, count, err := placed(model, place)
-		if err != nil {
-			return err
-		}
-		devices = append(devices, cloudprovider.InstanceDevice{Driver: driver, Device: device, Count: count})
-	}
-	for _, name := range strings.Fields(types) {
-		if out[name] != nil || devices == nil {
-			return fmt.Errorf("%s is listed twice, or has no device", name)
-		}
-		out[name] = devices
-	}
-	return nil
+// deviceLine returns the instance types of a line, and the words after the equals sign.
+func deviceLine(line string) (types, words []string) {
+	left, right, _ := strings.Cut(line, " = ")
+	return strings.Fields(left), strings.Fields(right)
 }
 
-// placed reads the place of devices, as in 0000:44x4@1: domain:bus, or - if it is not known; the
-// number of devices at it if there are several; and the NUMA node if it is known.
-func placed(model resourcev1.Device, place string) (resourcev1.Device, int, error) {
-	rest, node, hasNode := strings.Cut(place, "@")
-	root, number, several := strings.Cut(rest, "x")
-	count, device := 1, *model.DeepCopy()
-	var err error
-	if several {
-		if count, err = strconv.Atoi(number); err != nil || count < 2 {
-			return device, 0, fmt.Errorf("%q: %q is not a number of devices above one", place, number)
+// readPlaces adds the devices of one kind at some places to instance types. A place is written as
+// in 0000:44x4@1: domain:bus, or - if it is not known; the number of devices at it if there are
+// several; and the NUMA node if it is known.
+func readPlaces(out map[string][]cloudprovider.InstanceDevice, types []string, driver string, model resourcev1.Device, places []string) {
+	var devices []cloudprovider.InstanceDevice
+	for _, place := range places {
+		d := cloudprovider.InstanceDevice{Driver: driver, Device: *model.DeepCopy(), Count: 1}
+		rest, node, hasNode := strings.Cut(place, "@")
+		root, number, several := strings.Cut(rest, "x")
+		if several {
+			d.Count, _ = strconv.Atoi(number)
 		}
-	}
-	switch {
-	case root == unknown:
-	case len(root) == len("0000:00") && root[4] == ':':
-		device.Attributes[pcieRoot] = resourcev1.DeviceAttribute{StringValue: new("pci" + root)}
-	default:
-		return device, 0, fmt.Errorf("%q: %q is not a domain:bus", place, root)
-	}
-	if hasNode {
-		n, err := strconv.ParseInt(node, 10, 64)
-		if err != nil {
-			return device, 0, fmt.Errorf("%q: %q is not a NUMA node", place, node)
+		if root != unknown {
+			d.Device.Attributes[pcieRoot] = resourcev1.DeviceAttribute{StringValue: new("pci" + root)}
 		}
-		device.Attributes["dra.net/numaNode"] = resourcev1.DeviceAttribute{IntValue: &n}
+		if hasNode {
+			n, _ := strconv.ParseInt(node, 10, 64)
+			d.Device.Attributes["dra.net/numaNode"] = resourcev1.DeviceAttribute{IntValue: &n}
+		}
+		devices = append(devices, d)
 	}
-	return device, count, nil
+	for _, name := range types {
+		out[name] = devices
+	}
 }
 
 // FirstEFACard returns the index of the first network card of an instance type that takes an

@@ -29,14 +29,14 @@ func m5large() ec2types.InstanceTypeInfo {
 
 // One instance type, from the answers of EC2 to what a scheduler plans with.
 func ExampleInventory_Build() {
-	inventory, problems, err := instancetype.NewInventory(
+	inventory, problems := instancetype.NewInventory(
 		[]ec2types.InstanceTypeInfo{m5large()},
 		[]ec2types.InstanceTypeOffering{
 			{InstanceType: "m5.large", Location: ptr("us-east-1a"), LocationType: ec2types.LocationTypeAvailabilityZone},
 			{InstanceType: "m5.large", Location: ptr("us-east-1b"), LocationType: ec2types.LocationTypeAvailabilityZone},
 		})
-	if err != nil || len(problems) > 0 {
-		fmt.Println(problems, err)
+	if len(problems) > 0 {
+		fmt.Println(problems)
 		return
 	}
 	class := &awsv1.EC2NodeClass{}
@@ -79,9 +79,9 @@ func ExampleNewInventory() {
 	mac := m5large()
 	mac.InstanceType = "mac2.metal"
 	mac.ProcessorInfo = &ec2types.ProcessorInfo{SupportedArchitectures: []ec2types.ArchitectureType{"arm64_mac"}}
-	inventory, problems, err := instancetype.NewInventory([]ec2types.InstanceTypeInfo{mac, m5large()}, nil)
-	fmt.Println(inventory.Len(), problems, err)
-	// Output: 1 [mac2.metal: none of its architectures is x86_64 or arm64; left out] <nil>
+	inventory, problems := instancetype.NewInventory([]ec2types.InstanceTypeInfo{mac, m5large()}, nil)
+	fmt.Println(inventory.Len(), problems)
+	// Output: 1 [mac2.metal: none of its architectures is x86_64 or arm64; left out]
 }
 
 // A block of which little time is left is not launched into any more.

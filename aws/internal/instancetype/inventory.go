@@ -45,16 +45,9 @@ func compareProblems(a, b Problem) int {
 // A type is left out, with a Problem, if it has no name, neither of the architectures x86_64 and
 // arm64, no vCPUs or no memory; of a type that is listed twice the first counts. A type without
 // offerings is kept: no zone has it. Offerings of other types or by another kind of location are
-// ignored. Problems are sorted by instance type. The error is a fault of the built-in tables.
-func NewInventory(types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) (*Inventory, []Problem, error) {
-	branches, err := branchLimits(branchTable)
-	if err != nil {
-		return nil, nil, err
-	}
-	published, err := readDevices(gpuModels, gpuTable, efaTable)
-	if err != nil {
-		return nil, nil, err
-	}
+// ignored. Problems are sorted by instance type.
+func NewInventory(types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) (*Inventory, []Problem) {
+	branches, published := branchLimits(), readDevices()
 	zonesOf := map[string][]string{}
 	inv := &Inventory{}
 	for i := range offerings {
@@ -83,7 +76,7 @@ func NewInventory(types []ec2types.InstanceTypeInfo, offerings []ec2types.Instan
 	inv.zones = sorted(inv.zones)
 	slices.SortFunc(inv.machines, func(a, b machine) int { return strings.Compare(a.name, b.name) })
 	slices.SortFunc(problems, compareProblems)
-	return inv, problems, nil
+	return inv, problems
 }
 
 // sorted sorts s in place and removes duplicates.

@@ -34,11 +34,7 @@ func ExampleBuilder_Build() {
 		fmt.Println(err)
 		return
 	}
-	builder, err := instancetype.NewBuilder(src, instancetype.BuilderOptions{Region: "us-east-1", Now: now})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	builder := instancetype.NewBuilder(src, instancetype.BuilderOptions{Region: "us-east-1", Now: now})
 	class := &awsv1.EC2NodeClass{}
 	class.Spec.AMIFamily = ptr(amiselect.FamilyAL2023)
 	class.Status.Subnets = []awsv1.Subnet{{ID: "subnet-1", Zone: "us-east-1a"}}

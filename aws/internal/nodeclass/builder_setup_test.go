@@ -98,8 +98,7 @@ func newBuilderSetup(t testing.TB, c *Cloud, edit ...func(*api.Clients)) *builde
 	require.NoError(t, err)
 	s.resolver, err = nodeclass.NewResolver(s.sources, nodeclass.ResolverOptions{Now: s.clock.Now, ReservedCapacity: true})
 	require.NoError(t, err)
-	s.builder, err = instancetype.NewBuilder(s.sources, instancetype.BuilderOptions{Region: "us-east-1", Now: s.clock.Now})
-	require.NoError(t, err)
+	s.builder = instancetype.NewBuilder(s.sources, instancetype.BuilderOptions{Region: "us-east-1", Now: s.clock.Now})
 	return s
 }
 

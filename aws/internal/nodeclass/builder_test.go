@@ -20,13 +20,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-func TestNewBuilderNamesEveryFault(t *testing.T) {
-	_, err := instancetype.NewBuilder(nil, instancetype.BuilderOptions{MaxAge: -1, Catalog: &instancetype.Options{Cluster: &instancetype.Cluster{ReservedInterfaces: -1}}})
-	for _, want := range []string{"sources", "region", "now", "maxAge: -1ns", "reserved network interfaces"} {
-		require.ErrorContains(t, err, want)
-	}
-}
-
 // golden is what nodes have for pods of these types with the images of Amazon Linux
 // 2023 and nothing configured, as published.
 func golden() map[string]string {
@@ -310,8 +303,7 @@ func TestConcurrentBuilds(t *testing.T) {
 	require.NoError(t, err)
 	resolver, err := nodeclass.NewResolver(src, nodeclass.ResolverOptions{Now: now})
 	require.NoError(t, err)
-	builder, err := instancetype.NewBuilder(src, instancetype.BuilderOptions{Region: "us-east-1", Now: now})
-	require.NoError(t, err)
+	builder := instancetype.NewBuilder(src, instancetype.BuilderOptions{Region: "us-east-1", Now: now})
 	var wait sync.WaitGroup
 	for i := range 16 {
 		wait.Go(func() {

@@ -35,8 +35,7 @@ func wire(t *testing.T, opts *awstest.Options) (*awstest.Server, *nodeclass.Sour
 	require.NoError(t, err)
 	resolver, err := nodeclass.NewResolver(src, nodeclass.ResolverOptions{Now: server.Now, ReservedCapacity: true})
 	require.NoError(t, err)
-	builder, err := instancetype.NewBuilder(src, instancetype.BuilderOptions{Region: "us-east-1", Now: server.Now})
-	require.NoError(t, err)
+	builder := instancetype.NewBuilder(src, instancetype.BuilderOptions{Region: "us-east-1", Now: server.Now})
 	return server, src, resolver, builder
 }
 

@@ -1,16 +1,14 @@
 package nodeclass
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 )
 
 // Options configure Sources. Region and Now are required; zero for anything else means its default.
+// Package aws checks them.
 type Options struct {
 	// Region is the region that the clients ask.
 	Region string
@@ -32,13 +30,9 @@ type Options struct {
 	// file.
 	PriceFile func(ctx context.Context) ([]byte, error)
 
-	// SubnetRefresh is how long subnets are used before they are read again. The default and
-	// minimum is a minute.
-	SubnetRefresh time.Duration
-	// SecurityGroupRefresh is the same for security groups. The default and minimum is a minute.
-	SecurityGroupRefresh time.Duration
-	// ImageRefresh is the same for images. The default and minimum is a minute.
-	ImageRefresh time.Duration
+	// SubnetRefresh, SecurityGroupRefresh and ImageRefresh are how long subnets, security groups and
+	// images are used before they are read again. The default is a minute.
+	SubnetRefresh, SecurityGroupRefresh, ImageRefresh time.Duration
 }
 
 // The periods that users cannot set.
@@ -53,7 +47,6 @@ const (
 	clusterRefresh         = 5 * time.Minute
 	lookupRefresh          = time.Minute
 	shiftRefresh           = 30 * time.Second
-	leastRefresh           = time.Minute
 
 	// priceBound is how long reading the price list and the history of spot prices may take: they
 	// are long, and no caller waits for them.
@@ -62,35 +55,3 @@ const (
 	// zones that are shifted away from, and the price file.
 	patience = 2 * time.Second
 )
-
-func (o Options) withDefaults() Options {
-	o.SubnetRefresh = cmp.Or(o.SubnetRefresh, lookupRefresh)
-	o.SecurityGroupRefresh = cmp.Or(o.SecurityGroupRefresh, lookupRefresh)
-	o.ImageRefresh = cmp.Or(o.ImageRefresh, lookupRefresh)
-	return o
-}
-
-// validate returns nil, or an error that lists every fault.
-func (o Options) validate() error {
-	var faults []error
-	if o.Region == "" {
-		faults = append(faults, errors.New("region: empty; name the region, such as eu-central-1"))
-	}
-	if o.Now == nil {
-		faults = append(faults, errors.New("now: nil; give a clock, such as time.Now"))
-	}
-	o = o.withDefaults()
-	for _, p := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"subnetRefresh", o.SubnetRefresh},
-		{"securityGroupRefresh", o.SecurityGroupRefresh},
-		{"imageRefresh", o.ImageRefresh},
-	} {
-		if p.value < leastRefresh {
-			faults = append(faults, fmt.Errorf("%s: %v; set %v or more, to spare the quotas of the API", p.name, p.value, leastRefresh))
-		}
-	}
-	return errors.Join(faults...)
-}

@@ -55,27 +55,16 @@ type Resolver struct {
 	opts ResolverOptions
 }
 
-// NewResolver returns a Resolver that asks src. The error lists every fault of the options.
+// NewResolver returns a Resolver that asks src. The error lists the faults of DenyImages;
+// package aws checks the other options.
 func NewResolver(src *Sources, opts ResolverOptions) (*Resolver, error) {
 	var faults []error
-	if src == nil {
-		faults = append(faults, errors.New("sources: nil; make them with NewSources"))
-	}
-	if opts.Now == nil {
-		faults = append(faults, errors.New("now: nil; give a clock, such as time.Now"))
-	}
-	if opts.MinImageAge < 0 {
-		faults = append(faults, fmt.Errorf("minImageAge: %v; set zero or more", opts.MinImageAge))
-	}
 	for i, text := range opts.DenyImages {
 		if _, err := amiselect.ParsePattern(text); err != nil {
-			faults = append(faults, fmt.Errorf("denyImages[%d]: %w", i, err))
+			faults = append(faults, fmt.Errorf("nodeclass: denyImages[%d]: %w", i, err))
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
-		return nil, fmt.Errorf("nodeclass: %w", err)
-	}
-	return &Resolver{src, opts}, nil
+	return &Resolver{src, opts}, errors.Join(faults...)
 }
 
 // Resolution is the result of resolving a class. It is read-only.

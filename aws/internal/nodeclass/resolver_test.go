@@ -23,11 +23,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func TestNewResolverNamesEveryFault(t *testing.T) {
-	_, err := nodeclass.NewResolver(nil, nodeclass.ResolverOptions{MinImageAge: -1, DenyImages: []string{"ok-*", ""}})
-	for _, want := range []string{"sources", "now", "minImageAge: -1ns", "denyImages[1]"} {
-		require.ErrorContains(t, err, want)
-	}
+func TestNewResolverNamesDeniedImages(t *testing.T) {
+	_, err := nodeclass.NewResolver(nil, nodeclass.ResolverOptions{DenyImages: []string{"ok-*", ""}})
+	require.ErrorContains(t, err, "denyImages[1]")
 }
 
 func TestResolve(t *testing.T) {

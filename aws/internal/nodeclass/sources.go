@@ -51,19 +51,11 @@ type Sources struct {
 	account string            // learned from images
 }
 
-// NewSources returns Sources that have asked nothing yet. The error lists every fault of
-// the options, and a missing EC2 client.
+// NewSources returns Sources that have asked nothing yet. The error says that the name of the
+// region is malformed.
 func NewSources(clients api.Clients, opts Options) (*Sources, error) {
-	faults := []error{opts.validate()}
-	if clients.EC2 == nil {
-		faults = append(faults, errors.New("clients.EC2: nil; give a client of EC2, such as ec2.NewFromConfig returns"))
-	}
-	opts = opts.withDefaults()
 	known, err := pricing.New(opts.Region)
-	if opts.Region != "" { // an empty region was reported above
-		faults = append(faults, err)
-	}
-	if err := errors.Join(faults...); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("sources: %w", err)
 	}
 	s := &Sources{clients: clients, opts: opts, asking: opts.Asking, prices: known, zones: map[string]string{}}
@@ -80,11 +72,11 @@ func NewSources(clients api.Clients, opts Options) (*Sources, error) {
 	file := priceCell[string](s, pricing.SourceFile, fileRefresh)
 	file.Patience = patience
 	s.file = cache.NewCell(file)
-	s.subnets = cache.NewKeyed(cell[[]Subnet](s, "subnets", opts.SubnetRefresh))
-	s.groups = cache.NewKeyed(cell[[]SecurityGroup](s, "security groups", opts.SecurityGroupRefresh))
+	s.subnets = cache.NewKeyed(cell[[]Subnet](s, "subnets", cmp.Or(opts.SubnetRefresh, lookupRefresh)))
+	s.groups = cache.NewKeyed(cell[[]SecurityGroup](s, "security groups", cmp.Or(opts.SecurityGroupRefresh, lookupRefresh)))
 	s.reserved = cache.NewKeyed(cell[[]ec2types.CapacityReservation](s, "capacity reservations", lookupRefresh))
 	s.placements = cache.NewKeyed(cell[*ec2types.PlacementGroup](s, "placement group", lookupRefresh))
-	s.images = cache.NewKeyed(cell[[]amiselect.Image](s, "images", opts.ImageRefresh))
+	s.images = cache.NewKeyed(cell[[]amiselect.Image](s, "images", cmp.Or(opts.ImageRefresh, lookupRefresh)))
 	s.mutable = cache.NewKeyed(cell[string](s, "parameter", parameterRefresh))
 	static := cell[string](s, "parameter", staticParameterRefresh)
 	static.RefreshOf = func(value string) time.Duration {
@@ -296,10 +288,7 @@ func (s *Sources) readInventory(ctx context.Context) (*instancetype.Inventory, e
 	if err != nil {
 		return nil, api.Wrap("DescribeInstanceTypeOfferings", s.opts.Region, err)
 	}
-	read, _, err := instancetype.NewInventory(types, offerings)
-	if err != nil {
-		return nil, err
-	}
+	read, _ := instancetype.NewInventory(types, offerings)
 	// Every region has instance types: with an empty answer all nodes would have unknown types.
 	if read.Len() == 0 || len(read.Zones()) == 0 {
 		return nil, errors.New("EC2 lists no instance type in any zone; check the region of the client")
