@@ -10,7 +10,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/internal/engine/pack"
-	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -130,19 +129,15 @@ func (s *Attempt) itemKey(buf []byte, p *compile.Problem, part *part, c *pack.Cl
 
 // admitNodes computes which items each existing node admits.
 func (s *Attempt) admitNodes(p *compile.Problem, lowered *pack.Problem) {
-	single := slices.ContainsFunc(p.Classes, func(c workload.Class) bool { return c.HasVolumes || c.Devices != nil && len(c.Devices.Pins) > 0 })
 	known := map[string]bitset.Set{}
 	var classes bitset.Set
 	var id, last []byte
 	lowered.Nodes = make([]pack.Node, 0, len(p.Nodes))
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
-		id = binary.AppendVarint(id[:0], int64(n.Verdict.Number))
+		id = binary.AppendVarint(id[:0], int64(n.Alike))
 		for _, d := range n.At {
 			id = binary.AppendVarint(id, int64(d))
-		}
-		if single { // volumes and devices depend on the single node
-			id = binary.AppendVarint(id, int64(i))
 		}
 		if i == 0 || !bytes.Equal(id, last) {
 			var ok bool

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -80,29 +81,72 @@ func (p *Problem) Excluded(c int, n *model.Existing) model.Cause {
 }
 
 // Admits says whether an existing node admits pods of a class, whatever other pods are there.
-func (p *Problem) Admits(c int, n *model.Existing) bool {
-	if !n.Verdict.Open.Has(c) { // of Taints and Labels, computed once for nodes that are alike
-		return false
-	}
-	if !p.nodeByNode.Has(c) {
-		return true
-	}
-	for f := Labels; f < Admitted; f++ {
-		if of := filters[f]; of.node != nil && !of.counted && of.node(p, c, n) != "" {
-			return false
+func (p *Problem) Admits(c int, n *model.Existing) bool { return n.Admits.Has(c) }
+
+// findAdmitted computes which classes each node admits, and NodeClass. Labels and taints decide for
+// most classes, once for all nodes with the same verdict.
+func (p *Problem) findAdmitted(verdicts []*model.Verdict) {
+	unlike, excluded := p.nodeByNode(), make([][]byte, len(p.Classes)) // by class: the numbers of nodes that its own filters exclude
+	known := map[string]*model.Existing{}
+	var key []byte
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		n.Admits, n.Alike = n.Verdict.Open, n.Verdict.Number
+		if len(unlike) == 0 {
+			continue
 		}
+		key = binary.AppendVarint(key[:0], int64(n.Verdict.Number))
+		var without []int
+		for _, c := range unlike {
+			if n.Admits.Has(c) && p.excludedAlone(c, n) {
+				without = append(without, c)
+				key = binary.AppendVarint(key, int64(c))
+			}
+		}
+		if like := known[string(key)]; like != nil {
+			n.Admits, n.Alike = like.Admits, like.Alike
+			continue
+		}
+		n.Admits, n.Alike = n.Admits.Clone(), len(known)
+		for _, c := range without {
+			n.Admits.Remove(c)
+			excluded[c] = binary.AppendVarint(excluded[c], int64(n.Alike))
+		}
+		known[string(key)] = n
 	}
-	return true
+	p.NodeClass = make([]int32, len(p.Classes))
+	index := map[string]int32{}
+	for c := range p.Classes {
+		key = key[:0]
+		for _, v := range verdicts {
+			if v.Open.Has(c) {
+				key = binary.AppendVarint(key, int64(v.Number))
+			}
+		}
+		key = append(append(key, 0xff), excluded[c]...)
+		p.NodeClass[c], _ = model.Intern(index, key, int32(len(index)))
+	}
 }
 
-// findNodeByNode finds the classes for which nodes with equal labels and taints may differ.
-func (p *Problem) findNodeByNode() {
-	p.nodeByNode = bitset.New(len(p.Classes))
+// nodeByNode lists the classes for which nodes with equal labels and taints may differ.
+func (p *Problem) nodeByNode() (out []int) {
 	for c := range p.Classes {
 		if class := &p.Classes[c]; class.HasVolumes || class.Devices != nil || len(p.followed[c]) > 0 || p.Hostnames.shared != nil && p.Hostnames.about.Has(c) {
-			p.nodeByNode.Add(c)
+			out = append(out, c)
 		}
 	}
+	return out
+}
+
+// excludedAlone says whether a node with suitable labels and taints excludes pods of a class,
+// whatever other pods are there.
+func (p *Problem) excludedAlone(c int, n *model.Existing) bool {
+	for f := Labels; f < Admitted; f++ {
+		if of := filters[f]; of.node != nil && !of.counted && of.node(p, c, n) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Ask has the requirements of a pod on a new node, without those towards other pods.

@@ -49,6 +49,10 @@ func (a *Admission) numberAsks() []int32 {
 			}
 		}
 		buf = append(buf, '|')
+		for _, selection := range a.p.followed[i] {
+			buf = binary.AppendVarint(buf, int64(selection))
+		}
+		buf = append(buf, '|')
 		for _, slot := range a.p.OfSlots(a.p.Requests[i]) {
 			buf = binary.AppendVarint(buf, slot)
 		}

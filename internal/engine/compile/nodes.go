@@ -82,8 +82,9 @@ type nodeAdmission struct {
 	keys      []*model.LabelColumn                // labels that some class requires
 	names     bool                                // some class selects nodes by name
 	known     map[string]*model.Verdict
-	plain     *model.Verdict // of a node without taints, if no class requires labels
-	buf       []byte         // scratch space
+	verdicts  []*model.Verdict // by number
+	plain     *model.Verdict   // of a node without taints, if no class requires labels
+	buf       []byte           // scratch space
 }
 
 func newNodeAdmission(p *Problem, before *model.Rooms) *nodeAdmission {
@@ -128,7 +129,7 @@ func (a *nodeAdmission) judgeLook(e *model.Existing) *model.Verdict {
 		return known
 	}
 	n := &e.Standing
-	out := &model.Verdict{Number: len(a.known), Selects: bitset.New(len(a.p.Classes)), Tolerates: bitset.New(len(a.p.Classes))}
+	out := &model.Verdict{Number: len(a.verdicts), Selects: bitset.New(len(a.p.Classes)), Tolerates: bitset.New(len(a.p.Classes))}
 	for c := range a.p.Classes {
 		if a.p.Classes[c].Refusal != nil {
 			continue
@@ -148,7 +149,7 @@ func (a *nodeAdmission) judgeLook(e *model.Existing) *model.Verdict {
 			out.Open.Remove(c)
 		}
 	}
-	a.known[string(a.buf)] = out
+	a.known[string(a.buf)], a.verdicts = out, append(a.verdicts, out)
 	return out
 }
 
@@ -157,27 +158,6 @@ func (a *nodeAdmission) selects(c int, n *model.LabelsAndTaints) bool {
 	// An error means that the selector cannot be read, which FromPod reports.
 	ok, err := a.selectors[c].Match(node)
 	return ok && err == nil
-}
-
-// signatures numbers the classes so that classes admitted by the same nodes get equal numbers.
-func (a *nodeAdmission) signatures() []int32 {
-	out := make([]int32, len(a.p.Classes))
-	looks := slices.Sorted(maps.Keys(a.known))
-	index := map[string]int32{}
-	buf := make([]byte, len(looks)+1)
-	for c := range a.p.Classes {
-		if buf[len(looks)] = 0; a.p.Hostnames.shared != nil && a.p.Hostnames.about.Has(c) {
-			buf[len(looks)] = 1
-		}
-		for i, look := range looks {
-			buf[i] = 0
-			if a.known[look].Admits.Has(c) {
-				buf[i] = 1
-			}
-		}
-		out[c], _ = model.Intern(index, buf, int32(len(index)))
-	}
-	return out
 }
 
 // look writes everything on which the admission of a node depends to buf.

@@ -188,7 +188,6 @@ func (p *Problem) compileRules(k *classifier) *baseline {
 func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *model.Faults) {
 	staying, leaving := p.existingNodes(r, f)
 	p.Nodes, p.Hostnames = staying, p.findHostnames(staying, leaving)
-	p.findNodeByNode()
 	p.Table = newDomainTable(p, p.Rules, d, r.before)
 	judge := newNodeAdmission(p, r.before)
 	for _, list := range [][]model.Existing{p.Nodes, leaving} {
@@ -221,7 +220,9 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *m
 	for i := range leaving {
 		p.Gone = append(p.Gone, model.TerminatingNode{Existing: leaving[i], Parts: x.partsOn(&leaving[i], true)})
 	}
-	p.NodeClass = judge.signatures()
+	if !p.Opts.Placed {
+		p.findAdmitted(judge.verdicts)
+	}
 }
 
 // compileCells computes the cells of classes with constraints over domains.

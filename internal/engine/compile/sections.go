@@ -98,8 +98,6 @@ type Cluster struct {
 	NodeClass []int32                 // by class: equal for classes that the same nodes admit
 	Hostnames                         // shared by several nodes
 
-	nodeByNode bitset.Set // classes for which nodes with equal labels and taints may differ
-
 	position []int // by Existing.Index: index in Nodes
 
 	rooms      *model.Rooms // shared, as the fields below, with derived problems

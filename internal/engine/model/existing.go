@@ -12,10 +12,12 @@ type Existing struct {
 	*Room
 	Index    int32 // index in Rooms
 	Marks    Mark
-	Free     []int64  // allocatable minus bound pods and expected daemons, by resource
-	Verdict  *Verdict // which classes may run on it
-	At       []int    // by key of the domain table: the node's domain
-	Attached []int32  // volumes of its pods, among the volumes that several pods use
+	Free     []int64    // allocatable minus bound pods and expected daemons, by resource
+	Verdict  *Verdict   // what its labels and taints say about each class
+	Admits   bitset.Set // classes that may run on it, whatever other pods are there; unset if all pods have places
+	Alike    int        // equal for nodes with equal Admits
+	At       []int      // by key of the domain table: the node's domain
+	Attached []int32    // volumes of its pods, among the volumes that several pods use
 }
 
 // TerminatingNode is a node that is being deleted. Parts are the memberships of its pods, without
@@ -32,7 +34,7 @@ type LabelsAndTaints struct {
 	Taints []corev1.Taint
 }
 
-// Verdict says which classes may run on nodes with the same labels and taints.
+// Verdict says which classes nodes with the same labels and taints admit by these.
 type Verdict struct {
 	Number    int
 	Selects   bitset.Set // classes whose node selection the labels satisfy

@@ -227,22 +227,18 @@ func (x *relaxation) keepTiers(c int, options bitset.Set) {
 // addNodes adds the existing nodes.
 func (x *relaxation) addNodes() {
 	p := x.p
-	single := false
-	for _, c := range x.first {
-		single = single || p.Classes[c].HasVolumes || p.Classes[c].Devices != nil && len(p.Classes[c].Devices.Pins) > 0
-	}
-	known := map[*model.Verdict]bitset.Set{}
+	known := map[int]bitset.Set{} // by Existing.Alike
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
-		classes, ok := known[n.Verdict]
-		if !ok || single {
+		classes, ok := known[n.Alike]
+		if !ok {
 			classes = bitset.New(len(x.first))
 			for id, c := range x.first {
 				if p.Admits(c, n) {
 					classes.Add(id)
 				}
 			}
-			known[n.Verdict] = classes
+			known[n.Alike] = classes
 		}
 		x.problem.Nodes = append(x.problem.Nodes, pack.Node{Free: n.Free, Classes: classes, Memberships: x.holding(p.NodeParts[i])})
 	}
