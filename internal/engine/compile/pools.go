@@ -131,10 +131,14 @@ func (p *Problem) bindable(i int) bool {
 	return false
 }
 
-// WithinLimits returns the options of a pool, except those of reservations, that use at most left
-// of each limit; nil means no limits.
-func (p *Problem) WithinLimits(pool int, left []int64) bitset.Set {
+// WithinLimits returns the options of a pool, except those of reservations, that its limits allow in
+// addition to new nodes that use planned of each limit.
+func (p *Problem) WithinLimits(pool int, planned []int64) bitset.Set {
 	low, out := &p.LowPools[pool], bitset.New(len(p.LowOptions))
+	left := slices.Clone(low.Limits)
+	for l := range left {
+		left[l] -= planned[l]
+	}
 	for o := low.First; o < low.Last; o++ {
 		if p.LowOptions[o].Reservation == 0 && (left == nil || Within(low.Uses[o-low.First], left)) {
 			out.Add(o)

@@ -425,11 +425,7 @@ func (e *explainer) taken(at *place) model.PoolReason {
 	}
 	trait, left := e.p.Traits.Of(at.alternative.Set), at.Options
 	if low.Limits != nil {
-		rest := slices.Clone(p.Remaining)
-		for l, use := range e.planned[i] {
-			rest[l] -= use
-		}
-		left = left.Both(e.p.WithinLimits(i, rest))
+		left = left.Both(e.p.WithinLimits(i, e.planned[i]))
 	}
 	if low.Limits == nil || !left.Empty() && e.p.Choice(i, left, trait) {
 		return model.PoolReason{Cause: model.CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}

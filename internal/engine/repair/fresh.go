@@ -2,7 +2,6 @@ package repair
 
 import (
 	"math"
-	"slices"
 
 	"github.com/dovetail-sdk/dovetail/internal/engine/attempt"
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
@@ -119,15 +118,7 @@ func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked *ask
 // withinLimits returns the options of a pool, except those of reservations, that its limits allow
 // in addition to the new nodes of the plan.
 func (g *placer) withinLimits(pool int) bitset.Set {
-	low := &g.p.LowPools[pool]
-	left := slices.Clone(low.Limits)
-	for _, s := range g.ledger.Bins {
-		if s.Node >= 0 || s.BinType.Pool != pool || left == nil || len(s.PodIDs) == 0 {
-			continue
-		}
-		attempt.Subtract(left, mostUses(low, s.BinType.Options))
-	}
-	return g.p.WithinLimits(pool, left)
+	return g.p.WithinLimits(pool, planned(g.p, pool, g.ledger.Bins))
 }
 
 // times multiplies amounts by n; products that overflow become MaxInt64.

@@ -74,6 +74,24 @@ func tooFewKinds(p *compile.Problem, options bitset.Set) bool {
 	return len(kinds) > 0 && len(kinds) < p.Flexible.Need
 }
 
+// planned returns, by limit of a pool, what those of some bins use that are new nodes of the pool.
+func planned(p *compile.Problem, pool int, bins []*ledger.Bin) []int64 {
+	low := &p.LowPools[pool]
+	sum := make([]int64, len(low.Limits))
+	if len(sum) == 0 {
+		return sum
+	}
+	for _, s := range bins {
+		if s.Node >= 0 || s.BinType.Pool != pool || len(s.PodIDs) == 0 {
+			continue
+		}
+		for l, n := range mostUses(low, s.BinType.Options) {
+			sum[l] += n
+		}
+	}
+	return sum
+}
+
 // mostUses returns, for each limit, the largest amount that the launch of one of the options uses.
 func mostUses(pool *pack.Pool, options bitset.Set) []int64 {
 	most := make([]int64, len(pool.Limits))

@@ -134,13 +134,7 @@ func (st *State) leavesSome() bool {
 func (st *State) Planned() [][]int64 {
 	out := make([][]int64, len(st.p.LowPools))
 	for i := range out {
-		out[i] = make([]int64, len(st.p.LowPools[i].Limits))
-	}
-	for _, s := range st.New {
-		pool := s.BinType.Pool
-		for l, n := range mostUses(&st.p.LowPools[pool], s.BinType.Options) {
-			out[pool][l] += n
-		}
+		out[i] = planned(st.p, i, st.New)
 	}
 	return out
 }

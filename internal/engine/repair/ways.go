@@ -107,10 +107,10 @@ func (r *search) ofLimits(c, pool int) []int32 {
 	left, fresh := slices.Clone(low.Limits), []*ledger.Bin(nil)
 	for _, s := range r.st.New {
 		if s.BinType.Pool == pool {
-			attempt.Subtract(left, mostUses(low, s.BinType.Options))
 			fresh = append(fresh, s)
 		}
 	}
+	attempt.Subtract(left, planned(r.p, pool, fresh))
 	slices.SortStableFunc(fresh, func(x, y *ledger.Bin) int { return cmp.Compare(len(x.PodIDs), len(y.PodIDs)) })
 	options := r.p.Admission.Lowered(c)
 	leavesRoom := func() bool {

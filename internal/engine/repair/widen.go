@@ -70,12 +70,11 @@ func (w *widener) read(pool int) {
 	}
 	index := map[key]int{}
 	w.left, w.alike = slices.Clone(w.pool.Limits), nil
+	attempt.Subtract(w.left, planned(w.st.p, pool, w.st.New))
 	for _, s := range w.st.New {
 		if s.BinType.Pool != pool {
 			continue
 		}
-		uses := mostUses(w.pool, s.BinType.Options)
-		attempt.Subtract(w.left, uses)
 		full := w.couldBe(s)
 		if full == nil || full.Equal(s.BinType.Options) {
 			continue
@@ -85,7 +84,7 @@ func (w *widener) read(pool int) {
 		if !known {
 			i = len(w.alike)
 			index[id] = i
-			w.alike = append(w.alike, alike{full: full, options: s.BinType.Options, uses: uses})
+			w.alike = append(w.alike, alike{full: full, options: s.BinType.Options, uses: mostUses(w.pool, s.BinType.Options)})
 		}
 		w.alike[i].bins = append(w.alike[i].bins, s)
 	}

@@ -27,21 +27,12 @@ func (a *assembler) because(c int, planned [][]int64) *model.Reason {
 		return explain.Explain(a.p, c, false, nil, planned)
 	}
 	if a.causes == nil {
-		a.causes = &diagnosis{p: a.p, ledger: ledger.New(a.p, a.then.Bins()), within: withinLimits(a.p, planned)}
+		a.causes = &diagnosis{p: a.p, ledger: ledger.New(a.p, a.then.Bins())}
+		for i := range a.p.LowPools {
+			a.causes.within = append(a.causes.within, a.p.WithinLimits(i, planned[i]))
+		}
 	}
 	return a.causes.because(c, planned)
-}
-
-// withinLimits returns, by pool, the options that its limits allow in addition to planned, without
-// those of reservations.
-func withinLimits(p *compile.Problem, planned [][]int64) []bitset.Set {
-	out := make([]bitset.Set, len(p.LowPools))
-	for i := range p.LowPools {
-		left := slices.Clone(p.LowPools[i].Limits)
-		attempt.Subtract(left, planned[i])
-		out[i] = p.WithinLimits(i, left)
-	}
-	return out
 }
 
 // because explains why pods of a class are unplaced. It names a constraint only if the constraint
