@@ -57,26 +57,3 @@ func TestMemoryIsLinearInPools(t *testing.T) {
 	t.Logf("each pool of 9 to 16 takes %.0f KB, each of 17 to 32 %.0f KB", from8/1024, from16/1024)
 	require.Less(t, from16, 1.2*from8)
 }
-
-// BenchmarkPools prepares problems of many pools on the whole catalog. What to look
-// at is the memory: B/op is all that is allocated, live-B what is held afterwards.
-func BenchmarkPools(b *testing.B) {
-	for _, pools := range []int{10, 50, 100, 200, 500} {
-		in := manyPools(pools, 989)
-		b.Run(fmt.Sprintf("pools=%d/types=989", pools), func(b *testing.B) {
-			b.ReportAllocs()
-			var problem *provisioning.Problem
-			for b.Loop() {
-				var err error
-				if problem, err = provisioning.Prepare(in, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-			runtime.GC()
-			var held runtime.MemStats
-			runtime.ReadMemStats(&held)
-			b.ReportMetric(float64(held.HeapAlloc), "live-B")
-			runtime.KeepAlive(problem)
-		})
-	}
-}

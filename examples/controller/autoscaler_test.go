@@ -102,6 +102,25 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	return c
 }
 
+// must ends the test if something that it needs has failed.
+func (c *cluster) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+// told returns the events so far that mention all of the texts. There can be no event after it.
+func (c *cluster) told(texts ...string) (found []string) {
+	close(c.events.Events)
+	for e := range c.events.Events {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(e, text) }) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
 func (c *cluster) refused(o client.Object) error {
 	c.writes.Lock()
 	defer c.writes.Unlock()
@@ -123,9 +142,8 @@ func (c *cluster) pass(n int) {
 	c.Helper()
 	for range n {
 		c.a.lastPass.Store(0)
-		if _, err := c.a.Reconcile(c.Context(), ctrl.Request{}); err != nil {
-			c.Fatal(err)
-		}
+		_, err := c.a.Reconcile(c.Context(), ctrl.Request{})
+		c.must(err)
 		c.a.beside.wait.Wait()
 	}
 }
@@ -134,9 +152,7 @@ func (c *cluster) pass(n int) {
 func (c *cluster) restart() {
 	c.Helper()
 	again, err := newAutoscaler(c.Client, c.a.cloud, c.events, prometheus.NewRegistry(), c.a.log)
-	if err != nil {
-		c.Fatal(err)
-	}
+	c.must(err)
 	again.window = c.a.window
 	c.a = again
 }
@@ -144,18 +160,14 @@ func (c *cluster) restart() {
 func (c *cluster) claims() []v1.NodeClaim {
 	c.Helper()
 	var l v1.NodeClaimList
-	if err := c.List(c.Context(), &l); err != nil {
-		c.Fatal(err)
-	}
+	c.must(c.List(c.Context(), &l))
 	return l.Items
 }
 
 func (c *cluster) nodes() []corev1.Node {
 	c.Helper()
 	var l corev1.NodeList
-	if err := c.List(c.Context(), &l); err != nil {
-		c.Fatal(err)
-	}
+	c.must(c.List(c.Context(), &l))
 	return l.Items
 }
 
@@ -164,9 +176,7 @@ func (c *cluster) boot() {
 	c.Helper()
 	for _, n := range c.nodes() {
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-		if err := c.Status().Update(c.Context(), &n); err != nil {
-			c.Fatal(err)
-		}
+		c.must(c.Status().Update(c.Context(), &n))
 	}
 }
 
@@ -174,9 +184,7 @@ func (c *cluster) boot() {
 func (c *cluster) schedule() {
 	c.Helper()
 	var pods corev1.PodList
-	if err := c.List(c.Context(), &pods); err != nil {
-		c.Fatal(err)
-	}
+	c.must(c.List(c.Context(), &pods))
 	for _, p := range pods.Items {
 		for _, n := range c.nodes() {
 			ok := p.Spec.NodeName == ""
@@ -189,9 +197,7 @@ func (c *cluster) schedule() {
 			}
 			if ok {
 				p.Spec.NodeName = n.Name
-				if err := c.Update(c.Context(), &p); err != nil {
-					c.Fatal(err)
-				}
+				c.must(c.Update(c.Context(), &p))
 			}
 		}
 	}
@@ -218,9 +224,7 @@ func TestPodsGetTheNodeThatWasPlanned(t *testing.T) {
 		t.Fatalf("%d NodeClaims: %v", len(claims), claims)
 	}
 	stored := &corev1.Pod{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "web"}, stored); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "web"}, stored))
 	if len(stored.Spec.Tolerations) != 1 || stored.Spec.Tolerations[0].Key != nomination.TaintKey {
 		t.Errorf("tolerations %v", stored.Spec.Tolerations)
 	}
@@ -291,13 +295,9 @@ func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
 	c.pass(3)
 	before := c.claims()[0].Name
 	pool := &v1.NodePool{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "general"}, pool); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Get(t.Context(), client.ObjectKey{Name: "general"}, pool))
 	pool.Spec.Template.Labels = map[string]string{"team": "b"}
-	if err := c.Update(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Update(t.Context(), pool))
 	begun := &beginning{EventRecorder: c.a.events}
 	c.a.events = begun
 	refused := 0
@@ -343,10 +343,9 @@ func TestRestartPlansNothingTwice(t *testing.T) {
 func TestFiguresAreKarpenters(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"), pod("huge", "500"))
 	registry := prometheus.NewRegistry()
-	var err error
-	if c.a.figures, err = newCollectors(registry); err != nil {
-		t.Fatal(err)
-	}
+	figures, err := newCollectors(registry)
+	c.must(err)
+	c.a.figures = figures
 	c.pass(5)
 	c.boot()
 	c.pass(2)
@@ -354,9 +353,7 @@ func TestFiguresAreKarpenters(t *testing.T) {
 	c.a.nextLook = time.Time{}
 	c.pass(1)
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.must(err)
 	values := map[string]float64{}
 	for _, f := range families {
 		for _, m := range f.Metric {
@@ -386,9 +383,7 @@ func TestRestartInADrainPlansNothingTwice(t *testing.T) {
 	c.schedule()
 	c.pass(3)
 	claim := c.claims()[0]
-	if err := c.Delete(t.Context(), &claim); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Delete(t.Context(), &claim))
 	for range 3 {
 		c.pass(4)
 		if claims := c.claims(); len(claims) != 2 {
@@ -396,9 +391,7 @@ func TestRestartInADrainPlansNothingTwice(t *testing.T) {
 		}
 		c.restart()
 		s, err := c.a.snapshot(t.Context(), time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c.must(err)
 		if len(s.Promises.Moving) != 1 {
 			t.Errorf("nobody keeps a node for the pod: %+v", s.Promises.Nodes)
 		}
@@ -424,13 +417,10 @@ func TestPodsThatMayNotBeChanged(t *testing.T) {
 	c.pass(2)
 	c.forbid = true
 	later := pod("db", "1")
-	if err := c.Create(t.Context(), later); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Create(t.Context(), later))
 	c.pass(2)
-	if _, err := c.a.snapshot(t.Context(), time.Now().Add(-fleet.RefusedFor)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.a.snapshot(t.Context(), time.Now().Add(-fleet.RefusedFor))
+	c.must(err)
 	c.a.last.Refuse(later)
 	c.pass(2)
 	for _, p := range c.a.last.Promises.Pods {
@@ -438,13 +428,8 @@ func TestPodsThatMayNotBeChanged(t *testing.T) {
 			t.Errorf("%s is still to be changed", p.Pod.Name)
 		}
 	}
-	close(c.events.Events)
-	told := ""
-	for e := range c.events.Events {
-		told += e
-	}
-	if strings.Count(told, "NotReserved") != 1 {
-		t.Errorf("events: %s", told)
+	if told := c.told("NotReserved"); len(told) != 1 {
+		t.Errorf("events: %q", told)
 	}
 }
 
@@ -454,16 +439,10 @@ func TestDeletedNodeClaimsLeaveNothing(t *testing.T) {
 	c.boot()
 	c.pass(3)
 	var p corev1.Pod
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "web"}, &p); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Delete(t.Context(), &p); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "web"}, &p))
+	c.must(c.Delete(t.Context(), &p))
 	claim := c.claims()[0]
-	if err := c.Delete(t.Context(), &claim); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Delete(t.Context(), &claim))
 	c.pass(1)
 	if n := c.nodes()[0]; len(n.Spec.Taints) == 0 {
 		t.Error("the node takes pods")
@@ -489,9 +468,7 @@ func TestPoolsWithFaultsKeepNoOtherFromWork(t *testing.T) {
 	}
 	for name, want := range map[string]string{"broken": v1.ConditionTypeValidationSucceeded, "foreign": v1.ConditionTypeNodeClassReady} {
 		var pool v1.NodePool
-		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, &pool); err != nil {
-			t.Fatal(err)
-		}
+		c.must(c.Get(t.Context(), client.ObjectKey{Name: name}, &pool))
 		if !meta.IsStatusConditionFalse(pool.Status.Conditions, want) || !meta.IsStatusConditionFalse(pool.Status.Conditions, v1.ConditionTypeReady) {
 			t.Errorf("%s: %v", name, pool.Status.Conditions)
 		}
@@ -574,29 +551,15 @@ func TestRefusedNodeClaims(t *testing.T) {
 	if tries != 1 {
 		t.Errorf("%d NodeClaims were sent", tries)
 	}
-	close(c.events.Events)
-	told := 0
-	for e := range c.events.Events {
-		if strings.Contains(e, "was refused") && strings.Contains(e, "NodePool general") {
-			told++
-		}
-	}
-	if told != 1 {
-		t.Errorf("the pod was told %d times", told)
+	if told := c.told("was refused", "NodePool general"); len(told) != 1 {
+		t.Errorf("the pod was told %q", told)
 	}
 }
 
 func TestPodsWithoutAPlaceAreToldWhy(t *testing.T) {
 	c := newCluster(t, general(), pod("huge", "500"))
 	c.pass(4)
-	close(c.events.Events)
-	var told []string
-	for e := range c.events.Events {
-		if strings.Contains(e, "FailedScheduling") {
-			told = append(told, e)
-		}
-	}
-	if len(told) != 1 || !strings.Contains(told[0], "asks for cpu=500") {
+	if told := c.told("FailedScheduling"); len(told) != 1 || !strings.Contains(told[0], "asks for cpu=500") {
 		t.Errorf("events: %q", told)
 	}
 }
@@ -606,9 +569,7 @@ func TestPodsWithoutAPlaceAreToldWhy(t *testing.T) {
 func TestSoldOut(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"))
 	cloud, err := newKwok(c.Client, "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "karpenter.sh/capacity-type = on-demand")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.must(err)
 	c.a.cloud = cloud
 	c.pass(4)
 	if claims, nodes := c.claims(), c.nodes(); len(claims)+len(nodes) > 0 {
@@ -617,12 +578,7 @@ func TestSoldOut(t *testing.T) {
 	if len(c.a.stock.Marks()) == 0 || len(c.a.last.Input.UnavailableOfferings) == 0 {
 		t.Error("nobody remembers what was refused")
 	}
-	close(c.events.Events)
-	told := false
-	for e := range c.events.Events {
-		told = told || strings.Contains(e, "LaunchFailed")
-	}
-	if !told {
+	if len(c.told("LaunchFailed")) == 0 {
 		t.Error("no event tells of it")
 	}
 }
@@ -642,9 +598,7 @@ func TestANodeWithoutItsTaintsGetsThem(t *testing.T) {
 			if n.Labels[v1.NodeRegisteredLabelKey] == "" {
 				n.Spec.Taints = nil
 				n.Labels[v1.NodeDoNotSyncTaintsLabelKey] = "true"
-				if err := c.Update(t.Context(), &n); err != nil {
-					t.Fatal(err)
-				}
+				c.must(c.Update(t.Context(), &n))
 			}
 		}
 	}
@@ -652,15 +606,8 @@ func TestANodeWithoutItsTaintsGetsThem(t *testing.T) {
 	if len(nodes) != 1 || nodes[0].Labels[v1.NodeRegisteredLabelKey] != "true" || !slices.Contains(nodes[0].Spec.Taints, dedicated) {
 		t.Fatalf("Nodes: %+v", nodes)
 	}
-	close(c.events.Events)
-	told := 0
-	for e := range c.events.Events {
-		if strings.Contains(e, "Warning UnregisteredTaintMissing") {
-			told++
-		}
-	}
-	if told != 1 {
-		t.Errorf("the NodeClaim was told %d times", told)
+	if told := c.told("Warning UnregisteredTaintMissing"); len(told) != 1 {
+		t.Errorf("the NodeClaim was told %q", told)
 	}
 }
 
@@ -684,18 +631,12 @@ func TestPodsThatComeAndGoEmptyTheNextNode(t *testing.T) {
 		c.schedule()
 		c.pass(4) // initialized
 		at, err := c.a.snapshot(t.Context(), time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c.must(err)
 		at.Input.Nominations = nil // the places of the pods were promised a moment ago
 		c.a.nextSteer = time.Time{}
-		if err := c.a.steer(t.Context(), at); err != nil {
-			t.Fatal(err)
-		}
+		c.must(c.a.steer(t.Context(), at))
 		var l corev1.PodList
-		if err := c.List(t.Context(), &l); err != nil {
-			t.Fatal(err)
-		}
+		c.must(c.List(t.Context(), &l))
 		for _, n := range c.nodes() {
 			if !slices.Contains(n.Spec.Taints, corev1.Taint{Key: v1.DeletionCandidateTaintKey, Effect: corev1.TaintEffectPreferNoSchedule}) {
 				continue
@@ -711,13 +652,9 @@ func TestPodsThatComeAndGoEmptyTheNextNode(t *testing.T) {
 	if found := next(); len(found) != 1 {
 		t.Fatalf("pods on Nodes that would be removed next: %q", found)
 	}
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(pool), pool); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Get(t.Context(), client.ObjectKeyFromObject(pool), pool))
 	pool.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "0"}}
-	if err := c.Update(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Update(t.Context(), pool))
 	if found := next(); len(found) != 0 {
 		t.Fatalf("pods on Nodes that would be removed next, with a budget of none: %q", found)
 	}
@@ -746,9 +683,8 @@ func TestASlowCloudKeepsNothingWaiting(t *testing.T) {
 		t.Helper()
 		for range n {
 			c.a.lastPass.Store(0)
-			if _, err := c.a.Reconcile(t.Context(), ctrl.Request{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.a.Reconcile(t.Context(), ctrl.Request{})
+			c.must(err)
 		}
 	}
 	reconcile(4)
@@ -758,9 +694,7 @@ func TestASlowCloudKeepsNothingWaiting(t *testing.T) {
 	if len(first) != 1 || first[0].Status.ProviderID != "" {
 		t.Fatalf("%d NodeClaims, launched as %q", len(first), first[0].Status.ProviderID)
 	}
-	if err := c.Delete(t.Context(), &first[0]); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Delete(t.Context(), &first[0]))
 	reconcile(6)
 	for deadline := time.Now().Add(time.Minute); cloud.asked.Load() < 2 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 	}
@@ -775,9 +709,7 @@ func TestASlowCloudKeepsNothingWaiting(t *testing.T) {
 	time.Sleep(5 * time.Second) // the least time of a drain
 	c.pass(6)
 	machines, err := cloud.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.must(err)
 	if claims := c.claims(); len(claims) != 1 || len(machines) != 1 || claims[0].Name == first[0].Name || claims[0].Status.ProviderID != machines[0].ID {
 		t.Errorf("%d NodeClaims and %d machines are left", len(claims), len(machines))
 	}
@@ -793,9 +725,7 @@ func TestManyPodsAreChangedASliceAtATime(t *testing.T) {
 	c.a.slice = time.Nanosecond // as many as begin at once
 	tolerant := func() (n int) {
 		var pods corev1.PodList
-		if err := c.List(t.Context(), &pods); err != nil {
-			t.Fatal(err)
-		}
+		c.must(c.List(t.Context(), &pods))
 		for i := range pods.Items {
 			if len(pods.Items[i].Spec.Tolerations) > 0 {
 				n++

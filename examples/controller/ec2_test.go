@@ -33,9 +33,7 @@ import (
 func (c *cluster) inAWS() *awstest.Server {
 	c.Helper()
 	server, err := awstest.Start(nil)
-	if err != nil {
-		c.Fatal(err)
-	}
+	c.must(err)
 	c.Cleanup(server.Close)
 	o, cfg := server.Options(), server.Config()
 	clients := aws.Clients{EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
@@ -45,12 +43,10 @@ func (c *cluster) inAWS() *awstest.Server {
 	if err != nil {
 		c.Fatal(err)
 	}
-	if c.a, err = newAutoscaler(c.Client, cloud, c.events, prometheus.NewRegistry(), slog.New(slog.DiscardHandler)); err != nil {
-		c.Fatal(err)
-	}
-	if c.a.window, err = batcher.NewWindow(time.Nanosecond, 0); err != nil {
-		c.Fatal(err)
-	}
+	c.a, err = newAutoscaler(c.Client, cloud, c.events, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	c.must(err)
+	c.a.window, err = batcher.NewWindow(time.Nanosecond, 0)
+	c.must(err)
 	return server
 }
 
@@ -77,9 +73,7 @@ func onEC2() *v1.NodePool {
 func TestALifeOnEC2(t *testing.T) {
 	c := newCluster(t, onEC2(), pod("web", "1"))
 	server := c.inAWS()
-	if err := c.Create(t.Context(), class(server)); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Create(t.Context(), class(server)))
 	until := func(what string, done func() bool) {
 		t.Helper()
 		for range 300 { // look-ups are answered beside the passes, and drains take their time
@@ -97,9 +91,7 @@ func TestALifeOnEC2(t *testing.T) {
 		claims := c.claims()
 		return len(claims) == 1 && claims[0].Status.ProviderID != ""
 	})
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored))
 	if len(stored.Status.Subnets) == 0 || len(stored.Status.AMIs) == 0 || !slices.Contains(stored.Finalizers, awsv1.TerminationFinalizer) {
 		t.Errorf("the class is %+v, finalizers %v", stored.Status, stored.Finalizers)
 	}
@@ -117,9 +109,7 @@ func TestALifeOnEC2(t *testing.T) {
 
 	c.a.nextLook = time.Time{}
 	c.pass(1)
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored))
 	again := stored.ResourceVersion
 	c.a.nextLook = time.Time{}
 	c.pass(1)
@@ -127,15 +117,9 @@ func TestALifeOnEC2(t *testing.T) {
 		t.Errorf("a look that found nothing new wrote the class: %v", err)
 	}
 
-	if err := c.Delete(t.Context(), pod("web", "1")); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Delete(t.Context(), &claim); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Delete(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
+	c.must(c.Delete(t.Context(), pod("web", "1")))
+	c.must(c.Delete(t.Context(), &claim))
+	c.must(c.Delete(t.Context(), stored))
 	until("gone", func() bool {
 		server.Advance(time.Minute)
 		return len(c.claims()) == 0 && c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored) != nil
@@ -153,9 +137,7 @@ func (c *cluster) kubelet(claim v1.NodeClaim) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "ip-10-0-0-1", Labels: maps.Clone(claim.Labels)},
 		Spec:   corev1.NodeSpec{ProviderID: claim.Status.ProviderID, Taints: append(slices.Clone(claim.Spec.StartupTaints), v1.UnregisteredNoExecuteTaint())},
 		Status: corev1.NodeStatus{Capacity: claim.Status.Capacity, Allocatable: claim.Status.Allocatable}}
-	if err := c.Create(c.Context(), node); err != nil {
-		c.Fatal(err)
-	}
+	c.must(c.Create(c.Context(), node))
 	c.boot()
 }
 

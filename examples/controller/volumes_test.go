@@ -40,9 +40,7 @@ func volumeIn(zone, pod string) []client.Object {
 func (c *cluster) zoneOf(name string) (zones []string) {
 	c.Helper()
 	stored := &corev1.Pod{}
-	if err := c.Get(c.Context(), client.ObjectKey{Namespace: "shop", Name: name}, stored); err != nil {
-		c.Fatal(err)
-	}
+	c.must(c.Get(c.Context(), client.ObjectKey{Namespace: "shop", Name: name}, stored))
 	for _, t := range stored.Spec.Tolerations {
 		for _, n := range c.nodes() {
 			if t.Key == nomination.TaintKey && slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Value == t.Value }) {
@@ -75,23 +73,17 @@ func TestStatefulSetsReturnToTheirZones(t *testing.T) {
 	}
 	before := c.claims()
 	for i := range before {
-		if err := c.Delete(t.Context(), &before[i]); err != nil {
-			t.Fatal(err)
-		}
+		c.must(c.Delete(t.Context(), &before[i]))
 	}
 	for range 10 {
 		c.pass(1)
 		c.boot()
 	}
 	for name := range where {
-		if err := c.Delete(t.Context(), member(name, "")); err != nil {
-			t.Fatal(err)
-		}
+		c.must(c.Delete(t.Context(), member(name, "")))
 	}
 	for _, name := range []string{"db-1", "db-0"} {
-		if err := c.Create(t.Context(), member(name, "second-"+name)); err != nil {
-			t.Fatal(err)
-		}
+		c.must(c.Create(t.Context(), member(name, "second-"+name)))
 		c.pass(2)
 		if zones := c.zoneOf(name); len(zones) != 1 || zones[0] != where[name] {
 			t.Errorf("pod %s is let onto nodes in %q, and its volume is in %s", name, zones, where[name])

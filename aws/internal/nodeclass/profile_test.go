@@ -198,14 +198,21 @@ func keeper(c *cloud) *nodeclass.Keeper {
 	return nodeclass.NewKeeper(c, "demo", "us-east-1", c.Now, cache.NewAsking())
 }
 
+// ensured returns the profile that a class has.
+func ensured(t *testing.T, k *nodeclass.Keeper, c *awsv1.EC2NodeClass) string {
+	t.Helper()
+	name, err := k.Ensure(t.Context(), c)
+	require.NoError(t, err)
+	return name
+}
+
 func TestEnsureMakesOneProfile(t *testing.T) {
 	c := newCloud()
 	k := keeper(c)
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
-			name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-			require.NoError(t, err)
+			name := ensured(t, k, profileClass("NodeRole"))
 			require.Equal(t, k.Name(profileClass("NodeRole")), name)
 		})
 	}
@@ -220,8 +227,7 @@ func TestEnsureMakesOneProfile(t *testing.T) {
 		"karpenter.k8s.aws/ec2nodeclass": "default", "topology.kubernetes.io/region": "us-east-1",
 	}, e.tags)
 	c.advance(15 * time.Minute)
-	_, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	ensured(t, k, profileClass("NodeRole"))
 	require.Eventually(t, func() bool { return c.count("Get") == 2 }, time.Minute, time.Millisecond)
 	require.Equal(t, 1, c.count("Create"))
 }
@@ -229,12 +235,10 @@ func TestEnsureMakesOneProfile(t *testing.T) {
 func TestARoleWithItsPathIsTheSameRole(t *testing.T) {
 	c := newCloud()
 	k := keeper(c)
-	one, err := k.Ensure(t.Context(), profileClass("/team/a/NodeRole"))
-	require.NoError(t, err)
+	one := ensured(t, k, profileClass("/team/a/NodeRole"))
 	for range 3 { // after the cache has ended too
 		c.advance(time.Hour)
-		again, err := k.Ensure(t.Context(), profileClass("/team/a/NodeRole"))
-		require.NoError(t, err)
+		again := ensured(t, k, profileClass("/team/a/NodeRole"))
 		require.Equal(t, one, again)
 	}
 	require.Len(t, c.profiles, 1)
@@ -243,12 +247,10 @@ func TestARoleWithItsPathIsTheSameRole(t *testing.T) {
 func TestAnotherRoleIsAnotherProfile(t *testing.T) {
 	c := newCloud()
 	k := keeper(c)
-	one, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	one := ensured(t, k, profileClass("NodeRole"))
 	other := profileClass("Other")
 	other.Status.InstanceProfile = one
-	two, err := k.Ensure(t.Context(), other)
-	require.NoError(t, err)
+	two := ensured(t, k, other)
 	require.NotEqual(t, one, two)
 	require.Equal(t, "NodeRole", c.profiles[one].role, "nodes that run keep theirs")
 }
@@ -260,8 +262,7 @@ func TestTheProfileInTheStatusIsKept(t *testing.T) {
 	one := profileClass("NodeRole")
 	one.Status.InstanceProfile = "demo_by_karpenter"
 	for range 2 {
-		name, err := k.Ensure(t.Context(), one)
-		require.NoError(t, err)
+		name := ensured(t, k, one)
 		require.Equal(t, "demo_by_karpenter", name)
 	}
 	require.Zero(t, c.count("Create"))
@@ -270,8 +271,7 @@ func TestTheProfileInTheStatusIsKept(t *testing.T) {
 	// With another role it is not taken for granted.
 	two := profileClass("Other")
 	two.Status.InstanceProfile = "demo_by_karpenter"
-	name, err := k.Ensure(t.Context(), two)
-	require.NoError(t, err)
+	name := ensured(t, k, two)
 	require.Equal(t, k.Name(two), name)
 }
 
@@ -279,13 +279,11 @@ func TestTheProfileInTheStatusIsKept(t *testing.T) {
 func TestAProfileThatSomebodyDeletedIsMadeAgain(t *testing.T) {
 	c := newCloud()
 	k := keeper(c)
-	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	name := ensured(t, k, profileClass("NodeRole"))
 	delete(c.profiles, name)
 	k.Forget(name)
 	k.Forget("another")
-	again, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	again := ensured(t, k, profileClass("NodeRole"))
 	require.Equal(t, name, again)
 	require.Equal(t, "NodeRole", c.profiles[name].role)
 }
@@ -313,16 +311,14 @@ func TestAProfileThatWasSeenHoldsUpNobody(t *testing.T) {
 	for _, code := range []string{"InternalFailure", "AccessDenied"} {
 		c := newCloud()
 		k := keeper(c)
-		name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-		require.NoError(t, err)
+		name := ensured(t, k, profileClass("NodeRole"))
 		asked := c.count("Get")
 		c.advance(16 * time.Minute)
 		c.mu.Lock()
 		c.fail["Get"] = code
 		c.mu.Unlock()
 		ensure := func() {
-			got, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-			require.NoError(t, err)
+			got := ensured(t, k, profileClass("NodeRole"))
 			require.Equal(t, name, got)
 		}
 		ensure()
@@ -345,13 +341,11 @@ func TestAnIAMThatHangsHoldsUpNobody(t *testing.T) {
 	h := hangingIAM{c, make(chan struct{}), make(chan struct{}, 1)}
 	asking := cache.NewAsking()
 	k := nodeclass.NewKeeper(h, "demo", "us-east-1", c.Now, asking)
-	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	name := ensured(t, k, profileClass("NodeRole"))
 	close(h.hang)
 	c.advance(16 * time.Minute)
 	for range 5 {
-		got, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-		require.NoError(t, err)
+		got := ensured(t, k, profileClass("NodeRole"))
 		require.Equal(t, name, got)
 	}
 	<-h.reached
@@ -362,8 +356,7 @@ func TestAnIAMThatHangsHoldsUpNobody(t *testing.T) {
 func TestWhatIsGoneIsNotTakenForGrantedForEver(t *testing.T) {
 	c := newCloud()
 	k := keeper(c)
-	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	name := ensured(t, k, profileClass("NodeRole"))
 	c.mu.Lock()
 	delete(c.profiles, name)
 	c.mu.Unlock()
@@ -393,8 +386,7 @@ func TestAProfileThatCannotBeReadIsNotReplaced(t *testing.T) {
 	_, err := k.Ensure(t.Context(), one)
 	require.ErrorContains(t, err, "ServiceUnavailable")
 	require.Zero(t, c.count("Create"))
-	name, err := k.Ensure(t.Context(), one)
-	require.NoError(t, err)
+	name := ensured(t, k, one)
 	require.Equal(t, "demo_by_karpenter", name)
 }
 
@@ -404,8 +396,7 @@ func TestACrashAtAnyStepGivesOneProfile(t *testing.T) {
 		c.lose[step] = true
 		_, err := keeper(c).Ensure(t.Context(), profileClass("NodeRole"))
 		require.Error(t, err, step)
-		name, err := keeper(c).Ensure(t.Context(), profileClass("NodeRole"))
-		require.NoError(t, err, step)
+		name := ensured(t, keeper(c), profileClass("NodeRole"))
 		require.Equal(t, "NodeRole", c.profiles[name].role)
 		require.Len(t, c.profiles, 1)
 	}
@@ -416,8 +407,7 @@ func TestAProfileWithAForeignRoleIsMended(t *testing.T) {
 	k := keeper(c)
 	name := k.Name(profileClass("NodeRole"))
 	c.profiles[name] = &entry{path: "/karpenter/us-east-1/demo/uid-1/", role: "Other"}
-	_, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	ensured(t, k, profileClass("NodeRole"))
 	require.Equal(t, "NodeRole", c.profiles[name].role)
 }
 
@@ -445,8 +435,7 @@ func TestTheProfileOfAUserIsNotGivenOutForARole(t *testing.T) {
 			k := keeper(c)
 			one := profileClass("NodeRole")
 			one.Status.InstanceProfile = tc.profile
-			name, err := k.Ensure(t.Context(), one)
-			require.NoError(t, err)
+			name := ensured(t, k, one)
 			want := k.Name(one)
 			if tc.own {
 				want = tc.profile
@@ -464,12 +453,10 @@ func TestTheProfileOfAnotherClassIsNotGivenOut(t *testing.T) {
 	k := keeper(c)
 	other := profileClass("NodeRole")
 	other.Name, other.UID = "other", "uid-2"
-	theirs, err := k.Ensure(t.Context(), other)
-	require.NoError(t, err)
+	theirs := ensured(t, k, other)
 	one := profileClass("NodeRole")
 	one.Status.InstanceProfile = theirs
-	name, err := k.Ensure(t.Context(), one)
-	require.NoError(t, err)
+	name := ensured(t, k, one)
 	require.Equal(t, k.Name(one), name)
 }
 
@@ -497,8 +484,7 @@ func TestARoleThatIsMissing(t *testing.T) {
 	require.Empty(t, c.profiles, "and leaves nothing")
 	c.roles = append(c.roles, "Missing")
 	c.advance(time.Minute)
-	_, err := k.Ensure(t.Context(), profileClass("Missing"))
-	require.NoError(t, err)
+	ensured(t, k, profileClass("Missing"))
 }
 
 func TestWhatCannotBeEnsured(t *testing.T) {
@@ -518,8 +504,7 @@ func TestWhatCannotBeEnsured(t *testing.T) {
 func TestCollect(t *testing.T) {
 	c := newCloud()
 	k := keeper(c)
-	given, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	given := ensured(t, k, profileClass("NodeRole"))
 	path := "/karpenter/us-east-1/demo/uid-2/"
 	c.profiles["old"] = &entry{path: path, role: "NodeRole", created: c.now.Add(-2 * time.Hour)}
 	c.profiles["new"] = &entry{path: path, created: c.now}
@@ -548,8 +533,7 @@ func TestCollect(t *testing.T) {
 func TestDeleteClass(t *testing.T) {
 	c := newCloud()
 	k := keeper(c)
-	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	name := ensured(t, k, profileClass("NodeRole"))
 	legacy := awsv1.LegacyInstanceProfileName("demo", "us-east-1", "default")
 	c.profiles[legacy] = &entry{path: "/", role: "NodeRole"}
 	c.profiles["other"] = &entry{path: "/karpenter/us-east-1/demo/uid-2/"}
@@ -573,8 +557,7 @@ func TestAProfileThatIAMDoesNotKnowYet(t *testing.T) {
 	require.Positive(t, cloudprovider.RetryAfter(err))
 	require.NotErrorIs(t, err, cloudprovider.ErrNotFound)
 	require.Zero(t, c.count("Delete"))
-	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
-	require.NoError(t, err)
+	name := ensured(t, k, profileClass("NodeRole"))
 	require.Equal(t, "NodeRole", c.profiles[name].role)
 	require.Equal(t, 1, c.count("Create"))
 }

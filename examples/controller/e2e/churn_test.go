@@ -144,9 +144,7 @@ func (s *scene) churnEvents(c contender) (events []event) {
 	s.Helper()
 	at := func(at time.Duration, what string, do func() error) { events = append(events, event{at, what, do}) }
 	var all appsv1.DeploymentList
-	if err := s.api.List(s.ctx, &all, client.InNamespace("default")); err != nil {
-		s.Fatal(err)
-	}
+	s.must(s.api.List(s.ctx, &all, client.InNamespace("default")))
 	slices.SortFunc(all.Items, func(a, b appsv1.Deployment) int { return cmp.Compare(a.Name, b.Name) })
 	dice := rand.New(rand.NewPCG(1, 2))
 	for t := 10 * time.Second; t < churnLength; t += 20 * time.Second {
@@ -239,9 +237,7 @@ func (s *scene) replicas() (pods int) {
 	s.Helper()
 	var deployments appsv1.DeploymentList
 	var sets appsv1.StatefulSetList
-	if err := errors.Join(s.api.List(s.ctx, &deployments, client.InNamespace("default")), s.api.List(s.ctx, &sets, client.InNamespace("default"))); err != nil {
-		s.Fatal(err)
-	}
+	s.must(errors.Join(s.api.List(s.ctx, &deployments, client.InNamespace("default")), s.api.List(s.ctx, &sets, client.InNamespace("default"))))
 	for _, d := range deployments.Items {
 		pods += int(*d.Spec.Replicas)
 	}

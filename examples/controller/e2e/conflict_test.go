@@ -55,18 +55,12 @@ func TestConflict(t *testing.T) {
 func (s *scene) refuse(which func(int64) bool) (count func() int64) {
 	s.Helper()
 	kubeconfig, err := clientcmd.LoadFromFile(s.kubeconfig)
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.must(err)
 	cluster := kubeconfig.Clusters["e2e"]
 	target, err := url.Parse(cluster.Server)
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.must(err)
 	authority, err := os.ReadFile(cluster.CertificateAuthority)
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.must(err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(authority)
 	proxy := httputil.NewSingleHostReverseProxy(target)
@@ -93,8 +87,6 @@ func (s *scene) refuse(which func(int64) bool) (count func() int64) {
 	})
 	cluster.Server, cluster.CertificateAuthority = server.URL, ""
 	cluster.CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := clientcmd.WriteToFile(*kubeconfig, s.kubeconfig); err != nil {
-		s.Fatal(err)
-	}
+	s.must(clientcmd.WriteToFile(*kubeconfig, s.kubeconfig))
 	return refused.Load
 }

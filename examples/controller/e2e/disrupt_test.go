@@ -27,18 +27,14 @@ import (
 func (s *scene) deployments(replicas func(have int) int) (pods int) {
 	s.Helper()
 	var all appsv1.DeploymentList
-	if err := s.api.List(s.ctx, &all, client.InNamespace("default")); err != nil {
-		s.Fatal(err)
-	}
+	s.must(s.api.List(s.ctx, &all, client.InNamespace("default")))
 	for i := range all.Items {
 		d := &all.Items[i]
 		before := d.DeepCopy()
 		n := int32(replicas(int(*d.Spec.Replicas)))
 		d.Spec.Replicas = &n
 		pods += int(n)
-		if err := s.api.Patch(s.ctx, d, client.MergeFrom(before)); err != nil {
-			s.Fatal(err)
-		}
+		s.must(s.api.Patch(s.ctx, d, client.MergeFrom(before)))
 	}
 	return pods
 }
@@ -50,9 +46,7 @@ func (s *scene) pool(change func(*v1.NodePool)) {
 	err := s.api.Get(s.ctx, client.ObjectKey{Name: "general"}, &pool)
 	before := pool.DeepCopy()
 	change(&pool)
-	if err = errors.Join(err, s.api.Patch(s.ctx, &pool, client.MergeFrom(before))); err != nil {
-		s.Fatal(err)
-	}
+	s.must(errors.Join(err, s.api.Patch(s.ctx, &pool, client.MergeFrom(before))))
 }
 
 // small brings the pods of testdata/small.yaml up.
@@ -100,9 +94,7 @@ func (s *scene) fresh(l look) *provisioning.Plan {
 	var claims corev1.PersistentVolumeClaimList
 	var volumes corev1.PersistentVolumeList
 	var classes storagev1.StorageClassList
-	if err = errors.Join(err, s.api.Get(s.ctx, client.ObjectKey{Name: "general"}, &pool), s.api.List(s.ctx, &sets), s.api.List(s.ctx, &claims), s.api.List(s.ctx, &volumes), s.api.List(s.ctx, &classes)); err != nil {
-		s.Fatal(err)
-	}
+	s.must(errors.Join(err, s.api.Get(s.ctx, client.ObjectKey{Name: "general"}, &pool), s.api.List(s.ctx, &sets), s.api.List(s.ctx, &claims), s.api.List(s.ctx, &volumes), s.api.List(s.ctx, &classes)))
 	pool.Default()
 	var o fleet.Objects
 	for i := range sets.Items {
@@ -114,9 +106,7 @@ func (s *scene) fresh(l look) *provisioning.Plan {
 		o.Pods = append(o.Pods, p)
 	}
 	f, err := fleet.Read(time.Now(), o, fleet.Memory{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.must(err)
 	in := f.Input.Input
 	for i := range claims.Items {
 		in.Volumes.Claims = append(in.Volumes.Claims, &claims.Items[i])
@@ -162,9 +152,7 @@ func TestDrift(t *testing.T) {
 func (s *scene) preempted() int {
 	s.Helper()
 	var list corev1.EventList
-	if err := s.api.List(s.ctx, &list, client.MatchingFields{"reason": "Preempted"}); err != nil {
-		s.Fatal(err)
-	}
+	s.must(s.api.List(s.ctx, &list, client.MatchingFields{"reason": "Preempted"}))
 	pods := map[types.UID]bool{}
 	for _, e := range list.Items {
 		pods[e.InvolvedObject.UID] = true
@@ -176,16 +164,12 @@ func (s *scene) preempted() int {
 func (s *scene) rollout(pods int, t *tally) (l look, took time.Duration) {
 	s.Helper()
 	var all appsv1.DeploymentList
-	if err := s.api.List(s.ctx, &all, client.InNamespace("default")); err != nil {
-		s.Fatal(err)
-	}
+	s.must(s.api.List(s.ctx, &all, client.InNamespace("default")))
 	for i := range all.Items {
 		d := &all.Items[i]
 		before := d.DeepCopy()
 		d.Spec.Template.Labels["release"] = "b"
-		if err := s.api.Patch(s.ctx, d, client.MergeFrom(before)); err != nil {
-			s.Fatal(err)
-		}
+		s.must(s.api.Patch(s.ctx, d, client.MergeFrom(before)))
 	}
 	return s.watch(10*time.Minute, "all pods are of the new template", func(l look) error {
 		t.count(l)

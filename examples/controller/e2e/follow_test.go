@@ -36,9 +36,7 @@ func (s *scene) follow() (_ *follower, stop func()) {
 			}
 		},
 	})
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.must(err)
 	done := make(chan struct{})
 	factory.Start(done)
 	factory.WaitForCacheSync(done)

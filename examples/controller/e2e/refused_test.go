@@ -23,9 +23,7 @@ import (
 func (s *scene) told(name, reason string) (notes []string) {
 	s.Helper()
 	var all eventsv1.EventList
-	if err := s.api.List(s.ctx, &all, client.InNamespace("default")); err != nil {
-		s.Fatal(err)
-	}
+	s.must(s.api.List(s.ctx, &all, client.InNamespace("default")))
 	for _, e := range all.Items {
 		if e.Regarding.Name == name && e.Reason == reason && e.ReportingController == "dovetail" {
 			notes = append(notes, e.Note)

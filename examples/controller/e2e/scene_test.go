@@ -194,6 +194,14 @@ func newCluster(t *testing.T, binary string) *scene {
 	return s
 }
 
+// must ends the test if something that it needs has failed.
+func (s *scene) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
 // served waits until the kinds of deploy/crds.yaml are there.
 func (s *scene) served() {
 	s.Helper()
@@ -204,9 +212,7 @@ func (s *scene) served() {
 func (s *scene) apply(file string) {
 	s.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.must(err)
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
 		document, err := reader.Read()
@@ -234,17 +240,13 @@ func (s *scene) asController() {
 	file := s.plane.Kubeconfig + ".controller"
 	api := kubernetes.NewForConfigOrDie(s.admin)
 	token, err := api.CoreV1().ServiceAccounts("dovetail").CreateToken(s.ctx, "controller", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.must(err)
 	written := clientcmdapi.NewConfig()
 	written.Clusters["e2e"] = &clientcmdapi.Cluster{Server: s.admin.Host, CertificateAuthority: s.admin.CAFile}
 	written.AuthInfos["controller"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	written.Contexts["e2e"] = &clientcmdapi.Context{Cluster: "e2e", AuthInfo: "controller"}
 	written.CurrentContext = "e2e"
-	if err := clientcmd.WriteToFile(*written, file); err != nil {
-		s.Fatal(err)
-	}
+	s.must(clientcmd.WriteToFile(*written, file))
 	s.kubeconfig = file
 }
 
@@ -258,15 +260,11 @@ func (s *scene) start() {
 func (s *scene) replica() *exec.Cmd {
 	s.Helper()
 	out, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.must(err)
 	defer out.Close()
 	cmd := s.command()
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		s.Fatal(err)
-	}
+	s.must(cmd.Start())
 	return cmd
 }
 
@@ -295,9 +293,7 @@ func (s *scene) tail(n int) string {
 func (s *scene) entries(message string) (out []map[string]any) {
 	s.Helper()
 	text, err := os.ReadFile(s.log)
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.must(err)
 	for line := range strings.Lines(string(text)) {
 		var entry map[string]any
 		if json.Unmarshal([]byte(line), &entry) == nil && (entry["msg"] == message || entry["message"] == message) {
@@ -491,9 +487,7 @@ func (s *scene) report(format string, args ...any) {
 		i, lines = len(lines), append(lines, "")
 	}
 	lines[i] = fmt.Sprintf("%s %s |", prefix, figures)
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-		s.Fatal(err)
-	}
+	s.must(os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
 }
 
 // dump writes what is in the cluster into the folder that DOVETAIL_E2E_LOGS names, for
