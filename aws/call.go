@@ -160,7 +160,7 @@ func (c *call) work(ctx context.Context, results outcomes) error {
 		}
 		code := api.Code(err)
 		switch {
-		case isLostTemplate(code) && try == 0:
+		case launch.LostTemplate(code) && try == 0:
 			c.forgetTemplates()
 			continue
 		case code == "IdempotentParameterMismatch":
@@ -189,10 +189,6 @@ func (c *call) work(ctx context.Context, results outcomes) error {
 		}
 		return c.fail(results, failed)
 	}
-}
-
-func isLostTemplate(code string) bool {
-	return strings.HasPrefix(code, "InvalidLaunchTemplateName.NotFound") || code == "InvalidLaunchTemplateId.NotFound"
 }
 
 // inDoubt reports whether a call that failed may have launched something: EC2 gave no answer, or

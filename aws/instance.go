@@ -155,12 +155,8 @@ func (p *Provider) describeKnown(ctx context.Context, k launch.Machine, catalogs
 		i.Deleting = !k.Ended.IsZero()
 		return &i
 	}
-	r := k.Record
-	i := &cloudprovider.Instance{
-		ID: r.ProviderID(), Name: k.Name, NodePool: r.NodePool(), Type: r.Type, Zone: r.Zone,
-		CapacityType: r.CapacityType, ReservationID: r.ReservationID, ImageID: r.ImageID,
-		CreatedAt: r.LaunchedAt, Deleting: r.Terminating || !k.Ended.IsZero(),
-	}
+	r, i := k.Record, recorded(k)
+	i.Deleting = i.Deleting || !k.Ended.IsZero()
 	if o, found := optionOf(p.catalogOf(ctx, r.NodeClass(), catalogs), i.OfferingKey()); found {
 		describe(i, o)
 	}
@@ -176,6 +172,16 @@ func (p *Provider) describeKnown(ctx context.Context, k launch.Machine, catalogs
 	}
 	p.label(i, r.NodeClass(), r.Tenancy, placement{r.GroupID, r.Partition})
 	return i
+}
+
+// recorded returns an instance as EC2 described it, without labels, capacity and price.
+func recorded(k launch.Machine) *cloudprovider.Instance {
+	r := k.Record
+	return &cloudprovider.Instance{
+		ID: r.ProviderID(), Name: k.Name, NodePool: r.NodePool(), Type: r.Type, Zone: r.Zone,
+		CapacityType: r.CapacityType, ReservationID: r.ReservationID, ImageID: r.ImageID,
+		CreatedAt: r.LaunchedAt, Deleting: r.Terminating,
+	}
 }
 
 // catalogOf returns the catalog of a class by name, or nil if it cannot be built now: the instance

@@ -214,7 +214,7 @@ func (p *Provider) queueURL(ctx context.Context) (string, error) {
 	if err != nil {
 		if api.NotFound(err) {
 			return "", &cloudprovider.Error{Op: "Interruptions", Object: p.opts.InterruptionQueue, Kind: cloudprovider.KindNotFound, Reason: api.Code(err),
-				Err: explained{"there is no such queue; set Options.InterruptionQueue to the name of one in region " + p.opts.Region + ", or to nothing", err}}
+				Err: api.Explained("there is no such queue; set Options.InterruptionQueue to the name of one in region "+p.opts.Region+", or to nothing", err)}
 		}
 		return "", api.Wrap("Interruptions", p.opts.InterruptionQueue, err)
 	}
@@ -226,18 +226,6 @@ func (p *Provider) queueURL(ctx context.Context) (string, error) {
 	s.mu.Unlock()
 	return *out.QueueUrl, nil
 }
-
-// explained is an error with a text of its own.
-type explained struct {
-	text string
-	err  error
-}
-
-// Error returns the text.
-func (e explained) Error() string { return e.text }
-
-// Unwrap returns the cause.
-func (e explained) Unwrap() error { return e.err }
 
 // deliver reads messages and records them in the ledger. It returns their unacknowledged notices,
 // with EC2's instance ids, and the receipts of the messages that have no such notice.

@@ -32,12 +32,9 @@ func (p *Provider) known(id string) (*cloudprovider.Instance, bool) {
 	if k.Record == nil {
 		return nil, false
 	}
-	r := k.Record
-	return &cloudprovider.Instance{
-		ID: r.ProviderID(), Name: k.Name, NodePool: r.NodePool(), Type: r.Type, Zone: r.Zone,
-		CapacityType: r.CapacityType, ReservationID: r.ReservationID, ImageID: r.ImageID,
-		Labels: map[string]string{}, CreatedAt: r.LaunchedAt, Deleting: r.Terminating,
-	}, true
+	i := recorded(k)
+	i.Labels = map[string]string{}
+	return i, true
 }
 
 // knownOrGet is known for many ids. It asks EC2 for the unknown ones in one call. Instances that

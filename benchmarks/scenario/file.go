@@ -25,27 +25,24 @@ func ReadPlan(path string) (*Plan, error) {
 }
 
 // DecodeScenario reads a scenario from JSON. The error joins all faults.
-func DecodeScenario(data []byte) (*Scenario, error) {
-	s := &Scenario{}
-	if err := decode(data, s); err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
+func DecodeScenario(data []byte) (*Scenario, error) { return decodeValid[Scenario]("scenario", data) }
 
 // DecodePlan reads a plan from JSON. The error joins all faults.
-func DecodePlan(data []byte) (*Plan, error) {
-	p := &Plan{}
-	if err := decode(data, p); err != nil {
-		return nil, fmt.Errorf("plan: %w", err)
+func DecodePlan(data []byte) (*Plan, error) { return decodeValid[Plan]("plan", data) }
+
+// decodeValid reads a document from JSON and validates it.
+func decodeValid[T any, P interface {
+	*T
+	Validate() error
+}](name string, data []byte) (P, error) {
+	document := P(new(T))
+	if err := decode(data, document); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := p.Validate(); err != nil {
+	if err := document.Validate(); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return document, nil
 }
 
 // WriteScenario writes a scenario to a file.

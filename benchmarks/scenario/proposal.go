@@ -79,16 +79,7 @@ func ReplacementIndex(name string) (int, bool) {
 func ReadProposal(path string) (*Proposal, error) { return readFile(path, DecodeProposal) }
 
 // DecodeProposal reads a proposal from JSON. The error joins all faults.
-func DecodeProposal(data []byte) (*Proposal, error) {
-	p := &Proposal{}
-	if err := decode(data, p); err != nil {
-		return nil, fmt.Errorf("proposal: %w", err)
-	}
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
+func DecodeProposal(data []byte) (*Proposal, error) { return decodeValid[Proposal]("proposal", data) }
 
 // WriteProposal writes a proposal to a file.
 func WriteProposal(path string, p *Proposal) error { return writeFile(path, p) }

@@ -173,7 +173,9 @@ func operationOf(err error) string {
 	return service + ":" + operation.Operation()
 }
 
-// cause is an error with a text of its own.
+// Explained returns an error with a text of its own, which unwraps to err.
+func Explained(text string, err error) error { return &cause{text, err} }
+
 type cause struct {
 	text string
 	err  error

@@ -3,6 +3,7 @@ package instancetype
 import (
 	"strconv"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -26,7 +27,7 @@ func newGroup(in *Input) group {
 	if in.Class.Spec.PlacementGroupSelector == nil {
 		return group{}
 	}
-	if p == nil || text(p.GroupId) == "" || p.State != "" && p.State != ec2types.PlacementGroupStateAvailable {
+	if p == nil || awssdk.ToString(p.GroupId) == "" || p.State != "" && p.State != ec2types.PlacementGroupStateAvailable {
 		return group{missing: true}
 	}
 	g := group{id: *p.GroupId, strategy: string(p.Strategy)}

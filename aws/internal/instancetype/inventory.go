@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
@@ -52,7 +53,7 @@ func NewInventory(types []ec2types.InstanceTypeInfo, offerings []ec2types.Instan
 	inv := &Inventory{}
 	for i := range offerings {
 		o := &offerings[i]
-		if zone := text(o.Location); zone != "" && o.LocationType == ec2types.LocationTypeAvailabilityZone {
+		if zone := awssdk.ToString(o.Location); zone != "" && o.LocationType == ec2types.LocationTypeAvailabilityZone {
 			zonesOf[string(o.InstanceType)] = append(zonesOf[string(o.InstanceType)], zone)
 			inv.zones = append(inv.zones, zone)
 		}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -64,7 +65,7 @@ func (m *machine) describe(t *ec2types.InstanceTypeInfo) requirements.Set {
 func (d *description) processor(p *ec2types.ProcessorInfo) {
 	maker, clock, ok := "", int64(0), false
 	if p != nil {
-		maker = kebab(text(p.Manufacturer))
+		maker = kebab(awssdk.ToString(p.Manufacturer))
 		if p.SustainedClockSpeedInGhz != nil {
 			clock, ok = rounded(*p.SustainedClockSpeedInGhz)
 		}
@@ -82,7 +83,7 @@ func (d *description) network(n *ec2types.NetworkInfo) {
 		n != nil && n.EncryptionInTransitSupported != nil && *n.EncryptionInTransitSupported)
 	gbps := 0.0
 	if n != nil {
-		gbps = steadyGbps(text(n.NetworkPerformance))
+		gbps = steadyGbps(awssdk.ToString(n.NetworkPerformance))
 		if gbps == 0 {
 			gbps = baselineGbps(n.NetworkCards)
 		}
@@ -147,8 +148,8 @@ func (d *description) gpu(info *ec2types.GpuInfo) {
 		return
 	}
 	g := &info.Gpus[0]
-	d.may(awsv1.LabelInstanceGPUName, kebab(text(g.Name)))
-	d.may(awsv1.LabelInstanceGPUManufacturer, kebab(text(g.Manufacturer)))
+	d.may(awsv1.LabelInstanceGPUName, kebab(awssdk.ToString(g.Name)))
+	d.may(awsv1.LabelInstanceGPUManufacturer, kebab(awssdk.ToString(g.Manufacturer)))
 	d.number(awsv1.LabelInstanceGPUCount, value(g.Count), true)
 	var memory int64
 	if g.MemoryInfo != nil {
@@ -164,10 +165,10 @@ func (d *description) accelerator(t *ec2types.InstanceTypeInfo) {
 	switch {
 	case t.NeuronInfo != nil && len(t.NeuronInfo.NeuronDevices) == 1:
 		n := &t.NeuronInfo.NeuronDevices[0]
-		name, maker, count = kebab(text(n.Name)), "aws", value(n.Count)
+		name, maker, count = kebab(awssdk.ToString(n.Name)), "aws", value(n.Count)
 	case t.NeuronInfo == nil && t.InferenceAcceleratorInfo != nil && len(t.InferenceAcceleratorInfo.Accelerators) == 1:
 		a := &t.InferenceAcceleratorInfo.Accelerators[0]
-		name, maker, count = kebab(text(a.Name)), kebab(text(a.Manufacturer)), value(a.Count)
+		name, maker, count = kebab(awssdk.ToString(a.Name)), kebab(awssdk.ToString(a.Manufacturer)), value(a.Count)
 	}
 	d.may(awsv1.LabelInstanceAcceleratorName, name)
 	d.may(awsv1.LabelInstanceAcceleratorManufacturer, maker)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -169,7 +170,7 @@ func (m *machine) readStorage(t *ec2types.InstanceTypeInfo) {
 func (m *machine) readDevices(t *ec2types.InstanceTypeInfo) {
 	if t.GpuInfo != nil {
 		for _, g := range t.GpuInfo.Gpus {
-			m.gpus = append(m.gpus, devices{text(g.Manufacturer), value(g.Count)})
+			m.gpus = append(m.gpus, devices{awssdk.ToString(g.Manufacturer), value(g.Count)})
 		}
 	}
 	if t.NeuronInfo != nil {
@@ -188,13 +189,6 @@ func value(n *int32) int64 {
 		return 0
 	}
 	return int64(max(*n, 0))
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // rounded returns a number in thousandths of its unit, rounded to an integer. It returns false if

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -48,8 +49,8 @@ func ReadReservations(
 			continue
 		}
 		if fault := reservationFault(r, family); fault != "" {
-			problems = append(problems, Problem{text(r.InstanceType),
-				fmt.Sprintf("capacity reservation %s: %s; left out", text(r.CapacityReservationId), fault)})
+			problems = append(problems, Problem{awssdk.ToString(r.InstanceType),
+				fmt.Sprintf("capacity reservation %s: %s; left out", awssdk.ToString(r.CapacityReservationId), fault)})
 			continue
 		}
 		c := awsv1.CapacityReservation{
@@ -57,7 +58,7 @@ func ReadReservations(
 			ID:                    *r.CapacityReservationId,
 			InstanceMatchCriteria: string(r.InstanceMatchCriteria),
 			InstanceType:          *r.InstanceType,
-			OwnerID:               text(r.OwnerId),
+			OwnerID:               awssdk.ToString(r.OwnerId),
 			ReservationType:       cmp.Or(awsv1.CapacityReservationType(r.ReservationType), awsv1.CapacityReservationTypeDefault),
 			Interruptible:         r.Interruptible != nil && *r.Interruptible,
 		}
@@ -77,7 +78,7 @@ func ReadReservations(
 func reservationFault(r *ec2types.CapacityReservation, family amiselect.Family) string {
 	windows := strings.HasPrefix(string(r.InstancePlatform), "Windows")
 	switch {
-	case text(r.CapacityReservationId) == "" || text(r.InstanceType) == "" || text(r.AvailabilityZone) == "":
+	case awssdk.ToString(r.CapacityReservationId) == "" || awssdk.ToString(r.InstanceType) == "" || awssdk.ToString(r.AvailabilityZone) == "":
 		return "without id, instance type or zone"
 	case r.ReservationType != "" && r.ReservationType != ec2types.CapacityReservationTypeDefault &&
 		r.ReservationType != ec2types.CapacityReservationTypeCapacityBlock:
@@ -111,7 +112,7 @@ func BlockEnd(r *ec2types.CapacityReservation) (drain, taken time.Time, ok bool)
 		return time.Time{}, time.Time{}, false
 	}
 	drain, ok = drainAt(&awsv1.CapacityReservation{
-		InstanceType: text(r.InstanceType), ReservationType: awsv1.CapacityReservationType(r.ReservationType),
+		InstanceType: awssdk.ToString(r.InstanceType), ReservationType: awsv1.CapacityReservationType(r.ReservationType),
 		EndTime: &metav1.Time{Time: *r.EndDate},
 	})
 	return drain, drain.Add(drainTime), ok
@@ -209,7 +210,7 @@ func (s Stock) Observe(at time.Time, list []ec2types.CapacityReservation) Stock 
 		by = map[string]holding{}
 	}
 	for i := range list {
-		if id := text(list[i].CapacityReservationId); id != "" {
+		if id := awssdk.ToString(list[i].CapacityReservationId); id != "" {
 			by[id] = by[id].observed(at, int(value(list[i].AvailableInstanceCount)))
 		}
 	}

@@ -69,7 +69,8 @@ func quota(instanceType string) string {
 	return "Standard"
 }
 
-func lostTemplate(code string) bool {
+// LostTemplate reports whether a code means that a launch template does not exist.
+func LostTemplate(code string) bool {
 	return strings.HasPrefix(code, "InvalidLaunchTemplateName.NotFound") || code == "InvalidLaunchTemplateId.NotFound"
 }
 
@@ -81,7 +82,7 @@ func cause(f Failure) (cloudprovider.Kind, string) {
 		})
 	}
 	switch {
-	case lostTemplate(f.Code):
+	case LostTemplate(f.Code):
 		return cloudprovider.KindUnknown, "the launch template was deleted meanwhile; repeat the launch"
 	case has("Not authorized for images"):
 		return cloudprovider.KindDenied, "share the image with this account, or select another one"

@@ -140,7 +140,7 @@ func (j *judge) failure(f Failure) {
 		}
 		j.refuse(f.Code, f.Message, nil, scopes)
 	default:
-		j.lost, j.internal = j.lost || lostTemplate(f.Code), j.internal || IsInternal(f.Code)
+		j.lost, j.internal = j.lost || LostTemplate(f.Code), j.internal || IsInternal(f.Code)
 		kind, remedy := cause(f)
 		message := strings.TrimSpace(f.Message)
 		if remedy != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
 	shifttypes "github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -67,12 +68,12 @@ func (s *Sources) readCluster(ctx context.Context) (Cluster, error) {
 	if out == nil || out.Cluster == nil {
 		return Cluster{}, api.Wrap("DescribeCluster", s.opts.ClusterName, errors.New("the answer has no cluster; check the name of the cluster"))
 	}
-	c := Cluster{ARN: text(out.Cluster.Arn), Version: text(out.Cluster.Version), Endpoint: text(out.Cluster.Endpoint)}
+	c := Cluster{ARN: awssdk.ToString(out.Cluster.Arn), Version: awssdk.ToString(out.Cluster.Version), Endpoint: awssdk.ToString(out.Cluster.Endpoint)}
 	if authority := out.Cluster.CertificateAuthority; authority != nil {
-		c.CertificateAuthority = text(authority.Data)
+		c.CertificateAuthority = awssdk.ToString(authority.Data)
 	}
 	if network := out.Cluster.KubernetesNetworkConfig; network != nil {
-		c.ServiceCIDR = cmp.Or(text(network.ServiceIpv4Cidr), text(network.ServiceIpv6Cidr))
+		c.ServiceCIDR = cmp.Or(awssdk.ToString(network.ServiceIpv4Cidr), awssdk.ToString(network.ServiceIpv6Cidr))
 		c.IPv6 = network.IpFamily == ekstypes.IpFamilyIpv6
 	}
 	return c, nil
@@ -137,7 +138,7 @@ func (s *Sources) readShifts(ctx context.Context) ([]shift, error) {
 	}
 	var shifts []shift
 	for _, z := range out.ZonalShifts {
-		if z.AppliedStatus == shifttypes.AppliedStatusApplied && text(z.AwayFrom) != "" {
+		if z.AppliedStatus == shifttypes.AppliedStatusApplied && awssdk.ToString(z.AwayFrom) != "" {
 			sh := shift{zone: *z.AwayFrom}
 			if z.ExpiryTime != nil {
 				sh.ends = *z.ExpiryTime
@@ -146,7 +147,7 @@ func (s *Sources) readShifts(ctx context.Context) ([]shift, error) {
 		}
 	}
 	for _, z := range out.Autoshifts {
-		if z.AppliedStatus == shifttypes.AutoshiftAppliedStatusApplied && text(z.AwayFrom) != "" {
+		if z.AppliedStatus == shifttypes.AutoshiftAppliedStatusApplied && awssdk.ToString(z.AwayFrom) != "" {
 			shifts = append(shifts, shift{zone: *z.AwayFrom})
 		}
 	}

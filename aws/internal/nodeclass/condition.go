@@ -203,7 +203,7 @@ func (r *Resolution) Err() error {
 	if ready.Status == metav1.ConditionUnknown && failure != nil {
 		out.Kind, out.RetryAfter = cloudprovider.KindOf(failure), cloudprovider.RetryAfter(failure)
 	}
-	out.Err = &explained{errors.Join(texts...).Error(), failure}
+	out.Err = api.Explained(errors.Join(texts...).Error(), failure)
 	return out
 }
 
@@ -218,12 +218,3 @@ func (r *Resolution) untold(conditions []metav1.Condition) (out field.ErrorList)
 	}
 	return out
 }
-
-// explained is an error with a text of its own. Unwrap returns the failures of lookups.
-type explained struct {
-	text string
-	err  error
-}
-
-func (e *explained) Error() string { return e.text }
-func (e *explained) Unwrap() error { return e.err }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
@@ -48,7 +49,7 @@ func (s *Sources) readParameter(ctx context.Context, name string) (string, error
 	if api.NotFound(err) {
 		return "", nil
 	}
-	if err == nil && (out == nil || out.Parameter == nil || text(out.Parameter.Value) == "") {
+	if err == nil && (out == nil || out.Parameter == nil || awssdk.ToString(out.Parameter.Value) == "") {
 		err = errors.New("the answer has no value")
 	}
 	if err != nil {
@@ -97,17 +98,17 @@ func (s *Sources) readImages(ctx context.Context, key string, q amiselect.Query,
 // newImage reads an image. An unreadable image fails the whole answer, because without it an older
 // image would look like the newest.
 func newImage(i *ec2types.Image) (amiselect.Image, error) {
-	out := amiselect.Image{ID: text(i.ImageId), Name: text(i.Name), OwnerID: text(i.OwnerId), OwnerAlias: text(i.ImageOwnerAlias),
+	out := amiselect.Image{ID: awssdk.ToString(i.ImageId), Name: awssdk.ToString(i.Name), OwnerID: awssdk.ToString(i.OwnerId), OwnerAlias: awssdk.ToString(i.ImageOwnerAlias),
 		Architecture: string(i.Architecture), State: string(i.State)}
 	var faults []error
 	if out.ID == "" {
 		faults = append(faults, fmt.Errorf("an image named %q has no id", out.Name))
 	}
 	var err error
-	if out.Created, err = amiselect.ParseTime(text(i.CreationDate)); err != nil {
+	if out.Created, err = amiselect.ParseTime(awssdk.ToString(i.CreationDate)); err != nil {
 		faults = append(faults, fmt.Errorf("image %s: creation date: %w", out.ID, err))
 	}
-	if at := text(i.DeprecationTime); at != "" {
+	if at := awssdk.ToString(i.DeprecationTime); at != "" {
 		if out.DeprecationTime, err = amiselect.ParseTime(at); err != nil {
 			faults = append(faults, fmt.Errorf("image %s: deprecation time: %w", out.ID, err))
 		}
@@ -116,7 +117,7 @@ func newImage(i *ec2types.Image) (amiselect.Image, error) {
 		if out.Tags == nil {
 			out.Tags = make(map[string]string, len(i.Tags))
 		}
-		out.Tags[text(tag.Key)] = text(tag.Value)
+		out.Tags[awssdk.ToString(tag.Key)] = awssdk.ToString(tag.Value)
 	}
 	return out, errors.Join(faults...)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
@@ -92,11 +93,11 @@ func (s *Sources) readSubnets(ctx context.Context, l lookup) ([]Subnet, error) {
 	err := api.Pages(ctx, pages, func(page *ec2.DescribeSubnetsOutput) {
 		for i := range page.Subnets {
 			n := &page.Subnets[i]
-			if text(n.SubnetId) == "" || text(n.AvailabilityZone) == "" {
+			if awssdk.ToString(n.SubnetId) == "" || awssdk.ToString(n.AvailabilityZone) == "" {
 				continue // nothing can be launched into it
 			}
-			out = append(out, Subnet{ID: *n.SubnetId, Zone: *n.AvailabilityZone, ZoneID: text(n.AvailabilityZoneId),
-				VPC: text(n.VpcId), Free: number(n.AvailableIpAddressCount), At: at})
+			out = append(out, Subnet{ID: *n.SubnetId, Zone: *n.AvailabilityZone, ZoneID: awssdk.ToString(n.AvailabilityZoneId),
+				VPC: awssdk.ToString(n.VpcId), Free: int64(awssdk.ToInt32(n.AvailableIpAddressCount)), At: at})
 		}
 	})
 	if err != nil {
@@ -164,8 +165,8 @@ func (s *Sources) readGroups(ctx context.Context, l lookup) ([]SecurityGroup, er
 		func(o *ec2.DescribeSecurityGroupsPaginatorOptions) { o.Limit = networkPerPage })
 	err := api.Pages(ctx, pages, func(page *ec2.DescribeSecurityGroupsOutput) {
 		for i := range page.SecurityGroups {
-			if g := &page.SecurityGroups[i]; text(g.GroupId) != "" {
-				out = append(out, SecurityGroup{ID: *g.GroupId, Name: text(g.GroupName), VPC: text(g.VpcId)})
+			if g := &page.SecurityGroups[i]; awssdk.ToString(g.GroupId) != "" {
+				out = append(out, SecurityGroup{ID: *g.GroupId, Name: awssdk.ToString(g.GroupName), VPC: awssdk.ToString(g.VpcId)})
 			}
 		}
 	})

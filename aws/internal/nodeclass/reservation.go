@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
@@ -43,7 +44,7 @@ func (s *Sources) Reservations(
 		func(ctx context.Context, l lookup) ([]ec2types.CapacityReservation, error) {
 			return s.readReservations(ctx, reservationQuery{ids[l.key()], l})
 		},
-		func(r ec2types.CapacityReservation) string { return text(r.CapacityReservationId) })
+		func(r ec2types.CapacityReservation) string { return awssdk.ToString(r.CapacityReservationId) })
 }
 
 // reservationID stands for the parameter of that name, which is no filter.
@@ -84,7 +85,7 @@ func (s *Sources) observe(at time.Time, answer []ec2types.CapacityReservation) {
 	var ids []string
 	for _, list := range append(s.reserved.Answers(), answer) {
 		for i := range list {
-			ids = append(ids, text(list[i].CapacityReservationId))
+			ids = append(ids, awssdk.ToString(list[i].CapacityReservationId))
 		}
 	}
 	s.mu.Lock()
@@ -103,7 +104,7 @@ func (s *Sources) describeReservations(ctx context.Context, q reservationQuery) 
 		func(o *ec2.DescribeCapacityReservationsPaginatorOptions) { o.Limit = limit })
 	err = api.Pages(ctx, pages, func(page *ec2.DescribeCapacityReservationsOutput) {
 		for _, r := range page.CapacityReservations {
-			if text(r.CapacityReservationId) != "" {
+			if awssdk.ToString(r.CapacityReservationId) != "" {
 				out = append(out, r)
 			}
 		}
@@ -125,10 +126,10 @@ func (s *Sources) PlacementGroup(
 	}
 	var key string
 	switch {
-	case text(selector.ID) != "":
+	case awssdk.ToString(selector.ID) != "":
 		input.GroupIds = []string{*selector.ID}
 		key = lookup{[]ec2types.Filter{filter("group-id", *selector.ID)}}.key()
-	case text(selector.Name) != "":
+	case awssdk.ToString(selector.Name) != "":
 		input.GroupNames = []string{*selector.Name}
 		key = lookup{[]ec2types.Filter{filter("group-name", *selector.Name)}}.key()
 	default:
@@ -154,7 +155,7 @@ func (s *Sources) readPlacementGroup(
 		return nil, api.Wrap("DescribePlacementGroups", key, err)
 	}
 	for i := range out.PlacementGroups {
-		if g := &out.PlacementGroups[i]; text(g.GroupId) != "" {
+		if g := &out.PlacementGroups[i]; awssdk.ToString(g.GroupId) != "" {
 			return g, nil
 		}
 	}

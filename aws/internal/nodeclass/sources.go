@@ -252,20 +252,6 @@ func worst(a, b cache.Reading) cache.Reading {
 	return out
 }
 
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-func number(n *int32) int64 {
-	if n == nil {
-		return 0
-	}
-	return int64(*n)
-}
-
 // The largest page sizes of EC2.
 const (
 	typesPerPage     = 100

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -33,8 +34,8 @@ func ParseSpot(history []ec2types.SpotPrice) ([]SpotPrice, []Skipped) {
 	var skipped []Skipped
 	for i := range history {
 		h := &history[i]
-		name, zone := string(h.InstanceType), text(h.AvailabilityZone)
-		price, ok := parsePrice(text(h.SpotPrice))
+		name, zone := string(h.InstanceType), awssdk.ToString(h.AvailabilityZone)
+		price, ok := parsePrice(awssdk.ToString(h.SpotPrice))
 		fault := typeFault(name)
 		switch {
 		case fault != "":
@@ -44,7 +45,7 @@ func ParseSpot(history []ec2types.SpotPrice) ([]SpotPrice, []Skipped) {
 		case !slices.Contains(SpotProducts(), string(h.ProductDescription)):
 			fault = fmt.Sprintf("%s in %s is for %q, want one of %q", name, zone, h.ProductDescription, SpotProducts())
 		case !ok:
-			fault = fmt.Sprintf("%s in %s: price %q is no number above zero", name, zone, text(h.SpotPrice))
+			fault = fmt.Sprintf("%s in %s: price %q is no number above zero", name, zone, awssdk.ToString(h.SpotPrice))
 		}
 		if fault != "" {
 			skipped = append(skipped, Skipped{i, fault})
@@ -81,11 +82,4 @@ type entries map[cloudprovider.Scope]pricing.Entry
 
 func (e entries) add(scope cloudprovider.Scope, price float64, at time.Time) {
 	e[scope] = pricing.Entry{Scope: scope, Price: price, At: at}
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
