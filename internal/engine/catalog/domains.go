@@ -32,7 +32,9 @@ type Domains struct {
 	Total      int                      // options of all pools
 	none       bitset.Set               // the empty set of all options
 
-	mu sync.Mutex // guards known, bits and naming
+	places map[int][]int32 // by pool: see Places
+
+	mu sync.Mutex // guards known, bits, naming and places
 }
 
 type domainKey struct {
@@ -49,6 +51,7 @@ type bitsKey struct {
 func newDomains(v *requirements.Vocabulary, pools []Pool, total int) *Domains {
 	d := &Domains{vocabulary: v, Pools: pools, Total: total, none: bitset.New(total)}
 	d.known, d.bits, d.naming = map[domainKey]*domain{}, map[bitsKey]bitset.Set{}, map[domainKey]bitset.Set{}
+	d.places = map[int][]int32{}
 	known := map[*Option]typeIndex{} // pools share lists of options
 	for i := range pools {
 		var first *Option
@@ -104,6 +107,30 @@ func newTypeIndex(p *Pool) typeIndex {
 		}
 		out.of[i] = id
 	}
+	return out
+}
+
+// Places returns, by option of a pool, a number that is equal for options with equal zones and
+// capacity types.
+func (d *Domains) Places(pool int) []int32 {
+	type place struct{ zone, capacityType string }
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, ok := d.places[pool]; ok {
+		return known
+	}
+	options := d.Pools[pool].Options
+	out, number := make([]int32, len(options)), map[place]int32{}
+	for i := range options {
+		at := place{options[i].Offering.Zone, options[i].Offering.CapacityType}
+		id, ok := number[at]
+		if !ok {
+			id = int32(len(number))
+			number[at] = id
+		}
+		out[i] = id
+	}
+	d.places[pool] = out
 	return out
 }
 

@@ -9,7 +9,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
-	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/engine/compile"
 	"github.com/dovetail-sdk/dovetail/internal/engine/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -290,18 +289,6 @@ func BinTypeLocations(p *compile.Problem, s *BinType) []Location {
 		out[k].Lacks = (!asked || r.AllowsAbsent()) && s.Options.Overlaps(p.Finder.Lacking[k])
 	}
 	return out
-}
-
-// PoolOf returns the pool of a set of options that are all of one pool.
-func PoolOf(p *compile.Problem, set bitset.Set) *catalog.Pool {
-	for o := range set.All() {
-		for i := range p.Pools {
-			if pl := &p.Pools[i]; o < pl.First+len(pl.Options) {
-				return pl
-			}
-		}
-	}
-	return nil
 }
 
 // Least returns the smaller amount of each resource. A resource that is not listed has amount zero.

@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"slices"
+
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/engine/bitset"
 	"github.com/dovetail-sdk/dovetail/internal/engine/catalog"
@@ -18,7 +20,7 @@ func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked req
 // binType is NewBinType for a caller that only reads the bin type. Calls with equal arguments return
 // the same one, which is cheaper than a copy of it.
 func (st *State) binType(pool int, options bitset.Set, trait int32, asked requirements.Set, relaxed bool) *ledger.BinType {
-	of := st.options(options)
+	of := st.options(pool, options)
 	for _, known := range of.binTypes {
 		if known.Trait == trait && known.Relaxed == relaxed && known.Asked.Equal(asked) {
 			return known
@@ -51,9 +53,9 @@ type optionSet struct {
 	binTypes []*ledger.BinType          // with different requirements of their pods
 }
 
-// options returns the optionSet of a set of options; equal sets share one. The set given may change
+// options returns the optionSet of a set of options of a pool; equal sets share one. The set given may change
 // afterwards.
-func (st *State) options(set bitset.Set) *optionSet {
+func (st *State) options(pool int, set bitset.Set) *optionSet {
 	st.key = set.AppendKey(st.key[:0])
 	if known, ok := st.sets[string(st.key)]; ok {
 		return known
@@ -61,17 +63,22 @@ func (st *State) options(set bitset.Set) *optionSet {
 	out := &optionSet{set: set.Clone(), list: make([]cloudprovider.LaunchOption, 0, set.Len())}
 	seen := map[*resources.List]bool{}
 	var last *resources.List
-	p := ledger.PoolOf(st.p, set)
+	p, places := &st.p.Pools[pool], st.p.Admission.Domains.Places(pool)
+	var met []int32                           // places
+	var examples []cloudprovider.LaunchOption // one option of each
 	for o := range set.All() {
-		option := &p.Options[o-p.First]
+		option, place := &p.Options[o-p.First], places[o-p.First]
 		out.list = append(out.list, option.LaunchOption)
+		if !slices.Contains(met, place) {
+			met, examples = append(met, place), append(examples, option.LaunchOption)
+		}
 		if option.Daemons != last && !seen[option.Daemons] {
 			out.daemons = ledger.Least(out.daemons, *option.Daemons, len(seen) == 0)
 			seen[option.Daemons] = true
 		}
 		last = option.Daemons
 	}
-	out.where = catalog.Whereabouts(out.list)
+	out.where = catalog.Whereabouts(examples)
 	st.sets[string(st.key)] = out
 	return out
 }
