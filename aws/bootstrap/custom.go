@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -192,6 +193,9 @@ func yamlFault(err error) error {
 	return fmt.Errorf("line %d of its text: is no YAML: correct it, or begin a script with #!/bin/bash", line)
 }
 
+// wordForm is that of a word of base64.
+var wordForm = regexp.MustCompile(`^[0-9A-Za-z+/=]+$`)
+
 // encoded reports whether a header names an encoding, or the body is a single word, as base64 is.
 func (p mimePart) encoded() bool {
 	for _, line := range p.header {
@@ -203,7 +207,7 @@ func (p mimePart) encoded() bool {
 		}
 	}
 	body := strings.ReplaceAll(strings.TrimSpace(p.body), "\n", "")
-	return body != "" && only(body, "+/=")
+	return wordForm.MatchString(body)
 }
 
 // nodeConfigFault says why an object is no NodeConfig.

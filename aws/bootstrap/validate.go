@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"encoding/base64"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,12 +54,12 @@ func (n *Node) validate() (network, field.ErrorList) {
 func (n *Node) validateCluster() (faults field.ErrorList) {
 	if at := field.NewPath("clusterName"); n.ClusterName == "" {
 		faults = append(faults, field.Required(at, "give the name of the EKS cluster"))
-	} else if !clusterName(n.ClusterName) {
+	} else if !clusterNameForm.MatchString(n.ClusterName) {
 		faults = append(faults, field.Invalid(at, n.ClusterName, "is no name of an EKS cluster: at most 100 letters, digits, - and _, beginning with a letter or digit"))
 	}
 	if at := field.NewPath("endpoint"); n.Endpoint == "" {
 		faults = append(faults, field.Required(at, "give the URL of the API server"))
-	} else if !endpoint(n.Endpoint) {
+	} else if !endpointForm.MatchString(n.Endpoint) {
 		faults = append(faults, field.Invalid(at, n.Endpoint, "is no URL of an API server: write it as https://host or https://host:port"))
 	}
 	at := field.NewPath("caBundle")
@@ -76,28 +77,10 @@ func (n *Node) validateCluster() (faults field.ErrorList) {
 	return faults
 }
 
-func clusterName(name string) bool {
-	return len(name) <= 100 && alphanumeric(name[0]) && only(name, "-_")
-}
-
-func endpoint(url string) bool {
-	host, found := strings.CutPrefix(url, "https://")
-	return found && host != "" && only(host, ".-:[]/_~%")
-}
-
-// only reports whether a text consists of letters, digits and some marks.
-func only(text, marks string) bool {
-	for i := range len(text) {
-		if !alphanumeric(text[i]) && strings.IndexByte(marks, text[i]) < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func alphanumeric(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
+var (
+	clusterNameForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
+	endpointForm    = regexp.MustCompile(`^https://[0-9A-Za-z.:[\]/_~%-]+$`)
+)
 
 // validateLabels checks labels. A label that the API server refuses would prevent the node from
 // registering, and a label with a comma would become two.
