@@ -28,7 +28,7 @@ func (d dovetail) Step(ctx context.Context) error {
 func startDovetail(score float64, verbose bool) life.Start {
 	return func(site life.Site) (life.Contender, error) {
 		a, err := autoscaler.New(autoscaler.Config{
-			Cluster: site.Cluster, Cloud: site.Provider, Pools: site.Pools, Journal: &journal{site.Cluster, verbose},
+			Cluster: site.Cluster, Cloud: site.Provider, Pools: site.Pools, Journal: &journal{site.Cluster, verbose}, Every: site.Every,
 			Options: &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: score}},
 		})
 		return dovetail{a}, err

@@ -1,6 +1,7 @@
 package autoscaler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -21,8 +22,7 @@ import (
 const (
 	confirmAfter  = 15 * time.Second // between a decision and its execution
 	lookEvery     = 10 * time.Minute // for reading the machines of the cloud, drift, and garbage
-	proposeEvery  = time.Minute      // once the cluster has changed
-	steerEvery    = time.Minute
+	proposeEvery  = time.Minute      // once the cluster has changed, and for steering; Config.Every is another
 	retryUnplaced = time.Minute
 )
 
@@ -35,6 +35,8 @@ type Config struct {
 	Journal Journal
 	// Options are the options of package disruption. Nil means the defaults.
 	Options *disruption.Options
+	// Every is how often a changed cluster is looked at for savings. Zero means each minute.
+	Every time.Duration
 }
 
 // Journal learns what an autoscaler does.
@@ -70,6 +72,7 @@ type Autoscaler struct {
 	pools   []*v1.NodePool
 	journal Journal
 	asked   *disruption.Options
+	every   time.Duration
 
 	last      *fleet.Fleet // as it was read last
 	readAt    int          // cluster.Changes() then
@@ -107,7 +110,7 @@ func New(c Config) (*Autoscaler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Autoscaler{Cloud: c.Cloud, cluster: c.Cluster, stock: stock, pools: c.Pools, journal: c.Journal, asked: options(c.Options),
+	return &Autoscaler{Cloud: c.Cloud, cluster: c.Cluster, stock: stock, pools: c.Pools, journal: c.Journal, asked: options(c.Options), every: cmp.Or(c.Every, proposeEvery),
 		window: window, last: &fleet.Fleet{}, drift: map[string]cloudprovider.Drift{}}, nil
 }
 
@@ -309,7 +312,7 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.nextPropose, a.nextChange, a.proposedAt = f.Now.Add(proposeEvery), proposal.Next, a.cluster.Changes()
+	a.nextPropose, a.nextChange, a.proposedAt = f.Now.Add(a.every), proposal.Next, a.cluster.Changes()
 	a.catalogs = proposal.CatalogCache
 	switch { // what matters is where evicted pods come again
 	case len(proposal.Actions) > 0:
@@ -362,7 +365,7 @@ func (a *Autoscaler) steer(ctx context.Context) error {
 	for _, t := range cluster.SoftTaints(a.unneeded...) {
 		a.cluster.Nodes.Put(t.Node.Name, t.EditNode())
 	}
-	a.nextSteer, a.steeredAt = f.Now.Add(steerEvery), a.cluster.Changes()
+	a.nextSteer, a.steeredAt = f.Now.Add(a.every), a.cluster.Changes()
 	if unchanged {
 		a.proposedAt = a.steeredAt
 	}
@@ -371,7 +374,7 @@ func (a *Autoscaler) steer(ctx context.Context) error {
 
 // proposalDue reports whether to make a proposal for the present nodes now: because the cloud
 // reported something, because time alone may have changed the proposal, because a forced action is
-// due, or because the cluster has changed, but then at most every proposeEvery. While decisions
+// due, or because the cluster has changed, but then at most once in Config.Every. While decisions
 // wait for confirmation, only a report of the cloud makes a proposal due.
 func (a *Autoscaler) proposalDue(ctx context.Context) (bool, error) {
 	now, changed := a.cluster.Now(), a.cluster.Changes() != a.proposedAt

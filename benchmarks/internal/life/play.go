@@ -26,6 +26,8 @@ type Site struct {
 	Cluster  *simcluster.Cluster
 	Provider cloudprovider.CloudProvider
 	Pools    []*v1.NodePool
+	// Every is Trace.Every.
+	Every time.Duration
 }
 
 // Start makes a contender that has no other state than what is in the cluster.
@@ -62,7 +64,7 @@ func Play(ctx context.Context, t *Trace, start Start, scheduler Scheduler) (*Fig
 			}
 		}
 	}
-	w := &world{site: Site{Cluster: cluster, Provider: t.Provider, Pools: t.Pools}, start: start}
+	w := &world{site: Site{Cluster: cluster, Provider: t.Provider, Pools: t.Pools, Every: t.Every}, start: start}
 	if err := w.Restart(); err != nil {
 		return nil, err
 	}

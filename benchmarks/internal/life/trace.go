@@ -22,6 +22,9 @@ type Trace struct {
 	Tick time.Duration
 	// Sample is the interval between plans from empty.
 	Sample time.Duration
+	// Every is how often contenders look for savings if they leave that to their users. Zero is
+	// their default.
+	Every time.Duration
 
 	Cloud *fake.Cloud
 	// Provider is Cloud behind the interface that contenders call.

@@ -12,11 +12,12 @@ import (
 )
 
 var all = map[string]func(seed uint64) (*life.Trace, error){
-	"two-days": twoDays,
-	"churn":    churn,
-	"nights":   nights,
-	"week":     week,
-	"hour":     hour,
+	"two-days":   twoDays,
+	"churn":      churn,
+	"scale-down": scaleDown,
+	"nights":     nights,
+	"week":       week,
+	"hour":       hour,
 }
 
 // Names lists the traces, sorted.
