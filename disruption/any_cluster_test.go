@@ -87,6 +87,7 @@ func (d *decoder) options() *disruption.Options {
 		opts.Provisioning = &provisioning.Options{DefaultSpread: []corev1.TopologySpreadConstraint{
 			{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule}}}
 	}
+	opts.Consolidation.HalveScoreAfter = time.Duration(d.below(3)) * 10 * time.Minute
 	return opts
 }
 

@@ -3,6 +3,7 @@ package disruption_test
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -15,11 +16,12 @@ import (
 )
 
 func TestOptionsOutOfBoundsAreFaults(t *testing.T) {
-	opts := &disruption.Options{Repair: disruption.RepairOptions{Share: math.NaN()}, Consolidation: disruption.ConsolidationOptions{MinimumSaving: -1, MinimumScore: math.NaN(), MaxNodes: 201}, Provisioning: &provisioning.Options{NodeFee: -1, MaxSteps: -1}}
+	opts := &disruption.Options{Repair: disruption.RepairOptions{Share: math.NaN()}, Consolidation: disruption.ConsolidationOptions{MinimumSaving: -1, MinimumScore: math.NaN(), HalveScoreAfter: -time.Minute, MaxNodes: 201}, Provisioning: &provisioning.Options{NodeFee: -1, MaxSteps: -1}}
 	want := []string{
 		"Repair.Share is NaN; use a share of the nodes of a pool, from 0 to 1",
 		"Consolidation.MinimumSaving is -1; use an amount of USD per hour, or 0",
 		"Consolidation.MinimumScore is NaN; use a score such as 0.5, 0 for the default, or a negative number for none",
+		"Consolidation.HalveScoreAfter is -1m0s; use a time such as 10m, or 0 for never",
 		"Consolidation.MaxNodes is 201; use 1 to 200, or 0 for the default",
 		"Provisioning.NodeFee is -1; use an amount of USD per hour, or 0",
 		"Provisioning.MaxSteps is -1; use 0 for the default, or a positive number",

@@ -3,6 +3,7 @@ package disruption_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -79,6 +80,45 @@ func TestSpotFloorWhereMinValuesAreRelaxed(t *testing.T) {
 	require.Equal(t, []string{"Underutilized n1 -> t00 saves 0.900"}, deeds(p.Actions), "%v", p.Blocked)
 	require.True(t, p.Actions[0].Replacements[0].MinValuesRelaxed)
 	require.Len(t, p.Actions[0].Replacements[0].Options, 3)
+}
+
+// TestQuietNodesNeedLess: with HalveScoreAfter a saving that is too small for a node that pods have
+// just come to is enough later, at an instant that Next names, and exactly from then on.
+func TestQuietNodesNeedLess(t *testing.T) {
+	_, medium, _, all := sizes()
+	in := fleetOf(all, machine("n1", "default", medium, load("n1-pod", 1000))) // a small node for it saves half
+	in.PodEvents = map[string]time.Time{"n1": noon}
+	propose := func(since time.Duration, score float64, halve time.Duration) *disruption.Proposal {
+		p, faults, err := disruption.Propose(t.Context(), noon.Add(since), in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: score, HalveScoreAfter: halve}})
+		require.NoError(t, err)
+		require.Empty(t, faults)
+		return p
+	}
+	for _, tt := range []struct {
+		score   float64
+		falls   time.Duration // when the score of the saving, 0.5, is enough; 0 is never
+		instant int           // how many instants of Next come before
+	}{{0.9, 10 * time.Minute, 1}, {1.9, 20 * time.Minute, 2}, {3.9, 40 * time.Minute, 3}, {4.1, 0, 3}} {
+		now := 5 * time.Minute
+		for range tt.instant {
+			p := propose(now, tt.score, 10*time.Minute)
+			require.Empty(t, p.Actions, "score %v after %s", tt.score, now)
+			require.True(t, p.Next.After(noon.Add(now)))
+			now = p.Next.Sub(noon)
+			require.Empty(t, propose(now-1, tt.score, 10*time.Minute).Actions)
+		}
+		last := propose(now, tt.score, 10*time.Minute)
+		if tt.falls == 0 {
+			require.Empty(t, last.Actions)
+			require.Zero(t, last.Next)
+			continue
+		}
+		require.Equal(t, tt.falls, now)
+		require.Equal(t, []string{"Underutilized n1 -> small saves 0.100"}, deeds(last.Actions))
+		never := propose(now, tt.score, 0)
+		require.Empty(t, never.Actions)
+		require.Zero(t, never.Next)
+	}
 }
 
 // TestSpotNodesDoNotTakeTheWayOverOnDemand: a spot node that may not be replaced by

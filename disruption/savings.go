@@ -36,13 +36,15 @@ func (p *proposer) consolidate(ctx context.Context) (*Proposal, error) {
 		if p.opts.Consolidation.NoReplacements {
 			p.sim.StopLaunching()
 		}
-		found, err := consolidation.Find(ctx, consolidation.Input{Cluster: p.seen, Candidates: candidates, Rules: p.priceRules(), Quota: quota, Simulation: p.sim})
+		rules := p.priceRules()
+		out.Next = rules.ScoreFalls(candidates)
+		found, err := consolidation.Find(ctx, consolidation.Input{Cluster: p.seen, Candidates: candidates, Rules: rules, Quota: quota, Simulation: p.sim})
 		if err != nil {
 			return nil, err
 		}
 		out.add(found)
 	}
-	out.Next = state.Sooner(state.Sooner(soonest(out.Blocked), state.Sooner(quota.Next, quota.Admission.Next)), p.shortagesEnd())
+	out.Next = state.Sooner(state.Sooner(state.Sooner(soonest(out.Blocked), out.Next), state.Sooner(quota.Next, quota.Admission.Next)), p.shortagesEnd())
 	return out, nil
 }
 
@@ -70,7 +72,7 @@ func (p *Proposal) add(found *consolidation.Found) {
 func (f *Cluster) priceRules() *consolidation.Rules {
 	o := &f.opts.Consolidation
 	return consolidation.NewRules(f.seen, consolidation.Options{MaxSteps: o.MaxSteps, MaxNodes: o.MaxNodes, MinimumSaving: o.MinimumSaving,
-		MinimumScore: o.MinimumScore, NoSpotToSpot: o.NoSpotToSpot, SpotFloor: o.SpotFloor})
+		MinimumScore: o.MinimumScore, HalveScoreAfter: o.HalveScoreAfter, NoSpotToSpot: o.NoSpotToSpot, SpotFloor: o.SpotFloor})
 }
 
 // consolidationCandidates returns the nodes that may be removed to save money, sorted by name, and

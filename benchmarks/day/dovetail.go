@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/life"
@@ -24,12 +25,12 @@ func (d dovetail) Step(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// startDovetail returns a function that starts the loop with a MinimumScore.
-func startDovetail(score float64, verbose bool) life.Start {
+// startDovetail returns a function that starts the loop with a MinimumScore and a HalveScoreAfter.
+func startDovetail(score float64, halve time.Duration, verbose bool) life.Start {
 	return func(site life.Site) (life.Contender, error) {
 		a, err := autoscaler.New(autoscaler.Config{
 			Cluster: site.Cluster, Cloud: site.Provider, Pools: site.Pools, Journal: &journal{site.Cluster, verbose}, Every: site.Every,
-			Options: &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: score}},
+			Options: &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: score, HalveScoreAfter: halve}},
 		})
 		return dovetail{a}, err
 	}

@@ -34,6 +34,7 @@ type settings struct {
 	traces, only  string
 	seed, seeds   uint64
 	score         float64
+	halve         time.Duration
 	kubescheduler string
 	profile       string
 	verbose       bool
@@ -58,6 +59,7 @@ func main() {
 	flag.Uint64Var(&c.seed, "seed", 1, "decides all that is chance")
 	flag.Uint64Var(&c.seeds, "seeds", 1, "play with so many seeds, from -seed on, and report the means")
 	flag.Float64Var(&c.score, "score", 0, "MinimumScore of Dovetail; 0 is its default, below 0 is none")
+	flag.DurationVar(&c.halve, "halve", 0, "HalveScoreAfter of Dovetail, such as 10m; 0 is never")
 	flag.StringVar(&c.kubescheduler, "kubescheduler", "", "the program of kubescheduler/build; if empty it is built once and kept in the cache of the user; \"none\" binds pods to the fullest node instead")
 	flag.StringVar(&c.profile, "cpuprofile", "", "file for a CPU profile")
 	flag.StringVar(&c.frontier, "frontier", "", "play each contender with several settings, and write a picture of bill and evictions to this SVG file")
@@ -90,7 +92,7 @@ func (c settings) contenders() (all []contender, err error) {
 			if score != 0 {
 				setting = fmt.Sprint(score)
 			}
-			all = append(all, contender{"dovetail", setting, func() life.Start { return startDovetail(score, c.verbose) }})
+			all = append(all, contender{"dovetail", setting, func() life.Start { return startDovetail(score, c.halve, c.verbose) }})
 		}
 	}
 	if c.only == "" || c.only == "karpenter" {
@@ -207,6 +209,9 @@ func (c settings) command() string {
 	}
 	if c.score != 0 {
 		text += fmt.Sprintf(" -score %v", c.score)
+	}
+	if c.halve != 0 {
+		text += " -halve " + c.halve.String()
 	}
 	if c.frontier != "" {
 		text += " -frontier " + c.frontier

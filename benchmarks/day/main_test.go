@@ -46,7 +46,7 @@ func TestLimit(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	c := settings{traces: "hour", only: "dovetail", seed: 3, seeds: 2, kubescheduler: "none", results: "R.md"}
 	require.Equal(t, "go run ./day -trace hour -seed 3 -seeds 2 -only dovetail -kubescheduler none -o R.md", c.command())
-	one := contender{"dovetail", "", func() life.Start { return startDovetail(0, false) }}
+	one := contender{"dovetail", "", func() life.Start { return startDovetail(0, 0, false) }}
 	var plays []*life.Figures
 	for _, seed := range []uint64{3, 4} {
 		figures, err := c.play(t.Context(), "hour", seed, one, nil)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -34,6 +35,9 @@ type Options struct {
 	// MinimumSaving and MinimumScore are what an action must save: an amount in USD per hour, and
 	// the ratio of the saved share of the pools' cost to the share of their disruption cost.
 	MinimumSaving, MinimumScore float64
+	// HalveScoreAfter is how long a node has no pod event until it needs half of MinimumScore; 0
+	// means that it always needs all.
+	HalveScoreAfter time.Duration
 	// NoSpotToSpot forbids replacing spot nodes by spot nodes.
 	NoSpotToSpot bool
 	// SpotFloor is the number of cheaper types that a spot node needs to be replaced by one spot
@@ -237,9 +241,40 @@ func firstTypes(n *provisioning.NewNode, types []string, floor int) []cloudprovi
 func (f *Rules) Required(targets []*state.StateNode) float64 {
 	score := 0.0
 	for _, m := range targets {
-		score += f.opts.MinimumScore * f.totals[m.PoolName].unit * state.DisruptionCost(m)
+		share, _ := f.scoreShare(m)
+		score += f.opts.MinimumScore * share * f.totals[m.PoolName].unit * state.DisruptionCost(m)
 	}
 	return max(f.opts.MinimumSaving, score)
+}
+
+// LeastScoreShare is the least share of MinimumScore that HalveScoreAfter leaves.
+const LeastScoreShare = 1.0 / 8
+
+// scoreShare returns the share of MinimumScore that a node needs now, and when that falls next;
+// zero if it does not.
+func (f *Rules) scoreShare(m *state.StateNode) (share float64, falls time.Time) {
+	since, known := f.cluster.LastPodEvent(m)
+	share = 1
+	if !known || f.opts.HalveScoreAfter <= 0 {
+		return share, time.Time{}
+	}
+	for quiet := f.opts.HalveScoreAfter; share > LeastScoreShare; quiet *= 2 {
+		if falls = since.Add(quiet); falls.After(f.cluster.Now) {
+			return share, falls
+		}
+		share /= 2
+	}
+	return share, time.Time{}
+}
+
+// ScoreFalls returns the first instant after now at which one of some nodes needs a lower score;
+// zero if there is none.
+func (f *Rules) ScoreFalls(nodes []*state.StateNode) (first time.Time) {
+	for _, m := range nodes {
+		_, falls := f.scoreShare(m)
+		first = state.Sooner(first, falls)
+	}
+	return first
 }
 
 // judge decides whether a set saves enough to be worth doing.
