@@ -85,7 +85,7 @@ type ConsolidationOptions struct {
 	// HalveScoreAfter lowers MinimumScore for quiet nodes: a node that no pod has come to or left
 	// for so long needs half of it, after twice that time a quarter, and after four times an eighth,
 	// which is the least. What has not changed for long is likely to stay so, so that a small saving
-	// lasts. With 10m the first of the two days of benchmarks/day costs 3.6% less and has 2.4 times
+	// lasts. With 10m the first of the two days of benchmarks/day costs 2.9% less and has 2.4 times
 	// as many evictions: docs/design.md. Default and zero: never. Not below 0.
 	HalveScoreAfter time.Duration
 
