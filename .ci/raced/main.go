@@ -41,7 +41,7 @@ var data = regexp.MustCompile(`^(` + strings.Join([]string{
 	`github\.com/google/cel-go/.*`,
 	`k8s\.io/(api|component-helpers|klog)/.*`,
 	`k8s\.io/apimachinery/pkg/(apis?/.*|labels|fields|runtime(/schema)?|selection|types)`,
-	`k8s\.io/apimachinery/pkg/util/(intstr|json|sets|validation)(/.*)?`,
+	`k8s\.io/apimachinery/pkg/util/(intstr|json|rand|sets|validation)(/.*)?`,
 	`k8s\.io/dynamic-resource-allocation/(cel|structured)`,
 	`sigs\.k8s\.io/(json|yaml)(/.*)?`,
 	`go\.yaml\.in/.*`,
