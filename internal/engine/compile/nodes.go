@@ -141,10 +141,9 @@ func (a *nodeAdmission) judgeLook(e *model.Existing) *model.Verdict {
 			out.Tolerates.Add(c)
 		}
 	}
-	out.Admits = out.Selects.Clone()
-	out.Admits.And(out.Tolerates)
-	out.Open = out.Admits.Clone()
-	for c := range out.Admits.All() {
+	out.Open = out.Selects.Clone()
+	out.Open.And(out.Tolerates)
+	for c := range out.Open.All() {
 		if slices.ContainsFunc(a.p.Classes[c].Labels, func(key string) bool { _, ok := n.Labels[key]; return !ok }) {
 			out.Open.Remove(c)
 		}

@@ -39,7 +39,6 @@ type Verdict struct {
 	Number    int
 	Selects   bitset.Set // classes whose node selection the labels satisfy
 	Tolerates bitset.Set // classes that tolerate the taints
-	Admits    bitset.Set // classes in both
 	Open      bitset.Set // classes in both for which the node also has every label that the class needs
 }
 
