@@ -189,34 +189,43 @@ func (s *solver) newColumns(t *tier, m *master, q duals, visits int) bool {
 	return len(found) > 0
 }
 
-// pricePattern returns the better of two patterns of a candidate: a balanced fill, and the best
-// found by a short branch and bound.
+// pricePattern returns the best pattern of a candidate that a short branch and bound finds. If it is
+// cut short, or rules exclude the pattern, a balanced fill is tried, and the better one returned.
 func (s *solver) pricePattern(t *tier, i int, k *knapsack.Knapsack, m *master, q duals, value, multiplier []float64, visits int) pattern {
 	c := &t.candidates[i]
 	s.step()
+	found, ceiling := k.Most(c.price, visits)
+	var other pattern
+	if found > c.price {
+		other = s.chosen(t, i, k)
+		s.keepMinValues(t, i, &other, value)
+	}
+	if found == ceiling && (found == c.price || m.worth(other.shares) >= found*(1-1e-9)) {
+		return other
+	}
 	got := s.filler.fill(&c.bin, t.entries[c.serves], s.left, worth{
 		value: value, multiplier: multiplier, target: s.detail(t, &q, c.serves).target, highest: q.highest[c.serves],
 	})
 	p := pattern{shares: slices.Clone(got.shares), trait: got.trait}
 	s.keepMinValues(t, i, &p, value)
-	best := max(m.worth(p.shares), c.price)
-	if found, _ := k.Most(best, visits); found <= best {
-		return p
-	}
-	other := pattern{shares: sharesOf(k.Chosen(), t.entries[c.serves])}
-	if !s.filler.tally.together(other.shares) {
-		return p
-	}
-	for _, sh := range other.shares {
-		trait, ok := s.filler.traits.join(&c.bin, other.trait, s.p.Classes[sh.Class].Variants[sh.Variant].Trait)
-		if !ok {
-			return p
-		}
-		other.trait = trait
-	}
-	s.keepMinValues(t, i, &other, value)
 	if m.worth(other.shares) > m.worth(p.shares) {
 		return other
+	}
+	return p
+}
+
+// chosen returns the pattern that a knapsack chose; an empty one if rules or traits exclude it.
+func (s *solver) chosen(t *tier, i int, k *knapsack.Knapsack) pattern {
+	c := &t.candidates[i]
+	p := pattern{shares: sharesOf(k.Chosen(), t.entries[c.serves])}
+	ok := s.filler.tally.together(p.shares)
+	for _, sh := range p.shares {
+		if ok {
+			p.trait, ok = s.filler.traits.join(&c.bin, p.trait, s.p.Classes[sh.Class].Variants[sh.Variant].Trait)
+		}
+	}
+	if !ok {
+		return pattern{}
 	}
 	return p
 }
