@@ -48,6 +48,7 @@ type autoscaler struct {
 	events                     events.EventRecorder
 	log                        *slog.Logger
 	proposeEvery, confirmAfter time.Duration
+	consolidation              disruption.ConsolidationOptions
 	slice                      time.Duration // see some
 	beside                     background    // calls that launch and end machines
 

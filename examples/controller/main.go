@@ -36,6 +36,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
+	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
 // settings are the flags.
@@ -48,6 +49,8 @@ type settings struct {
 	debug                   bool
 	idle, most              time.Duration
 	proposeEvery, confirmIn time.Duration
+	score                   float64
+	halve                   time.Duration
 	catalog, soldOut        string
 	provider                string
 	region, cluster, queue  string
@@ -69,6 +72,8 @@ func parse(args []string, help io.Writer) (s settings, err error) {
 	f.DurationVar(&s.most, "batch-max", 10*time.Second, "and at the latest so long after the first")
 	f.DurationVar(&s.proposeEvery, "propose-every", 10*time.Second, "ask which nodes to remove so often while the cluster changes")
 	f.DurationVar(&s.confirmIn, "confirm-after", 15*time.Second, "look again so long after a decision to remove empty or underutilized nodes, and act then")
+	f.Float64Var(&s.score, "min-score", disruption.DefaultMinimumScore, "what an action must save to be worth its evictions: the share of the cost that it saves over the share of all pods that it moves; below 0 any saving is enough")
+	f.DurationVar(&s.halve, "halve-score-after", 0, "ask half of -min-score of a node that no pod has come to or left for so long, a quarter after twice that time, an eighth after four times; 0 for never")
 	f.StringVar(&s.provider, "provider", "kwok", "the cloud: kwok, whose nodes nothing stands behind, or aws")
 	f.StringVar(&s.catalog, "catalog", "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "which instance types the cloud of kwok nodes has")
 	f.StringVar(&s.soldOut, "sold-out", "", "which of its offerings it refuses to sell, such as topology.kubernetes.io/zone = us-east-1a")
@@ -109,10 +114,18 @@ func (s *settings) check(f *flag.FlagSet) error {
 	fault(!(s.qps > 0), "-qps is %g; it is a number above zero", s.qps)
 	fault(s.proposeEvery <= 0, "-propose-every is %s; it is a time above zero", s.proposeEvery)
 	fault(s.confirmIn < 0, "-confirm-after is %s; it is zero or more", s.confirmIn)
+	if err := (&disruption.Options{Consolidation: s.consolidation()}).Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("-min-score %g, -halve-score-after %s: %w", s.score, s.halve, err))
+	}
 	if _, err := batcher.NewWindow(s.idle, s.most); err != nil {
 		faults = append(faults, fmt.Errorf("-batch-idle %s, -batch-max %s: %w", s.idle, s.most, err))
 	}
 	return errors.Join(faults...)
+}
+
+// consolidation returns the options of that name.
+func (s *settings) consolidation() disruption.ConsolidationOptions {
+	return disruption.ConsolidationOptions{MinimumScore: s.score, HalveScoreAfter: s.halve}
 }
 
 func main() {
@@ -160,7 +173,7 @@ func run(ctx context.Context, s settings, log *slog.Logger) error {
 	if a.versions, err = discovery.NewDiscoveryClientForConfig(mgr.GetConfig()); err != nil {
 		return err
 	}
-	a.window, a.proposeEvery, a.confirmAfter = window, s.proposeEvery, s.confirmIn
+	a.window, a.proposeEvery, a.confirmAfter, a.consolidation = window, s.proposeEvery, s.confirmIn, s.consolidation()
 	one := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 		a.changes.Add(1)
 		return []reconcile.Request{{}}

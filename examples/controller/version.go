@@ -45,7 +45,7 @@ func (a *autoscaler) askVersion(_ context.Context, s *snapshot) error {
 
 // options returns the options of all plans.
 func (a *autoscaler) options() *disruption.Options {
-	return &disruption.Options{Provisioning: a.planOptions(), IgnorePodDeletionCost: true} // steer writes that cost
+	return &disruption.Options{Provisioning: a.planOptions(), Consolidation: a.consolidation, IgnorePodDeletionCost: true} // steer writes that cost
 }
 
 func (a *autoscaler) planOptions() *provisioning.Options {
