@@ -167,6 +167,9 @@ func TestBadFlags(t *testing.T) {
 	if _, err := parse([]string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "usage: controller [flags]") {
 		t.Errorf("%v: %s", err, help.String())
 	}
+	if s, err := parse([]string{"-min-score=0"}, &help); err != nil || s.consolidation().MinimumScore >= 0 {
+		t.Errorf("%v, %v: zero is the default of the library, and none of the flag", err, s.consolidation())
+	}
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	if _, err := (&settings{}).reach(); err == nil || !strings.Contains(err.Error(), "there is no -kubeconfig") {
 		t.Error(err)

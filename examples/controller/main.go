@@ -72,7 +72,7 @@ func parse(args []string, help io.Writer) (s settings, err error) {
 	f.DurationVar(&s.most, "batch-max", 10*time.Second, "and at the latest so long after the first")
 	f.DurationVar(&s.proposeEvery, "propose-every", 10*time.Second, "ask which nodes to remove so often while the cluster changes")
 	f.DurationVar(&s.confirmIn, "confirm-after", 15*time.Second, "look again so long after a decision to remove empty or underutilized nodes, and act then")
-	f.Float64Var(&s.score, "min-score", disruption.DefaultMinimumScore, "what an action must save to be worth its evictions: the share of the cost that it saves over the share of all pods that it moves; below 0 any saving is enough")
+	f.Float64Var(&s.score, "min-score", disruption.DefaultMinimumScore, "what an action must save to be worth its evictions: the share of the cost that it saves over the share of all pods that it moves; with 0 any saving is enough")
 	f.DurationVar(&s.halve, "halve-score-after", 0, "ask half of -min-score of a node that no pod has come to or left for so long, a quarter after twice that time, an eighth after four times; 0 for never")
 	f.StringVar(&s.provider, "provider", "kwok", "the cloud: kwok, whose nodes nothing stands behind, or aws")
 	f.StringVar(&s.catalog, "catalog", "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "which instance types the cloud of kwok nodes has")
@@ -125,7 +125,11 @@ func (s *settings) check(f *flag.FlagSet) error {
 
 // consolidation returns the options of that name.
 func (s *settings) consolidation() disruption.ConsolidationOptions {
-	return disruption.ConsolidationOptions{MinimumScore: s.score, HalveScoreAfter: s.halve}
+	score := s.score
+	if score == 0 {
+		score = -1 // none, where zero is the default
+	}
+	return disruption.ConsolidationOptions{MinimumScore: score, HalveScoreAfter: s.halve}
 }
 
 func main() {
