@@ -70,7 +70,7 @@ func (f *Cluster) propose(ctx context.Context) (p *Proposal, err error) {
 	p.Actions, p.Waiting = slices.Concat(d.accepted, p.Actions), slices.Concat(d.waiting, p.Waiting)
 	p.Blocked = slices.Concat(rules.Blocked, d.blocked, p.Blocked)
 	slices.SortFunc(p.Blocked, Blocked.Compare)
-	p.Next = state.Sooner(state.Sooner(rules.Next, d.next), p.Next)
+	p.Next = state.Sooner(rules.Next, d.next, p.Next)
 	p.Ignored, p.Unavailable, p.Warnings, p.cluster = notices.Ignored, notices.Unavailable, f.Warnings(), f
 	p.CostBefore, p.UnknownPrices = f.cost()
 	p.CostAfter = p.CostBefore

@@ -44,7 +44,7 @@ func (p *proposer) consolidate(ctx context.Context) (*Proposal, error) {
 		}
 		out.add(found)
 	}
-	out.Next = state.Sooner(state.Sooner(state.Sooner(soonest(out.Blocked), out.Next), state.Sooner(quota.Next, quota.Admission.Next)), p.shortagesEnd())
+	out.Next = state.Sooner(out.Next, soonest(out.Blocked), quota.Next, quota.Admission.Next, p.shortagesEnd())
 	return out, nil
 }
 

@@ -247,18 +247,21 @@ func (f *Rules) Required(targets []*state.StateNode) float64 {
 	return max(f.opts.MinimumSaving, score)
 }
 
-// LeastScoreShare is the least share of MinimumScore that HalveScoreAfter leaves.
-const LeastScoreShare = 1.0 / 8
+// leastScoreShare is the least share of MinimumScore that HalveScoreAfter leaves.
+const leastScoreShare = 1.0 / 8
 
-// scoreShare returns the share of MinimumScore that a node needs now, and when that falls next;
-// zero if it does not.
+// scoreShare returns the share of MinimumScore that a node needs now, and when that share falls
+// next. The instant is zero if the share never falls.
 func (f *Rules) scoreShare(m *state.StateNode) (share float64, falls time.Time) {
-	since, known := f.cluster.LastPodEvent(m)
 	share = 1
-	if !known || f.opts.HalveScoreAfter <= 0 {
+	if f.opts.HalveScoreAfter <= 0 {
 		return share, time.Time{}
 	}
-	for quiet := f.opts.HalveScoreAfter; share > LeastScoreShare; quiet *= 2 {
+	since, known := f.cluster.LastPodEvent(m)
+	if !known {
+		return share, time.Time{}
+	}
+	for quiet := f.opts.HalveScoreAfter; share > leastScoreShare; quiet *= 2 {
 		if falls = since.Add(quiet); falls.After(f.cluster.Now) {
 			return share, falls
 		}
@@ -267,8 +270,8 @@ func (f *Rules) scoreShare(m *state.StateNode) (share float64, falls time.Time) 
 	return share, time.Time{}
 }
 
-// ScoreFalls returns the first instant after now at which one of some nodes needs a lower score;
-// zero if there is none.
+// ScoreFalls returns the first instant after now at which one of some nodes needs a lower score. It
+// is zero if no node will.
 func (f *Rules) ScoreFalls(nodes []*state.StateNode) (first time.Time) {
 	for _, m := range nodes {
 		_, falls := f.scoreShare(m)

@@ -2,12 +2,14 @@ package state
 
 import "time"
 
-// Sooner returns the earlier of two instants; zero is never.
-func Sooner(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
+// Sooner returns the earliest of some instants; zero is never.
+func Sooner(instants ...time.Time) (first time.Time) {
+	for _, at := range instants {
+		if first.IsZero() || !at.IsZero() && at.Before(first) {
+			first = at
+		}
 	}
-	return a
+	return first
 }
 
 // ZeroOrOne returns 0 for false and 1 for true.
