@@ -1,7 +1,6 @@
 package nodeclass_test
 
 import (
-	"encoding/json"
 	"os"
 	"slices"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
@@ -23,18 +21,10 @@ import (
 // a network and published images.
 func stocked(t testing.TB) *Cloud {
 	t.Helper()
-	var file struct {
-		InstanceTypes         []ec2types.InstanceTypeInfo
-		InstanceTypeOfferings []ec2types.InstanceTypeOffering
-	}
-	for _, name := range []string{"../instancetype/testdata/types.json", "../instancetype/testdata/offerings.json"} {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(data, &file))
-	}
-	c := &Cloud{Types: file.InstanceTypes, Offerings: file.InstanceTypeOfferings, PageSize: 50, Parameters: map[string]string{},
-		Cluster: &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
-			KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16")}}}
+	c := withTypes(t)
+	c.PageSize, c.Parameters = 50, map[string]string{}
+	c.Cluster = &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
+		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16")}}
 	for id, zone := range map[string]string{"subnet-a": "us-east-1a use1-az1", "subnet-b": "us-east-1b use1-az2"} {
 		c.Subnets = append(c.Subnets, ec2types.Subnet{SubnetId: &id, VpcId: ptr("vpc-1"), AvailabilityZone: ptr(zone[:10]), AvailabilityZoneId: ptr(zone[11:])})
 	}
@@ -64,18 +54,13 @@ func stocked(t testing.TB) *Cloud {
 	return c
 }
 
+// resolvedClass selects what stocked has.
 func resolvedClass(edit ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
-	c := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid-1", Generation: 1}}
-	c.Spec = awsv1.EC2NodeClassSpec{
-		SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{ID: "subnet-a"}, {ID: "subnet-b"}},
-		SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Name: "nodes"}},
-		AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
-		InstanceProfile:            ptr("nodes"),
-	}
-	for _, e := range edit {
-		e(c)
-	}
-	return c
+	return class(append([]func(*awsv1.EC2NodeClass){func(c *awsv1.EC2NodeClass) {
+		c.Generation = 1
+		c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{ID: "subnet-a"}, {ID: "subnet-b"}}
+		c.Spec.SecurityGroupSelectorTerms = []awsv1.SecurityGroupSelectorTerm{{Name: "nodes"}}
+	}}, edit...)...)
 }
 
 type builderSetup struct {

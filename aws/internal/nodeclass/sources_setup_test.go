@@ -16,8 +16,8 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// region has the instance types of the test data of package instancetype.
-func region(t testing.TB) *Cloud {
+// withTypes returns a cloud with the instance types of the test data of package instancetype.
+func withTypes(t testing.TB) *Cloud {
 	t.Helper()
 	var file struct {
 		InstanceTypes         []ec2types.InstanceTypeInfo
@@ -28,12 +28,17 @@ func region(t testing.TB) *Cloud {
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(data, &file))
 	}
-	return &Cloud{
-		Types: file.InstanceTypes, Offerings: file.InstanceTypeOfferings,
-		Cluster: &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
-			Endpoint: ptr("https://shop.example"), CertificateAuthority: &ekstypes.Certificate{Data: ptr("Q0E=")},
-			KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16"), IpFamily: ekstypes.IpFamilyIpv4}},
-	}
+	return &Cloud{Types: file.InstanceTypes, Offerings: file.InstanceTypeOfferings}
+}
+
+// region returns withTypes with a cluster.
+func region(t testing.TB) *Cloud {
+	t.Helper()
+	c := withTypes(t)
+	c.Cluster = &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
+		Endpoint: ptr("https://shop.example"), CertificateAuthority: &ekstypes.Certificate{Data: ptr("Q0E=")},
+		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16"), IpFamily: ekstypes.IpFamilyIpv4}}
+	return c
 }
 
 func sources(t testing.TB, c *Cloud, k *Clock, edit ...func(*api.Clients, *nodeclass.Options)) *nodeclass.Sources {
