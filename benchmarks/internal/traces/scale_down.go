@@ -17,10 +17,13 @@ import (
 //go:embed scale_down.yaml
 var scaleDownPool string
 
-// scaleDown returns a trace of the scenario ScaleDown of examples/controller: 300 pods of twelve
-// workloads, with spreads, affinity and disruption budgets, of which 30% are left after a warm-up
-// of ten minutes. Then the cluster has 20 minutes to come to rest. All nodes are on-demand, and no
-// price changes.
+// scaleDownWarmup is how long all pods run before most of them go.
+const scaleDownWarmup = 10 * time.Minute
+
+// scaleDown returns a trace of the scenario ScaleDown of examples/controller. Twelve workloads with
+// spreads, affinity and disruption budgets have 300 pods. After the warm-up each workload keeps 30% of
+// its pods, and the cluster has 20 minutes to come to rest. All nodes are on-demand, and no price
+// changes.
 func scaleDown(seed uint64) (*life.Trace, error) {
 	cloud, err := market(seed, 0)
 	if err != nil {
@@ -31,7 +34,7 @@ func scaleDown(seed uint64) (*life.Trace, error) {
 		return nil, err
 	}
 	return &life.Trace{
-		Warmup: 10 * time.Minute, Length: 20 * time.Minute, Tick: time.Second, Sample: 30 * time.Second, Every: 10 * time.Second,
+		Warmup: scaleDownWarmup, Length: 20 * time.Minute, Tick: time.Second, Sample: 30 * time.Second, Every: 10 * time.Second,
 		Cloud: cloud, Provider: guard.New(cloud), Pools: []*v1.NodePool{pool},
 		Daemon: twodays.Daemon(), Workloads: scaledDown(),
 	}, nil
@@ -41,7 +44,7 @@ func scaleDown(seed uint64) (*life.Trace, error) {
 func scaledDown() []*simcluster.Workload {
 	add := func(name, requests string, pods, maxUnavailable int) *simcluster.Workload {
 		w := simcluster.Deployment(name, requests, func(at time.Time) int {
-			if at.Sub(twodays.Start) < 10*time.Minute {
+			if at.Sub(twodays.Start) < scaleDownWarmup {
 				return pods
 			}
 			return max(1, pods*3/10)

@@ -138,8 +138,8 @@ func (p *Problem) nodeByNode() (out []int) {
 	return out
 }
 
-// excludedAlone says whether a node with suitable labels and taints excludes pods of a class,
-// whatever other pods are there.
+// excludedAlone says whether a node whose labels and taints suit a class excludes its pods by a
+// filter that counts no other pods.
 func (p *Problem) excludedAlone(c int, n *model.Existing) bool {
 	for f := Labels; f < Admitted; f++ {
 		if of := filters[f]; of.node != nil && !of.counted && of.node(p, c, n) != "" {
