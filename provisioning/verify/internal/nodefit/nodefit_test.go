@@ -47,6 +47,17 @@ func TestOutcomesTellSelectionsApart(t *testing.T) {
 	}
 }
 
+// TestOutcomesHaveValidValues: no node has a value that the API server refuses, whatever pods ask for.
+func TestOutcomesHaveValidValues(t *testing.T) {
+	mentions := nodefit.Mentions{"team": {"not a label value", "0", "blue"}}
+	outcomes := mentions.Labels(requirements.DefaultVocabulary()).Outcomes(requirements.NewSet(requirements.Exists("team")))
+	var values []string
+	for _, o := range outcomes {
+		values = append(values, o.Labels["team"])
+	}
+	require.ElementsMatch(t, []string{"0", "1", "blue", nodefit.OtherValue}, slices.Compact(values))
+}
+
 func TestTolerationsOfDaemon(t *testing.T) {
 	pressure := corev1.Taint{Key: corev1.TaintNodeDiskPressure, Effect: corev1.TaintEffectNoSchedule}
 	pod := &corev1.Pod{}

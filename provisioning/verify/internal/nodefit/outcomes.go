@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -114,8 +115,9 @@ type labelValue struct {
 }
 
 // statesOf lists the states of a label that the mentions distinguish. Of infinitely many values
-// these are the mentioned ones, their integer neighbours and one that is not mentioned. It is never
-// empty: a label without a possible state counts as absent, and is reported elsewhere.
+// these are the mentioned ones, their integer neighbours and one that is not mentioned, without those
+// that the API server does not allow as the value of a label. The list is never empty: a label
+// without a possible state counts as absent, and is reported elsewhere.
 func statesOf(vocabulary *requirements.Vocabulary, domain requirements.Set, key string, mentioned []string) []labelValue {
 	want, defined := domain.Get(key)
 	if !defined && !vocabulary.WellKnown(key) {
@@ -134,7 +136,9 @@ func statesOf(vocabulary *requirements.Vocabulary, domain requirements.Set, key 
 			values = append(values, value)
 		}
 		slices.Sort(values)
-		values = slices.Compact(values)
+		values = slices.DeleteFunc(slices.Compact(values), func(value string) bool {
+			return value != OtherValue && len(validation.IsValidLabelValue(value)) > 0
+		})
 	}
 	var choices []labelValue
 	for _, value := range values {
