@@ -10,39 +10,22 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	clock "k8s.io/utils/clock/testing"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 )
 
-// clock is a clock that a test advances.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
 var start = time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC)
 
-func newClock() *clock { return &clock{now: start} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
+func newClock() *clock.FakeClock { return clock.NewFakeClock(start) }
 
 type (
 	scope = cloudprovider.Scope
 	key   = cloudprovider.OfferingKey
 )
 
-func newCache(t testing.TB, c *clock, opts *availability.Options) *availability.Cache {
+func newCache(t testing.TB, c *clock.FakeClock, opts *availability.Options) *availability.Cache {
 	t.Helper()
 	a, err := availability.New(c.Now, opts)
 	require.NoError(t, err)
@@ -66,14 +49,14 @@ func TestMarkEnds(t *testing.T) {
 	_, marked = a.Unavailable(other)
 	require.False(t, marked)
 
-	c.Advance(3*time.Minute - 1)
+	c.Step(3*time.Minute - 1)
 	_, marked = a.Unavailable(k)
 	require.True(t, marked, "the last moment")
-	c.Advance(1)
+	c.Step(1)
 	_, marked = a.Unavailable(k)
 	require.False(t, marked, "the end itself")
 	require.Empty(t, a.Marks())
-	c.Advance(-time.Hour)
+	c.Step(-time.Hour)
 	_, marked = a.Unavailable(k)
 	require.False(t, marked, "a clock that steps back revives nothing")
 }
@@ -122,12 +105,12 @@ func TestMarkingAgain(t *testing.T) {
 	a := newCache(t, c, &availability.Options{TTLByReason: map[string]time.Duration{"long": time.Hour}})
 	s := scope{Zone: "zone-a"}
 	a.MarkUnavailable(s, "short")
-	c.Advance(time.Minute)
+	c.Step(time.Minute)
 	require.Equal(t, availability.Mark{Scope: s, Reason: "long", Since: start, Until: start.Add(61 * time.Minute)}, a.MarkUnavailable(s, "long"))
-	c.Advance(time.Minute)
+	c.Step(time.Minute)
 	require.Equal(t, availability.Mark{Scope: s, Reason: "long", Since: start, Until: start.Add(61 * time.Minute)}, a.MarkUnavailable(s, "short"), "the later end stays")
 	require.Len(t, a.Marks(), 1)
-	c.Advance(59 * time.Minute)
+	c.Step(59 * time.Minute)
 	require.Empty(t, a.Marks())
 }
 
@@ -144,7 +127,7 @@ func TestWidestKnowledgeWins(t *testing.T) {
 	a.MarkUnavailable(scope{InstanceType: "m5.large"}, "type")
 	m, _ = a.Unavailable(k)
 	require.Equal(t, "capacity type", m.Reason, "whatever the order of marking")
-	c.Advance(time.Second)
+	c.Step(time.Second)
 	a.MarkUnavailable(scope{Zone: "zone-a"}, "zone")
 	m, _ = a.Unavailable(k)
 	require.Equal(t, "zone", m.Reason, "the last to end")
@@ -213,7 +196,7 @@ func TestApply(t *testing.T) {
 	require.Equal(t, []bool{true, true, false, false, false}, sold(applied[0]))
 	require.Equal(t, []bool{true, true, true, false, false}, sold(applied[1]))
 
-	c.Advance(time.Hour)
+	c.Step(time.Hour)
 	require.Same(t, small, a.Apply(types)[0])
 	require.Empty(t, a.Apply(nil))
 
@@ -238,7 +221,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.Equal(t, []string{"zone=a", "zone=c", "zone=d"}, scopes(a), "the first to end goes; of one end, the first by scope")
 	a.MarkUnavailable(scope{Zone: "e"}, "short")
 	require.Equal(t, []string{"zone=a", "zone=c", "zone=d"}, scopes(a), "be it the new one")
-	c.Advance(10 * time.Minute)
+	c.Step(10 * time.Minute)
 	a.MarkUnavailable(scope{Zone: "f"}, "")
 	require.Equal(t, []string{"zone=a", "zone=f"}, scopes(a), "what has ended makes room first")
 }
@@ -319,7 +302,7 @@ func TestCacheAgainstModel(t *testing.T) {
 					}
 				}
 			}
-			c.Advance(time.Duration(r.Intn(3)) * time.Second)
+			c.Step(time.Duration(r.Intn(3)) * time.Second)
 			m.expire(c.Now())
 			reason := []string{"", "short", "long"}[r.Intn(3)]
 			ttl := max(reasons[reason], 7*time.Second)
@@ -396,7 +379,7 @@ func TestCacheConcurrently(t *testing.T) {
 					a.Launched(k)
 					a.Admit(optionsFor(k))
 				case 3:
-					c.Advance(100 * time.Millisecond)
+					c.Step(100 * time.Millisecond)
 				}
 				a.Unavailable(k)
 				if len(a.Apply(types)) != len(types) || len(a.Marks()) > 8 {
@@ -406,7 +389,7 @@ func TestCacheConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	c.Advance(time.Hour)
+	c.Step(time.Hour)
 	require.Empty(t, a.Marks())
 	require.Equal(t, types[0], a.Apply(types)[0])
 }
@@ -417,10 +400,10 @@ func TestLookUpEndsMarks(t *testing.T) {
 	a := newCache(t, c, nil)
 	k := key{InstanceType: "m5.large", Zone: "zone-a", CapacityType: "spot"}
 	a.MarkUnavailable(k.Scope(), "")
-	c.Advance(3 * time.Minute)
+	c.Step(3 * time.Minute)
 	_, marked := a.Unavailable(k)
 	require.False(t, marked)
-	c.Advance(-time.Minute)
+	c.Step(-time.Minute)
 	_, marked = a.Unavailable(k)
 	require.False(t, marked, "the clock stepped back")
 }

@@ -36,16 +36,16 @@ func TestMarksGrow(t *testing.T) {
 	}
 	for i, want := range []time.Duration{1, 2, 4, 5, 5} {
 		require.Equal(t, want*time.Minute, refuse(), "refusal %d", i)
-		c.Advance(10 * time.Second)
+		c.Step(10 * time.Second)
 		until := refuse()
 		require.Equal(t, want*time.Minute, until, "a refusal under the mark counts as the same one")
-		c.Advance(until)
+		c.Step(until)
 		_, marked := a.Unavailable(spotA)
 		require.False(t, marked)
 	}
 	a.Launched(spotA)
 	require.Equal(t, 4*time.Minute, refuse(), "three in a row after the success halved five")
-	c.Advance(14 * time.Minute)
+	c.Step(14 * time.Minute)
 	require.Equal(t, time.Minute, refuse(), "ten times TTL after the mark ended it is forgotten")
 }
 
@@ -54,7 +54,7 @@ func TestMarksForReasonsThatPassSoonDoNotGrow(t *testing.T) {
 	a := newCache(t, c, &availability.Options{MaxTTL: time.Hour, TTLByReason: map[string]time.Duration{"Soon": time.Minute}})
 	for range 5 {
 		require.Equal(t, time.Minute, a.MarkUnavailable(spotA.Scope(), "Soon").Until.Sub(c.Now()))
-		c.Advance(time.Minute)
+		c.Step(time.Minute)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestReasonsGrowFromTheirOwnTTL(t *testing.T) {
 	for _, want := range []time.Duration{40 * time.Minute, time.Hour, time.Hour} {
 		m := a.MarkUnavailable(scope{Zone: "zone-a"}, "Quota")
 		require.Equal(t, want, m.Until.Sub(c.Now()))
-		c.Advance(want)
+		c.Step(want)
 	}
 	m := a.MarkUnavailable(scope{Zone: "zone-a"}, "Forever")
 	require.Equal(t, 2*time.Hour, m.Until.Sub(c.Now()), "a TTL above the bound is kept")
@@ -123,7 +123,7 @@ func TestLaunchedForgetsRefusals(t *testing.T) {
 	a.Launched(spotA)
 	_, marked := a.Unavailable(spotA)
 	require.True(t, marked, "it may have been launched before the refusal")
-	c.Advance(time.Minute)
+	c.Step(time.Minute)
 	a.Launched(spotA)
 	m := a.MarkUnavailable(spotA.Scope(), "NoStock")
 	require.Equal(t, time.Minute, m.Until.Sub(c.Now()), "one refusal, halved, is none")
@@ -138,7 +138,7 @@ func TestAdmit(t *testing.T) {
 	require.Equal(t, options[:3], a.Admit(options), "a broken option is left out")
 	a.MarkUnavailable(scope{CapacityType: v1.CapacityTypeSpot}, "Quota")
 	require.Equal(t, options[2:3], a.Admit(options))
-	c.Advance(3 * time.Minute)
+	c.Step(3 * time.Minute)
 	require.Equal(t, options[:3], a.Admit(options))
 }
 
@@ -150,10 +150,10 @@ func TestRememberedScopesAreBounded(t *testing.T) {
 	}
 	for i := range 10 {
 		require.Equal(t, time.Minute, mark(fmt.Sprint("t", i)))
-		c.Advance(time.Second)
+		c.Step(time.Second)
 	}
 	require.Equal(t, []string{"instance-type=t7", "instance-type=t8", "instance-type=t9"}, scopes(a), "the last ones are kept")
-	c.Advance(time.Minute)
+	c.Step(time.Minute)
 	require.Equal(t, 2*time.Minute, mark("t9"))
 	require.Equal(t, time.Minute, mark("t0"), "it was forgotten")
 }

@@ -11,13 +11,24 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
+	clock "k8s.io/utils/clock/testing"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 var background = context.Background()
+
+// noon is the initial time of the clocks.
+var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+
+// throttled is an error of AWS as its clients return it.
+func throttled() error {
+	return &smithy.OperationError{ServiceID: "EC2", OperationName: "DescribeThings",
+		Err: &smithy.GenericAPIError{Code: "RequestLimitExceeded", Message: "Request limit exceeded."}}
+}
 
 // asker answers with the number of times that it was asked, unless it has an error.
 type asker struct {
@@ -30,7 +41,7 @@ func (a *asker) ask(context.Context) (int, error) {
 	return a.asked, a.err
 }
 
-func cell(k *clock) *cache.Cell[int] {
+func cell(k *clock.FakeClock) *cache.Cell[int] {
 	return cache.NewCell(cache.Settings[int]{Name: "things", Now: k.Now, Refresh: 10 * time.Minute})
 }
 
@@ -42,13 +53,13 @@ func renewed(c *cache.Cell[int], a *asker) (int, cache.Reading, error) {
 }
 
 func TestCellKeepsAnswerUntilDue(t *testing.T) {
-	k, a := newClock(), &asker{}
+	k, a := clock.NewFakeClock(noon), &asker{}
 	c := cell(k)
 	for _, step := range []struct {
 		add  time.Duration
 		want int
 	}{{0, 1}, {10*time.Minute - 1, 1}, {1, 2}, {time.Minute, 2}, {time.Hour, 3}} {
-		k.Add(step.add)
+		k.Step(step.add)
 		got, reading, err := renewed(c, a)
 		require.NoError(t, err)
 		require.Equal(t, step.want, got)
@@ -57,12 +68,12 @@ func TestCellKeepsAnswerUntilDue(t *testing.T) {
 }
 
 func TestCellKeepsLastGoodAnswer(t *testing.T) {
-	k, a := newClock(), &asker{}
+	k, a := clock.NewFakeClock(noon), &asker{}
 	c := cell(k)
 	_, _, err := renewed(c, a)
 	require.NoError(t, err)
 	a.err = throttled()
-	k.Add(10 * time.Minute)
+	k.Step(10 * time.Minute)
 	for range 3 {
 		got, reading, err := renewed(c, a)
 		require.NoError(t, err)
@@ -73,7 +84,7 @@ func TestCellKeepsLastGoodAnswer(t *testing.T) {
 	}
 	require.Equal(t, 2, a.asked, "it waits before it asks again")
 	a.err = nil
-	k.Add(2 * time.Minute)
+	k.Step(2 * time.Minute)
 	got, reading, err := renewed(c, a)
 	require.NoError(t, err)
 	require.Equal(t, 3, got)
@@ -84,25 +95,25 @@ func TestCellKeepsLastGoodAnswer(t *testing.T) {
 // What could not be renewed is asked again by the next who renews, though nobody has
 // used the answer since; what could is not.
 func TestCellRenewsAgainAfterFailure(t *testing.T) {
-	k, a := newClock(), &asker{}
+	k, a := clock.NewFakeClock(noon), &asker{}
 	c := cell(k)
 	_, _, err := renewed(c, a)
 	require.NoError(t, err)
 	a.err = throttled()
-	k.Add(10 * time.Minute)
+	k.Step(10 * time.Minute)
 	require.ErrorIs(t, c.Renew(background)(), cloudprovider.ErrThrottled)
 	a.err = nil
-	k.Add(2 * time.Minute)
+	k.Step(2 * time.Minute)
 	require.NoError(t, c.Renew(background)())
 	require.Equal(t, 3, a.asked)
-	k.Add(time.Hour)
+	k.Step(time.Hour)
 	require.NoError(t, c.Renew(background)())
 	require.Equal(t, 3, a.asked, "nobody has used it")
 }
 
 // A failure is not asked about again at once, and the pauses grow to a minute.
 func TestCellPausesAfterFailures(t *testing.T) {
-	k, a := newClock(), &asker{err: throttled()}
+	k, a := clock.NewFakeClock(noon), &asker{err: throttled()}
 	c := cell(k)
 	var asked []int
 	for range 300 { // five minutes, once a second
@@ -110,7 +121,7 @@ func TestCellPausesAfterFailures(t *testing.T) {
 		require.ErrorIs(t, err, cloudprovider.ErrThrottled)
 		require.Positive(t, cloudprovider.RetryAfter(err))
 		require.LessOrEqual(t, cloudprovider.RetryAfter(err), 72*time.Second)
-		k.Add(time.Second)
+		k.Step(time.Second)
 		asked = append(asked, a.asked)
 	}
 	require.Equal(t, 1, asked[0])
@@ -124,34 +135,34 @@ func TestCellPausesAfterFailures(t *testing.T) {
 
 // What would not work again is looked at again all the same: a right may be granted.
 func TestCellAsksAgainAfterDenial(t *testing.T) {
-	k, a := newClock(), &asker{err: &cloudprovider.Error{Kind: cloudprovider.KindDenied}}
+	k, a := clock.NewFakeClock(noon), &asker{err: &cloudprovider.Error{Kind: cloudprovider.KindDenied}}
 	c := cell(k)
 	_, _, err := renewed(c, a)
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
-	k.Add(59 * time.Second)
+	k.Step(59 * time.Second)
 	_, _, err = renewed(c, a)
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	a.err = nil
-	k.Add(time.Second)
+	k.Step(time.Second)
 	got, _, err := renewed(c, a)
 	require.NoError(t, err)
 	require.Equal(t, 2, got)
 }
 
 func TestCellClockThatGoesBack(t *testing.T) {
-	k, a := newClock(), &asker{}
+	k, a := clock.NewFakeClock(noon), &asker{}
 	c := cell(k)
 	_, _, err := renewed(c, a)
 	require.NoError(t, err)
-	k.Add(-48 * time.Hour)
+	k.Step(-48 * time.Hour)
 	got, reading, err := renewed(c, a)
 	require.NoError(t, err)
 	require.Equal(t, 2, got, "else it would be good for two days more")
 	require.Equal(t, noon.Add(-48*time.Hour), reading.At)
 	a.err = throttled()
-	k.Add(10 * time.Minute)
+	k.Step(10 * time.Minute)
 	_, _, _ = renewed(c, a)
-	k.Add(-time.Hour)
+	k.Step(-time.Hour)
 	a.err = nil
 	got, _, err = renewed(c, a)
 	require.NoError(t, err)
@@ -159,7 +170,7 @@ func TestCellClockThatGoesBack(t *testing.T) {
 }
 
 func TestCellDrop(t *testing.T) {
-	k, a := newClock(), &asker{}
+	k, a := clock.NewFakeClock(noon), &asker{}
 	c := cell(k)
 	_, _, err := c.Get(background, a.ask)
 	require.NoError(t, err)
@@ -181,7 +192,7 @@ func TestCellDrop(t *testing.T) {
 	require.True(t, reading.Stale)
 
 	a.err = nil
-	k.Add(time.Hour)
+	k.Step(time.Hour)
 	_, _, err = c.Get(background, func(context.Context) (int, error) {
 		c.Drop() // while it is asked
 		return 7, nil
@@ -199,7 +210,7 @@ func TestCellDrop(t *testing.T) {
 // Any number of callers make one call, and share its answer.
 func TestCellAsksOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := cell(newClock())
+		c := cell(clock.NewFakeClock(noon))
 		var asked atomic.Int32
 		slow := func(context.Context) (int, error) {
 			time.Sleep(time.Second)
@@ -221,11 +232,11 @@ func TestCellAsksOneAtATime(t *testing.T) {
 // While the answer is renewed everybody goes on with the one there is.
 func TestCellDoesNotHoldUpOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k, a := newClock(), &asker{}
+		k, a := clock.NewFakeClock(noon), &asker{}
 		c := cell(k)
 		_, _, err := c.Get(background, a.ask)
 		require.NoError(t, err)
-		k.Add(time.Hour)
+		k.Step(time.Hour)
 		release := make(chan struct{})
 		for range 3 {
 			got, reading, err := c.Get(background, func(context.Context) (int, error) { <-release; return 2, nil })
@@ -245,7 +256,7 @@ func TestCellDoesNotHoldUpOthers(t *testing.T) {
 // Who gives up does not end the asking, and nothing has failed.
 func TestCellSurvivesCallerWhoGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := cell(newClock())
+		c := cell(clock.NewFakeClock(noon))
 		release := make(chan struct{})
 		slow := func(context.Context) (int, error) { <-release; return 9, nil }
 		ctx, cancel := context.WithCancel(t.Context())
@@ -363,7 +374,7 @@ func TestCellDoneContextAsksNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	a := &asker{}
-	_, _, err := cell(newClock()).Get(ctx, a.ask)
+	_, _, err := cell(clock.NewFakeClock(noon)).Get(ctx, a.ask)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Zero(t, a.asked)
 }
@@ -374,11 +385,11 @@ func TestCellSurvivesPanic(t *testing.T) {
 		"panic: client":                  func(context.Context) (int, error) { panic("client") },
 		"asking ended without an answer": func(context.Context) (int, error) { runtime.Goexit(); return 0, nil },
 	} {
-		k, a := newClock(), &asker{}
+		k, a := clock.NewFakeClock(noon), &asker{}
 		c := cell(k)
 		_, _, err := c.Get(background, ask)
 		require.ErrorContains(t, err, what)
-		k.Add(time.Second)
+		k.Step(time.Second)
 		got, _, err := renewed(c, a)
 		require.NoError(t, err)
 		require.Equal(t, 1, got)
@@ -386,7 +397,7 @@ func TestCellSurvivesPanic(t *testing.T) {
 }
 
 func TestCellErrorIsTyped(t *testing.T) {
-	_, _, err := cell(newClock()).Get(background, func(context.Context) (int, error) { return 0, errors.New("connection reset") })
+	_, _, err := cell(clock.NewFakeClock(noon)).Get(background, func(context.Context) (int, error) { return 0, errors.New("connection reset") })
 	var e *cloudprovider.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, cloudprovider.KindUnknown, e.Kind)
@@ -395,7 +406,7 @@ func TestCellErrorIsTyped(t *testing.T) {
 }
 
 func TestKeyedKeepsQuestionsApart(t *testing.T) {
-	k := newClock()
+	k := clock.NewFakeClock(noon)
 	all := cache.NewKeyed(cache.Settings[string]{Name: "thing", Now: k.Now, Refresh: time.Minute})
 	ask := func(key string) string {
 		got, _, err := all.Get(background, key, func(context.Context) (string, error) { return strings.ToUpper(key), nil })
@@ -406,10 +417,10 @@ func TestKeyedKeepsQuestionsApart(t *testing.T) {
 	require.Equal(t, "B", ask("b"))
 	require.Len(t, all.Health(), 2)
 	require.Equal(t, "thing a", all.Health()[0].Name)
-	k.Add(24 * time.Hour)
+	k.Step(24 * time.Hour)
 	ask("a")
 	require.Len(t, all.Health(), 2)
-	k.Add(30 * time.Hour)
+	k.Step(30 * time.Hour)
 	ask("a")
 	require.Len(t, all.Health(), 1, "b was not asked for any more")
 }

@@ -12,6 +12,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clock "k8s.io/utils/clock/testing"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
@@ -49,31 +50,19 @@ func input(change ...func(*launchtemplate.Input)) launchtemplate.Input {
 
 // cloud is launch templates in memory.
 type cloud struct {
-	api.EC2 // what is not asked for panics
+	api.EC2 // a call that the double does not have panics
+	*clock.FakeClock
 
 	mu        sync.Mutex
 	templates map[string]map[string]string // tags by name
 	calls     map[string]int
 	fail      map[string]error // by call, once
 	block     chan struct{}    // makes creation wait
-	now       time.Time
 }
 
 func newCloud() *cloud {
 	return &cloud{templates: map[string]map[string]string{}, calls: map[string]int{}, fail: map[string]error{},
-		now: time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC)}
-}
-
-func (c *cloud) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *cloud) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+		FakeClock: clock.NewFakeClock(time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC))}
 }
 
 func (c *cloud) called(name string) error {

@@ -8,6 +8,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/stretchr/testify/require"
+	clock "k8s.io/utils/clock/testing"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
@@ -65,7 +66,7 @@ func resolvedClass(edit ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
 
 type builderSetup struct {
 	cloud    *Cloud
-	clock    *Clock
+	clock    *clock.FakeClock
 	sources  *nodeclass.Sources
 	resolver *nodeclass.Resolver
 	builder  *instancetype.Builder
@@ -73,7 +74,7 @@ type builderSetup struct {
 
 func newBuilderSetup(t testing.TB, c *Cloud, edit ...func(*api.Clients)) *builderSetup {
 	t.Helper()
-	s := &builderSetup{cloud: c, clock: NewClock()}
+	s := &builderSetup{cloud: c, clock: newClock()}
 	clients := c.Clients()
 	for _, e := range edit {
 		e(&clients)

@@ -113,17 +113,17 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 		{"and back", func() { c.Spec.CPUOptions = nil }, func(c *instancetype.Catalog) {
 			require.True(t, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeOnDemand).Available)
 		}},
-		{"a launch into a reservation", func() { s.clock.Set(s.clock.Now().Add(1)); s.sources.ReservationLaunched("cr-0123456789abcdef0") },
+		{"a launch into a reservation", func() { s.clock.Step(1); s.sources.ReservationLaunched("cr-0123456789abcdef0") },
 			func(c *instancetype.Catalog) { require.Equal(t, 2, reserved(c).ReservationCapacity) }},
 		{"a spot price", func() {
 			s.cloud.Spot[0].SpotPrice = ptr("0.09")
-			s.clock.Set(s.clock.Now().Add(time.Hour))
+			s.clock.Step(time.Hour)
 		}, func(c *instancetype.Catalog) {
 			require.Equal(t, 0.09, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeSpot).Price)
 		}},
 		{"a zonal shift", func() {
 			s.cloud.Shifts = []shifttypes.ZonalShiftInResource{{AwayFrom: ptr("use1-az1"), AppliedStatus: "APPLIED", ExpiryTime: ptr(Noon.Add(99 * time.Hour))}}
-			s.clock.Set(s.clock.Now().Add(time.Minute))
+			s.clock.Step(time.Minute)
 		}, func(c *instancetype.Catalog) {
 			require.False(t, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeSpot).Available)
 			require.False(t, reserved(c).Available)
@@ -134,7 +134,7 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 			newer.ImageId, newer.CreationDate = ptr("ami-newer"), ptr("2026-11-01T01:00:00.000Z")
 			s.cloud.Images = append(s.cloud.Images, newer)
 			s.cloud.Parameters["/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id"] = "ami-newer"
-			s.clock.Set(s.clock.Now().Add(5 * time.Minute))
+			s.clock.Step(5 * time.Minute)
 		}, func(c *instancetype.Catalog) { require.Equal(t, "ami-newer", c.Images["m5.large"]) }},
 		{"memory that a node reported", func() {
 			verdict, err := s.builder.Observe(bg, instancetype.Observation{Nodes: instancetype.Nodes{InstanceType: "m5.large", Image: "ami-newer"}, Memory: 7 << 30, At: s.clock.Now()})
@@ -148,7 +148,7 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 		}},
 		{"partitions", func() {
 			s.cloud.PlacementGroups[0].PartitionCount = ptr(int32(5))
-			s.clock.Set(s.clock.Now().Add(time.Minute))
+			s.clock.Step(time.Minute)
 		},
 			func(c *instancetype.Catalog) {
 				got, _ := findType(t, c, "m5.large").Requirements.Get(awsv1.LabelPlacementGroupPartition)
@@ -156,10 +156,10 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 			}},
 		{"a new instance type", func() {
 			s.cloud.Types[0].InstanceType = "m99.large"
-			s.clock.Set(s.clock.Now().Add(12 * time.Hour))
+			s.clock.Step(12 * time.Hour)
 		}, func(c *instancetype.Catalog) { findType(t, c, "m99.large") }},
-		{"time", func() { s.clock.Set(s.clock.Now().Add(5 * time.Minute)) }, func(*instancetype.Catalog) {}},
-		{"a clock that goes back", func() { s.clock.Set(s.clock.Now().Add(-time.Hour)) }, func(*instancetype.Catalog) {}},
+		{"time", func() { s.clock.Step(5 * time.Minute) }, func(*instancetype.Catalog) {}},
+		{"a clock that goes back", func() { s.clock.Step(-time.Hour) }, func(*instancetype.Catalog) {}},
 	} {
 		require.True(t, last == s.catalog(t, c), "before %s", step.name)
 		step.change()
@@ -181,7 +181,7 @@ func TestReservationCountsDown(t *testing.T) {
 		return findOffering(t, findType(t, s.catalog(t, c), "m5.large"), "us-east-1a", karpv1.CapacityTypeReserved).ReservationCapacity
 	}
 	require.Equal(t, 1, left())
-	s.clock.Set(Noon.Add(time.Second))
+	s.clock.SetTime(Noon.Add(time.Second))
 	s.sources.ReservationLaunched("cr-0123456789abcdef0")
 	require.Zero(t, left())
 	s.sources.ReservationTerminated("cr-0123456789abcdef0")
@@ -208,9 +208,9 @@ func TestReservationEnds(t *testing.T) {
 		return findOffering(t, findType(t, made, "m5.large"), "us-east-1a", karpv1.CapacityTypeReserved).Available
 	}
 	require.True(t, of())
-	s.clock.Set(Noon.Add(2*time.Minute - 1))
+	s.clock.SetTime(Noon.Add(2*time.Minute - 1))
 	require.True(t, of())
-	s.clock.Set(Noon.Add(2 * time.Minute))
+	s.clock.SetTime(Noon.Add(2 * time.Minute))
 	require.False(t, of(), "forty minutes before its end")
 }
 
@@ -222,20 +222,20 @@ func TestSourcesFail(t *testing.T) {
 	_, err := s.builder.Build(bg, resolvedClass())
 	require.ErrorContains(t, err, "no route to host")
 	s.cloud.Fail = map[string]error{"DescribePlacementGroups": errors.New("no route to host")}
-	s.clock.Set(Noon.Add(time.Minute))
+	s.clock.SetTime(Noon.Add(time.Minute))
 	_, err = s.builder.Build(bg, resolvedClass(func(c *awsv1.EC2NodeClass) {
 		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("ring")}
 	}))
 	require.ErrorContains(t, err, "no route to host")
 
-	s.clock.Set(Noon.Add(2 * time.Minute))
+	s.clock.SetTime(Noon.Add(2 * time.Minute))
 	_ = s.sources.Refresh(bg)
 	whole := s.catalog(t, resolvedClass())
 	s.cloud.Fail = map[string]error{}
 	for _, operation := range []string{"DescribeInstanceTypes", "DescribeInstanceTypeOfferings", "DescribeSpotPriceHistory", "GetProducts", "GetManagedResource", "DescribeSubnets", "DescribeCluster"} {
 		s.cloud.Fail[operation] = Error("EC2", operation, "RequestLimitExceeded", "")
 	}
-	s.clock.Set(Noon.Add(30 * time.Hour))
+	s.clock.SetTime(Noon.Add(30 * time.Hour))
 	again := s.catalog(t, resolvedClass())
 	require.Len(t, again.Types, len(whole.Types))
 	require.Contains(t, again.Stale, cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: karpv1.CapacityTypeSpot})

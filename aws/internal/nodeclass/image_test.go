@@ -19,7 +19,7 @@ const latestImage = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_6
 
 // A parameter that does not exist, and one that could not be read.
 func TestParameterMissingIsNotFailure(t *testing.T) {
-	c, k := &Cloud{Parameters: map[string]string{latestImage: "ami-1"}}, NewClock()
+	c, k := &Cloud{Parameters: map[string]string{latestImage: "ami-1"}}, newClock()
 	s := sources(t, c, k)
 	get := func(name string, mutable bool) (string, cache.Reading, error) { return s.Parameter(bg, name, mutable) }
 	value, _, err := get(latestImage, true)
@@ -35,7 +35,7 @@ func TestParameterMissingIsNotFailure(t *testing.T) {
 	fail(c, "GetParameter", throttled("GetParameter"))
 	_, _, err = get("/other", false)
 	require.ErrorIs(t, err, cloudprovider.ErrThrottled)
-	k.Add(5 * time.Minute)
+	k.Step(5 * time.Minute)
 	_ = s.Refresh(bg)
 	value, reading, err = get(latestImage, true)
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestParameterMissingIsNotFailure(t *testing.T) {
 	// Withdrawn: that is an answer, which counts over what was.
 	fail(c, "GetParameter", nil)
 	c.Change(func(c *Cloud) { c.Parameters = map[string]string{"/gone": "ami-2"} })
-	k.Add(5 * time.Minute)
+	k.Step(5 * time.Minute)
 	_ = s.Refresh(bg)
 	value, reading, err = get(latestImage, true)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestParameterMissingIsNotFailure(t *testing.T) {
 	require.Equal(t, "ami-2", value, "published by now")
 	c.Calls()
 	for range 23 {
-		k.Add(time.Hour)
+		k.Step(time.Hour)
 		value, _, _ = get("/gone", false)
 		require.Equal(t, "ami-2", value)
 	}
@@ -66,7 +66,7 @@ func TestParameterMissingIsNotFailure(t *testing.T) {
 }
 
 func TestParameterWithoutClient(t *testing.T) {
-	s := sources(t, region(t), NewClock(), func(c *api.Clients, _ *nodeclass.Options) { c.SSM = nil })
+	s := sources(t, region(t), newClock(), func(c *api.Clients, _ *nodeclass.Options) { c.SSM = nil })
 	require.False(t, s.ReadsParameters())
 	_, _, err := s.Parameter(bg, latestImage, true)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
@@ -86,7 +86,7 @@ func TestImages(t *testing.T) {
 	mine.Tags, mine.DeprecationTime = tags("team", "web"), ptr("2027-03-01T00:00:00Z")
 	c := &Cloud{PageSize: 1, Images: []ec2types.Image{mine, image("ami-1", "base-1", "602401143452", "amazon"), image("ami-3", "base-3", "999999999999", "")}}
 	c.Images = append(c.Images, mine)
-	k := NewClock()
+	k := newClock()
 	s := sources(t, c, k)
 	account, err := s.Account(bg)
 	require.NoError(t, err)
@@ -114,18 +114,18 @@ func TestImages(t *testing.T) {
 // The account that asks is told by what is its own.
 func TestAccount(t *testing.T) {
 	c := &Cloud{Images: []ec2types.Image{image("ami-1", "a", "602401143452", "amazon"), image("ami-2", "b", "111122223333", "")}}
-	s := sources(t, c, NewClock())
+	s := sources(t, c, newClock())
 	_, _, err := s.Images(bg, amiselect.Query{Owners: []string{"self", "amazon"}})
 	require.NoError(t, err)
 	account, err := s.Account(bg)
 	require.NoError(t, err)
 	require.Equal(t, "111122223333", account)
 
-	s = sources(t, region(t), NewClock())
+	s = sources(t, region(t), newClock())
 	account, err = s.Account(bg)
 	require.NoError(t, err)
 	require.Equal(t, "123456789012", account, "that of the cluster")
-	s = sources(t, region(t), NewClock(), func(_ *api.Clients, o *nodeclass.Options) { o.Account = "444455556666" })
+	s = sources(t, region(t), newClock(), func(_ *api.Clients, o *nodeclass.Options) { o.Account = "444455556666" })
 	account, err = s.Account(bg)
 	require.NoError(t, err)
 	require.Equal(t, "444455556666", account)
@@ -137,7 +137,7 @@ func TestImagesUnreadable(t *testing.T) {
 	odd.CreationDate, odd.DeprecationTime = ptr("yesterday"), ptr("tomorrow")
 	nameless := image("", "base-2", "123456789012", "")
 	c := &Cloud{Images: []ec2types.Image{odd, nameless}}
-	_, _, err := sources(t, c, NewClock()).Images(bg, amiselect.Query{})
+	_, _, err := sources(t, c, newClock()).Images(bg, amiselect.Query{})
 	for _, want := range []string{"ami-1: creation date", "yesterday", "tomorrow", `"base-2" has no id`} {
 		require.ErrorContains(t, err, want)
 	}
@@ -147,7 +147,7 @@ func FuzzImages(f *testing.F) {
 	f.Add("ami-1", "name", "2026-09-01T10:00:00.000Z", "2026-11-01T10:00:00Z", "x86_64", "k")
 	f.Add("", "", "", "", "", "")
 	f.Add("ami-2", "*", "0001-01-01T00:00:00Z", "x", "mac", "")
-	k := NewClock()
+	k := newClock()
 	f.Fuzz(func(t *testing.T, id, name, created, deprecated, arch, tag string) {
 		i := ec2types.Image{ImageId: &id, Name: &name, CreationDate: &created, DeprecationTime: &deprecated,
 			Architecture: ec2types.ArchitectureValues(arch), Tags: []ec2types.Tag{{Key: &tag}, {}}}

@@ -17,7 +17,7 @@ func TestNewSourcesNamesTheRegion(t *testing.T) {
 }
 
 func TestInventoryReadsAllPages(t *testing.T) {
-	c, k := region(t), NewClock()
+	c, k := region(t), newClock()
 	c.PageSize = 3
 	s := sources(t, c, k)
 	inv, reading, err := s.Inventory(bg)
@@ -33,7 +33,7 @@ func TestInventoryReadsAllPages(t *testing.T) {
 
 // One page of many that fails leaves nothing half done.
 func TestInventoryFailure(t *testing.T) {
-	c, k := region(t), NewClock()
+	c, k := region(t), newClock()
 	fail(c, "DescribeInstanceTypeOfferings", throttled("DescribeInstanceTypeOfferings"))
 	s := sources(t, c, k)
 	inv, _, err := s.Inventory(bg)
@@ -41,12 +41,12 @@ func TestInventoryFailure(t *testing.T) {
 	require.ErrorContains(t, err, "DescribeInstanceTypeOfferings us-east-1")
 	require.Nil(t, inv)
 	fail(c, "DescribeInstanceTypeOfferings", nil)
-	k.Add(2 * time.Second)
+	k.Step(2 * time.Second)
 	_ = s.Refresh(bg)
 	inv, _, err = s.Inventory(bg)
 	require.NoError(t, err)
 
-	k.Add(12 * time.Hour)
+	k.Step(12 * time.Hour)
 	fail(c, "DescribeInstanceTypes", Error("EC2", "DescribeInstanceTypes", "UnauthorizedOperation", "You are not authorized."))
 	_ = s.Refresh(bg)
 	same, reading, err := s.Inventory(bg)
@@ -56,7 +56,7 @@ func TestInventoryFailure(t *testing.T) {
 	require.ErrorIs(t, reading.Err, cloudprovider.ErrDenied)
 	require.ErrorContains(t, reading.Err, "allow the controller ec2:DescribeInstanceTypes")
 
-	k.Add(time.Hour)
+	k.Step(time.Hour)
 	fail(c, "DescribeInstanceTypes", nil)
 	_ = s.Refresh(bg)
 	same, reading, err = s.Inventory(bg)
@@ -64,7 +64,7 @@ func TestInventoryFailure(t *testing.T) {
 	require.False(t, reading.Stale)
 	require.Same(t, inv, same, "nothing has changed, so nothing need be made anew")
 
-	k.Add(12 * time.Hour)
+	k.Step(12 * time.Hour)
 	c.Change(func(c *Cloud) { c.Types = c.Types[1:] })
 	_ = s.Refresh(bg)
 	other, _, err := s.Inventory(bg)
@@ -75,11 +75,11 @@ func TestInventoryFailure(t *testing.T) {
 
 // An answer without anything is no answer: it would take every node for unknown.
 func TestInventoryEmptyAnswer(t *testing.T) {
-	c, k := region(t), NewClock()
+	c, k := region(t), newClock()
 	s := sources(t, c, k)
 	_, _, err := s.Inventory(bg)
 	require.NoError(t, err)
-	k.Add(12 * time.Hour)
+	k.Step(12 * time.Hour)
 	c.Change(func(c *Cloud) { c.Types = nil })
 	_ = s.Refresh(bg)
 	inv, reading, err := s.Inventory(bg)

@@ -66,7 +66,7 @@ func TestSubnets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := network()
 			c.PageSize = 1
-			s := sources(t, c, NewClock())
+			s := sources(t, c, newClock())
 			got, reading, err := s.Subnets(bg, tt.terms)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, ids(got, func(s nodeclass.Subnet) string { return s.ID }))
@@ -81,7 +81,7 @@ func TestSubnets(t *testing.T) {
 }
 
 func TestSubnetFactsAndZones(t *testing.T) {
-	c, k := network(), NewClock()
+	c, k := network(), newClock()
 	s := sources(t, c, k)
 	terms := []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "web"}}}
 	got, _, err := s.Subnets(bg, terms)
@@ -101,7 +101,7 @@ func TestSubnetFactsAndZones(t *testing.T) {
 // A term that selects everything never reaches EC2.
 func TestEmptyTerms(t *testing.T) {
 	c := network()
-	s := sources(t, c, NewClock())
+	s := sources(t, c, newClock())
 	_, _, err := s.Subnets(bg, []awsv1.SubnetSelectorTerm{{ID: "subnet-a"}, {Tags: map[string]string{}}})
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	require.ErrorContains(t, err, "subnetSelectorTerms[1]")
@@ -117,7 +117,7 @@ func TestEmptyTerms(t *testing.T) {
 // One term of two that cannot be read is no answer: half of the subnets would make
 // nodes in the other half drift.
 func TestPartialFailureIsFailure(t *testing.T) {
-	c, k := network(), NewClock()
+	c, k := network(), newClock()
 	s := sources(t, c, k)
 	terms := []awsv1.SubnetSelectorTerm{{ID: "subnet-b"}, {Tags: map[string]string{"team": "web"}}}
 	first := true
@@ -132,14 +132,14 @@ func TestPartialFailureIsFailure(t *testing.T) {
 	require.ErrorContains(t, err, "connection reset by peer")
 	require.Nil(t, got)
 	c.Change(func(c *Cloud) { c.Before = nil })
-	k.Add(10 * time.Second)
+	k.Step(10 * time.Second)
 	_ = s.Refresh(bg)
 	got, _, err = s.Subnets(bg, terms)
 	require.NoError(t, err)
 	require.Len(t, got, 3)
 
 	fail(c, "DescribeSubnets", throttled("DescribeSubnets"))
-	k.Add(time.Minute)
+	k.Step(time.Minute)
 	_ = s.Refresh(bg)
 	got, reading, err := s.Subnets(bg, terms)
 	require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestSecurityGroups(t *testing.T) {
 	c := &Cloud{PageSize: 1, SecurityGroups: []ec2types.SecurityGroup{
 		group("sg-3", "nodes", "vpc-2"), group("sg-1", "nodes", "vpc-1", "team", "web"), group("sg-2", "pods-x", "vpc-1", "team", "web"),
 	}}
-	s := sources(t, c, NewClock())
+	s := sources(t, c, newClock())
 	got, _, err := s.SecurityGroups(bg, []awsv1.SecurityGroupSelectorTerm{{Name: "pods-*"}, {Name: "nodes"}, {ID: "sg-1"}, {Tags: map[string]string{"team": "web"}}})
 	require.NoError(t, err)
 	require.Equal(t, []nodeclass.SecurityGroup{{ID: "sg-1", Name: "nodes", VPC: "vpc-1"}, {ID: "sg-2", Name: "pods-x", VPC: "vpc-1"}, {ID: "sg-3", Name: "nodes", VPC: "vpc-2"}}, got)
@@ -176,7 +176,7 @@ func TestReservationsAndStock(t *testing.T) {
 	c, k := &Cloud{PageSize: 2, Reservations: []ec2types.CapacityReservation{
 		reservation("cr-3", 5, "team", "web"), reservation("cr-1", 2, "team", "web"), reservation("cr-2", 1, "team", "web"), reservation("cr-4", 4),
 		{CapacityReservationId: ptr("cr-5"), State: ec2types.CapacityReservationStateExpired, Tags: tags("team", "web")},
-	}}, NewClock()
+	}}, newClock()
 	s := sources(t, c, k)
 	id := func(r ec2types.CapacityReservation) string { return *r.CapacityReservationId }
 	terms := []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"team": "web"}, OwnerID: "123456789012"}, {ID: "cr-4"}, {ID: "cr-0"}, {ID: "cr-5"}}
@@ -186,7 +186,7 @@ func TestReservationsAndStock(t *testing.T) {
 	require.Equal(t, 5, c.Calls()["DescribeCapacityReservations"], "two pages, and one for each id")
 	require.Equal(t, 2, s.Stock().Left("cr-1"))
 
-	k.Add(time.Second)
+	k.Step(time.Second)
 	_ = s.Refresh(bg)
 	s.ReservationLaunched("cr-1")
 	s.ReservationFull("cr-3")
@@ -196,19 +196,19 @@ func TestReservationsAndStock(t *testing.T) {
 	require.Equal(t, 2, s.Stock().Left("cr-1"))
 	require.Empty(t, c.Calls())
 
-	k.Add(time.Minute)
+	k.Step(time.Minute)
 	_ = s.Refresh(bg)
 	_, _, err = s.Reservations(bg, terms)
 	require.NoError(t, err)
 	require.Equal(t, 5, s.Stock().Left("cr-3"), "EC2 says so now")
 
 	c.Change(func(c *Cloud) { c.Reservations = c.Reservations[1:] })
-	k.Add(2 * time.Minute)
+	k.Step(2 * time.Minute)
 	_ = s.Refresh(bg)
 	for range 2 {
 		_, _, err = s.Reservations(bg, terms)
 		require.NoError(t, err)
-		k.Add(2 * time.Minute)
+		k.Step(2 * time.Minute)
 		_ = s.Refresh(bg)
 	}
 	require.Zero(t, s.Stock().Left("cr-3"), "gone")
@@ -226,7 +226,7 @@ func TestPlacementGroup(t *testing.T) {
 	c, k := &Cloud{PlacementGroups: []ec2types.PlacementGroup{
 		{GroupId: ptr("pg-1"), GroupName: ptr("ring"), State: ec2types.PlacementGroupStateAvailable, Strategy: ec2types.PlacementStrategyCluster},
 		{GroupId: ptr("pg-2"), GroupName: ptr("going"), State: ec2types.PlacementGroupStateDeleting},
-	}}, NewClock()
+	}}, newClock()
 	s := sources(t, c, k)
 	for _, selector := range []*awsv1.PlacementGroupSelector{{Name: ptr("ring")}, {ID: ptr("pg-1")}} {
 		got, _, err := s.PlacementGroup(bg, selector)
@@ -247,7 +247,7 @@ func TestPlacementGroup(t *testing.T) {
 	require.Empty(t, c.Calls(), "that there is none is remembered too")
 
 	fail(c, "DescribePlacementGroups", throttled("DescribePlacementGroups"))
-	k.Add(time.Minute)
+	k.Step(time.Minute)
 	_ = s.Refresh(bg)
 	got, reading, err := s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: ptr("ring")})
 	require.NoError(t, err)
@@ -260,7 +260,7 @@ func TestPlacementGroup(t *testing.T) {
 	fail(c, "DescribePlacementGroups", nil)
 	c.Change(func(c *Cloud) { c.PlacementGroups = nil })
 	for range 3 {
-		k.Add(2 * time.Minute)
+		k.Step(2 * time.Minute)
 		_ = s.Refresh(bg)
 		got, _, err = s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: ptr("ring")})
 		require.NoError(t, err)
@@ -269,7 +269,7 @@ func TestPlacementGroup(t *testing.T) {
 }
 
 func TestShiftedZones(t *testing.T) {
-	c, k := region(t), NewClock()
+	c, k := region(t), newClock()
 	s := sources(t, c, k)
 	shift := func(zone string, status shifttypes.AppliedStatus, ends time.Time) shifttypes.ZonalShiftInResource {
 		return shifttypes.ZonalShiftInResource{AwayFrom: &zone, AppliedStatus: status, ExpiryTime: &ends}
@@ -288,14 +288,14 @@ func TestShiftedZones(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"use1-az1", "use1-az4", "use1-az5"}, got)
 	require.Contains(t, c.Asked(), "GetManagedResource arn:aws:eks:us-east-1:123456789012:cluster/shop")
-	k.Add(15 * time.Second)
+	k.Step(15 * time.Second)
 	_ = s.Refresh(bg)
 	got, _ = s.ShiftedZones(bg)
 	require.Equal(t, []string{"use1-az4", "use1-az5"}, got, "one has ended meanwhile")
 
 	// Cancelled.
 	c.Change(func(c *Cloud) { c.Shifts, c.Autoshifts = c.Shifts[1:2], nil })
-	k.Add(15 * time.Second)
+	k.Step(15 * time.Second)
 	_ = s.Refresh(bg)
 	got, _ = s.ShiftedZones(bg)
 	require.Empty(t, got)
@@ -304,12 +304,12 @@ func TestShiftedZones(t *testing.T) {
 	c.Change(func(c *Cloud) {
 		c.Shifts = []shifttypes.ZonalShiftInResource{shift("use1-az4", shifttypes.AppliedStatusApplied, Noon.Add(time.Hour))}
 	})
-	k.Add(30 * time.Second)
+	k.Step(30 * time.Second)
 	_ = s.Refresh(bg)
 	_, _ = s.ShiftedZones(bg)
 	fail(c, "GetManagedResource", errors.New("no route to host"))
 	c.Calls()
-	k.Add(30 * time.Minute)
+	k.Step(30 * time.Minute)
 	_ = s.Refresh(bg)
 	for range 10 {
 		got, err = s.ShiftedZones(bg)
@@ -317,14 +317,14 @@ func TestShiftedZones(t *testing.T) {
 		require.Equal(t, []string{"use1-az4"}, got)
 	}
 	require.Equal(t, 1, c.Calls()["GetManagedResource"], "not asked at every query")
-	k.Add(time.Hour)
+	k.Step(time.Hour)
 	_ = s.Refresh(bg)
 	got, _ = s.ShiftedZones(bg)
 	require.Empty(t, got, "and no longer than it said")
 }
 
 func TestShiftedZonesWithoutAnswer(t *testing.T) {
-	c, k := region(t), NewClock()
+	c, k := region(t), newClock()
 	fail(c, "GetManagedResource", Error("ARC Zonal Shift", "GetManagedResource", "AccessDeniedException", "denied"))
 	s := sources(t, c, k)
 	got, err := s.ShiftedZones(bg)
@@ -334,7 +334,7 @@ func TestShiftedZonesWithoutAnswer(t *testing.T) {
 	require.ErrorContains(t, health(t, s, "zonal shifts").Err, "arc-zonal-shift:GetManagedResource")
 
 	fail(c, "GetManagedResource", Error("ARC Zonal Shift", "GetManagedResource", "ResourceNotFoundException", ""))
-	k.Add(time.Minute)
+	k.Step(time.Minute)
 	_ = s.Refresh(bg)
 	got, err = s.ShiftedZones(bg)
 	require.NoError(t, err)
@@ -348,14 +348,14 @@ func TestShiftedZonesWithoutAnswer(t *testing.T) {
 }
 
 func TestCluster(t *testing.T) {
-	c, k := region(t), NewClock()
+	c, k := region(t), newClock()
 	s := sources(t, c, k)
 	got, _, err := s.Cluster(bg)
 	require.NoError(t, err)
 	require.Equal(t, nodeclass.Cluster{ARN: "arn:aws:eks:us-east-1:123456789012:cluster/shop", Account: "123456789012", Version: "1.34",
 		Endpoint: "https://shop.example", CertificateAuthority: "Q0E=", ServiceCIDR: "10.100.0.0/16"}, got)
 	c.Change(func(c *Cloud) { up := *c.Cluster; up.Version = ptr("1.35"); c.Cluster = &up })
-	k.Add(5 * time.Minute)
+	k.Step(5 * time.Minute)
 	_ = s.Refresh(bg)
 	got, _, _ = s.Cluster(bg)
 	require.Equal(t, "1.35", got.Version)
@@ -385,13 +385,13 @@ func TestCluster(t *testing.T) {
 // Throttled for a minute while many ask: nobody who has an answer gets an error,
 // and EC2 is asked a few times.
 func TestNoHerdWhileThrottled(t *testing.T) {
-	c, k := network(), NewClock()
+	c, k := network(), newClock()
 	s := sources(t, c, k)
 	term := []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "web"}}}
 	_, _, err := s.Subnets(bg, term)
 	require.NoError(t, err)
 	fail(c, "DescribeSubnets", throttled("DescribeSubnets"))
-	k.Add(time.Minute)
+	k.Step(time.Minute)
 	c.Calls()
 	for range 60 {
 		for range 100 {
@@ -399,7 +399,7 @@ func TestNoHerdWhileThrottled(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, got, 2)
 		}
-		k.Add(time.Second)
+		k.Step(time.Second)
 	}
 	require.LessOrEqual(t, c.Calls()["DescribeSubnets"], 6)
 }
@@ -407,7 +407,7 @@ func TestNoHerdWhileThrottled(t *testing.T) {
 // A hundred classes with ten different terms.
 func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 	c := network()
-	s := sources(t, c, NewClock())
+	s := sources(t, c, newClock())
 	for i := range 100 {
 		_, _, err := s.Subnets(bg, []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "t" + strconv.Itoa(i%10)}}})
 		require.NoError(t, err)

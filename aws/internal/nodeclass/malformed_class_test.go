@@ -28,9 +28,9 @@ func FuzzResolve(f *testing.F) {
 		if err != nil {
 			return
 		}
-		src, err := nodeclass.NewSources(cloud.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: NewClock().Now})
+		src, err := nodeclass.NewSources(cloud.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: newClock().Now})
 		require.NoError(t, err)
-		r, err := nodeclass.NewResolver(src, nodeclass.ResolverOptions{Now: NewClock().Now, ReservedCapacity: true})
+		r, err := nodeclass.NewResolver(src, nodeclass.ResolverOptions{Now: newClock().Now, ReservedCapacity: true})
 		require.NoError(t, err)
 		before := class.DeepCopy()
 		got, err := r.Resolve(bg, class)

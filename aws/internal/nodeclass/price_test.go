@@ -10,6 +10,7 @@ import (
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/stretchr/testify/require"
+	clock "k8s.io/utils/clock/testing"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
@@ -53,14 +54,14 @@ func known(t testing.TB, s *nodeclass.Sources) *pricing.Prices {
 	return p
 }
 
-func quote(t testing.TB, s *nodeclass.Sources, k *Clock, key cloudprovider.OfferingKey) kit.Quote {
+func quote(t testing.TB, s *nodeclass.Sources, k *clock.FakeClock, key cloudprovider.OfferingKey) kit.Quote {
 	t.Helper()
 	p := known(t, s)
 	return p.Book().Quote(k.Now(), key)
 }
 
 func TestPricesRefresh(t *testing.T) {
-	c, k := priced(t), NewClock()
+	c, k := priced(t), newClock()
 	c.PageSize = 1
 	s := sources(t, c, k)
 	require.Equal(t, 0.0351, quote(t, s, k, spot("m5.large")).Price)
@@ -70,27 +71,27 @@ func TestPricesRefresh(t *testing.T) {
 	require.Equal(t, map[string]int{"DescribeSpotPriceHistory": 3, "GetProducts": 2}, calls, "one for each page, and two questions")
 
 	c.Change(func(c *Cloud) { c.Spot[0].SpotPrice = ptr("0.05") })
-	k.Add(time.Hour - 1)
+	k.Step(time.Hour - 1)
 	require.Equal(t, 0.0351, quote(t, s, k, spot("m5.large")).Price)
 	require.Empty(t, c.Calls())
-	k.Add(1)
+	k.Step(1)
 	require.Equal(t, 0.05, quote(t, s, k, spot("m5.large")).Price)
 	require.Equal(t, map[string]int{"DescribeSpotPriceHistory": 3}, c.Calls())
-	k.Add(11 * time.Hour)
+	k.Step(11 * time.Hour)
 	quote(t, s, k, spot("m5.large"))
 	require.Equal(t, 2, c.Calls()["GetProducts"], "after twelve hours")
 }
 
 // When nothing can be reached prices stay, and are marked once they are too old.
 func TestPricesWhenEverythingFails(t *testing.T) {
-	c, k := priced(t), NewClock()
+	c, k := priced(t), newClock()
 	s := sources(t, c, k)
 	quote(t, s, k, spot("m5.large"))
 	fail(c, "GetProducts", errors.New("no route to host"))
 	fail(c, "DescribeSpotPriceHistory", throttled("DescribeSpotPriceHistory"))
 	c.Calls()
 	for range 48 * 12 { // two days
-		k.Add(5 * time.Minute)
+		k.Step(5 * time.Minute)
 		_ = s.Refresh(bg)
 		_, err := s.Prices(bg)
 		require.NoError(t, err)
@@ -108,7 +109,7 @@ func TestPricesWhenEverythingFails(t *testing.T) {
 			require.ErrorIs(t, status.Err, cloudprovider.ErrThrottled)
 		}
 	}
-	k.Add(7 * 24 * time.Hour)
+	k.Step(7 * 24 * time.Hour)
 	_ = s.Refresh(bg)
 	require.Equal(t, kit.Stale, quote(t, s, k, onDemand("m5.large")).State)
 	var failing []string
@@ -122,7 +123,7 @@ func TestPricesWhenEverythingFails(t *testing.T) {
 
 // From the start without any source: what is compiled in, marked stale.
 func TestPricesBuiltIn(t *testing.T) {
-	c, k := priced(t), NewClock()
+	c, k := priced(t), newClock()
 	fail(c, "GetProducts", errors.New("no route to host"))
 	fail(c, "DescribeSpotPriceHistory", errors.New("no route to host"))
 	s := sources(t, c, k)
@@ -142,7 +143,7 @@ spot: {m5.large: {us-east-1a: 0.11}}
 
 // A VPC without a way out: no price list, no spot history, and a file.
 func TestPriceFileInIsolatedVPC(t *testing.T) {
-	c, k := priced(t), NewClock()
+	c, k := priced(t), newClock()
 	fail(c, "DescribeSpotPriceHistory", errors.New("i/o timeout"))
 	text, broken := priceFile, error(nil)
 	reads := 0
@@ -157,41 +158,41 @@ func TestPriceFileInIsolatedVPC(t *testing.T) {
 	require.Equal(t, 1, reads)
 
 	p, _ := s.Prices(bg)
-	k.Add(10 * time.Minute)
+	k.Step(10 * time.Minute)
 	_ = s.Refresh(bg)
 	same, _ := s.Prices(bg)
 	require.Equal(t, 2, reads)
 	require.Same(t, p.Book(), same.Book(), "nothing has changed")
 
 	text = "version: 1\nregion: eu-central-1\nat: \"2026-11-01T00:00:00Z\"\nonDemand: {m5.large: 1}\n"
-	k.Add(10 * time.Minute)
+	k.Step(10 * time.Minute)
 	_ = s.Refresh(bg)
 	require.Equal(t, 0.2, quote(t, s, k, onDemand("m5.large")).Price, "the file of another region is refused")
 	require.ErrorContains(t, health(t, s, "price file").Err, "eu-central-1")
 
 	text = "version: [1]\nonDemand: {m5.large: -1}\nat: x\n"
-	k.Add(time.Hour)
+	k.Step(time.Hour)
 	_ = s.Refresh(bg)
 	require.Equal(t, 0.2, quote(t, s, k, onDemand("m5.large")).Price)
 	require.ErrorContains(t, health(t, s, "price file").Err, "version")
 
 	text, broken = priceFile, errors.New("permission denied")
-	k.Add(time.Hour)
+	k.Step(time.Hour)
 	_ = s.Refresh(bg)
 	require.Equal(t, 0.2, quote(t, s, k, onDemand("m5.large")).Price)
 	require.ErrorContains(t, health(t, s, "price file").Err, "permission denied")
 
 	text, broken = strings.ReplaceAll(priceFile, "0.2", "0.25"), nil
-	k.Add(time.Hour)
+	k.Step(time.Hour)
 	_ = s.Refresh(bg)
 	require.Equal(t, 0.25, quote(t, s, k, onDemand("m5.large")).Price)
 	require.Zero(t, health(t, s, "price file").Failures)
 
 	text = ""
-	k.Add(time.Hour)
+	k.Step(time.Hour)
 	_ = s.Refresh(bg)
 	require.NotEqual(t, 0.25, quote(t, s, k, onDemand("m5.large")).Price, "no file any more")
-	k.Add(120 * 24 * time.Hour)
+	k.Step(120 * 24 * time.Hour)
 	_ = s.Refresh(bg)
 	text = priceFile
 	require.Equal(t, kit.Stale, quote(t, s, k, onDemand("m5.large")).State, "a file ages from the instant that it says")
@@ -199,14 +200,14 @@ func TestPriceFileInIsolatedVPC(t *testing.T) {
 
 // In regions without a price list it is not asked.
 func TestPricesWithoutPriceList(t *testing.T) {
-	c, k := priced(t), NewClock()
+	c, k := priced(t), newClock()
 	s := sources(t, c, k, func(_ *api.Clients, o *nodeclass.Options) { o.Region = "us-gov-west-1" })
 	known(t, s)
 	require.Equal(t, map[string]int{"DescribeSpotPriceHistory": 1}, c.Calls())
 }
 
 func TestPricesContext(t *testing.T) {
-	c, k := priced(t), NewClock()
+	c, k := priced(t), newClock()
 	s := sources(t, c, k)
 	ctx, cancel := context.WithCancel(bg)
 	_, err := s.Prices(ctx)
@@ -239,7 +240,7 @@ func FuzzPriceFile(f *testing.F) {
 	f.Add([]byte("version: 1\nregion: us-east-1\nat: 2026-01-01T00:00:00Z\nspot: {m5.large: {a: 1e300}}"))
 	f.Add([]byte("{"))
 	f.Add([]byte(""))
-	k := NewClock()
+	k := newClock()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := nodeclass.NewSources((&Cloud{}).Clients(), nodeclass.Options{Region: "us-east-1", Now: k.Now,
 			PriceFile: func(context.Context) ([]byte, error) { return data, nil }})

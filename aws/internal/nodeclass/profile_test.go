@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clock "k8s.io/utils/clock/testing"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
@@ -30,8 +31,9 @@ type entry struct {
 
 // cloud is instance profiles in memory.
 type cloud struct {
+	*clock.FakeClock
+
 	mu       sync.Mutex
-	now      time.Time
 	roles    []string
 	profiles map[string]*entry
 	calls    []string
@@ -41,20 +43,8 @@ type cloud struct {
 }
 
 func newCloud() *cloud {
-	return &cloud{now: time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC), roles: []string{"NodeRole", "Other"},
+	return &cloud{FakeClock: clock.NewFakeClock(time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC)), roles: []string{"NodeRole", "Other"},
 		profiles: map[string]*entry{}, fail: map[string]string{}, lose: map[string]bool{}}
-}
-
-func (c *cloud) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *cloud) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 func failure(code string) error { return &smithy.GenericAPIError{Code: code, Message: "no"} }
@@ -130,7 +120,7 @@ func (c *cloud) CreateInstanceProfile(_ context.Context, in *iam.CreateInstanceP
 		if c.profiles[*in.InstanceProfileName] != nil {
 			return failure("EntityAlreadyExists")
 		}
-		e := &entry{path: *in.Path, created: c.now, tags: map[string]string{}}
+		e := &entry{path: *in.Path, created: c.Now(), tags: map[string]string{}}
 		for _, t := range in.Tags {
 			e.tags[*t.Key] = *t.Value
 		}
@@ -226,7 +216,7 @@ func TestEnsureMakesOneProfile(t *testing.T) {
 		"kubernetes.io/cluster/demo": "owned", "eks:eks-cluster-name": "demo",
 		"karpenter.k8s.aws/ec2nodeclass": "default", "topology.kubernetes.io/region": "us-east-1",
 	}, e.tags)
-	c.advance(15 * time.Minute)
+	c.Step(15 * time.Minute)
 	ensured(t, k, profileClass("NodeRole"))
 	require.Eventually(t, func() bool { return c.count("Get") == 2 }, time.Minute, time.Millisecond)
 	require.Equal(t, 1, c.count("Create"))
@@ -237,7 +227,7 @@ func TestARoleWithItsPathIsTheSameRole(t *testing.T) {
 	k := keeper(c)
 	one := ensured(t, k, profileClass("/team/a/NodeRole"))
 	for range 3 { // after the cache has ended too
-		c.advance(time.Hour)
+		c.Step(time.Hour)
 		again := ensured(t, k, profileClass("/team/a/NodeRole"))
 		require.Equal(t, one, again)
 	}
@@ -313,7 +303,7 @@ func TestAProfileThatWasSeenHoldsUpNobody(t *testing.T) {
 		k := keeper(c)
 		name := ensured(t, k, profileClass("NodeRole"))
 		asked := c.count("Get")
-		c.advance(16 * time.Minute)
+		c.Step(16 * time.Minute)
 		c.mu.Lock()
 		c.fail["Get"] = code
 		c.mu.Unlock()
@@ -329,7 +319,7 @@ func TestAProfileThatWasSeenHoldsUpNobody(t *testing.T) {
 		require.Equal(t, asked+1, c.count("Get"), "it is not asked again at once")
 		// The pause begins at the end of the attempt.
 		require.Eventually(t, func() bool {
-			c.advance(time.Minute)
+			c.Step(time.Minute)
 			ensure()
 			return c.count("Get") > asked+1
 		}, time.Minute, time.Millisecond)
@@ -343,7 +333,7 @@ func TestAnIAMThatHangsHoldsUpNobody(t *testing.T) {
 	k := nodeclass.NewKeeper(h, "demo", "us-east-1", c.Now, asking)
 	name := ensured(t, k, profileClass("NodeRole"))
 	close(h.hang)
-	c.advance(16 * time.Minute)
+	c.Step(16 * time.Minute)
 	for range 5 {
 		got := ensured(t, k, profileClass("NodeRole"))
 		require.Equal(t, name, got)
@@ -360,7 +350,7 @@ func TestWhatIsGoneIsNotTakenForGrantedForEver(t *testing.T) {
 	c.mu.Lock()
 	delete(c.profiles, name)
 	c.mu.Unlock()
-	c.advance(16 * time.Minute)
+	c.Step(16 * time.Minute)
 	ensure := func() error { _, err := k.Ensure(t.Context(), profileClass("NodeRole")); return err }
 	require.NoError(t, ensure())
 	require.Eventually(t, func() bool { return c.count("AddRole") == 2 }, time.Minute, time.Millisecond, "it is made again")
@@ -370,7 +360,7 @@ func TestWhatIsGoneIsNotTakenForGrantedForEver(t *testing.T) {
 	c.roles = nil
 	c.mu.Unlock()
 	require.Eventually(t, func() bool {
-		c.advance(16 * time.Minute)
+		c.Step(16 * time.Minute)
 		return errors.Is(ensure(), cloudprovider.ErrNotFound)
 	}, time.Minute, time.Millisecond)
 }
@@ -483,7 +473,7 @@ func TestARoleThatIsMissing(t *testing.T) {
 	require.Equal(t, 1, c.count("Create"), "it is not tried over and over")
 	require.Empty(t, c.profiles, "and leaves nothing")
 	c.roles = append(c.roles, "Missing")
-	c.advance(time.Minute)
+	c.Step(time.Minute)
 	ensured(t, k, profileClass("Missing"))
 }
 
@@ -506,14 +496,14 @@ func TestCollect(t *testing.T) {
 	k := keeper(c)
 	given := ensured(t, k, profileClass("NodeRole"))
 	path := "/karpenter/us-east-1/demo/uid-2/"
-	c.profiles["old"] = &entry{path: path, role: "NodeRole", created: c.now.Add(-2 * time.Hour)}
-	c.profiles["new"] = &entry{path: path, created: c.now}
-	c.profiles["used"] = &entry{path: path, created: c.now.Add(-2 * time.Hour)}
-	c.profiles["foreign"] = &entry{path: "/karpenter/us-east-1/other/uid/", created: c.now.Add(-2 * time.Hour)}
+	c.profiles["old"] = &entry{path: path, role: "NodeRole", created: c.Now().Add(-2 * time.Hour)}
+	c.profiles["new"] = &entry{path: path, created: c.Now()}
+	c.profiles["used"] = &entry{path: path, created: c.Now().Add(-2 * time.Hour)}
+	c.profiles["foreign"] = &entry{path: "/karpenter/us-east-1/other/uid/", created: c.Now().Add(-2 * time.Hour)}
 	deleted, err := k.Collect(t.Context(), map[string]bool{"used": true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"old"}, deleted)
-	c.advance(time.Hour)
+	c.Step(time.Hour)
 	c.fail["Delete"] = "AccessDenied"
 	deleted, err = k.Collect(t.Context(), map[string]bool{"used": true})
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)

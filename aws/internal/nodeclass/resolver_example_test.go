@@ -10,7 +10,7 @@ import (
 
 // What is wrong with a class is said all at once.
 func ExampleResolver_Resolve() {
-	now := NewClock().Now
+	now := newClock().Now
 	src, err := nodeclass.NewSources(account().Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: now})
 	if err != nil {
 		fmt.Println(err)

@@ -8,6 +8,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clock "k8s.io/utils/clock/testing"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
@@ -74,14 +75,14 @@ func class(edit ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
 
 type setup struct {
 	cloud    *Cloud
-	clock    *Clock
+	clock    *clock.FakeClock
 	sources  *nodeclass.Sources
 	resolver *nodeclass.Resolver
 }
 
 func resolver(t testing.TB, c *Cloud, edit ...func(*api.Clients, *nodeclass.Options, *nodeclass.ResolverOptions)) *setup {
 	t.Helper()
-	k := NewClock()
+	k := newClock()
 	clients, from, opts := c.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: k.Now}, nodeclass.ResolverOptions{Now: k.Now, ReservedCapacity: true}
 	for _, e := range edit {
 		e(&clients, &from, &opts)

@@ -69,7 +69,7 @@ func TestResolve(t *testing.T) {
 func TestTransitionTimes(t *testing.T) {
 	s := resolver(t, account())
 	first := s.resolve(t, class())
-	s.clock.Set(Noon.Add(time.Hour))
+	s.clock.SetTime(Noon.Add(time.Hour))
 	c := first.Class.DeepCopy()
 	c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{ID: "subnet-0123"}}
 	c.Generation = 5
@@ -251,7 +251,7 @@ func TestLastGoodImages(t *testing.T) {
 	s := resolver(t, account())
 	first := s.resolve(t, class())
 	failCall(s.cloud, "GetParameter", "ThrottlingException")
-	s.clock.Set(Noon.Add(10 * time.Minute))
+	s.clock.SetTime(Noon.Add(10 * time.Minute))
 	got := s.resolve(t, first.Class)
 	require.NoError(t, got.Err())
 	require.Equal(t, first.Class.Status.AMIs, got.Class.Status.AMIs)
@@ -299,7 +299,7 @@ func TestPartOfParameters(t *testing.T) {
 		c.Before = nil
 		delete(c.Parameters, eksImages+"x86_64/nvidia/recommended/image_id")
 	})
-	s.clock.Set(Noon.Add(10 * time.Minute))
+	s.clock.SetTime(Noon.Add(10 * time.Minute))
 	got = s.resolve(t, class())
 	require.NoError(t, got.Err())
 	require.Len(t, got.Class.Status.AMIs, 4)
@@ -651,7 +651,7 @@ func TestHundredClassesOneQuestion(t *testing.T) {
 		}
 		calls := s.cloud.Calls()
 		require.Equal(t, map[string]int{"GetParameter": 5, "DescribeImages": 1, "DescribeSubnets": 1, "DescribeSecurityGroups": 1, "DescribeCluster": 1}, calls)
-		s.clock.Set(s.clock.Now().Add(5 * time.Minute))
+		s.clock.Step(5 * time.Minute)
 	}
 }
 

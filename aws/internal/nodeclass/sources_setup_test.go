@@ -5,14 +5,21 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+	"time"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/stretchr/testify/require"
+	clock "k8s.io/utils/clock/testing"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 )
+
+// Noon is the initial time of the clocks. It is later than the built-in prices.
+var Noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+
+func newClock() *clock.FakeClock { return clock.NewFakeClock(Noon) }
 
 func ptr[T any](v T) *T { return &v }
 
@@ -41,7 +48,7 @@ func region(t testing.TB) *Cloud {
 	return c
 }
 
-func sources(t testing.TB, c *Cloud, k *Clock, edit ...func(*api.Clients, *nodeclass.Options)) *nodeclass.Sources {
+func sources(t testing.TB, c *Cloud, k *clock.FakeClock, edit ...func(*api.Clients, *nodeclass.Options)) *nodeclass.Sources {
 	t.Helper()
 	clients, opts := c.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: k.Now}
 	for _, e := range edit {
