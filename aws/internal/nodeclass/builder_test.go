@@ -2,7 +2,9 @@ package nodeclass_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -20,36 +22,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// golden is what nodes have for pods of these types with the images of Amazon Linux
-// 2023 and nothing configured, as published.
-func golden() map[string]string {
-	return map[string]string{
-		"a1.medium":     "cpu=940m, memory=1392Mi, pods=8, vpc.amazonaws.com/pod-eni=10",
-		"m5.large":      "cpu=1930m, memory=6903Mi, pods=29, vpc.amazonaws.com/pod-eni=9",
-		"c5.xlarge":     "cpu=3920m, memory=6584Mi, pods=58, vpc.amazonaws.com/pod-eni=18",
-		"m6g.medium":    "cpu=940m, memory=3286Mi, pods=8, vpc.amazonaws.com/pod-eni=4",
-		"g5g.xlarge":    "cpu=3920m, memory=6525Mi, pods=58, vpc.amazonaws.com/pod-eni=18, nvidia.com/gpu=1",
-		"t3.micro":      "cpu=1930m, memory=548Mi, pods=4",
-		"g4ad.xlarge":   "cpu=3920m, memory=14712Mi, pods=8, vpc.amazonaws.com/pod-eni=12, amd.com/gpu=1",
-		"inf2.xlarge":   "cpu=3920m, memory=14162Mi, pods=58, vpc.amazonaws.com/pod-eni=18, aws.amazon.com/neuron=1, aws.amazon.com/neuroncore=2",
-		"trn1.2xlarge":  "cpu=7910m, memory=29317Mi, pods=58, vpc.amazonaws.com/pod-eni=17, aws.amazon.com/neuron=1, aws.amazon.com/neuroncore=2",
-		"trn2.48xlarge": "cpu=191450m, memory=1938410Mi, pods=100, aws.amazon.com/neuron=16, aws.amazon.com/neuroncore=128, vpc.amazonaws.com/efa=16",
-		"p5.48xlarge":   "cpu=191450m, memory=1938410Mi, pods=100, vpc.amazonaws.com/pod-eni=120, nvidia.com/gpu=8, vpc.amazonaws.com/efa=32",
-		"p4d.24xlarge":  "cpu=95690m, memory=1082712Mi, pods=737, vpc.amazonaws.com/pod-eni=62, nvidia.com/gpu=8, vpc.amazonaws.com/efa=4",
-		"m5.metal":      "cpu=95690m, memory=355262Mi, pods=737, vpc.amazonaws.com/pod-eni=120",
-		"g6f.xlarge":    "cpu=3920m, memory=14162Mi, pods=58, vpc.amazonaws.com/pod-eni=18",
-	}
+// golden reads what nodes have for pods, by instance type, with the images of Amazon Linux 2023 and
+// nothing configured.
+func golden(t *testing.T) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile("../instancetype/testdata/allocatable.json")
+	require.NoError(t, err)
+	var known map[string]string
+	require.NoError(t, json.Unmarshal(data, &known))
+	return known
 }
 
 // From the answers of EC2 to what nodes of these types have for pods, with the
 // images of Amazon Linux 2023 and nothing configured.
 func TestBuilderGoldenAllocatable(t *testing.T) {
 	c := newBuilderSetup(t, stocked(t)).catalog(t, resolvedClass())
-	for name, want := range golden() {
+	for name, want := range golden(t) {
 		it := findType(t, c, name)
 		got, err := it.Allocatable()
 		require.NoError(t, err)
-		require.Equal(t, resources.MustParse(want+", ephemeral-storage=17Gi").String(), got.String(), name)
+		require.Equal(t, resources.MustParse(want).String(), got.String(), name)
 	}
 	for name, want := range map[string]string{"inf2.xlarge": "inferentia2", "trn1.2xlarge": "trainium"} {
 		got, _ := findType(t, c, name).Requirements.Get(awsv1.LabelInstanceAcceleratorName)
