@@ -105,7 +105,7 @@ func FuzzSolve(f *testing.F) {
 }
 
 // FuzzRichProblem draws problems of any mix of features. Who is overlooked is
-// for TestRichLawPlans.
+// for TestLawPlans.
 func FuzzRichProblem(f *testing.F) {
 	f.Add(uint64(1), uint(0), 0)
 	f.Add(uint64(2), uint(randproblem.All&^randproblem.Affinity), 1)
