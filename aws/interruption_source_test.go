@@ -81,16 +81,6 @@ func TestInterruptionIsDeliveredAtLeastOnce(t *testing.T) {
 	require.Equal(t, string(cloudprovider.InterruptionSpot), mark.Reason)
 }
 
-// A process that starts anew asks EC2 whose the instance is.
-func TestInterruptionAfterRestart(t *testing.T) {
-	s, _ := listener(t)
-	i := s.create("one", spot)
-	_, err := s.cloud.Interrupt(ec2ID(i.ID))
-	require.NoError(t, err)
-	s.p = s.provider()
-	require.Equal(t, i.ID, s.notices()[0].InstanceID)
-}
-
 // Messages that are no events, and such as nothing is done about, go at once and
 // keep nothing back.
 func TestPoisonNeverBlocks(t *testing.T) {

@@ -73,6 +73,7 @@ func TestOwnClock(t *testing.T) {
 	require.Equal(t, epoch.Add(2*minute), cloud.Now())
 	now = epoch.Add(3 * minute)
 	require.Equal(t, epoch.Add(4*minute), cloud.Now())
+	require.Equal(t, epoch.Add(4*minute), mustLaunch(t, cloud, "two", odA).CreatedAt)
 }
 
 func TestDoAndAfter(t *testing.T) {

@@ -79,7 +79,7 @@ func twisted(apply func(*twist)) func(testing.TB) *cloudprovidertest.Harness {
 		w := &wire{}
 		opts := fake.Options{Timing: fake.Timing{Launch: fake.Exactly(100 * time.Millisecond), Shutdown: fake.Exactly(time.Second)}}
 		h := over(t, opts, func(cloud, neighbor *fake.Cloud) cloudprovider.CloudProvider {
-			tw := &twist{Cloud: cloud, neighbor: neighbor, wire: w, lock: make(chan struct{}, 1)}
+			tw := newTwist(cloud, neighbor, w)
 			if apply != nil {
 				apply(tw)
 			}

@@ -11,9 +11,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/fake"
 )
 
-// twist is a provider over a fake cloud in which one thing, or a few, can be
-// made wrong: a field that is set takes the place of the method. Calls go over
-// the wire before that, unless heedless is set.
+// twist is a provider over a fake cloud in which one thing, or a few, can be made wrong: each method
+// calls the field for it, which newTwist sets to that of the cloud. Calls go over the wire before that,
+// unless heedless is set.
 type twist struct {
 	*fake.Cloud
 	neighbor *fake.Cloud
@@ -40,6 +40,15 @@ type twist struct {
 	acknowledged func(context.Context, ...string) error
 }
 
+func newTwist(cloud, neighbor *fake.Cloud, w *wire) *twist {
+	return &twist{
+		Cloud: cloud, neighbor: neighbor, wire: w, lock: make(chan struct{}, 1),
+		types: cloud.InstanceTypes, create: cloud.Create, deleted: cloud.Delete, get: cloud.Get, list: cloud.List, name: cloud.Name,
+		supported: cloud.SupportedNodeClasses, ready: cloud.NodeClassReady, drifted: cloud.IsDrifted, policies: cloud.RepairPolicies,
+		reboot: cloud.Reboot, interrupted: cloud.Interruptions, acknowledged: cloud.Acknowledge,
+	}
+}
+
 // over sends a call over the wire.
 func (t *twist) over(ctx context.Context, method string) error {
 	if t.locked {
@@ -56,109 +65,70 @@ func (t *twist) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudp
 	if err := t.over(ctx, "InstanceTypes"); err != nil {
 		return nil, err
 	}
-	if t.types != nil {
-		return t.types(ctx, pool)
-	}
-	return t.Cloud.InstanceTypes(ctx, pool)
+	return t.types(ctx, pool)
 }
 
 func (t *twist) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 	if err := t.over(ctx, "Create"); err != nil {
 		return nil, err
 	}
-	if t.create != nil {
-		return t.create(ctx, req)
-	}
-	return t.Cloud.Create(ctx, req)
+	return t.create(ctx, req)
 }
 
 func (t *twist) Delete(ctx context.Context, id string) error {
 	if err := t.over(ctx, "Delete"); err != nil {
 		return err
 	}
-	if t.deleted != nil {
-		return t.deleted(ctx, id)
-	}
-	return t.Cloud.Delete(ctx, id)
+	return t.deleted(ctx, id)
 }
 
 func (t *twist) Get(ctx context.Context, id string) (*cloudprovider.Instance, error) {
 	if err := t.over(ctx, "Get"); err != nil {
 		return nil, err
 	}
-	if t.get != nil {
-		return t.get(ctx, id)
-	}
-	return t.Cloud.Get(ctx, id)
+	return t.get(ctx, id)
 }
 
 func (t *twist) List(ctx context.Context) ([]*cloudprovider.Instance, error) {
 	if err := t.over(ctx, "List"); err != nil {
 		return nil, err
 	}
-	if t.list != nil {
-		return t.list(ctx)
-	}
-	return t.Cloud.List(ctx)
+	return t.list(ctx)
 }
 
 func (t *twist) Name() string {
-	if t.name != nil {
-		return t.name()
-	}
-	return t.Cloud.Name()
+	return t.name()
 }
 
 func (t *twist) SupportedNodeClasses() []schema.GroupKind {
-	if t.supported != nil {
-		return t.supported()
-	}
-	return t.Cloud.SupportedNodeClasses()
+	return t.supported()
 }
 
 func (t *twist) NodeClassReady(ctx context.Context, ref v1.NodeClassReference) error {
-	if t.ready != nil {
-		return t.ready(ctx, ref)
-	}
-	return t.Cloud.NodeClassReady(ctx, ref)
+	return t.ready(ctx, ref)
 }
 
 func (t *twist) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
-	if t.drifted != nil {
-		return t.drifted(ctx, claim)
-	}
-	return t.Cloud.IsDrifted(ctx, claim)
+	return t.drifted(ctx, claim)
 }
 
 func (t *twist) RepairPolicies() []cloudprovider.RepairPolicy {
-	if t.policies != nil {
-		return t.policies()
-	}
-	return t.Cloud.RepairPolicies()
+	return t.policies()
 }
 
 func (t *twist) Reboot(ctx context.Context, id, operation string) error {
-	if t.reboot != nil {
-		return t.reboot(ctx, id, operation)
-	}
-	return t.Cloud.Reboot(ctx, id, operation)
+	return t.reboot(ctx, id, operation)
 }
 
 func (t *twist) Interruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if err := t.over(ctx, "Interruptions"); err != nil {
 		return nil, err
 	}
-	if t.interrupted != nil {
-		return t.interrupted(ctx)
-	}
-	return t.Cloud.Interruptions(ctx)
+	return t.interrupted(ctx)
 }
 
 func (t *twist) Acknowledge(ctx context.Context, ids ...string) error {
-	if t.acknowledged != nil {
-		return t.acknowledged(ctx, ids...)
-	}
-	return t.Cloud.Acknowledge(ctx, ids...)
+	return t.acknowledged(ctx, ids...)
 }
 
 // begin returns a name for the process that the provider lives in.
