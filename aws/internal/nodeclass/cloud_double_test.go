@@ -2,10 +2,11 @@ package nodeclass_test
 
 import (
 	"context"
-	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	shifttypes "github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
@@ -110,65 +111,45 @@ func (c *Cloud) begin(ctx context.Context, operation, asked string) error {
 	return err
 }
 
-// page returns the page of a list that the token names, and the token of the next
-// one.
-func page[T any](c *Cloud, all []T, token *string, limit *int32) (out []T, next *string) {
+// list begins a call and returns a page of all: the one that the token names, and the token of the next
+// one. It locks the cloud for all.
+func list[T any](ctx context.Context, c *Cloud, operation, asked string, token *string, limit *int32, all func(*Cloud) []T) (out []T, next *string, err error) {
+	if err := c.begin(ctx, operation, asked); err != nil {
+		return nil, nil, err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	from := 0
-	if token != nil {
-		from, _ = strconv.Atoi(*token)
-	}
+	out = all(c)
+	from, _ := strconv.Atoi(sdk.ToString(token))
 	size := c.PageSize
 	if limit != nil && (size == 0 || int(*limit) < size) {
 		size = int(*limit)
 	}
-	from = min(from, len(all))
-	to := len(all)
+	from = min(from, len(out))
+	to := len(out)
 	if size > 0 && from+size < to {
 		to = from + size
-		text := strconv.Itoa(to)
-		next = &text
+		next = new(strconv.Itoa(to))
 	}
-	return all[from:to:to], next
-}
-
-// every returns a list.
-func every[T any](c *Cloud, list func(*Cloud) []T) []T {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return list(c)
+	return out[from:to:to], next, nil
 }
 
 // selected returns the items of a list that pass all filters. values returns the values of an item
 // for the name of a filter.
-func selected[T any](c *Cloud, list func(*Cloud) []T, filters []ec2types.Filter, values func(T, string) []string) (out []T) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, one := range list(c) {
-		if passes(filters, func(name string) []string { return values(one, name) }) {
+func selected[T any](all []T, filters []ec2types.Filter, values func(T, string) []string) (out []T) {
+	for _, one := range all {
+		fails := func(f ec2types.Filter) bool { return !anyMatch(f.Values, values(one, sdk.ToString(f.Name))) }
+		if !slices.ContainsFunc(filters, fails) {
 			out = append(out, one)
 		}
 	}
 	return out
 }
 
-func passes(filters []ec2types.Filter, values func(string) []string) bool {
-	for _, f := range filters {
-		if !anyMatch(f.Values, values(deref(f.Name))) {
-			return false
-		}
-	}
-	return true
-}
-
 func anyMatch(patterns, values []string) bool {
 	for _, text := range patterns {
-		p, err := amiselect.ParsePattern(text)
-		for _, v := range values {
-			if err == nil && p.Match(v) {
-				return true
-			}
+		if p, err := amiselect.ParsePattern(text); err == nil && slices.ContainsFunc(values, p.Match) {
+			return true
 		}
 	}
 	return false
@@ -176,27 +157,13 @@ func anyMatch(patterns, values []string) bool {
 
 // tagged gives the values of the filters for tags.
 func tagged(tags []ec2types.Tag, name string) (out []string) {
-	all := map[string]string{}
 	for _, t := range tags {
-		all[deref(t.Key)] = deref(t.Value)
-	}
-	if name == "tag-key" {
-		for key := range maps.Keys(all) {
+		switch key := sdk.ToString(t.Key); name {
+		case "tag-key":
 			out = append(out, key)
-		}
-		return out
-	}
-	if len(name) > 4 && name[:4] == "tag:" {
-		if v, found := all[name[4:]]; found {
-			return []string{v}
+		case "tag:" + key:
+			out = append(out, sdk.ToString(t.Value))
 		}
 	}
-	return nil
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	return out
 }
