@@ -24,7 +24,7 @@ import (
 // An answer may leave out by which override an instance was launched. Its ID, of
 // which the zone is a part, must be right all the same.
 func TestAnAnswerThatDoesNotSayWhere(t *testing.T) {
-	bare := hooked(func(_ int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+	bare := hooked(func(_ int, _ *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
 		out, err := call()
 		if err == nil {
 			for i := range out.Instances {
@@ -166,7 +166,7 @@ type failing struct {
 }
 
 func (f *failing) hook() func(*scene) {
-	return hooked(func(_ int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+	return hooked(func(_ int, in *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
 		if in.TargetCapacitySpecification.DefaultTargetCapacityType != ec2types.DefaultTargetCapacityTypeSpot {
 			return call()
 		}
@@ -260,7 +260,7 @@ func TestNoStockInOnePartitionClosesThatPartitionOnly(t *testing.T) {
 	partitions := map[string]int32{} // by launch template
 	s.wrap = func(c aws.Clients) aws.Clients {
 		c.EC2 = &placed{c.EC2, partitions}
-		hooked(func(_ int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		hooked(func(_ int, in *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
 			config := in.LaunchTemplateConfigs[0]
 			if full[partitions[*config.LaunchTemplateSpecification.LaunchTemplateName]] {
 				o := config.Overrides[0]

@@ -34,7 +34,7 @@ func chaos(t *testing.T, seed uint64) {
 		s.world.Lag = lag
 		s.world.Seed = seed
 		s.wrap = func(c aws.Clients) aws.Clients {
-			c.EC2 = &fleets{c.EC2, func(ctx context.Context, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+			c.EC2 = &fleets{c.EC2, func(ctx context.Context, _ *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
 				mu.Lock()
 				fault := faults.IntN(8)
 				if calm {

@@ -21,7 +21,7 @@ import (
 // fleets puts a hook around CreateFleet.
 type fleets struct {
 	aws.EC2API
-	hook func(ctx context.Context, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error)
+	hook func(ctx context.Context, in *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error)
 }
 
 func (f *fleets) CreateFleet(ctx context.Context, in *ec2.CreateFleetInput, opts ...func(*ec2.Options)) (*ec2.CreateFleetOutput, error) {
@@ -35,13 +35,40 @@ func (f *fleets) CreateFleet(ctx context.Context, in *ec2.CreateFleetInput, opts
 // errLost is what a caller sees whose connection broke.
 var errLost = errors.New("connection reset by peer")
 
-// hooked sets a hook that each provider gets a counter of its own for, from 1.
-func hooked(hook func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error)) func(*scene) {
+// fleetCall sends a request for a fleet to EC2.
+type fleetCall = func() (*ec2.CreateFleetOutput, error)
+
+// fleetHook answers a request in place of EC2. The number of the request begins at 1.
+type fleetHook = func(n int, in *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error)
+
+// refusing answers the first requests with an error.
+func refusing(most int, err error) fleetHook {
+	return func(n int, _ *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
+		if n <= most {
+			return nil, err
+		}
+		return call()
+	}
+}
+
+// losing carries out all requests, and loses the answers to the first.
+func losing(most int) fleetHook {
+	return func(n int, _ *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
+		out, err := call()
+		if n <= most {
+			return nil, errLost
+		}
+		return out, err
+	}
+}
+
+// hooked sets a hook. Each provider counts its requests.
+func hooked(hook fleetHook) func(*scene) {
 	return func(s *scene) {
 		var mu sync.Mutex
 		n := 0
 		s.wrap = func(c aws.Clients) aws.Clients {
-			c.EC2 = &fleets{c.EC2, func(_ context.Context, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+			c.EC2 = &fleets{c.EC2, func(_ context.Context, in *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
 				mu.Lock()
 				n++
 				number := n
@@ -54,19 +81,7 @@ func hooked(hook func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateF
 }
 
 func TestACrashAtAnyStepOfALaunchLeaksNothing(t *testing.T) {
-	never := func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
-		if n == 1 {
-			return nil, errLost
-		}
-		return call()
-	}
-	after := func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
-		out, err := call()
-		if n == 1 {
-			return nil, errLost
-		}
-		return out, err
-	}
+	never, after := refusing(1, errLost), losing(1)
 	for name, step := range map[string]func(*scene){
 		"before the fleet":            hooked(never),
 		"after the fleet":             hooked(after),
@@ -147,13 +162,7 @@ func TestACrashAfterABatchLeaksNothingWhoeverComesBack(t *testing.T) {
 	for _, lag := range []time.Duration{0, 5 * time.Second} {
 		inBubble(t, lag.String(), func(t *testing.T) {
 			s := newScene(t, func(s *scene) {
-				hooked(func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
-					out, err := call()
-					if n <= 2 { // of the first process
-						return nil, errLost
-					}
-					return out, err
-				})(s)
+				hooked(losing(2))(s) // of the first process
 				s.world.Lag = lag
 				s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second
 			})
@@ -197,13 +206,9 @@ func TestACrashAfterABatchLeaksNothingWhoeverComesBack(t *testing.T) {
 
 func TestALostAnswerIsAskedForAgainWordForWord(t *testing.T) {
 	var inputs []*ec2.CreateFleetInput
-	s := newScene(t, hooked(func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+	s := newScene(t, hooked(func(n int, in *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
 		inputs = append(inputs, in)
-		out, err := call()
-		if n <= 2 {
-			return nil, errLost
-		}
-		return out, err
+		return losing(2)(n, in, call)
 	}), func(s *scene) { s.world.Lag = time.Hour })
 	_ = s.request("", large)
 	s.cloud.Advance(2 * time.Hour) // EC2 knows the instance profile
@@ -223,13 +228,7 @@ func TestALostAnswerIsAskedForAgainWordForWord(t *testing.T) {
 }
 
 func TestAnotherRequestUnderATokenInUseWaitsForWhatIsThere(t *testing.T) {
-	s := newScene(t, hooked(func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
-		out, err := call()
-		if n == 1 {
-			return nil, errLost
-		}
-		return out, err
-	}), func(s *scene) { s.world.Lag = 8 * time.Second })
+	s := newScene(t, hooked(losing(1)), func(s *scene) { s.world.Lag = 8 * time.Second })
 	_ = s.request("", large)
 	s.cloud.Advance(time.Minute)
 	req := s.request("one", onDemand)
@@ -295,7 +294,7 @@ func TestMoreThanWasAskedForIsGivenBack(t *testing.T) {
 	var warned []aws.Warning
 	s := newScene(t, func(s *scene) {
 		s.opts.Warn = func(w aws.Warning) { warned = append(warned, w) }
-		hooked(func(_ int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		hooked(func(_ int, in *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
 			more := *in.TargetCapacitySpecification.TotalTargetCapacity + 2
 			in.TargetCapacitySpecification.TotalTargetCapacity = &more
 			return call()

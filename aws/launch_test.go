@@ -3,6 +3,7 @@ package aws_test
 import (
 	"context"
 	"errors"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -374,7 +375,7 @@ func (unlimited) AddTokens(uint) error { return nil }
 
 func TestCallersLeaveAndTheirInstanceIsNotLost(t *testing.T) {
 	reached, release := make(chan struct{}), make(chan struct{})
-	s := newScene(t, hooked(func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+	s := newScene(t, hooked(func(n int, _ *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
 		out, err := call()
 		if n == 1 {
 			close(reached)
@@ -406,12 +407,7 @@ func TestCallersLeaveAndTheirInstanceIsNotLost(t *testing.T) {
 }
 
 func TestALaunchTemplateThatVanishesIsMadeAnew(t *testing.T) {
-	s := newScene(t, hooked(func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
-		if n == 1 {
-			return nil, &smithy.GenericAPIError{Code: "InvalidLaunchTemplateName.NotFoundException", Message: "gone"}
-		}
-		return call()
-	}))
+	s := newScene(t, hooked(refusing(1, &smithy.GenericAPIError{Code: "InvalidLaunchTemplateName.NotFoundException", Message: "gone"})))
 	s.create("one", large)
 	require.Equal(t, 1, s.cloud.Running())
 }
@@ -420,12 +416,7 @@ func TestACallThatIsRefusedIsNotInDoubt(t *testing.T) {
 	for code, kind := range map[string]cloudprovider.Kind{
 		"UnauthorizedOperation": cloudprovider.KindDenied, "RequestLimitExceeded": cloudprovider.KindThrottled, "InvalidParameterValue": cloudprovider.KindDenied,
 	} {
-		s := newScene(t, hooked(func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
-			if n == 1 {
-				return nil, &smithy.GenericAPIError{Code: code, Message: "no"}
-			}
-			return call()
-		}))
+		s := newScene(t, hooked(refusing(1, &smithy.GenericAPIError{Code: code, Message: "no"})))
 		req := s.request("one", large)
 		_, err := s.p.Create(t.Context(), req)
 		require.Equal(t, kind, cloudprovider.KindOf(err), "%v", err)
@@ -455,9 +446,7 @@ func TestWhatACallNamesIsMissing(t *testing.T) {
 		"InvalidLaunchTemplateId.NotFound":            {cloudprovider.KindUnknown, "repeat the launch"},
 		"ResourceNotFoundException":                   {cloudprovider.KindUnknown, "said EC2"},
 	} {
-		s := newScene(t, hooked(func(int, *ec2.CreateFleetInput, func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
-			return nil, &smithy.GenericAPIError{Code: code, Message: "said EC2"}
-		}))
+		s := newScene(t, hooked(refusing(math.MaxInt, &smithy.GenericAPIError{Code: code, Message: "said EC2"})))
 		_, err := s.p.Create(t.Context(), s.request("one", large))
 		require.Equal(t, want.kind, cloudprovider.KindOf(err), "%v", err)
 		require.NotErrorIs(t, err, cloudprovider.ErrNotFound)
@@ -468,7 +457,7 @@ func TestWhatACallNamesIsMissing(t *testing.T) {
 
 // A subnet that is gone when a call is repeated says nothing of what the first launched.
 func TestWhatACallNamesIsMissingWhenItIsRepeated(t *testing.T) {
-	s := newScene(t, hooked(func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+	s := newScene(t, hooked(func(n int, _ *ec2.CreateFleetInput, call fleetCall) (*ec2.CreateFleetOutput, error) {
 		if n == 1 {
 			_, _ = call()
 			return nil, errLost
