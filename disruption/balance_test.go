@@ -110,6 +110,31 @@ func upTo(t testing.TB, now time.Time, in disruption.Input, actions []disruption
 	return in
 }
 
+// holdInTurn checks that each action of an order has no fault once those before it are done.
+func holdInTurn(t testing.TB, seed int, now time.Time, in disruption.Input, order []disruption.Action, faults func(disruption.Input, disruption.Action) []string) {
+	t.Helper()
+	for i, a := range order {
+		if a.Simulated {
+			require.Empty(t, faults(in, a), "seed %d: %s, after %v", seed, a, brief(order[:i]))
+		}
+		var err error
+		in, err = disruption.After(now, in, []disruption.Action{a}, nil)
+		require.NoError(t, err)
+	}
+}
+
+// crossings counts the pods that actions move to nodes of other zones.
+func crossings(in disruption.Input, actions []disruption.Action) (n int) {
+	for _, a := range actions {
+		for _, m := range a.Moves {
+			if m.Node != "" && zoneOf(in, m.From) != zoneOf(in, m.Node) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Each action of a proposal holds in any order in which it comes after those that it
 // names, also where spreads are broken as things are, and where they count pods that do
 // not have them.
@@ -119,45 +144,21 @@ func TestActionsHoldInTurnWhereSpreadsAreBroken(t *testing.T) {
 	n := int(testlong.Problems(48, 2))
 	seen, several, crossed := 0, 0, 0
 	for seed := range n {
-		m, now := newMaker(uint64(7_000+seed)), noon
+		m := newMaker(uint64(7_000 + seed))
 		in := m.lopsided()
 		if seed%2 == 1 {
 			in = m.cluster(12)
 			in.Pods = nil
 		}
-		for range 30 {
-			p, faults, err := disruption.Propose(t.Context(), now, in, anySaving())
-			require.NoError(t, err)
-			require.Empty(t, faults)
-			if len(p.Actions) == 0 {
-				break
-			}
-			seen += len(p.Actions)
+		quiet(t, in, anySaving(), func(now time.Time, in disruption.Input, p *disruption.Proposal) {
+			seen, crossed = seen+len(p.Actions), crossed+crossings(in, p.Actions)
 			if len(p.Actions) > 1 {
 				several++
 			}
 			for _, order := range orders(p.Actions) {
-				world := in
-				for i, a := range order {
-					if a.Simulated {
-						require.Empty(t, spreadFaults(world, a), "seed %d: %s, after %v", seed, a, brief(order[:i]))
-					}
-					if world, err = disruption.After(now, world, []disruption.Action{a}, nil); err != nil {
-						require.NoError(t, err)
-					}
-				}
+				holdInTurn(t, seed, now, in, order, spreadFaults)
 			}
-			for _, a := range p.Actions {
-				for _, m := range a.Moves {
-					if m.Node != "" && zoneOf(in, m.From) != zoneOf(in, m.Node) {
-						crossed++
-					}
-				}
-			}
-			in, err = disruption.After(now, in, p.Actions, nil)
-			require.NoError(t, err)
-			now = now.Add(time.Hour)
-		}
+		})
 	}
 	t.Logf("%d actions, %d proposals of several, %d pods changed zones", seen, several, crossed)
 	require.Greater(t, seen, n)

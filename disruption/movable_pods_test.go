@@ -113,31 +113,15 @@ func TestActionsThatChangeZonesHoldInTurn(t *testing.T) {
 	t.Parallel()
 	crossed, seen, seeds := 0, 0, int(testlong.Problems(12, 2))
 	for seed := range seeds {
-		in, now := uneven(seed), noon
-		for range 20 {
-			p, faults, err := disruption.Propose(t.Context(), now, in, nil)
-			require.NoError(t, err)
-			require.Empty(t, faults)
-			if len(p.Actions) == 0 {
-				break
-			}
-			seen += len(p.Actions)
+		quiet(t, uneven(seed), nil, func(now time.Time, in disruption.Input, p *disruption.Proposal) {
+			seen, crossed = seen+len(p.Actions), crossed+crossings(in, p.Actions)
 			for _, a := range p.Actions {
 				require.Empty(t, spreadFaults(upTo(t, now, in, p.Actions, a), a), "seed %d: %s", seed, a)
-				for _, m := range a.Moves {
-					if m.Node != "" && zoneOf(in, m.From) != zoneOf(in, m.Node) {
-						crossed++
-					}
-				}
 			}
-			slices.Reverse(p.Actions)
-			for _, a := range inTurn(p.Actions) {
-				require.Empty(t, spreadFaults(in, a), "seed %d, the other way round: %s", seed, a)
-				in, err = disruption.After(now, in, []disruption.Action{a}, nil)
-				require.NoError(t, err)
-			}
-			now = now.Add(time.Hour)
-		}
+			back := slices.Clone(p.Actions)
+			slices.Reverse(back)
+			holdInTurn(t, seed, now, in, inTurn(back), spreadFaults)
+		})
 	}
 	require.Greater(t, seen, 5*min(seeds, 4))
 	require.Greater(t, crossed, min(seeds, 5))

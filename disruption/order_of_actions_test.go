@@ -312,15 +312,7 @@ func TestReplacementsHoldInTurn(t *testing.T) {
 			several++
 		}
 		for _, order := range orders(p.Actions) {
-			world := in
-			for i, a := range order {
-				if a.Simulated {
-					require.Empty(t, standsAlone(world, a, opts.Provisioning), "seed %d: %s, after %v", seed, a, brief(order[:i]))
-				}
-				var err error
-				world, err = disruption.After(noon, world, []disruption.Action{a}, nil)
-				require.NoError(t, err)
-			}
+			holdInTurn(t, seed, noon, in, order, func(in disruption.Input, a disruption.Action) []string { return standsAlone(in, a, opts.Provisioning) })
 		}
 	}
 	t.Logf("%d proposals, %d of several actions, %v, %d wait for others", n, several, actions, waiting)

@@ -176,7 +176,7 @@ func TestProposalsComeToRest(t *testing.T) {
 	for seed := range n {
 		in := newMaker(uint64(1000 + seed)).cluster(14)
 		var before float64
-		rest := quiet(t, in, anySaving(), func(in disruption.Input, p *disruption.Proposal) {
+		rest := quiet(t, in, anySaving(), func(_ time.Time, in disruption.Input, p *disruption.Proposal) {
 			mustHold(t, in, p)
 			require.LessOrEqual(t, p.CostAfter, p.CostBefore+1e-9)
 			if before != 0 {

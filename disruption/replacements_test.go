@@ -92,18 +92,13 @@ func TestDriftedNodesWaitForOthersThatTheyLeanOn(t *testing.T) {
 		}
 		require.Len(t, in.Drift, len(p.Actions)+len(late), "each goes or waits")
 		for _, order := range orders(p.Actions) {
-			world := in
-			for _, a := range order {
-				require.Equal(t, disruption.Drifted, a.Reason)
-				require.Empty(t, standsAlone(world, a, nil), "%s", a)
-				for _, m := range a.Moves {
-					require.False(t, late[m.Node], "%s comes to a node that is about to go", m.Pod.Name)
-				}
-				world, err = disruption.After(now, world, []disruption.Action{a}, nil)
-				require.NoError(t, err)
-			}
+			holdInTurn(t, rounds, now, in, order, func(in disruption.Input, a disruption.Action) []string { return standsAlone(in, a, nil) })
 		}
 		for _, a := range p.Actions {
+			require.Equal(t, disruption.Drifted, a.Reason)
+			for _, m := range a.Moves {
+				require.False(t, late[m.Node], "%s comes to a node that is about to go", m.Pod.Name)
+			}
 			named += len(a.After)
 			delete(in.Drift, a.Targets[0].NodeClaim)
 		}

@@ -131,23 +131,22 @@ func (o oracle) costWithout(set int) float64 {
 	return kept + fresh[all]
 }
 
-// quiet carries out what is proposed until there is nothing left to do.
-func quiet(t testing.TB, in disruption.Input, opts *disruption.Options, look func(disruption.Input, *disruption.Proposal)) disruption.Input {
+// quiet carries out what is proposed until nothing is proposed, and shows look each proposal with its
+// cluster and instant. It returns the last cluster.
+func quiet(t testing.TB, in disruption.Input, opts *disruption.Options, look func(time.Time, disruption.Input, *disruption.Proposal)) disruption.Input {
 	t.Helper()
 	now := noon
 	for range 60 {
-		p, _, err := disruption.Propose(t.Context(), now, in, opts)
+		p, faults, err := disruption.Propose(t.Context(), now, in, opts)
 		require.NoError(t, err)
-		if look != nil {
-			look(in, p)
-		}
+		require.Empty(t, faults)
+		look(now, in, p)
 		if len(p.Actions) == 0 {
 			return in
 		}
 		now = now.Add(2 * time.Hour)
-		after, err := disruption.After(now, in, p.Actions, opts)
+		in, err = disruption.After(now, in, p.Actions, opts)
 		require.NoError(t, err)
-		in = after
 		now = now.Add(2 * time.Hour)
 	}
 	t.Fatal("it does not come to rest")
@@ -167,7 +166,7 @@ func TestSmallClustersReachTheOptimum(t *testing.T) {
 		in := o.input()
 		want := o.optimum()
 		var first, last *disruption.Proposal
-		quiet(t, in, anySaving(), func(_ disruption.Input, p *disruption.Proposal) {
+		quiet(t, in, anySaving(), func(_ time.Time, _ disruption.Input, p *disruption.Proposal) {
 			if first == nil {
 				first = p
 			}

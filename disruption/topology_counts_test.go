@@ -176,27 +176,12 @@ func spreadFaults(in disruption.Input, a disruption.Action) []string {
 func TestEachActionKeepsSpreadsByItself(t *testing.T) {
 	testlong.Alone(t)
 	for _, workloads := range []int{1, 5, 2, 3}[:testlong.Seeds(1, 4)] {
-		in, now, seen := zonal(8, workloads), noon, 0
-		for {
-			p, faults, err := disruption.Propose(t.Context(), now, in, nil)
-			require.NoError(t, err)
-			require.Empty(t, faults)
-			if len(p.Actions) == 0 {
-				break
-			}
+		seen := 0
+		quiet(t, zonal(8, workloads), nil, func(now time.Time, in disruption.Input, p *disruption.Proposal) {
 			seen += len(p.Actions)
-			for _, a := range p.Actions {
-				require.Empty(t, spreadFaults(in, a), "%s", a)
-				for _, m := range a.Moves {
-					if m.Node != "" {
-						require.Equal(t, zoneOf(in, m.From), zoneOf(in, m.Node), "%s of %s", m.Pod.Name, a)
-					}
-				}
-				in, err = disruption.After(now, in, []disruption.Action{a}, nil)
-				require.NoError(t, err)
-			}
-			now = now.Add(time.Hour)
-		}
+			holdInTurn(t, workloads, now, in, p.Actions, spreadFaults)
+			require.Zero(t, crossings(in, p.Actions), "%v", p.Actions)
+		})
 		require.Greater(t, seen, 3)
 	}
 }
