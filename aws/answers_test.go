@@ -73,7 +73,7 @@ func (t *trials) RunInstances(ctx context.Context, in *ec2.RunInstancesInput, op
 
 // A policy of the account may forbid instances with public addresses.
 func TestADryRunAsksForTheAddressThatALaunchAsksFor(t *testing.T) {
-	for _, public := range []*bool{nil, ptr(false), ptr(true)} {
+	for _, public := range []*bool{nil, new(false), new(true)} {
 		seen := &trials{}
 		s := newScene(t, func(s *scene) {
 			s.class.Spec.AssociatePublicIPAddress = public
@@ -113,7 +113,7 @@ func TestAReservationThatWasFullIsTriedSoon(t *testing.T) {
 	const id = "cr-0123456789abcdef0"
 	s := newScene(t, func(s *scene) {
 		s.world.Reservations = []ec2types.CapacityReservation{{
-			CapacityReservationId: ptr(id), InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(2)),
+			CapacityReservationId: new(id), InstanceType: new("m5.large"), AvailabilityZone: new("us-east-1a"), TotalInstanceCount: new(int32(2)),
 		}}
 		s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: id}}
 	})
@@ -175,7 +175,7 @@ func (f *failing) hook() func(*scene) {
 		case f.call.Load():
 			return nil, &smithy.GenericAPIError{Code: "InternalError", Message: "An internal error has occurred"}
 		case f.overrides.Load():
-			return &ec2.CreateFleetOutput{Errors: []ec2types.CreateFleetError{{ErrorCode: ptr("InternalError"), ErrorMessage: ptr("An internal error has occurred")}}}, nil
+			return &ec2.CreateFleetOutput{Errors: []ec2types.CreateFleetError{{ErrorCode: new("InternalError"), ErrorMessage: new("An internal error has occurred")}}}, nil
 		}
 		return call()
 	})
@@ -253,9 +253,9 @@ func TestAnInternalErrorOfWholeCallsLeadsToAnotherCapacityType(t *testing.T) {
 func TestNoStockInOnePartitionClosesThatPartitionOnly(t *testing.T) {
 	full := map[int32]bool{}
 	s := newScene(t, func(s *scene) {
-		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr("pg-0123456789abcdef0"), GroupName: ptr("parts"),
-			Strategy: ec2types.PlacementStrategyPartition, PartitionCount: ptr(int32(3)), State: "available"}}
-		s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("parts")}
+		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: new("pg-0123456789abcdef0"), GroupName: new("parts"),
+			Strategy: ec2types.PlacementStrategyPartition, PartitionCount: new(int32(3)), State: "available"}}
+		s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("parts")}
 	})
 	partitions := map[string]int32{} // by launch template
 	s.wrap = func(c aws.Clients) aws.Clients {
@@ -265,7 +265,7 @@ func TestNoStockInOnePartitionClosesThatPartitionOnly(t *testing.T) {
 			if full[partitions[*config.LaunchTemplateSpecification.LaunchTemplateName]] {
 				o := config.Overrides[0]
 				return &ec2.CreateFleetOutput{Errors: []ec2types.CreateFleetError{{
-					ErrorCode: ptr("InsufficientInstanceCapacity"), ErrorMessage: ptr("no capacity"),
+					ErrorCode: new("InsufficientInstanceCapacity"), ErrorMessage: new("no capacity"),
 					LaunchTemplateAndOverrides: &ec2types.LaunchTemplateAndOverridesResponse{
 						Overrides: &ec2types.FleetLaunchTemplateOverrides{InstanceType: o.InstanceType, SubnetId: o.SubnetId, AvailabilityZone: o.AvailabilityZone},
 					},
@@ -358,7 +358,7 @@ func TestASubnetThatIsFullIsReplacedByAnotherOfItsZone(t *testing.T) {
 	s := newScene(t)
 	first := s.cloud.Options().Subnets[0]
 	second := first
-	second.SubnetId, second.CidrBlock = ptr("subnet-00000000000000fff"), ptr("10.99.0.0/24")
+	second.SubnetId, second.CidrBlock = new("subnet-00000000000000fff"), new("10.99.0.0/24")
 	s = newScene(t, func(other *scene) { other.world.Subnets = append(s.cloud.Options().Subnets, second) })
 	zone := *first.AvailabilityZone
 	s.cloud.SetAddresses(*second.SubnetId, 50)
@@ -380,7 +380,7 @@ func TestAnInstanceProfileThatSomebodyDeletedIsMadeAgain(t *testing.T) {
 	first := s.create("one", large)
 	profile := s.cloud.InstanceProfiles()[0]
 	iamClient := clients(s.config).IAM
-	_, err := iamClient.RemoveRoleFromInstanceProfile(t.Context(), &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &profile.Name, RoleName: ptr("KarpenterNodeRole-demo")})
+	_, err := iamClient.RemoveRoleFromInstanceProfile(t.Context(), &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &profile.Name, RoleName: new("KarpenterNodeRole-demo")})
 	require.NoError(t, err)
 	_, err = iamClient.DeleteInstanceProfile(t.Context(), &iam.DeleteInstanceProfileInput{InstanceProfileName: &profile.Name})
 	require.NoError(t, err)

@@ -34,10 +34,10 @@ func TestBadClasses(t *testing.T) {
 		},
 			[]string{"securityGroupSelectorTerms"}},
 		"role missing": {func(c *awsv1.EC2NodeClass) { c.Spec.Role = "NoSuchRole" }, []string{"spec.role", "NoSuchRole"}},
-		"user data too large": {func(c *awsv1.EC2NodeClass) { c.Spec.UserData = ptr("#!/bin/sh\n" + strings.Repeat("#", 17_000)) },
+		"user data too large": {func(c *awsv1.EC2NodeClass) { c.Spec.UserData = new("#!/bin/sh\n" + strings.Repeat("#", 17_000)) },
 			[]string{"user data", "16384"}},
 		"block device size": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: ptr("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("100Ti"))}}}
+			c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("100Ti"))}}}
 		}, []string{"blockDeviceMappings[0].ebs.volumeSize", "100Ti"}},
 		"restricted tag": {func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"karpenter.sh/nodepool": "x"} }, []string{"spec.tags"}},
 	} {
@@ -146,7 +146,7 @@ func TestClassesThatAreNotThere(t *testing.T) {
 	})
 	_, err = broken.p.InstanceTypes(t.Context(), nodePool())
 	require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err))
-	s.class.DeletionTimestamp = ptr(metav1.NewTime(s.cloud.Now()))
+	s.class.DeletionTimestamp = new(metav1.NewTime(s.cloud.Now()))
 	require.ErrorIs(t, s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef), cloudprovider.ErrNotReady)
 	_, err = s.p.InstanceTypes(t.Context(), nodePool())
 	require.NoError(t, err, "nodes of it still run")

@@ -17,8 +17,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // claim returns the NodeClaim of an instance, as a controller writes it.
 func (s *scene) claim(i *cloudprovider.Instance) *karpv1.NodeClaim {
 	s.Helper()
@@ -39,10 +37,10 @@ func TestDrift(t *testing.T) {
 		detail string
 	}{
 		"none":                        {func(*scene) {}, "", ""},
-		"node class":                  {func(s *scene) { s.class.Spec.UserData = ptr("#!/bin/sh\n") }, aws.DriftNodeClass, "hash"},
-		"a field that does not count": {func(s *scene) { s.class.Spec.IPPrefixCount = ptr(int32(1)) }, "", ""},
+		"node class":                  {func(s *scene) { s.class.Spec.UserData = new("#!/bin/sh\n") }, aws.DriftNodeClass, "hash"},
+		"a field that does not count": {func(s *scene) { s.class.Spec.IPPrefixCount = new(int32(1)) }, "", ""},
 		"image": {func(s *scene) {
-			s.cloud.Publish(ec2types.Image{ImageId: ptr("ami-00000000000000new"), Name: ptr("amazon-eks-node-al2023-x86_64-standard-1.34-v20260101")},
+			s.cloud.Publish(ec2types.Image{ImageId: new("ami-00000000000000new"), Name: new("amazon-eks-node-al2023-x86_64-standard-1.34-v20260101")},
 				s.parameter("x86_64/standard"))
 			s.pass(10 * time.Minute)
 		}, aws.DriftAMI, "ami-00000000000000new"},
@@ -108,8 +106,8 @@ func TestNoDriftByGroupsOfAnotherNetwork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t, func(s *scene) {
 				s.world.SecurityGroups = []ec2types.SecurityGroup{
-					{GroupId: ptr("sg-00000000000000own"), GroupName: ptr("nodes"), Tags: tagsOf(tags)},
-					{GroupId: ptr("sg-0000000000000foreign"), GroupName: ptr("nodes"), VpcId: ptr("vpc-0foreign"), Tags: tagsOf(tags)},
+					{GroupId: new("sg-00000000000000own"), GroupName: new("nodes"), Tags: tagsOf(tags)},
+					{GroupId: new("sg-0000000000000foreign"), GroupName: new("nodes"), VpcId: new("vpc-0foreign"), Tags: tagsOf(tags)},
 				}
 			})
 			claim := s.claim(s.create("one", large))
@@ -144,10 +142,10 @@ func TestDriftFromReservationAndGroup(t *testing.T) {
 	const id, group = "cr-0123456789abcdef0", "pg-0123456789abcdef0"
 	s := newScene(t, func(s *scene) {
 		s.world.Reservations = []ec2types.CapacityReservation{{
-			CapacityReservationId: ptr(id), InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(2)),
+			CapacityReservationId: new(id), InstanceType: new("m5.large"), AvailabilityZone: new("us-east-1a"), TotalInstanceCount: new(int32(2)),
 			InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted,
 		}}
-		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr(group), GroupName: ptr("spread"), Strategy: ec2types.PlacementStrategyCluster, State: "available"}}
+		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: new(group), GroupName: new("spread"), Strategy: ec2types.PlacementStrategyCluster, State: "available"}}
 		s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: id}}
 	})
 	_ = s.request("", nil)
@@ -169,7 +167,7 @@ func TestDriftFromReservationAndGroup(t *testing.T) {
 	require.Equal(t, aws.DriftCapacityReservation, d.Reason)
 
 	s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: id}}
-	s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{ID: ptr(group)}
+	s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{ID: new(group)}
 	claim.Annotations = nil // a class of another hash version is not compared
 	d, err = s.p.IsDrifted(t.Context(), claim)
 	require.NoError(t, err)
@@ -219,7 +217,7 @@ func TestClaimsOfOtherReleasesAreMigrated(t *testing.T) {
 	require.Equal(t, present[awsv1.EC2NodeClassHashAnnotationKey], m.Claims[0].Annotations[awsv1.EC2NodeClassHashAnnotationKey])
 	require.Equal(t, awsv1.EC2NodeClassHashVersion, m.Class[awsv1.EC2NodeClassHashVersionAnnotationKey])
 
-	s.class.Spec.UserData = ptr("#!/bin/sh\n")
+	s.class.Spec.UserData = new("#!/bin/sh\n")
 	d, err := s.p.IsDrifted(t.Context(), claim)
 	require.NoError(t, err)
 	require.Empty(t, d, "nobody can compare it")

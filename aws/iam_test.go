@@ -24,11 +24,11 @@ import (
 // everything returns a scene in which the provider has done all that it can do.
 func everything(t *testing.T) *scene {
 	s := newScene(t, func(s *scene) {
-		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr("pg-0123456789abcdef0"), GroupName: ptr("racks"), Strategy: ec2types.PlacementStrategyCluster}}
-		s.world.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
-			AvailabilityZone: ptr("us-east-1a"), Tags: []ec2types.Tag{{Key: ptr("team"), Value: ptr("a")}}}}
+		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: new("pg-0123456789abcdef0"), GroupName: new("racks"), Strategy: ec2types.PlacementStrategyCluster}}
+		s.world.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: new("cr-0123456789abcdef0"), InstanceType: new("m5.large"),
+			AvailabilityZone: new("us-east-1a"), Tags: []ec2types.Tag{{Key: new("team"), Value: new("a")}}}}
 		s.opts.InterruptionQueue = "demo"
-		s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("racks")}
+		s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("racks")}
 		s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"team": "a"}}}
 	})
 	ctx := t.Context()
@@ -46,7 +46,7 @@ func everything(t *testing.T) *scene {
 	_, err = s.p.List(ctx)
 	require.NoError(t, err)
 	s.class.Spec.Role = "" // the profile of the role has no use any more
-	s.class.Spec.InstanceProfile = ptr("foreign")
+	s.class.Spec.InstanceProfile = new("foreign")
 	s.cloud.Advance(25 * time.Hour)
 	_, err = s.p.CollectInstanceProfiles(ctx, nil, nil)
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ func TestCapacityBlocksThatEnd(t *testing.T) {
 	})
 	end := s.cloud.Now().Add(2 * time.Hour)
 	s.cloud.SetReservation(ec2types.CapacityReservation{
-		CapacityReservationId: ptr(id), InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(2)),
+		CapacityReservationId: new(id), InstanceType: new("m5.large"), AvailabilityZone: new("us-east-1a"), TotalInstanceCount: new(int32(2)),
 		InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted, ReservationType: ec2types.CapacityReservationTypeCapacityBlock,
 		EndDate: &end,
 	})

@@ -34,7 +34,7 @@ import (
 func TestWhatALaunchPutsIntoEC2(t *testing.T) {
 	s := newScene(t, func(s *scene) {
 		s.class.Spec.Tags = map[string]string{"team": "a", "Name": "mine"}
-		s.class.Spec.UserData = ptr("#!/bin/sh\necho mine\n")
+		s.class.Spec.UserData = new("#!/bin/sh\necho mine\n")
 	})
 	req := s.request("one", large)
 	req.Labels = map[string]string{"example.com/team": "a"}
@@ -69,7 +69,7 @@ func TestTemplatesAreOnePerImageAndNumberOfPods(t *testing.T) {
 	_ = s.create("one", onDemand)
 	templates := len(s.cloud.LaunchTemplates())
 	require.Greater(t, templates, 2)
-	s.class.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(20))}
+	s.class.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(20))}
 	fewer := newScene(t, func(o *scene) { o.class = s.class })
 	_ = fewer.create("one", onDemand)
 	require.Less(t, len(fewer.cloud.LaunchTemplates()), templates, "one number of pods for all")
@@ -82,7 +82,7 @@ func TestExpressionsReachNodes(t *testing.T) {
 	s := newScene(t, func(s *scene) {
 		s.opts.KubeletExpressions = kubeletcel.New()
 		s.class.Spec.Kubelet = &awsv1.KubeletConfiguration{
-			MaxPods:      ptr(intstr.FromString("min(max_pods - 1, vcpus * 8)")),
+			MaxPods:      new(intstr.FromString("min(max_pods - 1, vcpus * 8)")),
 			KubeReserved: map[string]string{"cpu": "vcpus * 31", "memory": "10 * max_pods + 1", "ephemeral-storage": "2Gi"},
 		}
 	})
@@ -217,8 +217,8 @@ func TestSubnetsWithoutAddresses(t *testing.T) {
 func TestAZoneWithoutAddressesIsNotAvailable(t *testing.T) {
 	const first, second, other = "subnet-0a1", "subnet-0a2", "subnet-0b1"
 	subnet := func(id, zone string) ec2types.Subnet {
-		return ec2types.Subnet{SubnetId: &id, AvailabilityZone: &zone, AvailableIpAddressCount: ptr(int32(100)),
-			CidrBlock: ptr("10.0.0.0/24"), Tags: tagsOf(map[string]string{"karpenter.sh/discovery": "demo"})}
+		return ec2types.Subnet{SubnetId: &id, AvailabilityZone: &zone, AvailableIpAddressCount: new(int32(100)),
+			CidrBlock: new("10.0.0.0/24"), Tags: tagsOf(map[string]string{"karpenter.sh/discovery": "demo"})}
 	}
 	s := newScene(t, func(s *scene) {
 		s.world.Subnets = []ec2types.Subnet{subnet(first, "us-east-1a"), subnet(second, "us-east-1a"), subnet(other, "us-east-1b")}
@@ -306,9 +306,9 @@ func TestMinValues(t *testing.T) {
 func TestDedicatedTenancyAndPartitions(t *testing.T) {
 	const group = "pg-0123456789abcdef0"
 	s := newScene(t, func(s *scene) {
-		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr(group), GroupName: ptr("parts"),
-			Strategy: ec2types.PlacementStrategyPartition, PartitionCount: ptr(int32(7)), State: "available"}}
-		s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("parts")}
+		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: new(group), GroupName: new("parts"),
+			Strategy: ec2types.PlacementStrategyPartition, PartitionCount: new(int32(7)), State: "available"}}
+		s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("parts")}
 	})
 	req := s.request("one", large)
 	req.Requirements = req.Requirements.With(

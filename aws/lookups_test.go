@@ -40,12 +40,12 @@ func TestALookUpThatFailsHoldsUpNobody(t *testing.T) {
 			s := newScene(t, func(s *scene) {
 				s.world.Types = some("c5.large", "g4dn.xlarge", "m5.large", "m6g.large")
 				s.world.Reservations = []ec2types.CapacityReservation{{
-					CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(2)),
+					CapacityReservationId: new("cr-0123456789abcdef0"), InstanceType: new("m5.large"), AvailabilityZone: new("us-east-1a"), TotalInstanceCount: new(int32(2)),
 				}}
 				s.world.PlacementGroups = []ec2types.PlacementGroup{{
-					GroupId: ptr("pg-1"), GroupName: ptr("spread"), Strategy: ec2types.PlacementStrategySpread, State: ec2types.PlacementGroupStateAvailable,
+					GroupId: new("pg-1"), GroupName: new("spread"), Strategy: ec2types.PlacementStrategySpread, State: ec2types.PlacementGroupStateAvailable,
 				}}
-				s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("spread")}
+				s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("spread")}
 				s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
 			})
 			first, err := s.p.InstanceTypes(patient(t), nodePool())

@@ -73,7 +73,7 @@ func TestReservationsCanBeLeftToEC2(t *testing.T) {
 		var made templates
 		s := newScene(t, made.watch, func(s *scene) {
 			s.world.Reservations = []ec2types.CapacityReservation{{
-				CapacityReservationId: ptr(id), InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(2)),
+				CapacityReservationId: new(id), InstanceType: new("m5.large"), AvailabilityZone: new("us-east-1a"), TotalInstanceCount: new(int32(2)),
 			}}
 			s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: id}}
 			s.opts.NoReservedCapacity = alone

@@ -12,7 +12,7 @@ import (
 func TestUserDataIsNotQuoted(t *testing.T) {
 	s := newScene(t)
 	s.class.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "bottlerocket@latest"}}
-	s.class.Spec.UserData = ptr("token = s3cr3t\n[settings.kubernetes]\n")
+	s.class.Spec.UserData = new("token = s3cr3t\n[settings.kubernetes]\n")
 	err := s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef)
 	require.ErrorContains(t, err, "line 1, column")
 	require.NotContains(t, err.Error(), "s3cr3t")

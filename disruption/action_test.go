@@ -19,7 +19,7 @@ func withDeadline(text string) func(*provisioning.Node) {
 	return func(n *provisioning.Node) { n.NodeClaim.Annotations[deadlineKey] = text }
 }
 
-func deleted(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(-time.Minute)) }
+func deleted(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(-time.Minute)) }
 
 // Karpenter waits before it removes a node for one of two reasons, and for no other.
 func TestTransient(t *testing.T) {
@@ -67,10 +67,10 @@ func TestActionEditClaim(t *testing.T) {
 	}{
 		{"nothing", disruption.Action{}, nil, "", true},
 		{"a user's deletion", disruption.Action{}, []func(*provisioning.Node){withGrace(time.Hour), deleted}, "12:59:00", false},
-		{"a bound", disruption.Action{DrainBound: ptr(time.Minute)}, []func(*provisioning.Node){withGrace(time.Hour)}, "12:01:00", false},
-		{"no drain", disruption.Action{DrainBound: ptr(time.Duration(0))}, nil, "12:00:00", false},
-		{"the earlier of two", disruption.Action{DrainBound: ptr(time.Hour), DrainBy: noon.Add(time.Minute)}, nil, "12:01:00", false},
-		{"never put off", disruption.Action{DrainBound: ptr(time.Hour)}, []func(*provisioning.Node){withDeadline("2026-03-02T12:30:00Z")}, "12:30:00", true},
+		{"a bound", disruption.Action{DrainBound: new(time.Minute)}, []func(*provisioning.Node){withGrace(time.Hour)}, "12:01:00", false},
+		{"no drain", disruption.Action{DrainBound: new(time.Duration(0))}, nil, "12:00:00", false},
+		{"the earlier of two", disruption.Action{DrainBound: new(time.Hour), DrainBy: noon.Add(time.Minute)}, nil, "12:01:00", false},
+		{"never put off", disruption.Action{DrainBound: new(time.Hour)}, []func(*provisioning.Node){withDeadline("2026-03-02T12:30:00Z")}, "12:30:00", true},
 		{"brought forward", disruption.Action{DrainBy: noon}, []func(*provisioning.Node){withDeadline("2026-03-02T12:30:00Z")}, "12:00:00", false},
 		{"malformed", disruption.Action{DrainBy: noon}, []func(*provisioning.Node){withDeadline("soon")}, "12:00:00", false},
 		{"malformed alone", disruption.Action{}, []func(*provisioning.Node){withDeadline("soon")}, "", false},
@@ -110,7 +110,7 @@ func TestDeadlinesComeForward(t *testing.T) {
 			now = now.Add(time.Duration(m.IntN(100)) * time.Second)
 			var a disruption.Action
 			if m.chance(50) {
-				a.DrainBound = ptr(time.Duration(m.IntN(7200)) * time.Second)
+				a.DrainBound = new(time.Duration(m.IntN(7200)) * time.Second)
 			}
 			if m.chance(50) {
 				a.DrainBy = now.Add(time.Duration(m.IntN(7200)) * time.Second)
@@ -140,7 +140,7 @@ func ExampleAction_EditClaim() {
 	n := newNode("n", "web", withGrace(time.Hour), withPods(newPod("web-1")))
 	action := disruption.Action{Reason: disruption.Interrupted, Operation: disruption.Delete, DrainBy: noon.Add(2 * time.Minute)}
 	claim := action.EditClaim(noon, n.NodeClaim)
-	claim.DeletionTimestamp = ptr(at(0)) // what the API server does when it is told to delete it
+	claim.DeletionTimestamp = new(at(0)) // what the API server does when it is told to delete it
 	node := drain.CloseNode(n.Node)
 
 	drain, err := drain.Observe(noon, claim, node, n.Pods)

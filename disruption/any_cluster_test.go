@@ -149,7 +149,7 @@ func (d *decoder) node(in *disruption.Input, name string, types []*cloudprovider
 	case 6:
 		n.Node.Spec.Unschedulable = true
 	case 5:
-		n.NodeClaim.DeletionTimestamp = ptr(at(-time.Minute))
+		n.NodeClaim.DeletionTimestamp = new(at(-time.Minute))
 	}
 	return n
 }

@@ -36,8 +36,8 @@ func TestEachRuleBlocksByItself(t *testing.T) {
 		{name: "unmanaged", node: consolidatable(func(n *provisioning.Node) { n.NodeClaim = nil }), want: []string{"n Unmanaged"}},
 		{name: "no node", node: consolidatable(func(n *provisioning.Node) { n.Node = nil }), want: []string{"n-claim NoNode"}},
 		{name: "rebooting", node: consolidatable(withCondition(v1.ConditionTypeRebooting, metav1.ConditionTrue, 0)), want: []string{"n Rebooting"}},
-		{name: "claim deleting", node: consolidatable(func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }), want: []string{"n Deleting"}},
-		{name: "node deleting", node: consolidatable(func(n *provisioning.Node) { n.Node.DeletionTimestamp = ptr(at(0)) }), want: []string{"n Deleting"}},
+		{name: "claim deleting", node: consolidatable(func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(0)) }), want: []string{"n Deleting"}},
+		{name: "node deleting", node: consolidatable(func(n *provisioning.Node) { n.Node.DeletionTimestamp = new(at(0)) }), want: []string{"n Deleting"}},
 		{name: "instance terminating", node: consolidatable(withCondition(v1.ConditionTypeInstanceTerminating, metav1.ConditionTrue, 0)), want: []string{"n Deleting"}},
 		{name: "unregistered", node: consolidatable(func(n *provisioning.Node) {
 			delete(n.Node.Labels, v1.NodeRegisteredLabelKey)
@@ -229,7 +229,7 @@ func (m *maker) readiness(in disruption.Input) {
 func pdbs(list ...*policyv1.PodDisruptionBudget) []*policyv1.PodDisruptionBudget { return list }
 
 func alwaysAllow(b *policyv1.PodDisruptionBudget) {
-	b.Spec.UnhealthyPodEvictionPolicy = ptr(policyv1.AlwaysAllow)
+	b.Spec.UnhealthyPodEvictionPolicy = new(policyv1.AlwaysAllow)
 }
 
 func healthy(now, desired int32) func(*policyv1.PodDisruptionBudget) {

@@ -44,7 +44,7 @@ func TestConfirm(t *testing.T) {
 		}, disruption.ObjectionNewPods},
 		{"the destination is gone", func(in *disruption.Input, _ *disruption.Options) { in.Nodes = in.Nodes[:1] }, disruption.ObjectionDestination},
 		{"the destination is on its way out", func(in *disruption.Input, _ *disruption.Options) {
-			in.Nodes[1].NodeClaim.DeletionTimestamp = ptr(at(0))
+			in.Nodes[1].NodeClaim.DeletionTimestamp = new(at(0))
 		}, disruption.ObjectionDestination},
 		{"the destination is full", func(in *disruption.Input, _ *disruption.Options) {
 			in.Nodes[1].Pods = append(in.Nodes[1].Pods, load("more", 1700))
@@ -61,7 +61,7 @@ func TestConfirm(t *testing.T) {
 			}
 		}, disruption.ObjectionOffering},
 		{"the pool is gone", func(in *disruption.Input, _ *disruption.Options) {
-			in.NodePools[0].DeletionTimestamp = ptr(at(0))
+			in.NodePools[0].DeletionTimestamp = new(at(0))
 		}, disruption.ObjectionOffering},
 		{"the price has changed", func(in *disruption.Input, _ *disruption.Options) {
 			for _, o := range in.InstanceTypes["default"] {

@@ -59,7 +59,7 @@ func TestPodDeletionCosts(t *testing.T) {
 	drifted := func(n *provisioning.Node) {
 		n.NodeClaim.Annotations = map[string]string{v1.NodePoolHashAnnotationKey: "old", v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion}
 	}
-	deleted := func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }
+	deleted := func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(0)) }
 	tainted := func(n *provisioning.Node) {
 		n.Node.Spec.Taints = append(n.Node.Spec.Taints, v1.DisruptedNoScheduleTaint())
 	}
@@ -146,7 +146,7 @@ func TestPodDeletionCostsOfOthersStay(t *testing.T) {
 		note(v1.PodDeletionCostAnnotationKey, text)(in.Nodes[0].Pods[i])
 	}
 	require.Empty(t, costsOf(observe(t, in, ignoringCosts()).PodDeletionCosts()), "-3 is as good as any")
-	in.Nodes[0].NodeClaim.DeletionTimestamp = ptr(at(0))
+	in.Nodes[0].NodeClaim.DeletionTimestamp = new(at(0))
 	require.Equal(t, []string{"a/a-3 -2147483648"}, costsOf(observe(t, in, ignoringCosts()).PodDeletionCosts()))
 }
 

@@ -39,8 +39,8 @@ func TestDisplaced(t *testing.T) {
 	never := func(edit func(*policyv1.PodDisruptionBudget)) *policyv1.PodDisruptionBudget {
 		return newPDB("web", 0, edit)
 	}
-	maxUnavailable := never(func(b *policyv1.PodDisruptionBudget) { b.Spec.MaxUnavailable = ptr(intstr.FromInt32(0)) })
-	minAvailable := never(func(b *policyv1.PodDisruptionBudget) { b.Spec.MinAvailable = ptr(intstr.FromString("100%")) })
+	maxUnavailable := never(func(b *policyv1.PodDisruptionBudget) { b.Spec.MaxUnavailable = new(intstr.FromInt32(0)) })
+	minAvailable := never(func(b *policyv1.PodDisruptionBudget) { b.Spec.MinAvailable = new(intstr.FromString("100%")) })
 	deadline := going(held("true"), withGrace(time.Hour)).NodeClaim.DeletionTimestamp.Add(time.Hour)
 	due := deadline.Add(-time.Minute - disruption.LaunchAhead)
 	for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestNodeThatStaysForItsPods(t *testing.T) {
 	require.ElementsMatch(t, []string{"free", "held"}, podNames(after.Pods))
 
 	// While it drains, the answer changes when the pod becomes due.
-	in.Nodes[0].NodeClaim.DeletionTimestamp = ptr(at(0))
+	in.Nodes[0].NodeClaim.DeletionTimestamp = new(at(0))
 	p = propose(t, in, nil)
 	require.Equal(t, noon.Add(time.Hour-time.Minute-disruption.LaunchAhead), p.Next.UTC())
 	require.Contains(t, p.Blocked[0].Detail, "it is being deleted; nothing may evict")

@@ -96,7 +96,7 @@ func TestRequirementDrift(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in := newInput(newNode("n", "web"))
 			in.NodePools[0].Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
-				{Key: tt.key, Operator: tt.operator, Values: tt.values, MinValues: ptr(50)}}
+				{Key: tt.key, Operator: tt.operator, Values: tt.values, MinValues: new(50)}}
 			require.Equal(t, tt.want, reasonOf(t, in))
 		})
 	}
@@ -223,7 +223,7 @@ func TestStaticDrift(t *testing.T) {
 	}
 	limited := func(text string) func(*v1.NodePool) {
 		return func(p *v1.NodePool) {
-			p.Spec.Replicas, p.Spec.Limits = ptr(int64(2)), v1.Limits{v1.ResourceNodes: resource.MustParse(text)}
+			p.Spec.Replicas, p.Spec.Limits = new(int64(2)), v1.Limits{v1.ResourceNodes: resource.MustParse(text)}
 		}
 	}
 	unready := func(p *v1.NodePool) {

@@ -100,7 +100,7 @@ func TestOverlaysChangePrices(t *testing.T) {
 	in := newInput(newNode("n", "web"))
 	overlay := &v1.NodeOverlay{ObjectMeta: metav1.ObjectMeta{Name: "discount"}}
 	overlay.Spec.Requirements = []v1.NodeSelectorRequirement{{Key: v1.CapacityTypeLabelKey, Operator: corev1.NodeSelectorOpIn, Values: []string{"on-demand"}}}
-	overlay.Spec.Price = ptr("0.07")
+	overlay.Spec.Price = new("0.07")
 	in.Overlays = []*v1.NodeOverlay{overlay}
 	candidates, _ := observe(t, in, nil).Candidates(disruption.MethodEmptiness)
 	require.Equal(t, 0.07, candidates[0].Price)

@@ -35,7 +35,7 @@ func TestExpiration(t *testing.T) {
 			func(n *provisioning.Node) { n.Node.Annotations[v1.DoNotDisruptAnnotationKey] = "true" }), []string{"Delete n"}, 0},
 		{"uninitialized", newNode("n", "web", expiresAfter(age), func(n *provisioning.Node) { n.Node = nil }), []string{"Delete n-claim"}, 0},
 		{"without pool", newNode("n", "web", expiresAfter(age), withLabel(v1.NodePoolLabelKey, "")), []string{"Delete n"}, 0},
-		{"deleting already", newNode("n", "web", expiresAfter(age), func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }), []string{}, 0},
+		{"deleting already", newNode("n", "web", expiresAfter(age), func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(0)) }), []string{}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestUnknownAgeDeletesNothing(t *testing.T) {
 			setCondition(n.NodeClaim, v1.ConditionTypeRegistered, metav1.ConditionUnknown, noon)
 		}), nil},
 		{"is leaving", newNode("n", "web", ageless, expiresAfter(v1.NewDuration(time.Hour)),
-			func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }), nil},
+			func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(0)) }), nil},
 		{"age is known", newNode("n", "web", expiresAfter(v1.NewDuration(72*time.Hour))), nil},
 	}
 	for _, tt := range tests {
@@ -263,7 +263,7 @@ func TestScaleDown(t *testing.T) {
 		newNode("busy", "web", withPods(newPod("p"))),
 		newNode("idle", "web", withPods(newPod("d", owner("apps/v1", "DaemonSet")))),
 		newNode("launching", "web", func(n *provisioning.Node) { n.Node, n.NodeClaim.Status.ProviderID = nil, "" }),
-		newNode("leaving", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }),
+		newNode("leaving", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(0)) }),
 		newNode("underway", "web"),
 	)
 	in.MarkedForDeletion = map[string]disruption.Reason{"underway": disruption.Drifted}
@@ -322,7 +322,7 @@ func TestInterruption(t *testing.T) {
 			want: []string{}, ignored: []string{`its kind "Meteor" is not known`}},
 		{name: "unmanaged", node: newNode("n", "web", func(n *provisioning.Node) { n.NodeClaim = nil }), notices: notices(notice("n", cloudprovider.InterruptionSpot, 0)),
 			want: []string{}, ignored: []string{"the node has no NodeClaim, so somebody else manages it"}},
-		{name: "deleting", node: newNode("n", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }),
+		{name: "deleting", node: newNode("n", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(0)) }),
 			notices: notices(notice("n", cloudprovider.InterruptionSpot, 0)), want: []string{}, ignored: []string{"the node is on its way out already"}},
 	}
 	for _, tt := range tests {
@@ -380,7 +380,7 @@ func TestInterruptionTakesOver(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in := newInput(newNode("n", "web", func(n *provisioning.Node) {
 				if tt.deleted {
-					n.NodeClaim.DeletionTimestamp = ptr(at(0))
+					n.NodeClaim.DeletionTimestamp = new(at(0))
 				}
 			}))
 			in.MarkedForDeletion = map[string]disruption.Reason{"n": tt.reason}

@@ -14,7 +14,7 @@ import (
 
 func TestLeaving(t *testing.T) {
 	gone := newNode("d", "web")
-	gone.Node.DeletionTimestamp = ptr(at(0))
+	gone.Node.DeletionTimestamp = new(at(0))
 	unjoined := newNode("c", "web", deleted)
 	unjoined.Node = nil
 	nodes := []provisioning.Node{newNode("z", "web", deleted), newNode("stays", "web"), gone, unjoined, {},
@@ -31,7 +31,7 @@ func TestLeaving(t *testing.T) {
 
 func ExampleLeaving() {
 	goes := newNode("goes", "web")
-	goes.NodeClaim.DeletionTimestamp = ptr(at(0))
+	goes.NodeClaim.DeletionTimestamp = new(at(0))
 	fmt.Println(disruption.Leaving([]provisioning.Node{newNode("stays", "web"), goes}))
 	// Output:
 	// [goes]

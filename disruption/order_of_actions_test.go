@@ -153,7 +153,7 @@ func (m *maker) tie(name string) func(*corev1.Pod) {
 	case 6:
 		return func(p *corev1.Pod) {
 			if len(p.Spec.TopologySpreadConstraints) > 0 {
-				p.Spec.TopologySpreadConstraints[0].MinDomains = ptr(int32(3))
+				p.Spec.TopologySpreadConstraints[0].MinDomains = new(int32(3))
 			}
 		}
 	}
@@ -183,9 +183,9 @@ func whileItDrains(in disruption.Input, a disruption.Action) (provisioning.Input
 		i := slices.IndexFunc(in.Nodes, func(n provisioning.Node) bool { return n.Name() == t.Node })
 		n := in.Nodes[i]
 		n.Node = n.Node.DeepCopy()
-		n.Node.DeletionTimestamp = ptr(metav1.NewTime(noon))
+		n.Node.DeletionTimestamp = new(metav1.NewTime(noon))
 		n.NodeClaim = n.NodeClaim.DeepCopy()
-		n.NodeClaim.DeletionTimestamp = ptr(metav1.NewTime(noon))
+		n.NodeClaim.DeletionTimestamp = new(metav1.NewTime(noon))
 		n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), func(p *corev1.Pod) bool { return moved[p.Name] })
 		alone.Nodes = append(alone.Nodes, n)
 	}

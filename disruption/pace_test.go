@@ -54,7 +54,7 @@ func TestPaceKeepsToBudgets(t *testing.T) {
 		}(), 1},
 		{"those on their way out count", func() disruption.Input {
 			in := idle(9, budgetOf("4"))
-			in.Nodes = append(in.Nodes, newNode("gone", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }))
+			in.Nodes = append(in.Nodes, newNode("gone", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(0)) }))
 			in.MarkedForDeletion = map[string]disruption.Reason{"e0": disruption.Drifted}
 			return in
 		}(), 2},
@@ -89,7 +89,7 @@ func TestPaceKeepsToBudgets(t *testing.T) {
 
 func TestPaceSaysUntilWhen(t *testing.T) {
 	in := idle(3)
-	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1", Schedule: ptr("0 9 * * *"), Duration: &metav1.Duration{Duration: 8 * time.Hour}}}
+	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1", Schedule: new("0 9 * * *"), Duration: &metav1.Duration{Duration: 8 * time.Hour}}}
 	p := paceEmpty(t, in, nil)
 	require.Equal(t, []string{"Delete e0"}, brief(p.Go))
 	require.Equal(t, []string{`e1: NodePool "web"`, `e2: NodePool "web"`}, waits(p.Wait))

@@ -151,7 +151,7 @@ func TestPodsGoOnlyWhereTheyMay(t *testing.T) {
 			setCondition(in.Nodes[0].NodeClaim, v1.ConditionTypeInitialized, metav1.ConditionFalse, noon)
 		}},
 		{"not to a node that is being deleted", func(in *disruption.Input) {
-			in.Nodes[0].NodeClaim.DeletionTimestamp = ptr(at(0))
+			in.Nodes[0].NodeClaim.DeletionTimestamp = new(at(0))
 			in.Nodes[0].Pods = nil
 		}},
 		{"not to a node that is dealt with", func(in *disruption.Input) {

@@ -63,7 +63,7 @@ func (m *maker) input() (disruption.Input, *disruption.Options) {
 		in.PodDisruptionBudgets = append(in.PodDisruptionBudgets, m.pdb(fmt.Sprintf("pdb-%d", i)))
 	}
 	if m.chance(60) {
-		in.RepairPolicies = policies(gpuPolicy("48", cloudprovider.RebootNode, m.IntN(3)*50, pick(m, nil, ptr(time.Minute))),
+		in.RepairPolicies = policies(gpuPolicy("48", cloudprovider.RebootNode, m.IntN(3)*50, pick(m, nil, new(time.Minute))),
 			gpuPolicy("4", cloudprovider.ReplaceNode, 7, nil))
 	}
 	m.machines(&in)
@@ -83,7 +83,7 @@ func (m *maker) pool(name string) *v1.NodePool {
 			b.Reasons = []v1.DisruptionReason{pick(m, v1.DisruptionReasons()...)}
 		}
 		if m.chance(40) {
-			b.Schedule, b.Duration = ptr(pick(m, "0 9 * * *", "*/10 * * * *", "0 0 * * *")), &metav1.Duration{Duration: pick(m, time.Minute, 8*time.Hour)}
+			b.Schedule, b.Duration = new(pick(m, "0 9 * * *", "*/10 * * * *", "0 0 * * *")), &metav1.Duration{Duration: pick(m, time.Minute, 8*time.Hour)}
 		}
 		p.Spec.Disruption.Budgets = append(p.Spec.Disruption.Budgets, b)
 	}
@@ -143,7 +143,7 @@ func (m *maker) node(name, pool string) provisioning.Node {
 	case 1:
 		n.Node = nil
 	case 2:
-		n.NodeClaim.DeletionTimestamp = ptr(at(-time.Minute))
+		n.NodeClaim.DeletionTimestamp = new(at(-time.Minute))
 	}
 	return n
 }
@@ -151,7 +151,7 @@ func (m *maker) node(name, pool string) provisioning.Node {
 func (m *maker) pod(name string) *corev1.Pod {
 	p := newPod(name, owner("apps/v1", pick(m, "ReplicaSet", "ReplicaSet", "DaemonSet", "StatefulSet")))
 	p.Namespace, p.Labels = pick(m, "shop", "bank"), map[string]string{"app": pick(m, "web", "db", "cache")}
-	p.Status.StartTime = ptr(at(m.ago()))
+	p.Status.StartTime = new(at(m.ago()))
 	if m.chance(20) {
 		note(v1.DoNotDisruptAnnotationKey, pick(m, "true", "2h", "10m", "1h30m", "no"))(p)
 	}
@@ -168,7 +168,7 @@ func (m *maker) pdb(name string) *policyv1.PodDisruptionBudget {
 	b := newPDB(name, int32(m.IntN(3)))
 	b.Namespace = pick(m, "shop", "bank")
 	b.Spec.Selector.MatchLabels["app"] = pick(m, "web", "db", "cache")
-	b.Spec.MaxUnavailable = ptr(intstr.FromInt32(int32(m.IntN(2))))
+	b.Spec.MaxUnavailable = new(intstr.FromInt32(int32(m.IntN(2))))
 	return b
 }
 

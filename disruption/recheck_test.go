@@ -22,7 +22,7 @@ func TestRecheck(t *testing.T) {
 	in := newInput(
 		newNode("idle", "web"),
 		newNode("busy", "web", withPods(newPod("p"))),
-		newNode("leaving", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }),
+		newNode("leaving", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = new(at(0)) }),
 		newNode("underway", "web"),
 		newNode("another", "web", func(n *provisioning.Node) { n.NodeClaim.Status.ProviderID = "cloud://new" }),
 		newNode("held", "web", withPods(newPod("h", note(v1.DoNotDisruptAnnotationKey, "true")))),

@@ -102,7 +102,7 @@ func TestRepairResolution(t *testing.T) {
 		return newNode("n", "web", append([]func(*provisioning.Node){nodeCondition(gpu, corev1.ConditionFalse, reason, -time.Hour),
 			withPods(newPod("p"))}, more...)...)
 	}
-	minute, hour := ptr(time.Minute), ptr(time.Hour)
+	minute, hour := new(time.Minute), new(time.Hour)
 	for _, tt := range []struct {
 		name     string
 		node     provisioning.Node
@@ -114,7 +114,7 @@ func TestRepairResolution(t *testing.T) {
 		{"fallback speaks for the rest", sick("Melted"), policies(gpuPolicy("48", cloudprovider.RebootNode, 0, nil)), "Replace n AcceleratedHardwareReady", nil},
 		{"replace beats reboot", sick("48"), policies(gpuPolicy("48", cloudprovider.RebootNode, 100, nil), gpuPolicy("4", cloudprovider.ReplaceNode, 0, nil)), "Replace n AcceleratedHardwareReady", nil},
 		{"shortest bound, also of one that lost", sick("48"), policies(gpuPolicy("48", cloudprovider.RebootNode, 0, minute), gpuPolicy("4", cloudprovider.ReplaceNode, 0, hour)), "Replace n AcceleratedHardwareReady", minute},
-		{"the claim's bound is shorter", sick("48", withGrace(time.Second)), policies(gpuPolicy("48", cloudprovider.RebootNode, 0, minute)), "Reboot n AcceleratedHardwareReady", ptr(time.Second)},
+		{"the claim's bound is shorter", sick("48", withGrace(time.Second)), policies(gpuPolicy("48", cloudprovider.RebootNode, 0, minute)), "Reboot n AcceleratedHardwareReady", new(time.Second)},
 		{"inherited", sick("48", withGrace(time.Second)), policies(gpuPolicy("48", cloudprovider.RebootNode, 0, nil)), "Reboot n AcceleratedHardwareReady", nil},
 		{"higher priority decides", sick("48", nodeCondition("Disk", corev1.ConditionFalse, "Full", -time.Hour)),
 			policies(gpuPolicy("48", cloudprovider.RebootNode, 5, nil), cloudprovider.RepairPolicy{ConditionType: "Disk", ConditionStatus: corev1.ConditionFalse, ReasonRegex: ".", Action: cloudprovider.RebootNode, Priority: 6}),
@@ -209,7 +209,7 @@ func TestRepairCandidates(t *testing.T) {
 		{"no pool label", broken("n", -time.Hour, withLabel(v1.NodePoolLabelKey, "")), nil, []string{"n NoNodePoolLabel"}},
 		{"rebooting", broken("n", -time.Hour, withCondition(v1.ConditionTypeRebooting, metav1.ConditionTrue, -time.Minute)), nil, []string{"n Rebooting"}},
 		{"not due: no word about the annotation", broken("n", 0, func(n *provisioning.Node) { n.Node.Annotations[v1.DoNotRepairAnnotationKey] = "true" }), nil, []string{}},
-		{"static pool over its replicas", broken("n", -time.Hour), func(in *disruption.Input) { in.NodePools[0].Spec.Replicas = ptr(int64(4)) }, []string{"n OverReplicas"}},
+		{"static pool over its replicas", broken("n", -time.Hour), func(in *disruption.Input) { in.NodePools[0].Spec.Replicas = new(int64(4)) }, []string{"n OverReplicas"}},
 		{"static pool at its limit", broken("n", -time.Hour), func(in *disruption.Input) { replicas(5, 5)(in.NodePools[0]) }, []string{"n StaticAtLimit"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

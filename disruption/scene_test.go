@@ -28,8 +28,6 @@ var (
 // at returns an instant relative to noon.
 func at(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(d)) }
 
-func ptr[T any](v T) *T { return &v }
-
 // newType returns a type with an offering in zone a for each capacity type.
 func newType(name string, price float64, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
 	if len(offerings) == 0 {
@@ -161,9 +159,9 @@ func nodeCondition(kind corev1.NodeConditionType, status corev1.ConditionStatus,
 
 func newPod(name string, edits ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{"app": "web"}}}
-	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: ptr(true)}}
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: new(true)}}
 	p.Status.Phase = corev1.PodRunning
-	p.Status.StartTime = ptr(at(-time.Hour))
+	p.Status.StartTime = new(at(-time.Hour))
 	for _, edit := range edits {
 		edit(p)
 	}
@@ -183,7 +181,7 @@ func note(key, value string) func(*corev1.Pod) {
 	}
 }
 
-func terminating(p *corev1.Pod) { p.DeletionTimestamp = ptr(at(-time.Minute)) }
+func terminating(p *corev1.Pod) { p.DeletionTimestamp = new(at(-time.Minute)) }
 
 func newPDB(name string, allowed int32, edits ...func(*policyv1.PodDisruptionBudget)) *policyv1.PodDisruptionBudget {
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}

@@ -55,7 +55,7 @@ func TestSoftTaints(t *testing.T) {
 		{nodes: 11, want: []string{"+n08", "+n09", "+n10"}},
 		{nodes: 11, edit: func(in *disruption.Input) { budgetOf("1")(in.NodePools[0]) }, want: []string{"+n10"}},
 		{nodes: 11, edit: func(in *disruption.Input) { budgetOf("0")(in.NodePools[0]) }},
-		{nodes: 6, edit: func(in *disruption.Input) { in.Nodes[5].NodeClaim.DeletionTimestamp = ptr(at(0)) }, want: []string{"+n03", "+n04"}},
+		{nodes: 6, edit: func(in *disruption.Input) { in.Nodes[5].NodeClaim.DeletionTimestamp = new(at(0)) }, want: []string{"+n03", "+n04"}},
 	} {
 		in := fleet(row.nodes)
 		if row.edit != nil {

@@ -67,7 +67,7 @@ func TestDynamicNodesThatHoldAFullReservation(t *testing.T) {
 			in.DaemonSetPods = []*corev1.Pod{newPod("agent", asking("200m"), owner("apps/v1", "DaemonSet"))}
 		}, []string{}},
 		{"the pool is being deleted", first, func(in *disruption.Input) {
-			in.NodePools[0].DeletionTimestamp = ptr(at(-time.Minute))
+			in.NodePools[0].DeletionTimestamp = new(at(-time.Minute))
 		}, []string{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

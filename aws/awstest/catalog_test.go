@@ -18,7 +18,7 @@ func TestInstanceTypesRoundTrip(t *testing.T) {
 	require.Greater(t, len(want), 35)
 	byName := map[ec2types.InstanceType]ec2types.InstanceTypeInfo{}
 	s := start(t, nil)
-	pages := ec2.NewDescribeInstanceTypesPaginator(client(s), &ec2.DescribeInstanceTypesInput{MaxResults: ptr(int32(7))})
+	pages := ec2.NewDescribeInstanceTypesPaginator(client(s), &ec2.DescribeInstanceTypesInput{MaxResults: new(int32(7))})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(background)
 		require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestInstanceTypesRoundTrip(t *testing.T) {
 func TestInstanceTypeFilters(t *testing.T) {
 	s := start(t, nil)
 	out, err := client(s).DescribeInstanceTypes(background, &ec2.DescribeInstanceTypesInput{Filters: []ec2types.Filter{
-		{Name: ptr("processor-info.supported-architecture"), Values: []string{"arm64"}}, {Name: ptr("instance-type"), Values: []string{"m6g.*"}},
+		{Name: new("processor-info.supported-architecture"), Values: []string{"arm64"}}, {Name: new("instance-type"), Values: []string{"m6g.*"}},
 	}})
 	require.NoError(t, err)
 	require.Len(t, out.InstanceTypes, 3)
@@ -45,11 +45,11 @@ func TestInstanceTypeFilters(t *testing.T) {
 		in   ec2.DescribeInstanceTypesInput
 		want string
 	}{
-		{ec2.DescribeInstanceTypesInput{Filters: []ec2types.Filter{{Name: ptr("colour"), Values: []string{"red"}}}}, "InvalidParameterValue"},
+		{ec2.DescribeInstanceTypesInput{Filters: []ec2types.Filter{{Name: new("colour"), Values: []string{"red"}}}}, "InvalidParameterValue"},
 		{ec2.DescribeInstanceTypesInput{InstanceTypes: []ec2types.InstanceType{"m5.tiny"}}, "InvalidInstanceType"},
-		{ec2.DescribeInstanceTypesInput{MaxResults: ptr(int32(101))}, "InvalidParameterValue"},
-		{ec2.DescribeInstanceTypesInput{NextToken: ptr("garbage")}, "InvalidNextToken"},
-		{ec2.DescribeInstanceTypesInput{DryRun: ptr(true)}, "DryRunOperation"},
+		{ec2.DescribeInstanceTypesInput{MaxResults: new(int32(101))}, "InvalidParameterValue"},
+		{ec2.DescribeInstanceTypesInput{NextToken: new("garbage")}, "InvalidNextToken"},
+		{ec2.DescribeInstanceTypesInput{DryRun: new(true)}, "DryRunOperation"},
 	} {
 		_, err := client(s).DescribeInstanceTypes(background, &c.in)
 		require.Equal(t, c.want, code(err))
@@ -59,7 +59,7 @@ func TestInstanceTypeFilters(t *testing.T) {
 func TestOfferingsAndZones(t *testing.T) {
 	s := start(t, &awstest.Options{TypeZones: map[string][]string{"m5.large": {"us-east-1c", "us-east-1a"}}})
 	out, err := client(s).DescribeInstanceTypeOfferings(background, &ec2.DescribeInstanceTypeOfferingsInput{
-		LocationType: ec2types.LocationTypeAvailabilityZone, Filters: []ec2types.Filter{{Name: ptr("instance-type"), Values: []string{"m5.large"}}}})
+		LocationType: ec2types.LocationTypeAvailabilityZone, Filters: []ec2types.Filter{{Name: new("instance-type"), Values: []string{"m5.large"}}}})
 	require.NoError(t, err)
 	require.Len(t, out.InstanceTypeOfferings, 2)
 	require.Equal(t, "us-east-1a", *out.InstanceTypeOfferings[0].Location)
@@ -73,7 +73,7 @@ func TestSpotPrices(t *testing.T) {
 	scope := cloudprovider.Scope{InstanceType: "m5.large", Zone: "us-east-1b", CapacityType: "spot"}
 	s.SetPrice(scope, 0.0123)
 	out, err := client(s).DescribeSpotPriceHistory(background, &ec2.DescribeSpotPriceHistoryInput{
-		StartTime: ptr(s.Now()), InstanceTypes: []ec2types.InstanceType{"m5.large"}, ProductDescriptions: []string{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"}})
+		StartTime: new(s.Now()), InstanceTypes: []ec2types.InstanceType{"m5.large"}, ProductDescriptions: []string{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"}})
 	require.NoError(t, err)
 	require.Len(t, out.SpotPriceHistory, 3)
 	require.Equal(t, "0.012300", *out.SpotPriceHistory[1].SpotPrice)

@@ -26,8 +26,6 @@ func start(t testing.TB, opts *awstest.Options) *awstest.Server {
 
 func client(s *awstest.Server) *ec2.Client { return ec2.NewFromConfig(s.Config()) }
 
-func ptr[T any](v T) *T { return &v }
-
 // code returns the code of an error of AWS.
 func code(err error) string {
 	var e smithy.APIError
@@ -41,9 +39,9 @@ func code(err error) string {
 func template(t testing.TB, s *awstest.Server, name string, edit ...func(*ec2types.RequestLaunchTemplateData)) {
 	t.Helper()
 	data := &ec2types.RequestLaunchTemplateData{
-		ImageId:           ptr(image(t, s, ec2types.ArchitectureValuesX8664)),
-		UserData:          ptr("aGVsbG8="),
-		NetworkInterfaces: []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: ptr(int32(0)), Groups: []string{"sg-0000000000000000a"}}},
+		ImageId:           new(image(t, s, ec2types.ArchitectureValuesX8664)),
+		UserData:          new("aGVsbG8="),
+		NetworkInterfaces: []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: new(int32(0)), Groups: []string{"sg-0000000000000000a"}}},
 	}
 	for _, e := range edit {
 		e(data)
@@ -56,7 +54,7 @@ func template(t testing.TB, s *awstest.Server, name string, edit ...func(*ec2typ
 func image(t testing.TB, s *awstest.Server, arch ec2types.ArchitectureValues) string {
 	t.Helper()
 	out, err := client(s).DescribeImages(context.Background(), &ec2.DescribeImagesInput{
-		Filters: []ec2types.Filter{{Name: ptr("architecture"), Values: []string{string(arch)}}, {Name: ptr("name"), Values: []string{"*al2023*standard*"}}}})
+		Filters: []ec2types.Filter{{Name: new("architecture"), Values: []string{string(arch)}}, {Name: new("name"), Values: []string{"*al2023*standard*"}}}})
 	require.NoError(t, err)
 	require.NotEmpty(t, out.Images)
 	return *out.Images[0].ImageId
@@ -67,13 +65,13 @@ func fleet(n int, spot bool, types ...ec2types.InstanceType) *ec2.CreateFleetInp
 	in := &ec2.CreateFleetInput{
 		Type: ec2types.FleetTypeInstant,
 		TargetCapacitySpecification: &ec2types.TargetCapacitySpecificationRequest{
-			TotalTargetCapacity: ptr(int32(n)), DefaultTargetCapacityType: ec2types.DefaultTargetCapacityTypeOnDemand,
+			TotalTargetCapacity: new(int32(n)), DefaultTargetCapacityType: ec2types.DefaultTargetCapacityTypeOnDemand,
 		},
 		LaunchTemplateConfigs: []ec2types.FleetLaunchTemplateConfigRequest{{
-			LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecificationRequest{LaunchTemplateName: ptr("web"), Version: ptr("$Latest")},
+			LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecificationRequest{LaunchTemplateName: new("web"), Version: new("$Latest")},
 		}},
 		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeInstance,
-			Tags: []ec2types.Tag{{Key: ptr("karpenter.sh/nodepool"), Value: ptr("general")}}}},
+			Tags: []ec2types.Tag{{Key: new("karpenter.sh/nodepool"), Value: new("general")}}}},
 	}
 	if spot {
 		in.TargetCapacitySpecification.DefaultTargetCapacityType = ec2types.DefaultTargetCapacityTypeSpot
@@ -81,7 +79,7 @@ func fleet(n int, spot bool, types ...ec2types.InstanceType) *ec2.CreateFleetInp
 	}
 	for _, it := range types {
 		in.LaunchTemplateConfigs[0].Overrides = append(in.LaunchTemplateConfigs[0].Overrides, ec2types.FleetLaunchTemplateOverridesRequest{
-			InstanceType: it, SubnetId: ptr("subnet-000000000000000a0")})
+			InstanceType: it, SubnetId: new("subnet-000000000000000a0")})
 	}
 	return in
 }

@@ -37,7 +37,7 @@ func TestFleetLaunchesTheCheapest(t *testing.T) {
 	require.Equal(t, "subnet-000000000000000a0", *d.SubnetId)
 	require.Equal(t, "sg-0000000000000000a", *d.SecurityGroups[0].GroupId)
 	require.Equal(t, ec2types.ArchitectureValuesX8664, d.Architecture)
-	require.Contains(t, d.Tags, ec2types.Tag{Key: ptr("karpenter.sh/nodepool"), Value: ptr("general")})
+	require.Contains(t, d.Tags, ec2types.Tag{Key: new("karpenter.sh/nodepool"), Value: new("general")})
 	require.Equal(t, "10.0.0.4", *d.PrivateIpAddress)
 	require.Len(t, d.NetworkInterfaces, 1)
 }
@@ -60,8 +60,8 @@ func TestFleetByPriority(t *testing.T) {
 	template(t, s, "web")
 	in := fleet(1, false, "m5.large", "c5.large")
 	in.OnDemandOptions = &ec2types.OnDemandOptionsRequest{AllocationStrategy: ec2types.FleetOnDemandAllocationStrategyPrioritized}
-	in.LaunchTemplateConfigs[0].Overrides[0].Priority = ptr(1.5)
-	in.LaunchTemplateConfigs[0].Overrides[1].Priority = ptr(2.5)
+	in.LaunchTemplateConfigs[0].Overrides[0].Priority = new(1.5)
+	in.LaunchTemplateConfigs[0].Overrides[1].Priority = new(2.5)
 	require.Equal(t, ec2types.InstanceType("m5.large"), launch(t, s, in).Instances[0].InstanceType)
 	in.ClientToken = nil
 	in.OnDemandOptions.AllocationStrategy = "best"
@@ -73,17 +73,17 @@ func TestFleetTokenIsIdempotent(t *testing.T) {
 	s := start(t, nil)
 	template(t, s, "web")
 	in := fleet(3, true, "m5.large")
-	in.ClientToken = ptr("claim-1")
+	in.ClientToken = new("claim-1")
 	first := launched(launch(t, s, in))
 	require.Equal(t, first, launched(launch(t, s, in)))
 	require.Len(t, s.Instances(), 3)
 
-	in.TargetCapacitySpecification.TotalTargetCapacity = ptr(int32(4))
+	in.TargetCapacitySpecification.TotalTargetCapacity = new(int32(4))
 	_, err := client(s).CreateFleet(background, in)
 	require.Equal(t, "IdempotentParameterMismatch", code(err))
 
 	in = fleet(1, true, "m5.large")
-	in.ClientToken = ptr("claim-2")
+	in.ClientToken = new("claim-2")
 	s.SetStock(cloudprovider.Scope{}, 0)
 	require.Len(t, launch(t, s, in).Errors, 1)
 	s.SetStock(cloudprovider.Scope{}, -1)
@@ -129,13 +129,13 @@ func TestRefusals(t *testing.T) {
 		{name: "not in the zone", want: "Unsupported", opts: &awstest.Options{TypeZones: map[string][]string{"m5.large": {"us-east-1b"}}}},
 		{name: "image of another kind", want: "InvalidParameterValue", it: "m6g.large"},
 		{name: "unknown type", want: "InvalidParameterValue", it: "m5.tiny"},
-		{name: "unknown image", want: "InvalidAMIID.NotFound", data: func(d *ec2types.RequestLaunchTemplateData) { d.ImageId = ptr("ami-0") }},
+		{name: "unknown image", want: "InvalidAMIID.NotFound", data: func(d *ec2types.RequestLaunchTemplateData) { d.ImageId = new("ami-0") }},
 		{name: "unknown profile", want: "InvalidParameterValue", data: func(d *ec2types.RequestLaunchTemplateData) {
-			d.IamInstanceProfile = &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: ptr("nobody")}
+			d.IamInstanceProfile = &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: new("nobody")}
 		}},
 		{name: "unknown group", want: "InvalidGroup.NotFound", data: func(d *ec2types.RequestLaunchTemplateData) { d.NetworkInterfaces[0].Groups = []string{"sg-0"} }},
 		{name: "group of another network", want: "InvalidParameter", opts: &awstest.Options{SecurityGroups: []ec2types.SecurityGroup{
-			{GroupId: ptr("sg-0000000000000000a"), VpcId: ptr("vpc-0")}}}},
+			{GroupId: new("sg-0000000000000000a"), VpcId: new("vpc-0")}}}},
 		{name: "unknown reservation", want: "InvalidCapacityReservationId.NotFound", data: reserve("cr-0")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -172,15 +172,15 @@ func reserve(id string) func(*ec2types.RequestLaunchTemplateData) {
 
 func TestReservation(t *testing.T) {
 	s := start(t, nil)
-	s.SetReservation(ec2types.CapacityReservation{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
-		AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(2)), EndDate: ptr(s.Now().Add(time.Hour))})
+	s.SetReservation(ec2types.CapacityReservation{CapacityReservationId: new("cr-0123456789abcdef0"), InstanceType: new("m5.large"),
+		AvailabilityZone: new("us-east-1a"), TotalInstanceCount: new(int32(2)), EndDate: new(s.Now().Add(time.Hour))})
 	template(t, s, "web", reserve("cr-0123456789abcdef0"))
 	out := launch(t, s, fleet(3, false, "m5.large"))
 	require.Len(t, launched(out), 2)
 	require.Equal(t, []string{"m5.large ReservationCapacityExceeded"}, refused(out))
 
 	list, err := client(s).DescribeCapacityReservations(background, &ec2.DescribeCapacityReservationsInput{
-		Filters: []ec2types.Filter{{Name: ptr("state"), Values: []string{"active"}}}, CapacityReservationIds: []string{"cr-0123456789abcdef0"}})
+		Filters: []ec2types.Filter{{Name: new("state"), Values: []string{"active"}}}, CapacityReservationIds: []string{"cr-0123456789abcdef0"}})
 	require.NoError(t, err)
 	require.Equal(t, int32(0), *list.CapacityReservations[0].AvailableInstanceCount)
 	require.Equal(t, s.Now().Add(time.Hour), *list.CapacityReservations[0].EndDate)
@@ -207,14 +207,14 @@ func TestFleetChecksItsRequest(t *testing.T) {
 		want string
 	}{
 		{func(in *ec2.CreateFleetInput) { in.Type = ec2types.FleetTypeMaintain }, "InvalidParameterValue"},
-		{func(in *ec2.CreateFleetInput) { in.TargetCapacitySpecification.TotalTargetCapacity = ptr(int32(0)) }, "InvalidTargetCapacitySpecification"},
+		{func(in *ec2.CreateFleetInput) { in.TargetCapacitySpecification.TotalTargetCapacity = new(int32(0)) }, "InvalidTargetCapacitySpecification"},
 		{func(in *ec2.CreateFleetInput) {
 			in.LaunchTemplateConfigs = []ec2types.FleetLaunchTemplateConfigRequest{}
 		}, "MissingParameter"},
 		{func(in *ec2.CreateFleetInput) {
-			in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.LaunchTemplateName = ptr("other")
+			in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.LaunchTemplateName = new("other")
 		}, "InvalidLaunchTemplateName.NotFoundException"},
-		{func(in *ec2.CreateFleetInput) { in.DryRun = ptr(true) }, "DryRunOperation"},
+		{func(in *ec2.CreateFleetInput) { in.DryRun = new(true) }, "DryRunOperation"},
 	} {
 		in := fleet(1, false, "m5.large")
 		c.edit(in)

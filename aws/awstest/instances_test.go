@@ -75,7 +75,7 @@ func TestDescribeInstancesByFilters(t *testing.T) {
 	}
 	_, err := client(s).DescribeInstances(background, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{filter("instance-colour", "red")}})
 	require.Equal(t, "InvalidParameterValue", code(err))
-	_, err = client(s).DescribeInstances(background, &ec2.DescribeInstancesInput{InstanceIds: ids, MaxResults: ptr(int32(5))})
+	_, err = client(s).DescribeInstances(background, &ec2.DescribeInstancesInput{InstanceIds: ids, MaxResults: new(int32(5))})
 	require.Equal(t, "InvalidParameterCombination", code(err))
 }
 
@@ -84,7 +84,7 @@ func TestPagesOfInstances(t *testing.T) {
 	s := start(t, nil)
 	ids := s.Add(25, cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: "on-demand"}, map[string]string{"team": "a"})
 	var seen []string
-	pages := ec2.NewDescribeInstancesPaginator(client(s), &ec2.DescribeInstancesInput{MaxResults: ptr(int32(10))})
+	pages := ec2.NewDescribeInstancesPaginator(client(s), &ec2.DescribeInstancesInput{MaxResults: new(int32(10))})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(background)
 		require.NoError(t, err)
@@ -103,12 +103,12 @@ func TestTags(t *testing.T) {
 	s := start(t, nil)
 	template(t, s, "web")
 	id := launched(launch(t, s, fleet(1, false, "m5.large")))[0]
-	_, err := client(s).CreateTags(background, &ec2.CreateTagsInput{Resources: []string{id}, Tags: []ec2types.Tag{{Key: ptr("Name"), Value: ptr("node-1")}}})
+	_, err := client(s).CreateTags(background, &ec2.CreateTagsInput{Resources: []string{id}, Tags: []ec2types.Tag{{Key: new("Name"), Value: new("node-1")}}})
 	require.NoError(t, err)
 	require.Equal(t, "node-1", s.Instances()[0].Tags["Name"])
 	require.Equal(t, "aws:///us-east-1a/"+id, s.Instances()[0].ProviderID())
 	for _, c := range []struct{ id, key, want string }{{"i-0", "a", "InvalidID"}, {id, "aws:x", "InvalidParameterValue"}} {
-		_, err = client(s).CreateTags(background, &ec2.CreateTagsInput{Resources: []string{c.id}, Tags: []ec2types.Tag{{Key: &c.key, Value: ptr("")}}})
+		_, err = client(s).CreateTags(background, &ec2.CreateTagsInput{Resources: []string{c.id}, Tags: []ec2types.Tag{{Key: &c.key, Value: new("")}}})
 		require.Equal(t, c.want, code(err))
 	}
 }
@@ -137,10 +137,10 @@ func TestStatus(t *testing.T) {
 
 func TestRunInstancesOnlyDry(t *testing.T) {
 	s := start(t, nil)
-	in := &ec2.RunInstancesInput{MinCount: ptr(int32(1)), MaxCount: ptr(int32(1)), DryRun: ptr(true)}
+	in := &ec2.RunInstancesInput{MinCount: new(int32(1)), MaxCount: new(int32(1)), DryRun: new(true)}
 	_, err := client(s).RunInstances(background, in)
 	require.Equal(t, "DryRunOperation", code(err))
-	in.IamInstanceProfile = &ec2types.IamInstanceProfileSpecification{Name: ptr("nobody")}
+	in.IamInstanceProfile = &ec2types.IamInstanceProfileSpecification{Name: new("nobody")}
 	_, err = client(s).RunInstances(background, in)
 	require.Equal(t, "InvalidParameterValue", code(err))
 	in.DryRun, in.ClientToken = nil, nil
@@ -152,14 +152,14 @@ func TestRunInstancesOnlyDry(t *testing.T) {
 // a description may lag behind.
 func TestLaunchTemplates(t *testing.T) {
 	s := start(t, &awstest.Options{Lag: time.Second})
-	in := &ec2.CreateLaunchTemplateInput{LaunchTemplateName: ptr("web"), ClientToken: ptr("t"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{UserData: ptr("aGVsbG8=")},
-		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: []ec2types.Tag{{Key: ptr("team"), Value: ptr("a")}}}}}
+	in := &ec2.CreateLaunchTemplateInput{LaunchTemplateName: new("web"), ClientToken: new("t"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{UserData: new("aGVsbG8=")},
+		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: []ec2types.Tag{{Key: new("team"), Value: new("a")}}}}}
 	first, err := client(s).CreateLaunchTemplate(background, in)
 	require.NoError(t, err)
 	again, err := client(s).CreateLaunchTemplate(background, in)
 	require.NoError(t, err)
 	require.Equal(t, first.LaunchTemplate, again.LaunchTemplate)
-	in.ClientToken = ptr("u")
+	in.ClientToken = new("u")
 	_, err = client(s).CreateLaunchTemplate(background, in)
 	require.Equal(t, "InvalidLaunchTemplateName.AlreadyExistsException", code(err))
 
@@ -170,17 +170,17 @@ func TestLaunchTemplates(t *testing.T) {
 	out, err := client(s).DescribeLaunchTemplates(background, byName)
 	require.NoError(t, err)
 	require.Equal(t, *first.LaunchTemplate, out.LaunchTemplates[0])
-	out, err = client(s).DescribeLaunchTemplates(background, &ec2.DescribeLaunchTemplatesInput{Filters: []ec2types.Filter{{Name: ptr("tag:team"), Values: []string{"b"}}}})
+	out, err = client(s).DescribeLaunchTemplates(background, &ec2.DescribeLaunchTemplatesInput{Filters: []ec2types.Filter{{Name: new("tag:team"), Values: []string{"b"}}}})
 	require.NoError(t, err)
 	require.Empty(t, out.LaunchTemplates)
 
-	_, err = client(s).DeleteLaunchTemplate(background, &ec2.DeleteLaunchTemplateInput{LaunchTemplateName: ptr("web")})
+	_, err = client(s).DeleteLaunchTemplate(background, &ec2.DeleteLaunchTemplateInput{LaunchTemplateName: new("web")})
 	require.NoError(t, err)
 	_, err = client(s).DeleteLaunchTemplate(background, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: first.LaunchTemplate.LaunchTemplateId})
 	require.Equal(t, "InvalidLaunchTemplateId.NotFound", code(err))
 	require.Empty(t, s.LaunchTemplates())
 
-	in.LaunchTemplateData.UserData = ptr(strings.Repeat("QUFB", 16385/3+1))
+	in.LaunchTemplateData.UserData = new(strings.Repeat("QUFB", 16385/3+1))
 	_, err = client(s).CreateLaunchTemplate(background, in)
 	require.Equal(t, "InvalidUserData.Malformed", code(err))
 }

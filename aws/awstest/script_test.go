@@ -105,11 +105,11 @@ func TestHang(t *testing.T) {
 func TestEffectsOfOtherServices(t *testing.T) {
 	s := start(t, nil)
 	require.NoError(t, s.Script(awstest.Fault{Times: 4, Err: awstest.ErrThrottled}, awstest.Fault{Nth: 5, Times: 2, Err: awstest.ErrExpired}))
-	_, err := ssm.NewFromConfig(s.Config()).GetParameter(background, &ssm.GetParameterInput{Name: ptr("/x")})
+	_, err := ssm.NewFromConfig(s.Config()).GetParameter(background, &ssm.GetParameterInput{Name: new("/x")})
 	require.Equal(t, "ThrottlingException", code(err), "three times")
-	_, err = iam.NewFromConfig(s.Config()).GetInstanceProfile(background, &iam.GetInstanceProfileInput{InstanceProfileName: ptr("x")})
+	_, err = iam.NewFromConfig(s.Config()).GetInstanceProfile(background, &iam.GetInstanceProfileInput{InstanceProfileName: new("x")})
 	require.Equal(t, "ExpiredTokenException", code(err), "once throttled, and repeated")
-	_, err = ssm.NewFromConfig(s.Config()).GetParameter(background, &ssm.GetParameterInput{Name: ptr("/x")})
+	_, err = ssm.NewFromConfig(s.Config()).GetParameter(background, &ssm.GetParameterInput{Name: new("/x")})
 	require.Equal(t, "ExpiredTokenException", code(err))
 }
 
@@ -119,7 +119,7 @@ func TestLostLaunch(t *testing.T) {
 	template(t, s, "web")
 	require.NoError(t, s.Script(awstest.Fault{Op: "CreateFleet", Nth: 1, Err: awstest.ErrLost}))
 	in := fleet(1, false, "m5.large")
-	in.ClientToken = ptr("claim-1")
+	in.ClientToken = new("claim-1")
 	_, err := once(s).CreateFleet(background, in)
 	require.Error(t, err)
 	require.Equal(t, 1, s.Running())
@@ -190,8 +190,8 @@ func TestFaultsOfAPoolAndAZone(t *testing.T) {
 	out, err := once(s).DescribeSubnets(background, &ec2.DescribeSubnetsInput{})
 	require.NoError(t, err)
 	subnet := out.Subnets[0]
-	byTag := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: ptr("tag:karpenter.sh/nodepool"), Values: []string{"web"}}}}
-	byZone := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: ptr("availability-zone"), Values: []string{*subnet.AvailabilityZone}}}}
+	byTag := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: new("tag:karpenter.sh/nodepool"), Values: []string{"web"}}}}
+	byZone := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: new("availability-zone"), Values: []string{*subnet.AvailabilityZone}}}}
 	require.True(t, denied(awstest.Fault{Pool: "web"}, byTag))
 	require.False(t, denied(awstest.Fault{Pool: "we"}, byTag))
 	require.True(t, denied(awstest.Fault{Zone: *subnet.AvailabilityZone}, byZone))

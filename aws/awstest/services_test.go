@@ -27,15 +27,15 @@ func TestParameters(t *testing.T) {
 	s := start(t, nil)
 	c := ssm.NewFromConfig(s.Config())
 	const path = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id"
-	out, err := c.GetParameter(background, &ssm.GetParameterInput{Name: ptr(path)})
+	out, err := c.GetParameter(background, &ssm.GetParameterInput{Name: new(path)})
 	require.NoError(t, err)
 	require.Equal(t, image(t, s, ec2types.ArchitectureValuesX8664), *out.Parameter.Value)
 
-	s.Publish(ec2types.Image{ImageId: ptr("ami-1")}, path)
-	out, err = c.GetParameter(background, &ssm.GetParameterInput{Name: ptr("arn:aws:ssm:us-east-1::parameter" + path)})
+	s.Publish(ec2types.Image{ImageId: new("ami-1")}, path)
+	out, err = c.GetParameter(background, &ssm.GetParameterInput{Name: new("arn:aws:ssm:us-east-1::parameter" + path)})
 	require.NoError(t, err)
 	require.Equal(t, "ami-1", *out.Parameter.Value)
-	_, err = c.GetParameter(background, &ssm.GetParameterInput{Name: ptr(path + "/none")})
+	_, err = c.GetParameter(background, &ssm.GetParameterInput{Name: new(path + "/none")})
 	var missing *ssmtypes.ParameterNotFound
 	require.ErrorAs(t, err, &missing)
 }
@@ -43,7 +43,7 @@ func TestParameters(t *testing.T) {
 func TestImages(t *testing.T) {
 	s := start(t, nil)
 	c := client(s)
-	s.Publish(ec2types.Image{ImageId: ptr("ami-1"), Name: ptr("mine"), Tags: []ec2types.Tag{{Key: ptr("team"), Value: ptr("a")}}})
+	s.Publish(ec2types.Image{ImageId: new("ami-1"), Name: new("mine"), Tags: []ec2types.Tag{{Key: new("team"), Value: new("a")}}})
 	out, err := c.DescribeImages(background, &ec2.DescribeImagesInput{Owners: []string{"self"}})
 	require.NoError(t, err)
 	require.Len(t, out.Images, 1)
@@ -54,11 +54,11 @@ func TestImages(t *testing.T) {
 	n := len(out.Images)
 	require.Greater(t, n, 5)
 
-	s.Publish(ec2types.Image{ImageId: ptr("ami-2"), OwnerId: ptr("099720109477"), ImageOwnerAlias: ptr("amazon"), DeprecationTime: ptr("2026-01-01T00:00:00.000Z")})
+	s.Publish(ec2types.Image{ImageId: new("ami-2"), OwnerId: new("099720109477"), ImageOwnerAlias: new("amazon"), DeprecationTime: new("2026-01-01T00:00:00.000Z")})
 	out, err = c.DescribeImages(background, &ec2.DescribeImagesInput{Owners: []string{"amazon"}})
 	require.NoError(t, err)
 	require.Len(t, out.Images, n, "deprecated images hide")
-	out, err = c.DescribeImages(background, &ec2.DescribeImagesInput{Owners: []string{"amazon"}, IncludeDeprecated: ptr(true)})
+	out, err = c.DescribeImages(background, &ec2.DescribeImagesInput{Owners: []string{"amazon"}, IncludeDeprecated: new(true)})
 	require.NoError(t, err)
 	require.Len(t, out.Images, n+1)
 	_, err = c.DescribeImages(background, &ec2.DescribeImagesInput{ImageIds: []string{"ami-3"}})
@@ -67,8 +67,8 @@ func TestImages(t *testing.T) {
 
 func TestNetwork(t *testing.T) {
 	s := start(t, &awstest.Options{PlacementGroups: []ec2types.PlacementGroup{
-		{GroupId: ptr("pg-1"), GroupName: ptr("racks"), Strategy: ec2types.PlacementStrategyPartition, PartitionCount: ptr(int32(3))}}})
-	tagged := []ec2types.Filter{{Name: ptr("tag:karpenter.sh/discovery"), Values: []string{"demo"}}}
+		{GroupId: new("pg-1"), GroupName: new("racks"), Strategy: ec2types.PlacementStrategyPartition, PartitionCount: new(int32(3))}}})
+	tagged := []ec2types.Filter{{Name: new("tag:karpenter.sh/discovery"), Values: []string{"demo"}}}
 	subnets, err := client(s).DescribeSubnets(background, &ec2.DescribeSubnetsInput{Filters: tagged})
 	require.NoError(t, err)
 	require.Len(t, subnets.Subnets, 3)
@@ -97,7 +97,7 @@ func TestPriceList(t *testing.T) {
 		filter := func(field, value string) pricingtypes.Filter {
 			return pricingtypes.Filter{Type: pricingtypes.FilterTypeTermMatch, Field: &field, Value: &value}
 		}
-		pages := pricing.NewGetProductsPaginator(c, &pricing.GetProductsInput{ServiceCode: ptr("AmazonEC2"), Filters: []pricingtypes.Filter{
+		pages := pricing.NewGetProductsPaginator(c, &pricing.GetProductsInput{ServiceCode: new("AmazonEC2"), Filters: []pricingtypes.Filter{
 			filter("regionCode", "us-east-1"), filter("tenancy", tenancy), filter("productFamily", family), filter("serviceCode", "AmazonEC2")}})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(background)
@@ -115,7 +115,7 @@ func TestPriceList(t *testing.T) {
 		found = found || contains(text, `"instanceType":"m5.large"`) && contains(text, `"USD":"0.1110000000"`)
 	}
 	require.True(t, found)
-	_, err := c.GetProducts(background, &pricing.GetProductsInput{ServiceCode: ptr("AmazonS3")})
+	_, err := c.GetProducts(background, &pricing.GetProductsInput{ServiceCode: new("AmazonS3")})
 	require.Equal(t, "InvalidParameterException", code(err))
 }
 
@@ -123,10 +123,10 @@ func TestQueue(t *testing.T) {
 	s := start(t, nil)
 	template(t, s, "web")
 	c := sqs.NewFromConfig(s.Config())
-	url, err := c.GetQueueUrl(background, &sqs.GetQueueUrlInput{QueueName: ptr("demo")})
+	url, err := c.GetQueueUrl(background, &sqs.GetQueueUrlInput{QueueName: new("demo")})
 	require.NoError(t, err)
 	require.Equal(t, s.URL+"/123456789012/demo", *url.QueueUrl)
-	_, err = c.GetQueueUrl(background, &sqs.GetQueueUrlInput{QueueName: ptr("other")})
+	_, err = c.GetQueueUrl(background, &sqs.GetQueueUrlInput{QueueName: new("other")})
 	var none *sqstypes.QueueDoesNotExist
 	require.ErrorAs(t, err, &none)
 
@@ -168,7 +168,7 @@ func TestInstanceProfiles(t *testing.T) {
 	c := iam.NewFromConfig(s.Config())
 	create := func(name, path string) error {
 		_, err := c.CreateInstanceProfile(background, &iam.CreateInstanceProfileInput{InstanceProfileName: &name, Path: &path,
-			Tags: []iamtypes.Tag{{Key: ptr("team"), Value: ptr("a")}}})
+			Tags: []iamtypes.Tag{{Key: new("team"), Value: new("a")}}})
 		return err
 	}
 	role := func(name, role string) error {
@@ -185,13 +185,13 @@ func TestInstanceProfiles(t *testing.T) {
 	require.Equal(t, "LimitExceeded", code(role("p1", "KarpenterNodeRole-demo")))
 	require.Equal(t, "NoSuchEntity", code(role("p2", "nobody")))
 
-	got, err := c.GetInstanceProfile(background, &iam.GetInstanceProfileInput{InstanceProfileName: ptr("p1")})
+	got, err := c.GetInstanceProfile(background, &iam.GetInstanceProfileInput{InstanceProfileName: new("p1")})
 	require.NoError(t, err)
 	require.Equal(t, "KarpenterNodeRole-demo", *got.InstanceProfile.Roles[0].RoleName)
 	require.Equal(t, "team", *got.InstanceProfile.Tags[0].Key)
 	require.Equal(t, s.Now(), *got.InstanceProfile.CreateDate)
 
-	pages := iam.NewListInstanceProfilesPaginator(c, &iam.ListInstanceProfilesInput{PathPrefix: ptr("/karpenter/us-east-1/demo/"), MaxItems: ptr(int32(1))})
+	pages := iam.NewListInstanceProfilesPaginator(c, &iam.ListInstanceProfilesInput{PathPrefix: new("/karpenter/us-east-1/demo/"), MaxItems: new(int32(1))})
 	var names []string
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(background)
@@ -207,9 +207,9 @@ func TestInstanceProfiles(t *testing.T) {
 		return err
 	}
 	require.Equal(t, "DeleteConflict", code(remove("p1")))
-	_, err = c.RemoveRoleFromInstanceProfile(background, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: ptr("p1"), RoleName: ptr("KarpenterNodeRole-demo")})
+	_, err = c.RemoveRoleFromInstanceProfile(background, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: new("p1"), RoleName: new("KarpenterNodeRole-demo")})
 	require.NoError(t, err)
-	_, err = c.RemoveRoleFromInstanceProfile(background, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: ptr("p1"), RoleName: ptr("KarpenterNodeRole-demo")})
+	_, err = c.RemoveRoleFromInstanceProfile(background, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: new("p1"), RoleName: new("KarpenterNodeRole-demo")})
 	require.Equal(t, "NoSuchEntity", code(err))
 	require.NoError(t, remove("p1"))
 	require.Equal(t, "NoSuchEntity", code(remove("p1")))
@@ -222,13 +222,13 @@ const clusterARN = "arn:aws:eks:us-east-1:123456789012:cluster/demo"
 func TestCluster(t *testing.T) {
 	s := start(t, nil)
 	c := eks.NewFromConfig(s.Config())
-	out, err := c.DescribeCluster(background, &eks.DescribeClusterInput{Name: ptr("demo")})
+	out, err := c.DescribeCluster(background, &eks.DescribeClusterInput{Name: new("demo")})
 	require.NoError(t, err)
 	require.Equal(t, "1.34", *out.Cluster.Version)
 	require.Equal(t, "10.100.0.0/16", *out.Cluster.KubernetesNetworkConfig.ServiceIpv4Cidr)
 	require.Equal(t, clusterARN, *out.Cluster.Arn)
 	require.NotEmpty(t, *out.Cluster.CertificateAuthority.Data)
-	_, err = c.DescribeCluster(background, &eks.DescribeClusterInput{Name: ptr("other")})
+	_, err = c.DescribeCluster(background, &eks.DescribeClusterInput{Name: new("other")})
 	require.Equal(t, "ResourceNotFoundException", code(err))
 }
 
@@ -236,7 +236,7 @@ func TestZonalShift(t *testing.T) {
 	s := start(t, nil)
 	c := arczonalshift.NewFromConfig(s.Config())
 	ask := func() *arczonalshift.GetManagedResourceOutput {
-		out, err := c.GetManagedResource(background, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: ptr(clusterARN)})
+		out, err := c.GetManagedResource(background, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: new(clusterARN)})
 		require.NoError(t, err)
 		return out
 	}
@@ -251,6 +251,6 @@ func TestZonalShift(t *testing.T) {
 	s.Shift("use1-az1", s.Now().Add(time.Hour))
 	s.Advance(time.Hour)
 	require.Empty(t, ask().ZonalShifts)
-	_, err := c.GetManagedResource(background, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: ptr("arn:aws:eks:us-east-1:123456789012:cluster/other")})
+	_, err := c.GetManagedResource(background, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: new("arn:aws:eks:us-east-1:123456789012:cluster/other")})
 	require.Equal(t, "ResourceNotFoundException", code(err))
 }

@@ -22,7 +22,7 @@ func TestFeatures(t *testing.T) {
 		require.Contains(t, names, features.EphemeralDevice)
 
 		n := plain(family)
-		n.Kubelet.PodsPerCore = ptr(int32(2))
+		n.Kubelet.PodsPerCore = new(int32(2))
 		_, err := bootstrap.Render(n)
 		require.Equal(t, features.PodsPerCore, err == nil)
 		n = plain(family)

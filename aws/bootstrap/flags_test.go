@@ -41,7 +41,7 @@ func TestMaxPods(t *testing.T) {
 	n := plain(amiselect.FamilyAL2)
 	require.Contains(t, render(t, n).Text, "--use-max-pods false")
 	require.Contains(t, render(t, n).Text, " --max-pods=58'")
-	n.Kubelet.MaxPods = ptr(intstr.FromInt32(0))
+	n.Kubelet.MaxPods = new(intstr.FromInt32(0))
 	require.Contains(t, render(t, n).Text, " --max-pods=0'")
 	n.Kubelet.MaxPods, n.MaxPods = nil, nil
 	require.NotContains(t, render(t, n).Text, "max-pods")

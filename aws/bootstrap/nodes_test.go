@@ -16,8 +16,7 @@ import (
 )
 
 // ptr returns a pointer to a copy.
-func ptr[T any](v T) *T { return &v }
-
+//
 // plain returns a node with no more than what every family needs.
 func plain(family amiselect.Family) bootstrap.Node {
 	return bootstrap.Node{
@@ -32,7 +31,7 @@ func plain(family amiselect.Family) bootstrap.Node {
 			"topology.kubernetes.io/zone":      "eu-central-1a",
 			"node-restriction.kubernetes.io/x": "y",
 		},
-		MaxPods: ptr(int32(58)),
+		MaxPods: new(int32(58)),
 	}
 }
 
@@ -52,17 +51,17 @@ func full(family amiselect.Family) bootstrap.Node {
 	n.BottlerocketVersion = "1.45.0"
 	n.Kubelet = awsv1.KubeletConfiguration{
 		ClusterDNS:                  []string{"169.254.20.10"},
-		MaxPods:                     ptr(intstr.FromInt32(42)),
-		PodsPerCore:                 ptr(int32(4)),
+		MaxPods:                     new(intstr.FromInt32(42)),
+		PodsPerCore:                 new(int32(4)),
 		SystemReserved:              map[string]string{"memory": "200Mi", "cpu": "100m"},
 		KubeReserved:                map[string]string{"pid": "1000", "ephemeral-storage": "3Gi", "cpu": "200m"},
 		EvictionHard:                map[string]string{"nodefs.available": "10%", "memory.available": "5%"},
 		EvictionSoft:                map[string]string{"memory.available": "500Mi"},
 		EvictionSoftGracePeriod:     map[string]metav1.Duration{"memory.available": {Duration: time.Minute}},
-		EvictionMaxPodGracePeriod:   ptr(int32(60)),
-		ImageGCHighThresholdPercent: ptr(int32(85)),
-		ImageGCLowThresholdPercent:  ptr(int32(80)),
-		CPUCFSQuota:                 ptr(false),
+		EvictionMaxPodGracePeriod:   new(int32(60)),
+		ImageGCHighThresholdPercent: new(int32(85)),
+		ImageGCLowThresholdPercent:  new(int32(80)),
+		CPUCFSQuota:                 new(false),
 	}
 	switch family {
 	case amiselect.FamilyBottlerocket:

@@ -61,19 +61,19 @@ func TestFaults(t *testing.T) {
 			n.Taints = []corev1.Taint{taint}
 			n.StartupTaints = []corev1.Taint{{Key: "a", Value: "b", Effect: taint.Effect}}
 		}, `startupTaints[0]: Invalid value: "b": differs from the value "" of taints[0]`},
-		{al2, func(n *bootstrap.Node) { n.MaxPods = ptr(int32(-1)) }, "maxPods: Invalid value: -1: must not be negative"},
+		{al2, func(n *bootstrap.Node) { n.MaxPods = new(int32(-1)) }, "maxPods: Invalid value: -1: must not be negative"},
 		{al2, func(n *bootstrap.Node) { n.InstanceStore = "raid0" }, `instanceStore: Unsupported value: "raid0": supported values: "RAID0"`},
 		{rocket, func(n *bootstrap.Node) {
 			n.InstanceStore, n.BottlerocketVersion = awsv1.InstanceStorePolicyRAID0, "v1.21.1"
 		}, "bottlerocketVersion: Invalid value: \"v1.21.1\": has no command for instance stores"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.ClusterDNS = []string{"10.0.0.1", "10.0.0.2"} }, "kubelet.clusterDNS: Invalid value: \"10.0.0.1, 10.0.0.2\": the family AL2 takes one address; keep one"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.MaxPods = ptr(intstr.FromInt32(-1)) }, "kubelet.maxPods: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = ptr(int32(-1)) }, "kubelet.podsPerCore: Invalid value"},
-		{rocket, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = ptr(int32(1)) }, "kubelet.podsPerCore: Forbidden: Bottlerocket has no such setting; use maxPods"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionMaxPodGracePeriod = ptr(int32(-1)) }, "kubelet.evictionMaxPodGracePeriod: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.ImageGCHighThresholdPercent = ptr(int32(101)) }, "kubelet.imageGCHighThresholdPercent: Invalid value: 101: want 0 to 100"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.MaxPods = new(intstr.FromInt32(-1)) }, "kubelet.maxPods: Invalid value"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = new(int32(-1)) }, "kubelet.podsPerCore: Invalid value"},
+		{rocket, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = new(int32(1)) }, "kubelet.podsPerCore: Forbidden: Bottlerocket has no such setting; use maxPods"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionMaxPodGracePeriod = new(int32(-1)) }, "kubelet.evictionMaxPodGracePeriod: Invalid value"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.ImageGCHighThresholdPercent = new(int32(101)) }, "kubelet.imageGCHighThresholdPercent: Invalid value: 101: want 0 to 100"},
 		{al2, func(n *bootstrap.Node) {
-			n.Kubelet.ImageGCHighThresholdPercent, n.Kubelet.ImageGCLowThresholdPercent = ptr(int32(80)), ptr(int32(80))
+			n.Kubelet.ImageGCHighThresholdPercent, n.Kubelet.ImageGCLowThresholdPercent = new(int32(80)), new(int32(80))
 		}, "kubelet.imageGCHighThresholdPercent: Invalid value: 80: must be above imageGCLowThresholdPercent"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.SystemReserved = map[string]string{"gpu": "1"} }, "kubelet.systemReserved[gpu]: Unsupported value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "-1"} }, "kubelet.kubeReserved[cpu]: Invalid value"},

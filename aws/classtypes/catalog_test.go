@@ -31,8 +31,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // twin is one case: a class and options, of which the live provider and the facts are
 // asked for the same.
 type twin struct {
@@ -45,35 +43,35 @@ type twin struct {
 var twins = map[string]twin{
 	"as it comes": {},
 	"pods and reserves": {class: func(c *awsv1.EC2NodeClass) {
-		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(58)), PodsPerCore: ptr(int32(10)),
+		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(58)), PodsPerCore: new(int32(10)),
 			KubeReserved: map[string]string{"memory": "700Mi"}, EvictionHard: map[string]string{"memory.available": "5%"}}
 	}},
 	"a pool of disks and a large volume": {class: func(c *awsv1.EC2NodeClass) {
-		c.Spec.InstanceStorePolicy = ptr(awsv1.InstanceStorePolicyRAID0)
-		c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: ptr("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("120Gi"))}}}
+		c.Spec.InstanceStorePolicy = new(awsv1.InstanceStorePolicyRAID0)
+		c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("120Gi"))}}}
 	}},
 	"Bottlerocket, whose pods write to another volume": {class: func(c *awsv1.EC2NodeClass) {
 		c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "bottlerocket@latest"}}
-		c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: ptr("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("4Gi"))}},
-			{DeviceName: ptr("/dev/xvdb"), EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("50Gi"))}}}
+		c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("4Gi"))}},
+			{DeviceName: new("/dev/xvdb"), EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("50Gi"))}}}
 	}},
 	"subnets in one zone": {class: func(c *awsv1.EC2NodeClass) {
 		c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{ID: "subnet-0000000000000000b"}}
 	}, world: awstest.Options{Subnets: []ec2types.Subnet{
-		{SubnetId: ptr("subnet-0000000000000000a"), AvailabilityZone: ptr("us-east-1a")},
-		{SubnetId: ptr("subnet-0000000000000000b"), AvailabilityZone: ptr("us-east-1b")},
+		{SubnetId: new("subnet-0000000000000000a"), AvailabilityZone: new("us-east-1a")},
+		{SubnetId: new("subnet-0000000000000000b"), AvailabilityZone: new("us-east-1b")},
 	}}},
 	"what few types can": {class: func(c *awsv1.EC2NodeClass) {
-		c.Spec.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: ptr(true)}
+		c.Spec.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: new(true)}
 	}},
 	"expressions": {class: func(c *awsv1.EC2NodeClass) {
-		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("min(110, default_enis * (ips_per_eni - 1) + 2)"))}
+		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromString("min(110, default_enis * (ips_per_eni - 1) + 2)"))}
 	}, live: func(o *aws.Options) { o.KubeletExpressions = kubeletcel.New() },
 		facts: func(in *classtypes.Input) { in.KubeletExpressions = kubeletcel.New() }},
-	"a bill": {class: func(c *awsv1.EC2NodeClass) { c.Spec.AssociatePublicIPAddress = ptr(true) },
+	"a bill": {class: func(c *awsv1.EC2NodeClass) { c.Spec.AssociatePublicIPAddress = new(true) },
 		live:  func(o *aws.Options) { o.NodeRates = &nodecost.Rates{PublicIPv4: 0.004} },
 		facts: func(in *classtypes.Input) { in.NodeRates = &nodecost.Rates{PublicIPv4: 0.004} }},
-	"instances alone": {class: func(c *awsv1.EC2NodeClass) { c.Spec.AssociatePublicIPAddress = ptr(true) },
+	"instances alone": {class: func(c *awsv1.EC2NodeClass) { c.Spec.AssociatePublicIPAddress = new(true) },
 		live:  func(o *aws.Options) { o.NodeRates = new(nodecost.Rates) },
 		facts: func(in *classtypes.Input) { in.NodeRates = new(nodecost.Rates) }},
 	"options": {live: func(o *aws.Options) {
@@ -83,8 +81,8 @@ var twins = map[string]twin{
 	}},
 	"a reservation": {class: func(c *awsv1.EC2NodeClass) {
 		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
-	}, world: awstest.Options{Reservations: []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"),
-		InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(3)), AvailableInstanceCount: ptr(int32(3)),
+	}, world: awstest.Options{Reservations: []ec2types.CapacityReservation{{CapacityReservationId: new("cr-0123456789abcdef0"),
+		InstanceType: new("m5.large"), AvailabilityZone: new("us-east-1a"), TotalInstanceCount: new(int32(3)), AvailableInstanceCount: new(int32(3)),
 		State: ec2types.CapacityReservationStateActive, InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted}}}},
 }
 
@@ -168,7 +166,7 @@ func TestExclusions(t *testing.T) {
 	facts, _, err := classtypes.Read(types, nil)
 	require.NoError(t, err)
 	class := &awsv1.EC2NodeClass{}
-	class.Spec.AMIFamily = ptr(amiselect.FamilyWindows2022)
+	class.Spec.AMIFamily = new(amiselect.FamilyWindows2022)
 	made, err := facts.Build(time.Time{}, classtypes.Input{Region: "us-east-1", Class: class})
 	require.NoError(t, err)
 	require.Len(t, made.Types, len(types))

@@ -14,14 +14,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // A class with a volume of 50 GiB and a public address, where each node has an agent.
 func ExampleRates_Of() {
 	class := &awsv1.EC2NodeClass{}
-	class.Spec.AssociatePublicIPAddress = ptr(true)
-	class.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: ptr("/dev/xvda"),
-		EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("50Gi")), VolumeType: ptr("gp3")}}}
+	class.Spec.AssociatePublicIPAddress = new(true)
+	class.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"),
+		EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("50Gi")), VolumeType: new("gp3")}}}
 	rates := nodecost.BuiltIn()
 	rates.PerNode = 0.02
 	fmt.Println(rates.Of(class))
@@ -48,26 +46,26 @@ func TestVolumes(t *testing.T) {
 		class func(*awsv1.EC2NodeClassSpec)
 		month float64
 	}{
-		"a family's own volume": {func(s *awsv1.EC2NodeClassSpec) { s.AMIFamily = ptr(amiselect.FamilyAL2023) }, 20 * 0.08},
-		"a family's own two":    {func(s *awsv1.EC2NodeClassSpec) { s.AMIFamily = ptr(amiselect.FamilyBottlerocket) }, (6 + 20) * 0.08},
-		"images of one's own":   {func(s *awsv1.EC2NodeClassSpec) { s.AMIFamily = ptr(amiselect.FamilyCustom) }, 20 * 0.08},
+		"a family's own volume": {func(s *awsv1.EC2NodeClassSpec) { s.AMIFamily = new(amiselect.FamilyAL2023) }, 20 * 0.08},
+		"a family's own two":    {func(s *awsv1.EC2NodeClassSpec) { s.AMIFamily = new(amiselect.FamilyBottlerocket) }, (6 + 20) * 0.08},
+		"images of one's own":   {func(s *awsv1.EC2NodeClassSpec) { s.AMIFamily = new(amiselect.FamilyCustom) }, 20 * 0.08},
 		"a mapping of which nothing is said": {func(s *awsv1.EC2NodeClassSpec) {
 			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{}, {EBS: &awsv1.BlockDevice{}}}
 		}, 2 * 20 * 0.08},
 		"a size that is no whole number of GiB": {func(s *awsv1.EC2NodeClassSpec) {
-			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("100G"))}}}
+			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("100G"))}}}
 		}, 94 * 0.08},
 		"speed that is included": {func(s *awsv1.EC2NodeClassSpec) {
-			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("1Gi")), IOPS: ptr(int64(3000)), Throughput: ptr(int64(125))}}}
+			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("1Gi")), IOPS: new(int64(3000)), Throughput: new(int64(125))}}}
 		}, 0.08},
 		"speed that is not": {func(s *awsv1.EC2NodeClassSpec) {
-			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("1Gi")), IOPS: ptr(int64(4000)), Throughput: ptr(int64(225))}}}
+			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("1Gi")), IOPS: new(int64(4000)), Throughput: new(int64(225))}}}
 		}, 0.08 + 1000*0.005 + 100*0.04},
 		"tiers": {func(s *awsv1.EC2NodeClassSpec) {
-			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeType: ptr("io2"), VolumeSize: ptr(resource.MustParse("8Gi")), IOPS: ptr(int64(70_000))}}}
+			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeType: new("io2"), VolumeSize: new(resource.MustParse("8Gi")), IOPS: new(int64(70_000))}}}
 		}, 8*0.125 + 32_000*0.065 + 32_000*0.0455 + 6_000*0.03185},
 		"a type that is not known": {func(s *awsv1.EC2NodeClassSpec) {
-			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeType: ptr("gp9")}}}
+			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{VolumeType: new("gp9")}}}
 		}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +80,7 @@ func TestVolumes(t *testing.T) {
 
 func TestNone(t *testing.T) {
 	class := &awsv1.EC2NodeClass{}
-	class.Spec.AssociatePublicIPAddress = ptr(true)
+	class.Spec.AssociatePublicIPAddress = new(true)
 	assert.Zero(t, (*nodecost.Rates)(nil).Of(class))
 	assert.Zero(t, (&nodecost.Rates{}).Of(class))
 	assert.Equal(t, "0.0000 USD/h (volumes 0.0000)", nodecost.Cost{}.String())

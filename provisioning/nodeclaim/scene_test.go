@@ -55,6 +55,4 @@ func withoutCondition(kind string) func(*provisioning.Node) {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }

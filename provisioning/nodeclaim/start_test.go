@@ -98,7 +98,7 @@ func TestRegister(t *testing.T) {
 func TestInitialize(t *testing.T) {
 	slice := func(generation, count int64) *resourcev1.ResourceSlice {
 		s := &resourcev1.ResourceSlice{}
-		s.Spec.Driver, s.Spec.NodeName = "gpu.example.com", ptr("n")
+		s.Spec.Driver, s.Spec.NodeName = "gpu.example.com", new("n")
 		s.Spec.Pool = resourcev1.ResourcePool{Name: "p", Generation: generation, ResourceSliceCount: count}
 		return s
 	}

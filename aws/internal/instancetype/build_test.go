@@ -42,8 +42,8 @@ func TestPods(t *testing.T) {
 		{"addresses", class(amiselect.FamilyAL2), instancetype.Cluster{}, "m5.large", 29},
 		{"a reserved interface", class(amiselect.FamilyAL2), instancetype.Cluster{ReservedInterfaces: 1}, "m5.large", 20},
 		{"efa-only", class(amiselect.FamilyAL2, efaOnly), instancetype.Cluster{}, "p4d.24xlarge", 688},
-		{"maxPods", class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(42))})), instancetype.Cluster{}, "m5.large", 42},
-		{"podsPerCore", class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{PodsPerCore: ptr(int32(3))})), instancetype.Cluster{}, "m5.large", 6},
+		{"maxPods", class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(42))})), instancetype.Cluster{}, "m5.large", 42},
+		{"podsPerCore", class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{PodsPerCore: new(int32(3))})), instancetype.Cluster{}, "m5.large", 6},
 		{"Windows", class(amiselect.FamilyWindows2022), instancetype.Cluster{}, "m5.large", 110},
 		{"prefixes", class(amiselect.FamilyAL2), instancetype.Cluster{PrefixDelegation: true}, "m5.large", 110},
 		{"prefixes on bare metal", class(amiselect.FamilyAL2), instancetype.Cluster{PrefixDelegation: true}, "m5.metal", 250},
@@ -67,7 +67,7 @@ func TestTypesWithoutPodsAreLeftOut(t *testing.T) {
 }
 
 func TestEphemeralStorage(t *testing.T) {
-	raid := func(c *awsv1.EC2NodeClass) { c.Spec.InstanceStorePolicy = ptr(awsv1.InstanceStorePolicyRAID0) }
+	raid := func(c *awsv1.EC2NodeClass) { c.Spec.InstanceStorePolicy = new(awsv1.InstanceStorePolicyRAID0) }
 	volumes := func(list ...awsv1.BlockDeviceMapping) edit {
 		return func(c *awsv1.EC2NodeClass) { c.Spec.BlockDeviceMappings = list }
 	}
@@ -76,7 +76,7 @@ func TestEphemeralStorage(t *testing.T) {
 		return awsv1.BlockDeviceMapping{DeviceName: &name, EBS: &awsv1.BlockDevice{VolumeSize: &q}, RootVolume: root}
 	}
 	bare := awsv1.BlockDeviceMapping{RootVolume: true}
-	unsized := awsv1.BlockDeviceMapping{DeviceName: ptr("/dev/xvda"), EBS: &awsv1.BlockDevice{SnapshotID: ptr("snap-1")}}
+	unsized := awsv1.BlockDeviceMapping{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{SnapshotID: new("snap-1")}}
 	for _, c := range []struct {
 		name  string
 		class *awsv1.EC2NodeClass
@@ -208,11 +208,11 @@ func TestInputFaults(t *testing.T) {
 // Numbers beyond any sense cost the types that they are about, and no others.
 func TestNumbersBeyondSense(t *testing.T) {
 	types, offerings := answers(t)
-	types[0].MemoryInfo.SizeInMiB = ptr(int64(math.MaxInt64))
-	types[1].InstanceStorageInfo = &ec2types.InstanceStorageInfo{TotalSizeInGB: ptr(int64(math.MaxInt64))}
+	types[0].MemoryInfo.SizeInMiB = new(int64(math.MaxInt64))
+	types[1].InstanceStorageInfo = &ec2types.InstanceStorageInfo{TotalSizeInGB: new(int64(math.MaxInt64))}
 	inv, _ := instancetype.NewInventory(types, offerings)
 	c, err := inv.Build(input(t, class(amiselect.FamilyAL2023, func(c *awsv1.EC2NodeClass) {
-		c.Spec.InstanceStorePolicy = ptr(awsv1.InstanceStorePolicyRAID0)
+		c.Spec.InstanceStorePolicy = new(awsv1.InstanceStorePolicyRAID0)
 		c.Spec.Kubelet = &awsv1.KubeletConfiguration{SystemReserved: map[string]string{"ephemeral-storage": "8Ei"}}
 	})), nil)
 	require.Error(t, err, "8Ei is above int64")
@@ -239,7 +239,7 @@ func (few) Evaluate(_ string, v awsv1.ExpressionVariables) (int64, error) {
 }
 
 func TestExpressionsAreEvaluatedForEachType(t *testing.T) {
-	c := build(t, input(t, class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("few"))}))),
+	c := build(t, input(t, class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{MaxPods: new(intstr.FromString("few"))}))),
 		&instancetype.Options{Expressions: few{}})
 	require.EqualValues(t, 14, find(t, c, "m5.large").Capacity.Get(corev1.ResourcePods))
 	require.EqualValues(t, 14, c.Kubelets["m5.large"].MaxPods.IntValue())

@@ -21,9 +21,9 @@ func m5large() ec2types.InstanceTypeInfo {
 		Hypervisor:            ec2types.InstanceTypeHypervisorNitro,
 		SupportedUsageClasses: []ec2types.UsageClassType{ec2types.UsageClassTypeOnDemand, ec2types.UsageClassTypeSpot},
 		ProcessorInfo:         &ec2types.ProcessorInfo{SupportedArchitectures: []ec2types.ArchitectureType{"x86_64"}},
-		VCpuInfo:              &ec2types.VCpuInfo{DefaultVCpus: ptr(int32(2))},
-		MemoryInfo:            &ec2types.MemoryInfo{SizeInMiB: ptr(int64(8192))},
-		NetworkInfo:           &ec2types.NetworkInfo{MaximumNetworkInterfaces: ptr(int32(3)), Ipv4AddressesPerInterface: ptr(int32(10))},
+		VCpuInfo:              &ec2types.VCpuInfo{DefaultVCpus: new(int32(2))},
+		MemoryInfo:            &ec2types.MemoryInfo{SizeInMiB: new(int64(8192))},
+		NetworkInfo:           &ec2types.NetworkInfo{MaximumNetworkInterfaces: new(int32(3)), Ipv4AddressesPerInterface: new(int32(10))},
 	}
 }
 
@@ -32,15 +32,15 @@ func ExampleInventory_Build() {
 	inventory, problems := instancetype.NewInventory(
 		[]ec2types.InstanceTypeInfo{m5large()},
 		[]ec2types.InstanceTypeOffering{
-			{InstanceType: "m5.large", Location: ptr("us-east-1a"), LocationType: ec2types.LocationTypeAvailabilityZone},
-			{InstanceType: "m5.large", Location: ptr("us-east-1b"), LocationType: ec2types.LocationTypeAvailabilityZone},
+			{InstanceType: "m5.large", Location: new("us-east-1a"), LocationType: ec2types.LocationTypeAvailabilityZone},
+			{InstanceType: "m5.large", Location: new("us-east-1b"), LocationType: ec2types.LocationTypeAvailabilityZone},
 		})
 	if len(problems) > 0 {
 		fmt.Println(problems)
 		return
 	}
 	class := &awsv1.EC2NodeClass{}
-	class.Spec.AMIFamily = ptr(amiselect.FamilyAL2023)
+	class.Spec.AMIFamily = new(amiselect.FamilyAL2023)
 	class.Status.Subnets = []awsv1.Subnet{{ID: "subnet-1", Zone: "us-east-1a", ZoneID: "use1-az6"}}
 	book, err := pricing.New(&pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
 		{Scope: cloudprovider.Scope{InstanceType: "m5.large", CapacityType: karpv1.CapacityTypeOnDemand}, Price: 0.096},
@@ -88,9 +88,9 @@ func ExampleNewInventory() {
 func ExampleReadReservations() {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	status, problems := instancetype.ReadReservations(now, amiselect.FamilyAL2023, []ec2types.CapacityReservation{{
-		CapacityReservationId: ptr("cr-1"), InstanceType: ptr("p5.48xlarge"), AvailabilityZone: ptr("us-east-1a"),
+		CapacityReservationId: new("cr-1"), InstanceType: new("p5.48xlarge"), AvailabilityZone: new("us-east-1a"),
 		ReservationType: ec2types.CapacityReservationTypeCapacityBlock, InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted,
-		State: ec2types.CapacityReservationStateActive, EndDate: ptr(now.Add(time.Hour)),
+		State: ec2types.CapacityReservationStateActive, EndDate: new(now.Add(time.Hour)),
 	}})
 	fmt.Println(status[0].ID, status[0].State, problems)
 	next, _ := instancetype.NextReservationChange(now, status)
@@ -104,7 +104,7 @@ func ExampleReadReservations() {
 func ExampleStock() {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	said := func(left int32) []ec2types.CapacityReservation {
-		return []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-1"), AvailableInstanceCount: &left}}
+		return []ec2types.CapacityReservation{{CapacityReservationId: new("cr-1"), AvailableInstanceCount: &left}}
 	}
 	var stock instancetype.Stock
 	stock = stock.Observe(now, said(3))

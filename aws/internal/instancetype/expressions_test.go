@@ -38,8 +38,8 @@ func (e *evaluator) Evaluate(text string, v awsv1.ExpressionVariables) (int64, e
 func TestExpressionsAreEvaluatedForEachMachine(t *testing.T) {
 	e := &evaluator{}
 	s, err := instancetype.NewSettings(kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
-		MaxPods:        ptr(intstr.FromString("half of the pods")),
-		PodsPerCore:    ptr(int32(11)),
+		MaxPods:        new(intstr.FromString("half of the pods")),
+		PodsPerCore:    new(int32(11)),
 		KubeReserved:   map[string]string{"memory": "eleven for each pod", "cpu": "100m"},
 		SystemReserved: map[string]string{"pid": "eleven for each pod"},
 	}), e)
@@ -59,8 +59,8 @@ func TestExpressionsAreEvaluatedForEachMachine(t *testing.T) {
 		"eleven for each pod of {InstanceType:m5.large VCPUs:2 MemoryMiB:8192 DefaultENIs:3 IPsPerENI:10 MaxPods:11}",
 	}, e.asked)
 	require.Equal(t, &awsv1.KubeletConfiguration{
-		MaxPods:        ptr(intstr.FromInt32(11)),
-		PodsPerCore:    ptr(int32(11)),
+		MaxPods:        new(intstr.FromInt32(11)),
+		PodsPerCore:    new(int32(11)),
 		KubeReserved:   map[string]string{"memory": "128Mi", "cpu": "100m"},
 		SystemReserved: map[string]string{"pid": "121"},
 	}, own.Evaluated())
@@ -79,7 +79,7 @@ func TestExpressionsAreEvaluatedForEachMachine(t *testing.T) {
 }
 
 func TestExpressionsWithoutAValue(t *testing.T) {
-	k := &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("half of the pods")), KubeReserved: map[string]string{"cpu": "lots"}}
+	k := &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromString("half of the pods")), KubeReserved: map[string]string{"cpu": "lots"}}
 	_, err := instancetype.NewSettings(kubeletClass(amiselect.FamilyAL2023, k), nil)
 	require.ErrorContains(t, err, `maxPods: "half of the pods" is not a number; write one, or set an evaluator for expressions`)
 	require.ErrorContains(t, err, `kubeReserved: cpu: "lots" is no quantity`)
@@ -95,7 +95,7 @@ func TestExpressionsWithoutAValue(t *testing.T) {
 	require.ErrorContains(t, err, "spec.kubelet: systemReserved: memory")
 
 	_, err = instancetype.NewSettings(kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
-		MaxPods: ptr(intstr.FromString("half of the pods")), EvictionHard: map[string]string{"memory.available": "lots"},
+		MaxPods: new(intstr.FromString("half of the pods")), EvictionHard: map[string]string{"memory.available": "lots"},
 	}), &evaluator{})
 	require.ErrorContains(t, err, "memory.available", "what is no expression is read at once")
 }

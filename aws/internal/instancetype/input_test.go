@@ -21,8 +21,6 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func ptr[T any](v T) *T { return &v }
-
 // answers are those of EC2, as its command line prints them.
 func answers(t testing.TB) (types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) {
 	t.Helper()

@@ -16,8 +16,8 @@ func sound(name string) ec2types.InstanceTypeInfo {
 	return ec2types.InstanceTypeInfo{
 		InstanceType:  ec2types.InstanceType(name),
 		ProcessorInfo: &ec2types.ProcessorInfo{SupportedArchitectures: []ec2types.ArchitectureType{"x86_64"}},
-		VCpuInfo:      &ec2types.VCpuInfo{DefaultVCpus: ptr(int32(2))},
-		MemoryInfo:    &ec2types.MemoryInfo{SizeInMiB: ptr(int64(4096))},
+		VCpuInfo:      &ec2types.VCpuInfo{DefaultVCpus: new(int32(2))},
+		MemoryInfo:    &ec2types.MemoryInfo{SizeInMiB: new(int64(4096))},
 	}
 }
 
@@ -25,7 +25,7 @@ func TestInventoryProblems(t *testing.T) {
 	mac, memoryless, coreless, unknown := sound("mac1.metal"), sound("m1.none"), sound("c1.none"), sound("q1.large")
 	mac.ProcessorInfo.SupportedArchitectures = []ec2types.ArchitectureType{"x86_64_mac"}
 	memoryless.MemoryInfo = &ec2types.MemoryInfo{}
-	coreless.VCpuInfo.DefaultVCpus = ptr(int32(-2))
+	coreless.VCpuInfo.DefaultVCpus = new(int32(-2))
 	unknown.ProcessorInfo = nil
 	inv, problems := instancetype.NewInventory(
 		[]ec2types.InstanceTypeInfo{sound("z1.large"), mac, {}, memoryless, coreless, unknown, sound("a9.large"), sound("z1.large")}, nil)
@@ -60,12 +60,12 @@ func TestInventory(t *testing.T) {
 
 	types, offerings := answers(t)
 	offerings = append(offerings,
-		ec2types.InstanceTypeOffering{InstanceType: "m5.large", LocationType: ec2types.LocationTypeRegion, Location: ptr("us-east-1")},
+		ec2types.InstanceTypeOffering{InstanceType: "m5.large", LocationType: ec2types.LocationTypeRegion, Location: new("us-east-1")},
 		ec2types.InstanceTypeOffering{InstanceType: "m5.large", LocationType: ec2types.LocationTypeAvailabilityZone},
 		offerings[0])
 	same, _ := instancetype.NewInventory(types, offerings)
 	require.True(t, inv.Equal(same), "other locations, and what is there twice, do not matter")
-	types[3].MemoryInfo.SizeInMiB = ptr(int64(1))
+	types[3].MemoryInfo.SizeInMiB = new(int64(1))
 	changed, _ := instancetype.NewInventory(types, offerings)
 	require.False(t, inv.Equal(changed))
 	require.False(t, inv.Equal(nil))
@@ -98,7 +98,7 @@ func TestNetworkBandwidth(t *testing.T) {
 		types, offerings := answers(t)
 		n := types[1].NetworkInfo
 		n.NetworkPerformance = &tt.text
-		n.NetworkCards = []ec2types.NetworkCardInfo{{MaximumNetworkInterfaces: ptr(int32(3))}} // says nothing of it
+		n.NetworkCards = []ec2types.NetworkCardInfo{{MaximumNetworkInterfaces: new(int32(3))}} // says nothing of it
 		for _, base := range tt.cards {
 			n.NetworkCards = append(n.NetworkCards, ec2types.NetworkCardInfo{BaselineBandwidthInGbps: &base})
 		}
@@ -120,19 +120,19 @@ func TestBareTypes(t *testing.T) {
 	bare := sound("strange")
 	mixed := sound("x9.large")
 	mixed.GpuInfo = &ec2types.GpuInfo{Gpus: []ec2types.GpuDeviceInfo{
-		{Manufacturer: ptr("NVIDIA"), Count: ptr(int32(1))}, {Manufacturer: ptr("NVIDIA"), Count: ptr(int32(2))}, {Manufacturer: ptr("Matrox"), Count: ptr(int32(2))}, {},
+		{Manufacturer: new("NVIDIA"), Count: new(int32(1))}, {Manufacturer: new("NVIDIA"), Count: new(int32(2))}, {Manufacturer: new("Matrox"), Count: new(int32(2))}, {},
 	}}
 	mixed.NeuronInfo = &ec2types.NeuronInfo{NeuronDevices: []ec2types.NeuronDeviceInfo{
-		{Count: ptr(int32(1)), CoreInfo: &ec2types.NeuronDeviceCoreInfo{Count: ptr(int32(2))}}, {Count: ptr(int32(3))},
+		{Count: new(int32(1)), CoreInfo: &ec2types.NeuronDeviceCoreInfo{Count: new(int32(2))}}, {Count: new(int32(3))},
 	}}
-	mixed.InferenceAcceleratorInfo = &ec2types.InferenceAcceleratorInfo{Accelerators: []ec2types.InferenceDeviceInfo{{Name: ptr("x"), Count: ptr(int32(1))}}}
+	mixed.InferenceAcceleratorInfo = &ec2types.InferenceAcceleratorInfo{Accelerators: []ec2types.InferenceDeviceInfo{{Name: new("x"), Count: new(int32(1))}}}
 	mixed.NetworkInfo = &ec2types.NetworkInfo{
-		MaximumNetworkInterfaces: ptr(int32(3)), Ipv4AddressesPerInterface: ptr(int32(10)),
-		EfaInfo: &ec2types.EfaInfo{MaximumEfaInterfaces: ptr(int32(9))},
+		MaximumNetworkInterfaces: new(int32(3)), Ipv4AddressesPerInterface: new(int32(10)),
+		EfaInfo: &ec2types.EfaInfo{MaximumEfaInterfaces: new(int32(9))},
 	}
 	hdd := sound("d2.large")
 	hdd.NetworkInfo = mixed.NetworkInfo
-	hdd.InstanceStorageInfo = &ec2types.InstanceStorageInfo{TotalSizeInGB: ptr(int64(6000)), NvmeSupport: ec2types.EphemeralNvmeSupportUnsupported}
+	hdd.InstanceStorageInfo = &ec2types.InstanceStorageInfo{TotalSizeInGB: new(int64(6000)), NvmeSupport: ec2types.EphemeralNvmeSupportUnsupported}
 	inv, problems := instancetype.NewInventory([]ec2types.InstanceTypeInfo{bare, mixed, hdd}, nil)
 	require.Empty(t, problems)
 	c, err := inv.Build(input(t, class(amiselect.FamilyAL2023)), nil)

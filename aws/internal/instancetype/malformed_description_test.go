@@ -29,11 +29,11 @@ func FuzzBuild(f *testing.F) {
 		if json.Unmarshal(data, &info) != nil {
 			return
 		}
-		offerings := []ec2types.InstanceTypeOffering{{InstanceType: info.InstanceType, Location: ptr("us-east-1a"), LocationType: "availability-zone"}}
+		offerings := []ec2types.InstanceTypeOffering{{InstanceType: info.InstanceType, Location: new("us-east-1a"), LocationType: "availability-zone"}}
 		inv, _ := instancetype.NewInventory([]ec2types.InstanceTypeInfo{info}, offerings)
 		c := class(families[int(choice)%len(families)])
 		if choice&128 != 0 {
-			c.Spec.InstanceStorePolicy = ptr(awsv1.InstanceStorePolicyRAID0)
+			c.Spec.InstanceStorePolicy = new(awsv1.InstanceStorePolicyRAID0)
 		}
 		got, err := inv.Build(input(t, c), nil)
 		require.NoError(t, err)

@@ -188,7 +188,7 @@ func TestReservationsWithoutPrice(t *testing.T) {
 func TestPlacementGroup(t *testing.T) {
 	selects := func(c *awsv1.EC2NodeClass) { c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{} }
 	group := func(strategy ec2types.PlacementStrategy, state ec2types.PlacementGroupState, partitions int32) *ec2types.PlacementGroup {
-		return &ec2types.PlacementGroup{GroupId: ptr("pg-1"), Strategy: strategy, State: state, PartitionCount: &partitions}
+		return &ec2types.PlacementGroup{GroupId: new("pg-1"), Strategy: strategy, State: state, PartitionCount: &partitions}
 	}
 	const available = ec2types.PlacementGroupStateAvailable
 	for _, c := range []struct {

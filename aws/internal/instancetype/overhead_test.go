@@ -83,7 +83,7 @@ func TestSettingsPods(t *testing.T) {
 		{NetworkCardIndex: 1, InterfaceType: awsv1.InterfaceTypeEFAOnly},
 	}
 	prefixes := instancetype.Cluster{PrefixDelegation: true}
-	perCore := &awsv1.KubeletConfiguration{PodsPerCore: ptr(int32(4))}
+	perCore := &awsv1.KubeletConfiguration{PodsPerCore: new(int32(4))}
 	for _, c := range []struct {
 		name    string
 		class   *awsv1.EC2NodeClass
@@ -96,11 +96,11 @@ func TestSettingsPods(t *testing.T) {
 		{"all interfaces are reserved", kubeletClass(amiselect.FamilyAL2023, nil), m5largeMachine(), instancetype.Cluster{ReservedInterfaces: 3}, 0},
 		{"efa-only on the default card", efa, m5largeMachine(), instancetype.Cluster{}, 20},
 		{"both", efa, m5largeMachine(), instancetype.Cluster{ReservedInterfaces: 1}, 11},
-		{"maxPods", kubeletClass(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(110))}), m5largeMachine(), instancetype.Cluster{ReservedInterfaces: 3}, 110},
-		{"maxPods of zero", kubeletClass(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(0))}), m5largeMachine(), instancetype.Cluster{}, 0},
+		{"maxPods", kubeletClass(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(110))}), m5largeMachine(), instancetype.Cluster{ReservedInterfaces: 3}, 110},
+		{"maxPods of zero", kubeletClass(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(0))}), m5largeMachine(), instancetype.Cluster{}, 0},
 		{"podsPerCore", kubeletClass(amiselect.FamilyAL2023, perCore), m5largeMachine(), instancetype.Cluster{}, 8},
 		{"podsPerCore above", kubeletClass(amiselect.FamilyAL2023, perCore), big, instancetype.Cluster{}, 384},
-		{"podsPerCore of zero", kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{PodsPerCore: ptr(int32(0))}), m5largeMachine(), instancetype.Cluster{}, 29},
+		{"podsPerCore of zero", kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{PodsPerCore: new(int32(0))}), m5largeMachine(), instancetype.Cluster{}, 29},
 		{"podsPerCore unknown to Bottlerocket", kubeletClass(amiselect.FamilyBottlerocket, perCore), m5largeMachine(), instancetype.Cluster{}, 29},
 		{"Windows", kubeletClass(amiselect.FamilyWindows2022, nil), m5largeMachine(), instancetype.Cluster{ReservedInterfaces: 3}, 110},
 		{"Windows with podsPerCore", kubeletClass(amiselect.FamilyWindows2022, perCore), m5largeMachine(), instancetype.Cluster{}, 8},
@@ -120,7 +120,7 @@ func TestSettingsPods(t *testing.T) {
 func TestOverhead(t *testing.T) {
 	capacity := resources.MustParse("cpu=2, memory=7577Mi, ephemeral-storage=20Gi, pods=29")
 	of110 := capacity.With(corev1.ResourcePods, 110)
-	max110 := &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(110))}
+	max110 := &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(110))}
 	for _, c := range []struct {
 		name                    string
 		class                   *awsv1.EC2NodeClass
@@ -154,7 +154,7 @@ func TestOverhead(t *testing.T) {
 // An image that reserves for addresses and has none reserves for no pod, whatever
 // the number of pods is set to.
 func TestOverheadWithoutAddresses(t *testing.T) {
-	s := settings(t, kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(110))}))
+	s := settings(t, kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(110))}))
 	got := s.Overhead(instancetype.Machine{VCPUs: 1}, resources.MustParse("cpu=1, memory=1Gi, pods=110"))
 	require.Equal(t, int64(255<<20), got.KubeReserved.Get(corev1.ResourceMemory))
 }
@@ -168,8 +168,8 @@ func TestReservedCPU(t *testing.T) {
 
 func TestSettingsThatCannotBeRead(t *testing.T) {
 	_, err := instancetype.NewSettings(kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
-		MaxPods:        ptr(intstr.FromInt32(-1)),
-		PodsPerCore:    ptr(int32(-2)),
+		MaxPods:        new(intstr.FromInt32(-1)),
+		PodsPerCore:    new(int32(-2)),
 		KubeReserved:   map[string]string{"memory": "lots"},
 		SystemReserved: map[string]string{"gpu": "1"},
 		EvictionHard:   map[string]string{"memory.available": "110%"},

@@ -16,9 +16,9 @@ import (
 
 func reservation(edit ...func(*ec2types.CapacityReservation)) ec2types.CapacityReservation {
 	r := ec2types.CapacityReservation{
-		CapacityReservationId: ptr("cr-1"), InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("111122223333"),
+		CapacityReservationId: new("cr-1"), InstanceType: new("m5.large"), AvailabilityZone: new("us-east-1a"), OwnerId: new("111122223333"),
 		InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted, State: ec2types.CapacityReservationStateActive,
-		InstancePlatform: "Linux/UNIX", AvailableInstanceCount: ptr(int32(3)),
+		InstancePlatform: "Linux/UNIX", AvailableInstanceCount: new(int32(3)),
 	}
 	for _, e := range edit {
 		e(&r)
@@ -30,7 +30,7 @@ func TestReadReservations(t *testing.T) {
 	type change = func(*ec2types.CapacityReservation)
 	block := func(it string, left time.Duration) change {
 		return func(r *ec2types.CapacityReservation) {
-			r.ReservationType, r.InstanceType, r.EndDate = ec2types.CapacityReservationTypeCapacityBlock, &it, ptr(noon.Add(left))
+			r.ReservationType, r.InstanceType, r.EndDate = ec2types.CapacityReservationTypeCapacityBlock, &it, new(noon.Add(left))
 		}
 	}
 	const active, expiring = awsv1.CapacityReservationStateActive, awsv1.CapacityReservationStateExpiring
@@ -43,7 +43,7 @@ func TestReadReservations(t *testing.T) {
 		{"as it comes", func(*ec2types.CapacityReservation) {}, active, ""},
 		{"not active", func(r *ec2types.CapacityReservation) { r.State = ec2types.CapacityReservationStateScheduled }, "", ""},
 		{"ends now", func(r *ec2types.CapacityReservation) { r.EndDate = &noon }, "", ""},
-		{"ends soon, but is no block", func(r *ec2types.CapacityReservation) { r.EndDate = ptr(noon.Add(1)) }, active, ""},
+		{"ends soon, but is no block", func(r *ec2types.CapacityReservation) { r.EndDate = new(noon.Add(1)) }, active, ""},
 		{"a block", block("p5.48xlarge", 40*time.Minute+1), active, ""},
 		{"a block near its end", block("p5.48xlarge", 40*time.Minute), expiring, ""},
 		{"a block of UltraServers", block("p6e-gb200.36xlarge", 70*time.Minute+1), active, ""},
@@ -80,7 +80,7 @@ func TestReadReservations(t *testing.T) {
 	require.Len(t, problems, 1)
 
 	full := reservation(func(r *ec2types.CapacityReservation) {
-		r.Interruptible, r.EndDate, r.CapacityReservationId = ptr(true), ptr(noon.Add(time.Hour)), ptr("cr-0")
+		r.Interruptible, r.EndDate, r.CapacityReservationId = new(true), new(noon.Add(time.Hour)), new("cr-0")
 	})
 	list := []ec2types.CapacityReservation{reservation(), full, full}
 	want := []awsv1.CapacityReservation{

@@ -13,15 +13,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func p[T any](v T) *T { return &v }
-
 func echo(instanceType, subnet, zone string) *ec2types.LaunchTemplateAndOverridesResponse {
-	o := &ec2types.FleetLaunchTemplateOverrides{InstanceType: ec2types.InstanceType(instanceType), SubnetId: p(subnet), ImageId: p("ami-1")}
+	o := &ec2types.FleetLaunchTemplateOverrides{InstanceType: ec2types.InstanceType(instanceType), SubnetId: new(subnet), ImageId: new("ami-1")}
 	if zone != "" {
-		o.AvailabilityZone = p(zone)
+		o.AvailabilityZone = new(zone)
 	}
 	return &ec2types.LaunchTemplateAndOverridesResponse{
-		LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecification{LaunchTemplateName: p("lt")}, Overrides: o,
+		LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecification{LaunchTemplateName: new("lt")}, Overrides: o,
 	}
 }
 
@@ -32,9 +30,9 @@ func TestReadAnswer(t *testing.T) {
 			{InstanceIds: []string{"i-0"}},
 		},
 		Errors: []ec2types.CreateFleetError{
-			{ErrorCode: p("B"), ErrorMessage: p("b"), LaunchTemplateAndOverrides: echo("m5.large", "subnet-b", "zone-b")},
-			{ErrorCode: p("A")},
-			{ErrorCode: p("B"), ErrorMessage: p("b"), LaunchTemplateAndOverrides: echo("m5.large", "subnet-b", "zone-b")},
+			{ErrorCode: new("B"), ErrorMessage: new("b"), LaunchTemplateAndOverrides: echo("m5.large", "subnet-b", "zone-b")},
+			{ErrorCode: new("A")},
+			{ErrorCode: new("B"), ErrorMessage: new("b"), LaunchTemplateAndOverrides: echo("m5.large", "subnet-b", "zone-b")},
 			{LaunchTemplateAndOverrides: &ec2types.LaunchTemplateAndOverridesResponse{}},
 		},
 	}, map[string]string{"subnet-a": "zone-a"})

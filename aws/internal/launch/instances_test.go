@@ -23,16 +23,16 @@ import (
 func tagsOf(all map[string]string) []ec2types.Tag {
 	var out []ec2types.Tag
 	for k, v := range all {
-		out = append(out, ec2types.Tag{Key: p(k), Value: p(v)})
+		out = append(out, ec2types.Tag{Key: new(k), Value: new(v)})
 	}
 	return out
 }
 
 func instance(id string, change ...func(*ec2types.Instance)) ec2types.Instance {
 	i := ec2types.Instance{
-		InstanceId: &id, InstanceType: "m5.large", ImageId: p("ami-1"), SubnetId: p("subnet-1"),
-		LaunchTime: p(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)),
-		Placement:  &ec2types.Placement{AvailabilityZone: p("us-east-1a")},
+		InstanceId: &id, InstanceType: "m5.large", ImageId: new("ami-1"), SubnetId: new("subnet-1"),
+		LaunchTime: new(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)),
+		Placement:  &ec2types.Placement{AvailabilityZone: new("us-east-1a")},
 		State:      &ec2types.InstanceState{Name: ec2types.InstanceStateNameRunning},
 		Tags: tagsOf(map[string]string{
 			"karpenter.sh/nodepool": "general", "karpenter.k8s.aws/ec2nodeclass": "default", "eks:eks-cluster-name": "demo",
@@ -46,7 +46,7 @@ func instance(id string, change ...func(*ec2types.Instance)) ec2types.Instance {
 
 func TestReadInstance(t *testing.T) {
 	only := &ec2types.CapacityReservationSpecificationResponse{CapacityReservationPreference: ec2types.CapacityReservationPreferenceCapacityReservationsOnly}
-	aimed := &ec2types.CapacityReservationSpecificationResponse{CapacityReservationTarget: &ec2types.CapacityReservationTargetResponse{CapacityReservationId: p("cr-1")}}
+	aimed := &ec2types.CapacityReservationSpecificationResponse{CapacityReservationTarget: &ec2types.CapacityReservationTargetResponse{CapacityReservationId: new("cr-1")}}
 	for name, c := range map[string]struct {
 		change func(*ec2types.Instance)
 		want   func(*launch.Record)
@@ -55,28 +55,30 @@ func TestReadInstance(t *testing.T) {
 		"spot": {func(i *ec2types.Instance) { i.InstanceLifecycle = ec2types.InstanceLifecycleTypeSpot },
 			func(r *launch.Record) { r.CapacityType = "spot" }},
 		"reserved": {func(i *ec2types.Instance) {
-			i.CapacityReservationId, i.CapacityReservationSpecification = p("cr-1"), only
+			i.CapacityReservationId, i.CapacityReservationSpecification = new("cr-1"), only
 		},
 			func(r *launch.Record) { r.CapacityType, r.ReservationID = "reserved", "cr-1" }},
 		"aimed at a reservation": {func(i *ec2types.Instance) {
-			i.CapacityReservationId, i.CapacityReservationSpecification = p("cr-1"), aimed
+			i.CapacityReservationId, i.CapacityReservationSpecification = new("cr-1"), aimed
 		},
 			func(r *launch.Record) { r.CapacityType, r.ReservationID = "reserved", "cr-1" }},
-		"in an open reservation by chance": {func(i *ec2types.Instance) { i.CapacityReservationId = p("cr-1") }, func(*launch.Record) {}},
-		"capacity block": {func(i *ec2types.Instance) { i.CapacityReservationId, i.InstanceLifecycle = p("cr-1"), "capacity-block" },
+		"in an open reservation by chance": {func(i *ec2types.Instance) { i.CapacityReservationId = new("cr-1") }, func(*launch.Record) {}},
+		"capacity block": {func(i *ec2types.Instance) {
+			i.CapacityReservationId, i.InstanceLifecycle = new("cr-1"), "capacity-block"
+		},
 			func(r *launch.Record) { r.CapacityType, r.ReservationID, r.Block = "reserved", "cr-1", true }},
 		"interruptible": {func(i *ec2types.Instance) {
-			i.CapacityReservationId, i.InstanceLifecycle = p("cr-1"), "interruptible-capacity-reservation"
+			i.CapacityReservationId, i.InstanceLifecycle = new("cr-1"), "interruptible-capacity-reservation"
 		}, func(r *launch.Record) { r.CapacityType, r.ReservationID, r.Interruptible = "reserved", "cr-1", true }},
 		"going down": {func(i *ec2types.Instance) { i.State.Name = ec2types.InstanceStateNameShuttingDown },
 			func(r *launch.Record) { r.Terminating = true }},
 		"gone": {func(i *ec2types.Instance) { i.State.Name = ec2types.InstanceStateNameTerminated },
 			func(r *launch.Record) { r.Terminating, r.Gone = true, true }},
 		"in a group": {func(i *ec2types.Instance) {
-			i.Placement.GroupId, i.Placement.PartitionNumber, i.Placement.Tenancy = p("pg-1"), p(int32(2)), "dedicated"
+			i.Placement.GroupId, i.Placement.PartitionNumber, i.Placement.Tenancy = new("pg-1"), new(int32(2)), "dedicated"
 		}, func(r *launch.Record) { r.GroupID, r.Partition, r.Tenancy = "pg-1", 2, "dedicated" }},
 		"security groups": {func(i *ec2types.Instance) {
-			i.SecurityGroups = []ec2types.GroupIdentifier{{GroupId: p("sg-2")}, {GroupId: p("sg-1")}, {GroupId: p("sg-2")}}
+			i.SecurityGroups = []ec2types.GroupIdentifier{{GroupId: new("sg-2")}, {GroupId: new("sg-1")}, {GroupId: new("sg-2")}}
 		}, func(r *launch.Record) { r.SecurityGroups = []string{"sg-1", "sg-2"} }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +100,7 @@ func TestReadInstance(t *testing.T) {
 	require.False(t, ok)
 	_, ok = launch.ReadInstance(&ec2types.Instance{})
 	require.False(t, ok)
-	r, ok = launch.ReadInstance(&ec2types.Instance{InstanceId: p("i-2")})
+	r, ok = launch.ReadInstance(&ec2types.Instance{InstanceId: new("i-2")})
 	require.True(t, ok, "the rest may be missing")
 	require.Equal(t, "on-demand", r.CapacityType)
 }
@@ -162,7 +164,7 @@ func (c *cloud) DescribeInstances(_ context.Context, in *ec2.DescribeInstancesIn
 		out.Reservations = append(out.Reservations, ec2types.Reservation{Instances: []ec2types.Instance{i}})
 	}
 	if from+size < len(found) {
-		out.NextToken = p(fmt.Sprint(from + size))
+		out.NextToken = new(fmt.Sprint(from + size))
 	}
 	return out, nil
 }
@@ -208,7 +210,7 @@ func (c *cloud) TerminateInstances(_ context.Context, in *ec2.TerminateInstances
 	}
 	for _, id := range in.InstanceIds {
 		out.TerminatingInstances = append(out.TerminatingInstances, ec2types.InstanceStateChange{
-			InstanceId: p(id), CurrentState: &ec2types.InstanceState{Name: ec2types.InstanceStateNameShuttingDown}})
+			InstanceId: new(id), CurrentState: &ec2types.InstanceState{Name: ec2types.InstanceStateNameShuttingDown}})
 	}
 	return out, nil
 }

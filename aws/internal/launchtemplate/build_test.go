@@ -12,24 +12,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
-func size(text string) *resource.Quantity { return p(resource.MustParse(text)) }
+func size(text string) *resource.Quantity { return new(resource.MustParse(text)) }
 
 func TestBuildGolden(t *testing.T) {
 	everything := class(func(c *awsv1.EC2NodeClass) {
 		s := &c.Spec
 		s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{
-			{DeviceName: p("/dev/xvda"), RootVolume: true, EBS: &awsv1.BlockDevice{
-				VolumeSize: size("100G"), VolumeType: p("gp3"), IOPS: p(int64(3000)), Throughput: p(int64(125)), Encrypted: p(true),
-				KMSKeyID: p("alias/x"), DeleteOnTermination: p(true), SnapshotID: p("snap-1"), VolumeInitializationRate: p(int32(200))}},
-			{DeviceName: p("/dev/xvdb"), EBS: &awsv1.BlockDevice{VolumeSize: size("1Gi"), IOPS: p(int64(0)), Throughput: p(int64(0))}},
+			{DeviceName: new("/dev/xvda"), RootVolume: true, EBS: &awsv1.BlockDevice{
+				VolumeSize: size("100G"), VolumeType: new("gp3"), IOPS: new(int64(3000)), Throughput: new(int64(125)), Encrypted: new(true),
+				KMSKeyID: new("alias/x"), DeleteOnTermination: new(true), SnapshotID: new("snap-1"), VolumeInitializationRate: new(int32(200))}},
+			{DeviceName: new("/dev/xvdb"), EBS: &awsv1.BlockDevice{VolumeSize: size("1Gi"), IOPS: new(int64(0)), Throughput: new(int64(0))}},
 		}
-		s.MetadataOptions = &awsv1.MetadataOptions{HTTPPutResponseHopLimit: p(int64(2))}
-		s.DetailedMonitoring = p(true)
-		s.AssociatePublicIPAddress = p(false)
-		s.IPPrefixCount = p(int32(2))
-		s.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: p(true)}
-		s.ConnectionTracking = &awsv1.ConnectionTracking{UDPTimeout: p(int32(30))}
-		s.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: p("enabled")}
+		s.MetadataOptions = &awsv1.MetadataOptions{HTTPPutResponseHopLimit: new(int64(2))}
+		s.DetailedMonitoring = new(true)
+		s.AssociatePublicIPAddress = new(false)
+		s.IPPrefixCount = new(int32(2))
+		s.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: new(true)}
+		s.ConnectionTracking = &awsv1.ConnectionTracking{UDPTimeout: new(int32(30))}
+		s.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: new("enabled")}
 		s.NetworkInterfaces = []awsv1.NetworkInterface{
 			{InterfaceType: awsv1.InterfaceTypeInterface}, {NetworkCardIndex: 1, DeviceIndex: 1, InterfaceType: awsv1.InterfaceTypeEFAOnly}}
 	})
@@ -40,8 +40,8 @@ func TestBuildGolden(t *testing.T) {
 		"ipv6": input(func(in *launchtemplate.Input) {
 			in.IPv6 = true
 			in.Class = class(func(c *awsv1.EC2NodeClass) {
-				c.Spec.IPPrefixCount = p(int32(1))
-				c.Spec.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: p(false)}
+				c.Spec.IPPrefixCount = new(int32(1))
+				c.Spec.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: new(false)}
 			})
 		}),
 		"efa":             input(func(in *launchtemplate.Input) { in.EFAs = 3 }),
@@ -98,8 +98,8 @@ func TestNameTellsTemplatesApart(t *testing.T) {
 func TestVolumesThatCannotBe(t *testing.T) {
 	_, err := launchtemplate.Build(input(func(in *launchtemplate.Input) {
 		in.Class.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{
-			{}, {DeviceName: p("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: size("100Ti")}},
-			{DeviceName: p("/dev/xvdb"), EBS: &awsv1.BlockDevice{VolumeSize: size("-1Gi")}},
+			{}, {DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: size("100Ti")}},
+			{DeviceName: new("/dev/xvdb"), EBS: &awsv1.BlockDevice{VolumeSize: size("-1Gi")}},
 		}
 	}))
 	require.EqualError(t, err, strings.Join([]string{

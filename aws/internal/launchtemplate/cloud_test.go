@@ -19,8 +19,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
 )
 
-func p[T any](v T) *T { return &v }
-
 func class(change ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
 	c := &awsv1.EC2NodeClass{
 		ObjectMeta: metav1.ObjectMeta{Name: "default"},
@@ -120,7 +118,7 @@ func (c *cloud) DescribeLaunchTemplates(_ context.Context, in *ec2.DescribeLaunc
 			}
 		}
 		if ok {
-			one := ec2types.LaunchTemplate{LaunchTemplateName: p(name)}
+			one := ec2types.LaunchTemplate{LaunchTemplateName: new(name)}
 			for k, v := range tags {
 				one.Tags = append(one.Tags, ec2types.Tag{Key: &k, Value: &v})
 			}

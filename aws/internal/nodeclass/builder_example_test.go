@@ -18,14 +18,14 @@ import (
 func ExampleBuilder_Build() {
 	type capacity = ec2types.InstanceTypeOffering
 	region := &Cloud{
-		Types: []ec2types.InstanceTypeInfo{{InstanceType: "m5.large", VCpuInfo: &ec2types.VCpuInfo{DefaultVCpus: ptr(int32(2))},
-			MemoryInfo: &ec2types.MemoryInfo{SizeInMiB: ptr(int64(8192))}, SupportedUsageClasses: []ec2types.UsageClassType{"on-demand", "spot"},
+		Types: []ec2types.InstanceTypeInfo{{InstanceType: "m5.large", VCpuInfo: &ec2types.VCpuInfo{DefaultVCpus: new(int32(2))},
+			MemoryInfo: &ec2types.MemoryInfo{SizeInMiB: new(int64(8192))}, SupportedUsageClasses: []ec2types.UsageClassType{"on-demand", "spot"},
 			ProcessorInfo: &ec2types.ProcessorInfo{SupportedArchitectures: []ec2types.ArchitectureType{"x86_64"}},
-			NetworkInfo: &ec2types.NetworkInfo{Ipv4AddressesPerInterface: ptr(int32(10)),
-				NetworkCards: []ec2types.NetworkCardInfo{{MaximumNetworkInterfaces: ptr(int32(3))}}}}},
-		Offerings: []capacity{{InstanceType: "m5.large", Location: ptr("us-east-1a"), LocationType: "availability-zone"},
-			{InstanceType: "m5.large", Location: ptr("us-east-1b"), LocationType: "availability-zone"}},
-		Spot: []ec2types.SpotPrice{{InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.035"),
+			NetworkInfo: &ec2types.NetworkInfo{Ipv4AddressesPerInterface: new(int32(10)),
+				NetworkCards: []ec2types.NetworkCardInfo{{MaximumNetworkInterfaces: new(int32(3))}}}}},
+		Offerings: []capacity{{InstanceType: "m5.large", Location: new("us-east-1a"), LocationType: "availability-zone"},
+			{InstanceType: "m5.large", Location: new("us-east-1b"), LocationType: "availability-zone"}},
+		Spot: []ec2types.SpotPrice{{InstanceType: "m5.large", AvailabilityZone: new("us-east-1a"), SpotPrice: new("0.035"),
 			Timestamp: &Noon, ProductDescription: "Linux/UNIX"}},
 	}
 	now := func() time.Time { return Noon }
@@ -36,7 +36,7 @@ func ExampleBuilder_Build() {
 	}
 	builder := instancetype.NewBuilder(src, instancetype.BuilderOptions{Region: "us-east-1", Now: now})
 	class := &awsv1.EC2NodeClass{}
-	class.Spec.AMIFamily = ptr(amiselect.FamilyAL2023)
+	class.Spec.AMIFamily = new(amiselect.FamilyAL2023)
 	class.Status.Subnets = []awsv1.Subnet{{ID: "subnet-1", Zone: "us-east-1a"}}
 	ctx := context.Background()
 	_, _ = src.Prices(ctx) // begins to read them

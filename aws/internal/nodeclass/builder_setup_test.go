@@ -24,12 +24,12 @@ func stocked(t testing.TB) *Cloud {
 	t.Helper()
 	c := withTypes(t)
 	c.PageSize, c.Parameters = 50, map[string]string{}
-	c.Cluster = &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
-		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16")}}
+	c.Cluster = &ekstypes.Cluster{Arn: new("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: new("1.34"),
+		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: new("10.100.0.0/16")}}
 	for id, zone := range map[string]string{"subnet-a": "us-east-1a use1-az1", "subnet-b": "us-east-1b use1-az2"} {
-		c.Subnets = append(c.Subnets, ec2types.Subnet{SubnetId: &id, VpcId: ptr("vpc-1"), AvailabilityZone: ptr(zone[:10]), AvailabilityZoneId: ptr(zone[11:])})
+		c.Subnets = append(c.Subnets, ec2types.Subnet{SubnetId: &id, VpcId: new("vpc-1"), AvailabilityZone: new(zone[:10]), AvailabilityZoneId: new(zone[11:])})
 	}
-	c.SecurityGroups = []ec2types.SecurityGroup{{GroupId: ptr("sg-1"), GroupName: ptr("nodes"), VpcId: ptr("vpc-1")}}
+	c.SecurityGroups = []ec2types.SecurityGroup{{GroupId: new("sg-1"), GroupName: new("nodes"), VpcId: new("vpc-1")}}
 	for _, line := range []string{"x86_64/standard", "x86_64/nvidia", "x86_64/neuron", "arm64/standard", "arm64/nvidia"} {
 		arch, variant := line[:len(line)-len("/standard")], "standard"
 		for _, v := range []string{"nvidia", "neuron", "standard"} {
@@ -39,13 +39,13 @@ func stocked(t testing.TB) *Cloud {
 		}
 		id := "ami-" + arch[:3] + variant
 		c.Parameters["/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/"+line+"/recommended/image_id"] = id
-		c.Images = append(c.Images, ec2types.Image{ImageId: &id, Name: ptr("amazon-eks-node-al2023-" + arch + "-" + variant + "-1.34-v20261001"),
-			OwnerId: ptr("602401143452"), ImageOwnerAlias: ptr("amazon"), Architecture: ec2types.ArchitectureValues(arch),
-			State: ec2types.ImageStateAvailable, CreationDate: ptr("2026-10-01T01:00:00.000Z")})
+		c.Images = append(c.Images, ec2types.Image{ImageId: &id, Name: new("amazon-eks-node-al2023-" + arch + "-" + variant + "-1.34-v20261001"),
+			OwnerId: new("602401143452"), ImageOwnerAlias: new("amazon"), Architecture: ec2types.ArchitectureValues(arch),
+			State: ec2types.ImageStateAvailable, CreationDate: new("2026-10-01T01:00:00.000Z")})
 	}
 	for _, name := range []string{"m5.large", "c5.xlarge", "p5.48xlarge", "m6g.medium"} {
 		for _, zone := range []string{"us-east-1a", "us-east-1b", "us-east-1c"} {
-			c.Spot = append(c.Spot, ec2types.SpotPrice{InstanceType: ec2types.InstanceType(name), AvailabilityZone: &zone, SpotPrice: ptr("0.04"),
+			c.Spot = append(c.Spot, ec2types.SpotPrice{InstanceType: ec2types.InstanceType(name), AvailabilityZone: &zone, SpotPrice: new("0.04"),
 				Timestamp: &Noon, ProductDescription: "Linux/UNIX"})
 		}
 	}

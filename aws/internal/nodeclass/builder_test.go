@@ -77,11 +77,11 @@ func TestOfferingsHavePricesAndZoneIDs(t *testing.T) {
 // then the new one has the change.
 func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 	s := newBuilderSetup(t, stocked(t))
-	s.cloud.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr("pg-1"), GroupName: ptr("ring"), State: ec2types.PlacementGroupStateAvailable, Strategy: "partition", PartitionCount: ptr(int32(2))}}
-	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
-		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: ptr(int32(3))}}
+	s.cloud.PlacementGroups = []ec2types.PlacementGroup{{GroupId: new("pg-1"), GroupName: new("ring"), State: ec2types.PlacementGroupStateAvailable, Strategy: "partition", PartitionCount: new(int32(2))}}
+	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: new("cr-0123456789abcdef0"), InstanceType: new("m5.large"),
+		AvailabilityZone: new("us-east-1a"), OwnerId: new("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: new(int32(3))}}
 	c := resolvedClass(func(c *awsv1.EC2NodeClass) {
-		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("ring")}
+		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("ring")}
 		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
 	})
 	last := s.catalog(t, c)
@@ -94,11 +94,11 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 		change func()
 		check  func(c *instancetype.Catalog)
 	}{
-		{"a class edited", func() { c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(7))} }, func(c *instancetype.Catalog) {
+		{"a class edited", func() { c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(7))} }, func(c *instancetype.Catalog) {
 			require.EqualValues(t, 7, findType(t, c, "m5.large").Capacity.Get("pods"))
 		}},
 		{"a CPU option", func() {
-			c.Spec.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: ptr(awsv1.Enabled)}
+			c.Spec.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: new(awsv1.Enabled)}
 		}, func(c *instancetype.Catalog) {
 			require.False(t, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeOnDemand).Available)
 		}},
@@ -108,13 +108,13 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 		{"a launch into a reservation", func() { s.clock.Step(1); s.sources.ReservationLaunched("cr-0123456789abcdef0") },
 			func(c *instancetype.Catalog) { require.Equal(t, 2, reserved(c).ReservationCapacity) }},
 		{"a spot price", func() {
-			s.cloud.Spot[0].SpotPrice = ptr("0.09")
+			s.cloud.Spot[0].SpotPrice = new("0.09")
 			s.clock.Step(time.Hour)
 		}, func(c *instancetype.Catalog) {
 			require.Equal(t, 0.09, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeSpot).Price)
 		}},
 		{"a zonal shift", func() {
-			s.cloud.Shifts = []shifttypes.ZonalShiftInResource{{AwayFrom: ptr("use1-az1"), AppliedStatus: "APPLIED", ExpiryTime: ptr(Noon.Add(99 * time.Hour))}}
+			s.cloud.Shifts = []shifttypes.ZonalShiftInResource{{AwayFrom: new("use1-az1"), AppliedStatus: "APPLIED", ExpiryTime: new(Noon.Add(99 * time.Hour))}}
 			s.clock.Step(time.Minute)
 		}, func(c *instancetype.Catalog) {
 			require.False(t, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeSpot).Available)
@@ -123,7 +123,7 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 		}},
 		{"another image", func() {
 			newer := s.cloud.Images[0]
-			newer.ImageId, newer.CreationDate = ptr("ami-newer"), ptr("2026-11-01T01:00:00.000Z")
+			newer.ImageId, newer.CreationDate = new("ami-newer"), new("2026-11-01T01:00:00.000Z")
 			s.cloud.Images = append(s.cloud.Images, newer)
 			s.cloud.Parameters["/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id"] = "ami-newer"
 			s.clock.Step(5 * time.Minute)
@@ -139,7 +139,7 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 			require.NotEqualValues(t, 7<<30, findType(t, c, "m5.large").Capacity.Get("memory"))
 		}},
 		{"partitions", func() {
-			s.cloud.PlacementGroups[0].PartitionCount = ptr(int32(5))
+			s.cloud.PlacementGroups[0].PartitionCount = new(int32(5))
 			s.clock.Step(time.Minute)
 		},
 			func(c *instancetype.Catalog) {
@@ -164,8 +164,8 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 
 func TestReservationCountsDown(t *testing.T) {
 	s := newBuilderSetup(t, stocked(t))
-	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
-		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: ptr(int32(1))}}
+	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: new("cr-0123456789abcdef0"), InstanceType: new("m5.large"),
+		AvailabilityZone: new("us-east-1a"), OwnerId: new("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: new(int32(1))}}
 	c := resolvedClass(func(c *awsv1.EC2NodeClass) {
 		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
 	})
@@ -186,9 +186,9 @@ func TestReservationCountsDown(t *testing.T) {
 func TestReservationEnds(t *testing.T) {
 	s := newBuilderSetup(t, stocked(t))
 	ends := Noon.Add(42 * time.Minute)
-	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"), EndDate: &ends,
-		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active",
-		ReservationType: ec2types.CapacityReservationTypeCapacityBlock, AvailableInstanceCount: ptr(int32(1))}}
+	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: new("cr-0123456789abcdef0"), InstanceType: new("m5.large"), EndDate: &ends,
+		AvailabilityZone: new("us-east-1a"), OwnerId: new("123456789012"), InstanceMatchCriteria: "targeted", State: "active",
+		ReservationType: ec2types.CapacityReservationTypeCapacityBlock, AvailableInstanceCount: new(int32(1))}}
 	c := resolvedClass(func(c *awsv1.EC2NodeClass) {
 		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
 	})
@@ -216,7 +216,7 @@ func TestSourcesFail(t *testing.T) {
 	s.cloud.Fail = map[string]error{"DescribePlacementGroups": errors.New("no route to host")}
 	s.clock.SetTime(Noon.Add(time.Minute))
 	_, err = s.builder.Build(bg, resolvedClass(func(c *awsv1.EC2NodeClass) {
-		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("ring")}
+		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("ring")}
 	}))
 	require.ErrorContains(t, err, "no route to host")
 
@@ -259,7 +259,7 @@ func TestClassIsCopied(t *testing.T) {
 	mine := r.Class.DeepCopy()
 	first, err := s.builder.Build(bg, mine)
 	require.NoError(t, err)
-	mine.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(5))}
+	mine.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(5))}
 	second, err := s.builder.Build(bg, mine)
 	require.NoError(t, err)
 	require.False(t, first == second)

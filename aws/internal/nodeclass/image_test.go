@@ -74,7 +74,7 @@ func TestParameterWithoutClient(t *testing.T) {
 
 func image(id, name, owner, alias string) ec2types.Image {
 	i := ec2types.Image{ImageId: &id, Name: &name, OwnerId: &owner, Architecture: ec2types.ArchitectureValuesX8664,
-		State: ec2types.ImageStateAvailable, CreationDate: ptr("2026-09-01T10:00:00.000Z")}
+		State: ec2types.ImageStateAvailable, CreationDate: new("2026-09-01T10:00:00.000Z")}
 	if alias != "" {
 		i.ImageOwnerAlias = &alias
 	}
@@ -83,7 +83,7 @@ func image(id, name, owner, alias string) ec2types.Image {
 
 func TestImages(t *testing.T) {
 	mine := image("ami-2", "base-2", "123456789012", "")
-	mine.Tags, mine.DeprecationTime = tags("team", "web"), ptr("2027-03-01T00:00:00Z")
+	mine.Tags, mine.DeprecationTime = tags("team", "web"), new("2027-03-01T00:00:00Z")
 	c := &Cloud{PageSize: 1, Images: []ec2types.Image{mine, image("ami-1", "base-1", "602401143452", "amazon"), image("ami-3", "base-3", "999999999999", "")}}
 	c.Images = append(c.Images, mine)
 	k := newClock()
@@ -134,7 +134,7 @@ func TestAccount(t *testing.T) {
 // An image that makes no sense must not make an older one look like the newest.
 func TestImagesUnreadable(t *testing.T) {
 	odd := image("ami-1", "base-1", "123456789012", "")
-	odd.CreationDate, odd.DeprecationTime = ptr("yesterday"), ptr("tomorrow")
+	odd.CreationDate, odd.DeprecationTime = new("yesterday"), new("tomorrow")
 	nameless := image("", "base-2", "123456789012", "")
 	c := &Cloud{Images: []ec2types.Image{odd, nameless}}
 	_, _, err := sources(t, c, newClock()).Images(bg, amiselect.Query{})

@@ -26,7 +26,7 @@ func tags(pairs ...string) (out []ec2types.Tag) {
 }
 
 func subnet(id, zone, zoneID string, free int32, pairs ...string) ec2types.Subnet {
-	return ec2types.Subnet{SubnetId: &id, AvailabilityZone: &zone, AvailabilityZoneId: &zoneID, VpcId: ptr("vpc-1"),
+	return ec2types.Subnet{SubnetId: &id, AvailabilityZone: &zone, AvailabilityZoneId: &zoneID, VpcId: new("vpc-1"),
 		AvailableIpAddressCount: &free, Tags: tags(pairs...)}
 }
 
@@ -35,7 +35,7 @@ func network() *Cloud {
 		subnet("subnet-c", "us-east-1c", "use1-az4", 9, "team", "web"),
 		subnet("subnet-a", "us-east-1a", "use1-az1", 250, "team", "web", "tier", "private"),
 		subnet("subnet-b", "us-east-1b", "use1-az2", 100, "team", "data", "tier", "private"),
-		{SubnetId: ptr("subnet-nowhere"), Tags: tags("team", "web")},
+		{SubnetId: new("subnet-nowhere"), Tags: tags("team", "web")},
 	}}
 }
 
@@ -89,7 +89,7 @@ func TestSubnetFactsAndZones(t *testing.T) {
 	require.Equal(t, nodeclass.Subnet{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az1", VPC: "vpc-1", Free: 250, At: Noon}, got[0])
 	require.Equal(t, []instancetype.Zone{{Name: "us-east-1a", ID: "use1-az1"}, {Name: "us-east-1c", ID: "use1-az4"}}, s.Zones())
 
-	c.Change(func(c *Cloud) { c.Subnets[1].AvailableIpAddressCount = ptr(int32(3)) })
+	c.Change(func(c *Cloud) { c.Subnets[1].AvailableIpAddressCount = new(int32(3)) })
 	got, _, _ = s.Subnets(bg, terms)
 	require.EqualValues(t, 250, got[0].Free)
 	s.ForgetSubnets()
@@ -109,7 +109,7 @@ func TestEmptyTerms(t *testing.T) {
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	_, _, err = s.Reservations(bg, []awsv1.CapacityReservationSelectorTerm{{OwnerID: "123456789012"}})
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
-	_, _, err = s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: ptr("")})
+	_, _, err = s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: new("")})
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	require.Empty(t, c.Calls())
 }
@@ -169,13 +169,13 @@ func TestSecurityGroups(t *testing.T) {
 
 func reservation(id string, left int32, pairs ...string) ec2types.CapacityReservation {
 	return ec2types.CapacityReservation{CapacityReservationId: &id, AvailableInstanceCount: &left, State: ec2types.CapacityReservationStateActive,
-		OwnerId: ptr("123456789012"), InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted, Tags: tags(pairs...)}
+		OwnerId: new("123456789012"), InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted, Tags: tags(pairs...)}
 }
 
 func TestReservationsAndStock(t *testing.T) {
 	c, k := &Cloud{PageSize: 2, Reservations: []ec2types.CapacityReservation{
 		reservation("cr-3", 5, "team", "web"), reservation("cr-1", 2, "team", "web"), reservation("cr-2", 1, "team", "web"), reservation("cr-4", 4),
-		{CapacityReservationId: ptr("cr-5"), State: ec2types.CapacityReservationStateExpired, Tags: tags("team", "web")},
+		{CapacityReservationId: new("cr-5"), State: ec2types.CapacityReservationStateExpired, Tags: tags("team", "web")},
 	}}, newClock()
 	s := sources(t, c, k)
 	id := func(r ec2types.CapacityReservation) string { return *r.CapacityReservationId }
@@ -224,11 +224,11 @@ func TestReservationsAndStock(t *testing.T) {
 // That a group does not exist is an answer; that EC2 does not say is none.
 func TestPlacementGroup(t *testing.T) {
 	c, k := &Cloud{PlacementGroups: []ec2types.PlacementGroup{
-		{GroupId: ptr("pg-1"), GroupName: ptr("ring"), State: ec2types.PlacementGroupStateAvailable, Strategy: ec2types.PlacementStrategyCluster},
-		{GroupId: ptr("pg-2"), GroupName: ptr("going"), State: ec2types.PlacementGroupStateDeleting},
+		{GroupId: new("pg-1"), GroupName: new("ring"), State: ec2types.PlacementGroupStateAvailable, Strategy: ec2types.PlacementStrategyCluster},
+		{GroupId: new("pg-2"), GroupName: new("going"), State: ec2types.PlacementGroupStateDeleting},
 	}}, newClock()
 	s := sources(t, c, k)
-	for _, selector := range []*awsv1.PlacementGroupSelector{{Name: ptr("ring")}, {ID: ptr("pg-1")}} {
+	for _, selector := range []*awsv1.PlacementGroupSelector{{Name: new("ring")}, {ID: new("pg-1")}} {
 		got, _, err := s.PlacementGroup(bg, selector)
 		require.NoError(t, err)
 		require.Equal(t, "pg-1", *got.GroupId)
@@ -243,17 +243,17 @@ func TestPlacementGroup(t *testing.T) {
 		require.False(t, reading.Stale)
 	}
 	c.Calls()
-	_, _, _ = s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: ptr("none")})
+	_, _, _ = s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: new("none")})
 	require.Empty(t, c.Calls(), "that there is none is remembered too")
 
 	fail(c, "DescribePlacementGroups", throttled("DescribePlacementGroups"))
 	k.Step(time.Minute)
 	_ = s.Refresh(bg)
-	got, reading, err := s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: ptr("ring")})
+	got, reading, err := s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: new("ring")})
 	require.NoError(t, err)
 	require.Equal(t, "pg-1", *got.GroupId)
 	require.True(t, reading.Stale)
-	_, _, err = s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: ptr("new")})
+	_, _, err = s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: new("new")})
 	require.ErrorIs(t, err, cloudprovider.ErrThrottled)
 
 	// Deleted: it is gone, and does not come back from memory.
@@ -262,7 +262,7 @@ func TestPlacementGroup(t *testing.T) {
 	for range 3 {
 		k.Step(2 * time.Minute)
 		_ = s.Refresh(bg)
-		got, _, err = s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: ptr("ring")})
+		got, _, err = s.PlacementGroup(bg, &awsv1.PlacementGroupSelector{Name: new("ring")})
 		require.NoError(t, err)
 		require.Nil(t, got)
 	}
@@ -281,8 +281,8 @@ func TestShiftedZones(t *testing.T) {
 		shift("use1-az6", shifttypes.AppliedStatusApplied, Noon.Add(-time.Hour)),
 	}
 	c.Autoshifts = []shifttypes.AutoshiftInResource{
-		{AwayFrom: ptr("use1-az5"), AppliedStatus: shifttypes.AutoshiftAppliedStatusApplied},
-		{AwayFrom: ptr("use1-az3"), AppliedStatus: shifttypes.AutoshiftAppliedStatusNotApplied},
+		{AwayFrom: new("use1-az5"), AppliedStatus: shifttypes.AutoshiftAppliedStatusApplied},
+		{AwayFrom: new("use1-az3"), AppliedStatus: shifttypes.AutoshiftAppliedStatusNotApplied},
 	}
 	got, err := s.ShiftedZones(bg)
 	require.NoError(t, err)
@@ -354,7 +354,7 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, nodeclass.Cluster{ARN: "arn:aws:eks:us-east-1:123456789012:cluster/shop", Account: "123456789012", Version: "1.34",
 		Endpoint: "https://shop.example", CertificateAuthority: "Q0E=", ServiceCIDR: "10.100.0.0/16"}, got)
-	c.Change(func(c *Cloud) { up := *c.Cluster; up.Version = ptr("1.35"); c.Cluster = &up })
+	c.Change(func(c *Cloud) { up := *c.Cluster; up.Version = new("1.35"); c.Cluster = &up })
 	k.Step(5 * time.Minute)
 	_ = s.Refresh(bg)
 	got, _, _ = s.Cluster(bg)

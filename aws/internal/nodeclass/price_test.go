@@ -36,9 +36,9 @@ func priced(t testing.TB) *Cloud {
 	require.NoError(t, err)
 	c.Products = []string{string(data)}
 	c.Spot = []ec2types.SpotPrice{
-		{InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.0351"), Timestamp: &Noon, ProductDescription: "Linux/UNIX"},
-		{InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1b"), SpotPrice: ptr("0.0402"), Timestamp: &Noon, ProductDescription: "Linux/UNIX"},
-		{InstanceType: "c5.xlarge", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.0703"), Timestamp: &Noon, ProductDescription: "Linux/UNIX (Amazon VPC)"},
+		{InstanceType: "m5.large", AvailabilityZone: new("us-east-1a"), SpotPrice: new("0.0351"), Timestamp: &Noon, ProductDescription: "Linux/UNIX"},
+		{InstanceType: "m5.large", AvailabilityZone: new("us-east-1b"), SpotPrice: new("0.0402"), Timestamp: &Noon, ProductDescription: "Linux/UNIX"},
+		{InstanceType: "c5.xlarge", AvailabilityZone: new("us-east-1a"), SpotPrice: new("0.0703"), Timestamp: &Noon, ProductDescription: "Linux/UNIX (Amazon VPC)"},
 	}
 	return c
 }
@@ -70,7 +70,7 @@ func TestPricesRefresh(t *testing.T) {
 	calls := c.Calls()
 	require.Equal(t, map[string]int{"DescribeSpotPriceHistory": 3, "GetProducts": 2}, calls, "one for each page, and two questions")
 
-	c.Change(func(c *Cloud) { c.Spot[0].SpotPrice = ptr("0.05") })
+	c.Change(func(c *Cloud) { c.Spot[0].SpotPrice = new("0.05") })
 	k.Step(time.Hour - 1)
 	require.Equal(t, 0.0351, quote(t, s, k, spot("m5.large")).Price)
 	require.Empty(t, c.Calls())

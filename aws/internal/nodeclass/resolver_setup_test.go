@@ -23,14 +23,14 @@ const v1Name = "amazon-eks-node-al2023-"
 func tagsOf(key, value string) []ec2types.Tag { return []ec2types.Tag{{Key: &key, Value: &value}} }
 
 func publicImage(id, name, arch, created string) ec2types.Image {
-	return ec2types.Image{ImageId: &id, Name: &name, OwnerId: ptr("602401143452"), ImageOwnerAlias: ptr("amazon"),
+	return ec2types.Image{ImageId: &id, Name: &name, OwnerId: new("602401143452"), ImageOwnerAlias: new("amazon"),
 		Architecture: ec2types.ArchitectureValues(arch), State: ec2types.ImageStateAvailable, CreationDate: &created}
 }
 
 // account has what the class of this test selects.
 func account() *Cloud {
 	subnet := func(id, zone, zoneID, team string, free int32) ec2types.Subnet {
-		return ec2types.Subnet{SubnetId: &id, AvailabilityZone: &zone, AvailabilityZoneId: &zoneID, VpcId: ptr("vpc-1"),
+		return ec2types.Subnet{SubnetId: &id, AvailabilityZone: &zone, AvailabilityZoneId: &zoneID, VpcId: new("vpc-1"),
 			AvailableIpAddressCount: &free, Tags: tagsOf("team", team)}
 	}
 	group := func(id, name, vpc string) ec2types.SecurityGroup {
@@ -53,8 +53,8 @@ func account() *Cloud {
 			publicImage("ami-arm", v1Name+"arm64-standard-1.34-v20261001", "arm64", "2026-10-01T04:00:00.000Z"),
 			publicImage("ami-armgpu", v1Name+"arm64-nvidia-1.34-v20261001", "arm64", "2026-10-01T05:00:00.000Z"),
 		},
-		Cluster: &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
-			KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16")}},
+		Cluster: &ekstypes.Cluster{Arn: new("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: new("1.34"),
+			KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: new("10.100.0.0/16")}},
 	}
 }
 
@@ -65,7 +65,7 @@ func class(edit ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
 		SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"team": "web"}}},
 		SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: map[string]string{"team": "web"}}},
 		AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
-		InstanceProfile:            ptr("nodes"),
+		InstanceProfile:            new("nodes"),
 	}
 	for _, e := range edit {
 		e(c)

@@ -110,7 +110,7 @@ func TestBadInput(t *testing.T) {
 		"role without IAM": {func(c *awsv1.EC2NodeClass) { c.Spec.InstanceProfile, c.Spec.Role = nil, "node" },
 			awsv1.ConditionTypeInstanceProfileReady, nodeclass.ReasonInstanceProfilesUnavailable, []string{"spec.role", `"node"`, "spec.instanceProfile"}},
 		"volume size": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: ptr("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("70000Gi"))}}}
+			c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse("70000Gi"))}}}
 		},
 			awsv1.ConditionTypeValidationSucceeded, nodeclass.ReasonInvalidSpec, []string{"spec.blockDeviceMappings[0].ebs.volumeSize", "70000Gi"}},
 		"tag": {func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"karpenter.sh/nodeclaim": "x"} },
@@ -120,20 +120,20 @@ func TestBadInput(t *testing.T) {
 		},
 			awsv1.ConditionTypeValidationSucceeded, awsv1.ReasonInvalidKubeletConfiguration, []string{"spec.kubelet.kubeReserved"}},
 		"expressions": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("vcpus * 2"))}
+			c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: new(intstr.FromString("vcpus * 2"))}
 		},
 			awsv1.ConditionTypeValidationSucceeded, awsv1.ReasonKubeletExpressionsDisabled, []string{"spec.kubelet.maxPods", "vcpus * 2", "switched off"}},
 		"kubelet of another family": {func(c *awsv1.EC2NodeClass) {
 			c.Spec.AMISelectorTerms[0].Alias = "bottlerocket@latest"
-			c.Spec.Kubelet = &awsv1.KubeletConfiguration{PodsPerCore: ptr(int32(3))}
+			c.Spec.Kubelet = &awsv1.KubeletConfiguration{PodsPerCore: new(int32(3))}
 		},
 			awsv1.ConditionTypeValidationSucceeded, awsv1.ReasonUnsupportedKubeletConfiguration, []string{"spec.kubelet.podsPerCore"}},
 		"placement group": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("ring")}
+			c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("ring")}
 		},
 			awsv1.ConditionTypePlacementGroupReady, awsv1.ReasonPlacementGroupNotFound, []string{"spec.placementGroupSelector", `"ring"`, "create it"}},
 		"placement group by id": {func(c *awsv1.EC2NodeClass) {
-			c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{ID: ptr("pg-0123456789abcdef0")}
+			c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{ID: new("pg-0123456789abcdef0")}
 		},
 			awsv1.ConditionTypePlacementGroupReady, awsv1.ReasonPlacementGroupNotFound, []string{"spec.placementGroupSelector", "pg-0123456789abcdef0"}},
 		"everything selected": {func(c *awsv1.EC2NodeClass) {
@@ -311,8 +311,8 @@ func TestEverythingFailsAfterRestart(t *testing.T) {
 		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
 	}
 	s := resolver(t, account())
-	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
-		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: ptr(int32(3))}}
+	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: new("cr-0123456789abcdef0"), InstanceType: new("m5.large"),
+		AvailabilityZone: new("us-east-1a"), OwnerId: new("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: new(int32(3))}}
 	first := s.resolve(t, class(with))
 	require.NoError(t, first.Err())
 	require.Len(t, first.Class.Status.CapacityReservations, 1)
@@ -338,7 +338,7 @@ func TestEverythingFailsAfterRestart(t *testing.T) {
 func TestReservations(t *testing.T) {
 	s := resolver(t, account())
 	one := func(id string, ends time.Time) ec2types.CapacityReservation {
-		return ec2types.CapacityReservation{CapacityReservationId: &id, InstanceType: ptr("p5.48xlarge"), AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"),
+		return ec2types.CapacityReservation{CapacityReservationId: &id, InstanceType: new("p5.48xlarge"), AvailabilityZone: new("us-east-1a"), OwnerId: new("123456789012"),
 			InstanceMatchCriteria: "targeted", State: "active", ReservationType: ec2types.CapacityReservationTypeCapacityBlock, EndDate: &ends, Tags: tagsOf("team", "ml")}
 	}
 	broken := one("cr-9", Noon.Add(time.Hour))
@@ -365,9 +365,9 @@ func TestReservations(t *testing.T) {
 
 func TestResolvePlacementGroup(t *testing.T) {
 	s := resolver(t, account())
-	s.cloud.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr("pg-1"), GroupName: ptr("ring"), State: ec2types.PlacementGroupStateAvailable}}
+	s.cloud.PlacementGroups = []ec2types.PlacementGroup{{GroupId: new("pg-1"), GroupName: new("ring"), State: ec2types.PlacementGroupStateAvailable}}
 	c := class(func(c *awsv1.EC2NodeClass) {
-		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("ring")}
+		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("ring")}
 	})
 	got := s.resolve(t, c)
 	require.NoError(t, got.Err())
@@ -482,7 +482,7 @@ func TestClusterUnknown(t *testing.T) {
 // If the subnets are in two networks, groups are not restricted to one of them.
 func TestSubnetsOfTwoNetworks(t *testing.T) {
 	s := resolver(t, account())
-	s.cloud.Subnets[0].VpcId = ptr("vpc-9")
+	s.cloud.Subnets[0].VpcId = new("vpc-9")
 	got := s.resolve(t, class())
 	require.NoError(t, got.Err())
 	require.Len(t, got.Class.Status.SecurityGroups, 3)
@@ -598,9 +598,9 @@ func TestWithoutSSM(t *testing.T) {
 func TestOtherImageTerms(t *testing.T) {
 	family := amiselect.FamilyCustom
 	mine := publicImage("ami-0aa", "golden-7", "x86_64", "2026-10-05T00:00:00.000Z")
-	mine.OwnerId, mine.ImageOwnerAlias, mine.Tags = ptr("111122223333"), nil, tagsOf("stage", "prod")
+	mine.OwnerId, mine.ImageOwnerAlias, mine.Tags = new("111122223333"), nil, tagsOf("stage", "prod")
 	old := publicImage("ami-0bb", "golden-6", "x86_64", "2026-09-05T00:00:00.000Z")
-	old.OwnerId, old.ImageOwnerAlias, old.DeprecationTime = ptr("111122223333"), nil, ptr("2026-10-01T00:00:00Z")
+	old.OwnerId, old.ImageOwnerAlias, old.DeprecationTime = new("111122223333"), nil, new("2026-10-01T00:00:00Z")
 	for name, tt := range map[string]struct {
 		term awsv1.AMISelectorTerm
 		want string

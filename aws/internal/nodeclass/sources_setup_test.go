@@ -21,8 +21,6 @@ var Noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 
 func newClock() *clock.FakeClock { return clock.NewFakeClock(Noon) }
 
-func ptr[T any](v T) *T { return &v }
-
 // withTypes returns a cloud with the instance types of the test data of package instancetype.
 func withTypes(t testing.TB) *Cloud {
 	t.Helper()
@@ -42,9 +40,9 @@ func withTypes(t testing.TB) *Cloud {
 func region(t testing.TB) *Cloud {
 	t.Helper()
 	c := withTypes(t)
-	c.Cluster = &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
-		Endpoint: ptr("https://shop.example"), CertificateAuthority: &ekstypes.Certificate{Data: ptr("Q0E=")},
-		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16"), IpFamily: ekstypes.IpFamilyIpv4}}
+	c.Cluster = &ekstypes.Cluster{Arn: new("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: new("1.34"),
+		Endpoint: new("https://shop.example"), CertificateAuthority: &ekstypes.Certificate{Data: new("Q0E=")},
+		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: new("10.100.0.0/16"), IpFamily: ekstypes.IpFamilyIpv4}}
 	return c
 }
 

@@ -39,7 +39,7 @@ func ExampleParseProducts() {
 
 func ExampleParseSpot() {
 	found, _ := pricing.ParseSpot([]ec2types.SpotPrice{{
-		InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.035200"),
+		InstanceType: "m5.large", AvailabilityZone: new("us-east-1a"), SpotPrice: new("0.035200"),
 		ProductDescription: ec2types.RIProductDescriptionLinuxUnixAmazonVpc,
 	}})
 	fmt.Println(found)
@@ -96,7 +96,7 @@ func ExamplePrices() {
 	fmt.Println(p.Book().Quote(now, spot))
 
 	p, err = p.WithSpot(now, []ec2types.SpotPrice{{
-		InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.0352"), ProductDescription: "Linux/UNIX",
+		InstanceType: "m5.large", AvailabilityZone: new("us-east-1a"), SpotPrice: new("0.0352"), ProductDescription: "Linux/UNIX",
 	}})
 	fmt.Println(p.Book().Quote(now, spot), err)
 

@@ -16,8 +16,6 @@ import (
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-func ptr[T any](v T) *T { return &v }
-
 // product returns a product of the price list as the API gives it, with changes.
 func product(t testing.TB, edit func(p *listed)) string {
 	t.Helper()

@@ -67,7 +67,7 @@ func TestAlternatives(t *testing.T) {
 
 func ownedBy(pod string) func(*corev1.PersistentVolumeClaim) {
 	return func(c *corev1.PersistentVolumeClaim) {
-		c.OwnerReferences = []metav1.OwnerReference{{UID: types.UID(pod + "-uid"), Controller: ptr(true)}}
+		c.OwnerReferences = []metav1.OwnerReference{{UID: types.UID(pod + "-uid"), Controller: new(true)}}
 	}
 }
 
@@ -76,11 +76,11 @@ func TestCandidates(t *testing.T) {
 	claim := claimOf("data", "local", func(c *corev1.PersistentVolumeClaim) {
 		c.UID = "data-uid"
 		c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "hot"}}
-		c.Spec.VolumeAttributesClassName = ptr("gold")
+		c.Spec.VolumeAttributesClassName = new("gold")
 	})
 	good := func(edits ...func(*corev1.PersistentVolume)) *corev1.PersistentVolume {
 		v := volumeOf("v", "local", labelled("tier", "hot"), on("host = n1"))
-		v.Spec.VolumeAttributesClassName = ptr("gold")
+		v.Spec.VolumeAttributesClassName = new("gold")
 		v.Spec.AccessModes = append(v.Spec.AccessModes, corev1.ReadOnlyMany)
 		for _, edit := range edits {
 			edit(v)
@@ -101,8 +101,8 @@ func TestCandidates(t *testing.T) {
 		"class by note": {good(func(v *corev1.PersistentVolume) {
 			v.Annotations = map[string]string{corev1.BetaStorageClassAnnotation: "fast"}
 		}), false},
-		"filesystem":       {good(func(v *corev1.PersistentVolume) { v.Spec.VolumeMode = ptr(corev1.PersistentVolumeFilesystem) }), true},
-		"block":            {good(func(v *corev1.PersistentVolume) { v.Spec.VolumeMode = ptr(corev1.PersistentVolumeBlock) }), false},
+		"filesystem":       {good(func(v *corev1.PersistentVolume) { v.Spec.VolumeMode = new(corev1.PersistentVolumeFilesystem) }), true},
+		"block":            {good(func(v *corev1.PersistentVolume) { v.Spec.VolumeMode = new(corev1.PersistentVolumeBlock) }), false},
 		"other attributes": {good(func(v *corev1.PersistentVolume) { v.Spec.VolumeAttributesClassName = nil }), false},
 		"other access":     {good(func(v *corev1.PersistentVolume) { v.Spec.AccessModes = v.Spec.AccessModes[1:] }), false},
 		"other labels":     {good(labelled("tier", "cold")), false},

@@ -75,7 +75,7 @@ func TestPrivate(t *testing.T) {
 	require.Empty(t, a.Exclusive)
 	require.Empty(t, a.Unbound)
 	require.Empty(t, a.Disks)
-	require.Equal(t, needs[0].Key(), ptr(needs[0].Private(func(string) bool { return true })).Key())
+	require.Equal(t, needs[0].Key(), new(needs[0].Private(func(string) bool { return true })).Key())
 }
 
 func TestHolds(t *testing.T) {

@@ -24,8 +24,6 @@ const (
 	chosen  = "volume.kubernetes.io/selected-node"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // claimOf makes a claim in namespace shop for 10Gi, read and written by one
 // node. An empty class is left unset.
 func claimOf(name, class string, edits ...func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
@@ -129,7 +127,7 @@ func contract(text string) string {
 // classOf makes a class that waits for the first consumer.
 func classOf(name, provisioner string, edits ...func(*storagev1.StorageClass)) *storagev1.StorageClass {
 	c := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Provisioner: provisioner}
-	c.VolumeBindingMode = ptr(storagev1.VolumeBindingWaitForFirstConsumer)
+	c.VolumeBindingMode = new(storagev1.VolumeBindingWaitForFirstConsumer)
 	for _, edit := range edits {
 		edit(c)
 	}
@@ -137,7 +135,7 @@ func classOf(name, provisioner string, edits ...func(*storagev1.StorageClass)) *
 }
 
 func immediate(c *storagev1.StorageClass) {
-	c.VolumeBindingMode = ptr(storagev1.VolumeBindingImmediate)
+	c.VolumeBindingMode = new(storagev1.VolumeBindingImmediate)
 }
 
 func standard(c *storagev1.StorageClass) {
