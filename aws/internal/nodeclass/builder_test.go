@@ -2,9 +2,7 @@ package nodeclass_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -19,39 +17,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// golden reads what nodes have for pods, by instance type, with the images of Amazon Linux 2023 and
-// nothing configured.
-func golden(t *testing.T) map[string]string {
-	t.Helper()
-	data, err := os.ReadFile("../instancetype/testdata/allocatable.json")
-	require.NoError(t, err)
-	var known map[string]string
-	require.NoError(t, json.Unmarshal(data, &known))
-	return known
-}
-
-// From the answers of EC2 to what nodes of these types have for pods, with the
-// images of Amazon Linux 2023 and nothing configured.
-func TestBuilderGoldenAllocatable(t *testing.T) {
+func TestBuilderImages(t *testing.T) {
 	c := newBuilderSetup(t, stocked(t)).catalog(t, resolvedClass())
-	for name, want := range golden(t) {
-		it := findType(t, c, name)
-		got, err := it.Allocatable()
-		require.NoError(t, err)
-		require.Equal(t, resources.MustParse(want).String(), got.String(), name)
-	}
-	for name, want := range map[string]string{"inf2.xlarge": "inferentia2", "trn1.2xlarge": "trainium"} {
-		got, _ := findType(t, c, name).Requirements.Get(awsv1.LabelInstanceAcceleratorName)
-		require.Equal(t, []string{want}, values(got))
-	}
-	count, _ := findType(t, c, "g6f.xlarge").Requirements.Get(awsv1.LabelInstanceGPUCount)
-	require.Equal(t, []string{"0"}, values(count))
-	hypervisor, _ := findType(t, c, "m5.metal").Requirements.Get(awsv1.LabelInstanceHypervisor)
-	require.Equal(t, []string{""}, values(hypervisor))
-
 	requireSound(t, c.Types)
 	require.Equal(t, "ami-x86neuron", c.Images["inf2.xlarge"])
 	require.Equal(t, "ami-x86nvidia", c.Images["g4ad.xlarge"])
