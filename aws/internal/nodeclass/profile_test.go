@@ -1,191 +1,90 @@
 package nodeclass_test
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clock "k8s.io/utils/clock/testing"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-type entry struct {
-	path, role string
-	created    time.Time
-	tags       map[string]string
+// iamCloud is a cloud with three IAM roles, and a client of its IAM that repeats no call.
+type iamCloud struct {
+	*awstest.Server
+	t      testing.TB
+	client *iam.Client
 }
 
-// cloud is instance profiles in memory.
-type cloud struct {
-	*clock.FakeClock
-
-	mu       sync.Mutex
-	roles    []string
-	profiles map[string]*entry
-	calls    []string
-	fail     map[string]string // code by call, once
-	text     string            // of the next failure
-	lose     map[string]bool   // carry it out, and fail
+func newIAMCloud(t testing.TB) *iamCloud {
+	t.Helper()
+	server, err := awstest.Start(&awstest.Options{Roles: []string{"NodeRole", "Other", "Late"}})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	config := server.Config()
+	config.Retryer = func() sdk.Retryer { return sdk.NopRetryer{} }
+	return &iamCloud{server, t, iam.NewFromConfig(config)}
 }
 
-func newCloud() *cloud {
-	return &cloud{FakeClock: clock.NewFakeClock(time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC)), roles: []string{"NodeRole", "Other"},
-		profiles: map[string]*entry{}, fail: map[string]string{}, lose: map[string]bool{}}
+// fail has the next call of an action fail.
+func (c *iamCloud) fail(action string, err error) {
+	c.t.Helper()
+	require.NoError(c.t, c.Script(awstest.Fault{Op: action, Nth: 1, Err: err}))
 }
 
-func failure(code string) error { return &smithy.GenericAPIError{Code: code, Message: "no"} }
+func refused(code string) error { return &smithy.GenericAPIError{Code: code, Message: "no"} }
 
-// call does what IAM does for a call, unless it is to fail.
-func (c *cloud) call(name string, do func() error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.calls = append(c.calls, name)
-	if code := c.fail[name]; code != "" {
-		delete(c.fail, name)
-		return &smithy.GenericAPIError{Code: code, Message: cmp.Or(c.text, "no")}
-	}
-	if err := do(); err != nil {
-		return err
-	}
-	if c.lose[name] {
-		delete(c.lose, name)
-		return context.DeadlineExceeded
-	}
-	return nil
+// noRole is what IAM says if it has no such role.
+var noRole = &smithy.GenericAPIError{Code: "NoSuchEntity", Message: "The role with name Late cannot be found."}
+
+// add adds a profile that the keeper did not make.
+func (c *iamCloud) add(name, path, role string) {
+	c.AddInstanceProfile(awstest.InstanceProfile{Name: name, Path: path, Role: role})
 }
 
-func (c *cloud) count(name string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := 0
-	for _, one := range c.calls {
-		if one == name {
-			n++
-		}
-	}
-	return n
+// remove deletes a profile, as a user does.
+func (c *iamCloud) remove(name string) {
+	c.t.Helper()
+	_, err := c.client.RemoveRoleFromInstanceProfile(bg, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: new(c.profile(name).Role)})
+	require.NoError(c.t, err)
+	_, err = c.client.DeleteInstanceProfile(bg, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
+	require.NoError(c.t, err)
 }
 
-func (c *cloud) names() []string {
-	var out []string
-	for name := range c.profiles {
-		out = append(out, name)
+func (c *iamCloud) profile(name string) awstest.InstanceProfile {
+	c.t.Helper()
+	all := c.InstanceProfiles()
+	i := slices.IndexFunc(all, func(p awstest.InstanceProfile) bool { return p.Name == name })
+	require.GreaterOrEqual(c.t, i, 0, name)
+	return all[i]
+}
+
+func (c *iamCloud) names() (out []string) {
+	for _, p := range c.InstanceProfiles() {
+		out = append(out, p.Name)
 	}
-	slices.Sort(out)
 	return out
 }
 
-func (e *entry) profile(name string) *iamtypes.InstanceProfile {
-	p := &iamtypes.InstanceProfile{InstanceProfileName: &name, Path: &e.path, CreateDate: &e.created}
-	if e.role != "" {
-		p.Roles = []iamtypes.Role{{RoleName: &e.role}}
-	}
-	return p
-}
-
-func (c *cloud) find(name string) (*entry, error) {
-	if e := c.profiles[name]; e != nil {
-		return e, nil
-	}
-	return nil, failure("NoSuchEntity")
-}
-
-func (c *cloud) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfileInput, _ ...func(*iam.Options)) (out *iam.GetInstanceProfileOutput, err error) {
-	err = c.call("Get", func() error {
-		e, err := c.find(*in.InstanceProfileName)
-		if err == nil {
-			out = &iam.GetInstanceProfileOutput{InstanceProfile: e.profile(*in.InstanceProfileName)}
-		}
-		return err
-	})
-	return out, err
-}
-
-func (c *cloud) CreateInstanceProfile(_ context.Context, in *iam.CreateInstanceProfileInput, _ ...func(*iam.Options)) (*iam.CreateInstanceProfileOutput, error) {
-	return &iam.CreateInstanceProfileOutput{}, c.call("Create", func() error {
-		if c.profiles[*in.InstanceProfileName] != nil {
-			return failure("EntityAlreadyExists")
-		}
-		e := &entry{path: *in.Path, created: c.Now(), tags: map[string]string{}}
-		for _, t := range in.Tags {
-			e.tags[*t.Key] = *t.Value
-		}
-		c.profiles[*in.InstanceProfileName] = e
-		return nil
-	})
-}
-
-func (c *cloud) AddRoleToInstanceProfile(_ context.Context, in *iam.AddRoleToInstanceProfileInput, _ ...func(*iam.Options)) (*iam.AddRoleToInstanceProfileOutput, error) {
-	return &iam.AddRoleToInstanceProfileOutput{}, c.call("AddRole", func() error {
-		e, err := c.find(*in.InstanceProfileName)
-		switch {
-		case err != nil:
-			return err
-		case !slices.Contains(c.roles, *in.RoleName):
-			return failure("NoSuchEntity")
-		case e.role != "":
-			return failure("LimitExceeded")
-		}
-		e.role = *in.RoleName
-		return nil
-	})
-}
-
-func (c *cloud) RemoveRoleFromInstanceProfile(_ context.Context, in *iam.RemoveRoleFromInstanceProfileInput, _ ...func(*iam.Options)) (*iam.RemoveRoleFromInstanceProfileOutput, error) {
-	return &iam.RemoveRoleFromInstanceProfileOutput{}, c.call("RemoveRole", func() error {
-		e, err := c.find(*in.InstanceProfileName)
-		if err == nil {
-			e.role = ""
-		}
-		return err
-	})
-}
-
-func (c *cloud) DeleteInstanceProfile(_ context.Context, in *iam.DeleteInstanceProfileInput, _ ...func(*iam.Options)) (*iam.DeleteInstanceProfileOutput, error) {
-	return &iam.DeleteInstanceProfileOutput{}, c.call("Delete", func() error {
-		e, err := c.find(*in.InstanceProfileName)
-		if err == nil && e.role != "" {
-			return failure("DeleteConflict")
-		}
-		delete(c.profiles, *in.InstanceProfileName)
-		return err
-	})
-}
-
-func (c *cloud) ListInstanceProfiles(_ context.Context, in *iam.ListInstanceProfilesInput, _ ...func(*iam.Options)) (*iam.ListInstanceProfilesOutput, error) {
-	out := &iam.ListInstanceProfilesOutput{}
-	return out, c.call("List", func() error {
-		for _, name := range c.names() {
-			if strings.HasPrefix(c.profiles[name].path, *in.PathPrefix) {
-				out.InstanceProfiles = append(out.InstanceProfiles, *c.profiles[name].profile(name))
-			}
-		}
-		return nil
-	})
+func (c *iamCloud) keeper() *nodeclass.Keeper {
+	return nodeclass.NewKeeper(c.client, "demo", "us-east-1", c.Now, cache.NewAsking())
 }
 
 func profileClass(role string) *awsv1.EC2NodeClass {
 	return &awsv1.EC2NodeClass{
 		ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "uid-1"}, Spec: awsv1.EC2NodeClassSpec{Role: role},
 	}
-}
-
-func keeper(c *cloud) *nodeclass.Keeper {
-	return nodeclass.NewKeeper(c, "demo", "us-east-1", c.Now, cache.NewAsking())
 }
 
 // ensured returns the profile that a class has.
@@ -197,8 +96,8 @@ func ensured(t *testing.T, k *nodeclass.Keeper, c *awsv1.EC2NodeClass) string {
 }
 
 func TestEnsureMakesOneProfile(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
@@ -207,56 +106,56 @@ func TestEnsureMakesOneProfile(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Equal(t, 1, c.count("Create"))
-	require.Equal(t, 1, c.count("Get"))
-	e := c.profiles[k.Name(profileClass("NodeRole"))]
-	require.Equal(t, "NodeRole", e.role)
-	require.Equal(t, "/karpenter/us-east-1/demo/uid-1/", e.path)
+	require.Equal(t, 1, c.Count("CreateInstanceProfile"))
+	require.Equal(t, 1, c.Count("GetInstanceProfile"))
+	e := c.profile(k.Name(profileClass("NodeRole")))
+	require.Equal(t, "NodeRole", e.Role)
+	require.Equal(t, "/karpenter/us-east-1/demo/uid-1/", e.Path)
 	require.Equal(t, map[string]string{
 		"kubernetes.io/cluster/demo": "owned", "eks:eks-cluster-name": "demo",
 		"karpenter.k8s.aws/ec2nodeclass": "default", "topology.kubernetes.io/region": "us-east-1",
-	}, e.tags)
-	c.Step(15 * time.Minute)
+	}, e.Tags)
+	c.Advance(15 * time.Minute)
 	ensured(t, k, profileClass("NodeRole"))
-	require.Eventually(t, func() bool { return c.count("Get") == 2 }, time.Minute, time.Millisecond)
-	require.Equal(t, 1, c.count("Create"))
+	require.Eventually(t, func() bool { return c.Count("GetInstanceProfile") == 2 }, time.Minute, time.Millisecond)
+	require.Equal(t, 1, c.Count("CreateInstanceProfile"))
 }
 
 func TestARoleWithItsPathIsTheSameRole(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	one := ensured(t, k, profileClass("/team/a/NodeRole"))
 	for range 3 { // after the cache has ended too
-		c.Step(time.Hour)
+		c.Advance(time.Hour)
 		again := ensured(t, k, profileClass("/team/a/NodeRole"))
 		require.Equal(t, one, again)
 	}
-	require.Len(t, c.profiles, 1)
+	require.Len(t, c.InstanceProfiles(), 1)
 }
 
 func TestAnotherRoleIsAnotherProfile(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	one := ensured(t, k, profileClass("NodeRole"))
 	other := profileClass("Other")
 	other.Status.InstanceProfile = one
 	two := ensured(t, k, other)
 	require.NotEqual(t, one, two)
-	require.Equal(t, "NodeRole", c.profiles[one].role, "nodes that run keep theirs")
+	require.Equal(t, "NodeRole", c.profile(one).Role, "nodes that run keep theirs")
 }
 
 func TestTheProfileInTheStatusIsKept(t *testing.T) {
-	c := newCloud()
-	c.profiles["demo_by_karpenter"] = &entry{path: "/karpenter/us-east-1/demo/uid-1/", role: "NodeRole"}
-	k := keeper(c)
+	c := newIAMCloud(t)
+	c.add("demo_by_karpenter", "/karpenter/us-east-1/demo/uid-1/", "NodeRole")
+	k := c.keeper()
 	one := profileClass("NodeRole")
 	one.Status.InstanceProfile = "demo_by_karpenter"
 	for range 2 {
 		name := ensured(t, k, one)
 		require.Equal(t, "demo_by_karpenter", name)
 	}
-	require.Zero(t, c.count("Create"))
-	require.Equal(t, 1, c.count("Get"), "it is taken for granted for a while")
+	require.Zero(t, c.Count("CreateInstanceProfile"))
+	require.Equal(t, 1, c.Count("GetInstanceProfile"), "it is taken for granted for a while")
 
 	// With another role it is not taken for granted.
 	two := profileClass("Other")
@@ -267,138 +166,115 @@ func TestTheProfileInTheStatusIsKept(t *testing.T) {
 
 // A profile that EC2 does not know is looked up, and made again if it is gone.
 func TestAProfileThatSomebodyDeletedIsMadeAgain(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	name := ensured(t, k, profileClass("NodeRole"))
-	delete(c.profiles, name)
+	c.remove(name)
 	k.Forget(name)
 	k.Forget("another")
 	again := ensured(t, k, profileClass("NodeRole"))
 	require.Equal(t, name, again)
-	require.Equal(t, "NodeRole", c.profiles[name].role)
-}
-
-// hangingIAM answers GetInstanceProfile when the caller has gone.
-type hangingIAM struct {
-	*cloud
-	hang, reached chan struct{}
-}
-
-func (h hangingIAM) GetInstanceProfile(ctx context.Context, in *iam.GetInstanceProfileInput, opts ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error) {
-	select {
-	case <-h.hang:
-		h.reached <- struct{}{}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	default:
-		return h.cloud.GetInstanceProfile(ctx, in, opts...)
-	}
+	require.Equal(t, "NodeRole", c.profile(name).Role)
 }
 
 // A profile that was seen is looked at again beside the callers, who get it at once;
 // and it stays while that fails.
 func TestAProfileThatWasSeenHoldsUpNobody(t *testing.T) {
 	for _, code := range []string{"InternalFailure", "AccessDenied"} {
-		c := newCloud()
-		k := keeper(c)
+		c := newIAMCloud(t)
+		k := c.keeper()
 		name := ensured(t, k, profileClass("NodeRole"))
-		asked := c.count("Get")
-		c.Step(16 * time.Minute)
-		c.mu.Lock()
-		c.fail["Get"] = code
-		c.mu.Unlock()
+		asked := c.Count("GetInstanceProfile")
+		c.Advance(16 * time.Minute)
+		c.fail("GetInstanceProfile", refused(code))
 		ensure := func() {
 			got := ensured(t, k, profileClass("NodeRole"))
 			require.Equal(t, name, got)
 		}
 		ensure()
-		require.Eventually(t, func() bool { return c.count("Get") == asked+1 }, time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { return c.Count("GetInstanceProfile") == asked+1 }, time.Minute, time.Millisecond)
 		for range 5 {
 			ensure()
 		}
-		require.Equal(t, asked+1, c.count("Get"), "it is not asked again at once")
+		require.Equal(t, asked+1, c.Count("GetInstanceProfile"), "it is not asked again at once")
 		// The pause begins at the end of the attempt.
 		require.Eventually(t, func() bool {
-			c.Step(time.Minute)
+			c.Advance(time.Minute)
 			ensure()
-			return c.count("Get") > asked+1
+			return c.Count("GetInstanceProfile") > asked+1
 		}, time.Minute, time.Millisecond)
 	}
 }
 
 func TestAnIAMThatHangsHoldsUpNobody(t *testing.T) {
-	c := newCloud()
-	h := hangingIAM{c, make(chan struct{}), make(chan struct{}, 1)}
+	c := newIAMCloud(t)
 	asking := cache.NewAsking()
-	k := nodeclass.NewKeeper(h, "demo", "us-east-1", c.Now, asking)
+	k := nodeclass.NewKeeper(c.client, "demo", "us-east-1", c.Now, asking)
 	name := ensured(t, k, profileClass("NodeRole"))
-	close(h.hang)
-	c.Step(16 * time.Minute)
+	reached, _, err := c.Hold("GetInstanceProfile")
+	require.NoError(t, err)
+	c.Advance(16 * time.Minute)
 	for range 5 {
 		got := ensured(t, k, profileClass("NodeRole"))
 		require.Equal(t, name, got)
 	}
-	<-h.reached
+	<-reached
 	require.NoError(t, asking.Close(t.Context()), "which ends it")
 }
 
 // That a role is gone is an answer, and so is that a profile is.
 func TestWhatIsGoneIsNotTakenForGrantedForEver(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	name := ensured(t, k, profileClass("NodeRole"))
-	c.mu.Lock()
-	delete(c.profiles, name)
-	c.mu.Unlock()
-	c.Step(16 * time.Minute)
+	c.remove(name)
+	c.Advance(16 * time.Minute)
 	ensure := func() error { _, err := k.Ensure(t.Context(), profileClass("NodeRole")); return err }
 	require.NoError(t, ensure())
-	require.Eventually(t, func() bool { return c.count("AddRole") == 2 }, time.Minute, time.Millisecond, "it is made again")
+	require.Eventually(t, func() bool { return c.Count("AddRoleToInstanceProfile") == 2 }, time.Minute, time.Millisecond, "it is made again")
 
-	c.mu.Lock()
-	delete(c.profiles, name)
-	c.roles = nil
-	c.mu.Unlock()
+	c.remove(name)
+	require.NoError(t, c.Script(awstest.Fault{Op: "AddRoleToInstanceProfile", Err: noRole}))
 	require.Eventually(t, func() bool {
-		c.Step(16 * time.Minute)
+		c.Advance(16 * time.Minute)
 		return errors.Is(ensure(), cloudprovider.ErrNotFound)
 	}, time.Minute, time.Millisecond)
 }
 
 // Whether the profile of the class has the role is not known, so no other is made.
 func TestAProfileThatCannotBeReadIsNotReplaced(t *testing.T) {
-	c := newCloud()
-	c.profiles["demo_by_karpenter"] = &entry{path: "/karpenter/us-east-1/demo/uid-1/", role: "NodeRole"}
-	k := keeper(c)
+	c := newIAMCloud(t)
+	c.add("demo_by_karpenter", "/karpenter/us-east-1/demo/uid-1/", "NodeRole")
+	k := c.keeper()
 	one := profileClass("NodeRole")
 	one.Status.InstanceProfile = "demo_by_karpenter"
-	c.fail["Get"] = "ServiceUnavailable"
+	c.fail("GetInstanceProfile", refused("ServiceUnavailable"))
 	_, err := k.Ensure(t.Context(), one)
 	require.ErrorContains(t, err, "ServiceUnavailable")
-	require.Zero(t, c.count("Create"))
+	require.Zero(t, c.Count("CreateInstanceProfile"))
 	name := ensured(t, k, one)
 	require.Equal(t, "demo_by_karpenter", name)
 }
 
 func TestACrashAtAnyStepGivesOneProfile(t *testing.T) {
-	for _, step := range []string{"Create", "AddRole"} {
-		c := newCloud()
-		c.lose[step] = true
-		_, err := keeper(c).Ensure(t.Context(), profileClass("NodeRole"))
+	for _, step := range []string{"CreateInstanceProfile", "AddRoleToInstanceProfile"} {
+		c := newIAMCloud(t)
+		c.fail(step, awstest.ErrLost)
+		_, err := c.keeper().Ensure(t.Context(), profileClass("NodeRole"))
 		require.Error(t, err, step)
-		name := ensured(t, keeper(c), profileClass("NodeRole"))
-		require.Equal(t, "NodeRole", c.profiles[name].role)
-		require.Len(t, c.profiles, 1)
+		name := ensured(t, c.keeper(), profileClass("NodeRole"))
+		require.Equal(t, "NodeRole", c.profile(name).Role)
+		require.Len(t, c.InstanceProfiles(), 1)
 	}
 }
 
 func TestAProfileWithAForeignRoleIsMended(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	name := k.Name(profileClass("NodeRole"))
-	c.profiles[name] = &entry{path: "/karpenter/us-east-1/demo/uid-1/", role: "Other"}
+	c.add(name, "/karpenter/us-east-1/demo/uid-1/", "Other")
 	ensured(t, k, profileClass("NodeRole"))
-	require.Equal(t, "NodeRole", c.profiles[name].role)
+	require.Equal(t, "NodeRole", c.profile(name).Role)
 }
 
 // A class that named an instance profile names a role: the profile in its status is
@@ -419,10 +295,10 @@ func TestTheProfileOfAUserIsNotGivenOutForARole(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			c := newCloud()
-			c.profiles[tc.profile] = &entry{path: tc.path, role: "NodeRole"}
-			before := *c.profiles[tc.profile]
-			k := keeper(c)
+			c := newIAMCloud(t)
+			c.add(tc.profile, tc.path, "NodeRole")
+			before := c.profile(tc.profile)
+			k := c.keeper()
 			one := profileClass("NodeRole")
 			one.Status.InstanceProfile = tc.profile
 			name := ensured(t, k, one)
@@ -431,16 +307,16 @@ func TestTheProfileOfAUserIsNotGivenOutForARole(t *testing.T) {
 				want = tc.profile
 			}
 			require.Equal(t, want, name)
-			require.Equal(t, "NodeRole", c.profiles[name].role)
-			require.Equal(t, before, *c.profiles[tc.profile])
+			require.Equal(t, "NodeRole", c.profile(name).Role)
+			require.Equal(t, before, c.profile(tc.profile))
 		})
 	}
 }
 
 // The profile of another class is known by name and role, and still not this one's.
 func TestTheProfileOfAnotherClassIsNotGivenOut(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	other := profileClass("NodeRole")
 	other.Name, other.UID = "other", "uid-2"
 	theirs := ensured(t, k, other)
@@ -451,60 +327,65 @@ func TestTheProfileOfAnotherClassIsNotGivenOut(t *testing.T) {
 }
 
 func TestAProfileOfOurNameOnAnotherPathIsLeftAlone(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	name := k.Name(profileClass("NodeRole"))
-	c.profiles[name] = &entry{path: "/team/", role: "Other"}
+	c.add(name, "/team/", "Other")
 	_, err := k.Ensure(t.Context(), profileClass("NodeRole"))
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	require.ErrorContains(t, err, `spec.role: "NodeRole": an instance profile `+name+
 		` is there already, on the path /team/ and not on /karpenter/us-east-1/demo/uid-1/; delete it, or name it in spec.instanceProfile`)
-	require.Equal(t, "Other", c.profiles[name].role)
+	require.Equal(t, "Other", c.profile(name).Role)
 }
 
 func TestARoleThatIsMissing(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	require.NoError(t, c.Script(awstest.Fault{Op: "AddRoleToInstanceProfile", Err: noRole}))
+	k := c.keeper()
 	for range 5 {
-		_, err := k.Ensure(t.Context(), profileClass("Missing"))
+		_, err := k.Ensure(t.Context(), profileClass("Late"))
 		require.ErrorIs(t, err, cloudprovider.ErrNotFound)
-		require.ErrorContains(t, err, `EC2NodeClass default: spec.role: "Missing": IAM has no such role; create it`)
+		require.ErrorContains(t, err, `EC2NodeClass default: spec.role: "Late": IAM has no such role; create it`)
 	}
-	require.Equal(t, 1, c.count("Create"), "it is not tried over and over")
-	require.Empty(t, c.profiles, "and leaves nothing")
-	c.roles = append(c.roles, "Missing")
-	c.Step(time.Minute)
-	ensured(t, k, profileClass("Missing"))
+	require.Equal(t, 1, c.Count("CreateInstanceProfile"), "it is not tried over and over")
+	require.Empty(t, c.InstanceProfiles(), "and leaves nothing")
+	c.ClearScript()
+	c.Advance(time.Minute)
+	ensured(t, k, profileClass("Late"))
 }
 
 func TestWhatCannotBeEnsured(t *testing.T) {
 	_, err := nodeclass.NewKeeper(nil, "demo", "us-east-1", time.Now, cache.NewAsking()).Ensure(t.Context(), profileClass("NodeRole"))
 	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
 	require.ErrorContains(t, err, "name it in spec.instanceProfile")
-	_, err = keeper(newCloud()).Ensure(t.Context(), profileClass(""))
+	_, err = newIAMCloud(t).keeper().Ensure(t.Context(), profileClass(""))
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
-	for _, call := range []string{"Get", "Create", "AddRole"} {
-		c := newCloud()
-		c.fail[call] = "AccessDenied"
-		_, err := keeper(c).Ensure(t.Context(), profileClass("NodeRole"))
+	for _, call := range []string{"GetInstanceProfile", "CreateInstanceProfile", "AddRoleToInstanceProfile"} {
+		c := newIAMCloud(t)
+		c.fail(call, refused("AccessDenied"))
+		_, err := c.keeper().Ensure(t.Context(), profileClass("NodeRole"))
 		require.ErrorIs(t, err, cloudprovider.ErrDenied, call)
 	}
 }
 
 func TestCollect(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	given := ensured(t, k, profileClass("NodeRole"))
 	path := "/karpenter/us-east-1/demo/uid-2/"
-	c.profiles["old"] = &entry{path: path, role: "NodeRole", created: c.Now().Add(-2 * time.Hour)}
-	c.profiles["new"] = &entry{path: path, created: c.Now()}
-	c.profiles["used"] = &entry{path: path, created: c.Now().Add(-2 * time.Hour)}
-	c.profiles["foreign"] = &entry{path: "/karpenter/us-east-1/other/uid/", created: c.Now().Add(-2 * time.Hour)}
+	for _, p := range []awstest.InstanceProfile{
+		{Name: "old", Path: path, Role: "NodeRole", CreatedAt: c.Now().Add(-2 * time.Hour)},
+		{Name: "new", Path: path},
+		{Name: "used", Path: path, CreatedAt: c.Now().Add(-2 * time.Hour)},
+		{Name: "foreign", Path: "/karpenter/us-east-1/other/uid/", CreatedAt: c.Now().Add(-2 * time.Hour)},
+	} {
+		c.AddInstanceProfile(p)
+	}
 	deleted, err := k.Collect(t.Context(), map[string]bool{"used": true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"old"}, deleted)
-	c.Step(time.Hour)
-	c.fail["Delete"] = "AccessDenied"
+	c.Advance(time.Hour)
+	c.fail("DeleteInstanceProfile", refused("AccessDenied"))
 	deleted, err = k.Collect(t.Context(), map[string]bool{"used": true})
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	require.Len(t, deleted, 1, "the others go all the same")
@@ -515,18 +396,18 @@ func TestCollect(t *testing.T) {
 	none, err := nodeclass.NewKeeper(nil, "demo", "us-east-1", c.Now, cache.NewAsking()).Collect(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, none)
-	c.fail["List"] = "Throttling"
+	c.fail("ListInstanceProfiles", refused("Throttling"))
 	_, err = k.Collect(t.Context(), nil)
 	require.ErrorIs(t, err, cloudprovider.ErrThrottled)
 }
 
 func TestDeleteClass(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
+	c := newIAMCloud(t)
+	k := c.keeper()
 	name := ensured(t, k, profileClass("NodeRole"))
 	legacy := awsv1.LegacyInstanceProfileName("demo", "us-east-1", "default")
-	c.profiles[legacy] = &entry{path: "/", role: "NodeRole"}
-	c.profiles["other"] = &entry{path: "/karpenter/us-east-1/demo/uid-2/"}
+	c.add(legacy, "/", "NodeRole")
+	c.add("other", "/karpenter/us-east-1/demo/uid-2/", "")
 	deleted, err := k.DeleteClass(t.Context(), profileClass("NodeRole"))
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{name, legacy}, deleted)
@@ -539,15 +420,15 @@ func TestDeleteClass(t *testing.T) {
 // A profile that was just made is not known everywhere at once. That is no reason to
 // say that there is no such role, nor to delete it.
 func TestAProfileThatIAMDoesNotKnowYet(t *testing.T) {
-	c := newCloud()
-	k := keeper(c)
-	c.fail["AddRole"], c.text = "NoSuchEntity", "Instance Profile demo_1 cannot be found."
+	c := newIAMCloud(t)
+	k := c.keeper()
+	c.fail("AddRoleToInstanceProfile", &smithy.GenericAPIError{Code: "NoSuchEntity", Message: "Instance Profile demo_1 cannot be found."})
 	_, err := k.Ensure(t.Context(), profileClass("NodeRole"))
 	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
 	require.Positive(t, cloudprovider.RetryAfter(err))
 	require.NotErrorIs(t, err, cloudprovider.ErrNotFound)
-	require.Zero(t, c.count("Delete"))
+	require.Zero(t, c.Count("DeleteInstanceProfile"))
 	name := ensured(t, k, profileClass("NodeRole"))
-	require.Equal(t, "NodeRole", c.profiles[name].role)
-	require.Equal(t, 1, c.count("Create"))
+	require.Equal(t, "NodeRole", c.profile(name).Role)
+	require.Equal(t, 1, c.Count("CreateInstanceProfile"))
 }
