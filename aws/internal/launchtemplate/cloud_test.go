@@ -2,20 +2,17 @@ package launchtemplate_test
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
-	"time"
+	"testing"
 
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clock "k8s.io/utils/clock/testing"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
 )
 
@@ -46,117 +43,57 @@ func input(change ...func(*launchtemplate.Input)) launchtemplate.Input {
 	return in
 }
 
-// cloud is launch templates in memory.
+// cloud is a cloud and a client of its EC2 that repeats no call.
 type cloud struct {
-	api.EC2 // a call that the double does not have panics
-	*clock.FakeClock
-
-	mu        sync.Mutex
-	templates map[string]map[string]string // tags by name
-	calls     map[string]int
-	fail      map[string]error // by call, once
-	block     chan struct{}    // makes creation wait
+	*awstest.Server
+	t      testing.TB
+	client *ec2.Client
 }
 
-func newCloud() *cloud {
-	return &cloud{templates: map[string]map[string]string{}, calls: map[string]int{}, fail: map[string]error{},
-		FakeClock: clock.NewFakeClock(time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC))}
+func newCloud(t testing.TB) *cloud {
+	t.Helper()
+	server, err := awstest.Start(nil)
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	config := server.Config()
+	config.Retryer = func() sdk.Retryer { return sdk.NopRetryer{} }
+	return &cloud{server, t, ec2.NewFromConfig(config)}
 }
 
-func (c *cloud) called(name string) error {
-	c.calls[name]++
-	err := c.fail[name]
-	delete(c.fail, name)
-	return err
+func (c *cloud) store() *launchtemplate.Store {
+	return launchtemplate.NewStore(c.client, "demo", c.Now, keep)
 }
 
-func (c *cloud) count(name string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.calls[name]
+// fail has the next call of an action fail.
+func (c *cloud) fail(action, code string) {
+	c.t.Helper()
+	require.NoError(c.t, c.Script(awstest.Fault{Op: action, Nth: 1, Err: &smithy.GenericAPIError{Code: code, Message: "no"}}))
 }
 
-func (c *cloud) names() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var out []string
-	for name := range c.templates {
-		out = append(out, name)
+// hold keeps the next launch template from being made until release is called.
+func (c *cloud) hold() (reached <-chan struct{}, release func()) {
+	c.t.Helper()
+	reached, release, err := c.Hold("CreateLaunchTemplate")
+	require.NoError(c.t, err)
+	return reached, release
+}
+
+// add adds a launch template that the store did not make. Calls before it are not counted.
+func (c *cloud) add(name string, tags map[string]string) {
+	c.t.Helper()
+	in := &ec2.CreateLaunchTemplateInput{LaunchTemplateName: &name, LaunchTemplateData: &ec2types.RequestLaunchTemplateData{},
+		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate}}}
+	for key, value := range tags {
+		in.TagSpecifications[0].Tags = append(in.TagSpecifications[0].Tags, ec2types.Tag{Key: &key, Value: &value})
 	}
-	slices.Sort(out)
+	_, err := c.client.CreateLaunchTemplate(context.Background(), in)
+	require.NoError(c.t, err)
+	c.ForgetCalls()
+}
+
+func (c *cloud) names() (out []string) {
+	for _, lt := range c.LaunchTemplates() {
+		out = append(out, lt.Name)
+	}
 	return out
-}
-
-func code(code string) error { return &smithy.GenericAPIError{Code: code, Message: "no"} }
-
-func (c *cloud) DescribeLaunchTemplates(_ context.Context, in *ec2.DescribeLaunchTemplatesInput, _ ...func(*ec2.Options)) (*ec2.DescribeLaunchTemplatesOutput, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.called("Describe"); err != nil {
-		return nil, err
-	}
-	out := &ec2.DescribeLaunchTemplatesOutput{}
-	if len(in.LaunchTemplateNames) > 0 {
-		name := in.LaunchTemplateNames[0]
-		if _, found := c.templates[name]; !found {
-			return nil, code("InvalidLaunchTemplateName.NotFoundException")
-		}
-		out.LaunchTemplates = []ec2types.LaunchTemplate{{LaunchTemplateName: &name}}
-		return out, nil
-	}
-	for name, tags := range c.templates {
-		ok := true
-		for _, f := range in.Filters {
-			key, found := strings.CutPrefix(*f.Name, "tag:")
-			switch {
-			case found:
-				ok = ok && slices.Contains(f.Values, tags[key])
-			case *f.Name == "tag-key":
-				ok = ok && slices.ContainsFunc(f.Values, func(key string) bool { return tags[key] != "" })
-			default:
-				return nil, fmt.Errorf("filter %s", *f.Name)
-			}
-		}
-		if ok {
-			one := ec2types.LaunchTemplate{LaunchTemplateName: new(name)}
-			for k, v := range tags {
-				one.Tags = append(one.Tags, ec2types.Tag{Key: &k, Value: &v})
-			}
-			out.LaunchTemplates = append(out.LaunchTemplates, one)
-		}
-	}
-	return out, nil
-}
-
-func (c *cloud) CreateLaunchTemplate(_ context.Context, in *ec2.CreateLaunchTemplateInput, _ ...func(*ec2.Options)) (*ec2.CreateLaunchTemplateOutput, error) {
-	if c.block != nil {
-		<-c.block
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.called("Create"); err != nil {
-		return nil, err
-	}
-	if _, found := c.templates[*in.LaunchTemplateName]; found {
-		return nil, code("InvalidLaunchTemplateName.AlreadyExistsException")
-	}
-	tags := map[string]string{}
-	for _, t := range in.TagSpecifications[0].Tags {
-		tags[*t.Key] = *t.Value
-	}
-	c.templates[*in.LaunchTemplateName] = tags
-	return &ec2.CreateLaunchTemplateOutput{}, nil
-}
-
-func (c *cloud) DeleteLaunchTemplate(_ context.Context, in *ec2.DeleteLaunchTemplateInput, _ ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateOutput, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.called("Delete"); err != nil {
-		return nil, err
-	}
-	if _, found := c.templates[*in.LaunchTemplateName]; !found {
-		return nil, code("InvalidLaunchTemplateName.NotFoundException")
-	}
-	delete(c.templates, *in.LaunchTemplateName)
-	return &ec2.DeleteLaunchTemplateOutput{}, nil
 }

@@ -31,27 +31,28 @@ func use(t *testing.T, s *launchtemplate.Store, one launchtemplate.Template) fun
 }
 
 func TestUseMakesATemplateOnce(t *testing.T) {
-	c := newCloud()
-	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	c := newCloud(t)
+	s := c.store()
 	one := built(t)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() { use(t, s, one)() })
 	}
 	wg.Wait()
-	require.Equal(t, 1, c.count("Create"))
-	require.Equal(t, 1, c.count("Describe"))
+	require.Equal(t, 1, c.Count("CreateLaunchTemplate"))
+	require.Equal(t, 1, c.Count("DescribeLaunchTemplates"))
 	require.Equal(t, []string{one.Name}, c.names())
-	c.Step(keep)
+	c.Advance(keep)
 	use(t, s, one)()
-	require.Equal(t, 2, c.count("Describe"), "after a while it is looked at again")
-	require.Equal(t, 1, c.count("Create"))
+	require.Equal(t, 2, c.Count("DescribeLaunchTemplates"), "after a while it is looked at again")
+	require.Equal(t, 1, c.Count("CreateLaunchTemplate"))
 }
 
 func TestTemplatesDoNotWaitForEachOther(t *testing.T) {
-	c := newCloud()
-	c.block = make(chan struct{})
-	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	c := newCloud(t)
+	reached, release := c.hold()
+	alsoReached, alsoRelease := c.hold()
+	s := c.store()
 	started := make(chan error, 2)
 	for _, tenancy := range []string{"default", "dedicated"} {
 		one := built(t, func(in *launchtemplate.Input) { in.Tenancy = tenancy })
@@ -60,38 +61,38 @@ func TestTemplatesDoNotWaitForEachOther(t *testing.T) {
 			started <- err
 		}()
 	}
-	c.block <- struct{}{} // both come this far
-	c.block <- struct{}{}
+	<-reached
+	<-alsoReached
+	release()
+	alsoRelease()
 	require.NoError(t, <-started)
 	require.NoError(t, <-started)
 }
 
 func TestAWaiterLeavesWhenItsContextEnds(t *testing.T) {
-	c := newCloud()
-	c.block = make(chan struct{})
-	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	c := newCloud(t)
+	reached, release := c.hold()
+	s := c.store()
 	one := built(t)
 	first := make(chan error)
 	go func() {
 		_, err := s.Use(t.Context(), one)
 		first <- err
 	}()
-	for c.count("Describe") == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	<-reached
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Use(ctx, one)
 	require.ErrorIs(t, err, context.Canceled)
-	close(c.block)
+	release()
 	require.NoError(t, <-first)
 }
 
 func TestFailuresAreErrorsAndNotRemembered(t *testing.T) {
-	for _, call := range []string{"Describe", "Create"} {
-		c := newCloud()
-		c.fail[call] = code("RequestLimitExceeded")
-		s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	for _, call := range []string{"DescribeLaunchTemplates", "CreateLaunchTemplate"} {
+		c := newCloud(t)
+		c.fail(call, "RequestLimitExceeded")
+		s := c.store()
 		_, err := s.Use(t.Context(), built(t))
 		require.Equal(t, cloudprovider.KindThrottled, cloudprovider.KindOf(err), call)
 		use(t, s, built(t))()
@@ -100,43 +101,45 @@ func TestFailuresAreErrorsAndNotRemembered(t *testing.T) {
 }
 
 func TestOneThatIsThereAlready(t *testing.T) {
-	c := newCloud()
+	c := newCloud(t)
 	one := built(t)
-	c.templates[one.Name] = one.Tags
-	use(t, launchtemplate.NewStore(c, "demo", c.Now, keep), one)()
-	require.Zero(t, c.count("Create"))
-	c = newCloud()
-	c.fail["Create"] = code("InvalidLaunchTemplateName.AlreadyExistsException")
-	use(t, launchtemplate.NewStore(c, "demo", c.Now, keep), one)()
+	c.add(one.Name, one.Tags)
+	use(t, c.store(), one)()
+	require.Zero(t, c.Count("CreateLaunchTemplate"))
+	c = newCloud(t)
+	c.fail("CreateLaunchTemplate", "InvalidLaunchTemplateName.AlreadyExistsException")
+	use(t, c.store(), one)()
 }
 
 func TestForget(t *testing.T) {
-	c := newCloud()
-	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	c := newCloud(t)
+	s := c.store()
 	one := built(t)
 	use(t, s, one)()
-	delete(c.templates, one.Name)
+	_, err := c.client.DeleteLaunchTemplate(t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateName: &one.Name})
+	require.NoError(t, err)
 	use(t, s, one)()
 	require.Empty(t, c.names(), "it is taken to be there")
+	c.Advance(time.Second) // a request at the same instant has the same client token
 	s.Forget(one.Name, "other")
 	use(t, s, one)()
 	require.Len(t, c.names(), 1)
 }
 
 func TestCollect(t *testing.T) {
-	c := newCloud()
-	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	c := newCloud(t)
+	s := c.store()
 	idle, busy := built(t), built(t, func(in *launchtemplate.Input) { in.Tenancy = "dedicated" })
 	foreign := built(t, func(in *launchtemplate.Input) { in.ImageID = "ami-of-before" })
-	c.templates[foreign.Name] = foreign.Tags
-	c.templates["not-by-our-name"] = foreign.Tags
-	c.templates["karpenter.k8s.aws/1"] = map[string]string{"eks:eks-cluster-name": "another"}
+	c.add(foreign.Name, foreign.Tags)
+	c.add("not-by-our-name", foreign.Tags)
+	c.add("karpenter.k8s.aws/1", map[string]string{"eks:eks-cluster-name": "another"})
 	use(t, s, idle)()
 	done := use(t, s, busy)
 	deleted, err := s.Collect(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, deleted)
-	c.Step(keep)
+	c.Advance(keep)
 	deleted, err = s.Collect(t.Context())
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{idle.Name, foreign.Name}, deleted)
@@ -147,7 +150,7 @@ func TestCollect(t *testing.T) {
 	deleted, err = s.Collect(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, deleted, "it was used until just now")
-	c.Step(keep)
+	c.Advance(keep)
 	deleted, err = s.Collect(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{busy.Name}, deleted)
@@ -156,16 +159,16 @@ func TestCollect(t *testing.T) {
 }
 
 func TestCollectGoesOnAfterAFailure(t *testing.T) {
-	c := newCloud()
-	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	c := newCloud(t)
+	s := c.store()
 	use(t, s, built(t))()
 	use(t, s, built(t, func(in *launchtemplate.Input) { in.Tenancy = "dedicated" }))()
-	c.Step(keep)
-	c.fail["Delete"] = code("UnauthorizedOperation")
+	c.Advance(keep)
+	c.fail("DeleteLaunchTemplate", "UnauthorizedOperation")
 	deleted, err := s.Collect(t.Context())
 	require.Equal(t, cloudprovider.KindDenied, cloudprovider.KindOf(err))
 	require.Len(t, deleted, 1)
-	c.fail["Describe"] = code("RequestLimitExceeded")
+	c.fail("DescribeLaunchTemplates", "RequestLimitExceeded")
 	_, err = s.Collect(t.Context())
 	require.Error(t, err)
 	deleted, err = s.Collect(t.Context())
@@ -182,13 +185,13 @@ func TestADeletionThatIsBrokenOffIsAnError(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCloud()
+			c := newCloud(t)
 			stopped := errors.New("the controller stops")
 			ctx, cancel := context.WithCancelCause(t.Context())
-			s := launchtemplate.NewStore(ending{c, func() { cancel(stopped) }}, "demo", c.Now, keep)
+			s := launchtemplate.NewStore(ending{c.client, func() { cancel(stopped) }}, "demo", c.Now, keep)
 			use(t, s, built(t))()
 			use(t, s, built(t, func(in *launchtemplate.Input) { in.Tenancy = "dedicated" }))()
-			c.Step(keep)
+			c.Advance(keep)
 			deleted, err := remove(s, ctx)
 			require.ErrorIs(t, err, stopped)
 			require.Len(t, deleted, 1)
@@ -202,19 +205,19 @@ func TestADeletionThatIsBrokenOffIsAnError(t *testing.T) {
 
 // ending calls end when a template was deleted.
 type ending struct {
-	*cloud
+	*ec2.Client
 	end func()
 }
 
 func (e ending) DeleteLaunchTemplate(ctx context.Context, in *ec2.DeleteLaunchTemplateInput, opts ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateOutput, error) {
-	out, err := e.cloud.DeleteLaunchTemplate(ctx, in, opts...)
+	out, err := e.Client.DeleteLaunchTemplate(ctx, in, opts...)
 	e.end()
 	return out, err
 }
 
 func TestDeleteClass(t *testing.T) {
-	c := newCloud()
-	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	c := newCloud(t)
+	s := c.store()
 	one := built(t)
 	other := built(t, func(in *launchtemplate.Input) {
 		in.Tags = map[string]string{"eks:eks-cluster-name": "demo", "karpenter.k8s.aws/ec2nodeclass": "other"}

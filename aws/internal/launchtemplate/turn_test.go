@@ -9,8 +9,8 @@ import (
 )
 
 func TestATurnEndsWithItsTemplates(t *testing.T) {
-	c := newCloud()
-	first := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	c := newCloud(t)
+	first := c.store()
 	one, found, others, err := first.EndTurns(t.Context(), c.Now())
 	require.NoError(t, err)
 	require.False(t, found)
@@ -29,7 +29,7 @@ func TestATurnEndsWithItsTemplates(t *testing.T) {
 	require.False(t, others, "it has made them itself")
 
 	// The clock of the next process may be behind that of the one before.
-	next := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	next := c.store()
 	two, found, others, err := next.EndTurns(t.Context(), c.Now().Add(-keep))
 	require.NoError(t, err)
 	require.True(t, found)
@@ -38,7 +38,7 @@ func TestATurnEndsWithItsTemplates(t *testing.T) {
 	require.NotEqual(t, mine.Name, plain.OfTurn(two).Name, "it does not come back")
 
 	use(t, next, plain.OfTurn(two))
-	c.fail["Delete"] = code("UnauthorizedOperation")
-	_, _, _, err = launchtemplate.NewStore(c, "demo", c.Now, keep).EndTurns(t.Context(), c.Now())
+	c.fail("DeleteLaunchTemplate", "UnauthorizedOperation")
+	_, _, _, err = c.store().EndTurns(t.Context(), c.Now())
 	require.ErrorContains(t, err, "DeleteLaunchTemplate")
 }
