@@ -115,7 +115,7 @@ func decoded[S, T any](convert func(*converter, *object, *manifest[S, T])) func(
 			}
 			*meta = metav1.ObjectMeta{Name: meta.Name, Labels: meta.Labels, Annotations: meta.Annotations, Finalizers: meta.Finalizers}
 			delete(meta.Annotations, corev1.LastAppliedConfigAnnotation)
-			if status, _ := find(o.node, "status"); status != nil && now.Kind != karpv1.NodeClaimKind {
+			if status, _ := textstream.Find(o.node, "status"); status != nil && now.Kind != karpv1.NodeClaimKind {
 				o.note(Info, "status", "removed: the controller observes it anew")
 			}
 		}

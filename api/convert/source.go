@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -53,7 +52,7 @@ type object struct {
 
 // note adds a note on a field.
 func (o *object) note(severity Severity, path, format string, args ...any) {
-	_, line := find(o.node, path)
+	_, line := textstream.Find(o.node, path)
 	o.part.note(line, Note{Object: o.String(), Field: oneLine(path), Severity: severity, Message: fmt.Sprintf(format, args...)})
 	if severity >= Action {
 		o.asked = append(o.asked, strings.Replace(path, "spec.provider.", "spec.", 1))
@@ -89,7 +88,7 @@ func (c *converter) read(s Source) (parts []*part) {
 				severity = Error
 			}
 			*p = part{Part: t, source: s.Name}
-			p.note(line, Note{Severity: severity, Message: asIs + strings.TrimPrefix(err.Error(), "decode: ")})
+			p.note(line, Note{Severity: severity, Message: asIs + err.Error()})
 		}
 		c.objects = append(c.objects, p.objects...)
 	}
@@ -113,55 +112,45 @@ func (p *part) parse() (line int, err error) {
 	if line > 0 {
 		return line, errors.New("it " + message)
 	}
-	if p.root, err = parseYAML(p.Text); err == nil {
+	if p.root, err = textstream.Parse(p.Text); err == nil {
 		p.rename()
 		err = p.open()
 	}
 	if line, message = textstream.Unrendered(p.Text, thenConvert); err != nil && line > 0 {
-		if _, filled := parseYAML(textstream.Filled(p.Text)); filled == nil {
+		if _, filled := textstream.Parse(textstream.Filled(p.Text)); filled == nil {
 			return line, errors.New("it " + message)
 		}
+	}
+	if broken, ok := errors.AsType[*karpv1.DecodeError](err); ok && broken.Line > 0 && broken.Err != nil {
+		return broken.Line, broken.Err
 	}
 	return 1 + bytes.Count(p.head(), []byte("\n")), err
 }
 
 // open reads the objects of a document whose text was parsed.
 func (p *part) open() error {
+	if p.root.Kind == yaml.SequenceNode {
+		return errors.New("want an object with apiVersion and kind, got a list")
+	}
 	nodes := []*yaml.Node{p.root}
-	if items, _ := find(p.root, "items"); items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(textAt(p.root, "kind"), "List") {
+	if items, _ := textstream.Find(p.root, "items"); items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(textAt(p.root, "kind"), "List") {
 		nodes, p.list = items.Content, true
 	}
 	docs, err := karpv1.Documents(p.Text)
-	if err == nil && len(docs) != len(nodes) {
+	if p.list && slices.ContainsFunc(nodes, func(n *yaml.Node) bool { return strings.HasSuffix(textAt(n, "kind"), "List") }) {
+		err = errors.New("a List in a List is not read; unfold it")
+	} else if err == nil && len(docs) != len(nodes) {
 		err = errors.New("it holds no object")
 	}
 	for i := 0; err == nil && i < len(nodes); i++ {
-		o := &object{part: p, node: resolve(nodes[i]), doc: docs[i], kind: docs[i].GroupVersionKind(), name: docs[i].Name()}
+		o := &object{part: p, doc: docs[i], kind: docs[i].GroupVersionKind(), name: docs[i].Name()}
+		o.node, _ = textstream.Find(nodes[i], "")
 		if namespace := textAt(o.node, "metadata.namespace"); namespace != "" {
 			o.name = namespace + "/" + o.name
 		}
-		if p.objects = append(p.objects, o); p.list && strings.HasSuffix(o.kind.Kind, "List") {
-			err = errors.New("a List in a List is not read; unfold it")
-		}
+		p.objects = append(p.objects, o)
 	}
 	return err
-}
-
-// parseYAML reads one document. A panic of the parser is an error, although none is known.
-func parseYAML(text []byte) (root *yaml.Node, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the parser failed: %v", p)
-		}
-	}()
-	top := &yaml.Node{}
-	if err := yaml.Unmarshal(text, top); err != nil {
-		return nil, err
-	}
-	if len(top.Content) != 1 {
-		return nil, errors.New("it holds no value")
-	}
-	return top.Content[0], nil
 }
 
 // head returns the blank lines and comments before the object.
@@ -251,38 +240,9 @@ func unfit(root *yaml.Node) (found *yaml.Node, message string) {
 	return found, message
 }
 
-// resolve returns the target of an alias, and any other node itself.
-func resolve(n *yaml.Node) *yaml.Node {
-	if n != nil && n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
-}
-
-// find returns the value at a path, such as spec.taints[0].key, and its line. If there is none
-// it returns nil, and the line of the last field on the way to it.
-func find(n *yaml.Node, path string) (value *yaml.Node, line int) {
-	value, line = resolve(n), n.Line
-	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
-		n, value = value, nil
-		for i := 1; n.Kind == yaml.MappingNode && i < len(n.Content) && value == nil; i += 2 {
-			if n.Content[i-1].Value == name {
-				value, line = resolve(n.Content[i]), n.Content[i-1].Line
-			}
-		}
-		if i, err := strconv.Atoi(name); n.Kind == yaml.SequenceNode && err == nil && i >= 0 && i < len(n.Content) {
-			value, line = resolve(n.Content[i]), n.Content[i].Line
-		}
-		if value == nil {
-			return nil, line
-		}
-	}
-	return value, line
-}
-
 // textAt returns the text at a path, and "" if the value there is not a text.
 func textAt(n *yaml.Node, path string) string {
-	if n, _ = find(n, path); n == nil || n.Kind != yaml.ScalarNode {
+	if n, _ = textstream.Find(n, path); n == nil || n.Kind != yaml.ScalarNode {
 		return ""
 	}
 	return n.Value
@@ -382,7 +342,7 @@ func documented(data []byte, asJSON bool) (string, error) {
 	}
 	for _, fence := range []string{"|fence|", ""} {
 		var want, got any
-		root, err := parseYAML(bytes.ReplaceAll(data, []byte("\u0085"), []byte(`\u0085`))) // to YAML it ends a line
+		root, err := textstream.Parse(bytes.ReplaceAll(data, []byte("\u0085"), []byte(`\u0085`))) // to YAML it ends a line
 		if err == nil {
 			err = root.Decode(&want)
 		}

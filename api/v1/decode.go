@@ -190,12 +190,18 @@ type DecodeError struct {
 	// Err is a fault of the text as a whole, such as broken syntax. Either
 	// Faults or Err is set.
 	Err error
+	// Line is the line of the text, from 1, on which Documents found the fault, or on which the
+	// document begins that has it. It is 0 for faults of decoding: Document.Line has the lines of
+	// their fields.
+	Line int
 }
 
 // Error names the object, then all faults, separated by semicolons.
 func (e *DecodeError) Error() string {
 	parts := make([]string, 0, len(e.Faults)+1)
-	if e.Err != nil {
+	if e.Err != nil && e.Line > 0 {
+		parts = append(parts, fmt.Sprintf("line %d: %v", e.Line, e.Err))
+	} else if e.Err != nil {
 		parts = append(parts, e.Err.Error())
 	}
 	for _, fault := range e.Faults {
@@ -241,4 +247,9 @@ func (d Document) fail(faults field.ErrorList) error {
 
 func (d Document) wrap(err error) error {
 	return &DecodeError{Document: d.index, Kind: d.kind.Kind, Name: d.name, Err: err}
+}
+
+// faultOfText returns a fault that is found before the document is decoded.
+func (d Document) faultOfText(err error) error {
+	return &DecodeError{Kind: d.kind.Kind, Name: d.name, Err: err, Line: d.Line("")}
 }

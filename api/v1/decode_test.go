@@ -239,9 +239,9 @@ func TestDecodeKinds(t *testing.T) {
 		`{kind: NodePool, apiVersion: karpenter.sh/v1beta1, spec: {x: 1}}`:      `NodePool: apiVersion: Invalid value: "karpenter.sh/v1beta1": only karpenter.sh/v1 is read; convert the manifest, the fields of other versions differ`,
 		`{kind: NodeOverlay, apiVersion: karpenter.sh/v1, metadata: {name: o}}`: `NodeOverlay "o": apiVersion: Invalid value: "karpenter.sh/v1": only karpenter.sh/v1alpha1 is read; convert the manifest, the fields of other versions differ`,
 		`{kind: NodePool, apiVersion: apps/v1}`:                                 `NodePool: apiVersion: Invalid value: "apps/v1": want karpenter.sh/v1 for a NodePool`,
-		`[]`:                                                                    `decode: want an object with apiVersion and kind, got a list`,
-		`"text"`:                                                                `decode: want an object with apiVersion and kind, got a string`,
-		`5`:                                                                     `decode: want an object with apiVersion and kind, got a number`,
+		`[]`:                                                                    `decode: line 1: want an object with apiVersion and kind, got a list`,
+		`"text"`:                                                                `decode: line 1: want an object with apiVersion and kind, got a string: "text"`,
+		`5`:                                                                     `decode: line 1: want an object with apiVersion and kind, got a number: 5`,
 		``:                                                                      `decode: the text holds no object`,
 		`null`:                                                                  `decode: the text holds no object`,
 		"---\n# nothing\n":                                                      `decode: the text holds no object`,
@@ -273,14 +273,14 @@ func TestDecodeKinds(t *testing.T) {
 
 func TestDecodeSyntax(t *testing.T) {
 	for text, want := range map[string]string{
-		"a: [": `decode: not valid YAML: yaml: line 1: did not find expected node content`,
-		"kind: List\n---\n# 3\nb: {\n": "decode: not valid YAML: yaml: line 4: did not find expected node content\n" +
+		"a: [": `decode: line 1: not valid YAML: did not find expected node content`,
+		"kind: List\n---\n# 3\nb: {\n": "decode: line 4: not valid YAML: did not find expected node content\n" +
 			`List: kind: Invalid value: "List": use NodePool, NodeClaim or NodeOverlay`,
-		"\tkind: NodePool":             `decode: not valid YAML: yaml: found character that cannot start any token`,
-		"kind: &x [*x]":                `decode: not valid YAML: yaml: anchor 'x' value contains itself`,
-		"{\"kind\": \"NodePool\",":     `decode: not valid YAML: yaml: line 1: did not find expected node content`,
-		"? [complex, key]\n: value\n":  `decode: not valid YAML: yaml: invalid map key: []interface {}{"complex", "key"}`,
-		"kind: NodePool\nspec: .inf\n": `decode: not valid YAML: json: unsupported value: +Inf`,
+		"\tkind: NodePool":             `decode: line 1: not valid YAML: found character that cannot start any token`,
+		"kind: &x [*x]":                `decode: line 1: not valid YAML: anchor 'x' value contains itself`,
+		"{\"kind\": \"NodePool\",":     `decode: line 1: not valid YAML: did not find expected node content`,
+		"? [complex, key]\n: value\n":  `decode: line 1: not valid YAML: invalid map key: []interface {}{"complex", "key"}`,
+		"kind: NodePool\nspec: .inf\n": `decode: line 1: not valid YAML: json: unsupported value: +Inf`,
 	} {
 		_, err := v1.DecodeAll([]byte(text))
 		require.EqualError(t, err, want, text)
@@ -311,7 +311,7 @@ func TestDecodeReadsToTheEnd(t *testing.T) {
 		require.Equal(t, []string{"a", "b"}, names, name)
 	}
 	_, err := v1.Documents([]byte("a: 1\n---\n{a: 1}\n{b: 2}\n"))
-	require.EqualError(t, err, "decode: the document that begins on line 2 goes on behind its first value; begin each object with a line of ---")
+	require.EqualError(t, err, "decode: line 2: not valid YAML: the document goes on behind its first value; begin each object with a line of ---")
 }
 
 func TestDecodeAnchorsAndMergeKeys(t *testing.T) {
@@ -377,5 +377,5 @@ func TestDecodeAliasBomb(t *testing.T) {
 		text += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 10))
 	}
 	_, err := v1.Decode([]byte(text))
-	require.EqualError(t, err, "decode: not valid YAML: yaml: document contains excessive aliasing")
+	require.EqualError(t, err, "decode: line 1: not valid YAML: document contains excessive aliasing")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,25 +26,24 @@ type Document struct {
 	apiVersion string
 	kind       schema.GroupVersionKind
 	name       string
-	data       []byte         // JSON
-	tree       map[string]any // data, parsed
-	duplicates []duplicateKey
+	data       []byte // JSON
+	source     *source
+	path       []any // from the top of the source: a string for each key, an int for each index
+	list       bool  // the kind is that of a list, and there are items
 }
 
 // Documents splits a YAML stream or a JSON text into its objects, in order. Lists, which are
-// objects with items whose kind ends in List, are replaced by their items; an item without kind
-// gets it from its list. Empty documents are skipped. Fields are checked only when an object is
-// decoded. If some documents cannot be parsed, the others are returned together with a joined
-// *DecodeError for each. data is not retained, and the caller owns the slice.
+// objects with items whose kind ends in List, are replaced by their items, also within one another;
+// an item without kind gets it from its list. A document that is an array of objects is replaced by
+// them too. Empty documents are skipped. Fields are checked only when an object is decoded. If some documents
+// cannot be parsed, the others are returned together with a joined *DecodeError for each. data is
+// not retained, and the caller owns the slice.
 func Documents(data []byte) ([]Document, error) {
 	var docs []Document
-	texts, errs := parseTexts(data)
-	for _, doc := range texts {
-		items, err := doc.open()
-		if err != nil {
-			errs = append(errs, err)
-		}
-		docs = append(docs, items...)
+	sources, errs := parseTexts(data)
+	for _, s := range sources {
+		objects, faults := s.objects()
+		docs, errs = append(docs, objects...), append(errs, faults...)
 	}
 	if len(docs) > 1 {
 		for i := range docs {
@@ -64,6 +64,21 @@ func (d Document) Name() string {
 	return d.name
 }
 
+// Line returns the line, from 1, of the text given to Documents on which a field begins, such as
+// spec.template.spec.taints[0].key, the path of a fault. If the object lacks the field, it is the
+// line of the nearest field around it. Of a key that appears twice it is the second line. The empty
+// path stands for the object. The result is 0 for the zero Document.
+func (d Document) Line(field string) int {
+	if d.source == nil {
+		return 0
+	}
+	path := pathOf(d.path)
+	if path != "" && field != "" && field[0] != '[' {
+		path += "."
+	}
+	return d.source.line(path + field)
+}
+
 // JSON returns the object as JSON. The bytes are the caller's.
 func (d Document) JSON() []byte {
 	return bytes.Clone(d.data)
@@ -76,16 +91,25 @@ func (d Document) Into(kind schema.GroupVersionKind, out runtime.Object) error {
 	if target.Kind() != reflect.Pointer || target.IsNil() || target.Elem().Kind() != reflect.Struct {
 		return d.wrap(fmt.Errorf("cannot decode into %T, want a pointer to a struct that is not nil", out))
 	}
-	faults := d.checkKind(kind)
-	if len(faults) == 0 {
-		faults = d.checkFields(target.Elem().Type())
+	if faults := d.checkKind(kind); len(faults) > 0 {
+		return d.fail(faults)
+	}
+	tree, faults, err := d.checkFields(target.Elem().Type())
+	if err != nil {
+		return d.wrap(err)
 	}
 	if len(faults) > 0 {
 		return d.fail(faults)
 	}
+	data := d.data
+	if tree, floats := stored(tree); floats {
+		if data, err = json.Marshal(tree); err != nil {
+			return d.wrap(err)
+		}
+	}
 	// Decoded into a copy, so that out is unchanged after a fault.
 	scratch := out.DeepCopyObject()
-	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(plainNumbers(d.data), scratch); err != nil {
+	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(data, scratch); err != nil {
 		return d.wrap(err)
 	}
 	target.Elem().Set(reflect.ValueOf(scratch).Elem())
@@ -94,36 +118,96 @@ func (d Document) Into(kind schema.GroupVersionKind, out runtime.Object) error {
 
 // single returns the only document of a text; a list stays one document.
 func single(data []byte) (Document, error) {
-	docs, errs := parseTexts(data)
+	sources, errs := parseTexts(data)
 	if err := errors.Join(errs...); err != nil {
 		return Document{}, err
 	}
-	switch len(docs) {
+	switch len(sources) {
 	case 0:
 		return Document{}, &DecodeError{Err: errors.New("the text holds no object")}
 	case 1:
-		return docs[0], nil
+		return sources[0].document(sources[0].data, Document{})
 	}
-	return Document{}, &DecodeError{Err: fmt.Errorf("the text holds %d documents, want one; decode them all with DecodeAll", len(docs))}
+	return Document{}, &DecodeError{Err: fmt.Errorf("the text holds %d documents, want one; decode them all with DecodeAll", len(sources))}
 }
 
-// newDocument takes valid JSON.
-func newDocument(data []byte, duplicates []duplicateKey) (Document, error) {
-	d := Document{data: data, duplicates: duplicates}
-	var tree any
-	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(data, &tree); err != nil {
-		return d, &DecodeError{Err: err}
+// objects returns the objects of a document of a text.
+func (s *source) objects() (docs []Document, errs []error) {
+	if s.data[0] != '[' {
+		return s.open(s.data, Document{})
 	}
-	object, ok := tree.(map[string]any)
-	if !ok {
-		return d, &DecodeError{Err: fmt.Errorf("want an object with apiVersion and kind, got %s", jsonTypeOf(tree))}
+	var elements []json.RawMessage
+	_ = json.Unmarshal(s.data, &elements) // it is valid JSON
+	for i, element := range elements {
+		objects, faults := s.open(element, Document{}, i)
+		docs, errs = append(docs, objects...), append(errs, faults...)
 	}
-	d.tree = object
-	d.apiVersion, _ = object["apiVersion"].(string)
-	kind, _ := object["kind"].(string)
-	d.kind = schema.FromAPIVersionAndKind(d.apiVersion, kind)
-	if meta, ok := object["metadata"].(map[string]any); ok {
-		d.name, _ = meta["name"].(string)
+	return docs, errs
+}
+
+// deepestList is the largest number of lists around an object.
+const deepestList = 8
+
+// open returns the object that is the JSON value at a path, or the items of a list, which may be
+// lists. parent is the list around the object, if any.
+func (s *source) open(data []byte, parent Document, path ...any) (docs []Document, errs []error) {
+	d, err := s.document(data, parent, path...)
+	if err != nil {
+		return nil, []error{err}
+	}
+	if !d.list || s.ambiguous {
+		return []Document{d}, nil
+	}
+	if len(path)/2 >= deepestList {
+		return nil, []error{d.faultOfText(fmt.Errorf("lists are nested more than %d deep; unfold them", deepestList))}
+	}
+	items, err := d.items()
+	if err != nil {
+		return nil, []error{err}
+	}
+	for i, item := range items {
+		objects, faults := s.open(item, d, append(slices.Clip(path), "items", i)...)
+		docs, errs = append(docs, objects...), append(errs, faults...)
+	}
+	return docs, errs
+}
+
+// document takes valid JSON, and reads the fields that every object has. Faults in them are those
+// of decoding.
+func (s *source) document(data []byte, parent Document, path ...any) (Document, error) {
+	data = bytes.TrimSpace(data)
+	d := Document{data: data, source: s, path: path}
+	if data[0] != '{' {
+		var value any
+		_ = json.Unmarshal(data, &value) // it is valid JSON
+		got := jsonTypeOf(value)
+		if _, isList := value.([]any); value != nil && !isList {
+			got += fmt.Sprintf(": %v", shortened(string(data)))
+		}
+		err := fmt.Errorf("want an object with apiVersion and kind, got %s", got)
+		if len(path) > 0 {
+			err = fmt.Errorf("%s: %w", pathOf(path), err)
+		}
+		d.kind, d.name = parent.kind, parent.name
+		return d, d.faultOfText(err)
+	}
+	var head struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+		Items present `json:"items"`
+	}
+	_ = sigsjson.UnmarshalCaseSensitivePreserveInts(data, &head)
+	d.apiVersion, d.name = head.APIVersion, head.Metadata.Name
+	d.kind = schema.FromAPIVersionAndKind(head.APIVersion, head.Kind)
+	d.list = strings.HasSuffix(head.Kind, "List") && bool(head.Items)
+	// The API server does not repeat kind and version of a typed list in its items. Items of a plain
+	// List have their own.
+	if itemKind, _ := strings.CutSuffix(parent.kind.Kind, "List"); itemKind != "" && d.kind.Kind == "" && d.apiVersion == "" {
+		d.apiVersion, d.kind = parent.apiVersion, schema.FromAPIVersionAndKind(parent.apiVersion, itemKind)
+		d.data = joinTypeMeta(data, d.apiVersion, itemKind)
 	}
 	return d, nil
 }
@@ -135,53 +219,28 @@ type list struct {
 	Items           []json.RawMessage `json:"items"`
 }
 
-// open returns the items of a list as documents, or the document itself if it
-// is not a list.
-func (d Document) open() ([]Document, error) {
-	itemKind, isList := strings.CutSuffix(d.kind.Kind, "List")
-	if _, hasItems := d.tree["items"]; !isList || !hasItems {
-		return []Document{d}, nil
-	}
-	frame := d
-	frame.duplicates = nil
-	inItem := map[int][]duplicateKey{}
-	for _, dup := range d.duplicates {
-		if i, rest, ok := dup.inItem(); ok {
-			inItem[i] = append(inItem[i], rest)
-		} else {
-			frame.duplicates = append(frame.duplicates, dup)
+// items returns the items of a list. Faults of the other fields are errors.
+func (d Document) items() ([]json.RawMessage, error) {
+	var l list
+	strict, err := sigsjson.UnmarshalStrict(d.data, &l)
+	if err != nil || len(strict) > 0 || len(d.source.duplicates) > 0 {
+		if _, faults, _ := d.checkFields(reflect.TypeFor[list]()); len(faults) > 0 {
+			return nil, d.fail(faults)
 		}
 	}
-	if faults := frame.checkFields(reflect.TypeFor[list]()); len(faults) > 0 {
-		return nil, d.fail(faults)
-	}
-	var l list
-	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(d.data, &l); err != nil {
+	if err != nil {
 		return nil, d.wrap(err)
 	}
-	var docs []Document
-	var errs []error
-	for i, item := range l.Items {
-		doc, err := newDocument(item, inItem[i])
-		if err != nil {
-			errs = append(errs, d.wrap(fmt.Errorf("items[%d]: %w", i, err)))
-			continue
-		}
-		docs = append(docs, doc.inherit(d.apiVersion, itemKind))
-	}
-	return docs, errors.Join(errs...)
+	return l.Items, nil
 }
 
-// inherit gives an item of a typed list the kind and version of the list; the
-// API server does not repeat them. Items of a plain List have their own.
-func (d Document) inherit(apiVersion, kind string) Document {
-	if kind == "" || d.kind.Kind != "" || d.apiVersion != "" {
-		return d
-	}
-	d.tree["apiVersion"], d.tree["kind"] = apiVersion, kind
-	d.apiVersion, d.kind = apiVersion, schema.FromAPIVersionAndKind(apiVersion, kind)
-	d.data = joinTypeMeta(d.data, apiVersion, kind)
-	return d
+// present is true if a field is there, with any value.
+type present bool
+
+// UnmarshalJSON accepts any value.
+func (p *present) UnmarshalJSON([]byte) error {
+	*p = true
+	return nil
 }
 
 // joinTypeMeta puts both fields at the front of a JSON object. It works on the text, because the

@@ -1,13 +1,11 @@
 package v1
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	sigsjson "sigs.k8s.io/json"
 
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 	"github.com/dovetail-sdk/dovetail/internal/spelling"
@@ -22,17 +21,23 @@ import (
 
 // checkFields compares the document with a Go type and returns every field that
 // the type does not have, every value that does not fit and every key that
-// appears twice, sorted by path.
-func (d Document) checkFields(t reflect.Type) field.ErrorList {
-	c := &fieldChecker{root: t}
-	if d.tree != nil {
-		c.value(nil, d.tree, t)
+// appears twice, sorted by path. It also returns the parsed document.
+func (d Document) checkFields(t reflect.Type) (tree map[string]any, faults field.ErrorList, err error) {
+	strict, err := sigsjson.UnmarshalStrict(d.data, &tree, sigsjson.DisallowDuplicateFields)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, dup := range d.duplicates {
-		c.faults = append(c.faults, dup.fault(t))
+	c := &fieldChecker{root: t}
+	if !d.source.ambiguous { // otherwise a random value was kept, and its faults would be random
+		c.value(nil, tree, t)
+	}
+	for _, path := range d.duplicates(strict) {
+		if inItem := t == reflect.TypeFor[list]() && len(path) > 2 && path[0] == "items"; !inItem {
+			c.faults = append(c.faults, duplicateKey(path, t))
+		}
 	}
 	slices.SortStableFunc(c.faults, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
-	return c.faults
+	return tree, c.faults, nil
 }
 
 // fieldChecker gathers the faults of one document.
@@ -351,66 +356,6 @@ func nearest(word string, candidates []string) string {
 		}
 	}
 	return best
-}
-
-// plainNumbers returns a valid JSON text with its numbers as the API server stores them: a number
-// that is not a 64-bit integer is a floating-point number, which is written without point and
-// exponent if it is whole. 1.0 becomes 1, and 1e3 becomes 1000.
-func plainNumbers(data []byte) []byte {
-	var out []byte
-	done := 0
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '"':
-			i = endOfString(data, i)
-		case c == '-' || '0' <= c && c <= '9':
-			end := i + numberLength(data[i:])
-			if text, ok := plainNumber(string(data[i:end])); ok {
-				out = append(append(out, data[done:i]...), text...)
-				done = end
-			}
-			i = end - 1
-		}
-	}
-	if done == 0 {
-		return data
-	}
-	return append(out, data[done:]...)
-}
-
-// endOfString returns the end of the string that begins at i.
-func endOfString(data []byte, i int) int {
-	for i++; i < len(data) && data[i] != '"'; i++ {
-		if data[i] == '\\' {
-			i++
-		}
-	}
-	return i
-}
-
-func numberLength(data []byte) int {
-	n := bytes.IndexFunc(data, func(c rune) bool { return !strings.ContainsRune("+-.eE0123456789", c) })
-	if n < 0 {
-		return len(data)
-	}
-	return n
-}
-
-// plainNumber returns the stored form of a number, and false if it is the written form or the
-// number is out of range.
-func plainNumber(text string) ([]byte, bool) {
-	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return nil, false
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return nil, false
-	}
-	if n == 0 {
-		return []byte("0"), true // and not -0
-	}
-	plain, err := json.Marshal(n)
-	return plain, err == nil
 }
 
 // shortened cuts long texts in messages.

@@ -1,143 +1,62 @@
-//lint:file-ignore SA1019 See document_parse.go.
-
 package v1
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	goyaml "sigs.k8s.io/yaml/goyaml.v2"
+	sigsjson "sigs.k8s.io/json"
+
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
-// duplicateKey is a key that appears more than once in one object. A step of
-// the path is a string, the key of an object, or an int, the index in an array.
-type duplicateKey struct {
-	path      []any
-	ambiguous bool // the keys differ in YAML and are equal only in JSON
+// duplicates returns the paths of the keys that appear more than once in one object of the document.
+// strict has the errors for those in its JSON, in which a path does not tell a dot from one within
+// a key.
+func (d Document) duplicates(strict []error) (paths [][]any) {
+	for _, dup := range d.source.duplicates {
+		if n := len(d.path); len(dup.Path) > n && slices.Equal(dup.Path[:n], d.path) {
+			paths = append(paths, dup.Path[n:])
+		}
+	}
+	if len(strict) == 0 {
+		return paths
+	}
+	root, err := textstream.Parse(d.data)
+	if err != nil { // the parser of YAML does not read all of JSON
+		for _, err := range strict {
+			if fault, ok := err.(sigsjson.FieldError); ok {
+				paths = append(paths, []any{fault.FieldPath()})
+			}
+		}
+		return paths
+	}
+	for _, dup := range textstream.Duplicates(root) {
+		paths = append(paths, dup.Path)
+	}
+	return paths
 }
 
-// fault returns the fault with the path in the form of the object's type: members of a struct with
-// a dot, keys of a map in brackets.
-func (d duplicateKey) fault(root reflect.Type) *field.Error {
+// duplicateKey returns the fault of a key with the path in the form of the object's type: members of
+// a struct with a dot, keys of a map in brackets.
+func duplicateKey(steps []any, root reflect.Type) *field.Error {
 	var path *field.Path
 	t := root
-	for _, step := range d.path {
+	for _, step := range steps {
 		path, t = descend(path, t, step)
 	}
-	return duplicate(path, fmt.Sprint(d.path[len(d.path)-1]), "the key appears more than once in this object; keep one")
+	return duplicate(path, fmt.Sprint(steps[len(steps)-1]), "the key appears more than once in this object; keep one")
 }
 
-// inItem splits off the path of an item in a list: items, index, rest.
-func (d duplicateKey) inItem() (int, duplicateKey, bool) {
-	if len(d.path) < 3 || d.path[0] != "items" {
-		return 0, d, false
+// pathOf returns a path as text.
+func pathOf(steps []any) string {
+	var path *field.Path
+	for _, step := range steps {
+		path, _ = descend(path, nil, step)
 	}
-	index, ok := d.path[1].(int)
-	d.path = d.path[2:]
-	return index, d, ok
-}
-
-// duplicateFinder walks a document and tracks the current path.
-type duplicateFinder struct {
-	path  []any
-	found []duplicateKey
-}
-
-// enter runs the walk one step further down.
-func (f *duplicateFinder) enter(step any, walk func() error) error {
-	f.path = append(f.path, step)
-	err := walk()
-	f.path = f.path[:len(f.path)-1]
-	return err
-}
-
-func (f *duplicateFinder) report(ambiguous bool) {
-	path := make([]any, len(f.path))
-	copy(path, f.path)
-	f.found = append(f.found, duplicateKey{path: path, ambiguous: ambiguous})
-}
-
-// duplicatesInJSON takes valid JSON, whose nesting encoding/json has bounded.
-func duplicatesInJSON(data []byte) ([]duplicateKey, error) {
-	f := &duplicateFinder{}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	if err := f.jsonValue(decoder); err != nil && err != io.EOF {
-		return nil, err
+	if path == nil {
+		return ""
 	}
-	return f.found, nil
-}
-
-func (f *duplicateFinder) jsonValue(d *json.Decoder) error {
-	token, err := d.Token()
-	if err != nil {
-		return err
-	}
-	switch token {
-	case json.Delim('{'):
-		seen := map[string]int{}
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return err
-			}
-			name, _ := key.(string)
-			seen[name]++
-			err = f.enter(name, func() error {
-				if seen[name] == 2 {
-					f.report(false)
-				}
-				return f.jsonValue(d)
-			})
-			if err != nil {
-				return err
-			}
-		}
-		_, err = d.Token()
-	case json.Delim('['):
-		for i := 0; d.More(); i++ {
-			if err := f.enter(i, func() error { return f.jsonValue(d) }); err != nil {
-				return err
-			}
-		}
-		_, err = d.Token()
-	}
-	return err
-}
-
-func duplicatesInYAML(tree goyaml.MapSlice) []duplicateKey {
-	f := &duplicateFinder{}
-	f.yamlValue(tree)
-	return f.found
-}
-
-func (f *duplicateFinder) yamlValue(value any) {
-	switch value := value.(type) {
-	case goyaml.MapSlice:
-		// Keys that are not strings become strings in JSON: 1 and "1" are the
-		// same key there.
-		seen, types := map[string]int{}, map[string]reflect.Type{}
-		for _, item := range value {
-			name, t := fmt.Sprint(item.Key), reflect.TypeOf(item.Key)
-			seen[name]++
-			first, again := types[name]
-			types[name] = t
-			f.path = append(f.path, name)
-			if seen[name] == 2 {
-				f.report(again && first != t)
-			}
-			f.yamlValue(item.Value)
-			f.path = f.path[:len(f.path)-1]
-		}
-	case []any:
-		for i, item := range value {
-			f.path = append(f.path, i)
-			f.yamlValue(item)
-			f.path = f.path[:len(f.path)-1]
-		}
-	}
+	return path.String()
 }

@@ -1,103 +1,103 @@
-//lint:file-ignore SA1019 The aliases of sigs.k8s.io/yaml/goyaml.v2 point at a
-// module that this one does not require by itself, and it should stay that way.
-
 package v1
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"sigs.k8s.io/yaml"
-	goyaml "sigs.k8s.io/yaml/goyaml.v2"
 
 	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
-// parseTexts splits a text into documents, with lists as single documents, and returns one error
-// for each document that cannot be parsed.
-func parseTexts(data []byte) ([]Document, []error) {
-	var docs []Document
-	var errs []error
+// source is one document of a text, with one object or a list of them.
+type source struct {
+	data       []byte                 // JSON without blanks around it
+	line       func(path string) int  // of the text, from 1
+	duplicates []textstream.Duplicate // of YAML; JSON keeps them until an object is decoded
+	ambiguous  bool                   // one of the duplicates is
+}
+
+// parseTexts splits a text into documents, and returns one error for each document that cannot be
+// parsed.
+func parseTexts(data []byte) (sources []*source, errs []error) {
 	for _, part := range textstream.Split(textstream.UTF8(data)) {
-		parse := parseYAML
-		if part.JSON {
-			parse = parseJSON
+		part.Text = bytes.Clone(part.Text)
+		s := &source{data: part.Text, line: part.Lines()}
+		if !part.JSON {
+			if err := s.parseYAML(part); err != nil {
+				errs = append(errs, err)
+				continue
+			}
 		}
-		doc, ok, err := parse(part)
-		if err != nil {
-			errs = append(errs, err)
-		} else if ok {
-			docs = append(docs, doc)
+		if s.data = bytes.TrimSpace(s.data); !bytes.Equal(s.data, []byte("null")) {
+			sources = append(sources, s)
 		}
 	}
-	return docs, errs
+	return sources, errs
 }
 
-// parseJSON takes valid JSON.
-func parseJSON(part textstream.Document) (Document, bool, error) {
-	data := part.Text
-	duplicates, err := duplicatesInJSON(data)
-	if err != nil {
-		return Document{}, false, &DecodeError{Err: err}
+// blockStart matches the start of a text that is a mapping or a list in block style.
+var blockStart = regexp.MustCompile(`^[a-zA-Z-]`)
+
+// typedKey matches a key of JSON that may be a number or a boolean in YAML.
+var typedKey = regexp.MustCompile(`^(true|false|[-+]?\.?[0-9].*)$`)
+
+// hasTypedKey reports whether a key of a JSON text without blanks may be a number or a boolean in YAML.
+func hasTypedKey(data []byte) bool {
+	for {
+		end := bytes.Index(data, []byte(`":`))
+		if end < 0 {
+			return false
+		}
+		key := data[bytes.LastIndexByte(data[:end], '"')+1 : end]
+		if len(key) > 0 && bytes.IndexByte([]byte("+-.0123456789tf"), key[0]) >= 0 && typedKey.Match(key) {
+			return true
+		}
+		data = data[end+2:]
 	}
-	doc, err := newDocument(bytes.Clone(data), duplicates)
-	return doc, err == nil, err
 }
 
-// parseYAML reads one YAML document. It reports false for one without content.
+// parseYAML reads one YAML document.
 //
 // The values come from the same conversion that kubectl uses. It resolves anchors and merge keys,
-// but keeps only the last of several equal keys, so duplicates are found in a second parse that
-// keeps all keys in order.
-func parseYAML(part textstream.Document) (Document, bool, error) {
-	chunk := part.Text
-	data, err := yaml.YAMLToJSON(chunk)
+// but keeps only the last of several equal keys, and one at random of 1 and "1", and it reads only
+// the first value. So another parser looks for the rest, except in the usual document: a block, which
+// extends to the end, whose keys are texts and differ.
+func (s *source) parseYAML(part textstream.Document) (err error) {
+	s.data, err = yaml.YAMLToJSONStrict(part.Text)
+	if start := bytes.TrimLeft(bytes.TrimPrefix(part.Text, []byte("---")), " \t\r\n"); err == nil && blockStart.Match(start) && !hasTypedKey(s.data) {
+		return nil
+	}
+	if s.data, err = yaml.YAMLToJSON(part.Text); err != nil {
+		return notYAML(part, err)
+	}
+	root, err := textstream.Parse(part.Text)
 	if err != nil {
-		// Parsed again to get the right line number in the message. Only after a failure, because
-		// padding every document would be expensive.
-		_, err = yaml.YAMLToJSON(append(bytes.Repeat([]byte("\n"), part.Line-1), chunk...))
-		return Document{}, false, &DecodeError{Err: fmt.Errorf("not valid YAML: %w", innermost(err))}
+		return notYAML(part, err)
 	}
-	if isNull(data) {
-		return Document{}, false, nil
-	}
-	doc, err := newDocument(data, nil)
-	if err != nil {
-		return Document{}, false, err
-	}
-	var ordered goyaml.MapSlice
-	decoder := goyaml.NewDecoder(bytes.NewReader(chunk))
-	if err := decoder.Decode(&ordered); err != nil {
-		return Document{}, false, &DecodeError{Err: fmt.Errorf("not valid YAML: %w", err)}
-	}
-	if err := decoder.Decode(new(any)); err != io.EOF {
-		return Document{}, false, &DecodeError{Err: fmt.Errorf(
-			"the document that begins on line %d goes on behind its first value; begin each object with a line of ---", part.Line)}
-	}
-	doc.duplicates = duplicatesInYAML(ordered)
-	for _, dup := range doc.duplicates {
-		if dup.ambiguous {
-			// The value that was kept is random, so other faults of this document would not be
-			// deterministic.
-			doc.tree = nil
-			return doc, true, nil
-		}
-	}
-	return doc, true, nil
+	s.duplicates = textstream.Duplicates(root)
+	s.ambiguous = slices.ContainsFunc(s.duplicates, func(d textstream.Duplicate) bool { return d.Ambiguous })
+	return nil
 }
 
-func isNull(data []byte) bool {
-	return bytes.Equal(bytes.TrimSpace(data), []byte("null"))
-}
+// yamlLine matches the line in an error of the parser.
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
 
-func innermost(err error) error {
-	for {
-		next := errors.Unwrap(err)
-		if next == nil {
-			return err
-		}
-		err = next
+// notYAML returns the error of the parser, whose lines count from the start of the document, with a
+// line that counts from the start of the text.
+func notYAML(part textstream.Document, err error) error {
+	for errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
 	}
+	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
+	if at := yamlLine.FindStringSubmatch(text); at != nil {
+		line, _ = strconv.Atoi(at[1]) // it has digits only
+		text = text[len(at[0]):]
+	}
+	return &DecodeError{Line: part.Line + line - 1, Err: fmt.Errorf("not valid YAML: %s", text)}
 }

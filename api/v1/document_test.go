@@ -60,7 +60,7 @@ func TestDecodeLists(t *testing.T) {
 	_, err = v1.DecodeAll([]byte("kind: List\napiVersion: v1\nitem: []\nitems: []\n"))
 	require.EqualError(t, err, `List: item: Forbidden: unknown field; did you mean "items"?`)
 	_, err = v1.DecodeAll([]byte("kind: List\napiVersion: v1\nitems:\n- {kind: NodeClaim, apiVersion: karpenter.sh/v1, spec: {taints: [], taints: []}}\n- []\n- {kind: NodeClaim, kind: NodeClaim, apiVersion: karpenter.sh/v1}\n"))
-	require.EqualError(t, err, `List: items[1]: decode: want an object with apiVersion and kind, got a list`+"\n"+
+	require.EqualError(t, err, `List: line 5: items[1]: want an object with apiVersion and kind, got a list`+"\n"+
 		`document 1, NodeClaim: spec.taints: Duplicate value: "taints": the key appears more than once in this object; keep one`+"\n"+
 		`document 2, NodeClaim: kind: Duplicate value: "kind": the key appears more than once in this object; keep one`)
 	for _, kind := range []string{"NodePoolList", "NodeClaimList"} {
@@ -92,4 +92,63 @@ func TestDocuments(t *testing.T) {
 	docs, err = v1.Documents([]byte("a: [\n---\nkind: x\n"))
 	require.Error(t, err)
 	require.Len(t, docs, 1, "what can be read is returned beside the error")
+}
+
+// Lists are opened wherever they are, and an array of objects is one document.
+func TestDocumentsOfListsInLists(t *testing.T) {
+	const pool = `{"apiVersion":"karpenter.sh/v1","kind":"NodePool","metadata":{"name":"NAME"}}`
+	named := func(name string) string { return strings.Replace(pool, "NAME", name, 1) }
+	list := func(items string) string { return `{"apiVersion":"v1","kind":"List","items":[` + items + `]}` }
+	for text, want := range map[string][]string{
+		"[" + named("a") + "," + named("b") + "]":                             {"a", "b"},
+		list(named("a") + "," + list(named("b")) + "," + list("")):            {"a", "b"},
+		"[" + list(named("a")) + "]":                                          {"a"},
+		list(named("a")) + "\n---\n- {kind: NodePool, metadata: {name: b}}\n": {"a", "b"},
+		`[]`: {},
+	} {
+		docs, err := v1.Documents([]byte(text))
+		require.NoError(t, err, text)
+		names := []string{}
+		for _, d := range docs {
+			names = append(names, d.Name())
+		}
+		require.Equal(t, want, names, text)
+	}
+	for text, want := range map[string]string{
+		"\n[[]]":                          "decode: line 2: [0]: want an object with apiVersion and kind, got a list",
+		"- 5\n":                           "decode: line 1: [0]: want an object with apiVersion and kind, got a number: 5",
+		"- kind: List\n  items:\n  - a\n": `List: line 3: [0].items[0]: want an object with apiVersion and kind, got a string: "a"`,
+		"kind: List\nitems:\n-\n":         "List: line 3: items[0]: want an object with apiVersion and kind, got null",
+		strings.Repeat(`{"kind":"List","items":[`, 5000) + strings.Repeat("]}", 5000):             "List: line 1: lists are nested more than 8 deep; unfold them",
+		"- {kind: NodePool, apiVersion: karpenter.sh/v1, metadata: {name: a, name: b}}\n":         `NodePool "b": metadata.name: Duplicate value: "name": the key appears more than once in this object; keep one`,
+		`[{"kind":"NodePool","apiVersion":"karpenter.sh/v1","metadata":{"name":"a","name":"b"}}]`: `NodePool "b": metadata.name: Duplicate value: "name": the key appears more than once in this object; keep one`,
+	} {
+		_, err := v1.DecodeAll([]byte(text))
+		require.EqualError(t, err, want, text)
+	}
+	// YAML has no surrogates.
+	_, err := v1.DecodeAll([]byte(`{"kind":"NodePool","apiVersion":"karpenter.sh/v1","metadata":{"name":"\ud83d\ude00","name":"b"}}`))
+	require.EqualError(t, err, `NodePool "b": metadata.name: Duplicate value: "metadata.name": the key appears more than once in this object; keep one`)
+}
+
+// Lines count from the start of the text, and that of a field that is not there is that of its parent.
+func TestLinesOfFields(t *testing.T) {
+	text := "# pools\n---\nkind: List\nitems:\n- kind: A\n  metadata:\n    name: a\n    labels: {a.b/c: d}\n    name: b\n- &x\n  kind: B\n  spec:\n  - k: v\n- *x\n---\n{\"kind\": \"C\",\n\"spec\": 1}\n"
+	docs, err := v1.Documents([]byte(text))
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		document int
+		field    string
+		want     int
+	}{
+		{0, "", 5}, {0, "kind", 5}, {0, "metadata.labels[a.b/c]", 8}, {0, "metadata.name", 9}, {0, "metadata.uid", 6}, {0, "spec.x", 5},
+		{1, "spec[0].k", 13}, {1, "spec[1].k", 12}, {2, "", 14}, {2, "spec[0].k", 13}, {3, "spec", 17}, {3, "[0]", 16},
+	} {
+		require.Equal(t, tt.want, docs[tt.document].Line(tt.field), "%v", tt)
+	}
+	require.Zero(t, v1.Document{}.Line(""))
+	_, err = v1.Documents([]byte("a: b\n---\nx: [1, 2\ny: 3\n"))
+	var broken *v1.DecodeError
+	require.ErrorAs(t, err, &broken)
+	require.Equal(t, 3, broken.Line)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	sigsjson "sigs.k8s.io/json"
 )
 
 // ValidateUpdate returns the faults of the change from old to d, or nil. The rules are those of
@@ -33,7 +34,9 @@ func (d Document) ValidateUpdate(old Document) error {
 	case *NodePool:
 		faults = now.ValidateUpdate(before.(*NodePool))
 	case *NodeClaim:
-		nowParts, oldParts := d.claimParts(), stored(old.claimParts())
+		nowParts := d.claimParts()
+		stored, _ := stored(old.claimParts())
+		oldParts := stored.(map[string]any)
 		faults = immutable(func(name string) bool { return sameText(nowParts[name], oldParts[name]) })
 	}
 	if len(faults) > 0 {
@@ -44,9 +47,12 @@ func (d Document) ValidateUpdate(old Document) error {
 
 // claimParts returns the members of spec, with defaults.
 func (d Document) claimParts() map[string]any {
-	spec, _ := d.tree["spec"].(map[string]any)
+	var object struct {
+		Spec map[string]any `json:"spec"`
+	}
+	_ = sigsjson.UnmarshalCaseSensitivePreserveInts(d.data, &object) // it was decoded
 	parts := map[string]any{"expireAfter": writtenDuration("720h", DefaultExpireAfter).String()}
-	for name, value := range spec {
+	for name, value := range object.Spec {
 		if value != nil {
 			parts[name] = value
 		}
@@ -54,32 +60,32 @@ func (d Document) claimParts() map[string]any {
 	return parts
 }
 
-// stored returns a copy of a value in the form in which the API server returns it: whole numbers
-// have no point.
-func stored[T any](value T) T {
-	var walk func(value any) any
-	walk = func(value any) any {
-		switch value := value.(type) {
-		case float64:
-			if value == math.Trunc(value) && math.Abs(value) <= maxExactInteger {
-				return int64(value)
-			}
-		case map[string]any:
-			out := make(map[string]any, len(value))
-			for name, member := range value {
-				out[name] = walk(member)
-			}
-			return out
-		case []any:
-			out := make([]any, len(value))
-			for i, item := range value {
-				out[i] = walk(item)
-			}
-			return out
+// stored returns a copy of a JSON value in the form in which the API server stores it: whole numbers
+// have neither point nor exponent, so that 1.0 becomes 1, and 1e3 becomes 1000. floats is true if the
+// value has a number that is not written as a 64-bit integer.
+func stored(value any) (out any, floats bool) {
+	switch value := value.(type) {
+	case float64:
+		if value == math.Trunc(value) && math.Abs(value) <= maxExactInteger {
+			return int64(value), true
 		}
-		return value
+		return value, true
+	case map[string]any:
+		members := make(map[string]any, len(value))
+		for name, member := range value {
+			stored, more := stored(member)
+			members[name], floats = stored, floats || more
+		}
+		return members, floats
+	case []any:
+		items := make([]any, len(value))
+		for i, item := range value {
+			stored, more := stored(item)
+			items[i], floats = stored, floats || more
+		}
+		return items, floats
 	}
-	return walk(value).(T)
+	return value, false
 }
 
 // sameText compares two JSON values, as the rules of a schema do.

@@ -90,6 +90,29 @@ metadata: {name: default}
 	// karpenter.sh NodePool default
 }
 
+func ExampleDocument_Line() {
+	docs, err := v1.Documents([]byte(`
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  wieght: 10
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = docs[0].Into(v1.GroupVersion.WithKind("NodePool"), &v1.NodePool{})
+	var decodeError *v1.DecodeError
+	if errors.As(err, &decodeError) {
+		for _, fault := range decodeError.Faults {
+			fmt.Printf("pool.yaml:%d: %v\n", docs[0].Line(fault.Field), fault)
+		}
+	}
+	// Output:
+	// pool.yaml:6: spec.wieght: Forbidden: unknown field; did you mean "weight"?
+}
+
 func ExampleNodePool_Default() {
 	p := &v1.NodePool{}
 	p.Default()

@@ -192,7 +192,7 @@ var layers = []layer{
 	{"examples/internal/page", append([]string{"examples/...", "internal/layout"}, anything...),
 		"a page has the amounts and the labels of the texts"},
 	{"examples/internal/manifest", append([]string{"examples/...", "internal/layout", "internal/podlife", "internal/textstream"}, anything...),
-		"it cuts a dump into documents as api/v1 does, and keeps the lines besides; pods have ended as for the library"},
+		"it counts the documents of a dump as api/v1 does; pods have ended as for the library"},
 	{"examples/whatif", append([]string{"examples/...", "internal/podlife"}, anything...),
 		"its referee moves the pods that the engine moves"},
 	{"examples/...", append([]string{"examples/..."}, anything...),

@@ -13,7 +13,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -29,7 +28,7 @@ func (r *reader) decode(o *Object, out runtime.Object) bool {
 	if o.fromServer && decodeSound(o, out) {
 		return true
 	}
-	err := v1.DecodeInto(o.JSON, schema.FromAPIVersionAndKind(o.APIVersion, o.Kind), out)
+	err := o.written.Into(o.written.GroupVersionKind(), out)
 	if err == nil {
 		return true
 	}

@@ -27,13 +27,13 @@ func TestFaults(t *testing.T) {
 			": holds no object; look whether the command that wrote it failed"}},
 		{"not YAML", "a: b\n---\nx: [1, 2\ny: 3\n", []string{
 			":1 (document 1): apiVersion and kind is missing; every object needs apiVersion and kind",
-			":3 (document 2): is not YAML: did not find expected ',' or ']'"}},
+			":3 (document 2): not valid YAML: did not find expected ',' or ']'"}},
 		{"text where an object should be", "kubectl: command not found: x", []string{
-			":1 (document 1): is not YAML: mapping values are not allowed in this context"}},
+			":1 (document 1): not valid YAML: mapping values are not allowed in this context"}},
 		{"a scalar", "error", []string{
-			`:1 (document 1): holds the text "error" where an object with apiVersion and kind should be`}},
+			`:1 (document 1): want an object with apiVersion and kind, got a string: "error"`}},
 		{"a scalar in a List", "apiVersion: v1\nkind: List\nitems:\n  - 7\n", []string{
-			`:4 (document 1): items[0]: holds the number 7 where an object with apiVersion and kind should be`}},
+			`:4 (document 1): List: items[0]: want an object with apiVersion and kind, got a number: 7`}},
 		{"no kind", "apiVersion: v1\nmetadata: {name: a}", []string{
 			":1 (document 1): a: kind is missing; every object needs apiVersion and kind"}},
 		{"an old version", "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}", []string{
@@ -50,9 +50,11 @@ func TestFaults(t *testing.T) {
 		{"twice the same", docs(pod("p", container), pod("p", container)), []string{
 			":9 (document 2): Pod shop/p: metadata.name: stands twice in the input, first in a.yaml, document 1; remove one of them"}},
 		{"a duplicate key", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  name: b\nspec: {containers: [{name: a}]}", []string{
-			`:5 (document 1): is not YAML: key "name" already set in map`}},
+			`:5 (document 1): Pod default/b: metadata.name: Duplicate value: "name": the key appears more than once in this object; keep one`}},
 		{"more behind a value", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n", []string{
-			":1 (document 1): goes on behind its first value; begin each object with a line of ---"}},
+			":1 (document 1): not valid YAML: the document goes on behind its first value; begin each object with a line of ---"}},
+		{"a duplicate key of an object that affects no plan", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\ndata:\n  a: b\n  a: c\n", []string{
+			`:7 (document 1): Secret a: data.a: Duplicate value: "a": the key appears more than once in this object; keep one`}},
 		{"a duplicate key in JSON", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","name":"b"},"spec":{"containers":[{"name":"a"}]}}`, []string{
 			`:1 (document 1): Pod default/b: metadata.name: Duplicate value: "name": the key appears more than once in this object; keep one`}},
 		{"a misspelt field does not hide a bad value", "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: x\nspec:\n  template:\n    spec:\n      requirments: []\n      nodeClassRef: {group: a, kind: B, name: c}\n  weight: 500\n", []string{
@@ -203,8 +205,8 @@ func TestLinesOfJSON(t *testing.T) {
 }
 
 func TestListsNestedWithoutEnd(t *testing.T) {
-	_, err := read(strings.Repeat("[", 5000) + strings.Repeat("]", 5000))
-	require.EqualError(t, err, "a.yaml:1 (document 1): nests Lists deeper than anyone does; unfold them")
+	_, err := read(strings.Repeat("{kind: List, items: [", 50) + strings.Repeat("]}", 50))
+	require.EqualError(t, err, "a.yaml:1 (document 1): List: lists are nested more than 8 deep; unfold them")
 }
 
 func TestExplainsFaultsOfTheEngine(t *testing.T) {

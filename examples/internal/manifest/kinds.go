@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -172,6 +174,11 @@ func (r *reader) pass(o *Object) {
 	if o.Kind == awsv1.EC2NodeClassKind && group(o.APIVersion) == awsv1.Group {
 		r.cluster.Undecoded = append(r.cluster.Undecoded, o)
 	}
+	// The fields of any kind are known, so the faults are keys that appear twice.
+	err := o.written.Into(o.written.GroupVersionKind(), &unstructured.Unstructured{})
+	if broken, ok := err.(*v1.DecodeError); ok {
+		r.refuse(o, broken.Faults)
+	}
 	r.ignored[o.Kind]++
 }
 
@@ -210,8 +217,9 @@ func (r *reader) named(o *Object) bool {
 		return true // for the decoder to report
 	case o.Name == "":
 		remedy := "give the object a name"
-		if name := text(fields(o.JSON)["name"]); name != "" {
-			remedy = fmt.Sprintf("the name %s stands next to metadata; set it in, so that it is a field of metadata", short(name))
+		var stray struct{ Name string }
+		if err := json.Unmarshal(o.JSON, &stray); err == nil && stray.Name != "" {
+			remedy = fmt.Sprintf("the name %s stands next to metadata; set it in, so that it is a field of metadata", short(stray.Name))
 		}
 		return r.fault(o, at, "is missing; %s", remedy)
 	case len(validation.IsDNS1123Subdomain(o.Name)) > 0:

@@ -118,21 +118,6 @@ type reader struct {
 	cluster *Cluster
 }
 
-// read reads one source.
-func (r *reader) read(s Source) {
-	docs := split(s)
-	if len(docs) == 0 {
-		r.faults = append(r.faults, &Fault{File: s.Name,
-			Message: "holds no object; look whether the command that wrote it failed"})
-		return
-	}
-	for _, d := range docs {
-		value, faults := d.parse()
-		r.faults = append(r.faults, faults...)
-		flatten(origin{doc: d}, value, listType{}, r.take, &r.faults)
-	}
-}
-
 // assemble makes the cluster from the decoded objects.
 func (r *reader) assemble() {
 	c := r.cluster
