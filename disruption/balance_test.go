@@ -19,10 +19,7 @@ import (
 // to be: replicas have gone, or a zone was away for a while. Some pods are counted by
 // a spread that they do not have.
 func (m *maker) lopsided() disruption.Input {
-	in := zonal(3+m.IntN(3), 1)
-	for i := range in.Nodes {
-		in.Nodes[i].Pods = nil
-	}
+	in := zonal(3+m.IntN(3), 0)
 	for app := range 2 + m.IntN(6) {
 		name := fmt.Sprintf("app-%d", app)
 		favourite, skew := m.IntN(3), int32(1+m.IntN(2))
@@ -204,9 +201,8 @@ func TestActionsHoldBesideThoseOfDrift(t *testing.T) {
 // Of three pods too many in a zone all go in one proposal, one after the other where that
 // matters: only two may begin at once, one for each of the other zones.
 func TestPodsOfABrokenSpreadTakeTurns(t *testing.T) {
-	in := zonal(4, 1)
+	in := zonal(4, 0)
 	for i := range in.Nodes {
-		in.Nodes[i].Pods = nil
 		other := newPod(fmt.Sprintf("other-%d", i), asking("4"), ofApp("other"))
 		other.Spec.NodeName = in.Nodes[i].Name()
 		if i%3 == 0 {

@@ -34,10 +34,7 @@ var (
 // In some, one zone is not allowed any more, or has nothing left to sell, or all pods
 // are spread by default.
 func (m *maker) worn() (disruption.Input, *disruption.Options) {
-	in := zonal(2+m.IntN(3), 1)
-	for i := range in.Nodes {
-		in.Nodes[i].Pods = nil
-	}
+	in := zonal(2+m.IntN(3), 0)
 	for app := range 2 + m.IntN(6) {
 		m.replicas(&in, fmt.Sprintf("app-%d", app))
 	}

@@ -16,10 +16,7 @@ import (
 // Drifted nodes have one pod each of a spread over zones that is balanced. Were the pods
 // to change places, each action would hold only after another.
 func TestDriftedPodsOfATightSpreadDoNotChangePlaces(t *testing.T) {
-	in := zonal(1, 1)
-	for i := range in.Nodes {
-		in.Nodes[i].Pods = nil
-	}
+	in := zonal(1, 0)
 	put := func(i int, p *corev1.Pod) {
 		p.Spec.NodeName = in.Nodes[i].Name()
 		in.Nodes[i].Pods = append(in.Nodes[i].Pods, p)
@@ -54,10 +51,9 @@ func zonesAt(a disruption.Action, replacement int) []string {
 // and c have none: all three could go at once, but of any two the second holds only where
 // the first has left a zone free.
 func crowded() disruption.Input {
-	in := zonal(4, 1)
+	in := zonal(4, 0)
 	in.Drift = map[string]cloudprovider.Drift{}
 	for i := range in.Nodes {
-		in.Nodes[i].Pods = nil
 		other := newPod(fmt.Sprintf("other-%d", i), asking("4"), ofApp("other"))
 		if i%3 == 0 {
 			other = newPod(fmt.Sprintf("web-%d", i/3), asking("1"), spreading("web", corev1.LabelTopologyZone))
@@ -111,9 +107,8 @@ func TestDriftedNodesWaitForOthersThatTheyLeanOn(t *testing.T) {
 
 // Pods may leave their zones where they must: the pool does not launch there any more.
 func TestDriftedPodsLeaveAZoneThatIsNotAllowedAnyMore(t *testing.T) {
-	in := zonal(1, 1)
+	in := zonal(1, 0)
 	for i := range in.Nodes {
-		in.Nodes[i].Pods = nil
 		p := newPod(fmt.Sprintf("web-%d", i), asking("1"), spreading("web", corev1.LabelTopologyZone))
 		p.Spec.TopologySpreadConstraints[0].MaxSkew = 2
 		p.Spec.NodeName = in.Nodes[i].Name()

@@ -27,7 +27,7 @@ func spreading(app, key string) func(*corev1.Pod) {
 }
 
 // zonal returns a cluster of three zones, of the given number of nodes of eight CPUs each, on
-// which pods of some workloads run in turn, one zone after the other.
+// which pods of some workloads run in turn, one zone after the other. Without workloads there are no pods.
 func zonal(nodes, workloads int) disruption.Input {
 	var list []provisioning.Node
 	zones := []string{"a", "b", "c"}
@@ -38,6 +38,9 @@ func zonal(nodes, workloads int) disruption.Input {
 	}
 	for i := range 3 * nodes {
 		for k := range 1 + (i/3)%2 {
+			if workloads == 0 {
+				break
+			}
 			app := fmt.Sprintf("app-%d", (i/3+k)%workloads)
 			p := newPod(fmt.Sprintf("%s-%02d-%d", app, i, k), asking("1100m"), spreading(app, corev1.LabelTopologyZone))
 			p.Spec.NodeName = list[i].Name()
