@@ -29,19 +29,21 @@ func (s *scene) hope(text string) *v1.NodeClaim {
 	return claim
 }
 
+// hope changes a scene by a NodeClaim that no machine stands for, with the requirements of a text.
+func hope(text string, more ...func(*scene, *v1.NodeClaim)) func(*scene) {
+	return func(s *scene) {
+		claim := s.hope(text)
+		for _, m := range more {
+			m(s, claim)
+		}
+	}
+}
+
 // The claim of most cases may become type small, with 1900m CPU, 3796Mi memory
 // and 8 pods to allocate, or large, with 7900m, 16084Mi and 58.
 const smallOrLarge = "node.kubernetes.io/instance-type in (large, small)"
 
 func TestUnlaunchedRoom(t *testing.T) {
-	hope := func(text string, more ...func(*scene, *v1.NodeClaim)) func(*scene) {
-		return func(s *scene) {
-			claim := s.hope(text)
-			for _, m := range more {
-				m(s, claim)
-			}
-		}
-	}
 	ask := func(list string) func(*scene, *v1.NodeClaim) {
 		return func(s *scene, _ *v1.NodeClaim) { s.request(s.Tiny, list) }
 	}
@@ -115,14 +117,6 @@ func TestUnlaunchedRoom(t *testing.T) {
 }
 
 func TestUnlaunchedLabelsAndTaints(t *testing.T) {
-	hope := func(text string, more ...func(*scene, *v1.NodeClaim)) func(*scene) {
-		return func(s *scene) {
-			claim := s.hope(text)
-			for _, m := range more {
-				m(s, claim)
-			}
-		}
-	}
 	selects := func(key, value string) func(*scene, *v1.NodeClaim) {
 		return func(s *scene, _ *v1.NodeClaim) { s.Tiny.Spec.NodeSelector = map[string]string{key: value} }
 	}
