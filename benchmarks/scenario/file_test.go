@@ -72,7 +72,7 @@ func smallPlan() *scenario.Plan {
 
 // jsonOf compares documents by what is in their files: quantities remember how
 // they were read.
-func jsonOf(t *testing.T, document any) string {
+func jsonOf(t testing.TB, document any) string {
 	t.Helper()
 	data, err := json.Marshal(document)
 	require.NoError(t, err)
@@ -194,36 +194,28 @@ func TestPlaced(t *testing.T) {
 	require.Equal(t, []int{1, 2}, []int{onNew, onExisting})
 }
 
-func FuzzDecodeScenario(f *testing.F) {
-	data, err := json.Marshal(small())
-	require.NoError(f, err)
-	f.Add(data)
-	f.Add([]byte(`{"name":"x","nodes":[{}],"pods":[null],"instanceTypes":[{"offerings":[{}]}]}`))
+// fuzzDecode feeds a decoder with an object, a strange text and what becomes of them. What is decoded is
+// written and decoded again as the same.
+func fuzzDecode[T any](f *testing.F, object *T, strange string, decode func([]byte) (*T, error)) {
+	f.Helper()
+	f.Add([]byte(jsonOf(f, object)))
+	f.Add([]byte(strange))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := scenario.DecodeScenario(data)
+		got, err := decode(data)
 		if err != nil {
-			require.Nil(t, s)
+			require.Nil(t, got)
 			return
 		}
-		again, err := scenario.DecodeScenario([]byte(jsonOf(t, s)))
+		again, err := decode([]byte(jsonOf(t, got)))
 		require.NoError(t, err)
-		require.Equal(t, jsonOf(t, s), jsonOf(t, again))
+		require.Equal(t, jsonOf(t, got), jsonOf(t, again))
 	})
 }
 
+func FuzzDecodeScenario(f *testing.F) {
+	fuzzDecode(f, small(), `{"name":"x","nodes":[{}],"pods":[null],"instanceTypes":[{"offerings":[{}]}]}`, scenario.DecodeScenario)
+}
+
 func FuzzDecodePlan(f *testing.F) {
-	data, err := json.Marshal(smallPlan())
-	require.NoError(f, err)
-	f.Add(data)
-	f.Add([]byte(`{"scenario":"x","newNodeClaims":[{}],"errors":{"a":"b"}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := scenario.DecodePlan(data)
-		if err != nil {
-			require.Nil(t, p)
-			return
-		}
-		again, err := scenario.DecodePlan([]byte(jsonOf(t, p)))
-		require.NoError(t, err)
-		require.Equal(t, jsonOf(t, p), jsonOf(t, again))
-	})
+	fuzzDecode(f, smallPlan(), `{"scenario":"x","newNodeClaims":[{}],"errors":{"a":"b"}}`, scenario.DecodePlan)
 }
