@@ -28,13 +28,6 @@ type scheduled struct {
 // grace is for how many rounds a pod that is being deleted is still there.
 const grace = 3
 
-func (s *scheduled) must(err error) {
-	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
-}
-
 func (s *scheduled) pods() []corev1.Pod {
 	s.Helper()
 	var l corev1.PodList
