@@ -26,6 +26,7 @@ func kubelet(k awsv1.KubeletConfiguration) edit {
 	return func(c *awsv1.EC2NodeClass) { c.Spec.Kubelet = &k }
 }
 
+// What the class says of pods is for TestSettingsPods.
 func TestPods(t *testing.T) {
 	efaOnly := func(c *awsv1.EC2NodeClass) {
 		c.Spec.NetworkInterfaces = []awsv1.NetworkInterface{
@@ -39,12 +40,8 @@ func TestPods(t *testing.T) {
 		it      string
 		want    int64
 	}{
-		{"addresses", class(amiselect.FamilyAL2), instancetype.Cluster{}, "m5.large", 29},
 		{"a reserved interface", class(amiselect.FamilyAL2), instancetype.Cluster{ReservedInterfaces: 1}, "m5.large", 20},
 		{"efa-only", class(amiselect.FamilyAL2, efaOnly), instancetype.Cluster{}, "p4d.24xlarge", 688},
-		{"maxPods", class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(42))})), instancetype.Cluster{}, "m5.large", 42},
-		{"podsPerCore", class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{PodsPerCore: new(int32(3))})), instancetype.Cluster{}, "m5.large", 6},
-		{"Windows", class(amiselect.FamilyWindows2022), instancetype.Cluster{}, "m5.large", 110},
 		{"prefixes", class(amiselect.FamilyAL2), instancetype.Cluster{PrefixDelegation: true}, "m5.large", 110},
 		{"prefixes on bare metal", class(amiselect.FamilyAL2), instancetype.Cluster{PrefixDelegation: true}, "m5.metal", 250},
 		{"no prefixes on Xen", class(amiselect.FamilyAL2), instancetype.Cluster{PrefixDelegation: true}, "t2.micro", 4},

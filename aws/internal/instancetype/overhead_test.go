@@ -159,13 +159,6 @@ func TestOverheadWithoutAddresses(t *testing.T) {
 	require.Equal(t, int64(255<<20), got.KubeReserved.Get(corev1.ResourceMemory))
 }
 
-func TestReservedCPU(t *testing.T) {
-	for cpu, want := range map[int64]int64{1: 60, 2: 70, 4: 80, 8: 90, 96: 310, 192: 550} {
-		got := settings(t, nil).Overhead(m5largeMachine(), resources.New(map[corev1.ResourceName]int64{corev1.ResourceCPU: cpu * 1000}))
-		require.Equal(t, want, got.KubeReserved.Get(corev1.ResourceCPU), cpu)
-	}
-}
-
 func TestSettingsThatCannotBeRead(t *testing.T) {
 	_, err := instancetype.NewSettings(kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
 		MaxPods:        new(intstr.FromInt32(-1)),
@@ -179,10 +172,6 @@ func TestSettingsThatCannotBeRead(t *testing.T) {
 	for _, part := range []string{"maxPods: -1", "podsPerCore: -2", "kubeReserved: memory", `systemReserved: "gpu"`, "memory.available"} {
 		require.ErrorContains(t, err, part)
 	}
-	_, err = instancetype.NewSettings(kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
-		EvictionHard: map[string]string{"memory.available": "1e-99999999"}, // minutes of work
-	}), nil)
-	require.ErrorContains(t, err, `evictionHard: memory.available: "1e-99999999": write the amount out`)
 }
 
 func TestClusterValidate(t *testing.T) {
