@@ -172,6 +172,10 @@ func TestSettingsThatCannotBeRead(t *testing.T) {
 	for _, part := range []string{"maxPods: -1", "podsPerCore: -2", "kubeReserved: memory", `systemReserved: "gpu"`, "memory.available"} {
 		require.ErrorContains(t, err, part)
 	}
+	_, err = instancetype.NewSettings(kubeletClass(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
+		EvictionHard: map[string]string{"memory.available": "1e-99999999"}, // minutes of work
+	}), nil)
+	require.ErrorContains(t, err, `evictionHard: memory.available: "1e-99999999": write the amount out`)
 }
 
 func TestClusterValidate(t *testing.T) {
