@@ -82,10 +82,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.DurationVar(&s.replacement, "replace", 30*time.Minute, "")
 	set.IntVar(&s.canary, "canary", 0, "")
 	set.DurationVar(&s.soak, "soak", 0, "")
-	set.Func("deny", "", func(text string) error {
-		s.deny = append(s.deny, text)
-		return nil
-	})
+	command.List(set, "deny", &s.deny, "the image is empty")
 	return command.Run(set, args, usage, stdout, stderr, func() []string {
 		return append(command.Arguments(set, "-f, -images and -nodes"), s.resolve(now)...)
 	}, func() error {
@@ -104,29 +101,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // resolve reads the time, and lists the faults of flags that could be parsed.
 func (s *settings) resolve(now string) (faults []string) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	var err error
-	if s.now, err = time.Parse(time.RFC3339, now); err != nil {
-		fault("invalid value %q for flag -now: want a time such as %s", now, sampleNow)
+	at, err := time.Parse(time.RFC3339, now)
+	if s.now = at.UTC(); err != nil {
+		faults = append(faults, fmt.Sprintf("invalid value %q for flag -now: want a time such as %s", now, sampleNow))
 	}
-	s.now = s.now.UTC()
-	if s.minAge < 0 {
-		fault("invalid value %s for flag -min-age: must not be negative", s.minAge)
-	}
-	if s.replacement < 0 {
-		fault("invalid value %s for flag -replace: must not be negative", s.replacement)
-	}
-	if s.canary < 0 {
-		fault("invalid value %d for flag -canary: must not be negative", s.canary)
-	}
-	switch {
-	case s.soak < 0:
-		fault("invalid value %s for flag -soak: must not be negative", s.soak)
-	case s.soak > 0 && s.canary == 0:
-		fault("-soak is the time after a wave; have waves by -canary")
+	faults = slices.Concat(faults, command.NotNegative("min-age", s.minAge), command.NotNegative("replace", s.replacement),
+		command.NotNegative("canary", s.canary), command.NotNegative("soak", s.soak))
+	if s.soak > 0 && s.canary == 0 {
+		faults = append(faults, "-soak is the time after a wave; have waves by -canary")
 	}
 	if s.manifest != "" && (s.images == "" || s.nodes == "") {
-		fault("-f needs -images and -nodes beside it; those of the sample are of another class")
+		faults = append(faults, "-f needs -images and -nodes beside it; those of the sample are of another class")
 	}
 	stdin := 0
 	for _, name := range []string{s.manifest, s.images, s.nodes} {
@@ -135,7 +120,7 @@ func (s *settings) resolve(now string) (faults []string) {
 		}
 	}
 	if stdin > 1 {
-		fault(`standard input, "-", can be one file only`)
+		faults = append(faults, `standard input, "-", can be one file only`)
 	}
 	return faults
 }

@@ -65,8 +65,8 @@ func (r *report) String() string {
 
 // selected lists the images and the machines that each is for.
 func (r *report) selected(t *lines) {
-	t.heading("SELECTED", "")
-	t.add("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
+	t.Heading("SELECTED", "")
+	t.Add("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
 	for _, c := range r.Selection.Choices() {
 		variant := string(c.Variant)
 		if c.Variant == amiselect.VariantAny {
@@ -76,7 +76,7 @@ func (r *report) selected(t *lines) {
 		if !ok {
 			release = c.Image.Name
 		}
-		t.add(fmt.Sprintf("%-7s %-9s %-22s %s  %s", c.Image.Architecture, variant, c.Image.ID, c.Image.Created.Format(time.DateOnly), release))
+		t.Add(fmt.Sprintf("%-7s %-9s %-22s %s  %s", c.Image.Architecture, variant, c.Image.ID, c.Image.Created.Format(time.DateOnly), release))
 	}
 }
 
@@ -85,7 +85,7 @@ func (r *report) passedOver(t *lines) {
 	if len(passed) == 0 {
 		return
 	}
-	t.heading("PASSED OVER", command.Count(len(passed), "image"))
+	t.Heading("PASSED OVER", command.Count(len(passed), "image"))
 	for _, p := range passed {
 		t.wrap("  ", p.Explanation.String())
 	}
@@ -94,7 +94,7 @@ func (r *report) passedOver(t *lines) {
 // drifted groups the drifted nodes by old and new image.
 func (r *report) drifted(t *lines) {
 	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.NoLongerDrifted)
-	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), command.Count(judged, "node")))
+	t.Heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), command.Count(judged, "node")))
 	var reasons []string
 	names := map[string][]string{}
 	for _, m := range r.Rollout.Moves {
@@ -128,7 +128,7 @@ func (r *report) unnamed(reason string) string {
 
 // promote prints the static terms as part of a manifest.
 func (r *report) promote(t *lines) {
-	t.heading("LOCK TO PROMOTE", "")
+	t.Heading("LOCK TO PROMOTE", "")
 	if r.LockErr != nil {
 		t.wrap("  ", "None: "+r.LockErr.Error())
 		return
@@ -142,13 +142,13 @@ func (r *report) promote(t *lines) {
 		return
 	}
 	for line := range strings.Lines(string(data)) {
-		t.add("  " + strings.TrimRight(line, "\n"))
+		t.Add("  " + strings.TrimRight(line, "\n"))
 	}
 }
 
 // timetable lists the nodes that are replaced, by the time at which their replacement begins.
 func (r *report) timetable(t *lines) {
-	t.heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
+	t.Heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
 	moves := r.Rollout.Moves
 	column := 8 // of the longest name
 	for _, m := range moves {
@@ -174,10 +174,10 @@ func (r *report) timetable(t *lines) {
 	case len(r.Rollout.Moves) == 0:
 		t.wrap("  ", "No node has drifted.")
 	case r.Rollout.Complete:
-		t.add("")
+		t.Add("")
 		t.wrap("", fmt.Sprintf("All replaced by %s at the earliest, after %s.", clock(r.Rollout.Finish), span(r.Rollout.Finish.Sub(r.Now))))
 	default:
-		t.add("")
+		t.Add("")
 		t.wrap("", "Some nodes are never replaced: the budgets leave them no time.")
 	}
 }
@@ -203,20 +203,8 @@ func span(d time.Duration) string {
 	return b.String()
 }
 
-// lines is a text that is built line by line.
-type lines struct{ strings.Builder }
-
-// add adds lines.
-func (t *lines) add(list ...string) {
-	for _, line := range list {
-		t.WriteString(line + "\n")
-	}
-}
-
-// heading begins a section, with a remark at the right edge.
-func (t *lines) heading(left, right string) {
-	t.add("", strings.TrimRight(command.Sides(left, right), " "))
-}
+// lines is the text of the report.
+type lines struct{ command.Page }
 
 // wrap writes words, with lines after the first indented by two more blanks.
 func (t *lines) wrap(indent, words string) {
@@ -226,7 +214,7 @@ func (t *lines) wrap(indent, words string) {
 // hang writes a line, broken into lines of which those after the first are indented by further
 // blanks.
 func (t *lines) hang(line string, further int) {
-	t.add(command.Wrap(line, command.PageWidth, strings.Repeat(" ", further))...)
+	t.Add(command.Wrap(line, command.PageWidth, strings.Repeat(" ", further))...)
 }
 
 // widest is the largest width of the column of pools, so that there is room for nodes.

@@ -50,14 +50,15 @@ type settings struct {
 
 const maxHours = 14 * 24
 
-// parseFlags reads the command line. If ok is false the program ends with code.
-func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+// run runs the program and returns its exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	var s settings
 	set := flag.NewFlagSet("autoscaler", flag.ContinueOnError)
 	set.IntVar(&s.hours, "hours", 48, "")
 	set.Uint64Var(&s.seed, "seed", 1, "")
 	set.BoolVar(&s.verbose, "v", false, "")
 	set.StringVar(&s.html, "html", "", "")
-	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+	return command.Run(set, args, usage, stdout, stderr, func() []string {
 		faults := command.Arguments(set, "")
 		if s.hours < 1 || s.hours > maxHours {
 			faults = append(faults, fmt.Sprintf("invalid value %d for flag -hours: must be 1 to %d", s.hours, maxHours))
@@ -66,20 +67,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 			faults = append(faults, fmt.Sprintf("invalid value %q for flag -html: there is no such directory", s.html))
 		}
 		return faults
-	})
-	return s, code, ok
-}
-
-// run runs the program and returns its exit code.
-func run(args []string, stdout, stderr io.Writer) int {
-	s, code, ok := parseFlags(args, stdout, stderr)
-	if !ok {
-		return code
-	}
-	if err := simulate(context.Background(), s, stdout); err != nil {
-		return command.Complain(stderr, "autoscaler", err, command.Failed)
-	}
-	return command.OK
+	}, func() error { return simulate(context.Background(), s, stdout) })
 }
 
 // simulate plays the two days and prints the report.

@@ -152,9 +152,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // resolve completes settings that could be parsed, and lists their faults.
 func (s *settings) resolve(from, zone string) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	if s.nodes < 0 {
-		fault("invalid value %d for flag -nodes: must not be negative", s.nodes)
-	}
+	faults = command.NotNegative("nodes", s.nodes)
 	if s.days < 1 || s.days > maxDays {
 		fault("invalid value %d for flag -days: must be 1 to %d", s.days, maxDays)
 	}

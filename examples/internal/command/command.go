@@ -207,6 +207,9 @@ func Wrap(text string, width int, further string) []string {
 // Count returns a number with its noun: "1 pod", "2 pods", "3 batches".
 func Count(n int, thing string) string { return layout.Count(n, thing) }
 
+// Page is a text that is built line by line.
+type Page = layout.Page
+
 // Sides returns a line with one text at the left edge of the page and one at the right.
 func Sides(left, right string) string { return layout.Sides(left, right) }
 

@@ -141,11 +141,11 @@ func USD(flag string, value float64) []string {
 }
 
 // NotNegative returns a fault if the value of a flag is negative.
-func NotNegative(flag string, value int) []string {
+func NotNegative[T int | time.Duration](flag string, value T) []string {
 	if value >= 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("invalid value %d for flag -%s: must not be negative", value, flag)}
+	return []string{fmt.Sprintf("invalid value %v for flag -%s: must not be negative", value, flag)}
 }
 
 // Pair returns a fault if the value of a flag is not two names with a slash between them. An empty
