@@ -132,3 +132,53 @@ func documents(text []byte) (n int, ok bool) {
 		}
 	}
 }
+
+// Keys are equal if they are equal as texts in JSON, to which YAML is converted.
+func TestDuplicates(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: {b: 1, c: 2, b: 3, b: 4}\nd: [0, {e: 1, e: 2}]\n": "[{[a b] false} {[d 1 e] false}]",
+		"{1: a, \"1\": b}":                                 "[{[1] true}]",
+		"{1: a, 0x1: b, 1.0: c}":                           "[{[1] false}]",
+		"{1.0: a, '1': b, 1.5: c, 1.50: d}":                "[{[1] true} {[1.5] false}]",
+		"{yes: a, 'yes': b, On: c}":                        "[{[true] false}]",
+		"{off: a, 'false': b}":                             "[{[false] true}]",
+		"{~: a, '~': b, 2026-01-01: c}":                    "[{[~] true}]",
+		"a: &a {b: 1}\nc: {<<: *a, <<: *a, b: 2}\nd: *a\n": "[]",
+		"- {a: 1}\n- {\"a\": 1, a: 2}\n":                   "[{[1 a] false}]",
+	} {
+		root, err := textstream.Parse([]byte(text))
+		require.NoError(t, err, text)
+		require.Equal(t, want, fmt.Sprint(textstream.Duplicates(root)), text)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                 "it holds no value",
+		"# a\n":            "it holds no value",
+		"a: [":             "yaml: line 1: did not find expected node content",
+		"{a: 1}\n{b: 2}\n": "the document goes on behind its first value; begin each object with a line of ---",
+	} {
+		_, err := textstream.Parse([]byte(text))
+		require.EqualError(t, err, want, text)
+	}
+}
+
+// A path that ends early leads to its last step that is there. Of equal keys the last counts.
+func TestFind(t *testing.T) {
+	root, err := textstream.Parse([]byte("a:\n  x.y/z: 1\n  b:\n  - c\n  - d: &d {e: 1}\nf: *d\na:\n  g: 2\n  x.y/z: 3\n"))
+	require.NoError(t, err)
+	for path, want := range map[string]string{
+		"": "1 found", "a": "7 found", "a.g": "8 found", "a[x.y/z]": "9 found", "a.b": "7", "f": "6 found", "f.e": "5 found", "f.e.g": "5", "h": "1", "[0]": "1",
+	} {
+		value, line := textstream.Find(root, path)
+		got := fmt.Sprint(line)
+		if value != nil {
+			got += " found"
+		}
+		require.Equal(t, want, got, path)
+	}
+	line := textstream.Document{Line: 10, Text: []byte("a:\n- b\n- c\n")}.Lines()
+	require.Equal(t, []int{10, 11, 12, 10}, []int{line("a"), line("a[0]"), line("a[1]"), line("b")})
+	require.Equal(t, 10, textstream.Document{Line: 10, Text: []byte(`{"a":` + "\n" + `"\ud83d\ude00"}`)}.Lines()("a"), "YAML has no surrogates")
+}

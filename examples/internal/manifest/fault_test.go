@@ -204,11 +204,6 @@ func TestLinesOfJSON(t *testing.T) {
 	}, "\n"))
 }
 
-func TestListsNestedWithoutEnd(t *testing.T) {
-	_, err := read(strings.Repeat("{kind: List, items: [", 50) + strings.Repeat("]}", 50))
-	require.EqualError(t, err, "a.yaml:1 (document 1): List: lists are nested more than 8 deep; unfold them")
-}
-
 func TestExplainsFaultsOfTheEngine(t *testing.T) {
 	c := mustRead(t, workload("Deployment", "web", "replicas: 2"), workload("DaemonSet", "agent", "selector: {}"), node("node-a", ""))
 	wrong := func(object, field string) error {
