@@ -72,7 +72,8 @@ func DecodeNodeOverlay(data []byte) (*NodeOverlay, error) {
 // DecodeInto reads one object of the given kind from YAML or JSON into out, which is a pointer to
 // its Go type and normally new, as strictly as Decode. It serves the kinds of other packages, such
 // as the NodeClass of a provider. A field with the tag required:"true" must be present, which
-// matters for numbers, and one with the tag plain:"true" is a number without point or exponent.
+// matters for numbers, one with the tag plain:"true" is a number without point or exponent, and one
+// with the tag filled:"true" is no empty string.
 // After an error out is unchanged.
 func DecodeInto(data []byte, kind schema.GroupVersionKind, out runtime.Object) error {
 	doc, err := single(data)

@@ -84,6 +84,9 @@ func (c *fieldChecker) object(path *field.Path, value any, t reflect.Type) {
 		if t.Field(i).Tag.Get("plain") == "true" {
 			c.notFloat(path.Child(name), members[name])
 		}
+		if t.Field(i).Tag.Get("filled") == "true" {
+			c.notEmpty(path.Child(name), members[name], "write a value, or leave the field out")
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if ft, known := fields[name]; known {

@@ -88,15 +88,12 @@ type checkedClass[K any] struct {
 }
 
 type checkedSpec[K any] struct {
-	EC2NodeClassSpec                 `json:",inline"`
-	Role                             *string              `json:"role"`
-	Kubelet                          K                    `json:"kubelet"`
-	BlockDeviceMappings              []checkedMapping     `json:"blockDeviceMappings"`
-	NetworkInterfaces                []checkedInterface   `json:"networkInterfaces"`
-	AMISelectorTerms                 []checkedImage       `json:"amiSelectorTerms"`
-	SubnetSelectorTerms              []checkedSubnet      `json:"subnetSelectorTerms"`
-	SecurityGroupSelectorTerms       []checkedGroup       `json:"securityGroupSelectorTerms"`
-	CapacityReservationSelectorTerms []checkedReservation `json:"capacityReservationSelectorTerms"`
+	EC2NodeClassSpec           `json:",inline"`
+	Role                       *string          `json:"role"`
+	Kubelet                    K                `json:"kubelet"`
+	BlockDeviceMappings        []checkedMapping `json:"blockDeviceMappings"`
+	AMISelectorTerms           []checkedImage   `json:"amiSelectorTerms"`
+	SecurityGroupSelectorTerms []checkedGroup   `json:"securityGroupSelectorTerms"`
 }
 
 // DeepCopyObject returns an empty object, for the decoder to fill in.
@@ -170,36 +167,18 @@ type checkedDevice struct {
 	VolumeSize  *writtenSize `json:"volumeSize"`
 }
 
-type checkedInterface struct {
-	NetworkCardIndex int32         `json:"networkCardIndex" required:"true" plain:"true"`
-	DeviceIndex      int32         `json:"deviceIndex" required:"true" plain:"true"`
-	InterfaceType    InterfaceType `json:"interfaceType"`
-}
-
 type checkedImage struct {
 	AMISelectorTerm `json:",inline"`
-	Alias           *writtenText `json:"alias"`
-	ID              *writtenText `json:"id"`
-	Name            *string      `json:"name"`
-	Owner           *string      `json:"owner"`
-}
-
-type checkedSubnet struct {
-	SubnetSelectorTerm `json:",inline"`
-	ID                 *writtenText `json:"id"`
+	Alias           *string `json:"alias" filled:"true"`
+	ID              *string `json:"id" filled:"true"`
+	Name            *string `json:"name"`
+	Owner           *string `json:"owner"`
 }
 
 type checkedGroup struct {
 	SecurityGroupSelectorTerm `json:",inline"`
-	ID                        *writtenText `json:"id"`
-	Name                      *string      `json:"name"`
-}
-
-type checkedReservation struct {
-	CapacityReservationSelectorTerm `json:",inline"`
-	ID                              *writtenText `json:"id"`
-	OwnerID                         *writtenText `json:"ownerID"`
-	InstanceMatchCriteria           *writtenText `json:"instanceMatchCriteria"`
+	ID                        *string `json:"id" filled:"true"`
+	Name                      *string `json:"name"`
 }
 
 // emptyBeside returns faults for fields that are written as empty together with fields that exclude
@@ -242,9 +221,9 @@ type writtenSize string
 
 // UnmarshalJSON refuses what the API server refuses.
 func (s *writtenSize) UnmarshalJSON(data []byte) error {
-	text, err := unquoted(data)
-	if err != nil {
-		return err
+	var text string
+	if json.Unmarshal(data, &text) != nil {
+		return errors.New("want a string; put it in quotes")
 	}
 	if !isSizeText(text) {
 		return errors.New("want 1Gi to 59000Gi, 1G to 64000G, 1T to 64T or 1Ti to 58Ti; " +
@@ -278,29 +257,4 @@ func isSizeText(text string) bool {
 		return n <= 64
 	}
 	return false
-}
-
-// writtenText is a string that is not empty.
-type writtenText string
-
-// UnmarshalJSON refuses an empty string, which Go cannot tell from a field left
-// out.
-func (s *writtenText) UnmarshalJSON(data []byte) error {
-	text, err := unquoted(data)
-	if err != nil {
-		return err
-	}
-	if text == "" {
-		return errors.New("write a value, or leave the field out")
-	}
-	*s = writtenText(text)
-	return nil
-}
-
-func unquoted(data []byte) (string, error) {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return "", errors.New("want a string; put it in quotes")
-	}
-	return text, nil
 }

@@ -145,7 +145,7 @@ type SubnetSelectorTerm struct {
 	// of the tag; in other values "*" and "?" are wildcards of EC2.
 	Tags map[string]string `json:"tags,omitzero"`
 	// ID selects the subnet with this id, such as subnet-0123456789abcdef0.
-	ID string `json:"id,omitempty"`
+	ID string `json:"id,omitempty" filled:"true"`
 }
 
 // SecurityGroupSelectorTerm selects security groups, by exactly one of its
@@ -166,13 +166,13 @@ type CapacityReservationSelectorTerm struct {
 	// Tags select the reservations that have all of these tags, as for subnets.
 	Tags map[string]string `json:"tags,omitzero"`
 	// ID selects the reservation with this id, such as cr-0123456789abcdef0.
-	ID string `json:"id,omitempty"`
+	ID string `json:"id,omitempty" filled:"true"`
 	// OwnerID restricts Tags and InstanceMatchCriteria to reservations of this account, twelve
 	// digits.
-	OwnerID string `json:"ownerID,omitempty"`
+	OwnerID string `json:"ownerID,omitempty" filled:"true"`
 	// InstanceMatchCriteria selects reservations that any matching instance uses
 	// (open) or only those that name them (targeted).
-	InstanceMatchCriteria string `json:"instanceMatchCriteria,omitempty"`
+	InstanceMatchCriteria string `json:"instanceMatchCriteria,omitempty" filled:"true"`
 }
 
 // The values of InstanceMatchCriteria.
@@ -259,9 +259,9 @@ const (
 // are unique, and a card has at most one interface of type efa-only.
 type NetworkInterface struct {
 	// NetworkCardIndex is the network card, zero or more. Required.
-	NetworkCardIndex int32 `json:"networkCardIndex"`
+	NetworkCardIndex int32 `json:"networkCardIndex" required:"true" plain:"true"`
 	// DeviceIndex is the place on the card, zero or more. Required.
-	DeviceIndex int32 `json:"deviceIndex"`
+	DeviceIndex int32 `json:"deviceIndex" required:"true" plain:"true"`
 	// InterfaceType is interface or efa-only. Required.
 	InterfaceType InterfaceType `json:"interfaceType"`
 }
