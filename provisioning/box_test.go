@@ -19,8 +19,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// TestLawClaimCanBeLaunched: what is launched by the NodeClaim of a node is one of its
-// options, whatever reservations its types have, and the cheapest is among it. Where no
+// TestLawClaimCanBeLaunched: the stored NodeClaim of a node asks for what the plan asks for, by options of
+// the plan in their order, whatever reservations its types have, and the cheapest is among them. Where no
 // label tells reservations of one type and zone apart, any of those may be launched.
 func TestLawClaimCanBeLaunched(t *testing.T) {
 	claims, reserved := 0, 0
@@ -28,6 +28,9 @@ func TestLawClaimCanBeLaunched(t *testing.T) {
 		in, opts := randproblem.New(seed), scenes.VaryOptions(seed)
 		labelled := seed%4 != 0
 		reserveTwice(in, seed, labelled)
+		for _, pool := range in.NodePools {
+			pool.Spec.Template.Spec.StartupTaints = []corev1.Taint{{Key: "boot", Effect: corev1.TaintEffectNoSchedule}}
+		}
 		key := func(o cloudprovider.LaunchOption) cloudprovider.OfferingKey {
 			k := o.Key()
 			if !labelled {
@@ -47,14 +50,21 @@ func TestLawClaimCanBeLaunched(t *testing.T) {
 			}
 			claim := n.NodeClaim()
 			claim.Name, claim.UID = n.Name, types.UID(n.Name)
+			before := claim.DeepCopy()
 			request, err := nodeclaim.Request(claim, in.InstanceTypes[n.Pool.Name], in.Vocabulary)
 			require.NoError(t, err, where)
-			listed := map[cloudprovider.OfferingKey]bool{}
-			for _, o := range n.Options {
-				listed[key(o)] = true
+			require.Equal(t, before, claim, where)
+			planned := n.Request(n.Name)
+			planned.Name, planned.Options, planned.Requirements = request.Name, request.Options, request.Requirements
+			if demandsValues(n.Pool) { // the claim may admit fewer values than the plan
+				planned.Annotations = request.Annotations
 			}
+			require.Equal(t, planned, request, where)
+			next := 0
 			for _, o := range request.Options {
-				require.True(t, listed[key(o)], "%s: %s is not among its options", where, o)
+				at := slices.IndexFunc(n.Options[next:], func(p cloudprovider.LaunchOption) bool { return key(p) == key(o) })
+				require.GreaterOrEqual(t, at, 0, "%s: %s is no option of it, or not in its order", where, o)
+				next += at
 			}
 			claims++
 			if demandsValues(n.Pool) {

@@ -1,23 +1,17 @@
 package nodeclaim_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math/rand"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/fake"
-	"github.com/dovetail-sdk/dovetail/fake/catalog"
-	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -132,59 +126,6 @@ func TestRequestRefuses(t *testing.T) {
 			}
 			require.NotContains(t, err.Error(), "team", "no type could have it, and none has to")
 		})
-	}
-}
-
-// What is asked for by the stored object is what the plan stated in it: every
-// option of the order is one of the plan, in its order, and all that the box of
-// the claim has.
-func TestRequestIsThePlan(t *testing.T) {
-	catalog, err := catalog.New(&catalog.Options{Families: []string{"c5", "m5", "r5", "m6g"}})
-	require.NoError(t, err)
-	for seed := range int64(20) {
-		random := rand.New(rand.NewSource(seed))
-		pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "pool"}}
-		pool.Spec.Template.Labels = map[string]string{"team": "a"}
-		pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
-		pool.Spec.Template.Spec.StartupTaints = []corev1.Taint{{Key: "boot", Effect: corev1.TaintEffectNoSchedule}}
-		if random.Intn(2) == 0 {
-			pool.Spec.Template.Spec.Requirements = append(pool.Spec.Template.Spec.Requirements, in(v1.CapacityTypeLabelKey, "on-demand"))
-		}
-		input := provisioning.Input{NodePools: []*v1.NodePool{pool}, Vocabulary: fake.Vocabulary(),
-			InstanceTypes: map[string][]*cloudprovider.InstanceType{"web": catalog}}
-		for i := range 1 + random.Intn(30) {
-			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("p", i)}}
-			p.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: resources.MustParse(
-				fmt.Sprintf("cpu=%dm, memory=%dMi", 100+random.Intn(4000), 100+random.Intn(8000))).ResourceList()}}}
-			input.Pods = append(input.Pods, p)
-		}
-		plan, err := provisioning.Solve(context.Background(), input, nil)
-		require.NoError(t, err)
-		require.NotEmpty(t, plan.Create)
-		for i := range plan.Create {
-			n := &plan.Create[i]
-			c := n.NodeClaim()
-			c.Name, c.UID = "claim", types.UID(n.Name)
-			before := c.DeepCopy()
-			req, err := nodeclaim.Request(c, catalog, fake.Vocabulary())
-			require.NoError(t, err)
-			require.Equal(t, before, c)
-			first := n.Request(n.Name)
-			require.Equal(t, first.Token, req.Token)
-			require.Equal(t, first.NodeClassRef, req.NodeClassRef)
-			require.Equal(t, first.Requests, req.Requests)
-			require.Equal(t, first.Labels, req.Labels)
-			require.Equal(t, first.Annotations, req.Annotations)
-			require.Equal(t, first.StartupTaints, req.StartupTaints)
-			next := 0
-			for _, o := range req.Options {
-				for next < len(n.Options) && n.Options[next].Key() != o.Key() {
-					next++
-				}
-				require.Less(t, next, len(n.Options), "%s is no option of the plan, or not in its order", o.Key())
-			}
-			require.NotEmpty(t, req.Options)
-		}
 	}
 }
 
