@@ -78,7 +78,13 @@ func names(pods []*corev1.Pod) []string {
 
 func read(t testing.TB, o fleet.Objects, m fleet.Memory) *fleet.Fleet {
 	t.Helper()
-	f, err := fleet.Read(noon, o, m)
+	return readAfter(t, 0, o, m)
+}
+
+// readAfter reads so long after noon.
+func readAfter(t testing.TB, d time.Duration, o fleet.Objects, m fleet.Memory) *fleet.Fleet {
+	t.Helper()
+	f, err := fleet.Read(noon.Add(d), o, m)
 	require.NoError(t, err)
 	return f
 }
@@ -154,8 +160,7 @@ func TestPodsOfAPlan(t *testing.T) {
 	require.Equal(t, []string{"bound"}, on(f)["a"])
 	require.Equal(t, []string{"bound"}, names(read(t, o, fleet.Memory{}).Waiting()))
 	require.Equal(t, []string{"bound", "gated"}, names(f.Stored([]*corev1.Pod{gated.DeepCopy(), bound, pod("gone", "", "")})))
-	later, err := fleet.Read(noon.Add(fleet.BoundWithin), o, f.Memory)
-	require.NoError(t, err)
+	later := readAfter(t, fleet.BoundWithin, o, f.Memory)
 	require.Equal(t, []string{"bound"}, names(later.Waiting()))
 }
 
@@ -185,8 +190,7 @@ func TestPutOff(t *testing.T) {
 	f = read(t, o, f.Memory)
 	require.Equal(t, []string{"db"}, names(f.Waiting()))
 	require.Equal(t, []string{"db", "web"}, names(f.Input.Pods), "others may plan with it")
-	later, err := fleet.Read(noon.Add(time.Minute), o, f.Memory)
-	require.NoError(t, err)
+	later := readAfter(t, time.Minute, o, f.Memory)
 	require.Equal(t, []string{"db", "web"}, names(later.Waiting()))
 }
 
@@ -195,27 +199,22 @@ func TestPutOff(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	web := pod("web", "", "ReplicaSet")
 	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{kept(t, "coming", web)}, Pods: []*corev1.Pod{web}}
-	at := func(o fleet.Objects, m fleet.Memory, after time.Duration) *fleet.Fleet {
-		f, err := fleet.Read(noon.Add(after), o, m)
-		require.NoError(t, err)
-		return f
-	}
-	first := at(o, fleet.Memory{}, 0)
+	first := readAfter(t, 0, o, fleet.Memory{})
 	require.False(t, first.Refuse(web))
-	f := at(o, first.Memory, fleet.RefusedFor-time.Second)
+	f := readAfter(t, fleet.RefusedFor-time.Second, o, first.Memory)
 	require.False(t, f.Refuse(web))
-	f = at(o, f.Memory, fleet.RefusedFor)
+	f = readAfter(t, fleet.RefusedFor, o, f.Memory)
 	require.NotNil(t, f.Promises.Pods[0].Toleration)
 	require.True(t, f.Refuse(web))
 	for _, later := range []time.Duration{fleet.RefusedFor, time.Minute} {
-		f = at(o, f.Memory, later)
+		f = readAfter(t, later, o, f.Memory)
 		require.Nil(t, f.Promises.Pods[0].Toleration, "nobody tries any more")
 	}
 
 	tolerating := web.DeepCopy()
 	tolerating.Spec.Tolerations = append(tolerating.Spec.Tolerations, *first.Promises.Pods[0].Toleration)
-	f = at(fleet.Objects{NodeClaims: o.NodeClaims, Pods: []*corev1.Pod{tolerating}}, first.Memory, fleet.RefusedFor)
-	require.False(t, at(o, f.Memory, fleet.RefusedFor).Refuse(web), "it counts anew")
+	f = readAfter(t, fleet.RefusedFor, fleet.Objects{NodeClaims: o.NodeClaims, Pods: []*corev1.Pod{tolerating}}, first.Memory)
+	require.False(t, readAfter(t, fleet.RefusedFor, o, f.Memory).Refuse(web), "it counts anew")
 }
 
 // A pod that lacks nothing is told its node once.
@@ -311,8 +310,7 @@ func TestLeave(t *testing.T) {
 	left.DeletionTimestamp, gone.DeletionTimestamp = &metav1.Time{Time: noon}, &metav1.Time{Time: noon}
 	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{full, empty, orphan, ended, claim("stays")}, Nodes: []*corev1.Node{node("full"), drain.CloseNode(node("empty")), left, gone, node("stays")},
 		Pods: []*corev1.Pod{pod("web", "full", "ReplicaSet"), pod("db", "stays", "ReplicaSet")}}
-	later, err := fleet.Read(noon.Add(time.Minute), o, fleet.Memory{})
-	require.NoError(t, err)
+	later := readAfter(t, time.Minute, o, fleet.Memory{})
 	d, err := later.Leave(nil)
 	require.NoError(t, err)
 	require.Equal(t, []*v1.NodeClaim{orphan}, d.Delete)
@@ -379,8 +377,7 @@ func TestLeaveWaitsForVolumes(t *testing.T) {
 		VolumeAttachments: []*storagev1.VolumeAttachment{attached("csi-db", "goes", new("pv-db")), attached("csi-logs", "goes", new("pv-logs")),
 			attached("csi-scratch", "goes", new("pv-scratch")), attached("csi-inline", "goes", nil), attached("csi-other", "other", new("pv-other"))}}
 	leave := func() fleet.Departure {
-		f, err := fleet.Read(noon.Add(time.Minute), o, fleet.Memory{})
-		require.NoError(t, err)
+		f := readAfter(t, time.Minute, o, fleet.Memory{})
 		d, err := f.Leave(nil)
 		require.NoError(t, err)
 		return d
@@ -473,8 +470,7 @@ func TestPodEvents(t *testing.T) {
 	o.Pods = nil
 	f = read(t, o, f.Memory)
 	require.Equal(t, noon, f.Input.PodEvents["a"])
-	later, err := fleet.Read(noon.Add(time.Minute), o, f.Memory)
-	require.NoError(t, err)
+	later := readAfter(t, time.Minute, o, f.Memory)
 	require.Equal(t, noon, later.Input.PodEvents["a"])
 }
 
@@ -563,8 +559,7 @@ func TestSoldOut(t *testing.T) {
 	require.Empty(t, f.Input.UnavailableOfferings, "the input stays as it was read")
 	next := read(t, fleet.Objects{}, f.Memory)
 	require.Equal(t, []disruption.UnavailableOffering{{Offering: key, At: noon}}, next.Input.UnavailableOfferings)
-	later, err := fleet.Read(noon.Add(disruption.UnavailableHold), fleet.Objects{}, next.Memory)
-	require.NoError(t, err)
+	later := readAfter(t, disruption.UnavailableHold, fleet.Objects{}, next.Memory)
 	require.Empty(t, later.Input.UnavailableOfferings)
 }
 
@@ -645,12 +640,10 @@ func TestRoomOfPodsThatEnd(t *testing.T) {
 	_, err := f.Bind(waits.Bind)
 	require.NoError(t, err)
 	for _, at := range []time.Duration{0, fleet.StartsWithin + fleet.BoundWithin - 1} {
-		later, err := fleet.Read(noon.Add(at), f.Objects, f.Memory)
-		require.NoError(t, err)
+		later := readAfter(t, at, f.Objects, f.Memory)
 		require.Empty(t, later.Waiting())
 	}
-	later, err := fleet.Read(noon.Add(fleet.StartsWithin+fleet.BoundWithin), f.Objects, f.Memory)
-	require.NoError(t, err)
+	later := readAfter(t, fleet.StartsWithin+fleet.BoundWithin, f.Objects, f.Memory)
 	require.Equal(t, []string{"web"}, names(later.Waiting()))
 
 	_, late := plan(fleet.StartsWithin + 1)
