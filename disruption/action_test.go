@@ -45,12 +45,11 @@ func TestWhatIsNoAction(t *testing.T) {
 		"a move":        {Targets: []disruption.Target{n}, Moves: []disruption.Move{{Node: "m"}}},
 	} {
 		a.Operation, a.Reason, a.Simulated = disruption.Replace, disruption.Drifted, true
-		objections, err := disruption.Confirm(t.Context(), noon, in, a, nil)
-		require.NoError(t, err)
+		objections := objectionsTo(t, noon, in, a, nil)
 		require.Len(t, objections, 1)
 		require.Equal(t, disruption.ObjectionInput, objections[0].Kind)
 		require.Contains(t, objections[0].Detail, want)
-		_, err = observe(t, in, nil).Command(a)
+		_, err := observe(t, in, nil).Command(a)
 		require.ErrorContains(t, err, want)
 		_, err = disruption.After(noon, in, []disruption.Action{a}, nil)
 		require.ErrorContains(t, err, want)

@@ -88,8 +88,7 @@ func TestAfterAReplacement(t *testing.T) {
 	require.Len(t, p.Actions, 1)
 	require.Len(t, p.Actions[0].Replacements, 1)
 	done := noon.Add(5 * time.Minute)
-	after, err := disruption.After(done, in, p.Actions, nil)
-	require.NoError(t, err)
+	after := carriedOut(t, done, in, p.Actions, nil)
 	require.Equal(t, []string{"big", "full"}, nodeNames(in), "the input is not changed")
 	require.Len(t, after.Nodes, 2)
 	fresh := after.Nodes[1]
@@ -136,8 +135,7 @@ func TestAfterOtherActions(t *testing.T) {
 	actions = append(actions, f.Drift().Actions...)
 	actions = append(actions, disruption.Action{Operation: disruption.Reboot, Targets: []disruption.Target{{Node: "stays"}}})
 	require.Equal(t, []string{"Terminate orphan", "Delete empty", "Delete stays", "Replace old NodePoolDrifted", "Reboot stays"}, brief(actions))
-	after, err := disruption.After(noon, in, append(actions[:2:2], actions[3:]...), nil)
-	require.NoError(t, err)
+	after := carriedOut(t, noon, in, append(actions[:2:2], actions[3:]...), nil)
 	require.Len(t, after.Nodes, 2)
 	require.Equal(t, "stays", after.Nodes[0].Name())
 	fresh := after.Nodes[1]
@@ -152,7 +150,7 @@ func TestAfterOtherActions(t *testing.T) {
 	require.Empty(t, observe(t, after, nil).Drift().Actions)
 	require.Equal(t, in.PodEvents, after.PodEvents)
 
-	_, err = disruption.After(noon, after, actions, nil)
+	_, err := disruption.After(noon, after, actions, nil)
 	require.ErrorContains(t, err, `node "old" is not there any more`)
 }
 
@@ -168,8 +166,7 @@ func TestAfterTerminatingFirst(t *testing.T) {
 	opts := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
 	actions := observe(t, in, opts).Drift().Actions
 	require.Equal(t, []string{"TerminateFirst old NodePoolDrifted (NoReservedCapacity)"}, brief(actions))
-	after, err := disruption.After(noon, in, actions, opts)
-	require.NoError(t, err)
+	after := carriedOut(t, noon, in, actions, opts)
 	require.Equal(t, 1, after.InstanceTypes["web"][0].Offerings[0].ReservationCapacity)
 	require.Zero(t, in.InstanceTypes["web"][0].Offerings[0].ReservationCapacity, "the input is not changed")
 	require.Empty(t, after.Nodes, "at that instant the reservation was full")

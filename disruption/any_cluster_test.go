@@ -218,8 +218,7 @@ func keepsItsPromise(t *testing.T, data []byte) {
 		if still {
 			world = upTo(t, noon, in, p.Actions, a)
 		}
-		objections, err := disruption.Confirm(t.Context(), noon, world, a, opts)
-		require.NoError(t, err)
+		objections := objectionsTo(t, noon, world, a, opts)
 		if still && settled(world) {
 			require.Empty(t, objections, "%s", a)
 		}
@@ -231,9 +230,7 @@ func keepsItsPromise(t *testing.T, data []byte) {
 		if a.Simulated {
 			require.Empty(t, standsAlone(in, a, opts.Provisioning), "%s", a)
 		}
-		var err error
-		in, err = disruption.After(noon, in, []disruption.Action{a}, opts)
-		require.NoError(t, err)
+		in = carriedOut(t, noon, in, []disruption.Action{a}, opts)
 		if !settled(in) {
 			return
 		}
@@ -335,10 +332,8 @@ func seesChanges(t *testing.T, data []byte) {
 		p.Actions = append(p.Actions, w.Action)
 	}
 	for _, a := range p.Actions {
-		objections, err := disruption.Confirm(t.Context(), noon, now, a, opts)
-		require.NoError(t, err)
-		again, err := disruption.Confirm(t.Context(), noon, now, a, opts)
-		require.NoError(t, err)
+		objections := objectionsTo(t, noon, now, a, opts)
+		again := objectionsTo(t, noon, now, a, opts)
 		require.Equal(t, objections, again)
 		if len(objections) == 0 {
 			possible(t, now, a)

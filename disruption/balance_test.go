@@ -102,8 +102,7 @@ func upTo(t testing.TB, now time.Time, in disruption.Input, actions []disruption
 			}
 		}
 	}
-	in, err := disruption.After(now, in, inTurn(needed[1:]), nil)
-	require.NoError(t, err)
+	in = carriedOut(t, now, in, inTurn(needed[1:]), nil)
 	return in
 }
 
@@ -114,9 +113,7 @@ func holdInTurn(t testing.TB, seed int, now time.Time, in disruption.Input, orde
 		if a.Simulated {
 			require.Empty(t, faults(in, a), "seed %d: %s, after %v", seed, a, brief(order[:i]))
 		}
-		var err error
-		in, err = disruption.After(now, in, []disruption.Action{a}, nil)
-		require.NoError(t, err)
+		in = carriedOut(t, now, in, []disruption.Action{a}, nil)
 	}
 }
 
@@ -229,8 +226,7 @@ func TestPodsOfABrokenSpreadTakeTurns(t *testing.T) {
 	require.Positive(t, zones["c"])
 	last := p.Actions[len(p.Actions)-1]
 	require.NotEmpty(t, last.After)
-	objections, err := disruption.Confirm(t.Context(), noon, in, last, anySaving())
-	require.NoError(t, err)
+	objections := objectionsTo(t, noon, in, last, anySaving())
 	require.NotEmpty(t, objections)
 	require.Equal(t, disruption.ObjectionBefore, objections[0].Kind)
 	require.Contains(t, objections[0].String(), "which has not begun or was given up")

@@ -129,8 +129,7 @@ func keepsItsWord(t testing.TB, seed int, now time.Time, in disruption.Input, p 
 		if a.Simulated {
 			require.Empty(t, standsAlone(world, a, nil), "seed %d: %s %v", seed, a, a.Moves)
 		}
-		objections, err := disruption.Confirm(t.Context(), now, world, a, opts)
-		require.NoError(t, err)
+		objections := objectionsTo(t, now, world, a, opts)
 		require.Empty(t, objections, "seed %d: %s %v", seed, a, a.Moves)
 	}
 }

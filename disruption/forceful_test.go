@@ -224,8 +224,7 @@ func TestGarbage(t *testing.T) {
 		a := f.Garbage().Actions[0]
 		claim := a.EditClaim(noon, in.Nodes[0].NodeClaim)
 		require.Equal(t, "2026-03-02T12:00:00Z", claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey])
-		objections, err := disruption.Confirm(t.Context(), noon, in, a, nil)
-		require.NoError(t, err)
+		objections := objectionsTo(t, noon, in, a, nil)
 		require.Empty(t, objections)
 		in.Nodes[0].NodeClaim = claim
 		require.Empty(t, observe(t, in, nil).Garbage().Actions, "once")

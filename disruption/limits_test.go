@@ -43,8 +43,7 @@ func TestConfirmAsksAboutLimits(t *testing.T) {
 	p := propose(t, limited(fleetOf(types, old), 6), anySaving())
 	require.Equal(t, []string{"Underutilized n1 -> cheap saves 0.600"}, deeds(p.Actions))
 	confirm := func(in disruption.Input) []disruption.Objection {
-		objections, err := disruption.Confirm(t.Context(), noon, in, p.Actions[0], anySaving())
-		require.NoError(t, err)
+		objections := objectionsTo(t, noon, in, p.Actions[0], anySaving())
 		return objections
 	}
 	full := "Limits: the limits of NodePool \"default\" leave no room for what would be launched: " +

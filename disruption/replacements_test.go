@@ -98,8 +98,7 @@ func TestDriftedNodesWaitForOthersThatTheyLeanOn(t *testing.T) {
 			named += len(a.After)
 			delete(in.Drift, a.Targets[0].NodeClaim)
 		}
-		in, err = disruption.After(now, in, p.Actions, nil)
-		require.NoError(t, err)
+		in = carriedOut(t, now, in, p.Actions, nil)
 		now = now.Add(time.Hour)
 	}
 	require.Positive(t, named)
@@ -139,14 +138,11 @@ func TestFollowersOverNodesComeAfterTheirLeaders(t *testing.T) {
 	require.Equal(t, []string{"n1"}, p.Actions[1].After)
 	require.Equal(t, p.Actions[0].Moves[0].Node, p.Actions[1].Moves[0].Node)
 	second := p.Actions[1]
-	objections, err := disruption.Confirm(t.Context(), noon, in, second, nil)
-	require.NoError(t, err)
+	objections := objectionsTo(t, noon, in, second, nil)
 	require.Len(t, objections, 1)
 	require.Equal(t, disruption.ObjectionBefore, objections[0].Kind)
 
-	after, err := disruption.After(noon, in, p.Actions[:1], nil)
-	require.NoError(t, err)
-	objections, err = disruption.Confirm(t.Context(), noon, after, second, nil)
-	require.NoError(t, err)
+	after := carriedOut(t, noon, in, p.Actions[:1], nil)
+	objections = objectionsTo(t, noon, after, second, nil)
 	require.Empty(t, objections)
 }

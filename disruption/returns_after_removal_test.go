@@ -76,8 +76,7 @@ func TestConfirmPodsThatComeBack(t *testing.T) {
 	actions := propose(t, scene(100), nil).Actions
 	require.Len(t, actions, 1)
 	confirm := func(in disruption.Input, a disruption.Action) (kinds []disruption.ObjectionKind) {
-		objections, err := disruption.Confirm(t.Context(), noon, in, a, nil)
-		require.NoError(t, err)
+		objections := objectionsTo(t, noon, in, a, nil)
 		for _, o := range objections {
 			kinds = append(kinds, o.Kind)
 		}

@@ -209,6 +209,22 @@ func observe(t testing.TB, in disruption.Input, opts *disruption.Options) *disru
 	return f
 }
 
+// objectionsTo returns what speaks against an action now.
+func objectionsTo(t testing.TB, now time.Time, in disruption.Input, a disruption.Action, opts *disruption.Options) []disruption.Objection {
+	t.Helper()
+	objections, err := disruption.Confirm(t.Context(), now, in, a, opts)
+	require.NoError(t, err)
+	return objections
+}
+
+// carriedOut returns a cluster once some actions are done.
+func carriedOut(t testing.TB, now time.Time, in disruption.Input, actions []disruption.Action, opts *disruption.Options) disruption.Input {
+	t.Helper()
+	in, err := disruption.After(now, in, actions, opts)
+	require.NoError(t, err)
+	return in
+}
+
 // brief writes actions as "Operation node[,node] Cause".
 func brief(actions []disruption.Action) []string {
 	out := []string{}

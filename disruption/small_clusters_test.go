@@ -145,8 +145,7 @@ func quiet(t testing.TB, in disruption.Input, opts *disruption.Options, look fun
 			return in
 		}
 		now = now.Add(2 * time.Hour)
-		in, err = disruption.After(now, in, p.Actions, opts)
-		require.NoError(t, err)
+		in = carriedOut(t, now, in, p.Actions, opts)
 		now = now.Add(2 * time.Hour)
 	}
 	t.Fatal("it does not come to rest")

@@ -97,8 +97,7 @@ func TestADynamicNodeGivesItsReservationBack(t *testing.T) {
 	require.Empty(t, made.Claims)
 	require.Equal(t, "record reason taint bound delete", newCluster(in).carryOut(t, made))
 
-	after, err := disruption.After(noon, in, p.Actions, opts)
-	require.NoError(t, err)
+	after := carriedOut(t, noon, in, p.Actions, opts)
 	require.Equal(t, 1, after.InstanceTypes["web"][0].Offerings[0].ReservationCapacity)
 	require.Len(t, after.Pods, 1)
 	plan, err := provisioning.Solve(t.Context(), after.Input, nil)
