@@ -310,7 +310,9 @@ func TestDecodeReadsToTheEnd(t *testing.T) {
 		}
 		require.Equal(t, []string{"a", "b"}, names, name)
 	}
-	_, err := v1.Documents([]byte("a: 1\n---\n{a: 1}\n{b: 2}\n"))
+	_, err := v1.Documents([]byte("---\n    a: 1\n  b: 2\n"))
+	require.EqualError(t, err, "decode: line 1: not valid YAML: the document goes on behind its first value; begin each object with a line of ---")
+	_, err = v1.Documents([]byte("a: 1\n---\n{a: 1}\n{b: 2}\n"))
 	require.EqualError(t, err, "decode: line 2: not valid YAML: the document goes on behind its first value; begin each object with a line of ---")
 }
 

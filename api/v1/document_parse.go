@@ -41,8 +41,9 @@ func parseTexts(data []byte) (sources []*source, errs []error) {
 	return sources, errs
 }
 
-// blockStart matches the start of a text that is a mapping or a list in block style.
-var blockStart = regexp.MustCompile(`^[a-zA-Z-]`)
+// blockStart matches the start of a text that is a mapping or a list in block style, without an
+// indent: it extends to the end of the text.
+var blockStart = regexp.MustCompile(`^(\s*[\r\n])?[a-zA-Z-]`)
 
 // typedKey matches a key of JSON that may be a number or a boolean in YAML.
 var typedKey = regexp.MustCompile(`^(true|false|[-+]?\.?[0-9].*)$`)
@@ -66,11 +67,11 @@ func hasTypedKey(data []byte) bool {
 //
 // The values come from the same conversion that kubectl uses. It resolves anchors and merge keys,
 // but keeps only the last of several equal keys, and one at random of 1 and "1", and it reads only
-// the first value. So another parser looks for the rest, except in the usual document: a block, which
-// extends to the end, whose keys are texts and differ.
+// the first value. So another parser looks for the rest, except in the usual document: a block whose
+// keys are texts and differ.
 func (s *source) parseYAML(part textstream.Document) (err error) {
 	s.data, err = yaml.YAMLToJSONStrict(part.Text)
-	if start := bytes.TrimLeft(bytes.TrimPrefix(part.Text, []byte("---")), " \t\r\n"); err == nil && blockStart.Match(start) && !hasTypedKey(s.data) {
+	if err == nil && blockStart.Match(bytes.TrimPrefix(part.Text, []byte("---"))) && !hasTypedKey(s.data) {
 		return nil
 	}
 	if s.data, err = yaml.YAMLToJSON(part.Text); err != nil {
