@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	sigsjson "sigs.k8s.io/json"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -120,41 +119,32 @@ func choose(name string, classes []*manifest.Object) (*manifest.Object, error) {
 	return nil, fmt.Errorf("holds %d objects of kind %s; name one of %s with -class", len(named), classKind, there)
 }
 
-// readClass reads the fields of an EC2NodeClass that this program uses. The terms are decoded
-// strictly; other fields may be of any version.
+// readClass reads the fields of an EC2NodeClass that this program uses. Faults of other fields do not
+// matter, which may be of any version.
 func (in *input) readClass(o *manifest.Object) error {
 	if o.APIVersion != awsv1.GroupVersion.String() {
 		return o.Fault("apiVersion", "%s is not read; convert it to %s", o.APIVersion, awsv1.GroupVersion)
 	}
-	var class struct {
-		Spec struct {
-			AMIFamily        amiselect.Family
-			AMISelectorTerms json.RawMessage
+	var faults field.ErrorList
+	_, err := awsv1.DecodeEC2NodeClass(o.JSON)
+	if broken, ok := errors.AsType[*v1.DecodeError](err); ok {
+		faults = slices.DeleteFunc(broken.Faults, func(f *field.Error) bool { return !strings.HasPrefix(f.Field, "spec.ami") && f.Field != "spec" })
+	}
+	if in.Class = o.Name; len(faults) == 0 {
+		var class struct {
+			Spec struct {
+				AMIFamily        amiselect.Family
+				AMISelectorTerms []amiselect.Term
+			}
+		}
+		_ = json.Unmarshal(o.JSON, &class) // both were decoded
+		spec := field.NewPath("spec")
+		in.Terms = class.Spec.AMISelectorTerms
+		if faults = amiselect.ValidateTerms(spec.Child("amiSelectorTerms"), in.Terms); len(faults) == 0 {
+			in.Family, faults = amiselect.ResolveFamily(spec, class.Spec.AMIFamily, in.Terms)
 		}
 	}
-	spec := field.NewPath("spec")
-	terms := spec.Child("amiSelectorTerms").String()
-	if err := json.Unmarshal(o.JSON, &class); err != nil {
-		return o.Fault("", "%v", err)
-	}
-	in.Class = o.Name
 	var errs []error
-	if len(class.Spec.AMISelectorTerms) > 0 {
-		strict, err := sigsjson.UnmarshalStrict(class.Spec.AMISelectorTerms, &in.Terms)
-		if err != nil {
-			return o.Fault(terms, "%v", err)
-		}
-		for _, err := range strict {
-			errs = append(errs, o.Fault(terms, "%v", err))
-		}
-		if len(strict) > 0 {
-			return errors.Join(errs...)
-		}
-	}
-	faults := amiselect.ValidateTerms(spec.Child("amiSelectorTerms"), in.Terms)
-	if len(faults) == 0 {
-		in.Family, faults = amiselect.ResolveFamily(spec, class.Spec.AMIFamily, in.Terms)
-	}
 	for _, f := range faults {
 		errs = append(errs, o.Fault(f.Field, "%s", f.ErrorBody()))
 	}

@@ -104,12 +104,12 @@ func TestBadInput(t *testing.T) {
 		want        []string // parts of lines, in order
 	}{
 		{"terms", class(`[{id: x, tags: {}}, {idd: ami-1}]`), own, []string{
-			`amirollout: -:4 (document 1): EC2NodeClass c: spec.amiSelectorTerms: unknown field "[1].idd"`}},
+			`amirollout: -:4 (document 1): EC2NodeClass c: spec.amiSelectorTerms[1].idd: Forbidden: unknown field; did you mean "id"?`}},
 		{"terms that are not valid", class(`[{id: x, tags: {a: ""}}, {alias: AL2@latest}]`), own, []string{
 			"amirollout: -:4 (document 1): EC2NodeClass c: spec.amiSelectorTerms[0].tags: Forbidden: does not go with id",
 			`spec.amiSelectorTerms[0].id: Invalid value: "x"`, "spec.amiSelectorTerms[0].tags.a: Invalid value",
 			"spec.amiSelectorTerms[1].alias: Forbidden", `spec.amiSelectorTerms[1].alias: Invalid value: "AL2@latest": family "AL2" must be in lower case: al2`}},
-		{"terms of the wrong type", class(`al2023@latest`), own, []string{"spec.amiSelectorTerms: json: cannot unmarshal"}},
+		{"terms of the wrong type", class(`al2023@latest`), own, []string{`spec.amiSelectorTerms: Invalid value: "al2023@latest": want a list, got a string`}},
 		{"no terms", class(`[]`), own, []string{"spec.amiSelectorTerms: Required value"}},
 		{"no family", class(`[{id: ami-1}]`), own, []string{"spec.amiFamily: Required value"}},
 		{"nothing", "\n", own, []string{"amirollout: -: holds no object; look whether the command that wrote it failed"}},
