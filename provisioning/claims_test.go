@@ -37,8 +37,7 @@ func TestClaimHandedOn(t *testing.T) {
 		pods = append(pods, pod)
 	}
 	in := claimed(corev1.ReadWriteOncePod, pods...)
-	plan, err := provisioning.Solve(context.Background(), in, nil)
-	require.NoError(t, err)
+	plan := solved(t, in, nil)
 	require.Equal(t, []*corev1.Pod{pods[3]}, plan.Order)
 	require.Len(t, plan.Unplaced, 4)
 	for _, u := range plan.Unplaced[:3] {
@@ -54,8 +53,7 @@ func TestClaimHandedOn(t *testing.T) {
 func TestClaimOfGatedPod(t *testing.T) {
 	gated, free := scenes.Pod("a", "1", "1Gi"), scenes.Pod("b", "1", "1Gi")
 	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
-	plan, err := provisioning.Solve(context.Background(), claimed(corev1.ReadWriteOncePod, gated, free), nil)
-	require.NoError(t, err)
+	plan := solved(t, claimed(corev1.ReadWriteOncePod, gated, free), nil)
 	require.Equal(t, []*corev1.Pod{free}, plan.Order)
 }
 
@@ -72,8 +70,7 @@ func TestClaimOfMovedPod(t *testing.T) {
 			in.Nodes[i].Pods = []*corev1.Pod{owner}
 		}
 	}
-	p, err := provisioning.Prepare(in, nil)
-	require.NoError(t, err)
+	p := problemOf(t, in, nil)
 	without, err := p.Without("plain")
 	require.NoError(t, err)
 	plan, err := without.Solve(context.Background())
@@ -97,8 +94,7 @@ func TestWithoutPodsThatComeBack(t *testing.T) {
 			}
 		}
 	}
-	p, err := provisioning.Prepare(in, nil)
-	require.NoError(t, err)
+	p := problemOf(t, in, nil)
 	without, err := p.Without("plain")
 	require.NoError(t, err)
 	plan, err := without.Solve(context.Background())
@@ -181,8 +177,7 @@ func TestSharedVolumeOnce(t *testing.T) {
 				use(pod, claim)
 				s.In.Pods = append(s.In.Pods, pod)
 			}
-			plan, err := provisioning.Solve(context.Background(), s.In, nil)
-			require.NoError(t, err)
+			plan := solved(t, s.In, nil)
 			require.Len(t, plan.Order, c.placed)
 			require.Empty(t, verify.Plan(s.In, plan, nil))
 			require.Empty(t, verify.Unplaced(s.In, plan, nil))

@@ -24,8 +24,7 @@ func TestClosedNodesSaveMoney(t *testing.T) {
 			c.Without = randproblem.All &^ (randproblem.Crowds | randproblem.Spread | randproblem.Affinity)
 		}
 		in, opts := richProblem(seed, c)
-		problem, err := provisioning.Prepare(in, opts)
-		require.NoError(t, err)
+		problem := problemOf(t, in, opts)
 		with, without, err := problem.SolveOnce(context.Background())
 		require.NoError(t, err)
 		price := func(p *provisioning.Plan) float64 { return p.Cost + opts.NodeFee*float64(len(p.Create)) }
@@ -59,8 +58,7 @@ func TestNodesAreEmptiedThoughNoLighterOneHasRoom(t *testing.T) {
 	for seed, cost := range map[uint64]float64{627: 6.9326, 847: 0.3515} {
 		in, opts := richProblem(seed, everything)
 		opts.Kubernetes = "1.37"
-		plan, err := provisioning.Solve(context.Background(), in, opts)
-		require.NoError(t, err, "seed %d", seed)
+		plan := solved(t, in, opts)
 		require.LessOrEqual(t, plan.Cost, cost, "seed %d", seed)
 		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
 	}
@@ -76,8 +74,7 @@ func TestPodsKeepTheirTurnInTheirDomain(t *testing.T) {
 	for seed, cost := range map[uint64]float64{883: 1.5361, 1216: 0.6401, 2721: 3.4241, 2849: 1, 3982: 0.0101, 2585: 0.9334, 2680: 6.3892, 3085: 0.7843, 3755: 0.3313} {
 		in, opts := richProblem(seed, everything)
 		opts.Kubernetes = "1.37"
-		plan, err := provisioning.Solve(context.Background(), in, opts)
-		require.NoError(t, err, "seed %d", seed)
+		plan := solved(t, in, opts)
 		if plan.Cost <= cost {
 			asCheap++
 		}

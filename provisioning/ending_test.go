@@ -65,10 +65,8 @@ func TestPodsWaitForRoom(t *testing.T) {
 	n := provisioning.Node{Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, Pods: []*corev1.Pod{ends("old", 30*time.Second)}}
 	n.Node.Status.Allocatable = resources.MustParse("cpu=4, memory=14Gi, pods=58").ResourceList()
 	in.Nodes = []provisioning.Node{n}
-	problem, err := provisioning.Prepare(in, nil)
-	require.NoError(t, err)
-	plan, err := problem.Solve(t.Context())
-	require.NoError(t, err)
+	problem := problemOf(t, in, nil)
+	plan := planOf(t, problem)
 	require.Empty(t, plan.Bind)
 	require.Len(t, plan.Create, 1)
 
@@ -78,8 +76,7 @@ func TestPodsWaitForRoom(t *testing.T) {
 	require.Same(t, problem, same)
 	problem, err = problem.WithNodes([]provisioning.Node{ending}, in.Pods)
 	require.NoError(t, err)
-	plan, err = problem.Solve(t.Context())
-	require.NoError(t, err)
+	plan = planOf(t, problem)
 	require.Equal(t, []provisioning.Binding{{Node: "n1", Pods: in.Pods, After: ending.Ending}}, plan.Bind)
 	require.Empty(t, plan.Create)
 
@@ -91,7 +88,6 @@ func TestPodsWaitForRoom(t *testing.T) {
 
 	problem, err = problem.Without("n1")
 	require.NoError(t, err)
-	plan, err = problem.Solve(t.Context())
-	require.NoError(t, err)
+	plan = planOf(t, problem)
 	require.Len(t, plan.Create[0].Pods, 1, "the pod that ends needs no other place")
 }

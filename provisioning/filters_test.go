@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
-	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // TestFiltersAgree: the options that explanations read for a pod alone are those that the packer gets,
@@ -17,8 +16,7 @@ func TestFiltersAgree(t *testing.T) {
 	for seed := range testlong.Problems(4000, 100) {
 		seeds++
 		in, opts := richProblem(seed, everything)
-		p, err := provisioning.Prepare(in, opts)
-		require.NoError(t, err, "seed %d", seed)
+		p := problemOf(t, in, opts, "seed %d", seed)
 		p.CompareFilters(func(class, pool int, explained, packed []int) {
 			require.Equal(t, packed, explained, "seed %d: class %d, pool %d", seed, class, pool)
 			compared += len(packed)

@@ -33,8 +33,7 @@ func TestLawNextIsPrepare(t *testing.T) {
 		in, opts := richProblem(seed, everything)
 		in.Pods = slices.DeleteFunc(in.Pods, func(p *corev1.Pod) bool { return p == nil })
 		opts.Quick = opts.Quick || seed%2 == 1 && !testlong.All()
-		problem, err := provisioning.Prepare(in, opts)
-		require.NoError(t, err, "seed %d", seed)
+		problem := problemOf(t, in, opts, "seed %d", seed)
 		d := drift{Rand: rand.New(rand.NewPCG(seed, 1)), seed: seed}
 		for step := range 8 {
 			next, what := d.next(in)

@@ -149,8 +149,7 @@ func TestNominatedFaults(t *testing.T) {
 	require.EqualError(t, err, "Nominated: shop/a: is not among Pods: only a pod that waits can be tried on a node; leave it out\n"+
 		"Nominated: shop/bound: is not among Pods: only a pod that waits can be tried on a node; leave it out")
 	in.Nominated = nil
-	problem, err := provisioning.Prepare(in, opts)
-	require.NoError(t, err)
+	problem := problemOf(t, in, opts)
 	_, err = problem.Nominating(map[types.NamespacedName]string{{Namespace: "shop", Name: "a"}: "n"})
 	require.Error(t, err)
 	nowhere := map[types.NamespacedName]string{}
@@ -159,8 +158,7 @@ func TestNominatedFaults(t *testing.T) {
 	}
 	again, err := problem.Nominating(nowhere)
 	require.NoError(t, err)
-	want, err := problem.Solve(t.Context())
-	require.NoError(t, err)
+	want := planOf(t, problem)
 	got, err := again.Solve(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, want, got, "a place that is not there changes nothing")

@@ -105,8 +105,7 @@ func requireNoBoundsNeeded(t *testing.T, seed uint64, in provisioning.Input, opt
 func requireRepeatable(t *testing.T, seed uint64, draw generator, want *provisioning.Plan) {
 	t.Helper()
 	in, opts := draw(seed)
-	problem, err := provisioning.Prepare(in, opts)
-	require.NoError(t, err, "seed %d", seed)
+	problem := problemOf(t, in, opts, "seed %d", seed)
 	plans := make([]*provisioning.Plan, 4)
 	errs := make([]error, len(plans))
 	var wg sync.WaitGroup
@@ -519,7 +518,22 @@ func enough(n int) int {
 	return n
 }
 
-func solved(t *testing.T, in provisioning.Input, opts *provisioning.Options) *provisioning.Plan {
+// problemOf prepares an input that has no fault; where is said with an error.
+func problemOf(t testing.TB, in provisioning.Input, opts *provisioning.Options, where ...any) *provisioning.Problem {
+	t.Helper()
+	problem, err := provisioning.Prepare(in, opts)
+	require.NoError(t, err, where...)
+	return problem
+}
+
+func planOf(t testing.TB, problem *provisioning.Problem) *provisioning.Plan {
+	t.Helper()
+	plan, err := problem.Solve(context.Background())
+	require.NoError(t, err)
+	return plan
+}
+
+func solved(t testing.TB, in provisioning.Input, opts *provisioning.Options) *provisioning.Plan {
 	t.Helper()
 	plan, err := provisioning.Solve(context.Background(), in, opts)
 	require.NoError(t, err)

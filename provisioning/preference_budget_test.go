@@ -32,16 +32,14 @@ func TestPreferencesCostNoMoreThanAllowed(t *testing.T) {
 		}
 		in, opts := richProblem(seed, c)
 		opts.Preferences = provisioning.Respect
-		problem, err := provisioning.Prepare(in, opts)
-		require.NoError(t, err)
+		problem := problemOf(t, in, opts)
 		without, share, err := problem.SolveWithoutPreferences(context.Background())
 		require.NoError(t, err)
 		if without == nil {
 			continue
 		}
 		preferred++
-		plan, err := problem.Solve(context.Background())
-		require.NoError(t, err)
+		plan := planOf(t, problem)
 		if slices.Compare(allLeftOver(without), allLeftOver(plan)) > 0 {
 			continue // nobody is left pending to save money, or for one of lower priority
 		}

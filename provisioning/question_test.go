@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // TestQuestionsReadTheClusterOnce counts what a question about one node allocates for each
@@ -32,8 +30,7 @@ func TestQuestionsReadTheClusterOnce(t *testing.T) {
 			in.DaemonSetPods = append(in.DaemonSetPods, pod)
 		}
 		in.Pods = nil
-		problem, err := provisioning.Prepare(in, nil)
-		require.NoError(t, err)
+		problem := problemOf(t, in, nil)
 		name := in.Nodes[0].Name()
 		return testing.AllocsPerRun(8, func() {
 			_, err := problem.Without(name)

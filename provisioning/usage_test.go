@@ -69,8 +69,7 @@ func TestUsage(t *testing.T) {
 	types := typeNames(in)
 	in.Nodes = []provisioning.Node{shopNode("old", "cpu=4, memory=16Gi"), leaving, stranger, shopClaim("any", types...)}
 
-	problem, err := provisioning.Prepare(in, nil)
-	require.NoError(t, err)
+	problem := problemOf(t, in, nil)
 	usage, err := problem.Usage()
 	require.NoError(t, err)
 	require.Len(t, usage, 2)
@@ -103,9 +102,8 @@ func TestUsageNamesNodesThatCannotBeRead(t *testing.T) {
 	broken := shopNode("broken", "cpu=4")
 	broken.Node.Status.Capacity = corev1.ResourceList{"cpu": resource.MustParse("100E")}
 	in.Nodes = []provisioning.Node{broken}
-	problem, err := provisioning.Prepare(in, nil)
-	require.NoError(t, err, "no limit counts it")
-	_, err = problem.Usage()
+	problem := problemOf(t, in, nil, "no limit counts it")
+	_, err := problem.Usage()
 	require.ErrorContains(t, err, `Node "broken": status.capacity`)
 }
 
@@ -124,8 +122,7 @@ func TestLawUsage(t *testing.T) {
 	limited := 0
 	for seed := range lawSeeds(400, 80) {
 		in, opts := richProblem(seed, everything)
-		problem, err := provisioning.Prepare(in, opts)
-		require.NoError(t, err)
+		problem := problemOf(t, in, opts)
 		usage, err := problem.Usage()
 		require.NoError(t, err)
 		require.Len(t, usage, len(in.NodePools))
