@@ -50,8 +50,7 @@ func TestAnAnswerThatDoesNotSayWhere(t *testing.T) {
 		require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err), "%v", err)
 		require.ErrorContains(t, err, "repeat with the same token")
 		s.cloud.Advance(10 * time.Second)
-		i, err := s.p.Create(t.Context(), req)
-		require.NoError(t, err)
+		i := s.launch(req)
 		require.Equal(t, s.cloud.Instances()[0].ProviderID(), i.ID)
 		require.Equal(t, 1, s.cloud.Running())
 	})
@@ -130,8 +129,7 @@ func TestAReservationThatWasFullIsTriedSoon(t *testing.T) {
 		require.Equal(t, "RefusedLately", reason(err))
 		s.pass(61 * time.Second) // reads what is left
 	}
-	i, err := s.p.Create(t.Context(), s.request("one", reserved))
-	require.NoError(t, err)
+	i := s.launch(s.request("one", reserved))
 	require.Equal(t, id, i.ReservationID)
 }
 
@@ -198,8 +196,7 @@ func TestAnInternalErrorThatLastsLeadsToAnotherCapacityType(t *testing.T) {
 		_, err := s.p.Create(t.Context(), req)
 		require.Equal(t, "InternalError", reason(err))
 	}
-	i, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	i := s.launch(req)
 	require.Equal(t, "on-demand", i.CapacityType)
 	require.EqualValues(t, 3, f.spot.Load())
 	require.Contains(t, warned, "EC2 keeps failing with an internal error: capacity-type=spot unavailable until "+
@@ -211,10 +208,9 @@ func TestAnInternalErrorThatLastsLeadsToAnotherCapacityType(t *testing.T) {
 	// After that one failure is enough, and one launch makes good for all.
 	s.cloud.Advance(2 * time.Minute)
 	two := s.request("two", either)
-	_, err = s.p.Create(t.Context(), two)
+	_, err := s.p.Create(t.Context(), two)
 	require.Equal(t, "InternalError", reason(err))
-	i, err = s.p.Create(t.Context(), two)
-	require.NoError(t, err)
+	i = s.launch(two)
 	require.Equal(t, "on-demand", i.CapacityType)
 	s.cloud.Advance(2 * time.Minute)
 	f.overrides.Store(false)
@@ -287,8 +283,7 @@ func TestNoStockInOnePartitionClosesThatPartitionOnly(t *testing.T) {
 	require.Equal(t, "InsufficientInstanceCapacity", reason(err))
 	_, err = s.p.Create(t.Context(), in("one", "1"))
 	require.Equal(t, "RefusedLately", reason(err))
-	i, err := s.p.Create(t.Context(), in("two", "1", "2"))
-	require.NoError(t, err)
+	i := s.launch(in("two", "1", "2"))
 	require.Equal(t, "2", i.Labels[awsv1.LabelPlacementGroupPartition], "the one that is open")
 	s.create("three", inA) // EC2 chooses the partition
 	_, marked := s.p.Availability().Unavailable(i.OfferingKey())
@@ -314,8 +309,7 @@ func TestNoStockInOnePartitionClosesThatPartitionOnly(t *testing.T) {
 			require.Contains(t, labels(), "in (2, 3)")
 		}
 	}
-	types, err := s.p.InstanceTypes(t.Context(), nodePool())
-	require.NoError(t, err)
+	types := s.types()
 	for _, it := range types {
 		require.NoError(t, it.Validate())
 		for _, o := range it.Offerings {
@@ -368,8 +362,7 @@ func TestASubnetThatIsFullIsReplacedByAnotherOfItsZone(t *testing.T) {
 	s.cloud.SetAddresses(*first.SubnetId, 0) // which is not known yet
 	_, err := s.p.Create(t.Context(), req)
 	require.Equal(t, "InsufficientFreeAddressesInSubnet", reason(err))
-	_, err = s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	s.launch(req)
 	require.Equal(t, *second.SubnetId, s.cloud.Instances()[0].SubnetID)
 }
 
@@ -388,8 +381,7 @@ func TestAnInstanceProfileThatSomebodyDeletedIsMadeAgain(t *testing.T) {
 	_, err = s.p.Create(t.Context(), req)
 	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
 	s.cloud.Advance(cloudprovider.RetryAfter(err))
-	second, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	second := s.launch(req)
 	require.NotEqual(t, first.ID, second.ID)
 	require.Equal(t, profile.Name, s.cloud.InstanceProfiles()[0].Name)
 }

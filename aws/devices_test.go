@@ -24,8 +24,7 @@ import (
 // adapter, gets the machine that has such.
 func TestClaimsAreServedByDevices(t *testing.T) {
 	s := newScene(t, func(s *scene) { s.opts.NVIDIADevices, s.opts.EFADevices = true, true })
-	types, err := s.p.InstanceTypes(t.Context(), nodePool())
-	require.NoError(t, err)
+	types := s.types()
 	exactly := func(name, class, expression string, count int64) resourcev1.DeviceRequest {
 		return resourcev1.DeviceRequest{Name: name, Exactly: &resourcev1.ExactDeviceRequest{
 			DeviceClassName: class, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count,
@@ -89,8 +88,7 @@ func TestAdaptersOfP6B300BeginAtCard1(t *testing.T) {
 		})
 		req := s.request("one", func(o cloudprovider.LaunchOption) bool { return onDemand(o) && o.InstanceType.Name == name })
 		req.Requests = resources.New(map[corev1.ResourceName]int64{awsv1.ResourceEFA: 1})
-		_, err := s.p.Create(t.Context(), req)
-		require.NoError(t, err)
+		s.launch(req)
 		var got []string
 		for _, i := range made.last.NetworkInterfaces {
 			got = append(got, fmt.Sprint(*i.NetworkCardIndex, " ", *i.DeviceIndex, " ", *i.InterfaceType))

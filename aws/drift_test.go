@@ -30,6 +30,13 @@ func (s *scene) claim(i *cloudprovider.Instance) *karpv1.NodeClaim {
 	return c
 }
 
+func (s *scene) drift(claim *karpv1.NodeClaim) cloudprovider.Drift {
+	s.Helper()
+	d, err := s.p.IsDrifted(s.Context(), claim)
+	require.NoError(s, err)
+	return d
+}
+
 func TestDrift(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *scene)
@@ -75,8 +82,7 @@ func TestDrift(t *testing.T) {
 			s := newScene(t)
 			claim := s.claim(s.create("one", large))
 			c.change(s)
-			d, err := s.p.IsDrifted(t.Context(), claim)
-			require.NoError(t, err)
+			d := s.drift(claim)
 			require.Equal(t, c.reason, d.Reason, d.Detail)
 			require.Contains(t, d.Detail, c.detail)
 		})
@@ -113,8 +119,7 @@ func TestNoDriftByGroupsOfAnotherNetwork(t *testing.T) {
 			claim := s.claim(s.create("one", large))
 			claim.Annotations = nil // the class is another, which is not the question here
 			change(s)
-			d, err := s.p.IsDrifted(t.Context(), claim)
-			require.NoError(t, err)
+			d := s.drift(claim)
 			require.Zero(t, d)
 		})
 	}
@@ -154,23 +159,20 @@ func TestDriftFromReservationAndGroup(t *testing.T) {
 	require.Equal(t, id, i.ReservationID)
 	require.Equal(t, "reserved", i.CapacityType)
 	require.Equal(t, "default", i.Labels[awsv1.LabelCapacityReservationType])
-	class, err := s.p.NodeClass(t.Context(), "default")
-	require.NoError(t, err)
+	class := s.read()
 	require.Equal(t, 1, class.Left[id])
 	claim := s.claim(i)
 	got, err := s.p.Get(t.Context(), i.ID)
 	require.NoError(t, err)
 	require.Equal(t, i.OfferingKey(), got.OfferingKey())
 	s.class.Spec.CapacityReservationSelectorTerms = nil
-	d, err := s.p.IsDrifted(t.Context(), claim)
-	require.NoError(t, err)
+	d := s.drift(claim)
 	require.Equal(t, aws.DriftCapacityReservation, d.Reason)
 
 	s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: id}}
 	s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{ID: new(group)}
 	claim.Annotations = nil // a class of another hash version is not compared
-	d, err = s.p.IsDrifted(t.Context(), claim)
-	require.NoError(t, err)
+	d = s.drift(claim)
 	require.Equal(t, aws.DriftPlacementGroup, d.Reason)
 }
 
@@ -188,13 +190,11 @@ func TestDriftDoesNotAskEC2EachTime(t *testing.T) {
 	s := newScene(t)
 	claim := s.claim(s.create("one", large))
 	for range 20 {
-		_, err := s.p.IsDrifted(t.Context(), claim)
-		require.NoError(t, err)
+		s.drift(claim)
 	}
 	s.cloud.ForgetCalls()
 	for range 20 {
-		_, err := s.p.IsDrifted(t.Context(), claim)
-		require.NoError(t, err)
+		s.drift(claim)
 	}
 	require.Zero(t, s.cloud.Count("DescribeInstances"))
 }
@@ -218,12 +218,10 @@ func TestClaimsOfOtherReleasesAreMigrated(t *testing.T) {
 	require.Equal(t, awsv1.EC2NodeClassHashVersion, m.Class[awsv1.EC2NodeClassHashVersionAnnotationKey])
 
 	s.class.Spec.UserData = new("#!/bin/sh\n")
-	d, err := s.p.IsDrifted(t.Context(), claim)
-	require.NoError(t, err)
+	d := s.drift(claim)
 	require.Empty(t, d, "nobody can compare it")
 	maps.Copy(claim.Annotations, m.Claims[0].Annotations)
-	d, err = s.p.IsDrifted(t.Context(), claim)
-	require.NoError(t, err)
+	d = s.drift(claim)
 	require.Equal(t, aws.DriftNodeClass, d.Reason)
 
 	s.class.Annotations = m.Class

@@ -219,8 +219,7 @@ func TestALostAnswerIsAskedForAgainWordForWord(t *testing.T) {
 		require.ErrorContains(t, err, "repeat with the same token")
 	}
 	req.Options = req.Options[:1] // even if the caller asks for something else now
-	i, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	i := s.launch(req)
 	require.NotEmpty(t, i.ID)
 	require.Equal(t, 1, s.cloud.Running())
 	require.Len(t, inputs, 3)
@@ -241,8 +240,7 @@ func TestAnotherRequestUnderATokenInUseWaitsForWhatIsThere(t *testing.T) {
 	require.Positive(t, cloudprovider.RetryAfter(err))
 	require.Equal(t, 1, s.cloud.Running())
 	s.cloud.Advance(10 * time.Second)
-	_, err = s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	s.launch(req)
 	require.Equal(t, 1, s.cloud.Running())
 }
 
@@ -257,8 +255,7 @@ func TestATokenThatLaunchedNothingIsUsedUpAndLaunchesLater(t *testing.T) {
 	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity, "it is remembered for a while")
 	require.Equal(t, "RefusedLately", reason(err))
 	s.cloud.Advance(4 * time.Minute)
-	i, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	i := s.launch(req)
 	require.Equal(t, "m5.large", i.Type)
 }
 

@@ -39,8 +39,7 @@ func TestWhatALaunchPutsIntoEC2(t *testing.T) {
 	req := s.request("one", large)
 	req.Labels = map[string]string{"example.com/team": "a"}
 	req.Taints = []corev1.Taint{{Key: "dedicated", Value: "a", Effect: corev1.TaintEffectNoSchedule}}
-	i, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	i := s.launch(req)
 	require.Equal(t, "us-east-1", i.Labels[corev1.LabelTopologyRegion])
 	require.Equal(t, "default", i.Labels[awsv1.LabelInstanceTenancy])
 	require.Equal(t, "general", i.Labels[karpv1.NodePoolLabelKey])
@@ -108,8 +107,7 @@ func TestExpressionsReachNodes(t *testing.T) {
 
 	s.class = s.class.DeepCopy()
 	s.class.Spec.Kubelet.KubeReserved["cpu"] = `instance_type.startsWith("m5.") ? 0 - vcpus : 1`
-	class, err := s.p.NodeClass(t.Context(), "default")
-	require.NoError(t, err)
+	class := s.read()
 	i := slices.IndexFunc(class.Status.Conditions, func(c metav1.Condition) bool { return c.Type == awsv1.ConditionTypeValidationSucceeded })
 	require.Equal(t, awsv1.ReasonKubeletExpressionEvaluationFailed, class.Status.Conditions[i].Reason)
 	require.Contains(t, class.Status.Conditions[i].Message, `for m5.2xlarge: it is -8; make it zero or more, as by max`)
@@ -117,7 +115,7 @@ func TestExpressionsReachNodes(t *testing.T) {
 	require.NotContains(t, class.Status.Conditions[i].Message, "\n")
 
 	s.opts.KubeletExpressions = nil
-	err = s.provider().NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef)
+	err := s.provider().NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef)
 	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
 	require.ErrorContains(t, err, "expressions are switched off")
 }
@@ -144,14 +142,12 @@ func TestDevicesBringAdapters(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"gpu.nvidia.com": 8, "dra.net": 4}, drivers)
 	req.Annotations = map[string]string{karpv1.DRADriversAnnotationKey: "gpu.nvidia.com"}
-	_, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	s.launch(req)
 	require.Zero(t, adapters())
 
 	req = s.request("two", p4d)
 	req.Annotations = map[string]string{karpv1.DRADriversAnnotationKey: "dra.net,gpu.nvidia.com"}
-	_, err = s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	s.launch(req)
 	require.Equal(t, 4, adapters())
 }
 
@@ -172,12 +168,10 @@ func TestSpotFallsBackToOnDemand(t *testing.T) {
 	var e *cloudprovider.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, []cloudprovider.Scope{{CapacityType: "spot"}}, e.Scopes, "no spot at all")
-	i, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	i := s.launch(req)
 	require.Equal(t, "on-demand", i.CapacityType)
 	require.Contains(t, warned, aws.WarnInflexible)
-	types, err := s.p.InstanceTypes(t.Context(), nodePool())
-	require.NoError(t, err)
+	types := s.types()
 	for _, it := range types {
 		for _, o := range it.Offerings {
 			require.False(t, o.CapacityType == "spot" && o.Available)
@@ -225,8 +219,7 @@ func TestAZoneWithoutAddressesIsNotAvailable(t *testing.T) {
 	})
 	// open is how many offerings are available in a zone.
 	open := func(zone string) (n int) {
-		types, err := s.p.InstanceTypes(t.Context(), nodePool())
-		require.NoError(t, err)
+		types := s.types()
 		for _, it := range types {
 			for _, o := range it.Offerings {
 				if o.Zone == zone && o.Available {
@@ -294,13 +287,11 @@ func TestMinValues(t *testing.T) {
 	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
 	require.ErrorContains(t, err, "minValues")
 	req.Annotations = map[string]string{karpv1.NodeClaimMinValuesRelaxedAnnotationKey: "true"}
-	_, err = s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	s.launch(req)
 	s.opts.RelaxMinValues = true
 	s.p = s.provider()
 	req.Annotations, req.Token = nil, "two"
-	_, err = s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	s.launch(req)
 }
 
 func TestDedicatedTenancyAndPartitions(t *testing.T) {
@@ -313,14 +304,13 @@ func TestDedicatedTenancyAndPartitions(t *testing.T) {
 	req := s.request("one", large)
 	req.Requirements = req.Requirements.With(
 		requirements.In(awsv1.LabelInstanceTenancy, "dedicated"), requirements.In(awsv1.LabelPlacementGroupPartition, "10", "3", "5"))
-	i, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	i := s.launch(req)
 	require.Equal(t, "dedicated", i.Labels[awsv1.LabelInstanceTenancy])
 	require.Equal(t, group, i.Labels[awsv1.LabelPlacementGroupID])
 	require.Equal(t, "3", i.Labels[awsv1.LabelPlacementGroupPartition], "the lowest by number")
 	req.Token = "two"
 	req.Requirements = requirements.NewSet(requirements.In(awsv1.LabelPlacementGroupPartition, "9"))
-	_, err = s.p.Create(t.Context(), req)
+	_, err := s.p.Create(t.Context(), req)
 	require.ErrorContains(t, err, "partitions 1 to 7")
 }
 
@@ -360,8 +350,7 @@ func TestAMinuteOfThrottlingIsNoError(t *testing.T) {
 	s.p = s.provider()
 	req := s.request("one", large)
 	s.script(awstest.Fault{Op: "CreateFleet", Until: time.Minute, Err: awstest.ErrThrottled})
-	_, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	s.launch(req)
 	require.Equal(t, 1, s.cloud.Running())
 	require.Less(t, attempts, 12, "no herd")
 }
@@ -422,8 +411,7 @@ func TestACallThatIsRefusedIsNotInDoubt(t *testing.T) {
 		require.Equal(t, kind, cloudprovider.KindOf(err), "%v", err)
 		require.Equal(t, code, reason(err))
 		req.Options = req.Options[1:]
-		i, err := s.p.Create(t.Context(), req)
-		require.NoError(t, err)
+		i := s.launch(req)
 		require.Equal(t, req.Options[0].Offering.Zone, i.Zone, "it asks anew, for what is asked now")
 	}
 }
@@ -469,8 +457,7 @@ func TestWhatACallNamesIsMissingWhenItIsRepeated(t *testing.T) {
 	req := s.request("one", large)
 	_, err := s.p.Create(t.Context(), req)
 	require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err), "%v", err)
-	_, err = s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	s.launch(req)
 	require.Equal(t, 1, s.cloud.Running())
 }
 
@@ -510,8 +497,7 @@ func TestInstancesOfKarpenterAreAdopted(t *testing.T) {
 		"karpenter.sh/nodepool": "general", "karpenter.k8s.aws/ec2nodeclass": "default", "eks:eks-cluster-name": "demo",
 		"kubernetes.io/cluster/demo": "owned", "karpenter.sh/nodeclaim": req.Name,
 	})
-	i, err := s.p.Create(t.Context(), req)
-	require.NoError(t, err)
+	i := s.launch(req)
 	require.Equal(t, "aws:///"+key.Zone+"/"+ids[0], i.ID)
 	require.Equal(t, 1, s.cloud.Running())
 }

@@ -108,16 +108,29 @@ func nodePool() *karpv1.NodePool {
 	return p
 }
 
-// request asks for one machine by the available options that want is true for.
-func (s *scene) request(token string, want func(cloudprovider.LaunchOption) bool) cloudprovider.LaunchRequest {
+// read returns the node class, as it resolves now.
+func (s *scene) read() aws.NodeClass {
+	s.Helper()
+	class, err := s.p.NodeClass(s.Context(), "default")
+	require.NoError(s, err)
+	return class
+}
+
+func (s *scene) types() []*cloudprovider.InstanceType {
 	s.Helper()
 	types, err := s.p.InstanceTypes(s.Context(), nodePool())
 	require.NoError(s, err)
+	return types
+}
+
+// request asks for one machine by the available options that want is true for.
+func (s *scene) request(token string, want func(cloudprovider.LaunchOption) bool) cloudprovider.LaunchRequest {
+	s.Helper()
 	req := cloudprovider.LaunchRequest{
 		Token: token, Name: "general-" + token, NodePool: "general", NodeClassRef: *nodePool().Spec.Template.Spec.NodeClassRef,
 		Requirements: requirements.NewSet(requirements.In(karpv1.CapacityTypeLabelKey, "on-demand", "spot", "reserved")),
 	}
-	for _, t := range types {
+	for _, t := range s.types() {
 		for i := range t.Offerings {
 			o := cloudprovider.LaunchOption{InstanceType: t, Offering: &t.Offerings[i]}
 			if o.Offering.Launchable() && (want == nil || want(o)) {
@@ -139,7 +152,12 @@ func large(o cloudprovider.LaunchOption) bool {
 
 func (s *scene) create(token string, want func(cloudprovider.LaunchOption) bool) *cloudprovider.Instance {
 	s.Helper()
-	i, err := s.p.Create(s.Context(), s.request(token, want))
+	return s.launch(s.request(token, want))
+}
+
+func (s *scene) launch(req cloudprovider.LaunchRequest) *cloudprovider.Instance {
+	s.Helper()
+	i, err := s.p.Create(s.Context(), req)
 	require.NoError(s, err)
 	return i
 }
