@@ -128,7 +128,7 @@ func TestReadCatalogFaults(t *testing.T) {
 		"text":               {`"m5.large"`, []string{`catalog: found string; write a list`}},
 		"broken":             {"a: [", []string{"catalog: neither YAML nor JSON"}},
 		"same key in YAML":   {"instanceTypes: []\ninstanceTypes: []", []string{"instanceTypes"}},
-		"two documents":      {"[]\n---\n[]", []string{"catalog: line 3: a second document begins; keep all instance types in one"}},
+		"two documents":      {"[]\n---\n[]", []string{"catalog: line 3: a second document begins; keep everything in one"}},
 		"not the field":      {`{"types": []}`, []string{`catalog: unknown field "types"; use the fields in the comment of catalog.Read`}},
 		"not a list":         {`{"instanceTypes": {}}`, []string{"catalog: instanceTypes: found object; write a list"}},
 		"no types":           {"[null, 3, {}]", []string{"instance type 1 of the list: empty; remove it", "instance type 2 of the list: found number; write an object", "instance type without a name: name: empty", "capacity: no pods"}},

@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	kjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -72,7 +71,7 @@ import (
 //
 // The types are sorted by name and their offerings by key, whatever the order in the file.
 func Read(data []byte) ([]*cloudprovider.InstanceType, error) {
-	data, err := toJSON(data)
+	data, err := textstream.Single(data)
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
@@ -128,24 +127,6 @@ type (
 	}
 	amounts map[corev1.ResourceName]json.RawMessage // quantities as text or number
 )
-
-// toJSON reads one document of YAML or JSON.
-func toJSON(data []byte) ([]byte, error) {
-	docs := textstream.Split(textstream.UTF8(data))
-	switch {
-	case len(docs) == 0:
-		return []byte("null"), nil
-	case len(docs) > 1:
-		return nil, fmt.Errorf("line %d: a second document begins; keep all instance types in one", docs[1].Line)
-	case docs[0].JSON:
-		return bytes.TrimSpace(docs[0].Text), nil
-	}
-	data, err := yaml.YAMLToJSONStrict(docs[0].Text)
-	if err != nil {
-		return nil, fmt.Errorf("neither YAML nor JSON: %w", err)
-	}
-	return data, nil
-}
 
 // fileReader converts the instance types of a file.
 type fileReader struct {

@@ -173,7 +173,7 @@ var layers = []layer{
 		"what a class can launch follows from facts: no call is made, and no client needed"},
 	{"aws/awstest", append([]string{"internal/fault"}, cloud...),
 		"the AWS in memory answers as AWS does, and its scripts are written as those of the fake"},
-	{"aws/...", append([]string{"internal/status", "provisioning/nodeclaim"}, cloud...),
+	{"aws/...", append([]string{"internal/status", "internal/textstream", "provisioning/nodeclaim"}, cloud...),
 		"the AWS provider implements the contract; the engine must not leak into it"},
 	{"internal/simcluster", append([]string{"fake", "provisioning"}, leaves...),
 		"what Kubernetes does to objects is simulated, whoever else writes them"},

@@ -10,8 +10,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"unicode/utf16"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Document is a part of a text that is more than blanks, comments, directives and markers. Its Text
@@ -54,6 +57,25 @@ type Part struct {
 	Text   []byte // behind the marker, up to the next; the rest of the line of --- is in it
 	Line   int    // of the whole text, on which Text begins, from 1
 	JSON   bool   // Text is one JSON value, and blanks around it
+}
+
+// Single returns the only document of a text as JSON; "null" if there is none. A second document is
+// an error, and so is a key that appears twice in a mapping of YAML. JSON keeps such keys.
+func Single(data []byte) ([]byte, error) {
+	docs := Split(UTF8(data))
+	switch {
+	case len(docs) == 0:
+		return []byte("null"), nil
+	case len(docs) > 1:
+		return nil, fmt.Errorf("line %d: a second document begins; keep everything in one", docs[1].Line)
+	case docs[0].JSON:
+		return bytes.TrimSpace(docs[0].Text), nil
+	}
+	data, err := yaml.YAMLToJSONStrict(docs[0].Text)
+	if err != nil {
+		return nil, fmt.Errorf("neither YAML nor JSON: %w", err)
+	}
+	return data, nil
 }
 
 // Parts cuts a text in UTF-8 into pieces, in order. In YAML, lines that begin with --- or

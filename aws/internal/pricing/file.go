@@ -11,7 +11,8 @@ import (
 	"time"
 
 	sigsjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
+
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
 // fileVersion is the version of the format of File.
@@ -60,14 +61,13 @@ type fileForm struct {
 
 // ParseFile reads a File from YAML or JSON. It is strict: unknown, misspelt and duplicate fields
 // are faults, and so are every value that File.Validate refuses, another version, a currency other
-// than that of the region, and a text above eight MiB. The error lists all of them, and the result
-// is nil then.
+// than that of the region, a second document, and a text above eight MiB. The error lists all of
+// them, and the result is nil then.
 func ParseFile(data []byte) (*File, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("price file: %d bytes; use at most %d", len(data), maxFile)
 	}
-	// This reports duplicate keys, which JSON would hide.
-	text, err := yaml.YAMLToJSONStrict(data)
+	text, err := textstream.Single(data)
 	if err != nil {
 		return nil, fmt.Errorf("price file: %w", err)
 	}

@@ -207,6 +207,7 @@ func TestFileFaults(t *testing.T) {
 		"":                                   {"version: 0; use 1", `region: ""`, `at: ""; say when`, "no price; list at least one"},
 		"version: 2\n":                       {"version: 2; use 1"},
 		"- a":                                {"price file"},
+		head + "---\n" + head:                {"price file: line 4: a second document begins; keep everything in one"},
 		"\t":                                 {"price file"},
 		head + "onDemand: [1]":               {"price file"},
 		head + "onDemand: {m5.large: cheap}": {"price file"},
