@@ -496,6 +496,20 @@ func TestCheckOfWhatCannotBeRead(t *testing.T) {
 	}
 }
 
+// TestCheckOfKeysThatAppearTwice: in YAML and in JSON, each is told once, and other faults with it.
+func TestCheckOfKeysThatAppearTwice(t *testing.T) {
+	for _, text := range []string{
+		"apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  weight: 1\n  weight: 2\n  wieght: 3\n",
+		"{\"apiVersion\": \"karpenter.sh/v1\",\n\"kind\": \"NodePool\",\n\"metadata\": {\"name\": \"a\"},\n\"spec\": {\n\"weight\": 1,\n\"weight\": 2,\n\"wieght\": 3}}",
+	} {
+		_, notes := convertText(text, &convert.Options{Check: true})
+		require.Equal(t, []convert.Note{
+			{Line: 6, Object: "NodePool a", Field: "spec.weight", Severity: convert.Action, Message: `Duplicate value: "weight": the key appears more than once in this object; keep one`},
+			{Line: 7, Object: "NodePool a", Field: "spec.wieght", Severity: convert.Action, Message: `Forbidden: unknown field; did you mean "weight"?`},
+		}, notes, text)
+	}
+}
+
 // TestCheckOfOverlays: they have been the same in all versions, and may be wrong.
 func TestCheckOfOverlays(t *testing.T) {
 	for spec, want := range map[string][]string{

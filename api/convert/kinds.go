@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -224,7 +225,11 @@ func (c *converter) check(o *object) {
 		if textAt(o.node, "spec.role") == rolePlaceholder {
 			o.note(Action, "spec.role", "replace %s, which a conversion has left", rolePlaceholder)
 		}
-		faults = judge(o.kind.Kind, o.doc.JSON())
+		// The JSON of YAML has each key once, and any field is one of Unstructured.
+		if err := o.doc.Into(o.kind, &unstructured.Unstructured{}); err != nil && !o.part.JSON {
+			faults = faultsOf(err)
+		}
+		faults = append(faults, judge(o.kind.Kind, o.doc.JSON())...)
 	}
 	asked := o.asked
 	for _, f := range faults {

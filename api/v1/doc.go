@@ -15,7 +15,7 @@
 //
 // An object goes through these steps, none of which needs a cluster:
 //
-//	Decode    text to object; strict, all faults at once, with paths
+//	Decode    text to object; strict, all faults at once, with paths; Document.Line has their lines
 //	Default   fills in what was left out, as the API server would
 //	Validate  judges the object, as the API server and Karpenter would
 //	Hash      the drift hash of a NodePool, equal to Karpenter's

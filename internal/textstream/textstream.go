@@ -1,6 +1,7 @@
 // Package textstream divides texts of YAML and JSON into documents exactly as a YAML parser would,
 // so that no document of a text is overlooked: a parser for one object reads the first document and
-// ignores the others. It also recognises texts that a template engine still has to fill in.
+// ignores the others. It also finds the lines of fields and the keys that appear twice, and
+// recognises texts that a template engine still has to fill in.
 //
 // A line ends as YAML defines: with a line feed, a carriage return, both, or one of U+0085, U+2028
 // and U+2029. Texts are UTF-8; [UTF8] converts others.

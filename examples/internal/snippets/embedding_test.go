@@ -42,8 +42,8 @@ func Example_read() {
 	for _, d := range docs {
 		switch d.GroupVersionKind().Kind {
 		case v1.NodePoolKind:
-			pool, err := v1.DecodeNodePool(d.JSON())
-			if err != nil {
+			pool := &v1.NodePool{}
+			if err := d.Into(v1.GroupVersion.WithKind(v1.NodePoolKind), pool); err != nil {
 				faults = append(faults, err)
 				continue
 			}
@@ -52,8 +52,9 @@ func Example_read() {
 			in.NodePools = append(in.NodePools, pool)
 			in.InstanceTypes[pool.Name] = fake.Catalog() // of your cloud: CloudProvider.InstanceTypes
 		case v1.NodeClaimKind:
-			claim, err := v1.DecodeNodeClaim(d.JSON())
-			claims, faults = append(claims, claim), append(faults, err)
+			claim := &v1.NodeClaim{}
+			faults = append(faults, d.Into(v1.GroupVersion.WithKind(v1.NodeClaimKind), claim))
+			claims = append(claims, claim)
 		case "Node":
 			node := &corev1.Node{}
 			nodes, faults = append(nodes, node), append(faults, json.Unmarshal(d.JSON(), node))
