@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,9 +59,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	c := &cluster{T: t}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme, awsv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, add(scheme))
 	}
 	c.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1.NodePool{}, &awsv1.EC2NodeClass{}, &v1.NodeClaim{}, &corev1.Node{}, &corev1.Pod{}).
@@ -89,25 +88,19 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 			return api.Delete(ctx, o, options...)
 		}}).Build()
 	cloud, err := newKwok(c.Client, "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.events = events.NewFakeRecorder(1000)
-	if c.a, err = newAutoscaler(c.Client, cloud, c.events, prometheus.NewRegistry(), slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
-	if c.a.window, err = batcher.NewWindow(time.Nanosecond, 0); err != nil {
-		t.Fatal(err)
-	}
+	c.a, err = newAutoscaler(c.Client, cloud, c.events, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	c.a.window, err = batcher.NewWindow(time.Nanosecond, 0)
+	require.NoError(t, err)
 	return c
 }
 
 // must ends the test if something that it needs has failed.
 func (c *cluster) must(err error) {
 	c.Helper()
-	if err != nil {
-		c.Fatal(err)
-	}
+	require.NoError(c, err)
 }
 
 // told returns the events so far that mention all of the texts. There can be no event after it.
@@ -155,6 +148,17 @@ func (c *cluster) restart() {
 	c.must(err)
 	again.window = c.a.window
 	c.a = again
+}
+
+// settle has nodes for the pods launched, makes them ready, binds the pods and has the
+// nodes initialized.
+func (c *cluster) settle() {
+	c.Helper()
+	c.pass(5)
+	c.boot()
+	c.pass(3)
+	c.schedule()
+	c.pass(4)
 }
 
 func (c *cluster) claims() []v1.NodeClaim {
@@ -220,28 +224,26 @@ func TestPodsGetTheNodeThatWasPlanned(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"))
 	c.pass(3) // one to see the pod, one to plan, one to launch
 	claims := c.claims()
-	if len(claims) != 1 || claims[0].Status.ProviderID == "" {
-		t.Fatalf("%d NodeClaims: %v", len(claims), claims)
-	}
+	require.Len(t, claims, 1)
+	require.NotEmpty(t, claims[0].Status.ProviderID)
 	stored := &corev1.Pod{}
 	c.must(c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "web"}, stored))
-	if len(stored.Spec.Tolerations) != 1 || stored.Spec.Tolerations[0].Key != nomination.TaintKey {
-		t.Errorf("tolerations %v", stored.Spec.Tolerations)
-	}
+	require.Len(t, stored.Spec.Tolerations, 1)
+	require.Equal(t, nomination.TaintKey, stored.Spec.Tolerations[0].Key)
 	c.pass(2)
 	c.boot()
 	c.pass(3)
-	if n := c.nodes()[0]; len(n.Spec.Taints) != 1 || n.Spec.Taints[0].Key != nomination.TaintKey {
-		t.Errorf("a node that is ready, and whose pod is not there, has taints %v", n.Spec.Taints)
-	}
+	n := c.nodes()[0]
+	require.Len(t, n.Spec.Taints, 1, "the node is ready, and the pod is not there")
+	require.Equal(t, nomination.TaintKey, n.Spec.Taints[0].Key)
 	c.schedule()
 	c.pass(4)
-	if n := c.nodes()[0]; len(n.Spec.Taints) != 0 || n.Labels[v1.NodeInitializedLabelKey] != "true" {
-		t.Errorf("a node whose pod is there has taints %v, labels %v", n.Spec.Taints, n.Labels)
-	}
-	if got := c.claims(); len(got) != 1 || !meta.IsStatusConditionTrue(got[0].Status.Conditions, v1.ConditionTypeInitialized) {
-		t.Errorf("%d NodeClaims: %v", len(got), got[0].Status.Conditions)
-	}
+	n = c.nodes()[0]
+	require.Empty(t, n.Spec.Taints, "the pod is there")
+	require.Equal(t, "true", n.Labels[v1.NodeInitializedLabelKey])
+	claims = c.claims()
+	require.Len(t, claims, 1)
+	require.True(t, meta.IsStatusConditionTrue(claims[0].Status.Conditions, v1.ConditionTypeInitialized), claims[0].Status.Conditions)
 }
 
 // Of three NodeClaims the API server takes one: the others of the same plan follow, and
@@ -259,17 +261,13 @@ func TestWhatIsRefusedOfAPlanFollows(t *testing.T) {
 		return nil
 	}
 	c.pass(1)
-	if n := len(c.claims()); n > 0 {
-		t.Fatalf("%d NodeClaims before the window closed", n)
-	}
+	require.Empty(t, c.claims(), "the window has not closed")
 	c.pass(1)
-	if n := len(c.claims()); n != 1 || len(asked) != 3 {
-		t.Fatalf("%d NodeClaims of %d", n, len(asked))
-	}
+	require.Len(t, c.claims(), 1)
+	require.Len(t, asked, 3)
 	c.pass(4)
-	if n := len(c.claims()); n != 3 || len(asked) != 3 {
-		t.Errorf("%d NodeClaims, %d names asked for: %v", n, len(asked), asked)
-	}
+	require.Len(t, c.claims(), 3)
+	require.Len(t, asked, 3)
 }
 
 // beginning is whether a command has begun, as an event tells.
@@ -288,11 +286,7 @@ func (b *beginning) Eventf(about, related runtime.Object, kind, reason, action, 
 func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"))
 	c.a.confirmAfter = time.Hour
-	c.pass(3)
-	c.boot()
-	c.pass(2)
-	c.schedule()
-	c.pass(3)
+	c.settle()
 	before := c.claims()[0].Name
 	pool := &v1.NodePool{}
 	c.must(c.Get(t.Context(), client.ObjectKey{Name: "general"}, pool))
@@ -317,9 +311,8 @@ func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if n := len(c.claims()); n != 2 || refused != 2 {
-		t.Errorf("%d NodeClaims after %d refusals", n, refused)
-	}
+	require.Len(t, c.claims(), 2)
+	require.Equal(t, 2, refused)
 }
 
 // A new leader finds the whole state in the cluster.
@@ -327,17 +320,11 @@ func TestRestartPlansNothingTwice(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"), pod("db", "3"))
 	c.pass(2)
 	before := c.claims()
-	if len(before) == 0 {
-		t.Fatal("nothing was planned")
-	}
+	require.NotEmpty(t, before)
 	c.restart()
 	c.pass(5)
-	if after := c.claims(); len(after) != len(before) {
-		t.Errorf("%d NodeClaims, %d before the restart", len(after), len(before))
-	}
-	if len(c.nodes()) != len(before) {
-		t.Errorf("%d machines for %d NodeClaims", len(c.nodes()), len(before))
-	}
+	require.Len(t, c.claims(), len(before))
+	require.Len(t, c.nodes(), len(before))
 }
 
 func TestFiguresAreKarpenters(t *testing.T) {
@@ -362,12 +349,10 @@ func TestFiguresAreKarpenters(t *testing.T) {
 	}
 	for name, want := range map[string]float64{"karpenter_nodeclaims_created_total": 1, "karpenter_nodes_created_total": 1, "karpenter_pods_state": 2,
 		"karpenter_scheduler_unschedulable_pods_count": 1, "karpenter_cluster_state_node_count": 1, "karpenter_scheduler_scheduling_duration_seconds": 1} {
-		if values[name] != want {
-			t.Errorf("%s is %v, not %v", name, values[name], want)
-		}
+		require.Equal(t, want, values[name], name)
 	}
-	if values["karpenter_nodepools_cost_total"] <= 0 || values["karpenter_nodes_allocatable"] <= 0 || values["karpenter_cloudprovider_instance_type_offering_available"] <= 0 {
-		t.Errorf("figures: %v", values)
+	for _, name := range []string{"karpenter_nodepools_cost_total", "karpenter_nodes_allocatable", "karpenter_cloudprovider_instance_type_offering_available"} {
+		require.Positive(t, values[name], name)
 	}
 }
 
@@ -377,31 +362,19 @@ func TestRestartInADrainPlansNothingTwice(t *testing.T) {
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "all"}}
 	budget.Spec.Selector = &metav1.LabelSelector{}
 	c := newCluster(t, general(), pod("web", "1"), budget)
-	c.pass(5)
-	c.boot()
-	c.pass(2)
-	c.schedule()
-	c.pass(3)
+	c.settle()
 	claim := c.claims()[0]
 	c.must(c.Delete(t.Context(), &claim))
 	for range 3 {
 		c.pass(4)
-		if claims := c.claims(); len(claims) != 2 {
-			t.Fatalf("%d NodeClaims, after one was deleted: %v", len(claims), claims)
-		}
+		require.Len(t, c.claims(), 2, "one was deleted")
 		c.restart()
 		s, err := c.a.snapshot(t.Context(), time.Now())
 		c.must(err)
-		if len(s.Promises.Moving) != 1 {
-			t.Errorf("nobody keeps a node for the pod: %+v", s.Promises.Nodes)
-		}
-		if again := s.Waiting(); len(again) > 0 {
-			t.Errorf("pod %s is to be planned for again", again[0].Name)
-		}
+		require.Len(t, s.Promises.Moving, 1, "nobody keeps a node for the pod: %+v", s.Promises.Nodes)
+		require.Empty(t, s.Waiting(), "the pod is to be planned for again")
 	}
-	if len(c.nodes()) != 2 {
-		t.Errorf("%d machines", len(c.nodes()))
-	}
+	require.Len(t, c.nodes(), 2)
 }
 
 // A pod that may not be changed goes where kube-scheduler likes, and nobody waits for it;
@@ -410,9 +383,8 @@ func TestPodsThatMayNotBeChanged(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"))
 	c.forbid = true
 	c.pass(4)
-	if len(c.a.last.Promises.Pods) != 1 || len(c.events.Events) != 1 { // that of its nomination
-		t.Errorf("nobody tries again: %+v", c.a.last.Promises.Pods)
-	}
+	require.Len(t, c.a.last.Promises.Pods, 1, "nobody tries again")
+	require.Len(t, c.events.Events, 1) // that of its nomination
 	c.forbid = false
 	c.pass(2)
 	c.forbid = true
@@ -424,13 +396,9 @@ func TestPodsThatMayNotBeChanged(t *testing.T) {
 	c.a.last.Refuse(later)
 	c.pass(2)
 	for _, p := range c.a.last.Promises.Pods {
-		if p.Toleration != nil {
-			t.Errorf("%s is still to be changed", p.Pod.Name)
-		}
+		require.Nil(t, p.Toleration, "%s is still to be changed", p.Pod.Name)
 	}
-	if told := c.told("NotReserved"); len(told) != 1 {
-		t.Errorf("events: %q", told)
-	}
+	require.Len(t, c.told("NotReserved"), 1)
 }
 
 func TestDeletedNodeClaimsLeaveNothing(t *testing.T) {
@@ -444,14 +412,11 @@ func TestDeletedNodeClaimsLeaveNothing(t *testing.T) {
 	claim := c.claims()[0]
 	c.must(c.Delete(t.Context(), &claim))
 	c.pass(1)
-	if n := c.nodes()[0]; len(n.Spec.Taints) == 0 {
-		t.Error("the node takes pods")
-	}
+	require.NotEmpty(t, c.nodes()[0].Spec.Taints, "the node takes pods")
 	time.Sleep(5 * time.Second) // the least time of a drain
 	c.pass(4)
-	if claims, nodes := c.claims(), c.nodes(); len(claims)+len(nodes) > 0 {
-		t.Errorf("%d NodeClaims and %d Nodes are left: %v", len(claims), len(nodes), nodes)
-	}
+	require.Empty(t, c.claims())
+	require.Empty(t, c.nodes())
 }
 
 // A pool that cannot be read says so, and the others work.
@@ -463,15 +428,14 @@ func TestPoolsWithFaultsKeepNoOtherFromWork(t *testing.T) {
 	foreign.Name, foreign.UID, foreign.Spec.Template.Spec.NodeClassRef.Kind = "foreign", "foreign", "EC2NodeClass"
 	c := newCluster(t, general(), broken, foreign, pod("web", "1"))
 	c.pass(4)
-	if claims := c.claims(); len(claims) != 1 || claims[0].Labels[v1.NodePoolLabelKey] != "general" {
-		t.Errorf("NodeClaims: %v", claims)
-	}
+	claims := c.claims()
+	require.Len(t, claims, 1)
+	require.Equal(t, "general", claims[0].Labels[v1.NodePoolLabelKey])
 	for name, want := range map[string]string{"broken": v1.ConditionTypeValidationSucceeded, "foreign": v1.ConditionTypeNodeClassReady} {
 		var pool v1.NodePool
 		c.must(c.Get(t.Context(), client.ObjectKey{Name: name}, &pool))
-		if !meta.IsStatusConditionFalse(pool.Status.Conditions, want) || !meta.IsStatusConditionFalse(pool.Status.Conditions, v1.ConditionTypeReady) {
-			t.Errorf("%s: %v", name, pool.Status.Conditions)
-		}
+		require.True(t, meta.IsStatusConditionFalse(pool.Status.Conditions, want), "%s: %v", name, pool.Status.Conditions)
+		require.True(t, meta.IsStatusConditionFalse(pool.Status.Conditions, v1.ConditionTypeReady), "%s: %v", name, pool.Status.Conditions)
 	}
 }
 
@@ -505,15 +469,11 @@ func TestWhatTheCloudDoesNotSayKeepsNothingElseFromBeingAsked(t *testing.T) {
 	s := &snapshot{Fleet: &fleet.Fleet{Now: time.Now()}}
 	s.NodeClaims = []*v1.NodeClaim{claim("known"), claim("other")}
 	err := c.a.look(t.Context(), s)
-	if !errors.Is(err, cloudprovider.ErrDenied) || !errors.Is(err, cloudprovider.ErrThrottled) {
-		t.Errorf("the error is %v", err)
-	}
-	if d := s.Input.Drift; d["known"].Reason != "Before" || d["other"].Reason != "Changed" {
-		t.Errorf("drift: %v", d)
-	}
-	if s.Input.Instances == nil {
-		t.Error("the machines were not listed")
-	}
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	require.ErrorIs(t, err, cloudprovider.ErrThrottled)
+	require.Equal(t, "Before", s.Input.Drift["known"].Reason)
+	require.Equal(t, "Changed", s.Input.Drift["other"].Reason)
+	require.NotNil(t, s.Input.Instances, "the machines were not listed")
 }
 
 // mute is a cloud that does not say for now what it sells.
@@ -530,9 +490,9 @@ func TestACatalogThatCannotBeReadCostsNoNodeClaim(t *testing.T) {
 	c := newCluster(t, general(), claim)
 	c.a.cloud = mute{c.a.cloud}
 	c.pass(1)
-	if claims := c.claims(); len(claims) != 1 || claims[0].DeletionTimestamp != nil {
-		t.Errorf("NodeClaims: %v", claims)
-	}
+	claims := c.claims()
+	require.Len(t, claims, 1)
+	require.Nil(t, claims[0].DeletionTimestamp)
 }
 
 // A webhook that refuses a NodeClaim is told to the pods, and no plan is made for them at
@@ -548,20 +508,16 @@ func TestRefusedNodeClaims(t *testing.T) {
 		return nil
 	}
 	c.pass(6)
-	if tries != 1 {
-		t.Errorf("%d NodeClaims were sent", tries)
-	}
-	if told := c.told("was refused", "NodePool general"); len(told) != 1 {
-		t.Errorf("the pod was told %q", told)
-	}
+	require.Equal(t, 1, tries)
+	require.Len(t, c.told("was refused", "NodePool general"), 1)
 }
 
 func TestPodsWithoutAPlaceAreToldWhy(t *testing.T) {
 	c := newCluster(t, general(), pod("huge", "500"))
 	c.pass(4)
-	if told := c.told("FailedScheduling"); len(told) != 1 || !strings.Contains(told[0], "asks for cpu=500") {
-		t.Errorf("events: %q", told)
-	}
+	told := c.told("FailedScheduling")
+	require.Len(t, told, 1)
+	require.Contains(t, told[0], "asks for cpu=500")
 }
 
 // A NodeClaim that nothing can be had for goes, and its pods are planned for without what
@@ -572,15 +528,11 @@ func TestSoldOut(t *testing.T) {
 	c.must(err)
 	c.a.cloud = cloud
 	c.pass(4)
-	if claims, nodes := c.claims(), c.nodes(); len(claims)+len(nodes) > 0 {
-		t.Errorf("%d NodeClaims and %d Nodes", len(claims), len(nodes))
-	}
-	if len(c.a.stock.Marks()) == 0 || len(c.a.last.Input.UnavailableOfferings) == 0 {
-		t.Error("nobody remembers what was refused")
-	}
-	if len(c.told("LaunchFailed")) == 0 {
-		t.Error("no event tells of it")
-	}
+	require.Empty(t, c.claims())
+	require.Empty(t, c.nodes())
+	require.NotEmpty(t, c.a.stock.Marks())
+	require.NotEmpty(t, c.a.last.Input.UnavailableOfferings)
+	require.NotEmpty(t, c.told("LaunchFailed"))
 }
 
 // User data may have a node join without its taints: it gets them when it registers, and an
@@ -603,12 +555,10 @@ func TestANodeWithoutItsTaintsGetsThem(t *testing.T) {
 		}
 	}
 	nodes := c.nodes()
-	if len(nodes) != 1 || nodes[0].Labels[v1.NodeRegisteredLabelKey] != "true" || !slices.Contains(nodes[0].Spec.Taints, dedicated) {
-		t.Fatalf("Nodes: %+v", nodes)
-	}
-	if told := c.told("Warning UnregisteredTaintMissing"); len(told) != 1 {
-		t.Errorf("the NodeClaim was told %q", told)
-	}
+	require.Len(t, nodes, 1)
+	require.Equal(t, "true", nodes[0].Labels[v1.NodeRegisteredLabelKey])
+	require.Contains(t, nodes[0].Spec.Taints, dedicated)
+	require.Len(t, c.told("Warning UnregisteredTaintMissing"), 1)
 }
 
 // TestPodsThatComeAndGoEmptyTheNextNode: of two Nodes one would be removed next. A ReplicaSet ends its
@@ -625,11 +575,7 @@ func TestPodsThatComeAndGoEmptyTheNextNode(t *testing.T) {
 	}
 	c := newCluster(t, append(pods, pool)...)
 	next := func() (found []string) {
-		c.pass(5) // launched, and registered
-		c.boot()
-		c.pass(3)
-		c.schedule()
-		c.pass(4) // initialized
+		c.settle()
 		at, err := c.a.snapshot(t.Context(), time.Now())
 		c.must(err)
 		at.Input.Nominations = nil // the places of the pods were promised a moment ago
@@ -649,15 +595,11 @@ func TestPodsThatComeAndGoEmptyTheNextNode(t *testing.T) {
 		}
 		return found
 	}
-	if found := next(); len(found) != 1 {
-		t.Fatalf("pods on Nodes that would be removed next: %q", found)
-	}
+	require.Len(t, next(), 1)
 	c.must(c.Get(t.Context(), client.ObjectKeyFromObject(pool), pool))
 	pool.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "0"}}
 	c.must(c.Update(t.Context(), pool))
-	if found := next(); len(found) != 0 {
-		t.Fatalf("pods on Nodes that would be removed next, with a budget of none: %q", found)
-	}
+	require.Empty(t, next(), "no budget lets a Node go")
 }
 
 // slow is a cloud that launches nothing until it is let.
@@ -691,28 +633,25 @@ func TestASlowCloudKeepsNothingWaiting(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); cloud.asked.Load() < 1 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 	}
 	first := c.claims()
-	if len(first) != 1 || first[0].Status.ProviderID != "" {
-		t.Fatalf("%d NodeClaims, launched as %q", len(first), first[0].Status.ProviderID)
-	}
+	require.Len(t, first, 1)
+	require.Empty(t, first[0].Status.ProviderID)
 	c.must(c.Delete(t.Context(), &first[0]))
 	reconcile(6)
 	for deadline := time.Now().Add(time.Minute); cloud.asked.Load() < 2 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 	}
-	if n := cloud.asked.Load(); n != 2 {
-		t.Errorf("the cloud was asked %d times: once for each of two NodeClaims", n)
-	}
-	if len(c.claims()) != 2 {
-		t.Errorf("%d NodeClaims: the deleted one stays while it may become a machine", len(c.claims()))
-	}
+	require.EqualValues(t, 2, cloud.asked.Load(), "once for each of two NodeClaims")
+	require.Len(t, c.claims(), 2, "the deleted one stays while it may become a machine")
 	close(cloud.let)
 	c.a.beside.wait.Wait()
 	time.Sleep(5 * time.Second) // the least time of a drain
 	c.pass(6)
 	machines, err := cloud.List(t.Context())
 	c.must(err)
-	if claims := c.claims(); len(claims) != 1 || len(machines) != 1 || claims[0].Name == first[0].Name || claims[0].Status.ProviderID != machines[0].ID {
-		t.Errorf("%d NodeClaims and %d machines are left", len(claims), len(machines))
-	}
+	claims := c.claims()
+	require.Len(t, claims, 1)
+	require.Len(t, machines, 1)
+	require.NotEqual(t, first[0].Name, claims[0].Name)
+	require.Equal(t, machines[0].ID, claims[0].Status.ProviderID)
 }
 
 // Pods are changed a slice at a time: while there are many, other parts have their turn.
@@ -743,7 +682,6 @@ func TestManyPodsAreChangedASliceAtATime(t *testing.T) {
 			break
 		}
 	}
-	if n := len(counts); n < 4 || counts[n-1] != 60 {
-		t.Errorf("pods with their toleration, pass by pass: %v", counts)
-	}
+	require.Greater(t, len(counts), 3)
+	require.Equal(t, 60, counts[len(counts)-1])
 }

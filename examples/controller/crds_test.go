@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -115,23 +116,15 @@ func written(t *testing.T, file, head string, definitions ...schema) {
 	text.WriteString(head + " Written by: go test . -run Manifests -update\n")
 	for _, d := range definitions {
 		data, err := yaml.Marshal(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text.WriteString("---\n" + string(data))
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
 	}
 	have, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(have) != text.String() {
-		t.Errorf("%s is not what the types say: go test . -run Manifests -update", file)
-	}
+	require.NoError(t, err)
+	require.Equal(t, text.String(), string(have), "go test . -run Manifests -update writes %s", file)
 }
 
 func TestTheManifestsHaveTheTypesOfTheLibrary(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"log/slog"
 	"maps"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,13 +92,11 @@ func TestALifeOnEC2(t *testing.T) {
 		return len(claims) == 1 && claims[0].Status.ProviderID != ""
 	})
 	c.must(c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored))
-	if len(stored.Status.Subnets) == 0 || len(stored.Status.AMIs) == 0 || !slices.Contains(stored.Finalizers, awsv1.TerminationFinalizer) {
-		t.Errorf("the class is %+v, finalizers %v", stored.Status, stored.Finalizers)
-	}
+	require.NotEmpty(t, stored.Status.Subnets)
+	require.NotEmpty(t, stored.Status.AMIs)
+	require.Contains(t, stored.Finalizers, awsv1.TerminationFinalizer)
 	claim := c.claims()[0]
-	if claim.Annotations[awsv1.EC2NodeClassHashAnnotationKey] == "" {
-		t.Errorf("annotations %v", claim.Annotations)
-	}
+	require.NotEmpty(t, claim.Annotations[awsv1.EC2NodeClassHashAnnotationKey])
 	server.Advance(2 * time.Minute)
 	c.kubelet(claim)
 	until("tagged", func() bool { return c.claims()[0].Annotations[awsv1.InstanceTaggedAnnotationKey] == "true" })
@@ -113,9 +111,8 @@ func TestALifeOnEC2(t *testing.T) {
 	again := stored.ResourceVersion
 	c.a.nextLook = time.Time{}
 	c.pass(1)
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored); err != nil || stored.ResourceVersion != again {
-		t.Errorf("a look that found nothing new wrote the class: %v", err)
-	}
+	c.must(c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored))
+	require.Equal(t, again, stored.ResourceVersion, "a look that found nothing new wrote the class")
 
 	c.must(c.Delete(t.Context(), pod("web", "1")))
 	c.must(c.Delete(t.Context(), &claim))
@@ -125,9 +122,7 @@ func TestALifeOnEC2(t *testing.T) {
 		return len(c.claims()) == 0 && c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored) != nil
 	})
 	for _, call := range []string{"TerminateInstances", "DeleteInstanceProfile"} {
-		if !slices.ContainsFunc(server.Calls(), func(c awstest.Call) bool { return c.Action == call && c.Code == "" }) {
-			t.Errorf("%s was not called", call)
-		}
+		require.True(t, slices.ContainsFunc(server.Calls(), func(c awstest.Call) bool { return c.Action == call && c.Code == "" }), call)
 	}
 }
 
@@ -159,22 +154,20 @@ func TestBadFlags(t *testing.T) {
 		"-qps is -1; it is a number above zero\n-propose-every is 0s": {"-qps=-1", "-propose-every=0"},
 	} {
 		var help strings.Builder
-		if _, err := parse(args, &help); err == nil || !strings.Contains(err.Error(), want) || help.Len() > 0 {
-			t.Errorf("%v: %v, want %s", args, err, want)
-		}
+		_, err := parse(args, &help)
+		require.ErrorContains(t, err, want)
+		require.Empty(t, help.String())
 	}
 	var help strings.Builder
-	if _, err := parse([]string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "usage: controller [flags]") {
-		t.Errorf("%v: %s", err, help.String())
-	}
-	if s, err := parse([]string{"-min-score=0"}, &help); err != nil || s.consolidation().MinimumScore >= 0 {
-		t.Errorf("%v, %v: zero is the default of the library, and none of the flag", err, s.consolidation())
-	}
+	_, err := parse([]string{"-h"}, &help)
+	require.ErrorIs(t, err, flag.ErrHelp)
+	require.Contains(t, help.String(), "usage: controller [flags]")
+	s, err := parse([]string{"-min-score=0"}, &help)
+	require.NoError(t, err)
+	require.Negative(t, s.consolidation().MinimumScore, "zero is the default of the library, and none of the flag")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	if _, err := (&settings{}).reach(); err == nil || !strings.Contains(err.Error(), "there is no -kubeconfig") {
-		t.Error(err)
-	}
-	if _, err := (&settings{kubeconfig: "none"}).reach(); err == nil || !strings.Contains(err.Error(), "-kubeconfig none: ") {
-		t.Error(err)
-	}
+	_, err = (&settings{}).reach()
+	require.ErrorContains(t, err, "there is no -kubeconfig")
+	_, err = (&settings{kubeconfig: "none"}).reach()
+	require.ErrorContains(t, err, "-kubeconfig none: ")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/dovetail-sdk/dovetail/disruption/fleet"
@@ -41,11 +42,7 @@ func TestVersionOfTheAPIServer(t *testing.T) {
 	} {
 		*api, now = step.saying, now.Add(step.after)
 		err := a.askVersion(t.Context(), &snapshot{Fleet: &fleet.Fleet{Now: now}})
-		if (err != nil) != step.fail {
-			t.Errorf("%s: error %v", step.what, err)
-		}
-		if got := a.options().Provisioning.Kubernetes; got != step.want {
-			t.Errorf("%s: plans are for %q, want %q", step.what, got, step.want)
-		}
+		require.Equal(t, step.fail, err != nil, "%s: %v", step.what, err)
+		require.Equal(t, step.want, a.options().Provisioning.Kubernetes, step.what)
 	}
 }

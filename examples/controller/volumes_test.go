@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -63,14 +64,8 @@ func TestStatefulSetsReturnToTheirZones(t *testing.T) {
 		objects = append(objects, member(name, "first-"+name))
 	}
 	c := newCluster(t, objects...)
-	c.pass(5)
-	c.boot()
-	c.pass(2)
-	c.schedule()
-	c.pass(3)
-	if n := len(c.nodes()); n != 2 {
-		t.Fatalf("%d nodes for two zones", n)
-	}
+	c.settle()
+	require.Len(t, c.nodes(), 2, "one for each zone")
 	before := c.claims()
 	for i := range before {
 		c.must(c.Delete(t.Context(), &before[i]))
@@ -85,8 +80,6 @@ func TestStatefulSetsReturnToTheirZones(t *testing.T) {
 	for _, name := range []string{"db-1", "db-0"} {
 		c.must(c.Create(t.Context(), member(name, "second-"+name)))
 		c.pass(2)
-		if zones := c.zoneOf(name); len(zones) != 1 || zones[0] != where[name] {
-			t.Errorf("pod %s is let onto nodes in %q, and its volume is in %s", name, zones, where[name])
-		}
+		require.Equal(t, []string{where[name]}, c.zoneOf(name), name)
 	}
 }

@@ -3,6 +3,8 @@ package e2e
 import (
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Three hundred pods come at once: the nodes that were planned are those that run them,
@@ -22,11 +24,7 @@ func (s *scene) burst() look {
 	over := l.cost/planned - 1
 	s.report("%d pods planned on %.0f nodes at %.4f USD/h (gap %.1f%%); run on %d at %.4f (%+.1f%%) after %.0f s; %d plans",
 		int(number(plans[0], "pods")), nodes, planned, 100*(planned/number(plans[0], "bound")-1), len(l.nodes), l.cost, 100*over, took.Seconds(), len(plans))
-	if number(plans[0], "pods") != 300 {
-		s.Errorf("the first plan was for %v pods", plans[0]["pods"])
-	}
-	if over > 0.03 {
-		s.Errorf("what runs costs %.4f USD/h, planned were %.4f", l.cost, planned)
-	}
+	assert.EqualValues(s, 300, number(plans[0], "pods"))
+	assert.LessOrEqual(s, over, 0.03)
 	return l
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,12 +41,8 @@ func TestChurn(t *testing.T) {
 	r := churn(s, contenders[0])[0].(lived)
 	s.report("20 minutes of deploys, scaling, drift, a sold-out family, a lost node and 5 kills: %.4f USD, %+.1f%% over plans from empty; %d evictions, %d pods preempted, %d launches, pods waited %.0f s in the median and %.0f s at the 99th percentile; at rest %.4f USD/h, %+.1f%% over a plan from empty, after %.0f s with %d evictions more; left behind: %s",
 		r.bill, 100*(r.bill/r.fromEmpty-1), r.evicted, r.preempted, r.launches, r.median.Seconds(), r.slowest.Seconds(), r.rest, 100*(r.rest/r.restFromEmpty-1), r.took.Seconds(), r.restEvicted, cmp.Or(r.left, "nothing"))
-	if !r.rested {
-		t.Errorf("not at rest after %s", r.took)
-	}
-	if r.left != "" {
-		t.Errorf("left behind: %s", r.left)
-	}
+	assert.True(t, r.rested, "not at rest after %s", r.took)
+	assert.Empty(t, r.left, "left behind")
 }
 
 // lived is what a contender came to in churn.
@@ -92,9 +89,7 @@ func churn(s *scene, c contender) []result {
 	for now := time.Duration(0); now < churnLength; now = time.Since(started) {
 		for len(events) > 0 && events[0].at <= now {
 			s.Logf("%6.1f s  %s", now.Seconds(), events[0].what)
-			if err := events[0].do(); err != nil {
-				s.Errorf("%s: %v", events[0].what, err)
-			}
+			assert.NoError(s, events[0].do(), events[0].what)
 			events = events[1:]
 		}
 		if l, err := s.look(); err == nil {
@@ -105,9 +100,7 @@ func churn(s *scene, c contender) []result {
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
-	if len(events) > 0 {
-		s.Errorf("%d events came too late", len(events))
-	}
+	assert.Empty(s, events, "they came too late")
 	r := lived{contender: c.name, bill: meter.usd, launches: len(launches)}
 	r.evicted, r.preempted, r.median, r.slowest = pods.figures()
 

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -126,9 +128,7 @@ func TestCompare(t *testing.T) {
 					t.Log(r.text())
 				}
 				t.Logf("%d pods preempted", s.preempted())
-				if err := scenario.table.write(file, results); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, scenario.table.write(file, results))
 			})
 		}
 	}
@@ -236,22 +236,17 @@ func newKarpenterScene(t *testing.T) *scene {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "karpenter")
 	module, err := karpenter(t.Context(), program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, pattern := range []string{"pkg/apis/crds/*.yaml", "kwok/apis/crds/*.yaml"} {
 		files, err := filepath.Glob(filepath.Join(module, pattern))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no definitions at %s: %v", pattern, err)
-		}
+		require.NoError(t, err)
+		require.NotEmpty(t, files, pattern)
 		for _, file := range files {
 			s.apply(file)
 		}
 	}
 	s.types = filepath.Join(dir, "types.json")
-	if err := writeTypes(s.types, ""); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, writeTypes(s.types, ""))
 	class := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": map[string]any{"name": "default"}}}
 	s.eventually(30*time.Second, "node classes are served", func() error { return s.api.Create(s.ctx, class.DeepCopy()) })
 	s.served()
@@ -365,19 +360,13 @@ The scenarios may be from several runs. The machine did other work at the same t
 // sections stay.
 func TestRowsOfAComparison(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "RESULTS.md")
-	if err := os.WriteFile(file, []byte("# Results\n\ntext\n\n## Other\n\n| a | b |\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("# Results\n\ntext\n\n## Other\n\n| a | b |\n"), 0o600))
 	for _, rows := range [][]result{{row{scenario: "burst", contender: "dovetail", nodes: 1}, row{scenario: "rest", contender: "dovetail"}},
 		{row{scenario: "burst", contender: "karpenter"}, row{scenario: "rest", contender: "karpenter"}}, {row{scenario: "burst", contender: "dovetail", nodes: 2}}} {
-		if err := scenarioTable.write(file, rows); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, scenarioTable.write(file, rows))
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for line := range strings.Lines(string(text)) {
 		if cells := strings.Split(line, " | "); len(cells) > 3 && cells[0] != "| scenario" {
@@ -385,7 +374,6 @@ func TestRowsOfAComparison(t *testing.T) {
 		}
 	}
 	want := []string{"| burst karpenter 0", "| burst dovetail 2", "| rest dovetail 0", "| rest karpenter 0"}
-	if !slices.Equal(names, want) || !strings.HasPrefix(string(text), "# Results\n\ntext\n\n## Other\n\n| a | b |\n") {
-		t.Errorf("%q:\n%s", names, text)
-	}
+	require.Equal(t, want, names)
+	require.True(t, strings.HasPrefix(string(text), "# Results\n\ntext\n\n## Other\n\n| a | b |\n"), string(text))
 }

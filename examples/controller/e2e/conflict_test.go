@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -31,9 +32,7 @@ func TestConflict(t *testing.T) {
 	s.start()
 	launched := s.small()
 	planned := s.entries("planned")
-	if float64(len(launched.nodes)) != number(planned[0], "create") {
-		t.Errorf("%d nodes for a plan of %v", len(launched.nodes), planned[0]["create"])
-	}
+	assert.EqualValues(t, number(planned[0], "create"), len(launched.nodes))
 	s.pool(func(p *v1.NodePool) { p.Spec.Template.Labels = map[string]string{"team": "b"} })
 	tally := newTally()
 	l, took := s.watch(6*time.Minute, "none has drifted", func(l look) error {
@@ -43,9 +42,7 @@ func TestConflict(t *testing.T) {
 		}
 		return labelled(l)
 	})
-	if len(tally.breaches) > 0 {
-		t.Errorf("budgets breached: %v", tally.breaches)
-	}
+	assert.Empty(t, tally.breaches, "budgets breached")
 	s.report("%d writes refused, each second one: %d nodes launched in %d plans, all replaced after %.0f s by %d; from %.4f to %.4f USD/h, a pod pending for %.0f s at most",
 		refused(), len(launched.nodes), len(planned), took.Seconds(), len(l.nodes), launched.cost, l.cost, tally.longest.Seconds())
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -77,12 +79,8 @@ func TestScaleDown(t *testing.T) {
 	fresh := s.fresh(l)
 	s.report("%d pods at %.4f USD/h scaled to %d; at rest on %d nodes at %.4f USD/h after %.0f s, %d evictions, %d budgets breached, a pod pending for %.0f s at most; a plan from empty for these pods costs %.4f, and none less than %.4f",
 		len(before.pods), before.cost, pods, len(l.nodes), l.cost, (took - rest).Seconds(), len(s.entries("evicted")), len(tally.breaches), tally.longest.Seconds(), fresh.Cost, fresh.LowerBound)
-	if len(tally.breaches) > 0 {
-		t.Errorf("budgets breached: %v", tally.breaches)
-	}
-	if tally.longest > 30*time.Second {
-		t.Errorf("a pod was pending for %s", tally.longest)
-	}
+	assert.Empty(t, tally.breaches, "budgets breached")
+	assert.LessOrEqual(t, tally.longest, 30*time.Second, "the longest that a pod was pending")
 }
 
 // fresh returns a plan for the pods of a look in an empty cluster.
@@ -119,9 +117,8 @@ func (s *scene) fresh(l look) *provisioning.Plan {
 	}
 	in.NodePools, in.InstanceTypes, in.Vocabulary = []*v1.NodePool{&pool}, map[string][]*cloudprovider.InstanceType{pool.Name: types}, catalog.Vocabulary()
 	plan, err := provisioning.Solve(s.ctx, in, nil)
-	if err != nil || len(plan.Unplaced) > 0 {
-		s.Fatalf("%d pods have no place: %v", len(plan.Unplaced), err)
-	}
+	require.NoError(s, err)
+	require.Empty(s, plan.Unplaced)
 	return plan
 }
 
@@ -140,12 +137,8 @@ func TestDrift(t *testing.T) {
 	})
 	s.report("%d nodes replaced one by one in %.0f s: %d nodes at most, %d in the end; from %.4f to %.4f USD/h, %d evictions, %d pods preempted, %d budgets breached, a pod pending for %.0f s at most",
 		len(before.nodes), took.Seconds(), tally.most, len(l.nodes), before.cost, l.cost, len(s.entries("evicted")), s.preempted()-preempted, len(tally.breaches), tally.longest.Seconds())
-	if tally.most > len(before.nodes)+1 {
-		t.Errorf("%d nodes became %d", len(before.nodes), tally.most)
-	}
-	if len(tally.breaches) > 0 {
-		t.Errorf("budgets breached: %v", tally.breaches)
-	}
+	assert.LessOrEqual(t, tally.most, len(before.nodes)+1)
+	assert.Empty(t, tally.breaches, "budgets breached")
 }
 
 // preempted is how many pods kube-scheduler has preempted.
@@ -229,9 +222,7 @@ func TestKill(t *testing.T) {
 
 	for i := range replaced.claims {
 		if i%2 == 0 {
-			if err := s.api.Delete(s.ctx, &replaced.claims[i]); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.api.Delete(s.ctx, &replaced.claims[i]))
 		}
 	}
 	again(10)
@@ -249,9 +240,7 @@ func TestKill(t *testing.T) {
 	for _, c := range drained.claims {
 		names[c.Status.NodeName] = true
 	}
-	if len(names) != len(drained.nodes) {
-		t.Errorf("%d nodes have NodeClaims, of %d", len(names), len(drained.nodes))
-	}
+	assert.Len(t, names, len(drained.nodes), "every node has its NodeClaim")
 	s.report("killed %d times: %d nodes launched, %d after their replacement, %d after half of these were drained; %.4f, %.4f and %.4f USD/h",
 		kills, len(launched.nodes), len(replaced.nodes), len(drained.nodes), launched.cost, replaced.cost, drained.cost)
 }

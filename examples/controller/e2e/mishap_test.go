@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,9 +30,7 @@ func TestInterruption(t *testing.T) {
 		n := &before.nodes[i]
 		after := n.DeepCopy()
 		after.Annotations[kwok.NoticeAnnotation] = "SpotInterrupted"
-		if err := s.api.Patch(s.ctx, after, client.MergeFrom(n)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.api.Patch(s.ctx, after, client.MergeFrom(n)))
 		noticed[n.Name] = true
 	}
 	for _, p := range before.pods {
@@ -41,9 +41,7 @@ func TestInterruption(t *testing.T) {
 	tally, closed := newTally(), closedNodes{}
 	l, took := s.watch(2*time.Minute, "the pods are elsewhere", func(l look) error {
 		tally.count(l)
-		if came := closed.count(l); came != "" {
-			t.Error(came)
-		}
+		assert.Empty(t, closed.count(l))
 		for _, n := range l.nodes {
 			if noticed[n.Name] {
 				return fmt.Errorf("node %s is still there", n.Name)
@@ -104,16 +102,13 @@ func TestOutage(t *testing.T) {
 		}
 		return nil
 	})
-	if err := s.plane.Outage(s.ctx, 30*time.Second); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.plane.Outage(s.ctx, 30*time.Second))
 	l, took := s.watch(4*time.Minute, "60 pods run", func(l look) error { return settled(l, 60) })
 	planned := s.entries("planned")[0]
 	s.report("API server away for 30 s while nodes were launched: %.0f planned at %.4f USD/h, %d run at %.4f, %.0f s after it was back; %d plans",
 		number(planned, "create"), number(planned, "cost"), len(l.nodes), l.cost, took.Seconds(), len(s.entries("planned")))
-	if float64(len(l.nodes)) != number(planned, "create") || l.cost > 1.03*number(planned, "cost") {
-		t.Errorf("%d nodes at %.4f USD/h, planned were %v at %v:\n%s", len(l.nodes), l.cost, planned["create"], planned["cost"], l.waiting())
-	}
+	assert.EqualValues(t, number(planned, "create"), len(l.nodes), l.waiting())
+	assert.LessOrEqual(t, l.cost, 1.03*number(planned, "cost"), l.waiting())
 }
 
 // Of two replicas one works. It is killed in the middle, and the other goes on; that is
@@ -134,9 +129,7 @@ func TestTwoReplicas(t *testing.T) {
 	s.stop(syscall.SIGKILL)
 	l, took := s.watch(3*time.Minute, "60 pods run", func(l look) error { return settled(l, 60) })
 	planned := s.entries("planned")[0]
-	if l.cost > 1.03*number(planned, "cost") {
-		t.Errorf("what runs costs %.4f USD/h, planned were %.4f", l.cost, number(planned, "cost"))
-	}
+	assert.LessOrEqual(t, l.cost, 1.03*number(planned, "cost"))
 	third := s.replica()
 	t.Cleanup(func() { _ = third.Process.Kill(); _ = third.Wait() })
 	time.Sleep(3 * time.Second)

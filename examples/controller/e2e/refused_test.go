@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,9 +51,8 @@ func TestUnplaceable(t *testing.T) {
 	}
 	took := time.Since(started)
 	l, err := s.look()
-	if err != nil || len(l.claims) > 0 {
-		t.Errorf("%d NodeClaims, %v", len(l.claims), err)
-	}
+	assert.NoError(t, err)
+	assert.Empty(t, l.claims)
 	s.report("3 pods that fit nowhere are told why within %.0f s, and nothing is launched", took.Seconds())
 }
 
@@ -108,18 +109,14 @@ func TestSoldOut(t *testing.T) {
 		cheapest[n.Labels[family]] = true
 	}
 	first, err := plain.look()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plain.stop(syscall.SIGTERM)
 	families := slices.Sorted(maps.Keys(cheapest))
 	s := newScene(t, "-sold-out", family+" in ("+strings.Join(families, ", ")+")")
 	s.apply("testdata/small.yaml")
 	l, took := s.watch(4*time.Minute, "60 pods run", func(l look) error { return settled(l, 60) })
 	for _, n := range l.nodes {
-		if cheapest[n.Labels[family]] {
-			t.Errorf("node %s is of %s, which is sold out", n.Name, n.Labels[family])
-		}
+		assert.False(t, cheapest[n.Labels[family]], "node %s is of %s, which is sold out", n.Name, n.Labels[family])
 	}
 	s.report("families %s sold out: %d launches refused, %d nodes at %.4f USD/h in place of %d at %.4f, after %.0f s", strings.Join(families, ", "),
 		len(s.entries("not launched")), len(l.nodes), l.cost, len(first.nodes), first.cost, took.Seconds())
@@ -133,7 +130,5 @@ func TestZoneSoldOut(t *testing.T) {
 	l, took := s.watch(5*time.Minute, "60 pods run", func(l look) error { return settled(l, 60) })
 	refused := len(s.entries("not launched"))
 	s.report("zone us-east-1a sold out: %d launches refused, %d nodes at %.4f USD/h after %.0f s, in %d plans", refused, len(l.nodes), l.cost, took.Seconds(), len(s.entries("planned")))
-	if refused == 0 {
-		t.Error("no launch was refused")
-	}
+	assert.NotZero(t, refused, "no launch was refused")
 }

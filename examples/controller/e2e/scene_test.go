@@ -26,6 +26,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -126,9 +128,7 @@ func newScene(t *testing.T, flags ...string) *scene {
 	t.Helper()
 	binary := controlPlane(t)
 	controller, err := buildOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := newCluster(t, binary)
 	s.apply("../deploy/crds.yaml")
 	s.apply("../deploy/aws.yaml")
@@ -149,9 +149,7 @@ func newCluster(t *testing.T, binary string) *scene {
 	starting.Lock() // no two look for free ports at once
 	p, err := plane.Start(t.Context(), binary, dir)
 	starting.Unlock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(p.Stop)
 	s := &scene{T: t, plane: p, kubeconfig: p.Kubeconfig, log: filepath.Join(dir, "controller.log"), prices: map[cloudprovider.OfferingKey]float64{}}
 	for _, it := range fake.Catalog() {
@@ -160,33 +158,25 @@ func newCluster(t *testing.T, binary string) *scene {
 		}
 	}
 	if keep := os.Getenv("DOVETAIL_E2E_LOGS"); keep != "" { // a folder: logs outlive the test there
-		if err := os.MkdirAll(keep, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(keep, 0o755))
 		s.log = filepath.Join(keep, fmt.Sprintf("%s-%d.log", strings.ReplaceAll(t.Name(), "/", "-"), time.Now().Unix()))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.ctx = ctx
-	if s.admin, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig); err != nil {
-		t.Fatal(err)
-	}
+	s.admin, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
+	require.NoError(t, err)
 	s.admin.QPS, s.admin.Burst = 500, 1000
 	kubelets := kubernetes.NewForConfigOrDie(s.admin)
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	if s.api, err = client.New(s.admin, client.Options{Scheme: scheme}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)))
+	s.api, err = client.New(s.admin, client.Options{Scheme: scheme})
+	require.NoError(t, err)
 	stopped := make(chan error, 1)
 	go func() { stopped <- kubelet.Run(ctx, kubelets, bootTime) }()
 	t.Cleanup(func() {
 		s.stop(syscall.SIGTERM)
 		cancel()
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-stopped)
 		if t.Failed() {
 			t.Logf("the last lines of the controller:\n%s", s.tail(40))
 		}
@@ -197,9 +187,7 @@ func newCluster(t *testing.T, binary string) *scene {
 // must ends the test if something that it needs has failed.
 func (s *scene) must(err error) {
 	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 }
 
 // served waits until the kinds of deploy/crds.yaml are there.
@@ -503,9 +491,7 @@ func (s *scene) dump(when string) {
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion(path.Dir(kind))
 		list.SetKind(path.Base(kind) + "List")
-		if err := s.api.List(s.ctx, list); err != nil {
-			s.Error(err)
-		}
+		assert.NoError(s, s.api.List(s.ctx, list))
 		for _, o := range list.Items {
 			all = append(all, o.Object)
 		}
