@@ -45,25 +45,24 @@ func Decode(data []byte) (runtime.Object, error) {
 // DecodeNodePool is Decode for a NodePool; any other kind is a fault.
 func DecodeNodePool(data []byte) (*NodePool, error) {
 	out := &NodePool{}
-	if err := DecodeInto(data, GroupVersion.WithKind(NodePoolKind), out); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return ifRead(out, DecodeInto(data, GroupVersion.WithKind(NodePoolKind), out))
 }
 
 // DecodeNodeClaim is Decode for a NodeClaim; any other kind is a fault.
 func DecodeNodeClaim(data []byte) (*NodeClaim, error) {
 	out := &NodeClaim{}
-	if err := DecodeInto(data, GroupVersion.WithKind(NodeClaimKind), out); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return ifRead(out, DecodeInto(data, GroupVersion.WithKind(NodeClaimKind), out))
 }
 
 // DecodeNodeOverlay is Decode for a NodeOverlay; any other kind is a fault.
 func DecodeNodeOverlay(data []byte) (*NodeOverlay, error) {
 	out := &NodeOverlay{}
-	if err := DecodeInto(data, GroupVersionAlpha.WithKind(NodeOverlayKind), out); err != nil {
+	return ifRead(out, DecodeInto(data, GroupVersionAlpha.WithKind(NodeOverlayKind), out))
+}
+
+// ifRead returns the object, or nil with an error.
+func ifRead[T any](out *T, err error) (*T, error) {
+	if err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -55,17 +55,17 @@ func (c *fieldChecker) value(path *field.Path, value any, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch {
+	switch kind := t.Kind(); {
 	case value == nil:
 		// null leaves the field out. Lists and maps refuse it themselves.
-	case readsItself(t), isScalar(t):
-		c.leaf(path, value, t)
-	case t.Kind() == reflect.Struct:
+	case kind == reflect.Struct && !readsItself(t):
 		c.object(path, value, t)
-	case t.Kind() == reflect.Map:
+	case kind == reflect.Map && !readsItself(t):
 		c.dictionary(path, value, t)
-	case t.Kind() == reflect.Slice:
+	case kind == reflect.Slice && !readsItself(t):
 		c.array(path, value, t)
+	default:
+		c.leaf(path, value, t)
 	}
 }
 
@@ -228,17 +228,6 @@ func jsonFields(t reflect.Type) map[string]reflect.Type {
 
 func readsItself(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
-}
-
-func isScalar(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.String, reflect.Bool,
-		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
-		reflect.Float32, reflect.Float64:
-		return true
-	}
-	return false
 }
 
 func jsonTypeOf(value any) string {

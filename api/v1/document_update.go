@@ -37,7 +37,7 @@ func (d Document) ValidateUpdate(old Document) error {
 		nowParts := d.claimParts()
 		stored, _ := stored(old.claimParts())
 		oldParts := stored.(map[string]any)
-		faults = immutable(func(name string) bool { return sameText(nowParts[name], oldParts[name]) })
+		faults = immutable(func(name string) bool { return reflect.DeepEqual(nowParts[name], oldParts[name]) })
 	}
 	if len(faults) > 0 {
 		return d.fail(faults)
@@ -45,17 +45,15 @@ func (d Document) ValidateUpdate(old Document) error {
 	return nil
 }
 
-// claimParts returns the members of spec, with defaults.
+// claimParts returns the members of spec in canonical form, with defaults.
 func (d Document) claimParts() map[string]any {
 	var object struct {
 		Spec map[string]any `json:"spec"`
 	}
 	_ = sigsjson.UnmarshalCaseSensitivePreserveInts(d.data, &object) // it was decoded
-	parts := map[string]any{"expireAfter": writtenDuration("720h", DefaultExpireAfter).String()}
-	for name, value := range object.Spec {
-		if value != nil {
-			parts[name] = value
-		}
+	parts := canonical(object.Spec).(map[string]any)
+	if parts["expireAfter"] == nil {
+		parts["expireAfter"] = writtenDuration("720h", DefaultExpireAfter).String()
 	}
 	return parts
 }
@@ -88,49 +86,28 @@ func stored(value any) (out any, floats bool) {
 	return value, false
 }
 
-// sameText compares two JSON values, as the rules of a schema do.
-func sameText(a, b any) bool {
-	switch a := a.(type) {
+// canonical returns a copy of a JSON value that is equal to that of another value if the rules of a
+// schema take them for equal: without null members, and with instants in UTC.
+func canonical(value any) any {
+	switch value := value.(type) {
 	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok {
-			return false
-		}
-		for name := range a {
-			if !sameMember(name, a[name], b[name]) {
-				return false
+		members := map[string]any{}
+		for name, member := range value {
+			text, _ := member.(string)
+			if at, err := time.Parse(time.RFC3339, text); err == nil && name == "timeAdded" { // of a taint, the only instant in a spec
+				member = at.UTC()
+			}
+			if member != nil {
+				members[name] = canonical(member)
 			}
 		}
-		for name := range b {
-			if _, ok := a[name]; !ok && b[name] != nil {
-				return false
-			}
-		}
-		return true
+		return members
 	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
+		items := make([]any, len(value))
+		for i, item := range value {
+			items[i] = canonical(item)
 		}
-		for i := range a {
-			if !sameText(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
+		return items
 	}
-	return reflect.DeepEqual(a, b)
-}
-
-func sameMember(name string, a, b any) bool {
-	if name == "timeAdded" { // of a taint, the only instant in a spec
-		textA, okA := a.(string)
-		textB, okB := b.(string)
-		if okA && okB {
-			timeA, errA := time.Parse(time.RFC3339, textA)
-			timeB, errB := time.Parse(time.RFC3339, textB)
-			return errA == nil && errB == nil && timeA.Equal(timeB)
-		}
-	}
-	return sameText(a, b)
+	return value
 }
