@@ -82,9 +82,7 @@ func homes(in disruption.Input) map[string]string {
 
 func TestAfterAReplacement(t *testing.T) {
 	in := roomyInput()
-	p, faults, err := disruption.Propose(t.Context(), noon, in, nil)
-	require.NoError(t, err)
-	require.Empty(t, faults)
+	p := propose(t, in, nil)
 	require.Len(t, p.Actions, 1)
 	require.Len(t, p.Actions[0].Replacements, 1)
 	done := noon.Add(5 * time.Minute)
@@ -107,8 +105,7 @@ func TestAfterAReplacement(t *testing.T) {
 
 	// It is a node like any other: it has a price, and nothing keeps it but that
 	// there is nothing cheaper.
-	again, _, err := disruption.Propose(t.Context(), done.Add(time.Hour), after, nil)
-	require.NoError(t, err)
+	again := proposeAt(t, done.Add(time.Hour), after, nil)
 	require.Empty(t, again.Actions)
 	require.InDelta(t, p.CostAfter, again.CostBefore, 1e-9)
 	require.Zero(t, again.UnknownPrices)

@@ -13,7 +13,6 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
@@ -120,8 +119,7 @@ func (c *cluster) live(t *testing.T, a command.Prepared, dies int) (turns int) {
 // life of a replacement, from its launch to its Node, nor afterwards.
 func TestACommandSurvivesACrashAtAnyPoint(t *testing.T) {
 	in := roomyInput()
-	proposal, _, err := disruption.Propose(t.Context(), noon, in, nil)
-	require.NoError(t, err)
+	proposal := propose(t, in, nil)
 	require.Len(t, proposal.Actions, 1)
 	replaceFirst, err := observe(t, in, nil).Command(proposal.Actions[0])
 	require.NoError(t, err)

@@ -126,8 +126,7 @@ func (c *cluster) carryOut(t *testing.T, a command.Prepared) string {
 // under the name that the command has for it, and asks for what its pods need.
 func TestAReplacementIsCarriedOut(t *testing.T) {
 	in := roomyInput()
-	proposal, _, err := disruption.Propose(t.Context(), noon, in, nil)
-	require.NoError(t, err)
+	proposal := propose(t, in, nil)
 	require.Len(t, proposal.Actions, 1)
 	made, err := observe(t, in, nil).Command(proposal.Actions[0])
 	require.NoError(t, err)
@@ -172,9 +171,7 @@ func TestActionsAreCarriedOut(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			opts := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
-			proposal, faults, err := disruption.Propose(t.Context(), noon, test.in, opts)
-			require.NoError(t, err)
-			require.Empty(t, faults)
+			proposal := propose(t, test.in, opts)
 			require.Len(t, proposal.Actions, 1)
 			made, err := observe(t, test.in, opts).Command(proposal.Actions[0])
 			require.NoError(t, err)

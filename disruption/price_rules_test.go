@@ -89,9 +89,7 @@ func TestQuietNodesNeedLess(t *testing.T) {
 	in := fleetOf(all, machine("n1", "default", medium, load("n1-pod", 1000))) // a small node for it saves half
 	in.PodEvents = map[string]time.Time{"n1": noon}
 	propose := func(since time.Duration, score float64, halve time.Duration) *disruption.Proposal {
-		p, faults, err := disruption.Propose(t.Context(), noon.Add(since), in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: score, HalveScoreAfter: halve}})
-		require.NoError(t, err)
-		require.Empty(t, faults)
+		p := proposeAt(t, noon.Add(since), in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: score, HalveScoreAfter: halve}})
 		return p
 	}
 	for _, tt := range []struct {

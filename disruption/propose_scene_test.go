@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -105,7 +106,12 @@ func anySaving() *disruption.Options {
 
 func propose(t testing.TB, in disruption.Input, opts *disruption.Options) *disruption.Proposal {
 	t.Helper()
-	p, faults, err := disruption.Propose(context.Background(), noon, in, opts)
+	return proposeAt(t, noon, in, opts)
+}
+
+func proposeAt(t testing.TB, now time.Time, in disruption.Input, opts *disruption.Options) *disruption.Proposal {
+	t.Helper()
+	p, faults, err := disruption.Propose(context.Background(), now, in, opts)
 	require.NoError(t, err)
 	require.Empty(t, faults)
 	return p

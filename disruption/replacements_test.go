@@ -73,9 +73,7 @@ func TestDriftedNodesWaitForOthersThatTheyLeanOn(t *testing.T) {
 	rounds, named := 0, 0
 	for ; len(in.Drift) > 0; rounds++ {
 		require.Less(t, rounds, 5, "all go in the end")
-		p, faults, err := disruption.Propose(t.Context(), now, in, nil)
-		require.NoError(t, err)
-		require.Empty(t, faults)
+		p := proposeAt(t, now, in, nil)
 		require.NotEmpty(t, p.Actions)
 		late := map[string]bool{}
 		for _, b := range p.Blocked {

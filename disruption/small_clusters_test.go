@@ -137,9 +137,7 @@ func quiet(t testing.TB, in disruption.Input, opts *disruption.Options, look fun
 	t.Helper()
 	now := noon
 	for range 60 {
-		p, faults, err := disruption.Propose(t.Context(), now, in, opts)
-		require.NoError(t, err)
-		require.Empty(t, faults)
+		p := proposeAt(t, now, in, opts)
 		look(now, in, p)
 		if len(p.Actions) == 0 {
 			return in

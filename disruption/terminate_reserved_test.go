@@ -73,9 +73,7 @@ func TestDynamicNodesThatHoldAFullReservation(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			in := reservedInput()
 			test.edit(&in)
-			p, faults, err := disruption.Propose(t.Context(), noon, in, test.opts)
-			require.NoError(t, err)
-			require.Empty(t, faults)
+			p := propose(t, in, test.opts)
 			require.Equal(t, test.want, brief(p.Actions))
 			if len(test.want) == 0 {
 				require.Contains(t, rules(p.Blocked), "held "+string(disruption.CodeUnplaced)+` Pod "shop/a"`)
@@ -88,8 +86,7 @@ func TestDynamicNodesThatHoldAFullReservation(t *testing.T) {
 // the command and of the place can be seen in advance.
 func TestADynamicNodeGivesItsReservationBack(t *testing.T) {
 	in, opts := reservedInput(), &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
-	p, _, err := disruption.Propose(t.Context(), noon, in, opts)
-	require.NoError(t, err)
+	p := propose(t, in, opts)
 	require.Equal(t, disruption.TerminateFirstDrain, *p.Actions[0].DrainBound)
 	made, err := observe(t, in, opts).Command(p.Actions[0])
 	require.NoError(t, err)
@@ -108,8 +105,7 @@ func TestADynamicNodeGivesItsReservationBack(t *testing.T) {
 	require.Equal(t, full.Nodes[0].Name(), homes(full)["a"])
 
 	in.Nodes[0].NodeClaim.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Minute}
-	p, _, err = disruption.Propose(t.Context(), noon, in, opts)
-	require.NoError(t, err)
+	p = propose(t, in, opts)
 	require.Nil(t, p.Actions[0].DrainBound, "it has one of its own")
 }
 
@@ -176,9 +172,7 @@ func TestWhatGoesFirstSeesWhatWasDecided(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			in := fullInput(test.nodes...)
 			test.edit(&in)
-			p, faults, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}})
-			require.NoError(t, err)
-			require.Empty(t, faults)
+			p := propose(t, in, &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}})
 			require.Equal(t, test.want, brief(p.Actions), "%v", p.Actions)
 		})
 	}
@@ -192,22 +186,19 @@ func TestWhatGoesFirstAndPodsThatNothingCanEvict(t *testing.T) {
 	in.Nodes[0].NodeClaim.Spec.TerminationGracePeriod = &bounded
 	in.Nodes[0].Pods[1] = newPod("n1-b", asking("2"), note(v1.DoNotDisruptAnnotationKey, "true"))
 	opts := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}, Repair: disruption.RepairOptions{TerminateFirst: true, Share: 1}}
-	p, _, err := disruption.Propose(t.Context(), noon, in, opts)
-	require.NoError(t, err)
+	p := propose(t, in, opts)
 	require.Equal(t, []string{"TerminateFirst n1 AMIDrift (NoReservedCapacity)"}, brief(p.Actions))
 	require.Contains(t, p.Actions[0].Detail, "1 new node for 1 pod")
 
 	in.Drift = nil
 	nodeCondition("Bad", "True", "Broken", -time.Hour)(&in.Nodes[0])
 	in.RepairPolicies = []cloudprovider.RepairPolicy{{ConditionType: "Bad", ConditionStatus: "True", Action: cloudprovider.ReplaceNode}}
-	p, _, err = disruption.Propose(t.Context(), noon, in, opts)
-	require.NoError(t, err)
+	p = propose(t, in, opts)
 	require.Empty(t, p.Actions)
 	require.Contains(t, rules(p.Blocked), "n1 "+string(disruption.CodeUnplaced)+` Pod "shop/n1-a"`)
 
 	in.DaemonSetPods = nil
-	p, _, err = disruption.Propose(t.Context(), noon, in, opts)
-	require.NoError(t, err)
+	p = propose(t, in, opts)
 	require.Equal(t, []string{"TerminateFirst n1 Bad (NoReservedCapacity)"}, brief(p.Actions))
 	require.Contains(t, p.Actions[0].Detail, "1 new node for 2 pods")
 }
@@ -220,8 +211,7 @@ func TestWhatGoesFirstTakesNoPods(t *testing.T) {
 	in.NodePools[1] = newPool("other")
 	in.InstanceTypes["other"] = []*cloudprovider.InstanceType{sized("c.8", 8, 0.8)}
 	in.Drift["n2-claim"] = cloudprovider.Drift{Reason: "AMIDrift"}
-	p, _, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}})
-	require.NoError(t, err)
+	p := propose(t, in, &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}})
 	require.Equal(t, []string{"Delete n2 AMIDrift"}, brief(p.Actions), "%v", p.Actions)
 	require.Equal(t, "n1", p.Actions[0].Moves[0].Node)
 }
