@@ -274,8 +274,7 @@ func (c *fieldChecker) hint(path *field.Path, name string, t reflect.Type) strin
 	if _, found := jsonFields(reflect.TypeFor[metav1.ObjectMeta]())[name]; found && path == nil {
 		return "; it belongs at metadata." + name
 	}
-	places := slices.DeleteFunc(placesOf(name, c.root, nil), func(place string) bool { return strings.Contains(place, "[]") })
-	if len(places) == 1 && places[0] != path.Child(name).String() {
+	if places := placesOf(name, c.root, nil, 0); len(places) == 1 && places[0] != path.Child(name).String() {
 		return "; it belongs at " + places[0]
 	}
 	return ""
@@ -300,36 +299,27 @@ func retired(t reflect.Type, name string) string {
 	return ""
 }
 
-// placesOf returns the paths below spec at which a struct has a field of the
-// name, sorted. Lists are written as [].
-func placesOf(name string, t reflect.Type, path []string) []string {
+// placesOf returns the paths below spec, and outside of lists, at which a struct has a field of the
+// name, sorted.
+func placesOf(name string, t reflect.Type, path *field.Path, depth int) (places []string) {
 	// No kind nests deeper than this; the bound is for types that contain
 	// themselves.
 	const deepest = 8
-	suffix := ""
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		if t.Kind() == reflect.Slice {
-			suffix += "[]"
-		}
+	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || readsItself(t) || len(path) > deepest {
+	if t.Kind() != reflect.Struct || readsItself(t) || depth > deepest {
 		return nil
 	}
-	if len(path) > 0 {
-		path = append(slices.Clone(path[:len(path)-1]), path[len(path)-1]+suffix)
-	}
-	var places []string
 	fields := jsonFields(t)
 	for _, child := range slices.Sorted(maps.Keys(fields)) {
-		if len(path) == 0 && child != "spec" {
+		if depth == 0 && child != "spec" {
 			continue
 		}
-		here := append(slices.Clone(path), child)
 		if child == name {
-			places = append(places, strings.Join(here, "."))
+			places = append(places, path.Child(child).String())
 		}
-		places = append(places, placesOf(name, fields[child], here)...)
+		places = append(places, placesOf(name, fields[child], path.Child(child), depth+1)...)
 	}
 	return places
 }

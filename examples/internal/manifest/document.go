@@ -32,8 +32,15 @@ func (r *reader) read(s Source) {
 		}
 		for _, d := range found {
 			o := newObject(doc, d)
-			if missing := o.untyped(); missing != "" {
-				r.fault(o, "", "%s is missing; every object needs apiVersion and kind", missing)
+			var missing []string
+			if o.APIVersion == "" {
+				missing = append(missing, "apiVersion")
+			}
+			if o.Kind == "" {
+				missing = append(missing, "kind")
+			}
+			if len(missing) > 0 {
+				r.fault(o, "", "%s is missing; every object needs apiVersion and kind", strings.Join(missing, " and "))
 				continue
 			}
 			r.take(o)

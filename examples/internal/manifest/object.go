@@ -50,19 +50,6 @@ func newObject(doc *document, written v1.Document) *Object {
 	return o
 }
 
-// untyped returns which of apiVersion and kind the object lacks, if any.
-func (o *Object) untyped() string {
-	switch {
-	case o.APIVersion == "" && o.Kind == "":
-		return "apiVersion and kind"
-	case o.APIVersion == "":
-		return "apiVersion"
-	case o.Kind == "":
-		return "kind"
-	}
-	return ""
-}
-
 // String names an object, such as "Deployment shop/web".
 func (o *Object) String() string {
 	name := o.Name
