@@ -84,8 +84,7 @@ func TestCreateTakesTheCheapest(t *testing.T) {
 	slices.Reverse(req.Options) // the order does not decide
 	cheapest := req.Options[len(req.Options)-1]
 
-	got, err := cloud.Create(t.Context(), req)
-	require.NoError(t, err)
+	got := create(t, cloud, req)
 	require.Equal(t, cheapest.Key(), got.OfferingKey())
 	require.Equal(t, v1.CapacityTypeSpot, got.CapacityType)
 	require.InDelta(t, cheapest.Offering.Price, got.Price, 0)
@@ -123,30 +122,26 @@ func TestCreateGoesByThePricesOfTheCloud(t *testing.T) {
 		changed.Price = 100 - changed.Price
 		req.Options[i].Offering = &changed
 	}
-	got, err := cloud.Create(t.Context(), req)
-	require.NoError(t, err)
+	got := create(t, cloud, req)
 	require.Equal(t, want, got.OfferingKey())
 	require.Less(t, got.Price, 1.0)
 }
 
 func TestCreateIsIdempotent(t *testing.T) {
 	cloud := smallCloud(t)
-	first, err := cloud.Create(t.Context(), request(t, cloud, "same", "kubernetes.io/arch = amd64"))
-	require.NoError(t, err)
+	first := create(t, cloud, request(t, cloud, "same", "kubernetes.io/arch = amd64"))
 	different := request(t, cloud, "same", "kubernetes.io/arch = arm64")
 	different.Requests = resources.MustParse("cpu=1000")
-	again, err := cloud.Create(t.Context(), different)
-	require.NoError(t, err)
+	again := create(t, cloud, different)
 	require.Same(t, first, again)
 
 	// Sold out or not, the token keeps its instance until that is deleted.
 	withdraw(t, cloud, first.OfferingKey(), true)
-	again, err = cloud.Create(t.Context(), request(t, cloud, "same", "kubernetes.io/arch = amd64"))
-	require.NoError(t, err)
+	again = create(t, cloud, request(t, cloud, "same", "kubernetes.io/arch = amd64"))
 	require.Same(t, first, again)
 
 	require.NoError(t, cloud.Delete(t.Context(), first.ID))
-	_, err = cloud.Create(t.Context(), request(t, cloud, "same", "kubernetes.io/arch = amd64"))
+	_, err := cloud.Create(t.Context(), request(t, cloud, "same", "kubernetes.io/arch = amd64"))
 	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
 	require.ErrorContains(t, err, `the instance of token "same" was deleted`)
 }
@@ -156,11 +151,9 @@ func TestIDsDoNotDependOnOrder(t *testing.T) {
 	ids := func(tokens ...string) []string {
 		cloud := smallCloud(t)
 		for _, token := range tokens {
-			_, err := cloud.Create(t.Context(), request(t, cloud, token, "kubernetes.io/arch = amd64"))
-			require.NoError(t, err)
+			create(t, cloud, request(t, cloud, token, "kubernetes.io/arch = amd64"))
 		}
-		list, err := cloud.List(t.Context())
-		require.NoError(t, err)
+		list := listed(t, cloud)
 		out := []string{}
 		for _, i := range list {
 			out = append(out, i.ID+" "+i.Name)
@@ -179,8 +172,7 @@ func TestSoldOut(t *testing.T) {
 	// One after the other, the next best is sold, until none is left.
 	for i, o := range req.Options {
 		req.Token = fmt.Sprint("t", i)
-		got, err := cloud.Create(t.Context(), req)
-		require.NoError(t, err)
+		got := create(t, cloud, req)
 		require.Equal(t, o.Key(), got.OfferingKey())
 		withdraw(t, cloud, o.Key(), true)
 	}
@@ -197,8 +189,7 @@ func TestSoldOut(t *testing.T) {
 
 	// A token that led to nothing may be used again.
 	withdraw(t, cloud, refused.Offerings[2], false)
-	got, err := cloud.Create(t.Context(), req)
-	require.NoError(t, err)
+	got := create(t, cloud, req)
 	require.Equal(t, refused.Offerings[2], got.OfferingKey())
 }
 
@@ -263,8 +254,7 @@ func TestCreateDenies(t *testing.T) {
 			}
 		})
 	}
-	list, err := cloud.List(t.Context())
-	require.NoError(t, err)
+	list := listed(t, cloud)
 	require.Empty(t, list)
 }
 
@@ -281,18 +271,16 @@ func TestCreateJudgesRoomByTheOption(t *testing.T) {
 		changed.Capacity = &extra
 		req.Options[i].Offering = &changed
 	}
-	_, err = cloud.Create(t.Context(), req)
-	require.NoError(t, err)
+	create(t, cloud, req)
 }
 
 // Whether an instance is gone or never was is in the text of the error; its kind is the same.
 func TestErrorsTellWhatIsGoneFromWhatNeverWas(t *testing.T) {
 	cloud := smallCloud(t)
-	instance, err := cloud.Create(t.Context(), request(t, cloud, "t1", "kubernetes.io/arch = amd64"))
-	require.NoError(t, err)
+	instance := create(t, cloud, request(t, cloud, "t1", "kubernetes.io/arch = amd64"))
 	require.NoError(t, cloud.Delete(t.Context(), instance.ID))
 	require.ErrorContains(t, cloud.Delete(t.Context(), instance.ID), "it was deleted")
-	_, err = cloud.Get(t.Context(), "fake:///nowhere/i-1")
+	_, err := cloud.Get(t.Context(), "fake:///nowhere/i-1")
 	require.ErrorContains(t, err, "the cloud never had it")
 }
 
@@ -304,8 +292,7 @@ func TestCancelledCreateLaunchesNothing(t *testing.T) {
 	_, err := cloud.Create(ctx, req)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err))
-	list, err := cloud.List(t.Context())
-	require.NoError(t, err)
+	list := listed(t, cloud)
 	require.Empty(t, list)
 }
 
@@ -369,8 +356,7 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	list, err := cloud.List(t.Context())
-	require.NoError(t, err)
+	list := listed(t, cloud)
 	require.Len(t, list, tokens)
 	for _, i := range list {
 		require.NoError(t, cloud.Delete(t.Context(), i.ID))

@@ -53,10 +53,8 @@ func TestLose(t *testing.T) {
 		require.ErrorContains(t, err, "the answer was lost")
 		require.Equal(t, 1, cloud.Stats().Launched)
 	}
-	got, err := cloud.Create(t.Context(), req)
-	require.NoError(t, err)
-	list, err := cloud.List(t.Context())
-	require.NoError(t, err)
+	got := create(t, cloud, req)
+	list := listed(t, cloud)
 	require.Equal(t, []*cloudprovider.Instance{got}, list)
 
 	require.ErrorContains(t, cloud.Delete(t.Context(), got.ID), "the answer was lost")
@@ -99,8 +97,7 @@ func TestRefuse(t *testing.T) {
 	var refused *cloudprovider.Error
 	require.ErrorAs(t, err, &refused)
 	require.Len(t, refused.Offerings, 4)
-	got, err := cloud.Create(t.Context(), req)
-	require.NoError(t, err)
+	got := create(t, cloud, req)
 	require.Equal(t, "on-demand", got.CapacityType, "the rest is still for sale")
 }
 
@@ -118,15 +115,13 @@ func TestSeveralFaults(t *testing.T) {
 		require.ErrorContains(t, err, want, i)
 	}
 	cloud.ClearScript()
-	_, err := cloud.List(t.Context())
-	require.NoError(t, err)
+	listed(t, cloud)
 }
 
 func TestLag(t *testing.T) {
 	cloud := world(t, fake.Options{ListLag: 10 * second, Timing: fake.Timing{Shutdown: fake.Exactly(minute)}})
 	look := func() string {
-		instances, err := cloud.List(t.Context())
-		require.NoError(t, err)
+		instances := listed(t, cloud)
 		for _, i := range instances {
 			return map[bool]string{true: "deleting", false: "running"}[i.Deleting]
 		}

@@ -40,8 +40,7 @@ func TestNodeGrowsUp(t *testing.T) {
 	req.Annotations = map[string]string{"note": "x"}
 	req.Taints = []corev1.Taint{{Key: "dedicated", Value: "a", Effect: corev1.TaintEffectNoSchedule}}
 	req.StartupTaints = []corev1.Taint{{Key: "cni", Effect: corev1.TaintEffectNoExecute}}
-	instance, err := cloud.Create(t.Context(), req)
-	require.NoError(t, err)
+	instance := create(t, cloud, req)
 	require.Empty(t, cloud.Nodes())
 
 	const starting = "node.kubernetes.io/not-ready:NoSchedule node.kubernetes.io/not-ready:NoExecute"
@@ -100,8 +99,7 @@ func TestNodeIsNotRegistered(t *testing.T) {
 	}})
 	req := ask(t, cloud, "t", odA)
 	req.StartupTaints = []corev1.Taint{{Key: "cni", Effect: corev1.TaintEffectNoExecute}}
-	_, err := cloud.Create(t.Context(), req)
-	require.NoError(t, err)
+	create(t, cloud, req)
 	cloud.Advance(30 * second)
 	require.Contains(t, taints(cloud.Nodes()[0]), "cni:NoExecute karpenter.sh/unregistered:NoExecute node.kubernetes.io/not-ready")
 	cloud.Advance(20*second - 1)
@@ -122,8 +120,7 @@ func TestTaintsAppearOnce(t *testing.T) {
 	cloud := world(t, fake.Options{Timing: fake.Timing{Registration: fake.Exactly(minute)}})
 	req := ask(t, cloud, "t", odA)
 	req.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint()}
-	_, err := cloud.Create(t.Context(), req)
-	require.NoError(t, err)
+	create(t, cloud, req)
 	require.Equal(t, 1, strings.Count(taints(cloud.Nodes()[0]), "unregistered"))
 }
 

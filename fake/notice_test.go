@@ -34,8 +34,7 @@ func noticesOf(t testing.TB, cloud *fake.Cloud) (out []string) {
 
 func running(t testing.TB, cloud *fake.Cloud) (out []string) {
 	t.Helper()
-	list, err := cloud.List(t.Context())
-	require.NoError(t, err)
+	list := listed(t, cloud)
 	for _, i := range list {
 		if !i.Deleting {
 			out = append(out, i.Name)

@@ -79,11 +79,23 @@ func ask(t testing.TB, cloud *fake.Cloud, token, where string) cloudprovider.Lau
 	}
 }
 
-func mustLaunch(t testing.TB, cloud *fake.Cloud, token, where string) *cloudprovider.Instance {
+func create(t testing.TB, cloud *fake.Cloud, req cloudprovider.LaunchRequest) *cloudprovider.Instance {
 	t.Helper()
-	instance, err := cloud.Create(t.Context(), ask(t, cloud, token, where))
+	instance, err := cloud.Create(t.Context(), req)
 	require.NoError(t, err)
 	return instance
+}
+
+func listed(t testing.TB, cloud *fake.Cloud) []*cloudprovider.Instance {
+	t.Helper()
+	list, err := cloud.List(t.Context())
+	require.NoError(t, err)
+	return list
+}
+
+func mustLaunch(t testing.TB, cloud *fake.Cloud, token, where string) *cloudprovider.Instance {
+	t.Helper()
+	return create(t, cloud, ask(t, cloud, token, where))
 }
 
 const (
@@ -155,8 +167,7 @@ func story(t *testing.T, seed uint64) string {
 			}
 		}
 	}
-	list, err := cloud.List(t.Context())
-	require.NoError(t, err)
+	list := listed(t, cloud)
 	for _, instance := range list {
 		if !instance.Deleting {
 			if err := cloud.Delete(t.Context(), instance.ID); err != nil {
