@@ -70,8 +70,7 @@ func TestAdmits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := indexOf(t, tc.objects...)
-			n, err := x.Of(tc.pod)
-			require.NoError(t, err)
+			n := needsOf(t, x, tc.pod)
 			for _, labels := range tc.yes {
 				require.True(t, x.Admits(&n, "n1", labelsOf(labels), false), labels)
 			}
@@ -90,8 +89,7 @@ func fieldOnly(v *corev1.PersistentVolume) {
 
 func TestNodeName(t *testing.T) {
 	x := indexOf(t, classOf("fast", ebs), claimOf("data", "fast", func(c *corev1.PersistentVolumeClaim) { c.Annotations[chosen] = "n1" }))
-	n, err := x.Of(podOf("data"))
-	require.NoError(t, err)
+	n := needsOf(t, x, podOf("data"))
 	require.Equal(t, "n1", n.NodeName)
 	require.True(t, x.Admits(&n, "n1", nil, false))
 	require.False(t, x.Admits(&n, "n2", nil, false))

@@ -143,15 +143,13 @@ func TestVocabulary(t *testing.T) {
 		classOf("fast", ebs, allowed("topology.ebs.csi.aws.com/zone", "a", "b")), claimOf("log", "fast"),
 	), v, minors.Range{})
 	require.NoError(t, err)
-	n, err := x.Of(podOf("data", "log"))
-	require.NoError(t, err)
+	n := needsOf(t, x, podOf("data", "log"))
 	require.Equal(t, "zone = a", text(n.Alternatives))
 
 	// kube-scheduler knows no other names.
 	require.False(t, x.Admits(&n, "n1", labelsOf("zone=use1-az1"), false))
 	require.False(t, x.Admits(&n, "n1", labelsOf("zone=use1-az1,topology.ebs.csi.aws.com/zone=a"), false))
-	n, err = x.Of(podOf("data"))
-	require.NoError(t, err)
+	n = needsOf(t, x, podOf("data"))
 	require.True(t, x.Admits(&n, "n1", map[string]string{zoneKey: "use1-az1", "topology.ebs.csi.aws.com/zone": "use1-az1"}, false))
 }
 
@@ -163,14 +161,13 @@ func TestManyLocalDisks(t *testing.T) {
 		list = append(list, volumeOf("v"+strconv.Itoa(i), "local", on(host)), volumeOf("w"+strconv.Itoa(i), "local", on(host)))
 	}
 	x := indexOf(t, list...)
-	n, err := x.Of(podOf("x", "y"))
-	require.NoError(t, err)
+	n := needsOf(t, x, podOf("x", "y"))
 	require.Len(t, n.Alternatives, 1)
 	hosts, ok := n.Alternatives[0].Get(corev1.LabelHostname)
 	require.True(t, ok)
 	values, _ := hosts.Values()
 	require.Len(t, values, 2000)
-	_, err = x.Of(podOf("x", "y", "z"))
+	_, err := x.Of(podOf("x", "y", "z"))
 	require.ErrorContains(t, err, "which no node can have that serves")
 }
 
@@ -187,8 +184,7 @@ func TestTooManyCombinations(t *testing.T) {
 	x := indexOf(t, list...)
 	_, err := x.Of(podOf(names...))
 	require.ErrorContains(t, err, "can be served by too many combinations of volumes; give the claims selectors, or volumes of their own")
-	n, err := x.Of(podOf(names[:8]...))
-	require.NoError(t, err)
+	n := needsOf(t, x, podOf(names[:8]...))
 	require.Len(t, n.Alternatives, 256)
 }
 
@@ -196,8 +192,7 @@ func TestTooManyCombinations(t *testing.T) {
 func TestHostExcluded(t *testing.T) {
 	x := indexOf(t, classOf("local", "kubernetes.io/no-provisioner"), claimOf("a", "local", boundTo("v")), claimOf("b", "local"),
 		volumeOf("v", "local", on("host notin (n1)")), volumeOf("w1", "local", on("host = n1")), volumeOf("w2", "local", on("host = n2")))
-	n, err := x.Of(podOf("a", "b"))
-	require.NoError(t, err)
+	n := needsOf(t, x, podOf("a", "b"))
 	require.Equal(t, "host = n2", text(n.Alternatives))
 }
 

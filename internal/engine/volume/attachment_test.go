@@ -53,8 +53,7 @@ func TestAttach(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := indexOf(t, tc.objects...)
-			n, err := x.Of(tc.pod)
-			require.NoError(t, err)
+			n := needsOf(t, x, tc.pod)
 			require.Equal(t, tc.want, n.Attach)
 			if name != "ephemeral" { // whose claim is not there yet
 				require.Equal(t, tc.want, x.Attached(tc.pod, nil, tc.pod), "bound")

@@ -43,11 +43,10 @@ Volumes.CSINodes[3]: is nil; leave it out`)
 
 func TestZeroIndexKnowsNothing(t *testing.T) {
 	var x volume.Index
-	n, err := x.Of(podOf())
-	require.NoError(t, err)
+	n := needsOf(t, &x, podOf())
 	require.Nil(t, n.Alternatives)
 	require.True(t, x.Admits(&n, "any", nil, false))
-	_, err = x.Of(podOf("data"))
+	_, err := x.Of(podOf("data"))
 	require.EqualError(t, err, `PersistentVolumeClaim "shop/data" is not found; create it`)
 	require.Empty(t, x.Attached(podOf("data")))
 }
@@ -73,11 +72,9 @@ func TestDefaultClass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := indexOf(t, append(tc.classes, claimOf("data", ""))...)
-			n, err := x.Of(podOf("data"))
-			require.NoError(t, err)
+			n := needsOf(t, x, podOf("data"))
 			require.Equal(t, "zone = "+tc.want, text(n.Alternatives))
-			n, err = x.Of(ephemeralPod("web", ""))
-			require.NoError(t, err)
+			n = needsOf(t, x, ephemeralPod("web", ""))
 			require.Equal(t, "zone = "+tc.want, text(n.Alternatives))
 		})
 	}

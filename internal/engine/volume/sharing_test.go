@@ -27,8 +27,7 @@ func TestExclusiveAndUnbound(t *testing.T) {
 		claimOf("c", "fast"), volumeOf("v", "fast"), claimOf("web-scratch", "fast", onePod, ownedBy("web")))
 	pod := podOf("c", "b", "a", "b")
 	pod.Spec.Volumes = append(pod.Spec.Volumes, ephemeralPod("web", "fast").Spec.Volumes...)
-	n, err := x.Of(pod)
-	require.NoError(t, err)
+	n := needsOf(t, x, pod)
 	require.Equal(t, []string{"shop/a", "shop/b"}, n.Exclusive)
 	require.Equal(t, []string{"shop/b", "shop/c"}, n.Unbound)
 	require.Equal(t, []string{"shop/a", "shop/b", "shop/c"}, volume.Claims(pod))
@@ -55,8 +54,7 @@ func TestPrivate(t *testing.T) {
 	count := map[string]int{}
 	var needs []volume.Needs
 	for _, p := range pods {
-		n, err := x.Of(p)
-		require.NoError(t, err)
+		n := needsOf(t, x, p)
 		for _, name := range n.Names() {
 			count[name]++
 		}
@@ -81,8 +79,7 @@ func TestPrivate(t *testing.T) {
 func TestHolds(t *testing.T) {
 	x := indexOf(t, classOf("fast", ebs), claimOf("data", "fast"))
 	pod := podOf("data")
-	n, err := x.Of(pod)
-	require.NoError(t, err)
+	n := needsOf(t, x, pod)
 	require.Equal(t, n.Names(), x.Holds(pod))
 	require.Equal(t, []string{ebs + "/claim/shop/data", "shop/data"}, x.Holds(pod))
 	pod.Status.Phase = corev1.PodFailed
@@ -94,10 +91,8 @@ func TestKey(t *testing.T) {
 	x := indexOf(t, classOf("fast", ebs), claimOf("api-scratch", "fast", ownedBy("api")))
 	a, b := ephemeralPod("web-1", "fast"), ephemeralPod("web-2", "fast")
 	require.Equal(t, x.Key(a), x.Key(b), "made from one template")
-	na, err := x.Of(a)
-	require.NoError(t, err)
-	nb, err := x.Of(b)
-	require.NoError(t, err)
+	na := needsOf(t, x, a)
+	nb := needsOf(t, x, b)
 	require.Equal(t, na.Key(), nb.Key())
 	require.NotEqual(t, x.Key(a), x.Key(ephemeralPod("api", "fast")), "its claim is there")
 	require.NotEqual(t, x.Key(a), x.Key(ephemeralPod("web-1", "slow")))

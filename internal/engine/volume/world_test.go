@@ -223,6 +223,13 @@ func indexOf(t testing.TB, list ...any) *volume.Index {
 	return x
 }
 
+func needsOf(t testing.TB, x *volume.Index, pod *corev1.Pod) volume.Needs {
+	t.Helper()
+	n, err := x.Of(pod)
+	require.NoError(t, err)
+	return n
+}
+
 // text renders alternatives, one a line.
 func text(sets []requirements.Set) string {
 	var lines []string
