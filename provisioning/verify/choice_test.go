@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -175,8 +174,7 @@ func TestFindsBrokenMix(t *testing.T) {
 				mix := provisioning.CapacityMix{OnDemandBase: base, OnDemandPercent: percent}
 				opts := &provisioning.Options{CapacityMix: &mix}
 				where := fmt.Sprintf("%d replicas, %d+%d%%", n, base, percent)
-				plan, err := provisioning.Solve(context.Background(), s.In, opts)
-				require.NoError(t, err, where)
+				plan := solved(t, s.In, opts, where)
 				require.Empty(t, plan.Unplaced, where)
 				least := min(base, n)
 				least += ((n-least)*percent + 99) / 100
@@ -220,8 +218,7 @@ func TestFindsSpotInRandomPlans(t *testing.T) {
 		c := randproblem.Config{Without: randproblem.Buffers}
 		in, opts := randproblem.Draw(seed, c), randproblem.DrawOptions(seed, c)
 		opts.CapacityMix = &provisioning.CapacityMix{OnDemandPercent: 100}
-		plan, err := provisioning.Solve(context.Background(), in, opts)
-		require.NoError(t, err)
+		plan := solved(t, in, opts)
 		for i := range plan.Create {
 			if !offSpot(&plan.Create[i]) {
 				continue

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -23,8 +22,7 @@ func TestLawAClusterTakesThePodsOfAPlan(t *testing.T) {
 		in := randproblem.Draw(uint64(seed), randproblem.Config{})
 		in.InstanceTypes, in.Buffers = nil, nil
 		opts := randproblem.DrawOptions(uint64(seed), randproblem.Config{})
-		plan, err := provisioning.Solve(context.Background(), in, opts)
-		require.NoError(t, err, "seed %d", seed)
+		plan := solved(t, in, opts, "seed %d", seed)
 		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
 		home := map[*corev1.Pod]string{}
 		for _, b := range plan.Bind {

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -213,8 +212,7 @@ func wreckPod(r *rand.Rand, pod *corev1.Pod) {
 func checkGarbage(t *testing.T, seed, which uint64) {
 	t.Helper()
 	in := randproblem.New(seed)
-	plan, err := provisioning.Solve(context.Background(), in, nil)
-	require.NoError(t, err, "seed %d", seed)
+	plan := solved(t, in, nil, "seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, which))
 	for i, w := range wrecks() {
 		if which>>i&1 == 1 {

@@ -86,8 +86,7 @@ func TestOverlays(t *testing.T) {
 func TestGapCountsFees(t *testing.T) {
 	in := newScene().In
 	in.Nodes, in.Pods = nil, slices.Clone(newScene().Webs)
-	plan, err := provisioning.Solve(t.Context(), in, &provisioning.Options{NodeFee: 0.5})
-	require.NoError(t, err)
+	plan := solved(t, in, &provisioning.Options{NodeFee: 0.5})
 	require.NotEmpty(t, plan.Create)
 	require.Empty(t, verify.Plan(in, plan, &provisioning.Options{NodeFee: 0.5}))
 	plan.ObjectiveBound /= 2

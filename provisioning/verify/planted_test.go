@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -77,8 +76,7 @@ func TestPlantedFaults(t *testing.T) {
 	}
 	for seed := range lawSeeds(1_000, 300) {
 		in := randproblem.New(seed)
-		plan, err := provisioning.Solve(context.Background(), in, nil)
-		require.NoError(t, err)
+		plan := solved(t, in, nil)
 		for i, fault := range table {
 			m := &mutant{rand.New(rand.NewPCG(seed, uint64(i))), in, clonePlan(plan), nil}
 			if fault.from != nil || !fault.plant(m) {

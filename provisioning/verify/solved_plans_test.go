@@ -20,6 +20,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
+// solved returns the plan of an input without faults; where is said with an error.
+func solved(t testing.TB, in provisioning.Input, opts *provisioning.Options, where ...any) *provisioning.Plan {
+	t.Helper()
+	plan, err := provisioning.Solve(context.Background(), in, opts)
+	require.NoError(t, err, where...)
+	return plan
+}
+
 // lawSeeds is how many random problems a law is tried on: by default, and under the race
 // detector, a third of some.
 func lawSeeds(all, some int) uint64 {
@@ -49,8 +57,7 @@ func TestAcceptsSolver(t *testing.T) {
 	var cautious []uint64
 	for seed := range seeds {
 		in, opts := randproblem.New(seed), scenes.VaryOptions(seed)
-		plan, err := provisioning.Solve(context.Background(), in, opts)
-		require.NoError(t, err, "seed %d", seed)
+		plan := solved(t, in, opts, "seed %d", seed)
 		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
 		overlooked := verify.Unplaced(in, plan, opts)
 		if len(overlooked) > 0 && slices.ContainsFunc(scenes.EveryPod(in), scenes.Picky) {
@@ -74,8 +81,7 @@ func TestUnplacedFindsAbandonedPods(t *testing.T) {
 	abandoned := 0
 	for seed := range lawSeeds(1_500, 400) {
 		in := randproblem.New(seed)
-		plan, err := provisioning.Solve(context.Background(), in, nil)
-		require.NoError(t, err)
+		plan := solved(t, in, nil)
 		// A pod that others keep out later, or that minds others, need not have its
 		// place still when all are there.
 		if slices.ContainsFunc(scenes.EveryPod(in), scenes.Repels) {
@@ -136,8 +142,7 @@ func TestDoesNotDependOnSharing(t *testing.T) {
 	table := slices.DeleteFunc(plantedFaults(), func(f plantedFault) bool { return f.from != nil })
 	for seed := range lawSeeds(1_000, 200) {
 		in := randproblem.New(seed)
-		plan, err := provisioning.Solve(context.Background(), in, nil)
-		require.NoError(t, err)
+		plan := solved(t, in, nil)
 		rng := rand.New(rand.NewPCG(seed, 2))
 		m := &mutant{rng, in, clonePlan(plan), nil}
 		if seed%4 > 0 {
@@ -166,8 +171,7 @@ func TestDoesNotDependOnSharing(t *testing.T) {
 func TestMemory(t *testing.T) {
 	testlong.Alone(t)
 	in := scenes.Generic(5000, 700)
-	plan, err := provisioning.Solve(context.Background(), in, nil)
-	require.NoError(t, err)
+	plan := solved(t, in, nil)
 	unshare(plan)
 	// What a sold-out type is to blame for makes for the longest way round.
 	for i := range in.InstanceTypes["default"][0].Offerings {
@@ -190,8 +194,7 @@ func TestMemory(t *testing.T) {
 func TestIsRepeatable(t *testing.T) {
 	for seed := range lawSeeds(300, 100) {
 		in, other := randproblem.New(seed), randproblem.New(seed+1)
-		plan, err := provisioning.Solve(context.Background(), other, nil)
-		require.NoError(t, err)
+		plan := solved(t, other, nil)
 		// The plan is for another problem, so nearly all of it is wrong.
 		found := verify.Plan(in, plan, nil)
 		require.Equal(t, found, verify.Plan(in, plan, nil), "seed %d", seed)

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -40,8 +39,7 @@ func TestMissingNodesOfStaticPools(t *testing.T) {
 			InstanceTypes: map[string][]*cloudprovider.InstanceType{pool.Name: {scenes.Type("small", "cpu=2, memory=4Gi, pods=8", 0.10, "linux")}},
 			Pods:          []*corev1.Pod{scenes.Pod("a", "1500m", "1Gi"), scenes.Pod("b", "1500m", "1Gi")},
 		}
-		plan, err := provisioning.Solve(context.Background(), in, nil)
-		require.NoError(t, err)
+		plan := solved(t, in, nil)
 		require.Len(t, plan.Static[0].Pods, 2)
 		c.spoil(pool, &plan.Static[0])
 		found := verify.Plan(in, plan, nil)
@@ -65,8 +63,7 @@ func TestBoundBesideStaticPods(t *testing.T) {
 		InstanceTypes: map[string][]*cloudprovider.InstanceType{pool.Name: {small}, open.Name: {large}},
 		Pods:          []*corev1.Pod{scenes.Pod("a", "1500m", "1Gi"), scenes.Pod("b", "1500m", "1Gi")},
 	}
-	plan, err := provisioning.Solve(context.Background(), in, nil)
-	require.NoError(t, err)
+	plan := solved(t, in, nil)
 	require.Len(t, plan.Static[0].Pods, 1)
 	require.Len(t, plan.Create, 1)
 	require.Empty(t, verify.Plan(in, plan, nil))

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -222,8 +221,7 @@ func TestUnlaunchedClaimsTakePods(t *testing.T) {
 	bound := 0
 	for seed := range lawSeeds(1_500, 500) {
 		in := randproblem.New(seed)
-		plan, err := provisioning.Solve(context.Background(), in, nil)
-		require.NoError(t, err)
+		plan := solved(t, in, nil)
 		for _, b := range plan.Bind {
 			at := slices.IndexFunc(in.Nodes, func(n provisioning.Node) bool { return n.Name() == b.Node })
 			if oracleUnlaunched(in.Nodes[at]) {
