@@ -29,13 +29,6 @@ func TestNewNodeLabels(t *testing.T) {
 	asks := func(text string) func(*scene) {
 		return func(s *scene) { s.Second().Requirements = requirements.MustParse(text) }
 	}
-	both := func(plants ...func(*scene)) func(*scene) {
-		return func(s *scene) {
-			for _, plant := range plants {
-				plant(s)
-			}
-		}
-	}
 	onOpen := func(s *scene) {
 		s.Second().Options = scenes.Options(s.Open)
 		s.Plan.Cost += 0.05
@@ -51,7 +44,7 @@ func TestNewNodeLabels(t *testing.T) {
 		}), nil, ""},
 		{"other pool", selects(map[string]string{v1.NodePoolLabelKey: "general"}), broken, ""},
 		{"label that nobody gives", selects(map[string]string{"moon": "full"}), broken, "no moon"},
-		{"label that only Requirements give", both(selects(map[string]string{"moon": "full"}), asks("team = red, moon = full")),
+		{"label that only Requirements give", all(selects(map[string]string{"moon": "full"}), asks("team = red, moon = full")),
 			broken, `cannot agree on label moon: option does not name it, NodePool does not name it, Requirements says "moon = full"`},
 		{"host name of an existing node", selects(map[string]string{corev1.LabelHostname: "old"}), broken, ""},
 		{"name of an existing node", terms(corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{
@@ -77,10 +70,10 @@ func TestNewNodeLabels(t *testing.T) {
 		}, broken,
 			`"kubernetes.io/arch in (amd64, arm64)" is wider than "kubernetes.io/arch = amd64"`},
 		{"against the pool's label", asks("team = red, example.org/line = day"), broken, "example.org/line"},
-		{"system left open", both(onOpen, selects(map[string]string{"team": "red", corev1.LabelOSStable: "linux"})), broken, "kubernetes.io/os=windows"},
-		{"system settled", both(onOpen, selects(map[string]string{"team": "red", corev1.LabelOSStable: "linux"}),
+		{"system left open", all(onOpen, selects(map[string]string{"team": "red", corev1.LabelOSStable: "linux"})), broken, "kubernetes.io/os=windows"},
+		{"system settled", all(onOpen, selects(map[string]string{"team": "red", corev1.LabelOSStable: "linux"}),
 			asks("team = red, kubernetes.io/os = linux")), nil, ""},
-		{"systems at odds", both(onOpen, func(s *scene) {
+		{"systems at odds", all(onOpen, func(s *scene) {
 			other := s.Night.DeepCopy()
 			s.Night.Spec.NodeSelector[corev1.LabelOSStable] = "linux"
 			other.Name, other.Spec.NodeSelector[corev1.LabelOSStable] = "night-2", "windows"
@@ -91,8 +84,8 @@ func TestNewNodeLabels(t *testing.T) {
 			s.Reorder()
 		}), broken, "default/night-2: its node selection refuses option open/a/spot, which may come up with"},
 		{"system the type does not have", asks("team = red, kubernetes.io/os = windows"), broken, "cannot agree on label kubernetes.io/os"},
-		{"number above bound", both(asks("team > 5"), func(s *scene) { s.Night.Spec.NodeSelector = nil }, terms(on("team", corev1.NodeSelectorOpGt, "5"))), nil, ""},
-		{"number too low", both(asks("team > 4"), func(s *scene) { s.Night.Spec.NodeSelector = nil }, terms(on("team", corev1.NodeSelectorOpGt, "5"))), broken, "team=5"},
+		{"number above bound", all(asks("team > 5"), func(s *scene) { s.Night.Spec.NodeSelector = nil }, terms(on("team", corev1.NodeSelectorOpGt, "5"))), nil, ""},
+		{"number too low", all(asks("team > 4"), func(s *scene) { s.Night.Spec.NodeSelector = nil }, terms(on("team", corev1.NodeSelectorOpGt, "5"))), broken, "team=5"},
 		{"well-known label nobody names", func(s *scene) {
 			s.Small.Requirements = s.Small.Requirements.Without(corev1.LabelWindowsBuild)
 			s.Night.Spec.NodeSelector[corev1.LabelWindowsBuild] = "10"

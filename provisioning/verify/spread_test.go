@@ -62,6 +62,17 @@ func TestSpread(t *testing.T) {
 		}
 	}
 	type tsc = corev1.TopologySpreadConstraint
+	// two leaves the nodes old and plain, and none could be launched.
+	two := func(change ...func(*tsc)) func(*scene) {
+		return func(s *scene) {
+			s.In.Nodes, s.Plan.Create, s.Plan.Cost, s.Plan.LowerBound = s.In.Nodes[1:], nil, 0, 0
+			s.Old, s.Plain = &s.In.Nodes[0], &s.In.Nodes[1]
+			s.In.Pods, s.Plan.Stats.Pods = []*corev1.Pod{s.Tiny, s.Huge}, 2
+			s.Reorder()
+			tiny(1, 0, zone, change...)(s)
+			s.In.InstanceTypes = nil
+		}
+	}
 	honor, ignore := corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore
 	three := int32(3)
 	judge(t, []verdict{
@@ -128,30 +139,15 @@ func TestSpread(t *testing.T) {
 			s.Tiny.Spec.NodeSelector = map[string]string{zone: "a"}
 		}, broken, ""},
 		{"tainted domains count", func(s *scene) {
-			s.In.Nodes, s.Plan.Create, s.Plan.Cost, s.Plan.LowerBound = s.In.Nodes[1:], nil, 0, 0
-			s.Old, s.Plain = &s.In.Nodes[0], &s.In.Nodes[1]
-			s.In.Pods, s.Plan.Stats.Pods = []*corev1.Pod{s.Tiny, s.Huge}, 2
-			s.Reorder()
-			tiny(1, 0, zone)(s)
-			s.In.InstanceTypes = nil // no node could be launched there
+			two()(s)
 			s.Plain.Node.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
 		}, broken, ""},
 		{"tainted domains do not count where taints are honoured", func(s *scene) {
-			s.In.Nodes, s.Plan.Create, s.Plan.Cost, s.Plan.LowerBound = s.In.Nodes[1:], nil, 0, 0
-			s.Old, s.Plain = &s.In.Nodes[0], &s.In.Nodes[1]
-			s.In.Pods, s.Plan.Stats.Pods = []*corev1.Pod{s.Tiny, s.Huge}, 2
-			s.Reorder()
-			tiny(1, 0, zone, func(c *tsc) { c.NodeTaintsPolicy = &honor })(s)
-			s.In.InstanceTypes = nil // no node could be launched there
+			two(func(c *tsc) { c.NodeTaintsPolicy = &honor })(s)
 			s.Plain.Node.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
 		}, nil, ""},
 		{"cordoned domains neither, even before they have the taint", func(s *scene) { // found by kube-scheduler
-			s.In.Nodes, s.Plan.Create, s.Plan.Cost, s.Plan.LowerBound = s.In.Nodes[1:], nil, 0, 0
-			s.Old, s.Plain = &s.In.Nodes[0], &s.In.Nodes[1]
-			s.In.Pods, s.Plan.Stats.Pods = []*corev1.Pod{s.Tiny, s.Huge}, 2
-			s.Reorder()
-			tiny(1, 0, zone, func(c *tsc) { c.NodeTaintsPolicy = &honor })(s)
-			s.In.InstanceTypes = nil // no node could be launched there
+			two(func(c *tsc) { c.NodeTaintsPolicy = &honor })(s)
 			s.Plain.Node.Spec.Unschedulable = true
 		}, nil, ""},
 		{"hosts", tiny(1, 0, host), broken, "kubernetes.io/hostname=old"},

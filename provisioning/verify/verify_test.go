@@ -28,6 +28,14 @@ type verdict struct {
 	says  string        // part of some message
 }
 
+func all(plants ...func(*scene)) func(*scene) {
+	return func(s *scene) {
+		for _, plant := range plants {
+			plant(s)
+		}
+	}
+}
+
 func judge(t *testing.T, verdicts []verdict) {
 	t.Helper()
 	for _, v := range verdicts {

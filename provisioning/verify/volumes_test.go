@@ -131,13 +131,6 @@ func TestUnboundVolumes(t *testing.T) {
 			s.Claim("c", "", "", s.Tiny).Spec.StorageClassName = nil
 		}
 	}
-	both := func(plants ...func(*scene)) func(*scene) {
-		return func(s *scene) {
-			for _, plant := range plants {
-				plant(s)
-			}
-		}
-	}
 	judge(t, []verdict{
 		{"made anywhere", made(waits), nil, ""},
 		{"made in the zone", made(waits, "a"), nil, ""},
@@ -169,7 +162,7 @@ func TestUnboundVolumes(t *testing.T) {
 			s.ephemeral(s.Tiny)
 			s.Tiny.Spec.Volumes[1].Ephemeral.VolumeClaimTemplate.Spec.StorageClassName = nil
 		}, nil, ""},
-		{"made for another node", both(made(waits), func(s *scene) {
+		{"made for another node", all(made(waits), func(s *scene) {
 			s.In.Volumes.Claims[0].Annotations = map[string]string{"volume.kubernetes.io/selected-node": "plain"}
 		}), broken, "waits for its volume on node plain"},
 		{"made for another node than a new one", func(s *scene) {
@@ -181,27 +174,27 @@ func TestUnboundVolumes(t *testing.T) {
 			s.ephemeral(s.Tiny)
 			s.Tiny.Spec.Volumes[0].Ephemeral.VolumeClaimTemplate.Annotations = map[string]string{corev1.BetaStorageClassAnnotation: "slow"}
 		}, nil, ""},
-		{"made for the node", both(made(waits), func(s *scene) {
+		{"made for the node", all(made(waits), func(s *scene) {
 			s.In.Volumes.Claims[0].Annotations = map[string]string{"volume.kubernetes.io/selected-node": "old"}
 		}), nil, ""},
 		{"found", found("a", "1Gi"), nil, ""},
 		{"found elsewhere", found("b", "1Gi"), broken, "has no volume that the node can reach"},
 		{"too small", found("a", "1Mi"), broken, "has no volume"},
-		{"taken", both(found("a", "1Gi"), func(s *scene) { s.In.Volumes.Volumes[0].Status.Phase = corev1.VolumeBound }), broken, "has no volume"},
-		{"set aside for it", both(found("a", "1Gi"), func(s *scene) {
+		{"taken", all(found("a", "1Gi"), func(s *scene) { s.In.Volumes.Volumes[0].Status.Phase = corev1.VolumeBound }), broken, "has no volume"},
+		{"set aside for it", all(found("a", "1Gi"), func(s *scene) {
 			s.In.Volumes.Volumes[0].Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: "c"}
 			s.In.Volumes.Volumes[0].Status.Phase = corev1.VolumeBound
 		}), nil, ""},
-		{"set aside for another", both(found("a", "1Gi"), func(s *scene) {
+		{"set aside for another", all(found("a", "1Gi"), func(s *scene) {
 			s.In.Volumes.Volumes[0].Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: "d"}
 		}), broken, "has no volume"},
-		{"other modes", both(found("a", "1Gi"), func(s *scene) {
+		{"other modes", all(found("a", "1Gi"), func(s *scene) {
 			s.In.Volumes.Claims[0].Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany}
 		}), broken, "has no volume"},
-		{"other labels", both(found("a", "1Gi"), func(s *scene) { s.In.Volumes.Claims[0].Spec.Selector = scenes.TeamSelector("t") }), broken, "has no volume"},
-		{"one volume for two claims", both(found("", "1Gi"), func(s *scene) { s.Claim("d", "local", "", s.Webs[0]) }), broken, "has no volume"},
-		{"two volumes for two claims", both(found("", "1Gi"), func(s *scene) { s.Claim("d", "local", "", s.Webs[0]); s.Volume("w", "local", "", "2Gi") }), nil, ""},
-		{"two claims of one pod", both(found("a", "1Gi"), func(s *scene) { s.Claim("d", "local", "", s.Tiny) }), broken, "its claim d has no volume"},
+		{"other labels", all(found("a", "1Gi"), func(s *scene) { s.In.Volumes.Claims[0].Spec.Selector = scenes.TeamSelector("t") }), broken, "has no volume"},
+		{"one volume for two claims", all(found("", "1Gi"), func(s *scene) { s.Claim("d", "local", "", s.Webs[0]) }), broken, "has no volume"},
+		{"two volumes for two claims", all(found("", "1Gi"), func(s *scene) { s.Claim("d", "local", "", s.Webs[0]); s.Volume("w", "local", "", "2Gi") }), nil, ""},
+		{"two claims of one pod", all(found("a", "1Gi"), func(s *scene) { s.Claim("d", "local", "", s.Tiny) }), broken, "its claim d has no volume"},
 		{"one claim of two pods on one node", func(s *scene) {
 			s.Class("fast", "disk.example.com", waits)
 			s.Claim("c", "fast", "", s.Webs...)
