@@ -99,10 +99,7 @@ func chaos(t *testing.T, seed uint64) {
 	// A process that knows nothing finds the same.
 	s.cloud.Advance(lag + time.Second)
 	s.p = s.provider()
-	again, errs := s.createAll(all, large)
-	require.Empty(t, errs)
+	again := s.launchAll(all, large)
 	require.Equal(t, len(all), s.cloud.Running())
-	for token, i := range got {
-		require.Equal(t, i.ID, again[token].ID)
-	}
+	requireSame(t, got, again)
 }

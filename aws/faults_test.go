@@ -158,6 +158,22 @@ func (s *scene) createAll(tokens []string, want func(cloudprovider.LaunchOption)
 	return out, errs
 }
 
+// launchAll creates a machine for each token, and none fails.
+func (s *scene) launchAll(tokens []string, want func(cloudprovider.LaunchOption) bool) map[string]*cloudprovider.Instance {
+	s.Helper()
+	got, errs := s.createAll(tokens, want)
+	require.Empty(s, errs)
+	return got
+}
+
+// requireSame asks that some machines are what others by the same tokens are.
+func requireSame(t testing.TB, some, others map[string]*cloudprovider.Instance) {
+	t.Helper()
+	for token, i := range some {
+		require.Equal(t, others[token].ID, i.ID)
+	}
+}
+
 func TestACrashAfterABatchLeaksNothingWhoeverComesBack(t *testing.T) {
 	for _, lag := range []time.Duration{0, 5 * time.Second} {
 		inBubble(t, lag.String(), func(t *testing.T) {
@@ -178,11 +194,9 @@ func TestACrashAfterABatchLeaksNothingWhoeverComesBack(t *testing.T) {
 			require.Equal(t, 16, s.cloud.Running())
 			s.cloud.Advance(15 * time.Second) // a process takes that long to come back
 			s.p = s.provider()
-			got, errs := s.createAll(all[2:5], large)
-			require.Empty(t, errs)
+			got := s.launchAll(all[2:5], large)
 			require.Equal(t, 16, s.cloud.Running(), "nothing more was launched")
-			rest, errs := s.createAll(all, large)
-			require.Empty(t, errs)
+			rest := s.launchAll(all, large)
 			require.Equal(t, 16, s.cloud.Running())
 			seen := map[string]bool{}
 			for token, i := range rest {
@@ -278,11 +292,8 @@ func TestHalfAFleetIsKeptAndTheRestIsRetried(t *testing.T) {
 		for _, err := range errs {
 			require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
 		}
-		again, errs := s.createAll(all, onDemand)
-		require.Empty(t, errs)
-		for token, i := range got {
-			require.Equal(t, i.ID, again[token].ID)
-		}
+		again := s.launchAll(all, onDemand)
+		requireSame(t, got, again)
 		require.Equal(t, 8, s.cloud.Running())
 	})
 }
@@ -315,8 +326,7 @@ func TestAThousandLaunchesTakeFewCalls(t *testing.T) {
 		if testlong.UnderRace {
 			launches = 300 // six batches at once show it as much as twenty
 		}
-		got, errs := s.createAll(tokens(launches), large)
-		require.Empty(t, errs)
+		got := s.launchAll(tokens(launches), large)
 		require.Len(t, got, launches)
 		require.Equal(t, launches+1, s.cloud.Running())
 		require.LessOrEqual(t, s.cloud.Count("CreateFleet"), launches/50)
@@ -329,11 +339,8 @@ func TestAThousandLaunchesTakeFewCalls(t *testing.T) {
 		// A process that begins anew finds all of them, however many ask at once.
 		s.p = s.provider()
 		s.cloud.ForgetCalls()
-		again, errs := s.createAll(tokens(300), large)
-		require.Empty(t, errs)
-		for token, i := range again {
-			require.Equal(t, got[token].ID, i.ID)
-		}
+		again := s.launchAll(tokens(300), large)
+		requireSame(t, again, got)
 		for _, call := range s.cloud.Calls() {
 			require.False(t, call.Action == "CreateFleet" && !call.DryRun)
 		}

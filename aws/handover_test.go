@@ -16,21 +16,16 @@ func TestAProcessThatTakesOverFindsWhatWasLaunchedAfterItListed(t *testing.T) {
 		_, err := next.List(t.Context())
 		require.NoError(t, err)
 
-		got, errs := s.createAll(tokens(12), large)
-		require.Empty(t, errs)
+		got := s.launchAll(tokens(12), large)
 		require.Equal(t, 12, s.cloud.Running())
 
 		s.p = next
 		s.cloud.ForgetCalls()
-		again, errs := s.createAll(tokens(12)[2:5], large)
-		require.Empty(t, errs)
+		again := s.launchAll(tokens(12)[2:5], large)
 		require.Equal(t, 12, s.cloud.Running(), "nothing more was launched")
-		for token, i := range again {
-			require.Equal(t, got[token].ID, i.ID)
-		}
+		requireSame(t, again, got)
 		listed := s.cloud.Count("DescribeInstances")
-		_, errs = s.createAll(tokens(12)[:1], large)
-		require.Empty(t, errs)
+		s.launchAll(tokens(12)[:1], large)
 		require.Equal(t, listed, s.cloud.Count("DescribeInstances"), "it is read once, not for each launch")
 	})
 }

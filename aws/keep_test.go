@@ -39,8 +39,7 @@ func kept(in *aws.Objects, edits []aws.Edit) (kinds []string) {
 // there is nothing left to write.
 func TestKeep(t *testing.T) {
 	s := newScene(t)
-	machines, errs := s.createAll(tokens(1), large)
-	require.Empty(t, errs)
+	machines := s.launchAll(tokens(1), large)
 	var machine *cloudprovider.Instance
 	for _, m := range machines {
 		machine = m

@@ -46,8 +46,7 @@ func TestABatchThatIsListedInPartIsWaitedFor(t *testing.T) {
 				return c
 			}
 		})
-		launched, errs := s.createAll(tokens(12), large)
-		require.Empty(t, errs)
+		launched := s.launchAll(tokens(12), large)
 		hidden.Store(s.cloud.Instances()[0].ID)
 		s.cloud.Advance(5 * time.Second)
 
@@ -63,12 +62,9 @@ func TestABatchThatIsListedInPartIsWaitedFor(t *testing.T) {
 
 		hidden.Store("")
 		s.cloud.Advance(25 * time.Second)
-		got, errs = s.createAll(tokens(12), large)
-		require.Empty(t, errs)
+		got = s.launchAll(tokens(12), large)
 		require.Equal(t, 12, s.cloud.Running())
-		for token, i := range launched {
-			require.Equal(t, i.ID, got[token].ID)
-		}
+		requireSame(t, launched, got)
 	})
 }
 
@@ -89,12 +85,9 @@ func TestABatchThatIsSmallerIsNotWaitedForLong(t *testing.T) {
 		require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(errs[0]), "%v", errs[0])
 		require.Equal(t, time.Minute, cloudprovider.RetryAfter(errs[0]))
 		s.cloud.Advance(time.Minute)
-		got, errs = s.createAll(tokens(12), large)
-		require.Empty(t, errs)
+		got = s.launchAll(tokens(12), large)
 		require.Equal(t, 12, s.cloud.Running())
-		for token, i := range launched {
-			require.Equal(t, i.ID, got[token].ID)
-		}
+		requireSame(t, launched, got)
 	})
 }
 
@@ -103,17 +96,13 @@ func TestABatchThatIsSmallerIsNotWaitedForLong(t *testing.T) {
 func TestABatchThatIsAllThereIsKnownForever(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScene(t, func(s *scene) { s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second })
-		launched, errs := s.createAll(tokens(12), large)
-		require.Empty(t, errs)
+		launched := s.launchAll(tokens(12), large)
 		for range 3 {
 			s.cloud.Advance(20 * time.Hour)
 			s.p = s.provider()
-			got, errs := s.createAll(tokens(12)[1:], large)
-			require.Empty(t, errs)
+			got := s.launchAll(tokens(12)[1:], large)
 			require.Equal(t, 12, s.cloud.Running(), "nothing more was launched")
-			for token, i := range got {
-				require.Equal(t, launched[token].ID, i.ID)
-			}
+			requireSame(t, got, launched)
 		}
 		list, err := s.p.List(t.Context())
 		require.NoError(t, err)
