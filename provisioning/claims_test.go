@@ -1,7 +1,6 @@
 package provisioning_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -70,11 +69,9 @@ func TestClaimOfMovedPod(t *testing.T) {
 			in.Nodes[i].Pods = []*corev1.Pod{owner}
 		}
 	}
-	p := problemOf(t, in, nil)
-	without, err := p.Without("plain")
+	without, err := problemOf(t, in, nil).Without("plain")
 	require.NoError(t, err)
-	plan, err := without.Solve(context.Background())
-	require.NoError(t, err)
+	plan := planOf(t, without)
 	require.Empty(t, plan.Unplaced)
 	require.Len(t, plan.Order, 1)
 }
@@ -94,11 +91,9 @@ func TestWithoutPodsThatComeBack(t *testing.T) {
 			}
 		}
 	}
-	p := problemOf(t, in, nil)
-	without, err := p.Without("plain")
+	without, err := problemOf(t, in, nil).Without("plain")
 	require.NoError(t, err)
-	plan, err := without.Solve(context.Background())
-	require.NoError(t, err)
+	plan := planOf(t, without)
 	require.Empty(t, plan.Unplaced)
 	require.Len(t, plan.Order, 1)
 	require.Equal(t, "of-StatefulSet", plan.Order[0].Name)

@@ -4,12 +4,9 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/internal/corpus"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -50,13 +47,8 @@ func stories(t *testing.T) (cases []corpus.Case) {
 // eachStory tells of the cases of testdata by file and title.
 func eachStory(t *testing.T, tell func(name string, w *scenario.World)) {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		f, err := scenario.Parse(string(text))
-		require.NoError(t, err)
+	for _, file := range storyFiles(t) {
+		_, f := storyOf(t, file)
 		for _, c := range f.Cases {
 			tell(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+strings.ReplaceAll(c.Title, " ", "-"), c.World)
 		}

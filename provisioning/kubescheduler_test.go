@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/kubescheduler"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenario"
 )
 
 var (
@@ -76,14 +74,8 @@ func TestKubeSchedulerBindsPlans(t *testing.T) {
 // kube-scheduler binds the plans of the stories of testdata too.
 func TestKubeSchedulerBindsScenarios(t *testing.T) {
 	b := startSchedulers(t)
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		f, err := scenario.Parse(string(text))
-		require.NoError(t, err)
+	for _, file := range storyFiles(t) {
+		_, f := storyOf(t, file)
 		for i := range f.Cases {
 			in, opts := scenarioInput(f.Cases[i].World)
 			dice := chance.New(0, uint64(i))

@@ -28,15 +28,9 @@ var update = flag.Bool("update", false, "write the outcome of scenarios into the
 // and review the difference.
 func TestScenarios(t *testing.T) {
 	testlong.Alone(t)
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
+	for _, file := range storyFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			f, err := scenario.Parse(string(text))
-			require.NoError(t, err)
+			text, f := storyOf(t, file)
 			outcomes := make([]string, len(f.Cases))
 			for i := range f.Cases {
 				outcomes[i] = outcome(t, &f.Cases[i])
@@ -48,7 +42,7 @@ func TestScenarios(t *testing.T) {
 			for i, c := range f.Cases {
 				require.Equal(t, c.Want, outcomes[i], "%s: case %s", file, c.Title)
 			}
-			require.Equal(t, string(text), f.Update(outcomes), "the layout of the file is that of an update")
+			require.Equal(t, text, f.Update(outcomes), "the layout of the file is that of an update")
 		})
 	}
 }
@@ -67,13 +61,29 @@ func TestScenariosShowEveryGivenUpCause(t *testing.T) {
 	}
 }
 
+// storyFiles are the files of scenarios.
+func storyFiles(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return files
+}
+
+func storyOf(t testing.TB, file string) (text string, f *scenario.File) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	f, err = scenario.Parse(string(data))
+	require.NoError(t, err)
+	return string(data), f
+}
+
 // TestScenariosShowEveryCause: there is a story for each reason why a pod may
 // stay pending.
 func TestScenariosShowEveryCause(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
 	seen := map[string]bool{}
-	for _, file := range files {
+	for _, file := range storyFiles(t) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, line := range strings.Split(string(text), "\n") {

@@ -45,11 +45,18 @@ func cell(k *clock.FakeClock) *cache.Cell[int] {
 	return cache.NewCell(cache.Settings[int]{Name: "things", Now: k.Now, Refresh: 10 * time.Minute})
 }
 
-// renewed is Get after what is due has been asked, and answered.
-func renewed(c *cache.Cell[int], a *asker) (int, cache.Reading, error) {
+// renew is Get after what is due has been asked, and answered.
+func renew(c *cache.Cell[int], a *asker) (int, cache.Reading, error) {
 	_, _, _ = c.Get(background, a.ask)
 	_ = c.Renew(background)()
 	return c.Get(background, a.ask)
+}
+
+func renewed(t *testing.T, c *cache.Cell[int], a *asker) (int, cache.Reading) {
+	t.Helper()
+	got, reading, err := renew(c, a)
+	require.NoError(t, err)
+	return got, reading
 }
 
 func TestCellKeepsAnswerUntilDue(t *testing.T) {
@@ -60,8 +67,7 @@ func TestCellKeepsAnswerUntilDue(t *testing.T) {
 		want int
 	}{{0, 1}, {10*time.Minute - 1, 1}, {1, 2}, {time.Minute, 2}, {time.Hour, 3}} {
 		k.Step(step.add)
-		got, reading, err := renewed(c, a)
-		require.NoError(t, err)
+		got, reading := renewed(t, c, a)
 		require.Equal(t, step.want, got)
 		require.False(t, reading.Stale)
 	}
@@ -70,13 +76,11 @@ func TestCellKeepsAnswerUntilDue(t *testing.T) {
 func TestCellKeepsLastGoodAnswer(t *testing.T) {
 	k, a := clock.NewFakeClock(noon), &asker{}
 	c := cell(k)
-	_, _, err := renewed(c, a)
-	require.NoError(t, err)
+	renewed(t, c, a)
 	a.err = throttled()
 	k.Step(10 * time.Minute)
 	for range 3 {
-		got, reading, err := renewed(c, a)
-		require.NoError(t, err)
+		got, reading := renewed(t, c, a)
 		require.Equal(t, 1, got)
 		require.True(t, reading.Stale)
 		require.Equal(t, noon, reading.At)
@@ -85,8 +89,7 @@ func TestCellKeepsLastGoodAnswer(t *testing.T) {
 	require.Equal(t, 2, a.asked, "it waits before it asks again")
 	a.err = nil
 	k.Step(2 * time.Minute)
-	got, reading, err := renewed(c, a)
-	require.NoError(t, err)
+	got, reading := renewed(t, c, a)
 	require.Equal(t, 3, got)
 	require.False(t, reading.Stale)
 	require.NoError(t, reading.Err)
@@ -97,8 +100,7 @@ func TestCellKeepsLastGoodAnswer(t *testing.T) {
 func TestCellRenewsAgainAfterFailure(t *testing.T) {
 	k, a := clock.NewFakeClock(noon), &asker{}
 	c := cell(k)
-	_, _, err := renewed(c, a)
-	require.NoError(t, err)
+	renewed(t, c, a)
 	a.err = throttled()
 	k.Step(10 * time.Minute)
 	require.ErrorIs(t, c.Renew(background)(), cloudprovider.ErrThrottled)
@@ -117,7 +119,7 @@ func TestCellPausesAfterFailures(t *testing.T) {
 	c := cell(k)
 	var asked []int
 	for range 300 { // five minutes, once a second
-		_, _, err := renewed(c, a)
+		_, _, err := renew(c, a)
 		require.ErrorIs(t, err, cloudprovider.ErrThrottled)
 		require.Positive(t, cloudprovider.RetryAfter(err))
 		require.LessOrEqual(t, cloudprovider.RetryAfter(err), 72*time.Second)
@@ -137,35 +139,31 @@ func TestCellPausesAfterFailures(t *testing.T) {
 func TestCellAsksAgainAfterDenial(t *testing.T) {
 	k, a := clock.NewFakeClock(noon), &asker{err: &cloudprovider.Error{Kind: cloudprovider.KindDenied}}
 	c := cell(k)
-	_, _, err := renewed(c, a)
+	_, _, err := renew(c, a)
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	k.Step(59 * time.Second)
-	_, _, err = renewed(c, a)
+	_, _, err = renew(c, a)
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	a.err = nil
 	k.Step(time.Second)
-	got, _, err := renewed(c, a)
-	require.NoError(t, err)
+	got, _ := renewed(t, c, a)
 	require.Equal(t, 2, got)
 }
 
 func TestCellClockThatGoesBack(t *testing.T) {
 	k, a := clock.NewFakeClock(noon), &asker{}
 	c := cell(k)
-	_, _, err := renewed(c, a)
-	require.NoError(t, err)
+	renewed(t, c, a)
 	k.Step(-48 * time.Hour)
-	got, reading, err := renewed(c, a)
-	require.NoError(t, err)
+	got, reading := renewed(t, c, a)
 	require.Equal(t, 2, got, "else it would be good for two days more")
 	require.Equal(t, noon.Add(-48*time.Hour), reading.At)
 	a.err = throttled()
 	k.Step(10 * time.Minute)
-	_, _, _ = renewed(c, a)
+	_, _, _ = renew(c, a)
 	k.Step(-time.Hour)
 	a.err = nil
-	got, _, err = renewed(c, a)
-	require.NoError(t, err)
+	got, _ = renewed(t, c, a)
 	require.Equal(t, 4, got)
 }
 
@@ -179,15 +177,13 @@ func TestCellDrop(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, got, "until there is another")
 	for range 3 {
-		got, _, err = renewed(c, a)
-		require.NoError(t, err)
+		got, _ = renewed(t, c, a)
 		require.Equal(t, 2, got, "once is enough")
 	}
 
 	a.err = throttled()
 	c.Drop()
-	got, reading, err := renewed(c, a)
-	require.NoError(t, err)
+	got, reading := renewed(t, c, a)
 	require.Equal(t, 2, got, "what was dropped is better than nothing")
 	require.True(t, reading.Stale)
 
@@ -202,8 +198,7 @@ func TestCellDrop(t *testing.T) {
 	got, _, err = c.Get(background, a.ask)
 	require.NoError(t, err)
 	require.Equal(t, 7, got)
-	got, _, err = renewed(c, a)
-	require.NoError(t, err)
+	got, _ = renewed(t, c, a)
 	require.NotEqual(t, 7, got)
 }
 
@@ -390,8 +385,7 @@ func TestCellSurvivesPanic(t *testing.T) {
 		_, _, err := c.Get(background, ask)
 		require.ErrorContains(t, err, what)
 		k.Step(time.Second)
-		got, _, err := renewed(c, a)
-		require.NoError(t, err)
+		got, _ := renewed(t, c, a)
 		require.Equal(t, 1, got)
 	}
 }
