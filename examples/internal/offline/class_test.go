@@ -28,8 +28,7 @@ func world(t *testing.T, spec, status string, more ...string) *offline.World {
 	for _, doc := range more {
 		text += "---\n" + doc + "\n"
 	}
-	w, err := offline.Read(offline.Files{Manifests: []string{"-"}, InstancePrices: true}, strings.NewReader(text))
-	require.NoError(t, err)
+	w := worldOf(t, offline.Files{InstancePrices: true}, text)
 	return w
 }
 
@@ -155,15 +154,13 @@ func TestWhatOnlyEC2Knows(t *testing.T) {
 func TestZonesAskedFor(t *testing.T) {
 	text := "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: web}, spec: {template: {spec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: web}}}}}\n---\n" +
 		"{apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {name: web}, spec: {role: R, amiSelectorTerms: [{alias: al2023@latest}], " + terms + "}, status: {" + subnets + "}}\n"
-	w, err := offline.Read(offline.Files{Manifests: []string{"-"}, Place: place.Asked{Zones: []string{"us-east-1d"}}, InstancePrices: true}, strings.NewReader(text))
-	require.NoError(t, err)
+	w := worldOf(t, offline.Files{Place: place.Asked{Zones: []string{"us-east-1d"}}, InstancePrices: true}, text)
 	require.Empty(t, w.Remarks())
 	for _, o := range named(t, w.Input().InstanceTypes["web"], "m5.large").Offerings {
 		require.Equal(t, "us-east-1d", o.Zone)
 		require.True(t, o.Launchable())
 	}
-	w, err = offline.Read(offline.Files{Manifests: []string{"-"}, Place: place.Asked{Region: "eu-west-1"}}, strings.NewReader(text))
-	require.NoError(t, err)
+	w = worldOf(t, offline.Files{Place: place.Asked{Region: "eu-west-1"}}, text)
 	require.Contains(t, w.Remarks(), "EC2NodeClass web: none of its subnets is where the cluster is; it is taken to launch in every zone")
 }
 
@@ -178,8 +175,7 @@ func TestBill(t *testing.T) {
 ---
 {apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {name: web}, spec: {role: R, amiSelectorTerms: [{alias: al2023@latest}], associatePublicIPAddress: true, ` +
 			"blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 50Gi, volumeType: gp3}}], " + terms + "}, status: {" + subnets + "}}"
-		w, err := offline.Read(offline.Files{Manifests: []string{"-"}, InstancePrices: !bill}, strings.NewReader(text))
-		require.NoError(t, err)
+		w := worldOf(t, offline.Files{InstancePrices: !bill}, text)
 		return w
 	}
 	w := read(true)

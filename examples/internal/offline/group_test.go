@@ -14,8 +14,7 @@ const groups = "../../consolidate/testdata/node-groups.yaml"
 
 // Nodes of node groups cost what their instance types do.
 func TestPricesOfNodeGroups(t *testing.T) {
-	w, err := offline.Read(offline.Files{Manifests: []string{groups}}, nil)
-	require.NoError(t, err)
+	w := worldOf(t, offline.Files{Manifests: []string{groups}}, "")
 	prices := w.Prices()
 	require.Len(t, prices, 3)
 	require.Equal(t, 0.096, prices["lone"])
@@ -25,8 +24,7 @@ func TestPricesOfNodeGroups(t *testing.T) {
 
 // A node group read as a NodePool is one that could launch its nodes.
 func TestAsPools(t *testing.T) {
-	w, err := offline.Read(offline.Files{Manifests: []string{groups}, AsPools: true}, nil)
-	require.NoError(t, err)
+	w := worldOf(t, offline.Files{Manifests: []string{groups}, AsPools: true}, "")
 	require.Equal(t, []string{"node group workers is read as NodePool workers with 2 nodes"}, w.Remarks())
 	in := w.Input()
 	require.Len(t, in.NodePools, 1)
@@ -58,8 +56,7 @@ func TestAsPools(t *testing.T) {
 ---
 {apiVersion: v1, kind: Node, metadata: {name: n-2, labels: {kubernetes.azure.com/agentpool: a_b}}, status: {allocatable: {cpu: 1}}}
 `
-	w, err = offline.Read(offline.Files{Manifests: []string{"-"}, AsPools: true}, strings.NewReader(text))
-	require.NoError(t, err)
+	w = worldOf(t, offline.Files{AsPools: true}, text)
 	var names []string
 	for _, p := range w.Cluster.NodePools {
 		names = append(names, p.Name+" "+p.Spec.Template.Spec.NodeClassRef.Kind)

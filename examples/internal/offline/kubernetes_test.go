@@ -30,8 +30,7 @@ func TestKubernetesIsThatOfTheNewestKubelet(t *testing.T) {
 		text += "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n"
 		file := filepath.Join(t.TempDir(), "cluster.yaml")
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		w, err := offline.Read(offline.Files{Manifests: []string{file}}, nil)
-		require.NoError(t, err)
+		w := worldOf(t, offline.Files{Manifests: []string{file}}, "")
 		got, remark := w.Kubernetes()
 		require.Equal(t, tt.want, got, tt.kubelets)
 		require.Contains(t, remark, tt.remark)

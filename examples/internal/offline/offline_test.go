@@ -32,12 +32,22 @@ spec:
   kubelet: KUBELET
 `
 
+// worldOf reads manifests, which are text where files names none.
+func worldOf(t *testing.T, files offline.Files, text string) *offline.World {
+	t.Helper()
+	if files.Manifests == nil {
+		files.Manifests = []string{"-"}
+	}
+	w, err := offline.Read(files, strings.NewReader(text))
+	require.NoError(t, err)
+	return w
+}
+
 // read reads the manifests, and returns what a node of type m5a.large has for pods.
 func read(t *testing.T, alias, kubelet, types string) (allocatable string, remarks []string) {
 	t.Helper()
 	text := strings.NewReplacer("ALIAS", alias, "KUBELET", kubelet).Replace(manifests)
-	w, err := offline.Read(offline.Files{Manifests: []string{"-"}, InstanceTypes: types, InstancePrices: true}, strings.NewReader(text))
-	require.NoError(t, err)
+	w := worldOf(t, offline.Files{InstanceTypes: types, InstancePrices: true}, text)
 	for _, it := range w.Input().InstanceTypes["web"] {
 		if it.Name == "m5a.large" {
 			list, err := it.Allocatable()
@@ -85,8 +95,7 @@ func TestClassesOfOtherVersions(t *testing.T) {
 	for _, name := range []string{"web", "other"} {
 		text += "---\n{apiVersion: karpenter.k8s.aws/v1beta1, kind: EC2NodeClass, metadata: {name: " + name + "}, spec: {amiFamily: AL2}}\n"
 	}
-	w, err := offline.Read(offline.Files{Manifests: []string{"-"}, InstancePrices: true}, strings.NewReader(text))
-	require.NoError(t, err)
+	w := worldOf(t, offline.Files{InstancePrices: true}, text)
 	require.Equal(t, []string{"ignored 1 EC2NodeClass",
 		"1 EC2NodeClass of karpenter.k8s.aws/v1beta1 not read: there in the version that is",
 		"EC2NodeClass other: it has no say, as it is of karpenter.k8s.aws/v1beta1; convert it to karpenter.k8s.aws/v1 with examples/migrate",
@@ -97,13 +106,11 @@ func TestClassesOfOtherVersions(t *testing.T) {
 // An old dump has nodes that have expired since.
 func TestAgeOfADump(t *testing.T) {
 	node := "{apiVersion: v1, kind: Node, metadata: {name: a, creationTimestamp: '2026-01-05T12:00:00Z'}, status: {conditions: [{type: Ready, lastHeartbeatTime: '2026-02-27T12:00:00Z'}]}}"
-	w, err := offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader(node))
-	require.NoError(t, err)
+	w := worldOf(t, offline.Files{}, node)
 	noon := time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
 	require.Equal(t, "the newest time in the manifests is 3 days ago, and nodes have aged since; -now 2026-02-27T12:00:00Z starts there", w.Age(noon))
 	require.Empty(t, w.Age(noon.AddDate(0, 0, -3)))
-	w, err = offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader("{apiVersion: v1, kind: Node, metadata: {name: a}}"))
-	require.NoError(t, err)
+	w = worldOf(t, offline.Files{}, "{apiVersion: v1, kind: Node, metadata: {name: a}}")
 	require.Empty(t, w.Age(noon))
 }
 
@@ -115,8 +122,7 @@ func TestInstanceTypesOfAFileStayAsTheyAre(t *testing.T) {
 func TestPoolsWithoutSuchAClassShareTheTypes(t *testing.T) {
 	text := strings.NewReplacer("ALIAS", "al2023", "KUBELET", "{maxPods: 10}").Replace(manifests)
 	text += "---\n" + strings.NewReplacer("name: web}\n", "name: other}\n", "{name: web}", "{name: other}").Replace(manifests[:strings.Index(manifests, "---")])
-	w, err := offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader(text))
-	require.NoError(t, err)
+	w := worldOf(t, offline.Files{}, text)
 	in := w.Input()
 	require.Len(t, in.InstanceTypes["other"], len(in.InstanceTypes["web"]))
 	require.NotEqual(t, in.InstanceTypes["other"][0].Capacity.String(), in.InstanceTypes["web"][0].Capacity.String())
@@ -141,9 +147,7 @@ func TestInstanceTypesAreSoldWhereTheClusterIs(t *testing.T) {
 	text = strings.Replace(text, "  kubelet: KUBELET\n", "status: {subnets: [{id: s-1, zone: eu-west-1c, zoneID: euw1-az7}]}\n", 1)
 	text = strings.Replace(text, "ALIAS", "al2023", 1)
 	zones := func(files offline.Files) (zones []string, remarks []string) {
-		files.Manifests = []string{"-"}
-		w, err := offline.Read(files, strings.NewReader(text))
-		require.NoError(t, err)
+		w := worldOf(t, files, text)
 		for _, it := range w.Input().InstanceTypes["web"] {
 			for _, o := range it.Offerings {
 				if !slices.Contains(zones, o.Zone) {
@@ -174,14 +178,11 @@ metadata: {name: n1, labels: {topology.kubernetes.io/zone: us-east-1f}}
 `
 	const note = "NodePool web can launch in none of the zones that the manifests name (us-east-1f); -zones names all zones of the cluster"
 	files := offline.Files{Manifests: []string{"-"}}
-	w, err := offline.Read(files, strings.NewReader(text))
-	require.NoError(t, err)
+	w := worldOf(t, files, text)
 	require.Contains(t, w.Remarks(), note)
 	files.Place.Zones = []string{"us-east-1a", "us-east-1f"}
-	w, err = offline.Read(files, strings.NewReader(text))
-	require.NoError(t, err)
+	w = worldOf(t, files, text)
 	require.NotContains(t, w.Remarks(), note)
-	w, err = offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader(strings.Replace(text, "NotIn", "In", 1)))
-	require.NoError(t, err)
+	w = worldOf(t, offline.Files{}, strings.Replace(text, "NotIn", "In", 1))
 	require.NotContains(t, w.Remarks(), note)
 }
