@@ -17,9 +17,6 @@ import (
 // RuleOf is what Blocked.Code says, precisely.
 func RuleOf(b Blocked) string { return string(b.rule) }
 
-// Merge joins the answers of rules.
-func Merge(results ...Result) Result { return merge(results...) }
-
 // EvictionCost is what it costs to evict a pod.
 func EvictionCost(pod *corev1.Pod, ignoreDeletionCost bool) float64 {
 	if pod == nil {

@@ -185,19 +185,13 @@ func TestSpreadOnNewNodes(t *testing.T) {
 		{"one node for all", webs(0, 0, host, 1), broken, "kubernetes.io/hostname=general-1 may have 1"},
 		{"one node for both", webs(0, 0, host, 2), nil, ""},
 		{"one node for both and a DaemonSet", func(s *scene) {
-			s.In.Nodes, s.Plan.Bind, s.Plan.Create = nil, nil, s.Plan.Create[:1]
-			s.In.Pods, s.Plan.Stats.Pods = append(slices.Clone(s.Webs), s.Huge), 3
-			s.Plan.Cost, s.Plan.LowerBound = 0.05, 0
-			s.Reorder()
+			s.onlyFirst()
 			webs(0, 0, host, 2)(s)
 			scenes.Team("w", s.Daemon)
 		}, nil, ""},
 		{"the only domain with a node is where the node is", func(s *scene) {
 			// Whichever zone the node comes up in, a node could be launched in the other.
-			s.In.Nodes, s.Plan.Bind, s.Plan.Create = nil, nil, s.Plan.Create[:1]
-			s.In.Pods, s.Plan.Stats.Pods = append(slices.Clone(s.Webs), s.Huge), 3
-			s.Plan.Cost, s.Plan.LowerBound = 0.05, 0
-			s.Reorder()
+			s.onlyFirst()
 			webs(0, 0, zone, 1)(s)
 		}, broken, "another domain 0"},
 		{"another new node may be another domain", func(s *scene) {
@@ -241,13 +235,18 @@ func TestSpreadOnNewNodes(t *testing.T) {
 	})
 }
 
-// alone leaves web-1 and web-2 on a new node in zone a, where no other node is, and spreads them
-// over zones.
-func (s *scene) alone(change ...func(*corev1.TopologySpreadConstraint)) {
+// onlyFirst leaves web-1 and web-2 on a new node, and no other node.
+func (s *scene) onlyFirst() {
 	s.In.Nodes, s.Plan.Bind, s.Plan.Create = nil, nil, s.Plan.Create[:1]
 	s.In.Pods, s.Plan.Stats.Pods = append(slices.Clone(s.Webs), s.Huge), 3
 	s.Plan.Cost, s.Plan.LowerBound = 0.05, 0
 	s.Reorder()
+}
+
+// alone leaves web-1 and web-2 on a new node in zone a, where no other node is, and spreads them
+// over zones.
+func (s *scene) alone(change ...func(*corev1.TopologySpreadConstraint)) {
+	s.onlyFirst()
 	scenes.Team("w", s.Webs...)
 	for _, pod := range s.Webs {
 		spread(pod, corev1.LabelTopologyZone, 1, change...)
