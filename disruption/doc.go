@@ -73,6 +73,7 @@
 // The search is exhaustive only for a few nodes, so a cheaper cluster may exist. It moves a pod
 // only by removing its node, and does not pay for balance between zones. Package provisioning
 // launches nodes for pending pods; the search leaves room for those that fit on existing nodes.
+// [Cluster.Enlarge] makes the nodes that are launched for the others larger where that pays.
 //
 // The package uses neither a cluster nor a cloud, and neither taints nodes nor evicts pods. The
 // caller says which nodes are being dealt with already ([Input.MarkedForDeletion]), and carries out

@@ -25,14 +25,7 @@ func (f *Cluster) Unneeded(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	free, _ := Observe(f.Now(), f.in, &f.opts) // f has reported the faults
-	for _, p := range free.seen.Pools {
-		if p.ConsolidateAfter.Duration != nil {
-			p.ConsolidateAfter = v1.NillableDuration{Duration: new(time.Duration)}
-		}
-	}
-	free.bounds = slices.DeleteFunc(free.bounds, func(b *admission.Bound) bool { return b.LetsGo(f.Now(), Underutilized) })
-	p, err := free.propose(ctx)
+	p, err := f.unpaced(f.in).propose(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,4 +42,17 @@ func (f *Cluster) Unneeded(ctx context.Context) ([]string, error) {
 	}
 	delete(names, "") // machines without a node
 	return slices.Sorted(maps.Keys(names)), nil
+}
+
+// unpaced returns the cluster of an input without consolidateAfter and budgets, except where these let no
+// node go at all.
+func (f *Cluster) unpaced(in Input) *Cluster {
+	free, _ := Observe(f.Now(), in, &f.opts) // f has reported the faults
+	for _, p := range free.seen.Pools {
+		if p.ConsolidateAfter.Duration != nil {
+			p.ConsolidateAfter = v1.NillableDuration{Duration: new(time.Duration)}
+		}
+	}
+	free.bounds = slices.DeleteFunc(free.bounds, func(b *admission.Bound) bool { return b.LetsGo(f.Now(), Underutilized) })
+	return free
 }

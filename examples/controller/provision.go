@@ -91,6 +91,14 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
+	cluster, _ := disruption.Observe(s.Now, s.Input, a.options()) // Propose reports the faults
+	plan, unneeded, err := cluster.Enlarge(ctx, problem, plan)
+	if err != nil {
+		return err
+	}
+	if len(unneeded) > 0 {
+		a.log.Info("enlarged", "cost", plan.Cost, "unneeded", unneeded)
+	}
 	a.log.Info("planned", "pods", len(waiting), "create", len(plan.Create), "bind", len(plan.Bind), "unplaced", len(plan.Unplaced),
 		"cost", plan.Cost, "bound", plan.LowerBound, "took", time.Since(started).String())
 	s.PutOff(s.Now.Add(retryIn), waiting...) // until a place is promised to them

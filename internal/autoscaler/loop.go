@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -210,6 +211,14 @@ func (a *Autoscaler) provision(ctx context.Context) error {
 	plan, err := problem.Solve(ctx)
 	if err != nil {
 		return err
+	}
+	cluster, _ := disruption.Observe(f.Now, f.Input, a.asked) // Propose reports the faults
+	plan, unneeded, err := cluster.Enlarge(ctx, problem, plan)
+	if err != nil {
+		return err
+	}
+	if len(unneeded) > 0 {
+		a.journal.Detail("larger new nodes, so that these may go: %s", strings.Join(unneeded, ", "))
 	}
 	claims, err := f.Bind(plan.Bind)
 	a.store(claims)

@@ -1,0 +1,261 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Enlarge returns a plan for the same pods as plan, with larger new nodes where that pays: they have
+// room for the pods of existing nodes too, and these nodes are then not worth keeping. It also
+// returns the names of these existing nodes, in the order in which they were found. Nothing happens to
+// them now: a later proposal removes them, once the new nodes are ready. If nothing pays, the result
+// is plan itself, and no names.
+//
+// Where pods arrive a few at a time, the cheapest node for each few is small. To replace two small
+// nodes by a larger one afterwards evicts the pods of both, and launches once more.
+//
+// plan is a plan of problem, which must have the nodes of the cluster, as from the same Input. A node
+// is not worth keeping if its price exceeds what the new nodes cost more by at least what a proposal
+// would have to save to remove it: see ConsolidationOptions.MinimumScore. These nodes are left out:
+//
+//   - those that Propose could not remove even if budgets and consolidateAfter kept no node back (see
+//     Unneeded), and if all pods that PodDisruptionBudgets select were healthy;
+//   - those that plan.Bind lists;
+//   - those that new pods avoid already: see SoftTaints;
+//   - those whose pods have room without larger new nodes, which proposals remove anyway.
+//
+// Each new node has at least one pod of plan. No pod of plan loses its place, even while the existing
+// nodes still have their pods, and the pools keep to their limits with the existing nodes counted.
+// With ConsolidationOptions.NoReplacements, and if plan launches nothing, the result is plan.
+//
+// Pods, Bind, Order and GivenUp of the new plan list only the pods of plan. Options, Requirements and
+// Requests of its new nodes are those with the pods of existing nodes, so that the NodeClaims ask for
+// that much.
+//
+// It takes the time of up to 68 plans for the pods of plan and of a few nodes, mostly of fewer than 20:
+// only nodes that were worth it at first are asked about again. With more than 250 nodes and pods
+// together fewer nodes are asked about, and with more than 4,000 none. The error is that of ctx, or of
+// Problem.Without if problem lacks a node.
+func (f *Cluster) Enlarge(ctx context.Context, problem *provisioning.Problem, plan *provisioning.Plan) (*provisioning.Plan, []string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if len(plan.Create) == 0 || f.opts.Consolidation.NoReplacements {
+		return plan, nil, nil
+	}
+	e := &enlarger{cluster: f, problem: problem, pods: podsOf(plan), best: plan}
+	e.choose(plan)
+	for range mostEnlargements {
+		found, err := e.another(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !found {
+			break
+		}
+	}
+	if len(e.names) == 0 {
+		return plan, nil, nil
+	}
+	return e.withoutMoves(), e.names, nil
+}
+
+// Bounds of Enlarge. mostEnlargements is the number of nodes that it finds at most. With every question
+// the engine plans for all pods again, so that fewer questions are asked in a large cluster.
+const (
+	mostEnlargements = 4
+	mostEnlarged     = 16
+	enlargedLooks    = 4000
+)
+
+// enlarger is the state of one Enlarge.
+type enlarger struct {
+	cluster    *Cluster
+	problem    *provisioning.Problem
+	pods       map[types.NamespacedName]bool // of the plan
+	candidates []enlargement                 // the most promising first
+	best       *provisioning.Plan            // so far
+	names      []string                      // of the nodes that best makes unneeded
+}
+
+// enlargement is an existing node whose pods may go to larger new nodes.
+type enlargement struct {
+	name            string
+	price, required float64 // USD per hour
+}
+
+// podsOf returns the names of the pods of a plan.
+func podsOf(plan *provisioning.Plan) map[types.NamespacedName]bool {
+	out := map[types.NamespacedName]bool{}
+	for i := range plan.Create {
+		for _, p := range plan.Create[i].Pods {
+			out[state.NameOf(p)] = true
+		}
+	}
+	for _, b := range plan.Bind {
+		for _, p := range b.Pods {
+			out[state.NameOf(p)] = true
+		}
+	}
+	for _, u := range plan.Unplaced {
+		out[state.NameOf(u.Pod)] = true
+	}
+	return out
+}
+
+// choose lists the candidates: those whose removal saves most for each unit of disruption.
+func (e *enlarger) choose(plan *provisioning.Plan) {
+	taken := map[string]bool{}
+	for _, b := range plan.Bind {
+		taken[b.Node] = true
+	}
+	free := e.cluster.unpaced(withHealthyPods(e.cluster.in))
+	nodes, _ := free.consolidationCandidates(nil)
+	quota := admission.NewQuota(free.newGate(), Underutilized) // of budgets that let no node go at all
+	rules, score := e.cluster.priceRules(), map[string]float64{}
+	for _, m := range nodes {
+		c := enlargement{name: m.Name, required: rules.Required([]*state.StateNode{m})}
+		c.price, _ = m.Price()
+		if taken[m.Name] || c.price <= c.required || slices.ContainsFunc(m.Node.Node.Spec.Taints, isSoftTaint) {
+			continue
+		}
+		if no := quota.Refusal([]*state.StateNode{m}); no.Bad() {
+			continue
+		}
+		score[m.Name] = c.price / state.DisruptionCost(m)
+		e.candidates = append(e.candidates, c)
+	}
+	slices.SortFunc(e.candidates, func(a, b enlargement) int {
+		return cmp.Or(cmp.Compare(score[b.name], score[a.name]), strings.Compare(a.name, b.name))
+	})
+	most := min(mostEnlarged, enlargedLooks/(len(e.cluster.seen.Nodes)+len(e.pods)))
+	e.candidates = e.candidates[:min(len(e.candidates), most)]
+}
+
+// withHealthyPods returns an input whose PodDisruptionBudgets allow what they will once all their pods
+// are healthy. Pending pods are not, and they are what Enlarge plans for.
+func withHealthyPods(in Input) Input {
+	in.PodDisruptionBudgets = slices.Clone(in.PodDisruptionBudgets)
+	for i, b := range in.PodDisruptionBudgets {
+		if b != nil {
+			healthy := *b
+			healthy.Status.DisruptionsAllowed = max(b.Status.DisruptionsAllowed, b.Status.ExpectedPods-b.Status.DesiredHealthy)
+			in.PodDisruptionBudgets[i] = &healthy
+		}
+	}
+	return in
+}
+
+// another finds the node that is most worth removing in addition to names. Nodes that are not worth
+// it now are not asked about again.
+func (e *enlarger) another(ctx context.Context) (found bool, err error) {
+	type answer struct {
+		enlargement
+		plan *provisioning.Plan
+		gain float64
+	}
+	var worth []answer
+	for _, c := range e.candidates {
+		plan, err := solved(ctx)(e.problem.Without(append(slices.Clone(e.names), c.name)...))
+		if err != nil {
+			return false, err
+		}
+		gain := e.best.Cost + c.price - plan.Cost - c.required
+		if gain > simulation.PriceSlack && plan.Cost > e.best.Cost+simulation.PriceSlack && e.holds(plan) {
+			worth = append(worth, answer{c, plan, gain})
+		}
+	}
+	slices.SortStableFunc(worth, func(a, b answer) int { return cmp.Compare(b.gain, a.gain) })
+	e.candidates = nil
+	for _, a := range worth {
+		if !found {
+			if found, err = e.stands(ctx, a.plan); err != nil {
+				return false, err
+			}
+			if found {
+				e.best, e.names = a.plan, append(e.names, a.name)
+			}
+			continue
+		}
+		e.candidates = append(e.candidates, a.enlargement)
+	}
+	return found, nil
+}
+
+// solved returns a function that solves a problem, unless there was an error in making it.
+func solved(ctx context.Context) func(*provisioning.Problem, error) (*provisioning.Plan, error) {
+	return func(p *provisioning.Problem, err error) (*provisioning.Plan, error) {
+		if err != nil {
+			return nil, err
+		}
+		return p.Solve(ctx)
+	}
+}
+
+// stands says whether the new nodes of a plan suffice for its pods while the existing nodes keep
+// theirs. A topology spread or an affinity may hold only once the pods of these have moved.
+func (e *enlarger) stands(ctx context.Context, plan *provisioning.Plan) (bool, error) {
+	claims := make([]*v1.NodeClaim, len(plan.Create))
+	for i := range plan.Create {
+		claims[i] = plan.Create[i].NodeClaim()
+		claims[i].Name = plan.Create[i].Name
+	}
+	now, err := solved(ctx)(e.problem.WithClaims(claims...))
+	if err != nil {
+		return false, err
+	}
+	return len(now.Create) == 0 && len(now.Unplaced) <= len(plan.Unplaced), nil
+}
+
+// holds says whether a plan places all pods that the plan before places, launches nodes for these
+// only, and keeps to the limits of pools with all existing nodes counted.
+func (e *enlarger) holds(plan *provisioning.Plan) bool {
+	if len(plan.Unplaced) > len(e.best.Unplaced) {
+		return false
+	}
+	for _, u := range plan.Unplaced {
+		if !e.pods[state.NameOf(u.Pod)] {
+			return false
+		}
+	}
+	for i := range plan.Create {
+		if !slices.ContainsFunc(plan.Create[i].Pods, func(p *corev1.Pod) bool { return e.pods[state.NameOf(p)] }) {
+			return false
+		}
+	}
+	meter := simulation.NewLimitsMeter(&simulation.Simulation{Cluster: e.cluster.seen})
+	return meter.Takes(&simulation.CandidateSet{Nodes: plan.Create}) == nil
+}
+
+// withoutMoves returns the best plan without the pods of existing nodes.
+func (e *enlarger) withoutMoves() *provisioning.Plan {
+	kept := func(pods []*corev1.Pod) []*corev1.Pod {
+		return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !e.pods[state.NameOf(p)] })
+	}
+	out := *e.best
+	out.Create, out.Bind, out.GivenUp = slices.Clone(out.Create), slices.Clone(out.Bind), slices.Clone(out.GivenUp)
+	for i := range out.Create {
+		out.Create[i].Pods = kept(out.Create[i].Pods)
+	}
+	for i := range out.Bind {
+		out.Bind[i].Pods = kept(out.Bind[i].Pods)
+	}
+	out.Bind = slices.DeleteFunc(out.Bind, func(b provisioning.Binding) bool { return len(b.Pods) == 0 })
+	for i := range out.GivenUp {
+		out.GivenUp[i].Pods = kept(out.GivenUp[i].Pods)
+	}
+	out.GivenUp = slices.DeleteFunc(out.GivenUp, func(g provisioning.GivenUpPreference) bool { return len(g.Pods) == 0 })
+	out.Order = kept(out.Order)
+	return &out
+}
