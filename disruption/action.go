@@ -54,8 +54,8 @@ const (
 func Voluntary(r Reason) bool { return state.Voluntary(r) }
 
 // Transient reports whether the cause of a reason may pass within seconds, because pods are placed:
-// Empty and Underutilized. Confirm an action for one of them some time after it was proposed;
-// Karpenter waits 15 seconds. Drift does not pass, and is confirmed at once.
+// Empty and Underutilized. Confirm an action for one of them some time after it was foreseen (see
+// Fleet.Foreseen of package fleet); Karpenter waits 15 seconds after it was proposed. Drift does not pass, and is confirmed at once.
 func Transient(r Reason) bool { return r == Empty || r == Underutilized }
 
 // Operation is what an action does with a node.

@@ -119,6 +119,31 @@ func ExampleFleet_Leave() {
 	// end the machine fake://n1
 }
 
+// A node waits for a budget, while another one goes. It may go when the budget lets it, without a further
+// wait.
+func ExampleFleet_Foreseen() {
+	goes := func(node string) disruption.Action {
+		return disruption.Action{Targets: []disruption.Target{{Node: node}}, Reason: disruption.Empty}
+	}
+	var memory fleet.Memory
+	for i, p := range []*disruption.Proposal{
+		{Actions: []disruption.Action{goes("n1")}, Waiting: []disruption.Waiting{{Action: goes("n2")}}},
+		{Actions: []disruption.Action{goes("n2")}},
+	} {
+		f, err := fleet.Read(noon.Add(time.Duration(i)*time.Minute), fleet.Objects{}, memory)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		since := f.Foreseen(p)
+		fmt.Println(p.Actions[0].Targets[0].Node, "for", f.Now.Sub(since[0]))
+		memory = f.Memory
+	}
+	// Output:
+	// n1 for 0s
+	// n2 for 1m0s
+}
+
 // An action is confirmed on what is read a moment later, and begun.
 func ExampleFleet_Confirm() {
 	empty := claim("n1")

@@ -580,6 +580,31 @@ func TestNews(t *testing.T) {
 	require.Equal(t, blocked[:1], f.News(blocked))
 }
 
+// TestForeseen: a wait for budgets counts, a break does not, and an action is foreseen as long as the last
+// of its targets.
+func TestForeseen(t *testing.T) {
+	removes := func(nodes ...string) (a disruption.Action) {
+		for _, name := range nodes {
+			a.Targets = append(a.Targets, disruption.Target{Node: name})
+		}
+		return a
+	}
+	var memory fleet.Memory
+	at := func(seconds int, p *disruption.Proposal, unneeded ...string) (out []int) {
+		f, err := fleet.Read(noon.Add(time.Duration(seconds)*time.Second), fleet.Objects{}, memory)
+		require.NoError(t, err)
+		for _, since := range f.Foreseen(p, unneeded...) {
+			out = append(out, int(since.Sub(noon).Seconds()))
+		}
+		memory = f.Memory
+		return out
+	}
+	require.Equal(t, []int{0}, at(0, &disruption.Proposal{Actions: []disruption.Action{removes("a")}, Waiting: []disruption.Waiting{{Action: removes("b")}}}, "c"))
+	require.Equal(t, []int{0, 0, 10}, at(10, &disruption.Proposal{Actions: []disruption.Action{removes("b"), removes("c"), removes("a", "d")}}))
+	require.Empty(t, at(20, &disruption.Proposal{}, "d"))
+	require.Equal(t, []int{30, 10}, at(30, &disruption.Proposal{Actions: []disruption.Action{removes("b"), removes("d")}}))
+}
+
 // Example reads a cluster in which a node is coming for one of two pods.
 func Example() {
 	web, cron := pod("web", "", "ReplicaSet"), pod("cron", "", "Job")

@@ -39,7 +39,8 @@ type Memory struct {
 	compiled compiled // the last problem
 
 	shortages []disruption.UnavailableOffering
-	blocked   map[string]string // texts of events about Nodes that stay
+	blocked   map[string]string    // texts of events about Nodes that stay
+	foreseen  map[string]time.Time // by Node: since when each proposal would remove it
 }
 
 // refusal is the state of a pod whose toleration was refused.
@@ -148,6 +149,42 @@ func (f *Fleet) News(blocked []disruption.Blocked) (out []disruption.Blocked) {
 		}
 	}
 	f.Memory.blocked = texts
+	return out
+}
+
+// Foreseen says for each of the Actions of a proposal since when all proposals would remove its targets:
+// at once, once they may (Proposal.Waiting), or if budgets and consolidateAfter held none back, which
+// is the result of disruption.Cluster.Unneeded. A cause that may pass within seconds (see
+// disruption.Transient) has lasted for that long. So wait with the confirmation until some seconds after
+// that instant, and not after the proposal: an action that waited for a budget is confirmed when it may
+// begin. Call it once for each proposal, as Memory has what it needs of the last call.
+func (f *Fleet) Foreseen(p *disruption.Proposal, unneeded ...string) []time.Time {
+	now := map[string]time.Time{}
+	note := func(node string) time.Time {
+		since, before := f.Memory.foreseen[node]
+		if !before {
+			since = f.Now
+		}
+		now[node] = since
+		return since
+	}
+	out := make([]time.Time, len(p.Actions))
+	for i, a := range p.Actions {
+		for _, t := range a.Targets {
+			if since := note(t.Node); since.After(out[i]) {
+				out[i] = since
+			}
+		}
+	}
+	for _, w := range p.Waiting {
+		for _, t := range w.Action.Targets {
+			note(t.Node)
+		}
+	}
+	for _, node := range unneeded {
+		note(node)
+	}
+	f.Memory.foreseen = now
 	return out
 }
 

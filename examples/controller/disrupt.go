@@ -15,10 +15,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// decision is a voluntary action and the time of its proposal.
+// decision is a voluntary action, and since when it was foreseen.
 type decision struct {
 	action disruption.Action
-	at     time.Time
+	since  time.Time
 }
 
 // proposed is the answer of a Propose that ran concurrently with the passes.
@@ -92,9 +92,10 @@ func (a *autoscaler) onProposal(ctx context.Context, s *snapshot, answer propose
 	}
 	a.decided = nil
 	var errs []error
-	for _, action := range p.Actions {
+	since := s.Foreseen(p, a.unneeded...)
+	for i, action := range p.Actions {
 		if disruption.Voluntary(action.Reason) {
-			a.decided = append(a.decided, decision{action, s.Now})
+			a.decided = append(a.decided, decision{action, since[i]})
 		} else {
 			errs = append(errs, a.force(ctx, s, action))
 		}
@@ -153,7 +154,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 		return nil
 	}
 	action := a.decided[0].action
-	if disruption.Transient(action.Reason) && s.Now.Sub(a.decided[0].at) < a.confirmAfter {
+	if disruption.Transient(action.Reason) && s.Now.Sub(a.decided[0].since) < a.confirmAfter {
 		return nil
 	}
 	a.decided = a.decided[1:]

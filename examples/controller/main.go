@@ -71,7 +71,7 @@ func parse(args []string, help io.Writer) (s settings, err error) {
 	f.DurationVar(&s.idle, "batch-idle", time.Second, "plan once no pod has come for so long")
 	f.DurationVar(&s.most, "batch-max", 10*time.Second, "and at the latest so long after the first")
 	f.DurationVar(&s.proposeEvery, "propose-every", 10*time.Second, "ask which nodes to remove so often while the cluster changes")
-	f.DurationVar(&s.confirmIn, "confirm-after", 15*time.Second, "look again so long after a decision to remove empty or underutilized nodes, and act then")
+	f.DurationVar(&s.confirmIn, "confirm-after", 15*time.Second, "look again so long after the removal of empty or underutilized nodes was foreseen, and act then")
 	f.Float64Var(&s.score, "min-score", disruption.DefaultMinimumScore, "what an action must save to be worth its evictions: the share of the cost that it saves over the share of all pods that it moves; with 0 any saving is enough")
 	f.DurationVar(&s.halve, "halve-score-after", 0, "ask half of -min-score of a node that no pod has come to or left for so long, a quarter after twice that time, an eighth after four times; 0 for never")
 	f.StringVar(&s.provider, "provider", "kwok", "the cloud: kwok, whose nodes nothing stands behind, or aws")

@@ -21,7 +21,7 @@ import (
 
 // How often the loop checks what no event reports, and how long it waits.
 const (
-	confirmAfter  = 15 * time.Second // between a decision and its execution
+	confirmAfter  = 15 * time.Second // from when an action is foreseen to its execution
 	lookEvery     = 10 * time.Minute // for reading the machines of the cloud, drift, and garbage
 	proposeEvery  = time.Minute      // once the cluster has changed, and for steering; Config.Every is another
 	retryUnplaced = time.Minute
@@ -95,10 +95,10 @@ type Autoscaler struct {
 	watchedAt   int       // and when the rules were last evaluated for due actions
 }
 
-// decision is a voluntary action and when it was taken.
+// decision is a voluntary action, and since when it was foreseen.
 type decision struct {
 	action disruption.Action
-	at     time.Time
+	since  time.Time
 }
 
 // New returns an autoscaler that has no state except the objects in the cluster.
@@ -333,9 +333,10 @@ func (a *Autoscaler) propose(ctx context.Context) error {
 		a.unneeded = nil
 	}
 	var errs []error
-	for _, action := range proposal.Actions {
+	since := f.Foreseen(proposal, a.unneeded...)
+	for i, action := range proposal.Actions {
 		if disruption.Voluntary(action.Reason) {
-			a.decided = append(a.decided, decision{action, f.Now})
+			a.decided = append(a.decided, decision{action, since[i]})
 		} else {
 			errs = append(errs, a.force(ctx, action))
 		}
@@ -424,7 +425,7 @@ func (a *Autoscaler) confirm(ctx context.Context) error {
 	var errs []error
 	for len(a.decided) > 0 {
 		d := a.decided[0]
-		if disruption.Transient(d.action.Reason) && a.cluster.Now().Sub(d.at) < confirmAfter {
+		if disruption.Transient(d.action.Reason) && a.cluster.Now().Sub(d.since) < confirmAfter {
 			break // what is listed after it holds after it
 		}
 		a.decided = a.decided[1:]
