@@ -27,7 +27,8 @@ import (
 //
 // plan is a plan of problem, which must have the nodes of the cluster, as from the same Input. A node
 // is not worth keeping if its price exceeds what the new nodes cost more by at least what a proposal
-// would have to save to remove it: see ConsolidationOptions.MinimumScore. These nodes are left out:
+// would have to save to remove it, with a ConsolidationOptions.MinimumScore of no less than the default:
+// less is worth an eviction now, but not the launch of more than is needed. These nodes are left out:
 //
 //   - those that Propose could not remove even if budgets and consolidateAfter kept no node back (see
 //     Unneeded), and if all pods that PodDisruptionBudgets select were healthy;
@@ -123,7 +124,9 @@ func (e *enlarger) choose(plan *provisioning.Plan) {
 	free := e.cluster.unpaced(withHealthyPods(e.cluster.in))
 	nodes, _ := free.consolidationCandidates(nil)
 	quota := admission.NewQuota(free.newGate(), Underutilized) // of budgets that let no node go at all
-	rules, score := e.cluster.priceRules(), map[string]float64{}
+	wary := *e.cluster                                         // asks for no less than by default
+	wary.opts.Consolidation.MinimumScore = max(DefaultMinimumScore, wary.opts.Consolidation.MinimumScore)
+	rules, score := wary.priceRules(), map[string]float64{}
 	for _, m := range nodes {
 		c := enlargement{name: m.Name, required: rules.Required([]*state.StateNode{m})}
 		c.price, _ = m.Price()

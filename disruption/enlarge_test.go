@@ -128,7 +128,7 @@ func TestLawEnlargedPlansHold(t *testing.T) {
 			}
 			in.Pods = append(in.Pods, pod)
 		}
-		opts.Consolidation.MinimumScore, opts.Consolidation.NoReplacements = pick(m, -1, 0.1), false
+		opts.Consolidation.NoReplacements = false
 		problem, err := provisioning.Prepare(in.Input, opts.Provisioning)
 		if err != nil {
 			continue
