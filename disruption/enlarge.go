@@ -27,8 +27,9 @@ import (
 //
 // plan is a plan of problem, which must have the nodes of the cluster, as from the same Input. A node
 // is not worth keeping if its price exceeds what the new nodes cost more by at least what a proposal
-// would have to save to remove it, with a ConsolidationOptions.MinimumScore of no less than the default:
-// less is worth an eviction now, but not the launch of more than is needed. These nodes are left out:
+// would have to save to remove it: see ConsolidationOptions.MinimumScore. A score below the default
+// counts as the default here: it says that evictions are cheap, and not that room may be unused.
+// These nodes are left out:
 //
 //   - those that Propose could not remove even if budgets and consolidateAfter kept no node back (see
 //     Unneeded), and if all pods that PodDisruptionBudgets select were healthy;
@@ -40,9 +41,9 @@ import (
 // nodes still have their pods, and the pools keep to their limits with the existing nodes counted.
 // With ConsolidationOptions.NoReplacements, and if plan launches nothing, the result is plan.
 //
-// Pods, Bind, Order and GivenUp of the new plan list only the pods of plan. Options, Requirements and
-// Requests of its new nodes are those with the pods of existing nodes, so that the NodeClaims ask for
-// that much.
+// Pods, Bind, Order and GivenUp of the new plan list only the pods of plan. Cost and LowerBound, and the
+// Options, Requirements and Requests of new nodes, are those with the pods of existing nodes, so that
+// the NodeClaims ask for that much.
 //
 // It takes the time of up to 68 plans for the pods of plan and of a few nodes, mostly of fewer than 20:
 // only nodes that were worth it at first are asked about again. With more than 250 nodes and pods
