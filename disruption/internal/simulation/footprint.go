@@ -35,7 +35,7 @@ func (l *BindOrder) footprint(cs *CandidateSet, name string) *footprint {
 				delta = map[string]int{}
 				net[k] = delta
 			}
-			for _, value := range l.state.Domains(a.from, k.Key) {
+			for _, value := range l.left(a.from, k.Key) {
 				delta[value]--
 			}
 			to := l.state.Domains(a.to, k.Key)
@@ -61,6 +61,18 @@ func (l *BindOrder) footprint(cs *CandidateSet, name string) *footprint {
 	}
 	f.countNodes(l, cs)
 	return f
+}
+
+// left returns the domains of a node from which a pod departs. The state has no nodes of earlier
+// decisions, which are leaving already.
+func (l *BindOrder) left(node, key string) []string {
+	if out := l.state.Domains(node, key); len(out) > 0 {
+		return out
+	}
+	if n := l.w.object(node); n != nil && n.Labels[key] != "" {
+		return []string{n.Labels[key]}
+	}
+	return nil
 }
 
 // remove records the domains of a node that is removed.
