@@ -169,7 +169,7 @@ func TestLawEnlargedPlansHold(t *testing.T) {
 	require.Greater(t, enlarged, testlong.Seeds(10, 50))
 }
 
-// podsOfPlan lists the pods of a plan, with those that stay pending.
+// podsOfPlan lists the pods of a plan, including the pods that stay pending.
 func podsOfPlan(plan *provisioning.Plan) (out []*corev1.Pod) {
 	for i := range plan.Create {
 		out = append(out, plan.Create[i].Pods...)

@@ -207,7 +207,7 @@ func (o *overlooked) require(t *testing.T) {
 	require.LessOrEqual(t, float64(len(o.pods)), allowed, "of %d pending: %v", o.pending, slices.Sorted(maps.Keys(o.pods)))
 }
 
-// faultyPlans are those that the referee refuses.
+// faultyPlans lists the plans that the referee refuses.
 type faultyPlans []string
 
 func (f *faultyPlans) judge(seed uint64, found []verify.Violation) {

@@ -14,7 +14,7 @@ type Existing struct {
 	Marks    Mark
 	Free     []int64    // allocatable minus bound pods and expected daemons, by resource
 	Verdict  *Verdict   // what its labels and taints say about each class
-	Admits   bitset.Set // classes that no filter excludes except those that count other pods; unset if all pods have places
+	Admits   bitset.Set // classes that all filters admit, without the filters that count other pods; unset if all pods have places
 	Alike    int        // equal for nodes with equal Admits
 	At       []int      // by key of the domain table: the node's domain
 	Attached []int32    // volumes of its pods, among the volumes that several pods use
