@@ -31,11 +31,11 @@ import (
 // counts as the default here: it says that evictions are cheap, and not that room may be unused.
 // These nodes are left out:
 //
-//   - those that Propose could not remove even if budgets and consolidateAfter kept no node back (see
+//   - nodes that Propose could not remove even if budgets and consolidateAfter kept no node back (see
 //     Unneeded), and if all pods that PodDisruptionBudgets select were healthy;
-//   - those that plan.Bind lists;
-//   - those that new pods avoid already: see SoftTaints;
-//   - those whose pods have room without larger new nodes, which proposals remove anyway.
+//   - nodes that plan.Bind lists;
+//   - nodes that new pods avoid already: see SoftTaints;
+//   - nodes whose pods have room without larger new nodes, which proposals remove anyway.
 //
 // Each new node has at least one pod of plan. No pod of plan loses its place, even while the existing
 // nodes still have their pods, and the pools keep to their limits with the existing nodes counted.
@@ -73,8 +73,9 @@ func (f *Cluster) Enlarge(ctx context.Context, problem *provisioning.Problem, pl
 	return e.withoutMoves(), e.names, nil
 }
 
-// Bounds of Enlarge. mostEnlargements is the number of nodes that it finds at most. With every question
-// the engine plans for all pods again, so that fewer questions are asked in a large cluster.
+// Bounds of Enlarge. mostEnlargements is the number of nodes that it finds at most, and mostEnlarged the
+// number of nodes that it asks about at most. Each question is a plan for all pods, so the number of
+// nodes asked about, times the nodes and pods, is at most enlargedLooks.
 const (
 	mostEnlargements = 4
 	mostEnlarged     = 16
@@ -124,10 +125,9 @@ func (e *enlarger) choose(plan *provisioning.Plan) {
 	}
 	free := e.cluster.unpaced(withHealthyPods(e.cluster.in))
 	nodes, _ := free.consolidationCandidates(nil)
+	free.opts.Consolidation.MinimumScore = max(DefaultMinimumScore, free.opts.Consolidation.MinimumScore)
 	quota := admission.NewQuota(free.newGate(), Underutilized) // of budgets that let no node go at all
-	wary := *e.cluster                                         // asks for no less than by default
-	wary.opts.Consolidation.MinimumScore = max(DefaultMinimumScore, wary.opts.Consolidation.MinimumScore)
-	rules, score := wary.priceRules(), map[string]float64{}
+	rules, score := free.priceRules(), map[string]float64{}
 	for _, m := range nodes {
 		c := enlargement{name: m.Name, required: rules.Required([]*state.StateNode{m})}
 		c.price, _ = m.Price()

@@ -67,6 +67,17 @@ func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fa
 	return problem, out, err
 }
 
+// Enlarge calls disruption.Cluster.Enlarge for a plan of the Problem that Prepare returned, or of that
+// Problem with more pods. Faults of Input are ignored, as by Confirm. If the plan launches nothing, the
+// cluster is not read.
+func (f *Fleet) Enlarge(ctx context.Context, problem *provisioning.Problem, plan *provisioning.Plan, opts *disruption.Options) (*provisioning.Plan, []string, error) {
+	if len(plan.Create) == 0 {
+		return plan, nil, nil
+	}
+	cluster, _ := disruption.Observe(f.Now, f.Input, opts) // faults are ignored, as by Confirm
+	return cluster.Enlarge(ctx, problem, plan)
+}
+
 // Confirm calls disruption.Confirm for an action that was decided before, and returns the command
 // that carries it out if there is no objection: see disruption.Cluster.Command, which refuses the
 // operations Terminate, DeleteNode and Reboot. With an objection or an error there is no command; the

@@ -16,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // general is a pool with the catalog of the fake cloud, added to what was read.
@@ -56,6 +57,46 @@ func ExampleFleet_Prepare() {
 	// Output:
 	// FailedValidation of NodePool "odd" at spec.template.spec.requirements[0].operator
 	// general-0001 for web
+}
+
+// A pod is pending, and the only node is full. One node for the pods of both costs less than two.
+func ExampleFleet_Enlarge() {
+	claim, node, running, pending := claim("n1"), node("n1"), pod("running", "n1", "ReplicaSet"), pod("pending", "", "ReplicaSet")
+	for _, p := range []*corev1.Pod{running, pending} {
+		p.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: resources.MustParse("cpu=1500m").ResourceList()}}}
+	}
+	for key, value := range map[string]string{v1.NodePoolLabelKey: "general", v1.NodeInitializedLabelKey: "true", corev1.LabelInstanceTypeStable: "r6a.large",
+		corev1.LabelTopologyZone: "us-east-1a", v1.CapacityTypeLabelKey: "on-demand"} {
+		node.Labels[key] = value
+	}
+	claim.Labels = node.Labels
+	claim.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeInitialized, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}}
+	node.Status.Allocatable = resources.MustParse("cpu=1900m, memory=14Gi, pods=29").ResourceList()
+	node.Status.Capacity = node.Status.Allocatable
+	f, err := fleet.Read(noon, fleet.Objects{NodeClaims: []*v1.NodeClaim{claim}, Nodes: []*corev1.Node{node}, Pods: []*corev1.Pod{running, pending}}, fleet.Memory{})
+	if err != nil {
+		panic(err)
+	}
+	general(f)
+	pool := &f.Input.NodePools[0].Spec.Template.Spec
+	pool.Requirements = append(pool.Requirements, requirements.MustParse("node.kubernetes.io/instance-type in (r6a.large, c6a.xlarge)").NodeSelectorRequirements()...)
+	problem, _, err := f.Prepare(nil)
+	if err != nil {
+		panic(err)
+	}
+	plan, err := problem.Solve(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	larger, unneeded, err := f.Enlarge(context.Background(), problem, plan, nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(plan.Create[0].Options[0].InstanceType.Name)
+	fmt.Println(larger.Create[0].Options[0].InstanceType.Name, "in place of", unneeded)
+	// Output:
+	// r6a.large
+	// c6a.xlarge in place of [n1]
 }
 
 // Room on a node that is open to all is promised in memory: the next look has the pod there,

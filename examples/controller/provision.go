@@ -91,8 +91,7 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	cluster, _ := disruption.Observe(s.Now, s.Input, a.options()) // Propose reports the faults
-	plan, unneeded, err := cluster.Enlarge(ctx, problem, plan)
+	plan, unneeded, err := s.Enlarge(ctx, problem, plan, a.options())
 	if err != nil {
 		return err
 	}

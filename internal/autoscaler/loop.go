@@ -212,8 +212,7 @@ func (a *Autoscaler) provision(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cluster, _ := disruption.Observe(f.Now, f.Input, a.asked) // Propose reports the faults
-	plan, unneeded, err := cluster.Enlarge(ctx, problem, plan)
+	plan, unneeded, err := f.Enlarge(ctx, problem, plan, a.asked)
 	if err != nil {
 		return err
 	}
