@@ -13,7 +13,6 @@ package main
 import (
 	_ "embed"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -68,8 +67,7 @@ sample, and so are other files that are left out.
 
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	var s settings
-	now := sampleNow
+	s := settings{now: sampleNow}
 	set := flag.NewFlagSet("amirollout", flag.ContinueOnError)
 	set.StringVar(&s.manifest, "f", "", "")
 	set.StringVar(&s.className, "class", "", "")
@@ -77,20 +75,20 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.StringVar(&s.nodes, "nodes", "", "")
 	set.StringVar(&s.kubernetes, "kubernetes", sampleKubernetes, "")
 	set.StringVar(&s.account, "account", sampleAccount, "")
-	set.StringVar(&now, "now", now, "")
+	command.Time(set, "now", &s.now)
 	set.DurationVar(&s.minAge, "min-age", 0, "")
 	set.DurationVar(&s.replacement, "replace", 30*time.Minute, "")
 	set.IntVar(&s.canary, "canary", 0, "")
 	set.DurationVar(&s.soak, "soak", 0, "")
 	command.List(set, "deny", &s.deny, "the image is empty")
 	return command.Run(set, args, usage, stdout, stderr, func() []string {
-		return append(command.Arguments(set, "-f, -images and -nodes"), s.resolve(now)...)
+		return append(command.Arguments(set, "-f, -images and -nodes"), s.faults()...)
 	}, func() error {
-		in, err := read(s.files(), stdin)
+		in, err := s.read(stdin)
 		if err != nil {
 			return command.Input(err)
 		}
-		r, err := decide(s, in)
+		r, err := s.decide(in)
 		if err != nil {
 			return command.Input(err)
 		}
@@ -99,13 +97,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	})
 }
 
-// resolve reads the time, and lists the faults of flags that could be parsed.
-func (s *settings) resolve(now string) (faults []string) {
-	at, err := time.Parse(time.RFC3339, now)
-	if s.now = at.UTC(); err != nil {
-		faults = append(faults, fmt.Sprintf("invalid value %q for flag -now: want a time such as %s", now, sampleNow))
-	}
-	faults = slices.Concat(faults, command.NotNegative("min-age", s.minAge), command.NotNegative("replace", s.replacement),
+// faults lists the faults of flags that could be parsed.
+func (s *settings) faults() []string {
+	faults := slices.Concat(command.NotNegative("min-age", s.minAge), command.NotNegative("replace", s.replacement),
 		command.NotNegative("canary", s.canary), command.NotNegative("soak", s.soak))
 	if s.soak > 0 && s.canary == 0 {
 		faults = append(faults, "-soak is the time after a wave; have waves by -canary")
@@ -113,21 +107,17 @@ func (s *settings) resolve(now string) (faults []string) {
 	if s.manifest != "" && (s.images == "" || s.nodes == "") {
 		faults = append(faults, "-f needs -images and -nodes beside it; those of the sample are of another class")
 	}
-	stdin := 0
-	for _, name := range []string{s.manifest, s.images, s.nodes} {
-		if name == "-" {
-			stdin++
-		}
-	}
-	if stdin > 1 {
+	others := slices.DeleteFunc([]string{s.manifest, s.images, s.nodes}, func(name string) bool { return name != "-" })
+	if len(others) > 1 {
 		faults = append(faults, `standard input, "-", can be one file only`)
 	}
 	return faults
 }
 
 // decide computes the report of an input.
-func decide(s settings, in *input) (*report, error) {
-	selection, err := amiselect.Select(s.now, in.Terms, in.Images, &amiselect.Options{
+func (s *settings) decide(in *input) (*report, error) {
+	now := s.now.UTC()
+	selection, err := amiselect.Select(now, in.Terms, in.Images, &amiselect.Options{
 		Environment: amiselect.Environment{KubernetesVersion: s.kubernetes, Account: s.account},
 		MinAge:      s.minAge,
 		Deny:        s.deny,
@@ -147,12 +137,11 @@ func decide(s settings, in *input) (*report, error) {
 	if s.canary == 0 {
 		waves.Canary = max(1, len(drifted)) // one wave of all
 	}
-	preview, err := rollout.Preview(s.now, drifted, &rollout.PreviewOptions{Waves: waves, Pace: rollout.BudgetPace(in.Pools, in.Counts, budgets.Drifted), Replacement: s.replacement})
+	preview, err := rollout.Preview(now, drifted, &rollout.PreviewOptions{Waves: waves, Pace: rollout.BudgetPace(in.Pools, in.Counts, budgets.Drifted), Replacement: s.replacement})
 	if err != nil {
 		return nil, err
 	}
-	r := &report{Class: in.Class, Terms: in.Terms, Kubernetes: s.kubernetes, Now: s.now, MinAge: s.minAge, Deny: s.deny, Missed: missed(s.deny, in.Images),
-		Replacement: s.replacement, Selection: selection, Diff: diff, Rollout: preview, Others: in.Others}
+	r := &report{settings: s, input: in, Missed: missed(s.deny, in.Images), Selection: selection, Diff: diff, Rollout: preview}
 	r.Lock, r.LockErr = amiselect.Lock(in.Terms, selection)
 	return r, nil
 }
@@ -179,20 +168,12 @@ var (
 	sampleNodes string
 )
 
-// The environment of the sample: a Friday afternoon, so that the rollout meets
-// the budgets of the night and of the weekend.
+// The environment of the sample.
 const (
-	sampleNow        = "2024-09-06T15:00:00Z"
 	sampleKubernetes = "1.31"
 	sampleAccount    = "111122223333"
 )
 
-// files returns the files to read. The sample replaces those that are not given.
-func (s *settings) files() files {
-	return files{
-		manifest: text{s.manifest, "sample/class.yaml", sampleClass},
-		images:   text{s.images, "sample/images.json", sampleImages},
-		nodes:    text{s.nodes, "sample/nodes.yaml", sampleNodes},
-		class:    s.className,
-	}
-}
+// sampleNow is a Friday afternoon, so that the rollout meets the budgets of the night and of the
+// weekend.
+var sampleNow = time.Date(2024, 9, 6, 15, 0, 0, 0, time.UTC)

@@ -23,22 +23,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
-const classKind = awsv1.EC2NodeClassKind
-
-// text names a file to read: "-" is standard input, and an empty name the sample.
-type text struct{ name, sampleName, sample string }
-
-// files names the files to read.
-type files struct {
-	manifest, images, nodes text
-	class                   string // name of the EC2NodeClass; may be empty if the manifest has only one
-}
-
 // input is everything that was read.
 type input struct {
 	Class  string                       // name of the EC2NodeClass
 	Terms  []amiselect.Term             // its amiSelectorTerms
-	Family amiselect.Family             // its amiFamily, or that of the alias
 	Pools  map[string]*budgets.Compiled // by name
 	Images []amiselect.Image            // to select from
 	Nodes  []amiselect.Node             // of the class, sorted by name
@@ -46,22 +34,22 @@ type input struct {
 	Others int                          // nodes of other classes
 }
 
-// read reads all files. It reports the faults of all of them together. What one object says of
-// another is judged once every object can be read.
-func read(files files, stdin io.Reader) (*input, error) {
+// read reads all files, or the sample in place of those that are not named. It reports the faults
+// of all of them together. What one object says of another is judged once every object can be read.
+func (s *settings) read(stdin io.Reader) (*input, error) {
 	in := &input{Pools: map[string]*budgets.Compiled{}, Counts: map[string]budgets.Counts{}}
 	var errs []error
 	var sources []manifest.Source
-	for _, of := range []text{files.manifest, files.nodes, files.images} {
-		source := manifest.Source{Name: cmp.Or(of.name, of.sampleName), Data: []byte(of.sample)}
-		if of.name != "" {
+	for i, file := range [3]struct{ name, sample string }{{s.manifest, sampleClass}, {s.nodes, sampleNodes}, {s.images, sampleImages}} {
+		source := manifest.Source{Name: cmp.Or(file.name, "sample"), Data: []byte(file.sample)}
+		if file.name != "" {
 			var err error
-			if source.Data, err = command.ReadFile(of.name, stdin); err != nil {
+			if source.Data, err = command.ReadFile(file.name, stdin); err != nil {
 				errs = append(errs, err)
 				continue
 			}
 		}
-		if of != files.images {
+		if i < 2 {
 			sources = append(sources, source)
 			continue
 		}
@@ -78,10 +66,14 @@ func read(files files, stdin io.Reader) (*input, error) {
 		in.Pools[pool.Name] = compiled
 		errs = append(errs, err)
 	}
-	class, err := choose(files.class, cluster.Undecoded)
+	var names []string
+	for _, o := range cluster.Undecoded {
+		names = append(names, o.Name)
+	}
+	chosen, err := command.Choose(awsv1.EC2NodeClassKind, "class", s.className, names)
 	errs = append(errs, inFile(sources[0].Name, err))
 	if err == nil {
-		errs = append(errs, in.readClass(class), inFile(sources[1].Name, in.claims(cluster)))
+		errs = append(errs, in.readClass(cluster.Undecoded[chosen]), inFile(sources[1].Name, in.claims(cluster)))
 	}
 	return in, errors.Join(errs...)
 }
@@ -92,31 +84,6 @@ func inFile(name string, err error) error {
 		return nil
 	}
 	return errors.New(name + ": " + strings.ReplaceAll(err.Error(), "\n", "\n"+name+": "))
-}
-
-// choose returns the class of a name, or the only class if the name is empty.
-func choose(name string, classes []*manifest.Object) (*manifest.Object, error) {
-	var names []string
-	var named []*manifest.Object
-	for _, o := range classes {
-		names = append(names, o.Name)
-		if name == "" || name == o.Name {
-			named = append(named, o)
-		}
-	}
-	slices.Sort(names)
-	there := strings.Join(slices.Compact(names), ", ")
-	switch {
-	case len(named) == 1:
-		return named[0], nil
-	case len(classes) == 0:
-		return nil, fmt.Errorf("holds no %s; add the one to look at", classKind)
-	case len(named) == 0:
-		return nil, fmt.Errorf("holds no %s %s; -class is one of %s", classKind, name, there)
-	case name != "" || !strings.Contains(there, ", "):
-		return nil, fmt.Errorf("holds %s %s more than once; remove the others", classKind, cmp.Or(name, there))
-	}
-	return nil, fmt.Errorf("holds %d objects of kind %s; name one of %s with -class", len(named), classKind, there)
 }
 
 // readClass reads the fields of an EC2NodeClass that this program uses. Faults of other fields do not
@@ -141,7 +108,7 @@ func (in *input) readClass(o *manifest.Object) error {
 		spec := field.NewPath("spec")
 		in.Terms = class.Spec.AMISelectorTerms
 		if faults = amiselect.ValidateTerms(spec.Child("amiSelectorTerms"), in.Terms); len(faults) == 0 {
-			in.Family, faults = amiselect.ResolveFamily(spec, class.Spec.AMIFamily, in.Terms)
+			_, faults = amiselect.ResolveFamily(spec, class.Spec.AMIFamily, in.Terms)
 		}
 	}
 	var errs []error

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -27,17 +28,21 @@ func claim(name, pool, class, instanceType string) string {
 		", node.kubernetes.io/instance-type: " + instanceType + "}}\nspec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: " + class + "}}\nstatus: {imageID: ami-1}\n"
 }
 
-// readTexts reads texts as if they were the sample of a program.
-func readTexts(manifest, images, nodes string) (*input, error) {
-	return read(files{manifest: text{"", "class", manifest}, images: text{"", "images", images}, nodes: text{"", "nodes", nodes}}, nil)
+// readTexts reads texts from files.
+func readTexts(t *testing.T, class, images, nodes string) (*input, error) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"class": class, "images": images, "nodes": nodes} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+	}
+	return (&settings{manifest: "class", images: "images", nodes: "nodes"}).read(nil)
 }
 
 // Nodes of another class count for the percentages of their pool, and for nothing else.
 func TestRead(t *testing.T) {
-	in, err := readTexts(classAndPool, oneImage, claim("b", "general", "default", "m5.large")+claim("a", "general", "default", "m5.large")+claim("c", "general", "other", "m5.large"))
+	in, err := readTexts(t, classAndPool, oneImage, claim("b", "general", "default", "m5.large")+claim("a", "general", "default", "m5.large")+claim("c", "general", "other", "m5.large"))
 	require.NoError(t, err)
 	require.Equal(t, "default", in.Class)
-	require.EqualValues(t, "AL2023", in.Family)
 	require.Equal(t, 1, in.Others)
 	require.Equal(t, 3, in.Counts["general"].Nodes)
 	require.Len(t, in.Nodes, 2)
@@ -46,15 +51,15 @@ func TestRead(t *testing.T) {
 
 // Faults of all files come together, with where each is.
 func TestFaults(t *testing.T) {
-	_, err := readTexts(classAndPool, "{}", claim("a", "gone", "default", "m5.huge")+claim("a", "general", "default", "m5.large"))
+	_, err := readTexts(t, classAndPool, "{}", claim("a", "gone", "default", "m5.huge")+claim("a", "general", "default", "m5.large"))
 	require.ErrorContains(t, err, "images: images: the object has no list Images")
 	require.ErrorContains(t, err, "nodes:10 (document 2): NodeClaim a: metadata.name: stands twice in the input, first in nodes, document 1")
-	_, err = readTexts(classAndPool, oneImage, claim("a", "gone", "default", "m5.huge"))
+	_, err = readTexts(t, classAndPool, oneImage, claim("a", "gone", "default", "m5.huge"))
 	require.ErrorContains(t, err, `nodes: NodeClaim a: metadata.labels[karpenter.sh/nodepool]: NodePool "gone" is not in the manifest`)
 	require.ErrorContains(t, err, `nodes: NodeClaim a: metadata.labels[node.kubernetes.io/instance-type]: "m5.huge" is not an instance type of the catalog`)
-	_, err = readTexts(strings.Replace(classAndPool, "karpenter.k8s.aws/v1", "karpenter.k8s.aws/v1beta1", 1), oneImage, claim("a", "gone", "x", "m5.large"))
+	_, err = readTexts(t, strings.Replace(classAndPool, "karpenter.k8s.aws/v1", "karpenter.k8s.aws/v1beta1", 1), oneImage, claim("a", "gone", "x", "m5.large"))
 	require.ErrorContains(t, err, `class:2 (document 1): EC2NodeClass default: apiVersion: karpenter.k8s.aws/v1beta1 is not read`)
 	class, _, _ := strings.Cut(classAndPool, "---")
-	_, err = readTexts("---\n"+classAndPool+"---\n"+class, oneImage, claim("a", "general", "default", "m5.large"))
+	_, err = readTexts(t, "---\n"+classAndPool+"---\n"+class, oneImage, claim("a", "general", "default", "m5.large"))
 	require.ErrorContains(t, err, "class: holds EC2NodeClass default more than once; remove the others")
 }

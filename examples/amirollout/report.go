@@ -16,21 +16,12 @@ import (
 
 // report is the answer of the program.
 type report struct {
-	Class      string           // name of the EC2NodeClass
-	Terms      []amiselect.Term // terms by which it selects images
-	Kubernetes string           // version of the control plane
-	Now        time.Time
-	// MinAge and Deny restrict images in addition to the terms.
-	MinAge time.Duration
-	Deny   []string
-	Missed []string // entries of Deny that match no image
-	// Replacement is the time that the replacement of a node takes.
-	Replacement time.Duration
-
+	*settings
+	*input
+	Missed    []string             // entries of the deny-list that match no image
 	Selection amiselect.Selection  // images that the terms select
 	Diff      amiselect.Difference // change from the images of the nodes
 	Rollout   rollout.Rollout      // order in which the drifted nodes are replaced
-	Others    int                  // nodes of other classes
 	Lock      []amiselect.Term     // static terms with the same selection
 	LockErr   error                // why there are no such terms
 }
@@ -38,16 +29,16 @@ type report struct {
 // String renders the report in 80 columns.
 func (r *report) String() string {
 	t := &lines{}
-	t.wrap("", fmt.Sprintf("EC2NodeClass %s, Kubernetes %s, as of %s", r.Class, r.Kubernetes, clock(r.Now)))
+	t.wrap("", fmt.Sprintf("EC2NodeClass %s, Kubernetes %s, as of %s", r.Class, r.kubernetes, clock(r.now)))
 	for _, term := range r.Terms {
 		t.wrap("  ", term.String())
 	}
 	var rules []string
-	if r.MinAge > 0 {
-		rules = append(rules, "images must be "+span(r.MinAge)+" old")
+	if r.minAge > 0 {
+		rules = append(rules, "images must be "+command.Span(r.minAge)+" old")
 	}
-	if len(r.Deny) > 0 {
-		rules = append(rules, "denied are "+strings.Join(r.Deny, ", "))
+	if len(r.deny) > 0 {
+		rules = append(rules, "denied are "+strings.Join(r.deny, ", "))
 	}
 	if len(rules) > 0 {
 		t.wrap("  ", strings.Join(rules, "; "))
@@ -148,7 +139,7 @@ func (r *report) promote(t *lines) {
 
 // timetable lists the nodes that are replaced, by the time at which their replacement begins.
 func (r *report) timetable(t *lines) {
-	t.Heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
+	t.Heading("TIMETABLE", "under the budgets for Drifted, "+command.Span(r.replacement)+" a node")
 	moves := r.Rollout.Moves
 	column := 8 // of the longest name
 	for _, m := range moves {
@@ -175,33 +166,14 @@ func (r *report) timetable(t *lines) {
 		t.wrap("  ", "No node has drifted.")
 	case r.Rollout.Complete:
 		t.Add("")
-		t.wrap("", fmt.Sprintf("All replaced by %s at the earliest, after %s.", clock(r.Rollout.Finish), span(r.Rollout.Finish.Sub(r.Now))))
+		t.wrap("", fmt.Sprintf("All replaced by %s at the earliest, after %s.", clock(r.Rollout.Finish), command.Span(r.Rollout.Finish.Sub(r.now))))
 	default:
 		t.Add("")
 		t.wrap("", "Some nodes are never replaced: the budgets leave them no time.")
 	}
 }
 
-func clock(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
-
-// span renders a duration in days, hours and minutes.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	var b strings.Builder
-	for _, unit := range []struct {
-		size time.Duration
-		name string
-	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
-		if n := d / unit.size; n > 0 {
-			fmt.Fprintf(&b, "%d%s", n, unit.name)
-			d %= unit.size
-		}
-	}
-	if b.Len() == 0 {
-		return d.String()
-	}
-	return b.String()
-}
+func clock(t time.Time) string { return t.UTC().Format("Mon 2006-01-02 15:04 MST") }
 
 // lines is the text of the report.
 type lines struct{ command.Page }

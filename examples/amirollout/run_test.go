@@ -12,7 +12,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
-// call runs the program.
 // program and call run the program of this folder.
 var (
 	program = output.Program(run)
@@ -148,9 +147,9 @@ func TestBadFlags(t *testing.T) {
 		want []string
 	}{
 		{[]string{"-x"}, []string{"flag provided but not defined: -x"}},
-		{[]string{"-now", "today", "-min-age", "-1h", "-replace", "-1m", "-f", "-", "-images", "-", "rest"}, []string{
+		{[]string{"-now", "today", "-soak", "1h"}, []string{`invalid value "today" for flag -now: must be a time such as 2026-03-02T12:00:00Z`}},
+		{[]string{"-min-age", "-1h", "-replace", "-1m", "-f", "-", "-images", "-", "rest"}, []string{
 			`unexpected argument "rest"; files are named with -f, -images and -nodes`,
-			`invalid value "today" for flag -now: want a time such as 2024-09-06T15:00:00Z`,
 			"invalid value -1h0m0s for flag -min-age: must not be negative", "invalid value -1m0s for flag -replace: must not be negative",
 			"-f needs -images and -nodes beside it; those of the sample are of another class",
 			`standard input, "-", can be one file only`}},

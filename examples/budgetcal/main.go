@@ -88,7 +88,6 @@ usage: budgetcal [flags]
                   such as "0 22 * * mon-fri for 6h"; may be repeated
   -from DATE      first day, such as 2026-03-02, which is the default
   -days N         number of days, 1 to 35. Default 7
-  -weeks N        the same in weeks
   -tz ZONE        time zone of days and hours. Default UTC. It does not change
                   when schedules hit: they name their own
   -o FORMAT       table, svg (one picture) or html (a page with a picture of
@@ -100,7 +99,6 @@ usage: budgetcal [flags]
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var s settings
 	var from, zone string
-	weeks := 0
 	set := flag.NewFlagSet("budgetcal", flag.ContinueOnError)
 	command.Files(set, &s.files)
 	set.Func("reason", "", func(text string) error {
@@ -121,25 +119,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.IntVar(&s.nodes, "nodes", 20, "")
 	set.StringVar(&from, "from", defaultFrom, "")
 	set.IntVar(&s.days, "days", 7, "")
-	set.IntVar(&weeks, "weeks", 0, "")
 	set.StringVar(&zone, "tz", "UTC", "")
 	set.StringVar(&s.output, "o", "table", "")
 	return command.Run(set, args, usage, stdout, stderr, func() []string {
-		faults := command.Arguments(set, "-f")
-		given := map[string]bool{}
-		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		if given["weeks"] {
-			s.days = 7
-			switch {
-			case given["days"]:
-				faults = append(faults, "flags -days and -weeks say the same: give one of them")
-			case weeks < 1 || weeks > maxDays/7:
-				faults = append(faults, fmt.Sprintf("invalid value %d for flag -weeks: must be 1 to %d", weeks, maxDays/7))
-			default:
-				s.days = 7 * weeks
-			}
-		}
-		return slices.Concat(faults, command.Duplicates(s.files), s.resolve(from, zone))
+		return slices.Concat(command.Arguments(set, "-f"), command.Duplicates(s.files), s.resolve(from, zone))
 	}, func() error {
 		text, err := s.calendar(stdin)
 		if err == nil {
@@ -199,16 +182,11 @@ func (s *settings) readPool(stdin io.Reader) (*v1.NodePool, error) {
 	}
 	var names []string
 	for _, p := range cluster.NodePools {
-		if p.Name == s.pool || s.pool == "" && len(cluster.NodePools) == 1 {
-			return p, nil
-		}
 		names = append(names, p.Name)
 	}
-	switch {
-	case len(names) == 0:
-		return nil, errors.New("the input has no NodePool")
-	case s.pool != "":
-		return nil, fmt.Errorf("the input has no NodePool %q, but %s", s.pool, strings.Join(names, ", "))
+	chosen, err := command.Choose(v1.NodePoolKind, "pool", s.pool, names)
+	if err != nil {
+		return nil, fmt.Errorf("the input %w", err)
 	}
-	return nil, fmt.Errorf("the input has several NodePools, choose one with -pool: %s", strings.Join(names, ", "))
+	return cluster.NodePools[chosen], nil
 }

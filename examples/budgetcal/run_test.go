@@ -14,7 +14,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
-// call runs the program.
 // program and call run the program of this folder.
 var (
 	program = output.Program(run)
@@ -37,7 +36,7 @@ func TestGolden(t *testing.T) {
 		"unlimited.svg":  {"-f", pools, "-pool", "batch", "-days", "1", "-o", "svg"},
 		"inverted.txt":   {"-f", pools, "-pool", "a-b", "-days", "2", "-reason", "Empty", "-reason", "Drifted"},
 		"large.txt":      {"-f", pools, "-pool", "web", "-nodes", "5000", "-days", "2"},
-		"five-weeks.svg": {"-weeks", "5", "-o", "svg", "-reason", "Drifted"},
+		"five-weeks.svg": {"-days", "35", "-o", "svg", "-reason", "Drifted"},
 		"only.txt":       {"-only", "0 22 * * mon-fri for 6h", "-only", "0 1 * * sun for 90m", "-reason", "Empty", "-reason", "Expired"},
 	} {
 		code, stdout, stderr := call("", args...)
@@ -55,7 +54,7 @@ func TestGolden(t *testing.T) {
 
 // The page has pictures for each week, and can be read on a phone and on a desk, light and dark.
 func TestPage(t *testing.T) {
-	code, page, stderr := call("", "-o", "html", "-weeks", "2", "-reason", "Drifted")
+	code, page, stderr := call("", "-o", "html", "-days", "14", "-reason", "Drifted")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, 2, strings.Count(page, "<svg"))
 	require.NotContains(t, page, "http", "it needs no network")
@@ -133,15 +132,13 @@ func TestBadInput(t *testing.T) {
 			`budgetcal: invalid value "Nowhere" for flag -tz: must be a zone such as Europe/Berlin`,
 			`budgetcal: invalid value "soon" for flag -from: must be a date such as 2026-03-02`,
 		}},
-		"weeks":           {[]string{"-weeks", "9"}, []string{`budgetcal: invalid value 9 for flag -weeks: must be 1 to 5`}},
-		"both":            {[]string{"-days", "2", "-weeks", "1"}, []string{`budgetcal: flags -days and -weeks say the same: give one of them`}},
 		"reason":          {[]string{"-reason", "Bored"}, []string{`budgetcal: invalid value "Bored" for flag -reason: must be Drifted, Empty, Underutilized, Unhealthy or Expired`}},
 		"only":            {[]string{"-only", "0 22 * * *"}, []string{`budgetcal: invalid value "0 22 * * *" for flag -only: must be a schedule and how long, such as "0 22 * * mon-fri for 6h"`}},
 		"only's length":   {[]string{"-only", "0 22 * * * for 90s"}, []string{`"90s" is no number of whole minutes above 0`}},
 		"only's schedule": {[]string{"-only", "0 25 * * * for 1h"}, []string{`for flag -only: `, `"25" is not a number from 0 to 23`}},
 		"no file":         {[]string{"-f", "testdata/none.yaml"}, []string{`budgetcal: open testdata/none.yaml: no such file or directory`}},
-		"several":         {[]string{"-f", "testdata/pools.yaml"}, []string{`budgetcal: the input has several NodePools, choose one with -pool: a-b, batch, web`}},
-		"unknown":         {[]string{"-pool", "x"}, []string{`budgetcal: the input has no NodePool "x", but default`}},
+		"several":         {[]string{"-f", "testdata/pools.yaml"}, []string{`budgetcal: the input holds 3 objects of kind NodePool; name one of a-b, batch, web with -pool`}},
+		"unknown":         {[]string{"-pool", "x"}, []string{`budgetcal: the input holds no NodePool x; -pool is one of default`}},
 		"zone": {[]string{"-f", "testdata/zone.yaml"}, []string{`budgetcal: testdata/zone.yaml:13 (document 1): NodePool zone: spec.disruption.budgets[0].schedule: Invalid value: ` +
 			`"CRON_TZ=Europe/Atlantis 0 2 * * *": the time zone database has no zone "Europe/Atlantis"; correct the name, or give the program time zone data`}},
 		"manifest": {[]string{"-f", "testdata/faulty.yaml"}, []string{

@@ -6,6 +6,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -210,8 +211,22 @@ func Count(n int, thing string) string { return layout.Count(n, thing) }
 // Page is a text that is built line by line.
 type Page = layout.Page
 
-// Sides returns a line with one text at the left edge of the page and one at the right.
-func Sides(left, right string) string { return layout.Sides(left, right) }
+// Span renders a duration in days, hours and minutes without zero parts, such as "2d 6h". Days begin
+// after 48 hours.
+func Span(d time.Duration) string {
+	hours, minutes := int64(d/time.Hour), int64(d%time.Hour/time.Minute)
+	var parts []string
+	if hours >= 48 {
+		parts, hours = append(parts, fmt.Sprintf("%dd", hours/24)), hours%24
+	}
+	if hours > 0 {
+		parts = append(parts, fmt.Sprintf("%dh", hours))
+	}
+	if minutes > 0 {
+		parts = append(parts, fmt.Sprintf("%dm", minutes))
+	}
+	return cmp.Or(strings.Join(parts, " "), d.String())
+}
 
 // Timed returns a text after a time in minutes and seconds, in a column of the given width.
 func Timed(since time.Duration, column int, text string) []string {

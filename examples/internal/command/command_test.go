@@ -95,3 +95,9 @@ func TestComplain(t *testing.T) {
 	require.Equal(t, command.BadInput, command.Complain(&out, "tool", errors.New(long+"\nb\n"), command.BadInput))
 	require.Equal(t, "tool: "+long+"\ntool: b\n", out.String(), "one line for each fault")
 }
+
+func TestSpan(t *testing.T) {
+	for minutes, want := range map[int]string{0: "0s", 59: "59m", 90: "1h 30m", 47 * 60: "47h", 48*60 + 61: "2d 1h 1m"} {
+		require.Equal(t, want, command.Span(time.Duration(minutes)*time.Minute))
+	}
+}

@@ -157,3 +157,25 @@ func Pair(flag, value, names string) []string {
 	}
 	return []string{fmt.Sprintf("invalid value %q for flag -%s: must be %s", value, flag, names)}
 }
+
+// Choose returns the index of an object in a list of names: that of the name in a flag, or the only
+// one if the name is empty. The error goes on after the name of the input.
+func Choose(kind, flag, name string, names []string) (int, error) {
+	known := slices.Compact(slices.Sorted(slices.Values(names)))
+	list := strings.Join(known, ", ")
+	if name == "" && len(known) == 1 {
+		name = known[0]
+	}
+	at := slices.Index(names, name)
+	switch {
+	case len(names) == 0:
+		return 0, fmt.Errorf("holds no %s; add the one to look at", kind)
+	case name == "":
+		return 0, fmt.Errorf("holds %d objects of kind %s; name one of %s with -%s", len(names), kind, list, flag)
+	case at < 0:
+		return 0, fmt.Errorf("holds no %s %s; -%s is one of %s", kind, name, flag, list)
+	case slices.Contains(names[at+1:], name):
+		return 0, fmt.Errorf("holds %s %s more than once; remove the others", kind, name)
+	}
+	return at, nil
+}

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -73,44 +73,37 @@ func listed(reasons []budgets.Reason) string {
 	return strings.Join(names, ", ")
 }
 
-// level is one answer of the budgets, as shown by a cell and its colour.
-type level struct {
-	nodes     int
-	unlimited bool
+// level is one answer of the budgets, as shown by a cell and its colour: a number of nodes.
+type level int
+
+const unlimited level = math.MaxInt
+
+func levelOf(w budgets.Window) level {
+	if w.Unlimited {
+		return unlimited
+	}
+	return level(w.Nodes)
 }
 
 func (l level) String() string {
-	switch {
-	case l.unlimited:
+	switch l {
+	case unlimited:
 		return "no limit"
-	case l.nodes == 0:
+	case 0:
 		return "none"
 	}
-	return command.Count(l.nodes, "node")
+	return command.Count(int(l), "node")
 }
 
 // levels returns the answers that occur in sections, the smallest first.
 func levels(sections ...section) (all []level) {
 	for i := range sections {
 		for _, w := range sections[i].windows {
-			if l := (level{w.Nodes, w.Unlimited}); !slices.Contains(all, l) {
-				all = append(all, l)
-			}
+			all = append(all, levelOf(w))
 		}
 	}
-	slices.SortFunc(all, level.compare)
-	return all
-}
-
-// compare orders levels by the number of nodes.
-func (l level) compare(o level) int {
-	if c := cmp.Compare(l.nodes, o.nodes); c != 0 || l.unlimited == o.unlimited {
-		return c
-	}
-	if l.unlimited {
-		return 1
-	}
-	return -1
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // day returns the midnight of day i, or its first instant if it has no midnight.
@@ -123,9 +116,9 @@ func (s *section) least(from, to time.Time) (least level, others, ok bool) {
 		if !w.From.Before(to) || !from.Before(w.To) {
 			continue
 		}
-		l := level{w.Nodes, w.Unlimited}
+		l := levelOf(w)
 		others = others || ok && l != least
-		if !ok || l.compare(least) < 0 {
+		if !ok || l < least {
 			least, ok = l, true
 		}
 	}
@@ -147,32 +140,4 @@ func (c *Calendar) span() string {
 		text += " to " + last.Format("Mon 2 Jan 2006")
 	}
 	return fmt.Sprintf("%s, %s", text, c.Zone)
-}
-
-// rule describes a budget: its number of nodes, when it applies, and to which reasons.
-func rule(b v1.Budget) (nodes, when, reasons string) {
-	nodes, when, reasons = b.Nodes, "always", "all"
-	if b.Schedule != nil {
-		when = fmt.Sprintf("%s for %s", *b.Schedule, short(b.Duration.Duration))
-	}
-	if b.Reasons != nil {
-		reasons = cmp.Or(listed(b.Reasons), "none")
-	}
-	return nodes, when, reasons
-}
-
-// short renders a duration in days, hours and minutes without zero parts.
-func short(d time.Duration) string {
-	hours, minutes := int64(d/time.Hour), int64(d%time.Hour/time.Minute)
-	var parts []string
-	if hours >= 48 {
-		parts, hours = append(parts, fmt.Sprintf("%dd", hours/24)), hours%24
-	}
-	if hours > 0 {
-		parts = append(parts, fmt.Sprintf("%dh", hours))
-	}
-	if minutes > 0 {
-		parts = append(parts, fmt.Sprintf("%dm", minutes))
-	}
-	return cmp.Or(strings.Join(parts, " "), "0m")
 }

@@ -125,12 +125,12 @@ func (c *Calendar) column(p *picture, s *section, f frame, i int) {
 			}
 			y1 := wall(from)
 			y2 := y1 + until.Sub(from).Hours()
-			l := level{w.Nodes, w.Unlimited}
+			l := levelOf(w)
 			c.cell(p, l, float64(x+1), float64(f.top)+y1*hourHeight, f.dayWidth-2, (y2-y1)*hourHeight, fmt.Sprintf("%s to %s: %s", stamp(w.From), stamp(w.To), l))
 			if y2-y1 >= 1.5 {
 				text := l.String()
-				if f.dayWidth < 60 && !l.unlimited {
-					text = fmt.Sprint(l.nodes)
+				if f.dayWidth < 60 && l != unlimited {
+					text = fmt.Sprint(int(l))
 				}
 				c.label(p, l, x+f.dayWidth/2, f.top+int((y1+y2)/2*hourHeight)+4, f.dayWidth-2, text)
 			}
@@ -144,10 +144,10 @@ func (c *Calendar) column(p *picture, s *section, f frame, i int) {
 // as text on them stays readable.
 func (c *Calendar) cell(p *picture, l level, x, y float64, width int, height float64, title string) {
 	place := fmt.Sprintf(`x="%.0f" y="%.2f" width="%d" height="%.2f"`, x, y, width, height)
-	switch {
-	case l.unlimited:
+	switch l {
+	case unlimited:
 		p.line(`<rect class="area free" %s><title>%s</title></rect>`, place, html.EscapeString(title))
-	case l.nodes == 0:
+	case 0:
 		p.line(`<rect class="area none" %s><title>%s</title></rect>`, place, html.EscapeString(title))
 		p.line(`<rect fill="url(#hatch)" fill-opacity=".5" pointer-events="none" %s/>`, place)
 	default:
@@ -161,7 +161,7 @@ func (c *Calendar) label(p *picture, l level, x, y, most int, text string) {
 	width := min(most, 7*utf8.RuneCountInString(text)+4)
 	place := fmt.Sprintf(`x="%d" y="%d" width="%d" height="14"`, x-width/2, y-11, width)
 	fmt.Fprintf(&p.labels, `<rect class="paper" %s/>`+"\n", place)
-	if !l.unlimited && l.nodes > 0 {
+	if l != unlimited && l > 0 {
 		fmt.Fprintf(&p.labels, `<rect class="area some" style="fill-opacity: %.2f" %s/>`+"\n", .12+.43*c.share(l), place)
 	}
 	fmt.Fprintf(&p.labels, textFormat+"\n", "label", x, y, 11, "middle", html.EscapeString(text))
@@ -189,13 +189,13 @@ func wall(t time.Time) float64 {
 
 // share returns a level as a share of the largest level with a limit.
 func (c *Calendar) share(l level) float64 {
-	most := 0
+	most := level(1)
 	for _, o := range levels(c.sections...) {
-		if !o.unlimited {
-			most = o.nodes // they ascend
+		if o != unlimited {
+			most = max(most, o)
 		}
 	}
-	return float64(l.nodes) / float64(max(1, most))
+	return float64(l) / float64(most)
 }
 
 // picture is an SVG picture being drawn.

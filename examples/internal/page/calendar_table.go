@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,12 +52,18 @@ func (c *Calendar) remarks() (lines []string) {
 // budgetTable returns the budgets, and the windows outside of which nothing is disrupted.
 func (c *Calendar) budgetTable() Table {
 	t := Table{Title: "Budgets", Head: []string{"when", "nodes", "reasons"}}
-	for i, budget := range c.Pool.Spec.Disruption.Budgets {
-		nodes, when, reasons := rule(budget)
-		t.Rows = append(t.Rows, []string{fmt.Sprintf("%d: %s", i, when), nodes, reasons})
+	for i, b := range c.Pool.Spec.Disruption.Budgets {
+		when, reasons := "always", "all"
+		if b.Schedule != nil {
+			when = fmt.Sprintf("%s for %s", *b.Schedule, command.Span(b.Duration.Duration))
+		}
+		if b.Reasons != nil {
+			reasons = cmp.Or(listed(b.Reasons), "none")
+		}
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("%d: %s", i, when), b.Nodes, reasons})
 	}
 	for _, o := range c.Only {
-		t.Rows = append(t.Rows, []string{fmt.Sprintf("only in %s for %s", o.Schedule, short(o.Duration)), "", "all"})
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("only in %s for %s", o.Schedule, command.Span(o.Duration)), "", "all"})
 	}
 	return t
 }
@@ -69,19 +76,13 @@ func (s *section) table() Table {
 			t.Rows = append(t.Rows, []string{fmt.Sprintf("and %d more", len(s.windows)-i), "", "", ""})
 			break
 		}
-		nodes, by := decision(w)
-		t.Rows = append(t.Rows, []string{stamp(w.From), short(w.To.Sub(w.From)), nodes, by})
+		nodes, by := "no limit", "no budget"
+		if !w.Unlimited {
+			nodes, by = fmt.Sprint(w.Nodes), w.Decider.String()
+		}
+		t.Rows = append(t.Rows, []string{stamp(w.From), command.Span(w.To.Sub(w.From)), nodes, by})
 	}
 	return t
-}
-
-// decision returns the number of nodes that may be disrupted in a window, and the budget that
-// decides it.
-func decision(w budgets.Window) (nodes, by string) {
-	if w.Unlimited {
-		return "no limit", "no budget"
-	}
-	return fmt.Sprint(w.Nodes), w.Decider.String()
 }
 
 // marks returns the text of cells for each answer: at most two letters.
@@ -90,12 +91,12 @@ func (c *Calendar) marks() map[level]string {
 	large := 0
 	for _, l := range levels(c.sections...) {
 		switch {
-		case l.unlimited:
+		case l == unlimited:
 			marks[l] = "*"
-		case l.nodes == 0:
+		case l == 0:
 			marks[l] = "."
-		case l.nodes <= 99:
-			marks[l] = fmt.Sprint(l.nodes)
+		case l <= 99:
+			marks[l] = fmt.Sprint(int(l))
 		default: // has no room
 			marks[l] = string(rune('a' + large%26))
 			large++
@@ -160,10 +161,10 @@ func (c *Calendar) grid(b *strings.Builder, s *section, marks map[level]string) 
 
 // legend explains the marks that occur and are not numbers.
 func legend(b *strings.Builder, marks map[level]string, shown []level, mixed bool) {
-	slices.SortFunc(shown, level.compare)
+	slices.Sort(shown)
 	var parts []string
 	for _, l := range slices.Compact(shown) {
-		if mark := marks[l]; mark != fmt.Sprint(l.nodes) {
+		if mark := marks[l]; mark != fmt.Sprint(int(l)) {
 			parts = append(parts, fmt.Sprintf("%s %s", mark, l))
 		}
 	}

@@ -36,12 +36,12 @@ func TestLeast(t *testing.T) {
 	for hour, want := range map[int]int{8: 3, 9: 0, 10: 0, 11: 3} {
 		got, others, ok := s.least(c.hour(c.day(0), hour))
 		require.True(t, ok)
-		require.Equal(t, level{nodes: want}, got, hour)
+		require.Equal(t, level(want), got, hour)
 		require.Equal(t, want == 0, others, hour)
 	}
 	_, _, ok := s.least(c.day(0), c.day(0))
 	require.False(t, ok)
-	require.Equal(t, map[level]string{{nodes: 0}: ".", {nodes: 3}: "3"}, c.marks())
+	require.Equal(t, map[level]string{0: ".", 3: "3"}, c.marks())
 }
 
 // Numbers of two digits stand apart, an hour with several answers is told, and the legend has
@@ -77,10 +77,4 @@ func TestHours(t *testing.T) {
 	require.Zero(t, to.Sub(from))
 	from, to = c.hour(at(berlin, time.October, 25), 2)
 	require.Equal(t, 2*time.Hour, to.Sub(from))
-}
-
-func TestShort(t *testing.T) {
-	for minutes, want := range map[int]string{0: "0m", 59: "59m", 90: "1h 30m", 47 * 60: "47h", 48*60 + 61: "2d 1h 1m"} {
-		require.Equal(t, want, short(time.Duration(minutes)*time.Minute))
-	}
 }
