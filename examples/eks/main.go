@@ -113,7 +113,7 @@ func ask(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) err
 	}
 	plan, err := v.plan(ctx)
 	if err == nil && s.launch {
-		_, err = v.launch(ctx, plan)
+		err = v.launch(ctx, plan)
 	} else if err == nil {
 		v.say("")
 		v.say("Nothing was changed; -launch launches the nodes.")

@@ -149,8 +149,7 @@ func notReady(name string, conditions []metav1.Condition, err error) error {
 
 // launch launches the nodes of a plan one after the other. If a launch fails, it prints the error
 // and continues.
-func (v *visit) launch(ctx context.Context, plan *provisioning.Plan) ([]*cloudprovider.Instance, error) {
-	var launched []*cloudprovider.Instance
+func (v *visit) launch(ctx context.Context, plan *provisioning.Plan) error {
 	var errs []error
 	for i := range plan.Create {
 		n := &plan.Create[i]
@@ -162,7 +161,6 @@ func (v *visit) launch(ctx context.Context, plan *provisioning.Plan) ([]*cloudpr
 			continue
 		}
 		v.say("launched %s: %s, %s, %.4f USD/h", n.Name, path.Base(instance.ID), instance.OfferingKey(), instance.Price)
-		launched = append(launched, instance)
 	}
-	return launched, errors.Join(errs...)
+	return errors.Join(errs...)
 }

@@ -15,13 +15,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"io"
-	"net"
-	"net/http"
+	"net/http/httptest"
 	"os"
-	"time"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
@@ -48,22 +45,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 // play starts the cloud and spends a day there.
-func play(ctx context.Context, out io.Writer) (err error) {
+func play(ctx context.Context, out io.Writer) error {
 	cloud := puddlecloud.New()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	api := &http.Server{Handler: cloud.Handler(), ReadHeaderTimeout: time.Minute}
-	served := make(chan error, 1)
-	go func() { served <- api.Serve(listener) }()
-	defer func() {
-		err = errors.Join(err, api.Close())
-		if e := <-served; !errors.Is(e, http.ErrServerClosed) {
-			err = errors.Join(err, e)
-		}
-	}()
-	d, err := newDay(cloud, "http://"+listener.Addr().String(), out)
+	api := httptest.NewServer(cloud.Handler())
+	defer api.Close()
+	d, err := newDay(cloud, api.URL, out)
 	if err != nil {
 		return err
 	}

@@ -3,19 +3,15 @@
 package awsinput
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
-	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 )
 
 // Input is the content of the manifests.
@@ -62,23 +58,3 @@ func (in *Input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, err
 
 // Pools returns the NodePools, which a controller also reads from an informer.
 func (in *Input) Pools(context.Context) ([]*karpv1.NodePool, error) { return in.Cluster.NodePools, nil }
-
-// roles returns the IAM roles that the classes name, without their paths.
-func (in *Input) roles() (roles []string) {
-	for _, c := range in.Cluster.Classes {
-		if c.Spec.Role != "" {
-			roles = append(roles, path.Base(c.Spec.Role))
-		}
-	}
-	return roles
-}
-
-// where returns the region and the zones of the cluster, determined as in the program whatif, so
-// that both make the same plans.
-func (in *Input) where(asked place.Asked) (region string, zones []awstest.Zone) {
-	p := place.Find(in.Cluster, in.Cluster.Classes, asked)
-	for _, z := range p.Zones {
-		zones = append(zones, awstest.Zone{Name: z.Name, ID: cmp.Or(z.ID, z.Name)})
-	}
-	return p.Region, zones
-}

@@ -30,10 +30,15 @@ var wildcard = regexp.MustCompile(`[*?]+`)
 // Account returns the options of a simulated AWS for the classes: the zones of the cluster, the
 // roles, a placement group for each selector, and, for each term that selects subnets or security
 // groups, some that it selects. If cluster is empty, the name of the cluster is taken from the tags
-// by which a class selects subnets.
+// by which a class selects subnets. The region and the zones are those of the program whatif, so
+// that both make the same plans.
 func (in *Input) Account(cluster string, asked place.Asked) *awstest.Options {
-	region, zones := in.where(asked)
-	o := &awstest.Options{Region: region, Zones: zones, Roles: in.roles(), Cluster: awstest.Cluster{Name: cmp.Or(cluster, in.cluster())}}
+	at := place.Find(in.Cluster, in.Cluster.Classes, asked)
+	var zones []awstest.Zone
+	for _, z := range at.Zones {
+		zones = append(zones, awstest.Zone{Name: z.Name, ID: cmp.Or(z.ID, z.Name)})
+	}
+	o := &awstest.Options{Region: at.Region, Zones: zones, Cluster: awstest.Cluster{Name: cluster}}
 	seen := map[string]bool{}
 	first := func(term any) bool {
 		key := fmt.Sprintf("%#v", term)
@@ -42,7 +47,13 @@ func (in *Input) Account(cluster string, asked place.Asked) *awstest.Options {
 		return !known
 	}
 	for _, class := range in.Cluster.Classes {
+		if class.Spec.Role != "" {
+			o.Roles = append(o.Roles, path.Base(class.Spec.Role))
+		}
 		for _, term := range class.Spec.SubnetSelectorTerms {
+			if name := term.Tags[discovery]; o.Cluster.Name == "" && clusterName.MatchString(name) {
+				o.Cluster.Name = name
+			}
 			if first(term) {
 				o.Subnets = append(o.Subnets, subnetsFor(term, zones, len(o.Subnets))...)
 			}
@@ -70,19 +81,6 @@ func (in *Input) Furnish(cloud *awstest.Cloud) {
 		}
 		publish(cloud, class.AMITerms())
 	}
-}
-
-// cluster returns the name of the cluster in the tags by which classes select subnets, "" if there
-// is none.
-func (in *Input) cluster() string {
-	for _, class := range in.Cluster.Classes {
-		for _, term := range class.Spec.SubnetSelectorTerms {
-			if name := term.Tags[discovery]; clusterName.MatchString(name) {
-				return name
-			}
-		}
-	}
-	return ""
 }
 
 // subnetsFor returns subnets that a term selects: one in each zone, or the one with its ID.

@@ -227,16 +227,3 @@ func Span(d time.Duration) string {
 	}
 	return cmp.Or(strings.Join(parts, " "), d.String())
 }
-
-// Timed returns a text after a time in minutes and seconds, in a column of the given width.
-func Timed(since time.Duration, column int, text string) []string {
-	lines := Wrap(text, PageWidth-column, "  ")
-	for i, line := range lines {
-		stamp := ""
-		if i == 0 {
-			stamp = fmt.Sprintf("%02d:%02d", int(since.Minutes()), int(since.Seconds())%60)
-		}
-		lines[i] = fmt.Sprintf("%-*s%s", column, stamp, line)
-	}
-	return lines
-}

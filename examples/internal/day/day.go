@@ -54,8 +54,11 @@ func New(p cloudprovider.CloudProvider, c Cloud, marks func() []availability.Mar
 
 // Note prints an event with the time since the beginning of the day.
 func (d *Day) Note(format string, args ...any) {
-	for _, line := range command.Timed(d.Cloud.Now().Sub(d.started), 7, fmt.Sprintf(format, args...)) {
-		fmt.Fprintln(d.Out, line)
+	since := d.Cloud.Now().Sub(d.started)
+	stamp := fmt.Sprintf("%02d:%02d", int(since.Minutes()), int(since.Seconds())%60)
+	for _, line := range command.Wrap(fmt.Sprintf(format, args...), command.PageWidth-7, "  ") {
+		fmt.Fprintf(d.Out, "%-7s%s\n", stamp, line)
+		stamp = ""
 	}
 }
 

@@ -160,22 +160,19 @@ func (w *World) ready(class *awsv1.EC2NodeClass, everywhere bool) *awsv1.EC2Node
 // noteStranded adds a note on zones in which nodes of a class run but the class has no subnet:
 // these nodes cannot be replaced in their zone.
 func (w *World) noteStranded(class *awsv1.EC2NodeClass) {
-	count := map[string]int{}
+	missing, nodes := map[string]bool{}, 0
 	for _, n := range w.Cluster.Nodes {
 		if n.NodeClaim == nil || n.NodeClaim.Spec.NodeClassRef == nil || n.NodeClaim.Spec.NodeClassRef.Name != class.Name {
 			continue
 		}
 		zone := n.NodeClaim.Labels[corev1.LabelTopologyZone]
 		if zone != "" && !slices.ContainsFunc(class.Status.Subnets, func(s awsv1.Subnet) bool { return s.Zone == zone }) {
-			count[zone]++
+			missing[zone] = true
+			nodes++
 		}
 	}
-	if zones := slices.Sorted(maps.Keys(count)); len(zones) > 0 {
-		n := 0
-		for _, zone := range zones {
-			n += count[zone]
-		}
-		w.note("EC2NodeClass %s: no subnet of its status is in %s, where nodes of it run (%d): it launches nothing there", class.Name, strings.Join(zones, ", "), n)
+	if zones := slices.Sorted(maps.Keys(missing)); nodes > 0 {
+		w.note("EC2NodeClass %s: no subnet of its status is in %s, where nodes of it run (%d): it launches nothing there", class.Name, strings.Join(zones, ", "), nodes)
 	}
 }
 
@@ -194,14 +191,6 @@ func (w *World) noteExcluded(name string, made *classtypes.Catalog) {
 	if n := len(made.Problems); n > 0 {
 		w.note("EC2NodeClass %s: %d instance types are left out; the first is %s", name, n, oneLine(fmt.Errorf("%s", made.Problems[0])))
 	}
-}
-
-// typesOf returns the instance types of a pool: those of its class, or else plain.
-func (w *World) typesOf(pool *v1.NodePool, plain []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
-	if types := w.classOf(pool); types != nil {
-		return types
-	}
-	return plain
 }
 
 // classOf returns the instance types of the class of a pool, nil if the class is not used.

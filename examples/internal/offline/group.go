@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -29,12 +30,9 @@ func (w *World) Prices() map[string]float64 {
 		if n.Node == nil || n.NodeClaim != nil {
 			continue
 		}
-		is := machineOf(n.Node.Labels)
 		for _, it := range types {
-			for j := range it.Offerings {
-				if o := &it.Offerings[j]; it.Name == is.InstanceType && o.Zone == is.Zone && o.CapacityType == is.CapacityType && o.ReservationID == "" {
-					prices[n.Name()] = o.Price
-				}
+			if o, found := it.Offering(offeringOf(n.Node.Labels)); found {
+				prices[n.Name()] = o.Price
 			}
 		}
 	}
@@ -93,15 +91,15 @@ func poolOf(name string, nodes []*provisioning.Node) *v1.NodePool {
 	template.Spec.ExpireAfter = v1.NeverDuration()
 	for _, of := range []struct {
 		key   string
-		value func(machine) string
+		value func(cloudprovider.OfferingKey) string
 	}{
-		{corev1.LabelInstanceTypeStable, func(m machine) string { return m.InstanceType }},
-		{corev1.LabelTopologyZone, func(m machine) string { return m.Zone }},
-		{v1.CapacityTypeLabelKey, func(m machine) string { return m.CapacityType }},
+		{corev1.LabelInstanceTypeStable, func(k cloudprovider.OfferingKey) string { return k.InstanceType }},
+		{corev1.LabelTopologyZone, func(k cloudprovider.OfferingKey) string { return k.Zone }},
+		{v1.CapacityTypeLabelKey, func(k cloudprovider.OfferingKey) string { return k.CapacityType }},
 	} {
 		values := map[string]bool{}
 		for _, n := range nodes {
-			values[of.value(machineOf(n.Node.Labels))] = true
+			values[of.value(offeringOf(n.Node.Labels))] = true
 		}
 		if delete(values, ""); len(values) > 0 {
 			template.Spec.Requirements = append(template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
@@ -147,8 +145,7 @@ func shared(nodes []*provisioning.Node) (map[string]string, []corev1.Taint) {
 // adopt makes a node look as if the pool had launched it.
 func adopt(pool *v1.NodePool, n *provisioning.Node) {
 	node := n.Node.DeepCopy()
-	is := machineOf(node.Labels)
-	node.Labels[v1.NodePoolLabelKey], node.Labels[v1.CapacityTypeLabelKey] = pool.Name, is.CapacityType
+	node.Labels[v1.NodePoolLabelKey], node.Labels[v1.CapacityTypeLabelKey] = pool.Name, offeringOf(node.Labels).CapacityType
 	node.Labels[v1.NodeRegisteredLabelKey], node.Labels[v1.NodeInitializedLabelKey] = "true", "true"
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: node.Name, CreationTimestamp: node.CreationTimestamp, Labels: maps.Clone(node.Labels),
 		Annotations: map[string]string{v1.NodePoolHashAnnotationKey: pool.Hash(), v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion}}}
@@ -162,4 +159,42 @@ func adopt(pool *v1.NodePool, n *provisioning.Node) {
 	}
 	node.Spec.ProviderID = claim.Status.ProviderID
 	n.Node, n.NodeClaim = node, claim
+}
+
+// groupLabels are the labels in which clouds and installers store the node group of a node.
+var groupLabels = []string{
+	"eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool",
+	"kubernetes.azure.com/agentpool", "agentpool", "kops.k8s.io/instancegroup", "doks.digitalocean.com/node-pool",
+}
+
+// groupOf returns the name of the node group in the labels of a node, "" if there is none.
+func groupOf(labels map[string]string) string {
+	for _, key := range groupLabels {
+		if name := labels[key]; name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// offeringOf returns the offering in the labels of a node: those of Karpenter, of Kubernetes, and of
+// the node groups of EKS, GKE and AKS. A node without a spot label is on-demand, as in these clouds.
+func offeringOf(labels map[string]string) cloudprovider.OfferingKey {
+	return cloudprovider.OfferingKey{
+		InstanceType: cmp.Or(labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelInstanceType]),
+		Zone:         cmp.Or(labels[corev1.LabelTopologyZone], labels[corev1.LabelFailureDomainBetaZone]),
+		CapacityType: cmp.Or(labels[v1.CapacityTypeLabelKey], groupCapacity(labels)),
+	}
+}
+
+// groupCapacity returns the capacity type of a node of a node group.
+func groupCapacity(labels map[string]string) string {
+	switch {
+	case labels["eks.amazonaws.com/capacityType"] == "CAPACITY_BLOCK":
+		return v1.CapacityTypeReserved
+	case labels["eks.amazonaws.com/capacityType"] == "SPOT", labels["cloud.google.com/gke-spot"] == "true",
+		labels["cloud.google.com/gke-preemptible"] == "true", labels["kubernetes.azure.com/scalesetpriority"] == "spot":
+		return v1.CapacityTypeSpot
+	}
+	return v1.CapacityTypeOnDemand
 }

@@ -115,9 +115,9 @@ func (w *World) Say(program string, stderr io.Writer, remarks ...string) {
 // Read reads the manifests and the instance types. It reports the faults of both together.
 func Read(files Files, stdin io.Reader) (*World, error) {
 	w := &World{classes: map[string][]*cloudprovider.InstanceType{}, given: files.InstanceTypes != ""}
-	cluster, clusterErr := manifest.ReadFiles(rules(), files.Manifests, stdin, files.Sample)
+	cluster, err := manifest.ReadFiles(rules(), files.Manifests, stdin, files.Sample)
 	types, typesErr := readTypes(files.InstanceTypes, stdin)
-	if err := errors.Join(clusterErr, typesErr); err != nil {
+	if err := errors.Join(err, typesErr); err != nil {
 		return nil, err
 	}
 	w.Cluster, w.types, w.auto = cluster, types, slices.ContainsFunc(cluster.NodePools, ofAutoMode)
@@ -133,8 +133,11 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 	}
 	if files.InstanceTypes == "" {
 		at := place.Find(cluster, classes, files.Place)
-		if err := w.sell(at); err != nil {
+		if w.types, err = at.Catalog(); err != nil {
 			return nil, err
+		}
+		if w.region = at.Region; w.region != catalog.DefaultRegion {
+			w.note("prices are those of %s, as those of %s are not known here; -instance-types takes others", catalog.DefaultRegion, w.region)
 		}
 		if len(files.Place.Zones) == 0 {
 			w.noteZones(at)
@@ -171,19 +174,11 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 		return nil, err
 	}
 	w.auto = w.auto || slices.ContainsFunc(cluster.NodePools, ofAutoMode)
-	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market, rates: w.rates, bill: w.bill, given: w.given, devices: w.devices, auto: w.auto}
+	out := *w
+	out.Cluster, out.classes, out.extras, out.read = cluster, maps.Clone(w.classes), nil, 0
 	err = out.launchable(out.readClasses(), files)
 	w.bill = out.bill
-	return out, err
-}
-
-// sell adds the instance types that the fake cloud sells in a place.
-func (w *World) sell(at place.Place) (err error) {
-	w.region = at.Region
-	if w.types, err = at.Catalog(); err == nil && at.Region != catalog.DefaultRegion {
-		w.note("prices are those of %s, as those of %s are not known here; -instance-types takes others", catalog.DefaultRegion, at.Region)
-	}
-	return err
+	return &out, err
 }
 
 // noteZones adds a note on NodePools that can launch in none of the zones found in the manifests.
@@ -233,9 +228,14 @@ func (w *World) Input() provisioning.Input {
 	in.Vocabulary, in.InstanceTypes = w.vocabulary(), map[string][]*cloudprovider.InstanceType{}
 	plain := w.plainTypes()
 	for _, pool := range in.NodePools {
-		if w.foreign(pool) == "" {
-			in.InstanceTypes[pool.Name] = w.labelledFor(pool, w.typesOf(pool, plain))
+		if w.foreign(pool) != "" {
+			continue
 		}
+		types := w.classOf(pool)
+		if types == nil {
+			types = plain
+		}
+		in.InstanceTypes[pool.Name] = w.labelledFor(pool, types)
 	}
 	return in
 }

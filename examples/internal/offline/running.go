@@ -8,10 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // Running returns the running cluster as input of package disruption.
@@ -74,4 +76,25 @@ func (w *World) Age(now time.Time) string {
 	}
 	return fmt.Sprintf("the newest time in the manifests is %s ago, and nodes have aged since; -now %s starts there",
 		days, newest.UTC().Format(time.RFC3339))
+}
+
+// Kubernetes returns the version of the newest kubelet of the input. kube-scheduler has the same
+// version, except during an upgrade: kubelets are never newer than the control plane, so older
+// kubelets are still to be upgraded. The version is empty if no Node has one, or, with a remark, if
+// the engine does not know it.
+func (w *World) Kubernetes() (newest, remark string) {
+	last := version.MajorMinor(0, 0)
+	for _, n := range w.Cluster.Nodes {
+		if n.Node == nil {
+			continue
+		}
+		text := n.Node.Status.NodeInfo.KubeletVersion
+		if v, err := version.ParseGeneric(text); err == nil && last.LessThan(v) {
+			newest, last = text, v
+		}
+	}
+	if err := (&provisioning.Options{Kubernetes: newest}).Validate(); err != nil {
+		return "", fmt.Sprintf("the newest kubelet has version %s, which is not among those that plans are made for: places are valid in all of these", newest)
+	}
+	return newest, ""
 }

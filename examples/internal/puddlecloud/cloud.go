@@ -160,10 +160,8 @@ func (c *Cloud) Advance(d time.Duration) {
 }
 
 func (c *Cloud) find(id string) *Server {
-	for _, s := range c.servers {
-		if s.ID == id {
-			return s
-		}
+	if i := slices.IndexFunc(c.servers, func(s *Server) bool { return s.ID == id }); i >= 0 {
+		return c.servers[i]
 	}
 	return nil
 }

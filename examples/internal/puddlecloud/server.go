@@ -9,13 +9,10 @@ import (
 // script is the failures that tests have requested, each for one call. The keys are the patterns of
 // the routes.
 type script struct {
-	fail map[string]string // error code of the next call
-	hang map[string]*hang
-	lose int // number of next orders whose answers are lost
+	fail map[string]string                   // error code of the next call
+	hang map[string]func(*http.Request) bool // waits; false if the caller gives up first
+	lose int                                 // number of next orders whose answers are lost
 }
-
-// hang delays a call until release is closed. reached is closed when the call has arrived.
-type hang struct{ reached, release chan struct{} }
 
 // Fail makes the next call of a route fail with a code.
 func (c *Cloud) Fail(route, code string) {
@@ -37,9 +34,17 @@ func (c *Cloud) Lose() {
 func (c *Cloud) Hang(route string) (reached <-chan struct{}, release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h := &hang{make(chan struct{}), make(chan struct{})}
-	c.script.hang = map[string]*hang{route: h}
-	return h.reached, func() { close(h.release) }
+	here, goOn := make(chan struct{}), make(chan struct{})
+	c.script.hang = map[string]func(*http.Request) bool{route: func(r *http.Request) bool {
+		close(here)
+		select {
+		case <-goOn:
+			return true
+		case <-r.Context().Done():
+			return false
+		}
+	}}
+	return here, func() { close(goOn) }
 }
 
 // The routes of the API.
@@ -134,19 +139,10 @@ func (c *Cloud) serveServers(serve func(string, func(*http.Request) (any, *Error
 // wait delays a call if Hang has requested that. It returns false if the caller gives up first.
 func (c *Cloud) wait(route string, r *http.Request) bool {
 	c.mu.Lock()
-	h := c.script.hang[route]
+	hang := c.script.hang[route]
 	delete(c.script.hang, route)
 	c.mu.Unlock()
-	if h == nil {
-		return true
-	}
-	close(h.reached)
-	select {
-	case <-h.release:
-		return true
-	case <-r.Context().Done():
-		return false
-	}
+	return hang == nil || hang(r)
 }
 
 // scripted returns the failure requested for a call, nil for none. For a list, it is the last page

@@ -4,9 +4,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func TestMachinesOfNodeGroups(t *testing.T) {
+func TestOfferingsOfNodeGroups(t *testing.T) {
 	for _, tt := range []struct {
 		labels          map[string]string
 		group, capacity string
@@ -22,8 +24,8 @@ func TestMachinesOfNodeGroups(t *testing.T) {
 		{map[string]string{"karpenter.sh/capacity-type": "spot"}, "", "spot"},
 	} {
 		require.Equal(t, tt.group, groupOf(tt.labels), "%v", tt.labels)
-		require.Equal(t, machine{CapacityType: tt.capacity}, machineOf(tt.labels), "%v", tt.labels)
+		require.Equal(t, cloudprovider.OfferingKey{CapacityType: tt.capacity}, offeringOf(tt.labels), "%v", tt.labels)
 	}
-	require.Equal(t, machine{InstanceType: "m5.large", Zone: "a", CapacityType: "on-demand"},
-		machineOf(map[string]string{"beta.kubernetes.io/instance-type": "m5.large", "failure-domain.beta.kubernetes.io/zone": "a"}))
+	require.Equal(t, cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "a", CapacityType: "on-demand"},
+		offeringOf(map[string]string{"beta.kubernetes.io/instance-type": "m5.large", "failure-domain.beta.kubernetes.io/zone": "a"}))
 }
