@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,7 +9,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
 
@@ -31,11 +29,12 @@ type sample struct {
 	cpuHave        float64
 }
 
+// cpu returns the CPU requested as a percentage of what nodes can allocate.
+func (v sample) cpu() float64 { return 100 * v.cpuUsed / max(v.cpuHave, 1e-9) }
+
 // history is the samples of a run.
 type history struct {
-	every   time.Duration
 	samples []sample
-
 	pending int // largest number of pending pods since the last sample
 	waiting int // pods that are pending now
 }
@@ -43,10 +42,10 @@ type history struct {
 // look takes a sample of the cluster after a step, if one is due.
 func (h *history) look(ctx context.Context, s *simulation) error {
 	now := s.cluster.Now()
-	h.countPending(s.cluster)
+	h.waiting = len(s.cluster.Waiting())
 	h.pending = max(h.pending, h.waiting)
 	since := now.Sub(twodays.Start)
-	if since%h.every != 0 {
+	if since%sampleEvery != 0 {
 		return nil
 	}
 	v, err := s.now(ctx)
@@ -60,20 +59,10 @@ func (h *history) look(ctx context.Context, s *simulation) error {
 	h.pending = h.waiting
 	h.samples = append(h.samples, v)
 	if since%statusEvery == 0 {
-		s.journal.add(status, "%s on %s (%d spot), %.2f USD/h, at least %.2f, CPU %s", command.Count(v.pods, "pod"),
-			command.Count(v.spot+v.onDemand, "node"), v.spot, v.cost, v.bound, percent(v.cpuUsed, v.cpuHave))
+		s.journal.add(status, "%s on %s (%d spot), %.2f USD/h, at least %.2f, CPU %.0f%%", command.Count(v.pods, "pod"),
+			command.Count(v.spot+v.onDemand, "node"), v.spot, v.cost, v.bound, v.cpu())
 	}
 	return nil
-}
-
-// countPending counts the pods that are pending.
-func (h *history) countPending(c *simcluster.Cluster) {
-	h.waiting = 0
-	for _, p := range c.Pods.All() {
-		if p.Work != nil && p.Pending() {
-			h.waiting++
-		}
-	}
 }
 
 // now returns the sample of the present instant, without the fields that history fills in.
@@ -128,12 +117,4 @@ func (s *simulation) prices(ctx context.Context) (map[cloudprovider.OfferingKey]
 		}
 	}
 	return prices, nil
-}
-
-// percent formats a share as a percentage.
-func percent(part, whole float64) string {
-	if whole == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.0f%%", 100*part/whole)
 }

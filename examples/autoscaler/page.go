@@ -5,11 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/page"
 )
 
-// classes are the colours of the style sheet.
+// classes are the colours of the style sheet, one for each of reasons.
 var classes = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 
 // page returns the report as HTML.
@@ -30,24 +29,20 @@ func (r *report) length() int { return int(r.to.Sub(r.from).Hours()) }
 
 // keyFigures returns the few figures at the top.
 func (r *report) keyFigures() [][2]string {
-	above := "-"
-	if r.least > 0 {
-		above = fmt.Sprintf("%.0f%%", 100*(r.cost/r.least-1))
-	}
 	return [][2]string{
 		{fmt.Sprintf("%.2f USD", r.cost), "for all machines"},
-		{above, "above what is proven to be the least"},
-		{fmt.Sprint(r.launched), "machines launched"},
-		{fmt.Sprint(r.bound), "pods started, counting those in the place of evicted ones"},
-		{r.wait50.String(), "half of the pods waited at most"},
-		{r.wait99.String(), "99% of the pods waited at most"},
+		{fmt.Sprintf("%.0f%%", r.above()), "above what is proven to be the least"},
+		{fmt.Sprint(r.Launched), "machines launched"},
+		{fmt.Sprint(len(r.cluster.Waits)), "pods started, counting those in the place of evicted ones"},
+		{r.cluster.Quantile(50).String(), "half of the pods waited at most"},
+		{r.cluster.Quantile(99).String(), "99% of the pods waited at most"},
 	}
 }
 
 // column returns a curve with one value from each sample.
 func (r *report) column(name, class string, value func(sample) float64) page.Curve {
 	c := page.Curve{Name: name, Class: class}
-	for _, v := range r.samples {
+	for _, v := range r.history.samples {
 		c.Values = append(c.Values, value(v))
 	}
 	return c
@@ -61,7 +56,7 @@ func (r *report) figures() []page.Figure {
 	least := r.column("proven to be the least", "e", func(v sample) float64 { return v.bound })
 	pods := r.column("pods", "c", func(v sample) float64 { return float64(v.pods) })
 	pending := r.column("pending", "d", func(v sample) float64 { return float64(v.pending) })
-	used := r.column("CPU requested", "c", func(v sample) float64 { return 100 * v.cpuUsed / max(v.cpuHave, 1e-9) })
+	used := r.column("CPU requested", "c", sample.cpu)
 	plots := []page.Plot{
 		{Caption: page.Caption{Title: "Nodes", About: "machines by capacity type, also those that start or go"}, Unit: "nodes", Stack: []page.Curve{onDemand, spot}},
 		{Caption: page.Caption{Title: "Cost", About: "what runs, and what the engine proves no plan for the same pods could undercut"}, Unit: "USD/h",
@@ -86,10 +81,13 @@ func (r *report) figures() []page.Figure {
 // reasonBars returns the number of nodes disrupted in each hour, by reason.
 func (r *report) reasonBars() (bars []page.Curve) {
 	n := r.length()
-	for i, reason := range r.reasons() {
-		c := page.Curve{Name: string(reason), Class: classes[i%len(classes)], Values: make([]float64, n)}
-		for _, d := range r.disruptions {
-			if d.reason == reason {
+	for _, of := range reasons {
+		if r.total(of.Reason) == 0 {
+			continue
+		}
+		c := page.Curve{Name: string(of.Reason), Class: classes[len(bars)], Values: make([]float64, n)}
+		for _, d := range r.journal.disruptions {
+			if d.reason == of.Reason {
 				c.Values[min(n-1, int(d.at.Sub(r.from)/time.Hour))] += float64(d.nodes)
 			}
 		}
@@ -107,30 +105,22 @@ func (r *report) happenings() (list []page.Entry) {
 
 // reasonRows returns a row for each reason: the number of nodes disrupted, and an explanation.
 func (r *report) reasonRows() (rows [][]string) {
-	about := map[disruption.Reason]string{
-		disruption.Underutilized:       "their pods fit elsewhere for less",
-		disruption.Empty:               "nothing was left on them",
-		disruption.Drifted:             "they ran another image than new nodes do",
-		disruption.Expired:             "they had reached the age that their pool allows",
-		disruption.Interrupted:         "the cloud took them back",
-		disruption.LaunchTimeout:       "the cloud made no machine in time",
-		disruption.RegistrationTimeout: "the machine did not join in time",
-		disruption.GarbageCollected:    "machine and NodeClaim did not have each other any more",
-	}
-	for _, reason := range r.reasons() {
-		rows = append(rows, []string{fmt.Sprintf("%s: %s", reason, about[reason]), fmt.Sprint(r.total(reason))})
+	for _, of := range reasons {
+		if n := r.total(of.Reason); n > 0 {
+			rows = append(rows, []string{fmt.Sprintf("%s: %s", of.Reason, of.about), fmt.Sprint(n)})
+		}
 	}
 	return rows
 }
 
 // tableRows returns the figures of the plots as a table, for readers who do not see the plots.
 func (r *report) tableRows() (rows [][]string) {
-	for _, v := range r.samples {
+	for _, v := range r.history.samples {
 		if v.at.Sub(r.from)%(3*time.Hour) != 0 {
 			continue
 		}
 		rows = append(rows, []string{v.at.Format("Mon 15:04"), fmt.Sprint(v.pods), fmt.Sprint(v.spot + v.onDemand), fmt.Sprint(v.spot),
-			fmt.Sprintf("%.2f", v.cost), fmt.Sprintf("%.2f", v.bound), percent(v.cpuUsed, v.cpuHave)})
+			fmt.Sprintf("%.2f", v.cost), fmt.Sprintf("%.2f", v.bound), fmt.Sprintf("%.0f%%", v.cpu())})
 	}
 	return rows
 }

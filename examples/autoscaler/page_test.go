@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -76,8 +77,12 @@ func TestNight(t *testing.T) {
 
 // TestTextOfEmptyHistory checks that a report can be made of very little.
 func TestTextOfEmptyHistory(t *testing.T) {
-	r := &report{from: twodays.Start, to: twodays.Start.Add(time.Hour), journal: &journal{}, samples: []sample{{at: twodays.Start.Add(time.Hour)}}}
+	s, err := newSimulation(1, io.Discard, false)
+	require.NoError(t, err)
+	s.history.samples = []sample{{at: twodays.Start.Add(time.Hour)}}
+	r := s.report(settings{})
+	r.to = twodays.Start.Add(time.Hour)
 	output.Fits(t, r.text())
-	_, err := r.page()
+	_, err = r.page()
 	require.NoError(t, err)
 }

@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
@@ -15,43 +15,34 @@ import (
 // report is the summary of a run.
 type report struct {
 	settings
+	*simulation
+	fake.Stats  // of machines
 	from, to    time.Time
-	samples     []sample
 	story       []simcluster.Event // the events that the plots show
-	journal     *journal
-	disruptions []disrupted
-
-	launched, interrupted int     // machines
-	hours, cost           float64 // of machines; USD
-	least                 float64 // USD, the sum of the lower bounds
-	evicted, lost         int     // pods
-	bound                 int     // pods that were bound, including those that replace evicted ones
-	wait50, wait99        time.Duration
-	pending               int // pods at the end
+	cost, least float64            // USD; the least is the sum of the lower bounds
 }
 
 // report sums up a run.
 func (s *simulation) report(of settings) *report {
-	stats := s.cluster.Cloud.Stats()
-	r := &report{settings: of, from: twodays.Start, to: s.cluster.Now(), samples: s.history.samples, journal: s.journal,
-		disruptions: s.journal.disruptions, launched: stats.Launched, interrupted: stats.Interrupted,
-		hours: stats.Hours, evicted: s.cluster.Evicted, lost: s.cluster.Lost,
-		bound: len(s.cluster.Waits), wait50: s.cluster.Quantile(50), wait99: s.cluster.Quantile(99), pending: s.history.waiting}
+	r := &report{settings: of, simulation: s, Stats: s.cluster.Cloud.Stats(), from: twodays.Start, to: s.cluster.Now()}
 	for _, e := range twodays.Events() {
 		if e.Name != "" && twodays.Start.Add(e.After).Before(r.to) {
 			r.story = append(r.story, e)
 		}
 	}
-	for _, v := range r.samples {
-		r.cost += v.cost * s.history.every.Hours()
-		r.least += v.bound * s.history.every.Hours()
+	for _, v := range s.history.samples {
+		r.cost += v.cost * sampleEvery.Hours()
+		r.least += v.bound * sampleEvery.Hours()
 	}
 	return r
 }
 
+// above returns how far the cost is above the least, in percent.
+func (r *report) above() float64 { return 100 * (r.cost/max(r.least, 1e-9) - 1) }
+
 // total counts the nodes disrupted for a reason.
 func (r *report) total(reason disruption.Reason) (nodes int) {
-	for _, d := range r.disruptions {
+	for _, d := range r.journal.disruptions {
 		if d.reason == reason {
 			nodes += d.nodes
 		}
@@ -75,7 +66,7 @@ func curves() []series {
 		{"on-demand", "%.0f", func(v sample) float64 { return float64(v.onDemand) }},
 		{"USD/h", "%.2f", func(v sample) float64 { return v.cost }},
 		{"at least", "%.2f", func(v sample) float64 { return v.bound }},
-		{"CPU used", "%.0f%%", func(v sample) float64 { return 100 * v.cpuUsed / max(v.cpuHave, 1e-9) }},
+		{"CPU used", "%.0f%%", sample.cpu},
 	}
 }
 
@@ -103,8 +94,10 @@ func (r *report) text() string {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	b.WriteString("\nDISRUPTED NODES\n")
-	for _, reason := range r.reasons() {
-		fmt.Fprintf(&b, "%-13.13s %3d %s\n", reason, r.total(reason), r.counts(reason))
+	for _, of := range reasons {
+		if n := r.total(of.Reason); n > 0 {
+			fmt.Fprintf(&b, "%-13.13s %3d %s\n", of.Reason, n, r.counts(of.Reason))
+		}
 	}
 	b.WriteString("\n")
 	for _, line := range r.lines() {
@@ -113,17 +106,28 @@ func (r *report) text() string {
 	return b.String()
 }
 
-// reasons returns the reasons for which nodes were disrupted, in a fixed order.
-func (r *report) reasons() []disruption.Reason {
-	return slices.DeleteFunc(reasons(), func(reason disruption.Reason) bool { return r.total(reason) == 0 })
+// reasons are the disruption reasons that can occur, in the order of reports, each with an
+// explanation.
+var reasons = []struct {
+	disruption.Reason
+	about string
+}{
+	{disruption.Underutilized, "their pods fit elsewhere for less"},
+	{disruption.Empty, "nothing was left on them"},
+	{disruption.Drifted, "they ran another image than new nodes do"},
+	{disruption.Expired, "they had reached the age that their pool allows"},
+	{disruption.Interrupted, "the cloud took them back"},
+	{disruption.LaunchTimeout, "the cloud made no machine in time"},
+	{disruption.RegistrationTimeout, "the machine did not join in time"},
+	{disruption.GarbageCollected, "machine and NodeClaim did not have each other any more"},
 }
 
 // columns divides the samples into the columns of the timeline.
 func (r *report) columns() [][]sample {
-	n := min(chartWidth, len(r.samples))
+	n := min(chartWidth, len(r.history.samples))
 	out := make([][]sample, n)
 	for i := range n {
-		out[i] = r.samples[i*len(r.samples)/n : (i+1)*len(r.samples)/n]
+		out[i] = r.history.samples[i*len(r.history.samples)/n : (i+1)*len(r.history.samples)/n]
 	}
 	return out
 }
@@ -166,7 +170,7 @@ func bars(values []float64, most float64) string {
 func (r *report) counts(reason disruption.Reason) string {
 	width := len(r.columns())
 	counts := make([]int, width)
-	for _, d := range r.disruptions {
+	for _, d := range r.journal.disruptions {
 		if d.reason == reason {
 			column := int(d.at.Sub(r.from) * time.Duration(width) / r.to.Sub(r.from))
 			counts[min(column, width-1)] += d.nodes
@@ -188,15 +192,11 @@ func (r *report) counts(reason disruption.Reason) string {
 
 // lines returns the totals.
 func (r *report) lines() []string {
-	above := 0.0
-	if r.least > 0 {
-		above = 100 * (r.cost/r.least - 1)
-	}
 	return []string{
-		fmt.Sprintf("Machines   %d launched, %d interrupted, %.0f hours, %.2f USD.", r.launched, r.interrupted, r.hours, r.cost),
-		fmt.Sprintf("At least   %.2f USD, if nodes came and went at once and for free; %.0f%% above.", r.least, above),
-		fmt.Sprintf("Pods       %d started, half %s, 99%% %s; %d pending.", r.bound, within(r.wait50), within(r.wait99), r.pending),
-		fmt.Sprintf("Moved      %d evicted, to start anew elsewhere; %d lost with their machine.", r.evicted, r.lost),
+		fmt.Sprintf("Machines   %d launched, %d interrupted, %.0f hours, %.2f USD.", r.Launched, r.Interrupted, r.Hours, r.cost),
+		fmt.Sprintf("At least   %.2f USD, if nodes came and went at once and for free; %.0f%% above.", r.least, r.above()),
+		fmt.Sprintf("Pods       %d started, half %s, 99%% %s; %d pending.", len(r.cluster.Waits), within(r.cluster.Quantile(50)), within(r.cluster.Quantile(99)), r.history.waiting),
+		fmt.Sprintf("Moved      %d evicted, to start anew elsewhere; %d lost with their machine.", r.cluster.Evicted, r.cluster.Lost),
 		fmt.Sprintf("Decisions  %s, %s refused; consolidation saved %.2f USD/h.", command.Count(r.journal.plans, "plan"), command.Count(r.journal.refusals, "launch"), r.journal.savings),
 	}
 }

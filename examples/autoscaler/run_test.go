@@ -86,20 +86,20 @@ func TestStory(t *testing.T) {
 			require.True(t, expected(e.text), "%s %s", e.at.Format(time.DateTime), e.text)
 		}
 	}
-	require.Less(t, r.wait50, 2*time.Minute)
-	require.Less(t, r.wait99, 75*time.Minute, "nothing is launched for an hour, and then there is much to catch up with")
-	for _, v := range r.samples {
+	require.Less(t, s.cluster.Quantile(50), 2*time.Minute)
+	require.Less(t, s.cluster.Quantile(99), 75*time.Minute, "nothing is launched for an hour, and then there is much to catch up with")
+	for _, v := range s.history.samples {
 		require.LessOrEqual(t, v.bound, v.cost, "%s: what runs is a plan for the pods that run, so the bound is below it", v.at.Format(time.DateTime))
 	}
 	require.Greater(t, r.cost, r.least, "the bound is one")
-	require.Zero(t, r.pending)
+	require.Zero(t, s.history.waiting)
 	require.NotZero(t, r.total(disruption.Empty))
 	if hours < 48 {
 		return
 	}
 	require.NotZero(t, r.total(disruption.Underutilized))
 	require.Less(t, r.cost, 2*r.least)
-	require.Zero(t, r.lost, "two minutes are enough to drain a node")
+	require.Zero(t, s.cluster.Lost, "two minutes are enough to drain a node")
 	require.NotZero(t, r.total(disruption.Interrupted))
 	require.NotZero(t, r.total(disruption.Drifted))
 	require.NotZero(t, s.journal.refusals)

@@ -7,7 +7,6 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/internal/autoscaler"
 	"github.com/dovetail-sdk/dovetail/internal/simcluster"
@@ -44,7 +43,7 @@ func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error
 		return nil, err
 	}
 	j := &journal{out: out, verbose: verbose, now: cloud.Now}
-	s := &simulation{cluster: c, pools: pools, journal: j, events: twodays.Events(), history: history{every: sampleEvery}}
+	s := &simulation{cluster: c, pools: pools, journal: j, events: twodays.Events()}
 	return s, s.start(twodays.Provider(cloud))
 }
 
@@ -115,10 +114,4 @@ func (s *simulation) bound(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	return plan.LowerBound, nil
-}
-
-// reasons returns the disruption reasons that can occur, in the order of reports.
-func reasons() []disruption.Reason {
-	return []disruption.Reason{disruption.Underutilized, disruption.Empty, disruption.Drifted, disruption.Expired,
-		disruption.Interrupted, disruption.LaunchTimeout, disruption.RegistrationTimeout, disruption.GarbageCollected}
 }

@@ -54,16 +54,10 @@ func (r *reader) noteRuntimes() {
 	}
 }
 
-// The priorities of the classes that exist in every cluster.
-const (
-	priorityOfCluster = 2_000_000_000 // system-cluster-critical
-	priorityOfNode    = 2_000_001_000 // system-node-critical
-)
-
 // prioritize gives pods the priority of their class, as the API server does when it admits them. A
 // pod that already has a priority keeps it, because the class may have changed since.
 func (r *reader) prioritize() {
-	known := map[string]int32{"system-cluster-critical": priorityOfCluster, "system-node-critical": priorityOfNode}
+	known := map[string]int32{"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 	var standard *schedulingv1.PriorityClass
 	for _, class := range values[*schedulingv1.PriorityClass](r.found) {
 		known[class.Name] = class.Value

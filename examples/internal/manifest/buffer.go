@@ -19,17 +19,15 @@ type capacityBuffer struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   capacityBufferSpec   `json:"spec"`
-	Status capacityBufferStatus `json:"status,omitempty"`
-}
-
-type capacityBufferSpec struct {
-	ProvisioningStrategy *string             `json:"provisioningStrategy,omitempty"`
-	PodTemplateRef       *bufferReference    `json:"podTemplateRef,omitempty"`
-	ScalableRef          *bufferReference    `json:"scalableRef,omitempty"`
-	Replicas             *int32              `json:"replicas,omitempty"`
-	Percentage           *int32              `json:"percentage,omitempty"`
-	Limits               corev1.ResourceList `json:"limits,omitempty"`
+	Spec struct {
+		ProvisioningStrategy *string             `json:"provisioningStrategy,omitempty"`
+		PodTemplateRef       *bufferReference    `json:"podTemplateRef,omitempty"`
+		ScalableRef          *bufferReference    `json:"scalableRef,omitempty"`
+		Replicas             *int32              `json:"replicas,omitempty"`
+		Percentage           *int32              `json:"percentage,omitempty"`
+		Limits               corev1.ResourceList `json:"limits,omitempty"`
+	} `json:"spec"`
+	Status map[string]any `json:"status,omitempty"` // of any form, as it decides nothing
 }
 
 // bufferReference refers to a PodTemplate, which needs only a name, or to a workload.
@@ -37,15 +35,6 @@ type bufferReference struct {
 	APIGroup string `json:"apiGroup,omitempty"`
 	Kind     string `json:"kind,omitempty"`
 	Name     string `json:"name"`
-}
-
-// capacityBufferStatus is decoded only to check its field names.
-type capacityBufferStatus struct {
-	PodTemplateRef        *bufferReference   `json:"podTemplateRef,omitempty"`
-	PodTemplateGeneration *int64             `json:"podTemplateGeneration,omitempty"`
-	Replicas              *int32             `json:"replicas,omitempty"`
-	ProvisioningStrategy  *string            `json:"provisioningStrategy,omitempty"`
-	Conditions            []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // DeepCopyObject makes capacityBuffer a runtime.Object. It copies the fields that JSON has.
@@ -72,8 +61,14 @@ func (r *reader) addBuffers() {
 		template = &corev1.PodTemplateSpec{ObjectMeta: template.ObjectMeta, Spec: pod.Spec}
 		size := provisioning.BufferSpec{Replicas: spec.Replicas, Percentage: spec.Percentage, ScaledReplicas: replicas, Limits: spec.Limits}
 		n, err := size.Count(template)
+		for _, e := range joined(err) {
+			if fault := (*field.Error)(nil); errors.As(e, &fault) {
+				r.refuse(b.Object, field.ErrorList{fault})
+			} else {
+				r.refuseAll(b.Object, e)
+			}
+		}
 		if err != nil {
-			r.refuseBuffer(b.Object, err)
 			return
 		}
 		r.cluster.Buffers = append(r.cluster.Buffers, provisioning.Buffer{
@@ -81,22 +76,6 @@ func (r *reader) addBuffers() {
 		})
 		r.cluster.placed("Buffer "+b.Namespace+"/"+b.Name, place{object: b.Object})
 	})
-}
-
-// refuseBuffer reports all faults that an error of BufferSpec.Count joins.
-func (r *reader) refuseBuffer(o *Object, err error) {
-	var fault *field.Error
-	list, joined := err.(interface{ Unwrap() []error })
-	switch {
-	case joined:
-		for _, e := range list.Unwrap() {
-			r.refuseBuffer(o, e)
-		}
-	case errors.As(err, &fault):
-		r.refuse(o, field.ErrorList{fault})
-	default:
-		r.refuseAll(o, err)
-	}
 }
 
 // templateOf follows the reference of a buffer. For a workload it also returns the number of

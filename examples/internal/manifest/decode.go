@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/layout"
 )
 
 // decode decodes an object into out, and reports whether that succeeded. It uses package api/v1,
@@ -182,20 +182,11 @@ func (r *reader) labels(o *Object, path string, labels map[string]string) {
 	const letters = "use up to 63 letters, digits, '-', '_' and '.', "
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if len(validation.IsQualifiedName(key)) > 0 {
-			r.fault(o, path, "has key %q, which no label can have; %sbehind a DNS name and '/' if need be", short(key), letters)
+			r.fault(o, path, "has key %q, which no label can have; %sbehind a DNS name and '/' if need be", layout.Shorten(key, 40), letters)
 		}
 		if value := labels[key]; len(validation.IsValidLabelValue(value)) > 0 {
 			r.fault(o, path, "has value %q of %d bytes for key %q, which no label can have; %swith a letter or digit at either end",
-				short(value), len(value), short(key), letters)
+				layout.Shorten(value, 40), len(value), layout.Shorten(key, 40), letters)
 		}
 	}
-}
-
-// short cuts a wrong text for a message.
-func short(text string) string {
-	const longest = 40
-	if len(text) <= longest {
-		return text
-	}
-	return fmt.Sprintf("%s...", text[:longest])
 }

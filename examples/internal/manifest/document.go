@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -25,10 +26,8 @@ func (r *reader) read(s Source) {
 	for i, part := range parts {
 		doc := &document{file: s.Name, number: i + 1, before: part.Line - 1}
 		found, err := v1.Documents(part.Text)
-		if joined, ok := err.(interface{ Unwrap() []error }); ok {
-			for _, err := range joined.Unwrap() {
-				r.faults = append(r.faults, doc.unread(err))
-			}
+		for _, e := range joined(err) {
+			r.faults = append(r.faults, doc.unread(e))
 		}
 		for _, d := range found {
 			o := newObject(doc, d)
@@ -46,6 +45,14 @@ func (r *reader) read(s Source) {
 			r.take(o)
 		}
 	}
+}
+
+// joined returns the errors that an error joins, or the error itself.
+func joined(err error) []error {
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
+		return list.Unwrap()
+	}
+	return slices.DeleteFunc([]error{err}, func(err error) bool { return err == nil })
 }
 
 // unread returns the fault of a document, or of a part of it, that could not be read.

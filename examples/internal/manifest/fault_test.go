@@ -89,7 +89,7 @@ func TestFaults(t *testing.T) {
 		{"labels that none can have", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n    app: " + strings.Repeat("x", 1<<20) +
 			"\n    a/b/c: d\nspec:\n  nodeSelector: {disk: fast!}\n  containers: [{name: a}]", []string{
 			`:5 (document 1): Pod default/a: metadata.labels: has key "a/b/c", which no label can have; use up to 63 letters, digits, '-', '_' and '.', behind a DNS name and '/' if need be`,
-			`:5 (document 1): Pod default/a: metadata.labels: has value "` + strings.Repeat("x", 40) + `..." of 1048576 bytes for key "app", which no label can have; ` +
+			`:5 (document 1): Pod default/a: metadata.labels: has value "` + strings.Repeat("x", 39) + `…" of 1048576 bytes for key "app", which no label can have; ` +
 				`use up to 63 letters, digits, '-', '_' and '.', with a letter or digit at either end`,
 			`:9 (document 1): Pod default/a: spec.nodeSelector: has value "fast!" of 5 bytes for key "disk", which no label can have; ` +
 				`use up to 63 letters, digits, '-', '_' and '.', with a letter or digit at either end`}},

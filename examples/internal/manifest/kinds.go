@@ -19,12 +19,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -119,14 +121,12 @@ func read[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
 	}}
 }
 
-// oldKinds returns the kinds of Karpenter's alpha versions, each with the name of its successor.
-func oldKinds() map[string]string {
-	return map[string]string{"Provisioner": "NodePool", "Machine": "NodeClaim", "AWSNodeTemplate": "EC2NodeClass"}
-}
+// oldKinds are the kinds of Karpenter's alpha versions, each with the name of its successor.
+var oldKinds = map[string]string{"Provisioner": "NodePool", "Machine": "NodeClaim", "AWSNodeTemplate": "EC2NodeClass"}
 
 // take sorts an object: it is decoded, ignored, or reported as a fault.
 func (r *reader) take(o *Object) {
-	if kind, old := oldKinds()[o.Kind]; old && strings.HasPrefix(group(o.APIVersion), "karpenter.") {
+	if kind, old := oldKinds[o.Kind]; old && strings.HasPrefix(group(o.APIVersion), "karpenter.") {
 		r.older = append(r.older, older{o, id(kind, "", o.Name), o.Fault("kind", "%s of %s is not read by this program; convert it to %s of v1 with examples/migrate",
 			o.Kind, o.APIVersion, kind)})
 		return
@@ -219,7 +219,7 @@ func (r *reader) named(o *Object) bool {
 		remedy := "give the object a name"
 		var stray struct{ Name string }
 		if err := json.Unmarshal(o.JSON, &stray); err == nil && stray.Name != "" {
-			remedy = fmt.Sprintf("the name %s stands next to metadata; set it in, so that it is a field of metadata", short(stray.Name))
+			remedy = fmt.Sprintf("the name %s stands next to metadata; set it in, so that it is a field of metadata", layout.Shorten(stray.Name, 40))
 		}
 		return r.fault(o, at, "is missing; %s", remedy)
 	case len(validation.IsDNS1123Subdomain(o.Name)) > 0:
@@ -237,11 +237,8 @@ func (r *reader) named(o *Object) bool {
 
 // group returns the API group of an apiVersion; that of "v1" is empty.
 func group(apiVersion string) string {
-	g, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return ""
-	}
-	return g
+	gv, _ := schema.ParseGroupVersion(apiVersion)
+	return gv.Group
 }
 
 // surround gives the cluster the objects that pods refer to.
@@ -253,7 +250,10 @@ func (r *reader) surround() {
 	c.PodDisruptionBudgets = values[*policyv1.PodDisruptionBudget](f)
 	c.Classes = values[*awsv1.EC2NodeClass](f)
 	for _, claim := range listed[*corev1.PersistentVolumeClaim](f) {
-		markBound(claim.value)
+		if claim.value.Status.Phase == corev1.ClaimBound && claim.value.Spec.VolumeName != "" {
+			// Schedulers read the annotation, which tools that tidy up manifests remove.
+			metav1.SetMetaDataAnnotation(&claim.value.ObjectMeta, v1.BindCompletedAnnotationKey, "yes")
+		}
 	}
 	c.Volumes = provisioning.Volumes{
 		Claims: values[*corev1.PersistentVolumeClaim](f), Volumes: values[*corev1.PersistentVolume](f), Classes: values[*storagev1.StorageClass](f), CSINodes: values[*storagev1.CSINode](f),
@@ -276,7 +276,7 @@ func (r *reader) surround() {
 }
 
 // values returns the objects of a Go type, sorted by namespace and name.
-func values[T any](f objects) (out []T) {
+func values[T metav1.Object](f objects) (out []T) {
 	for _, i := range byName(listed[T](f)) {
 		out = append(out, i.value)
 	}
@@ -293,10 +293,13 @@ func each[T metav1.Object](f objects, do func(item[T])) {
 }
 
 // byName returns the items sorted by namespace and name.
-func byName[T any](items []item[T]) []item[T] {
-	return slices.SortedFunc(slices.Values(items), func(a, b item[T]) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+func byName[T metav1.Object](items []item[T]) []item[T] {
+	return slices.SortedFunc(slices.Values(items), func(a, b item[T]) int { return compareNames(a.value, b.value) })
+}
+
+// compareNames orders objects by namespace and name.
+func compareNames[T metav1.Object](a, b T) int {
+	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
 // own records a controller of pods, if it has a selector.

@@ -103,7 +103,7 @@ func (c *Cluster) Depart(now time.Time) (remarks []string) {
 		displaced[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = true
 		c.Pods = append(c.Pods, pod)
 	}
-	slices.SortFunc(c.Pods, comparePods)
+	slices.SortFunc(c.Pods, compareNames)
 	held := map[string]string{}
 	f, _ := disruption.Observe(now, in, nil) // its faults are for who asks about the whole cluster
 	_, blocked := f.Candidates(disruption.MethodDrift)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -138,7 +137,7 @@ func (r *reader) assemble() {
 			c.placed("DaemonSet Pod "+d.Namespace+"/"+d.Name, place{d.Object, "spec.template"})
 		}
 	})
-	slices.SortFunc(c.Pods, comparePods)
+	slices.SortFunc(c.Pods, compareNames)
 	r.addClaims()
 	r.addBuffers()
 	r.prioritize()
@@ -146,10 +145,6 @@ func (r *reader) assemble() {
 	c.Devices.Matcher = devicecel.New()
 	slices.SortFunc(c.Controllers, func(a, b provisioning.Controller) int { return cmp.Compare(a.UID, b.UID) })
 	slices.Sort(c.Notes)
-}
-
-func comparePods(a, b *corev1.Pod) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

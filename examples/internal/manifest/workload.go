@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -441,9 +440,7 @@ func (r *reader) addClaims() {
 			}
 		}
 	}
-	slices.SortFunc(c.Volumes.Claims, func(a, b *corev1.PersistentVolumeClaim) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(c.Volumes.Claims, compareNames)
 }
 
 // newClaim makes an unbound claim.
@@ -453,13 +450,4 @@ func newClaim(from *corev1.PersistentVolumeClaim, namespace, name string) *corev
 	claim.Namespace, claim.Name = namespace, name
 	claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 	return claim
-}
-
-// markBound adds the annotation that schedulers read to a claim that is bound according to its
-// status. Tools that tidy up manifests remove annotations.
-func markBound(claim *corev1.PersistentVolumeClaim) {
-	if claim.Status.Phase != corev1.ClaimBound || claim.Spec.VolumeName == "" || metav1.HasAnnotation(claim.ObjectMeta, v1.BindCompletedAnnotationKey) {
-		return
-	}
-	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, v1.BindCompletedAnnotationKey, "yes")
 }
