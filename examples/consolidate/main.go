@@ -30,7 +30,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
-	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/report"
 )
@@ -72,14 +71,7 @@ stay.
 
 usage: consolidate [flags]
 
-  -f FILE               read manifests from FILE, YAML or JSON, or from standard
-                        input if FILE is -; may be repeated. Default: a sample
-  -instance-types FILE  take instance types and prices from FILE instead of the
-                        fake cloud's catalog
-` + place.Usage + offline.PoolsUsage + `  -bill=false           take the prices of instances alone. Otherwise prices
-                        include the volumes and the public address of a node
-                        where its EC2NodeClass is read
-  -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
+` + offline.Usage + `  -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
                         Default: when the sample was taken, or else the present
   -converge             carry the proposals out on paper, one after the other,
                         until none is left, and list the steps

@@ -37,7 +37,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/page"
-	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 	"github.com/dovetail-sdk/dovetail/report"
@@ -82,11 +81,7 @@ const usage = `Whatif plans nodes for the pods of a cluster that is written down
 
 usage: whatif [flags]
 
-  -f FILE               read manifests from FILE, YAML or JSON, or from standard
-                        input if FILE is -; may be repeated. Default: a sample
-  -instance-types FILE  take the instance types from FILE instead of the fake
-                        cloud's catalog
-` + place.Usage + offline.PoolsUsage + `  -min-values POLICY    what to do when a minValues cannot be met: Strict
+` + offline.Usage + `  -min-values POLICY    what to do when a minValues cannot be met: Strict
                         launches nothing, BestEffort lowers it. Default Strict
   -preferences POLICY   Respect weighs soft constraints (preferred affinity,
                         ScheduleAnyway, PreferNoSchedule) against cost, Ignore
@@ -100,9 +95,6 @@ usage: whatif [flags]
                         1.37, or all for places that are valid in each version
                         that is supported. Default: that of the newest kubelet,
                         or all if no Node names one
-  -bill=false           take the prices of instances alone. Otherwise prices
-                        include the volumes and the public address of a node
-                        where its EC2NodeClass is read
   -without NODE         plan as if NODE were being removed, its pods to be
                         placed elsewhere; may be repeated
   -explain NAMESPACE/POD

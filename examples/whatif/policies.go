@@ -72,28 +72,26 @@ func newPolicies(q question, before compare.Side, in provisioning.Input) (p comp
 		return p, nil, fmt.Errorf("%s: there is no NodePool and no NodeOverlay in it to compare with", q.File)
 	}
 	p = before.Policies()
-	p.NodePools, p.InstanceTypes, p.Pairs = slices.Clone(p.NodePools), maps.Clone(p.InstanceTypes), map[string]string{}
+	p.NodePools, p.InstanceTypes = slices.Clone(p.NodePools), maps.Clone(p.InstanceTypes)
 	today, fresh := poolsByName(p.NodePools), poolsByName(in.NodePools)
-	added, gone, err := readPairs(q, today, fresh, p.Pairs)
-	if err != nil {
+	if p.Pairs, err = readPairs(q, today, fresh); err != nil {
 		return p, nil, err
 	}
-	takesPlace := map[string]bool{}
-	for _, to := range p.Pairs { // as a set: the order does not matter
-		takesPlace[to] = true
-	}
 	p.NodePools = slices.DeleteFunc(p.NodePools, func(pool *v1.NodePool) bool {
-		return gone[pool.Name] || p.Pairs[pool.Name] != "" || fresh[pool.Name] != nil
+		_, paired := p.Pairs[pool.Name]
+		return paired || fresh[pool.Name] != nil
 	})
-	for _, name := range slices.Sorted(maps.Keys(today)) {
-		switch {
-		case p.Pairs[name] != "":
-			changes = append(changes, fmt.Sprintf("NodePool %s takes the place of %s", p.Pairs[name], name))
-		case gone[name]:
+	takesPlace := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(p.Pairs)) {
+		if to := p.Pairs[name]; to != "" {
+			changes = append(changes, fmt.Sprintf("NodePool %s takes the place of %s", to, name))
+			takesPlace[to] = true
+		} else {
 			changes = append(changes, fmt.Sprintf("NodePool %s goes", name))
+			delete(p.Pairs, name)
 		}
 	}
-	met := len(in.NodePools) == 0 || len(p.Pairs)+len(added)+len(gone) > 0
+	met := len(in.NodePools) == 0 || len(q.Pairs) > 0
 	for _, pool := range in.NodePools {
 		p.NodePools = append(p.NodePools, pool)
 		p.InstanceTypes[pool.Name] = in.InstanceTypes[pool.Name]
@@ -143,9 +141,10 @@ func putOverlays(p *compare.Policies, overlays []*v1.NodeOverlay) (changes []str
 	return changes
 }
 
-// readPairs reads -pair: which pools replace others, which are added, and which are removed.
-func readPairs(q question, today, fresh map[string]*v1.NodePool, pairs map[string]string) (added, gone map[string]bool, err error) {
-	added, gone = map[string]bool{}, map[string]bool{}
+// readPairs reads -pair: for each pool that is replaced the one in its place, which is empty if the
+// pool is removed.
+func readPairs(q question, today, fresh map[string]*v1.NodePool) (map[string]string, error) {
+	pairs := map[string]string{}
 	var errs []error
 	for _, pair := range q.Pairs {
 		from, to, _ := strings.Cut(pair, "=")
@@ -155,16 +154,11 @@ func readPairs(q question, today, fresh map[string]*v1.NodePool, pairs map[strin
 		if to != "" && fresh[to] == nil {
 			errs = append(errs, fmt.Errorf("-pair %s: %s has no NodePool %s%s", pair, q.File, to, command.DidYouMean(to, slices.Sorted(maps.Keys(fresh)))))
 		}
-		switch {
-		case from == "":
-			added[to] = true
-		case to == "":
-			gone[from] = true
-		default:
+		if from != "" {
 			pairs[from] = to
 		}
 	}
-	return added, gone, errors.Join(errs...)
+	return pairs, errors.Join(errs...)
 }
 
 func poolsByName(pools []*v1.NodePool) map[string]*v1.NodePool {

@@ -65,31 +65,47 @@ func Input(err error) error {
 	return inputError{err}
 }
 
-// Run runs a program: it reads the command line as Parse does, calls do, and writes its error to
-// stderr. It returns the exit code: Failed for an error other than one of Input.
+// Run runs a program: it reads the command line into the flags of a set, calls check for faults of
+// flags that could be parsed, and then do. It returns the exit code.
+//
+// If the user asks for help, Run writes the usage to stdout. Faults of flags go to stderr, each after
+// the name of the set, and how to list the flags. The lines of an error of do go to stderr likewise;
+// see Say. The code is Failed for an error other than one of Input.
 func Run(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Writer, check func() []string, do func() error) int {
-	if code, ok := Parse(set, args, usage, stdout, stderr, check); !ok {
-		return code
+	set.SetOutput(io.Discard) // the usage is ours
+	set.VisitAll(func(f *flag.Flag) { f.Value = worded{f.Value} })
+	var faults []string
+	switch err := set.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, usage)
+		return OK
+	case err != nil:
+		faults = []string{err.Error()}
+	default:
+		faults = check()
+	}
+	if len(faults) > 0 {
+		complain(set, faults, stderr)
+		fmt.Fprintf(stderr, "\n%s -h lists the flags.\n", set.Name())
+		return BadInput
 	}
 	err := do()
-	switch {
-	case err == nil:
+	if err == nil {
 		return OK
-	case errors.Is(err, ErrTold):
-		return Failed
-	case errors.As(err, &inputError{}):
-		return Complain(stderr, set.Name(), err, BadInput)
 	}
-	return Complain(stderr, set.Name(), err, Failed)
+	if !errors.Is(err, ErrTold) {
+		complain(set, strings.Split(strings.TrimRight(err.Error(), "\n"), "\n"), stderr)
+	}
+	if errors.As(err, &inputError{}) {
+		return BadInput
+	}
+	return Failed
 }
 
-// Complain writes an error, each of its lines after the name of the program; see Say. It returns
-// code.
-func Complain(stderr io.Writer, program string, err error, code int) int {
-	for line := range strings.Lines(err.Error()) {
-		Say(stderr, program+": "+strings.TrimRight(line, "\n"))
+func complain(set *flag.FlagSet, lines []string, stderr io.Writer) {
+	for _, line := range lines {
+		Say(stderr, set.Name()+": "+line)
 	}
-	return code
 }
 
 // Say writes a message. In a file or a pipe the message is one line, so that it can be searched

@@ -14,7 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-func TestParse(t *testing.T) {
+func TestFlags(t *testing.T) {
 	const usage = "usage: tool\n"
 	tests := []struct {
 		name           string
@@ -48,10 +48,14 @@ func TestParse(t *testing.T) {
 			number, amount := set.Int("n", 0, ""), set.Float64("x", 0, "")
 			set.Uint64("u", 0, "")
 			duration := set.Duration("d", 0, "")
-			code, ok := command.Parse(set, tt.args, usage, &stdout, &stderr, func() []string {
+			ok := false
+			code := command.Run(set, tt.args, usage, &stdout, &stderr, func() []string {
 				faults := append(command.Arguments(set, "-f"), command.Duplicates(files)...)
 				faults = append(faults, command.OneOf("o", *output, "table", "json", "yaml")...)
 				return append(faults, command.USD("x", *amount)...)
+			}, func() error {
+				ok = true
+				return nil
 			})
 			require.Equal(t, tt.ok, ok)
 			require.Equal(t, tt.code, code)
@@ -89,11 +93,14 @@ func TestColoured(t *testing.T) {
 	}
 }
 
-func TestComplain(t *testing.T) {
-	var out strings.Builder
+func TestErrors(t *testing.T) {
 	long := strings.Repeat("word ", 30)
-	require.Equal(t, command.BadInput, command.Complain(&out, "tool", errors.New(long+"\nb\n"), command.BadInput))
-	require.Equal(t, "tool: "+long+"\ntool: b\n", out.String(), "one line for each fault")
+	for err, want := range map[error]int{errors.New(long + "\nb\n"): command.Failed, command.Input(errors.New(long + "\nb")): command.BadInput} {
+		var out strings.Builder
+		code := command.Run(flag.NewFlagSet("tool", flag.ContinueOnError), nil, "", &out, &out, func() []string { return nil }, func() error { return err })
+		require.Equal(t, want, code)
+		require.Equal(t, "tool: "+long+"\ntool: b\n", out.String(), "one line for each fault")
+	}
 }
 
 func TestSpan(t *testing.T) {

@@ -107,6 +107,8 @@ func TestFaults(t *testing.T) {
 			":13 (document 2): Deployment default/xyz: brings the pods that workloads stand for above 200000, more than can be planned at once; lower the replicas"}},
 		{"a broken selector", deployment("  selector: {matchExpressions: [{key: a, operator: Near}]}\n" + tmpl), []string{
 			`:6 (document 1): Deployment default/web: spec.selector: "Near" is not a valid label selector operator; correct it`}},
+		{"a broken selector of a budget", object("policy/v1", "PodDisruptionBudget", "b", "spec: {selector: {matchExpressions: [{key: a, operator: Near}]}}"), []string{
+			`:4 (document 1): PodDisruptionBudget default/b: spec.selector: "Near" is not a valid label selector operator; correct it`}},
 		{"a pod on a node that is not there", docs(
 			pod("p", "spec: {nodeName: gone, containers: [{name: a}]}"),
 			pod("q", "spec: {nodeName: gone, containers: [{name: a}]}"),

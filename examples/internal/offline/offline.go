@@ -47,9 +47,16 @@ type Files struct {
 	Sample         []byte
 }
 
-// PoolsUsage describes the flag -as-pools.
-const PoolsUsage = `  -as-pools             read each node group of EKS, GKE or AKS as a NodePool of
+// Usage describes the flags of Files.
+const Usage = `  -f FILE               read manifests from FILE, YAML or JSON, or from standard
+                        input if FILE is -; may be repeated. Default: a sample
+  -instance-types FILE  take instance types and prices from FILE instead of the
+                        fake cloud's catalog
+` + place.Usage + `  -as-pools             read each node group of EKS, GKE or AKS as a NodePool of
                         the instance types and zones of its nodes
+  -bill=false           take the prices of instances alone. Otherwise prices
+                        include the volumes and the public address of a node
+                        where its EC2NodeClass is read
 `
 
 // Flags declares -f, -instance-types, -region, -zones, -bill and -as-pools.

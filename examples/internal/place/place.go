@@ -40,7 +40,7 @@ type Place struct {
 // zones a to d. Zone IDs are read from nodes, or else from subnets, because each account has its
 // own.
 func Find(c *manifest.Cluster, classes []*awsv1.EC2NodeClass, asked Asked) Place {
-	f := finder{zones: map[string]*zone{}}
+	f := finder{zones: map[string]zone{}}
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
 		if n.NodeClaim != nil {
@@ -67,18 +67,13 @@ func Find(c *manifest.Cluster, classes []*awsv1.EC2NodeClass, asked Asked) Place
 	}
 	p := Place{Region: region}
 	names := asked.Zones
-	if len(names) == 0 {
-		names = f.within(region)
-	}
-	if len(names) == 0 {
-		names = lettered(region)
+	for _, list := range [][]string{f.within(region), lettered(region)} {
+		if len(names) == 0 {
+			names = list
+		}
 	}
 	for _, name := range names {
-		z := catalog.Zone{Name: name}
-		if known := f.zones[name]; known != nil {
-			z.ID = known.id
-		}
-		p.Zones = append(p.Zones, z)
+		p.Zones = append(p.Zones, catalog.Zone{Name: name, ID: f.zones[name].id})
 	}
 	slices.SortFunc(p.Zones, func(a, b catalog.Zone) int { return strings.Compare(a.Name, b.Name) })
 	return p
@@ -96,7 +91,7 @@ func lettered(region string) (out []string) {
 type zone struct{ region, id string }
 
 type finder struct {
-	zones   map[string]*zone
+	zones   map[string]zone
 	regions []string // one entry for each node
 }
 
@@ -112,14 +107,10 @@ func (f *finder) seen(labels map[string]string) {
 
 // add records a zone. If the zone is known already, the earlier values stay.
 func (f *finder) add(name, region, id string) {
-	if name == "" {
-		return
+	if name != "" {
+		z := f.zones[name]
+		f.zones[name] = zone{cmp.Or(z.region, region, regionOf(name)), cmp.Or(z.id, id)}
 	}
-	if f.zones[name] == nil {
-		f.zones[name] = &zone{}
-	}
-	z := f.zones[name]
-	z.region, z.id = cmp.Or(z.region, region, regionOf(name)), cmp.Or(z.id, id)
 }
 
 // within returns the zones that are, or may be, in a region.

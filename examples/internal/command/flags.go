@@ -4,39 +4,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
 	"time"
 )
-
-// Parse reads a command line into the flags of a set, and calls check for faults of flags that
-// could be parsed. If there are faults, Parse writes all of them to stderr, each after the name of
-// the set, and how to list the flags. If the user asked for help, it writes the usage to stdout. In
-// both cases ok is false, and the program must end with the code.
-func Parse(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Writer, check func() []string) (code int, ok bool) {
-	set.SetOutput(io.Discard) // the usage is ours
-	set.VisitAll(func(f *flag.Flag) { f.Value = worded{f.Value} })
-	var faults []string
-	switch err := set.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage)
-		return OK, false
-	case err != nil:
-		faults = []string{err.Error()}
-	default:
-		faults = check()
-	}
-	if len(faults) == 0 {
-		return OK, true
-	}
-	for _, fault := range faults {
-		Say(stderr, set.Name()+": "+fault)
-	}
-	fmt.Fprintf(stderr, "\n%s -h lists the flags.\n", set.Name())
-	return BadInput, false
-}
 
 // worded is a flag whose errors say which values are allowed, where package flag says "parse
 // error".
