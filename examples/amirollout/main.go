@@ -40,48 +40,27 @@ type settings struct {
 	soak                    time.Duration
 }
 
-const usage = `Amirollout shows what amiSelectorTerms lead to, and when nodes would follow.
+const about = `Amirollout shows what amiSelectorTerms lead to, and when nodes would follow.
 
-usage: amirollout [flags]
-
-  -f FILE             an EC2NodeClass and its NodePools, YAML or JSON; needs
-                      -images and -nodes
-  -class NAME         the EC2NodeClass to look at, where there are several
-  -images FILE        images, as "aws ec2 describe-images" prints them
-  -nodes FILE         nodes, as "kubectl get nodeclaims -o yaml" prints them
-  -kubernetes VERSION version of the control plane. Default 1.31
-  -account NUMBER     the account that owner self is. Default 111122223333
-  -now TIME           the time to decide for. Default 2024-09-06T15:00:00Z
-  -min-age DURATION   pass over images that are younger, such as 168h. Default 0
-  -deny IMAGE         never take this image: an id, or a pattern of names; may
-                      be repeated
-  -replace DURATION   how long the replacement of a node takes. Default 30m
-  -canary N           go in waves: N nodes of each NodePool, then twice as many,
-                      and so on. Default 0: as fast as the budgets let them
-  -soak DURATION      wait so long after each wave of -canary. Default 0
-  -h                  print this
-
-Each FILE may be -, for standard input. Without -f the class is that of a
-sample, and so are other files that are left out.
-`
+Each FILE may be -, for standard input. Without -f the class is that of a sample, and so are other files that are left out.`
 
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := settings{now: sampleNow}
 	set := flag.NewFlagSet("amirollout", flag.ContinueOnError)
-	set.StringVar(&s.manifest, "f", "", "")
-	set.StringVar(&s.className, "class", "", "")
-	set.StringVar(&s.images, "images", "", "")
-	set.StringVar(&s.nodes, "nodes", "", "")
-	set.StringVar(&s.kubernetes, "kubernetes", sampleKubernetes, "")
-	set.StringVar(&s.account, "account", sampleAccount, "")
-	command.Time(set, "now", &s.now)
-	set.DurationVar(&s.minAge, "min-age", 0, "")
-	set.DurationVar(&s.replacement, "replace", 30*time.Minute, "")
-	set.IntVar(&s.canary, "canary", 0, "")
-	set.DurationVar(&s.soak, "soak", 0, "")
-	command.List(set, "deny", &s.deny, "the image is empty")
-	return command.Run(set, args, usage, stdout, stderr, func() []string {
+	set.StringVar(&s.manifest, "f", "", "`FILE` an EC2NodeClass and its NodePools, YAML or JSON; needs -images and -nodes")
+	set.StringVar(&s.className, "class", "", "`NAME` the EC2NodeClass to look at, where there are several")
+	set.StringVar(&s.images, "images", "", "`FILE` images, as \"aws ec2 describe-images\" prints them")
+	set.StringVar(&s.nodes, "nodes", "", "`FILE` nodes, as \"kubectl get nodeclaims -o yaml\" prints them")
+	set.StringVar(&s.kubernetes, "kubernetes", sampleKubernetes, "`VERSION` version of the control plane. Default 1.31")
+	set.StringVar(&s.account, "account", sampleAccount, "`NUMBER` the account that owner self is. Default 111122223333")
+	command.Time(set, "now", &s.now, "`TIME` the time to decide for. Default 2024-09-06T15:00:00Z")
+	set.DurationVar(&s.minAge, "min-age", 0, "`DURATION` pass over images that are younger, such as 168h. Default 0")
+	set.DurationVar(&s.replacement, "replace", 30*time.Minute, "`DURATION` how long the replacement of a node takes. Default 30m")
+	set.IntVar(&s.canary, "canary", 0, "`N` go in waves: N nodes of each NodePool, then twice as many, and so on. Default 0: as fast as the budgets let them")
+	set.DurationVar(&s.soak, "soak", 0, "`DURATION` wait so long after each wave of -canary. Default 0")
+	command.List(set, "deny", &s.deny, "the image is empty", "`IMAGE` never take this image: an id, or a pattern of names; may be repeated")
+	return command.Run(set, args, about, stdout, stderr, func() []string {
 		return append(command.Arguments(set, "-f, -images and -nodes"), s.faults()...)
 	}, func() error {
 		in, err := s.read(stdin)

@@ -157,7 +157,7 @@ func TestBadFlags(t *testing.T) {
 	} {
 		program.RefusesFlags(t, "amirollout", tt.args, tt.want...)
 	}
-	program.Help(t, usage)
+	program.Help(t, about)
 }
 
 // What is denied and is none of the images is most often mistyped.

@@ -29,16 +29,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-const usage = `Autoscaler runs a node autoscaler on a fake cloud, in virtual time.
-
-usage: autoscaler [flags]
-
-  -hours N     how many hours to simulate, 1 to 336. Default 48
-  -seed N      decides all that is chance. Default 1
-  -v           print every decision, and not only the story
-  -html FILE   write a report with plots to FILE as well
-  -h           print this
-`
+const about = "Autoscaler runs a node autoscaler on a fake cloud, in virtual time."
 
 // settings are the flags.
 type settings struct {
@@ -54,11 +45,11 @@ const maxHours = 14 * 24
 func run(args []string, stdout, stderr io.Writer) int {
 	var s settings
 	set := flag.NewFlagSet("autoscaler", flag.ContinueOnError)
-	set.IntVar(&s.hours, "hours", 48, "")
-	set.Uint64Var(&s.seed, "seed", 1, "")
-	set.BoolVar(&s.verbose, "v", false, "")
-	set.StringVar(&s.html, "html", "", "")
-	return command.Run(set, args, usage, stdout, stderr, func() []string {
+	set.IntVar(&s.hours, "hours", 48, "`N` how many hours to simulate, 1 to 336. Default 48")
+	set.Uint64Var(&s.seed, "seed", 1, "`N` decides all that is chance. Default 1")
+	set.BoolVar(&s.verbose, "v", false, "print every decision, and not only the story")
+	set.StringVar(&s.html, "html", "", "`FILE` write a report with plots to FILE as well")
+	return command.Run(set, args, about, stdout, stderr, func() []string {
 		faults := command.Arguments(set, "")
 		if s.hours < 1 || s.hours > maxHours {
 			faults = append(faults, fmt.Sprintf("invalid value %d for flag -hours: must be 1 to %d", s.hours, maxHours))

@@ -51,7 +51,7 @@ func TestFlags(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{[]string{"-h"}, command.OK, usage, ""},
+		{[]string{"-h"}, command.OK, "usage: ", ""},
 		{[]string{"-hours", "0", "now"}, command.BadInput, "", "autoscaler: unexpected argument \"now\"\nautoscaler: invalid value 0 for flag -hours: must be 1 to 336\n\nautoscaler -h lists the flags.\n"},
 		{[]string{"-seed", "x"}, command.BadInput, "", "autoscaler: invalid value \"x\" for flag -seed: must be a whole number, 0 or more\n\nautoscaler -h lists the flags.\n"},
 		{[]string{"-html", filepath.Join("none", "report.html")}, command.BadInput, "", "none/report.html\" for flag -html: there is no such directory\n\nautoscaler -h lists the flags.\n"},

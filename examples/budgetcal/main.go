@@ -74,34 +74,15 @@ const (
 	maxDays     = 35
 )
 
-const usage = `Budgetcal prints how many nodes the disruption budgets of a NodePool let go.
-
-usage: budgetcal [flags]
-
-  -f FILE         read the NodePool from FILE, YAML or JSON, or from standard
-                  input if FILE is -; may be repeated. Default: a sample
-  -pool NAME      which NodePool, if there are several
-  -nodes N        how many nodes the pool has. Default 20
-  -reason REASON  Drifted, Empty, Underutilized, Unhealthy or Expired; may be
-                  repeated. Default: all but Expired
-  -only WINDOW    let nodes go in this window alone, as budgets.Policy does,
-                  such as "0 22 * * mon-fri for 6h"; may be repeated
-  -from DATE      first day, such as 2026-03-02, which is the default
-  -days N         number of days, 1 to 35. Default 7
-  -tz ZONE        time zone of days and hours. Default UTC. It does not change
-                  when schedules hit: they name their own
-  -o FORMAT       table, svg (one picture) or html (a page with a picture of
-                  each week). Default table
-  -h              print this
-`
+const about = "Budgetcal prints how many nodes the disruption budgets of a NodePool let go."
 
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var s settings
 	var from, zone string
 	set := flag.NewFlagSet("budgetcal", flag.ContinueOnError)
-	command.Files(set, &s.files)
-	set.Func("reason", "", func(text string) error {
+	command.Files(set, &s.files, "the NodePool")
+	set.Func("reason", "`REASON` Drifted, Empty, Underutilized, Unhealthy or Expired; may be repeated. Default: all but Expired", func(text string) error {
 		known := append(v1.DisruptionReasons(), budgets.Expired)
 		if r := budgets.Reason(text); !slices.Contains(known, r) {
 			return errors.New("must be Drifted, Empty, Underutilized, Unhealthy or Expired")
@@ -110,18 +91,18 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		return nil
 	})
-	set.Func("only", "", func(text string) error {
+	set.Func("only", "`WINDOW` let nodes go in this window alone, as budgets.Policy does, such as \"0 22 * * mon-fri for 6h\"; may be repeated", func(text string) error {
 		opening, err := parseOpening(text)
 		s.only = append(s.only, opening)
 		return err
 	})
-	set.StringVar(&s.pool, "pool", "", "")
-	set.IntVar(&s.nodes, "nodes", 20, "")
-	set.StringVar(&from, "from", defaultFrom, "")
-	set.IntVar(&s.days, "days", 7, "")
-	set.StringVar(&zone, "tz", "UTC", "")
-	set.StringVar(&s.output, "o", "table", "")
-	return command.Run(set, args, usage, stdout, stderr, func() []string {
+	set.StringVar(&s.pool, "pool", "", "`NAME` which NodePool, if there are several")
+	set.IntVar(&s.nodes, "nodes", 20, "`N` how many nodes the pool has. Default 20")
+	set.StringVar(&from, "from", defaultFrom, "`DATE` first day, such as 2026-03-02, which is the default")
+	set.IntVar(&s.days, "days", 7, "`N` number of days, 1 to 35. Default 7")
+	set.StringVar(&zone, "tz", "UTC", "`ZONE` time zone of days and hours. Default UTC. It does not change when schedules hit: they name their own")
+	set.StringVar(&s.output, "o", "table", "`FORMAT` table, svg (one picture) or html (a page with a picture of each week). Default table")
+	return command.Run(set, args, about, stdout, stderr, func() []string {
 		return slices.Concat(command.Arguments(set, "-f"), command.Duplicates(s.files), s.resolve(from, zone))
 	}, func() error {
 		text, err := s.calendar(stdin)

@@ -117,7 +117,7 @@ func TestStandardInput(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-func TestHelp(t *testing.T) { program.Help(t, usage) }
+func TestHelp(t *testing.T) { program.Help(t, about) }
 
 func TestBadInput(t *testing.T) {
 	for name, row := range map[string]struct {

@@ -66,46 +66,23 @@ func (s *settings) options() *disruption.Options {
 	return &disruption.Options{Provisioning: &provisioning.Options{}, Consolidation: disruption.ConsolidationOptions{MinimumSaving: s.minSaving, MinimumScore: score, NoSpotToSpot: !s.spotToSpot}, Drift: disruption.DriftOptions{TerminateFirst: true}}
 }
 
-const usage = `Consolidate says which nodes of a cluster to remove or replace, and why others
-stay.
+const about = `Consolidate says which nodes of a cluster to remove or replace, and why others stay.
 
-usage: consolidate [flags]
-
-` + offline.Usage + `  -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
-                        Default: when the sample was taken, or else the present
-  -converge             carry the proposals out on paper, one after the other,
-                        until none is left, and list the steps
-  -min-saving USD       what an action must save at least in an hour, if saving
-                        is its only reason. Default 0: anything
-  -min-score SCORE      the share of the cost that an action must save over the
-                        share of all disruption that it takes. Removing an
-                        average node scores 1, replacing it at half its price
-                        0.5. Default 0.5; 0 moves pods for any saving
-  -spot-to-spot         let spot nodes be replaced by cheaper spot nodes
-  -all                  name every node that is left alone
-  -why NODE             say which pods of a node that is left alone find no
-                        place on others, and what keeps them from there
-  -without NODE         say what would become of the pods of a node, and of the
-                        cost, if it went now, whatever speaks for leaving it
-  -o FORMAT             text or json. Default text
-  -h                    print this
-
-Colours are used on a terminal unless NO_COLOR is set.
-`
+Colours are used on a terminal unless NO_COLOR is set.`
 
 // newSettings returns the defaults of the flags, and the flags that change them.
 func newSettings() (*settings, *flag.FlagSet) {
 	s, set := &settings{files: offline.Files{Sample: sample}}, flag.NewFlagSet("consolidate", flag.ContinueOnError)
 	s.files.Flags(set)
-	command.Time(set, "now", &s.now)
-	set.BoolVar(&s.converge, "converge", false, "")
-	set.BoolVar(&s.all, "all", false, "")
-	set.StringVar(&s.why, "why", "", "")
-	set.StringVar(&s.without, "without", "", "")
-	set.BoolVar(&s.spotToSpot, "spot-to-spot", false, "")
-	set.Float64Var(&s.minSaving, "min-saving", 0, "")
-	set.Float64Var(&s.minScore, "min-score", disruption.DefaultMinimumScore, "")
-	set.StringVar(&s.output, "o", "text", "")
+	command.Time(set, "now", &s.now, "`TIME` the instant to decide at, such as 2026-03-02T12:00:00Z. Default: when the sample was taken, or else the present")
+	set.BoolVar(&s.converge, "converge", false, "carry the proposals out on paper, one after the other, until none is left, and list the steps")
+	set.BoolVar(&s.all, "all", false, "name every node that is left alone")
+	set.StringVar(&s.why, "why", "", "`NODE` say which pods of a node that is left alone find no place on others, and what keeps them from there")
+	set.StringVar(&s.without, "without", "", "`NODE` say what would become of the pods of a node, and of the cost, if it went now, whatever speaks for leaving it")
+	set.BoolVar(&s.spotToSpot, "spot-to-spot", false, "let spot nodes be replaced by cheaper spot nodes")
+	set.Float64Var(&s.minSaving, "min-saving", 0, "`USD` what an action must save at least in an hour, if saving is its only reason. Default 0: anything")
+	set.Float64Var(&s.minScore, "min-score", disruption.DefaultMinimumScore, "`SCORE` the share of the cost that an action must save over the share of all disruption that it takes. Removing an average node scores 1, replacing it at half its price 0.5. Default 0.5; 0 moves pods for any saving")
+	set.StringVar(&s.output, "o", "text", "`FORMAT` text or json. Default text")
 	return s, set
 }
 
@@ -124,7 +101,7 @@ func (s *settings) faults() []string {
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, set := newSettings()
-	return command.Run(set, args, usage, stdout, stderr, func() []string {
+	return command.Run(set, args, about, stdout, stderr, func() []string {
 		return append(command.Arguments(set, "-f"), s.faults()...)
 	}, func() error {
 		r, err := s.ask(stdin, stderr)

@@ -22,8 +22,8 @@ func smallAs(t *testing.T, changes ...string) string {
 	return changed
 }
 
-// about runs the program on manifests.
-func about(t *testing.T, manifests string, args ...string) (r report.Proposal, stdout, stderr string) {
+// proposed runs the program on manifests.
+func proposed(t *testing.T, manifests string, args ...string) (r report.Proposal, stdout, stderr string) {
 	t.Helper()
 	code, stdout, stderr := call(manifests, append([]string{"-o", "json", "-now", smallNow[1], "-f", "-"}, args...)...)
 	require.Equal(t, command.OK, code, stderr)
@@ -33,21 +33,21 @@ func about(t *testing.T, manifests string, args ...string) (r report.Proposal, s
 
 // Each account has IDs of its own for the zones of a region.
 func TestZoneIDsOfAnyAccount(t *testing.T) {
-	_, want, _ := about(t, smallAs(t, "# Two", "# 2"))
-	_, got, _ := about(t, smallAs(t, "zone: us-east-1a", "zone: us-east-1a, topology.k8s.aws/zone-id: use1-az4"))
+	_, want, _ := proposed(t, smallAs(t, "# Two", "# 2"))
+	_, got, _ := proposed(t, smallAs(t, "zone: us-east-1a", "zone: us-east-1a, topology.k8s.aws/zone-id: use1-az4"))
 	require.Equal(t, want, got)
 }
 
 func TestAClusterElsewhere(t *testing.T) {
-	plain, _, _ := about(t, smallAs(t, "# Two", "# 2"))
-	r, _, notes := about(t, smallAs(t, "zone: us-east-1a", "zone: eu-west-1b, topology.k8s.aws/zone-id: euw1-az1"))
+	plain, _, _ := proposed(t, smallAs(t, "# Two", "# 2"))
+	r, _, notes := proposed(t, smallAs(t, "zone: us-east-1a", "zone: eu-west-1b, topology.k8s.aws/zone-id: euw1-az1"))
 	require.Contains(t, notes, "consolidate: prices are those of us-east-1, as those of eu-west-1 are not known here")
 	require.Zero(t, r.Unknown)
 	require.Equal(t, plain.Before, r.Before, "its on-demand prices are those of us-east-1")
 	require.Equal(t, plain.After, r.After)
 	require.Len(t, r.Actions, len(plain.Actions))
 
-	r, _, _ = about(t, smallAs(t, "zone: us-east-1a", "zone: eu-west-1b"), "-region", "us-east-1", "-zones", "us-east-1a")
+	r, _, _ = proposed(t, smallAs(t, "zone: us-east-1a", "zone: eu-west-1b"), "-region", "us-east-1", "-zones", "us-east-1a")
 	require.Positive(t, r.Unknown, "asked for, whatever the nodes say")
 }
 
@@ -55,7 +55,7 @@ func TestAClusterElsewhere(t *testing.T) {
 // node from before is replaced once, and none that was launched since.
 func TestATemplateEditComesToRest(t *testing.T) {
 	const hashes = `annotations: {karpenter.sh/nodepool-hash: "1", karpenter.sh/nodepool-hash-version: v3}, `
-	r, _, _ := about(t, smallAs(t, "metadata: {name: web}", "metadata: {"+hashes+"name: web}",
+	r, _, _ := proposed(t, smallAs(t, "metadata: {name: web}", "metadata: {"+hashes+"name: web}",
 		"kind: NodeClaim, metadata: {", "kind: NodeClaim, metadata: {"+hashes), "-converge")
 	require.True(t, r.Converged, r.Stopped)
 	require.LessOrEqual(t, len(r.Rounds), 3)

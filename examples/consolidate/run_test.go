@@ -299,7 +299,7 @@ func TestWrongFlags(t *testing.T) {
 	} {
 		program.Refuses(t, "", test.args, test.want, "\n\nconsolidate -h lists the flags.\n")
 	}
-	program.Help(t, usage)
+	program.Help(t, about)
 }
 
 // Faults say where they are and what to do, all at once.

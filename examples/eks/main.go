@@ -42,22 +42,9 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-const usage = `Eks says which instances would be launched in an EKS cluster for the pods of
-some manifests, by the NodePools and EC2NodeClasses in them.
+const about = `Eks says which instances would be launched in an EKS cluster for the pods of some manifests, by the NodePools and EC2NodeClasses in them.
 
-usage: eks [flags]
-
-  -cluster NAME   the cluster. Default: one in a small AWS on this machine
-  -region REGION  its region. Default: that of the AWS configuration, or in the
-                  small AWS that of the nodes in the manifests
-  -zones ZONE,... the zones of the small AWS. Default: those of the nodes and,
-                  by their status, of the subnets of EC2NodeClasses
-  -f FILE         read manifests from FILE, YAML or JSON, or from standard input
-                  if FILE is -; may be repeated. Default: a sample
-  -launch         launch what is planned; without it nothing is changed
-  -loopback       ask the small AWS also if -cluster is given
-  -h              print this
-`
+Without -cluster the region and the zones are those of a small AWS on this machine. In the AWS of -cluster they are those of its configuration and of the subnets that EC2NodeClasses select.`
 
 // settings are the flags.
 type settings struct {
@@ -71,12 +58,12 @@ type settings struct {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var s settings
 	set := flag.NewFlagSet("eks", flag.ContinueOnError)
-	set.StringVar(&s.cluster, "cluster", "", "")
+	set.StringVar(&s.cluster, "cluster", "", "`NAME` the cluster. Default: one in a small AWS on this machine")
 	s.place.Flags(set)
-	set.BoolVar(&s.launch, "launch", false, "")
-	set.BoolVar(&s.loopback, "loopback", false, "")
-	command.Files(set, &s.files)
-	return command.Run(set, args, usage, stdout, stderr, func() []string {
+	set.BoolVar(&s.launch, "launch", false, "launch what is planned; without it nothing is changed")
+	set.BoolVar(&s.loopback, "loopback", false, "ask the small AWS also if -cluster is given")
+	command.Files(set, &s.files, "manifests")
+	return command.Run(set, args, about, stdout, stderr, func() []string {
 		s.loopback = s.loopback || s.cluster == ""
 		faults := slices.Concat(command.Arguments(set, "-f"), command.Duplicates(s.files), s.place.Faults())
 		if s.launch && s.loopback {

@@ -188,7 +188,7 @@ func TestBadInput(t *testing.T) {
 			program.Refuses(t, c.stdin, c.args, c.want...)
 		})
 	}
-	program.Help(t, usage)
+	program.Help(t, about)
 
 	_, _, stderr := call("kind: [", "-f", "-")
 	require.Equal(t, 1, strings.Count(stderr, "\n"), "said once: %s", stderr)

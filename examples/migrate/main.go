@@ -42,40 +42,21 @@ type settings struct {
 	options convert.Options
 }
 
-const usage = `Migrate rewrites manifests of earlier versions of Karpenter as those of v1.
+const about = `Migrate rewrites manifests of earlier versions of Karpenter as those of v1.
 
-usage: migrate [flags]
-
-  -f FILE                  read FILE, YAML or JSON, or standard input if FILE is
-                           -; may be repeated: all are converted together.
-                           Default: a sample
-  -check                   write nothing but the names of files that would
-                           change, judge what is of v1 already too, say nothing
-                           of kinds that need neither, and exit
-                           with 1 if there is anything to convert or complete
-  -q                       only remarks of severity action or error: what is
-                           left to be done
-  -role NAME               the IAM role of nodes, for classes that name none
-  -instance-profile NAME   the instance profile of nodes, in place of a role
-  -ami-version VERSION     pin images to a version such as v20240807 where the
-                           newest was taken. Default latest
-  -h                       print this
-
-The v1 manifests go to standard output, remarks to standard error. The exit code
-is 1 if a remark is of severity action or error.
-`
+The v1 manifests go to standard output, remarks to standard error. The files are converted together. The exit code is 1 if a remark is of severity action or error.`
 
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var s settings
 	set := flag.NewFlagSet("migrate", flag.ContinueOnError)
-	command.Files(set, &s.files)
-	set.BoolVar(&s.check, "check", false, "")
-	set.BoolVar(&s.quiet, "q", false, "")
-	set.StringVar(&s.options.Role, "role", "", "")
-	set.StringVar(&s.options.InstanceProfile, "instance-profile", "", "")
-	set.StringVar(&s.options.AMIVersion, "ami-version", "", "")
-	return command.Run(set, args, usage, stdout, stderr, func() []string {
+	command.Files(set, &s.files, "manifests")
+	set.BoolVar(&s.check, "check", false, "write nothing but the names of files that would change, judge what is of v1 already too, say nothing of kinds that need neither, and exit with 1 if there is anything to convert or complete")
+	set.BoolVar(&s.quiet, "q", false, "only remarks of severity action or error: what is left to be done")
+	set.StringVar(&s.options.Role, "role", "", "`NAME` the IAM role of nodes, for classes that name none")
+	set.StringVar(&s.options.InstanceProfile, "instance-profile", "", "`NAME` the instance profile of nodes, in place of a role")
+	set.StringVar(&s.options.AMIVersion, "ami-version", "", "`VERSION` pin images to a version such as v20240807 where the newest was taken. Default latest")
+	return command.Run(set, args, about, stdout, stderr, func() []string {
 		faults := append(command.Arguments(set, "-f"), command.Duplicates(s.files)...)
 		if s.options.Role != "" && s.options.InstanceProfile != "" {
 			faults = append(faults, "flags -role and -instance-profile exclude each other: a class has one of them")

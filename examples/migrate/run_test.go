@@ -84,7 +84,7 @@ func TestFilesTogether(t *testing.T) {
 	require.NotContains(t, stdout, "role:")
 }
 
-func TestHelp(t *testing.T) { program.Help(t, usage) }
+func TestHelp(t *testing.T) { program.Help(t, about) }
 
 func TestBadInput(t *testing.T) {
 	for want, args := range map[string][]string{

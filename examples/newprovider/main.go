@@ -28,18 +28,12 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-const usage = `Newprovider starts a cloud that does not exist on loopback, and plays a day with
-it.
-
-usage: newprovider [flags]
-
-  -h           print this
-`
+const about = "Newprovider starts a cloud that does not exist on loopback, and plays a day with it."
 
 // run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("newprovider", flag.ContinueOnError)
-	return command.Run(set, args, usage, stdout, stderr, func() []string { return command.Arguments(set, "") }, func() error {
+	return command.Run(set, args, about, stdout, stderr, func() []string { return command.Arguments(set, "") }, func() error {
 		return play(context.Background(), stdout)
 	})
 }

@@ -46,7 +46,7 @@ func TestArguments(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{[]string{"-h"}, command.OK, usage, ""},
+		{[]string{"-h"}, command.OK, "usage: ", ""},
 		{[]string{"now"}, command.BadInput, "", "newprovider: unexpected argument \"now\"\n\nnewprovider -h lists the flags.\n"},
 	} {
 		var stdout, stderr bytes.Buffer

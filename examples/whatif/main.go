@@ -77,79 +77,32 @@ func (s *settings) options() *provisioning.Options {
 	return &provisioning.Options{MinValues: s.minValues, Preferences: s.preferences, Reserved: s.reserved, NodeFee: s.nodeFee, Kubernetes: strings.TrimPrefix(s.kubernetes, "all")}
 }
 
-const usage = `Whatif plans nodes for the pods of a cluster that is written down in manifests.
+const about = `Whatif plans nodes for the pods of a cluster that is written down in manifests.
 
-usage: whatif [flags]
-
-` + offline.Usage + `  -min-values POLICY    what to do when a minValues cannot be met: Strict
-                        launches nothing, BestEffort lowers it. Default Strict
-  -preferences POLICY   Respect weighs soft constraints (preferred affinity,
-                        ScheduleAnyway, PreferNoSchedule) against cost, Ignore
-                        leaves them to the scheduler. Default Respect
-  -reserved POLICY      what nodes that draw on a reservation name beside it:
-                        Fallback other capacity, in case it is full, Strict
-                        nothing, so that the launch fails. Default Fallback
-  -node-fee USD         what a node costs in an hour beside its bill; more makes
-                        plans with fewer, larger nodes. Default 0
-  -kubernetes VERSION   the version of kube-scheduler that binds the pods, as
-                        1.37, or all for places that are valid in each version
-                        that is supported. Default: that of the newest kubelet,
-                        or all if no Node names one
-  -without NODE         plan as if NODE were being removed, its pods to be
-                        placed elsewhere; may be repeated
-  -explain NAMESPACE/POD
-                        instead of the plan, tell where the pod goes and when,
-                        or all that keeps it pending; the name of a workload
-                        stands for a pod of it, one that is pending if any is
-  -why NODE/INSTANCETYPE
-                        instead of the plan, tell how the instance type stands
-                        with the new NODE of the plan
-  -compare FILE         instead of the plan, tell what would change if the
-                        NodePools and NodeOverlays of FILE took the place of
-                        those of their names: cost, pods, drift, evictions
-  -pair OLD=NEW         with -compare, NEW of FILE takes the place of NodePool
-                        OLD; OLD= goes, =NEW is added; may be repeated
-  -advise               instead of the plan, tell what each constraint costs
-                        if all pods were planned for anew
-  -questions N          with -advise, ask about N constraints thoroughly, and
-                        half as many requests; more takes longer. Default 10
-  -now TIME             the instant -compare starts at, such as
-                        2026-03-02T12:00:00Z. Default: now
-  -o FORMAT             table, json or yaml, and html for -compare and -advise.
-                        Default table
-  -options N            list at most N ways to launch each node in json and
-                        yaml, the cheapest first; 0 lists all, which may be
-                        thousands. Default 20
-  -fail-unplaced        exit with code 1 if a pod stays pending
-  -verify               check the plan by the referee even if it is so large
-                        that it takes minutes; smaller plans are always checked
-  -h                    print this
-
-Colours are used on a terminal unless NO_COLOR is set.
-`
+Colours are used on a terminal unless NO_COLOR is set.`
 
 // newSettings returns the defaults of the flags, and the flags that change them.
 func newSettings() (*settings, *flag.FlagSet) {
 	s := &settings{files: offline.Files{Sample: sample}, minValues: provisioning.Strict, preferences: provisioning.Respect, reserved: provisioning.ReservedFallback}
 	set := flag.NewFlagSet("whatif", flag.ContinueOnError)
 	s.files.Flags(set)
-	set.StringVar((*string)(&s.minValues), "min-values", string(s.minValues), "")
-	set.StringVar((*string)(&s.preferences), "preferences", string(s.preferences), "")
-	set.StringVar((*string)(&s.reserved), "reserved", string(s.reserved), "")
-	set.Float64Var(&s.nodeFee, "node-fee", 0, "")
-	set.StringVar(&s.kubernetes, "kubernetes", "", "")
-	command.List(set, "without", &s.without, "the name of the node is empty")
-	set.StringVar(&s.explain, "explain", "", "")
-	set.StringVar(&s.why, "why", "", "")
-	set.StringVar(&s.compare.File, "compare", "", "")
-	command.List(set, "pair", &s.compare.Pairs, "the names of the NodePools are empty")
-	command.Time(set, "now", &s.compare.Now)
-	set.BoolVar(&s.advise, "advise", false, "")
-	set.IntVar(&s.questions, "questions", 0, "")
-	set.StringVar(&s.output, "o", "table", "")
-	set.IntVar(&s.maxOptions, "options", 20, "")
-	set.BoolVar(&s.failUnplaced, "fail-unplaced", false, "")
-	set.BoolVar(&s.verify, "verify", false, "")
+	set.StringVar((*string)(&s.minValues), "min-values", string(s.minValues), "`POLICY` what to do when a minValues cannot be met: Strict launches nothing, BestEffort lowers it. Default Strict")
+	set.StringVar((*string)(&s.preferences), "preferences", string(s.preferences), "`POLICY` Respect weighs soft constraints (preferred affinity, ScheduleAnyway, PreferNoSchedule) against cost, Ignore leaves them to the scheduler. Default Respect")
+	set.StringVar((*string)(&s.reserved), "reserved", string(s.reserved), "`POLICY` what nodes that draw on a reservation name beside it: Fallback other capacity, in case it is full, Strict nothing, so that the launch fails. Default Fallback")
+	set.Float64Var(&s.nodeFee, "node-fee", 0, "`USD` what a node costs in an hour beside its bill; more makes plans with fewer, larger nodes. Default 0")
+	set.StringVar(&s.kubernetes, "kubernetes", "", "`VERSION` the version of kube-scheduler that binds the pods, as 1.37, or all for places that are valid in each version that is supported. Default: that of the newest kubelet, or all if no Node names one")
+	command.List(set, "without", &s.without, "the name of the node is empty", "`NODE` plan as if NODE were being removed, its pods to be placed elsewhere; may be repeated")
+	set.StringVar(&s.explain, "explain", "", "`NAMESPACE/POD` instead of the plan, tell where the pod goes and when, or all that keeps it pending; the name of a workload stands for a pod of it, one that is pending if any is")
+	set.StringVar(&s.why, "why", "", "`NODE/INSTANCETYPE` instead of the plan, tell how the instance type stands with the new NODE of the plan")
+	set.StringVar(&s.compare.File, "compare", "", "`FILE` instead of the plan, tell what would change if the NodePools and NodeOverlays of FILE took the place of those of their names: cost, pods, drift, evictions")
+	command.List(set, "pair", &s.compare.Pairs, "the names of the NodePools are empty", "`OLD=NEW` with -compare, NEW of FILE takes the place of NodePool OLD; OLD= goes, =NEW is added; may be repeated")
+	command.Time(set, "now", &s.compare.Now, "`TIME` the instant -compare starts at, such as 2026-03-02T12:00:00Z. Default: now")
+	set.BoolVar(&s.advise, "advise", false, "instead of the plan, tell what each constraint costs if all pods were planned for anew")
+	set.IntVar(&s.questions, "questions", 0, "`N` with -advise, ask about N constraints thoroughly, and half as many requests; more takes longer. Default 10")
+	set.StringVar(&s.output, "o", "table", "`FORMAT` table, json or yaml, and html for -compare and -advise. Default table")
+	set.IntVar(&s.maxOptions, "options", 20, "`N` list at most N ways to launch each node in json and yaml, the cheapest first; 0 lists all, which may be thousands. Default 20")
+	set.BoolVar(&s.failUnplaced, "fail-unplaced", false, "exit with code 1 if a pod stays pending")
+	set.BoolVar(&s.verify, "verify", false, "check the plan by the referee even if it is so large that it takes minutes; smaller plans are always checked")
 	return s, set
 }
 
@@ -252,7 +205,7 @@ type answer struct {
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, set := newSettings()
-	return command.Run(set, args, usage, stdout, stderr, func() []string {
+	return command.Run(set, args, about, stdout, stderr, func() []string {
 		return append(command.Arguments(set, "-f"), s.faults()...)
 	}, func() error {
 		a, err := s.ask(stdin, stderr)

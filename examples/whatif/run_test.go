@@ -203,7 +203,7 @@ func TestBadFlags(t *testing.T) {
 	}
 }
 
-func TestHelp(t *testing.T) { program.Help(t, usage) }
+func TestHelp(t *testing.T) { program.Help(t, about) }
 
 // TestNoNodePool: a constraint is not to blame where nothing can be launched.
 func TestNoNodePool(t *testing.T) {

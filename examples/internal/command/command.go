@@ -68,16 +68,16 @@ func Input(err error) error {
 // Run runs a program: it reads the command line into the flags of a set, calls check for faults of
 // flags that could be parsed, and then do. It returns the exit code.
 //
-// If the user asks for help, Run writes the usage to stdout. Faults of flags go to stderr, each after
-// the name of the set, and how to list the flags. The lines of an error of do go to stderr likewise;
-// see Say. The code is Failed for an error other than one of Input.
-func Run(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Writer, check func() []string, do func() error) int {
+// If the user asks for help, Run writes about and the flags to stdout; see help. Faults of flags go
+// to stderr, each after the name of the set, and how to list the flags. The lines of an error of do
+// go to stderr likewise; see Say. The code is Failed for an error other than one of Input.
+func Run(set *flag.FlagSet, args []string, about string, stdout, stderr io.Writer, check func() []string, do func() error) int {
 	set.SetOutput(io.Discard) // the usage is ours
 	set.VisitAll(func(f *flag.Flag) { f.Value = worded{f.Value} })
 	var faults []string
 	switch err := set.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage)
+		io.WriteString(stdout, help(set, about))
 		return OK
 	case err != nil:
 		faults = []string{err.Error()}
@@ -100,6 +100,41 @@ func Run(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Write
 		return BadInput
 	}
 	return Failed
+}
+
+// help returns the first paragraph of about, the flags by name, and the other paragraphs. The usage
+// of a flag begins with the name of its value in backquotes, if it has one.
+func help(set *flag.FlagSet, about string) string {
+	const column = 24
+	p := &Page{}
+	paragraph := func(text string) {
+		p.Add(Wrap(strings.Join(strings.Fields(text), " "), PageWidth, "")...)
+		p.Add("")
+	}
+	describe := func(head, text string) {
+		if len(head) > column-2 {
+			p.Add(head)
+			head = ""
+		}
+		for _, line := range Wrap(text, PageWidth-column, "") {
+			p.Add(fmt.Sprintf("%-*s%s", column, head, line))
+			head = ""
+		}
+	}
+	first, others, _ := strings.Cut(about, "\n\n")
+	paragraph(first)
+	paragraph("usage: " + set.Name() + " [flags]")
+	set.VisitAll(func(f *flag.Flag) {
+		value, text := flag.UnquoteUsage(f)
+		head := strings.ReplaceAll("  -"+f.Name+" "+value, " =", "=") // -bill=false
+		describe(head, strings.TrimPrefix(text, value+" "))
+	})
+	describe("  -h", "print this")
+	if others != "" {
+		p.Add("")
+		paragraph(others)
+	}
+	return strings.TrimRight(p.String(), "\n") + "\n"
 }
 
 func complain(set *flag.FlagSet, lines []string, stderr io.Writer) {

@@ -15,7 +15,23 @@ import (
 )
 
 func TestFlags(t *testing.T) {
-	const usage = "usage: tool\n"
+	const help = `A tool.
+
+usage: tool [flags]
+
+  -b                    be true
+  -d DURATION           how long
+  -f FILE               read tools from FILE, YAML or JSON, or from standard
+                        input if FILE is -; may be repeated. Default: a sample
+  -n value
+  -o=words              say so
+  -u NUMBER-ABOVE-THE-GROUND
+                        a number
+  -x value
+  -h                    print this
+
+That is all.
+`
 	tests := []struct {
 		name           string
 		args           []string
@@ -24,7 +40,7 @@ func TestFlags(t *testing.T) {
 		stdout, stderr string
 	}{
 		{"good", []string{"-f", "a", "-f", "b", "-b", "-n", "3", "-x", "0.5", "-d", "2h"}, 0, true, "", ""},
-		{"help", []string{"-h"}, 0, false, usage, ""},
+		{"help", []string{"-h"}, 0, false, help, ""},
 		{"no such flag", []string{"-z"}, 2, false, "", "tool: flag provided but not defined: -z\n\ntool -h lists the flags.\n"},
 		{"no name", []string{"-f", ""}, 2, false, "", "tool: invalid value \"\" for flag -f: the file name is empty\n\ntool -h lists the flags.\n"},
 		{"no number", []string{"-x", "cheap"}, 2, false, "", "tool: invalid value \"cheap\" for flag -x: must be a number\n\ntool -h lists the flags.\n"},
@@ -43,13 +59,13 @@ func TestFlags(t *testing.T) {
 			var files []string
 			var stdout, stderr strings.Builder
 			set := flag.NewFlagSet("tool", flag.ContinueOnError)
-			command.Files(set, &files)
-			output, truth := set.String("o", "table", ""), set.Bool("b", false, "")
+			command.Files(set, &files, "tools")
+			output, truth := set.String("o", "table", "`=words` say so"), set.Bool("b", false, "be true")
 			number, amount := set.Int("n", 0, ""), set.Float64("x", 0, "")
-			set.Uint64("u", 0, "")
-			duration := set.Duration("d", 0, "")
+			set.Uint64("u", 0, "`NUMBER-ABOVE-THE-GROUND` a number")
+			duration := set.Duration("d", 0, "`DURATION` how long")
 			ok := false
-			code := command.Run(set, tt.args, usage, &stdout, &stderr, func() []string {
+			code := command.Run(set, tt.args, "A\ntool.\n\nThat is all.", &stdout, &stderr, func() []string {
 				faults := append(command.Arguments(set, "-f"), command.Duplicates(files)...)
 				faults = append(faults, command.OneOf("o", *output, "table", "json", "yaml")...)
 				return append(faults, command.USD("x", *amount)...)

@@ -42,8 +42,8 @@ func (w worded) IsBoolFlag() bool {
 }
 
 // Time declares a flag that names an instant.
-func Time(set *flag.FlagSet, name string, to *time.Time) {
-	set.Func(name, "", func(text string) (err error) {
+func Time(set *flag.FlagSet, name string, to *time.Time, usage string) {
+	set.Func(name, usage, func(text string) (err error) {
 		if *to, err = time.Parse(time.RFC3339, text); err != nil {
 			return errors.New("must be a time such as 2026-03-02T12:00:00Z")
 		}
@@ -64,12 +64,14 @@ func Arguments(set *flag.FlagSet, files string) []string {
 	return []string{fault}
 }
 
-// Files declares the flag -f, which names a file and may be repeated; see Duplicates.
-func Files(set *flag.FlagSet, files *[]string) { List(set, "f", files, "the file name is empty") }
+// Files declares the flag -f, which names a file of what and may be repeated; see Duplicates.
+func Files(set *flag.FlagSet, files *[]string, what string) {
+	List(set, "f", files, "the file name is empty", "`FILE` read "+what+" from FILE, YAML or JSON, or from standard input if FILE is -; may be repeated. Default: a sample")
+}
 
 // List declares a flag that may be repeated. empty is the error for an empty value.
-func List(set *flag.FlagSet, name string, to *[]string, empty string) {
-	set.Func(name, "", func(value string) error {
+func List(set *flag.FlagSet, name string, to *[]string, empty, usage string) {
+	set.Func(name, usage, func(value string) error {
 		if value == "" {
 			return errors.New(empty)
 		}

@@ -47,29 +47,17 @@ type Files struct {
 	Sample         []byte
 }
 
-// Usage describes the flags of Files.
-const Usage = `  -f FILE               read manifests from FILE, YAML or JSON, or from standard
-                        input if FILE is -; may be repeated. Default: a sample
-  -instance-types FILE  take instance types and prices from FILE instead of the
-                        fake cloud's catalog
-` + place.Usage + `  -as-pools             read each node group of EKS, GKE or AKS as a NodePool of
-                        the instance types and zones of its nodes
-  -bill=false           take the prices of instances alone. Otherwise prices
-                        include the volumes and the public address of a node
-                        where its EC2NodeClass is read
-`
-
 // Flags declares -f, -instance-types, -region, -zones, -bill and -as-pools.
 func (f *Files) Flags(set *flag.FlagSet) {
-	command.Files(set, &f.Manifests)
-	set.StringVar(&f.InstanceTypes, "instance-types", "", "")
+	command.Files(set, &f.Manifests, "manifests")
+	set.StringVar(&f.InstanceTypes, "instance-types", "", "`FILE` take instance types and prices from FILE instead of the fake cloud's catalog")
 	f.Place.Flags(set)
-	set.BoolFunc("bill", "", func(text string) error {
+	set.BoolFunc("bill", "`=false` take the prices of instances alone. Otherwise prices include the volumes and the public address of a node where its EC2NodeClass is read", func(text string) error {
 		bill, err := strconv.ParseBool(text)
 		f.InstancePrices = !bill
 		return err
 	})
-	set.BoolVar(&f.AsPools, "as-pools", false, "")
+	set.BoolVar(&f.AsPools, "as-pools", false, "read each node group of EKS, GKE or AKS as a NodePool of the instance types and zones of its nodes")
 }
 
 // Faults lists what is wrong with the flags -f, -instance-types, -region and -zones.

@@ -19,17 +19,18 @@ func (p Program) Call(stdin string, args ...string) (code int, stdout, stderr st
 	return code, out.String(), errs.String()
 }
 
-// Help fails the test unless the program prints its usage, within the width of a terminal, for each
-// of the flags that ask for it.
-func (p Program) Help(t *testing.T, usage string) {
+// Help fails the test unless the program describes itself, beginning with the first sentence of
+// about, within the width of a terminal, for each of the flags that ask for it.
+func (p Program) Help(t *testing.T, about string) {
 	t.Helper()
 	for _, flag := range []string{"-h", "-help", "--help"} {
 		code, stdout, stderr := p.Call("", flag)
 		require.Equal(t, 0, code, flag)
-		require.Equal(t, usage, stdout)
+		first, _, _ := strings.Cut(about, ".")
+		require.True(t, strings.HasPrefix(strings.Join(strings.Fields(stdout), " "), first), stdout)
 		require.Empty(t, stderr)
+		Fits(t, stdout)
 	}
-	Fits(t, usage)
 }
 
 // Refuses fails the test unless the program finds its input bad, prints nothing else, and says all

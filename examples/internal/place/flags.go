@@ -13,17 +13,11 @@ type Asked struct {
 	Zones  []string
 }
 
-// Usage describes the flags.
-const Usage = `  -region REGION        the region of the cluster. Default: that of its nodes
-  -zones ZONE,...       its zones. Default: those of its nodes and, by their
-                        status, of the subnets of its EC2NodeClasses
-`
-
 // Flags declares -region, and -zones, which lists zones with commas between and may be
 // repeated.
 func (a *Asked) Flags(set *flag.FlagSet) {
-	set.StringVar(&a.Region, "region", "", "")
-	set.Func("zones", "", func(text string) error {
+	set.StringVar(&a.Region, "region", "", "`REGION` the region of the cluster. Default: that of its nodes")
+	set.Func("zones", "`ZONE,...` the zones of the cluster. Default: those of its nodes and, by their status, of the subnets of its EC2NodeClasses", func(text string) error {
 		for _, name := range strings.Split(text, ",") {
 			name = strings.TrimSpace(name)
 			switch {
