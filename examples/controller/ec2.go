@@ -55,12 +55,8 @@ func newEC2(api client.Client, clients aws.Clients, options aws.Options, log *sl
 		return class, err
 	}
 	options.NodePools = func(ctx context.Context) ([]*v1.NodePool, error) {
-		var list v1.NodePoolList
-		err := api.List(ctx, &list)
-		pools := make([]*v1.NodePool, len(list.Items))
-		for i := range list.Items {
-			pools[i] = &list.Items[i]
-		}
+		var err error
+		pools := all(ctx, api, &v1.NodePoolList{}, func(l *v1.NodePoolList) []v1.NodePool { return l.Items }, &err)
 		return pools, err
 	}
 	options.Warn = func(w aws.Warning) { log.Warn(w.Detail, "reason", w.Reason, "object", w.Object) }
@@ -73,13 +69,10 @@ func newEC2(api client.Client, clients aws.Clients, options aws.Options, log *sl
 
 // keep updates the classes, and the records of each other that AWS and the objects hold.
 func (c *ec2Cloud) keep(ctx context.Context, a *autoscaler, s *snapshot) error {
-	var list awsv1.EC2NodeClassList
-	if err := c.api.List(ctx, &list); err != nil {
+	var err error
+	classes := all(ctx, c.api, &awsv1.EC2NodeClassList{}, func(l *awsv1.EC2NodeClassList) []awsv1.EC2NodeClass { return l.Items }, &err)
+	if err != nil {
 		return err
-	}
-	classes := make([]*awsv1.EC2NodeClass, len(list.Items))
-	for i := range list.Items {
-		classes[i] = &list.Items[i]
 	}
 	edits, err := c.Keep(ctx, aws.Objects{NodeClasses: classes, NodeClaims: s.NodeClaims, Nodes: s.Nodes, Instances: a.instances})
 	errs := []error{err}

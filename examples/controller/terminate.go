@@ -42,7 +42,10 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 		each(len(d.Left), func(i int) error { return a.release(ctx, d.Left[i]) }),
 		a.storeClaims(ctx, s, d.NodeClaims),
 		each(len(d.Nodes), func(i int) error { return store(ctx, a, s.Node(d.Nodes[i].Name), d.Nodes[i]) }),
-		each(len(d.Open), func(i int) error { return a.open(ctx, s, d.Open[i]) }),
+		each(len(d.Open), func(i int) error { // the pods of a node are about to be bound to it
+			a.log.Info("opened for evictions", "node", d.Open[i].Name)
+			return store(ctx, a, s.Node(d.Open[i].Name), d.Open[i])
+		}),
 		a.drain(ctx, d.Drain))
 	for _, claim := range d.Empty {
 		if !a.beside.running(keyOf("launch", claim)) { // a machine may come of the launch, so the claim keeps its finalizer
@@ -50,12 +53,6 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 		}
 	}
 	return err
-}
-
-// open stores a Node to which its pods are about to be bound.
-func (a *autoscaler) open(ctx context.Context, s *snapshot, node *corev1.Node) error {
-	a.log.Info("opened for evictions", "node", node.Name)
-	return store(ctx, a, s.Node(node.Name), node)
 }
 
 // end ends the machine of a NodeClaim, and then removes the finalizer, so that the object is

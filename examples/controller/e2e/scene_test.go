@@ -166,13 +166,12 @@ func newCluster(t *testing.T, binary string) *scene {
 	s.admin, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
 	require.NoError(t, err)
 	s.admin.QPS, s.admin.Burst = 500, 1000
-	kubelets := kubernetes.NewForConfigOrDie(s.admin)
 	scheme := runtime.NewScheme()
 	require.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)))
 	s.api, err = client.New(s.admin, client.Options{Scheme: scheme})
 	require.NoError(t, err)
 	stopped := make(chan error, 1)
-	go func() { stopped <- kubelet.Run(ctx, kubelets, bootTime) }()
+	go func() { stopped <- kubelet.Run(ctx, s.admin, bootTime) }()
 	t.Cleanup(func() {
 		s.stop(syscall.SIGTERM)
 		cancel()

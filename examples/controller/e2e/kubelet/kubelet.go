@@ -7,94 +7,66 @@ package kubelet
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/dovetail-sdk/dovetail/fake/kwok"
 )
 
-const renewEvery = 10 * time.Second // time between renewals of a Lease, as in kubelets
+const (
+	renewEvery = 10 * time.Second // time between renewals of a Lease, as in kubelets
+	retryIn    = 50 * time.Millisecond
+)
 
-// Kubelets simulates the kubelets of all nodes.
-type Kubelets struct {
-	api   kubernetes.Interface
-	boot  time.Duration
-	nodes listers.NodeLister
-	pods  listers.PodLister
-	queue workqueue.TypedRateLimitingInterface[cache.ObjectName]
+// kubelets simulates the kubelets of all nodes.
+type kubelets struct {
+	client.Client
+	boot time.Duration
 }
 
 // Run simulates kubelets until ctx is done. A machine is ready once the time boot has passed since
 // the creation of its Node.
-func Run(ctx context.Context, api kubernetes.Interface, boot time.Duration) error {
-	factory := informers.NewSharedInformerFactory(api, 0)
-	k := &Kubelets{api: api, boot: boot, nodes: factory.Core().V1().Nodes().Lister(), pods: factory.Core().V1().Pods().Lister(),
-		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](50*time.Millisecond, time.Second))}
-	defer k.queue.ShutDown()
-	add := func(o any) {
-		if name, err := cache.DeletionHandlingObjectToName(o); err == nil {
-			k.queue.Add(name)
-		}
+func Run(ctx context.Context, cluster *rest.Config, boot time.Duration) error {
+	options := ctrl.Options{Metrics: server.Options{BindAddress: "0"}}
+	options.Client.Cache = &client.CacheOptions{DisableFor: []client.Object{&coordinationv1.Lease{}}}
+	mgr, err := ctrl.NewManager(cluster, options)
+	if err != nil {
+		return err
 	}
-	handler := cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, o any) { add(o) }}
-	for _, informer := range []cache.SharedIndexInformer{factory.Core().V1().Nodes().Informer(), factory.Core().V1().Pods().Informer()} {
-		if _, err := informer.AddEventHandler(handler); err != nil {
+	k := &kubelets{mgr.GetClient(), boot}
+	for kind, do := range map[client.Object]func(context.Context, client.ObjectKey) (time.Duration, error){&corev1.Node{}: k.node, &corev1.Pod{}: k.pod} {
+		several := true // test clusters in one process
+		err := ctrl.NewControllerManagedBy(mgr).For(kind).WithOptions(controller.Options{SkipNameValidation: &several, MaxConcurrentReconciles: 8,
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryIn, time.Second),
+		}).Complete(reconcile.Func(func(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
+			again, err := do(ctx, r.NamespacedName)
+			if apierrors.IsConflict(err) {
+				again, err = retryIn, nil
+			}
+			return reconcile.Result{RequeueAfter: again}, client.IgnoreNotFound(err)
+		}))
+		if err != nil {
 			return err
 		}
 	}
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
-	for range 16 {
-		go k.work(ctx)
-	}
-	<-ctx.Done()
-	return nil
-}
-
-// work handles one due node or pod of the queue. A node is a name without a namespace.
-func (k *Kubelets) work(ctx context.Context) {
-	for {
-		name, stop := k.queue.Get()
-		if stop {
-			return
-		}
-		again, err := time.Duration(0), error(nil)
-		if name.Namespace == "" {
-			again, err = k.node(ctx, name.Name)
-		} else {
-			again, err = k.pod(ctx, name)
-		}
-		switch {
-		case ctx.Err() != nil:
-		case apierrors.IsNotFound(err) || err == nil:
-			k.queue.Forget(name)
-			if again > 0 {
-				k.queue.AddAfter(name, again)
-			}
-		default:
-			if !apierrors.IsConflict(err) {
-				slog.Warn("kubelet", "object", name.String(), "error", err)
-			}
-			k.queue.AddRateLimited(name)
-		}
-		k.queue.Done(name)
-	}
+	return mgr.Start(ctx)
 }
 
 // node boots a machine, and renews its Lease once it is ready.
-func (k *Kubelets) node(ctx context.Context, name string) (again time.Duration, err error) {
-	node, err := k.nodes.Get(name)
-	if err != nil || node.Annotations[kwok.TerminatedAnnotation] != "" {
+func (k *kubelets) node(ctx context.Context, key client.ObjectKey) (again time.Duration, err error) {
+	node := &corev1.Node{}
+	if err := k.Get(ctx, key, node); err != nil || node.Annotations[kwok.TerminatedAnnotation] != "" {
 		return 0, err
 	}
 	if left := k.boot - time.Since(node.CreationTimestamp.Time); left > 0 {
@@ -104,16 +76,14 @@ func (k *Kubelets) node(ctx context.Context, name string) (again time.Duration, 
 		if err := k.renew(ctx, node); err != nil {
 			return 0, err
 		}
-		after := node.DeepCopy()
 		now := metav1.Now()
-		after.Status.Conditions = nil
+		node.Status.Conditions = nil
 		for kind, status := range map[corev1.NodeConditionType]corev1.ConditionStatus{corev1.NodeReady: corev1.ConditionTrue,
 			corev1.NodeMemoryPressure: corev1.ConditionFalse, corev1.NodeDiskPressure: corev1.ConditionFalse, corev1.NodePIDPressure: corev1.ConditionFalse} {
-			after.Status.Conditions = append(after.Status.Conditions, corev1.NodeCondition{Type: kind, Status: status, Reason: "Simulated", LastHeartbeatTime: now, LastTransitionTime: now})
+			node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: kind, Status: status, Reason: "Simulated", LastHeartbeatTime: now, LastTransitionTime: now})
 		}
-		after.Status.NodeInfo.KubeletVersion = "simulated"
-		_, err := k.api.CoreV1().Nodes().UpdateStatus(ctx, after, metav1.UpdateOptions{})
-		return renewEvery, err
+		node.Status.NodeInfo.KubeletVersion = "simulated"
+		return renewEvery, k.Status().Update(ctx, node)
 	}
 	return renewEvery, k.renew(ctx, node)
 }
@@ -128,58 +98,51 @@ func ready(node *corev1.Node) bool {
 }
 
 // renew renews the Lease of a node, unless it was renewed a short time ago.
-func (k *Kubelets) renew(ctx context.Context, node *corev1.Node) error {
-	leases := k.api.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+func (k *kubelets) renew(ctx context.Context, node *corev1.Node) error {
 	now, seconds := metav1.NowMicro(), int32(40)
-	lease, err := leases.Get(ctx, node.Name, metav1.GetOptions{})
+	lease := &coordinationv1.Lease{}
+	err := k.Get(ctx, client.ObjectKey{Namespace: corev1.NamespaceNodeLease, Name: node.Name}, lease)
 	if apierrors.IsNotFound(err) {
-		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: node.Name, OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}}},
-			Spec: coordinationv1.LeaseSpec{HolderIdentity: &node.Name, LeaseDurationSeconds: &seconds, RenewTime: &now}}
-		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
-		return err
+		return k.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: node.Name, OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}}},
+			Spec: coordinationv1.LeaseSpec{HolderIdentity: &node.Name, LeaseDurationSeconds: &seconds, RenewTime: &now}})
 	}
 	if err != nil || now.Sub(lease.Spec.RenewTime.Time) < renewEvery/2 {
 		return err
 	}
 	lease.Spec.RenewTime = &now
-	_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
-	return err
+	return k.Update(ctx, lease)
 }
 
 // pod runs a pod, or ends it.
-func (k *Kubelets) pod(ctx context.Context, name cache.ObjectName) (again time.Duration, err error) {
-	pod, err := k.pods.Pods(name.Namespace).Get(name.Name)
-	if err != nil || pod.Spec.NodeName == "" {
+func (k *kubelets) pod(ctx context.Context, key client.ObjectKey) (again time.Duration, err error) {
+	pod, node := &corev1.Pod{}, &corev1.Node{}
+	if err := k.Get(ctx, key, pod); err != nil || pod.Spec.NodeName == "" {
 		return 0, err
 	}
-	node, err := k.nodes.Get(pod.Spec.NodeName)
-	switch {
+	switch err := k.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node); {
 	case apierrors.IsNotFound(err) || err == nil && !ready(node): // it boots, or the cache does not show it yet
 		return 300 * time.Millisecond, nil
 	case err != nil || node.Annotations[kwok.TerminatedAnnotation] != "":
 		return 0, err
 	}
 	if pod.DeletionTimestamp != nil {
-		now := int64(0)
-		return 0, k.api.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+		return 0, k.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
 	}
 	if pod.Status.Phase != corev1.PodPending {
 		return 0, nil
 	}
-	after := pod.DeepCopy()
 	now := metav1.Now()
-	after.Status.Phase, after.Status.StartTime = corev1.PodRunning, &now
-	after.Status.Conditions = nil
+	pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &now
+	pod.Status.Conditions = nil
 	for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady} {
-		after.Status.Conditions = append(after.Status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now})
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now})
 	}
 	for _, c := range pod.Spec.Containers {
 		yes := true
-		after.Status.ContainerStatuses = append(after.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: true, Started: &yes,
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: true, Started: &yes,
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}})
 	}
-	after.Status.PodIP = fmt.Sprintf("10.%d.%d.%d", pod.UID[0], pod.UID[1], pod.UID[2])
-	after.Status.PodIPs = []corev1.PodIP{{IP: after.Status.PodIP}}
-	_, err = k.api.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, after, metav1.UpdateOptions{})
-	return 0, err
+	pod.Status.PodIP = fmt.Sprintf("10.%d.%d.%d", pod.UID[0], pod.UID[1], pod.UID[2])
+	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
+	return 0, k.Status().Update(ctx, pod)
 }

@@ -8,14 +8,16 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/dovetail-sdk/dovetail/examples/controller/e2e/kubelet"
 	"github.com/dovetail-sdk/dovetail/examples/controller/e2e/plane"
@@ -57,9 +59,6 @@ func run(ctx context.Context, source string, boot time.Duration) error {
 		return err
 	}
 	config.QPS, config.Burst = 500, 1000
-	api, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	return kubelet.Run(ctx, api, boot)
+	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	return kubelet.Run(ctx, config, boot)
 }
