@@ -37,7 +37,15 @@ type Cluster struct {
 //     nothing;
 //   - a PodDisruptionBudget that cannot be read selects nothing.
 func Observe(now time.Time, in Input, opts *Options) (*Cluster, error) {
-	f := &Cluster{in: in, opts: opts.withDefaults()}
+	f, faults := observe(now, in, opts.withDefaults())
+	addOptionFaults(&faults, opts)
+	slices.SortStableFunc(f.seen.Warnings, state.CompareFaults)
+	return f, faults.Err()
+}
+
+// observe reads an input, by options that have their defaults, and returns the faults of the input.
+func observe(now time.Time, in Input, opts Options) (*Cluster, state.Faults) {
+	f := &Cluster{in: in, opts: opts}
 	var faults state.Faults
 	f.seen = state.Read(f.snapshotOf(now), &faults)
 	policies, err := repair.Read(in.RepairPolicies)
@@ -46,9 +54,7 @@ func Observe(now time.Time, in Input, opts *Options) (*Cluster, error) {
 	}
 	f.diagnose(policies)
 	f.bounds = admission.ReadBounds(f.seen, f.opts.Policies, f.opts.Groups, &faults)
-	addOptionFaults(&faults, opts)
-	slices.SortStableFunc(f.seen.Warnings, state.CompareFaults)
-	return f, faults.Err()
+	return f, faults
 }
 
 // snapshotOf returns the part of the input that every rule reads.

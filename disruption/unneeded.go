@@ -47,7 +47,7 @@ func (f *Cluster) Unneeded(ctx context.Context) ([]string, error) {
 // unpaced returns the cluster of an input without consolidateAfter and budgets, except where these let no
 // node go at all.
 func (f *Cluster) unpaced(in Input) *Cluster {
-	free, _ := Observe(f.Now(), in, &f.opts) // f has reported the faults
+	free, _ := observe(f.Now(), in, f.opts) // f has reported the faults
 	for _, p := range free.seen.Pools {
 		if p.ConsolidateAfter.Duration != nil {
 			p.ConsolidateAfter = v1.NillableDuration{Duration: new(time.Duration)}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
@@ -52,6 +53,21 @@ func TestUnneeded(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, row.want, unneeded)
 		})
+	}
+}
+
+// TestUnneededAsksWhatProposeAsks: the options are those of Propose, also where a negative value says
+// that there is no limit.
+func TestUnneededAsksWhatProposeAsks(t *testing.T) {
+	_, medium, _, _ := sizes()
+	large := sizedType("large", 8, 0.3)
+	in := fleetOf([]*cloudprovider.InstanceType{medium, large}, machine("n1", "default", large, load("a", 3000)))
+	for score, want := range map[float64][]string{0: nil, -1: {"n1"}} { // a third of the cost is less than the default asks for
+		opts := &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: score}}
+		require.Len(t, propose(t, in, opts).Actions, len(want))
+		unneeded, err := observe(t, in, opts).Unneeded(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, unneeded)
 	}
 }
 
