@@ -60,9 +60,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.IntVar(&s.canary, "canary", 0, "`N` go in waves: N nodes of each NodePool, then twice as many, and so on. Default 0: as fast as the budgets let them")
 	set.DurationVar(&s.soak, "soak", 0, "`DURATION` wait so long after each wave of -canary. Default 0")
 	command.List(set, "deny", &s.deny, "the image is empty", "`IMAGE` never take this image: an id, or a pattern of names; may be repeated")
-	return command.Run(set, args, about, stdout, stderr, func() []string {
-		return append(command.Arguments(set, "-f, -images and -nodes"), s.faults()...)
-	}, func() error {
+	return command.Run(set, args, about, stdout, stderr, s.check, func() error {
 		in, err := s.read(stdin)
 		if err != nil {
 			return command.Input(err)
@@ -76,21 +74,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	})
 }
 
-// faults lists the faults of flags that could be parsed.
-func (s *settings) faults() []string {
-	faults := slices.Concat(command.NotNegative("min-age", s.minAge), command.NotNegative("replace", s.replacement),
-		command.NotNegative("canary", s.canary), command.NotNegative("soak", s.soak))
-	if s.soak > 0 && s.canary == 0 {
-		faults = append(faults, "-soak is the time after a wave; have waves by -canary")
-	}
-	if s.manifest != "" && (s.images == "" || s.nodes == "") {
-		faults = append(faults, "-f needs -images and -nodes beside it; those of the sample are of another class")
-	}
-	others := slices.DeleteFunc([]string{s.manifest, s.images, s.nodes}, func(name string) bool { return name != "-" })
-	if len(others) > 1 {
-		faults = append(faults, `standard input, "-", can be one file only`)
-	}
-	return faults
+// check lists the faults of flags that could be parsed.
+func (s *settings) check(f *command.Faults) {
+	command.NotNegative(f, "min-age", s.minAge)
+	command.NotNegative(f, "replace", s.replacement)
+	command.NotNegative(f, "canary", s.canary)
+	command.NotNegative(f, "soak", s.soak)
+	f.If(s.soak > 0 && s.canary == 0, "-soak is the time after a wave; have waves by -canary")
+	f.If(s.manifest != "" && (s.images == "" || s.nodes == ""), "-f needs -images and -nodes beside it; those of the sample are of another class")
+	stdin := slices.DeleteFunc([]string{s.manifest, s.images, s.nodes}, func(name string) bool { return name != "-" })
+	f.If(len(stdin) > 1, `standard input, "-", can be one file only`)
 }
 
 // decide computes the report of an input.

@@ -149,7 +149,7 @@ func TestBadFlags(t *testing.T) {
 		{[]string{"-x"}, []string{"flag provided but not defined: -x"}},
 		{[]string{"-now", "today", "-soak", "1h"}, []string{`invalid value "today" for flag -now: must be a time such as 2026-03-02T12:00:00Z`}},
 		{[]string{"-min-age", "-1h", "-replace", "-1m", "-f", "-", "-images", "-", "rest"}, []string{
-			`unexpected argument "rest"; files are named with -f, -images and -nodes`,
+			`unexpected argument "rest"; files are named with -f`,
 			"invalid value -1h0m0s for flag -min-age: must not be negative", "invalid value -1m0s for flag -replace: must not be negative",
 			"-f needs -images and -nodes beside it; those of the sample are of another class",
 			`standard input, "-", can be one file only`}},

@@ -49,15 +49,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	set.Uint64Var(&s.seed, "seed", 1, "`N` decides all that is chance. Default 1")
 	set.BoolVar(&s.verbose, "v", false, "print every decision, and not only the story")
 	set.StringVar(&s.html, "html", "", "`FILE` write a report with plots to FILE as well")
-	return command.Run(set, args, about, stdout, stderr, func() []string {
-		faults := command.Arguments(set, "")
-		if s.hours < 1 || s.hours > maxHours {
-			faults = append(faults, fmt.Sprintf("invalid value %d for flag -hours: must be 1 to %d", s.hours, maxHours))
-		}
-		if _, err := os.Stat(filepath.Dir(s.html)); err != nil {
-			faults = append(faults, fmt.Sprintf("invalid value %q for flag -html: there is no such directory", s.html))
-		}
-		return faults
+	return command.Run(set, args, about, stdout, stderr, func(f *command.Faults) {
+		f.If(s.hours < 1 || s.hours > maxHours, "invalid value %d for flag -hours: must be 1 to %d", s.hours, maxHours)
+		_, err := os.Stat(filepath.Dir(s.html))
+		f.If(err != nil, "invalid value %q for flag -html: there is no such directory", s.html)
 	}, func() error { return simulate(context.Background(), s, stdout) })
 }
 

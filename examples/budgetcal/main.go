@@ -102,9 +102,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.IntVar(&s.days, "days", 7, "`N` number of days, 1 to 35. Default 7")
 	set.StringVar(&zone, "tz", "UTC", "`ZONE` time zone of days and hours. Default UTC. It does not change when schedules hit: they name their own")
 	set.StringVar(&s.output, "o", "table", "`FORMAT` table, svg (one picture) or html (a page with a picture of each week). Default table")
-	return command.Run(set, args, about, stdout, stderr, func() []string {
-		return slices.Concat(command.Arguments(set, "-f"), command.Duplicates(s.files), s.resolve(from, zone))
-	}, func() error {
+	return command.Run(set, args, about, stdout, stderr, func(f *command.Faults) { s.resolve(f, from, zone) }, func() error {
 		text, err := s.calendar(stdin)
 		if err == nil {
 			_, err = io.WriteString(stdout, text)
@@ -114,26 +112,22 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // resolve completes settings that could be parsed, and lists their faults.
-func (s *settings) resolve(from, zone string) (faults []string) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	faults = command.NotNegative("nodes", s.nodes)
-	if s.days < 1 || s.days > maxDays {
-		fault("invalid value %d for flag -days: must be 1 to %d", s.days, maxDays)
-	}
-	faults = append(faults, command.OneOf("o", s.output, "table", "svg", "html")...)
+func (s *settings) resolve(f *command.Faults, from, zone string) {
+	f.Twice(s.files)
+	command.NotNegative(f, "nodes", s.nodes)
+	f.If(s.days < 1 || s.days > maxDays, "invalid value %d for flag -days: must be 1 to %d", s.days, maxDays)
+	command.OneOf(f, "o", s.output, "table", "svg", "html")
 	loc, err := time.LoadLocation(zone)
 	if err != nil || zone == "" || zone == "Local" {
-		fault("invalid value %q for flag -tz: must be a zone such as Europe/Berlin", zone)
+		f.If(true, "invalid value %q for flag -tz: must be a zone such as Europe/Berlin", zone)
 		loc = time.UTC
 	}
 	s.zone = loc
-	if s.from, err = time.ParseInLocation(time.DateOnly, from, loc); err != nil || s.from.Year() < 1 {
-		fault("invalid value %q for flag -from: must be a date such as %s", from, defaultFrom)
-	}
+	s.from, err = time.ParseInLocation(time.DateOnly, from, loc)
+	f.If(err != nil || s.from.Year() < 1, "invalid value %q for flag -from: must be a date such as %s", from, defaultFrom)
 	if len(s.reasons) == 0 {
 		s.reasons = v1.DisruptionReasons()
 	}
-	return faults
 }
 
 // calendar returns the calendar in the format of -o.

@@ -23,7 +23,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -86,24 +85,19 @@ func newSettings() (*settings, *flag.FlagSet) {
 	return s, set
 }
 
-// faults lists the faults of flags that could be parsed.
-func (s *settings) faults() []string {
-	var faults []string
-	if !(s.minScore >= 0) || math.IsInf(s.minScore, 0) {
-		faults = append(faults, fmt.Sprintf("invalid value %v for flag -min-score: must be a number, 0 or more", s.minScore))
-	}
-	if s.converge && s.without != "" {
-		faults = append(faults, "-without asks about the cluster as it is; leave out -converge")
-	}
-	return slices.Concat(command.OneOf("o", s.output, "text", "json"), command.USD("min-saving", s.minSaving), faults, s.files.Faults())
+// check lists the faults of flags that could be parsed.
+func (s *settings) check(f *command.Faults) {
+	command.OneOf(f, "o", s.output, "text", "json")
+	f.USD("min-saving", s.minSaving)
+	f.If(!(s.minScore >= 0) || math.IsInf(s.minScore, 0), "invalid value %v for flag -min-score: must be a number, 0 or more", s.minScore)
+	f.If(s.converge && s.without != "", "-without asks about the cluster as it is; leave out -converge")
+	s.files.Check(f)
 }
 
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, set := newSettings()
-	return command.Run(set, args, about, stdout, stderr, func() []string {
-		return append(command.Arguments(set, "-f"), s.faults()...)
-	}, func() error {
+	return command.Run(set, args, about, stdout, stderr, s.check, func() error {
 		r, err := s.ask(stdin, stderr)
 		if err != nil {
 			return err

@@ -33,7 +33,9 @@ func succeed(t *testing.T, args ...string) string {
 	var out, errs strings.Builder
 	s, set := newSettings()
 	require.NoError(t, set.Parse(args))
-	require.Empty(t, s.faults())
+	var faults command.Faults
+	s.check(&faults)
+	require.Empty(t, faults)
 	asked := *s
 	asked.output, asked.all, asked.files.Sample = "", false, nil
 	key := fmt.Sprintf("%+v", asked)

@@ -26,7 +26,6 @@ import (
 	"flag"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/aws"
@@ -63,16 +62,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.BoolVar(&s.launch, "launch", false, "launch what is planned; without it nothing is changed")
 	set.BoolVar(&s.loopback, "loopback", false, "ask the small AWS also if -cluster is given")
 	command.Files(set, &s.files, "manifests")
-	return command.Run(set, args, about, stdout, stderr, func() []string {
+	return command.Run(set, args, about, stdout, stderr, func(f *command.Faults) {
 		s.loopback = s.loopback || s.cluster == ""
-		faults := slices.Concat(command.Arguments(set, "-f"), command.Duplicates(s.files), s.place.Faults())
-		if s.launch && s.loopback {
-			faults = append(faults, "-launch is for the AWS of -cluster; in the small AWS everything is launched anyway")
-		}
-		if len(s.place.Zones) > 0 && !s.loopback {
-			faults = append(faults, "-zones is for the small AWS; in the AWS of -cluster the zones are those of the subnets that EC2NodeClasses select")
-		}
-		return faults
+		f.Twice(s.files)
+		s.place.Check(f)
+		f.If(s.launch && s.loopback, "-launch is for the AWS of -cluster; in the small AWS everything is launched anyway")
+		f.If(len(s.place.Zones) > 0 && !s.loopback, "-zones is for the small AWS; in the AWS of -cluster the zones are those of the subnets that EC2NodeClasses select")
 	}, func() error {
 		in, err := awsinput.Read(s.files, stdin, sample)
 		if err != nil {

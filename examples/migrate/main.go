@@ -56,15 +56,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.StringVar(&s.options.Role, "role", "", "`NAME` the IAM role of nodes, for classes that name none")
 	set.StringVar(&s.options.InstanceProfile, "instance-profile", "", "`NAME` the instance profile of nodes, in place of a role")
 	set.StringVar(&s.options.AMIVersion, "ami-version", "", "`VERSION` pin images to a version such as v20240807 where the newest was taken. Default latest")
-	return command.Run(set, args, about, stdout, stderr, func() []string {
-		faults := append(command.Arguments(set, "-f"), command.Duplicates(s.files)...)
-		if s.options.Role != "" && s.options.InstanceProfile != "" {
-			faults = append(faults, "flags -role and -instance-profile exclude each other: a class has one of them")
-		}
-		if strings.ContainsAny(s.options.AMIVersion, "@ ") {
-			faults = append(faults, fmt.Sprintf("invalid value %q for flag -ami-version: want a version such as v20240807", s.options.AMIVersion))
-		}
-		return faults
+	return command.Run(set, args, about, stdout, stderr, func(f *command.Faults) {
+		f.Twice(s.files)
+		f.If(s.options.Role != "" && s.options.InstanceProfile != "", "flags -role and -instance-profile exclude each other: a class has one of them")
+		f.If(strings.ContainsAny(s.options.AMIVersion, "@ "), "invalid value %q for flag -ami-version: want a version such as v20240807", s.options.AMIVersion)
 	}, func() error { return s.migrate(stdin, stdout, stderr) })
 }
 

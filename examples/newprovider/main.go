@@ -33,7 +33,7 @@ const about = "Newprovider starts a cloud that does not exist on loopback, and p
 // run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("newprovider", flag.ContinueOnError)
-	return command.Run(set, args, about, stdout, stderr, func() []string { return command.Arguments(set, "") }, func() error {
+	return command.Run(set, args, about, stdout, stderr, func(*command.Faults) {}, func() error {
 		return play(context.Background(), stdout)
 	})
 }

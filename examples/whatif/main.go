@@ -106,79 +106,53 @@ func newSettings() (*settings, *flag.FlagSet) {
 	return s, set
 }
 
-// faults lists the faults of flags that could be parsed.
-func (s *settings) faults() []string {
-	return slices.Concat(
-		s.formatFaults(),
-		command.OneOf("min-values", s.minValues, provisioning.Strict, provisioning.BestEffort),
-		command.OneOf("preferences", s.preferences, provisioning.Respect, provisioning.Ignore),
-		command.OneOf("reserved", s.reserved, provisioning.ReservedFallback, provisioning.ReservedStrict),
-		command.USD("node-fee", s.nodeFee),
-		s.versionFaults(),
-		s.questionFaults(),
-		command.NotNegative("options", s.maxOptions),
-		s.files.Faults(),
-	)
-}
-
-// versionFaults lists the faults of -kubernetes.
-func (s *settings) versionFaults() []string {
-	if err := s.options().Validate(); s.kubernetes != "" && err != nil && strings.Contains(err.Error(), "Kubernetes is ") {
-		_, why, _ := strings.Cut(err.Error(), "Kubernetes is ")
+// check lists the faults of flags that could be parsed.
+func (s *settings) check(f *command.Faults) {
+	s.checkFormat(f)
+	command.OneOf(f, "min-values", s.minValues, provisioning.Strict, provisioning.BestEffort)
+	command.OneOf(f, "preferences", s.preferences, provisioning.Respect, provisioning.Ignore)
+	command.OneOf(f, "reserved", s.reserved, provisioning.ReservedFallback, provisioning.ReservedStrict)
+	f.USD("node-fee", s.nodeFee)
+	if err := s.options().Validate(); s.kubernetes != "" && err != nil {
+		_, why, found := strings.Cut(err.Error(), "Kubernetes is ")
 		why, _, _ = strings.Cut(why, ", or nothing")
-		return []string{"invalid value for flag -kubernetes: " + why + ", or all"}
+		f.If(found, "invalid value for flag -kubernetes: %s, or all", why)
 	}
-	return nil
+	s.checkQuestions(f)
+	command.NotNegative(f, "options", s.maxOptions)
+	s.files.Check(f)
 }
 
-// formatFaults lists the faults of -o. Only answers with pictures can be pages.
-func (s *settings) formatFaults() []string {
-	if s.compare.File != "" || s.advise {
-		return command.OneOf("o", s.output, "table", "json", "yaml", "html")
+// checkFormat lists the faults of -o. Only answers with pictures can be pages.
+func (s *settings) checkFormat(f *command.Faults) {
+	switch {
+	case s.compare.File != "" || s.advise:
+		command.OneOf(f, "o", s.output, "table", "json", "yaml", "html")
+	case s.output == "html":
+		f.If(true, "-o html is a page for -compare or -advise; give one of them, or another format")
+	default:
+		f.If(!slices.Contains([]string{"table", "json", "yaml"}, s.output), "invalid value %q for flag -o: must be table, json or yaml, or html with -compare or -advise", s.output)
 	}
-	if s.output == "html" {
-		return []string{"-o html is a page for -compare or -advise; give one of them, or another format"}
-	}
-	if len(command.OneOf("o", s.output, "table", "json", "yaml")) > 0 {
-		return []string{fmt.Sprintf("invalid value %q for flag -o: must be table, json or yaml, or html with -compare or -advise", s.output)}
-	}
-	return nil
 }
 
-// questionFaults lists the faults of the flags that ask one question.
-func (s *settings) questionFaults() []string {
-	var faults []string
+// checkQuestions lists the faults of the flags that ask one question.
+func (s *settings) checkQuestions(f *command.Faults) {
 	if strings.Contains(s.explain, "/") { // without one, a namespace is suggested once pods are known
-		faults = command.Pair("explain", s.explain, "NAMESPACE/POD")
+		f.Pair("explain", s.explain, "NAMESPACE/POD")
 	}
-	faults = append(faults, command.Pair("why", s.why, "NODE/INSTANCETYPE")...)
-	var asked []string
-	for _, q := range []struct {
-		flag string
-		set  bool
-	}{{"-explain", s.explain != ""}, {"-why", s.why != ""}, {"-compare", s.compare.File != ""}, {"-advise", s.advise}} {
-		if q.set {
-			asked = append(asked, q.flag)
-		}
-	}
-	if len(asked) > 1 {
-		faults = append(faults, strings.Join(asked, " and ")+" are several questions; ask one at a time")
-	}
-	if (s.compare.File != "" || s.advise) && len(s.without) > 0 {
-		faults = append(faults, "-compare and -advise look at the whole cluster; leave out -without")
-	}
-	faults = append(faults, command.NotNegative("questions", s.questions)...)
-	if s.questions > 0 && !s.advise {
-		faults = append(faults, "-questions says how much -advise asks; give -advise too")
-	}
-	if s.compare.File == "-" && slices.Contains(s.files.Manifests, "-") {
-		faults = append(faults, `invalid value "-" for flag -compare: standard input holds the manifests already`)
-	}
-	faults = append(faults, s.compare.faults()...)
-	if (s.explain != "" || s.why != "") && (s.output == "json" || s.output == "yaml") {
-		faults = append(faults, fmt.Sprintf("-explain and -why answer in text; leave out -o %s", s.output))
-	}
-	return faults
+	f.Pair("why", s.why, "NODE/INSTANCETYPE")
+	var asked command.Faults
+	asked.If(s.explain != "", "-explain")
+	asked.If(s.why != "", "-why")
+	asked.If(s.compare.File != "", "-compare")
+	asked.If(s.advise, "-advise")
+	f.If(len(asked) > 1, "%s are several questions; ask one at a time", strings.Join(asked, " and "))
+	f.If((s.compare.File != "" || s.advise) && len(s.without) > 0, "-compare and -advise look at the whole cluster; leave out -without")
+	command.NotNegative(f, "questions", s.questions)
+	f.If(s.questions > 0 && !s.advise, "-questions says how much -advise asks; give -advise too")
+	f.If(s.compare.File == "-" && slices.Contains(s.files.Manifests, "-"), `invalid value "-" for flag -compare: standard input holds the manifests already`)
+	s.compare.check(f)
+	f.If((s.explain != "" || s.why != "") && (s.output == "json" || s.output == "yaml"), "-explain and -why answer in text; leave out -o %s", s.output)
 }
 
 // decision is a report of package report.
@@ -205,9 +179,7 @@ type answer struct {
 // run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, set := newSettings()
-	return command.Run(set, args, about, stdout, stderr, func() []string {
-		return append(command.Arguments(set, "-f"), s.faults()...)
-	}, func() error {
+	return command.Run(set, args, about, stdout, stderr, s.check, func() error {
 		a, err := s.ask(stdin, stderr)
 		if err == nil {
 			err = a.print(stdout, s.output)

@@ -31,17 +31,12 @@ type question struct {
 	Now time.Time
 }
 
-// faults lists the faults of the pairs.
-func (q question) faults() (faults []string) {
-	if q.File == "" && len(q.Pairs) > 0 {
-		faults = append(faults, "-pair says which NodePool of -compare takes the place of which; give -compare too")
-	}
+// check lists the faults of the pairs.
+func (q question) check(f *command.Faults) {
+	f.If(q.File == "" && len(q.Pairs) > 0, "-pair says which NodePool of -compare takes the place of which; give -compare too")
 	for _, pair := range q.Pairs {
-		if from, to, found := strings.Cut(pair, "="); !found || from == "" && to == "" {
-			faults = append(faults, fmt.Sprintf("invalid value %q for flag -pair: must be OLD=NEW, OLD= for a NodePool that goes, or =NEW for one that is added", pair))
-		}
+		f.If(pair == "=" || !strings.Contains(pair, "="), "invalid value %q for flag -pair: must be OLD=NEW, OLD= for a NodePool that goes, or =NEW for one that is added", pair)
 	}
-	return faults
 }
 
 // ask compares the cluster with its policies replaced by the NodePools and NodeOverlays of the

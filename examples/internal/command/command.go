@@ -65,24 +65,29 @@ func Input(err error) error {
 	return inputError{err}
 }
 
-// Run runs a program: it reads the command line into the flags of a set, calls check for faults of
-// flags that could be parsed, and then do. It returns the exit code.
+// Run runs a program: it reads the command line into the flags of a set, calls check, and then do. It
+// returns the exit code.
 //
 // If the user asks for help, Run writes about and the flags to stdout; see help. Faults of flags go
 // to stderr, each after the name of the set, and how to list the flags. The lines of an error of do
 // go to stderr likewise; see Say. The code is Failed for an error other than one of Input.
-func Run(set *flag.FlagSet, args []string, about string, stdout, stderr io.Writer, check func() []string, do func() error) int {
+func Run(set *flag.FlagSet, args []string, about string, stdout, stderr io.Writer, check func(*Faults), do func() error) int {
 	set.SetOutput(io.Discard) // the usage is ours
 	set.VisitAll(func(f *flag.Flag) { f.Value = worded{f.Value} })
-	var faults []string
+	var faults Faults
 	switch err := set.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		io.WriteString(stdout, help(set, about))
 		return OK
 	case err != nil:
-		faults = []string{err.Error()}
+		faults = Faults{err.Error()}
 	default:
-		faults = check()
+		remedy := ""
+		if set.Lookup("f") != nil {
+			remedy = "; files are named with -f"
+		}
+		faults.If(set.NArg() > 0, "unexpected argument %q%s", strings.Join(set.Args(), " "), remedy)
+		check(&faults)
 	}
 	if len(faults) > 0 {
 		complain(set, faults, stderr)

@@ -65,10 +65,10 @@ That is all.
 			set.Uint64("u", 0, "`NUMBER-ABOVE-THE-GROUND` a number")
 			duration := set.Duration("d", 0, "`DURATION` how long")
 			ok := false
-			code := command.Run(set, tt.args, "A\ntool.\n\nThat is all.", &stdout, &stderr, func() []string {
-				faults := append(command.Arguments(set, "-f"), command.Duplicates(files)...)
-				faults = append(faults, command.OneOf("o", *output, "table", "json", "yaml")...)
-				return append(faults, command.USD("x", *amount)...)
+			code := command.Run(set, tt.args, "A\ntool.\n\nThat is all.", &stdout, &stderr, func(f *command.Faults) {
+				f.Twice(files)
+				command.OneOf(f, "o", *output, "table", "json", "yaml")
+				f.USD("x", *amount)
 			}, func() error {
 				ok = true
 				return nil
@@ -113,7 +113,7 @@ func TestErrors(t *testing.T) {
 	long := strings.Repeat("word ", 30)
 	for err, want := range map[error]int{errors.New(long + "\nb\n"): command.Failed, command.Input(errors.New(long + "\nb")): command.BadInput} {
 		var out strings.Builder
-		code := command.Run(flag.NewFlagSet("tool", flag.ContinueOnError), nil, "", &out, &out, func() []string { return nil }, func() error { return err })
+		code := command.Run(flag.NewFlagSet("tool", flag.ContinueOnError), nil, "", &out, &out, func(*command.Faults) {}, func() error { return err })
 		require.Equal(t, want, code)
 		require.Equal(t, "tool: "+long+"\ntool: b\n", out.String(), "one line for each fault")
 	}

@@ -51,20 +51,7 @@ func Time(set *flag.FlagSet, name string, to *time.Time, usage string) {
 	})
 }
 
-// Arguments returns a fault if there are arguments that are not flags. files says how to name
-// files; it is empty if the program reads none.
-func Arguments(set *flag.FlagSet, files string) []string {
-	if set.NArg() == 0 {
-		return nil
-	}
-	fault := fmt.Sprintf("unexpected argument %q", strings.Join(set.Args(), " "))
-	if files != "" {
-		fault += "; files are named with " + files
-	}
-	return []string{fault}
-}
-
-// Files declares the flag -f, which names a file of what and may be repeated; see Duplicates.
+// Files declares the flag -f, which names a file of what and may be repeated.
 func Files(set *flag.FlagSet, files *[]string, what string) {
 	List(set, "f", files, "the file name is empty", "`FILE` read "+what+" from FILE, YAML or JSON, or from standard input if FILE is -; may be repeated. Default: a sample")
 }
@@ -80,21 +67,25 @@ func List(set *flag.FlagSet, name string, to *[]string, empty, usage string) {
 	})
 }
 
-// Duplicates returns a fault for each file that -f names twice.
-func Duplicates(files []string) (faults []string) {
-	for i, name := range files {
-		if slices.Contains(files[:i], name) {
-			faults = append(faults, fmt.Sprintf("invalid value %q for flag -f: it is given twice", name))
-		}
+// Faults lists what is wrong with flags that could be parsed.
+type Faults []string
+
+// If adds a fault if something is wrong.
+func (f *Faults) If(wrong bool, format string, args ...any) {
+	if wrong {
+		*f = append(*f, fmt.Sprintf(format, args...))
 	}
-	return faults
 }
 
-// OneOf returns a fault if the value of a flag is none of the allowed words.
-func OneOf[T ~string](flag string, value T, allowed ...T) []string {
-	if slices.Contains(allowed, value) {
-		return nil
+// Twice adds a fault for each file that -f names twice.
+func (f *Faults) Twice(files []string) {
+	for i, name := range files {
+		f.If(slices.Contains(files[:i], name), "invalid value %q for flag -f: it is given twice", name)
 	}
+}
+
+// OneOf adds a fault if the value of a flag is none of the allowed words.
+func OneOf[T ~string](f *Faults, flag string, value T, allowed ...T) {
 	text := string(allowed[0])
 	for i, word := range allowed[1:] {
 		if i == len(allowed)-2 {
@@ -103,33 +94,24 @@ func OneOf[T ~string](flag string, value T, allowed ...T) []string {
 			text += ", " + string(word)
 		}
 	}
-	return []string{fmt.Sprintf("invalid value %q for flag -%s: must be %s", string(value), flag, text)}
+	f.If(!slices.Contains(allowed, value), "invalid value %q for flag -%s: must be %s", string(value), flag, text)
 }
 
-// USD returns a fault if the value of a flag is no amount of money.
-func USD(flag string, value float64) []string {
-	if value >= 0 && !math.IsInf(value, 0) {
-		return nil
-	}
-	return []string{fmt.Sprintf("invalid value %v for flag -%s: must be an amount of USD per hour, or 0", value, flag)}
+// USD adds a fault if the value of a flag is no amount of money.
+func (f *Faults) USD(flag string, value float64) {
+	f.If(!(value >= 0) || math.IsInf(value, 0), "invalid value %v for flag -%s: must be an amount of USD per hour, or 0", value, flag)
 }
 
-// NotNegative returns a fault if the value of a flag is negative.
-func NotNegative[T int | time.Duration](flag string, value T) []string {
-	if value >= 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("invalid value %v for flag -%s: must not be negative", value, flag)}
+// NotNegative adds a fault if the value of a flag is negative.
+func NotNegative[T int | time.Duration](f *Faults, flag string, value T) {
+	f.If(value < 0, "invalid value %v for flag -%s: must not be negative", value, flag)
 }
 
-// Pair returns a fault if the value of a flag is not two names with a slash between them. An empty
-// value is allowed.
-func Pair(flag, value, names string) []string {
-	before, after, found := strings.Cut(value, "/")
-	if value == "" || found && before != "" && after != "" && !strings.Contains(after, "/") {
-		return nil
-	}
-	return []string{fmt.Sprintf("invalid value %q for flag -%s: must be %s", value, flag, names)}
+// Pair adds a fault if the value of a flag is not two names with a slash between them. An empty value
+// is allowed.
+func (f *Faults) Pair(flag, value, names string) {
+	before, after, _ := strings.Cut(value, "/")
+	f.If(value != "" && (before == "" || after == "" || strings.Contains(after, "/")), "invalid value %q for flag -%s: must be %s", value, flag, names)
 }
 
 // Choose returns the index of an object in a list of names: that of the name in a flag, or the only

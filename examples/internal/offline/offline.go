@@ -60,16 +60,12 @@ func (f *Files) Flags(set *flag.FlagSet) {
 	set.BoolVar(&f.AsPools, "as-pools", false, "read each node group of EKS, GKE or AKS as a NodePool of the instance types and zones of its nodes")
 }
 
-// Faults lists what is wrong with the flags -f, -instance-types, -region and -zones.
-func (f Files) Faults() []string {
-	faults := command.Duplicates(f.Manifests)
-	if f.InstanceTypes == "-" && slices.Contains(f.Manifests, "-") {
-		faults = append(faults, `invalid value "-" for flag -instance-types: standard input holds the manifests already`)
-	}
-	if f.InstanceTypes != "" && f.Place.Given() {
-		faults = append(faults, "-region and -zones say where the fake cloud sells; leave them out with -instance-types, which says so itself")
-	}
-	return append(faults, f.Place.Faults()...)
+// Check lists what is wrong with the flags -f, -instance-types, -region and -zones.
+func (f Files) Check(faults *command.Faults) {
+	faults.Twice(f.Manifests)
+	faults.If(f.InstanceTypes == "-" && slices.Contains(f.Manifests, "-"), `invalid value "-" for flag -instance-types: standard input holds the manifests already`)
+	faults.If(f.InstanceTypes != "" && f.Place.Given(), "-region and -zones say where the fake cloud sells; leave them out with -instance-types, which says so itself")
+	f.Place.Check(faults)
 }
 
 // World is the input that was read.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 )
@@ -130,9 +131,11 @@ func TestPoolsWithoutSuchAClassShareTheTypes(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	require.Equal(t, []string{`invalid value "-" for flag -f: it is given twice`,
-		`invalid value "-" for flag -instance-types: standard input holds the manifests already`},
-		offline.Files{Manifests: []string{"-", "a", "-"}, InstanceTypes: "-"}.Faults())
+	var faults command.Faults
+	offline.Files{Manifests: []string{"-", "a", "-"}, InstanceTypes: "-", Place: place.Asked{Region: "us-east-1"}}.Check(&faults)
+	require.Equal(t, command.Faults{`invalid value "-" for flag -f: it is given twice`,
+		`invalid value "-" for flag -instance-types: standard input holds the manifests already`,
+		"-region and -zones say where the fake cloud sells; leave them out with -instance-types, which says so itself"}, faults)
 	_, err := offline.Read(offline.Files{Manifests: []string{"testdata/none.yaml"}, InstanceTypes: "testdata/none.json"}, nil)
 	require.ErrorContains(t, err, "open testdata/none.yaml")
 	require.ErrorContains(t, err, "open testdata/none.json")
@@ -165,7 +168,6 @@ func TestInstanceTypesAreSoldWhereTheClusterIs(t *testing.T) {
 	got, remarks = zones(offline.Files{Place: place.Asked{Zones: []string{"us-east-1d"}}, InstancePrices: true})
 	require.Equal(t, []string{"us-east-1d"}, got)
 	require.Empty(t, remarks)
-	require.Len(t, offline.Files{InstanceTypes: "x", Place: place.Asked{Region: "us-east-1"}}.Faults(), 1)
 }
 
 // All nodes are in the one zone that a NodePool excludes, so that it can launch in none of

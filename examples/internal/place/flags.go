@@ -1,10 +1,13 @@
 package place
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // Asked is the values of the flags -region and -zones.
@@ -32,20 +35,15 @@ func (a *Asked) Flags(set *flag.FlagSet) {
 	})
 }
 
-// Faults lists the zones that are, by their names, in another region than -region or, without it,
+// Check lists the zones that are, by their names, in another region than -region or, without it,
 // than the first zone. A cluster is in one region.
-func (a *Asked) Faults() (faults []string) {
+func (a *Asked) Check(f *command.Faults) {
 	region := a.Region
 	for _, name := range a.Zones {
-		switch of := regionOf(name); {
-		case of == "" || of == region:
-		case region == "":
-			region = of
-		default:
-			faults = append(faults, fmt.Sprintf("zone %s of flag -zones is not of region %s; name zones of one region", name, region))
-		}
+		of := regionOf(name)
+		region = cmp.Or(region, of)
+		f.If(of != "" && of != region, "zone %s of flag -zones is not of region %s; name zones of one region", name, region)
 	}
-	return faults
 }
 
 // Given reports whether any of the two flags is set.

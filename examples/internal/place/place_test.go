@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
@@ -150,14 +151,16 @@ func TestCatalog(t *testing.T) {
 func TestZonesOfOneRegion(t *testing.T) {
 	for _, tt := range []struct {
 		asked place.Asked
-		want  []string
+		want  command.Faults
 	}{
 		{place.Asked{}, nil},
 		{place.Asked{Region: "us-east-1", Zones: []string{"us-east-1a", "us-east-1b"}}, nil},
 		{place.Asked{Region: "us-east-1", Zones: []string{"rack-7", "us-east-1-bos-1a"}}, nil},
-		{place.Asked{Zones: []string{"us-east-1a", "us-west-2a"}}, []string{"zone us-west-2a of flag -zones is not of region us-east-1; name zones of one region"}},
-		{place.Asked{Region: "us-west-2", Zones: []string{"us-east-1a"}}, []string{"zone us-east-1a of flag -zones is not of region us-west-2; name zones of one region"}},
+		{place.Asked{Zones: []string{"us-east-1a", "us-west-2a"}}, command.Faults{"zone us-west-2a of flag -zones is not of region us-east-1; name zones of one region"}},
+		{place.Asked{Region: "us-west-2", Zones: []string{"us-east-1a"}}, command.Faults{"zone us-east-1a of flag -zones is not of region us-west-2; name zones of one region"}},
 	} {
-		require.Equal(t, tt.want, tt.asked.Faults())
+		var faults command.Faults
+		tt.asked.Check(&faults)
+		require.Equal(t, tt.want, faults)
 	}
 }
