@@ -1,13 +1,7 @@
 // Command amirollout shows the effects of amiSelectorTerms: which images are selected, which nodes
 // drift and why, the terms to promote once they are tested, and when the nodes would be replaced
-// under the budgets of their NodePools. It needs neither a cloud nor a cluster.
-//
-//	amirollout                                       the sample
-//	amirollout -min-age 168h                         with a bake time of a week
-//	amirollout -f class.yaml -nodes claims.yaml -images images.json
-//
-// The exit code is 0 when there is an answer, 1 when something broke, and 2 when
-// the input or the flags are wrong.
+// under the budgets of their NodePools. It needs neither a cloud nor a cluster. README.md has
+// commands to begin with and the exit codes.
 package main
 
 import (
@@ -32,12 +26,10 @@ func main() {
 type settings struct {
 	manifest, images, nodes string // file names; "-" is standard input, empty the sample
 	className               string // which EC2NodeClass of the manifest; may be empty if there is only one
-	kubernetes, account     string
 	now                     time.Time
-	minAge, replacement     time.Duration
-	deny                    []string
-	canary                  int // nodes in the first wave of a pool; 0 for no waves
-	soak                    time.Duration
+	selecting               amiselect.Options
+	waves                   rollout.Options // without a canary there are none
+	replacement             time.Duration
 }
 
 const about = `Amirollout shows what amiSelectorTerms lead to, and when nodes would follow.
@@ -52,14 +44,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.StringVar(&s.className, "class", "", "`NAME` the EC2NodeClass to look at, where there are several")
 	set.StringVar(&s.images, "images", "", "`FILE` images, as \"aws ec2 describe-images\" prints them")
 	set.StringVar(&s.nodes, "nodes", "", "`FILE` nodes, as \"kubectl get nodeclaims -o yaml\" prints them")
-	set.StringVar(&s.kubernetes, "kubernetes", sampleKubernetes, "`VERSION` version of the control plane. Default 1.31")
-	set.StringVar(&s.account, "account", sampleAccount, "`NUMBER` the account that owner self is. Default 111122223333")
+	set.StringVar(&s.selecting.Environment.KubernetesVersion, "kubernetes", sampleKubernetes, "`VERSION` version of the control plane. Default 1.31")
+	set.StringVar(&s.selecting.Environment.Account, "account", sampleAccount, "`NUMBER` the account that owner self is. Default 111122223333")
 	command.Time(set, "now", &s.now, "`TIME` the time to decide for. Default 2024-09-06T15:00:00Z")
-	set.DurationVar(&s.minAge, "min-age", 0, "`DURATION` pass over images that are younger, such as 168h. Default 0")
+	set.DurationVar(&s.selecting.MinAge, "min-age", 0, "`DURATION` pass over images that are younger, such as 168h. Default 0")
 	set.DurationVar(&s.replacement, "replace", 30*time.Minute, "`DURATION` how long the replacement of a node takes. Default 30m")
-	set.IntVar(&s.canary, "canary", 0, "`N` go in waves: N nodes of each NodePool, then twice as many, and so on. Default 0: as fast as the budgets let them")
-	set.DurationVar(&s.soak, "soak", 0, "`DURATION` wait so long after each wave of -canary. Default 0")
-	command.List(set, "deny", &s.deny, "the image is empty", "`IMAGE` never take this image: an id, or a pattern of names; may be repeated")
+	set.IntVar(&s.waves.Canary, "canary", 0, "`N` go in waves: N nodes of each NodePool, then twice as many, and so on. Default 0: as fast as the budgets let them")
+	set.DurationVar(&s.waves.Soak, "soak", 0, "`DURATION` wait so long after each wave of -canary. Default 0")
+	command.List(set, "deny", &s.selecting.Deny, "the image is empty", "`IMAGE` never take this image: an id, or a pattern of names; may be repeated")
 	return command.Run(set, args, about, stdout, stderr, s.check, func() error {
 		in, err := s.read(stdin)
 		if err != nil {
@@ -76,11 +68,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // check lists the faults of flags that could be parsed.
 func (s *settings) check(f *command.Faults) {
-	command.NotNegative(f, "min-age", s.minAge)
+	command.NotNegative(f, "min-age", s.selecting.MinAge)
 	command.NotNegative(f, "replace", s.replacement)
-	command.NotNegative(f, "canary", s.canary)
-	command.NotNegative(f, "soak", s.soak)
-	f.If(s.soak > 0 && s.canary == 0, "-soak is the time after a wave; have waves by -canary")
+	command.NotNegative(f, "canary", s.waves.Canary)
+	command.NotNegative(f, "soak", s.waves.Soak)
+	f.If(s.waves.Soak > 0 && s.waves.Canary == 0, "-soak is the time after a wave; have waves by -canary")
 	f.If(s.manifest != "" && (s.images == "" || s.nodes == ""), "-f needs -images and -nodes beside it; those of the sample are of another class")
 	stdin := slices.DeleteFunc([]string{s.manifest, s.images, s.nodes}, func(name string) bool { return name != "-" })
 	f.If(len(stdin) > 1, `standard input, "-", can be one file only`)
@@ -89,11 +81,7 @@ func (s *settings) check(f *command.Faults) {
 // decide computes the report of an input.
 func (s *settings) decide(in *input) (*report, error) {
 	now := s.now.UTC()
-	selection, err := amiselect.Select(now, in.Terms, in.Images, &amiselect.Options{
-		Environment: amiselect.Environment{KubernetesVersion: s.kubernetes, Account: s.account},
-		MinAge:      s.minAge,
-		Deny:        s.deny,
-	})
+	selection, err := amiselect.Select(now, in.Terms, in.Images, &s.selecting)
 	if err != nil {
 		return nil, err
 	}
@@ -105,15 +93,15 @@ func (s *settings) decide(in *input) (*report, error) {
 	for _, n := range diff.Drifted {
 		drifted = append(drifted, rollout.Node{Name: n.Name, NodePool: n.NodePool, Created: n.Created, Reason: n.Explanation.String()})
 	}
-	waves := rollout.Options{Canary: s.canary, Soak: s.soak}
-	if s.canary == 0 {
+	waves := s.waves
+	if waves.Canary == 0 {
 		waves.Canary = max(1, len(drifted)) // one wave of all
 	}
 	preview, err := rollout.Preview(now, drifted, &rollout.PreviewOptions{Waves: waves, Pace: rollout.BudgetPace(in.Pools, in.Counts, budgets.Drifted), Replacement: s.replacement})
 	if err != nil {
 		return nil, err
 	}
-	r := &report{settings: s, input: in, Missed: missed(s.deny, in.Images), Selection: selection, Diff: diff, Rollout: preview}
+	r := &report{settings: s, input: in, Missed: missed(s.selecting.Deny, in.Images), Selection: selection, Diff: diff, Rollout: preview}
 	r.Lock, r.LockErr = amiselect.Lock(in.Terms, selection)
 	return r, nil
 }

@@ -29,16 +29,16 @@ type report struct {
 // String renders the report in 80 columns.
 func (r *report) String() string {
 	t := &lines{}
-	t.wrap("", fmt.Sprintf("EC2NodeClass %s, Kubernetes %s, as of %s", r.Class, r.kubernetes, clock(r.now)))
+	t.wrap("", fmt.Sprintf("EC2NodeClass %s, Kubernetes %s, as of %s", r.Class, r.selecting.Environment.KubernetesVersion, clock(r.now)))
 	for _, term := range r.Terms {
 		t.wrap("  ", term.String())
 	}
 	var rules []string
-	if r.minAge > 0 {
-		rules = append(rules, "images must be "+command.Span(r.minAge)+" old")
+	if r.selecting.MinAge > 0 {
+		rules = append(rules, "images must be "+command.Span(r.selecting.MinAge)+" old")
 	}
-	if len(r.deny) > 0 {
-		rules = append(rules, "denied are "+strings.Join(r.deny, ", "))
+	if len(r.selecting.Deny) > 0 {
+		rules = append(rules, "denied are "+strings.Join(r.selecting.Deny, ", "))
 	}
 	if len(rules) > 0 {
 		t.wrap("  ", strings.Join(rules, "; "))

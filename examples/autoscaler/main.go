@@ -1,14 +1,7 @@
 // Command autoscaler is a whole node autoscaler on a fake cloud, in virtual time: it plays two days
 // with a daily wave, nightly jobs, a deploy, spot interruptions, a shortage, a provider that panics
-// and a new image in seconds.
-//
-//	autoscaler                     print the events, and a summary
-//	autoscaler -html report.html   with plots, for a browser or a printer
-//	autoscaler -hours 12 -v        half a day, with every decision
-//	autoscaler -seed 7             other customers, prices and interruptions
-//
-// The same flags print the same bytes. loop.go is the autoscaler; the other files simulate its
-// cluster and write the report.
+// and a new image in seconds. The same flags print the same bytes. README.md has commands to begin
+// with. Package internal/autoscaler is the autoscaler; this package writes the report.
 //
 // The exit code is 0; 1 when something broke; 2 when the flags are wrong.
 package main

@@ -1,16 +1,5 @@
-// Command budgetcal prints how many nodes the disruption budgets of a NodePool
-// let go, hour by hour, as a table or as a picture.
-//
-//	budgetcal                                   the budgets of a sample
-//	budgetcal -f pool.yaml -nodes 50            those of one's own
-//	budgetcal -o html > week.html               a page with pictures: days across, hours down
-//	kubectl get nodepool web -o yaml | budgetcal -f - -tz Europe/Berlin
-//
-// The week is a fixed one unless -from names another, so that the same input
-// prints the same bytes.
-//
-// The exit code is 0; 1 when something broke; 2 when the input or the flags are
-// wrong.
+// Command budgetcal prints how many nodes the disruption budgets of a NodePool let go, hour by hour,
+// as a table, a picture or a page. README.md has commands to begin with and the exit codes.
 package main
 
 import (
@@ -41,15 +30,11 @@ var sample []byte
 
 // settings are the flags.
 type settings struct {
-	files   []string // "-" is standard input; empty for the sample
-	pool    string   // name of the NodePool; empty for the only one
-	nodes   int
-	reasons []budgets.Reason
-	from    time.Time // midnight in the time zone
-	days    int
-	zone    *time.Location
-	output  string // table, svg or html
-	only    []budgets.Opening
+	files    []string // "-" is standard input; empty for the sample
+	pool     string   // name of the NodePool; empty for the only one
+	reasons  []budgets.Reason
+	calendar page.Calendar
+	output   string // table, svg or html
 }
 
 // parseOpening reads a window, such as "0 22 * * mon-fri for 6h".
@@ -93,17 +78,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	})
 	set.Func("only", "`WINDOW` let nodes go in this window alone, as budgets.Policy does, such as \"0 22 * * mon-fri for 6h\"; may be repeated", func(text string) error {
 		opening, err := parseOpening(text)
-		s.only = append(s.only, opening)
+		s.calendar.Only = append(s.calendar.Only, opening)
 		return err
 	})
 	set.StringVar(&s.pool, "pool", "", "`NAME` which NodePool, if there are several")
-	set.IntVar(&s.nodes, "nodes", 20, "`N` how many nodes the pool has. Default 20")
+	set.IntVar(&s.calendar.Nodes, "nodes", 20, "`N` how many nodes the pool has. Default 20")
 	set.StringVar(&from, "from", defaultFrom, "`DATE` first day, such as 2026-03-02, which is the default")
-	set.IntVar(&s.days, "days", 7, "`N` number of days, 1 to 35. Default 7")
+	set.IntVar(&s.calendar.Days, "days", 7, "`N` number of days, 1 to 35. Default 7")
 	set.StringVar(&zone, "tz", "UTC", "`ZONE` time zone of days and hours. Default UTC. It does not change when schedules hit: they name their own")
 	set.StringVar(&s.output, "o", "table", "`FORMAT` table, svg (one picture) or html (a page with a picture of each week). Default table")
 	return command.Run(set, args, about, stdout, stderr, func(f *command.Faults) { s.resolve(f, from, zone) }, func() error {
-		text, err := s.calendar(stdin)
+		text, err := s.text(stdin)
 		if err == nil {
 			_, err = io.WriteString(stdout, text)
 		}
@@ -114,29 +99,29 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // resolve completes settings that could be parsed, and lists their faults.
 func (s *settings) resolve(f *command.Faults, from, zone string) {
 	f.Twice(s.files)
-	command.NotNegative(f, "nodes", s.nodes)
-	f.If(s.days < 1 || s.days > maxDays, "invalid value %d for flag -days: must be 1 to %d", s.days, maxDays)
+	command.NotNegative(f, "nodes", s.calendar.Nodes)
+	f.If(s.calendar.Days < 1 || s.calendar.Days > maxDays, "invalid value %d for flag -days: must be 1 to %d", s.calendar.Days, maxDays)
 	command.OneOf(f, "o", s.output, "table", "svg", "html")
 	loc, err := time.LoadLocation(zone)
 	if err != nil || zone == "" || zone == "Local" {
 		f.If(true, "invalid value %q for flag -tz: must be a zone such as Europe/Berlin", zone)
 		loc = time.UTC
 	}
-	s.zone = loc
-	s.from, err = time.ParseInLocation(time.DateOnly, from, loc)
-	f.If(err != nil || s.from.Year() < 1, "invalid value %q for flag -from: must be a date such as %s", from, defaultFrom)
+	s.calendar.Zone = loc
+	s.calendar.From, err = time.ParseInLocation(time.DateOnly, from, loc)
+	f.If(err != nil || s.calendar.From.Year() < 1, "invalid value %q for flag -from: must be a date such as %s", from, defaultFrom)
 	if len(s.reasons) == 0 {
 		s.reasons = v1.DisruptionReasons()
 	}
 }
 
-// calendar returns the calendar in the format of -o.
-func (s *settings) calendar(stdin io.Reader) (string, error) {
-	pool, err := s.readPool(stdin)
-	if err != nil {
+// text returns the calendar in the format of -o.
+func (s *settings) text(stdin io.Reader) (string, error) {
+	cal := &s.calendar
+	var err error
+	if cal.Pool, err = s.readPool(stdin); err != nil {
 		return "", command.Input(err)
 	}
-	cal := &page.Calendar{Pool: pool, Nodes: s.nodes, From: s.from, Days: s.days, Zone: s.zone, Only: s.only}
 	if err := cal.Ask(s.reasons); err != nil {
 		return "", command.Input(err)
 	}

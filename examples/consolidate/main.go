@@ -1,17 +1,7 @@
 // Command consolidate says which nodes of a cluster to remove or replace, what that saves, where
 // the pods go, and why every other node is left alone. The cluster is read from manifests, so the
-// program needs neither a cloud nor a cluster.
-//
-//	consolidate                        look at the sample of 60 nodes
-//	consolidate -converge              carry proposals out until none is left
-//	consolidate -f cluster.yaml        look at a dump, as whatif's README.md makes it
-//	consolidate -o json                the same for programs
-//
-// Instance types and prices are those of the fake cloud unless -instance-types
-// names a file of others.
-//
-// The exit code is 0 when there is an answer; 1 when something broke; 2 when the
-// input or the flags are wrong.
+// program needs neither a cloud nor a cluster. README.md has commands to begin with and the exit
+// codes, reference.md how to read the output.
 package main
 
 import (

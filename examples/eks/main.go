@@ -1,22 +1,10 @@
-// Command eks says which instances would be launched in an EKS cluster for the pods
-// of some manifests, by the NodePools and EC2NodeClasses in them.
+// Command eks says which instances would be launched in an EKS cluster for the pods of some
+// manifests, by the NodePools and EC2NodeClasses in them. It asks AWS, or a simulated AWS: a server
+// on 127.0.0.1 with the protocols of the real one, so the whole provider runs. README.md has commands
+// to begin with.
 //
-//	eks                                  in a simulated AWS on this machine
-//	eks -loopback -f shop.yaml           the same with your own manifests
-//	eks -cluster shop -f shop.yaml       ask AWS, with your credentials,
-//	                                     and change nothing
-//	eks -cluster shop -f shop.yaml -launch
-//	                                     launch them
-//
-// The simulated AWS is a server on 127.0.0.1 with the protocols of the real one, so the whole
-// provider runs: planned nodes are launched, interrupted and deleted again. Each line printed has
-// the time of the simulated clock.
-//
-// Manifests hold NodePools, EC2NodeClasses, and pods or workloads. README.md says
-// what the output means.
-//
-// The exit code is 0; 1 when something broke or is not ready; 2 when the input or
-// the flags are wrong.
+// The exit code is 0; 1 when something broke or is not ready; 2 when the input or the flags are
+// wrong.
 package main
 
 import (

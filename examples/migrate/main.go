@@ -1,15 +1,6 @@
-// Command migrate rewrites manifests of earlier versions of Karpenter as those of
-// version v1.
-//
-//	migrate                                  a sample
-//	migrate -f old.yaml > new.yaml           the remarks go to standard error
-//	migrate -f pools.yaml -f classes.yaml    converted together
-//	migrate -check -f manifests.yaml         names the files that would change
-//	kubectl get provisioners,awsnodetemplates -o yaml | migrate -f -
-//
-// The exit code is 0; 1 when a person has to complete something or an object could
-// not be converted, when -check finds something to convert, or when something broke;
-// 2 when the input cannot be read or the flags are wrong.
+// Command migrate rewrites manifests of earlier versions of Karpenter as those of version v1.
+// README.md has commands to begin with, and the remarks with which the exit code is 1. It is 2 when
+// the input cannot be read or the flags are wrong.
 package main
 
 import (

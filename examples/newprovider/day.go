@@ -25,7 +25,7 @@ import (
 type pond struct{ *puddlecloud.Cloud }
 
 func (p pond) SellOut(key cloudprovider.OfferingKey) {
-	p.Cloud.SellOut(puddlecloud.Choice{Shape: key.InstanceType, Zone: key.Zone, Market: key.CapacityType})
+	p.SetStock(true, puddlecloud.Choice{Shape: key.InstanceType, Zone: key.Zone, Market: key.CapacityType})
 }
 
 func (p pond) Interrupt(i *cloudprovider.Instance) error {

@@ -1,16 +1,10 @@
-// Command newprovider plays a day with a provider for an invented cloud, and prints a log of it:
-// plan, launch, shortage, notice, drift, delete.
-//
-//	newprovider     start the cloud on loopback, plan, launch, list, delete
+// Command newprovider plays a day with a provider for an invented cloud on the loopback interface, and
+// prints a log of it: plan, launch, shortage, notice, drift, delete. The cloud has a clock of its own,
+// so that the log is always the same.
 //
 // The provider is package puddle: the contract in less than three hundred lines, and the optional
 // abilities. Copy it as the beginning of a provider for a real cloud: docs/writing-a-provider.md
 // walks through it. The cloud is package examples/internal/puddlecloud.
-//
-// The program uses no network except the loopback interface. The cloud has a clock of its own, so
-// that the log is always the same.
-//
-// The exit code is 0; 1 when something broke; 2 when there are arguments.
 package main
 
 import (

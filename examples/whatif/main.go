@@ -1,20 +1,6 @@
 // Command whatif plans nodes for a cluster that is described by manifests, and says what they would
-// cost. It needs neither a cloud nor a cluster.
-//
-//	whatif                             plan the sample cluster
-//	whatif -f shop.yaml                plan your own cluster
-//	whatif -f cluster.yaml             plan a dump, as README.md makes it
-//	whatif -explain shop/forecast      tell all about one pod
-//	whatif -without ip-10-0-17-21      plan without that node
-//	whatif -f c.yaml -compare new.yaml tell what these policies would change
-//	whatif -f c.yaml -advise           tell what each constraint costs
-//
-// The instance types are those of the fake cloud unless -instance-types names a file of others. -o
-// json and -o yaml print the plan in the format that reference.md describes.
-//
-// The exit code is 0 when there is a plan, even one that leaves pods pending;
-// 1 when it leaves some under -fail-unplaced, or when something broke; 2 when
-// the input or the flags are wrong.
+// cost. It needs neither a cloud nor a cluster. README.md has commands to begin with and the exit
+// codes, reference.md what is read and the format of -o json.
 package main
 
 import (
@@ -56,11 +42,7 @@ func main() {
 type settings struct {
 	files        offline.Files
 	output       string // table, json, yaml or html
-	minValues    provisioning.MinValuesPolicy
-	preferences  provisioning.PreferencePolicy
-	reserved     provisioning.ReservedPolicy
-	nodeFee      float64  // USD per hour
-	kubernetes   string   // a version, or all; empty for the version of the newest kubelet
+	engine       provisioning.Options
 	without      []string // names of nodes to plan without
 	explain      string   // namespace/name of a pod to explain instead of printing the plan
 	why          string   // new node/instance type to explain
@@ -74,7 +56,9 @@ type settings struct {
 
 // options returns the options of the engine.
 func (s *settings) options() *provisioning.Options {
-	return &provisioning.Options{MinValues: s.minValues, Preferences: s.preferences, Reserved: s.reserved, NodeFee: s.nodeFee, Kubernetes: strings.TrimPrefix(s.kubernetes, "all")}
+	o := s.engine
+	o.Kubernetes = strings.TrimPrefix(o.Kubernetes, "all")
+	return &o
 }
 
 const about = `Whatif plans nodes for the pods of a cluster that is written down in manifests.
@@ -83,14 +67,14 @@ Colours are used on a terminal unless NO_COLOR is set.`
 
 // newSettings returns the defaults of the flags, and the flags that change them.
 func newSettings() (*settings, *flag.FlagSet) {
-	s := &settings{files: offline.Files{Sample: sample}, minValues: provisioning.Strict, preferences: provisioning.Respect, reserved: provisioning.ReservedFallback}
+	s := &settings{files: offline.Files{Sample: sample}, engine: provisioning.Options{MinValues: provisioning.Strict, Preferences: provisioning.Respect, Reserved: provisioning.ReservedFallback}}
 	set := flag.NewFlagSet("whatif", flag.ContinueOnError)
 	s.files.Flags(set)
-	set.StringVar((*string)(&s.minValues), "min-values", string(s.minValues), "`POLICY` what to do when a minValues cannot be met: Strict launches nothing, BestEffort lowers it. Default Strict")
-	set.StringVar((*string)(&s.preferences), "preferences", string(s.preferences), "`POLICY` Respect weighs soft constraints (preferred affinity, ScheduleAnyway, PreferNoSchedule) against cost, Ignore leaves them to the scheduler. Default Respect")
-	set.StringVar((*string)(&s.reserved), "reserved", string(s.reserved), "`POLICY` what nodes that draw on a reservation name beside it: Fallback other capacity, in case it is full, Strict nothing, so that the launch fails. Default Fallback")
-	set.Float64Var(&s.nodeFee, "node-fee", 0, "`USD` what a node costs in an hour beside its bill; more makes plans with fewer, larger nodes. Default 0")
-	set.StringVar(&s.kubernetes, "kubernetes", "", "`VERSION` the version of kube-scheduler that binds the pods, as 1.37, or all for places that are valid in each version that is supported. Default: that of the newest kubelet, or all if no Node names one")
+	set.StringVar((*string)(&s.engine.MinValues), "min-values", string(s.engine.MinValues), "`POLICY` what to do when a minValues cannot be met: Strict launches nothing, BestEffort lowers it. Default Strict")
+	set.StringVar((*string)(&s.engine.Preferences), "preferences", string(s.engine.Preferences), "`POLICY` Respect weighs soft constraints (preferred affinity, ScheduleAnyway, PreferNoSchedule) against cost, Ignore leaves them to the scheduler. Default Respect")
+	set.StringVar((*string)(&s.engine.Reserved), "reserved", string(s.engine.Reserved), "`POLICY` what nodes that draw on a reservation name beside it: Fallback other capacity, in case it is full, Strict nothing, so that the launch fails. Default Fallback")
+	set.Float64Var(&s.engine.NodeFee, "node-fee", 0, "`USD` what a node costs in an hour beside its bill; more makes plans with fewer, larger nodes. Default 0")
+	set.StringVar(&s.engine.Kubernetes, "kubernetes", "", "`VERSION` the version of kube-scheduler that binds the pods, as 1.37, or all for places that are valid in each version that is supported. Default: that of the newest kubelet, or all if no Node names one")
 	command.List(set, "without", &s.without, "the name of the node is empty", "`NODE` plan as if NODE were being removed, its pods to be placed elsewhere; may be repeated")
 	set.StringVar(&s.explain, "explain", "", "`NAMESPACE/POD` instead of the plan, tell where the pod goes and when, or all that keeps it pending; the name of a workload stands for a pod of it, one that is pending if any is")
 	set.StringVar(&s.why, "why", "", "`NODE/INSTANCETYPE` instead of the plan, tell how the instance type stands with the new NODE of the plan")
@@ -109,11 +93,11 @@ func newSettings() (*settings, *flag.FlagSet) {
 // check lists the faults of flags that could be parsed.
 func (s *settings) check(f *command.Faults) {
 	s.checkFormat(f)
-	command.OneOf(f, "min-values", s.minValues, provisioning.Strict, provisioning.BestEffort)
-	command.OneOf(f, "preferences", s.preferences, provisioning.Respect, provisioning.Ignore)
-	command.OneOf(f, "reserved", s.reserved, provisioning.ReservedFallback, provisioning.ReservedStrict)
-	f.USD("node-fee", s.nodeFee)
-	if err := s.options().Validate(); s.kubernetes != "" && err != nil {
+	command.OneOf(f, "min-values", s.engine.MinValues, provisioning.Strict, provisioning.BestEffort)
+	command.OneOf(f, "preferences", s.engine.Preferences, provisioning.Respect, provisioning.Ignore)
+	command.OneOf(f, "reserved", s.engine.Reserved, provisioning.ReservedFallback, provisioning.ReservedStrict)
+	f.USD("node-fee", s.engine.NodeFee)
+	if err := s.options().Validate(); s.engine.Kubernetes != "" && err != nil {
 		_, why, found := strings.Cut(err.Error(), "Kubernetes is ")
 		why, _, _ = strings.Cut(why, ", or nothing")
 		f.If(found, "invalid value for flag -kubernetes: %s, or all", why)
@@ -201,9 +185,9 @@ func (s *settings) ask(stdin io.Reader, stderr io.Writer) (answer, error) {
 	if err != nil {
 		return answer{}, command.Input(err)
 	}
-	if s.kubernetes == "" {
+	if s.engine.Kubernetes == "" {
 		var remark string
-		s.kubernetes, remark = world.Kubernetes()
+		s.engine.Kubernetes, remark = world.Kubernetes()
 		world.Say("whatif", stderr, remark)
 	}
 	ctx, done := command.Progress(context.Background(), stderr)

@@ -139,24 +139,30 @@ func shapes() []Shape {
 	return all
 }
 
-// Now returns the cloud's time.
-func (c *Cloud) Now() time.Time {
+// with calls do while nothing else happens to the cloud.
+func (c *Cloud) with(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.time
+	do()
+}
+
+// Now returns the cloud's time.
+func (c *Cloud) Now() (now time.Time) {
+	c.with(func() { now = c.time })
+	return now
 }
 
 // Advance lets time pass. Stopping servers may be gone afterwards.
 func (c *Cloud) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.time = c.time.Add(d)
-	for _, s := range c.servers {
-		if !s.due.IsZero() && !s.due.After(c.time) { // whether or not its notice was acknowledged
-			c.stop(s)
+	c.with(func() {
+		c.time = c.time.Add(d)
+		for _, s := range c.servers {
+			if !s.due.IsZero() && !s.due.After(c.time) { // whether or not its notice was acknowledged
+				c.stop(s)
+			}
 		}
-	}
-	c.servers = slices.DeleteFunc(c.servers, func(s *Server) bool { return s.Stopping && !s.gone.After(c.time) })
+		c.servers = slices.DeleteFunc(c.servers, func(s *Server) bool { return s.Stopping && !s.gone.After(c.time) })
+	})
 }
 
 func (c *Cloud) find(id string) *Server {
@@ -237,66 +243,53 @@ func (c *Cloud) list(cluster, after string) (p Page) {
 
 // Announce issues a notice about a server: maintenance, or reclaim.
 func (c *Cloud) Announce(id, what string, in time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.find(id); s != nil {
-		s.due = c.time.Add(in)
-		c.notices = append(c.notices, Notice{ID: "note-" + s.ID, What: what, Server: *s, Issued: c.time, Due: s.due})
-	}
+	c.with(func() {
+		if s := c.find(id); s != nil {
+			s.due = c.time.Add(in)
+			c.notices = append(c.notices, Notice{ID: "note-" + s.ID, What: what, Server: *s, Issued: c.time, Due: s.due})
+		}
+	})
 }
 
-// SellOut removes all stock of the choices.
-func (c *Cloud) SellOut(choices ...Choice) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, o := range choices {
-		c.soldOut[o] = true
-	}
-}
-
-// Restock ends the effect of SellOut.
-func (c *Cloud) Restock(choices ...Choice) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, o := range choices {
-		delete(c.soldOut, o)
-	}
+// SetStock says whether the choices are sold out from now on.
+func (c *Cloud) SetStock(soldOut bool, choices ...Choice) {
+	c.with(func() {
+		for _, o := range choices {
+			c.soldOut[o] = soldOut
+		}
+	})
 }
 
 // SetClass adds a class, or replaces the one of the same name.
-func (c *Cloud) SetClass(k Class) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.classes[k.Name] = k
-}
+func (c *Cloud) SetClass(k Class) { c.with(func() { c.classes[k.Name] = k }) }
 
 // Stop stops a server, if it exists.
 func (c *Cloud) Stop(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.find(id); s != nil {
-		c.stop(s)
-	}
+	c.with(func() {
+		if s := c.find(id); s != nil {
+			c.stop(s)
+		}
+	})
 }
 
 // Running returns the number of running servers of a cluster.
 func (c *Cloud) Running(cluster string) (n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.servers {
-		if s.Cluster == cluster && !s.Stopping {
-			n++
+	c.with(func() {
+		for _, s := range c.servers {
+			if s.Cluster == cluster && !s.Stopping {
+				n++
+			}
 		}
-	}
+	})
 	return n
 }
 
 // Restarts returns how often a server was restarted.
-func (c *Cloud) Restarts(id string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.find(id); s != nil {
-		return len(s.restarts)
-	}
-	return 0
+func (c *Cloud) Restarts(id string) (n int) {
+	c.with(func() {
+		if s := c.find(id); s != nil {
+			n = len(s.restarts)
+		}
+	})
+	return n
 }

@@ -16,18 +16,12 @@ type script struct {
 
 // Fail makes the next call of a route fail with a code.
 func (c *Cloud) Fail(route, code string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.script.fail = map[string]string{route: code}
+	c.with(func() { c.script.fail = map[string]string{route: code} })
 }
 
 // Lose makes the cloud carry out the next order and lose the answer. Called twice, it affects the
 // next two orders.
-func (c *Cloud) Lose() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.script.lose++
-}
+func (c *Cloud) Lose() { c.with(func() { c.script.lose++ }) }
 
 // Hang delays the next call of a route until release is called. reached is closed when the call has
 // arrived.

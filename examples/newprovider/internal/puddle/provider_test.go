@@ -96,8 +96,8 @@ func open(t testing.TB) *cloudprovidertest.Harness {
 		Machines:        func() int { return c.Running("ours") },
 		Restart:         func() cloudprovider.CloudProvider { return provider("ours") },
 		Neighbor:        func() cloudprovider.CloudProvider { return provider("theirs") },
-		RunDry:          func(keys ...cloudprovider.OfferingKey) { c.SellOut(choices(keys)...) },
-		Restock:         func(keys ...cloudprovider.OfferingKey) { c.Restock(choices(keys)...) },
+		RunDry:          func(keys ...cloudprovider.OfferingKey) { c.SetStock(true, choices(keys)...) },
+		Restock:         func(keys ...cloudprovider.OfferingKey) { c.SetStock(false, choices(keys)...) },
 		Fail: func(method string, kind cloudprovider.Kind) {
 			code := puddlecloud.CodeBroken
 			if kind == cloudprovider.KindThrottled {
