@@ -1,6 +1,16 @@
 package aws
 
-import "github.com/dovetail-sdk/dovetail/aws/internal/api"
+import (
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+)
 
 // EC2API is the part of Amazon EC2 that the provider calls: CreateFleet,
 // CreateLaunchTemplate, CreateTags, DeleteLaunchTemplate, DescribeCapacityReservations,
@@ -59,4 +69,13 @@ type Clients struct {
 	// ZonalShift returns the zones that traffic is shifted away from. Without it no zone counts as
 	// shifted.
 	ZonalShift ZonalShiftAPI
+}
+
+// Connect returns clients of the AWS SDK with a configuration, which should have Retryer. It leaves
+// out ZonalShift: set the field if the provider is to heed zonal shifts.
+func Connect(cfg awssdk.Config) Clients {
+	return Clients{
+		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
+		SQS: sqs.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
+	}
 }

@@ -6,11 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/pricing"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -28,11 +23,7 @@ func open() (*aws.Provider, func()) {
 	if err != nil {
 		panic(err)
 	}
-	cfg := cloud.Config()
-	p, err := aws.New(aws.Clients{
-		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
-		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
-	}, &aws.Options{
+	p, err := aws.New(aws.Connect(cloud.Config()), &aws.Options{
 		Region:  "us-east-1",
 		Cluster: aws.Cluster{Name: "demo"},
 		Now:     cloud.Now,

@@ -8,12 +8,6 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/pricing"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,10 +34,9 @@ type scene struct {
 }
 
 func clients(cfg awssdk.Config) aws.Clients {
-	return aws.Clients{
-		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg), SQS: sqs.NewFromConfig(cfg),
-		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg), ZonalShift: arczonalshift.NewFromConfig(cfg),
-	}
+	c := aws.Connect(cfg)
+	c.ZonalShift = arczonalshift.NewFromConfig(cfg)
+	return c
 }
 
 func newScene(t *testing.T, change ...func(*scene)) *scene {

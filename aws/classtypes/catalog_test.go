@@ -10,10 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	sdkpricing "github.com/aws/aws-sdk-go-v2/service/pricing"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -200,9 +196,7 @@ func newLive(t *testing.T, tt twin) *live {
 	if tt.live != nil {
 		tt.live(&opts)
 	}
-	cfg := cloud.Config()
-	l.provider, err = aws.New(aws.Clients{EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: sdkpricing.NewFromConfig(cfg),
-		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg)}, &opts)
+	l.provider, err = aws.New(aws.Connect(cloud.Config()), &opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.provider.Close(context.Background())) })
 	require.NoError(t, l.provider.Refresh(t.Context()))

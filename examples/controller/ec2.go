@@ -8,12 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/pricing"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -39,8 +33,7 @@ func awsClients(ctx context.Context, region string) (aws.Clients, string, error)
 	if err != nil {
 		return aws.Clients{}, "", fmt.Errorf("AWS configuration: %w", err)
 	}
-	return aws.Clients{EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
-		SQS: sqs.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg)}, cfg.Region, nil
+	return aws.Connect(cfg), cfg.Region, nil
 }
 
 // newEC2 returns the cloud. It reads classes from the API server.

@@ -77,7 +77,7 @@ func ask(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) err
 	if !s.launch {
 		cfg = awsclients.Watch(cfg)
 	}
-	v, err := newVisit(awsclients.Connect(cfg), aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.Class, NodePools: in.Pools, NoDryRun: !s.launch}, in, out)
+	v, err := newVisit(aws.Connect(cfg), aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.Class, NodePools: in.Pools, NoDryRun: !s.launch}, in, out)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func play(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) er
 	defer cloud.Close()
 	in.Furnish(cloud.Cloud)
 	o := cloud.Options()
-	v, err := newVisit(awsclients.Connect(cloud.Config()), aws.Options{
+	v, err := newVisit(aws.Connect(cloud.Config()), aws.Options{
 		Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, NodeClasses: in.Class, NodePools: in.Pools, Now: cloud.Now,
 		InterruptionQueue: o.Queue, Batch: aws.Batch{Idle: -1},
 	}, in, out)

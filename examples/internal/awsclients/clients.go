@@ -1,5 +1,5 @@
-// Package awsclients makes the clients for the AWS provider, with the configuration of the AWS
-// command line.
+// Package awsclients has the configuration of the AWS command line for the clients of the AWS provider,
+// and one with which they change nothing.
 package awsclients
 
 import (
@@ -12,12 +12,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
-	"github.com/aws/aws-sdk-go-v2/service/pricing"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/dovetail-sdk/dovetail/aws"
@@ -36,14 +32,6 @@ func Load(ctx context.Context, region string) (awssdk.Config, error) {
 		return cfg, fmt.Errorf("AWS configuration: %w; log in, or set AWS_PROFILE to a profile with credentials", err)
 	}
 	return cfg, nil
-}
-
-// Connect makes the clients of a provider.
-func Connect(cfg awssdk.Config) aws.Clients {
-	return aws.Clients{
-		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
-		SQS: sqs.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
-	}
 }
 
 // Watch returns a configuration whose clients change nothing in AWS: reads and dry runs are passed on,

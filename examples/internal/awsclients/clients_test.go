@@ -10,6 +10,7 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/aws"
 	"github.com/dovetail-sdk/dovetail/examples/internal/awsclients"
 )
 
@@ -21,7 +22,7 @@ func (unreachable) Do(*http.Request) (*http.Response, error) { return nil, error
 // Whatever can change anything in EC2 and IAM is kept back, whatever its input, and reads are passed on.
 func TestWatchChangesNothing(t *testing.T) {
 	cfg := awssdk.Config{Region: "us-east-1", HTTPClient: unreachable{}, Retryer: func() awssdk.Retryer { return awssdk.NopRetryer{} }}
-	watched := awsclients.Connect(awsclients.Watch(cfg))
+	watched := aws.Connect(awsclients.Watch(cfg))
 	pretended := []string{"CreateInstanceProfile", "AddRoleToInstanceProfile"} // a class with a role is ready with a profile only
 	for _, client := range []reflect.Value{reflect.ValueOf(&watched.EC2).Elem(), reflect.ValueOf(&watched.IAM).Elem()} {
 		writes := 0
