@@ -14,7 +14,6 @@ import (
 	"math"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
@@ -36,7 +35,6 @@ func main() {
 type settings struct {
 	files      offline.Files
 	output     string // text or json
-	now        time.Time
 	converge   bool
 	all        bool   // list every node that is left alone
 	why        string // node whose pods are to be explained: why they cannot go to other nodes
@@ -63,7 +61,6 @@ Colours are used on a terminal unless NO_COLOR is set.`
 func newSettings() (*settings, *flag.FlagSet) {
 	s, set := &settings{files: offline.Files{Sample: sample}}, flag.NewFlagSet("consolidate", flag.ContinueOnError)
 	s.files.Flags(set)
-	command.Time(set, "now", &s.now, "`TIME` the instant to decide at, such as 2026-03-02T12:00:00Z. Default: when the sample was taken, or else the present")
 	set.BoolVar(&s.converge, "converge", false, "carry the proposals out on paper, one after the other, until none is left, and list the steps")
 	set.BoolVar(&s.all, "all", false, "name every node that is left alone")
 	set.StringVar(&s.why, "why", "", "`NODE` say which pods of a node that is left alone find no place on others, and what keeps them from there")
@@ -98,19 +95,15 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // ask reads the input and makes the proposal.
 func (s *settings) ask(stdin io.Reader, stderr io.Writer) (*report.Proposal, error) {
-	present := s.now.IsZero() && len(s.files.Manifests) > 0
-	s.now = s.instant()
-	world, err := offline.Open("consolidate", s.files, s.now, stdin, stderr)
+	world, err := offline.Open("consolidate", s.files, stdin, stderr)
 	if err != nil {
 		return nil, command.Input(err)
 	}
-	if present {
-		world.Say("consolidate", stderr, world.Age(s.now))
-	}
+	world.Say("consolidate", stderr, world.Age())
 	in, opts := world.Running(), s.options()
 	// What is at fault would be left alone and the rest decided. Here it is a mistake in a file
 	// that a person wrote, so report it.
-	if _, err := disruption.Observe(s.now, in, opts); err != nil {
+	if _, err := disruption.Observe(world.Now, in, opts); err != nil {
 		return nil, command.Input(world.Cluster.Explain(err))
 	}
 	if _, err := provisioning.Prepare(in.Input, opts.Provisioning); err != nil {
@@ -138,24 +131,13 @@ func (s *settings) print(stdout io.Writer, r *report.Proposal) error {
 	})
 }
 
-// instant returns the time of the decision: that of the flag, that of the sample, or the present.
-func (s *settings) instant() time.Time {
-	switch {
-	case !s.now.IsZero():
-		return s.now.UTC()
-	case len(s.files.Manifests) == 0:
-		return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	}
-	return time.Now().UTC().Truncate(time.Second)
-}
-
 // answer makes the proposal and its report.
 func (s *settings) answer(ctx context.Context, world *offline.World, in disruption.Input, opts *disruption.Options) (*report.Proposal, error) {
-	p, _, err := disruption.Propose(ctx, s.now, in, opts) // ask refused an input with faults
+	p, _, err := disruption.Propose(ctx, world.Now, in, opts) // ask refused an input with faults
 	if err != nil {
 		return nil, err
 	}
-	r := report.NewProposal(s.now, in, p, world.Prices(), opts)
+	r := report.NewProposal(world.Now, in, p, world.Prices(), opts)
 	if s.converge {
 		err = r.Converge(ctx)
 	} else {

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -46,7 +45,7 @@ type settings struct {
 	without      []string // names of nodes to plan without
 	explain      string   // namespace/name of a pod to explain instead of printing the plan
 	why          string   // new node/instance type to explain
-	compare      question // set if it has a file; its instant is used by -advise too
+	compare      question // set if it has a file
 	advise       bool
 	questions    int // number of questions of -advise; 0 for the default of package advice
 	maxOptions   int // per node in json and yaml; 0 is all
@@ -80,7 +79,6 @@ func newSettings() (*settings, *flag.FlagSet) {
 	set.StringVar(&s.why, "why", "", "`NODE/INSTANCETYPE` instead of the plan, tell how the instance type stands with the new NODE of the plan")
 	set.StringVar(&s.compare.File, "compare", "", "`FILE` instead of the plan, tell what would change if the NodePools and NodeOverlays of FILE took the place of those of their names: cost, pods, drift, evictions")
 	command.List(set, "pair", &s.compare.Pairs, "the names of the NodePools are empty", "`OLD=NEW` with -compare, NEW of FILE takes the place of NodePool OLD; OLD= goes, =NEW is added; may be repeated")
-	command.Time(set, "now", &s.compare.Now, "`TIME` the instant -compare starts at, such as 2026-03-02T12:00:00Z. Default: now")
 	set.BoolVar(&s.advise, "advise", false, "instead of the plan, tell what each constraint costs if all pods were planned for anew")
 	set.IntVar(&s.questions, "questions", 0, "`N` with -advise, ask about N constraints thoroughly, and half as many requests; more takes longer. Default 10")
 	set.StringVar(&s.output, "o", "table", "`FORMAT` table, json or yaml, and html for -compare and -advise. Default table")
@@ -177,11 +175,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // ask reads the input and computes the answer.
 func (s *settings) ask(stdin io.Reader, stderr io.Writer) (answer, error) {
-	now := s.compare.Now
-	if now.IsZero() {
-		now = time.Now().UTC()
-	}
-	world, err := offline.Open("whatif", s.files, now, stdin, stderr)
+	world, err := offline.Open("whatif", s.files, stdin, stderr)
 	if err != nil {
 		return answer{}, command.Input(err)
 	}
@@ -301,12 +295,9 @@ func toRemove(in provisioning.Input, names []string) (out []string, err error) {
 	return out, err
 }
 
-// running returns the cluster at the instant of the flag, or now.
+// running returns the cluster as it runs.
 func (s *settings) running(w *offline.World, stderr io.Writer) compare.Side {
-	if s.compare.Now.IsZero() {
-		s.compare.Now = time.Now().UTC().Truncate(time.Second)
-		w.Say("whatif", stderr, w.Age(s.compare.Now))
-	}
+	w.Say("whatif", stderr, w.Age())
 	return compare.Side{Input: w.Running(), Options: &disruption.Options{Provisioning: s.options()}}
 }
 
@@ -318,7 +309,7 @@ func (s *settings) compareWith(ctx context.Context, w *offline.World, stdin io.R
 	}
 	side := s.running(w, stderr)
 	w.Say("whatif: "+s.compare.File, stderr, file.Remarks()...)
-	a, err := s.compare.ask(ctx, side, file.Input())
+	a, err := s.compare.ask(ctx, w.Now, side, file.Input())
 	return a, command.Input(w.Cluster.Explain(err))
 }
 
@@ -327,7 +318,7 @@ func (s *settings) compareWith(ctx context.Context, w *offline.World, stdin io.R
 func (s *settings) adviseOn(ctx context.Context, w *offline.World, stderr io.Writer) (a answer, err error) {
 	defer func() { err = command.Input(w.Cluster.Explain(err)) }()
 	side := s.running(w, stderr)
-	in, err := compare.Emptied(s.compare.Now, side)
+	in, err := compare.Emptied(w.Now, side)
 	if err != nil {
 		return a, err
 	}
@@ -335,7 +326,7 @@ func (s *settings) adviseOn(ctx context.Context, w *offline.World, stderr io.Wri
 	if err != nil {
 		return a, err
 	}
-	budgets, err := compare.Budgets(ctx, s.compare.Now, side)
+	budgets, err := compare.Budgets(ctx, w.Now, side)
 	r := report.NewAdvice(found, budgets)
 	return answer{data: r, page: func() page.Page { return page.Advice(r, found, hints) }}, err
 }

@@ -27,8 +27,6 @@ type question struct {
 	// Pairs are OLD=NEW, OLD= and =NEW: a NodePool of the file that replaces OLD, a NodePool that
 	// is removed, and one that is added.
 	Pairs []string
-	// Now is the instant at which both sides are compared.
-	Now time.Time
 }
 
 // check lists the faults of the pairs.
@@ -39,9 +37,9 @@ func (q question) check(f *command.Faults) {
 	}
 }
 
-// ask compares the cluster with its policies replaced by the NodePools and NodeOverlays of the
-// file.
-func (q question) ask(ctx context.Context, before compare.Side, file provisioning.Input) (answer, error) {
+// ask compares, at the instant now, the cluster with its policies replaced by the NodePools and
+// NodeOverlays of the file.
+func (q question) ask(ctx context.Context, now time.Time, before compare.Side, file provisioning.Input) (answer, error) {
 	policies, changes, err := newPolicies(q, before, file)
 	if err != nil {
 		return answer{}, err
@@ -50,11 +48,11 @@ func (q question) ask(ctx context.Context, before compare.Side, file provisionin
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := compare.Compare(ctx, q.Now, before, after, &compare.Options{Parallel: runtime.GOMAXPROCS(0)})
+	found, err := compare.Compare(ctx, now, before, after, &compare.Options{Parallel: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return answer{}, err
 	}
-	r := report.NewComparison(q.Now, before, found, report.Change{File: q.File, Lines: changes})
+	r := report.NewComparison(now, before, found, report.Change{File: q.File, Lines: changes})
 	return answer{data: r, page: func() page.Page { return page.Comparison(q.File, r, before, found) }}, nil
 }
 

@@ -42,12 +42,16 @@ type Files struct {
 	Manifests      []string // empty for the sample
 	InstanceTypes  string   // empty for the catalog of the fake cloud
 	Place          place.Asked
-	InstancePrices bool // leave out of prices what a node costs in addition to its instance
-	AsPools        bool // read node groups as NodePools
+	InstancePrices bool      // leave out of prices what a node costs in addition to its instance
+	AsPools        bool      // read node groups as NodePools
+	Now            time.Time // instant to decide at; zero for the present, or that of the sample
 	Sample         []byte
 }
 
-// Flags declares -f, -instance-types, -region, -zones, -bill and -as-pools.
+// sampled is the instant of the samples.
+var sampled = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
+
+// Flags declares -f, -instance-types, -region, -zones, -bill, -as-pools and -now.
 func (f *Files) Flags(set *flag.FlagSet) {
 	command.Files(set, &f.Manifests, "manifests")
 	set.StringVar(&f.InstanceTypes, "instance-types", "", "`FILE` take instance types and prices from FILE instead of the fake cloud's catalog")
@@ -57,6 +61,7 @@ func (f *Files) Flags(set *flag.FlagSet) {
 		f.InstancePrices = !bill
 		return err
 	})
+	command.Time(set, "now", &f.Now, "`TIME` the instant to decide at, such as 2026-03-02T12:00:00Z. Default: when the sample was taken, or else the present")
 	set.BoolVar(&f.AsPools, "as-pools", false, "read each node group of EKS, GKE or AKS as a NodePool of the instance types and zones of its nodes")
 }
 
@@ -71,6 +76,8 @@ func (f Files) Check(faults *command.Faults) {
 // World is the input that was read.
 type World struct {
 	Cluster *manifest.Cluster
+	Now     time.Time                                // instant to decide at, in UTC
+	Present bool                                     // Now is the present
 	types   []*cloudprovider.InstanceType            // of pools without a class, or whose class is not used
 	classes map[string][]*cloudprovider.InstanceType // by class name
 	region  string
@@ -86,10 +93,10 @@ type World struct {
 
 // Open reads the input as Read does, for a program that decides at an instant: the pods of departing
 // nodes are pending. Remarks on the input go to stderr.
-func Open(program string, files Files, now time.Time, stdin io.Reader, stderr io.Writer) (*World, error) {
+func Open(program string, files Files, stdin io.Reader, stderr io.Writer) (*World, error) {
 	w, err := Read(files, stdin)
 	if err == nil {
-		w.Say(program, stderr, append(w.Remarks(), w.Cluster.Depart(now)...)...)
+		w.Say(program, stderr, append(w.Remarks(), w.Cluster.Depart(w.Now)...)...)
 	}
 	return w, err
 }
@@ -105,7 +112,14 @@ func (w *World) Say(program string, stderr io.Writer, remarks ...string) {
 
 // Read reads the manifests and the instance types. It reports the faults of both together.
 func Read(files Files, stdin io.Reader) (*World, error) {
-	w := &World{classes: map[string][]*cloudprovider.InstanceType{}, given: files.InstanceTypes != ""}
+	w := &World{Now: files.Now.UTC(), classes: map[string][]*cloudprovider.InstanceType{}, given: files.InstanceTypes != ""}
+	switch {
+	case !files.Now.IsZero():
+	case len(files.Manifests) == 0:
+		w.Now = sampled
+	default:
+		w.Now, w.Present = time.Now().UTC().Truncate(time.Second), true
+	}
 	cluster, err := manifest.ReadFiles(rules(), files.Manifests, stdin, files.Sample)
 	types, typesErr := readTypes(files.InstanceTypes, stdin)
 	if err := errors.Join(err, typesErr); err != nil {

@@ -107,12 +107,16 @@ func TestClassesOfOtherVersions(t *testing.T) {
 // An old dump has nodes that have expired since.
 func TestAgeOfADump(t *testing.T) {
 	node := "{apiVersion: v1, kind: Node, metadata: {name: a, creationTimestamp: '2026-01-05T12:00:00Z'}, status: {conditions: [{type: Ready, lastHeartbeatTime: '2026-02-27T12:00:00Z'}]}}"
-	w := worldOf(t, offline.Files{}, node)
+	age := func(manifest string, now time.Time, present bool) string {
+		w := worldOf(t, offline.Files{Now: now}, manifest)
+		w.Present = present
+		return w.Age()
+	}
 	noon := time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
-	require.Equal(t, "the newest time in the manifests is 3 days ago, and nodes have aged since; -now 2026-02-27T12:00:00Z starts there", w.Age(noon))
-	require.Empty(t, w.Age(noon.AddDate(0, 0, -3)))
-	w = worldOf(t, offline.Files{}, "{apiVersion: v1, kind: Node, metadata: {name: a}}")
-	require.Empty(t, w.Age(noon))
+	require.Equal(t, "the newest time in the manifests is 3 days ago, and nodes have aged since; -now 2026-02-27T12:00:00Z starts there", age(node, noon, true))
+	require.Empty(t, age(node, noon, false), "it was asked for")
+	require.Empty(t, age(node, noon.AddDate(0, 0, -3), true))
+	require.Empty(t, age("{apiVersion: v1, kind: Node, metadata: {name: a}}", noon, true))
 }
 
 func TestInstanceTypesOfAFileStayAsTheyAre(t *testing.T) {

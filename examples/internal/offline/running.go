@@ -36,9 +36,9 @@ func (w *World) Running() disruption.Input {
 	return in
 }
 
-// Age returns a hint if the newest time in the cluster's objects is more than a day before now:
-// that the dump is old, and how to set the time. It returns "" if the objects have no times.
-func (w *World) Age(now time.Time) string {
+// Age returns a hint if the cluster is looked at in the present, and the newest time in its objects is
+// more than a day ago: that the dump is old, and how to set the time. Otherwise it returns "".
+func (w *World) Age() string {
 	var newest metav1.Time
 	see := func(t metav1.Time) {
 		if newest.Before(&t) {
@@ -66,8 +66,8 @@ func (w *World) Age(now time.Time) string {
 		}
 	}
 	const day = 24 * time.Hour
-	age := now.Sub(newest.Time)
-	if newest.IsZero() || age < day {
+	age := w.Now.Sub(newest.Time)
+	if !w.Present || newest.IsZero() || age < day {
 		return ""
 	}
 	days := "a day"
