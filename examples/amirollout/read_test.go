@@ -61,5 +61,5 @@ func TestFaults(t *testing.T) {
 	require.ErrorContains(t, err, `class:2 (document 1): EC2NodeClass default: apiVersion: karpenter.k8s.aws/v1beta1 is not read`)
 	class, _, _ := strings.Cut(classAndPool, "---")
 	_, err = readTexts(t, "---\n"+classAndPool+"---\n"+class, oneImage, claim("a", "general", "default", "m5.large"))
-	require.ErrorContains(t, err, "class: holds EC2NodeClass default more than once; remove the others")
+	require.ErrorContains(t, err, "EC2NodeClass default: metadata.name: stands twice in the input, first in class, document 1; remove one of them")
 }

@@ -33,7 +33,7 @@ var wildcard = regexp.MustCompile(`[*?]+`)
 // by which a class selects subnets. The region and the zones are those of the program whatif, so
 // that both make the same plans.
 func (in *Input) Account(cluster string, asked place.Asked) *awstest.Options {
-	at := place.Find(in.Cluster, in.Cluster.Classes, asked)
+	at := place.Find(in.Cluster, asked)
 	var zones []awstest.Zone
 	for _, z := range at.Zones {
 		zones = append(zones, awstest.Zone{Name: z.Name, ID: cmp.Or(z.ID, z.Name)})

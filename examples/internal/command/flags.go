@@ -130,8 +130,6 @@ func Choose(kind, flag, name string, names []string) (int, error) {
 		return 0, fmt.Errorf("holds %d objects of kind %s; name one of %s with -%s", len(names), kind, list, flag)
 	case at < 0:
 		return 0, fmt.Errorf("holds no %s %s; -%s is one of %s", kind, name, flag, list)
-	case slices.Contains(names[at+1:], name):
-		return 0, fmt.Errorf("holds %s %s more than once; remove the others", kind, name)
 	}
 	return at, nil
 }

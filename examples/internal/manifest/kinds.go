@@ -95,9 +95,11 @@ func kinds(rules Rules) map[string]kind {
 		"DeviceClass":           read[resourcev1.DeviceClass]("resource.k8s.io/v1", false),
 		"ResourceSlice":         read[resourcev1.ResourceSlice]("resource.k8s.io/v1", false),
 	}
-	if rules.Classes {
-		all[awsv1.EC2NodeClassKind] = read[awsv1.EC2NodeClass](awsv1.GroupVersion.String(), false)
+	classes := read[awsv1.EC2NodeClass](awsv1.GroupVersion.String(), false)
+	if !rules.Classes {
+		classes.decode = (*reader).decodeClass
 	}
+	all[awsv1.EC2NodeClassKind] = classes
 	return all
 }
 
@@ -114,11 +116,28 @@ func read[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
 		value := P(new(T))
 		if r.decodeValid(o, value) && r.validate(o, value) {
 			value.SetNamespace(o.Namespace)
-			o.value = value
-			list := listOf[P](r.found)
-			*list = append(*list, item[P]{o, value})
+			keep(r, o, value)
 		}
 	}}
+}
+
+// keep keeps a decoded object.
+func keep[T any](r *reader, o *Object, value T) {
+	o.value = value
+	list := listOf[T](r.found)
+	*list = append(*list, item[T]{o, value})
+}
+
+// decodeClass decodes an EC2NodeClass. One with faults is ignored, because a cluster may be planned
+// without it.
+func (r *reader) decodeClass(o *Object) {
+	class, err := awsv1.DecodeEC2NodeClass(o.JSON)
+	if err != nil {
+		r.note("%s: it has no say: %s", o, strings.ReplaceAll(err.Error(), "\n", "; "))
+		r.ignored[o.Kind]++
+		return
+	}
+	keep(r, o, class)
 }
 
 // oldKinds are the kinds of Karpenter's alpha versions, each with the name of its successor.
@@ -135,6 +154,9 @@ func (r *reader) take(o *Object) {
 	if !known || group(k.apiVersion) != group(o.APIVersion) {
 		r.pass(o)
 		return
+	}
+	if o.Kind == awsv1.EC2NodeClassKind {
+		r.cluster.ClassObjects = append(r.cluster.ClassObjects, o)
 	}
 	switch { // the default namespace, or none
 	case !k.namespaced:
@@ -171,9 +193,6 @@ func (r *reader) pass(o *Object) {
 		r.fault(o, "kind", "a %s has the names of objects and not what is in them; write the objects down with kubectl get -o yaml", o.Kind)
 		return
 	}
-	if o.Kind == awsv1.EC2NodeClassKind && group(o.APIVersion) == awsv1.Group {
-		r.cluster.Undecoded = append(r.cluster.Undecoded, o)
-	}
 	// The fields of any kind are known, so the faults are keys that appear twice.
 	err := o.written.Into(o.written.GroupVersionKind(), &unstructured.Unstructured{})
 	if broken, ok := err.(*v1.DecodeError); ok {
@@ -195,9 +214,13 @@ type older struct {
 func (r *reader) judgeOlder() {
 	count := map[string]int{}
 	for _, o := range r.older {
-		if r.seen[o.id] != nil {
+		switch {
+		case r.seen[o.id] != nil:
 			count[o.Kind+" of "+o.APIVersion]++
-		} else {
+		case o.Kind == awsv1.EC2NodeClassKind && !r.rules.Classes:
+			r.note("%s: it has no say, as it is of %s; convert it to %s with examples/migrate", o, o.APIVersion, awsv1.GroupVersion)
+			r.ignored[o.Kind]++
+		default:
 			r.faults = append(r.faults, o.fault)
 		}
 	}

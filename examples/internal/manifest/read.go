@@ -45,10 +45,10 @@ type Cluster struct {
 	//   - Devices are selected by package devicecel.
 	disruption.Input
 
-	// Classes are the EC2NodeClasses, sorted by name, if Rules.Classes is set. Otherwise they are
-	// ignored and stand in Undecoded, those of other versions too, in the order of the input.
-	Classes   []*awsv1.EC2NodeClass
-	Undecoded []*Object
+	// Classes are the EC2NodeClasses that can be read, sorted by name, and ClassObjects all of any
+	// version, in the order of the input.
+	Classes      []*awsv1.EC2NodeClass
+	ClassObjects []*Object
 
 	// Ignored counts the objects of kinds that do not affect a plan, sorted by kind.
 	Ignored []KindCount
@@ -70,7 +70,7 @@ type KindCount struct {
 type Rules struct {
 	NodePools    *v1.Rules // for NodeClaims as well
 	NodeOverlays *v1.Rules
-	Classes      bool // read EC2NodeClasses as strictly as other kinds
+	Classes      bool // faults of EC2NodeClasses are faults; otherwise they are notes
 }
 
 // Read reads a cluster from all sources together. If any source has a fault, the error is of type

@@ -14,43 +14,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/classtypes"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
 const classKind = awsv1.EC2NodeClassKind
-
-// readClasses returns the EC2NodeClasses. A class that cannot be read, or has another version, is
-// not a fault, because a cluster may be planned without it. Classes of another version are only
-// counted if the input also has them in the version that is read.
-func (w *World) readClasses() (all []*awsv1.EC2NodeClass) {
-	var older []*manifest.Object
-	for _, o := range w.Cluster.Undecoded {
-		if o.APIVersion != awsv1.GroupVersion.String() {
-			older = append(older, o)
-			continue
-		}
-		class, err := awsv1.DecodeEC2NodeClass(o.JSON)
-		if err != nil {
-			w.note("EC2NodeClass %s: it has no say: %s", o.Name, oneLine(err))
-			continue
-		}
-		all = append(all, class)
-	}
-	beside := map[string]int{}
-	for _, o := range older {
-		if slices.ContainsFunc(all, func(c *awsv1.EC2NodeClass) bool { return c.Name == o.Name }) {
-			w.read++
-			beside[o.APIVersion]++
-		} else {
-			w.note("EC2NodeClass %s: it has no say, as it is of %s; convert it to %s with examples/migrate", o.Name, o.APIVersion, awsv1.GroupVersion)
-		}
-	}
-	for version, n := range beside { // the notes are sorted
-		w.note("%d EC2NodeClass of %s not read: there in the version that is", n, version)
-	}
-	return all
-}
 
 func (w *World) note(format string, args ...any) {
 	w.Cluster.Notes = append(w.Cluster.Notes, fmt.Sprintf(format, args...))
@@ -59,14 +26,14 @@ func (w *World) note(format string, args ...any) {
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // stock makes the instance types of each class.
-func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
-	if len(classes) == 0 {
+func (w *World) stock(everywhere bool) error {
+	if len(w.Cluster.Classes) == 0 {
 		return nil
 	}
 	if err := w.openMarket(); err != nil {
 		return err
 	}
-	for _, class := range classes {
+	for _, class := range w.Cluster.Classes {
 		ready := w.ready(class, everywhere)
 		made, err := w.market.facts.Build(time.Time{}, w.launching(ready))
 		if err != nil {
@@ -79,7 +46,6 @@ func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
 			w.bill = true
 		}
 		w.classes[class.Name] = w.labelled(made.Types)
-		w.read++
 	}
 	return nil
 }

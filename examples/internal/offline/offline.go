@@ -85,7 +85,6 @@ type World struct {
 	rates   *nodecost.Rates // rates of what a node has in addition to its instance; nil if that does not count
 	bill    bool            // some class, of the cluster or of its Policies, defines volumes or other parts with a price
 	extras  []string        // costs of nodes in addition to their instances, by class
-	read    int             // number of EC2NodeClasses that are not counted as ignored
 	given   bool            // the instance types were read from a file
 	devices bool            // drivers of dynamic resource allocation run in the cluster
 	auto    bool            // EKS Auto Mode launches nodes of a pool of the cluster or of its Policies
@@ -127,7 +126,6 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 	}
 	w.Cluster, w.types, w.auto = cluster, types, slices.ContainsFunc(cluster.NodePools, ofAutoMode)
 	w.devices = len(cluster.Devices.Classes) > 0
-	classes := w.readClasses()
 	if files.AsPools {
 		w.asPools()
 	}
@@ -137,7 +135,7 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 		w.rates = nodecost.BuiltIn()
 	}
 	if files.InstanceTypes == "" {
-		at := place.Find(cluster, classes, files.Place)
+		at := place.Find(cluster, files.Place)
 		if w.types, err = at.Catalog(); err != nil {
 			return nil, err
 		}
@@ -153,15 +151,14 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 			}
 		}
 	}
-	return w, w.launchable(classes, files)
+	return w, w.launchable(files)
 }
 
 // launchable makes the instance types of classes, unless instance types were read from a file.
-func (w *World) launchable(classes []*awsv1.EC2NodeClass, files Files) (err error) {
+func (w *World) launchable(files Files) (err error) {
 	if files.InstanceTypes == "" {
-		err = w.stock(classes, len(files.Place.Zones) > 0)
-	} else if n := len(classes); n > 0 {
-		w.read += n
+		err = w.stock(len(files.Place.Zones) > 0)
+	} else if n := len(w.Cluster.Classes); n > 0 {
 		w.note("%d EC2NodeClass without a say: the instance types are taken as %s has them", n, files.InstanceTypes)
 	}
 	w.noteProviders()
@@ -180,8 +177,8 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 	}
 	w.auto = w.auto || slices.ContainsFunc(cluster.NodePools, ofAutoMode)
 	out := *w
-	out.Cluster, out.classes, out.extras, out.read = cluster, maps.Clone(w.classes), nil, 0
-	err = out.launchable(out.readClasses(), files)
+	out.Cluster, out.classes, out.extras = cluster, maps.Clone(w.classes), nil
+	err = out.launchable(files)
 	w.bill = out.bill
 	return &out, err
 }
@@ -263,12 +260,7 @@ func (w *World) extraWithoutClass() nodecost.Cost { return w.rates.Of(&awsv1.EC2
 func (w *World) Remarks() []string {
 	var lines, kinds []string
 	for _, k := range w.Cluster.Ignored {
-		if k.Kind == classKind {
-			k.Count -= w.read
-		}
-		if k.Count > 0 {
-			kinds = append(kinds, fmt.Sprintf("%d %s", k.Count, k.Kind))
-		}
+		kinds = append(kinds, fmt.Sprintf("%d %s", k.Count, k.Kind))
 	}
 	if len(kinds) > 0 {
 		lines = append(lines, "ignored "+strings.Join(kinds, ", "))

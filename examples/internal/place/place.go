@@ -39,7 +39,7 @@ type Place struct {
 // subnet is known, those that NodePools require are added. If there are none, they are the region's
 // zones a to d. Zone IDs are read from nodes, or else from subnets, because each account has its
 // own.
-func Find(c *manifest.Cluster, classes []*awsv1.EC2NodeClass, asked Asked) Place {
+func Find(c *manifest.Cluster, asked Asked) Place {
 	f := finder{zones: map[string]zone{}}
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
@@ -51,7 +51,7 @@ func Find(c *manifest.Cluster, classes []*awsv1.EC2NodeClass, asked Asked) Place
 		}
 	}
 	var subnets, wanted []string
-	for _, class := range classes {
+	for _, class := range c.Classes {
 		for _, s := range class.Status.Subnets {
 			f.add(s.Zone, "", s.ZoneID)
 			subnets = append(subnets, s.Zone)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
-	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
@@ -85,9 +84,7 @@ func TestFind(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			cluster, err := manifest.Read(manifest.Rules{}, manifest.Source{Name: "-", Data: []byte(tt.manifests)})
 			require.NoError(t, err)
-			classes, err := awsv1.DecodeEC2NodeClasses([]byte(tt.manifests))
-			require.NoError(t, err)
-			p := place.Find(cluster, classes, asked(t, tt.flags...))
+			p := place.Find(cluster, asked(t, tt.flags...))
 			got := p.Region
 			for _, z := range p.Zones {
 				got += " " + z.Name + "=" + z.ID
@@ -135,7 +132,7 @@ func TestCatalog(t *testing.T) {
 		slices.Sort(zones)
 		return zones, prices, families
 	}
-	all, _, whole := zonesOf(place.Find(&manifest.Cluster{}, nil, place.Asked{}))
+	all, _, whole := zonesOf(place.Find(&manifest.Cluster{}, place.Asked{}))
 	require.Equal(t, []string{"us-east-1a", "us-east-1b", "us-east-1c", "us-east-1d"}, all)
 	some, _, part := zonesOf(place.Place{Region: "us-east-1", Zones: []catalog.Zone{{Name: "us-east-1b", ID: "use1-az6"}, {Name: "us-east-1d"}}})
 	require.Equal(t, []string{"us-east-1b", "us-east-1d"}, some)
