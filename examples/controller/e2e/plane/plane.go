@@ -9,7 +9,6 @@ import (
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -58,52 +57,18 @@ func Start(ctx context.Context, binary, dir string) (_ *Plane, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.writeKeys(); err != nil {
+	etcd, peers := "http://"+ports[0], "http://"+ports[1]
+	p.etcd, p.apiserver, p.token = etcd, ports[2], rand.Text()
+	if err := errors.Join(p.writeKey(), os.WriteFile(p.file("tokens.csv"), []byte(p.token+",admin,admin,system:masters\n"), 0o600)); err != nil {
 		return nil, err
 	}
-	etcd, peers := "http://"+ports[0], "http://"+ports[1]
-	p.etcd = etcd
-	p.apiserver = ports[2]
-	if err := p.start("etcd", "--name=local", "--data-dir="+filepath.Join(dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
-		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd, "--listen-peer-urls="+peers,
+	if err := p.start(ctx, "etcd", func() error { return p.get(etcd + "/health") }, "--name=local", "--data-dir="+filepath.Join(dir, "etcd"),
+		"--unsafe-no-fsync", "--log-level=warn", "--listen-client-urls="+etcd, "--advertise-client-urls="+etcd, "--listen-peer-urls="+peers,
 		"--initial-advertise-peer-urls="+peers, "--initial-cluster=local="+peers); err != nil {
 		return nil, err
 	}
-	if err := p.wait(ctx, "etcd", func() error { return p.get(etcd + "/health") }); err != nil {
+	if err := p.startServer(ctx); err != nil {
 		return nil, err
-	}
-	if err := p.startServer(ctx, etcd); err != nil {
-		return nil, err
-	}
-	clients := []string{"--kubeconfig=" + p.Kubeconfig, "--leader-elect=false", "--secure-port=0", "--kube-api-qps=500", "--kube-api-burst=1000"}
-	if err := p.start("kube-scheduler", clients...); err != nil {
-		return nil, err
-	}
-	if err := p.start("kube-controller-manager", append(clients, "--service-account-private-key-file="+p.file("accounts.key"),
-		"--root-ca-file="+p.file("apiserver.crt"), "--concurrent-replicaset-syncs=20", "--concurrent-deployment-syncs=20")...); err != nil {
-		return nil, err
-	}
-	// Pods need the account of their namespace, which the controllers make last.
-	if err := p.wait(ctx, "kube-controller-manager", func() error { return p.api("/api/v1/namespaces/default/serviceaccounts/default") }); err != nil {
-		return nil, err
-	}
-	return p, p.wait(ctx, "kube-scheduler", func() error { return nil })
-}
-
-func (p *Plane) startServer(ctx context.Context, etcd string) error {
-	host, port, err := net.SplitHostPort(p.apiserver)
-	if err != nil {
-		return err
-	}
-	if err := p.start("kube-apiserver", "--etcd-servers="+etcd, "--bind-address="+host, "--advertise-address="+host, "--secure-port="+port,
-		"--cert-dir="+p.dir, "--token-auth-file="+p.file("tokens.csv"), "--authorization-mode=RBAC", "--anonymous-auth=false",
-		"--service-cluster-ip-range=10.96.0.0/16", "--endpoint-reconciler-type=none", "--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file="+p.file("accounts.key"), "--service-account-signing-key-file="+p.file("accounts.key"),
-		"--max-requests-inflight=3000", "--max-mutating-requests-inflight=1000", "--enable-priority-and-fairness=false"); err != nil {
-		return err
-	}
-	if err := p.wait(ctx, "kube-apiserver", func() error { return p.api("/readyz") }); err != nil {
-		return err
 	}
 	config := fmt.Sprintf(`apiVersion: v1
 kind: Config
@@ -112,7 +77,29 @@ users: [{name: e2e, user: {token: %q}}]
 contexts: [{name: e2e, context: {cluster: e2e, user: e2e}}]
 current-context: e2e
 `, p.apiserver, p.file("apiserver.crt"), p.token)
-	return os.WriteFile(p.Kubeconfig, []byte(config), 0o600)
+	if err := os.WriteFile(p.Kubeconfig, []byte(config), 0o600); err != nil {
+		return nil, err
+	}
+	clients := []string{"--kubeconfig=" + p.Kubeconfig, "--leader-elect=false", "--secure-port=0", "--kube-api-qps=500", "--kube-api-burst=1000"}
+	// Pods need the account of their namespace, which the controllers make last.
+	account := func() error { return p.api("/api/v1/namespaces/default/serviceaccounts/default") }
+	if err := p.start(ctx, "kube-controller-manager", account, append(clients, "--service-account-private-key-file="+p.file("accounts.key"),
+		"--root-ca-file="+p.file("apiserver.crt"), "--concurrent-replicaset-syncs=20", "--concurrent-deployment-syncs=20")...); err != nil {
+		return nil, err
+	}
+	return p, p.start(ctx, "kube-scheduler", func() error { return nil }, clients...)
+}
+
+func (p *Plane) startServer(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(p.apiserver)
+	if err != nil {
+		return err
+	}
+	return p.start(ctx, "kube-apiserver", func() error { return p.api("/readyz") }, "--etcd-servers="+p.etcd, "--bind-address="+host, "--advertise-address="+host,
+		"--secure-port="+port, "--cert-dir="+p.dir, "--token-auth-file="+p.file("tokens.csv"), "--authorization-mode=RBAC", "--anonymous-auth=false",
+		"--service-cluster-ip-range=10.96.0.0/16", "--endpoint-reconciler-type=none", "--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file="+p.file("accounts.key"), "--service-account-signing-key-file="+p.file("accounts.key"),
+		"--max-requests-inflight=3000", "--max-mutating-requests-inflight=1000", "--enable-priority-and-fairness=false")
 }
 
 // Outage stops the API server for a time: connections break, and requests are refused meanwhile.
@@ -127,7 +114,7 @@ func (p *Plane) Outage(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	case <-time.After(d):
 	}
-	if err := p.startServer(ctx, p.etcd); err != nil {
+	if err := p.startServer(ctx); err != nil {
 		return err
 	}
 	last := len(p.processes) - 1 // clients are stopped first
@@ -150,23 +137,19 @@ func freePorts(n int) (addresses []string, err error) {
 	return addresses, nil
 }
 
-// writeKeys makes the key that tokens of service accounts are signed with, and the
-// token of the administrator.
-func (p *Plane) writeKeys() error {
+// writeKey makes the key that tokens of service accounts are signed with.
+func (p *Plane) writeKey() error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return err
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	token := make([]byte, 16)
-	_, err = rand.Read(token)
-	p.token = hex.EncodeToString(token)
-	return errors.Join(err, os.WriteFile(p.file("accounts.key"), text, 0o600),
-		os.WriteFile(p.file("tokens.csv"), []byte(p.token+",admin,admin,system:masters\n"), 0o600))
+	return os.WriteFile(p.file("accounts.key"), text, 0o600)
 }
 
-// start starts a component. Its standard input stays open until this program ends.
-func (p *Plane) start(name string, flags ...string) error {
+// start starts a component, and waits until ready returns no error. Its standard input stays open
+// until this program ends.
+func (p *Plane) start(ctx context.Context, name string, ready func() error, flags ...string) error {
 	log := p.file(name + ".log")
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -188,19 +171,18 @@ func (p *Plane) start(name string, flags ...string) error {
 		close(c.done)
 	}()
 	p.processes = append(p.processes, c)
-	return nil
+	return c.wait(ctx, ready)
 }
 
-// wait repeats ask until it returns no error. It returns an error if the component ends.
-func (p *Plane) wait(ctx context.Context, name string, ask func() error) error {
+// wait repeats ready until it returns no error. It returns an error if the component ends.
+func (c *process) wait(ctx context.Context, ready func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	c := p.processes[slices.IndexFunc(p.processes, func(c *process) bool { return c.name == name })]
 	for {
-		err := ask()
+		err := ready()
 		select {
 		case <-c.done:
-			return fmt.Errorf("%s has ended:\n%s", name, c.tail())
+			return fmt.Errorf("%s has ended:\n%s", c.name, c.tail())
 		default:
 		}
 		if err == nil {
@@ -208,7 +190,7 @@ func (p *Plane) wait(ctx context.Context, name string, ask func() error) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w\n%s", name, err, c.tail())
+			return fmt.Errorf("%s is not ready: %w\n%s", c.name, err, c.tail())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
