@@ -66,14 +66,10 @@ func (s *settings) read(stdin io.Reader) (*input, error) {
 		in.Pools[pool.Name] = compiled
 		errs = append(errs, err)
 	}
-	var names []string
-	for _, o := range cluster.ClassObjects {
-		names = append(names, o.Name)
-	}
-	chosen, err := command.Choose(awsv1.EC2NodeClassKind, "class", s.className, names)
+	class, err := command.Choose(awsv1.EC2NodeClassKind, "class", s.className, cluster.ClassObjects)
 	errs = append(errs, inFile(sources[0].Name, err))
 	if err == nil {
-		errs = append(errs, in.readClass(cluster.ClassObjects[chosen]), inFile(sources[1].Name, in.claims(cluster)))
+		errs = append(errs, in.readClass(class), inFile(sources[1].Name, in.claims(cluster)))
 	}
 	return in, errors.Join(errs...)
 }

@@ -130,8 +130,7 @@ func (j *journal) Refused(claim *v1.NodeClaim, err error) {
 		return
 	}
 	j.short++
-	var refusal *cloudprovider.Error
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*cloudprovider.Error](err); ok {
 		j.offerings = append(j.offerings, refusal.Offerings...)
 	}
 }

@@ -80,16 +80,13 @@ func (r *report) figures() []page.Figure {
 
 // reasonBars returns the number of nodes disrupted in each hour, by reason.
 func (r *report) reasonBars() (bars []page.Curve) {
-	n := r.length()
 	for _, of := range reasons {
 		if r.total(of.Reason) == 0 {
 			continue
 		}
-		c := page.Curve{Name: string(of.Reason), Class: classes[len(bars)], Values: make([]float64, n)}
-		for _, d := range r.journal.disruptions {
-			if d.reason == of.Reason {
-				c.Values[min(n-1, int(d.at.Sub(r.from)/time.Hour))] += float64(d.nodes)
-			}
+		c := page.Curve{Name: string(of.Reason), Class: classes[len(bars)]}
+		for _, n := range r.spread(of.Reason, r.length()) {
+			c.Values = append(c.Values, float64(n))
 		}
 		bars = append(bars, c)
 	}

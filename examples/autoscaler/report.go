@@ -166,18 +166,21 @@ func bars(values []float64, most float64) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// counts returns the number of nodes disrupted for a reason, one digit for each column.
-func (r *report) counts(reason disruption.Reason) string {
-	width := len(r.columns())
-	counts := make([]int, width)
+// spread returns the number of nodes disrupted for a reason in each of n equal parts of the time.
+func (r *report) spread(reason disruption.Reason, n int) []int {
+	counts := make([]int, n)
 	for _, d := range r.journal.disruptions {
 		if d.reason == reason {
-			column := int(d.at.Sub(r.from) * time.Duration(width) / r.to.Sub(r.from))
-			counts[min(column, width-1)] += d.nodes
+			counts[min(n-1, int(d.at.Sub(r.from)*time.Duration(n)/r.to.Sub(r.from)))] += d.nodes
 		}
 	}
+	return counts
+}
+
+// counts returns the number of nodes disrupted for a reason, one digit for each column.
+func (r *report) counts(reason disruption.Reason) string {
 	var b strings.Builder
-	for _, n := range counts {
+	for _, n := range r.spread(reason, len(r.columns())) {
 		switch {
 		case n == 0:
 			b.WriteString(".")

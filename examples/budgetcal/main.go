@@ -140,13 +140,9 @@ func (s *settings) readPool(stdin io.Reader) (*v1.NodePool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, p := range cluster.NodePools {
-		names = append(names, p.Name)
-	}
-	chosen, err := command.Choose(v1.NodePoolKind, "pool", s.pool, names)
+	pool, err := command.Choose(v1.NodePoolKind, "pool", s.pool, cluster.NodePools)
 	if err != nil {
 		return nil, fmt.Errorf("the input %w", err)
 	}
-	return cluster.NodePools[chosen], nil
+	return pool, nil
 }

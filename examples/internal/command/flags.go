@@ -114,9 +114,13 @@ func (f *Faults) Pair(flag, value, names string) {
 	f.If(value != "" && (before == "" || after == "" || strings.Contains(after, "/")), "invalid value %q for flag -%s: must be %s", value, flag, names)
 }
 
-// Choose returns the index of an object in a list of names: that of the name in a flag, or the only
-// one if the name is empty. The error goes on after the name of the input.
-func Choose(kind, flag, name string, names []string) (int, error) {
+// Choose returns the object of a name, or the only one if the name is empty. The error goes on after
+// the name of the input.
+func Choose[T interface{ GetName() string }](kind, flag, name string, objects []T) (chosen T, err error) {
+	var names []string
+	for _, o := range objects {
+		names = append(names, o.GetName())
+	}
 	known := slices.Compact(slices.Sorted(slices.Values(names)))
 	list := strings.Join(known, ", ")
 	if name == "" && len(known) == 1 {
@@ -125,11 +129,11 @@ func Choose(kind, flag, name string, names []string) (int, error) {
 	at := slices.Index(names, name)
 	switch {
 	case len(names) == 0:
-		return 0, fmt.Errorf("holds no %s; add the one to look at", kind)
+		return chosen, fmt.Errorf("holds no %s; add the one to look at", kind)
 	case name == "":
-		return 0, fmt.Errorf("holds %d objects of kind %s; name one of %s with -%s", len(names), kind, list, flag)
+		return chosen, fmt.Errorf("holds %d objects of kind %s; name one of %s with -%s", len(names), kind, list, flag)
 	case at < 0:
-		return 0, fmt.Errorf("holds no %s %s; -%s is one of %s", kind, name, flag, list)
+		return chosen, fmt.Errorf("holds no %s %s; -%s is one of %s", kind, name, flag, list)
 	}
-	return at, nil
+	return objects[at], nil
 }

@@ -62,7 +62,7 @@ func (r *reader) addBuffers() {
 		size := provisioning.BufferSpec{Replicas: spec.Replicas, Percentage: spec.Percentage, ScaledReplicas: replicas, Limits: spec.Limits}
 		n, err := size.Count(template)
 		for _, e := range joined(err) {
-			if fault := (*field.Error)(nil); errors.As(e, &fault) {
+			if fault, ok := errors.AsType[*field.Error](e); ok {
 				r.refuse(b.Object, field.ErrorList{fault})
 			} else {
 				r.refuseAll(b.Object, e)

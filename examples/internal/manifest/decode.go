@@ -33,8 +33,8 @@ func (r *reader) decode(o *Object, out runtime.Object) bool {
 	if err == nil {
 		return true
 	}
-	var broken *v1.DecodeError
-	if !errors.As(err, &broken) || len(broken.Faults) == 0 {
+	broken, ok := errors.AsType[*v1.DecodeError](err)
+	if !ok || len(broken.Faults) == 0 {
 		return r.refuseAll(o, err)
 	}
 	var faults field.ErrorList
