@@ -13,6 +13,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/deletioncost"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
@@ -47,9 +48,11 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 // The pods of each node get the same number:
 //
 //  1. The lowest number, on terminating nodes.
-//  2. The next higher numbers, on drifted nodes of dynamic pools that may be removed for drift, by
-//     descending Candidate.SavingsRatio and then by name, as many of each pool as its budgets allow
-//     now for Drifted.
+//  2. The next higher numbers, on drifted nodes of dynamic pools that may be removed for drift, as
+//     many of each pool as its budgets allow now for Drifted. The first are those whose pods account
+//     for the least share of the price of the node, and then those with the highest
+//     Candidate.SavingsRatio. A pod accounts for what its requests cost at the best rate of the catalog
+//     for such a pod: the price of an option, times the largest share of a resource.
 //  3. The next higher numbers, on other nodes of dynamic pools without protection, in the same
 //     order, as many as budgets allow for Underutilized. Their instance type must be known.
 //     consolidateAfter must not be Never, but need not have passed, because nodes with changing
@@ -66,9 +69,13 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 // The changes are sorted by urgency, removals of the annotation last, then by node and pod. A
 // program that writes only some of them at a time should start with the first. This is the
 // PodDeletionCostManagement of Karpenter 1.15, which overwrites values of other programs and
-// renumbers all nodes when one is added or removed. It takes O(pods) time and sorts the nodes.
+// renumbers all nodes when one is added or removed, and which orders nodes by SavingsRatio. Which pods a
+// ReplicaSet ends costs no evictions, so the nodes with the most room for nothing come first here.
+//
+// It reads the catalogs and the pods as a proposal does, without a search, and takes a fraction of its
+// time. With Input.CatalogCache only pods are read.
 func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
-	leaving, ranked, over, rest := f.deletionOrder()
+	leaving, ranked, over, rest := f.deletionOrder(f.byUnusedRoom)
 	present := make([]int32, len(ranked))
 	for i, m := range ranked {
 		present[i] = deletionCost(m)
@@ -90,9 +97,9 @@ func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 }
 
 // deletionOrder returns the nodes in the groups of PodDeletionCosts. leaving is group 1. ranked is
-// groups 2 and 3, with the nodes to remove first at the front. over is the nodes that only budgets keep
+// groups 2 and 3, each in the order of sorted. over is the nodes that only budgets keep
 // from groups 2 and 3, and rest the other nodes of group 4. Nodes that other programs manage are in none.
-func (f *Cluster) deletionOrder() (leaving, ranked, over, rest []*state.StateNode) {
+func (f *Cluster) deletionOrder(sorted func([]*state.StateNode)) (leaving, ranked, over, rest []*state.StateNode) {
 	var drifted, others []*state.StateNode
 	for _, m := range f.seen.Nodes {
 		switch f.deletionClass(m) {
@@ -106,6 +113,8 @@ func (f *Cluster) deletionOrder() (leaving, ranked, over, rest []*state.StateNod
 			rest = append(rest, m)
 		}
 	}
+	sorted(drifted)
+	sorted(others)
 	first, late := f.withinBudgets(drifted, Drifted)
 	second, more := f.withinBudgets(others, Underutilized)
 	return leaving, append(first, second...), append(late, more...), rest
@@ -156,14 +165,28 @@ func pins(m *state.StateNode) bool {
 	})
 }
 
-// withinBudgets divides nodes into those that budgets allow to be removed for a reason, in the best
-// order of removal, and the others.
-func (f *Cluster) withinBudgets(members []*state.StateNode, reason Reason) (within, over []*state.StateNode) {
-	worth := make(map[*state.StateNode]Candidate, len(members))
-	for _, m := range members {
+// bySavingsRatio sorts nodes by descending Candidate.SavingsRatio and then by name.
+func (f *Cluster) bySavingsRatio(nodes []*state.StateNode) {
+	worth := make(map[*state.StateNode]Candidate, len(nodes))
+	for _, m := range nodes {
 		worth[m] = f.candidate(m)
 	}
-	slices.SortStableFunc(members, func(a, b *state.StateNode) int { return compareSavings(worth[a], worth[b]) })
+	slices.SortStableFunc(nodes, func(a, b *state.StateNode) int { return compareSavings(worth[a], worth[b]) })
+}
+
+// byUnusedRoom sorts nodes by the share of their price that their pods do not account for, the largest
+// first, and equal nodes as bySavingsRatio does.
+func (f *Cluster) byUnusedRoom(nodes []*state.StateNode) {
+	f.bySavingsRatio(nodes)
+	if len(nodes) > 1 {
+		unused := simulation.Unused(f.seen, f.simulationConfig(), nodes)
+		slices.SortStableFunc(nodes, func(a, b *state.StateNode) int { return cmp.Compare(unused[b], unused[a]) })
+	}
+}
+
+// withinBudgets divides nodes into those that budgets allow to be removed for a reason, the first as
+// far as they go, and the others.
+func (f *Cluster) withinBudgets(members []*state.StateNode, reason Reason) (within, over []*state.StateNode) {
 	q := admission.NewQuota(f.newGate(), reason)
 	for _, m := range members {
 		if full := q.Take(m); full.Bad() {

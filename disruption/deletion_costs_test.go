@@ -11,9 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // costsOf writes changes as "node/pod cost".
@@ -124,6 +126,50 @@ func TestPodDeletionCosts(t *testing.T) {
 			require.Equal(t, c.want, costsOf(f.PodDeletionCosts()))
 			again := observe(t, written(in, f.PodDeletionCosts()), ignoringCosts())
 			require.Empty(t, again.PodDeletionCosts(), "nothing is left to write")
+		})
+	}
+}
+
+// TestPodDeletionCostsByUnusedRoom: the first nodes are those whose pods account for the least of their price.
+func TestPodDeletionCostsByUnusedRoom(t *testing.T) {
+	_, medium, large, _ := sizes()
+	both := sizedType("both", 8, 0.4, onDemand("a", 0.4), spot("a", 0.1))
+	onlyOnDemand := func(p *corev1.Pod) {
+		p.Spec.NodeSelector = map[string]string{v1.CapacityTypeLabelKey: v1.CapacityTypeOnDemand}
+	}
+	halfUsed := func() []provisioning.Node {
+		return []provisioning.Node{machine("full", "default", large, load("a", 3500), load("b", 3500)),
+			machine("half", "default", medium, load("c", 500), load("d", 500), load("e", 500), load("f", 500))}
+	}
+	for name, c := range map[string]struct {
+		nodes []provisioning.Node
+		types []*cloudprovider.InstanceType
+		want  []string // nodes, the first to be emptied first
+	}{
+		"room that is not used, although the other node costs more for each pod": {nodes: halfUsed(), want: []string{"half", "full"}},
+		"by the savings ratio if the engine refuses the input": {nodes: halfUsed(), want: []string{"full", "half"},
+			types: []*cloudprovider.InstanceType{{Name: "no requirements", Capacity: resources.MustParse("cpu=-1")}}},
+		"pods that could run on cheaper capacity account for less": {
+			nodes: []provisioning.Node{machine("needed", "default", large, load("a", 2000, onlyOnDemand), load("b", 2000, onlyOnDemand)),
+				machine("unneeded", "default", large, load("c", 3000), load("d", 3000))},
+			want: []string{"unneeded", "needed"},
+		},
+		"a higher savings ratio where both are full": {
+			nodes: []provisioning.Node{machine("two", "default", medium, load("a", 2000, onlyOnDemand), load("b", 2000, onlyOnDemand)),
+				machine("one", "default", medium, load("c", 4000, onlyOnDemand))},
+			want: []string{"one", "two"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			types := append([]*cloudprovider.InstanceType{medium, large, both}, c.types...)
+			changes := observe(t, fleetOf(types, c.nodes...), ignoringCosts()).PodDeletionCosts()
+			var got []string
+			for _, change := range changes {
+				if len(got) == 0 || got[len(got)-1] != change.Node {
+					got = append(got, change.Node)
+				}
+			}
+			require.Equal(t, c.want, got)
 		})
 	}
 }

@@ -63,6 +63,24 @@ func BenchmarkPropose(b *testing.B) {
 	}
 }
 
+// BenchmarkPodDeletionCosts is with the CatalogCache of a proposal, and without.
+func BenchmarkPodDeletionCosts(b *testing.B) {
+	for _, nodes := range []int{100, 1000, 5000} {
+		in := halfFull(nodes)
+		cache := propose(b, in, ignoringCosts()).CatalogCache
+		for name, c := range map[string]*disruption.CatalogCache{"cached": cache, "uncached": nil} {
+			in.CatalogCache = c
+			f := observe(b, in, ignoringCosts())
+			b.Run(fmt.Sprintf("nodes=%d/%s", nodes, name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					f.PodDeletionCosts()
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkWhatIf is what it takes to look at each node once, a node.
 func BenchmarkWhatIf(b *testing.B) {
 	for _, nodes := range []int{100, 1000, 5000} {

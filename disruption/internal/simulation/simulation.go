@@ -91,20 +91,9 @@ type Stats struct {
 // pending pods, and to pods that lose their node by these decisions, but none on nodes that may be
 // about to go. The error is that of ctx.
 func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision, going []string) (*Simulation, error) {
-	w := &Simulation{Cluster: f, config: config, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
-		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}, copies: newCopies()}
-	if config.Provisioning != nil {
-		w.Opts = *config.Provisioning
-	}
-	w.Opts.NoBounds = true // lower bounds are not needed here
-	if w.Opts.MaxSteps == 0 && len(f.Nodes) > smallCluster {
-		w.Opts.MaxSteps = 1 // no improvement steps: what this search misses, the next finds
-	}
-	w.In.NodePools = w.pools()
-	w.In.InstanceTypes = f.WithoutUnavailable()
-	w.In.Nodes, w.In.Pods = nil, pending(f.In.Pods)
+	w := withCatalog(f, config)
+	w.In.Pods = pending(f.In.Pods)
 	w.In.Pods = append(w.In.Pods, w.addNodes(begun)...)
-	w.Problem = config.Before.problemWith(w.Opts)
 	for _, name := range going {
 		w.Close(name)
 	}
@@ -130,6 +119,24 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 	}
 	w.Compile()
 	return w, nil
+}
+
+// withCatalog returns a simulation without nodes and pods.
+func withCatalog(f *state.Cluster, config Config) *Simulation {
+	w := &Simulation{Cluster: f, config: config, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
+		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}, copies: newCopies()}
+	if config.Provisioning != nil {
+		w.Opts = *config.Provisioning
+	}
+	w.Opts.NoBounds = true // lower bounds are not needed here
+	if w.Opts.MaxSteps == 0 && len(f.Nodes) > smallCluster {
+		w.Opts.MaxSteps = 1 // no improvement steps: what this search misses, the next finds
+	}
+	w.In.NodePools = w.pools()
+	w.In.InstanceTypes = f.WithoutUnavailable()
+	w.In.Nodes, w.In.Pods = nil, nil
+	w.Problem = config.Before.problemWith(w.Opts)
+	return w
 }
 
 // Begin carries out an action that leaves its pods to the next plan. Their new places are unknown.

@@ -48,6 +48,7 @@ type State struct {
 	concerns []*Concern // by class; nil until they are needed
 	counts   [][]Count  // by selection
 	spreads  []Count
+	rates    []float64 // by class; negative until it is computed
 
 	undo []func()
 }
