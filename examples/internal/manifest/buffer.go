@@ -74,7 +74,7 @@ func (r *reader) addBuffers() {
 		r.cluster.Buffers = append(r.cluster.Buffers, provisioning.Buffer{
 			Namespace: b.Namespace, Name: b.Name, UID: b.value.UID, Template: *template, Replicas: n,
 		})
-		r.cluster.placed("Buffer "+b.Namespace+"/"+b.Name, place{object: b.Object})
+		r.cluster.places["Buffer "+b.Namespace+"/"+b.Name] = place{object: b.Object}
 	})
 }
 

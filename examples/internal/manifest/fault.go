@@ -182,6 +182,3 @@ func (fs Faults) rendered(sources []Source) (out Faults) {
 	}
 	return out
 }
-
-// placed records where an object of the engine's input was read from.
-func (c *Cluster) placed(key string, at place) { c.places[key] = at }

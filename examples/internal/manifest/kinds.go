@@ -124,6 +124,7 @@ func read[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
 // keep keeps a decoded object.
 func keep[T any](r *reader, o *Object, value T) {
 	o.value = value
+	r.cluster.places[o.String()] = place{object: o}
 	list := listOf[T](r.found)
 	*list = append(*list, item[T]{o, value})
 }

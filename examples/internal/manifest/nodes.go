@@ -25,17 +25,10 @@ func (r *reader) join() {
 	*list = slices.DeleteFunc(*list, func(p item[*corev1.Pod]) bool { return !r.admit(p.Object, "", p.value) })
 	for _, p := range listed[*corev1.Pod](r.found) {
 		pods = append(pods, p.value)
-		r.cluster.placed(p.String(), place{object: p.Object})
 		if p.value.Spec.NodeName == "" && !podlife.Finished(p.value) && p.value.DeletionTimestamp == nil &&
 			len(p.value.Spec.SchedulingGates) == 0 && podlife.OfDaemonSet(p.value) {
 			daemons++
 		}
-	}
-	for _, n := range listed[*corev1.Node](r.found) {
-		r.cluster.placed(n.String(), place{object: n.Object})
-	}
-	for _, c := range listed[*v1.NodeClaim](r.found) {
-		r.cluster.placed(c.String(), place{object: c.Object})
 	}
 	joined, err := provisioning.Match(values[*corev1.Node](r.found), values[*v1.NodeClaim](r.found), pods)
 	faults, _ := r.cluster.locate(err) // all are of NodeClaims

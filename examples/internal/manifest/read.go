@@ -121,9 +121,6 @@ type reader struct {
 func (r *reader) assemble() {
 	c := r.cluster
 	c.NodePools = values[*v1.NodePool](r.found)
-	for _, p := range listed[*v1.NodePool](r.found) {
-		c.placed(p.String(), place{object: p.Object})
-	}
 	for _, kind := range sortedKeys(r.ignored) {
 		c.Ignored = append(c.Ignored, KindCount{Kind: kind, Count: r.ignored[kind]})
 	}
@@ -134,7 +131,7 @@ func (r *reader) assemble() {
 		if t := r.newTemplate(d.Object, d.value, &d.value.Spec.Template); t != nil {
 			t.owners[0].UID = d.value.UID                                          // a made one would be that of no pod: without one the name decides
 			c.DaemonSetPods = append(c.DaemonSetPods, t.pod(member{name: d.Name})) // the engine adds tolerations
-			c.placed("DaemonSet Pod "+d.Namespace+"/"+d.Name, place{d.Object, "spec.template"})
+			c.places["DaemonSet Pod "+d.Namespace+"/"+d.Name] = place{d.Object, "spec.template"}
 		}
 	})
 	slices.SortFunc(c.Pods, compareNames)

@@ -396,7 +396,7 @@ func (x *expander) freeName(namespace, base string, suffixes *suffixes) string {
 func (x *expander) add(t *template, m member) {
 	x.taken[t.object.Namespace+"/"+m.name] = true
 	pod := t.pod(m)
-	x.cluster.placed("Pod "+pod.Namespace+"/"+pod.Name, place{t.object, "spec.template"})
+	x.cluster.places["Pod "+pod.Namespace+"/"+pod.Name] = place{t.object, "spec.template"}
 	if pod.Spec.NodeName == "" {
 		x.cluster.Pods = append(x.cluster.Pods, pod)
 	} else if node := x.node(pod.Spec.NodeName); node != nil {

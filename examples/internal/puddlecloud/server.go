@@ -98,12 +98,6 @@ func (c *Cloud) Handler() http.Handler {
 	serve(RouteList, func(r *http.Request) (any, *Error) {
 		return c.list(r.FormValue("cluster"), r.FormValue("after")), nil
 	})
-	c.serveServers(serve)
-	return mux
-}
-
-// serveServers serves the routes of single servers, and of notices.
-func (c *Cloud) serveServers(serve func(string, func(*http.Request) (any, *Error))) {
 	one := func(do func(*Server, *http.Request)) func(*http.Request) (any, *Error) {
 		return func(r *http.Request) (any, *Error) {
 			s := c.find(r.PathValue("id"))
@@ -128,6 +122,7 @@ func (c *Cloud) serveServers(serve func(string, func(*http.Request) (any, *Error
 		c.notices = slices.DeleteFunc(c.notices, func(n Notice) bool { return slices.Contains(ids, n.ID) })
 		return ids, nil
 	})
+	return mux
 }
 
 // wait delays a call if Hang has requested that. It returns false if the caller gives up first.
