@@ -22,7 +22,6 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// settings are the flags.
 type settings struct {
 	manifest, images, nodes string // file names; "-" is standard input, empty the sample
 	className               string // which EC2NodeClass of the manifest; may be empty if there is only one
@@ -36,7 +35,6 @@ const about = `Amirollout shows what amiSelectorTerms lead to, and when nodes wo
 
 Each FILE may be -, for standard input. Without -f the class is that of a sample, and so are other files that are left out.`
 
-// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := settings{now: sampleNow}
 	set := flag.NewFlagSet("amirollout", flag.ContinueOnError)
@@ -66,7 +64,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	})
 }
 
-// check lists the faults of flags that could be parsed.
 func (s *settings) check(f *command.Faults) {
 	command.NotNegative(f, "min-age", s.selecting.MinAge)
 	command.NotNegative(f, "replace", s.replacement)
@@ -78,7 +75,6 @@ func (s *settings) check(f *command.Faults) {
 	f.If(len(stdin) > 1, `standard input, "-", can be one file only`)
 }
 
-// decide computes the report of an input.
 func (s *settings) decide(in *input) (*report, error) {
 	now := s.now.UTC()
 	selection, err := amiselect.Select(now, in.Terms, in.Images, &s.selecting)

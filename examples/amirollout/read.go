@@ -23,7 +23,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
-// input is everything that was read.
 type input struct {
 	Class  string                       // name of the EC2NodeClass
 	Terms  []amiselect.Term             // its amiSelectorTerms

@@ -14,7 +14,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-// report is the answer of the program.
 type report struct {
 	*settings
 	*input

@@ -71,7 +71,6 @@ func (j *journal) add(kind entryKind, format string, args ...any) {
 	j.print(e)
 }
 
-// oneLine joins the lines of an error.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // print writes an entry in lines of at most 80 columns.

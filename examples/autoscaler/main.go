@@ -24,7 +24,6 @@ func main() {
 
 const about = "Autoscaler runs a node autoscaler on a fake cloud, in virtual time."
 
-// settings are the flags.
 type settings struct {
 	hours   int
 	seed    uint64
@@ -34,7 +33,6 @@ type settings struct {
 
 const maxHours = 14 * 24
 
-// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	var s settings
 	set := flag.NewFlagSet("autoscaler", flag.ContinueOnError)

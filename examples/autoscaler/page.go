@@ -11,7 +11,6 @@ import (
 // classes are the colours of the style sheet, one for each of reasons.
 var classes = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 
-// page returns the report as HTML.
 func (r *report) page() (string, error) {
 	return page.Page{
 		Title: fmt.Sprintf("%d hours of an autoscaler", r.length()),
@@ -48,7 +47,6 @@ func (r *report) column(name, class string, value func(sample) float64) page.Cur
 	return c
 }
 
-// figures returns the plots.
 func (r *report) figures() []page.Figure {
 	onDemand := r.column("on-demand", "b", func(v sample) float64 { return float64(v.onDemand) })
 	spot := r.column("spot", "a", func(v sample) float64 { return float64(v.spot) })

@@ -22,7 +22,6 @@ type report struct {
 	cost, least float64            // USD; the least is the sum of the lower bounds
 }
 
-// report sums up a run.
 func (s *simulation) report(of settings) *report {
 	r := &report{settings: of, simulation: s, Stats: s.cluster.Cloud.Stats(), from: twodays.Start, to: s.cluster.Now()}
 	for _, e := range twodays.Events() {
@@ -57,7 +56,6 @@ type series struct {
 	value  func(sample) float64
 }
 
-// curves returns the curves of the timeline.
 func curves() []series {
 	return []series{
 		{"pods", "%.0f", func(v sample) float64 { return float64(v.pods) }},

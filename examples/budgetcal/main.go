@@ -28,7 +28,6 @@ func main() {
 //go:embed sample.yaml
 var sample []byte
 
-// settings are the flags.
 type settings struct {
 	files    []string // "-" is standard input; empty for the sample
 	pool     string   // name of the NodePool; empty for the only one
@@ -61,7 +60,6 @@ const (
 
 const about = "Budgetcal prints how many nodes the disruption budgets of a NodePool let go."
 
-// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var s settings
 	var from, zone string

@@ -31,7 +31,6 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// settings are the flags.
 type settings struct {
 	files      offline.Files
 	output     string // text or json
@@ -44,7 +43,6 @@ type settings struct {
 	spotToSpot bool
 }
 
-// options returns the options of package disruption.
 func (s *settings) options() *disruption.Options {
 	score := s.minScore
 	if score == 0 {
@@ -72,7 +70,6 @@ func newSettings() (*settings, *flag.FlagSet) {
 	return s, set
 }
 
-// check lists the faults of flags that could be parsed.
 func (s *settings) check(f *command.Faults) {
 	command.OneOf(f, "o", s.output, "text", "json")
 	f.USD("min-saving", s.minSaving)
@@ -81,7 +78,6 @@ func (s *settings) check(f *command.Faults) {
 	s.files.Check(f)
 }
 
-// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, set := newSettings()
 	return command.Run(set, args, about, stdout, stderr, s.check, func() error {
@@ -123,7 +119,6 @@ func (s *settings) ask(stdin io.Reader, stderr io.Writer) (*report.Proposal, err
 	return r, err
 }
 
-// print writes the answer in the format of -o.
 func (s *settings) print(stdout io.Writer, r *report.Proposal) error {
 	return command.Print(stdout, s.output, r, func(coloured bool) string {
 		return r.Format(&report.Options{Color: coloured, All: s.all, Hints: report.Hints{

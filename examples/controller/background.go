@@ -41,7 +41,6 @@ func (b *background) start(key string, do func() (after func())) {
 	})
 }
 
-// running says whether a call with the key is running.
 func (b *background) running(key string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

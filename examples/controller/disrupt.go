@@ -196,7 +196,6 @@ func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 	return errors.Join(s.Commands.Faults, a.carryOut(ctx, s, s.Commands.Writes), a.carryOut(ctx, s, round.Writes))
 }
 
-// carryOut carries out the writes of a command.
 func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, writes []command.Write) error {
 	return each(len(writes), func(i int) error {
 		write := writes[i]

@@ -39,7 +39,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
-// settings are the flags.
 type settings struct {
 	kubeconfig              string
 	health, metrics         string
@@ -92,7 +91,6 @@ func parse(args []string, help io.Writer) (s settings, err error) {
 	return s, s.check(f)
 }
 
-// check lists the faults of flags that could be parsed.
 func (s *settings) check(f *flag.FlagSet) error {
 	var faults []error
 	fault := func(wrong bool, format string, args ...any) {
@@ -123,7 +121,6 @@ func (s *settings) check(f *flag.FlagSet) error {
 	return errors.Join(faults...)
 }
 
-// consolidation returns the options of that name.
 func (s *settings) consolidation() disruption.ConsolidationOptions {
 	score := s.score
 	if score == 0 {

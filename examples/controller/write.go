@@ -60,7 +60,6 @@ func store[T interface {
 
 func copyOf(o client.Object) client.Object { return o.DeepCopyObject().(client.Object) }
 
-// storeClaims stores changed NodeClaims.
 func (a *autoscaler) storeClaims(ctx context.Context, s *snapshot, claims []*v1.NodeClaim) error {
 	return each(len(claims), func(i int) error { return store(ctx, a, s.Claim(claims[i].Name), claims[i]) })
 }

@@ -33,7 +33,6 @@ const about = `Eks says which instances would be launched in an EKS cluster for 
 
 Without -cluster the region and the zones are those of a small AWS on this machine. In the AWS of -cluster they are those of its configuration and of the subnets that EC2NodeClasses select.`
 
-// settings are the flags.
 type settings struct {
 	cluster          string
 	place            place.Asked
@@ -41,7 +40,6 @@ type settings struct {
 	launch, loopback bool
 }
 
-// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var s settings
 	set := flag.NewFlagSet("eks", flag.ContinueOnError)

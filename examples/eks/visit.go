@@ -93,7 +93,6 @@ func (v *visit) refresh(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// available counts the available offerings.
 func available(types []*cloudprovider.InstanceType) (n int) {
 	for _, t := range types {
 		for i := range t.Offerings {

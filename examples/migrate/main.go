@@ -25,7 +25,6 @@ func main() {
 //go:embed sample.yaml
 var sample []byte
 
-// settings are the flags.
 type settings struct {
 	files   []string // "-" is standard input; empty for the sample
 	check   bool
@@ -37,7 +36,6 @@ const about = `Migrate rewrites manifests of earlier versions of Karpenter as th
 
 The v1 manifests go to standard output, remarks to standard error. The files are converted together. The exit code is 1 if a remark is of severity action or error.`
 
-// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var s settings
 	set := flag.NewFlagSet("migrate", flag.ContinueOnError)

@@ -80,7 +80,6 @@ func demoPods() []*corev1.Pod {
 	return pods
 }
 
-// planFor plans nodes for the pods.
 func planFor(ctx context.Context, d *day.Day, pool *v1.NodePool) (*provisioning.Plan, error) {
 	sold, err := d.Provider.InstanceTypes(ctx, pool)
 	if err != nil {

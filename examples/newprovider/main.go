@@ -24,7 +24,6 @@ func main() {
 
 const about = "Newprovider starts a cloud that does not exist on loopback, and plays a day with it."
 
-// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("newprovider", flag.ContinueOnError)
 	return command.Run(set, args, about, stdout, stderr, func(*command.Faults) {}, func() error {

@@ -37,7 +37,6 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// settings are the flags.
 type settings struct {
 	files        offline.Files
 	output       string // table, json, yaml or html
@@ -53,7 +52,6 @@ type settings struct {
 	verify       bool // check plans of any size
 }
 
-// options returns the options of the engine.
 func (s *settings) options() *provisioning.Options {
 	o := s.engine
 	o.Kubernetes = strings.TrimPrefix(o.Kubernetes, "all")
@@ -88,7 +86,6 @@ func newSettings() (*settings, *flag.FlagSet) {
 	return s, set
 }
 
-// check lists the faults of flags that could be parsed.
 func (s *settings) check(f *command.Faults) {
 	s.checkFormat(f)
 	command.OneOf(f, "min-values", s.engine.MinValues, provisioning.Strict, provisioning.BestEffort)
@@ -158,7 +155,6 @@ type answer struct {
 	pending bool // some pod is unplaced
 }
 
-// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, set := newSettings()
 	return command.Run(set, args, about, stdout, stderr, s.check, func() error {
@@ -195,7 +191,6 @@ func (s *settings) ask(stdin io.Reader, stderr io.Writer) (answer, error) {
 	return s.plan(ctx, world, stderr)
 }
 
-// print writes the answer in a format of -o.
 func (a answer) print(stdout io.Writer, format string) error {
 	if format != "html" {
 		return command.Print(stdout, format, a.data, func(coloured bool) string {
@@ -301,7 +296,6 @@ func (s *settings) running(w *offline.World, stderr io.Writer) compare.Side {
 	return compare.Side{Input: w.Running(), Options: &disruption.Options{Provisioning: s.options()}}
 }
 
-// compareWith answers -compare.
 func (s *settings) compareWith(ctx context.Context, w *offline.World, stdin io.Reader, stderr io.Writer) (answer, error) {
 	file, err := w.Policies(s.compare.File, s.files, stdin)
 	if err != nil {

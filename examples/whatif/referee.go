@@ -14,7 +14,6 @@ import (
 // without -verify. It takes a few seconds.
 const maxJudged = 100_000
 
-// countOptions counts the launch options of all new nodes.
 func countOptions(plan *provisioning.Plan) int {
 	n := 0
 	for i := range plan.Create {

@@ -69,7 +69,6 @@ func (d *document) unread(err error) *Fault {
 	return f
 }
 
-// oneLine joins the lines of a parser's error.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }

@@ -58,7 +58,6 @@ type kind struct {
 	decode     func(*reader, *Object)
 }
 
-// kinds returns all kinds by name.
 func kinds(rules Rules) map[string]kind {
 	all := map[string]kind{
 		"NodePool":    read[v1.NodePool](v1.GroupVersion.String(), false),
@@ -121,7 +120,6 @@ func read[T any, P pointer[T]](apiVersion string, namespaced bool) kind {
 	}}
 }
 
-// keep keeps a decoded object.
 func keep[T any](r *reader, o *Object, value T) {
 	o.value = value
 	r.cluster.places[o.String()] = place{object: o}

@@ -43,7 +43,6 @@ type member struct {
 	labels map[string]string
 }
 
-// pod makes one pod.
 func (t *template) pod(m member) *corev1.Pod {
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},

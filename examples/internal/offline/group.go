@@ -82,7 +82,6 @@ func poolName(group string, taken map[string]bool) string {
 	return name
 }
 
-// poolOf returns the NodePool of a group.
 func poolOf(name string, nodes []*provisioning.Node) *v1.NodePool {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	template := &pool.Spec.Template
