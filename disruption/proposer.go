@@ -50,16 +50,16 @@ func (f *Cluster) simulatable(a Action) bool {
 //     recommendation) are simulated together: see simulation.Replace. Each has its own
 //     replacements, but drifted nodes become one action if they cost less together. The pods may go
 //     where Moves say in the state that the actions before leave; Action.After names the actions
-//     that are needed first. No pod moves to another node that must be removed, now or later,
-//     unless there is no other place. Capacity for pods that nothing can evict is launched too,
-//     because they need it when the drain is ended by force. Prices, consolidation policies and
-//     Options.Consolidation.NoReplacements have no influence. An action whose pods have no place is
-//     Blocked, or terminates its node first: see terminateReserved.
+//     that are needed first. No pod moves to another node that must be removed, now or later.
+//     Capacity for pods that nothing can evict is launched too, because they need it when the drain
+//     is ended by force. Prices, consolidation policies and Options.Consolidation.NoReplacements
+//     have no influence. An action whose pods have no place is Blocked, or terminates its node
+//     first: see terminateReserved.
 //  4. Blocked actions return what they took of budgets, and actions that waited are tried again, in
 //     addition to those that begin.
 //
-// If several actions prevent each other so that none can begin, one begins whose pods find places
-// while the nodes of the others accept pods.
+// If no node can be replaced so, one is replaced whose pods find places while the other nodes that
+// must be removed accept pods: see oneOf.
 func (p *proposer) decide(ctx context.Context, actions []Action) error {
 	report := func(done int) {
 		progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "replacements", Done: done, Total: len(actions), Unit: "actions"})
@@ -161,9 +161,6 @@ func (p *proposer) begin(ctx context.Context, actions []Action) (refused []Actio
 	if err != nil {
 		return nil, err
 	}
-	if found, err = p.withRoom(ctx, wanted, found); err != nil {
-		return nil, err
-	}
 	carried := map[*simulation.CandidateSet]bool{}
 	for i, a := range wanted {
 		first, ok := a, false
@@ -255,48 +252,22 @@ func (p *proposer) close() {
 	}
 }
 
-// withRoom tries the actions without places again, with those nodes open that must be removed
-// later: moving twice is better than not moving.
-func (p *proposer) withRoom(ctx context.Context, wanted []Action, found []*simulation.CandidateSet) ([]*simulation.CandidateSet, error) {
-	var again []int
-	for i := range wanted {
-		if found[i].Outcome.Bad() {
-			again = append(again, i)
-		}
-	}
-	if len(again) == 0 || len(p.going) == len(wanted) {
-		return found, nil
+// oneOf accepts one of the refused actions if no node could be replaced: the first whose pods find
+// places while the other nodes that must be removed accept pods. Moving twice is better than not
+// moving.
+func (p *proposer) oneOf(ctx context.Context, refused []Action) error {
+	refused = slices.DeleteFunc(refused, func(a Action) bool { return !p.simulatable(a) || p.promised(a) != "" })
+	replaces := func(a Action) bool { return a.Simulated || a.Operation == TerminateFirst }
+	if len(refused) == 0 || len(p.going) < 2 || slices.ContainsFunc(p.accepted, replaces) {
+		return nil
 	}
 	for _, name := range p.going {
 		p.sim.Open(name)
 	}
-	defer p.close()
-	actions := make([]Action, len(again))
-	for i, at := range again {
-		actions[i] = wanted[at]
-	}
-	more, err := p.replace(ctx, actions)
-	if err != nil {
-		return nil, err
-	}
-	for i, at := range again {
-		found[at] = more[i]
-	}
-	return found, nil
-}
-
-// oneOf accepts one action if several prevent each other so that none can begin: the first whose
-// pods find places while the nodes of the others accept pods.
-func (p *proposer) oneOf(ctx context.Context, refused []Action) error {
-	refused = slices.DeleteFunc(refused, func(a Action) bool { return !p.simulatable(a) })
-	replaces := func(a Action) bool { return a.Simulated || a.Operation == TerminateFirst }
-	if len(refused) < 2 || slices.ContainsFunc(p.accepted, replaces) {
-		return nil
-	}
-	for _, a := range refused {
-		p.sim.Open(a.Targets[0].Node)
-	}
 	for _, a := range refused[:min(len(refused), simulation.AskedAlone(len(p.seen.Nodes)))] {
+		if no, _ := p.gate.Judge(a.request()); no != nil {
+			continue // others have begun meanwhile
+		}
 		found, err := p.replace(ctx, []Action{a})
 		if err != nil {
 			return err

@@ -144,3 +144,26 @@ func TestFollowersOverNodesComeAfterTheirLeaders(t *testing.T) {
 	objections = objectionsTo(t, noon, after, second, nil)
 	require.Empty(t, objections)
 }
+
+// TestPodsMoveTwiceWhereNothingElseHasRoom: the pods of a drifted node go to another drifted node if no
+// other place is left. The budget of the other node allows no disruption, or its turn comes later.
+func TestPodsMoveTwiceWhereNothingElseHasRoom(t *testing.T) {
+	_, medium, large, all := sizes()
+	for _, kind := range all {
+		for i := range kind.Offerings {
+			kind.Offerings[i].Available = false // nothing can be launched
+		}
+	}
+	for _, budget := range []string{"0", "1"} {
+		in := fleetOf(all, machine("n1", "default", medium, load("web", 500)), machine("n2", "other", large, load("db", 500)))
+		in.NodePools = append(in.NodePools, newPool("other", budgetOf(budget)))
+		in.InstanceTypes["other"] = all
+		in.Drift = map[string]cloudprovider.Drift{"n1-claim": {Reason: "ImageDrift"}, "n2-claim": {Reason: "ImageDrift"}}
+		for _, pool := range in.NodePools {
+			pool.Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
+		}
+		p := propose(t, in, nil)
+		require.Equal(t, []string{"Delete n1 ImageDrift"}, brief(p.Actions), "%v", p.Blocked)
+		require.Equal(t, "n2", p.Actions[0].Moves[0].Node)
+	}
+}
