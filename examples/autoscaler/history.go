@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
@@ -69,7 +68,7 @@ func (h *history) look(ctx context.Context, s *simulation) error {
 func (s *simulation) now(ctx context.Context) (sample, error) {
 	c := s.cluster
 	v := sample{at: c.Now()}
-	prices, err := s.prices(ctx)
+	prices, err := c.Prices(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -102,19 +101,4 @@ func (s *simulation) now(ctx context.Context) (sample, error) {
 		}
 	}
 	return v, nil
-}
-
-// prices returns the current prices, by which spot capacity is billed.
-func (s *simulation) prices(ctx context.Context) (map[cloudprovider.OfferingKey]float64, error) {
-	types, err := s.cluster.Cloud.InstanceTypes(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	prices := map[cloudprovider.OfferingKey]float64{}
-	for _, t := range types {
-		for i := range t.Offerings {
-			prices[t.Offerings[i].Key(t.Name)] = t.Offerings[i].Price
-		}
-	}
-	return prices, nil
 }

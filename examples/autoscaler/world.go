@@ -3,16 +3,17 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/internal/autoscaler"
 	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
 // tick is the step of virtual time.
@@ -88,27 +89,15 @@ func (s *simulation) play(ctx context.Context, length time.Duration) error {
 // is the proven bound of a plan for all these pods on an empty cluster with all offerings available
 // and without topology spread. Pending pods do not count, because nothing is paid for them yet.
 func (s *simulation) bound(ctx context.Context) (float64, error) {
-	types, err := s.cluster.Cloud.InstanceTypes(ctx, nil)
+	in, err := s.cluster.Emptied(ctx, s.pools)
 	if err != nil {
 		return 0, err
 	}
-	f, err := s.autoscaler.Read()
-	if err != nil {
-		return 0, err
-	}
-	in := provisioning.Input{NodePools: s.pools, InstanceTypes: map[string][]*cloudprovider.InstanceType{},
-		DaemonSetPods: f.Input.DaemonSetPods, Vocabulary: fake.Vocabulary()}
-	for _, pool := range in.NodePools {
-		in.InstanceTypes[pool.Name] = types
-	}
-	for _, p := range s.cluster.Pods.All() {
-		if p.Work == nil || p.Pending() || p.DeletionTimestamp != nil {
-			continue
-		}
-		unbound := nomination.Plain(p.Pod).DeepCopy()
-		unbound.Spec.NodeName, unbound.Spec.TopologySpreadConstraints = "", nil
-		in.Pods = append(in.Pods, unbound)
-	}
+	in.Pods = slices.DeleteFunc(in.Pods, func(pod *corev1.Pod) bool {
+		pod.Spec.TopologySpreadConstraints = nil
+		p, _ := s.cluster.Pods.Get(simcluster.Key(pod))
+		return p.Pending()
+	})
 	plan, err := provisioning.Solve(ctx, in, nil)
 	if err != nil {
 		return 0, err

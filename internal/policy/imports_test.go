@@ -175,7 +175,7 @@ var layers = []layer{
 		"the AWS in memory answers as AWS does, and its scripts are written as those of the fake"},
 	{"aws/...", append([]string{"internal/status", "internal/textstream", "provisioning/nodeclaim"}, cloud...),
 		"the AWS provider implements the contract; the engine must not leak into it"},
-	{"internal/simcluster", append([]string{"fake", "provisioning"}, leaves...),
+	{"internal/simcluster", append([]string{"fake", "provisioning", "provisioning/nomination"}, contract...),
 		"what Kubernetes does to objects is simulated, whoever else writes them"},
 	{"internal/autoscaler", append([]string{"internal/simcluster"}, anything...),
 		"the loop shows what a user can write, so it uses public packages only, on a simulated cluster"},

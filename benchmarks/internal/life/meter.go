@@ -9,12 +9,9 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
 // Figures are the measurements of one play of a trace: see the package comment for how they are
@@ -138,41 +135,24 @@ func (m *meter) turn(ctx context.Context) error {
 
 // sample makes a plan from empty for the pods that should run now.
 func (m *meter) sample(ctx context.Context) error {
-	types, err := m.cluster.Cloud.InstanceTypes(ctx, nil)
+	in, err := m.cluster.Emptied(ctx, m.trace.Pools)
 	if err != nil {
 		return err
 	}
-	m.prices = map[cloudprovider.OfferingKey]float64{}
-	for _, t := range types {
-		for i := range t.Offerings {
-			m.prices[t.Offerings[i].Key(t.Name)] = t.Offerings[i].Price
-		}
+	if m.prices, err = m.cluster.Prices(ctx); err != nil {
+		return err
 	}
-	in := provisioning.Input{NodePools: m.trace.Pools, InstanceTypes: map[string][]*cloudprovider.InstanceType{}, Vocabulary: m.cluster.Cloud.Vocabulary()}
-	for _, pool := range in.NodePools {
-		in.InstanceTypes[pool.Name] = types
-	}
-	daemon, err := provisioning.Admitted(&corev1.Pod{ObjectMeta: m.trace.Daemon.Spec.Template.ObjectMeta, Spec: m.trace.Daemon.Spec.Template.Spec})
-	if err != nil {
-		return fmt.Errorf("the DaemonSet: %w", err)
-	}
-	daemon.Namespace, daemon.Name = m.trace.Daemon.Namespace, m.trace.Daemon.Name
-	in.DaemonSetPods = []*corev1.Pod{daemon}
 	counts := map[string]int{}
 	for _, p := range m.cluster.Pods.All() {
-		if p.Work == nil || p.DeletionTimestamp != nil {
-			continue
+		if p.Work != nil && p.DeletionTimestamp == nil {
+			counts[p.Work.Name+" "+p.Labels[simcluster.RevisionLabel]]++
 		}
-		pod := nomination.Plain(p.Pod).DeepCopy()
-		pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
-		in.Pods = append(in.Pods, pod)
-		counts[p.Work.Name+" "+p.Labels[simcluster.RevisionLabel]]++
 	}
 	key := ""
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		key += fmt.Sprintln(name, counts[name])
 	}
-	for _, t := range types {
+	for _, t := range in.InstanceTypes[m.trace.Pools[0].Name] {
 		for i := range t.Offerings {
 			key += fmt.Sprintln(t.Offerings[i].Price, t.Offerings[i].Available)
 		}
