@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -20,7 +21,7 @@ const (
 
 // frontier returns an SVG with one diagram for each trace: the bill over from-empty, in percent,
 // against evictions per pod and day. Each setting of a contender is a point, and a line connects
-// the settings. Lower and further left is better.
+// the settings, which are their labels. Lower and further left is better.
 func frontier(rows []row) string {
 	var traces []string
 	for _, r := range rows {
@@ -73,7 +74,11 @@ func drawTrace(b *strings.Builder, trace string, rows []row) {
 		fmt.Fprintf(b, `<text x="%.1f" y="%d" text-anchor="middle">%.4g</text>`+"\n", left(x), frontierHeight-frontierBottom+16, x)
 	}
 	fmt.Fprintf(b, `<text x="%.1f" y="%d" text-anchor="middle">evictions of a pod in a day</text>`+"\n", left(mostX/2), frontierHeight-frontierBottom+32)
-	for _, of := range []struct{ contender, colour string }{{"dovetail", "#0a7"}, {"karpenter", "#c33"}} {
+	labels := newLabels(rows, left, top)
+	for i, of := range []struct{ contender, about, colour string }{
+		{"dovetail", "Dovetail, by MinimumScore", "#0a7"}, {"karpenter", "Karpenter, by consolidationPolicy", "#c33"}} {
+		fmt.Fprintf(b, `<circle cx="%d" cy="12" r="4" fill="%s"/><text x="%d" y="16" fill="%s">%s</text>`+"\n",
+			264+168*i, of.colour, 264+168*i+8, of.colour, of.about)
 		var path []string
 		for _, r := range rows {
 			if r.contender != of.contender {
@@ -81,16 +86,63 @@ func drawTrace(b *strings.Builder, trace string, rows []row) {
 			}
 			x, y := r.point()
 			path = append(path, fmt.Sprintf("%.1f,%.1f", left(x), top(y)))
-			label := strings.TrimSpace(r.contender[:1] + " " + r.setting)
-			anchor, beside := "start", 6.0
-			if x > mostX/2 { // so that no label ends outside the picture
-				anchor, beside = "end", -6
-			}
-			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"/><text x="%.1f" y="%.1f" text-anchor="%s" fill="%s">%s</text>`+"\n",
-				left(x), top(y), of.colour, left(x)+beside, top(y)-5, anchor, of.colour, html.EscapeString(label))
+			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"/>`+"\n", left(x), top(y), of.colour)
+			labels.write(b, left(x), top(y), cmp.Or(r.setting, "default"), of.colour)
 		}
 		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-opacity="0.5"/>`+"\n", strings.Join(path, " "), of.colour)
 	}
+}
+
+// box is a rectangle of the picture.
+type box struct{ left, top, right, bottom float64 }
+
+// overlap returns the area that two boxes share.
+func (a box) overlap(b box) float64 {
+	return max(0, min(a.right, b.right)-max(a.left, b.left)) * max(0, min(a.bottom, b.bottom)-max(a.top, b.top))
+}
+
+// labels has what labels must not cover: the points, and the labels written so far.
+type labels struct{ taken []box }
+
+func newLabels(rows []row, left, top func(float64) float64) *labels {
+	l := &labels{}
+	for _, r := range rows {
+		x, y := r.point()
+		l.taken = append(l.taken, box{left(x) - 5, top(y) - 5, left(x) + 5, top(y) + 5})
+	}
+	return l
+}
+
+// write writes the label of a point, where it covers the least: beside the point, or else further away
+// with a line to it.
+func (l *labels) write(b *strings.Builder, x, y float64, text, colour string) {
+	const letter, height = 6.2, 11.0 // of the font, in pixels, and no less
+	width, least, best := letter*float64(len(text)), math.Inf(1), box{}
+	for _, away := range []float64{8, 24, 40, 56} {
+		for _, to := range [][2]float64{{1, -0.5}, {-1, -0.5}, {1, 0.7}, {-1, 0.7}, {0, -1}, {0, 1}} {
+			middle := x + to[0]*(away+width/2)
+			at := box{middle - width/2, y + to[1]*away*1.5 - height/2, middle + width/2, y + to[1]*away*1.5 + height/2}
+			if at.left < frontierLeft || at.right > frontierWidth || at.top < frontierTop || at.bottom > frontierHeight-frontierBottom {
+				continue
+			}
+			covered := 0.0
+			for _, other := range l.taken {
+				covered += at.overlap(other)
+			}
+			if covered < least {
+				least, best = covered, at
+			}
+		}
+		if least == 0 {
+			if away > 8 {
+				fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-opacity="0.4"/>`+"\n",
+					x, y, min(max(x, best.left), best.right), min(max(y, best.top), best.bottom), colour)
+			}
+			break
+		}
+	}
+	l.taken = append(l.taken, best)
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s">%s</text>`+"\n", best.left, best.bottom-2, colour, html.EscapeString(text))
 }
 
 // tickStep returns the distance between the ticks of an axis that ends at most: 1, 2 or 5 times a

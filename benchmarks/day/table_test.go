@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -51,7 +52,7 @@ func TestAgainst(t *testing.T) {
 // TestFrontier draws a picture that is XML, with a point for each row inside of it.
 func TestFrontier(t *testing.T) {
 	picture := frontier(someRows())
-	require.Equal(t, 3, strings.Count(picture, "<circle"))
+	require.Equal(t, 3+2, strings.Count(picture, "<circle"), "also those of the legend")
 	decoder := xml.NewDecoder(strings.NewReader(picture))
 	for {
 		_, err := decoder.Token()
@@ -61,6 +62,26 @@ func TestFrontier(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, picture, frontier(someRows()))
+}
+
+// TestLabelsStandApart: labels of points that lie close together cover neither each other nor the points.
+func TestLabelsStandApart(t *testing.T) {
+	var crowd []row
+	for i := range 7 {
+		crowd = append(crowd, row{"churn", "dovetail", fmt.Sprint(0.25 * float64(i)),
+			&life.Figures{Bill: 1.2 + 0.01*float64(i%3), FromEmpty: 1, Evictions: 560 + 10*i, PodDays: 10}})
+	}
+	l := newLabels(crowd, func(x float64) float64 { return 4 * x }, func(y float64) float64 { return 4 * y })
+	for _, r := range crowd {
+		x, y := r.point()
+		l.write(&strings.Builder{}, 4*x, 4*y, r.setting, "#000")
+	}
+	require.Len(t, l.taken, 2*len(crowd))
+	for i, label := range l.taken[len(crowd):] {
+		for k, other := range l.taken {
+			require.True(t, k == len(crowd)+i || label.overlap(other) == 0, "label %d covers %d", i, k)
+		}
+	}
 }
 
 // TestTickStep: an axis has three to ten ticks.
