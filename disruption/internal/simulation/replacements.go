@@ -25,7 +25,8 @@ type replacements struct {
 //  2. Nodes that would share new nodes form one CandidateSet if they are at most most nodes, and if
 //     that costs less than new nodes for each of them.
 //  3. It accepts the valid sets in the order given.
-//  4. It simulates each other node again alone, in the cluster that has the accepted sets.
+//  4. It simulates each other node again alone, in the cluster that has the accepted sets. Its pods
+//     may change their domains then.
 //
 // A node whose pods have no place stays, and is opened again. Its room may spare a new node, so the
 // other nodes are simulated again. A node that waits for another node remains closed: see Open.
@@ -107,27 +108,13 @@ func (r *replacements) find(ctx context.Context, wanted []*state.StateNode) erro
 				continue
 			}
 		}
-		if err := r.byItself(ctx, m); err != nil {
+		cs, err := r.w.Alone(ctx, m)
+		if err != nil || cs == nil {
 			return err
 		}
+		r.found[m] = cs
+		r.takes(cs)
 	}
-	return nil
-}
-
-// byItself simulates one node. If the node was tied to others or shared new nodes, a first simulation
-// pins its pods to their domains. If that finds no valid set, the pods may go anywhere.
-func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
-	if cs := r.found[m]; cs == nil || cs.tied {
-		if left, err := r.together(ctx, []*state.StateNode{m}); err != nil || len(left) == 0 || r.w.Refused != nil {
-			return err
-		}
-	}
-	cs, err := r.w.Alone(ctx, m)
-	if err != nil || cs == nil {
-		return err
-	}
-	r.found[m] = cs
-	r.takes(cs)
 	return nil
 }
 
