@@ -18,9 +18,6 @@ func (s *search) cover(ctx context.Context) error {
 		if s.tried[setKey([]*state.StateNode{m})] {
 			continue // with more nodes gone it is not better
 		}
-		if s.needed(m) {
-			continue
-		}
 		all = append(all, m)
 		if v := s.quota.Take(m); v.Bad() {
 			s.reasons[m.Name] = v
@@ -97,18 +94,6 @@ const (
 	maxLooks = 8
 	lookedAt = 6000
 )
-
-// needed reports whether a pod of a node fits on no other node and needs a new node that costs no
-// less. Then the node may as well stay, whatever else is removed.
-func (s *search) needed(m *state.StateNode) bool {
-	price, _ := m.Price()
-	for _, c := range s.remove(s.e, m).Rest {
-		if s.e.CheapestOne(c, false) >= price-simulation.PriceSlack {
-			return true
-		}
-	}
-	return false
-}
 
 // cordoned keeps the nodes of the sets from taking pods in what-ifs and estimates, until it is
 // called again. It does nothing in a large cluster: there is more room elsewhere than the pods

@@ -115,20 +115,6 @@ func TestNodesToBeTriedTakeNoPods(t *testing.T) {
 	}
 }
 
-// A node is needed if a pod of it has no other place but on a node as dear.
-func TestNodesThatAreNeeded(t *testing.T) {
-	s := searchOf(t, Options{}, "spot", []string{"3", "500m"}, []string{"1", "1"}, []string{"2"})
-	var needed []string
-	for _, m := range s.cluster.Nodes {
-		if s.needed(m) {
-			needed = append(needed, m.Name)
-		}
-	}
-	require.Equal(t, []string{"a"}, needed)
-	s = searchOf(t, Options{}, "on-demand", []string{"3", "500m"}, []string{"2"})
-	require.False(t, s.needed(s.cluster.ByName["a"]), "a spot node does, for less")
-}
-
 // Of spot nodes that spot nodes must not replace, those are tried whose pods have
 // room on the others.
 func TestSpotNodesThatNeedNoOthers(t *testing.T) {

@@ -184,21 +184,15 @@ func (s *search) gain(set []*state.StateNode, rounded float64) (attempt, bool) {
 // outcome estimates where the pods of some nodes go. Its floor is higher than the one by the prices
 // of resources alone, because only whole nodes can be bought.
 func (s *search) outcome(e *estimate.Estimate, set []*state.StateNode) estimate.Outcome {
-	o := s.remove(e, set...)
+	o := e.Remove(s.w.Moving(set), names(set)...)
+	s.w.Stats.WhatIfs++
+	s.w.Stats.Steps += o.Steps
 	if o.Floor < o.Price && o.Left > 0 {
 		steady := s.rules.opts.NoSpotToSpot && !slices.ContainsFunc(set, func(m *state.StateNode) bool {
 			return m.Labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeSpot
 		})
 		o.Floor = max(o.Floor, e.AtLeast(o.Rest, steady))
 	}
-	return o
-}
-
-// remove estimates where the pods of some nodes go.
-func (s *search) remove(e *estimate.Estimate, set ...*state.StateNode) estimate.Outcome {
-	o := e.Remove(s.w.Moving(set), names(set)...)
-	s.w.Stats.WhatIfs++
-	s.w.Stats.Steps += o.Steps
 	return o
 }
 

@@ -27,7 +27,7 @@ type poolGoods struct {
 	units    []float64 // the least price of a unit of each resource, on the option that is best for that resource alone
 }
 
-// leastKey identifies a result of CheapestOne.
+// leastKey identifies a result of cheapestOne.
 type leastKey struct {
 	kind   int32
 	steady bool
@@ -104,7 +104,7 @@ func (e *Estimate) AtLeast(rest []Count, steady bool) float64 {
 	alone, pods := false, int32(0)
 	for _, c := range rest {
 		class := &e.classes[c.Class]
-		one := e.CheapestOne(c, steady)
+		one := e.cheapestOne(c, steady)
 		floor += float64(c.Pods) * class.floor
 		cheapest, pods = min(cheapest, one), pods+c.Pods
 		if class.alone && c.Pods > 1 {
@@ -130,7 +130,7 @@ func (e *Estimate) unitPrice(class int32, dimension int) float64 {
 		best = min(best, e.goods.pools[pool].units[dimension])
 	}
 	if math.IsInf(best, 1) {
-		return 0 // no option has the resource: CheapestOne returns infinity
+		return 0 // no option has the resource: cheapestOne returns infinity
 	}
 	return best
 }
@@ -166,9 +166,9 @@ func (e *Estimate) cheapestFor(classes []Count, request []int64, steady bool, li
 	return limit
 }
 
-// CheapestOne returns the price of the cheapest new node for one pod of a class; infinite if there
+// cheapestOne returns the price of the cheapest new node for one pod of a class; infinite if there
 // is none.
-func (e *Estimate) CheapestOne(c Count, steady bool) float64 {
+func (e *Estimate) cheapestOne(c Count, steady bool) float64 {
 	key := leastKey{kind: e.classes[c.Class].kind, steady: steady}
 	best, known := e.goods.least[key]
 	if !known {
