@@ -4,6 +4,7 @@ package browser
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -24,19 +25,9 @@ import (
 
 // probe is a script that measures the page it is part of, and sends the result to the page around
 // its frame.
-const probe = `<script>
-const plots = [...document.querySelectorAll("svg")].map(svg => {
-  const box = svg.getBoundingClientRect();
-  const shapes = [...svg.querySelectorAll(".area, path.line")].filter(s => s.getBoundingClientRect().width > 0);
-  const painted = shapes.every(s => { const c = getComputedStyle(s); return (s.classList.contains("line") ? c.stroke : c.fill) !== "none"; });
-  const letters = [...svg.querySelectorAll("text")].map(t => t.getBoundingClientRect().height);
-  const right = Math.max(...[...svg.querySelectorAll("text")].map(t => t.getBoundingClientRect().right));
-  return {Width: box.width, Height: box.height, Shapes: shapes.length, Painted: painted, Letters: Math.min(...letters), Over: right - box.right};
-});
-parent.seen[name] = {Plots: plots, Width: document.documentElement.scrollWidth, Window: innerWidth,
-  Cut: [...document.querySelectorAll(".wide")].filter(w => w.scrollWidth > w.clientWidth).length,
-  Paper: getComputedStyle(document.body).backgroundColor, Ink: getComputedStyle(document.body).color};
-</script>`
+//
+//go:embed probe.html
+var probe string
 
 // frame is a frame of a given size and colour scheme. The page in it is rendered as in a window of
 // that size.

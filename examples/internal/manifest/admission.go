@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -39,11 +40,9 @@ func (r *reader) noteRuntimes() {
 			missing[*name] += pods
 		}
 	}
-	for _, pods := range [][]*corev1.Pod{r.cluster.Pods, r.cluster.DaemonSetPods} {
-		for _, pod := range pods {
-			if pod.UID == "" {
-				look(&pod.Spec, 1)
-			}
+	for _, pod := range slices.Concat(r.cluster.Pods, r.cluster.DaemonSetPods) {
+		if pod.UID == "" {
+			look(&pod.Spec, 1)
 		}
 	}
 	for i := range r.cluster.Buffers {
@@ -67,25 +66,22 @@ func (r *reader) prioritize() {
 		}
 	}
 	missing := map[string]int{}
-	each := func(pods []*corev1.Pod) {
-		for _, pod := range pods {
-			name := pod.Spec.PriorityClassName
-			value, ok := known[name]
-			switch {
-			case pod.Spec.Priority != nil:
-			case ok:
-				pod.Spec.Priority = &value
-			case name != "":
-				missing[name]++
-			case standard != nil:
-				pod.Spec.Priority = &standard.Value
-			}
-		}
+	pods := slices.Concat(r.cluster.Pods, r.cluster.DaemonSetPods)
+	for _, n := range r.cluster.Nodes {
+		pods = append(pods, n.Pods...)
 	}
-	each(r.cluster.Pods)
-	each(r.cluster.DaemonSetPods)
-	for i := range r.cluster.Nodes {
-		each(r.cluster.Nodes[i].Pods)
+	for _, pod := range pods {
+		name := pod.Spec.PriorityClassName
+		value, ok := known[name]
+		switch {
+		case pod.Spec.Priority != nil:
+		case ok:
+			pod.Spec.Priority = &value
+		case name != "":
+			missing[name]++
+		case standard != nil:
+			pod.Spec.Priority = &standard.Value
+		}
 	}
 	for _, name := range sortedKeys(missing) {
 		r.note("PriorityClass %s is not in the input; its pods (%d) count as of priority 0", name, missing[name])

@@ -89,17 +89,18 @@ var settings = map[string]func(*awsv1.EC2NodeClassSpec){
 // the zones were given by flags.
 func (w *World) ready(class *awsv1.EC2NodeClass, everywhere bool) *awsv1.EC2NodeClass {
 	out := class.DeepCopy()
-	faults := map[string][]string{}
-	for _, fault := range append(class.Validate(), class.ValidateExpressions(kubeletcel.New())...) {
-		for field := range settings {
+	faults := append(class.Validate(), class.ValidateExpressions(kubeletcel.New())...)
+	for _, field := range slices.Sorted(maps.Keys(settings)) {
+		var why []string
+		for _, fault := range faults {
 			if strings.HasPrefix(fault.Field, field) {
-				faults[field] = append(faults[field], oneLine(fault))
+				why = append(why, oneLine(fault))
 			}
 		}
-	}
-	for _, field := range slices.Sorted(maps.Keys(faults)) {
-		settings[field](&out.Spec)
-		w.note("EC2NodeClass %s: %s has no say: %s", class.Name, field, strings.Join(faults[field], "; "))
+		if len(why) > 0 {
+			settings[field](&out.Spec)
+			w.note("EC2NodeClass %s: %s has no say: %s", class.Name, field, strings.Join(why, "; "))
+		}
 	}
 	if out.Spec.PlacementGroupSelector != nil {
 		out.Spec.PlacementGroupSelector = nil

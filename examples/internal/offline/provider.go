@@ -3,7 +3,6 @@ package offline
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -93,30 +92,29 @@ func (w *World) vocabulary() *requirements.Vocabulary {
 	return fake.Vocabulary().Extend(requirements.Extension{WellKnown: autoLabels()})
 }
 
-// labelledFor returns the instance types of a pool with the labels that its nodes get. If no pool
-// uses Auto Mode the types are unchanged.
-func (w *World) labelledFor(pool *v1.NodePool, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
-	switch {
-	case w.given || !w.auto:
+// labelledFor returns the instance types of a pool with the labels that its nodes get. Auto Mode
+// launches types with more than one vCPU that are not nano, micro or small. If no pool uses Auto Mode
+// the types are unchanged.
+func (w *World) labelledFor(pool *v1.NodePool, types []*cloudprovider.InstanceType) (out []*cloudprovider.InstanceType) {
+	if w.given || !w.auto {
 		return types
-	case ofAutoMode(pool):
-		return autoTypes(pool, types)
 	}
-	return withoutAuto(types)
-}
-
-// autoTypes returns the instance types that Auto Mode launches for a pool: those with more than one
-// vCPU that are not nano, micro or small, with the labels of Auto Mode.
-func autoTypes(pool *v1.NodePool, types []*cloudprovider.InstanceType) (out []*cloudprovider.InstanceType) {
+	var none []requirements.Requirement
+	for _, key := range autoLabels() {
+		none = append(none, requirements.DoesNotExist(key))
+	}
 	for _, it := range types {
-		l := label{it}
-		cpus, _ := strconv.Atoi(l.text(awsv1.LabelInstanceCPU))
-		if cpus > 1 && !slices.Contains([]string{"nano", "micro", "small"}, l.text(awsv1.LabelInstanceSize)) {
-			changed := *it
+		changed, l := *it, label{it}
+		switch {
+		case !ofAutoMode(pool):
+			changed.Requirements = it.Requirements.With(none...)
+		case l.number(awsv1.LabelInstanceCPU) > 1 && !slices.Contains([]string{"nano", "micro", "small"}, l.text(awsv1.LabelInstanceSize)):
 			changed.Requirements = autoRequirements(it.Requirements).With(requirements.In(autoComputeType, "auto"),
 				requirements.In(autoNodeClass, pool.Spec.Template.Spec.NodeClassRef.Name))
-			out = append(out, &changed)
+		default:
+			continue
 		}
+		out = append(out, &changed)
 	}
 	return out
 }
@@ -138,18 +136,4 @@ func autoRequirements(of requirements.Set) requirements.Set {
 		}
 	}
 	return requirements.NewSet(renamed...)
-}
-
-// withoutAuto returns the instance types without the labels of Auto Mode.
-func withoutAuto(types []*cloudprovider.InstanceType) (out []*cloudprovider.InstanceType) {
-	var none []requirements.Requirement
-	for _, key := range autoLabels() {
-		none = append(none, requirements.DoesNotExist(key))
-	}
-	for _, it := range types {
-		changed := *it
-		changed.Requirements = it.Requirements.With(none...)
-		out = append(out, &changed)
-	}
-	return out
 }
