@@ -14,13 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// template is the template of a workload's pods. The pods share its maps and slices.
+// template is the template of a workload's pods: a Pod without a name, whose maps and slices they share.
 type template struct {
+	corev1.Pod
 	object *Object
-	labels map[string]string
-	annos  map[string]string
-	spec   corev1.PodSpec
-	owners []metav1.OwnerReference
 	claims []string // volume claim templates of a StatefulSet
 	hash   string
 }
@@ -28,12 +25,13 @@ type template struct {
 // newTemplate returns the template of a workload, whose pods it owns; nil if the API server would
 // refuse the pods.
 func (r *reader) newTemplate(o *Object, value metav1.Object, from *corev1.PodTemplateSpec) *template {
-	pod := &corev1.Pod{Spec: from.Spec}
-	if !r.admit(o, "spec.template.", pod) {
+	t := &template{object: o, hash: templateHash(from), Pod: corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Spec: from.Spec}}
+	t.Namespace, t.Labels, t.Annotations = o.Namespace, from.Labels, from.Annotations
+	t.OwnerReferences = controller(o.APIVersion, o.Kind, o.Name, uidOf(value, o.Kind))
+	if !r.admit(o, "spec.template.", &t.Pod) {
 		return nil
 	}
-	return &template{object: o, labels: from.Labels, annos: from.Annotations, hash: templateHash(from), spec: pod.Spec,
-		owners: controller(o.APIVersion, o.Kind, o.Name, uidOf(value, o.Kind))}
+	return t
 }
 
 // member is a pod to be made: its name, and the labels that the other pods of the workload do not
@@ -44,31 +42,19 @@ type member struct {
 }
 
 func (t *template) pod(m member) *corev1.Pod {
-	pod := &corev1.Pod{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       t.object.Namespace,
-			Name:            m.name,
-			Labels:          t.labels,
-			Annotations:     t.annos,
-			OwnerReferences: t.owners,
-		},
-		Spec: t.spec,
-	}
+	pod := t.Pod
+	pod.Name = m.name
 	if len(m.labels) > 0 {
-		pod.Labels = withLabels(t.labels, m.labels)
+		pod.Labels = withLabels(t.Labels, m.labels)
 	}
-	if len(t.claims) > 0 {
-		pod.Spec.Volumes = nil
-		for _, claim := range t.claims {
-			var v corev1.Volume
-			v.Name = claim
-			v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim + "-" + m.name}
-			pod.Spec.Volumes = append(pod.Spec.Volumes, v)
-		}
-		pod.Spec.Volumes = append(pod.Spec.Volumes, t.spec.Volumes...)
+	var volumes []corev1.Volume
+	for _, claim := range t.claims {
+		v := corev1.Volume{Name: claim}
+		v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim + "-" + m.name}
+		volumes = append(volumes, v)
 	}
-	return pod
+	pod.Spec.Volumes = append(volumes, t.Spec.Volumes...)
+	return &pod
 }
 
 // controller returns the owner reference of a workload's pods.

@@ -129,7 +129,7 @@ func (r *reader) assemble() {
 	r.expand()
 	each(r.found, func(d item[*appsv1.DaemonSet]) { // for each, one pod stands for those that it runs
 		if t := r.newTemplate(d.Object, d.value, &d.value.Spec.Template); t != nil {
-			t.owners[0].UID = d.value.UID                                          // a made one would be that of no pod: without one the name decides
+			t.OwnerReferences[0].UID = d.value.UID                                 // a made one would be that of no pod: without one the name decides
 			c.DaemonSetPods = append(c.DaemonSetPods, t.pod(member{name: d.Name})) // the engine adds tolerations
 			c.places["DaemonSet Pod "+d.Namespace+"/"+d.Name] = place{d.Object, "spec.template"}
 		}

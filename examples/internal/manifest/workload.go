@@ -181,24 +181,24 @@ func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *ownedPod
 		}
 		any = true
 		if runs(rs.value, &d.value.Spec.Template) {
-			t.labels = rs.value.Spec.Template.Labels
-			t.owners = controller("apps/v1", "ReplicaSet", rs.Name, uidOf(rs.value, "ReplicaSet"))
+			t.Labels = rs.value.Spec.Template.Labels
+			t.OwnerReferences = controller("apps/v1", "ReplicaSet", rs.Name, uidOf(rs.value, "ReplicaSet"))
 			return rs.Name
 		}
 	}
 	if len(b.owners) == 1 && !any {
 		for name, pod := range b.owners {
 			if hash := pod.Labels[hashLabel]; hash != "" {
-				t.labels = withLabels(t.labels, map[string]string{hashLabel: hash})
+				t.Labels = withLabels(t.Labels, map[string]string{hashLabel: hash})
 			}
-			t.owners = controller("apps/v1", "ReplicaSet", name, metav1.GetControllerOf(pod).UID)
+			t.OwnerReferences = controller("apps/v1", "ReplicaSet", name, metav1.GetControllerOf(pod).UID)
 			return name
 		}
 	}
 	name := d.Name + "-" + t.hash
-	t.labels = withLabels(t.labels, map[string]string{hashLabel: t.hash})
+	t.Labels = withLabels(t.Labels, map[string]string{hashLabel: t.hash})
 	uid := madeUID("ReplicaSet", d.Namespace, name)
-	t.owners = controller("apps/v1", "ReplicaSet", name, uid)
+	t.OwnerReferences = controller("apps/v1", "ReplicaSet", name, uid)
 	x.own(uid, withHash(d.value.Spec.Selector, t.hash))
 	return name
 }
@@ -298,9 +298,9 @@ func (x *expander) job(j item[*batchv1.Job]) {
 	}
 	if spec.ManualSelector == nil || !*spec.ManualSelector {
 		uid := string(uidOf(j.value, "Job"))
-		t.labels = withLabels(map[string]string{
+		t.Labels = withLabels(map[string]string{
 			batchv1.JobNameLabel: j.Name, "job-name": j.Name, batchv1.ControllerUidLabel: uid, "controller-uid": uid,
-		}, t.labels)
+		}, t.Labels)
 	}
 	d := demand{template: t, base: j.Name, count: want - b.live}
 	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
@@ -376,7 +376,7 @@ func (x *expander) supply(d demand) {
 	for range d.count - len(d.members) {
 		x.add(d.template, member{name: x.freeName(o.Namespace, d.base, suffixes)})
 	}
-	if node := d.template.spec.NodeName; node != "" && x.node(node) == nil {
+	if node := d.template.Spec.NodeName; node != "" && x.node(node) == nil {
 		x.note("%s: spec.template.spec.nodeName names node %s, which is not in the input; its pods (%d) run there or nowhere and are not planned for",
 			o, node, d.count)
 	}
