@@ -44,7 +44,8 @@ type settings struct {
 	without      []string // names of nodes to plan without
 	explain      string   // namespace/name of a pod to explain instead of printing the plan
 	why          string   // new node/instance type to explain
-	compare      question // set if it has a file
+	compare      string   // file of new policies; empty for none
+	pairs        []string // OLD=NEW, OLD= or =NEW; see checkPairs
 	advise       bool
 	questions    int // number of questions of -advise; 0 for the default of package advice
 	maxOptions   int // per node in json and yaml; 0 is all
@@ -75,8 +76,8 @@ func newSettings() (*settings, *flag.FlagSet) {
 	command.List(set, "without", &s.without, "the name of the node is empty", "`NODE` plan as if NODE were being removed, its pods to be placed elsewhere; may be repeated")
 	set.StringVar(&s.explain, "explain", "", "`NAMESPACE/POD` instead of the plan, tell where the pod goes and when, or all that keeps it pending; the name of a workload stands for a pod of it, one that is pending if any is")
 	set.StringVar(&s.why, "why", "", "`NODE/INSTANCETYPE` instead of the plan, tell how the instance type stands with the new NODE of the plan")
-	set.StringVar(&s.compare.File, "compare", "", "`FILE` instead of the plan, tell what would change if the NodePools and NodeOverlays of FILE took the place of those of their names: cost, pods, drift, evictions")
-	command.List(set, "pair", &s.compare.Pairs, "the names of the NodePools are empty", "`OLD=NEW` with -compare, NEW of FILE takes the place of NodePool OLD; OLD= goes, =NEW is added; may be repeated")
+	set.StringVar(&s.compare, "compare", "", "`FILE` instead of the plan, tell what would change if the NodePools and NodeOverlays of FILE took the place of those of their names: cost, pods, drift, evictions")
+	command.List(set, "pair", &s.pairs, "the names of the NodePools are empty", "`OLD=NEW` with -compare, NEW of FILE takes the place of NodePool OLD; OLD= goes, =NEW is added; may be repeated")
 	set.BoolVar(&s.advise, "advise", false, "instead of the plan, tell what each constraint costs if all pods were planned for anew")
 	set.IntVar(&s.questions, "questions", 0, "`N` with -advise, ask about N constraints thoroughly, and half as many requests; more takes longer. Default 10")
 	set.StringVar(&s.output, "o", "table", "`FORMAT` table, json or yaml, and html for -compare and -advise. Default table")
@@ -105,7 +106,7 @@ func (s *settings) check(f *command.Faults) {
 // checkFormat lists the faults of -o. Only answers with pictures can be pages.
 func (s *settings) checkFormat(f *command.Faults) {
 	switch {
-	case s.compare.File != "" || s.advise:
+	case s.compare != "" || s.advise:
 		command.OneOf(f, "o", s.output, "table", "json", "yaml", "html")
 	case s.output == "html":
 		f.If(true, "-o html is a page for -compare or -advise; give one of them, or another format")
@@ -123,14 +124,14 @@ func (s *settings) checkQuestions(f *command.Faults) {
 	var asked command.Faults
 	asked.If(s.explain != "", "-explain")
 	asked.If(s.why != "", "-why")
-	asked.If(s.compare.File != "", "-compare")
+	asked.If(s.compare != "", "-compare")
 	asked.If(s.advise, "-advise")
 	f.If(len(asked) > 1, "%s are several questions; ask one at a time", strings.Join(asked, " and "))
-	f.If((s.compare.File != "" || s.advise) && len(s.without) > 0, "-compare and -advise look at the whole cluster; leave out -without")
+	f.If((s.compare != "" || s.advise) && len(s.without) > 0, "-compare and -advise look at the whole cluster; leave out -without")
 	command.NotNegative(f, "questions", s.questions)
 	f.If(s.questions > 0 && !s.advise, "-questions says how much -advise asks; give -advise too")
-	f.If(s.compare.File == "-" && slices.Contains(s.files.Manifests, "-"), `invalid value "-" for flag -compare: standard input holds the manifests already`)
-	s.compare.check(f)
+	f.If(s.compare == "-" && slices.Contains(s.files.Manifests, "-"), `invalid value "-" for flag -compare: standard input holds the manifests already`)
+	s.checkPairs(f)
 	f.If((s.explain != "" || s.why != "") && (s.output == "json" || s.output == "yaml"), "-explain and -why answer in text; leave out -o %s", s.output)
 }
 
@@ -183,7 +184,7 @@ func (s *settings) ask(stdin io.Reader, stderr io.Writer) (answer, error) {
 	ctx, done := command.Progress(context.Background(), stderr)
 	defer done()
 	switch {
-	case s.compare.File != "":
+	case s.compare != "":
 		return s.compareWith(ctx, world, stdin, stderr)
 	case s.advise:
 		return s.adviseOn(ctx, world, stderr)
@@ -294,17 +295,6 @@ func toRemove(in provisioning.Input, names []string) (out []string, err error) {
 func (s *settings) running(w *offline.World, stderr io.Writer) compare.Side {
 	w.Say("whatif", stderr, w.Age())
 	return compare.Side{Input: w.Running(), Options: &disruption.Options{Provisioning: s.options()}}
-}
-
-func (s *settings) compareWith(ctx context.Context, w *offline.World, stdin io.Reader, stderr io.Writer) (answer, error) {
-	file, err := w.Policies(s.compare.File, s.files, stdin)
-	if err != nil {
-		return answer{}, command.Input(err)
-	}
-	side := s.running(w, stderr)
-	w.Say("whatif: "+s.compare.File, stderr, file.Remarks()...)
-	a, err := s.compare.ask(ctx, w.Now, side, file.Input())
-	return a, command.Input(w.Cluster.Explain(err))
 }
 
 // adviseOn answers -advise: it computes the cost of all pods on new nodes, the price of each

@@ -4,70 +4,70 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/page"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/report"
 )
 
-// question is the values of -compare and -pair.
-type question struct {
-	// File is the name of the file of new policies.
-	File string
-	// Pairs are OLD=NEW, OLD= and =NEW: a NodePool of the file that replaces OLD, a NodePool that
-	// is removed, and one that is added.
-	Pairs []string
-}
-
-// check lists the faults of the pairs.
-func (q question) check(f *command.Faults) {
-	f.If(q.File == "" && len(q.Pairs) > 0, "-pair says which NodePool of -compare takes the place of which; give -compare too")
-	for _, pair := range q.Pairs {
+// checkPairs lists the faults of the pairs: a NodePool of the file that replaces OLD, a NodePool that is
+// removed, and one that is added.
+func (s *settings) checkPairs(f *command.Faults) {
+	f.If(s.compare == "" && len(s.pairs) > 0, "-pair says which NodePool of -compare takes the place of which; give -compare too")
+	for _, pair := range s.pairs {
 		f.If(pair == "=" || !strings.Contains(pair, "="), "invalid value %q for flag -pair: must be OLD=NEW, OLD= for a NodePool that goes, or =NEW for one that is added", pair)
 	}
 }
 
-// ask compares, at the instant now, the cluster with its policies replaced by the NodePools and
+// compareWith answers -compare: it compares the cluster with its policies replaced by the NodePools and
 // NodeOverlays of the file.
-func (q question) ask(ctx context.Context, now time.Time, before compare.Side, file provisioning.Input) (answer, error) {
-	policies, changes, err := newPolicies(q, before, file)
+func (s *settings) compareWith(ctx context.Context, w *offline.World, stdin io.Reader, stderr io.Writer) (a answer, err error) {
+	defer func() { err = command.Input(w.Cluster.Explain(err)) }()
+	file, err := w.Policies(s.compare, s.files, stdin)
 	if err != nil {
-		return answer{}, err
+		return a, err
+	}
+	before := s.running(w, stderr)
+	w.Say("whatif: "+s.compare, stderr, file.Remarks()...)
+	policies, changes, err := newPolicies(s, before, file.Input())
+	if err != nil {
+		return a, err
 	}
 	after, err := before.With(policies)
 	if err != nil {
-		return answer{}, err
+		return a, err
 	}
-	found, err := compare.Compare(ctx, now, before, after, &compare.Options{Parallel: runtime.GOMAXPROCS(0)})
+	found, err := compare.Compare(ctx, w.Now, before, after, &compare.Options{Parallel: runtime.GOMAXPROCS(0)})
 	if err != nil {
-		return answer{}, err
+		return a, err
 	}
-	r := report.NewComparison(now, before, found, report.Change{File: q.File, Lines: changes})
-	return answer{data: r, page: func() page.Page { return page.Comparison(q.File, r, before, found) }}, nil
+	r := report.NewComparison(w.Now, before, found, report.Change{File: s.compare, Lines: changes})
+	return answer{data: r, page: func() page.Page { return page.Comparison(s.compare, r, before, found) }}, nil
 }
 
 // newPolicies replaces the NodePools and NodeOverlays of the cluster by those of the file with the
 // same names, and describes the changes. All others stay. A pool of the file whose name the cluster
 // does not have must be in a pair if no name of the file matches, because it may be meant to
 // replace one.
-func newPolicies(q question, before compare.Side, in provisioning.Input) (p compare.Policies, changes []string, err error) {
+func newPolicies(s *settings, before compare.Side, in provisioning.Input) (p compare.Policies, changes []string, err error) {
 	if len(in.NodePools)+len(in.Overlays) == 0 {
-		return p, nil, fmt.Errorf("%s: there is no NodePool and no NodeOverlay in it to compare with", q.File)
+		return p, nil, fmt.Errorf("%s: there is no NodePool and no NodeOverlay in it to compare with", s.compare)
 	}
 	p = before.Policies()
 	p.NodePools, p.InstanceTypes = slices.Clone(p.NodePools), maps.Clone(p.InstanceTypes)
 	today, fresh := poolsByName(p.NodePools), poolsByName(in.NodePools)
-	if p.Pairs, err = readPairs(q, today, fresh); err != nil {
+	if p.Pairs, err = readPairs(s, today, fresh); err != nil {
 		return p, nil, err
 	}
 	p.NodePools = slices.DeleteFunc(p.NodePools, func(pool *v1.NodePool) bool {
@@ -84,7 +84,7 @@ func newPolicies(q question, before compare.Side, in provisioning.Input) (p comp
 			delete(p.Pairs, name)
 		}
 	}
-	met := len(in.NodePools) == 0 || len(q.Pairs) > 0
+	met := len(in.NodePools) == 0 || len(s.pairs) > 0
 	for _, pool := range in.NodePools {
 		p.NodePools = append(p.NodePools, pool)
 		p.InstanceTypes[pool.Name] = in.InstanceTypes[pool.Name]
@@ -99,7 +99,7 @@ func newPolicies(q question, before compare.Side, in provisioning.Input) (p comp
 		}
 	}
 	if !met {
-		return p, nil, q.unmet(today, fresh)
+		return p, nil, s.unmet(today, fresh)
 	}
 	changes = append(changes, putOverlays(&p, in.Overlays)...)
 	if len(changes) == 0 {
@@ -109,14 +109,14 @@ func newPolicies(q question, before compare.Side, in provisioning.Input) (p comp
 }
 
 // unmet returns an error that says how to pair the NodePools of the file with those of the cluster.
-func (q question) unmet(today, fresh map[string]*v1.NodePool) error {
+func (s *settings) unmet(today, fresh map[string]*v1.NodePool) error {
 	old, names := slices.Sorted(maps.Keys(today)), slices.Sorted(maps.Keys(fresh))
 	hint := fmt.Sprintf("say -pair =%s if it is to stand beside them", names[0])
 	if len(old) > 0 {
 		hint = fmt.Sprintf("say -pair %s=%s if it takes its place, or -pair =%s if it is to stand beside them", old[0], names[0], names[0])
 	}
 	return fmt.Errorf("%s: no NodePool in it (%s) has the name of one of the cluster (%s): %s",
-		q.File, strings.Join(names, ", "), strings.Join(old, ", "), hint)
+		s.compare, strings.Join(names, ", "), strings.Join(old, ", "), hint)
 }
 
 // putOverlays replaces overlays by those with the same names, and describes the changes.
@@ -136,16 +136,16 @@ func putOverlays(p *compare.Policies, overlays []*v1.NodeOverlay) (changes []str
 
 // readPairs reads -pair: for each pool that is replaced the one in its place, which is empty if the
 // pool is removed.
-func readPairs(q question, today, fresh map[string]*v1.NodePool) (map[string]string, error) {
+func readPairs(s *settings, today, fresh map[string]*v1.NodePool) (map[string]string, error) {
 	pairs := map[string]string{}
 	var errs []error
-	for _, pair := range q.Pairs {
+	for _, pair := range s.pairs {
 		from, to, _ := strings.Cut(pair, "=")
 		if from != "" && today[from] == nil {
 			errs = append(errs, fmt.Errorf("-pair %s: the cluster has no NodePool %s%s", pair, from, command.DidYouMean(from, slices.Sorted(maps.Keys(today)))))
 		}
 		if to != "" && fresh[to] == nil {
-			errs = append(errs, fmt.Errorf("-pair %s: %s has no NodePool %s%s", pair, q.File, to, command.DidYouMean(to, slices.Sorted(maps.Keys(fresh)))))
+			errs = append(errs, fmt.Errorf("-pair %s: %s has no NodePool %s%s", pair, s.compare, to, command.DidYouMean(to, slices.Sorted(maps.Keys(fresh)))))
 		}
 		if from != "" {
 			pairs[from] = to
