@@ -71,8 +71,6 @@ func (j *journal) add(kind entryKind, format string, args ...any) {
 	j.print(e)
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // print writes an entry in lines of at most 80 columns.
 func (j *journal) print(e entry) {
 	const indent = 11
@@ -82,7 +80,7 @@ func (j *journal) print(e entry) {
 	}
 	mark := map[entryKind]string{story: "*", trouble: "!", status: " ", detail: " "}[e.kind]
 	head := fmt.Sprintf("%-9s %s", stamp, mark)
-	for _, line := range command.Wrap(oneLine(e.text), command.PageWidth-indent-1, "  ") {
+	for _, line := range command.Wrap(strings.Join(strings.Fields(e.text), " "), command.PageWidth-indent-1, "  ") {
 		fmt.Fprintln(j.out, strings.TrimRight(head+" "+line, " "))
 		head = strings.Repeat(" ", indent)
 	}

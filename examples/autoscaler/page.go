@@ -12,10 +12,14 @@ import (
 var classes = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 
 func (r *report) page() (string, error) {
+	var story []page.Entry
+	for _, e := range r.story {
+		story = append(story, page.Entry{At: r.from.Add(e.After).Format("Mon 15:04"), Text: e.Text})
+	}
 	return page.Page{
 		Title: fmt.Sprintf("%d hours of an autoscaler", r.length()),
 		Lead:  []string{fmt.Sprintf("%s to %s, virtual time, seed %d", r.from.Format("Mon 2 Jan 2006 15:04"), r.to.Format("Mon 2 Jan 15:04"), r.seed)},
-		Key:   r.keyFigures(), Story: r.happenings(), Figures: r.figures(),
+		Key:   r.keyFigures(), Story: story, Figures: r.figures(),
 		Tables: []page.Table{
 			{Title: "Disrupted nodes", Head: []string{"reason", "nodes"}, Rows: r.reasonRows()},
 			{Title: "Every three hours", Head: []string{"", "pods", "nodes", "spot", "USD/h", "at least", "CPU"}, Rows: r.tableRows()},
@@ -89,13 +93,6 @@ func (r *report) reasonBars() (bars []page.Curve) {
 		bars = append(bars, c)
 	}
 	return bars
-}
-
-func (r *report) happenings() (list []page.Entry) {
-	for _, e := range r.story {
-		list = append(list, page.Entry{At: r.from.Add(e.After).Format("Mon 15:04"), Text: e.Text})
-	}
-	return list
 }
 
 // reasonRows returns a row for each reason: the number of nodes disrupted, and an explanation.

@@ -17,12 +17,11 @@ type collectors struct {
 	lock   sync.Mutex
 	gauges map[string][]metrics.Sample
 	descs  map[string]*prometheus.Desc
-	count  map[string]*prometheus.CounterVec
-	watch  map[string]prometheus.ObserverVec
+	add    map[string]func(labels []string, value float64) // of counters, histograms and summaries
 }
 
 func newCollectors(registry prometheus.Registerer) (*collectors, error) {
-	c := &collectors{gauges: map[string][]metrics.Sample{}, descs: map[string]*prometheus.Desc{}, count: map[string]*prometheus.CounterVec{}, watch: map[string]prometheus.ObserverVec{}}
+	c := &collectors{gauges: map[string][]metrics.Sample{}, descs: map[string]*prometheus.Desc{}, add: map[string]func([]string, float64){}}
 	errs := []error{registry.Register(c)}
 	for _, m := range metrics.All() {
 		switch m.Kind {
@@ -30,15 +29,15 @@ func newCollectors(registry prometheus.Registerer) (*collectors, error) {
 			c.descs[m.Name] = prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)
 		case metrics.Counter:
 			vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.Name, Help: m.Help}, m.Labels)
-			c.count[m.Name] = vec
+			c.add[m.Name] = func(labels []string, value float64) { vec.WithLabelValues(labels...).Add(value) }
 			errs = append(errs, registry.Register(vec))
 		case metrics.Histogram:
 			vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: m.Name, Help: m.Help, Buckets: m.Buckets}, m.Labels)
-			c.watch[m.Name] = vec
+			c.add[m.Name] = func(labels []string, value float64) { vec.WithLabelValues(labels...).Observe(value) }
 			errs = append(errs, registry.Register(vec))
 		case metrics.Summary:
 			vec := prometheus.NewSummaryVec(prometheus.SummaryOpts{Name: m.Name, Help: m.Help, Objectives: map[float64]float64{0: 0.01, 0.5: 0.01, 0.9: 0.01, 0.99: 0.01, 1: 0.01}}, m.Labels)
-			c.watch[m.Name] = vec
+			c.add[m.Name] = func(labels []string, value float64) { vec.WithLabelValues(labels...).Observe(value) }
 			errs = append(errs, registry.Register(vec))
 		}
 	}
@@ -63,10 +62,8 @@ func (c *collectors) Collect(out chan<- prometheus.Metric) {
 func (c *collectors) take(source string, samples []metrics.Sample) {
 	var gauges []metrics.Sample
 	for _, s := range samples {
-		if vec, ok := c.count[s.Name]; ok {
-			vec.WithLabelValues(s.Labels...).Add(s.Value)
-		} else if vec, ok := c.watch[s.Name]; ok {
-			vec.WithLabelValues(s.Labels...).Observe(s.Value)
+		if add := c.add[s.Name]; add != nil {
+			add(s.Labels, s.Value)
 		} else {
 			gauges = append(gauges, s)
 		}
@@ -89,11 +86,4 @@ func (a *autoscaler) watchStarts(s *snapshot) {
 		}
 	}
 	a.pods = seen
-}
-
-// fleetFigures updates the gauges about the cluster.
-func (a *autoscaler) fleetFigures(s *snapshot, fleet metrics.Input) {
-	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.Input.Nodes, s.Pods, s.Input.NodePools, s.Input.MarkedForDeletion
-	a.figures.take("fleet", fleet.Samples(s.Now))
-	a.figures.take("offerings", metrics.Offerings(s.Input.InstanceTypes))
 }

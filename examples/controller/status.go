@@ -34,7 +34,9 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 	if cluster != nil {
 		fleet.Price = cluster.Price
 	}
-	a.fleetFigures(s, fleet)
+	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.Input.Nodes, s.Pods, s.Input.NodePools, s.Input.MarkedForDeletion
+	a.figures.take("fleet", fleet.Samples(s.Now))
+	a.figures.take("offerings", metrics.Offerings(s.Input.InstanceTypes))
 	errs = append(errs, err)
 	for _, stored := range s.pools {
 		var usage *provisioning.PoolUsage

@@ -174,8 +174,11 @@ func (x *expander) deployment(d item[*appsv1.Deployment]) {
 // pods all belong to one ReplicaSet, that one is used; otherwise a new one is made up. revision
 // returns the name of the ReplicaSet.
 func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *ownedPods) string {
-	any := false
-	for _, rs := range byAge(listed[*appsv1.ReplicaSet](x.found)) {
+	any, all := false, byName(listed[*appsv1.ReplicaSet](x.found))
+	slices.SortStableFunc(all, func(a, b item[*appsv1.ReplicaSet]) int { // as the Deployment controller compares them
+		return a.value.CreationTimestamp.Compare(b.value.CreationTimestamp.Time)
+	})
+	for _, rs := range all {
 		if ref := metav1.GetControllerOf(rs.value); rs.Namespace != d.Namespace || ref == nil || ref.Kind != "Deployment" || ref.Name != d.Name {
 			continue
 		}
@@ -201,16 +204,6 @@ func (x *expander) revision(d item[*appsv1.Deployment], t *template, b *ownedPod
 	t.OwnerReferences = controller("apps/v1", "ReplicaSet", name, uid)
 	x.own(uid, withHash(d.value.Spec.Selector, t.hash))
 	return name
-}
-
-// byAge returns ReplicaSets in the order in which the Deployment controller compares them, the
-// oldest first.
-func byAge(items []item[*appsv1.ReplicaSet]) []item[*appsv1.ReplicaSet] {
-	items = byName(items)
-	slices.SortStableFunc(items, func(a, b item[*appsv1.ReplicaSet]) int {
-		return a.value.CreationTimestamp.Compare(b.value.CreationTimestamp.Time)
-	})
-	return items
 }
 
 // runs says whether a ReplicaSet has the given template of its Deployment.

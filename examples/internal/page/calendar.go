@@ -49,17 +49,16 @@ type section struct {
 }
 
 func (c *Calendar) add(reason budgets.Reason, windows []budgets.Window) {
+	same := func(a, b budgets.Window) bool {
+		return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Nodes == b.Nodes && a.Decider == b.Decider
+	}
 	for i := range c.sections {
-		if slices.EqualFunc(c.sections[i].windows, windows, sameAnswer) {
+		if slices.EqualFunc(c.sections[i].windows, windows, same) {
 			c.sections[i].reasons = append(c.sections[i].reasons, reason)
 			return
 		}
 	}
 	c.sections = append(c.sections, section{[]budgets.Reason{reason}, windows})
-}
-
-func sameAnswer(a, b budgets.Window) bool {
-	return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Nodes == b.Nodes && a.Decider == b.Decider
 }
 
 func (s *section) title() string { return listed(s.reasons) }

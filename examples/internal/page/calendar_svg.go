@@ -106,7 +106,8 @@ func (c *Calendar) panel(p *picture, s *section, f frame) {
 			p.line(`<line class="hour" x1="%d" y1="%d" x2="%d" y2="%d"/>`, f.left, at, f.left+f.days*f.dayWidth, at)
 		}
 	}
-	p.flush()
+	p.WriteString(p.labels.String())
+	p.labels.Reset()
 }
 
 // column draws the windows of one day, in wall time. For an hour that the clock shows twice it
@@ -211,9 +212,3 @@ func (p *picture) text(x, y, size int, anchor, class, text string) {
 }
 
 const textFormat = `<text class="%s" x="%d" y="%d" font-size="%d" text-anchor="%s">%s</text>`
-
-// flush draws the labels.
-func (p *picture) flush() {
-	p.WriteString(p.labels.String())
-	p.labels.Reset()
-}
