@@ -20,17 +20,13 @@ import (
 
 // Cloud is a simulated cloud, with the events of the day.
 type Cloud interface {
-	// Now returns what the cloud's clock shows.
-	Now() time.Time
-	// Advance moves the clock on.
-	Advance(d time.Duration)
-	// SellOut takes the stock of an offering.
-	SellOut(key cloudprovider.OfferingKey)
+	Now() time.Time                        // what the cloud's clock shows
+	Advance(d time.Duration)               // moves the clock on
+	SellOut(key cloudprovider.OfferingKey) // takes the stock of an offering
 	// Interrupt takes a spot machine back. Its notice comes at once, and the machine is gone after
 	// three minutes.
 	Interrupt(i *cloudprovider.Instance) error
-	// ChangeClass changes the node class of a name, so that its machines drift.
-	ChangeClass(name string)
+	ChangeClass(name string) // changes a node class, so that its machines drift
 }
 
 // Day is a sequence of events.

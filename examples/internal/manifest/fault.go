@@ -15,20 +15,12 @@ import (
 
 // Fault is one thing wrong with a manifest.
 type Fault struct {
-	// File is the name of the Source.
-	File string
-	// Document counts from 1 within the file. Zero: the file as a whole.
-	Document int
-	// Line counts from 1 within the file. Zero: not known.
-	Line int
-	// Object names what the document holds, such as "Deployment shop/web". Empty: the object is not
-	// known.
-	Object string
-	// Field is the path of the field, such as "spec.replicas". Empty: the
-	// object as a whole.
-	Field string
-	// Message says what is wrong and what to do about it.
-	Message string
+	File     string // name of the Source
+	Document int    // counts from 1 within the file; zero for the file as a whole
+	Line     int    // counts from 1 within the file; zero if it is not known
+	Object   string // what the document holds, such as "Deployment shop/web"; empty if it is not known
+	Field    string // path, such as "spec.replicas"; empty for the object as a whole
+	Message  string // what is wrong, and what to do about it
 }
 
 // Error renders the fault as one line, as a compiler would.
