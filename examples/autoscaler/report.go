@@ -49,23 +49,18 @@ func (r *report) total(reason disruption.Reason) (nodes int) {
 	return nodes
 }
 
-// series is one curve of a report.
-type series struct {
-	name   string
-	format string
-	value  func(sample) float64
-}
-
-func curves() []series {
-	return []series{
-		{"pods", "%.0f", func(v sample) float64 { return float64(v.pods) }},
-		{"pending", "%.0f", func(v sample) float64 { return float64(v.pending) }},
-		{"nodes", "%.0f", func(v sample) float64 { return float64(v.spot + v.onDemand) }},
-		{"on-demand", "%.0f", func(v sample) float64 { return float64(v.onDemand) }},
-		{"USD/h", "%.2f", func(v sample) float64 { return v.cost }},
-		{"at least", "%.2f", func(v sample) float64 { return v.bound }},
-		{"CPU used", "%.0f%%", sample.cpu},
-	}
+// curves are the curves of the timeline.
+var curves = []struct {
+	name, format string
+	value        func(sample) float64
+}{
+	{"pods", "%.0f", func(v sample) float64 { return float64(v.pods) }},
+	{"pending", "%.0f", func(v sample) float64 { return float64(v.pending) }},
+	{"nodes", "%.0f", func(v sample) float64 { return float64(v.spot + v.onDemand) }},
+	{"on-demand", "%.0f", func(v sample) float64 { return float64(v.onDemand) }},
+	{"USD/h", "%.2f", func(v sample) float64 { return v.cost }},
+	{"at least", "%.2f", func(v sample) float64 { return v.bound }},
+	{"CPU used", "%.0f%%", sample.cpu},
 }
 
 // Measures of the timeline, in columns.
@@ -79,7 +74,7 @@ func (r *report) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-*s%s\n", labelWidth, "TIMELINE", r.axis())
 	columns := r.columns()
-	for _, c := range curves() {
+	for _, c := range curves {
 		values := make([]float64, len(columns))
 		most := 0.0
 		for i, column := range columns {

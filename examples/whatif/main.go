@@ -140,6 +140,12 @@ type decision interface {
 	Format(o *report.Options) string
 }
 
+// plain is an answer that is text only.
+type plain string
+
+// Format returns the text.
+func (p plain) Format(*report.Options) string { return string(p) }
+
 // hints name the flags that show more.
 var hints = report.Hints{
 	Explain:  "Ask -explain %s for all that is in its way.",
@@ -148,10 +154,9 @@ var hints = report.Hints{
 	NotAsked: "A larger -questions asks about more; -o json names them all.",
 }
 
-// answer is the output: data, text, or a page if there are pictures.
+// answer is the output: data, and a page if there are pictures.
 type answer struct {
 	data    decision
-	text    string // printed instead of data
 	page    func() page.Page
 	pending bool // some pod is unplaced
 }
@@ -195,9 +200,6 @@ func (s *settings) ask(stdin io.Reader, stderr io.Writer) (answer, error) {
 func (a answer) print(stdout io.Writer, format string) error {
 	if format != "html" {
 		return command.Print(stdout, format, a.data, func(coloured bool) string {
-			if a.data == nil {
-				return a.text
-			}
 			return a.data.Format(&report.Options{Color: coloured, Hints: hints})
 		})
 	}
@@ -263,7 +265,7 @@ func told(flag, text string, err error) (answer, error) {
 	if err != nil {
 		return answer{}, command.Input(fmt.Errorf("%s: %w", flag, err))
 	}
-	return answer{text: text}, nil
+	return answer{data: plain(text)}, nil
 }
 
 // runsOn returns the node on which a pod runs, given by namespace and name; "" if it runs on none.

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -70,12 +71,8 @@ func (w *World) Age() string {
 	if !w.Present || newest.IsZero() || age < day {
 		return ""
 	}
-	days := "a day"
-	if n := age / day; n > 1 {
-		days = fmt.Sprintf("%d days", n)
-	}
 	return fmt.Sprintf("the newest time in the manifests is %s ago, and nodes have aged since; -now %s starts there",
-		days, newest.UTC().Format(time.RFC3339))
+		command.Count(int(age/day), "day"), newest.UTC().Format(time.RFC3339))
 }
 
 // Kubernetes returns the version of the newest kubelet of the input. kube-scheduler has the same

@@ -38,7 +38,7 @@ func (c *Calendar) SVG() string {
 	p := &picture{}
 	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="Helvetica, Arial, sans-serif">`, width, height, width, height)
 	p.line(`<title>%s</title>`, html.EscapeString(title))
-	p.line("<style>\n%s</style>", Colours())
+	p.line("<style>\n%s</style>", colours)
 	p.line(`<rect class="paper" width="%d" height="%d"/>`, width, height)
 	p.text(margin, 32, 17, "start", "label", title)
 	p.text(margin, 53, 12, "start", "tick", c.span())

@@ -93,9 +93,6 @@ var colours string
 // Style returns the style sheet. Its colours are the classes a to h.
 func (Page) Style() template.CSS { return template.CSS(colours + style) } //nolint:gosec // it is ours
 
-// Colours returns the part of Style that a single picture needs.
-func Colours() string { return colours }
-
 // HTML returns the page.
 func (p Page) HTML() (string, error) {
 	t, err := template.New("page").Parse(pageText)
