@@ -40,40 +40,53 @@ type Place struct {
 // zones a to d. Zone IDs are read from nodes, or else from subnets, because each account has its
 // own.
 func Find(c *manifest.Cluster, asked Asked) Place {
-	f := finder{zones: map[string]zone{}}
-	for i := range c.Nodes {
-		n := &c.Nodes[i]
-		if n.NodeClaim != nil {
-			f.seen(n.NodeClaim.Labels)
-		}
-		if n.Node != nil {
-			f.seen(n.Node.Labels)
+	regions, ids := map[string]string{}, map[string]string{} // by zone: the first that is known
+	add := func(name, region, id string) {
+		if name != "" {
+			regions[name], ids[name] = cmp.Or(regions[name], region, regionOf(name)), cmp.Or(ids[name], id)
 		}
 	}
-	var subnets, wanted []string
+	var nodes, subnets []string // regions of nodes, zones of subnets
+	see := func(labels map[string]string) {
+		name := cmp.Or(labels[corev1.LabelTopologyZone], labels[corev1.LabelFailureDomainBetaZone])
+		region := cmp.Or(labels[corev1.LabelTopologyRegion], labels[corev1.LabelFailureDomainBetaRegion], regionOf(name))
+		nodes = append(nodes, region)
+		add(name, region, labels[awsv1.LabelTopologyZoneID])
+	}
+	for _, n := range c.Nodes {
+		if n.NodeClaim != nil {
+			see(n.NodeClaim.Labels)
+		}
+		if n.Node != nil {
+			see(n.Node.Labels)
+		}
+	}
 	for _, class := range c.Classes {
 		for _, s := range class.Status.Subnets {
-			f.add(s.Zone, "", s.ZoneID)
+			add(s.Zone, "", s.ZoneID)
 			subnets = append(subnets, s.Zone)
 		}
 	}
+	p := Place{Region: cmp.Or(asked.Region, most(regionsOf(asked.Zones)), most(nodes), most(regionsOf(subnets)),
+		most(regionsOf(slices.Concat(poolZones(c), volumeZones(c)))), catalog.DefaultRegion)}
 	if len(subnets) == 0 {
-		wanted = poolZones(c)
-	}
-	region := cmp.Or(asked.Region, most(regionsOf(asked.Zones)), most(f.regions), most(regionsOf(subnets)),
-		most(regionsOf(slices.Concat(poolZones(c), volumeZones(c)))), catalog.DefaultRegion)
-	for _, name := range wanted {
-		f.add(name, "", "")
-	}
-	p := Place{Region: region}
-	names := asked.Zones
-	for _, list := range [][]string{f.within(region), lettered(region)} {
-		if len(names) == 0 {
-			names = list
+		for _, name := range poolZones(c) {
+			add(name, "", "")
 		}
 	}
+	names := asked.Zones
+	if len(names) == 0 {
+		for name, region := range regions { // they are sorted below
+			if region == "" || region == p.Region {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		names = lettered(p.Region)
+	}
 	for _, name := range names {
-		p.Zones = append(p.Zones, catalog.Zone{Name: name, ID: f.zones[name].id})
+		p.Zones = append(p.Zones, catalog.Zone{Name: name, ID: ids[name]})
 	}
 	slices.SortFunc(p.Zones, func(a, b catalog.Zone) int { return strings.Compare(a.Name, b.Name) })
 	return p
@@ -83,43 +96,6 @@ func Find(c *manifest.Cluster, asked Asked) Place {
 func lettered(region string) (out []string) {
 	for _, letter := range "abcd" {
 		out = append(out, region+string(letter))
-	}
-	return out
-}
-
-// zone is the region and the ID of a zone, each empty if unknown.
-type zone struct{ region, id string }
-
-type finder struct {
-	zones   map[string]zone
-	regions []string // one entry for each node
-}
-
-// seen reads the labels of a node or of its NodeClaim.
-func (f *finder) seen(labels map[string]string) {
-	name := cmp.Or(labels[corev1.LabelTopologyZone], labels[corev1.LabelFailureDomainBetaZone])
-	region := cmp.Or(labels[corev1.LabelTopologyRegion], labels[corev1.LabelFailureDomainBetaRegion], regionOf(name))
-	if region != "" {
-		f.regions = append(f.regions, region)
-	}
-	f.add(name, region, labels[awsv1.LabelTopologyZoneID])
-}
-
-// add records a zone. If the zone is known already, the earlier values stay.
-func (f *finder) add(name, region, id string) {
-	if name != "" {
-		z := f.zones[name]
-		f.zones[name] = zone{cmp.Or(z.region, region, regionOf(name)), cmp.Or(z.id, id)}
-	}
-}
-
-// within returns the zones that are, or may be, in a region.
-func (f *finder) within(region string) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(f.zones)) {
-		if r := f.zones[name].region; r == "" || r == region {
-			out = append(out, name)
-		}
 	}
 	return out
 }
@@ -166,22 +142,21 @@ func regionOf(zone string) string {
 
 func regionsOf(zones []string) (out []string) {
 	for _, name := range zones {
-		if region := regionOf(name); region != "" {
-			out = append(out, region)
-		}
+		out = append(out, regionOf(name))
 	}
 	return out
 }
 
-// most returns the most frequent element of a list; of equally frequent ones the first in order, ""
-// for an empty list.
+// most returns the most frequent element of a list that is not empty; of equally frequent ones the first
+// in order, "" if there is none.
 func most(list []string) (best string) {
 	count := map[string]int{}
 	for _, s := range list {
 		count[s]++
 	}
+	delete(count, "")
 	for _, s := range slices.Sorted(maps.Keys(count)) {
-		if best == "" || count[s] > count[best] {
+		if count[s] > count[best] {
 			best = s
 		}
 	}
