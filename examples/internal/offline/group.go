@@ -53,13 +53,8 @@ func (w *World) asPools() {
 			groups[group] = append(groups[group], n)
 		}
 	}
-	taken := map[string]bool{}
-	for _, p := range w.Cluster.NodePools {
-		taken[p.Name] = true
-	}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		name := poolName(group, taken)
-		taken[name] = true
+		name := poolName(group, w.Cluster.NodePools)
 		pool := poolOf(name, groups[group])
 		w.Cluster.NodePools = append(w.Cluster.NodePools, pool)
 		for _, n := range groups[group] {
@@ -71,12 +66,12 @@ func (w *World) asPools() {
 }
 
 // poolName returns a name for the NodePool of a group that no other pool has.
-func poolName(group string, taken map[string]bool) string {
+func poolName(group string, pools []*v1.NodePool) string {
 	name := strings.ToLower(strings.ReplaceAll(group, "_", "-"))
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		name = "group"
 	}
-	for stem, n := name, 2; taken[name]; n++ {
+	for stem, n := name, 2; slices.ContainsFunc(pools, func(p *v1.NodePool) bool { return p.Name == name }); n++ {
 		name = fmt.Sprintf("%s-%d", stem, n)
 	}
 	return name
@@ -88,21 +83,15 @@ func poolOf(name string, nodes []*provisioning.Node) *v1.NodePool {
 	template.Spec.NodeClassRef = classOfGroup(name, nodes[0].Node.Labels)
 	template.Labels, template.Spec.Taints = shared(nodes)
 	template.Spec.ExpireAfter = v1.NeverDuration()
-	for _, of := range []struct {
-		key   string
-		value func(cloudprovider.OfferingKey) string
-	}{
-		{corev1.LabelInstanceTypeStable, func(k cloudprovider.OfferingKey) string { return k.InstanceType }},
-		{corev1.LabelTopologyZone, func(k cloudprovider.OfferingKey) string { return k.Zone }},
-		{v1.CapacityTypeLabelKey, func(k cloudprovider.OfferingKey) string { return k.CapacityType }},
-	} {
+	for i, key := range []string{corev1.LabelInstanceTypeStable, corev1.LabelTopologyZone, v1.CapacityTypeLabelKey} {
 		values := map[string]bool{}
 		for _, n := range nodes {
-			values[of.value(offeringOf(n.Node.Labels))] = true
+			k := offeringOf(n.Node.Labels)
+			values[[]string{k.InstanceType, k.Zone, k.CapacityType}[i]] = true
 		}
 		if delete(values, ""); len(values) > 0 {
 			template.Spec.Requirements = append(template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
-				Key: of.key, Operator: corev1.NodeSelectorOpIn, Values: slices.Sorted(maps.Keys(values))})
+				Key: key, Operator: corev1.NodeSelectorOpIn, Values: slices.Sorted(maps.Keys(values))})
 		}
 	}
 	pool.Default()
@@ -160,20 +149,11 @@ func adopt(pool *v1.NodePool, n *provisioning.Node) {
 	n.Node, n.NodeClaim = node, claim
 }
 
-// groupLabels are the labels in which clouds and installers store the node group of a node.
-var groupLabels = []string{
-	"eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool",
-	"kubernetes.azure.com/agentpool", "agentpool", "kops.k8s.io/instancegroup", "doks.digitalocean.com/node-pool",
-}
-
-// groupOf returns the name of the node group in the labels of a node, "" if there is none.
+// groupOf returns the name of the node group in the labels of a node, in which clouds and installers
+// store it; "" if there is none.
 func groupOf(labels map[string]string) string {
-	for _, key := range groupLabels {
-		if name := labels[key]; name != "" {
-			return name
-		}
-	}
-	return ""
+	return cmp.Or(labels["eks.amazonaws.com/nodegroup"], labels["alpha.eksctl.io/nodegroup-name"], labels["cloud.google.com/gke-nodepool"],
+		labels["kubernetes.azure.com/agentpool"], labels["agentpool"], labels["kops.k8s.io/instancegroup"], labels["doks.digitalocean.com/node-pool"])
 }
 
 // offeringOf returns the offering in the labels of a node: those of Karpenter, of Kubernetes, and of
