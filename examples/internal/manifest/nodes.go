@@ -20,13 +20,11 @@ import (
 // planned for.
 func (r *reader) join() {
 	var gated, deleted, daemons int
-	pods := make([]*corev1.Pod, 0, len(listed[*corev1.Pod](r.found)))
 	list := listOf[*corev1.Pod](r.found)
 	*list = slices.DeleteFunc(*list, func(p item[*corev1.Pod]) bool { return !r.admit(p.Object, "", p.value) })
-	for _, p := range listed[*corev1.Pod](r.found) {
-		pods = append(pods, p.value)
-		if p.value.Spec.NodeName == "" && !podlife.Finished(p.value) && p.value.DeletionTimestamp == nil &&
-			len(p.value.Spec.SchedulingGates) == 0 && podlife.OfDaemonSet(p.value) {
+	pods := values[*corev1.Pod](r.found)
+	for _, p := range pods {
+		if p.Spec.NodeName == "" && !podlife.Finished(p) && p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0 && podlife.OfDaemonSet(p) {
 			daemons++
 		}
 	}

@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -24,18 +23,16 @@ import (
 )
 
 func main() {
-	source := flag.String("controlplane", "e2e/controlplane", "folder of the module that the control plane is built from")
-	boot := flag.Duration("boot", 3*time.Second, "how long machines boot")
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *source, *boot); err != nil {
+	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, source string, boot time.Duration) error {
+func run(ctx context.Context) error {
+	const source = "e2e/controlplane"
 	if _, err := plane.Cached(source); err != nil {
 		fmt.Fprintln(os.Stderr, "building a control plane, which takes ten minutes or more")
 	}
@@ -60,5 +57,5 @@ func run(ctx context.Context, source string, boot time.Duration) error {
 	}
 	config.QPS, config.Burst = 500, 1000
 	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	return kubelet.Run(ctx, config, boot)
+	return kubelet.Run(ctx, config, 3*time.Second)
 }
