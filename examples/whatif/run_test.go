@@ -115,14 +115,6 @@ func TestNoPools(t *testing.T) {
 	require.Contains(t, stdout, "1 pod stays pending.\nThe input has no NodePool, so no node can be launched.\n")
 }
 
-func TestNoPods(t *testing.T) {
-	pool, _, _ := strings.Cut(read(t, "testdata/small.yaml"), "---\n")
-	code, stdout, _ := call(pool, "-f", "-", "-instance-types", "testdata/types.yaml")
-	require.Equal(t, 0, code)
-	require.Equal(t, "No pod is pending, so there is nothing to plan.\n\n"+
-		"Read 1 NodePool, 2 instance types, 0 nodes, 0 pods to place and 0 DaemonSets.\n", stdout)
-}
-
 func TestMinValues(t *testing.T) {
 	text := strings.Replace(read(t, "testdata/small.yaml"), "values: [spot, on-demand]}",
 		"values: [spot, on-demand]}\n        - {key: node.kubernetes.io/instance-type, operator: Exists, minValues: 3}", 1)

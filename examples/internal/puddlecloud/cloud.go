@@ -100,6 +100,7 @@ type Cloud struct {
 	mu      sync.Mutex
 	time    time.Time
 	shapes  []Shape
+	prices  map[Choice]float64
 	classes map[string]Class
 	soldOut map[Choice]bool
 	servers []*Server // in the order of launch
@@ -110,12 +111,18 @@ type Cloud struct {
 
 // New returns a cloud with five shapes, one class and no servers.
 func New() *Cloud {
-	return &Cloud{
+	c := &Cloud{
 		time:    time.Date(2026, time.January, 2, 15, 0, 0, 0, time.UTC),
 		shapes:  shapes(),
 		classes: map[string]Class{"default": {Name: "default", Image: "image-7"}},
-		soldOut: map[Choice]bool{},
+		soldOut: map[Choice]bool{}, prices: map[Choice]float64{},
 	}
+	for _, s := range c.shapes {
+		for _, p := range s.Prices {
+			c.prices[Choice{s.Name, p.Zone, p.Market}] = p.USDPerHour
+		}
+	}
+	return c
 }
 
 // shapes returns the shapes, which are sold in two zones; spot costs a third.
@@ -190,7 +197,7 @@ func (c *Cloud) launch(o Order) (*Server, *Error) {
 		return nil, &Error{Code: CodeClassNotReady, Message: class.NotReady}
 	}
 	for _, choice := range o.Choices {
-		price, sold := c.price(choice)
+		price, sold := c.prices[choice]
 		if !sold {
 			return nil, &Error{Code: CodeInvalid, Message: fmt.Sprintf("there is no %s in %s as %s", choice.Shape, choice.Zone, choice.Market)}
 		}
@@ -207,17 +214,6 @@ func (c *Cloud) launch(o Order) (*Server, *Error) {
 		return s, nil
 	}
 	return nil, &Error{Code: CodeSoldOut, Message: "none of the choices is in stock", Choices: o.Choices}
-}
-
-func (c *Cloud) price(o Choice) (float64, bool) {
-	for _, s := range c.shapes {
-		for _, p := range s.Prices {
-			if s.Name == o.Shape && p.Zone == o.Zone && p.Market == o.Market {
-				return p.USDPerHour, true
-			}
-		}
-	}
-	return 0, false
 }
 
 func (c *Cloud) stop(s *Server) {
