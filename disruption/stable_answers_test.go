@@ -68,6 +68,12 @@ func answers(t testing.TB, f *disruption.Cluster) []string {
 	p := f.Pace(f.Actions().Actions)
 	say("go", p.Go)
 	say("wait", p.Wait)
+	for _, c := range f.PodDeletionCosts() {
+		out = append(out, fmt.Sprintf("deletion cost %s %s/%s %d", c.Node, c.Pod.Namespace, c.Pod.Name, c.Cost))
+	}
+	for _, s := range f.SoftTaints() {
+		out = append(out, fmt.Sprintf("soft taint %s %v", s.Node.Name, s.Remove))
+	}
 	return out
 }
 
