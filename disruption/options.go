@@ -86,8 +86,8 @@ type ConsolidationOptions struct {
 	// for so long needs half of it, after twice that time a quarter, and after four times an eighth,
 	// which is the least. The time counts from the same instant as consolidateAfter, and Proposal.Next
 	// is when it asks for less. What has not changed for long is likely to stay so, so that a small
-	// saving lasts. With 10m the first of the two days of benchmarks/day costs 2.9% less and has 2.4
-	// times as many evictions: docs/design.md. Default and zero: never. Below zero is an error, and
+	// saving lasts. With 30m the first of the two days of benchmarks/day costs 1% less and has twice as
+	// many evictions: docs/design.md. Default and zero: never. Below zero is an error, and
 	// counts as never.
 	HalveScoreAfter time.Duration
 
