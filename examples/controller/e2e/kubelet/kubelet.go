@@ -7,6 +7,7 @@ package kubelet
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -18,6 +19,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -89,28 +91,23 @@ func (k *kubelets) node(ctx context.Context, key client.ObjectKey) (again time.D
 }
 
 func ready(node *corev1.Node) bool {
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // renew renews the Lease of a node, unless it was renewed a short time ago.
 func (k *kubelets) renew(ctx context.Context, node *corev1.Node) error {
 	now, seconds := metav1.NowMicro(), int32(40)
-	lease := &coordinationv1.Lease{}
-	err := k.Get(ctx, client.ObjectKey{Namespace: corev1.NamespaceNodeLease, Name: node.Name}, lease)
-	if apierrors.IsNotFound(err) {
-		return k.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: node.Name, OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}}},
-			Spec: coordinationv1.LeaseSpec{HolderIdentity: &node.Name, LeaseDurationSeconds: &seconds, RenewTime: &now}})
-	}
-	if err != nil || now.Sub(lease.Spec.RenewTime.Time) < renewEvery/2 {
-		return err
-	}
-	lease.Spec.RenewTime = &now
-	return k.Update(ctx, lease)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: node.Name}}
+	_, err := controllerutil.CreateOrUpdate(ctx, k, lease, func() error {
+		if lease.Spec.RenewTime == nil || now.Sub(lease.Spec.RenewTime.Time) >= renewEvery/2 {
+			lease.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}}
+			lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: &node.Name, LeaseDurationSeconds: &seconds, RenewTime: &now}
+		}
+		return nil
+	})
+	return err
 }
 
 // pod runs a pod, or ends it.
