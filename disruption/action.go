@@ -120,9 +120,8 @@ type Action struct {
 	// Operation is what happens to the targets.
 	Operation Operation
 	// Targets are the nodes of the action, sorted by String. Rules return one each. Propose returns
-	// any number to save money, and several drifted nodes if new nodes for all of them together
-	// cost less than for each: then Detail, Cause and Since are those of the node that drifted
-	// first.
+	// any number to save money, and several drifted nodes if their pods share a new node: then
+	// Detail, Cause and Since are those of the node that drifted first.
 	Targets []Target
 	// Detail completes the reason, and summarises which nodes are launched and where pods go, as
 	// far as that is known. It is one line without a full stop.

@@ -309,7 +309,9 @@ func lastOf(list []disruption.Blocked, m disruption.Method) disruption.Blocked {
 	return out
 }
 
-func TestEachDriftedNodeHasReplacementsOfItsOwn(t *testing.T) {
+// TestDriftedNodesThatShareANewOneGoTogether: each has replacements of its own only if one action may
+// not remove them all.
+func TestDriftedNodesThatShareANewOneGoTogether(t *testing.T) {
 	_, medium, _, all := sizes()
 	in := fleetOf(all)
 	in.Drift = map[string]cloudprovider.Drift{}
@@ -319,12 +321,14 @@ func TestEachDriftedNodeHasReplacementsOfItsOwn(t *testing.T) {
 		in.Drift[name+"-claim"] = cloudprovider.Drift{Reason: "ImageDrift"}
 	}
 	p := propose(t, in, nil)
+	require.Equal(t, []string{"Drifted n0+n1+n2+n3 -> large saves 0.400"}, deeds(p.Actions), "%v", p.Blocked)
+	p = propose(t, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MaxNodes: 3}})
 	require.Equal(t, []string{"Drifted n0 -> small saves 0.100", "Drifted n1 -> small saves 0.100",
 		"Drifted n2 -> small saves 0.100", "Drifted n3 -> small saves 0.100"}, deeds(p.Actions), "%v", p.Blocked)
 }
 
-// TestDriftedNodesShareNewOnes: where a new node for two is cheaper than one for each, they go
-// together, and no more of them than budgets allow.
+// TestDriftedNodesShareNewOnes: nodes whose pods share a new node go together, and no more of them than
+// budgets allow.
 func TestDriftedNodesShareNewOnes(t *testing.T) {
 	_, medium, large, _ := sizes()
 	in := fleetOf(nil)

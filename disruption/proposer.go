@@ -48,7 +48,7 @@ func (f *Cluster) simulatable(a Action) bool {
 //     about to go is Blocked if it is empty, or was to be replaced instead of another.
 //  3. Those that replace a node of a dynamic pool (Drifted, Unhealthy, and Interrupted by a
 //     recommendation) are simulated together: see simulation.Replace. Each has its own
-//     replacements, but drifted nodes become one action if they cost less together. The pods may go
+//     replacements, but drifted nodes whose pods share a new node become one action. The pods may go
 //     where Moves say in the state that the actions before leave; Action.After names the actions
 //     that are needed first. No pod moves to another node that must be removed, now or later.
 //     Capacity for pods that nothing can evict is launched too, because they need it when the drain

@@ -22,8 +22,7 @@ type replacements struct {
 // Replace finds replacements for nodes that have to be replaced:
 //
 //  1. It closes the nodes, and simulates them together, with pods pinned to their domains.
-//  2. Nodes that would share new nodes form one CandidateSet if they are at most most nodes, and if
-//     that costs less than new nodes for each of them.
+//  2. Nodes that would share new nodes form one CandidateSet if they are at most most nodes.
 //  3. It accepts the valid sets in the order given.
 //  4. It simulates each other node again alone, in the cluster that has the accepted sets. Its pods
 //     may change their domains then.
@@ -94,12 +93,22 @@ func (w *Simulation) rewind(to snapshot) {
 
 // find finds replacements for some nodes.
 func (r *replacements) find(ctx context.Context, wanted []*state.StateNode) error {
-	rest, err := r.together(ctx, wanted)
+	sets, err := r.w.Try(ctx, wanted, nil)
 	if err != nil {
 		return err
 	}
+	for _, cs := range sets {
+		joint := len(cs.Targets) == 1 || len(cs.Targets) <= r.most && !cs.Outcome.Bad()
+		for _, m := range cs.Targets {
+			if joint {
+				r.found[m] = cs
+			} else {
+				r.shared[m] = true
+			}
+		}
+	}
 	more := AskedAlone(len(r.w.Cluster.Nodes))
-	for _, m := range rest {
+	for _, m := range r.left(wanted) {
 		if r.w.Refused != nil {
 			break
 		}
@@ -118,46 +127,22 @@ func (r *replacements) find(ctx context.Context, wanted []*state.StateNode) erro
 	return nil
 }
 
-// AskedAlone returns how many nodes without a place for their pods, or that depend on others, are
-// simulated one by one in a cluster with the given number of nodes. Each what-if reads all nodes.
-func AskedAlone(nodes int) int { return max(4, 20_000/max(1, nodes)) }
-
-// together simulates some nodes, accepts the sets that are valid in the order given, and returns
-// the other nodes.
-func (r *replacements) together(ctx context.Context, targets []*state.StateNode) ([]*state.StateNode, error) {
-	sets, err := r.w.Try(ctx, targets, nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, cs := range sets {
-		together := len(cs.Targets) == 1
-		if !together && len(cs.Targets) <= r.most && !cs.Outcome.Bad() {
-			if together, err = r.cheaper(ctx, cs); err != nil {
-				return nil, err
-			}
-		}
-		for _, m := range cs.Targets {
-			if together {
-				r.found[m] = cs
-			} else {
-				r.shared[m] = true
-			}
-		}
-	}
-	var left []*state.StateNode
+// left accepts the sets found for some nodes that are valid in the order given, and returns the
+// other nodes.
+func (r *replacements) left(wanted []*state.StateNode) (out []*state.StateNode) {
 	asked := map[*CandidateSet]bool{}
-	for _, m := range targets {
+	for _, m := range wanted {
 		cs := r.found[m]
 		switch {
 		case cs == nil || cs.Outcome.Bad():
-			left = append(left, m)
+			out = append(out, m)
 		case asked[cs]:
 		default:
 			asked[cs] = true
 			if r.takes(cs) {
 				continue
 			}
-			left = append(left, m)
+			out = append(out, m)
 			if len(cs.Targets) > 1 { // each is simulated alone
 				for _, other := range cs.Targets {
 					delete(r.found, other)
@@ -166,25 +151,12 @@ func (r *replacements) together(ctx context.Context, targets []*state.StateNode)
 			}
 		}
 	}
-	return left, nil
+	return out
 }
 
-// cheaper reports whether new nodes for all nodes of a set cost less than new nodes for each of
-// them alone. The latter may count the same room on other nodes more than once.
-func (r *replacements) cheaper(ctx context.Context, cs *CandidateSet) (bool, error) {
-	apart := 0.0
-	for _, m := range cs.Targets {
-		sets, err := r.w.Try(ctx, []*state.StateNode{m}, nil)
-		if err != nil || r.w.Refused != nil {
-			return false, err
-		}
-		if sets[0].Outcome.Bad() {
-			return true, nil
-		}
-		apart += TotalPrice(sets[0].Nodes)
-	}
-	return TotalPrice(cs.Nodes) < apart-PriceSlack, nil
-}
+// AskedAlone returns how many nodes without a place for their pods, or that depend on others, are
+// simulated one by one in a cluster with the given number of nodes. Each what-if reads all nodes.
+func AskedAlone(nodes int) int { return max(4, 20_000/max(1, nodes)) }
 
 // takes accepts a set if it is valid together with those before it.
 func (r *replacements) takes(cs *CandidateSet) bool {
