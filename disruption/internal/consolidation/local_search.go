@@ -71,7 +71,7 @@ func (s *search) polish(ctx context.Context) error {
 			if failed++; s.found() > found {
 				failed = 0
 			}
-			if failed == mostFailures || s.found()-s.before >= maxPolished {
+			if failed == mostFailures {
 				break
 			}
 		}
@@ -88,9 +88,6 @@ func setKey(set []*state.StateNode) string {
 	slices.Sort(list)
 	return strings.Join(list, " ")
 }
-
-// maxPolished is the number of actions that polish finds before the estimate is made anew.
-const maxPolished = 8
 
 // attempt is a set of nodes with the estimated gain of removing it.
 type attempt struct {
