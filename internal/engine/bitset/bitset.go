@@ -210,6 +210,30 @@ func (s Set) AppendKey(b []byte) []byte {
 	return b
 }
 
+// Index numbers sets that are made with one n: equal sets have equal numbers, in the order in which they
+// come. The zero value has none. It is not safe for concurrent use.
+type Index struct {
+	known map[string]int32
+	key   []byte // of the last set
+}
+
+// Of returns the number of a set, and whether the set is new.
+func (x *Index) Of(s Set) (number int32, fresh bool) {
+	x.key = s.AppendKey(x.key[:0])
+	if number, known := x.known[string(x.key)]; known {
+		return number, false
+	}
+	if x.known == nil {
+		x.known = map[string]int32{}
+	}
+	number = int32(len(x.known))
+	x.known[string(x.key)] = number
+	return number, true
+}
+
+// Len returns how many sets have a number.
+func (x *Index) Len() int { return len(x.known) }
+
 // Holders returns a function that gives, for each integer in [first, last), the set of those
 // indexes in sets whose set contains the integer.
 func Holders(sets []Set, first, last int) func(i int) Set {

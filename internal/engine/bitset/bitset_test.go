@@ -240,3 +240,18 @@ func TestHolders(t *testing.T) {
 		require.Equal(t, want, list(holders(i)))
 	}
 }
+
+// TestIndex: equal sets have equal numbers, in the order in which they come.
+func TestIndex(t *testing.T) {
+	var x bitset.Index
+	for _, row := range []struct {
+		set    bitset.Set
+		number int32
+		fresh  bool
+	}{{of(300, 1), 0, true}, {of(300, 1, 299), 1, true}, {of(300, 1), 0, false}, {of(300), 2, true}, {of(300, 299, 1), 1, false}} {
+		number, fresh := x.Of(row.set)
+		require.Equal(t, row.number, number)
+		require.Equal(t, row.fresh, fresh)
+	}
+	require.Equal(t, 3, x.Len())
+}

@@ -64,7 +64,7 @@ func ofBytes[V any](m *memo[string, V], key []byte, work func() V) V {
 type numbers struct {
 	mu       sync.Mutex
 	contents map[string]int32 // by text of a lowering
-	kinds    map[string]int32 // by key of a set of options
+	kinds    bitset.Index     // of sets of options
 }
 
 // number returns the number of a lowering's text. write returns the text and may number sets of
@@ -72,10 +72,13 @@ type numbers struct {
 func (n *numbers) number(write func(kindOf func(bitset.Set) int32) []byte) int32 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.kinds == nil {
-		n.contents, n.kinds = map[string]int32{}, map[string]int32{}
+	if n.contents == nil {
+		n.contents = map[string]int32{}
 	}
-	text := write(func(options bitset.Set) int32 { return KindOf(options, n.kinds) })
+	text := write(func(options bitset.Set) int32 {
+		kind, _ := n.kinds.Of(options)
+		return kind
+	})
 	id, _ := model.Intern(n.contents, text, int32(len(n.contents)))
 	return id
 }

@@ -76,8 +76,10 @@ func (a *Admission) Lowering(index int, pin requirements.Set, preferred bitset.S
 func (a *Admission) newLowering(index int, pin requirements.Set, preferred bitset.Set) *lowering {
 	c := &a.p.Classes[index]
 	out := &lowering{Request: a.p.Requests[index]}
-	fitting := a.Fits(out.Request).Clone()
-	pinned := a.pinned(pin)
+	fitting, pinned := a.Fits(out.Request), a.pinned(pin)
+	if pinned != nil || preferred != nil {
+		fitting = fitting.Clone()
+	}
 	if pinned != nil {
 		fitting.And(pinned)
 	}
@@ -142,12 +144,6 @@ func (a *Admission) number(low *lowering, kind bitset.Set) {
 		}
 		return buf
 	})
-}
-
-// KindOf returns the number of a set of options.
-func KindOf(options bitset.Set, kinds map[string]int32) int32 {
-	id, _ := model.Intern(kinds, []byte(options.Key()), int32(len(kinds)))
-	return id
 }
 
 // overlaps says whether any fitting option that suits a class is among the preferred ones.

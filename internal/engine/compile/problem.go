@@ -80,7 +80,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
 	}
 	f.List = append(f.List, ofStatic.List...)
-	p.Extras.Count(p.Classes, p.Daemons, p.types())
+	p.Extras.Count(p.Classes, p.Daemons, p.types)
 	p.Resources = resourceNames(p.Classes, p.Daemons)
 	p.Extras.Attached.SetDimensions(p.Resources)
 	p.compile(k, r, f)

@@ -62,14 +62,14 @@ type admission struct {
 	sets    []bitset.Set
 	entries []entry // of all groups, sorted by class and variant
 	groups  []int32 // by entry: its group
-	index   map[string]int32
+	index   bitset.Index
+	here    bitset.Set // the options that group was asked about last
 }
 
 func newAdmission(p *Problem, pools []int) *admission {
 	a := &admission{
 		t:     &tier{pools: pools, groupOf: make([]int32, len(p.Classes)), classes: bitset.New(len(p.Classes))},
 		mask:  bitset.New(len(p.Options)),
-		index: map[string]int32{},
 		first: p.Pools[pools[0]].First,
 		last:  p.Pools[pools[len(pools)-1]].Last,
 	}
@@ -105,14 +105,11 @@ func (a *admission) group(options bitset.Set) int32 {
 	if !options.Overlaps(a.mask) {
 		return -1
 	}
-	here := options.Clone()
-	here.And(a.mask)
-	key := here.Key()
-	g, ok := a.index[key]
-	if !ok {
-		g = int32(len(a.sets))
-		a.index[key] = g
-		a.sets = append(a.sets, here)
+	a.here = append(a.here[:0], options...)
+	a.here.And(a.mask)
+	g, fresh := a.index.Of(a.here)
+	if fresh {
+		a.sets = append(a.sets, a.here.Clone())
 	}
 	return g
 }

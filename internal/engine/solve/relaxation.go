@@ -32,9 +32,9 @@ type relaxation struct {
 	counts  []int // by relaxed class: pods on new nodes that use no reservation
 	first   []int // by relaxed class: one class of it
 	index   map[string]int32
-	fine    map[string]int32 // numbers of kinds of classes by the options with room for them
-	coarse  map[string]int32 // numbers of kinds of classes by the options that suit them
-	kinds   []int            // by relaxed class: its coarse kind
+	fine    bitset.Index // kinds of classes, by the options with room for them
+	coarse  bitset.Index // kinds of classes, by the options that suit them
+	kinds   []int        // by relaxed class: its coarse kind
 }
 
 // mostFineRows is the largest number of rows of a relaxation that distinguishes classes by the room
@@ -44,7 +44,7 @@ const mostFineRows = 120
 // lowerBound returns a lower bound on the cost of any plan that places the same pods, with prices
 // converted by made; nil leaves prices unchanged. The assembler must have placed the pods.
 func (a *assembler) lowerBound(made func(price float64) float64) float64 {
-	x := &relaxation{a: a, p: a.p, with: a.p.TogetherOverNodes(), index: map[string]int32{}, fine: map[string]int32{}, coarse: map[string]int32{}}
+	x := &relaxation{a: a, p: a.p, with: a.p.TogetherOverNodes(), index: map[string]int32{}}
 	x.count()
 	x.adds = addingUp(x.p)
 	x.problem = &pack.Problem{Dims: len(x.adds), Options: x.p.LowOptions, Capacities: x.p.Distinct, Reservations: x.p.Catalog.Reservations.Sizes, Rules: attempt.PackRules(x.p)}
@@ -59,7 +59,7 @@ func (a *assembler) lowerBound(made func(price float64) float64) float64 {
 			x.add(c, n)
 		}
 	}
-	if len(x.fine)*len(x.adds) > mostFineRows {
+	if x.fine.Len()*len(x.adds) > mostFineRows {
 		for id, kind := range x.kinds {
 			x.problem.Classes[id].Kind = kind
 		}
@@ -142,12 +142,14 @@ func (x *relaxation) add(c, count int) {
 	options, suited := x.options(c, request)
 	class := pack.Class{Request: request, Count: count, Variants: []pack.Variant{{Options: options}}}
 	class.Memberships = x.holding(x.p.Rules.ByClass[c].Parts)
-	class.Kind = int(compile.KindOf(options, x.fine))
+	fine, _ := x.fine.Of(options)
+	class.Kind = int(fine)
 	id, fresh := model.Intern(x.index, x.key(c, &class), int32(len(x.first)))
 	if fresh {
 		x.first = append(x.first, c)
 		x.counts = append(x.counts, 0)
-		x.kinds = append(x.kinds, int(compile.KindOf(suited, x.coarse)))
+		coarse, _ := x.coarse.Of(suited)
+		x.kinds = append(x.kinds, int(coarse))
 		x.problem.Classes = append(x.problem.Classes, class)
 	} else {
 		x.problem.Classes[id].Count += count

@@ -287,8 +287,8 @@ func (x *Extras) Read(of *Users) {
 }
 
 // Count counts devices on instance types, and adds volumes and devices to the requests of classes
-// and daemons.
-func (x *Extras) Count(classes []Class, daemons []Daemon, types []*cloudprovider.InstanceType) {
+// and daemons. list returns the instance types, and is called only if there are devices.
+func (x *Extras) Count(classes []Class, daemons []Daemon, list func() []*cloudprovider.InstanceType) {
 	drivers := map[string]bool{}
 	for c := range classes {
 		for _, a := range classes[c].Volumes.Attach {
@@ -303,6 +303,7 @@ func (x *Extras) Count(classes []Class, daemons []Daemon, types []*cloudprovider
 	if x.DeviceNeeds == nil && x.DaemonNeeds == nil {
 		return
 	}
+	types := list()
 	x.Counts = x.Devices.Count(slices.Concat(x.DeviceNeeds, x.DaemonNeeds), types)
 	for c := range classes {
 		class := &classes[c]
