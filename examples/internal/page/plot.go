@@ -175,12 +175,10 @@ func (p *Plot) drawStack(b *strings.Builder, y func(float64) float64) {
 		for i := range below {
 			above[i] = below[i] + c.Values[i]
 		}
-		upper, lower := p.points(above), p.points(below)
-		var back strings.Builder
-		for i := len(lower) - 1; i >= 0; i-- {
-			fmt.Fprintf(&back, "L%.1f %.1f", lower[i].x, y(lower[i].v))
-		}
-		fmt.Fprintf(b, `<path class="area %s" d="%s%sZ"/>`+"\n", c.Class, path(upper, y), back.String())
+		lower := p.points(below)
+		slices.Reverse(lower)
+		outline := append(p.points(above), lower...)
+		fmt.Fprintf(b, `<path class="area %s" d="%sZ"/>`+"\n", c.Class, path(outline, y))
 		below = above
 	}
 }
