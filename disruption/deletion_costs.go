@@ -74,6 +74,8 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 //
 // It reads the catalogs and the pods as a proposal does, without a search, and takes a fraction of its
 // time. With Input.CatalogCache only pods are read.
+// Next does not tell when the result changes: a budget counts here even on a pool
+// whose nodes are no candidates now.
 func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 	leaving, ranked, over, rest := f.deletionOrder(f.byUnusedRoom)
 	present := make([]int32, len(ranked))
