@@ -52,7 +52,8 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 //     many of each pool as its budgets allow now for Drifted. The first are those whose pods account
 //     for the least share of the price of the node, and then those with the highest
 //     Candidate.SavingsRatio. A pod accounts for what its requests cost at the best rate of the catalog
-//     for such a pod: the price of an option, times the largest share of a resource.
+//     for such a pod: the price of an option, times the largest share of a resource. The last are nodes
+//     with a pod that no new node could have.
 //  3. The next higher numbers, on other nodes of dynamic pools without protection, in the same
 //     order, as many as budgets allow for Underutilized. Their instance type must be known.
 //     consolidateAfter must not be Never, but need not have passed, because nodes with changing
@@ -70,7 +71,7 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 // program that writes only some of them at a time should start with the first. This is the
 // PodDeletionCostManagement of Karpenter 1.15, which overwrites values of other programs and
 // renumbers all nodes when one is added or removed, and which orders nodes by SavingsRatio. Which pods a
-// ReplicaSet ends costs no evictions, so the nodes with the most room for nothing come first here.
+// ReplicaSet ends costs no evictions, so the nodes that are used least come first here.
 //
 // It reads the catalogs and the pods as a proposal does, without a search, and takes a fraction of its
 // time. With Input.CatalogCache only pods are read.

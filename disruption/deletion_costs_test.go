@@ -137,6 +137,7 @@ func TestPodDeletionCostsByUnusedRoom(t *testing.T) {
 	onlyOnDemand := func(p *corev1.Pod) {
 		p.Spec.NodeSelector = map[string]string{v1.CapacityTypeLabelKey: v1.CapacityTypeOnDemand}
 	}
+	nowhereElse := func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelInstanceTypeStable: "gone"} }
 	halfUsed := func() []provisioning.Node {
 		return []provisioning.Node{machine("full", "default", large, load("a", 3500), load("b", 3500)),
 			machine("half", "default", medium, load("c", 500), load("d", 500), load("e", 500), load("f", 500))}
@@ -153,6 +154,10 @@ func TestPodDeletionCostsByUnusedRoom(t *testing.T) {
 			nodes: []provisioning.Node{machine("needed", "default", large, load("a", 2000, onlyOnDemand), load("b", 2000, onlyOnDemand)),
 				machine("unneeded", "default", large, load("c", 3000), load("d", 3000))},
 			want: []string{"unneeded", "needed"},
+		},
+		"pods that no new node could have come last": {
+			nodes: []provisioning.Node{machine("needed", "default", large, load("a", 100, nowhereElse)), machine("full", "default", medium, load("b", 3900))},
+			want:  []string{"full", "needed"},
 		},
 		"a higher savings ratio where both are full": {
 			nodes: []provisioning.Node{machine("two", "default", medium, load("a", 2000, onlyOnDemand), load("b", 2000, onlyOnDemand)),

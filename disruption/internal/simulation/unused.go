@@ -7,7 +7,8 @@ import (
 
 // Unused returns for each node the share of its price that its movable pods do not account for, at the
 // rates of the catalog: see State.Rate of the engine. It is below 0 where the pods would cost more on new
-// nodes, and 0 where the price is not known. If the engine refuses the input, it is the same for all nodes.
+// nodes, -Inf where no new node could have one of them, and 0 where the price is not known. If the engine
+// refuses the input, it is the same for all nodes.
 func Unused(f *state.Cluster, config Config, nodes []*state.StateNode) map[*state.StateNode]float64 {
 	w := withCatalog(f, config)
 	w.In.Buffers, w.In.Nominated = nil, nil
