@@ -73,12 +73,11 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 // renumbers all nodes when one is added or removed, and which orders nodes by SavingsRatio. Which pods a
 // ReplicaSet ends costs no evictions, so the nodes that are used least come first here.
 //
-// It reads the catalogs and the pods as a proposal does, without a search, and takes a fraction of its
-// time. With Input.CatalogCache only pods are read.
-// Next does not tell when the result changes: a budget counts here even on a pool
-// whose nodes are no candidates now.
+// PodDeletionCosts reads the catalogs and the pods as Propose does, without a search, and takes a
+// fraction of its time. With Input.CatalogCache it reads only the pods. Next does not tell when the
+// result changes: a budget counts here even on a pool whose nodes are no candidates now.
 func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
-	leaving, ranked, over, rest := f.deletionOrder(f.byUnusedRoom)
+	leaving, ranked, over, rest := f.deletionOrder(f.unused)
 	present := make([]int32, len(ranked))
 	for i, m := range ranked {
 		present[i] = deletionCost(m)
@@ -100,9 +99,10 @@ func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 }
 
 // deletionOrder returns the nodes in the groups of PodDeletionCosts. leaving is group 1. ranked is
-// groups 2 and 3, each in the order of sorted. over is the nodes that only budgets keep
+// groups 2 and 3: in each the nodes with the largest value of first come first, and nodes of equal values
+// as compareSavings says. A nil first gives all nodes one value. over is the nodes that only budgets keep
 // from groups 2 and 3, and rest the other nodes of group 4. Nodes that other programs manage are in none.
-func (f *Cluster) deletionOrder(sorted func([]*state.StateNode)) (leaving, ranked, over, rest []*state.StateNode) {
+func (f *Cluster) deletionOrder(first func([]*state.StateNode) map[*state.StateNode]float64) (leaving, ranked, over, rest []*state.StateNode) {
 	var drifted, others []*state.StateNode
 	for _, m := range f.seen.Nodes {
 		switch f.deletionClass(m) {
@@ -116,11 +116,13 @@ func (f *Cluster) deletionOrder(sorted func([]*state.StateNode)) (leaving, ranke
 			rest = append(rest, m)
 		}
 	}
-	sorted(drifted)
-	sorted(others)
-	first, late := f.withinBudgets(drifted, Drifted)
-	second, more := f.withinBudgets(others, Underutilized)
-	return leaving, append(first, second...), append(late, more...), rest
+	var value map[*state.StateNode]float64
+	if first != nil {
+		value = first(slices.Concat(drifted, others))
+	}
+	within, late := f.withinBudgets(drifted, Drifted, value)
+	more, over := f.withinBudgets(others, Underutilized, value)
+	return leaving, append(within, more...), append(late, over...), rest
 }
 
 // deletionClass is the group of a node for deletionOrder.
@@ -168,28 +170,25 @@ func pins(m *state.StateNode) bool {
 	})
 }
 
-// bySavingsRatio sorts nodes by descending Candidate.SavingsRatio and then by name.
-func (f *Cluster) bySavingsRatio(nodes []*state.StateNode) {
-	worth := make(map[*state.StateNode]Candidate, len(nodes))
-	for _, m := range nodes {
+// unused returns, by node, the share of its price that its pods do not account for. A single node has
+// nothing to be compared with, and gets no value.
+func (f *Cluster) unused(nodes []*state.StateNode) map[*state.StateNode]float64 {
+	if len(nodes) < 2 {
+		return nil
+	}
+	return simulation.Unused(f.seen, f.simulationConfig(), nodes)
+}
+
+// withinBudgets sorts nodes by value, as deletionOrder says, and divides them: budgets allow all nodes in
+// within to be removed for the reason, and none of those in over as well.
+func (f *Cluster) withinBudgets(members []*state.StateNode, reason Reason, value map[*state.StateNode]float64) (within, over []*state.StateNode) {
+	worth := make(map[*state.StateNode]Candidate, len(members))
+	for _, m := range members {
 		worth[m] = f.candidate(m)
 	}
-	slices.SortStableFunc(nodes, func(a, b *state.StateNode) int { return compareSavings(worth[a], worth[b]) })
-}
-
-// byUnusedRoom sorts nodes by the share of their price that their pods do not account for, the largest
-// first, and equal nodes as bySavingsRatio does.
-func (f *Cluster) byUnusedRoom(nodes []*state.StateNode) {
-	f.bySavingsRatio(nodes)
-	if len(nodes) > 1 {
-		unused := simulation.Unused(f.seen, f.simulationConfig(), nodes)
-		slices.SortStableFunc(nodes, func(a, b *state.StateNode) int { return cmp.Compare(unused[b], unused[a]) })
-	}
-}
-
-// withinBudgets divides nodes into those that budgets allow to be removed for a reason, the first as
-// far as they go, and the others.
-func (f *Cluster) withinBudgets(members []*state.StateNode, reason Reason) (within, over []*state.StateNode) {
+	slices.SortStableFunc(members, func(a, b *state.StateNode) int {
+		return cmp.Or(cmp.Compare(value[b], value[a]), compareSavings(worth[a], worth[b]))
+	})
 	q := admission.NewQuota(f.newGate(), reason)
 	for _, m := range members {
 		if full := q.Take(m); full.Bad() {

@@ -36,9 +36,10 @@ func isSoftTaint(t corev1.Taint) bool { return t.Key == v1.DeletionCandidateTain
 // prefers nodes without a taint of effect PreferNoSchedule.
 //
 // The nodes are those of groups 2 and 3 of PodDeletionCosts with the highest Candidate.SavingsRatio, at
-// most a fifth of all nodes, rounded up, and the nodes in unneeded, which is the result of Unneeded for this cluster or for an earlier
-// state of it. Nodes in unneeded that are in neither group for another cause than budgets stay without the taint.
-// At least one node stays without it, because kube-scheduler compares nodes with each other.
+// most a fifth of all nodes, rounded up, and the nodes in unneeded, which is the result of Unneeded for
+// this cluster or for an earlier state of it. Nodes in unneeded that are in neither group for another
+// cause than budgets stay without the taint. At least one node stays without it, because kube-scheduler
+// compares nodes with each other.
 //
 // The result has only the changes that are needed: first the taints to add, then the taints to
 // remove, each sorted by node. Terminating nodes, and nodes without a NodeClaim, are not changed.
@@ -47,7 +48,7 @@ func isSoftTaint(t corev1.Taint) bool { return t.Key == v1.DeletionCandidateTain
 // Autoscaler uses a soft taint on nodes that it does not need in the same way. The call takes
 // O(pods) time and sorts the nodes.
 func (f *Cluster) SoftTaints(unneeded ...string) []SoftTaint {
-	leaving, ranked, over, rest := f.deletionOrder(f.bySavingsRatio)
+	leaving, ranked, over, rest := f.deletionOrder(nil)
 	all := len(leaving) + len(ranked) + len(over) + len(rest)
 	first := min(len(ranked), (all+softShare-1)/softShare)
 	avoided, open := slices.Clone(ranked[:first]), slices.Clone(rest)
