@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/internal/twodays"
 )
 
@@ -68,10 +69,11 @@ func (h *history) look(ctx context.Context, s *simulation) error {
 func (s *simulation) now(ctx context.Context) (sample, error) {
 	c := s.cluster
 	v := sample{at: c.Now()}
-	prices, err := c.Prices(ctx)
+	types, err := c.Cloud.InstanceTypes(ctx, nil)
 	if err != nil {
 		return v, err
 	}
+	prices := simcluster.Prices(types)
 	machines, err := c.Cloud.List(ctx)
 	if err != nil {
 		return v, err

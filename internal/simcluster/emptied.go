@@ -12,19 +12,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// Prices returns the present prices, by which spot capacity is billed.
-func (c *Cluster) Prices(ctx context.Context) (map[cloudprovider.OfferingKey]float64, error) {
-	types, err := c.Cloud.InstanceTypes(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
+// Prices returns the prices of instance types. Spot capacity is billed by the present ones, those of the
+// types that the cloud lists now.
+func Prices(types []*cloudprovider.InstanceType) map[cloudprovider.OfferingKey]float64 {
 	prices := map[cloudprovider.OfferingKey]float64{}
 	for _, t := range types {
 		for i := range t.Offerings {
 			prices[t.Offerings[i].Key(t.Name)] = t.Offerings[i].Price
 		}
 	}
-	return prices, nil
+	return prices
 }
 
 // Emptied returns the input of a plan that places the pods of workloads on new nodes alone: all that

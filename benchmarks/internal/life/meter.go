@@ -139,9 +139,8 @@ func (m *meter) sample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if m.prices, err = m.cluster.Prices(ctx); err != nil {
-		return err
-	}
+	types := in.InstanceTypes[m.trace.Pools[0].Name] // all pools have the same
+	m.prices = simcluster.Prices(types)
 	counts := map[string]int{}
 	for _, p := range m.cluster.Pods.All() {
 		if p.Work != nil && p.DeletionTimestamp == nil {
@@ -152,7 +151,7 @@ func (m *meter) sample(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		key += fmt.Sprintln(name, counts[name])
 	}
-	for _, t := range in.InstanceTypes[m.trace.Pools[0].Name] {
+	for _, t := range types {
 		for i := range t.Offerings {
 			key += fmt.Sprintln(t.Offerings[i].Price, t.Offerings[i].Available)
 		}
