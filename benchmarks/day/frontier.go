@@ -113,8 +113,8 @@ func newLabels(rows []row, left, top func(float64) float64) *labels {
 	return l
 }
 
-// write writes the label of a point, where it covers the least: beside the point, or else further away
-// with a line to it.
+// write writes the label of a point where the label covers the least. It tries places next to the point
+// first, and then places further away, from which it draws a line to the point.
 func (l *labels) write(b *strings.Builder, x, y float64, text, colour string) {
 	const letter, height = 6.2, 11.0 // of the font, in pixels, and no less
 	width, least, best := letter*float64(len(text)), math.Inf(1), box{}

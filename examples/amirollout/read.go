@@ -33,8 +33,8 @@ type input struct {
 	Others int                          // nodes of other classes
 }
 
-// read reads all files, or the sample in place of those that are not named. It reports the faults
-// of all of them together. What one object says of another is judged once every object can be read.
+// read reads three files, and the sample of each file that is not named. It reports the faults of all
+// three together. What one object says of another is judged once every object can be read.
 func (s *settings) read(stdin io.Reader) (*input, error) {
 	in := &input{Pools: map[string]*budgets.Compiled{}, Counts: map[string]budgets.Counts{}}
 	var errs []error

@@ -84,7 +84,7 @@ func (f *Faults) Twice(files []string) {
 	}
 }
 
-// OneOf adds a fault if the value of a flag is none of the allowed words.
+// OneOf adds a fault if the value of a flag is not one of the allowed words.
 func OneOf[T ~string](f *Faults, flag string, value T, allowed ...T) {
 	text := string(allowed[0])
 	for i, word := range allowed[1:] {

@@ -170,8 +170,8 @@ func (w *World) classOf(pool *v1.NodePool) []*cloudprovider.InstanceType {
 	return nil
 }
 
-// publish gives the instance types of pools without a class the devices that drivers of dynamic
-// resource allocation publish: those that the EC2 provider reports for a class without settings.
+// publish gives devices to the instance types of pools without a class: those that the EC2 provider
+// reports for a class without settings, as drivers of dynamic resource allocation publish them.
 // Devices matter only if the manifests have a DeviceClass, which the driver installs.
 func (w *World) publish() error {
 	if err := w.openMarket(); err != nil {

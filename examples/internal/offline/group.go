@@ -149,8 +149,8 @@ func adopt(pool *v1.NodePool, n *provisioning.Node) {
 	n.Node, n.NodeClaim = node, claim
 }
 
-// groupOf returns the name of the node group in the labels of a node, in which clouds and installers
-// store it; "" if there is none.
+// groupOf returns the name of the node group that a cloud or an installer has stored in the labels of a
+// node. It returns "" if these have none.
 func groupOf(labels map[string]string) string {
 	return cmp.Or(labels["eks.amazonaws.com/nodegroup"], labels["alpha.eksctl.io/nodegroup-name"], labels["cloud.google.com/gke-nodepool"],
 		labels["kubernetes.azure.com/agentpool"], labels["agentpool"], labels["kops.k8s.io/instancegroup"], labels["doks.digitalocean.com/node-pool"])

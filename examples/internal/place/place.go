@@ -147,8 +147,8 @@ func regionsOf(zones []string) (out []string) {
 	return out
 }
 
-// most returns the most frequent element of a list that is not empty; of equally frequent ones the first
-// in order, "" if there is none.
+// most returns the most frequent text of a list, without counting empty ones. Of texts that are equally
+// frequent it returns the first in order, and "" if all are empty.
 func most(list []string) (best string) {
 	count := map[string]int{}
 	for _, s := range list {
