@@ -17,6 +17,7 @@ type widener struct {
 	st    *State
 	p     *compile.Problem
 	looks []compile.DomainRule  // topology spread constraints, to compare which nodes they count
+	sees  map[int][]sight       // by bin type: which of looks count its nodes
 	known map[string]bitset.Set // by bin type and pods: the options that a node could have
 	seen  map[int]bitset.Set    // by bin type: see seenLike
 
@@ -40,7 +41,7 @@ func (st *State) widen() bool {
 		return false
 	}
 	st.Bins() // Bins counts the pods of each new node
-	w := &widener{st: st, p: st.p, looks: st.p.SpreadLooks(), known: map[string]bitset.Set{}, seen: map[int]bitset.Set{}}
+	w := &widener{st: st, p: st.p, looks: st.p.SpreadLooks(), known: map[string]bitset.Set{}, seen: map[int]bitset.Set{}, sees: map[int][]sight{}}
 	some := false
 	for i := range st.p.LowPools {
 		if w.pool = &st.p.LowPools[i]; w.pool.Limits == nil {
@@ -257,11 +258,11 @@ func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 		}
 		options.And(here)
 	}
-	for i := range w.looks {
-		switch seen := ledger.LooksAtBinType(p, &w.looks[i], s); {
-		case seen.Sure:
+	for i, seen := range w.sights(s) {
+		switch {
+		case seen.sure:
 			options.And(p.LookedAt(&w.looks[i], true))
-		case !seen.May:
+		case !seen.may:
 			options.AndNot(p.LookedAt(&w.looks[i], false))
 		}
 	}
@@ -278,14 +279,25 @@ func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
 	return options
 }
 
+// sight says whether a topology spread may count a new node, and whether it certainly does.
+type sight struct{ may, sure bool }
+
+// sights returns, for each of looks, whether it counts new nodes of a bin type.
+func (w *widener) sights(s *ledger.BinType) []sight {
+	out, known := w.sees[s.Id]
+	if !known {
+		out = make([]sight, len(w.looks))
+		for i := range w.looks {
+			look := ledger.LooksAtBinType(w.p, &w.looks[i], s)
+			out[i] = sight{look.May, look.Sure}
+		}
+		w.sees[s.Id] = out
+	}
+	return out
+}
+
 // seenAlike says whether new nodes of bin type b are in domains in which those of a may be, and
 // topology spread counts both alike.
 func (w *widener) seenAlike(a, b *ledger.BinType) bool {
-	for i := range w.looks {
-		x, y := ledger.LooksAtBinType(w.p, &w.looks[i], a), ledger.LooksAtBinType(w.p, &w.looks[i], b)
-		if x.May != y.May || x.Sure != y.Sure {
-			return false
-		}
-	}
-	return inside(ledger.BinTypeLocations(w.p, b), ledger.BinTypeLocations(w.p, a))
+	return slices.Equal(w.sights(a), w.sights(b)) && inside(ledger.BinTypeLocations(w.p, b), ledger.BinTypeLocations(w.p, a))
 }
