@@ -13,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -56,7 +57,7 @@ func (f *Cluster) Enlarge(ctx context.Context, problem *provisioning.Problem, pl
 	if len(plan.Create) == 0 || f.opts.Consolidation.NoReplacements {
 		return plan, nil, nil
 	}
-	e := &enlarger{cluster: f, problem: problem, pods: podsOf(plan), best: plan}
+	e := &enlarger{cluster: f, problem: problem, pods: podsOf(plan), best: plan, width: f.width()}
 	e.choose(plan)
 	for range mostEnlargements {
 		found, err := e.another(ctx)
@@ -90,6 +91,7 @@ type enlarger struct {
 	candidates []enlargement                 // the most promising first
 	best       *provisioning.Plan            // so far
 	names      []string                      // of the nodes that best makes unneeded
+	width      int                           // how many plans are made at a time
 }
 
 // enlargement is an existing node whose pods may go to larger new nodes.
@@ -169,15 +171,18 @@ func (e *enlarger) another(ctx context.Context) (found bool, err error) {
 		plan *provisioning.Plan
 		gain float64
 	}
+	plans, errs := make([]*provisioning.Plan, len(e.candidates)), make([]error, len(e.candidates))
+	parallel.Each(e.width, len(plans), func(i int) {
+		plans[i], errs[i] = solved(ctx)(e.problem.Without(append(slices.Clone(e.names), e.candidates[i].name)...))
+	})
 	var worth []answer
-	for _, c := range e.candidates {
-		plan, err := solved(ctx)(e.problem.Without(append(slices.Clone(e.names), c.name)...))
-		if err != nil {
-			return false, err
+	for i, c := range e.candidates {
+		if errs[i] != nil {
+			return false, errs[i]
 		}
-		gain := e.best.Cost + c.price - plan.Cost - c.required
-		if gain > simulation.PriceSlack && plan.Cost > e.best.Cost+simulation.PriceSlack && e.holds(plan) {
-			worth = append(worth, answer{c, plan, gain})
+		gain := e.best.Cost + c.price - plans[i].Cost - c.required
+		if gain > simulation.PriceSlack && plans[i].Cost > e.best.Cost+simulation.PriceSlack && e.holds(plans[i]) {
+			worth = append(worth, answer{c, plans[i], gain})
 		}
 	}
 	slices.SortStableFunc(worth, func(a, b answer) int { return cmp.Compare(b.gain, a.gain) })

@@ -143,6 +143,10 @@ func TestLawEnlargedPlansHold(t *testing.T) {
 			continue
 		}
 		enlarged++
+		alone, _ := disruption.Observe(noon, in, parallel(opts, 1))
+		_, same, err := alone.Enlarge(t.Context(), problem, before)
+		require.NoError(t, err)
+		require.Equal(t, names, same, "seed %d", seed)
 		require.ElementsMatch(t, podsOfPlan(before), podsOfPlan(after), "seed %d", seed)
 		saved := 0.0
 		for _, name := range names {

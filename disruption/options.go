@@ -35,7 +35,7 @@ type Options struct {
 
 	// Provisioning are the options of the engine that places pods. Nil means its defaults. Use the
 	// same options as for new pods; otherwise nodes are filled by one set of rules and emptied by
-	// another.
+	// another. Its Parallel is also how many questions of a proposal are answered at the same time.
 	Provisioning *provisioning.Options
 
 	// Consolidation applies to empty and underutilized nodes.

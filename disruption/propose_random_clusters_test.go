@@ -222,6 +222,22 @@ func text(t testing.TB, p *disruption.Proposal) string {
 	return string(out)
 }
 
+// parallel returns options with which n goroutines work on a proposal.
+func parallel(opts *disruption.Options, n int) *disruption.Options {
+	var out disruption.Options
+	if opts != nil {
+		out = *opts
+	}
+	var engine provisioning.Options
+	if out.Provisioning != nil {
+		engine = *out.Provisioning
+	}
+	engine.Parallel = n
+	out.Provisioning = &engine
+	return &out
+}
+
+// TestProposalsDoNotDependOnOrder: nor on the number of goroutines.
 func TestProposalsDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	n := 60
@@ -231,8 +247,8 @@ func TestProposalsDoNotDependOnOrder(t *testing.T) {
 	for seed := range n {
 		m := newMaker(uint64(seed))
 		in := m.cluster(20)
-		want := text(t, propose(t, in, nil))
-		require.Equal(t, want, text(t, propose(t, m.shuffle(in), nil)), "seed %d", seed)
+		want := text(t, propose(t, in, parallel(nil, 1)))
+		require.Equal(t, want, text(t, propose(t, m.shuffle(in), parallel(nil, 1+seed%3))), "seed %d", seed)
 	}
 }
 
@@ -249,7 +265,7 @@ func TestProposeTakesAnyInput(t *testing.T) {
 		}
 		before, err := json.Marshal(in.Nodes)
 		require.NoError(t, err)
-		p, _, err := disruption.Propose(t.Context(), noon, in, opts)
+		p, _, err := disruption.Propose(t.Context(), noon, in, parallel(opts, 1))
 		require.NoError(t, err)
 		after, err := json.Marshal(in.Nodes)
 		require.NoError(t, err)
@@ -257,7 +273,7 @@ func TestProposeTakesAnyInput(t *testing.T) {
 		for _, a := range p.Actions {
 			objectionsTo(t, noon, in, a, opts)
 		}
-		again, _, err := disruption.Propose(t.Context(), noon, m.shuffle(in), opts)
+		again, _, err := disruption.Propose(t.Context(), noon, m.shuffle(in), parallel(opts, 1+seed%3))
 		require.NoError(t, err)
 		require.Equal(t, places.ReplaceAllString(text(t, p), "[]"), places.ReplaceAllString(text(t, again), "[]"), "seed %d", seed)
 	}

@@ -55,7 +55,8 @@
 // The same input gives the same plan, to the byte, whatever the order of its slices and maps and
 // the number of processors: every list has an order that its comment states. Work is bounded by
 // counted steps and not by time; ctx only aborts. Inputs are read-only, and plans point into them.
-// Several goroutines may use a [Problem] and the functions at once. All faults of the input are
+// Several goroutines may use a [Problem] and the functions at once. [Prepare] starts goroutines of its
+// own, unless Options.Parallel is 1, and they end before it returns. All faults of the input are
 // reported at once, as [InputError]; no input makes the package panic.
 //
 // Package verify checks any plan, whichever program made it, without the code that makes plans.

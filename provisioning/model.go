@@ -57,6 +57,7 @@ func (o *Options) forModel() model.Options {
 		NoBounds:        full.NoBounds,
 		Quick:           full.Quick,
 		Kubernetes:      kubernetes,
+		Parallel:        full.Parallel,
 		Trace:           full.trace,
 	}
 }

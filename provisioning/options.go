@@ -136,6 +136,12 @@ type Options struct {
 	// benchmarks/README.md has both for each kind of problem. Default false.
 	Quick bool
 
+	// Parallel is the number of goroutines that work on a plan, and on a proposal of package disruption
+	// with these options. The result is the same for any number, and the goroutines end before the
+	// call does. Default and zero: GOMAXPROCS of the runtime, and 4 at most. 1: the goroutine of the
+	// caller does all. Below zero is an error.
+	Parallel int
+
 	// Kubernetes is the minor version of Kubernetes whose kube-scheduler binds the pods, such as
 	// "1.37". The version of a component, such as "v1.37.2", means the same. Default and empty:
 	// each place in the plan is valid in every supported minor version, which Plan.Kubernetes
@@ -180,6 +186,9 @@ func (o *Options) Validate() error {
 	faults = append(faults, workload.ValidateDefaultSpread(o.DefaultSpread)...)
 	if o.MaxSteps < 0 {
 		faults = append(faults, fmt.Errorf("MaxSteps is %d; use 0 for the default, or a positive number", o.MaxSteps))
+	}
+	if o.Parallel < 0 {
+		faults = append(faults, fmt.Errorf("Parallel is %d; use 0 for the default, or a positive number of goroutines", o.Parallel))
 	}
 	if _, err := minors.Parse(o.Kubernetes); err != nil {
 		faults = append(faults, fmt.Errorf("Options.Kubernetes is %w", err))

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
@@ -44,13 +44,13 @@ func (c *Comparison) FreshChange() (atLeast, atMost float64) {
 // different clusters.
 //
 // It takes the time of planning both sides from empty, and of all proposals until both rest; with
-// Options.Parallel of 2 half of that.
+// two goroutines half of that.
 func Compare(ctx context.Context, now time.Time, before, after Side, opts *Options) (*Comparison, error) {
 	if err := errors.Join(opts.Validate(), sameCluster(before.Input, after.Input)); err != nil {
 		return nil, err
 	}
 	c := &Comparison{}
-	errs := atOnce(opts.withDefaults().Parallel, []func() error{
+	tasks := []func() error{
 		func() (err error) {
 			c.Old.Settled, err = Settle(of(ctx, "old"), now, before, opts)
 			return named("old", err)
@@ -64,7 +64,9 @@ func Compare(ctx context.Context, now time.Time, before, after Side, opts *Optio
 			return named("old", err)
 		},
 		func() (err error) { c.New.Fresh, err = FromEmpty(of(ctx, "new"), now, after); return named("new", err) },
-	})
+	}
+	errs := make([]error, len(tasks))
+	parallel.Each(opts.withDefaults().Parallel, len(tasks), func(i int) { errs[i] = tasks[i]() })
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -97,21 +99,6 @@ func named(side string, err error) error {
 		return fmt.Errorf("the %s side: %w", side, err)
 	}
 	return nil
-}
-
-// atOnce starts tasks in order, at most most at a time, the first on the goroutine of the caller,
-// and returns their errors in the order of the tasks.
-func atOnce(most int, tasks []func() error) []error {
-	errs := make([]error, len(tasks))
-	for start := 0; start < len(tasks); start += most {
-		var wg sync.WaitGroup
-		for i := start + 1; i < min(start+most, len(tasks)); i++ {
-			wg.Go(func() { errs[i] = tasks[i]() })
-		}
-		errs[start] = tasks[start]()
-		wg.Wait()
-	}
-	return errs
 }
 
 // sameCluster returns an error for nodes and pods that only one of two inputs has.

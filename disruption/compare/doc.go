@@ -21,7 +21,7 @@
 //
 // All functions are pure: the instant is an argument, inputs are not changed, and the order of
 // slices does not matter. A side compared with itself has no difference. They may be called from
-// any number of goroutines, and Compare starts goroutines only if Options.Parallel is above 1.
+// any number of goroutines, and Compare starts goroutines unless Options.Parallel is 1.
 //
 // The Example of Compare shows the whole of it.
 package compare

@@ -14,6 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/internal/layout"
+	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
@@ -32,7 +33,8 @@ type Options struct {
 	MaxRounds int
 	// Parallel is the number of goroutines of Compare, which end before it returns: with 2 or 3
 	// both sides are simulated concurrently, and more than 4 have no use. The result does not
-	// depend on it. Zero means 1, the goroutine of the caller. A simulation of one side ignores it.
+	// depend on it. Zero means GOMAXPROCS of the runtime, and 4 at most; 1 is the goroutine of the
+	// caller. A simulation of one side ignores it.
 	Parallel int
 }
 
@@ -56,7 +58,7 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		out = *o
 	}
-	return Options{MaxRounds: cmp.Or(out.MaxRounds, DefaultMaxRounds), Parallel: cmp.Or(out.Parallel, 1)}
+	return Options{MaxRounds: cmp.Or(out.MaxRounds, DefaultMaxRounds), Parallel: parallel.Width(out.Parallel)}
 }
 
 // Round is a proposal and its simulated execution.

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -308,7 +307,7 @@ func (s *settings) adviseOn(ctx context.Context, w *offline.World, stderr io.Wri
 	if err != nil {
 		return a, err
 	}
-	found, err := advice.Ask(ctx, in.Input, &advice.Options{Provisioning: side.Options.Provisioning, Questions: s.questions, Parallel: runtime.GOMAXPROCS(0)})
+	found, err := advice.Ask(ctx, in.Input, &advice.Options{Provisioning: side.Options.Provisioning, Questions: s.questions})
 	if err != nil {
 		return a, err
 	}

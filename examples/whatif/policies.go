@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -48,7 +47,7 @@ func (s *settings) compareWith(ctx context.Context, w *offline.World, stdin io.R
 	if err != nil {
 		return a, err
 	}
-	found, err := compare.Compare(ctx, w.Now, before, after, &compare.Options{Parallel: runtime.GOMAXPROCS(0)})
+	found, err := compare.Compare(ctx, w.Now, before, after, nil)
 	if err != nil {
 		return a, err
 	}

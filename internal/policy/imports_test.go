@@ -21,7 +21,7 @@ var (
 	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/progress", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
-	parts    = []string{"internal/minors", "internal/podlife", "internal/quantity", "internal/engine/bitset", "internal/engine/cover", "internal/engine/device", "internal/engine/disjoint", "internal/engine/faults", "internal/engine/flow", "internal/engine/knapsack", "internal/engine/levels",
+	parts    = []string{"internal/minors", "internal/parallel", "internal/podlife", "internal/quantity", "internal/engine/bitset", "internal/engine/cover", "internal/engine/device", "internal/engine/disjoint", "internal/engine/faults", "internal/engine/flow", "internal/engine/knapsack", "internal/engine/levels",
 		"internal/engine/pack", "internal/engine/topology", "internal/engine/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
 	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest", "report"}, append(engine, cloud...)...)
@@ -42,6 +42,8 @@ var layers = []layer{
 		"numbers come from a seed, whatever they decide"},
 	{"internal/fault", append([]string{"internal/chance"}, contract...),
 		"a fault befalls a call by its name, whatever the call is"},
+	{"internal/parallel", nil,
+		"work is shared out to goroutines, whatever it is"},
 	{"internal/minors", nil,
 		"in what versions of Kubernetes differ is a fact, whoever reads it"},
 	{"internal/podterm", []string{"internal/minors"},
@@ -97,7 +99,7 @@ var layers = []layer{
 		"the referee sees what a user of the engine sees, and none of its parts"},
 	{"provisioning/verify/internal/...", append([]string{"internal/minors", "internal/podlife", "internal/quantity", "provisioning", "provisioning/verify/internal/..."}, contract...),
 		"the parts of the referee see what it sees, and nothing of the engine"},
-	{"provisioning/advice", append([]string{"internal/podlife", "provisioning", "provisioning/progress"}, contract...),
+	{"provisioning/advice", append([]string{"internal/parallel", "internal/podlife", "provisioning", "provisioning/progress"}, contract...),
 		"what a constraint costs is asked of the engine, as anybody may ask it"},
 	{"provisioning/internal/scenes", append([]string{"provisioning", "fake"}, contract...),
 		"it makes inputs and plans for tests, and so knows those but no part of the engine"},
@@ -147,13 +149,13 @@ var layers = []layer{
 		"waves are made of nodes that have drifted, whatever says so"},
 	{"disruption/drain", []string{"api/v1", "internal/podlife", "internal/status"},
 		"which pods go when is told by the pods and their budgets, whatever removes the node"},
-	{"disruption/compare", append([]string{"disruption", "disruption/internal/words", "internal/layout", "internal/podlife"}, engine...),
+	{"disruption/compare", append([]string{"disruption", "disruption/internal/words", "internal/layout", "internal/parallel", "internal/podlife"}, engine...),
 		"what policies come to is asked of those who decide, as anybody may ask them"},
 	{"disruption/fleet", append([]string{"disruption", "disruption/command", "disruption/drain", "internal/podlife", "internal/status", "provisioning/nodeclaim", "provisioning/nomination"}, engine...),
 		"a cluster is read for those who decide and those who carry out, and by nobody among them"},
-	{"disruption", append([]string{"disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nodeclaim", "disruption/internal/...", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
+	{"disruption", append([]string{"disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nodeclaim", "disruption/internal/...", "internal/parallel", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
-	{"disruption/internal/...", append([]string{"disruption/drain", "disruption/internal/...", "provisioning/nodeclaim", "internal/engine/bitset", "internal/engine/catalog", "internal/engine/compile", "internal/engine/model", "internal/engine/pack", "internal/engine/state", "internal/engine/topology", "internal/engine/workload", "internal/nodelimit", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
+	{"disruption/internal/...", append([]string{"disruption/drain", "disruption/internal/...", "provisioning/nodeclaim", "internal/engine/bitset", "internal/engine/catalog", "internal/engine/compile", "internal/engine/model", "internal/engine/pack", "internal/engine/state", "internal/engine/topology", "internal/engine/workload", "internal/nodelimit", "internal/parallel", "internal/podkey", "internal/podlife", "internal/podterm", "internal/status"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"report", append([]string{"provisioning/advice", "disruption", "disruption/compare", "aws/api/v1", "internal/layout", "internal/podlife", "internal/spelling"}, engine...),
 		"decisions are written down whoever made them, and none is changed"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -24,7 +25,8 @@ type Options struct {
 	// at seven, requests at nine. Default and zero: 4,000,000, some 40 seconds.
 	MaxSteps int
 	// Parallel is the number of questions answered at the same time, each on a goroutine. The
-	// report is the same for any number. Default and zero: 1, on the goroutine of the caller.
+	// report is the same for any number. Default and zero: GOMAXPROCS of the runtime, and 4 at most.
+	// 1: all on the goroutine of the caller.
 	Parallel int
 }
 
@@ -150,7 +152,7 @@ func newAsker(ctx context.Context, in provisioning.Input, opts *Options) (*asker
 		a.opts = *opts
 	}
 	a.opts.Questions, a.opts.MaxSteps = cmp.Or(a.opts.Questions, defaultQuestions), cmp.Or(a.opts.MaxSteps, defaultMaxSteps)
-	a.opts.Parallel = max(1, a.opts.Parallel)
+	a.opts.Parallel = parallel.Width(a.opts.Parallel)
 	var err error
 	if a.thorough, err = a.baseline(ctx, false); err != nil {
 		return nil, err

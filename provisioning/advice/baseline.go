@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
+	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
@@ -110,14 +110,7 @@ func (a *asker) each(ctx context.Context, q questions) error {
 			}
 		}
 		answers := make([]answer, len(turn))
-		var wg sync.WaitGroup
-		for k, i := range turn[min(1, len(turn)):] {
-			wg.Go(func() { answers[k+1] = q.of.price(ctx, a.in, q.list[i]) })
-		}
-		if len(turn) > 0 {
-			answers[0] = q.of.price(ctx, a.in, q.list[turn[0]])
-		}
-		wg.Wait()
+		parallel.Each(len(turn), len(turn), func(k int) { answers[k] = q.of.price(ctx, a.in, q.list[turn[k]]) })
 		for k, i := range turn {
 			switch {
 			case answers[k].err != nil:

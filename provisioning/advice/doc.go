@@ -21,6 +21,6 @@
 // zone fails. A price does not say that the constraint is wrong.
 //
 // All functions are pure: the same input gives the same answer, and nothing is modified. They are
-// safe for concurrent use. Ask starts goroutines only if Options.Parallel is above 1, and they end
+// safe for concurrent use. Ask starts goroutines unless Options.Parallel is 1, and they end
 // before it returns.
 package advice

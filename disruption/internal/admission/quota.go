@@ -52,6 +52,21 @@ func (q *Quota) Refusal(nodes []*state.StateNode) rule.Outcome {
 	return q.refusal(full)
 }
 
+// MayLet reports whether Refusal would allow the removal of some nodes, as far as is known without a
+// new look at a budget. It changes nothing.
+func (q *Quota) MayLet(nodes []*state.StateNode) bool {
+	taken := map[*share]int{}
+	for _, m := range nodes {
+		for _, s := range q.Admission.ledger.of(m) {
+			taken[s]++
+			if left, known := q.left[s]; known && taken[s] > left {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // take counts a node and returns nil, or returns the share that does not allow its removal.
 func (q *Quota) take(m *state.StateNode) *share {
 	shares := q.Admission.ledger.of(m)

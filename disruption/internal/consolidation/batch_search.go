@@ -102,17 +102,16 @@ func (s *search) cordoned(sets [][]*state.StateNode) {
 	if len(s.cluster.Nodes) > refitNodes {
 		return
 	}
-	s.w.Cordoned = nil
-	var closed []string
+	var closed []*state.StateNode
 	for _, set := range sets {
 		for _, m := range set {
 			if s.mayGo(m) {
-				s.w.Cordoned = append(s.w.Cordoned, m)
-				closed = append(closed, m.Name)
+				closed = append(closed, m)
 			}
 		}
 	}
-	s.e.Shut(closed...)
+	s.w.Cordon(closed)
+	s.e.Shut(names(closed)...)
 }
 
 // smaller returns the sets to try after one that is not worth doing. If its replacements would have

@@ -62,13 +62,22 @@ type choice struct {
 func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*simulation.CandidateSet, err error) {
 	most := 0.0
 	tries := max(2*len(open), exhaustiveLooks/len(s.cluster.Nodes))
-	for _, c := range s.choices(open) {
+	list := s.choices(open)
+	for i, c := range list {
 		if s.spent() || tries == 0 {
 			break
 		}
-		if len(c.set) > 1 && c.most <= most+simulation.PriceSlack || !s.allowed(c.set) {
+		hopeless := func(c choice) bool { return len(c.set) > 1 && c.most <= most+simulation.PriceSlack }
+		if hopeless(c) || !s.allowed(c.set) {
 			continue
 		}
+		s.expect(ctx, false, tries, func(yield func([]*state.StateNode) bool) {
+			for _, next := range list[i:] {
+				if !hopeless(next) && !yield(next.set) {
+					return
+				}
+			}
+		})
 		tries--
 		sets, err := s.ask(ctx, c.set, nil)
 		if err == nil {

@@ -49,16 +49,23 @@ func (s *search) allowed(targets []*state.StateNode) bool {
 func (s *search) polish(ctx context.Context) error {
 	for _, list := range s.promising() {
 		failed := 0
-		for _, set := range list {
-			set = slices.DeleteFunc(set, func(m *state.StateNode) bool { return !s.mayGo(m) })
+		for i, set := range list {
+			set = s.stillOpen(set)
 			key := setKey(set)
 			if len(set) == 0 || s.tried[key] || !s.allowed(set) {
 				continue
 			}
-			s.tried[key] = true
 			if s.spent() {
 				return nil
 			}
+			s.expect(ctx, false, mostFailures-failed, func(yield func([]*state.StateNode) bool) {
+				for _, next := range list[i:] {
+					if next = s.stillOpen(next); len(next) > 0 && !s.tried[setKey(next)] && !yield(next) {
+						return
+					}
+				}
+			})
+			s.tried[key] = true
 			accepted, found := len(s.sets), s.found()
 			if _, err := s.try(ctx, set); err != nil {
 				return err
@@ -77,6 +84,11 @@ func (s *search) polish(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// stillOpen returns the nodes of a set that may still be removed.
+func (s *search) stillOpen(set []*state.StateNode) []*state.StateNode {
+	return slices.DeleteFunc(slices.Clone(set), func(m *state.StateNode) bool { return !s.mayGo(m) })
 }
 
 // mostFailures is the number of tries in a row that may fail.

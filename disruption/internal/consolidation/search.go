@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -61,6 +62,7 @@ type Left struct {
 // Find runs a search. Its error is that of ctx.
 func Find(ctx context.Context, in Input) (*Found, error) {
 	s := newSearch(in)
+	defer s.w.Forget()
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
@@ -233,6 +235,20 @@ func (s *search) ask(ctx context.Context, targets []*state.StateNode, places map
 	return sets, nil
 }
 
+// expect has the first most of some sets answered ahead, except those that budgets do not allow.
+func (s *search) expect(ctx context.Context, alone bool, most int, sets iter.Seq[[]*state.StateNode]) {
+	var out [][]*state.StateNode
+	for set := range sets {
+		if len(out) == min(most, s.w.Width()) {
+			break
+		}
+		if s.quota.MayLet(set) {
+			out = append(out, set)
+		}
+	}
+	s.w.Expect(ctx, out, alone)
+}
+
 // judge judges sets by their saving, by the number of nodes that one action may remove, and by
 // whether they are valid one after the other, together with the sets accepted before.
 func (s *search) judge(sets []*simulation.CandidateSet) {
@@ -298,13 +314,21 @@ func (s *search) singles(ctx context.Context) error {
 	if len(s.sets) > 0 || len(s.cluster.Nodes) > mostSingles {
 		return nil
 	}
-	for _, m := range s.bySaving(s.open()) {
+	list := s.bySaving(s.open())
+	for i, m := range list {
 		if !s.mayGo(m) || !s.allowed([]*state.StateNode{m}) || s.answered(m) {
 			continue
 		}
 		if s.w.Refused != nil || s.spent() {
 			return nil
 		}
+		s.expect(ctx, true, s.w.Width(), func(yield func([]*state.StateNode) bool) {
+			for _, next := range list[i:] {
+				if set := []*state.StateNode{next}; s.mayGo(next) && !s.answered(next) && !yield(set) {
+					return
+				}
+			}
+		})
 		cs, err := s.w.Alone(ctx, m)
 		if err != nil || cs == nil {
 			return err

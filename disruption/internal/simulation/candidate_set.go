@@ -33,23 +33,49 @@ type CandidateSet struct {
 // in one set if pods of both go to one new node. The sets are in the order of their first nodes.
 // places may have, by pod, the name of a node that the engine tries first.
 func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) ([]*CandidateSet, error) {
-	without, home, err := w.Emptied(targets)
-	if err != nil {
-		w.Refused = err
+	return w.ask(ctx, targets, places, false)
+}
+
+// ask is Try, or, with alone, Alone.
+func (w *Simulation) ask(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string, alone bool) ([]*CandidateSet, error) {
+	a, known := answer{}, false
+	if len(places) == 0 {
+		a, known = w.ahead.take(targets, alone)
+	}
+	if !known {
+		asked := w
+		if alone {
+			asked = w.unpinned()
+		}
+		a = asked.answer(ctx, targets, places)
+	}
+	if a.problem != nil && !alone {
+		w.Problem = a.problem // reads the nodes that have changed since
+	}
+	if a.refused != nil {
+		w.Refused = a.refused
 		return nil, nil
 	}
-	w.Problem = without // reads the nodes that have changed since
+	w.count(ctx, len(a.home))
+	if a.err != nil {
+		return nil, a.err
+	}
+	return w.sets(targets, a.plan, a.home), nil
+}
+
+// answer computes the answer to a what-if. It changes nothing.
+func (w *Simulation) answer(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) (a answer) {
+	if a.problem, a.home, a.refused = w.Emptied(targets); a.refused != nil {
+		return a
+	}
+	asked := a.problem
 	if len(places) > 0 {
-		if without, err = without.Nominating(places); err != nil {
-			w.Refused = err
-			return nil, nil
+		if asked, a.refused = a.problem.Nominating(places); a.refused != nil {
+			return a
 		}
 	}
-	plan, err := w.Solve(ctx, without, len(home))
-	if err != nil {
-		return nil, err
-	}
-	return w.sets(targets, plan, home), nil
+	a.plan, a.err = w.plan(ctx, asked)
+	return a
 }
 
 // Emptied returns the cluster without some nodes as a problem that finds places for their pods, and
@@ -69,7 +95,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 		}
 		*n = w.copies.leaving(*n)
 	}
-	for _, m := range w.Cordoned {
+	for _, m := range w.cordoned {
 		nodes[w.At[m.Name]] = w.copies.closed(nodes[w.At[m.Name]])
 	}
 	without, err := w.Problem.WithNodes(nodes, pods)

@@ -22,6 +22,7 @@ func (c *Compiled) problemWith(opts provisioning.Options) *provisioning.Problem 
 
 // Compile prepares the engine for what-ifs, which then read only what differs from Problem.
 func (w *Simulation) Compile() {
+	w.Forget()
 	if w.Refused != nil {
 		return
 	}

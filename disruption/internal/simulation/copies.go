@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"sync"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -10,8 +12,10 @@ import (
 
 // copies are the objects of what-ifs: nodes that are removed, nodes that are closed, and pods that
 // have lost their node. There is one copy of each object. So the engine, which identifies objects
-// by their addresses, reads it once for all what-ifs of a simulation.
+// by their addresses, reads it once for all what-ifs of a simulation. What-ifs may run at the same
+// time.
 type copies struct {
+	mu         sync.Mutex
 	pods       map[copiedPod]*corev1.Pod
 	gone, shut map[nodeObjects]nodeObjects
 }
@@ -29,11 +33,13 @@ type nodeObjects struct {
 }
 
 func newCopies() *copies {
-	return &copies{map[copiedPod]*corev1.Pod{}, map[nodeObjects]nodeObjects{}, map[nodeObjects]nodeObjects{}}
+	return &copies{pods: map[copiedPod]*corev1.Pod{}, gone: map[nodeObjects]nodeObjects{}, shut: map[nodeObjects]nodeObjects{}}
 }
 
 // unplaced returns the copy of a pod without its node, restricted by its pin unless that is nil.
 func (c *copies) unplaced(p *corev1.Pod, pin *pin, loose bool) *corev1.Pod {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	key := copiedPod{p, pin != nil, loose}
 	if c.pods[key] == nil {
 		c.pods[key] = pin.restrict(podlife.Moved(p, ""), loose)
@@ -43,14 +49,18 @@ func (c *copies) unplaced(p *corev1.Pod, pin *pin, loose bool) *corev1.Pod {
 
 // leaving returns the copy of a node that is being removed.
 func (c *copies) leaving(n provisioning.Node) provisioning.Node {
-	return changed(n, c.gone, provisioning.Node.Leaving)
+	return c.changed(n, c.gone, provisioning.Node.Leaving)
 }
 
 // closed returns the copy of a node that takes no more pods.
-func (c *copies) closed(n provisioning.Node) provisioning.Node { return changed(n, c.shut, closedNode) }
+func (c *copies) closed(n provisioning.Node) provisioning.Node {
+	return c.changed(n, c.shut, closedNode)
+}
 
 // changed returns a changed copy of a node. It reuses the copy in known, if there is one.
-func changed(n provisioning.Node, known map[nodeObjects]nodeObjects, change func(provisioning.Node) provisioning.Node) provisioning.Node {
+func (c *copies) changed(n provisioning.Node, known map[nodeObjects]nodeObjects, change func(provisioning.Node) provisioning.Node) provisioning.Node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	key := nodeObjects{n.Node, n.NodeClaim}
 	out, found := known[key]
 	if !found {

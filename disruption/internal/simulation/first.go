@@ -24,6 +24,7 @@ func (w *Simulation) First(ctx context.Context, m *state.StateNode, stuck bool) 
 		return nil, nil
 	}
 	free := w.unpinned()
+	free.ahead = &ahead{}
 	var left []*corev1.Pod
 	free.Displaced = maps.Clone(w.Displaced)
 	free.Displaced[m.Name] = nil

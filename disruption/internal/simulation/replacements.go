@@ -86,6 +86,7 @@ func (w *Simulation) snapshot() snapshot {
 
 // rewind restores an earlier state, except for the statistics of the work done.
 func (w *Simulation) rewind(to snapshot) {
+	w.Forget()
 	w.BindOrder.Rewind(to.mark)
 	to.sim.Stats, to.sim.Problem = w.Stats, w.Problem
 	*w = to.sim
@@ -188,9 +189,7 @@ func (w *Simulation) unpinned() *Simulation {
 // the pins of other pods. The result is valid for one action carried out alone, after the earlier
 // decisions.
 func (w *Simulation) Alone(ctx context.Context, m *state.StateNode) (*CandidateSet, error) {
-	free := w.unpinned()
-	sets, err := free.Try(ctx, []*state.StateNode{m}, nil)
-	w.Stats, w.Refused = free.Stats, free.Refused
+	sets, err := w.ask(ctx, []*state.StateNode{m}, nil, true)
 	if err != nil || len(sets) == 0 {
 		return nil, err
 	}

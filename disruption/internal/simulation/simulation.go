@@ -16,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	engine "github.com/dovetail-sdk/dovetail/internal/engine/state"
+	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
@@ -41,7 +42,7 @@ type Simulation struct {
 	Leaving   map[string]bool
 	departing map[string]state.Departure   // by name of a node that leaves
 	decided   []*CandidateSet              // sets being carried out: earlier decisions, and what this search has found
-	Cordoned  []*state.StateNode           // nodes that take no pods in what-ifs
+	cordoned  []*state.StateNode           // nodes that take no pods in what-ifs
 	closed    map[string]provisioning.Node // the original entries of nodes closed by Close
 	moves     *engine.State                // the pods as the engine moves them one by one; nil until it is needed
 	kinds     *estimate.Kinds              // of those pods
@@ -49,6 +50,8 @@ type Simulation struct {
 	BindOrder *BindOrder                   // checks the order of moves; nil if no pods are pinned, or the input is refused
 	Stats     Stats
 	copies    *copies // of objects, for what-ifs
+	width     int     // how many what-ifs are answered at a time
+	ahead     *ahead  // those that are expected
 }
 
 // Work is the name under which progress is reported.
@@ -124,10 +127,12 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 // withCatalog returns a simulation without nodes and pods.
 func withCatalog(f *state.Cluster, config Config) *Simulation {
 	w := &Simulation{Cluster: f, config: config, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
-		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}, copies: newCopies()}
+		Promised: map[string]string{}, Leaving: map[string]bool{}, departing: map[string]state.Departure{}, closed: map[string]provisioning.Node{}, copies: newCopies(), ahead: &ahead{}}
 	if config.Provisioning != nil {
 		w.Opts = *config.Provisioning
 	}
+	w.width = parallel.Width(w.Opts.Parallel)
+	w.Opts.Parallel = 1    // in a what-if
 	w.Opts.NoBounds = true // lower bounds are not needed here
 	if w.Opts.MaxSteps == 0 && len(f.Nodes) > smallCluster {
 		w.Opts.MaxSteps = 1 // no improvement steps: what this search misses, the next finds
@@ -142,6 +147,7 @@ func withCatalog(f *state.Cluster, config Config) *Simulation {
 // Begin carries out an action that leaves its pods to the next plan. Their new places are unknown.
 // If the action was decided before the simulation was made, nothing changes.
 func (w *Simulation) Begin(d Decision) {
+	w.Forget()
 	cs := &CandidateSet{}
 	for _, name := range d.Nodes {
 		i, found := w.At[name]
@@ -182,8 +188,15 @@ func (w *Simulation) StopLaunching() {
 	w.Compile()
 }
 
+// Cordon keeps the nodes from taking pods in what-ifs, until it is called again.
+func (w *Simulation) Cordon(nodes []*state.StateNode) {
+	w.Forget()
+	w.cordoned = nodes
+}
+
 // Close keeps pods off a node that may be about to go, until Open is called.
 func (w *Simulation) Close(node string) {
+	w.Forget()
 	if i, found := w.At[node]; found && !w.Leaving[node] {
 		if _, closed := w.closed[node]; !closed {
 			w.closed[node] = w.In.Nodes[i]
@@ -194,6 +207,7 @@ func (w *Simulation) Close(node string) {
 
 // Open undoes Close, unless the node has been removed meanwhile.
 func (w *Simulation) Open(node string) {
+	w.Forget()
 	if before, closed := w.closed[node]; closed && !w.Leaving[node] {
 		w.In.Nodes[w.At[node]] = before
 	}
@@ -342,9 +356,19 @@ func (w *Simulation) settlePending(ctx context.Context) error {
 
 // Solve runs the engine on a problem with the given number of pods, and counts the work.
 func (w *Simulation) Solve(ctx context.Context, p *provisioning.Problem, pods int) (*provisioning.Plan, error) {
+	w.count(ctx, pods)
+	return w.plan(ctx, p)
+}
+
+// count counts the work of a what-if with the given number of pods.
+func (w *Simulation) count(ctx context.Context, pods int) {
 	w.Stats.Simulations++
 	w.Stats.Steps += 1 + pods
 	progress.Report(ctx, progress.Event{Work: Work, Stage: "what-ifs", Done: w.Stats.Simulations, Unit: "asked"})
+}
+
+// plan runs the engine on a problem.
+func (w *Simulation) plan(ctx context.Context, p *provisioning.Problem) (*provisioning.Plan, error) {
 	plan, err := p.Solve(progress.With(ctx, nil))
 	if err != nil {
 		return nil, err
@@ -425,6 +449,7 @@ func replacementNode(name string, n *provisioning.NewNode) provisioning.Node {
 
 // CarryOut changes the simulation to the state after a set is carried out.
 func (w *Simulation) CarryOut(cs *CandidateSet) {
+	w.Forget()
 	w.decided = append(slices.Clip(w.decided), cs)
 	for _, m := range cs.Targets {
 		i := w.At[m.Name]

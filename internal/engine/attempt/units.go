@@ -80,11 +80,11 @@ func spansOf(p *compile.Problem, members []Bundled) []string {
 
 // bundleCells lists the cells of a bundle.
 func bundleCells(f *compile.CellFinder, b *bundler, bundle *bundle, spans []string) []topology.Cell {
-	options := bitset.Full(f.A.Domains.Total)
+	options := bitset.Full(f.P.Admission.Domains.Total)
 	for _, m := range bundle.members {
-		options.And(f.A.Lowered(m.Class))
+		options.And(f.P.Admission.Lowered(m.Class))
 	}
-	options.And(f.A.Fits(bundle.request))
+	options.And(f.P.Admission.Fits(bundle.request))
 	keys := f.P.Table.Numbers(spans)
 	return f.AddNodes(keys, f.Launchable(keys, options, bundle.request, f.P.Rates.Rater()), func(node int) int {
 		n := &f.P.Nodes[node]

@@ -17,14 +17,12 @@ import (
 // CellFinder computes the cells in which classes with constraints over domains may be.
 type CellFinder struct {
 	P       *Problem
-	A       *Admission
 	inPlace [][]bitset.Set // by key and domain: the options that may be in the domain
 	Lacking []bitset.Set   // by key: the options that may lack the label
-
 }
 
-func newCellFinder(p *Problem, a *Admission) *CellFinder {
-	f := &CellFinder{P: p, A: a}
+func newCellFinder(p *Problem) *CellFinder {
+	f := &CellFinder{P: p}
 	for k, key := range p.Table.Keys {
 		key = p.Vocabulary.NormalizeKey(key)
 		sets := make([]bitset.Set, len(p.Table.Values[k]))
@@ -43,11 +41,11 @@ func newCellFinder(p *Problem, a *Admission) *CellFinder {
 func (f *CellFinder) cells(c int, r *catalog.Rater, bought map[cellsKey][]topology.Cell) []topology.Cell {
 	spans := f.P.Rules.ByClass[c].Spans
 	keys := f.P.Table.Numbers(spans)
-	id := cellsKey{f.A.asks[c], strings.Join(spans, "\x00")}
+	id := cellsKey{f.P.Admission.asks[c], strings.Join(spans, "\x00")}
 	out, ok := bought[id]
 	if !ok {
-		options := f.A.SuitedToAny(c)
-		options.And(f.A.Fits(f.P.Requests[c]))
+		options := f.P.Admission.SuitedToAny(c)
+		options.And(f.P.Admission.Fits(f.P.Requests[c]))
 		out = f.Launchable(keys, options, f.P.Requests[c], r)
 		bought[id] = out
 	}

@@ -22,6 +22,7 @@ type classifier struct {
 	p             *Problem
 	f             *model.Faults
 	key           workload.PodKey
+	keys          workload.PodKeys
 	reader        *workload.TermReader
 	headroom      map[*corev1.Pod]bool
 	selectorIndex *workload.SelectorIndex
@@ -210,7 +211,7 @@ func (k *classifier) readSpec(pod *corev1.Pod, podID int) int32 {
 // specKey returns the key of everything that decides where a pod may run, except its constraints
 // with other pods. Pods that are pending for a reason of their own get a key of their own.
 func (k *classifier) specKey(pod *corev1.Pod, podID int) []byte {
-	buf := k.key.Scheduling(pod)
+	buf := append(k.key.Buf[:0], k.keys.Of(podID)...)
 	buf = append(buf, k.p.Extras.Key(pod, podID)...)
 	if r := k.barred(pod); r != nil {
 		buf = append(buf, r.Cause...)

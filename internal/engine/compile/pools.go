@@ -19,12 +19,10 @@ func (p *Problem) setFlexible() {
 	for i := range p.Pools {
 		for j := range p.Pools[i].Options {
 			o := &p.Pools[i].Options[j]
-			id, ok := number[o.InstanceType]
-			if !ok {
-				id = int32(len(number))
-				number[o.InstanceType] = id
+			if _, known := number[o.InstanceType]; !known {
+				number[o.InstanceType] = int32(len(number))
 			}
-			f.Kinds = append(f.Kinds, id)
+			f.Kinds = append(f.Kinds, number[o.InstanceType])
 			if o.Offering.CapacityType == v1.CapacityTypeSpot {
 				f.Options.Add(p.Pools[i].First + j)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/engine/static"
 	"github.com/dovetail-sdk/dovetail/internal/engine/topology"
 	"github.com/dovetail-sdk/dovetail/internal/engine/workload"
+	"github.com/dovetail-sdk/dovetail/internal/parallel"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -50,11 +51,18 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	for _, pod := range spare {
 		p.Headroom[pod] = true
 	}
-	p.Pods = model.SortedPods(slices.Concat(in.Pods, spare), "Pods", f)
-	p.readNominated(f)
+	var keys workload.PodKeys
 	var ofPools, ofStatic model.Faults // listed after those of nodes
 	nodes, sameOffers := p.In.Nodes, p.Catalog != nil
-	p.readCatalog(like, &ofPools)
+	parallel.Each(parallel.Width(opts.Parallel), 2, func(i int) {
+		if i == 0 {
+			p.readCatalog(like, &ofPools)
+			return
+		}
+		p.Pods = model.SortedPods(slices.Concat(in.Pods, spare), "Pods", f)
+		keys = workload.NewPodKeys(p.Pods)
+	})
+	p.readNominated(f)
 	if len(f.List)+len(ofPools.List) == 0 {
 		p.Static, nodes = static.WithMissing(p.Pools, nodes, len(p.Pods), p.Vocabulary, &ofStatic)
 	}
@@ -64,7 +72,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	}
 	p.Extras = workload.NewExtras(&in, p.Vocabulary, opts.Kubernetes, p.indexes, f)
 	p.indexes = p.Extras.Indexes
-	k := &classifier{p: p, f: f, reader: workload.NewTermReader(&in, &p.Opts, f), headroom: p.Headroom}
+	k := &classifier{p: p, f: f, keys: keys, reader: workload.NewTermReader(&in, &p.Opts, f), headroom: p.Headroom}
 	p.Extras.Read(&workload.Users{In: &p.In, Pods: p.Pods, Daemons: p.Daemons, Headroom: p.Headroom, Passed: passed,
 		Barred: func(pod *corev1.Pod) bool { return k.barred(pod) != nil }})
 	k.constraining = p.boundKinds.Constraining(p.rooms)
@@ -144,7 +152,7 @@ func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
 	p.compileNodes(d, x, r, f)
 	p.rooms.Close()
 	p.Admission = newAdmission(p, d)
-	p.Finder = newCellFinder(p, p.Admission)
+	p.Finder = newCellFinder(p)
 	if p.Opts.Placed {
 		return
 	}
@@ -239,11 +247,7 @@ func (p *Problem) compileCells(r *catalog.Rater) {
 // lowerPool adds a pool for the packer. Pools of one weight form a tier.
 func (p *Problem) lowerPool(i int) {
 	pl := &p.Pools[i]
-	low := pack.Pool{
-		First:      pl.First,
-		Last:       pl.First + len(pl.Options),
-		BestEffort: p.Opts.MinValues == model.BestEffort,
-	}
+	low := pack.Pool{First: pl.First, Last: pl.First + len(pl.Options), BestEffort: p.Opts.MinValues == model.BestEffort}
 	for _, mv := range p.MinValues[i] {
 		low.MinValues = append(low.MinValues, mv.MinValue)
 	}

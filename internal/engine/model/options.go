@@ -56,6 +56,7 @@ type Options struct {
 	NoBounds        bool                              // compute no lower bounds
 	Quick           bool                              // one coarse run
 	Kubernetes      minors.Range                      // versions for which placements must be valid
+	Parallel        int                               // number of goroutines; 0 means the default
 	Placed          bool                              // the pods run: the problem is for a state.State, and cannot be solved
 
 	Trace *Trace // nil outside tests

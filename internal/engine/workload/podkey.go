@@ -48,3 +48,29 @@ func (k *PodKey) ApartOnly(pod *corev1.Pod) []byte {
 	k.AffinityTerms(pod, pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 	return k.Buf
 }
+
+// PodKeys are the results of PodKey.Scheduling for some pods.
+type PodKeys struct {
+	text []byte
+	ends []int // by pod: the end of its key in text
+}
+
+// NewPodKeys writes the keys of some pods.
+func NewPodKeys(pods []*corev1.Pod) PodKeys {
+	var key PodKey
+	out := PodKeys{ends: make([]int, len(pods))}
+	for i, pod := range pods {
+		out.text = append(out.text, key.Scheduling(pod)...)
+		out.ends[i] = len(out.text)
+	}
+	return out
+}
+
+// Of returns the key of a pod, by its position.
+func (k *PodKeys) Of(i int) []byte {
+	from := 0
+	if i > 0 {
+		from = k.ends[i-1]
+	}
+	return k.text[from:k.ends[i]]
+}
